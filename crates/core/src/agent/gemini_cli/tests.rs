@@ -1,0 +1,159 @@
+use camino::Utf8Path;
+
+use super::*;
+
+/// Plays a recorded stream from `tests/streams`.
+fn play(recording: &str, servers: &[&str], stderr: &[&str], exit: i32) -> (Vec<Record>, Reading) {
+    let path = Utf8Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/streams").join(recording);
+    let text = std::fs::read_to_string(path).unwrap();
+    let mut stream = Box::new(Stream::new(servers.iter().map(|name| (*name).to_owned()).collect()));
+    let mut records: Vec<Record> = text.lines().flat_map(|line| stream.stdout(Line::Text(line))).collect();
+    for line in stderr {
+        stream.stderr(Line::Text(line));
+    }
+    let mut reading = stream.finish(Exit::Code(exit));
+    records.append(&mut reading.records);
+    (records, reading)
+}
+
+#[test]
+fn every_recorded_ending() {
+    let completed = |ending: &Ending| matches!(ending, Ending::Completed);
+    assert!(completed(&play("gemini-success.jsonl", &[], &[], 0).1.ending));
+    assert!(completed(&play("gemini-mcp.jsonl", &["tiny"], &[], 0).1.ending));
+    for (recording, stderr, exit, kind) in [
+        ("gemini-401.jsonl", None, 145, ErrorKind::Auth),
+        ("gemini-404.jsonl", None, 1, ErrorKind::ModelApi),
+        ("gemini-429.jsonl", None, 173, ErrorKind::RateLimit),
+        ("gemini-500.jsonl", None, 244, ErrorKind::ModelApi),
+        (
+            "gemini-mcp-failed.jsonl",
+            Some("MCP issues detected. Run /mcp list for status."),
+            0,
+            ErrorKind::Mcp,
+        ),
+    ] {
+        let stderr: Vec<&str> = stderr.into_iter().collect();
+        let (_, reading) = play(recording, &["tiny"], &stderr, exit);
+        assert!(
+            matches!(&reading.ending, Ending::Failed(error) if error.kind == kind),
+            "{recording}: {:?}",
+            reading.ending
+        );
+    }
+}
+
+#[test]
+fn the_limit_of_turns_is_a_note_and_the_work_is_judged() {
+    let (_, reading) = play("gemini-max-turns.jsonl", &[], &[], 53);
+    assert_eq!(reading.ending, Ending::Completed);
+    assert!(reading.notes[0].contains("max session turns"));
+    assert_eq!(reading.usage.input_tokens, Some(2100));
+}
+
+#[test]
+fn a_stream_without_a_result_has_no_end() {
+    let mut stream = Box::new(Stream::new(Vec::new()));
+    stream.stdout(Line::Text(r#"{"type":"init","model":"m"}"#));
+    assert!(
+        matches!(stream.finish(Exit::Code(0)).ending, Ending::Failed(error) if error.kind == ErrorKind::Agent)
+    );
+    let mut stream = Box::new(Stream::new(Vec::new()));
+    stream.stderr(Line::Text("Invalid auth method selected."));
+    assert!(
+        matches!(stream.finish(Exit::Code(41)).ending, Ending::Failed(error) if error.kind == ErrorKind::Auth)
+    );
+}
+
+#[test]
+fn figures_come_from_the_result_and_requests_from_the_session() {
+    let mut stream = Box::new(Stream::new(Vec::new()));
+    for line in [
+        r#"{"id":"a","type":"gemini","tokens":{"input":1000,"output":50,"cached":400,"thoughts":7,"tool":0,"total":1057},"model":"gemini-2.5-pro"}"#,
+        r#"{"id":"a","type":"gemini","tokens":{"input":1000,"output":50,"cached":400,"thoughts":7,"tool":0,"total":1057},"model":"gemini-2.5-pro","toolCalls":[]}"#,
+        r#"{"id":"u","type":"user","content":"x"}"#,
+        r#"{"id":"b","type":"gemini","tokens":{"input":1100,"output":51,"cached":410,"thoughts":7,"tool":0,"total":1158},"model":"gemini-2.5-pro"}"#,
+        r#"{"$set":{"x":1}}"#,
+    ] {
+        stream.side_line("session.jsonl", line);
+    }
+    let reading = stream.finish(Exit::Signal(15));
+    assert_eq!(
+        reading.usage,
+        Usage {
+            requests: Some(2),
+            input_tokens: Some(2100),
+            cached_input_tokens: Some(810),
+            output_tokens: Some(115),
+            tool_calls: Some(0),
+            cost_usd: None
+        }
+    );
+    assert_eq!(reading.model.as_deref(), Some("gemini-2.5-pro"));
+
+    let (_, reading) = play("gemini-success.jsonl", &[], &[], 0);
+    assert_eq!(reading.usage.input_tokens, Some(3333));
+    assert_eq!(reading.usage.output_tokens, Some(177));
+    assert_eq!(reading.usage.requests, None, "the stream does not say, so nobody knows");
+    assert_eq!(reading.model.as_deref(), Some("gemini-3.1-pro-preview"), "not the router's");
+}
+
+#[test]
+fn a_failed_session_reports_no_zeros() {
+    let (_, reading) = play("gemini-401.jsonl", &[], &[], 145);
+    assert_eq!(reading.usage.input_tokens, None);
+}
+
+#[test]
+fn mcp_servers_are_counted() {
+    let (records, reading) = play("gemini-mcp.jsonl", &["tiny", "other"], &[], 0);
+    assert_eq!(
+        reading.mcp_servers["tiny"],
+        McpDelivery { status: Some(McpStatus::Connected), calls: Some(1) }
+    );
+    assert_eq!(reading.mcp_servers["other"].calls, Some(0));
+    assert!(
+        records.iter().any(
+            |record| matches!(&record.step, Step::ToolCall { server: Some(name), .. } if name == "tiny")
+        )
+    );
+}
+
+#[test]
+fn pieces_of_a_message_are_joined() {
+    let mut stream = Stream::new(Vec::new());
+    let piece =
+        |text: &str| format!(r#"{{"type":"message","role":"assistant","content":"{text}","delta":true}}"#);
+    assert!(stream.stdout(Line::Text(&piece("Hel"))).is_empty());
+    assert!(stream.stdout(Line::Text(&piece("lo"))).is_empty());
+    let records =
+        stream.stdout(Line::Text(r#"{"type":"tool_use","tool_name":"ls","parameters":{"path":"."}}"#));
+    assert_eq!(records[0].step, Step::Message { role: Role::Assistant, text: "Hello".into() });
+    assert_eq!((records[0].line, records[1].line), (1, 3));
+}
+
+#[test]
+fn settings_keep_the_world_out_and_the_users_config_wins() {
+    let config =
+        json!({ "general": { "maxAttempts": 7 }, "model": { "maxSessionTurns": 5 }, "privacy": null });
+    let servers = vec![(
+        "web".to_owned(),
+        McpServer::Remote {
+            url: "http://127.0.0.1:1/mcp".into(),
+            headers: vec![],
+            transport: RemoteTransport::Http,
+        },
+    )];
+    let variables = BTreeSet::from(["GEMINI_API_KEY".to_owned()]);
+    let settings = settings(&Inputs {
+        model: None,
+        mcp_servers: &servers,
+        config: Some(&config),
+        command: None,
+        agent_home: Utf8Path::new("/a"),
+        prompt_file: Utf8Path::new("/p"),
+        stats_file: Utf8Path::new("/s"),
+        variables: &variables,
+    });
+    insta::assert_snapshot!(format!("{settings:#}"));
+}

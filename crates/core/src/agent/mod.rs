@@ -1,0 +1,256 @@
+//! Agents: what Terca knows of each command-line coding agent, without any I/O.
+//!
+//! An agent is one file here: a [`Profile`] (facts), an [`Agent::invocation`] (how to start it) and a
+//! [`Decoder`] (how to read what it prints). They stand in one table, the built-in ones like any other, and
+//! each is tested with recorded streams.
+
+mod command;
+mod gemini_cli;
+mod nop;
+mod oracle;
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt;
+
+use camino::{Utf8Path, Utf8PathBuf};
+
+use crate::config::suite::McpServer;
+use crate::delivery::McpDelivery;
+use crate::grade::Exit;
+use crate::outcome::TrialError;
+use crate::transcript::{Record, Usage};
+
+static AGENTS: [&dyn Agent; 4] = [&gemini_cli::GeminiCli, &command::Command, &oracle::Oracle, &nop::Nop];
+
+/// The agent of this name or alias.
+pub fn find(name: &str) -> Option<AgentRef> {
+    AGENTS
+        .iter()
+        .find(|agent| agent.profile().name == name || agent.profile().aliases.contains(&name))
+        .map(|agent| AgentRef(*agent))
+}
+
+pub fn names() -> Vec<&'static str> {
+    AGENTS.iter().map(|agent| agent.profile().name).collect()
+}
+
+pub trait Agent: Sync {
+    fn profile(&self) -> &'static Profile;
+    /// How to start it for one trial.
+    fn invocation(&self, inputs: &Inputs<'_>) -> Invocation;
+    fn decoder(&self, inputs: &Inputs<'_>) -> Box<dyn Decoder>;
+}
+
+/// An entry of the table of agents.
+#[derive(Clone, Copy)]
+pub struct AgentRef(&'static dyn Agent);
+
+impl std::ops::Deref for AgentRef {
+    type Target = dyn Agent;
+
+    fn deref(&self) -> &Self::Target {
+        self.0
+    }
+}
+
+impl fmt::Debug for AgentRef {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.profile().name)
+    }
+}
+
+impl PartialEq for AgentRef {
+    fn eq(&self, other: &Self) -> bool {
+        self.profile().name == other.profile().name
+    }
+}
+
+/// The facts about an agent that are the same in every trial.
+#[derive(Debug)]
+pub struct Profile {
+    pub name: &'static str,
+    pub aliases: &'static [&'static str],
+    /// The program looked up on `PATH`; `None` for agents that are not one program.
+    pub program: Option<&'static str>,
+    pub version_args: &'static [&'static str],
+    /// How to get the program, said when it is missing.
+    pub install: &'static str,
+    /// Whether it is `{name, command}` with a command of the user's own.
+    pub takes_command: bool,
+    /// Where it reads its project rules, relative to the workspace.
+    pub rules_file: &'static str,
+    /// The variables it signs in with. Passed on when they are set, and masked in everything Terca writes.
+    pub credential_variables: &'static [&'static str],
+    /// Variables passed on that are no secrets: endpoints, projects, regions.
+    pub setting_variables: &'static [&'static str],
+    pub stop_signal: StopSignal,
+    pub capabilities: Capabilities,
+}
+
+/// What a variant can give this agent. Giving it anything else is an error, never silently ignored.
+#[derive(Debug, Clone, Copy)]
+pub struct Capabilities {
+    pub model: bool,
+    pub rules: bool,
+    pub mcp_servers: bool,
+    pub config: bool,
+}
+
+impl Capabilities {
+    pub const ALL: Capabilities = Capabilities { model: true, rules: true, mcp_servers: true, config: true };
+}
+
+/// The signal that asks the agent to end.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum StopSignal {
+    Interrupt,
+    Terminate,
+}
+
+/// What an adapter may use to describe how its agent is started.
+#[derive(Debug)]
+pub struct Inputs<'a> {
+    pub model: Option<&'a str>,
+    pub mcp_servers: &'a [(String, McpServer<String>)],
+    pub config: Option<&'a serde_json::Value>,
+    /// The command of the agent `command`.
+    pub command: Option<&'a str>,
+    /// A directory of the agent's own, outside the workspace, for its settings and state.
+    pub agent_home: &'a Utf8Path,
+    pub prompt_file: &'a Utf8Path,
+    pub stats_file: &'a Utf8Path,
+    /// The names of the variables that the agent will be started with.
+    pub variables: &'a BTreeSet<String>,
+}
+
+/// How one trial's agent is started.
+#[derive(Debug)]
+pub struct Invocation {
+    pub launch: Launch,
+    pub env: Vec<(String, String)>,
+    /// Whether the prompt is its standard input; otherwise that is empty.
+    pub prompt_on_stdin: bool,
+    /// Settings to write before it starts.
+    pub files: Vec<PlacedFile>,
+    /// Files it leaves behind that say more than its output does.
+    pub side_files: Vec<SideFile>,
+}
+
+#[derive(Debug, PartialEq)]
+pub enum Launch {
+    Program {
+        program: String,
+        args: Vec<String>,
+    },
+    Shell(String),
+    /// Lays the eval's `_solution/` over the workspace.
+    LaySolution,
+    Nothing,
+}
+
+#[derive(Debug)]
+pub struct PlacedFile {
+    pub path: Utf8PathBuf,
+    pub content: String,
+    /// The name under which a copy is kept in the artifacts.
+    pub artifact: &'static str,
+}
+
+#[derive(Debug)]
+pub struct SideFile {
+    pub dir: Utf8PathBuf,
+    /// A glob below `dir`.
+    pub glob: &'static str,
+    /// What the decoder knows it by, and its name in the artifacts.
+    pub label: &'static str,
+}
+
+/// A line of the agent's output.
+#[derive(Debug, Clone, Copy)]
+pub enum Line<'a> {
+    Text(&'a str),
+    /// Too long to hold: how it begins, and how long it is.
+    Oversized {
+        beginning: &'a str,
+        bytes: u64,
+    },
+}
+
+/// Reads an agent's output, a line at a time.
+pub trait Decoder: Send {
+    fn stdout(&mut self, line: Line<'_>) -> Vec<Record>;
+    fn stderr(&mut self, _line: Line<'_>) {}
+    /// A line of one of the [`SideFile`]s, read after the agent has ended.
+    fn side_line(&mut self, _label: &str, _line: &str) {}
+    /// What has been used so far, for the live display.
+    fn usage(&self) -> Usage;
+    fn finish(self: Box<Self>, exit: Exit) -> Reading;
+}
+
+/// What a session came to, according to the agent's own output.
+#[derive(Debug)]
+pub struct Reading {
+    /// Steps that were held back until now.
+    pub records: Vec<Record>,
+    pub usage: Usage,
+    pub model: Option<String>,
+    pub mcp_servers: BTreeMap<String, McpDelivery>,
+    pub ending: Ending,
+    pub notes: Vec<String>,
+}
+
+/// How a session ended. Exit status 0 alone is not success.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Ending {
+    /// The session came to its end; the work can be judged.
+    Completed,
+    /// The program broke off. If it has done something, that is judged; if not, this is the error.
+    Crashed(TrialError),
+    /// The agent was not tested: not signed in, rate-limited, no answer from the model.
+    Failed(TrialError),
+}
+
+/// What agents without a stream of their own share: every line is a message, up to a limit.
+#[derive(Debug, Default)]
+struct PlainLines {
+    line: u64,
+}
+
+impl PlainLines {
+    const SHOWN: u64 = 2_000;
+
+    fn record(&mut self, line: Line<'_>) -> Vec<Record> {
+        use crate::transcript::{Role, Step};
+        self.line += 1;
+        let step = match (self.line, line) {
+            (n, _) if n > Self::SHOWN + 1 => return Vec::new(),
+            (n, _) if n == Self::SHOWN + 1 => Step::Notice {
+                text: format!("the output goes on after {} lines: see artifacts/stdout.log", Self::SHOWN),
+            },
+            (_, Line::Text(text)) => Step::Message { role: Role::Assistant, text: text.to_owned() },
+            (_, Line::Oversized { beginning, bytes }) => {
+                let beginning: String = beginning.chars().take(200).collect();
+                Step::Notice { text: format!("a line of {bytes} bytes: {beginning}…") }
+            }
+        };
+        vec![Record { time: None, line: self.line, step }]
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_and_aliases_are_unique() {
+        let mut seen = BTreeSet::new();
+        for agent in AGENTS {
+            let profile = agent.profile();
+            for name in profile.aliases.iter().chain([&profile.name]) {
+                assert!(seen.insert(*name), "{name} stands twice");
+            }
+        }
+        assert_eq!(find("gemini").unwrap().profile().name, "gemini-cli");
+        assert!(find("claude").is_none());
+    }
+}

@@ -1,0 +1,277 @@
+//! From a tree of values to typed fields, collecting every problem on the way.
+//!
+//! A [`Fields`] is opened on a map, asked for each key by name, and closed: whatever nobody asked for is an
+//! unknown key. So the code that reads a type is also the list of its keys, and the two cannot drift apart.
+
+use crate::config::yaml::{Node, Value};
+use crate::diagnostic::{Diagnostic, Diagnostics};
+use crate::prose;
+use crate::source::{Located, Place};
+
+/// A field of an experiment: not mentioned, removed with `null`, or set.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub enum Patch<T> {
+    #[default]
+    Keep,
+    Remove,
+    Set(T),
+}
+
+impl<T> Patch<T> {
+    /// The value, where `null` and silence mean the same.
+    pub fn set(&self) -> Option<&T> {
+        match self {
+            Patch::Set(value) => Some(value),
+            Patch::Keep | Patch::Remove => None,
+        }
+    }
+
+    pub fn try_map<U>(self, change: impl FnOnce(T) -> Option<U>) -> Patch<U> {
+        match self {
+            Patch::Keep => Patch::Keep,
+            Patch::Remove => Patch::Remove,
+            Patch::Set(value) => change(value).map_or(Patch::Keep, Patch::Set),
+        }
+    }
+}
+
+/// Reads one node as a `T`, or says why not.
+pub type Read<T> = fn(Node, &mut Diagnostics) -> Option<T>;
+
+/// The keys of one map, taken one by one.
+#[derive(Debug)]
+pub struct Fields<'p> {
+    /// What the map is, with its article: "an eval".
+    pub what: &'static str,
+    pub place: Place,
+    entries: Vec<(Located<String>, Node)>,
+    known: Vec<&'static str>,
+    pub problems: &'p mut Diagnostics,
+}
+
+impl<'p> Fields<'p> {
+    pub fn open(node: Node, what: &'static str, problems: &'p mut Diagnostics) -> Option<Self> {
+        match node.value {
+            Value::Map(entries) => {
+                Some(Fields { what, place: node.place, entries, known: Vec::new(), problems })
+            }
+            _ => {
+                wrong_type(&node, &format!("{what} (a map of keys and values)"), problems);
+                None
+            }
+        }
+    }
+
+    /// The value of a key, `null` included.
+    pub fn take_with_key(&mut self, key: &'static str) -> Option<(Located<String>, Node)> {
+        self.known.push(key);
+        let index = self.entries.iter().position(|(name, _)| name.value == key)?;
+        Some(self.entries.remove(index))
+    }
+
+    fn take_present(&mut self, key: &'static str) -> Option<Node> {
+        self.take_with_key(key).map(|(_, node)| node).filter(|node| node.value != Value::Null)
+    }
+
+    pub fn optional<T>(&mut self, key: &'static str, read: Read<T>) -> Option<T> {
+        let node = self.take_present(key)?;
+        read(node, self.problems)
+    }
+
+    pub fn required<T>(&mut self, key: &'static str, read: Read<T>) -> Option<T> {
+        match self.take_present(key) {
+            Some(node) => read(node, self.problems),
+            None => {
+                self.problems.push(
+                    Diagnostic::error(format!("missing key `{key}`"))
+                        .at(self.place, format!("{} needs a `{key}`", self.what)),
+                );
+                None
+            }
+        }
+    }
+
+    pub fn patch<T>(&mut self, key: &'static str, read: Read<T>) -> Patch<T> {
+        match self.take_with_key(key) {
+            None => Patch::Keep,
+            Some((_, Node { value: Value::Null, .. })) => Patch::Remove,
+            Some((_, node)) => read(node, self.problems).map_or(Patch::Keep, Patch::Set),
+        }
+    }
+
+    /// A list; missing and `null` are the empty list.
+    pub fn list<T>(&mut self, key: &'static str, read: Read<T>) -> Vec<T> {
+        self.take_present(key).map(|node| list(node, self.problems, read)).unwrap_or_default()
+    }
+
+    /// The keys that are present and not taken yet.
+    pub fn remaining(&self) -> impl Iterator<Item = &Located<String>> {
+        self.entries.iter().map(|(key, _)| key)
+    }
+
+    /// Says that every other key is unknown.
+    pub fn close(self) {
+        for (key, _) in &self.entries {
+            let diagnostic = Diagnostic::error(format!("unknown key `{}`", key.value))
+                .at(key.place, format!("not a key of {}", self.what));
+            self.problems.push(match prose::did_you_mean(&key.value, self.known.iter().copied()) {
+                Some(meant) => diagnostic.help(format!("did you mean `{meant}`?")),
+                None => diagnostic.help(format!("the keys are {}", prose::quoted_list(&self.known, "and"))),
+            });
+        }
+    }
+}
+
+pub fn wrong_type(node: &Node, expected: &str, problems: &mut Diagnostics) {
+    problems.push(
+        Diagnostic::error(format!("expected {expected}, found {}", node.value.describe()))
+            .at(node.place, format!("this is {}", node.value.describe())),
+    );
+}
+
+pub fn text(node: Node, problems: &mut Diagnostics) -> Option<Located<String>> {
+    match node.value {
+        Value::Text(text) => Some(Located::new(text, node.place)),
+        Value::Number { .. } | Value::Bool(_) => {
+            let found = node.value.describe();
+            problems.push(
+                Diagnostic::error(format!("expected text, found {found}"))
+                    .at(node.place, format!("this is {found}"))
+                    .help("put it in quotes"),
+            );
+            None
+        }
+        _ => {
+            wrong_type(&node, "text", problems);
+            None
+        }
+    }
+}
+
+/// Text that must say something: a name, a prompt, a command.
+pub fn filled_text(node: Node, problems: &mut Diagnostics) -> Option<Located<String>> {
+    let text = text(node, problems)?;
+    if text.value.trim().is_empty() {
+        problems
+            .push(Diagnostic::error("expected text, found an empty string").at(text.place, "this is empty"));
+        return None;
+    }
+    Some(text)
+}
+
+/// Text where a number or a boolean is taken as written: the value of an environment variable.
+pub fn plain_text(node: Node, problems: &mut Diagnostics) -> Option<Located<String>> {
+    match node.value {
+        Value::Number { written, .. } => Some(Located::new(written, node.place)),
+        Value::Bool(value) => Some(Located::new(value.to_string(), node.place)),
+        _ => text(node, problems),
+    }
+}
+
+pub fn boolean(node: Node, problems: &mut Diagnostics) -> Option<Located<bool>> {
+    match node.value {
+        Value::Bool(value) => Some(Located::new(value, node.place)),
+        _ => {
+            wrong_type(&node, "`true` or `false`", problems);
+            None
+        }
+    }
+}
+
+/// A whole number from 1.
+pub fn count(node: Node, problems: &mut Diagnostics) -> Option<Located<u32>> {
+    const LARGEST: i64 = 1_000_000;
+    match node.value {
+        Value::Number { integer: Some(value @ 1..=LARGEST), .. } => {
+            Some(Located::new(value as u32, node.place))
+        }
+        Value::Number { ref written, .. } => {
+            problems.push(
+                Diagnostic::error(format!("expected a whole number of at least 1, found {written}"))
+                    .at(node.place, "out of range"),
+            );
+            None
+        }
+        _ => {
+            wrong_type(&node, "a whole number of at least 1", problems);
+            None
+        }
+    }
+}
+
+/// A number above 0, such as a time limit or a weight.
+pub fn positive(node: Node, problems: &mut Diagnostics) -> Option<Located<f64>> {
+    const LARGEST: f64 = 1e9;
+    match node.value {
+        Value::Number { value, .. } if value > 0.0 && value <= LARGEST => {
+            Some(Located::new(value, node.place))
+        }
+        Value::Number { ref written, .. } => {
+            problems.push(
+                Diagnostic::error(format!("expected a number above 0, found {written}"))
+                    .at(node.place, "out of range"),
+            );
+            None
+        }
+        _ => {
+            wrong_type(&node, "a number above 0", problems);
+            None
+        }
+    }
+}
+
+/// A number from 0.
+pub fn not_negative(node: Node, problems: &mut Diagnostics) -> Option<Located<f64>> {
+    match node.value {
+        Value::Number { value, .. } if value >= 0.0 => Some(Located::new(value, node.place)),
+        _ => {
+            wrong_type(&node, "a number of at least 0", problems);
+            None
+        }
+    }
+}
+
+pub fn list<T>(node: Node, problems: &mut Diagnostics, read: Read<T>) -> Vec<T> {
+    match node.value {
+        Value::List(items) => items.into_iter().filter_map(|item| read(item, problems)).collect(),
+        _ => {
+            wrong_type(&node, "a list", problems);
+            Vec::new()
+        }
+    }
+}
+
+/// One of something, or a list of them.
+pub fn one_or_more<T>(node: Node, problems: &mut Diagnostics, read: Read<T>) -> Vec<T> {
+    match node.value {
+        Value::List(items) => items.into_iter().filter_map(|item| read(item, problems)).collect(),
+        _ => read(node, problems).into_iter().collect(),
+    }
+}
+
+pub fn texts(node: Node, problems: &mut Diagnostics) -> Option<Vec<Located<String>>> {
+    Some(one_or_more(node, problems, filled_text))
+}
+
+/// A map whose keys are the user's own. `null` stays visible, since it removes.
+pub fn map_of<T>(
+    node: Node,
+    problems: &mut Diagnostics,
+    read: Read<T>,
+) -> Option<Vec<(Located<String>, Patch<T>)>> {
+    match node.value {
+        Value::Map(entries) => Some(
+            entries
+                .into_iter()
+                .filter_map(|(key, node)| match node.value {
+                    Value::Null => Some((key, Patch::Remove)),
+                    _ => read(node, problems).map(|value| (key, Patch::Set(value))),
+                })
+                .collect(),
+        ),
+        _ => {
+            wrong_type(&node, "a map", problems);
+            None
+        }
+    }
+}

@@ -1,0 +1,46 @@
+//! Reads `terca.yaml`.
+
+use crate::config::raw::{RawSandbox, RawSuite};
+use crate::config::read::{self, Fields};
+use crate::config::read_action::action;
+use crate::config::read_eval::{eval, older_evals};
+use crate::config::read_setup::{setup, variables};
+use crate::config::yaml::{Node, Value};
+use crate::diagnostic::Diagnostics;
+use crate::source::FileId;
+
+pub(super) fn suite(file: FileId, node: Node, problems: &mut Diagnostics) -> Option<RawSuite> {
+    let mut fields = Fields::open(node, "a suite", problems)?;
+    let suite = RawSuite {
+        file,
+        name: fields.optional("name", read::filled_text),
+        description: fields.optional("description", read::text),
+        repetitions: fields.optional("repetitions", read::count),
+        concurrency: fields.optional("concurrency", read::count),
+        timeout_seconds: fields.optional("timeoutSeconds", read::positive),
+        preamble: fields.optional("preamble", read::text),
+        postamble: fields.optional("postamble", read::text),
+        prepare: fields.list("prepare", action),
+        before: fields.list("before", action),
+        evals: older_evals(fields.list("evals", eval), &mut fields),
+        environments: fields.list("environments", setup),
+        experiments: fields.list("experiments", setup),
+        env: fields.optional("env", variables).unwrap_or_default(),
+        sandbox: fields.optional("sandbox", sandbox),
+        workspace_dir: fields.optional("workspaceDir", read::filled_text),
+    };
+    fields.close();
+    Some(suite)
+}
+
+fn sandbox(node: Node, problems: &mut Diagnostics) -> Option<RawSandbox> {
+    let kind = match node.value {
+        Value::Text(ref kind) => kind.clone(),
+        Value::Map(ref entries) if !entries.is_empty() => entries[0].0.value.clone(),
+        _ => {
+            read::wrong_type(&node, "`none`, `bwrap`, `{docker: IMAGE}` or `{podman: IMAGE}`", problems);
+            return None;
+        }
+    };
+    Some(RawSandbox { place: node.place, kind })
+}

@@ -1,0 +1,136 @@
+//! Reads a test of an eval. Whether it has exactly one kind is judged when it is resolved.
+
+use crate::config::raw::{RawTest, RawTestKind};
+use crate::config::read::{self, Fields, Read};
+use crate::config::yaml::{Node, Value};
+use crate::diagnostic::{Diagnostic, Diagnostics};
+use crate::source::Located;
+
+pub(super) fn test(node: Node, problems: &mut Diagnostics) -> Option<RawTest> {
+    let place = node.place;
+    let mut fields = Fields::open(node, "a test", problems)?;
+    let mut test = RawTest {
+        place,
+        name: fields.optional("name", read::filled_text),
+        kinds: Vec::new(),
+        unreadable: false,
+        weight: fields.optional("weight", read::positive),
+        timeout_seconds: fields.optional("timeoutSeconds", read::positive),
+    };
+    for (key, read) in KINDS {
+        let Some((key, node)) = fields.take_with_key(key) else { continue };
+        match read(node, fields.problems) {
+            Some(kind) => test.kinds.push(Located::new(kind, key.place)),
+            None => test.unreadable = true,
+        }
+    }
+    test.unreadable |= fields.remaining().next().is_some();
+    fields.close();
+    Some(test)
+}
+
+const KINDS: [(&str, Read<RawTestKind>); 8] = [
+    ("commandSuccess", command_success),
+    ("fileExists", file_exists),
+    ("fileContains", file_contains),
+    ("commandScore", command_score),
+    ("transcript", transcript),
+    ("changedFiles", changed_files),
+    ("budget", budget),
+    ("judge", judge),
+];
+
+/// The names of all kinds, for messages.
+pub(super) fn kind_names() -> Vec<&'static str> {
+    KINDS.iter().map(|(name, _)| *name).collect()
+}
+
+fn command_success(node: Node, problems: &mut Diagnostics) -> Option<RawTestKind> {
+    if !matches!(node.value, Value::Map(_)) {
+        let command = read::filled_text(node, problems)?;
+        return Some(RawTestKind::CommandSuccess { command, output_contains: None, output_matches: None });
+    }
+    let mut fields = Fields::open(node, "`commandSuccess`", problems)?;
+    let command = fields.required("command", read::filled_text);
+    let output_contains = fields.optional("outputContains", read::plain_text);
+    let output_matches = fields.optional("outputMatches", read::filled_text);
+    fields.close();
+    Some(RawTestKind::CommandSuccess { command: command?, output_contains, output_matches })
+}
+
+fn file_exists(node: Node, problems: &mut Diagnostics) -> Option<RawTestKind> {
+    let place = node.place;
+    let paths = read::texts(node, problems)?;
+    if paths.is_empty() {
+        problems.push(
+            Diagnostic::error("`fileExists` names no file").at(place, "expected a path or a list of paths"),
+        );
+        return None;
+    }
+    Some(RawTestKind::FileExists(paths))
+}
+
+fn file_contains(node: Node, problems: &mut Diagnostics) -> Option<RawTestKind> {
+    let place = node.place;
+    let mut fields = Fields::open(node, "`fileContains`", problems)?;
+    let path = fields.required("path", read::filled_text);
+    let text = fields.optional("text", read::plain_text);
+    let matches = fields.optional("matches", read::filled_text);
+    fields.close();
+    let path = path?;
+    if text.is_none() && matches.is_none() {
+        problems.push(
+            Diagnostic::error("`fileContains` needs a `text` or `matches`").at(place, "nothing to look for"),
+        );
+        return None;
+    }
+    Some(RawTestKind::FileContains { path, text, matches })
+}
+
+fn command_score(node: Node, problems: &mut Diagnostics) -> Option<RawTestKind> {
+    read::filled_text(node, problems).map(RawTestKind::CommandScore)
+}
+
+fn transcript(node: Node, problems: &mut Diagnostics) -> Option<RawTestKind> {
+    let mut fields = Fields::open(node, "`transcript`", problems)?;
+    let kind = RawTestKind::Transcript {
+        used_tool: fields.optional("usedTool", read::filled_text),
+        not_used_tool: fields.optional("notUsedTool", read::filled_text),
+        output_contains: fields.optional("outputContains", read::plain_text),
+        max_tool_calls: fields.optional("maxToolCalls", read::not_negative),
+    };
+    fields.close();
+    Some(kind)
+}
+
+fn changed_files(node: Node, problems: &mut Diagnostics) -> Option<RawTestKind> {
+    let mut fields = Fields::open(node, "`changedFiles`", problems)?;
+    let kind = RawTestKind::ChangedFiles {
+        only: fields.optional("only", read::texts).unwrap_or_default(),
+        never: fields.optional("never", read::texts).unwrap_or_default(),
+    };
+    fields.close();
+    Some(kind)
+}
+
+fn budget(node: Node, problems: &mut Diagnostics) -> Option<RawTestKind> {
+    let mut fields = Fields::open(node, "`budget`", problems)?;
+    let kind = RawTestKind::Budget {
+        max_tokens: fields.optional("maxTokens", read::not_negative),
+        max_cost_usd: fields.optional("maxCostUsd", read::not_negative),
+        max_seconds: fields.optional("maxSeconds", read::not_negative),
+        max_requests: fields.optional("maxRequests", read::not_negative),
+    };
+    fields.close();
+    Some(kind)
+}
+
+fn judge(node: Node, problems: &mut Diagnostics) -> Option<RawTestKind> {
+    let mut fields = Fields::open(node, "`judge`", problems)?;
+    let rubric = fields.required("rubric", read::filled_text);
+    let agent = fields.optional("agent", read::filled_text);
+    let model = fields.optional("model", read::filled_text);
+    let pass_score = fields.optional("passScore", read::not_negative);
+    fields.close();
+    Some(RawTestKind::Judge { rubric: rubric?, agent, model, pass_score })
+}

@@ -1,0 +1,269 @@
+//! From raw types to the suite: names made unique, paths checked, defaults filled in.
+
+use std::collections::HashMap;
+use std::time::Duration;
+
+use camino::{Utf8Path, Utf8PathBuf};
+
+use crate::config::paths::{beside, folder_name};
+use crate::config::raw::{RawEval, RawSetup, RawSuite, RawVariables};
+use crate::config::suite::{DEFAULT_AGENT_SECONDS, Eval, Setup, Suite, Variables};
+use crate::config::{ConfigFiles, PathKind, Surroundings, resolve_action, resolve_eval, resolve_setup};
+use crate::diagnostic::{Diagnostic, Diagnostics};
+use crate::source::{Located, Place, Sources};
+
+/// What every part of resolving needs at hand.
+pub(super) struct Resolver<'a> {
+    pub(super) sources: &'a Sources,
+    pub(super) surroundings: &'a dyn Surroundings,
+    pub(super) problems: &'a mut Diagnostics,
+}
+
+impl Resolver<'_> {
+    /// The directory of the file that a place lies in.
+    pub(super) fn dir(&self, place: Place) -> &Utf8Path {
+        self.sources.get(place.file).dir()
+    }
+
+    /// A path relative to the file that names it; it must exist as one of the kinds.
+    pub(super) fn existing(
+        &mut self,
+        path: &Located<String>,
+        what: &str,
+        kinds: &[PathKind],
+    ) -> Option<Utf8PathBuf> {
+        let full = beside(self.dir(path.place), &path.value);
+        let found = self.surroundings.kind(&full);
+        if kinds.contains(&found) {
+            return Some(full);
+        }
+        let (message, label) = match found {
+            PathKind::Missing => {
+                (format!("{what} `{}` does not exist", path.value), format!("looked for {full}"))
+            }
+            PathKind::Directory => {
+                (format!("{what} `{}` is a directory", path.value), "expected a file".into())
+            }
+            PathKind::File => (format!("{what} `{}` is a file", path.value), "expected a directory".into()),
+        };
+        self.problems.push(
+            Diagnostic::error(message)
+                .at(path.place, label)
+                .help("paths are relative to the file that names them"),
+        );
+        None
+    }
+
+    pub(super) fn not_yet(&mut self, what: &str, place: Place) {
+        self.problems.push(
+            Diagnostic::error(format!("{what} is not supported yet"))
+                .at(place, "this version of Terca cannot do that")
+                .help("remove it; nothing is run while it stands here, so that it is never silently ignored"),
+        );
+    }
+}
+
+pub(super) fn suite(
+    files: &ConfigFiles,
+    raw: Option<RawSuite>,
+    eval_files: Vec<RawEval>,
+    sources: &Sources,
+    surroundings: &dyn Surroundings,
+    problems: &mut Diagnostics,
+) -> Suite {
+    let mut resolver = Resolver { sources, surroundings, problems };
+    let layers = layers(&mut resolver, &files.root, raw.as_ref());
+    let mut suite = defaults(&files.root);
+    suite.layers.clone_from(&layers);
+    let mut inline_evals = Vec::new();
+    if let Some(raw) = raw {
+        inline_evals.clone_from(&raw.evals);
+        apply(&mut suite, raw, &mut resolver);
+    }
+    suite.evals = evals(inline_evals, eval_files, &files.root, &layers, &mut resolver);
+    if suite.evals.is_empty() && !resolver.problems.has_errors() {
+        no_evals(files, &mut resolver);
+    }
+    shared_trial_folders(&suite, &mut resolver);
+    suite
+}
+
+fn defaults(root: &Utf8Path) -> Suite {
+    Suite {
+        name: root.file_name().unwrap_or("suite").to_owned(),
+        description: None,
+        root: root.to_owned(),
+        repetitions: 1,
+        concurrency: None,
+        timeout: Duration::from_secs_f64(DEFAULT_AGENT_SECONDS),
+        preamble: None,
+        postamble: None,
+        layers: Vec::new(),
+        before: Vec::new(),
+        env: Vec::new(),
+        evals: Vec::new(),
+        environments: vec![Setup::named_default()],
+        experiments: vec![Setup::named_default()],
+        baseline: "default".into(),
+    }
+}
+
+fn apply(suite: &mut Suite, raw: RawSuite, resolver: &mut Resolver<'_>) {
+    if let Some(name) = raw.name {
+        suite.name = name.value;
+    }
+    suite.description = raw.description.map(|text| text.value);
+    suite.repetitions = raw.repetitions.map_or(1, |count| count.value);
+    suite.concurrency = raw.concurrency.map(|count| count.value);
+    if let Some(seconds) = raw.timeout_seconds {
+        suite.timeout = Duration::from_secs_f64(seconds.value);
+    }
+    suite.preamble = raw.preamble.map(|text| text.value);
+    suite.postamble = raw.postamble.map(|text| text.value);
+    resolve_action::no_prepare(&raw.prepare, resolver);
+    suite.before = resolve_action::actions(raw.before, &suite.layers, resolver);
+    suite.env = variables(raw.env);
+    if let Some(sandbox) = raw.sandbox
+        && sandbox.kind != "none"
+    {
+        resolver.not_yet(&format!("`sandbox: {}`", sandbox.kind), sandbox.place);
+    }
+    suite.baseline = baseline(&raw.environments, &raw.experiments, resolver);
+    suite.environments = setups(raw.environments, "environment", &suite.layers, resolver);
+    suite.experiments = setups(raw.experiments, "experiment", &suite.layers, resolver);
+}
+
+fn layers(resolver: &mut Resolver<'_>, root: &Utf8Path, raw: Option<&RawSuite>) -> Vec<Utf8PathBuf> {
+    let mut layers: Vec<Utf8PathBuf> = optional_directory(resolver, root, "_base").into_iter().collect();
+    if let Some(dir) = raw.and_then(|raw| raw.workspace_dir.as_ref())
+        && let Some(dir) = resolver.existing(dir, "workspace directory", &[PathKind::Directory])
+        && !layers.contains(&dir)
+    {
+        layers.push(dir);
+    }
+    layers
+}
+
+/// A directory that is used when it is there.
+pub(super) fn optional_directory(resolver: &Resolver<'_>, dir: &Utf8Path, name: &str) -> Option<Utf8PathBuf> {
+    let path = dir.join(name);
+    (resolver.surroundings.kind(&path) == PathKind::Directory).then_some(path)
+}
+
+pub(super) fn variables(raw: RawVariables) -> Variables {
+    raw.into_iter().map(|(name, value)| (name.value, value)).collect()
+}
+
+fn setups(raw: Vec<RawSetup>, what: &str, layers: &[Utf8PathBuf], resolver: &mut Resolver<'_>) -> Vec<Setup> {
+    if raw.is_empty() {
+        return vec![Setup::named_default()];
+    }
+    let names: Vec<&Located<String>> = raw.iter().filter_map(|setup| setup.name.as_ref()).collect();
+    unique_folders(&names, what, resolver);
+    raw.into_iter().filter_map(|setup| resolve_setup::setup(setup, layers, resolver)).collect()
+}
+
+fn baseline(environments: &[RawSetup], experiments: &[RawSetup], resolver: &mut Resolver<'_>) -> String {
+    for flag in environments.iter().filter_map(|setup| setup.baseline.as_ref()) {
+        resolver.problems.push(
+            Diagnostic::error("`baseline` belongs to an experiment")
+                .at(flag.place, "an environment is not compared with others"),
+        );
+    }
+    let marked: Vec<(&RawSetup, &Located<bool>)> = experiments
+        .iter()
+        .filter_map(|setup| setup.baseline.as_ref().filter(|flag| flag.value).map(|flag| (setup, flag)))
+        .collect();
+    if let [(_, first), (_, second), ..] = marked.as_slice() {
+        resolver.problems.push(
+            Diagnostic::error("two experiments are marked `baseline: true`")
+                .at(second.place, "there can be one")
+                .beside(first.place, "the first is here"),
+        );
+    }
+    let chosen = marked.first().map(|(setup, _)| *setup).or(experiments.first());
+    chosen.and_then(|setup| setup.name.as_ref()).map_or_else(|| "default".into(), |name| name.value.clone())
+}
+
+fn evals(
+    inline: Vec<RawEval>,
+    files: Vec<RawEval>,
+    root: &Utf8Path,
+    layers: &[Utf8PathBuf],
+    resolver: &mut Resolver<'_>,
+) -> Vec<Eval> {
+    let mut names = Vec::new();
+    let mut evals = Vec::new();
+    for (raw, is_file) in
+        inline.into_iter().map(|raw| (raw, false)).chain(files.into_iter().map(|raw| (raw, true)))
+    {
+        let name = resolve_eval::name(&raw, is_file, resolver);
+        if let Some(name) = name {
+            names.push(name.clone());
+            evals.extend(resolve_eval::eval(raw, name.value, is_file, root, layers, resolver));
+        }
+    }
+    unique_folders(&names.iter().collect::<Vec<_>>(), "eval", resolver);
+    evals
+}
+
+/// Two things of the same name, or of names that make the same folder, would overwrite each other.
+fn unique_folders(names: &[&Located<String>], what: &str, resolver: &mut Resolver<'_>) {
+    unique(names, what, folder_name, resolver);
+}
+
+pub(super) fn unique_names(names: &[&Located<String>], what: &str, resolver: &mut Resolver<'_>) {
+    unique(names, what, str::to_owned, resolver);
+}
+
+fn unique(names: &[&Located<String>], what: &str, key: fn(&str) -> String, resolver: &mut Resolver<'_>) {
+    let mut seen: HashMap<String, &Located<String>> = HashMap::new();
+    for &name in names {
+        let Some(first) = seen.insert(key(&name.value), name) else { continue };
+        let message = if first.value == name.value {
+            format!("two {what}s are named `{}`", name.value)
+        } else {
+            format!(
+                "the {what}s `{}` and `{}` would share the folder `{}`",
+                first.value,
+                name.value,
+                folder_name(&name.value)
+            )
+        };
+        resolver.problems.push(
+            Diagnostic::error(message)
+                .at(name.place, "the second is here")
+                .beside(first.place, "the first is here"),
+        );
+    }
+}
+
+/// `a.b` × `c` and `a` × `b.c` would lie in the same folder of a run.
+fn shared_trial_folders(suite: &Suite, resolver: &mut Resolver<'_>) {
+    let mut seen: HashMap<String, (&Setup, &Setup)> = HashMap::new();
+    for environment in &suite.environments {
+        for experiment in &suite.experiments {
+            let folder = format!("{}.{}", folder_name(&environment.name), folder_name(&experiment.name));
+            let Some((first, _)) = seen.insert(folder.clone(), (environment, experiment)) else { continue };
+            if first.name == environment.name {
+                continue; // the same name twice: already said
+            }
+            let mut diagnostic = Diagnostic::error(format!("two variants would share the folder `{folder}`"));
+            if let Some(place) = environment.place {
+                diagnostic = diagnostic.at(place, format!("with the experiment `{}`", experiment.name));
+            }
+            resolver.problems.push(diagnostic.help("rename the environment or the experiment"));
+        }
+    }
+}
+
+fn no_evals(files: &ConfigFiles, resolver: &mut Resolver<'_>) {
+    let diagnostic = Diagnostic::error("the suite has no evals")
+        .help("add `evals:` to terca.yaml, or a directory with an `eval.terca.yaml`");
+    resolver.problems.push(match files.suite {
+        Some(file) => {
+            diagnostic.at(Place { file, start: 0, end: 0 }, "no `evals` here, and no eval.terca.yaml below")
+        }
+        None => diagnostic.in_file(files.root.as_str()),
+    });
+}

@@ -1,0 +1,128 @@
+//! Environments and experiments: known agents, existing rules, commands anchored to their file.
+
+use std::time::Duration;
+
+use camino::Utf8PathBuf;
+
+use crate::agent;
+use crate::config::paths::beside;
+use crate::config::raw::{RawAgent, RawMcpServer, RawSetup, RawTransport, RawVariables};
+use crate::config::read::Patch;
+use crate::config::resolve::{Resolver, variables};
+use crate::config::suite::{AgentChoice, McpServer, RemoteTransport, Setup, Template};
+use crate::config::{PathKind, resolve_action};
+use crate::diagnostic::Diagnostic;
+use crate::prose;
+use crate::source::Located;
+
+pub(super) fn setup(raw: RawSetup, layers: &[Utf8PathBuf], resolver: &mut Resolver<'_>) -> Option<Setup> {
+    if let Patch::Set(skills) = &raw.skills
+        && let Some(first) = skills.first()
+    {
+        resolver.not_yet("`skills`", first.place);
+    }
+    let name = raw.name?;
+    Some(Setup {
+        name: name.value,
+        place: Some(name.place),
+        agent: raw.agent.try_map(|agent| choose_agent(&agent, resolver)),
+        model: raw.model.try_map(|model| Some(model.value)),
+        rules: raw.rules.try_map(|rules| Some(rules_files(&rules, resolver))),
+        mcp_servers: raw.mcp_servers.try_map(|servers| Some(mcp_servers(servers, resolver))),
+        config: raw.config.try_map(|config| Some(config.value)),
+        env: variables(raw.env),
+        command: raw.command.try_map(|command| Some(resolve_action::command(command, resolver))),
+        before: resolve_action::actions(raw.before, layers, resolver),
+        preamble: raw.preamble.map(|text| text.value),
+        postamble: raw.postamble.map(|text| text.value),
+        timeout: raw.timeout_seconds.try_map(|seconds| Some(Duration::from_secs_f64(seconds.value))),
+    })
+}
+
+fn choose_agent(raw: &RawAgent, resolver: &mut Resolver<'_>) -> Option<AgentChoice> {
+    let Some(agent) = agent::find(&raw.name.value) else {
+        let names = agent::names();
+        let diagnostic = Diagnostic::error(format!("unknown agent `{}`", raw.name.value))
+            .at(raw.name.place, format!("expected one of {}", prose::quoted_list(&names, "and")));
+        resolver.problems.push(match prose::did_you_mean(&raw.name.value, names) {
+            Some(meant) => diagnostic.help(format!("did you mean `{meant}`?")),
+            None => diagnostic.help("any program can be run with `agent: {name: command, command: …}`"),
+        });
+        return None;
+    };
+    let takes_command = agent.profile().takes_command;
+    match &raw.command {
+        Some(command) if takes_command => {
+            let command = resolve_action::anchored(command, resolver)?;
+            Some(AgentChoice { agent, command: Some(command) })
+        }
+        None if !takes_command => Some(AgentChoice { agent, command: None }),
+        Some(command) => {
+            let message = format!("the agent `{}` takes no `command`", raw.name.value);
+            resolver.problems.push(
+                Diagnostic::error(message).at(command.place, "only `command` runs a command of your own"),
+            );
+            None
+        }
+        None => {
+            let message = format!("the agent `{}` needs a `command`", raw.name.value);
+            resolver.problems.push(
+                Diagnostic::error(message)
+                    .at(raw.name.place, "which command?")
+                    .help("write `agent: {name: command, command: ./my-agent}`"),
+            );
+            None
+        }
+    }
+}
+
+fn rules_files(rules: &[Located<String>], resolver: &mut Resolver<'_>) -> Vec<Utf8PathBuf> {
+    rules.iter().filter_map(|path| resolver.existing(path, "rules file", &[PathKind::File])).collect()
+}
+
+fn mcp_servers(
+    raw: Vec<(Located<String>, Patch<RawMcpServer>)>,
+    resolver: &mut Resolver<'_>,
+) -> Vec<(String, Patch<McpServer>)> {
+    raw.into_iter()
+        .map(|(name, server)| (name.value, server.try_map(|server| mcp_server(server.transport, resolver))))
+        .collect()
+}
+
+fn mcp_server(raw: RawTransport, resolver: &mut Resolver<'_>) -> Option<McpServer> {
+    Some(match raw {
+        RawTransport::Stdio { command, args, env, cwd } => {
+            let program = server_program(&command, resolver)?;
+            let cwd = cwd.map(|dir| {
+                Located::new(beside(resolver.dir(dir.place), &dir.value).into_string(), dir.place)
+            });
+            McpServer::Stdio { command: program, args, env: set_only(env), cwd }
+        }
+        RawTransport::Remote { url, headers, kind } => {
+            let transport = match kind.as_ref().map(|kind| kind.value.as_str()) {
+                Some("sse") => RemoteTransport::Sse,
+                None if url.value.trim_end_matches('/').ends_with("/sse") => RemoteTransport::Sse,
+                _ => RemoteTransport::Http,
+            };
+            McpServer::Remote { url, headers: set_only(headers), transport }
+        }
+    })
+}
+
+/// `./server` is relative to the YAML file; `node` is looked up on `PATH`.
+fn server_program(command: &Template, resolver: &mut Resolver<'_>) -> Option<Template> {
+    if !command.value.starts_with("./") && !command.value.starts_with("../") {
+        return Some(command.clone());
+    }
+    let path = resolver.existing(command, "MCP server program", &[PathKind::File])?;
+    Some(Located::new(path.into_string(), command.place))
+}
+
+fn set_only(raw: RawVariables) -> Vec<(String, Template)> {
+    raw.into_iter()
+        .filter_map(|(name, value)| match value {
+            Patch::Set(value) => Some((name.value, value)),
+            Patch::Keep | Patch::Remove => None,
+        })
+        .collect()
+}

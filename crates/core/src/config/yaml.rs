@@ -1,0 +1,314 @@
+//! YAML text to a tree of values that remember their places. The only module that knows the YAML library.
+//!
+//! The tree is the whole document, so that the reader can report every misspelt key and wrong type in one go,
+//! where a derived deserializer would stop at the first.
+
+use std::fmt;
+
+use serde::de::{Deserialize, Deserializer, MapAccess, SeqAccess, Visitor};
+use serde_saphyr::options::DuplicateKeyPolicy;
+use serde_saphyr::{Error, Location, Spanned};
+
+use crate::diagnostic::{Diagnostic, Diagnostics};
+use crate::source::{FileId, Located, Place, Sources};
+
+/// Deeper than any suite, shallower than any stack.
+const DEPTH_LIMIT: usize = 64;
+/// Larger than any suite; an alias bomb meets it within milliseconds.
+const NODE_LIMIT: usize = 250_000;
+
+#[derive(Debug, Clone, PartialEq)]
+pub struct Node {
+    pub value: Value,
+    pub place: Place,
+}
+
+#[derive(Debug, Clone, PartialEq)]
+pub enum Value {
+    Null,
+    Bool(bool),
+    /// A number and the text it was written as (`1.10` is not `1.1` when a string is wanted).
+    Number {
+        value: f64,
+        integer: Option<i64>,
+        written: String,
+    },
+    Text(String),
+    List(Vec<Node>),
+    Map(Vec<(Located<String>, Node)>),
+}
+
+impl Value {
+    /// What a person would call it.
+    pub fn describe(&self) -> &'static str {
+        match self {
+            Value::Null => "nothing",
+            Value::Bool(_) => "true or false",
+            Value::Number { .. } => "a number",
+            Value::Text(_) => "text",
+            Value::List(_) => "a list",
+            Value::Map(_) => "a map",
+        }
+    }
+}
+
+/// Parses one file. `None` means that the text is no YAML document; the reason is among the problems.
+pub(super) fn parse(file: FileId, sources: &Sources, problems: &mut Diagnostics) -> Option<Node> {
+    let text = sources.get(file).text.as_str();
+    let mut parsed = deserialize(text, DuplicateKeyPolicy::Error);
+    if let Err(error) = &parsed
+        && let Error::DuplicateMappingKey { .. } = error.without_snippet()
+    {
+        problems.push(syntax_problem(file, text, error));
+        // The rest of the file is still worth reading.
+        parsed = deserialize(text, DuplicateKeyPolicy::FirstWins);
+    }
+    match parsed {
+        Ok(root) => node(root, file, text, problems),
+        Err(error) => {
+            problems.push(syntax_problem(file, text, &error));
+            None
+        }
+    }
+}
+
+fn deserialize(text: &str, duplicate_keys: DuplicateKeyPolicy) -> Result<Spanned<Parsed>, Error> {
+    let options = serde_saphyr::options! {
+        strict_booleans: true,
+        duplicate_keys: duplicate_keys,
+        budget: serde_saphyr::budget! { max_depth: DEPTH_LIMIT, max_nodes: NODE_LIMIT },
+    };
+    serde_saphyr::from_str_with_options(text, options)
+}
+
+fn syntax_problem(file: FileId, text: &str, error: &Error) -> Diagnostic {
+    let plain = error.without_snippet();
+    let place = error.location().map_or(Place { file, start: 0, end: 0 }, |at| place(at, file, text));
+    let (message, label, help) = describe(plain);
+    let diagnostic = Diagnostic::error(message).at(place, label);
+    match help {
+        Some(help) => diagnostic.help(help),
+        None => diagnostic,
+    }
+}
+
+fn describe(error: &Error) -> (String, String, Option<String>) {
+    match error {
+        Error::DuplicateMappingKey { key, .. } => {
+            let key = key.as_deref().unwrap_or("?");
+            (
+                format!("duplicate key `{key}`"),
+                "this key is already set above".into(),
+                Some("keep one of them".into()),
+            )
+        }
+        Error::MultipleDocuments { .. } => (
+            "more than one YAML document in the file".into(),
+            "a second document begins here".into(),
+            Some("remove the `---` line, or move the second part to a file of its own".into()),
+        ),
+        Error::UnknownAnchor { .. } => {
+            ("unknown alias".into(), "no `&anchor` of this name stands before it".into(), None)
+        }
+        other => describe_by_text(&other.to_string()),
+    }
+}
+
+/// The library's wording for the rest, put into ours where it would puzzle a reader.
+fn describe_by_text(text: &str) -> (String, String, Option<String>) {
+    let reason = text.split(" at line ").next().unwrap_or(text);
+    if reason.contains("budget breached") && reason.contains("Depth") || reason.contains("recursion limit") {
+        let message = format!("nested too deeply: more than {DEPTH_LIMIT} levels");
+        return (message, "too deep from here on".into(), None);
+    }
+    if reason.contains("budget breached") || reason.contains("replay") {
+        return ("the document is too large once its aliases are expanded".into(), String::new(), None);
+    }
+    let help = if reason.contains("tabs disallowed") {
+        Some("YAML is indented with spaces, never with tabs")
+    } else if reason.contains("mapping values are not allowed") {
+        Some("text that contains `: ` needs quotes, or a block that begins with `|`")
+    } else {
+        None
+    };
+    ("the file is not valid YAML".into(), reason.to_owned(), help.map(Into::into))
+}
+
+/// Byte offsets where the library has them, else counted from line and column.
+fn place(at: Location, file: FileId, text: &str) -> Place {
+    if let (Some(start), Some(length)) = (at.span().byte_offset(), at.span().byte_len()) {
+        let (start, length) = (start as usize, length as usize);
+        return Place { file, start, end: start + length };
+    }
+    let (line, column) = (at.line() as usize, at.column() as usize);
+    let line_start: usize = text.split_inclusive('\n').take(line.saturating_sub(1)).map(str::len).sum();
+    let within: usize = text[line_start..].chars().take(column.saturating_sub(1)).map(char::len_utf8).sum();
+    Place { file, start: line_start + within, end: line_start + within }
+}
+
+/// Places attached, keys made text.
+fn node(parsed: Spanned<Parsed>, file: FileId, text: &str, problems: &mut Diagnostics) -> Option<Node> {
+    let here = place(parsed.referenced, file, text);
+    let value = match parsed.value {
+        Parsed::Null => Value::Null,
+        Parsed::Bool(value) => Value::Bool(value),
+        Parsed::Integer(value) => number(value as f64, Some(value), parsed.defined, text),
+        Parsed::Float(value) => number(value, None, parsed.defined, text),
+        Parsed::Text(value) => Value::Text(value),
+        Parsed::List(items) => Value::List(
+            items.into_iter().map(|item| node(item, file, text, problems)).collect::<Option<_>>()?,
+        ),
+        Parsed::Map(entries) => Value::Map(
+            entries
+                .into_iter()
+                .map(|(key, value)| {
+                    Some((key_text(key, file, text, problems)?, node(value, file, text, problems)?))
+                })
+                .collect::<Option<_>>()?,
+        ),
+    };
+    Some(Node { value, place: here })
+}
+
+fn number(value: f64, integer: Option<i64>, defined: Location, text: &str) -> Value {
+    let span = defined.span();
+    let written = match (span.byte_offset(), span.byte_len()) {
+        (Some(start), Some(length)) => text.get(start as usize..(start + length) as usize),
+        _ => None,
+    };
+    Value::Number { value, integer, written: written.map_or_else(|| value.to_string(), str::to_owned) }
+}
+
+fn key_text(
+    key: Spanned<Parsed>,
+    file: FileId,
+    text: &str,
+    problems: &mut Diagnostics,
+) -> Option<Located<String>> {
+    let node = node(key, file, text, problems)?;
+    let text = match node.value {
+        Value::Text(text) => text,
+        Value::Number { written, .. } => written,
+        Value::Bool(value) => value.to_string(),
+        Value::Null | Value::List(_) | Value::Map(_) => {
+            problems.push(
+                Diagnostic::error("a key must be text")
+                    .at(node.place, format!("this key is {}", node.value.describe()))
+                    .help("text that begins with `{` or `[` needs quotes"),
+            );
+            return None;
+        }
+    };
+    Some(Located::new(text, node.place))
+}
+
+/// What the library hands over, before places are attached.
+enum Parsed {
+    Null,
+    Bool(bool),
+    Integer(i64),
+    Float(f64),
+    Text(String),
+    List(Vec<Spanned<Parsed>>),
+    Map(Vec<(Spanned<Parsed>, Spanned<Parsed>)>),
+}
+
+impl<'de> Deserialize<'de> for Parsed {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_any(ParsedVisitor)
+    }
+}
+
+struct ParsedVisitor;
+
+impl<'de> Visitor<'de> for ParsedVisitor {
+    type Value = Parsed;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a YAML value")
+    }
+
+    fn visit_unit<E>(self) -> Result<Parsed, E> {
+        Ok(Parsed::Null)
+    }
+
+    fn visit_none<E>(self) -> Result<Parsed, E> {
+        Ok(Parsed::Null)
+    }
+
+    fn visit_some<D: Deserializer<'de>>(self, deserializer: D) -> Result<Parsed, D::Error> {
+        Parsed::deserialize(deserializer)
+    }
+
+    fn visit_bool<E>(self, value: bool) -> Result<Parsed, E> {
+        Ok(Parsed::Bool(value))
+    }
+
+    fn visit_i64<E>(self, value: i64) -> Result<Parsed, E> {
+        Ok(Parsed::Integer(value))
+    }
+
+    fn visit_u64<E>(self, value: u64) -> Result<Parsed, E> {
+        Ok(i64::try_from(value).map_or(Parsed::Float(value as f64), Parsed::Integer))
+    }
+
+    fn visit_f64<E>(self, value: f64) -> Result<Parsed, E> {
+        Ok(Parsed::Float(value))
+    }
+
+    fn visit_str<E>(self, value: &str) -> Result<Parsed, E> {
+        Ok(Parsed::Text(value.to_owned()))
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut items: A) -> Result<Parsed, A::Error> {
+        let mut list = Vec::new();
+        while let Some(item) = items.next_element()? {
+            list.push(item);
+        }
+        Ok(Parsed::List(list))
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut entries: A) -> Result<Parsed, A::Error> {
+        let mut map = Vec::new();
+        while let Some(entry) = entries.next_entry()? {
+            map.push(entry);
+        }
+        Ok(Parsed::Map(map))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn parse_text(text: &str) -> (Option<Node>, usize) {
+        let mut sources = Sources::default();
+        let file = sources.add("/s/terca.yaml", "terca.yaml", text);
+        let mut problems = Diagnostics::default();
+        let node = parse(file, &sources, &mut problems);
+        (node, problems.error_count())
+    }
+
+    #[test]
+    fn numbers_keep_how_they_were_written() {
+        let (node, _) = parse_text("a: &x 1.10\nb: *x\n");
+        let Some(Node { value: Value::Map(entries), .. }) = node else { panic!("not a map") };
+        for (_, node) in entries {
+            assert!(matches!(node.value, Value::Number { ref written, .. } if written == "1.10"), "{node:?}");
+        }
+    }
+
+    #[test]
+    fn a_duplicate_key_does_not_hide_the_rest() {
+        let (node, errors) = parse_text("a: 1\na: 2\nb: 3\n");
+        assert_eq!(errors, 1);
+        assert!(matches!(node, Some(Node { value: Value::Map(entries), .. }) if entries.len() == 2));
+    }
+
+    #[test]
+    fn yes_and_no_are_text() {
+        let (node, _) = parse_text("- yes\n- no\n");
+        let Some(Node { value: Value::List(items), .. }) = node else { panic!("not a list") };
+        assert!(items.iter().all(|item| matches!(item.value, Value::Text(_))));
+    }
+}

@@ -1,0 +1,129 @@
+//! What happens in a run, as data. The journal, `events.jsonl`, is a list of these.
+
+use camino::Utf8PathBuf;
+use jiff::Timestamp;
+use serde::{Deserialize, Serialize};
+
+use crate::matrix::TrialSpec;
+use crate::outcome::TrialReport;
+use crate::state::RunState;
+use crate::transcript::Usage;
+
+/// A numbered event: one line of the journal.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Event {
+    pub seq: u64,
+    pub at: Timestamp,
+    #[serde(flatten)]
+    pub kind: EventKind,
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "event", rename_all = "camelCase", rename_all_fields = "camelCase")]
+pub enum EventKind {
+    RunStarted {
+        run: String,
+        suite: String,
+        terca_version: String,
+        seed: u64,
+        concurrency: usize,
+        baseline: String,
+        trials: Vec<TrialHead>,
+    },
+    TrialStarted {
+        trial: u32,
+    },
+    PhaseStarted {
+        trial: u32,
+        phase: Phase,
+    },
+    /// What the agent is doing just now. Shown, never journaled: it changes no result.
+    Progress {
+        trial: u32,
+        doing: String,
+        usage: Usage,
+    },
+    TrialFinished {
+        trial: u32,
+        report: Box<TrialReport>,
+    },
+    /// No further trial is started.
+    Stopping {
+        reason: String,
+    },
+    RunFinished {
+        status: RunStatus,
+    },
+}
+
+impl EventKind {
+    /// Whether it belongs into the journal.
+    pub fn is_lasting(&self) -> bool {
+        !matches!(self, EventKind::Progress { .. })
+    }
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum RunStatus {
+    Running,
+    Complete,
+    Interrupted,
+}
+
+/// What is known of a trial before it runs.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct TrialHead {
+    pub id: u32,
+    pub eval: String,
+    pub environment: String,
+    pub experiment: String,
+    pub repetition: u32,
+    pub dir: Utf8PathBuf,
+    pub agent: String,
+    pub model: Option<String>,
+}
+
+impl TrialHead {
+    pub fn of(trial: &TrialSpec) -> Self {
+        let variant = &trial.case.variant;
+        TrialHead {
+            id: trial.id,
+            eval: trial.case.eval.name.clone(),
+            environment: variant.environment.clone(),
+            experiment: variant.experiment.clone(),
+            repetition: trial.repetition,
+            dir: trial.dir.clone(),
+            agent: variant.agent.agent.profile().name.to_owned(),
+            model: variant.model.clone(),
+        }
+    }
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Phase {
+    Setup,
+    Agent,
+    Tests,
+    Collect,
+}
+
+impl Phase {
+    pub fn word(self) -> &'static str {
+        match self {
+            Phase::Setup => "setting up",
+            Phase::Agent => "agent",
+            Phase::Tests => "testing",
+            Phase::Collect => "collecting",
+        }
+    }
+}
+
+/// Somebody who shows a run while it goes on. Called by the scheduler alone, after the event is folded in.
+pub trait Observer {
+    fn event(&mut self, event: &Event, state: &RunState);
+    /// Called a few times a second, and when nothing happens.
+    fn tick(&mut self, now: Timestamp, state: &RunState);
+}

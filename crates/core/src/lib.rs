@@ -1,0 +1,29 @@
+//! The pure heart of Terca.
+//!
+//! Nothing here touches a file, a process, the network or the clock: text and facts come in, values go out.
+//! So every rule of the product can be tested as a table, checked as a law, or fuzzed. The data flows one way:
+//!
+//! ```text
+//! source text ─► config::raw (with places) ─resolve─► Suite ─matrix::expand─► Plan [TrialSpec …]
+//! agent output ─► agent decoder ─► transcript steps, usage, ending
+//! test evidence ─► grade::judge ─► grades ─► outcome
+//! events ─► state::RunState ─► results, summary, every display
+//! ```
+
+pub mod agent;
+pub mod config;
+pub mod delivery;
+pub mod diagnostic;
+pub mod event;
+pub mod grade;
+pub mod mask;
+pub mod matrix;
+pub mod outcome;
+pub mod prose;
+pub mod results;
+pub mod schedule;
+pub mod selection;
+pub mod source;
+pub mod state;
+pub mod summary;
+pub mod transcript;

@@ -1,0 +1,366 @@
+//! Environments × experiments × evals × repetitions: from a suite and a selection to a plan.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::time::Duration;
+
+use camino::Utf8PathBuf;
+use serde_json::Value;
+
+use crate::agent::Capabilities;
+use crate::config::folder_name;
+use crate::config::read::Patch;
+use crate::config::suite::{
+    Action, AgentChoice, Eval, McpServer, Setup, ShellCommand, Suite, Template, Variables,
+};
+use crate::diagnostic::{Diagnostic, Diagnostics};
+use crate::selection::{Selection, select};
+
+/// What the command line lays over the suite.
+#[derive(Debug, Clone, Default)]
+pub struct Overrides {
+    pub agent: Option<AgentChoice>,
+    pub repetitions: Option<u32>,
+    pub timeout: Option<Duration>,
+}
+
+/// One environment with one experiment laid over it.
+#[derive(Debug, Clone)]
+pub struct Variant {
+    pub environment: String,
+    pub experiment: String,
+    pub agent: AgentChoice,
+    pub model: Option<String>,
+    pub rules: Vec<Utf8PathBuf>,
+    pub mcp_servers: Vec<(String, McpServer<String>)>,
+    pub config: Option<Value>,
+    pub command: Option<ShellCommand>,
+}
+
+impl Variant {
+    /// How people name it: the environment alone where there is only one experiment, say.
+    pub fn label(&self) -> String {
+        format!("{}.{}", self.environment, self.experiment)
+    }
+}
+
+/// One eval in one variant: what all its repetitions share.
+#[derive(Debug, Clone)]
+pub struct Case {
+    pub eval: Arc<Eval>,
+    pub variant: Arc<Variant>,
+    pub prompt: String,
+    pub layers: Vec<Utf8PathBuf>,
+    /// Everything done before the agent starts, in order, except the variant's `command`.
+    pub actions: Vec<Action>,
+    pub env: Vec<(String, String)>,
+    pub timeout: Duration,
+}
+
+/// One eval × variant × repetition.
+#[derive(Debug, Clone)]
+pub struct TrialSpec {
+    pub id: u32,
+    pub case: Arc<Case>,
+    pub repetition: u32,
+    /// Its folder in the run, relative.
+    pub dir: Utf8PathBuf,
+}
+
+/// What will be run.
+#[derive(Debug, Clone)]
+pub struct Plan {
+    /// In the order of their ids.
+    pub trials: Vec<TrialSpec>,
+    /// Values taken from Terca's environment: to be masked in everything that is written.
+    pub secrets: Vec<String>,
+}
+
+/// The trials that a selection of a suite comes to. Ids do not depend on the order they are run in.
+pub fn expand(
+    suite: &Suite,
+    selection: &Selection,
+    overrides: &Overrides,
+    variable: &dyn Fn(&str) -> Option<String>,
+    problems: &mut Diagnostics,
+) -> Plan {
+    let selected = select(suite, selection, problems);
+    let mut filler = Filler { variable, secrets: Vec::new(), problems };
+    let mut variants = Vec::new();
+    for environment in &selected.environments {
+        for experiment in &selected.experiments {
+            variants.extend(variant(environment, experiment, overrides, &mut filler));
+        }
+    }
+    let mut trials = Vec::new();
+    for eval in selected.evals {
+        let eval = Arc::new(eval.clone());
+        for (variant, layers) in &variants {
+            let case = Arc::new(case(suite, &eval, variant, layers, overrides, &mut filler));
+            let repetitions = overrides.repetitions.or(eval.repetitions).unwrap_or(suite.repetitions);
+            trials.extend((1..=repetitions).map(|repetition| (case.clone(), repetition)));
+        }
+    }
+    let trials = trials.into_iter().zip(1..).map(|((case, repetition), id)| TrialSpec {
+        id,
+        dir: dir(&case, repetition),
+        case,
+        repetition,
+    });
+    Plan { trials: trials.collect(), secrets: filler.secrets }
+}
+
+fn dir(case: &Case, repetition: u32) -> Utf8PathBuf {
+    let variant = &case.variant;
+    let folder =
+        format!("{}.{}.{repetition:02}", folder_name(&variant.environment), folder_name(&variant.experiment));
+    Utf8PathBuf::from(folder_name(&case.eval.name)).join(folder)
+}
+
+/// The parts of both setups that a case needs beside the variant itself.
+struct Layers<'a> {
+    environment: &'a Setup,
+    experiment: &'a Setup,
+}
+
+fn variant<'a>(
+    environment: &'a Setup,
+    experiment: &'a Setup,
+    overrides: &Overrides,
+    filler: &mut Filler<'_>,
+) -> Option<(Arc<Variant>, Layers<'a>)> {
+    let agent = overrides.agent.clone().or(laid_over(&environment.agent, &experiment.agent).cloned());
+    let Some(agent) = agent else {
+        filler.problems.push(no_agent(environment, experiment));
+        return None;
+    };
+    let variant = Variant {
+        environment: environment.name.clone(),
+        experiment: experiment.name.clone(),
+        agent,
+        model: laid_over(&environment.model, &experiment.model).cloned(),
+        rules: laid_over(&environment.rules, &experiment.rules).cloned().unwrap_or_default(),
+        mcp_servers: mcp_servers(environment, experiment, filler),
+        config: config(environment, experiment),
+        command: laid_over(&environment.command, &experiment.command).cloned(),
+    };
+    check_capabilities(&variant, environment, experiment, filler.problems);
+    Some((Arc::new(variant), Layers { environment, experiment }))
+}
+
+fn no_agent(environment: &Setup, experiment: &Setup) -> Diagnostic {
+    let message = format!("the variant {}.{} has no agent", environment.name, experiment.name);
+    let diagnostic =
+        Diagnostic::error(message).help("add `agent: NAME` to the environment, or run with `--agent NAME`");
+    match environment.place.or(experiment.place) {
+        Some(place) => diagnostic.at(place, "no `agent` here"),
+        None => diagnostic,
+    }
+}
+
+/// A scalar or a list: the upper one replaces, `null` removes.
+fn laid_over<'a, T>(lower: &'a Patch<T>, upper: &'a Patch<T>) -> Option<&'a T> {
+    match upper {
+        Patch::Keep => lower.set(),
+        Patch::Remove => None,
+        Patch::Set(value) => Some(value),
+    }
+}
+
+fn mcp_servers(
+    environment: &Setup,
+    experiment: &Setup,
+    filler: &mut Filler<'_>,
+) -> Vec<(String, McpServer<String>)> {
+    let mut merged: BTreeMap<&str, &McpServer> = BTreeMap::new();
+    for setup in [environment, experiment] {
+        match &setup.mcp_servers {
+            Patch::Keep => {}
+            Patch::Remove => merged.clear(),
+            Patch::Set(servers) => {
+                for (name, server) in servers {
+                    match server {
+                        Patch::Set(server) => merged.insert(name, server),
+                        Patch::Keep | Patch::Remove => merged.remove(name.as_str()),
+                    };
+                }
+            }
+        }
+    }
+    merged.into_iter().map(|(name, server)| (name.to_owned(), filler.server(server))).collect()
+}
+
+fn config(environment: &Setup, experiment: &Setup) -> Option<Value> {
+    let mut merged = environment.config.set().cloned();
+    match &experiment.config {
+        Patch::Keep => {}
+        Patch::Remove => merged = None,
+        Patch::Set(over) => match &mut merged {
+            Some(base) => merge_json(base, over),
+            None => merged = Some(over.clone()),
+        },
+    }
+    merged
+}
+
+/// Lays one JSON value over another: objects key by key, `null` removes, anything else replaces.
+pub fn merge_json(base: &mut Value, over: &Value) {
+    match (base, over) {
+        (Value::Object(base), Value::Object(over)) => {
+            for (key, value) in over {
+                if value.is_null() {
+                    base.remove(key);
+                } else {
+                    merge_json(base.entry(key.clone()).or_insert(Value::Null), value);
+                }
+            }
+        }
+        (base, over) => *base = over.clone(),
+    }
+}
+
+/// What a variant gives its agent and the agent cannot take is an error: ignored, it would spoil the experiment.
+fn check_capabilities(
+    variant: &Variant,
+    environment: &Setup,
+    experiment: &Setup,
+    problems: &mut Diagnostics,
+) {
+    let profile = variant.agent.agent.profile();
+    let Capabilities { model, rules, mcp_servers, config } = profile.capabilities;
+    let given = [
+        ("model", variant.model.is_some() && !model),
+        ("rules", !variant.rules.is_empty() && !rules),
+        ("mcpServers", !variant.mcp_servers.is_empty() && !mcp_servers),
+        ("config", variant.config.is_some() && !config),
+    ];
+    for (field, _) in given.iter().filter(|(_, refused)| *refused) {
+        let message = format!("the agent `{}` cannot be given `{field}`", profile.name);
+        let diagnostic =
+            Diagnostic::error(message).help(format!("remove `{field}`, or choose another agent"));
+        problems.push(match experiment.place.or(environment.place) {
+            Some(place) => diagnostic.at(place, format!("in the variant {}", variant.label())),
+            None => diagnostic,
+        });
+    }
+}
+
+fn case(
+    suite: &Suite,
+    eval: &Arc<Eval>,
+    variant: &Arc<Variant>,
+    setups: &Layers<'_>,
+    overrides: &Overrides,
+    filler: &mut Filler<'_>,
+) -> Case {
+    let Layers { environment, experiment } = setups;
+    let variant_timeout = laid_over(&environment.timeout, &experiment.timeout).copied();
+    Case {
+        prompt: prompt(suite, eval, environment, experiment),
+        layers: suite.layers.iter().chain(&eval.layer).cloned().collect(),
+        actions: [&suite.before, &eval.before, &environment.before, &experiment.before]
+            .into_iter()
+            .flatten()
+            .cloned()
+            .collect(),
+        env: filler.variables(&[&suite.env, &environment.env, &experiment.env, &eval.env]),
+        timeout: overrides.timeout.or(eval.timeout).or(variant_timeout).unwrap_or(suite.timeout),
+        eval: eval.clone(),
+        variant: variant.clone(),
+    }
+}
+
+fn prompt(suite: &Suite, eval: &Eval, environment: &Setup, experiment: &Setup) -> String {
+    let parts = [
+        suite.preamble.as_deref(),
+        environment.preamble.as_deref(),
+        experiment.preamble.as_deref(),
+        Some(eval.prompt.as_str()),
+        experiment.postamble.as_deref(),
+        environment.postamble.as_deref(),
+        suite.postamble.as_deref(),
+    ];
+    let present: Vec<&str> = parts
+        .into_iter()
+        .flatten()
+        .map(|part| part.trim_end_matches('\n'))
+        .filter(|part| !part.is_empty())
+        .collect();
+    present.join("\n\n")
+}
+
+/// Puts the values of Terca's own environment where `${NAME}` stands.
+struct Filler<'a> {
+    variable: &'a dyn Fn(&str) -> Option<String>,
+    secrets: Vec<String>,
+    problems: &'a mut Diagnostics,
+}
+
+impl Filler<'_> {
+    fn variables(&mut self, layers: &[&Variables]) -> Vec<(String, String)> {
+        let mut merged: BTreeMap<&str, &Template> = BTreeMap::new();
+        for (name, value) in layers.iter().copied().flatten() {
+            match value {
+                Patch::Set(template) => merged.insert(name, template),
+                Patch::Keep | Patch::Remove => merged.remove(name.as_str()),
+            };
+        }
+        merged.into_iter().map(|(name, template)| (name.to_owned(), self.fill(template))).collect()
+    }
+
+    fn server(&mut self, server: &McpServer) -> McpServer<String> {
+        match server {
+            McpServer::Stdio { command, args, env, cwd } => McpServer::Stdio {
+                command: self.fill(command),
+                args: args.iter().map(|arg| self.fill(arg)).collect(),
+                env: env.iter().map(|(name, value)| (name.clone(), self.fill(value))).collect(),
+                cwd: cwd.as_ref().map(|cwd| self.fill(cwd)),
+            },
+            McpServer::Remote { url, headers, transport } => McpServer::Remote {
+                url: self.fill(url),
+                headers: headers.iter().map(|(name, value)| (name.clone(), self.fill(value))).collect(),
+                transport: *transport,
+            },
+        }
+    }
+
+    fn fill(&mut self, template: &Template) -> String {
+        let mut filled = String::new();
+        let mut rest = template.value.as_str();
+        while let Some((before, after)) = rest.split_once("${") {
+            filled.push_str(before);
+            let Some((inner, tail)) = after.split_once('}') else {
+                filled.push_str("${");
+                rest = after;
+                continue;
+            };
+            filled.push_str(&self.value_of(inner, template));
+            rest = tail;
+        }
+        filled + rest
+    }
+
+    fn value_of(&mut self, inner: &str, template: &Template) -> String {
+        let (name, default) = match inner.split_once(":-") {
+            Some((name, default)) => (name, Some(default)),
+            None => (inner, None),
+        };
+        match ((self.variable)(name), default) {
+            (Some(value), _) if !value.is_empty() || default.is_none() => {
+                if !self.secrets.contains(&value) {
+                    self.secrets.push(value.clone());
+                }
+                value
+            }
+            (_, Some(default)) => default.to_owned(),
+            _ => {
+                self.problems.push(
+                    Diagnostic::error(format!("the variable `{name}` is not set"))
+                        .at(template.place, "taken from the environment Terca runs in")
+                        .help(format!("set it, or write `${{{name}:-default}}`")),
+                );
+                String::new()
+            }
+        }
+    }
+}

@@ -1,0 +1,145 @@
+//! Small helpers for sentences: lists, plurals, sizes, durations, and "did you mean".
+
+/// `a`, `a and b`, `a, b and c`.
+pub fn list<S: AsRef<str>>(items: &[S], conjunction: &str) -> String {
+    match items {
+        [] => String::new(),
+        [only] => only.as_ref().to_owned(),
+        [rest @ .., last] => {
+            let rest: Vec<&str> = rest.iter().map(AsRef::as_ref).collect();
+            format!("{} {conjunction} {}", rest.join(", "), last.as_ref())
+        }
+    }
+}
+
+/// The same, each item in back-quotes.
+pub fn quoted_list<S: AsRef<str>>(items: &[S], conjunction: &str) -> String {
+    let quoted: Vec<String> = items.iter().map(|item| format!("`{}`", item.as_ref())).collect();
+    list(&quoted, conjunction)
+}
+
+/// `1 trial`, `3 trials`.
+pub fn count(number: usize, noun: &str) -> String {
+    if number == 1 { format!("1 {noun}") } else { format!("{number} {noun}s") }
+}
+
+/// A duration as people say it: `0.4s`, `41s`, `3m 05s`, `2h 07m`.
+pub fn duration(seconds: f64) -> String {
+    if seconds < 9.95 {
+        return format!("{seconds:.1}s");
+    }
+    let whole = seconds.round() as u64;
+    match whole {
+        0..60 => format!("{whole}s"),
+        60..3600 => format!("{}m {:02}s", whole / 60, whole % 60),
+        _ => format!("{}h {:02}m", whole / 3600, whole % 3600 / 60),
+    }
+}
+
+/// A number of tokens or bytes in few characters: `950`, `12.3k`, `4.1M`.
+pub fn compact(number: u64) -> String {
+    match number {
+        0..1_000 => number.to_string(),
+        1_000..999_950 => format!("{:.1}k", number as f64 / 1e3),
+        999_950..999_950_000 => format!("{:.1}M", number as f64 / 1e6),
+        _ => format!("{:.1}G", number as f64 / 1e9),
+    }
+}
+
+/// An amount of money in dollars, with more digits where it is small.
+pub fn dollars(amount: f64) -> String {
+    if amount < 0.995 { format!("${amount:.3}") } else { format!("${amount:.2}") }
+}
+
+/// The candidate that was probably meant, if one is close enough to be worth saying.
+pub fn did_you_mean<'a>(word: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
+    let folded = fold(word);
+    let limit = 1 + word.chars().count() / 4;
+    candidates
+        .into_iter()
+        .map(|candidate| (edit_distance(&folded, &fold(candidate)), candidate))
+        .filter(|(distance, candidate)| *distance <= limit && *distance < candidate.chars().count())
+        .min_by_key(|(distance, _)| *distance)
+        .map(|(_, candidate)| candidate)
+}
+
+/// Spelling differences that people do not see: case, `-`, `_` and spaces.
+fn fold(word: &str) -> Vec<char> {
+    word.chars().filter(|c| !matches!(c, '-' | '_' | ' ')).flat_map(char::to_lowercase).collect()
+}
+
+/// Insertions, deletions, substitutions and swaps of neighbours (optimal string alignment).
+fn edit_distance(a: &[char], b: &[char]) -> usize {
+    let mut rows = vec![vec![0; b.len() + 1]; a.len() + 1];
+    for (i, row) in rows.iter_mut().enumerate() {
+        row[0] = i;
+    }
+    for (j, cell) in rows[0].iter_mut().enumerate() {
+        *cell = j;
+    }
+    for i in 1..=a.len() {
+        for j in 1..=b.len() {
+            let substitution = rows[i - 1][j - 1] + usize::from(a[i - 1] != b[j - 1]);
+            let mut best = substitution.min(rows[i - 1][j] + 1).min(rows[i][j - 1] + 1);
+            if i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1] {
+                best = best.min(rows[i - 2][j - 2] + 1);
+            }
+            rows[i][j] = best;
+        }
+    }
+    rows[a.len()][b.len()]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_was_probably_meant() {
+        let keys = ["name", "prompt", "repetitions", "timeoutSeconds", "fileExists", "fileContains"];
+        for (typed, meant) in [
+            ("promt", Some("prompt")),
+            ("pormpt", Some("prompt")),
+            ("timeout_seconds", Some("timeoutSeconds")),
+            ("fileExist", Some("fileExists")),
+            ("Repetition", Some("repetitions")),
+            ("colour", None),
+            ("", None),
+        ] {
+            assert_eq!(did_you_mean(typed, keys), meant, "{typed}");
+        }
+    }
+
+    #[test]
+    fn lists_and_counts_read_as_sentences() {
+        assert_eq!(list(&["a"], "or"), "a");
+        assert_eq!(quoted_list(&["a", "b", "c"], "or"), "`a`, `b` or `c`");
+        assert_eq!(count(1, "trial"), "1 trial");
+        assert_eq!(count(0, "trial"), "0 trials");
+    }
+
+    #[test]
+    fn durations_and_sizes_stay_short() {
+        for (seconds, text) in [
+            (0.04, "0.0s"),
+            (9.94, "9.9s"),
+            (9.96, "10s"),
+            (59.4, "59s"),
+            (59.6, "1m 00s"),
+            (185.0, "3m 05s"),
+            (7620.0, "2h 07m"),
+        ] {
+            assert_eq!(duration(seconds), text);
+        }
+        for (number, text) in [
+            (0, "0"),
+            (999, "999"),
+            (1_000, "1.0k"),
+            (999_949, "999.9k"),
+            (999_950, "1.0M"),
+            (2_000_000_000, "2.0G"),
+        ] {
+            assert_eq!(compact(number), text);
+        }
+    }
+}

@@ -1,0 +1,129 @@
+//! Which evals, experiments and environments are meant by `-t`, `-x` and `-e`.
+
+use globset::{Glob, GlobMatcher};
+
+use crate::config::suite::{Eval, Setup, Suite};
+use crate::diagnostic::{Diagnostic, Diagnostics};
+use crate::prose;
+
+/// Names, globs, and for evals `tag:NAME`; an empty list means all.
+#[derive(Debug, Clone, Default)]
+pub struct Selection {
+    pub evals: Vec<String>,
+    pub experiments: Vec<String>,
+    pub environments: Vec<String>,
+}
+
+impl Selection {
+    pub fn is_everything(&self) -> bool {
+        self.evals.is_empty() && self.experiments.is_empty() && self.environments.is_empty()
+    }
+}
+
+#[derive(Debug)]
+pub struct Selected<'a> {
+    pub evals: Vec<&'a Eval>,
+    pub experiments: Vec<&'a Setup>,
+    pub environments: Vec<&'a Setup>,
+}
+
+pub fn select<'a>(suite: &'a Suite, selection: &Selection, problems: &mut Diagnostics) -> Selected<'a> {
+    Selected {
+        evals: pick("eval", &selection.evals, &suite.evals, |eval| (&eval.name, &eval.tags), problems),
+        experiments: pick(
+            "experiment",
+            &selection.experiments,
+            &suite.experiments,
+            |setup| (&setup.name, &[]),
+            problems,
+        ),
+        environments: pick(
+            "environment",
+            &selection.environments,
+            &suite.environments,
+            |setup| (&setup.name, &[]),
+            problems,
+        ),
+    }
+}
+
+/// The items that one of the patterns matches, in their own order. Each pattern must match something.
+fn pick<'a, T>(
+    what: &str,
+    patterns: &[String],
+    items: &'a [T],
+    name_and_tags: impl Fn(&'a T) -> (&'a str, &'a [String]),
+    problems: &mut Diagnostics,
+) -> Vec<&'a T> {
+    let parts: Vec<&str> = patterns
+        .iter()
+        .flat_map(|pattern| pattern.split(','))
+        .map(str::trim)
+        .filter(|part| !part.is_empty())
+        .collect();
+    if parts.is_empty() {
+        if !patterns.is_empty() {
+            problems.push(Diagnostic::error(format!("an empty selection of {what}s")));
+        }
+        return items.iter().collect();
+    }
+    let mut chosen = vec![false; items.len()];
+    for part in parts {
+        let pattern = Pattern::new(part);
+        let mut found = false;
+        for (item, chosen) in items.iter().zip(&mut chosen) {
+            let (name, tags) = name_and_tags(item);
+            if pattern.matches(name, tags) {
+                (found, *chosen) = (true, true);
+            }
+        }
+        if !found {
+            problems.push(nothing(what, part, &items.iter().map(&name_and_tags).collect::<Vec<_>>()));
+        }
+    }
+    items.iter().zip(chosen).filter_map(|(item, chosen)| chosen.then_some(item)).collect()
+}
+
+fn nothing(what: &str, part: &str, items: &[(&str, &[String])]) -> Diagnostic {
+    let names: Vec<&str> = items.iter().map(|(name, _)| *name).collect();
+    let diagnostic = Diagnostic::error(format!("no {what} matches `{part}`"))
+        .help(format!("the {what}s are {}", prose::quoted_list(&names, "and")));
+    if part.starts_with("tag:") {
+        let mut tags: Vec<&str> =
+            items.iter().flat_map(|(_, tags)| tags.iter().map(String::as_str)).collect();
+        tags.sort_unstable();
+        tags.dedup();
+        return diagnostic.help(match tags.as_slice() {
+            [] => "no eval has tags".to_owned(),
+            tags => format!("the tags are {}", prose::quoted_list(tags, "and")),
+        });
+    }
+    match prose::did_you_mean(part, names) {
+        Some(meant) => diagnostic.help(format!("did you mean `{meant}`?")),
+        None => diagnostic,
+    }
+}
+
+/// A name as it stands, or a glob over names or tags.
+struct Pattern<'a> {
+    exact: &'a str,
+    glob: Option<GlobMatcher>,
+    on_tags: bool,
+}
+
+impl<'a> Pattern<'a> {
+    fn new(part: &'a str) -> Self {
+        let (on_tags, exact) = match part.strip_prefix("tag:") {
+            Some(tag) => (true, tag),
+            None => (false, part),
+        };
+        let glob = exact.contains(['*', '?', '[', '{']).then(|| Glob::new(exact).ok()).flatten();
+        Pattern { exact, glob: glob.map(|glob| glob.compile_matcher()), on_tags }
+    }
+
+    fn matches(&self, name: &str, tags: &[String]) -> bool {
+        let one =
+            |text: &str| text == self.exact || self.glob.as_ref().is_some_and(|glob| glob.is_match(text));
+        if self.on_tags { tags.iter().any(|tag| one(tag)) } else { one(name) }
+    }
+}

@@ -1,0 +1,176 @@
+//! The fold of all events: what is known of a run at this moment.
+//!
+//! Everything that shows or saves a run reads this. Law: folding `events.jsonl` gives `results.json`.
+
+use jiff::Timestamp;
+
+use crate::event::{Event, EventKind, Phase, RunStatus, TrialHead};
+use crate::outcome::{Status, TrialReport};
+use crate::transcript::Usage;
+
+#[derive(Debug, Clone, PartialEq)]
+pub struct RunState {
+    pub run: String,
+    pub suite: String,
+    pub terca_version: String,
+    pub seed: u64,
+    pub concurrency: usize,
+    pub baseline: String,
+    pub status: RunStatus,
+    pub started_at: Option<Timestamp>,
+    pub finished_at: Option<Timestamp>,
+    /// Why no further trial is started.
+    pub stopping: Option<String>,
+    /// In the order of their ids.
+    pub trials: Vec<Trial>,
+    pub counts: Counts,
+    /// The trials in flight, in the order they were started: positions in `trials`.
+    pub in_flight: Vec<usize>,
+}
+
+#[derive(Debug, Clone, PartialEq)]
+pub struct Trial {
+    pub head: TrialHead,
+    pub report: TrialReport,
+    pub live: Option<Live>,
+}
+
+/// A trial in flight.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Live {
+    pub since: Timestamp,
+    pub phase: Phase,
+    pub doing: String,
+    pub usage: Usage,
+}
+
+/// How many trials ended how.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Counts {
+    pub total: usize,
+    pub passed: usize,
+    pub partial: usize,
+    pub failed: usize,
+    pub errors: usize,
+    pub interrupted: usize,
+}
+
+impl Counts {
+    pub fn finished(&self) -> usize {
+        self.passed + self.partial + self.failed + self.errors + self.interrupted
+    }
+
+    fn add(&mut self, status: Status) {
+        match status {
+            Status::Passed => self.passed += 1,
+            Status::Partial => self.partial += 1,
+            Status::Failed => self.failed += 1,
+            Status::Error => self.errors += 1,
+            Status::Interrupted => self.interrupted += 1,
+            Status::Pending => {}
+        }
+    }
+}
+
+impl Default for RunState {
+    fn default() -> Self {
+        RunState {
+            run: String::new(),
+            suite: String::new(),
+            terca_version: String::new(),
+            seed: 0,
+            concurrency: 1,
+            baseline: String::new(),
+            status: RunStatus::Running,
+            started_at: None,
+            finished_at: None,
+            stopping: None,
+            trials: Vec::new(),
+            counts: Counts::default(),
+            in_flight: Vec::new(),
+        }
+    }
+}
+
+impl RunState {
+    pub fn fold<'a>(events: impl IntoIterator<Item = &'a Event>) -> Self {
+        let mut state = RunState::default();
+        for event in events {
+            state.apply(event);
+        }
+        state
+    }
+
+    pub fn apply(&mut self, event: &Event) {
+        match &event.kind {
+            EventKind::RunStarted { run, suite, terca_version, seed, concurrency, baseline, trials } => {
+                *self = RunState {
+                    run: run.clone(),
+                    suite: suite.clone(),
+                    terca_version: terca_version.clone(),
+                    seed: *seed,
+                    concurrency: *concurrency,
+                    baseline: baseline.clone(),
+                    started_at: Some(event.at),
+                    counts: Counts { total: trials.len(), ..Counts::default() },
+                    trials: trials.iter().cloned().map(Trial::pending).collect(),
+                    ..RunState::default()
+                };
+            }
+            EventKind::TrialStarted { trial } => self.trial_started(*trial, event.at),
+            EventKind::PhaseStarted { trial, phase } => {
+                if let Some(live) = self.live(*trial) {
+                    live.phase = *phase;
+                    live.doing.clear();
+                }
+            }
+            EventKind::Progress { trial, doing, usage } => {
+                if let Some(live) = self.live(*trial) {
+                    live.doing.clone_from(doing);
+                    live.usage = *usage;
+                }
+            }
+            EventKind::TrialFinished { trial, report } => self.trial_finished(*trial, report),
+            EventKind::Stopping { reason } => self.stopping = Some(reason.clone()),
+            EventKind::RunFinished { status } => {
+                self.status = *status;
+                self.finished_at = Some(event.at);
+            }
+        }
+    }
+
+    fn trial_started(&mut self, id: u32, at: Timestamp) {
+        let Some(index) = self.position(id) else { return };
+        self.trials[index].live =
+            Some(Live { since: at, phase: Phase::Setup, doing: String::new(), usage: Usage::default() });
+        self.in_flight.push(index);
+    }
+
+    fn trial_finished(&mut self, id: u32, report: &TrialReport) {
+        let Some(index) = self.position(id) else { return };
+        let trial = &mut self.trials[index];
+        trial.live = None;
+        trial.report = report.clone();
+        self.in_flight.retain(|other| *other != index);
+        self.counts.add(report.status);
+    }
+
+    fn live(&mut self, id: u32) -> Option<&mut Live> {
+        let index = self.position(id)?;
+        self.trials[index].live.as_mut()
+    }
+
+    pub fn trial(&self, id: u32) -> Option<&Trial> {
+        self.position(id).map(|index| &self.trials[index])
+    }
+
+    fn position(&self, id: u32) -> Option<usize> {
+        self.trials.binary_search_by_key(&id, |trial| trial.head.id).ok()
+    }
+}
+
+impl Trial {
+    fn pending(head: TrialHead) -> Self {
+        Trial { head, report: TrialReport::pending(), live: None }
+    }
+}
