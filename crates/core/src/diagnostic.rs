@@ -3,6 +3,8 @@
 //! A [`Diagnostic`] names the thing in a lower-case fragment, points at the place, and says what to do next.
 //! They are collected, never thrown: one look at the report should be enough to mend every file.
 
+use std::collections::HashSet;
+
 use annotate_snippets::renderer::DecorStyle;
 use annotate_snippets::{AnnotationKind, Group, Level, Origin, Renderer, Snippet};
 
@@ -80,6 +82,23 @@ impl Diagnostics {
         self.list.push(diagnostic);
     }
 
+    /// Reads something by name: a problem that only says what was expected is told what it is about.
+    pub(crate) fn about<T>(&mut self, key: &str, read: impl FnOnce(&mut Self) -> T) -> T {
+        let known = self.list.len();
+        let value = read(self);
+        for diagnostic in &mut self.list[known..] {
+            if diagnostic.message.starts_with("expected ") {
+                diagnostic.message.insert_str(0, &format!("`{key}`: "));
+            }
+        }
+        value
+    }
+
+    /// Takes back what was said about a place.
+    pub(crate) fn retract(&mut self, message: &str, place: Place) {
+        self.list.retain(|d| d.message != message || d.labels.first().is_none_or(|l| l.place != place));
+    }
+
     pub fn iter(&self) -> impl Iterator<Item = &Diagnostic> {
         self.list.iter()
     }
@@ -92,12 +111,12 @@ impl Diagnostics {
         self.error_count() > 0
     }
 
-    /// File by file, in the order of the text, warnings among the errors.
+    /// File by file, in the order of the text, warnings among the errors. What is said twice is said once.
     pub fn sort(&mut self) {
-        self.list.sort_by_key(|d| d.labels.first().map(|l| (l.place.file, l.place.start)));
-        self.list.dedup_by(|a, b| {
-            a.message == b.message && a.labels.first().map(|l| l.place) == b.labels.first().map(|l| l.place)
-        });
+        let place = |d: &Diagnostic| d.labels.first().map(|l| (l.place.file, l.place.start, l.place.end));
+        let mut said = HashSet::new();
+        self.list.retain(|d| said.insert((d.message.clone(), place(d))));
+        self.list.sort_by_key(|d| place(d).map(|(file, start, _)| (file, start)));
     }
 
     pub fn render(&self, sources: &Sources, style: Style) -> String {

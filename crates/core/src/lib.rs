@@ -16,6 +16,7 @@ pub mod delivery;
 pub mod diagnostic;
 pub mod event;
 pub mod grade;
+pub mod manifest;
 pub mod mask;
 pub mod matrix;
 pub mod outcome;

@@ -107,7 +107,9 @@ pub fn expand(
         case,
         repetition,
     });
-    Plan { trials: trials.collect(), secrets: filler.secrets }
+    let plan = Plan { trials: trials.collect(), secrets: filler.secrets };
+    problems.sort();
+    plan
 }
 
 fn dir(case: &Case, repetition: u32) -> Utf8PathBuf {
@@ -148,13 +150,23 @@ fn variant<'a>(
     Some((Arc::new(variant), Layers { environment, experiment }))
 }
 
+/// Says who is at fault, not which variant: one environment without an agent is one problem, not one for
+/// every experiment.
 fn no_agent(environment: &Setup, experiment: &Setup) -> Diagnostic {
-    let message = format!("the variant {}.{} has no agent", environment.name, experiment.name);
-    let diagnostic =
-        Diagnostic::error(message).help("add `agent: NAME` to the environment, or run with `--agent NAME`");
-    match environment.place.or(experiment.place) {
-        Some(place) => diagnostic.at(place, "no `agent` here"),
-        None => diagnostic,
+    let run_with = "or run with `--agent NAME`";
+    match (&experiment.agent, experiment.place, environment.place) {
+        (Patch::Remove, Some(place), _) => {
+            Diagnostic::error(format!("the experiment `{}` leaves no agent", experiment.name))
+                .at(place, "`agent: null` removes it here")
+                .help(format!("name another agent, {run_with}"))
+        }
+        (_, _, Some(place)) => {
+            Diagnostic::error(format!("the environment `{}` has no agent", environment.name))
+                .at(place, format!("no `agent` here, nor in the experiment `{}`", experiment.name))
+                .help(format!("add `agent: NAME` to the environment, {run_with}"))
+        }
+        (_, _, None) => Diagnostic::error("the suite names no agent")
+            .help(format!("add `environments: [{{name: default, agent: NAME}}]` to terca.yaml, {run_with}")),
     }
 }
 
@@ -191,32 +203,34 @@ fn mcp_servers(
 }
 
 fn config(environment: &Setup, experiment: &Setup) -> Option<Value> {
-    let mut merged = environment.config.set().cloned();
+    let base = environment.config.set();
     match &experiment.config {
-        Patch::Keep => {}
-        Patch::Remove => merged = None,
-        Patch::Set(over) => match &mut merged {
-            Some(base) => merge_json(base, over),
-            None => merged = Some(over.clone()),
-        },
+        Patch::Keep => base.cloned(),
+        Patch::Remove => None,
+        Patch::Set(over) => {
+            let mut merged = base.cloned().unwrap_or(Value::Null);
+            merge_json(&mut merged, over);
+            Some(merged)
+        }
     }
-    merged
 }
 
-/// Lays one JSON value over another: objects key by key, `null` removes, anything else replaces.
+/// Lays one JSON value over another: objects key by key, `null` removes, anything else replaces (RFC 7396).
 pub fn merge_json(base: &mut Value, over: &Value) {
-    match (base, over) {
-        (Value::Object(base), Value::Object(over)) => {
-            for (key, value) in over {
-                if value.is_null() {
-                    base.remove(key);
-                } else {
-                    merge_json(base.entry(key.clone()).or_insert(Value::Null), value);
-                }
-            }
+    let Value::Object(over) = over else {
+        *base = over.clone();
+        return;
+    };
+    // A `null` that finds nothing to remove is left out too: no settings file should have to know of it.
+    let mut merged = base.as_object_mut().map(std::mem::take).unwrap_or_default();
+    for (key, value) in over {
+        if value.is_null() {
+            merged.remove(key);
+        } else {
+            merge_json(merged.entry(key.clone()).or_insert(Value::Null), value);
         }
-        (base, over) => *base = over.clone(),
     }
+    *base = Value::Object(merged);
 }
 
 /// What a variant gives its agent and the agent cannot take is an error: ignored, it would spoil the experiment.
@@ -229,17 +243,21 @@ fn check_capabilities(
     let profile = variant.agent.agent.profile();
     let Capabilities { model, rules, mcp_servers, config } = profile.capabilities;
     let given = [
-        ("model", variant.model.is_some() && !model),
-        ("rules", !variant.rules.is_empty() && !rules),
-        ("mcpServers", !variant.mcp_servers.is_empty() && !mcp_servers),
-        ("config", variant.config.is_some() && !config),
+        ("model", variant.model.is_some() && !model, experiment.model.set().is_some()),
+        ("rules", !variant.rules.is_empty() && !rules, experiment.rules.set().is_some()),
+        (
+            "mcpServers",
+            !variant.mcp_servers.is_empty() && !mcp_servers,
+            experiment.mcp_servers.set().is_some(),
+        ),
+        ("config", variant.config.is_some() && !config, experiment.config.set().is_some()),
     ];
-    for (field, _) in given.iter().filter(|(_, refused)| *refused) {
-        let message = format!("the agent `{}` cannot be given `{field}`", profile.name);
-        let diagnostic =
-            Diagnostic::error(message).help(format!("remove `{field}`, or choose another agent"));
-        problems.push(match experiment.place.or(environment.place) {
-            Some(place) => diagnostic.at(place, format!("in the variant {}", variant.label())),
+    for (field, _, by_experiment) in given.iter().filter(|(_, refused, _)| *refused) {
+        let giver = if *by_experiment { experiment } else { environment };
+        let diagnostic = Diagnostic::error(format!("the agent `{}` cannot be given `{field}`", profile.name))
+            .help(format!("remove `{field}`, or choose another agent"));
+        problems.push(match giver.place {
+            Some(place) => diagnostic.at(place, format!("`{}` has `{field}`", giver.name)),
             None => diagnostic,
         });
     }
@@ -254,6 +272,7 @@ fn case(
     filler: &mut Filler<'_>,
 ) -> Case {
     let Layers { environment, experiment } = setups;
+    let environment_env = if experiment.drops_env { &Vec::new() } else { &environment.env };
     let variant_timeout = laid_over(&environment.timeout, &experiment.timeout).copied();
     Case {
         prompt: prompt(suite, eval, environment, experiment),
@@ -263,7 +282,7 @@ fn case(
             .flatten()
             .cloned()
             .collect(),
-        env: filler.variables(&[&suite.env, &environment.env, &experiment.env, &eval.env]),
+        env: filler.variables(&[&suite.env, environment_env, &experiment.env, &eval.env]),
         timeout: overrides.timeout.or(eval.timeout).or(variant_timeout).unwrap_or(suite.timeout),
         eval: eval.clone(),
         variant: variant.clone(),
@@ -347,7 +366,7 @@ impl Filler<'_> {
         };
         match ((self.variable)(name), default) {
             (Some(value), _) if !value.is_empty() || default.is_none() => {
-                if !self.secrets.contains(&value) {
+                if !value.is_empty() && !self.secrets.contains(&value) {
                     self.secrets.push(value.clone());
                 }
                 value

@@ -53,3 +53,50 @@ impl Results {
         }
     }
 }
+
+/// The exit status of a run: 0 when the share asked for passed, 1 when not, 3 when some trials could not be
+/// judged, so that the result is incomplete.
+pub fn exit_status(results: &Results, fail_under: f64) -> u8 {
+    let summary = &results.summary;
+    let judged = summary.passed + summary.partial + summary.failed;
+    if summary.errors > 0 {
+        return 3;
+    }
+    let unfinished = summary.pending + summary.interrupted;
+    let share = if judged == 0 { 0.0 } else { summary.passed as f64 / judged as f64 };
+    // A share is a quotient of small numbers: 0.1 + 0.2 must not fail 0.3.
+    let enough = share + 1e-9 >= fail_under;
+    u8::from(!enough || unfinished > 0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn exit_statuses() {
+        let results = |passed, failed, errors, pending| {
+            let summary = Summary {
+                passed,
+                failed,
+                errors,
+                pending,
+                trials: passed + failed + errors + pending,
+                ..Summary::default()
+            };
+            Results { summary, ..Results::of(&RunState::default()) }
+        };
+        for (passed, failed, errors, pending, fail_under, status) in [
+            (4, 0, 0, 0, 1.0, 0),
+            (3, 1, 0, 0, 1.0, 1),
+            (3, 1, 0, 0, 0.75, 0),
+            (3, 1, 0, 0, 0.76, 1),
+            (3, 0, 1, 0, 1.0, 3),
+            (3, 1, 1, 0, 0.0, 3),
+            (1, 0, 0, 1, 1.0, 1),
+            (0, 2, 0, 0, 0.0, 0),
+        ] {
+            assert_eq!(exit_status(&results(passed, failed, errors, pending), fail_under), status);
+        }
+    }
+}

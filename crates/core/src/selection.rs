@@ -1,6 +1,6 @@
 //! Which evals, experiments and environments are meant by `-t`, `-x` and `-e`.
 
-use globset::{Glob, GlobMatcher};
+use globset::{GlobBuilder, GlobMatcher};
 
 use crate::config::suite::{Eval, Setup, Suite};
 use crate::diagnostic::{Diagnostic, Diagnostics};
@@ -55,15 +55,14 @@ fn pick<'a, T>(
     name_and_tags: impl Fn(&'a T) -> (&'a str, &'a [String]),
     problems: &mut Diagnostics,
 ) -> Vec<&'a T> {
-    let parts: Vec<&str> = patterns
-        .iter()
-        .flat_map(|pattern| pattern.split(','))
-        .map(str::trim)
-        .filter(|part| !part.is_empty())
-        .collect();
+    let names: Vec<&str> = items.iter().map(|item| name_and_tags(item).0).collect();
+    let parts: Vec<&str> = patterns.iter().flat_map(|pattern| parts(pattern, &names)).collect();
     if parts.is_empty() {
         if !patterns.is_empty() {
-            problems.push(Diagnostic::error(format!("an empty selection of {what}s")));
+            problems.push(
+                Diagnostic::error(format!("an empty selection of {what}s"))
+                    .help(format!("name at least one {what}, or leave the option out")),
+            );
         }
         return items.iter().collect();
     }
@@ -82,6 +81,23 @@ fn pick<'a, T>(
         }
     }
     items.iter().zip(chosen).filter_map(|(item, chosen)| chosen.then_some(item)).collect()
+}
+
+/// The parts between commas. A comma inside `{a,b}` is the glob's, and one inside a name is the name's.
+fn parts<'a>(pattern: &'a str, names: &[&str]) -> Vec<&'a str> {
+    if names.contains(&pattern) {
+        return vec![pattern];
+    }
+    let mut depth = 0usize;
+    let is_between = |c: char| {
+        match c {
+            '{' => depth += 1,
+            '}' => depth = depth.saturating_sub(1),
+            _ => {}
+        }
+        c == ',' && depth == 0
+    };
+    pattern.split(is_between).map(str::trim).filter(|part| !part.is_empty()).collect()
 }
 
 fn nothing(what: &str, part: &str, items: &[(&str, &[String])]) -> Diagnostic {
@@ -117,7 +133,8 @@ impl<'a> Pattern<'a> {
             Some(tag) => (true, tag),
             None => (false, part),
         };
-        let glob = exact.contains(['*', '?', '[', '{']).then(|| Glob::new(exact).ok()).flatten();
+        let is_glob = exact.contains(['*', '?', '[', '{']);
+        let glob = is_glob.then(|| GlobBuilder::new(exact).empty_alternates(true).build().ok()).flatten();
         Pattern { exact, glob: glob.map(|glob| glob.compile_matcher()), on_tags }
     }
 

@@ -60,15 +60,16 @@ impl Counts {
         self.passed + self.partial + self.failed + self.errors + self.interrupted
     }
 
-    fn add(&mut self, status: Status) {
-        match status {
-            Status::Passed => self.passed += 1,
-            Status::Partial => self.partial += 1,
-            Status::Failed => self.failed += 1,
-            Status::Error => self.errors += 1,
-            Status::Interrupted => self.interrupted += 1,
-            Status::Pending => {}
-        }
+    fn change(&mut self, status: Status, by: impl Fn(usize) -> usize) {
+        let count = match status {
+            Status::Passed => &mut self.passed,
+            Status::Partial => &mut self.partial,
+            Status::Failed => &mut self.failed,
+            Status::Error => &mut self.errors,
+            Status::Interrupted => &mut self.interrupted,
+            Status::Pending => return,
+        };
+        *count = by(*count);
     }
 }
 
@@ -143,6 +144,8 @@ impl RunState {
         let Some(index) = self.position(id) else { return };
         self.trials[index].live =
             Some(Live { since: at, phase: Phase::Setup, doing: String::new(), usage: Usage::default() });
+        // Started once more, after a crash say: still in flight once.
+        self.in_flight.retain(|other| *other != index);
         self.in_flight.push(index);
     }
 
@@ -150,9 +153,11 @@ impl RunState {
         let Some(index) = self.position(id) else { return };
         let trial = &mut self.trials[index];
         trial.live = None;
-        trial.report = report.clone();
+        let before = std::mem::replace(&mut trial.report, report.clone());
         self.in_flight.retain(|other| *other != index);
-        self.counts.add(report.status);
+        // A trial that is finished a second time, in a resumed run say, counts as it ended last.
+        self.counts.change(before.status, |count| count - 1);
+        self.counts.change(report.status, |count| count + 1);
     }
 
     fn live(&mut self, id: u32) -> Option<&mut Live> {

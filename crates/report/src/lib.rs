@@ -1,1 +1,56 @@
+//! All views of a run.
+//!
+//! A view reads what `terca-core` knows ([`RunState`](terca_core::state::RunState) while the run goes on,
+//! [`Results`](terca_core::results::Results) afterwards) and never talks to the engine.
+//!
+//! | while it runs | | afterwards | |
+//! |---|---|---|---|
+//! | [`Tty`] | live, in a terminal | [`results_table`] | evals by variants |
+//! | [`Plain`] | lines, for logs | [`failures`] | what did not pass, and why |
+//! | [`JsonLines`] | events, for programs | [`closing`] | counts, warnings, where the results are |
+//!
+//! [`plan_overview`] and [`plan_trials`] show a run that is yet to come, [`runs_table`] those that were.
+//!
+//! Text flows one way: foreign text enters a [`spans::Spans`] and is cleaned there; it is measured, aligned and
+//! cut as text; colour and the cursor's movements are added last. So no name, message or agent can garble a
+//! terminal, and everything but the painter can be tested by looking at strings.
 
+pub mod bar;
+pub mod closing;
+pub mod failures;
+pub mod figure;
+pub mod frame;
+pub mod grid;
+pub mod header;
+pub mod jsonl;
+pub mod line;
+pub mod memo;
+pub mod names;
+pub mod painter;
+pub mod plain;
+pub mod plan;
+pub mod runs;
+pub mod size;
+pub mod spans;
+pub mod style;
+pub mod table;
+pub mod tty;
+pub mod width;
+
+#[cfg(test)]
+mod fixture;
+#[cfg(test)]
+mod screen;
+
+pub use closing::closing;
+pub use failures::failures;
+pub use frame::frame;
+pub use jsonl::JsonLines;
+pub use painter::RESTORE;
+pub use plain::Plain;
+pub use plan::{plan_overview, plan_trials};
+pub use runs::{RunRow, runs_table};
+pub use size::Size;
+pub use style::Palette;
+pub use table::results_table;
+pub use tty::Tty;

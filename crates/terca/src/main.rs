@@ -1,1 +1,27 @@
-fn main() {}
+//! `terca`: arguments in, a library call, something shown, an exit status out.
+
+mod args;
+mod commands;
+mod screen;
+
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    // Before anything else is looked at: a supervisor is started for every trial.
+    if std::env::args_os().nth(1).is_some_and(|argument| argument == terca_engine::supervise::ARGUMENT) {
+        return match terca_engine::supervise::serve() {
+            Ok(()) => ExitCode::SUCCESS,
+            Err(_) => ExitCode::FAILURE,
+        };
+    }
+    say_that_a_panic_is_a_bug();
+    commands::dispatch(args::parse())
+}
+
+/// A panic is never the user's fault.
+fn say_that_a_panic_is_a_bug() {
+    std::panic::set_hook(Box::new(|panic| {
+        let backtrace = std::backtrace::Backtrace::capture();
+        screen::complain(&format!("this is a bug in Terca, please report it: {panic}\n{backtrace}"));
+    }));
+}

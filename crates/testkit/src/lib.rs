@@ -1,1 +1,21 @@
+#![allow(clippy::expect_used, clippy::panic, reason = "a test that cannot go on says so and ends")]
+//! What Terca's own tests are made of. Never shipped.
+//!
+//! A [`Project`] is a suite in a temporary directory: files in, arguments, and out come standard output, standard
+//! error, the exit status and a tree. The program under test is driven from outside, with an environment of
+//! nothing but what the test gives it.
 
+mod processes;
+mod project;
+mod session;
+
+pub use processes::Process;
+pub use project::{Outcome, Project};
+pub use session::Session;
+
+use camino::{Utf8Path, Utf8PathBuf};
+
+/// An agent for the command `command` that does every bad thing an agent may do; its first argument says which.
+pub fn misbehaving_agent() -> Utf8PathBuf {
+    Utf8Path::new(env!("CARGO_MANIFEST_DIR")).join("agents/misbehave.sh")
+}

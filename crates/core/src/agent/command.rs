@@ -22,6 +22,7 @@ static PROFILE: Profile = Profile {
     version_args: &[],
     install: "check the `command` of the agent",
     takes_command: true,
+    streams_events: false,
     rules_file: "AGENTS.md",
     credential_variables: &[],
     setting_variables: &[],

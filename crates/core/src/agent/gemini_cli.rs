@@ -30,6 +30,7 @@ static PROFILE: Profile = Profile {
     version_args: &["--version"],
     install: "npm install -g @google/gemini-cli",
     takes_command: false,
+    streams_events: true,
     rules_file: "GEMINI.md",
     credential_variables: &["GEMINI_API_KEY", "GOOGLE_API_KEY"],
     setting_variables: &[

@@ -77,6 +77,8 @@ pub struct Profile {
     pub install: &'static str,
     /// Whether it is `{name, command}` with a command of the user's own.
     pub takes_command: bool,
+    /// Whether its output is a stream of events, to be read by its decoder rather than by people.
+    pub streams_events: bool,
     /// Where it reads its project rules, relative to the workspace.
     pub rules_file: &'static str,
     /// The variables it signs in with. Passed on when they are set, and masked in everything Terca writes.

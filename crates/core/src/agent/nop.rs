@@ -20,6 +20,7 @@ pub(super) const fn profile(name: &'static str) -> Profile {
         version_args: &[],
         install: "it is built in",
         takes_command: false,
+        streams_events: false,
         rules_file: "AGENTS.md",
         credential_variables: &[],
         setting_variables: &[],

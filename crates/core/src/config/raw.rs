@@ -58,7 +58,7 @@ pub struct RawSetup {
     pub mcp_servers: Patch<Vec<(Located<String>, Patch<RawMcpServer>)>>,
     pub skills: Patch<Vec<Located<String>>>,
     pub config: Patch<Located<serde_json::Value>>,
-    pub env: RawVariables,
+    pub env: Patch<RawVariables>,
     pub command: Patch<RawCommand>,
     pub before: Vec<RawAction>,
     pub preamble: Option<Located<String>>,

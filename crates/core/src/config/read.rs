@@ -55,16 +55,18 @@ impl<'p> Fields<'p> {
             Value::Map(entries) => {
                 Some(Fields { what, place: node.place, entries, known: Vec::new(), problems })
             }
-            _ => {
-                wrong_type(&node, &format!("{what} (a map of keys and values)"), problems);
-                None
-            }
+            _ => wrong_type(node, &format!("{what} (a map of keys and values)"), problems),
         }
     }
 
     /// The value of a key, `null` included.
     pub fn take_with_key(&mut self, key: &'static str) -> Option<(Located<String>, Node)> {
         self.known.push(key);
+        self.take_older(key)
+    }
+
+    /// The same for a key that nobody should be advised to write.
+    pub fn take_older(&mut self, key: &str) -> Option<(Located<String>, Node)> {
         let index = self.entries.iter().position(|(name, _)| name.value == key)?;
         Some(self.entries.remove(index))
     }
@@ -75,16 +77,21 @@ impl<'p> Fields<'p> {
 
     pub fn optional<T>(&mut self, key: &'static str, read: Read<T>) -> Option<T> {
         let node = self.take_present(key)?;
-        read(node, self.problems)
+        self.problems.about(key, |problems| read(node, problems))
+    }
+
+    /// Like [`Self::optional`], but a key without a value is an error.
+    pub fn given<T>(&mut self, key: &'static str, read: Read<T>) -> Option<T> {
+        let (_, node) = self.take_with_key(key)?;
+        self.problems.about(key, |problems| read(node, problems))
     }
 
     pub fn required<T>(&mut self, key: &'static str, read: Read<T>) -> Option<T> {
         match self.take_present(key) {
-            Some(node) => read(node, self.problems),
+            Some(node) => self.problems.about(key, |problems| read(node, problems)),
             None => {
                 self.problems.push(
-                    Diagnostic::error(format!("missing key `{key}`"))
-                        .at(self.place, format!("{} needs a `{key}`", self.what)),
+                    Diagnostic::error(missing(key)).at(self.place, format!("{} needs a `{key}`", self.what)),
                 );
                 None
             }
@@ -95,13 +102,16 @@ impl<'p> Fields<'p> {
         match self.take_with_key(key) {
             None => Patch::Keep,
             Some((_, Node { value: Value::Null, .. })) => Patch::Remove,
-            Some((_, node)) => read(node, self.problems).map_or(Patch::Keep, Patch::Set),
+            Some((_, node)) => {
+                self.problems.about(key, |problems| read(node, problems)).map_or(Patch::Keep, Patch::Set)
+            }
         }
     }
 
     /// A list; missing and `null` are the empty list.
     pub fn list<T>(&mut self, key: &'static str, read: Read<T>) -> Vec<T> {
-        self.take_present(key).map(|node| list(node, self.problems, read)).unwrap_or_default()
+        let Some(node) = self.take_present(key) else { return Vec::new() };
+        self.problems.about(key, |problems| list(node, problems, read))
     }
 
     /// The keys that are present and not taken yet.
@@ -114,37 +124,49 @@ impl<'p> Fields<'p> {
         for (key, _) in &self.entries {
             let diagnostic = Diagnostic::error(format!("unknown key `{}`", key.value))
                 .at(key.place, format!("not a key of {}", self.what));
-            self.problems.push(match prose::did_you_mean(&key.value, self.known.iter().copied()) {
-                Some(meant) => diagnostic.help(format!("did you mean `{meant}`?")),
+            let diagnostic = match prose::did_you_mean(&key.value, self.known.iter().copied()) {
+                Some(meant) => {
+                    // One mistake, one problem: the key is not missing but misspelt.
+                    self.problems.retract(&missing(meant), self.place);
+                    diagnostic.help(format!("did you mean `{meant}`?"))
+                }
                 None => diagnostic.help(format!("the keys are {}", prose::quoted_list(&self.known, "and"))),
-            });
+            };
+            self.problems.push(diagnostic);
         }
     }
 }
 
-pub fn wrong_type(node: &Node, expected: &str, problems: &mut Diagnostics) {
-    problems.push(
-        Diagnostic::error(format!("expected {expected}, found {}", node.value.describe()))
-            .at(node.place, format!("this is {}", node.value.describe())),
-    );
+pub(super) fn missing(key: &str) -> String {
+    format!("missing key `{key}`")
+}
+
+/// Says that the node is something else. There is no value then.
+pub fn wrong_type<T>(node: Node, expected: &str, problems: &mut Diagnostics) -> Option<T> {
+    problems.push(unlike(&node, expected));
+    drop(node);
+    None
+}
+
+fn unlike(node: &Node, expected: &str) -> Diagnostic {
+    const SHORT: usize = 40;
+    let kind = node.value.describe();
+    let found = match &node.value {
+        Value::Text(text) if text.chars().count() <= SHORT => format!("the text `{}`", text.escape_debug()),
+        _ => kind.to_owned(),
+    };
+    let label = if node.value == Value::Null { "no value here".into() } else { format!("this is {kind}") };
+    Diagnostic::error(format!("expected {expected}, found {found}")).at(node.place, label)
 }
 
 pub fn text(node: Node, problems: &mut Diagnostics) -> Option<Located<String>> {
     match node.value {
         Value::Text(text) => Some(Located::new(text, node.place)),
-        Value::Number { .. } | Value::Bool(_) => {
-            let found = node.value.describe();
-            problems.push(
-                Diagnostic::error(format!("expected text, found {found}"))
-                    .at(node.place, format!("this is {found}"))
-                    .help("put it in quotes"),
-            );
+        Value::Number { ref written, .. } | Value::Bool { ref written, .. } => {
+            problems.push(unlike(&node, "text").help(format!("put it in quotes: \"{written}\"")));
             None
         }
-        _ => {
-            wrong_type(&node, "text", problems);
-            None
-        }
+        _ => wrong_type(node, "text", problems),
     }
 }
 
@@ -152,8 +174,7 @@ pub fn text(node: Node, problems: &mut Diagnostics) -> Option<Located<String>> {
 pub fn filled_text(node: Node, problems: &mut Diagnostics) -> Option<Located<String>> {
     let text = text(node, problems)?;
     if text.value.trim().is_empty() {
-        problems
-            .push(Diagnostic::error("expected text, found an empty string").at(text.place, "this is empty"));
+        problems.push(Diagnostic::error("expected text, found an empty one").at(text.place, "this is empty"));
         return None;
     }
     Some(text)
@@ -162,19 +183,17 @@ pub fn filled_text(node: Node, problems: &mut Diagnostics) -> Option<Located<Str
 /// Text where a number or a boolean is taken as written: the value of an environment variable.
 pub fn plain_text(node: Node, problems: &mut Diagnostics) -> Option<Located<String>> {
     match node.value {
-        Value::Number { written, .. } => Some(Located::new(written, node.place)),
-        Value::Bool(value) => Some(Located::new(value.to_string(), node.place)),
+        Value::Number { written, .. } | Value::Bool { written, .. } => {
+            Some(Located::new(written, node.place))
+        }
         _ => text(node, problems),
     }
 }
 
 pub fn boolean(node: Node, problems: &mut Diagnostics) -> Option<Located<bool>> {
     match node.value {
-        Value::Bool(value) => Some(Located::new(value, node.place)),
-        _ => {
-            wrong_type(&node, "`true` or `false`", problems);
-            None
-        }
+        Value::Bool { value, .. } => Some(Located::new(value, node.place)),
+        _ => wrong_type(node, "`true` or `false`", problems),
     }
 }
 
@@ -185,17 +204,7 @@ pub fn count(node: Node, problems: &mut Diagnostics) -> Option<Located<u32>> {
         Value::Number { integer: Some(value @ 1..=LARGEST), .. } => {
             Some(Located::new(value as u32, node.place))
         }
-        Value::Number { ref written, .. } => {
-            problems.push(
-                Diagnostic::error(format!("expected a whole number of at least 1, found {written}"))
-                    .at(node.place, "out of range"),
-            );
-            None
-        }
-        _ => {
-            wrong_type(&node, "a whole number of at least 1", problems);
-            None
-        }
+        _ => wrong_number(node, &format!("a whole number from 1 to {LARGEST}"), problems),
     }
 }
 
@@ -203,20 +212,11 @@ pub fn count(node: Node, problems: &mut Diagnostics) -> Option<Located<u32>> {
 pub fn positive(node: Node, problems: &mut Diagnostics) -> Option<Located<f64>> {
     const LARGEST: f64 = 1e9;
     match node.value {
-        Value::Number { value, .. } if value > 0.0 && value <= LARGEST => {
-            Some(Located::new(value, node.place))
+        Value::Number { value, .. } if value > LARGEST => {
+            wrong_number(node, &format!("a number up to {LARGEST}"), problems)
         }
-        Value::Number { ref written, .. } => {
-            problems.push(
-                Diagnostic::error(format!("expected a number above 0, found {written}"))
-                    .at(node.place, "out of range"),
-            );
-            None
-        }
-        _ => {
-            wrong_type(&node, "a number above 0", problems);
-            None
-        }
+        Value::Number { value, .. } if value > 0.0 => Some(Located::new(value, node.place)),
+        _ => wrong_number(node, "a number above 0", problems),
     }
 }
 
@@ -224,20 +224,30 @@ pub fn positive(node: Node, problems: &mut Diagnostics) -> Option<Located<f64>> 
 pub fn not_negative(node: Node, problems: &mut Diagnostics) -> Option<Located<f64>> {
     match node.value {
         Value::Number { value, .. } if value >= 0.0 => Some(Located::new(value, node.place)),
-        _ => {
-            wrong_type(&node, "a number of at least 0", problems);
-            None
-        }
+        _ => wrong_number(node, "a number of at least 0", problems),
     }
+}
+
+/// A number of the wrong size, or something that is no number.
+fn wrong_number<T>(node: Node, expected: &str, problems: &mut Diagnostics) -> Option<T> {
+    let Node { value, place } = node;
+    let diagnostic = match &value {
+        Value::Number { written, .. } => {
+            Diagnostic::error(format!("expected {expected}, found {written}")).at(place, "")
+        }
+        Value::Text(text) if text.trim().parse::<f64>().is_ok() => {
+            unlike(&Node { value, place }, expected).help("remove the quotes")
+        }
+        _ => unlike(&Node { value, place }, expected),
+    };
+    problems.push(diagnostic);
+    None
 }
 
 pub fn list<T>(node: Node, problems: &mut Diagnostics, read: Read<T>) -> Vec<T> {
     match node.value {
         Value::List(items) => items.into_iter().filter_map(|item| read(item, problems)).collect(),
-        _ => {
-            wrong_type(&node, "a list", problems);
-            Vec::new()
-        }
+        _ => wrong_type(node, "a list", problems).unwrap_or_default(),
     }
 }
 
@@ -265,13 +275,13 @@ pub fn map_of<T>(
                 .into_iter()
                 .filter_map(|(key, node)| match node.value {
                     Value::Null => Some((key, Patch::Remove)),
-                    _ => read(node, problems).map(|value| (key, Patch::Set(value))),
+                    _ => {
+                        let value = problems.about(&key.value, |problems| read(node, problems))?;
+                        Some((key, Patch::Set(value)))
+                    }
                 })
                 .collect(),
         ),
-        _ => {
-            wrong_type(&node, "a map", problems);
-            None
-        }
+        _ => wrong_type(node, "a map", problems),
     }
 }

@@ -12,11 +12,13 @@ pub(super) fn action(node: Node, problems: &mut Diagnostics) -> Option<RawAction
     let mut fields = Fields::open(node, "an action", problems)?;
     let given: Vec<Located<String>> =
         fields.remaining().filter(|key| KINDS.contains(&key.value.as_str())).cloned().collect();
-    let copy = fields.optional("copy", copies);
-    let files = fields.optional("files", files_to_write);
-    let command = fields.optional("command", command);
+    let copy = fields.given("copy", copies);
+    let files = fields.given("files", files_to_write);
+    let command = fields.given("command", command);
+    let has_unknown = fields.remaining().next().is_some();
     fields.close();
     match given.as_slice() {
+        [] if has_unknown => None, // probably a misspelt kind: said already
         [_] => copy.map(RawAction::Copy).or(files.map(RawAction::Files)).or(command.map(RawAction::Command)),
         [] => {
             let message = format!("an action needs one of {}", prose::quoted_list(&KINDS, "or"));

@@ -1,12 +1,13 @@
 //! Reads an eval, in the present spelling and in the older one.
 
 use crate::config::raw::{RawEval, RawPrompt, RawTest};
-use crate::config::read::{self, Fields};
+use crate::config::read::{self, Fields, Read};
 use crate::config::read_action::action;
 use crate::config::read_setup::variables;
 use crate::config::read_test::test;
 use crate::config::yaml::Node;
 use crate::diagnostic::{Diagnostic, Diagnostics};
+use crate::source::Located;
 
 pub(super) fn eval(node: Node, problems: &mut Diagnostics) -> Option<RawEval> {
     let place = node.place;
@@ -30,19 +31,21 @@ pub(super) fn eval(node: Node, problems: &mut Diagnostics) -> Option<RawEval> {
 }
 
 fn prompt(fields: &mut Fields<'_>) -> Option<RawPrompt> {
-    let inline = fields.take_with_key("prompt");
-    let file = fields.take_with_key("promptFile");
-    match (inline, file) {
-        (Some((_, node)), None) => read::filled_text(node, fields.problems).map(RawPrompt::Inline),
-        (None, Some((_, node))) => read::filled_text(node, fields.problems).map(RawPrompt::File),
+    let key = |name| fields.remaining().find(|key| key.value == name).cloned();
+    let keys = (key("prompt"), key("promptFile"));
+    let inline = fields.given("prompt", read::filled_text);
+    let file = fields.given("promptFile", read::filled_text);
+    match keys {
+        (Some(_), None) => inline.map(RawPrompt::Inline),
+        (None, Some(_)) => file.map(RawPrompt::File),
         (None, None) => {
             fields.problems.push(
-                Diagnostic::error("missing key `prompt`")
+                Diagnostic::error(read::missing("prompt"))
                     .at(fields.place, "an eval needs a `prompt` (or a `promptFile`)"),
             );
             None
         }
-        (Some((inline, _)), Some((file, _))) => {
+        (Some(inline), Some(file)) => {
             fields.problems.push(
                 Diagnostic::error("both `prompt` and `promptFile` are given")
                     .at(file.place, "one of the two is enough")
@@ -55,36 +58,45 @@ fn prompt(fields: &mut Fields<'_>) -> Option<RawPrompt> {
 
 /// `tests`, or one of its older names, `eval` and `evaluate`.
 fn tests(fields: &mut Fields<'_>) -> Vec<RawTest> {
-    let present = fields.take_with_key("tests");
-    let mut tests =
-        present.clone().map(|(_, node)| read::list(node, fields.problems, test)).unwrap_or_default();
-    for older in ["eval", "evaluate"] {
-        let Some((key, node)) = fields.take_with_key(older) else { continue };
-        if let Some((new, _)) = &present {
-            fields.problems.push(
-                Diagnostic::error(format!("both `tests` and `{older}` are given"))
-                    .at(key.place, format!("`{older}` is the older spelling of `tests`"))
-                    .beside(new.place, "the tests are here"),
-            );
-            continue;
-        }
-        fields.problems.push(
-            Diagnostic::warning(format!("`{older}` is the older spelling of `tests`"))
-                .at(key.place, "write `tests` here"),
-        );
-        tests.extend(read::list(node, fields.problems, test));
-    }
-    tests
+    renamed(fields, "tests", &["eval", "evaluate"], test)
 }
 
 /// A suite's `evals`, or their older name, `tests`.
-pub(super) fn older_evals(mut evals: Vec<RawEval>, fields: &mut Fields<'_>) -> Vec<RawEval> {
-    if let Some((key, node)) = fields.take_with_key("tests") {
-        fields.problems.push(
-            Diagnostic::warning("`tests` of a suite is the older spelling of `evals`")
-                .at(key.place, "write `evals` here"),
-        );
-        evals.extend(read::list(node, fields.problems, eval));
+pub(super) fn evals(fields: &mut Fields<'_>) -> Vec<RawEval> {
+    renamed(fields, "evals", &["tests"], eval)
+}
+
+/// A list whose key was once called otherwise. Two of its names at once are an error: which one is meant?
+fn renamed<T>(
+    fields: &mut Fields<'_>,
+    name: &'static str,
+    older_names: &[&'static str],
+    read: Read<T>,
+) -> Vec<T> {
+    let mut first: Option<Located<String>> = None;
+    let mut entries = Vec::new();
+    let present = fields.take_with_key(name);
+    let older = older_names.iter().filter_map(|older| fields.take_older(older)).collect::<Vec<_>>();
+    for (key, node) in present.into_iter().chain(older) {
+        entries.extend(fields.problems.about(&key.value, |problems| read::list(node, problems, read)));
+        match &first {
+            Some(first) => fields.problems.push(two_spellings(first, &key, name)),
+            None if key.value != name => fields.problems.push(older_spelling(&key, name)),
+            None => {}
+        }
+        first.get_or_insert(key);
     }
-    evals
+    entries
+}
+
+fn older_spelling(key: &Located<String>, name: &str) -> Diagnostic {
+    Diagnostic::warning(format!("`{}` is the older spelling of `{name}`", key.value))
+        .at(key.place, format!("write `{name}` here"))
+}
+
+fn two_spellings(first: &Located<String>, second: &Located<String>, name: &str) -> Diagnostic {
+    Diagnostic::error(format!("both `{}` and `{}` are given", first.value, second.value))
+        .at(second.place, format!("an older spelling of `{name}`"))
+        .beside(first.place, "the first is here")
+        .help(format!("put all entries under `{name}`"))
 }

@@ -5,7 +5,7 @@ use crate::config::read::{self, Fields};
 use crate::config::read_action::{action, command};
 use crate::config::yaml::{Node, Value};
 use crate::diagnostic::{Diagnostic, Diagnostics};
-use crate::source::Located;
+use crate::source::{Located, Place};
 
 pub(super) fn setup(node: Node, problems: &mut Diagnostics) -> Option<RawSetup> {
     let file = node.place.file;
@@ -19,7 +19,7 @@ pub(super) fn setup(node: Node, problems: &mut Diagnostics) -> Option<RawSetup> 
         mcp_servers: fields.patch("mcpServers", mcp_servers),
         skills: fields.patch("skills", read::texts),
         config: fields.patch("config", config),
-        env: fields.optional("env", variables).unwrap_or_default(),
+        env: fields.patch("env", variables),
         command: fields.patch("command", command),
         before: fields.list("before", action),
         preamble: fields.optional("preamble", read::text),
@@ -68,25 +68,54 @@ fn mcp_servers(
 fn mcp_server(node: Node, problems: &mut Diagnostics) -> Option<RawMcpServer> {
     let place = node.place;
     let mut fields = Fields::open(node, "an MCP server", problems)?;
-    let command = fields.optional("command", read::filled_text);
+    let keys: Vec<Located<String>> = fields.remaining().cloned().collect();
+    let command = fields.given("command", read::filled_text);
     let args = fields.list("args", read::plain_text);
     let env = fields.optional("env", variables).unwrap_or_default();
     let cwd = fields.optional("cwd", read::filled_text);
-    let url = fields.optional("url", read::filled_text);
+    let url = fields.given("url", read::filled_text);
     let headers = fields.optional("headers", variables).unwrap_or_default();
     let kind = fields.optional("type", transport_kind);
     fields.close();
-    let transport = match (command, url) {
-        (Some(command), None) => RawTransport::Stdio { command, args, env, cwd },
-        (None, Some(url)) => RawTransport::Remote { url, headers, kind },
+    one_transport(&keys, kind.as_ref(), place, problems)?;
+    let transport = match command {
+        Some(command) => RawTransport::Stdio { command, args, env, cwd },
+        None => RawTransport::Remote { url: url?, headers, kind },
+    };
+    Some(RawMcpServer { transport })
+}
+
+/// Exactly one of `command` and `url`, and no key that belongs to the other: it would be ignored.
+fn one_transport(
+    keys: &[Located<String>],
+    kind: Option<&Located<String>>,
+    place: Place,
+    problems: &mut Diagnostics,
+) -> Option<()> {
+    let key = |name: &str| keys.iter().find(|key| key.value == name);
+    let (is, is_not, foreign): (&str, &str, &[&str]) = match (key("command"), key("url")) {
+        (Some(_), None) => ("command", "url", &["headers"]),
+        (None, Some(_)) => ("url", "command", &["args", "env", "cwd"]),
         (command, url) => {
             let message = "an MCP server needs either a `command` or a `url`";
-            let at = url.or(command).map_or(place, |text| text.place);
+            let at = command.and(url).map_or(place, |url| url.place);
             problems.push(Diagnostic::error(message).at(at, "exactly one of the two is expected"));
             return None;
         }
     };
-    Some(RawMcpServer { transport })
+    for key in foreign.iter().filter_map(|name| key(name)) {
+        problems.push(
+            Diagnostic::error(format!("`{}` is for an MCP server with a `{is_not}`", key.value))
+                .at(key.place, format!("this one has a `{is}`")),
+        );
+    }
+    if let Some(kind) = kind.filter(|kind| (kind.value == "stdio") != (is == "command")) {
+        problems.push(
+            Diagnostic::error(format!("`type: {}` is for an MCP server with a `{is_not}`", kind.value))
+                .at(kind.place, format!("this one has a `{is}`")),
+        );
+    }
+    Some(())
 }
 
 fn transport_kind(node: Node, problems: &mut Diagnostics) -> Option<Located<String>> {
@@ -96,7 +125,7 @@ fn transport_kind(node: Node, problems: &mut Diagnostics) -> Option<Located<Stri
     }
     problems.push(
         Diagnostic::error(format!("unknown transport `{}`", kind.value))
-            .at(kind.place, "expected `http` or `sse`"),
+            .at(kind.place, "expected `http`, `sse` or `stdio`"),
     );
     None
 }
@@ -104,8 +133,7 @@ fn transport_kind(node: Node, problems: &mut Diagnostics) -> Option<Located<Stri
 /// The agent's own settings: any map, carried over as it stands.
 fn config(node: Node, problems: &mut Diagnostics) -> Option<Located<serde_json::Value>> {
     if !matches!(node.value, Value::Map(_)) {
-        read::wrong_type(&node, "a map of the agent's settings", problems);
-        return None;
+        return read::wrong_type(node, "a map of the agent's settings", problems);
     }
     let place = node.place;
     Some(Located::new(json(node), place))
@@ -114,7 +142,7 @@ fn config(node: Node, problems: &mut Diagnostics) -> Option<Located<serde_json::
 fn json(node: Node) -> serde_json::Value {
     match node.value {
         Value::Null => serde_json::Value::Null,
-        Value::Bool(value) => value.into(),
+        Value::Bool { value, .. } => value.into(),
         Value::Number { integer: Some(value), .. } => value.into(),
         Value::Number { value, .. } => value.into(),
         Value::Text(text) => text.into(),

@@ -3,7 +3,7 @@
 use crate::config::raw::{RawSandbox, RawSuite};
 use crate::config::read::{self, Fields};
 use crate::config::read_action::action;
-use crate::config::read_eval::{eval, older_evals};
+use crate::config::read_eval::evals;
 use crate::config::read_setup::{setup, variables};
 use crate::config::yaml::{Node, Value};
 use crate::diagnostic::Diagnostics;
@@ -22,7 +22,7 @@ pub(super) fn suite(file: FileId, node: Node, problems: &mut Diagnostics) -> Opt
         postamble: fields.optional("postamble", read::text),
         prepare: fields.list("prepare", action),
         before: fields.list("before", action),
-        evals: older_evals(fields.list("evals", eval), &mut fields),
+        evals: evals(&mut fields),
         environments: fields.list("environments", setup),
         experiments: fields.list("experiments", setup),
         env: fields.optional("env", variables).unwrap_or_default(),
@@ -33,14 +33,18 @@ pub(super) fn suite(file: FileId, node: Node, problems: &mut Diagnostics) -> Opt
     Some(suite)
 }
 
+/// A word, or a map of one key that needs a value. Whether it can be had is judged when it is resolved.
 fn sandbox(node: Node, problems: &mut Diagnostics) -> Option<RawSandbox> {
-    let kind = match node.value {
-        Value::Text(ref kind) => kind.clone(),
-        Value::Map(ref entries) if !entries.is_empty() => entries[0].0.value.clone(),
-        _ => {
-            read::wrong_type(&node, "`none`, `bwrap`, `{docker: IMAGE}` or `{podman: IMAGE}`", problems);
-            return None;
-        }
+    let kind = match &node.value {
+        Value::Text(kind) if matches!(kind.as_str(), "none" | "bwrap") => Some(kind.clone()),
+        Value::Map(entries) => entries
+            .iter()
+            .map(|(key, _)| key.value.clone())
+            .find(|kind| matches!(kind.as_str(), "docker" | "podman")),
+        _ => None,
     };
-    Some(RawSandbox { place: node.place, kind })
+    match kind {
+        Some(kind) => Some(RawSandbox { place: node.place, kind }),
+        None => read::wrong_type(node, "`none`, `bwrap`, `{docker: IMAGE}` or `{podman: IMAGE}`", problems),
+    }
 }

@@ -19,7 +19,7 @@ pub(super) fn test(node: Node, problems: &mut Diagnostics) -> Option<RawTest> {
     };
     for (key, read) in KINDS {
         let Some((key, node)) = fields.take_with_key(key) else { continue };
-        match read(node, fields.problems) {
+        match fields.problems.about(&key.value, |problems| read(node, problems)) {
             Some(kind) => test.kinds.push(Located::new(kind, key.place)),
             None => test.unreadable = true,
         }
@@ -59,15 +59,16 @@ fn command_success(node: Node, problems: &mut Diagnostics) -> Option<RawTestKind
 }
 
 fn file_exists(node: Node, problems: &mut Diagnostics) -> Option<RawTestKind> {
-    let place = node.place;
-    let paths = read::texts(node, problems)?;
-    if paths.is_empty() {
+    if node.value == Value::List(Vec::new()) {
         problems.push(
-            Diagnostic::error("`fileExists` names no file").at(place, "expected a path or a list of paths"),
+            Diagnostic::error("`fileExists` names no file")
+                .at(node.place, "expected a path or a list of paths"),
         );
         return None;
     }
-    Some(RawTestKind::FileExists(paths))
+    let paths = read::texts(node, problems)?;
+    // Paths that could not be read are among the problems already.
+    (!paths.is_empty()).then_some(RawTestKind::FileExists(paths))
 }
 
 fn file_contains(node: Node, problems: &mut Diagnostics) -> Option<RawTestKind> {

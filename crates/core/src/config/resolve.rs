@@ -46,11 +46,11 @@ impl Resolver<'_> {
             }
             PathKind::File => (format!("{what} `{}` is a file", path.value), "expected a directory".into()),
         };
-        self.problems.push(
-            Diagnostic::error(message)
-                .at(path.place, label)
-                .help("paths are relative to the file that names them"),
-        );
+        let diagnostic = Diagnostic::error(message).at(path.place, label);
+        self.problems.push(match found {
+            PathKind::Missing => diagnostic.help("a relative path is relative to the file that names it"),
+            PathKind::File | PathKind::Directory => diagnostic,
+        });
         None
     }
 
@@ -204,7 +204,20 @@ fn evals(
         }
     }
     unique_folders(&names.iter().collect::<Vec<_>>(), "eval", resolver);
+    names.iter().for_each(|name| not_reserved(name, resolver));
     evals
+}
+
+/// An eval's folder stands in the run's directory, beside the run's own files.
+fn not_reserved(name: &Located<String>, resolver: &mut Resolver<'_>) {
+    const OWN_FILES: [&str; 3] = ["results.json", "events.jsonl", "run.json"];
+    if OWN_FILES.contains(&name.value.as_str()) {
+        resolver.problems.push(
+            Diagnostic::error(format!("an eval cannot be named `{}`", name.value))
+                .at(name.place, "a run has a file of this name where the eval's folder would be")
+                .help("choose another name"),
+        );
+    }
 }
 
 /// Two things of the same name, or of names that make the same folder, would overwrite each other.
@@ -219,7 +232,10 @@ pub(super) fn unique_names(names: &[&Located<String>], what: &str, resolver: &mu
 fn unique(names: &[&Located<String>], what: &str, key: fn(&str) -> String, resolver: &mut Resolver<'_>) {
     let mut seen: HashMap<String, &Located<String>> = HashMap::new();
     for &name in names {
-        let Some(first) = seen.insert(key(&name.value), name) else { continue };
+        let first = *seen.entry(key(&name.value)).or_insert(name);
+        if std::ptr::eq(first, name) {
+            continue;
+        }
         let message = if first.value == name.value {
             format!("two {what}s are named `{}`", name.value)
         } else {
@@ -232,10 +248,16 @@ fn unique(names: &[&Located<String>], what: &str, key: fn(&str) -> String, resol
         };
         resolver.problems.push(
             Diagnostic::error(message)
-                .at(name.place, "the second is here")
-                .beside(first.place, "the first is here"),
+                .at(name.place, whose(name, "another is here", resolver))
+                .beside(first.place, whose(first, "the first is here", resolver)),
         );
     }
+}
+
+/// A name that stands nowhere is that of the eval's directory, or of the test's kind and position.
+fn whose(name: &Located<String>, label: &str, resolver: &Resolver<'_>) -> String {
+    let written = resolver.sources.slice(name.place).contains(&name.value);
+    if written { label.to_owned() } else { format!("{label}, named so by default") }
 }
 
 /// `a.b` × `c` and `a` × `b.c` would lie in the same folder of a run.
@@ -244,13 +266,15 @@ fn shared_trial_folders(suite: &Suite, resolver: &mut Resolver<'_>) {
     for environment in &suite.environments {
         for experiment in &suite.experiments {
             let folder = format!("{}.{}", folder_name(&environment.name), folder_name(&experiment.name));
-            let Some((first, _)) = seen.insert(folder.clone(), (environment, experiment)) else { continue };
-            if first.name == environment.name {
-                continue; // the same name twice: already said
+            let Some(first) = seen.insert(folder.clone(), (environment, experiment)) else { continue };
+            if folder_name(&first.0.name) == folder_name(&environment.name) {
+                continue; // two environments or two experiments share a folder: already said
             }
             let mut diagnostic = Diagnostic::error(format!("two variants would share the folder `{folder}`"));
-            if let Some(place) = environment.place {
-                diagnostic = diagnostic.at(place, format!("with the experiment `{}`", experiment.name));
+            if let (Some(second_place), Some(first_place)) = (environment.place, first.0.place) {
+                diagnostic = diagnostic
+                    .at(second_place, format!("with the experiment `{}`", experiment.name))
+                    .beside(first_place, format!("with the experiment `{}`", first.1.name));
             }
             resolver.problems.push(diagnostic.help("rename the environment or the experiment"));
         }

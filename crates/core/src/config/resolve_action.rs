@@ -21,11 +21,11 @@ pub(super) fn actions(
 }
 
 pub(super) fn no_prepare(raw: &[RawAction], resolver: &mut Resolver<'_>) {
-    let place = raw.first().map(|action| match action {
+    let place = raw.iter().find_map(|action| match action {
         RawAction::Copy(pairs) | RawAction::Files(pairs) => pairs.first().map(|(key, _)| key.place),
         RawAction::Command(command) => Some(command.command.place),
     });
-    if let Some(Some(place)) = place {
+    if let Some(place) = place {
         resolver.not_yet("`prepare`", place);
     }
 }

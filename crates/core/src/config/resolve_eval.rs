@@ -69,6 +69,11 @@ fn prompt(raw: Option<RawPrompt>, resolver: &mut Resolver<'_>) -> Option<String>
             let full = beside(resolver.dir(path.place), &path.value);
             resolver.existing(&path, "prompt file", &[PathKind::File])?;
             match resolver.surroundings.read_text(&full) {
+                Ok(text) if text.trim().is_empty() => {
+                    let message = format!("prompt file `{}` is empty", path.value);
+                    resolver.problems.push(Diagnostic::error(message).at(path.place, "nothing to ask for"));
+                    None
+                }
                 Ok(text) => Some(text),
                 Err(reason) => {
                     let message = format!("prompt file `{}` cannot be read", path.value);

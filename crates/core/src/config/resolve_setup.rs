@@ -30,7 +30,8 @@ pub(super) fn setup(raw: RawSetup, layers: &[Utf8PathBuf], resolver: &mut Resolv
         rules: raw.rules.try_map(|rules| Some(rules_files(&rules, resolver))),
         mcp_servers: raw.mcp_servers.try_map(|servers| Some(mcp_servers(servers, resolver))),
         config: raw.config.try_map(|config| Some(config.value)),
-        env: variables(raw.env),
+        drops_env: raw.env == Patch::Remove,
+        env: raw.env.set().cloned().map(variables).unwrap_or_default(),
         command: raw.command.try_map(|command| Some(resolve_action::command(command, resolver))),
         before: resolve_action::actions(raw.before, layers, resolver),
         preamble: raw.preamble.map(|text| text.value),
@@ -43,7 +44,7 @@ fn choose_agent(raw: &RawAgent, resolver: &mut Resolver<'_>) -> Option<AgentChoi
     let Some(agent) = agent::find(&raw.name.value) else {
         let names = agent::names();
         let diagnostic = Diagnostic::error(format!("unknown agent `{}`", raw.name.value))
-            .at(raw.name.place, format!("expected one of {}", prose::quoted_list(&names, "and")));
+            .at(raw.name.place, format!("expected one of {}", prose::quoted_list(&names, "or")));
         resolver.problems.push(match prose::did_you_mean(&raw.name.value, names) {
             Some(meant) => diagnostic.help(format!("did you mean `{meant}`?")),
             None => diagnostic.help("any program can be run with `agent: {name: command, command: …}`"),
@@ -93,9 +94,7 @@ fn mcp_server(raw: RawTransport, resolver: &mut Resolver<'_>) -> Option<McpServe
     Some(match raw {
         RawTransport::Stdio { command, args, env, cwd } => {
             let program = server_program(&command, resolver)?;
-            let cwd = cwd.map(|dir| {
-                Located::new(beside(resolver.dir(dir.place), &dir.value).into_string(), dir.place)
-            });
+            let cwd = cwd.map(|dir| anchored(dir, resolver));
             McpServer::Stdio { command: program, args, env: set_only(env), cwd }
         }
         RawTransport::Remote { url, headers, kind } => {
@@ -109,10 +108,21 @@ fn mcp_server(raw: RawTransport, resolver: &mut Resolver<'_>) -> Option<McpServe
     })
 }
 
+/// A directory relative to the YAML file. One that begins with a variable is left as it will be filled in.
+fn anchored(dir: Template, resolver: &Resolver<'_>) -> Template {
+    if dir.value.starts_with("${") {
+        return dir;
+    }
+    Located::new(beside(resolver.dir(dir.place), &dir.value).into_string(), dir.place)
+}
+
 /// `./server` is relative to the YAML file; `node` is looked up on `PATH`.
 fn server_program(command: &Template, resolver: &mut Resolver<'_>) -> Option<Template> {
     if !command.value.starts_with("./") && !command.value.starts_with("../") {
         return Some(command.clone());
+    }
+    if command.value.contains("${") {
+        return Some(anchored(command.clone(), resolver));
     }
     let path = resolver.existing(command, "MCP server program", &[PathKind::File])?;
     Some(Located::new(path.into_string(), command.place))

@@ -19,7 +19,7 @@ pub(super) fn tests(raw: Vec<RawTest>, resolver: &mut Resolver<'_>) -> Vec<TestS
     let mut names = Vec::new();
     let mut tests = Vec::new();
     for (index, raw) in raw.into_iter().enumerate() {
-        let place = raw.place;
+        let place = raw.name.as_ref().map_or(raw.place, |name| name.place);
         if let Some(test) = test(raw, index + 1, resolver) {
             names.push(Located::new(test.name.clone(), place));
             tests.push(test);

@@ -72,6 +72,8 @@ pub struct Setup {
     pub mcp_servers: Patch<Vec<(String, Patch<McpServer>)>>,
     pub config: Patch<serde_json::Value>,
     pub env: Variables,
+    /// `env: null`: none of the variables of the environment below are taken over.
+    pub drops_env: bool,
     pub command: Patch<ShellCommand>,
     pub before: Vec<Action>,
     pub preamble: Option<String>,
@@ -91,6 +93,7 @@ impl Setup {
             mcp_servers: Patch::Keep,
             config: Patch::Keep,
             env: Vec::new(),
+            drops_env: false,
             command: Patch::Keep,
             before: Vec::new(),
             preamble: None,

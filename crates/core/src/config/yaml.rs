@@ -12,8 +12,8 @@ use serde_saphyr::{Error, Location, Spanned};
 use crate::diagnostic::{Diagnostic, Diagnostics};
 use crate::source::{FileId, Located, Place, Sources};
 
-/// Deeper than any suite, shallower than any stack.
-const DEPTH_LIMIT: usize = 64;
+/// Deeper than any suite, shallower than any stack: a level costs up to 40 kB in a debug build.
+const DEPTH_LIMIT: usize = 32;
 /// Larger than any suite; an alias bomb meets it within milliseconds.
 const NODE_LIMIT: usize = 250_000;
 
@@ -26,7 +26,10 @@ pub struct Node {
 #[derive(Debug, Clone, PartialEq)]
 pub enum Value {
     Null,
-    Bool(bool),
+    Bool {
+        value: bool,
+        written: String,
+    },
     /// A number and the text it was written as (`1.10` is not `1.1` when a string is wanted).
     Number {
         value: f64,
@@ -43,7 +46,7 @@ impl Value {
     pub fn describe(&self) -> &'static str {
         match self {
             Value::Null => "nothing",
-            Value::Bool(_) => "true or false",
+            Value::Bool { .. } => "a boolean",
             Value::Number { .. } => "a number",
             Value::Text(_) => "text",
             Value::List(_) => "a list",
@@ -55,21 +58,24 @@ impl Value {
 /// Parses one file. `None` means that the text is no YAML document; the reason is among the problems.
 pub(super) fn parse(file: FileId, sources: &Sources, problems: &mut Diagnostics) -> Option<Node> {
     let text = sources.get(file).text.as_str();
-    let mut parsed = deserialize(text, DuplicateKeyPolicy::Error);
-    if let Err(error) = &parsed
-        && let Error::DuplicateMappingKey { .. } = error.without_snippet()
-    {
-        problems.push(syntax_problem(file, text, error));
-        // The rest of the file is still worth reading.
-        parsed = deserialize(text, DuplicateKeyPolicy::FirstWins);
-    }
-    match parsed {
+    match deserialize(text, DuplicateKeyPolicy::Error) {
         Ok(root) => node(root, file, text, problems),
         Err(error) => {
+            let root = is_duplicate(&error).then(|| with_duplicates(file, text, problems)).flatten();
             problems.push(syntax_problem(file, text, &error));
-            None
+            root
         }
     }
+}
+
+/// The rest of the file is still worth reading, and this policy hands over every key that stands twice.
+fn with_duplicates(file: FileId, text: &str, problems: &mut Diagnostics) -> Option<Node> {
+    let root = deserialize(text, DuplicateKeyPolicy::LastWins).ok()?;
+    node(root, file, text, problems)
+}
+
+fn is_duplicate(error: &Error) -> bool {
+    matches!(error.without_snippet(), Error::DuplicateMappingKey { .. })
 }
 
 fn deserialize(text: &str, duplicate_keys: DuplicateKeyPolicy) -> Result<Spanned<Parsed>, Error> {
@@ -92,15 +98,17 @@ fn syntax_problem(file: FileId, text: &str, error: &Error) -> Diagnostic {
     }
 }
 
+const KEEP_ONE: &str = "keep one of them";
+
+fn duplicate_message(key: &str) -> String {
+    format!("duplicate key `{key}`")
+}
+
 fn describe(error: &Error) -> (String, String, Option<String>) {
     match error {
         Error::DuplicateMappingKey { key, .. } => {
             let key = key.as_deref().unwrap_or("?");
-            (
-                format!("duplicate key `{key}`"),
-                "this key is already set above".into(),
-                Some("keep one of them".into()),
-            )
+            (duplicate_message(key), "this key is already set above".into(), Some(KEEP_ONE.into()))
         }
         Error::MultipleDocuments { .. } => (
             "more than one YAML document in the file".into(),
@@ -109,6 +117,9 @@ fn describe(error: &Error) -> (String, String, Option<String>) {
         ),
         Error::UnknownAnchor { .. } => {
             ("unknown alias".into(), "no `&anchor` of this name stands before it".into(), None)
+        }
+        Error::NonFiniteFloat { .. } => {
+            ("a number must be finite".into(), "neither a number nor text".into(), None)
         }
         other => describe_by_text(&other.to_string()),
     }
@@ -124,15 +135,23 @@ fn describe_by_text(text: &str) -> (String, String, Option<String>) {
     if reason.contains("budget breached") || reason.contains("replay") {
         return ("the document is too large once its aliases are expanded".into(), String::new(), None);
     }
-    let help = if reason.contains("tabs disallowed") {
-        Some("YAML is indented with spaces, never with tabs")
-    } else if reason.contains("mapping values are not allowed") {
-        Some("text that contains `: ` needs quotes, or a block that begins with `|`")
-    } else {
-        None
-    };
-    ("the file is not valid YAML".into(), reason.to_owned(), help.map(Into::into))
+    let help = ADVICE.iter().find(|(words, _)| reason.contains(words)).map(|(_, help)| (*help).to_owned());
+    ("the file is not valid YAML".into(), reason.to_owned(), help)
 }
+
+/// What the library's words most often come from.
+const ADVICE: [(&str, &str); 7] = [
+    ("tabs disallowed", "YAML is indented with spaces, never with tabs"),
+    (
+        "mapping values are not allowed",
+        "text that contains `: ` needs quotes, or a block that begins with `|`",
+    ),
+    ("multiline quoted scalar", "is a quote above not closed?"),
+    ("illegal placement of ':'", "is a bracket or a quote above not closed?"),
+    ("did not find expected key", "the keys of one map stand in one column"),
+    ("simple key expected ':'", "expected `key: value` here"),
+    ("unexpected character", "text that begins with such a sign needs quotes"),
+];
 
 /// Byte offsets where the library has them, else counted from line and column.
 fn place(at: Location, file: FileId, text: &str) -> Place {
@@ -151,32 +170,63 @@ fn node(parsed: Spanned<Parsed>, file: FileId, text: &str, problems: &mut Diagno
     let here = place(parsed.referenced, file, text);
     let value = match parsed.value {
         Parsed::Null => Value::Null,
-        Parsed::Bool(value) => Value::Bool(value),
+        Parsed::Bool(value) => Value::Bool { value, written: written(&value, parsed.defined, text) },
         Parsed::Integer(value) => number(value as f64, Some(value), parsed.defined, text),
         Parsed::Float(value) => number(value, None, parsed.defined, text),
         Parsed::Text(value) => Value::Text(value),
         Parsed::List(items) => Value::List(
             items.into_iter().map(|item| node(item, file, text, problems)).collect::<Option<_>>()?,
         ),
-        Parsed::Map(entries) => Value::Map(
-            entries
-                .into_iter()
-                .map(|(key, value)| {
-                    Some((key_text(key, file, text, problems)?, node(value, file, text, problems)?))
-                })
-                .collect::<Option<_>>()?,
-        ),
+        Parsed::Map(entries) => {
+            let mut map = Vec::new();
+            for (key, value) in entries {
+                let (key, value) = (key_text(key, file, text, problems)?, node(value, file, text, problems)?);
+                insert(&mut map, key, value, problems);
+            }
+            return Some(Node { place: map_place(here, &map), value: Value::Map(map) });
+        }
     };
     Some(Node { value, place: here })
 }
 
+/// The first of two values stays, so that the rest is judged as if the second were not there.
+fn insert(
+    map: &mut Vec<(Located<String>, Node)>,
+    key: Located<String>,
+    value: Node,
+    problems: &mut Diagnostics,
+) {
+    match map.iter().find(|(other, _)| other.value == key.value) {
+        None => map.push((key, value)),
+        Some((first, _)) => problems.push(
+            Diagnostic::error(duplicate_message(&key.value))
+                .at(key.place, "another is here")
+                .beside(first.place, "the first is here")
+                .help(KEEP_ONE),
+        ),
+    }
+}
+
+/// The library gives a map written in lines no length; its first key can be underlined.
+fn map_place(here: Place, entries: &[(Located<String>, Node)]) -> Place {
+    match entries.first() {
+        Some((key, _)) if here.start == here.end && key.place.start == here.start => key.place,
+        _ => here,
+    }
+}
+
 fn number(value: f64, integer: Option<i64>, defined: Location, text: &str) -> Value {
+    Value::Number { value, integer, written: written(&value, defined, text) }
+}
+
+/// A scalar as it stands in the text.
+fn written(value: &dyn fmt::Display, defined: Location, text: &str) -> String {
     let span = defined.span();
-    let written = match (span.byte_offset(), span.byte_len()) {
+    let slice = match (span.byte_offset(), span.byte_len()) {
         (Some(start), Some(length)) => text.get(start as usize..(start + length) as usize),
         _ => None,
     };
-    Value::Number { value, integer, written: written.map_or_else(|| value.to_string(), str::to_owned) }
+    slice.map_or_else(|| value.to_string(), str::to_owned)
 }
 
 fn key_text(
@@ -188,8 +238,7 @@ fn key_text(
     let node = node(key, file, text, problems)?;
     let text = match node.value {
         Value::Text(text) => text,
-        Value::Number { written, .. } => written,
-        Value::Bool(value) => value.to_string(),
+        Value::Number { written, .. } | Value::Bool { written, .. } => written,
         Value::Null | Value::List(_) | Value::Map(_) => {
             problems.push(
                 Diagnostic::error("a key must be text")
@@ -286,6 +335,7 @@ mod tests {
         let file = sources.add("/s/terca.yaml", "terca.yaml", text);
         let mut problems = Diagnostics::default();
         let node = parse(file, &sources, &mut problems);
+        problems.sort();
         (node, problems.error_count())
     }
 

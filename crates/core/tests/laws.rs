@@ -1,0 +1,416 @@
+//! What must hold for every suite, every run and every text, whatever they are.
+
+#[cfg(test)]
+mod support;
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt::Write;
+
+use jiff::Timestamp;
+use proptest::collection::{btree_map, vec};
+use proptest::option;
+use proptest::prelude::*;
+use support::{Project, coordinates, plan_of, with_nop};
+use terca_core::config::folder_name;
+use terca_core::delivery::{Delivery, Installed, McpDelivery, McpStatus};
+use terca_core::event::{Event, EventKind, Phase, RunStatus, TrialHead};
+use terca_core::grade::Grade;
+use terca_core::matrix::{Overrides, Plan};
+use terca_core::outcome::{ErrorKind, Phases, Stats, Status, TrialError, TrialReport};
+use terca_core::results::Results;
+use terca_core::schedule;
+use terca_core::selection::Selection;
+use terca_core::state::{Counts, RunState};
+use terca_core::transcript::Usage;
+
+/// The shape of a suite: all that the size of its plan depends on.
+#[derive(Debug, Clone)]
+struct Shape {
+    repetitions: u32,
+    /// The repetitions of each eval, where it has its own.
+    evals: Vec<Option<u32>>,
+    environments: usize,
+    experiments: usize,
+}
+
+impl Shape {
+    fn project(&self) -> Project {
+        let named = |prefix: &str, count: usize| -> String {
+            (0..count).map(|n| format!("  - name: {prefix}{n}\n")).collect()
+        };
+        let mut suite = format!(
+            "repetitions: {}\nenvironments:\n{}experiments:\n{}evals:\n",
+            self.repetitions,
+            named("env", self.environments),
+            named("exp", self.experiments)
+        );
+        for (n, repetitions) in self.evals.iter().enumerate() {
+            writeln!(suite, "  - name: eval{n}\n    prompt: go").unwrap();
+            if let Some(repetitions) = repetitions {
+                writeln!(suite, "    repetitions: {repetitions}").unwrap();
+            }
+        }
+        Project::new(&[("terca.yaml", &suite)])
+    }
+
+    fn plan(&self, selection: &Selection, repetitions: Option<u32>) -> Plan {
+        plan_of(self.project(), selection, &Overrides { repetitions, ..with_nop() })
+    }
+
+    fn whole_plan(&self) -> Plan {
+        self.plan(&Selection::default(), None)
+    }
+
+    fn trials(&self) -> u32 {
+        let repetitions: u32 = self.evals.iter().map(|own| own.unwrap_or(self.repetitions)).sum();
+        repetitions * (self.environments * self.experiments) as u32
+    }
+}
+
+fn shapes() -> impl Strategy<Value = Shape> {
+    (1..4u32, vec(option::of(1..4u32), 1..5), 1..4usize, 1..4usize).prop_map(
+        |(repetitions, evals, environments, experiments)| Shape {
+            repetitions,
+            evals,
+            environments,
+            experiments,
+        },
+    )
+}
+
+type Coordinates = (String, String, String, u32);
+
+fn all_coordinates(plan: &Plan) -> BTreeSet<Coordinates> {
+    plan.trials.iter().map(coordinates).collect()
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 64, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn a_plan_has_every_trial_once(shape in shapes()) {
+        let plan = shape.whole_plan();
+        let count = shape.trials();
+        let ids: Vec<u32> = plan.trials.iter().map(|trial| trial.id).collect();
+        prop_assert_eq!(ids, (1..=count).collect::<Vec<u32>>());
+        let dirs: BTreeSet<&str> = plan.trials.iter().map(|trial| trial.dir.as_str()).collect();
+        prop_assert_eq!(dirs.len(), count as usize);
+        prop_assert_eq!(all_coordinates(&plan).len(), count as usize);
+    }
+
+    #[test]
+    fn selecting_everything_is_selecting_nothing(shape in shapes()) {
+        let star = || vec!["*".to_owned()];
+        let all = Selection { evals: star(), experiments: star(), environments: star() };
+        let dirs = |plan: Plan| plan.trials.into_iter().map(|trial| (trial.id, trial.dir)).collect::<Vec<_>>();
+        prop_assert_eq!(dirs(shape.plan(&all, None)), dirs(shape.whole_plan()));
+    }
+
+    #[test]
+    fn the_experiments_one_by_one_are_the_whole(shape in shapes()) {
+        let one_by_one: BTreeSet<Coordinates> = (0..shape.experiments)
+            .flat_map(|n| {
+                let alone = Selection { experiments: vec![format!("exp{n}")], ..Selection::default() };
+                all_coordinates(&shape.plan(&alone, None))
+            })
+            .collect();
+        prop_assert_eq!(one_by_one, all_coordinates(&shape.whole_plan()));
+    }
+
+    #[test]
+    fn repetitions_of_the_command_line_override_all(shape in shapes(), repetitions in 1..4u32) {
+        let same = Shape { repetitions, evals: vec![None; shape.evals.len()], ..shape.clone() };
+        let plan = shape.plan(&Selection::default(), Some(repetitions));
+        prop_assert_eq!(all_coordinates(&plan), all_coordinates(&same.whole_plan()));
+    }
+
+    #[test]
+    fn the_order_is_a_permutation_in_which_variants_are_neighbours(shape in shapes(), seed: u64) {
+        let plan = shape.whole_plan();
+        let order = schedule::order(&plan.trials, seed);
+        let mut sorted = order.clone();
+        sorted.sort_unstable();
+        prop_assert_eq!(sorted, (0..plan.trials.len()).collect::<Vec<_>>());
+        let block = |index: &usize| {
+            let (eval, _, _, repetition) = coordinates(&plan.trials[*index]);
+            (eval, repetition)
+        };
+        let blocks: Vec<(String, u32)> = order.chunk_by(|a, b| block(a) == block(b)).map(|c| block(&c[0])).collect();
+        prop_assert_eq!(blocks.iter().collect::<BTreeSet<_>>().len(), blocks.len(), "a block is torn apart");
+        prop_assert_eq!(schedule::order(&plan.trials, seed), order);
+    }
+
+    #[test]
+    fn a_folder_is_safe_whatever_the_name(name in "\\PC{1,20}|[./\\\\\u{0}-\u{1f}a\u{7f}\u{85}]{1,12}|[äß€😀.]{60,200}") {
+        let folder = folder_name(&name);
+        prop_assert!(!folder.is_empty());
+        prop_assert!(folder.len() <= 255);
+        prop_assert!(!folder.starts_with('.') && !folder.contains(".."), "{folder:?}");
+        prop_assert!(!folder.chars().any(|c| c.is_control() || c == '/' || c == '\\'), "{folder:?}");
+    }
+}
+
+#[test]
+fn seeds_matter() {
+    let shape = Shape { repetitions: 2, evals: vec![None; 4], environments: 2, experiments: 2 };
+    let plan = shape.whole_plan();
+    let orders: BTreeSet<Vec<usize>> = (0..10).map(|seed| schedule::order(&plan.trials, seed)).collect();
+    assert!(orders.len() > 5, "only {} different orders of 10 seeds", orders.len());
+}
+
+/// How many trials the runs below have.
+const TRIALS: u32 = 5;
+
+fn head(id: u32) -> TrialHead {
+    TrialHead {
+        id,
+        eval: format!("eval{}", id / 3),
+        environment: "default".into(),
+        experiment: "default".into(),
+        repetition: id,
+        dir: format!("eval{}/default.default.{id:02}", id / 3).into(),
+        agent: "nop".into(),
+        model: None,
+    }
+}
+
+fn numbers() -> impl Strategy<Value = Option<u64>> {
+    option::of(0..u64::MAX / 4)
+}
+
+/// Figures as clocks and prices give them: with all the digits that a float has.
+fn figures() -> impl Strategy<Value = f64> {
+    0.0..1e6f64
+}
+
+fn usages() -> impl Strategy<Value = Usage> {
+    (numbers(), numbers(), numbers(), option::of(figures())).prop_map(|(requests, input, output, cost)| {
+        Usage { requests, input_tokens: input, output_tokens: output, cost_usd: cost, ..Usage::default() }
+    })
+}
+
+fn statuses() -> impl Strategy<Value = Status> {
+    use Status::*;
+    prop::sample::select(vec![Passed, Partial, Failed, Error, Interrupted, Pending])
+}
+
+fn grades() -> impl Strategy<Value = BTreeMap<String, Grade>> {
+    let grade = (0.0..=1.0f64, "\\PC{0,8}", figures()).prop_map(|(score, message, duration_seconds)| Grade {
+        score,
+        message,
+        duration_seconds,
+    });
+    btree_map("\\PC{1,6}", grade, 0..3)
+}
+
+fn reports() -> impl Strategy<Value = TrialReport> {
+    let time = (-1_000_000_000_000..1_000_000_000_000i64)
+        .prop_map(|ms| Timestamp::from_millisecond(ms).expect("a time within range"));
+    let error = "\\PC{0,8}".prop_map(|message| TrialError::new(ErrorKind::RateLimit, message));
+    (statuses(), grades(), usages(), option::of(figures()), option::of(time), option::of(error)).prop_map(
+        |(status, tests, usage, seconds, started_at, error)| TrialReport {
+            status,
+            score: seconds.map(|seconds| seconds / 1e6),
+            tests,
+            stats: Stats::new(&usage, seconds),
+            delivery: Delivery {
+                mcp_servers: [(
+                    "s".to_owned(),
+                    McpDelivery { status: Some(McpStatus::Failed), calls: usage.requests },
+                )]
+                .into(),
+                ..Delivery::default()
+            },
+            started_at,
+            duration_seconds: seconds.unwrap_or(0.0),
+            phases: Phases { agent: seconds, ..Phases::default() },
+            error,
+            ..TrialReport::pending()
+        },
+    )
+}
+
+/// Anything that can happen to the trials of a run, in any order: a journal may come from a resumed run.
+fn happenings() -> impl Strategy<Value = EventKind> {
+    let trial = || 0..TRIALS + 2;
+    prop_oneof![
+        4 => trial().prop_map(|trial| EventKind::TrialStarted { trial }),
+        1 => trial().prop_map(|trial| EventKind::PhaseStarted { trial, phase: Phase::Tests }),
+        2 => (trial(), "\\PC{0,8}", usages())
+            .prop_map(|(trial, doing, usage)| EventKind::Progress { trial, doing, usage }),
+        4 => (trial(), reports())
+            .prop_map(|(trial, report)| EventKind::TrialFinished { trial, report: Box::new(report) }),
+        1 => "\\PC{0,8}".prop_map(|reason| EventKind::Stopping { reason }),
+        1 => Just(EventKind::RunFinished { status: RunStatus::Interrupted }),
+    ]
+}
+
+fn journals() -> impl Strategy<Value = Vec<Event>> {
+    (any::<u64>(), vec(happenings(), 0..20)).prop_map(|(seed, happenings)| {
+        let start = EventKind::RunStarted {
+            run: "2026-11-14-001".into(),
+            suite: "größe".into(),
+            terca_version: "0.1.0".into(),
+            seed,
+            concurrency: 2,
+            baseline: "default".into(),
+            trials: (1..=TRIALS).map(head).collect(),
+        };
+        let kinds = std::iter::once(start).chain(happenings);
+        kinds.zip(1..).map(|(kind, seq)| Event { seq, at: at(seq), kind }).collect()
+    })
+}
+
+fn at(seq: u64) -> Timestamp {
+    Timestamp::from_nanosecond(1_794_000_000_000_000_000 + i128::from(seq) * 1_234_567)
+        .expect("a time within range")
+}
+
+fn recount(state: &RunState) -> Counts {
+    let of = |status| state.trials.iter().filter(|trial| trial.report.status == status).count();
+    Counts {
+        total: state.trials.len(),
+        passed: of(Status::Passed),
+        partial: of(Status::Partial),
+        failed: of(Status::Failed),
+        errors: of(Status::Error),
+        interrupted: of(Status::Interrupted),
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 30000, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn the_journal_gives_the_results(events in journals()) {
+        let results = Results::of(&RunState::fold(&events));
+        let journal: Vec<String> = events.iter().map(|event| serde_json::to_string(event).unwrap()).collect();
+        let read: Vec<Event> = journal.iter().map(|line| serde_json::from_str(line).unwrap()).collect();
+        prop_assert_eq!(&read, &events);
+        prop_assert_eq!(Results::of(&RunState::fold(&read)), results.clone());
+        let document = serde_json::to_string(&results).unwrap();
+        prop_assert_eq!(serde_json::from_str::<Results>(&document).unwrap(), results);
+    }
+
+    #[test]
+    fn what_is_not_journaled_changes_no_result(events in journals()) {
+        let lasting = events.iter().filter(|event| event.kind.is_lasting());
+        prop_assert_eq!(Results::of(&RunState::fold(lasting)), Results::of(&RunState::fold(&events)));
+    }
+
+    #[test]
+    fn counts_and_live_trials_are_those_of_the_trials(events in journals()) {
+        let state = RunState::fold(&events);
+        prop_assert_eq!(state.counts, recount(&state));
+        let mut in_flight = state.in_flight.clone();
+        in_flight.sort_unstable();
+        let live: Vec<usize> = (0..state.trials.len()).filter(|n| state.trials[*n].live.is_some()).collect();
+        prop_assert_eq!(in_flight, live);
+    }
+}
+
+/// The pieces that YAML, and our configuration in it, are made of.
+fn yaml_like() -> impl Strategy<Value = String> {
+    const WORDS: &str = "name prompt evals tests environments experiments env agent before copy files command \
+         fileExists rules mcpServers sandbox config baseline nop ${A} null true 0 -1.5 1e400 .nan 0x .. / \\";
+    const SIGNS: [&str; 39] = [
+        ": ", ":", "\n", "\n  ", "\n    ", "\n- ", "\n  - ", "- ", "\r\n", "\t", " ", "{", "}", "[", "]",
+        ", ", "'", "\"", "|\n", ">-\n", "&a ", "*a", "<<: ", "? ", "---\n", "...\n", "# c\n", "!!str ",
+        "!x ", "%", "@", "ä", "😀", "\u{feff}", "\u{2028}", "\u{0}", "\u{85}", "\r", "\u{a0}",
+    ];
+    let tokens: Vec<&str> = WORDS.split_whitespace().chain(SIGNS).collect();
+    vec(prop::sample::select(tokens), 0..40).prop_map(|tokens| tokens.concat())
+}
+
+/// Loads it in every role; a panic is the only way to fail, and rendering is where places are put to the proof.
+fn load_everywhere(text: &str) -> String {
+    let files = [("terca.yaml", text), ("a/eval.terca.yaml", text), ("_base/out -> /etc", "")];
+    let mut project = Project::new(&files);
+    let plan = project.plan(&Selection::default(), &with_nop());
+    assert!(plan.is_some() || project.problems.has_errors(), "nothing came of it, and nobody said why");
+    project.report()
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 30000, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn any_text_is_read_or_refused(text in "(?s).{0,60}") {
+        load_everywhere(&text);
+    }
+
+    #[test]
+    fn anything_like_yaml_is_read_or_refused(text in yaml_like()) {
+        load_everywhere(&text);
+    }
+
+    #[test]
+    fn a_mistake_is_found_in_its_line_whatever_stands_before(
+        comment in "[a-zä€😀 ]{0,12}",
+        mark in prop::sample::select(vec!["", "\u{feff}"]),
+        end in prop::sample::select(vec!["\n", "\r\n"]),
+    ) {
+        let report = load_everywhere(&format!("{mark}# {comment}{end}name: 'ä{comment}'{end}colour: 1{end}"));
+        prop_assert!(report.contains("terca.yaml:3:1\n"), "{report}");
+        prop_assert!(report.contains("3 | colour: 1\n  | ^^^^^^ not a key"), "{report}");
+    }
+}
+
+#[test]
+fn results_have_the_keys_of_the_specification() {
+    let report = TrialReport {
+        tests: [(
+            "check-file".to_owned(),
+            Grade { score: 1.0, message: "exists".into(), duration_seconds: 0.002 },
+        )]
+        .into(),
+        delivery: Delivery {
+            rules: vec![Installed { path: "AGENTS.md".into(), sha256: "…".into() }],
+            mcp_servers: [(
+                "firebase".to_owned(),
+                McpDelivery { status: Some(McpStatus::Connected), calls: Some(2) },
+            )]
+            .into(),
+            ..Delivery::default()
+        },
+        error: Some(TrialError::new(ErrorKind::AgentMissing, "no such program")),
+        ..TrialReport::pending()
+    };
+    let start = EventKind::RunStarted {
+        run: "2026-11-14-001".into(),
+        suite: "basic-js".into(),
+        terca_version: "0.1.0".into(),
+        seed: 1,
+        concurrency: 1,
+        baseline: "default".into(),
+        trials: vec![head(1)],
+    };
+    let finish = EventKind::TrialFinished { trial: 1, report: Box::new(report) };
+    let events = [start, finish].map(|kind| Event { seq: 1, at: at(1), kind });
+    let results = serde_json::to_value(Results::of(&RunState::fold(&events))).unwrap();
+    for (pointer, keys) in [
+        ("", "finishedAt run schemaVersion seed startedAt status suite summary tercaVersion trials"),
+        (
+            "/trials/0",
+            "agent agentVersion attempts delivery dir durationSeconds environment error eval exitCode experiment id \
+             model phases repetition score startedAt stats status tests timedOut",
+        ),
+        ("/trials/0/tests/check-file", "durationSeconds message score"),
+        (
+            "/trials/0/stats",
+            "cachedInputTokens costUsd durationSeconds inputTokens outputTokens requests toolCalls",
+        ),
+        ("/trials/0/delivery", "mcpServers modelObserved modelRequested rules skills"),
+        ("/trials/0/delivery/rules/0", "path sha256"),
+        ("/trials/0/delivery/mcpServers/firebase", "calls status"),
+        ("/trials/0/phases", "agent setup tests"),
+        ("/trials/0/error", "kind message"),
+    ] {
+        let object = results.pointer(pointer).and_then(|value| value.as_object()).expect(pointer);
+        let found: BTreeSet<&str> = object.keys().map(String::as_str).collect();
+        assert_eq!(found, keys.split_whitespace().collect(), "{pointer}");
+    }
+    assert_eq!(results["trials"][0]["error"]["kind"], "agentMissing");
+    assert_eq!(results["trials"][0]["delivery"]["mcpServers"]["firebase"]["status"], "connected");
+    assert_eq!(results["trials"][0]["status"], "pending");
+}

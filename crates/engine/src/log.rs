@@ -1,0 +1,109 @@
+//! `run.log`: everything that happened in a trial, in order, for a person to read. Secrets are masked.
+
+use std::fs::File;
+use std::io::{self, BufWriter, Read, Seek, SeekFrom, Write};
+
+use camino::Utf8Path;
+use terca_core::mask::Mask;
+use terca_core::prose;
+
+/// Of a longer output the log has the beginning and the end; the whole is among the artifacts.
+const SHOWN: u64 = 1024 * 1024;
+
+#[derive(Debug)]
+pub struct RunLog {
+    file: BufWriter<File>,
+    mask: Mask,
+}
+
+impl RunLog {
+    pub fn create(path: &Utf8Path, mask: &Mask) -> io::Result<Self> {
+        Ok(RunLog { file: BufWriter::new(fs_err::File::create(path)?.into_parts().0), mask: mask.clone() })
+    }
+
+    /// Begins a part: `── before: npm install ──`.
+    pub fn section(&mut self, title: &str) -> io::Result<()> {
+        let title = self.mask.text(title);
+        let mut lines = title.lines();
+        writeln!(self.file, "── {} ──", lines.next().unwrap_or_default())?;
+        lines.try_for_each(|line| writeln!(self.file, "   {line}"))?;
+        self.file.flush()
+    }
+
+    pub fn line(&mut self, text: &str) -> io::Result<()> {
+        writeln!(self.file, "{}", self.mask.text(text))?;
+        self.file.flush()
+    }
+
+    /// What a command has written, shortened in the middle when it is long.
+    pub fn output(&mut self, path: &Utf8Path) -> io::Result<()> {
+        let Ok(mut file) = File::open(path) else { return Ok(()) };
+        let size = file.metadata()?.len();
+        if size <= 2 * SHOWN {
+            self.copy(&mut file, size)?;
+        } else {
+            self.copy(&mut file, SHOWN)?;
+            writeln!(self.file, "\n… {} bytes left out …", prose::compact(size - 2 * SHOWN))?;
+            file.seek(SeekFrom::End(-(SHOWN as i64)))?;
+            self.copy(&mut file, SHOWN)?;
+        }
+        self.file.flush()
+    }
+
+    fn copy(&mut self, file: &mut File, limit: u64) -> io::Result<()> {
+        let mut bytes = Vec::new();
+        file.take(limit).read_to_end(&mut bytes)?;
+        let masked = self.mask.bytes(&bytes);
+        self.file.write_all(&masked)?;
+        if masked.last().is_some_and(|byte| *byte != b'\n') {
+            self.file.write_all(b"\n")?;
+        }
+        Ok(())
+    }
+}
+
+/// Copies a file with its secrets masked, in flat memory.
+pub fn copy_masked(from: &Utf8Path, to: &Utf8Path, mask: &Mask) -> io::Result<()> {
+    if mask.is_empty() {
+        fs_err::copy(from, to)?;
+        return Ok(());
+    }
+    let mut input = File::open(from)?;
+    let mut output = BufWriter::new(File::create(to)?);
+    let mut held: Vec<u8> = Vec::new();
+    let mut chunk = vec![0; 256 * 1024];
+    loop {
+        let length = input.read(&mut chunk)?;
+        held.extend_from_slice(&chunk[..length]);
+        let masked = mask.bytes(&held);
+        if length == 0 {
+            output.write_all(&masked)?;
+            return output.flush();
+        }
+        // The end may be the beginning of a secret that goes on in the next chunk.
+        let keep = mask.overlap().min(masked.len());
+        output.write_all(&masked[..masked.len() - keep])?;
+        held = masked[masked.len() - keep..].to_vec();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use camino::Utf8PathBuf;
+
+    use super::*;
+
+    #[test]
+    fn a_secret_across_two_chunks_is_masked() {
+        let dir = tempfile::tempdir().unwrap();
+        let dir = Utf8PathBuf::from_path_buf(dir.path().to_owned()).unwrap();
+        let (from, to) = (dir.join("from"), dir.join("to"));
+        let mask = Mask::new(["sk-very-secret"]);
+        for before in (256 * 1024 - 20)..(256 * 1024 + 2) {
+            let text = format!("{}sk-very-secret tail", "x".repeat(before));
+            std::fs::write(&from, &text).unwrap();
+            copy_masked(&from, &to, &mask).unwrap();
+            assert_eq!(std::fs::read_to_string(&to).unwrap(), text.replace("sk-very-secret", "***"));
+        }
+    }
+}

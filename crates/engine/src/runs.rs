@@ -1,0 +1,102 @@
+//! The runs so far, read back from disk.
+
+use std::io;
+
+use camino::{Utf8Path, Utf8PathBuf};
+use terca_core::event::Event;
+use terca_core::results::Results;
+use terca_core::state::RunState;
+use thiserror::Error;
+
+use crate::store::{EVENTS, runs_dir};
+
+#[derive(Debug, Error)]
+pub enum RunsError {
+    #[error("no runs yet in {0}")]
+    None(Utf8PathBuf),
+    #[error("no run `{name}`; the runs are {known}")]
+    Unknown { name: String, known: String },
+    #[error("{path}: {source}")]
+    Read { path: Utf8PathBuf, source: io::Error },
+    #[error("{path}, line {line}: {reason}")]
+    Journal { path: Utf8PathBuf, line: usize, reason: String },
+}
+
+/// A run as its journal tells it.
+#[derive(Debug)]
+pub struct PastRun {
+    pub dir: Utf8PathBuf,
+    pub state: RunState,
+}
+
+impl PastRun {
+    pub fn results(&self) -> Results {
+        Results::of(&self.state)
+    }
+}
+
+/// The names of all runs, oldest first.
+pub fn names(suite_dir: &Utf8Path) -> Result<Vec<String>, RunsError> {
+    let dir = runs_dir(suite_dir);
+    let entries = match dir.read_dir_utf8() {
+        Ok(entries) => entries,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
+        Err(source) => return Err(RunsError::Read { path: dir, source }),
+    };
+    let mut names: Vec<String> = entries
+        .flatten()
+        .filter(|entry| entry.path().is_dir())
+        .map(|entry| entry.file_name().to_owned())
+        .collect();
+    names.sort_by_key(|name| order(name));
+    Ok(names)
+}
+
+/// By day, then by number: `-1000` comes after `-999`.
+fn order(name: &str) -> (String, u32, String) {
+    let (day, number) = name.rsplit_once('-').unwrap_or((name, ""));
+    (day.to_owned(), number.parse().unwrap_or(0), name.to_owned())
+}
+
+/// Opens a run by name, by the end of its name, or the latest.
+pub fn open(suite_dir: &Utf8Path, name: Option<&str>) -> Result<PastRun, RunsError> {
+    let names = names(suite_dir)?;
+    let Some(latest) = names.last() else { return Err(RunsError::None(runs_dir(suite_dir))) };
+    let chosen = match name {
+        None => latest,
+        Some(name) => {
+            let wanted = Utf8Path::new(name).file_name().unwrap_or(name);
+            let exact = names.iter().find(|known| *known == wanted);
+            let by_number = || names.iter().rev().find(|known| known.ends_with(&format!("-{wanted}")));
+            exact.or_else(by_number).ok_or_else(|| unknown(name, &names))?
+        }
+    };
+    read(&runs_dir(suite_dir).join(chosen))
+}
+
+fn unknown(name: &str, names: &[String]) -> RunsError {
+    const SHOWN: usize = 5;
+    let last: Vec<&str> = names.iter().rev().take(SHOWN).map(String::as_str).collect();
+    let more = if names.len() > SHOWN { " …" } else { "" };
+    RunsError::Unknown { name: name.to_owned(), known: format!("{}{more}", last.join(", ")) }
+}
+
+/// Folds the journal of a run.
+pub fn read(dir: &Utf8Path) -> Result<PastRun, RunsError> {
+    let path = dir.join(EVENTS);
+    let text = std::fs::read(&path).map_err(|source| RunsError::Read { path: path.clone(), source })?;
+    let text = String::from_utf8_lossy(&text);
+    let mut state = RunState::default();
+    let lines: Vec<&str> = text.lines().collect();
+    for (index, line) in lines.iter().enumerate() {
+        match serde_json::from_str::<Event>(line) {
+            Ok(event) => state.apply(&event),
+            // The last line may be torn: Terca was killed while writing it.
+            Err(_) if index + 1 == lines.len() && !text.ends_with('\n') => {}
+            Err(error) => {
+                return Err(RunsError::Journal { path, line: index + 1, reason: error.to_string() });
+            }
+        }
+    }
+    Ok(PastRun { dir: dir.to_owned(), state })
+}

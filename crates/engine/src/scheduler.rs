@@ -1,0 +1,250 @@
+//! The one loop that talks to the world.
+//!
+//! Trials run on threads of their own and say what happens over one channel. The loop alone numbers events,
+//! journals them, folds them into the state, and shows them, in that order: what is shown is on disk, and there
+//! is one writer of truth.
+
+use std::any::Any;
+use std::collections::VecDeque;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
+use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
+use std::time::{Duration, Instant};
+
+use jiff::Timestamp;
+use terca_core::event::{Event, EventKind, Observer, RunStatus, TrialHead};
+use terca_core::matrix::TrialSpec;
+use terca_core::outcome::{ErrorKind, Status, TrialError, TrialReport};
+use terca_core::state::RunState;
+
+use crate::interrupt::Interrupt;
+use crate::store::{Store, StoreError};
+use crate::trial::{self, Context};
+
+/// How often observers get a turn when nothing happens.
+const TICK: Duration = Duration::from_millis(100);
+/// After a second interrupt, how long trials have to see their processes dead before Terca leaves anyway.
+const LAST_WAIT: Duration = Duration::from_secs(3);
+
+/// What is to be run, and how.
+#[derive(Debug)]
+pub struct Orders {
+    pub suite: String,
+    pub baseline: String,
+    pub terca_version: String,
+    pub seed: u64,
+    pub concurrency: usize,
+    pub fail_fast: bool,
+    pub trials: Vec<TrialSpec>,
+    /// Positions in `trials`, in the order to start them.
+    pub order: Vec<usize>,
+}
+
+/// A run that has come to an end.
+#[derive(Debug)]
+pub struct Finished {
+    pub state: RunState,
+    /// Ended by a signal.
+    pub interrupted: bool,
+}
+
+/// What reaches the loop.
+#[derive(Debug)]
+pub enum Message {
+    Trial(EventKind),
+    /// SIGINT, SIGTERM or SIGHUP.
+    Signal,
+}
+
+/// The two ends of the loop's channel; the sender is for whoever receives signals.
+pub fn mailbox() -> (Sender<Message>, Receiver<Message>) {
+    channel()
+}
+
+/// Runs everything that is ordered.
+pub fn run(
+    orders: &Orders,
+    context: &Arc<Context>,
+    store: Store,
+    mail: (Sender<Message>, Receiver<Message>),
+    observer: &mut dyn Observer,
+) -> Result<Finished, StoreError> {
+    let (sender, receiver) = mail;
+    let mut run = Run {
+        orders,
+        context,
+        store,
+        observer,
+        state: RunState::default(),
+        sequence: 0,
+        waiting: orders.order.iter().copied().collect(),
+        signals: 0,
+        sender,
+    };
+    let result = run.drive(&receiver);
+    if result.is_err() {
+        // The journal cannot be written any more: nothing is left running, and the caller says why.
+        context.interrupt.kill();
+        run.drain(&receiver);
+    }
+    result.map(|()| Finished { interrupted: run.signals > 0, state: run.state })
+}
+
+struct Run<'a> {
+    orders: &'a Orders,
+    context: &'a Arc<Context>,
+    store: Store,
+    observer: &'a mut dyn Observer,
+    state: RunState,
+    sequence: u64,
+    waiting: VecDeque<usize>,
+    signals: u32,
+    sender: Sender<Message>,
+}
+
+impl Run<'_> {
+    fn drive(&mut self, receiver: &Receiver<Message>) -> Result<(), StoreError> {
+        self.begin()?;
+        let mut leave_at: Option<Instant> = None;
+        loop {
+            self.start_trials()?;
+            if self.state.in_flight.is_empty() && (self.waiting.is_empty() || self.is_stopping()) {
+                break;
+            }
+            match receiver.recv_timeout(TICK) {
+                Ok(Message::Trial(kind)) => self.hear(kind)?,
+                Ok(Message::Signal) => self.signal()?,
+                Err(RecvTimeoutError::Timeout | RecvTimeoutError::Disconnected) => {}
+            }
+            self.store.refresh_results(&self.state)?;
+            self.observer.tick(Timestamp::now(), &self.state);
+            if self.context.interrupt.is_kill() {
+                let leave_at = *leave_at.get_or_insert_with(|| Instant::now() + LAST_WAIT);
+                if Instant::now() >= leave_at {
+                    break;
+                }
+            }
+        }
+        self.end()
+    }
+
+    fn begin(&mut self) -> Result<(), StoreError> {
+        let orders = self.orders;
+        self.record(EventKind::RunStarted {
+            run: self.store.name.clone(),
+            suite: orders.suite.clone(),
+            terca_version: orders.terca_version.clone(),
+            seed: orders.seed,
+            concurrency: orders.concurrency,
+            baseline: orders.baseline.clone(),
+            trials: orders.trials.iter().map(TrialHead::of).collect(),
+        })
+    }
+
+    fn end(&mut self) -> Result<(), StoreError> {
+        // Trials that were still in flight when Terca left at once.
+        for index in self.state.in_flight.clone() {
+            let trial = self.state.trials[index].head.id;
+            let report = TrialReport { status: Status::Interrupted, ..TrialReport::pending() };
+            self.record(EventKind::TrialFinished { trial, report: Box::new(report) })?;
+        }
+        let all_done =
+            self.state.counts.finished() == self.state.counts.total && self.state.counts.interrupted == 0;
+        let status = if all_done { RunStatus::Complete } else { RunStatus::Interrupted };
+        self.record(EventKind::RunFinished { status })?;
+        self.store.write_results(&self.state)
+    }
+
+    fn is_stopping(&self) -> bool {
+        self.state.stopping.is_some()
+    }
+
+    fn start_trials(&mut self) -> Result<(), StoreError> {
+        while !self.is_stopping() && self.state.in_flight.len() < self.orders.concurrency {
+            let Some(next) = self.waiting.pop_front() else { return Ok(()) };
+            let trial = self.orders.trials[next].clone();
+            self.record(EventKind::TrialStarted { trial: trial.id })?;
+            start(trial, self.context.clone(), &self.sender);
+        }
+        Ok(())
+    }
+
+    fn hear(&mut self, kind: EventKind) -> Result<(), StoreError> {
+        let failed =
+            matches!(&kind, EventKind::TrialFinished { report, .. } if report.status != Status::Passed);
+        self.record(kind)?;
+        if failed && self.orders.fail_fast && !self.is_stopping() {
+            self.record(EventKind::Stopping { reason: "a trial did not pass (--fail-fast)".into() })?;
+        }
+        Ok(())
+    }
+
+    fn signal(&mut self) -> Result<(), StoreError> {
+        self.signals += 1;
+        let interrupt: &Interrupt = &self.context.interrupt;
+        if self.signals == 1 {
+            interrupt.stop();
+            self.record(EventKind::Stopping { reason: "interrupted".into() })
+        } else {
+            interrupt.kill();
+            Ok(())
+        }
+    }
+
+    /// Number, journal, fold, show.
+    fn record(&mut self, kind: EventKind) -> Result<(), StoreError> {
+        let event = Event { seq: self.sequence, at: Timestamp::now(), kind };
+        if event.kind.is_lasting() {
+            self.sequence += 1;
+            self.store.append(&event)?;
+        }
+        self.state.apply(&event);
+        self.observer.event(&event, &self.state);
+        Ok(())
+    }
+
+    /// Waits for the trials in flight without recording anything more.
+    fn drain(&mut self, receiver: &Receiver<Message>) {
+        let leave_at = Instant::now() + LAST_WAIT;
+        while !self.state.in_flight.is_empty() && Instant::now() < leave_at {
+            if let Ok(Message::Trial(kind)) = receiver.recv_timeout(TICK) {
+                self.state.apply(&Event { seq: self.sequence, at: Timestamp::now(), kind });
+            }
+        }
+    }
+}
+
+/// Starts a trial on a thread of its own. Whatever happens there, a report comes back.
+fn start(trial: TrialSpec, context: Arc<Context>, sender: &Sender<Message>) {
+    let id = trial.id;
+    let work = {
+        let sender = sender.clone();
+        move || {
+            let emit = |kind| {
+                // The loop has left when this fails: nobody is listening any more.
+                let _ = sender.send(Message::Trial(kind));
+            };
+            let outcome = catch_unwind(AssertUnwindSafe(|| trial::run(&trial, &context, &emit)));
+            let report = outcome.unwrap_or_else(|panic| broken(&*panic));
+            emit(EventKind::TrialFinished { trial: id, report: Box::new(report) });
+        }
+    };
+    if let Err(error) = std::thread::Builder::new().name(format!("trial {id}")).spawn(work) {
+        let report = internal_error(format!("no thread could be started: {error}"));
+        let _ = sender.send(Message::Trial(EventKind::TrialFinished { trial: id, report: Box::new(report) }));
+    }
+}
+
+fn broken(panic: &(dyn Any + Send)) -> TrialReport {
+    let words = panic.downcast_ref::<String>().map(String::as_str).or(panic.downcast_ref::<&str>().copied());
+    internal_error(format!("a bug in Terca: {}", words.unwrap_or("a panic without words")))
+}
+
+fn internal_error(message: String) -> TrialReport {
+    TrialReport {
+        status: Status::Error,
+        error: Some(TrialError::new(ErrorKind::Internal, message)),
+        attempts: 1,
+        ..TrialReport::pending()
+    }
+}

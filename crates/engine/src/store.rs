@@ -1,0 +1,156 @@
+//! A run on disk: its folder, the journal, and the results.
+
+use std::fs::File;
+use std::io::{self, Write};
+use std::time::{Duration, Instant};
+
+use camino::{Utf8Path, Utf8PathBuf};
+use fs_err as fs;
+use terca_core::event::Event;
+use terca_core::results::Results;
+use terca_core::state::RunState;
+use thiserror::Error;
+
+pub const EVENTS: &str = "events.jsonl";
+pub const RESULTS: &str = "results.json";
+pub const RUN: &str = "run.json";
+
+/// Results are not written more often than this while a run goes on.
+const INTERVAL: Duration = Duration::from_millis(500);
+/// Nor so often that writing them takes more than this part of the time, however large they grow.
+const SHARE: u32 = 50;
+
+#[derive(Debug, Error)]
+#[error("{doing}: {source}")]
+pub struct StoreError {
+    doing: String,
+    source: io::Error,
+}
+
+fn refused(doing: impl Into<String>) -> impl FnOnce(io::Error) -> StoreError {
+    let doing = doing.into();
+    move |source| StoreError { doing, source }
+}
+
+/// Where the runs of a suite lie.
+pub fn runs_dir(suite_dir: &Utf8Path) -> Utf8PathBuf {
+    suite_dir.join(".terca/runs")
+}
+
+/// The open folder of a run.
+#[derive(Debug)]
+pub struct Store {
+    pub name: String,
+    pub dir: Utf8PathBuf,
+    journal: File,
+    written: Option<(Instant, Duration)>,
+}
+
+impl Store {
+    /// Makes the next free folder of the day.
+    pub fn create(suite_dir: &Utf8Path, today: jiff::civil::Date) -> Result<Self, StoreError> {
+        let runs = runs_dir(suite_dir);
+        fs::create_dir_all(&runs).map_err(refused("the runs directory could not be made"))?;
+        keep_out_of_git(suite_dir).map_err(refused(".terca/.gitignore could not be written"))?;
+        let (name, dir) = next_folder(&runs, today).map_err(refused("the run's folder could not be made"))?;
+        let journal = File::options().create_new(true).append(true).open(dir.join(EVENTS));
+        let journal = journal.map_err(refused("events.jsonl could not be made"))?;
+        Ok(Store { name, dir, journal, written: None })
+    }
+
+    /// Appends an event. One write for one line: what is finished is never lost.
+    pub fn append(&mut self, event: &Event) -> Result<(), StoreError> {
+        let mut line = serde_json::to_vec(event)
+            .map_err(|error| refused("an event could not be written")(error.into()))?;
+        line.push(b'\n');
+        self.journal.write_all(&line).map_err(refused("events.jsonl could not be written"))
+    }
+
+    /// Writes the results when it is time again.
+    pub fn refresh_results(&mut self, state: &RunState) -> Result<(), StoreError> {
+        let due = self.written.is_none_or(|(at, took)| at.elapsed() >= INTERVAL.max(took * SHARE));
+        if due { self.write_results(state) } else { Ok(()) }
+    }
+
+    /// Replaces `results.json` atomically: whoever reads it finds a whole document.
+    pub fn write_results(&mut self, state: &RunState) -> Result<(), StoreError> {
+        let started = Instant::now();
+        self.replace(RESULTS, &Results::of(state))?;
+        self.written = Some((Instant::now(), started.elapsed()));
+        Ok(())
+    }
+
+    pub fn write_plan(&self, plan: &serde_json::Value) -> Result<(), StoreError> {
+        self.replace(RUN, plan)
+    }
+
+    fn replace(&self, name: &str, document: &impl serde::Serialize) -> Result<(), StoreError> {
+        let (new, place) = (self.dir.join(format!(".{name}.new")), self.dir.join(name));
+        let write = || -> io::Result<()> {
+            let mut file = io::BufWriter::new(File::create(&new)?);
+            serde_json::to_writer_pretty(&mut file, document)?;
+            file.write_all(b"\n")?;
+            file.flush()?;
+            std::fs::rename(&new, &place)
+        };
+        write().map_err(refused(format!("{place} could not be written")))
+    }
+}
+
+fn keep_out_of_git(suite_dir: &Utf8Path) -> io::Result<()> {
+    let ignore = suite_dir.join(".terca/.gitignore");
+    if ignore.exists() { Ok(()) } else { fs::write(ignore, "*\n") }
+}
+
+/// `YYYY-MM-DD-NNN`. Making a directory succeeds for one alone, so two that start together get two folders.
+fn next_folder(runs: &Utf8Path, today: jiff::civil::Date) -> io::Result<(String, Utf8PathBuf)> {
+    let prefix = format!("{today}-");
+    let mut number = 0;
+    for entry in fs::read_dir(runs)? {
+        let name = entry?.file_name().to_string_lossy().into_owned();
+        let taken = name.strip_prefix(&prefix).and_then(|rest| rest.parse::<u32>().ok());
+        number = number.max(taken.unwrap_or(0));
+    }
+    loop {
+        number += 1;
+        let name = format!("{prefix}{number:03}");
+        let dir = runs.join(&name);
+        match std::fs::create_dir(&dir) {
+            Ok(()) => return Ok((name, dir)),
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
+            Err(error) => return Err(error),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn many_at_once_get_a_folder_each() {
+        let dir = tempfile::tempdir().unwrap();
+        let dir = Utf8PathBuf::from_path_buf(dir.path().to_owned()).unwrap();
+        let today = jiff::civil::date(2026, 11, 14);
+        let names = std::thread::scope(|scope| {
+            let threads: Vec<_> =
+                (0..16).map(|_| scope.spawn(|| Store::create(&dir, today).unwrap().name)).collect();
+            let mut names: Vec<String> = threads.into_iter().map(|thread| thread.join().unwrap()).collect();
+            names.sort();
+            names
+        });
+        let expected: Vec<String> = (1..=16).map(|n| format!("2026-11-14-{n:03}")).collect();
+        assert_eq!(names, expected);
+        assert_eq!(fs::read_to_string(dir.join(".terca/.gitignore")).unwrap(), "*\n");
+    }
+
+    #[test]
+    fn numbers_go_on_after_a_gap_and_past_999() {
+        let dir = tempfile::tempdir().unwrap();
+        let dir = Utf8PathBuf::from_path_buf(dir.path().to_owned()).unwrap();
+        fs::create_dir_all(dir.join("2026-11-14-999")).unwrap();
+        fs::create_dir_all(dir.join("2026-11-13-004")).unwrap();
+        let today = jiff::civil::date(2026, 11, 14);
+        assert_eq!(next_folder(&dir, today).unwrap().0, "2026-11-14-1000");
+    }
+}

@@ -1,0 +1,29 @@
+//! No process that Terca starts, nor any descendant of one, outlives its trial.
+//!
+//! Agents put their tool shells into sessions of their own, so killing a process group leaves them running.
+//! Therefore every trial has a supervisor: a hidden re-exec of this very program that is a *child subreaper*
+//! (orphans below it become its children), runs the trial's commands in turn, and after the agent and after each
+//! test kills and reaps until `waitpid` says that there is nothing left. `ECHILD` is the proof.
+//!
+//! ```text
+//! terca ──socket──► supervisor (own session, subreaper) ──► sh -c … (own process group) ──► …
+//! ```
+//!
+//! - Terca dies, even by SIGKILL: the socket closes, and the supervisor ends everything, then itself.
+//! - The supervisor is shot by the agent: its orphans come to Terca, which is a subreaper too and ends them.
+//! - Commands read from files and write to files, never to pipes: a slow reader cannot slow an agent, a
+//!   background child that holds the output open cannot block a trial, and a crash loses nothing.
+//!
+//! On systems without subreapers (macOS) the process group is all there is; what leaves it is not followed.
+
+mod client;
+mod os;
+mod protocol;
+mod supervisor;
+
+pub use client::{SuperviseError, Supervisor, end_strays, prepare_process};
+pub use protocol::{Ended, Job, Signal};
+pub use supervisor::serve;
+
+/// The hidden first argument that makes the program a supervisor.
+pub const ARGUMENT: &str = "__supervise";

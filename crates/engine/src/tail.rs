@@ -1,0 +1,138 @@
+//! Reads a file that is still being written, line by line, in flat memory.
+
+use std::fs::File;
+use std::io::{self, Read};
+
+use camino::Utf8Path;
+use terca_core::agent::Line;
+
+/// A longer line is handed on as its beginning and its length only.
+const LONGEST_LINE: usize = 8 * 1024 * 1024;
+const BEGINNING: usize = 4 * 1024;
+const CHUNK: usize = 256 * 1024;
+
+#[derive(Debug)]
+pub struct Tail {
+    file: File,
+    /// The line that has begun and not ended.
+    partial: Vec<u8>,
+    /// How much of an overlong line has passed by.
+    oversized: u64,
+    chunk: Vec<u8>,
+}
+
+impl Tail {
+    pub fn open(path: &Utf8Path) -> io::Result<Self> {
+        Ok(Tail { file: File::open(path)?, partial: Vec::new(), oversized: 0, chunk: vec![0; CHUNK] })
+    }
+
+    /// Everything that has been written since the last look.
+    pub fn read(&mut self, on_line: &mut dyn FnMut(Line<'_>)) -> io::Result<()> {
+        let mut chunk = std::mem::take(&mut self.chunk);
+        let result = loop {
+            match self.file.read(&mut chunk) {
+                Ok(0) => break Ok(()),
+                Ok(length) => self.feed(&chunk[..length], on_line),
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(error) => break Err(error),
+            }
+        };
+        self.chunk = chunk;
+        result
+    }
+
+    /// The rest, with a last line that has no end.
+    pub fn finish(mut self, on_line: &mut dyn FnMut(Line<'_>)) -> io::Result<()> {
+        self.read(on_line)?;
+        if !self.partial.is_empty() {
+            self.emit(on_line);
+        }
+        Ok(())
+    }
+
+    fn feed(&mut self, mut bytes: &[u8], on_line: &mut dyn FnMut(Line<'_>)) {
+        while let Some(end) = bytes.iter().position(|byte| *byte == b'\n') {
+            if self.partial.is_empty() && end <= LONGEST_LINE {
+                on_line(Line::Text(&String::from_utf8_lossy(&bytes[..end])));
+            } else {
+                self.hold(&bytes[..end]);
+                self.emit(on_line);
+            }
+            bytes = &bytes[end + 1..];
+        }
+        self.hold(bytes);
+    }
+
+    fn hold(&mut self, bytes: &[u8]) {
+        if self.oversized > 0 {
+            self.oversized += bytes.len() as u64;
+            return;
+        }
+        self.partial.extend_from_slice(bytes);
+        if self.partial.len() > LONGEST_LINE {
+            self.oversized = self.partial.len() as u64;
+            self.partial.truncate(BEGINNING);
+            self.partial.shrink_to_fit();
+        }
+    }
+
+    fn emit(&mut self, on_line: &mut dyn FnMut(Line<'_>)) {
+        let text = String::from_utf8_lossy(&self.partial);
+        match self.oversized {
+            0 => on_line(Line::Text(&text)),
+            bytes => on_line(Line::Oversized { beginning: &text, bytes }),
+        }
+        self.partial.clear();
+        self.partial.shrink_to(CHUNK);
+        self.oversized = 0;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::Write;
+
+    use super::*;
+
+    fn lines(tail: &mut Tail) -> Vec<String> {
+        let mut seen = Vec::new();
+        tail.read(&mut |line| seen.push(describe(line))).unwrap();
+        seen
+    }
+
+    fn describe(line: Line<'_>) -> String {
+        match line {
+            Line::Text(text) => text.to_owned(),
+            Line::Oversized { beginning, bytes } => format!("{}… {bytes}", &beginning[..3]),
+        }
+    }
+
+    #[test]
+    fn lines_arrive_whole_however_they_are_written() {
+        let file = tempfile::NamedTempFile::new().unwrap();
+        let path = Utf8Path::from_path(file.path()).unwrap();
+        let mut writer = File::create(path).unwrap();
+        let mut tail = Tail::open(path).unwrap();
+        writer.write_all(b"one\ntw").unwrap();
+        assert_eq!(lines(&mut tail), ["one"]);
+        writer.write_all(b"o\n\nhal").unwrap();
+        assert_eq!(lines(&mut tail), ["two", ""]);
+        let mut rest = Vec::new();
+        tail.finish(&mut |line| rest.push(describe(line))).unwrap();
+        assert_eq!(rest, ["hal"]);
+    }
+
+    #[test]
+    fn an_endless_line_is_not_held() {
+        let file = tempfile::NamedTempFile::new().unwrap();
+        let path = Utf8Path::from_path(file.path()).unwrap();
+        let mut writer = File::create(path).unwrap();
+        for _ in 0..20 {
+            writer.write_all(&vec![b'x'; 1024 * 1024]).unwrap();
+        }
+        writer.write_all(b"\nnext\n").unwrap();
+        let mut tail = Tail::open(path).unwrap();
+        assert_eq!(lines(&mut tail), [format!("xxx… {}", 20 * 1024 * 1024), "next".into()]);
+        assert!(tail.partial.capacity() <= CHUNK);
+    }
+}

@@ -1,0 +1,288 @@
+//! Copying, moving and removing trees of files.
+//!
+//! A copy keeps symbolic links as they are written, permissions, modification times, empty directories and
+//! whatever bytes a file holds. It is copy-on-write where the file system can.
+
+use std::io;
+use std::os::unix::fs::PermissionsExt;
+
+use camino::{Utf8Path, Utf8PathBuf};
+use fs_err as fs;
+use rustix::fs::{AtFlags, CWD, Timespec, Timestamps};
+
+/// A regular file that was copied: where it stands in the new tree, and where it came from.
+#[derive(Debug, Clone)]
+pub struct Copied {
+    pub path: Utf8PathBuf,
+    pub source: Utf8PathBuf,
+}
+
+/// Lays a tree over another, file by file; what is there already is replaced. `to` must exist.
+pub fn lay_over(from: &Utf8Path, to: &Utf8Path) -> io::Result<Vec<Copied>> {
+    let mut copied = Vec::new();
+    let mut modes = Vec::new();
+    copy_entries(from, from, to, &mut copied, &mut modes)?;
+    // Last, deepest first: a directory may be read-only, and its time changes with every file put into it.
+    for (dir, meta) in modes.into_iter().rev() {
+        fs::set_permissions(&dir, meta.permissions())?;
+        keep_time(&dir, &meta)?;
+    }
+    Ok(copied)
+}
+
+fn copy_entries(
+    root: &Utf8Path,
+    from: &Utf8Path,
+    to: &Utf8Path,
+    copied: &mut Vec<Copied>,
+    modes: &mut Vec<(Utf8PathBuf, std::fs::Metadata)>,
+) -> io::Result<()> {
+    for entry in read_dir(from)? {
+        let source = from.join(&entry);
+        let target = to.join(&entry);
+        let meta = fs::symlink_metadata(&source)?;
+        if meta.is_dir() {
+            make_dir(&target)?;
+            modes.push((target.clone(), meta));
+            copy_entries(root, &source, &target, copied, modes)?;
+        } else if meta.is_symlink() {
+            make_room(&target)?;
+            fs::os::unix::fs::symlink(fs::read_link(&source)?, &target)?;
+        } else if meta.is_file() {
+            copy_file(&source, &target, &meta)?;
+            let path = source.strip_prefix(root).unwrap_or(&source).to_owned();
+            copied.push(Copied { path, source });
+        }
+        // Sockets, pipes and devices are no content; they are left out.
+    }
+    Ok(())
+}
+
+/// Copies one file with its permissions and modification time.
+pub fn copy_file(source: &Utf8Path, target: &Utf8Path, meta: &std::fs::Metadata) -> io::Result<()> {
+    make_room(target)?;
+    fs::copy(source, target)?;
+    keep_time(target, meta)
+}
+
+fn keep_time(path: &Utf8Path, meta: &std::fs::Metadata) -> io::Result<()> {
+    use std::os::unix::fs::MetadataExt;
+    let time = Timespec { tv_sec: meta.mtime(), tv_nsec: meta.mtime_nsec() };
+    let times = Timestamps { last_access: time, last_modification: time };
+    Ok(rustix::fs::utimensat(CWD, path.as_std_path(), &times, AtFlags::SYMLINK_NOFOLLOW)?)
+}
+
+/// A directory that can be written to, in place of whatever stood there.
+fn make_dir(path: &Utf8Path) -> io::Result<()> {
+    match fs::symlink_metadata(path) {
+        Ok(meta) if meta.is_dir() => make_writable(path, &meta),
+        Ok(_) => {
+            fs::remove_file(path)?;
+            fs::create_dir(path)
+        }
+        Err(_) => fs::create_dir(path),
+    }
+}
+
+/// Removes what stands where a file or link is to be put.
+fn make_room(path: &Utf8Path) -> io::Result<()> {
+    match fs::symlink_metadata(path) {
+        Ok(meta) if meta.is_dir() => remove(path),
+        Ok(_) => fs::remove_file(path),
+        Err(_) => Ok(()),
+    }
+}
+
+fn make_writable(path: &Utf8Path, meta: &std::fs::Metadata) -> io::Result<()> {
+    let mode = meta.permissions().mode();
+    if mode & 0o700 == 0o700 {
+        return Ok(());
+    }
+    fs::set_permissions(path, std::fs::Permissions::from_mode(mode | 0o700))
+}
+
+/// The names in a directory, sorted. A name that is not UTF-8 is an error, since no report could show it.
+fn read_dir(dir: &Utf8Path) -> io::Result<Vec<String>> {
+    let mut names = Vec::new();
+    for entry in fs::read_dir(dir)? {
+        let name = entry?.file_name();
+        let name = name.into_string().map_err(|name| {
+            io::Error::other(format!("{dir} has an entry whose name is not UTF-8: {name:?}"))
+        })?;
+        names.push(name);
+    }
+    names.sort_unstable();
+    Ok(names)
+}
+
+/// Removes a tree, read-only directories included (module caches have them).
+pub fn remove(path: &Utf8Path) -> io::Result<()> {
+    match std::fs::remove_dir_all(path) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
+        Err(error) if error.kind() == io::ErrorKind::PermissionDenied => {
+            unlock(path);
+            std::fs::remove_dir_all(path)
+        }
+        other => other,
+    }
+}
+
+fn unlock(dir: &Utf8Path) {
+    let Ok(meta) = std::fs::symlink_metadata(dir) else { return };
+    if !meta.is_dir() || make_writable(dir, &meta).is_err() {
+        return;
+    }
+    let Ok(entries) = dir.read_dir_utf8() else { return };
+    for entry in entries.flatten() {
+        unlock(entry.path());
+    }
+}
+
+/// Moves a directory, across file systems if need be.
+pub fn move_dir(from: &Utf8Path, to: &Utf8Path) -> io::Result<()> {
+    match std::fs::rename(from, to) {
+        Err(error) if error.kind() == io::ErrorKind::CrossesDevices => {
+            fs::create_dir(to)?;
+            lay_over(from, to)?;
+            remove(from)
+        }
+        Err(error) => {
+            Err(io::Error::new(error.kind(), format!("{from} could not be moved to {to}: {error}")))
+        }
+        Ok(()) => Ok(()),
+    }
+}
+
+/// Every entry below a directory that is not itself a directory, relative and sorted, with its metadata.
+pub fn walk(root: &Utf8Path) -> io::Result<Vec<(Utf8PathBuf, std::fs::Metadata)>> {
+    let mut found = Vec::new();
+    walk_into(root, Utf8Path::new(""), &mut found)?;
+    Ok(found)
+}
+
+fn walk_into(
+    root: &Utf8Path,
+    below: &Utf8Path,
+    found: &mut Vec<(Utf8PathBuf, std::fs::Metadata)>,
+) -> io::Result<()> {
+    for name in read_dir(&root.join(below))? {
+        let path = below.join(name);
+        let meta = fs::symlink_metadata(root.join(&path))?;
+        if meta.is_dir() {
+            walk_into(root, &path, found)?;
+        } else {
+            found.push((path, meta));
+        }
+    }
+    Ok(())
+}
+
+/// Whether a path inside a directory stays inside once its symbolic links are followed.
+pub fn stays_inside(root: &Utf8Path, path: &Utf8Path) -> bool {
+    let Ok(root) = std::fs::canonicalize(root) else { return false };
+    // The deepest part that exists decides; what does not exist yet is made as plain directories.
+    let mut existing = root.join(path);
+    while std::fs::symlink_metadata(&existing).is_err() {
+        if !existing.pop() {
+            return false;
+        }
+    }
+    std::fs::canonicalize(&existing).is_ok_and(|real| real.starts_with(&root))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::os::unix::fs::{MetadataExt, symlink};
+
+    use super::*;
+
+    fn temporary() -> (tempfile::TempDir, Utf8PathBuf) {
+        let dir = tempfile::tempdir().unwrap();
+        let path = Utf8PathBuf::from_path_buf(dir.path().to_owned()).unwrap();
+        (dir, path)
+    }
+
+    #[test]
+    fn everything_survives_the_copy() {
+        let (_guard, dir) = temporary();
+        let (from, to) = (dir.join("from"), dir.join("to"));
+        fs::create_dir_all(from.join("deep/empty")).unwrap();
+        fs::create_dir(&to).unwrap();
+        fs::write(from.join("binary"), [0u8, 255, 10, 13]).unwrap();
+        fs::write(from.join("script.sh"), "#!/bin/sh\n").unwrap();
+        fs::set_permissions(from.join("script.sh"), std::fs::Permissions::from_mode(0o755)).unwrap();
+        fs::write(from.join("deep/readonly"), "x").unwrap();
+        fs::set_permissions(from.join("deep/readonly"), std::fs::Permissions::from_mode(0o444)).unwrap();
+        symlink("../binary", from.join("deep/link")).unwrap();
+        symlink("nowhere", from.join("dangling")).unwrap();
+        fs::set_permissions(from.join("deep"), std::fs::Permissions::from_mode(0o555)).unwrap();
+
+        let copied = lay_over(&from, &to).unwrap();
+        assert_eq!(copied.len(), 3);
+        assert_eq!(fs::read(to.join("binary")).unwrap(), [0u8, 255, 10, 13]);
+        assert!(to.join("deep/empty").is_dir());
+        assert_eq!(
+            to.join("deep/link").read_link_utf8().unwrap(),
+            "../binary",
+            "a relative link stays relative"
+        );
+        assert_eq!(to.join("dangling").read_link_utf8().unwrap(), "nowhere");
+        for path in ["script.sh", "deep/readonly", "deep", "binary"] {
+            let (a, b) = (fs::metadata(from.join(path)).unwrap(), fs::metadata(to.join(path)).unwrap());
+            assert_eq!(a.mode(), b.mode(), "{path}");
+            assert_eq!((a.mtime(), a.mtime_nsec()), (b.mtime(), b.mtime_nsec()), "{path}");
+        }
+        // Again over itself: read-only files and directories are no obstacle.
+        assert_eq!(lay_over(&from, &to).unwrap().len(), 3);
+        remove(&to).unwrap();
+        assert!(!to.exists());
+        remove(&from).unwrap();
+    }
+
+    #[test]
+    fn a_layer_replaces_files_links_and_directories() {
+        let (_guard, dir) = temporary();
+        let (outside, from, to) = (dir.join("outside"), dir.join("from"), dir.join("to"));
+        for path in [&outside, &from, &to] {
+            fs::create_dir(path).unwrap();
+        }
+        fs::write(outside.join("victim"), "safe").unwrap();
+        symlink(outside.join("victim"), to.join("file")).unwrap();
+        symlink(&outside, to.join("dir")).unwrap();
+        fs::create_dir(to.join("was-dir")).unwrap();
+        fs::write(from.join("file"), "new").unwrap();
+        fs::write(from.join("was-dir"), "now a file").unwrap();
+        fs::create_dir(from.join("dir")).unwrap();
+        fs::write(from.join("dir/victim"), "new").unwrap();
+
+        lay_over(&from, &to).unwrap();
+        assert_eq!(
+            fs::read_to_string(outside.join("victim")).unwrap(),
+            "safe",
+            "nothing is written through a link"
+        );
+        assert_eq!(fs::read_to_string(to.join("file")).unwrap(), "new");
+        assert_eq!(fs::read_to_string(to.join("dir/victim")).unwrap(), "new");
+        assert!(to.join("was-dir").is_file());
+    }
+
+    #[test]
+    fn paths_through_links_are_seen() {
+        let (_guard, dir) = temporary();
+        let root = dir.join("root");
+        fs::create_dir_all(root.join("real")).unwrap();
+        symlink("/etc", root.join("out")).unwrap();
+        symlink("real", root.join("in")).unwrap();
+        symlink("/nowhere/at/all", root.join("dangling")).unwrap();
+        for (path, inside) in [
+            ("a/b/c", true),
+            ("real/x", true),
+            ("in/x", true),
+            ("out/x", false),
+            ("out", false),
+            ("dangling", false),
+        ] {
+            assert_eq!(stays_inside(&root, Utf8Path::new(path)), inside, "{path}");
+        }
+    }
+}

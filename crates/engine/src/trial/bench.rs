@@ -1,0 +1,99 @@
+//! The workbench of one trial: its directories, its log, its supervisor.
+
+use std::io;
+use std::time::Duration;
+
+use camino::{Utf8Path, Utf8PathBuf};
+use terca_core::event::{EventKind, Phase};
+use terca_core::matrix::TrialSpec;
+
+use super::{Context, Stop};
+use crate::environment::Variables;
+use crate::log::RunLog;
+use crate::supervise::{Ended, Job, Signal, Supervisor};
+use crate::work::Room;
+
+/// How long a command has between being asked to end and being killed.
+pub(super) const GRACE: Duration = Duration::from_secs(5);
+
+pub(super) struct Bench<'a> {
+    pub(super) trial: &'a TrialSpec,
+    pub(super) context: &'a Context,
+    pub(super) emit: &'a dyn Fn(EventKind),
+    /// The trial's folder in the run.
+    pub(super) dir: Utf8PathBuf,
+    pub(super) artifacts: Utf8PathBuf,
+    pub(super) log: RunLog,
+    // Before the room: the processes end before their directories go.
+    pub(super) supervisor: Supervisor,
+    pub(super) room: Room,
+    outputs: u32,
+}
+
+/// A shell command of the suite's.
+pub(super) struct Shell<'a> {
+    pub(super) command: &'a str,
+    pub(super) timeout: Duration,
+    pub(super) env: Variables,
+    pub(super) dir: &'a Utf8Path,
+    pub(super) sweep: bool,
+}
+
+impl<'a> Bench<'a> {
+    pub(super) fn open(
+        trial: &'a TrialSpec,
+        context: &'a Context,
+        emit: &'a dyn Fn(EventKind),
+    ) -> io::Result<Self> {
+        let dir = context.run_dir.join(&trial.dir);
+        let artifacts = dir.join("artifacts");
+        fs_err::create_dir_all(&artifacts)?;
+        let room = context.work.room(trial.id)?;
+        // Whoever watches finds the live workspace where it will be in the end.
+        fs_err::os::unix::fs::symlink(&room.workspace, dir.join("workspace"))?;
+        let log = RunLog::create(&dir.join("run.log"), &context.mask)?;
+        let supervisor = Supervisor::start().map_err(io::Error::other)?;
+        Ok(Bench { trial, context, emit, dir, artifacts, log, supervisor, room, outputs: 0 })
+    }
+
+    pub(super) fn phase(&self, phase: Phase) {
+        (self.emit)(EventKind::PhaseStarted { trial: self.trial.id, phase });
+    }
+
+    /// The environment of a command of `before` or of a test, beside whose YAML file it may find programs.
+    pub(super) fn command_environment(&self, beside: &Utf8Path) -> Variables {
+        self.context.host.for_command(&self.room, self.trial, &self.context.suite_dir, &self.dir, beside)
+    }
+
+    /// Runs a shell command; what it prints is in the returned file.
+    pub(super) fn shell(&mut self, shell: Shell<'_>) -> Result<(Ended, Utf8PathBuf), Stop> {
+        let output = self.next_output();
+        let job = Job {
+            program: "/bin/sh".into(),
+            args: vec!["-c".into(), shell.command.into()],
+            env: shell.env.into_iter().collect(),
+            dir: shell.dir.to_owned(),
+            stdin: None,
+            stdout: output.clone(),
+            stderr: output.clone(),
+            timeout: shell.timeout,
+            stop_signal: Signal::Terminate,
+            grace: GRACE,
+            sweep: shell.sweep,
+        };
+        let ended = self.run(&job, &mut || {})?;
+        Ok((ended, output))
+    }
+
+    pub(super) fn run(&mut self, job: &Job, turn: &mut dyn FnMut()) -> Result<Ended, Stop> {
+        if self.context.interrupt.is_stop() {
+            return Err(Stop::Interrupted);
+        }
+        Ok(self.supervisor.run(job, &self.context.interrupt, turn)?)
+    }
+
+    fn next_output(&mut self) -> Utf8PathBuf {
+        self.outputs += 1;
+        self.room.io.join(format!("output-{}", self.outputs))
+    }
+}

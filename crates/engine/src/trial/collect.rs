@@ -1,0 +1,87 @@
+//! The last stage: what is kept, and the report.
+
+use std::io;
+
+use terca_core::delivery::Delivery;
+use terca_core::outcome::{ErrorKind, Stats, Status, TrialError, TrialReport};
+use terca_core::transcript::Usage;
+
+use super::bench::Bench;
+use super::{Keep, Stages, Stop, rounded};
+use crate::tree;
+
+pub(super) fn collect(mut bench: Bench<'_>, stages: Stages) -> TrialReport {
+    let mut report = report(&bench, stages);
+    if let Err(error) = close_log(&mut bench, &report).and_then(|()| keep_workspace(&bench, report.status)) {
+        // The work was judged, but it could not be kept: the run's record is incomplete, and that is said.
+        report.error.get_or_insert(TrialError::new(
+            ErrorKind::Internal,
+            format!("what the trial left could not be kept: {error}"),
+        ));
+        report.status = Status::Error;
+        report.score = None;
+    }
+    report
+}
+
+fn report(bench: &Bench<'_>, stages: Stages) -> TrialReport {
+    let mask = &bench.context.mask;
+    let mut report = TrialReport { phases: stages.phases, ..TrialReport::pending() };
+    report.delivery.model_requested.clone_from(&bench.trial.case.variant.model);
+    if let Some(prepared) = stages.prepared {
+        report.agent_version = prepared.agent_version;
+        report.delivery.rules = prepared.rules;
+    }
+    if let Some(agent) = stages.agent {
+        let reading = agent.reading;
+        report.stats = stats(&reading.usage, agent.ended.seconds);
+        report.exit_code = agent.ended.exit.code();
+        report.timed_out = agent.ended.timed_out;
+        report.notes = agent.notes.iter().map(|note| mask.text(note)).collect();
+        report.delivery =
+            Delivery { mcp_servers: reading.mcp_servers, model_observed: reading.model, ..report.delivery };
+    }
+    match (stages.stop, stages.graded) {
+        (Some(Stop::Interrupted), _) => report.status = Status::Interrupted,
+        (Some(Stop::Error(error)), _) => {
+            report.status = Status::Error;
+            report.error = Some(TrialError::new(error.kind, mask.text(&error.message)));
+        }
+        (None, Some(graded)) => {
+            report.status = Status::of_score(graded.score);
+            report.score = Some(graded.score);
+            report.tests = graded.tests;
+        }
+        (None, None) => {
+            report.status = Status::Error;
+            report.error =
+                Some(TrialError::new(ErrorKind::Internal, "the trial has no end (a bug in Terca)"));
+        }
+    }
+    report
+}
+
+fn stats(usage: &Usage, seconds: f64) -> Stats {
+    Stats::new(usage, Some(rounded(seconds)))
+}
+
+fn close_log(bench: &mut Bench<'_>, report: &TrialReport) -> io::Result<()> {
+    let verdict = match (&report.error, report.score) {
+        (Some(error), _) => format!("error ({}): {}", error.kind.word(), error.message),
+        (None, Some(score)) => format!("{}: score {score:.2}", report.status.word()),
+        (None, None) => report.status.word().to_owned(),
+    };
+    bench.log.section(&verdict)
+}
+
+/// Puts the workspace where the link to it stood, exactly as the agent left it.
+fn keep_workspace(bench: &Bench<'_>, status: Status) -> io::Result<()> {
+    let place = bench.dir.join("workspace");
+    fs_err::remove_file(&place)?;
+    let keep = match bench.context.keep {
+        Keep::All => true,
+        Keep::Failed => status != Status::Passed,
+        Keep::None => false,
+    };
+    if keep { tree::move_dir(&bench.room.workspace, &place) } else { Ok(()) }
+}

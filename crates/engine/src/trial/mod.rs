@@ -1,0 +1,144 @@
+//! One trial, from an empty directory to a report.
+//!
+//! ```text
+//! prepare ─► Prepared ─► run_agent ─► AgentRun ─► grade ─► Graded ─► collect ─► TrialReport
+//! ```
+//!
+//! One type and one module per stage. A stage that cannot go on returns a [`Stop`]; whatever happened, `collect`
+//! saves what there is. A trial that fails is data: nothing here returns an `Err` to the scheduler.
+
+mod agent;
+mod bench;
+mod collect;
+mod grade;
+mod prepare;
+mod rules;
+mod version;
+
+use std::sync::Arc;
+use std::time::Instant;
+
+use camino::Utf8PathBuf;
+use terca_core::event::{EventKind, Phase};
+use terca_core::mask::Mask;
+use terca_core::matrix::TrialSpec;
+use terca_core::outcome::{ErrorKind, Phases, Status, TrialError, TrialReport};
+
+use crate::environment::Host;
+use crate::interrupt::Interrupt;
+use crate::supervise::SuperviseError;
+use crate::work::WorkDir;
+use agent::AgentRun;
+use bench::Bench;
+use grade::Graded;
+use prepare::Prepared;
+pub use version::Versions;
+
+/// Which workspaces stay on disk.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Keep {
+    #[default]
+    All,
+    Failed,
+    None,
+}
+
+/// What all trials of a run share.
+#[derive(Debug)]
+pub struct Context {
+    pub suite_dir: Utf8PathBuf,
+    pub run_dir: Utf8PathBuf,
+    pub work: WorkDir,
+    pub mask: Mask,
+    pub host: Host,
+    pub interrupt: Arc<Interrupt>,
+    pub keep: Keep,
+    pub versions: Versions,
+}
+
+/// Why a trial did not go on to the next stage.
+#[derive(Debug)]
+pub enum Stop {
+    Error(TrialError),
+    Interrupted,
+}
+
+impl Stop {
+    fn error(kind: ErrorKind, message: impl Into<String>) -> Self {
+        Stop::Error(TrialError::new(kind, message))
+    }
+}
+
+/// The machine refused: nobody's fault but ours to report.
+impl From<std::io::Error> for Stop {
+    fn from(error: std::io::Error) -> Self {
+        Stop::error(ErrorKind::Internal, error.to_string())
+    }
+}
+
+impl From<SuperviseError> for Stop {
+    fn from(error: SuperviseError) -> Self {
+        Stop::error(ErrorKind::Internal, error.to_string())
+    }
+}
+
+/// How far a trial came.
+#[derive(Debug, Default)]
+struct Stages {
+    prepared: Option<Prepared>,
+    agent: Option<AgentRun>,
+    graded: Option<Graded>,
+    stop: Option<Stop>,
+    phases: Phases,
+}
+
+/// Runs a trial to its end.
+pub fn run(trial: &TrialSpec, context: &Context, emit: &dyn Fn(EventKind)) -> TrialReport {
+    let started = Instant::now();
+    let started_at = jiff::Timestamp::now();
+    let mut report = match Bench::open(trial, context, emit) {
+        Ok(mut bench) => {
+            let mut stages = Stages::default();
+            if let Err(stop) = go_through(&mut bench, &mut stages) {
+                stages.stop = Some(stop);
+            }
+            bench.phase(Phase::Collect);
+            collect::collect(bench, stages)
+        }
+        Err(error) => TrialReport {
+            status: Status::Error,
+            error: Some(TrialError::new(ErrorKind::Internal, error.to_string())),
+            ..TrialReport::pending()
+        },
+    };
+    report.attempts = 1;
+    report.started_at = Some(started_at);
+    report.duration_seconds = rounded(started.elapsed().as_secs_f64());
+    report
+}
+
+fn go_through(bench: &mut Bench<'_>, stages: &mut Stages) -> Result<(), Stop> {
+    bench.phase(Phase::Setup);
+    let prepared = timed(&mut stages.phases.setup, || prepare::prepare(bench))?;
+    let prepared = stages.prepared.insert(prepared);
+    bench.phase(Phase::Agent);
+    let agent = timed(&mut stages.phases.agent, || agent::run_agent(bench, prepared))?;
+    let agent = stages.agent.insert(agent);
+    agent.may_be_judged()?;
+    bench.phase(Phase::Tests);
+    let graded = timed(&mut stages.phases.tests, || grade::grade(bench, agent))?;
+    stages.graded = Some(graded);
+    Ok(())
+}
+
+fn timed<T>(seconds: &mut Option<f64>, stage: impl FnOnce() -> T) -> T {
+    let started = Instant::now();
+    let result = stage();
+    *seconds = Some(rounded(started.elapsed().as_secs_f64()));
+    result
+}
+
+/// Milliseconds are as much as a process can be timed by.
+fn rounded(seconds: f64) -> f64 {
+    (seconds * 1000.0).round() / 1000.0
+}

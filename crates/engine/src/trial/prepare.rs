@@ -1,0 +1,206 @@
+//! The first stage: the workspace as the agent is to find it.
+
+use std::collections::BTreeSet;
+
+use camino::{Utf8Path, Utf8PathBuf};
+use terca_core::agent::{Decoder, Inputs, Invocation, Launch};
+use terca_core::config::suite::{Action, ShellCommand};
+use terca_core::delivery::Installed;
+use terca_core::outcome::ErrorKind;
+use terca_core::prose;
+
+use super::bench::{Bench, Shell};
+use super::{Stop, rules};
+use crate::changes::Snapshot;
+use crate::environment::{Variables, find_program};
+use crate::log::copy_masked;
+use crate::tree::{self, Copied};
+
+/// A workspace that is ready, and how the agent is to be started in it.
+pub(super) struct Prepared {
+    pub(super) invocation: Invocation,
+    pub(super) decoder: Option<Box<dyn Decoder>>,
+    pub(super) env: Variables,
+    /// The agent's program, where it is one.
+    pub(super) program: Option<Utf8PathBuf>,
+    pub(super) prompt_file: Utf8PathBuf,
+    pub(super) snapshot: Snapshot,
+    pub(super) rules: Vec<Installed>,
+    pub(super) agent_version: Option<String>,
+}
+
+impl std::fmt::Debug for Prepared {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Prepared").field("invocation", &self.invocation).finish_non_exhaustive()
+    }
+}
+
+pub(super) fn prepare(bench: &mut Bench<'_>) -> Result<Prepared, Stop> {
+    let agent = bench.trial.case.variant.agent.agent;
+    let mut env = bench.context.host.for_agent(&bench.room, agent.profile(), bench.trial);
+    let program = find_agent(bench, &env)?;
+    let agent_version =
+        program.as_ref().and_then(|program| bench.context.versions.of(agent.profile(), program, &env, bench));
+    let origins = build_workspace(bench)?;
+    let rules = rules::install(bench)?;
+    let (invocation, decoder, prompt_file) = place_agent_files(bench, &env)?;
+    env.extend(invocation.env.iter().cloned());
+    let snapshot = Snapshot::take(&bench.room.workspace, &origins, &bench.room.before)?;
+    Ok(Prepared {
+        invocation,
+        decoder: Some(decoder),
+        env,
+        program,
+        prompt_file,
+        snapshot,
+        rules,
+        agent_version,
+    })
+}
+
+/// Looked for first: without the agent there is no point in setting anything up.
+fn find_agent(bench: &Bench<'_>, env: &Variables) -> Result<Option<Utf8PathBuf>, Stop> {
+    let profile = bench.trial.case.variant.agent.agent.profile();
+    let Some(name) = profile.program else { return Ok(None) };
+    let path = env.get("PATH").map(String::as_str).unwrap_or_default();
+    match find_program(name, path) {
+        Some(program) => Ok(Some(program)),
+        None => {
+            let message = format!("`{name}` is not installed (to get it: {})", profile.install);
+            Err(Stop::error(ErrorKind::AgentMissing, message))
+        }
+    }
+}
+
+/// Layers, then actions, then the variant's command. Returns where unchanged files came from.
+fn build_workspace(bench: &mut Bench<'_>) -> Result<Vec<Copied>, Stop> {
+    let case = bench.trial.case.clone();
+    let mut origins = Vec::new();
+    for layer in &case.layers {
+        let laid = tree::lay_over(layer, &bench.room.workspace);
+        origins.extend(laid.map_err(|error| failed(&format!("the layer {layer}"), &error))?);
+    }
+    for action in &case.actions {
+        carry_out(bench, action)?;
+    }
+    if let Some(command) = &case.variant.command {
+        run_command(bench, "command", command)?;
+    }
+    Ok(origins)
+}
+
+fn failed(what: &str, error: &dyn std::fmt::Display) -> Stop {
+    Stop::error(ErrorKind::Setup, format!("{what}: {error}"))
+}
+
+fn carry_out(bench: &mut Bench<'_>, action: &Action) -> Result<(), Stop> {
+    match action {
+        Action::Copy { source, destination } => {
+            bench.log.section(&format!("copy: {source} → {destination}"))?;
+            copy(bench, source, destination).map_err(|error| failed(&format!("copy {source}"), &error))
+        }
+        Action::Write { destination, content } => {
+            bench.log.section(&format!("file: {destination}"))?;
+            write(bench, destination, content).map_err(|error| failed(&format!("file {destination}"), &error))
+        }
+        Action::Run(command) => run_command(bench, "before", command),
+    }
+}
+
+fn copy(bench: &Bench<'_>, source: &Utf8Path, destination: &Utf8Path) -> std::io::Result<()> {
+    let target = open_target(bench, destination)?;
+    let meta = fs_err::metadata(source)?;
+    if meta.is_dir() {
+        fs_err::create_dir_all(&target)?;
+        tree::lay_over(source, &target).map(|_| ())
+    } else {
+        tree::copy_file(source, &target, &meta)
+    }
+}
+
+fn write(bench: &Bench<'_>, destination: &Utf8Path, content: &str) -> std::io::Result<()> {
+    let target = open_target(bench, destination)?;
+    // A new file, also where a read-only one stands or a link inside the workspace points elsewhere.
+    if target.symlink_metadata().is_ok_and(|meta| !meta.is_dir()) {
+        fs_err::remove_file(&target)?;
+    }
+    fs_err::write(&target, content)
+}
+
+/// The place in the workspace, with the directories above it made. A command may have made links meanwhile.
+fn open_target(bench: &Bench<'_>, destination: &Utf8Path) -> std::io::Result<Utf8PathBuf> {
+    let root = &bench.room.workspace;
+    if !tree::stays_inside(root, destination) {
+        return Err(std::io::Error::other(format!(
+            "`{destination}` leaves the workspace through a symbolic link"
+        )));
+    }
+    let target = root.join(destination);
+    if let Some(parent) = target.parent() {
+        fs_err::create_dir_all(parent)?;
+    }
+    Ok(target)
+}
+
+fn run_command(bench: &mut Bench<'_>, what: &str, command: &ShellCommand) -> Result<(), Stop> {
+    bench.log.section(&format!("{what}: {}", command.command.trim_end()))?;
+    let env = bench.command_environment(&command.dir);
+    let workspace = bench.room.workspace.clone();
+    // What it leaves running, a database say, is there for the agent and ends with it.
+    let shell =
+        Shell { command: &command.command, timeout: command.timeout, env, dir: &workspace, sweep: false };
+    let (ended, output) = bench.shell(shell)?;
+    bench.log.output(&output)?;
+    if ended.stopped {
+        return Err(Stop::Interrupted);
+    }
+    if ended.timed_out {
+        let limit = prose::duration(command.timeout.as_secs_f64());
+        bench.log.line(&format!("still running after {limit}: ended"))?;
+        return Err(failed(&brief(&command.command), &format!("still running after {limit}")));
+    }
+    bench.log.line(&format!("{} after {}", ended.exit.describe(), prose::duration(ended.seconds)))?;
+    if ended.exit.code() != Some(0) {
+        return Err(failed(&brief(&command.command), &ended.exit.describe()));
+    }
+    Ok(())
+}
+
+fn brief(command: &str) -> String {
+    const LONGEST: usize = 60;
+    let line = command.trim().lines().next().unwrap_or_default();
+    let short: String = line.chars().take(LONGEST).collect();
+    if short.len() < command.trim().len() { format!("`{short}…`") } else { format!("`{short}`") }
+}
+
+/// The prompt, and the agent's own settings.
+fn place_agent_files(
+    bench: &Bench<'_>,
+    env: &Variables,
+) -> Result<(Invocation, Box<dyn Decoder>, Utf8PathBuf), Stop> {
+    let case = &bench.trial.case;
+    let variant = &case.variant;
+    let prompt_file = bench.room.io.join("prompt.txt");
+    fs_err::write(&prompt_file, &case.prompt)?;
+    let variables: BTreeSet<String> = env.keys().cloned().collect();
+    let inputs = Inputs {
+        model: variant.model.as_deref(),
+        mcp_servers: &variant.mcp_servers,
+        config: variant.config.as_ref(),
+        command: variant.agent.command.as_deref(),
+        agent_home: &bench.room.agent_home,
+        prompt_file: &prompt_file,
+        stats_file: &bench.room.io.join("stats.json"),
+        variables: &variables,
+    };
+    let invocation = variant.agent.agent.invocation(&inputs);
+    for file in &invocation.files {
+        fs_err::create_dir_all(file.path.parent().unwrap_or(&bench.room.agent_home))?;
+        fs_err::write(&file.path, &file.content)?;
+        copy_masked(&file.path, &bench.artifacts.join(file.artifact), &bench.context.mask)?;
+    }
+    if invocation.launch == Launch::LaySolution && case.eval.solution.is_none() {
+        return Err(Stop::error(ErrorKind::Setup, "the eval has no _solution/ directory for `oracle`"));
+    }
+    Ok((invocation, variant.agent.agent.decoder(&inputs), prompt_file.clone()))
+}

@@ -1,0 +1,82 @@
+//! The agents' versions, asked once a run.
+
+use std::collections::HashMap;
+use std::sync::{Mutex, PoisonError};
+use std::time::Duration;
+
+use camino::{Utf8Path, Utf8PathBuf};
+use terca_core::agent::Profile;
+
+use super::bench::{Bench, GRACE};
+use crate::environment::Variables;
+use crate::supervise::{Job, Signal, Supervisor};
+
+const TIMEOUT: Duration = Duration::from_secs(30);
+
+#[derive(Debug, Default)]
+pub struct Versions {
+    known: Mutex<HashMap<Utf8PathBuf, Option<String>>>,
+}
+
+impl Versions {
+    /// What the program says of its version, `None` when it does not say.
+    pub(super) fn of(
+        &self,
+        profile: &Profile,
+        program: &Utf8Path,
+        env: &Variables,
+        bench: &Bench<'_>,
+    ) -> Option<String> {
+        // Held while asking: a program that takes seconds to say its version is asked by one trial alone.
+        let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
+        known.entry(program.to_owned()).or_insert_with(|| ask(profile, program, env, bench)).clone()
+    }
+}
+
+fn ask(profile: &Profile, program: &Utf8Path, env: &Variables, bench: &Bench<'_>) -> Option<String> {
+    let output = bench.room.io.join("version");
+    let job = Job {
+        program: program.to_owned(),
+        args: profile.version_args.iter().map(|arg| (*arg).to_owned()).collect(),
+        env: env.iter().map(|(name, value)| (name.clone(), value.clone())).collect(),
+        dir: bench.room.tmp.clone(),
+        stdin: None,
+        stdout: output.clone(),
+        stderr: bench.room.io.join("version-errors"),
+        timeout: TIMEOUT,
+        stop_signal: Signal::Terminate,
+        grace: GRACE,
+        sweep: true,
+    };
+    let ended = Supervisor::start().ok()?.run(&job, &bench.context.interrupt, &mut || {}).ok()?;
+    if ended.exit.code() != Some(0) {
+        return None;
+    }
+    version_in(&std::fs::read_to_string(output).ok()?)
+}
+
+/// The first word that begins with a digit and has a dot: `codex-cli 0.61.0` is `0.61.0`.
+fn version_in(text: &str) -> Option<String> {
+    text.split_whitespace()
+        .map(|word| word.trim_start_matches('v').trim_end_matches([',', ')']))
+        .find(|word| word.starts_with(|c: char| c.is_ascii_digit()) && word.contains('.'))
+        .map(str::to_owned)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn versions_are_found_among_words() {
+        for (text, version) in [
+            ("0.61.0\n", Some("0.61.0")),
+            ("codex-cli 0.99.1", Some("0.99.1")),
+            ("2.1.0 (Claude Code)", Some("2.1.0")),
+            ("tool v1.2.3, built today", Some("1.2.3")),
+            ("no version here", None),
+        ] {
+            assert_eq!(version_in(text).as_deref(), version);
+        }
+    }
+}

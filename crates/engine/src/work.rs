@@ -1,0 +1,115 @@
+//! Where trials live while they run: outside the suite and outside the user's home.
+//!
+//! Agents read rules, settings and git state of every directory above the one they run in. So a workspace lies
+//! under `$TERCA_WORK_DIR`, else in a private directory under `/var/tmp`, on a path that carries a number and no
+//! names: the agent cannot tell which experiment it is in.
+
+use std::io;
+use std::os::unix::fs::{DirBuilderExt, MetadataExt};
+
+use camino::{Utf8Path, Utf8PathBuf};
+
+use crate::tree;
+
+/// The directory of one run's rooms. Removed with the value.
+#[derive(Debug)]
+pub struct WorkDir {
+    path: Utf8PathBuf,
+}
+
+impl WorkDir {
+    pub fn create(chosen: Option<&str>) -> io::Result<Self> {
+        let parent = match chosen {
+            Some(dir) => {
+                fs_err::create_dir_all(dir)?;
+                Utf8PathBuf::from_path_buf(std::fs::canonicalize(dir)?)
+                    .map_err(|_| io::Error::other("the work directory is not UTF-8"))?
+            }
+            None => private_parent()?,
+        };
+        for _ in 0..100 {
+            let path = parent.join(format!("{:08x}", fastrand::u32(..)));
+            match private_dir(&path) {
+                Ok(()) => return Ok(WorkDir { path }),
+                Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
+                Err(error) => return Err(io::Error::new(error.kind(), format!("{path}: {error}"))),
+            }
+        }
+        Err(io::Error::other(format!("no free name for a work directory in {parent}")))
+    }
+
+    /// A fresh room for a trial.
+    pub fn room(&self, trial: u32) -> io::Result<Room> {
+        let root = self.path.join(trial.to_string());
+        private_dir(&root)?;
+        let room = Room {
+            workspace: root.join("workspace"),
+            home: root.join("home"),
+            tmp: root.join("tmp"),
+            agent_home: root.join("agent"),
+            io: root.join("io"),
+            before: root.join("before"),
+            graded: root.join("graded"),
+            root,
+        };
+        for dir in [&room.workspace, &room.home, &room.tmp, &room.agent_home, &room.io] {
+            fs_err::create_dir(dir)?;
+        }
+        Ok(room)
+    }
+}
+
+impl Drop for WorkDir {
+    fn drop(&mut self) {
+        let _ = tree::remove(&self.path);
+    }
+}
+
+/// The private directories of one trial.
+#[derive(Debug)]
+pub struct Room {
+    pub root: Utf8PathBuf,
+    pub workspace: Utf8PathBuf,
+    pub home: Utf8PathBuf,
+    pub tmp: Utf8PathBuf,
+    /// The agent's settings and state, where it can be told to keep them apart from its home.
+    pub agent_home: Utf8PathBuf,
+    /// What commands read and write.
+    pub io: Utf8PathBuf,
+    /// Files as they were before the agent started, where no layer has them.
+    pub before: Utf8PathBuf,
+    /// The copy that the tests run on.
+    pub graded: Utf8PathBuf,
+}
+
+impl Drop for Room {
+    fn drop(&mut self) {
+        let _ = tree::remove(&self.root);
+    }
+}
+
+fn private_dir(path: &Utf8Path) -> io::Result<()> {
+    std::fs::DirBuilder::new().mode(0o700).create(path)
+}
+
+/// `/var/tmp/terca-UID`, which must be a directory of ours: the place is open to everybody.
+fn private_parent() -> io::Result<Utf8PathBuf> {
+    let user = rustix::process::getuid().as_raw();
+    let path = Utf8PathBuf::from(format!("/var/tmp/terca-{user}"));
+    match private_dir(&path) {
+        Err(error) if error.kind() != io::ErrorKind::AlreadyExists => {
+            return Err(io::Error::new(
+                error.kind(),
+                format!("{path}: {error} (choose another place with TERCA_WORK_DIR)"),
+            ));
+        }
+        _ => {}
+    }
+    let found = fs_err::symlink_metadata(&path)?;
+    if !found.is_dir() || found.uid() != user {
+        return Err(io::Error::other(format!(
+            "{path} belongs to somebody else (choose another place with TERCA_WORK_DIR)"
+        )));
+    }
+    Ok(path)
+}

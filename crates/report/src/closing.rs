@@ -1,0 +1,116 @@
+//! The last lines of a run: how many ended how, what to know about them, and where the results are.
+
+use camino::Utf8Path;
+use terca_core::event::RunStatus;
+use terca_core::outcome::Status;
+use terca_core::prose;
+use terca_core::results::Results;
+
+use crate::bar::ending;
+use crate::memo::seconds_between;
+use crate::spans::Spans;
+use crate::style::{Palette, Tone};
+
+pub fn closing(results: &Results, run_dir: &Utf8Path, palette: Palette) -> String {
+    let results_file = Spans::plain(&format!("results: {}", run_dir.join("results.json")));
+    let lines = [Some(counts(results)), errors(results), unfinished(results), Some(results_file)];
+    lines.iter().flatten().map(|line| line.render(palette) + "\n").collect()
+}
+
+/// `40 trials: 31 passed, 4 partial, 5 failed, in 3m 05s`.
+fn counts(results: &Results) -> Spans {
+    let summary = &results.summary;
+    let mut line = Spans::of(Tone::Bold, &prose::count(summary.trials, "trial")).with(Tone::Plain, ": ");
+    let endings = [
+        (Status::Passed, summary.passed),
+        (Status::Partial, summary.partial),
+        (Status::Failed, summary.failed),
+        (Status::Error, summary.errors),
+        (Status::Interrupted, summary.interrupted),
+        (Status::Pending, summary.pending),
+    ];
+    // That nothing passed is worth saying.
+    let told = endings.into_iter().filter(|(status, number)| *number > 0 || *status == Status::Passed);
+    for (index, (status, number)) in told.enumerate() {
+        line.push(Tone::Plain, if index > 0 { ", " } else { "" });
+        let tone = if number > 0 { Tone::of_status(status) } else { Tone::Plain };
+        line.push(
+            tone,
+            &if status == Status::Pending { format!("{number} not run") } else { ending(status, number) },
+        );
+    }
+    if let (Some(from), Some(to)) = (results.started_at, results.finished_at) {
+        line.push(Tone::Plain, &format!(", in {}", prose::duration(seconds_between(from, to))));
+    }
+    line
+}
+
+fn errors(results: &Results) -> Option<Spans> {
+    let number = results.summary.errors;
+    let said = match number {
+        0 => return None,
+        1 => "1 trial ended in an error: it could not be judged and does not count as a failure".to_owned(),
+        _ => format!(
+            "{number} trials ended in an error: they could not be judged and do not count as failures"
+        ),
+    };
+    Some(Spans::of(Tone::Trouble, "warning: ").with(Tone::Plain, &said))
+}
+
+/// A run that was cut short, by its user or by `--fail-fast`.
+fn unfinished(results: &Results) -> Option<Spans> {
+    let summary = &results.summary;
+    let open = summary.interrupted + summary.pending;
+    match results.status {
+        RunStatus::Interrupted => {
+            let rest =
+                format!("{} left; finish with: terca resume {}", prose::count(open, "trial"), results.run);
+            Some(Spans::of(Tone::Fair, "interrupted: ").with(Tone::Plain, &rest))
+        }
+        RunStatus::Complete if open > 0 => {
+            let rest = format!("stopped early, {} left", prose::count(open, "trial"));
+            Some(Spans::of(Tone::Fair, "warning: ").with(Tone::Plain, &rest))
+        }
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::fixture::{self, Script};
+
+    fn shown(script: &Script) -> String {
+        closing(&script.results(), ".terca/runs/2026-11-14-001".into(), Palette::new(false))
+    }
+
+    #[test]
+    fn a_run_with_everything() {
+        insta::assert_snapshot!("closing", shown(&fixture::mixed_run()));
+    }
+
+    #[test]
+    fn a_run_that_simply_passed() {
+        let mut script = Script::new(fixture::heads(1, 1, 1), 1);
+        script.start(1).pass(3.5).finish(1, &fixture::passed(3.5)).end(RunStatus::Complete);
+        assert_eq!(
+            shown(&script),
+            "1 trial: 1 passed, in 3.5s\nresults: .terca/runs/2026-11-14-001/results.json\n"
+        );
+    }
+
+    #[test]
+    fn a_run_that_was_interrupted() {
+        let mut script = Script::new(fixture::heads(4, 1, 1), 1);
+        script.start(1).pass(3.5).finish(1, &fixture::failed(3.5, "t", "m")).start(2).pass(1.0);
+        script.finish(2, &fixture::interrupted(1.0)).end(RunStatus::Interrupted);
+        insta::assert_snapshot!("closing_interrupted", shown(&script));
+    }
+
+    #[test]
+    fn a_run_that_stopped_early() {
+        let mut script = Script::new(fixture::heads(4, 1, 1), 1);
+        script.start(1).finish(1, &fixture::failed(3.5, "t", "m")).end(RunStatus::Complete);
+        assert!(shown(&script).contains("\nwarning: stopped early, 3 trials left\n"), "{}", shown(&script));
+    }
+}

@@ -1,0 +1,168 @@
+//! The live part of the display, as lines: a pure function of the run, the time and the screen.
+//!
+//! ```text
+//!
+//! ⣷ agent  fib  gemini.with-rules #02     41s  20.5k tokens  run_shell_command npm test
+//! ⣷ setup  sum  gemini.base       #01      1s
+//! ━━━━━━━━━━━━─────────  31/40  78%  ✓ 25  ◐ 2  ✗ 3  ! 1   2m 10s  about 40s left
+//! ```
+//!
+//! Its cost depends on what is in flight, never on how many trials the run has.
+
+use jiff::Timestamp;
+use terca_core::prose;
+use terca_core::state::RunState;
+
+use crate::bar;
+use crate::line;
+use crate::memo::Memo;
+use crate::size::Size;
+use crate::spans::Spans;
+use crate::style::{Palette, Tone};
+
+/// From this height on, an empty line sets the frame apart from what scrolls above it.
+const TALL: usize = 12;
+
+/// At most `rows - 1` lines, none wider than `columns - 1`.
+pub fn frame(state: &RunState, memo: &Memo, now: Timestamp, size: Size, palette: Palette) -> Vec<String> {
+    let columns = size.usable_columns();
+    let mut lines = footer(state, memo, now, columns);
+    // What cannot be shown is dropped from the top: the bar is the last to go.
+    let most = most_lines(size.rows);
+    let excess = lines.len().saturating_sub(most);
+    lines.drain(..excess);
+    let mut whole = trials(state, memo, now, columns, most - lines.len());
+    whole.append(&mut lines);
+    if size.rows >= TALL {
+        whole.insert(0, Spans::new());
+    }
+    whole.iter().map(|line| line.fit(columns).render(palette)).collect()
+}
+
+/// On a tall screen about half, so that finished trials stay in sight; on a low one all but one.
+fn most_lines(rows: usize) -> usize {
+    if rows >= TALL { rows / 2 + 1 } else { rows.saturating_sub(1) }
+}
+
+/// The oldest trials in flight, and how many more there are.
+fn trials(state: &RunState, memo: &Memo, now: Timestamp, columns: usize, room: usize) -> Vec<Spans> {
+    let all = state.in_flight.len();
+    let shown = if all <= room { all } else { room.saturating_sub(1) };
+    let mut lines: Vec<Spans> = state.in_flight[..shown]
+        .iter()
+        .filter_map(|index| state.trials.get(*index))
+        .filter_map(|trial| {
+            let live = trial.live.as_ref()?;
+            Some(line::in_flight(&trial.head, live, memo, now, columns))
+        })
+        .collect();
+    if shown < all && room > 0 {
+        lines.push(Spans::of(Tone::Dim, &rest(shown, all)));
+    }
+    lines
+}
+
+fn rest(shown: usize, all: usize) -> String {
+    if shown == 0 {
+        format!("… {} in flight", prose::count(all, "trial"))
+    } else {
+        format!("… and {} more", all - shown)
+    }
+}
+
+fn footer(state: &RunState, memo: &Memo, now: Timestamp, columns: usize) -> Vec<Spans> {
+    let bar = bar::bar(state, memo, now, columns);
+    if state.stopping.is_none() {
+        return vec![bar];
+    }
+    vec![stopping(state.in_flight.len()), bar]
+}
+
+fn stopping(in_flight: usize) -> Spans {
+    let waiting = format!("stopping: waiting for {}", prose::count(in_flight, "trial"));
+    Spans::of(Tone::Fair, &waiting).with(Tone::Plain, " (Ctrl+C again to leave at once)")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::fixture::{self, Script};
+    use crate::width::width;
+
+    fn draw(script: &Script, columns: usize, rows: usize, colour: bool) -> Vec<String> {
+        let memo = Memo::of(&script.state);
+        frame(&script.state, &memo, script.now, Size { columns, rows }, Palette::new(colour))
+    }
+
+    #[test]
+    fn frames_at_several_sizes() {
+        let script = fixture::busy_run();
+        for (columns, rows) in [(120, 40), (80, 24), (80, 12), (40, 10), (20, 3)] {
+            let lines = draw(&script, columns, rows, false);
+            insta::assert_snapshot!(format!("frame_{columns}x{rows}"), lines.join("\n"));
+        }
+    }
+
+    #[test]
+    fn a_frame_in_colour() {
+        let lines = draw(&fixture::busy_run(), 120, 40, true);
+        insta::assert_snapshot!("frame_colour", lines.join("\n").replace('\u{1b}', "␛"));
+    }
+
+    #[test]
+    fn a_frame_before_anything_is_finished() {
+        let mut script = Script::new(fixture::heads(2, 1, 1), 2);
+        script.start(1).pass(1.4).start(2).pass(0.7);
+        insta::assert_snapshot!("frame_at_the_start", draw(&script, 80, 24, false).join("\n"));
+    }
+
+    #[test]
+    fn stopping_says_what_is_waited_for() {
+        let mut script = fixture::busy_run();
+        script.stop("interrupted");
+        insta::assert_snapshot!("frame_stopping_80x10", draw(&script, 80, 10, false).join("\n"));
+        insta::assert_snapshot!("frame_stopping_40x4", draw(&script, 40, 4, false).join("\n"));
+    }
+
+    #[test]
+    fn a_frame_fits_every_screen() {
+        let mut crowded = Script::new(fixture::heads(64, 4, 4), 64);
+        for id in 1..=64 {
+            crowded.start(id).pass(61.0).doing(
+                id,
+                "日本語 に ほんご 👩‍👧 and a long explanation of it all",
+                1_234_567,
+            );
+        }
+        let mut stopping = fixture::busy_run();
+        stopping.stop("fail-fast");
+        for script in [&crowded, &stopping, &fixture::busy_run(), &Script::new(Vec::new(), 1)] {
+            for columns in 0..140 {
+                for rows in 0..50 {
+                    let lines = draw(script, columns, rows, false);
+                    assert!(lines.len() < rows.max(1), "{} lines in {rows} rows", lines.len());
+                    for line in &lines {
+                        assert!(width(line) < columns.max(1), "{columns} columns: {line:?}");
+                    }
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn the_bar_is_the_last_to_go() {
+        let script = fixture::busy_run();
+        let lines = draw(&script, 80, 2, false);
+        assert_eq!(lines.len(), 1);
+        assert!(lines[0].contains("16/40"), "{lines:?}");
+    }
+
+    #[test]
+    fn hostile_activity_stays_on_its_line() {
+        let mut script = Script::new(vec![fixture::head(1, "a\u{1b}[2Jb\nc", "e\rv", "x", 1)], 1);
+        script.start(1).doing(1, "one\ntwo \u{1b}]0;title\u{7} \u{202e}three", 5);
+        let lines = draw(&script, 200, 24, false);
+        assert!(lines.iter().all(|line| !line.chars().any(char::is_control)), "{lines:?}");
+        assert_eq!(lines.len(), 3);
+    }
+}

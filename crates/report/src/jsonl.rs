@@ -1,0 +1,104 @@
+//! The events as they are, one JSON document per line, for programs that watch a run.
+//!
+//! An agent may report progress hundreds of times a second; of each trial at most two reports a second are
+//! passed on. All other events are.
+
+use std::collections::HashMap;
+use std::io::Write;
+
+use jiff::{SignedDuration, Timestamp};
+use terca_core::event::{Event, EventKind, Observer};
+use terca_core::state::RunState;
+
+const BETWEEN_REPORTS: SignedDuration = SignedDuration::from_millis(500);
+
+#[derive(Debug)]
+pub struct JsonLines<W: Write> {
+    out: W,
+    /// When progress of a trial was last written.
+    reported: HashMap<u32, Timestamp>,
+    closed: bool,
+}
+
+impl<W: Write> JsonLines<W> {
+    pub fn new(out: W) -> Self {
+        JsonLines { out, reported: HashMap::new(), closed: false }
+    }
+
+    fn is_due(&mut self, event: &Event) -> bool {
+        match &event.kind {
+            EventKind::Progress { trial, .. } => self.is_report_due(*trial, event.at),
+            EventKind::TrialFinished { trial, .. } => {
+                self.reported.remove(trial);
+                true
+            }
+            _ => true,
+        }
+    }
+
+    fn is_report_due(&mut self, trial: u32, at: Timestamp) -> bool {
+        let due = self
+            .reported
+            .get(&trial)
+            .is_none_or(|then| at < *then || at.duration_since(*then) >= BETWEEN_REPORTS);
+        if due {
+            self.reported.insert(trial, at);
+        }
+        due
+    }
+
+    fn write(&mut self, event: &Event) -> std::io::Result<()> {
+        let mut line = serde_json::to_vec(event)?;
+        line.push(b'\n');
+        self.out.write_all(&line)?;
+        self.out.flush()
+    }
+}
+
+impl<W: Write> Observer for JsonLines<W> {
+    fn event(&mut self, event: &Event, _: &RunState) {
+        if !self.closed && self.is_due(event) {
+            self.closed = self.write(event).is_err();
+        }
+    }
+
+    fn tick(&mut self, _: Timestamp, _: &RunState) {}
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::fixture::{self, Script};
+    use terca_core::event::RunStatus;
+
+    fn shown(script: &Script) -> Vec<Event> {
+        let mut out = Vec::new();
+        script.play(&mut JsonLines::new(&mut out));
+        let text = String::from_utf8(out).unwrap();
+        assert!(text.ends_with('\n'));
+        text.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
+    }
+
+    #[test]
+    fn every_event_comes_back_as_it_was() {
+        let mut script = Script::new(fixture::heads(2, 1, 1), 2);
+        script.start(1).doing(1, "one\ntwo", 5).finish(1, &fixture::passed(3.0)).end(RunStatus::Complete);
+        assert_eq!(shown(&script), script.events);
+    }
+
+    #[test]
+    fn a_flood_of_progress_is_thinned_for_each_trial() {
+        let mut script = Script::new(fixture::heads(2, 1, 1), 2);
+        script.start(1).start(2);
+        for step in 0..100 {
+            script.doing(1, &format!("step {step}"), step).doing(2, "other", step).pass(0.1);
+        }
+        let of = |trial: u32| {
+            let is_its =
+                |event: &&Event| matches!(event.kind, EventKind::Progress { trial: id, .. } if id == trial);
+            shown(&script).iter().filter(is_its).count()
+        };
+        // Ten seconds.
+        assert_eq!((of(1), of(2)), (20, 20));
+    }
+}

@@ -1,0 +1,246 @@
+//! One trial in one line.
+//!
+//! Finished trials and trials in flight have the same columns, so that a line that scrolls away looks like the
+//! one it came from:
+//!
+//! ```text
+//! ✓ 1.00   fib  gemini.with-rules #02     41s  20.5k tokens
+//! ✗ 0.00   fib  gemini.base       #02  1m 05s   8.1k tokens  check-file: fib.js does not exist
+//! ⠹ agent  sum  gemini.base       #01     12s   3.0k tokens  run_shell_command npm test
+//! ```
+//!
+//! The mark, the word and the message say everything that the colour says.
+
+use jiff::Timestamp;
+use terca_core::event::{Phase, TrialHead};
+use terca_core::outcome::{Status, TrialReport};
+use terca_core::prose;
+use terca_core::state::Live;
+
+use crate::memo::{Memo, seconds_between};
+use crate::spans::Spans;
+use crate::style::Tone;
+use crate::width::{pad, pad_left, width};
+
+/// Below this there is no room for columns.
+const NARROW: usize = 60;
+/// `0.50` and `agent`.
+const WORD_COLUMNS: usize = 5;
+/// `1m 05s`.
+const TIME_COLUMNS: usize = 6;
+/// `20.5k tokens`.
+const TOKEN_COLUMNS: usize = 13;
+
+const SPINNER: [&str; 8] = ["⣷", "⣯", "⣟", "⡿", "⢿", "⣻", "⣽", "⣾"];
+const SPINNER_STEP_MILLISECONDS: i64 = 125;
+
+/// How much room a line has.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Room {
+    /// A file or a pipe: nothing is cut.
+    Unlimited,
+    /// A screen.
+    Columns(usize),
+}
+
+/// A trial that is over.
+pub fn finished(head: &TrialHead, report: &TrialReport, memo: &Memo, room: Room) -> Spans {
+    let tone = Tone::of_status(report.status);
+    let lead = Spans::of(tone, &format!("{} {}", mark(report.status), verdict(report)));
+    let why =
+        Spans::of(if report.status == Status::Passed { Tone::Dim } else { Tone::Plain }, &reason(report));
+    let time = prose::duration(report.duration_seconds);
+    let tokens = report.stats.tokens();
+    match room {
+        Room::Columns(columns) if columns < NARROW => {
+            let mut line = lead.with(Tone::Plain, "  ");
+            line.push(Tone::Plain, &memo.names.within(head, columns.saturating_sub(line.width())));
+            detail(&mut line, why);
+            line.fit(columns)
+        }
+        _ => columns(lead, head, memo, &time, tokens, why, room),
+    }
+}
+
+/// A trial in flight.
+pub fn in_flight(head: &TrialHead, live: &Live, memo: &Memo, now: Timestamp, columns_: usize) -> Spans {
+    let time = clock(seconds_between(live.since, now));
+    if columns_ < NARROW {
+        let mut line = Spans::of(Tone::Dim, spinner(now)).with(Tone::Plain, " ");
+        let room = columns_.saturating_sub(line.width() + 1 + width(&time));
+        line.push(Tone::Plain, &pad(&memo.names.within(head, room), room));
+        return line.with(Tone::Dim, &format!(" {time}")).fit(columns_);
+    }
+    let lead = Spans::of(Tone::Dim, &format!("{} {}", spinner(now), stage(live.phase)));
+    let doing = Spans::of(Tone::Dim, &doing(head, live));
+    columns(lead, head, memo, &time, live.usage.tokens(), doing, Room::Columns(columns_))
+}
+
+fn columns(
+    lead: Spans,
+    head: &TrialHead,
+    memo: &Memo,
+    time: &str,
+    tokens: Option<u64>,
+    last: Spans,
+    room: Room,
+) -> Spans {
+    let mut line = lead;
+    line.pad_to(2 + WORD_COLUMNS);
+    let name = match room {
+        Room::Unlimited => memo.names.aligned(head),
+        Room::Columns(columns) => memo.names.aligned_within(head, columns / 4),
+    };
+    line.push(Tone::Plain, &format!("  {name}  "));
+    line.push(Tone::Dim, &pad_left(time, TIME_COLUMNS));
+    if memo.tokens {
+        let tokens = tokens.map_or(String::new(), |tokens| format!("{} tokens", prose::compact(tokens)));
+        line.push(Tone::Dim, &format!("  {}", pad_left(&tokens, TOKEN_COLUMNS)));
+    }
+    detail(&mut line, last);
+    match room {
+        Room::Unlimited => line,
+        Room::Columns(columns) => line.fit(columns),
+    }
+}
+
+fn detail(line: &mut Spans, last: Spans) {
+    if !last.is_empty() {
+        line.push(Tone::Plain, "  ");
+        line.append(last);
+    }
+}
+
+pub fn mark(status: Status) -> &'static str {
+    match status {
+        Status::Passed => "✓",
+        Status::Partial => "◐",
+        Status::Failed => "✗",
+        Status::Error => "!",
+        Status::Interrupted | Status::Pending => "-",
+    }
+}
+
+/// The score, or the word for there being none.
+fn verdict(report: &TrialReport) -> String {
+    match report.score {
+        Some(score) if report.status.is_judged() => score_text(score),
+        _ => report.status.word().to_owned(),
+    }
+}
+
+/// Two digits, but never `1.00` for what is less, nor `0.00` for what is more.
+pub fn score_text(score: f64) -> String {
+    let shown = match Status::of_score(score) {
+        Status::Partial => score.clamp(0.01, 0.99),
+        _ => score,
+    };
+    format!("{shown:.2}")
+}
+
+/// Why the trial ended as it did: empty when it simply passed.
+pub fn reason(report: &TrialReport) -> String {
+    let mut reasons = Vec::new();
+    if report.timed_out {
+        reasons.push("timed out".to_owned());
+    }
+    if let Some(error) = &report.error {
+        reasons.push(format!("{}: {}", error.kind.word(), error.message));
+    } else if let Some((test, grade)) = report.first_loss() {
+        reasons.push(format!("{test}: {}", grade.message));
+    } else if let (Status::Failed, Some(code)) = (report.status, report.exit_code) {
+        reasons.push(format!("exit status {code}"));
+    }
+    reasons.extend(report.notes.iter().cloned());
+    if report.attempts > 1 {
+        reasons.push(format!("after {}", prose::count(report.attempts as usize, "attempt")));
+    }
+    reasons.join("; ")
+}
+
+fn doing(head: &TrialHead, live: &Live) -> String {
+    match live.phase {
+        _ if !live.doing.is_empty() => live.doing.clone(),
+        Phase::Agent => head.agent.clone(),
+        _ => String::new(),
+    }
+}
+
+/// The phase in five letters, where a finished trial has its score.
+fn stage(phase: Phase) -> &'static str {
+    match phase {
+        Phase::Setup => "setup",
+        Phase::Agent => "agent",
+        Phase::Tests => "tests",
+        Phase::Collect => "save",
+    }
+}
+
+pub fn spinner(now: Timestamp) -> &'static str {
+    let step = (now.as_millisecond() / SPINNER_STEP_MILLISECONDS).rem_euclid(SPINNER.len() as i64);
+    SPINNER[step as usize]
+}
+
+/// A time that is still growing, in whole seconds: tenths would flicker.
+pub fn clock(seconds: f64) -> String {
+    let whole = seconds.floor();
+    if whole < 60.0 { format!("{whole:.0}s") } else { prose::duration(whole) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::fixture::{self, Script};
+    use crate::style::Palette;
+
+    fn lines(room: Room) -> String {
+        let mut script = Script::new(fixture::heads(2, 2, 2), 2);
+        let reports = [
+            fixture::passed(41.2),
+            fixture::failed(65.0, "check-file", "fib.js does not exist"),
+            fixture::partial(9.0, 0.5),
+            fixture::error("exit status 1"),
+            fixture::interrupted(12.0),
+            TrialReport { timed_out: true, ..fixture::failed(300.0, "check-file", "fib.js does not exist") },
+            TrialReport { attempts: 2, ..fixture::passed(4000.0) },
+        ];
+        for (id, report) in (1..).zip(&reports) {
+            script.start(id).finish(id, report);
+        }
+        let memo = Memo::of(&script.state);
+        let lines: Vec<String> = script.state.trials[..reports.len()]
+            .iter()
+            .map(|trial| finished(&trial.head, &trial.report, &memo, room).render(Palette::new(false)))
+            .collect();
+        lines.join("\n")
+    }
+
+    #[test]
+    fn finished_trials() {
+        insta::assert_snapshot!("finished_unlimited", lines(Room::Unlimited));
+        insta::assert_snapshot!("finished_80", lines(Room::Columns(80)));
+        insta::assert_snapshot!("finished_40", lines(Room::Columns(40)));
+    }
+
+    #[test]
+    fn a_score_is_never_rounded_to_another_verdict() {
+        for (score, text) in [(1.0, "1.00"), (0.999, "0.99"), (0.5, "0.50"), (0.001, "0.01"), (0.0, "0.00")] {
+            assert_eq!(score_text(score), text);
+        }
+    }
+
+    #[test]
+    fn an_agent_that_merely_failed_says_how() {
+        let report = TrialReport {
+            tests: Default::default(),
+            exit_code: Some(3),
+            ..fixture::failed(1.0, "unused", "unused")
+        };
+        assert_eq!(reason(&report), "exit status 3");
+    }
+
+    #[test]
+    fn growing_times_do_not_flicker() {
+        assert_eq!([0.4, 9.96, 59.9, 65.2].map(clock), ["0s", "9s", "59s", "1m 05s"]);
+    }
+}

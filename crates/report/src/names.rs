@@ -1,0 +1,155 @@
+//! What a trial is called, with nothing in it that is the same for every trial of the run.
+//!
+//! `default` is the name of an environment or experiment that nobody wrote, so a run that has only that one does
+//! not mention it; and without repetitions there is no `#01`.
+
+use std::collections::BTreeSet;
+
+use terca_core::event::TrialHead;
+
+use crate::width::{clean, pad, shorten, width};
+
+const UNWRITTEN: &str = "default";
+/// Columns wider than this are not aligned where there is no screen to fit: one long name would push all others apart.
+const WIDEST_ALIGNED: usize = 32;
+
+/// Which parts of a name this run needs, and how wide they get.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Names {
+    environments: bool,
+    experiments: bool,
+    repetitions: bool,
+    eval_width: usize,
+    variant_width: usize,
+}
+
+impl Names {
+    pub fn of<'a>(heads: impl IntoIterator<Item = &'a TrialHead>) -> Self {
+        let heads: Vec<&TrialHead> = heads.into_iter().collect();
+        let mut names = Names {
+            environments: is_worth_naming(heads.iter().map(|head| head.environment.as_str())),
+            experiments: is_worth_naming(heads.iter().map(|head| head.experiment.as_str())),
+            repetitions: heads.iter().any(|head| head.repetition > 1),
+            eval_width: heads.iter().map(|head| width(&clean(&head.eval))).max().unwrap_or(0),
+            variant_width: 0,
+        };
+        let variants: BTreeSet<(&str, &str)> =
+            heads.iter().map(|head| (head.environment.as_str(), head.experiment.as_str())).collect();
+        names.variant_width = variants
+            .iter()
+            .map(|(environment, experiment)| width(&names.variant(environment, experiment)))
+            .max()
+            .unwrap_or(0);
+        names
+    }
+
+    /// The parts of a variant's name that tell it from others: environment, experiment, both or none.
+    pub fn variant_parts(&self, environment: &str, experiment: &str) -> Vec<String> {
+        [(self.environments, environment), (self.experiments, experiment)]
+            .into_iter()
+            .filter(|(needed, _)| *needed)
+            .map(|(_, part)| clean(part).into_owned())
+            .collect()
+    }
+
+    /// `environment.experiment`; empty when the run has but one variant that nobody named.
+    pub fn variant(&self, environment: &str, experiment: &str) -> String {
+        self.variant_parts(environment, experiment).join(".")
+    }
+
+    /// `#02`; empty when nothing is repeated.
+    pub fn repetition(&self, number: u32) -> String {
+        if self.repetitions { format!("#{number:02}") } else { String::new() }
+    }
+
+    /// `fib gemini.with-rules`: the cell that a trial belongs to.
+    pub fn cell(&self, head: &TrialHead) -> String {
+        let eval = clean(&head.eval).into_owned();
+        words([eval, self.variant(&head.environment, &head.experiment)])
+    }
+
+    /// `fib gemini.with-rules #02`.
+    pub fn trial(&self, head: &TrialHead) -> String {
+        words([self.cell(head), self.repetition(head.repetition)])
+    }
+
+    /// The same, with its parts aligned in columns and as long as they need be.
+    pub fn aligned(&self, head: &TrialHead) -> String {
+        self.columns(head, self.eval_width.min(WIDEST_ALIGNED), self.variant_width.min(WIDEST_ALIGNED), false)
+    }
+
+    /// The same, with neither the eval nor the variant wider than `widest`.
+    pub fn aligned_within(&self, head: &TrialHead, widest: usize) -> String {
+        self.columns(head, self.eval_width.min(widest), self.variant_width.min(widest), true)
+    }
+
+    /// The name in `columns` at most, its number kept.
+    pub fn within(&self, head: &TrialHead, columns: usize) -> String {
+        let number = self.repetition(head.repetition);
+        let room = if number.is_empty() { columns } else { columns.saturating_sub(width(&number) + 1) };
+        words([shorten(&self.cell(head), room).into_owned(), number])
+    }
+
+    fn columns(&self, head: &TrialHead, of_eval: usize, of_variant: usize, cut: bool) -> String {
+        let cell = |text: &str, columns: usize| {
+            if cut { pad(&shorten(text, columns), columns) } else { pad(text, columns) }
+        };
+        let eval = cell(&clean(&head.eval), of_eval);
+        let variant = cell(&self.variant(&head.environment, &head.experiment), of_variant);
+        let name = words([variant, self.repetition(head.repetition)]);
+        if name.is_empty() { eval } else { format!("{eval}  {name}") }
+    }
+}
+
+/// Several names, or one that somebody chose.
+fn is_worth_naming<'a>(mut names: impl Iterator<Item = &'a str>) -> bool {
+    let Some(first) = names.next() else { return false };
+    first != UNWRITTEN || names.any(|name| name != first)
+}
+
+fn words<const N: usize>(parts: [String; N]) -> String {
+    let parts: Vec<String> = parts.into_iter().filter(|part| !part.is_empty()).collect();
+    parts.join(" ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::fixture::head;
+
+    fn names(variants: &[(&str, &str)], repetitions: u32) -> (Names, Vec<TrialHead>) {
+        let heads: Vec<TrialHead> = variants
+            .iter()
+            .flat_map(|(environment, experiment)| {
+                (1..=repetitions).map(|number| head(number, "fib", environment, experiment, number))
+            })
+            .collect();
+        (Names::of(&heads), heads)
+    }
+
+    #[test]
+    fn what_is_always_the_same_is_left_out() {
+        for (variants, repetitions, expected) in [
+            (&[("default", "default")][..], 1, "fib"),
+            (&[("default", "default")], 2, "fib #02"),
+            (&[("gemini", "default")], 1, "fib gemini"),
+            (&[("default", "with-rules")], 1, "fib with-rules"),
+            (&[("default", "default"), ("default", "with-rules")], 2, "fib with-rules #02"),
+            (&[("default", "default"), ("gemini", "with-rules")], 2, "fib gemini.with-rules #02"),
+        ] {
+            let (names, heads) = names(variants, repetitions);
+            assert_eq!(names.trial(heads.last().unwrap()), expected);
+        }
+    }
+
+    #[test]
+    fn parts_are_aligned_and_cut_where_there_is_no_room() {
+        let heads =
+            [head(1, "fib", "gemini", "base", 1), head(2, "a-rather-long-eval", "gemini", "with-rules", 2)];
+        let names = Names::of(&heads);
+        assert_eq!(names.aligned(&heads[0]), "fib                 gemini.base       #01");
+        assert_eq!(names.aligned(&heads[1]), "a-rather-long-eval  gemini.with-rules #02");
+        assert_eq!(names.aligned_within(&heads[1], 9), "a-ra…eval  gemi…ules #02");
+        assert_eq!(names.within(&heads[1], 14), "a-rat…ules #02");
+    }
+}

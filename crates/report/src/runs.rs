@@ -1,0 +1,107 @@
+//! The runs so far, for `terca list`: one line each, the newest last, where the eye is.
+
+use jiff::Timestamp;
+use jiff::tz::TimeZone;
+use terca_core::event::RunStatus;
+
+use crate::grid::{Grid, Side};
+use crate::spans::Spans;
+use crate::style::{Palette, Tone};
+
+#[derive(Debug, Clone, PartialEq)]
+pub struct RunRow {
+    pub run: String,
+    pub suite: String,
+    /// `None` when the run's files cannot be read; then `note` says why.
+    pub status: Option<RunStatus>,
+    pub started_at: Option<Timestamp>,
+    pub trials: usize,
+    pub passed: usize,
+    /// Judged and not passed: partial ones too.
+    pub failed: usize,
+    pub errors: usize,
+    pub note: Option<String>,
+}
+
+/// The rows as they come, which should be oldest first; times in the time zone given.
+pub fn runs_table(rows: &[RunRow], zone: &TimeZone, palette: Palette) -> String {
+    if rows.is_empty() {
+        return String::new();
+    }
+    let (left, right) = (Side::Left, Side::Right);
+    let mut grid = Grid::new(&[left, left, left, left, right, right, right, right, left]);
+    let titles = ["run", "suite", "started", "status", "trials", "passed", "failed", "errors"];
+    grid.row(titles.map(|title| Spans::of(Tone::Bold, title)));
+    for row in rows {
+        grid.row(cells(row, zone));
+    }
+    grid.render(0, palette)
+}
+
+fn cells(row: &RunRow, zone: &TimeZone) -> [Spans; 9] {
+    [
+        Spans::plain(&row.run),
+        Spans::plain(&row.suite),
+        Spans::of(Tone::Dim, &started(row.started_at, zone)),
+        status(row.status),
+        Spans::plain(&row.trials.to_string()),
+        number(row.passed, Tone::Good),
+        number(row.failed, Tone::Bad),
+        number(row.errors, Tone::Trouble),
+        Spans::of(Tone::Dim, row.note.as_deref().unwrap_or_default()),
+    ]
+}
+
+/// To the minute; a time that is not known is `–`.
+fn started(at: Option<Timestamp>, zone: &TimeZone) -> String {
+    at.map_or("–".to_owned(), |at| at.to_zoned(zone.clone()).strftime("%Y-%m-%d %H:%M").to_string())
+}
+
+fn status(status: Option<RunStatus>) -> Spans {
+    match status {
+        Some(RunStatus::Complete) => Spans::plain("complete"),
+        Some(RunStatus::Running) => Spans::of(Tone::Bold, "running"),
+        Some(RunStatus::Interrupted) => Spans::of(Tone::Fair, "interrupted"),
+        None => Spans::of(Tone::Trouble, "unreadable"),
+    }
+}
+
+/// Colour only for what there is.
+fn number(number: usize, tone: Tone) -> Spans {
+    Spans::of(if number == 0 { Tone::Dim } else { tone }, &number.to_string())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn row(run: &str, status: Option<RunStatus>, passed: usize, failed: usize, errors: usize) -> RunRow {
+        RunRow {
+            run: run.to_owned(),
+            suite: "basic-js".to_owned(),
+            status,
+            started_at: status.and(Some("2026-11-14T10:00:59Z".parse().unwrap())),
+            trials: passed + failed + errors,
+            passed,
+            failed,
+            errors,
+            note: status.is_none().then(|| "results.json: expected `,` at line 3".to_owned()),
+        }
+    }
+
+    #[test]
+    fn runs_in_lines() {
+        let rows = [
+            row("2026-11-13-001", Some(RunStatus::Complete), 1000, 24, 0),
+            row("2026-11-13-002", None, 0, 0, 0),
+            row("2026-11-14-001", Some(RunStatus::Interrupted), 3, 0, 12),
+            row("2026-11-14-002", Some(RunStatus::Running), 0, 0, 0),
+        ];
+        insta::assert_snapshot!("runs", runs_table(&rows, &TimeZone::UTC, Palette::new(false)));
+    }
+
+    #[test]
+    fn no_runs_are_no_table() {
+        assert_eq!(runs_table(&[], &TimeZone::UTC, Palette::new(false)), "");
+    }
+}

@@ -1,0 +1,142 @@
+//! The live display: a header, finished trials scrolling away, the frame below them.
+//!
+//! Events only leave a mark; the screen is drawn at most ten times a second, whatever happens in the run.
+
+use std::fmt;
+use std::io::Write;
+
+use jiff::{SignedDuration, Timestamp};
+use terca_core::event::{Event, EventKind, Observer};
+use terca_core::state::RunState;
+
+use crate::frame::frame;
+use crate::header::header;
+use crate::line::{self, Room};
+use crate::memo::Memo;
+use crate::painter::Painter;
+use crate::size::Size;
+use crate::spans::Spans;
+use crate::style::{Palette, Tone};
+
+const BETWEEN_DRAWS: SignedDuration = SignedDuration::from_millis(100);
+
+pub struct Tty<W: Write> {
+    painter: Painter<W>,
+    palette: Palette,
+    size: Box<dyn Fn() -> Size + Send>,
+    /// Made at the first event, whichever that is: a resumed run need not begin with `RunStarted`.
+    memo: Option<Memo>,
+    /// What is to be printed above the frame at the next draw.
+    above: Vec<Above>,
+    drawn_at: Option<Timestamp>,
+}
+
+/// Lines are laid out when they are drawn, for the width that the screen has then.
+enum Above {
+    Line(Spans),
+    /// A finished trial, by its id.
+    Trial(u32),
+}
+
+impl<W: Write> Tty<W> {
+    /// On the terminal that standard error or standard output goes to.
+    pub fn new(out: W, palette: Palette) -> Self {
+        Tty::with_size(out, palette, Size::of_terminal)
+    }
+
+    /// The size is asked for before every draw.
+    pub fn with_size(out: W, palette: Palette, size: impl Fn() -> Size + Send + 'static) -> Self {
+        Tty {
+            painter: Painter::new(out),
+            palette,
+            size: Box::new(size),
+            memo: None,
+            above: Vec::new(),
+            drawn_at: None,
+        }
+    }
+
+    /// Erases the frame and gives the cursor back. Also happens when the run is finished, and on drop.
+    pub fn finish(&mut self) {
+        self.painter.finish();
+    }
+
+    fn begin(&mut self, state: &RunState) {
+        self.memo = Some(Memo::of(state));
+        self.above.push(Above::Line(header(state)));
+        self.above.push(Above::Line(Spans::new()));
+    }
+
+    fn is_due(&self, now: Timestamp) -> bool {
+        // A clock that was set back must not stop the display.
+        self.drawn_at.is_none_or(|then| now < then || now.duration_since(then) >= BETWEEN_DRAWS)
+    }
+
+    fn draw(&mut self, now: Timestamp, state: &RunState) {
+        let Some(memo) = &self.memo else { return };
+        let size = (self.size)();
+        let above: Vec<String> = self
+            .above
+            .drain(..)
+            .filter_map(|above| above.lay_out(state, memo, size.usable_columns()))
+            .map(|line| line.render(self.palette))
+            .collect();
+        let frame = match state.finished_at {
+            None => frame(state, memo, now, size, self.palette),
+            Some(_) => Vec::new(),
+        };
+        self.painter.paint(&above, frame, size);
+        self.drawn_at = Some(now);
+    }
+}
+
+impl Above {
+    fn lay_out(self, state: &RunState, memo: &Memo, columns: usize) -> Option<Spans> {
+        match self {
+            Above::Line(line) => Some(line.fit(columns)),
+            Above::Trial(id) => {
+                let trial = state.trial(id)?;
+                Some(line::finished(&trial.head, &trial.report, memo, Room::Columns(columns)))
+            }
+        }
+    }
+}
+
+impl<W: Write> Observer for Tty<W> {
+    fn event(&mut self, event: &Event, state: &RunState) {
+        match (&mut self.memo, &event.kind) {
+            (None, _) | (_, EventKind::RunStarted { .. }) => self.begin(state),
+            (Some(memo), _) => memo.note(event),
+        }
+        match &event.kind {
+            EventKind::TrialFinished { trial, .. } => self.above.push(Above::Trial(*trial)),
+            EventKind::Stopping { reason } => {
+                self.above.push(Above::Line(Spans::of(Tone::Fair, &format!("stopping: {reason}"))));
+            }
+            EventKind::RunFinished { .. } => {
+                self.draw(event.at, state);
+                self.finish();
+                return;
+            }
+            _ => {}
+        }
+        if self.is_due(event.at) {
+            self.draw(event.at, state);
+        }
+    }
+
+    fn tick(&mut self, now: Timestamp, state: &RunState) {
+        if state.finished_at.is_none() && self.is_due(now) {
+            self.draw(now, state);
+        }
+    }
+}
+
+impl<W: Write> fmt::Debug for Tty<W> {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.debug_struct("Tty").field("palette", &self.palette).finish_non_exhaustive()
+    }
+}
+
+#[cfg(test)]
+mod tests;

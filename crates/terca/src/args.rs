@@ -1,0 +1,178 @@
+//! The command line. Only what works is here.
+
+use camino::Utf8PathBuf;
+use clap::error::ErrorKind;
+use clap::parser::ValueSource;
+use clap::{ArgAction, ArgMatches, Args, CommandFactory, FromArgMatches, Parser, Subcommand, ValueEnum};
+
+/// The arguments of this process; wrong ones end it with a message and exit status 2.
+pub fn parse() -> Cli {
+    let matches = Cli::command().get_matches();
+    if let Some(flag) = run_flag_before_command(&matches) {
+        let message = format!("`--{flag}` is an option of `run` and stands after it: terca run --{flag} …");
+        Cli::command().error(ErrorKind::ArgumentConflict, message).exit();
+    }
+    Cli::from_arg_matches(&matches).unwrap_or_else(|error| error.exit())
+}
+
+/// `terca -t fib check` would otherwise check everything, with the selection silently ignored.
+fn run_flag_before_command(matches: &ArgMatches) -> Option<String> {
+    matches.subcommand()?;
+    let run = RunArgs::augment_args(clap::Command::new("run"));
+    let given = |name: &str| matches.value_source(name) == Some(ValueSource::CommandLine);
+    run.get_arguments()
+        .find(|argument| given(argument.get_id().as_str()))
+        .and_then(|argument| argument.get_long())
+        .map(str::to_owned)
+}
+
+/// Runs coding tasks against command-line coding agents and says how rules, MCP servers and models change what
+/// they get done.
+#[derive(Debug, Parser)]
+#[command(
+    name = "terca",
+    disable_version_flag = true,
+    after_help = "Exit status: 0 every trial passed, 1 some did not, 2 wrong usage or configuration,\n\
+                  3 some trials ended in an error, 130 interrupted."
+)]
+pub struct Cli {
+    #[command(subcommand)]
+    pub command: Option<Command>,
+    #[command(flatten)]
+    pub run: RunArgs,
+    #[command(flatten)]
+    pub common: Common,
+    /// Print the version number
+    #[arg(short = 'v', long = "version")]
+    pub version: bool,
+}
+
+#[derive(Debug, Subcommand)]
+pub enum Command {
+    /// Run the suite in this directory (what `terca` alone does)
+    Run(RunArgs),
+    /// Validate the configuration and print the plan; run nothing
+    Check(CheckArgs),
+    /// Show the results of a run
+    Show(ShowArgs),
+    /// List the runs so far
+    List,
+}
+
+/// Where the suite is, and how to write to the terminal.
+#[derive(Debug, Clone, Args)]
+pub struct Common {
+    /// The suite's directory
+    #[arg(short = 'C', long = "dir", value_name = "DIR", default_value = ".", global = true)]
+    pub dir: Utf8PathBuf,
+    /// When to use colour (also: NO_COLOR)
+    #[arg(long, value_enum, default_value_t = Colour::Auto, value_name = "WHEN", global = true)]
+    pub color: Colour,
+}
+
+#[derive(Debug, Clone, Args)]
+pub struct SelectionArgs {
+    /// Only these evals (repeatable, comma-separated, globs, tag:NAME)
+    #[arg(short = 't', long = "test", value_name = "NAME", action = ArgAction::Append)]
+    pub evals: Vec<String>,
+    /// Only these experiments
+    #[arg(short = 'x', long = "experiment", value_name = "NAME", action = ArgAction::Append)]
+    pub experiments: Vec<String>,
+    /// Only these environments
+    #[arg(short = 'e', long = "environment", value_name = "NAME", action = ArgAction::Append)]
+    pub environments: Vec<String>,
+    /// How often each eval is run in each variant, whatever the suite says
+    #[arg(short = 'n', long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
+    pub repetitions: Option<u32>,
+    /// Run every variant with this agent instead (`oracle` and `nop` check the evals themselves)
+    #[arg(long, value_name = "NAME")]
+    pub agent: Option<String>,
+    /// The agent's time limit, whatever the suite says
+    #[arg(long, value_name = "SECONDS", value_parser = seconds)]
+    pub timeout: Option<f64>,
+    /// The seed of the order in which trials run (default: random, recorded)
+    #[arg(long, value_name = "N")]
+    pub seed: Option<u64>,
+}
+
+#[derive(Debug, Clone, Args)]
+pub struct RunArgs {
+    #[command(flatten)]
+    pub selection: SelectionArgs,
+    /// Trials in flight at once
+    #[arg(short = 'c', long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=10_000))]
+    pub concurrency: Option<u32>,
+    /// Start no further trial after the first that does not pass
+    #[arg(long)]
+    pub fail_fast: bool,
+    /// Exit with 0 when at least this share of the judged trials passed
+    #[arg(long, value_name = "RATE", default_value = "1.0", value_parser = share)]
+    pub fail_under: f64,
+    /// Progress as a live display, as lines, or as one JSON event per line
+    #[arg(long, value_enum, default_value_t = Format::Auto)]
+    pub format: Format,
+    /// Which workspaces stay on disk
+    #[arg(long, value_enum, default_value_t = KeepChoice::All)]
+    pub keep: KeepChoice,
+    /// Print the trials that would run, in order, and stop
+    #[arg(long)]
+    pub dry_run: bool,
+}
+
+#[derive(Debug, Clone, Args)]
+pub struct CheckArgs {
+    #[command(flatten)]
+    pub selection: SelectionArgs,
+}
+
+#[derive(Debug, Clone, Args)]
+pub struct ShowArgs {
+    /// A run's name or number (default: the latest)
+    pub run: Option<String>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum Format {
+    Auto,
+    Tty,
+    Plain,
+    Json,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum Colour {
+    Auto,
+    Always,
+    Never,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum KeepChoice {
+    All,
+    Failed,
+    None,
+}
+
+fn seconds(text: &str) -> Result<f64, String> {
+    match text.parse::<f64>() {
+        Ok(value) if value > 0.0 && value <= 1e9 => Ok(value),
+        _ => Err("expected a number of seconds above 0".into()),
+    }
+}
+
+fn share(text: &str) -> Result<f64, String> {
+    match text.parse::<f64>() {
+        Ok(value) if (0.0..=1.0).contains(&value) => Ok(value),
+        _ => Err("expected a share from 0 to 1, such as 0.9".into()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::CommandFactory;
+
+    #[test]
+    fn the_command_line_is_consistent() {
+        super::Cli::command().debug_assert();
+    }
+}

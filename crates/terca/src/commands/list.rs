@@ -1,0 +1,64 @@
+//! `terca list`: the runs so far, one line each.
+
+use terca_engine::{discover, runs, store};
+use terca_report::{Palette, RunRow, runs_table};
+
+use super::{MISUSE, TROUBLE};
+use crate::args::Common;
+use crate::screen;
+
+pub(super) fn list(common: &Common) -> u8 {
+    let dir = match discover::canonical(&common.dir) {
+        Ok(dir) => dir,
+        Err(error) => {
+            screen::complain(&error.to_string());
+            return MISUSE;
+        }
+    };
+    let names = match runs::names(&dir) {
+        Ok(names) => names,
+        Err(error) => {
+            screen::complain(&error.to_string());
+            return TROUBLE;
+        }
+    };
+    if names.is_empty() {
+        screen::remark(&format!("no runs yet in {}", store::runs_dir(&dir)));
+        return 0;
+    }
+    let palette = Palette { colour: screen::colour(common.color, &std::io::stdout()) };
+    let rows: Vec<RunRow> = names.into_iter().map(|name| row(&dir, name)).collect();
+    screen::say(&runs_table(&rows, &jiff::tz::TimeZone::system(), palette));
+    0
+}
+
+/// A run that cannot be read is still listed, with the reason.
+fn row(dir: &camino::Utf8Path, name: String) -> RunRow {
+    match runs::read(&store::runs_dir(dir).join(&name)) {
+        Ok(run) => {
+            let state = run.state;
+            RunRow {
+                run: name,
+                suite: state.suite,
+                status: Some(state.status),
+                started_at: state.started_at,
+                trials: state.counts.total,
+                passed: state.counts.passed,
+                failed: state.counts.partial + state.counts.failed,
+                errors: state.counts.errors,
+                note: None,
+            }
+        }
+        Err(error) => RunRow {
+            run: name,
+            suite: String::new(),
+            status: None,
+            started_at: None,
+            trials: 0,
+            passed: 0,
+            failed: 0,
+            errors: 0,
+            note: Some(error.to_string()),
+        },
+    }
+}

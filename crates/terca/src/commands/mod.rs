@@ -1,0 +1,35 @@
+//! One file per command. Each returns an exit status.
+
+mod check;
+mod list;
+mod plan;
+mod run;
+mod show;
+
+use std::process::ExitCode;
+
+use crate::args::{Cli, Command};
+use crate::screen;
+
+/// Wrong usage or configuration: nothing was run.
+pub(crate) const MISUSE: u8 = 2;
+/// Some trials, or Terca itself, could not do their work.
+pub(crate) const TROUBLE: u8 = 3;
+pub(crate) const INTERRUPTED: u8 = 130;
+
+pub(crate) const VERSION: &str = env!("CARGO_PKG_VERSION");
+
+pub(crate) fn dispatch(cli: Cli) -> ExitCode {
+    if cli.version {
+        screen::say(VERSION);
+        return ExitCode::SUCCESS;
+    }
+    let status = match cli.command {
+        None => run::run(&cli.run, &cli.common),
+        Some(Command::Run(args)) => run::run(&args, &cli.common),
+        Some(Command::Check(args)) => check::check(&args, &cli.common),
+        Some(Command::Show(args)) => show::show(&args, &cli.common),
+        Some(Command::List) => list::list(&cli.common),
+    };
+    ExitCode::from(status)
+}

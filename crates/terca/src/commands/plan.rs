@@ -1,0 +1,98 @@
+//! What `run` and `check` have in common: from a directory and a selection to a plan, or to complaints.
+
+use std::time::Duration;
+
+use terca_core::agent;
+use terca_core::config::Suite;
+use terca_core::config::suite::AgentChoice;
+use terca_core::diagnostic::{Diagnostic, Diagnostics, Style};
+use terca_core::event::TrialHead;
+use terca_core::matrix::{Overrides, Plan, expand};
+use terca_core::prose;
+use terca_core::schedule;
+use terca_core::selection::Selection;
+use terca_core::source::Sources;
+use terca_engine::discover;
+use terca_engine::environment::Host;
+
+use crate::args::{Common, SelectionArgs};
+use crate::screen;
+
+pub(super) struct Planned {
+    pub(super) suite: Suite,
+    pub(super) plan: Plan,
+    pub(super) seed: u64,
+    /// Positions in the plan's trials, in the order to start them.
+    pub(super) order: Vec<usize>,
+}
+
+impl Planned {
+    pub(super) fn heads(&self) -> Vec<TrialHead> {
+        self.plan.trials.iter().map(TrialHead::of).collect()
+    }
+}
+
+/// The plan, or `None` when every reason why not has been said.
+pub(super) fn make(selection: &SelectionArgs, common: &Common, host: &Host) -> Option<Planned> {
+    let loaded = match discover::load(&common.dir) {
+        Ok(loaded) => loaded,
+        Err(error) => {
+            screen::complain(&error.to_string());
+            return None;
+        }
+    };
+    let mut problems = loaded.problems;
+    let overrides = overrides(selection, &mut problems);
+    let planned = loaded.suite.map(|suite| {
+        let chosen = Selection {
+            evals: selection.evals.clone(),
+            experiments: selection.experiments.clone(),
+            environments: selection.environments.clone(),
+        };
+        let plan =
+            expand(&suite, &chosen, &overrides, &|name| host.get(name).map(str::to_owned), &mut problems);
+        let seed = selection.seed.unwrap_or_else(|| fastrand::u64(..1 << 32));
+        let order = schedule::order(&plan.trials, seed);
+        Planned { suite, plan, seed, order }
+    });
+    problems.sort();
+    report(&problems, &loaded.sources, common);
+    planned.filter(|_| !problems.has_errors())
+}
+
+fn overrides(selection: &SelectionArgs, problems: &mut Diagnostics) -> Overrides {
+    Overrides {
+        agent: selection.agent.as_deref().and_then(|name| chosen_agent(name, problems)),
+        repetitions: selection.repetitions,
+        timeout: selection.timeout.map(Duration::from_secs_f64),
+    }
+}
+
+fn chosen_agent(name: &str, problems: &mut Diagnostics) -> Option<AgentChoice> {
+    let names: Vec<&str> = agent::names().into_iter().filter(|name| !takes_command(name)).collect();
+    match agent::find(name).filter(|agent| !agent.profile().takes_command) {
+        Some(agent) => Some(AgentChoice { agent, command: None }),
+        None => {
+            let diagnostic = Diagnostic::error(format!("--agent {name}: no such agent"));
+            problems.push(diagnostic.help(format!("the agents are {}", prose::quoted_list(&names, "and"))));
+            None
+        }
+    }
+}
+
+fn takes_command(name: &str) -> bool {
+    agent::find(name).is_some_and(|agent| agent.profile().takes_command)
+}
+
+/// All problems of all files in one go.
+fn report(problems: &Diagnostics, sources: &Sources, common: &Common) {
+    if problems.iter().next().is_none() {
+        return;
+    }
+    let colour = screen::colour(common.color, &std::io::stderr());
+    screen::remark(&problems.render(sources, Style { colour, ..Style::PLAIN }));
+    match problems.error_count() {
+        0 => screen::remark(""),
+        count => screen::remark(&format!("\n{}: nothing was run", prose::count(count, "error"))),
+    }
+}

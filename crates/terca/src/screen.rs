@@ -1,0 +1,47 @@
+//! Where words go: people read standard error, programs read standard output.
+//!
+//! The only module of the binary that writes to the terminal. A closed pipe (`terca list | head`) is no error.
+
+use std::io::{IsTerminal, Write};
+
+use crate::args::Colour;
+
+/// Whether to colour what is written to a stream.
+pub fn colour(choice: Colour, stream: &impl IsTerminal) -> bool {
+    match choice {
+        Colour::Always => true,
+        Colour::Never => false,
+        Colour::Auto => {
+            let refused = std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty());
+            let dumb = std::env::var_os("TERM").is_some_and(|term| term == "dumb");
+            stream.is_terminal() && !refused && !dumb
+        }
+    }
+}
+
+/// How wide what is written may be.
+pub fn columns() -> usize {
+    terca_report::Size::of_terminal().columns
+}
+
+/// To standard output.
+pub fn say(text: &str) {
+    let _ = writeln!(std::io::stdout(), "{}", text.trim_end_matches('\n'));
+}
+
+/// Parts to standard output, a blank line between those that say something.
+pub fn say_all(parts: &[String]) {
+    let present: Vec<&str> =
+        parts.iter().map(|part| part.trim_matches('\n')).filter(|part| !part.is_empty()).collect();
+    say(&present.join("\n\n"));
+}
+
+/// To standard error.
+pub fn remark(text: &str) {
+    let _ = writeln!(std::io::stderr(), "{}", text.trim_end_matches('\n'));
+}
+
+/// An error, to standard error.
+pub fn complain(text: &str) {
+    remark(&format!("error: {text}"));
+}

@@ -1,0 +1,64 @@
+#!/bin/sh
+# An agent that misbehaves. Each mode is something real agents have been seen to do.
+# It says `ready` in a file of the workspace once its mischief is under way.
+set -u
+
+ready() { : > ready; }
+
+case "$1" in
+  ignores-signals)      # keeps running whatever it is asked
+    trap '' TERM INT HUP
+    ready
+    while :; do sleep 1; done ;;
+  daemons)              # double-forked, in sessions of their own, deaf to signals
+    for n in 1 2 3; do
+      setsid sh -c 'trap "" TERM INT HUP; (cd / && exec sleep 300) >/dev/null 2>&1 &' &
+    done
+    wait
+    ready ;;
+  hops)                 # a process that forks itself anew all the time, to outrun whoever walks the tree
+    setsid sh -c 'trap "" TERM INT HUP; hop() { [ "$1" -lt 2000 ] && { sleep 0.01; (hop $(($1 + 1))) & }; }; hop 0' &
+    ready ;;
+  outlived)             # a child that holds the output open and outlives it
+    sleep 300 &
+    ready
+    echo "gone already" ;;
+  floods)               # 200 MB in short lines
+    ready
+    head -c 200000000 /dev/zero | tr '\0' 'x' | fold -w 199 ;;
+  one-long-line)        # 50 MB without a line end
+    ready
+    head -c 52428800 /dev/zero | tr '\0' 'x'
+    echo ;;
+  half-a-line)
+    ready
+    printf 'a whole line\nhalf a li' ;;
+  dies)                 # killed by a signal, with nothing done
+    kill -SEGV $$ ;;
+  dies-after-work)
+    echo work > work.txt
+    kill -SEGV $$ ;;
+  writes-outside)       # tries every way out of the workspace
+    echo x > ../escaped.txt
+    ln -s / root-link
+    ln -s ../../.. up-link
+    ready ;;
+  shoots-supervisor)    # ends the process that looks after it, then goes on
+    setsid sleep 300 &
+    ready
+    kill -9 $PPID
+    sleep 300 ;;
+  repeats-prompt)       # the prompt, from standard input and from the file
+    cat > from-stdin.txt
+    cp "$TERCA_PROMPT_FILE" from-file.txt ;;
+  sleeps)
+    ready
+    sleep 300 ;;
+  sleeps-in-tool)       # as an agent does it: the tool's shell in a session of its own
+    setsid sh -c 'sleep 300' &
+    ready
+    wait ;;
+  *)
+    echo "no such mischief: $1" >&2
+    exit 64 ;;
+esac

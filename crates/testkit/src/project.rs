@@ -1,0 +1,181 @@
+//! A suite in a temporary directory, and the program run in it.
+
+use std::os::unix::fs::PermissionsExt;
+use std::process::{Command, Stdio};
+
+use camino::{Utf8Path, Utf8PathBuf};
+use serde_json::Value;
+use tempfile::TempDir;
+
+use crate::processes::{Process, processes_below};
+use crate::session::Session;
+
+#[derive(Debug)]
+pub struct Project {
+    program: Utf8PathBuf,
+    guard: TempDir,
+    env: Vec<(String, String)>,
+}
+
+/// How a run of the program ended.
+#[derive(Debug)]
+pub struct Outcome {
+    pub status: i32,
+    pub stdout: String,
+    pub stderr: String,
+}
+
+impl Project {
+    /// An empty project for the program at this path.
+    pub fn new(program: impl Into<Utf8PathBuf>) -> Self {
+        // Not below /tmp when that is a RAM disk of another size than /var/tmp: tests write hundreds of megabytes.
+        let guard = tempfile::Builder::new()
+            .prefix("terca-test-")
+            .tempdir_in("/var/tmp")
+            .expect("a temporary directory");
+        let project = Project { program: program.into(), guard, env: Vec::new() };
+        for dir in ["suite", "work", "home"] {
+            std::fs::create_dir(project.root().join(dir)).expect("a directory");
+        }
+        project
+    }
+
+    fn root(&self) -> &Utf8Path {
+        Utf8Path::from_path(self.guard.path()).expect("a UTF-8 path")
+    }
+
+    /// The suite's directory.
+    pub fn dir(&self) -> Utf8PathBuf {
+        self.root().join("suite").canonicalize_utf8().expect("the suite exists")
+    }
+
+    /// Where trials live while they run.
+    pub fn work_dir(&self) -> Utf8PathBuf {
+        self.root().join("work")
+    }
+
+    /// The home directory of whoever runs Terca here.
+    pub fn home(&self) -> Utf8PathBuf {
+        self.root().join("home")
+    }
+
+    pub fn path(&self, path: &str) -> Utf8PathBuf {
+        self.dir().join(path)
+    }
+
+    pub fn file(self, path: &str, content: impl AsRef<[u8]>) -> Self {
+        let path = self.path(path);
+        std::fs::create_dir_all(path.parent().expect("a parent")).expect("directories");
+        std::fs::write(path, content).expect("a file");
+        self
+    }
+
+    pub fn executable(self, path: &str, content: &str) -> Self {
+        let this = self.file(path, content);
+        std::fs::set_permissions(this.path(path), std::fs::Permissions::from_mode(0o755))
+            .expect("permissions");
+        this
+    }
+
+    pub fn symlink(self, path: &str, target: &str) -> Self {
+        let path = self.path(path);
+        std::fs::create_dir_all(path.parent().expect("a parent")).expect("directories");
+        std::os::unix::fs::symlink(target, path).expect("a link");
+        self
+    }
+
+    pub fn directory(self, path: &str) -> Self {
+        std::fs::create_dir_all(self.path(path)).expect("a directory");
+        self
+    }
+
+    /// A variable of Terca's own environment.
+    pub fn env(mut self, name: &str, value: &str) -> Self {
+        self.env.push((name.into(), value.into()));
+        self
+    }
+
+    /// The program with arguments, not started yet.
+    pub fn command(&self, args: &[&str]) -> Command {
+        let mut command = Command::new(&self.program);
+        command
+            .args(args)
+            .current_dir(self.dir())
+            .env_clear()
+            .env("PATH", std::env::var_os("PATH").unwrap_or_default())
+            .env("HOME", self.home())
+            .env("TZ", "UTC")
+            .env("TERCA_WORK_DIR", self.work_dir())
+            .envs(self.env.iter().map(|(name, value)| (name, value)))
+            .stdin(Stdio::null());
+        command
+    }
+
+    /// Runs the program to its end.
+    pub fn terca(&self, args: &[&str]) -> Outcome {
+        let output = self.command(args).output().expect("the program starts");
+        Outcome {
+            status: exit_status(output.status),
+            stdout: String::from_utf8_lossy(&output.stdout).into_owned(),
+            stderr: String::from_utf8_lossy(&output.stderr).into_owned(),
+        }
+    }
+
+    /// Starts the program and leaves it running.
+    pub fn start(&self, args: &[&str]) -> Session {
+        Session::start(self.command(args))
+    }
+
+    /// The folder of the latest run.
+    pub fn run_dir(&self) -> Utf8PathBuf {
+        let runs = self.path(".terca/runs");
+        let mut names: Vec<Utf8PathBuf> = runs
+            .read_dir_utf8()
+            .expect("there are runs")
+            .flatten()
+            .map(|entry| entry.path().to_owned())
+            .collect();
+        names.sort();
+        names.pop().expect("there is a run")
+    }
+
+    /// `results.json` of the latest run.
+    pub fn results(&self) -> Value {
+        let text = std::fs::read_to_string(self.run_dir().join("results.json")).expect("results.json");
+        serde_json::from_str(&text).expect("results.json is JSON")
+    }
+
+    /// The one trial of a run of one.
+    pub fn only_trial(&self) -> Value {
+        let results = self.results();
+        let trials = results["trials"].as_array().expect("trials");
+        assert_eq!(trials.len(), 1, "one trial was expected");
+        trials[0].clone()
+    }
+
+    /// A file in the folder of the one trial.
+    pub fn trial_file(&self, name: &str) -> String {
+        let trial = self.only_trial();
+        let path = self.run_dir().join(trial["dir"].as_str().expect("dir")).join(name);
+        let bytes = std::fs::read(&path).unwrap_or_else(|error| panic!("{path}: {error}"));
+        String::from_utf8_lossy(&bytes).into_owned()
+    }
+
+    /// Processes that this project's runs have started and that still run, zombies left out.
+    pub fn processes(&self) -> Vec<Process> {
+        processes_below(self.root())
+    }
+
+    /// Fails unless every process is gone and the work directory is empty.
+    pub fn assert_nothing_left(&self) {
+        let left = self.processes();
+        assert!(left.is_empty(), "processes were left behind: {left:?}");
+        let rooms: Vec<_> = self.work_dir().read_dir_utf8().expect("the work directory").flatten().collect();
+        assert!(rooms.is_empty(), "directories were left behind: {rooms:?}");
+    }
+}
+
+pub(crate) fn exit_status(status: std::process::ExitStatus) -> i32 {
+    use std::os::unix::process::ExitStatusExt;
+    status.code().unwrap_or_else(|| 128 + status.signal().unwrap_or(0))
+}

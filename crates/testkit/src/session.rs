@@ -1,0 +1,60 @@
+//! The program while it runs.
+
+use std::io::Read;
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+
+use rustix::process::{Pid, Signal, kill_process};
+
+use crate::project::{Outcome, exit_status};
+
+/// Longer than anything a test waits for on a busy machine.
+const PATIENCE: Duration = Duration::from_secs(120);
+
+#[derive(Debug)]
+pub struct Session {
+    child: Child,
+}
+
+impl Session {
+    pub(crate) fn start(mut command: Command) -> Self {
+        let child =
+            command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("the program starts");
+        Session { child }
+    }
+
+    pub fn signal(&self, signal: Signal) {
+        let pid = Pid::from_raw(self.child.id() as i32).expect("a process id");
+        kill_process(pid, signal).expect("the program is there to be signalled");
+    }
+
+    /// Waits until something has come about, by looking again and again.
+    pub fn wait_until(&mut self, what: &str, mut come_about: impl FnMut() -> bool) {
+        let started = Instant::now();
+        while !come_about() {
+            if let Ok(Some(status)) = self.child.try_wait() {
+                panic!("the program ended ({status}) before {what}: {}", self.words());
+            }
+            assert!(started.elapsed() < PATIENCE, "{what}: not within {PATIENCE:?}");
+            std::thread::sleep(Duration::from_millis(10));
+        }
+    }
+
+    fn words(&mut self) -> String {
+        let mut words = String::new();
+        if let Some(stderr) = &mut self.child.stderr {
+            let _ = stderr.read_to_string(&mut words);
+        }
+        words
+    }
+
+    /// Waits for the program's end.
+    pub fn finish(self) -> Outcome {
+        let output = self.child.wait_with_output().expect("the program ends");
+        Outcome {
+            status: exit_status(output.status),
+            stdout: String::from_utf8_lossy(&output.stdout).into_owned(),
+            stderr: String::from_utf8_lossy(&output.stderr).into_owned(),
+        }
+    }
+}
