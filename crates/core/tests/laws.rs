@@ -4,9 +4,8 @@
 mod support;
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::fmt::Write;
 
-use jiff::Timestamp;
+use jiff::{SignedDuration, Timestamp};
 use proptest::collection::{btree_map, vec};
 use proptest::option;
 use proptest::prelude::*;
@@ -38,18 +37,13 @@ impl Shape {
         let named = |prefix: &str, count: usize| -> String {
             (0..count).map(|n| format!("  - name: {prefix}{n}\n")).collect()
         };
-        let mut suite = format!(
-            "repetitions: {}\nenvironments:\n{}experiments:\n{}evals:\n",
+        let evals: String = self.evals.iter().enumerate().map(|(n, own)| inline_eval(n, *own)).collect();
+        let suite = format!(
+            "repetitions: {}\nenvironments:\n{}experiments:\n{}evals:\n{evals}",
             self.repetitions,
             named("env", self.environments),
             named("exp", self.experiments)
         );
-        for (n, repetitions) in self.evals.iter().enumerate() {
-            writeln!(suite, "  - name: eval{n}\n    prompt: go").unwrap();
-            if let Some(repetitions) = repetitions {
-                writeln!(suite, "    repetitions: {repetitions}").unwrap();
-            }
-        }
         Project::new(&[("terca.yaml", &suite)])
     }
 
@@ -65,6 +59,11 @@ impl Shape {
         let repetitions: u32 = self.evals.iter().map(|own| own.unwrap_or(self.repetitions)).sum();
         repetitions * (self.environments * self.experiments) as u32
     }
+}
+
+fn inline_eval(number: usize, repetitions: Option<u32>) -> String {
+    let own = repetitions.map_or(String::new(), |count| format!("    repetitions: {count}\n"));
+    format!("  - name: eval{number}\n    prompt: go\n{own}")
 }
 
 fn shapes() -> impl Strategy<Value = Shape> {
@@ -119,7 +118,7 @@ proptest! {
 
     #[test]
     fn repetitions_of_the_command_line_override_all(shape in shapes(), repetitions in 1..4u32) {
-        let same = Shape { repetitions, evals: vec![None; shape.evals.len()], ..shape.clone() };
+        let same = Shape { repetitions, evals: vec![None; shape.evals.len()], ..shape };
         let plan = shape.plan(&Selection::default(), Some(repetitions));
         prop_assert_eq!(all_coordinates(&plan), all_coordinates(&same.whole_plan()));
     }
@@ -137,7 +136,7 @@ proptest! {
         };
         let blocks: Vec<(String, u32)> = order.chunk_by(|a, b| block(a) == block(b)).map(|c| block(&c[0])).collect();
         prop_assert_eq!(blocks.iter().collect::<BTreeSet<_>>().len(), blocks.len(), "a block is torn apart");
-        prop_assert_eq!(schedule::order(&plan.trials, seed), order);
+        prop_assert_eq!(&schedule::order(&plan.trials, seed), &order);
     }
 
     #[test]
@@ -205,7 +204,7 @@ fn grades() -> impl Strategy<Value = BTreeMap<String, Grade>> {
 
 fn reports() -> impl Strategy<Value = TrialReport> {
     let time = (-1_000_000_000_000..1_000_000_000_000i64)
-        .prop_map(|ms| Timestamp::from_millisecond(ms).expect("a time within range"));
+        .prop_map(|ms| Timestamp::UNIX_EPOCH + SignedDuration::from_millis(ms));
     let error = "\\PC{0,8}".prop_map(|message| TrialError::new(ErrorKind::RateLimit, message));
     (statuses(), grades(), usages(), option::of(figures()), option::of(time), option::of(error)).prop_map(
         |(status, tests, usage, seconds, started_at, error)| TrialReport {
@@ -262,8 +261,9 @@ fn journals() -> impl Strategy<Value = Vec<Event>> {
 }
 
 fn at(seq: u64) -> Timestamp {
-    Timestamp::from_nanosecond(1_794_000_000_000_000_000 + i128::from(seq) * 1_234_567)
-        .expect("a time within range")
+    Timestamp::UNIX_EPOCH
+        + SignedDuration::from_nanos(1_794_000_000_000_000_000)
+        + SignedDuration::from_nanos(seq.cast_signed() * 1_234_567)
 }
 
 fn recount(state: &RunState) -> Counts {
@@ -279,7 +279,7 @@ fn recount(state: &RunState) -> Counts {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 30000, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: 128, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
     fn the_journal_gives_the_results(events in journals()) {
@@ -287,7 +287,7 @@ proptest! {
         let journal: Vec<String> = events.iter().map(|event| serde_json::to_string(event).unwrap()).collect();
         let read: Vec<Event> = journal.iter().map(|line| serde_json::from_str(line).unwrap()).collect();
         prop_assert_eq!(&read, &events);
-        prop_assert_eq!(Results::of(&RunState::fold(&read)), results.clone());
+        prop_assert_eq!(&Results::of(&RunState::fold(&read)), &results);
         let document = serde_json::to_string(&results).unwrap();
         prop_assert_eq!(serde_json::from_str::<Results>(&document).unwrap(), results);
     }
@@ -332,7 +332,7 @@ fn load_everywhere(text: &str) -> String {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 30000, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: 128, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
     fn any_text_is_read_or_refused(text in "(?s).{0,60}") {

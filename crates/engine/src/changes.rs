@@ -122,7 +122,7 @@ impl Snapshot {
         text.push_str(&mode_lines(noted.map(|noted| noted.mode), &workspace.join(path), change.kind));
         match (old, new) {
             (Side::Opaque, _) | (_, Side::Opaque) => {
-                text.push_str(&format!("Binary files a/{path} and b/{path} differ\n"))
+                text.push_str(&format!("Binary files a/{path} and b/{path} differ\n"));
             }
             (old, new) => {
                 let name = |side: &Side, prefix: &str| match side {

@@ -226,6 +226,8 @@ fn start(trial: TrialSpec, context: Arc<Context>, sender: &Sender<Message>) {
             };
             let outcome = catch_unwind(AssertUnwindSafe(|| trial::run(&trial, &context, &emit)));
             let report = outcome.unwrap_or_else(|panic| broken(&*panic));
+            // Let go before the end is told: whoever hears of the last end may remove the work directory.
+            drop(context);
             emit(EventKind::TrialFinished { trial: id, report: Box::new(report) });
         }
     };

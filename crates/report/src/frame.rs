@@ -63,11 +63,7 @@ fn trials(state: &RunState, memo: &Memo, now: Timestamp, columns: usize, room: u
 }
 
 fn rest(shown: usize, all: usize) -> String {
-    if shown == 0 {
-        format!("… {} in flight", prose::count(all, "trial"))
-    } else {
-        format!("… and {} more", all - shown)
-    }
+    if shown == 0 { format!("… {all} in flight") } else { format!("… and {} more", all - shown) }
 }
 
 fn footer(state: &RunState, memo: &Memo, now: Timestamp, columns: usize) -> Vec<Spans> {
@@ -137,8 +133,8 @@ mod tests {
         let mut stopping = fixture::busy_run();
         stopping.stop("fail-fast");
         for script in [&crowded, &stopping, &fixture::busy_run(), &Script::new(Vec::new(), 1)] {
-            for columns in 0..140 {
-                for rows in 0..50 {
+            for columns in (0..30).chain((30..140).step_by(7)).chain(58..62) {
+                for rows in (0..8).chain([11, 12, 13, 24, 50]) {
                     let lines = draw(script, columns, rows, false);
                     assert!(lines.len() < rows.max(1), "{} lines in {rows} rows", lines.len());
                     for line in &lines {

@@ -50,13 +50,15 @@ impl Grid {
 
     fn line(&self, row: &[Spans], widths: &[usize]) -> Spans {
         let mut line = Spans::new();
-        let mut end = 0;
+        let mut start = 0;
         for (column, (cell, width)) in row.iter().zip(widths).enumerate() {
             let side = self.sides.get(column).copied().unwrap_or(Side::Left);
-            line.append(set(cell, *width, side));
+            if !cell.is_empty() {
+                line.pad_to(start);
+                line.append(set(cell, *width, side));
+            }
             // A column that is empty in every row takes no gap either.
-            end += if *width == 0 { 0 } else { width + GAP };
-            line.pad_to(end);
+            start += if *width == 0 { 0 } else { width + GAP };
         }
         line
     }

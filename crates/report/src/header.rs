@@ -1,27 +1,28 @@
 //! The lines at the beginning of a run, the same for the live display and for plain lines.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
+use terca_core::event::TrialHead;
 use terca_core::prose;
 use terca_core::state::RunState;
 
 use crate::spans::Spans;
 use crate::style::Tone;
 
-/// `basic-js: 24 trials (3 evals × 2 variants × 4 repetitions), 4 at a time, run 2026-11-14-001, seed 7`.
-pub fn header(state: &RunState) -> Spans {
+/// `basic-js: 24 trials (3 evals × 2 variants × 4 repetitions)`.
+pub fn title(state: &RunState) -> Spans {
     let trials = prose::count(state.trials.len(), "trial");
-    let mut line = Spans::of(Tone::Bold, &state.suite).with(Tone::Plain, &format!(": {trials}"));
-    let heads = state.trials.iter().map(|trial| &trial.head);
-    let shape = Shape::of(heads);
-    if state.trials.len() > 1 {
-        line.push(Tone::Plain, &format!(" ({})", shape.in_words()));
+    let title = Spans::of(Tone::Bold, &state.suite).with(Tone::Plain, &format!(": {trials}"));
+    match Shape::of(state.trials.iter().map(|trial| &trial.head)).in_words() {
+        words if words.is_empty() => title,
+        words => title.with(Tone::Plain, &format!(" ({words})")),
     }
-    line.push(
-        Tone::Dim,
-        &format!(", {} at a time, run {}, seed {}", state.concurrency, state.run, state.seed),
-    );
-    line
+}
+
+/// `4 at a time, run 2026-11-14-001, seed 7`.
+pub fn particulars(state: &RunState) -> Spans {
+    let text = format!("{} at a time, run {}, seed {}", state.concurrency, state.run, state.seed);
+    Spans::of(Tone::Dim, &text)
 }
 
 /// How many of what a plan is made of.
@@ -35,9 +36,9 @@ pub struct Shape {
 }
 
 impl Shape {
-    pub fn of<'a>(heads: impl IntoIterator<Item = &'a terca_core::event::TrialHead>) -> Self {
+    pub fn of<'a>(heads: impl IntoIterator<Item = &'a TrialHead>) -> Self {
         let (mut evals, mut variants) = (BTreeSet::new(), BTreeSet::new());
-        let mut cells = std::collections::BTreeMap::<_, usize>::new();
+        let mut cells = BTreeMap::<_, usize>::new();
         for head in heads {
             evals.insert(&head.eval);
             variants.insert((&head.environment, &head.experiment));
@@ -54,17 +55,26 @@ impl Shape {
         }
     }
 
-    /// `3 evals × 2 variants × 4 repetitions`, or a list where that product would be wrong.
+    /// `3 evals × 2 variants × 4 repetitions`, or a list where that product would be wrong. What there is but one of is
+    /// left out, and so is what would only repeat the number of trials.
     pub fn in_words(&self) -> String {
         let (fewest, most) = self.repetitions;
-        let evals = prose::count(self.evals, "eval");
-        let variants = prose::count(self.variants, "variant");
-        if fewest != most {
-            return format!("{evals}, {variants}, {fewest} to {most} repetitions");
-        }
+        let is_product = fewest == most && self.evals * self.variants * most == self.trials;
         let repetitions = prose::count(most, "repetition");
-        let separator = if self.evals * self.variants * most == self.trials { " × " } else { ", " };
-        [evals, variants, repetitions].join(separator)
+        let factors: Vec<String> = [
+            (self.evals, prose::count(self.evals, "eval")),
+            (self.variants, prose::count(self.variants, "variant")),
+            (most, if fewest == most { repetitions } else { format!("up to {repetitions}") }),
+        ]
+        .into_iter()
+        .filter(|(number, _)| *number > 1)
+        .map(|(_, words)| words)
+        .collect();
+        match (is_product, factors.len()) {
+            (true, 0 | 1) => String::new(),
+            (true, _) => factors.join(" × "),
+            (false, _) => factors.join(", "),
+        }
     }
 }
 
@@ -76,9 +86,10 @@ mod tests {
     #[test]
     fn the_shape_is_a_product_only_where_that_is_true() {
         assert_eq!(Shape::of(&heads(3, 2, 4)).in_words(), "3 evals × 2 variants × 4 repetitions");
-        assert_eq!(Shape::of(&heads(1, 1, 1)).in_words(), "1 eval × 1 variant × 1 repetition");
+        assert_eq!(Shape::of(&heads(3, 1, 4)).in_words(), "3 evals × 4 repetitions");
+        assert_eq!(Shape::of(&heads(3, 1, 1)).in_words(), "");
         // A selection or a shard has left some out.
-        assert_eq!(Shape::of(&heads(3, 2, 4)[1..]).in_words(), "3 evals, 2 variants, 3 to 4 repetitions");
-        assert_eq!(Shape::of(&heads(2, 2, 1)[1..]).in_words(), "2 evals, 2 variants, 1 repetition");
+        assert_eq!(Shape::of(&heads(3, 2, 4)[1..]).in_words(), "3 evals, 2 variants, up to 4 repetitions");
+        assert_eq!(Shape::of(&heads(2, 2, 1)[1..]).in_words(), "2 evals, 2 variants");
     }
 }

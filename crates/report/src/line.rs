@@ -24,12 +24,16 @@ use crate::width::{pad, pad_left, width};
 
 /// Below this there is no room for columns.
 const NARROW: usize = 60;
+/// Below this units are short.
+const ROOMY: usize = 100;
 /// `0.50` and `agent`.
 const WORD_COLUMNS: usize = 5;
 /// `1m 05s`.
 const TIME_COLUMNS: usize = 6;
-/// `20.5k tokens`.
-const TOKEN_COLUMNS: usize = 13;
+/// `999.9k`.
+const NUMBER_COLUMNS: usize = 6;
+/// A message is not begun in less than this.
+const SHORTEST_DETAIL: usize = 8;
 
 const SPINNER: [&str; 8] = ["⣷", "⣯", "⣟", "⡿", "⢿", "⣻", "⣽", "⣾"];
 const SPINNER_STEP_MILLISECONDS: i64 = 125;
@@ -43,72 +47,90 @@ pub enum Room {
     Columns(usize),
 }
 
+impl Room {
+    fn columns(self) -> usize {
+        match self {
+            Room::Unlimited => usize::MAX,
+            Room::Columns(columns) => columns,
+        }
+    }
+}
+
 /// A trial that is over.
 pub fn finished(head: &TrialHead, report: &TrialReport, memo: &Memo, room: Room) -> Spans {
-    let tone = Tone::of_status(report.status);
-    let lead = Spans::of(tone, &format!("{} {}", mark(report.status), verdict(report)));
-    let why =
-        Spans::of(if report.status == Status::Passed { Tone::Dim } else { Tone::Plain }, &reason(report));
-    let time = prose::duration(report.duration_seconds);
-    let tokens = report.stats.tokens();
-    match room {
-        Room::Columns(columns) if columns < NARROW => {
-            let mut line = lead.with(Tone::Plain, "  ");
-            line.push(Tone::Plain, &memo.names.within(head, columns.saturating_sub(line.width())));
-            detail(&mut line, why);
-            line.fit(columns)
-        }
-        _ => columns(lead, head, memo, &time, tokens, why, room),
+    let lead =
+        Spans::of(Tone::of_status(report.status), &format!("{} {}", mark(report.status), verdict(report)));
+    let passed = report.status == Status::Passed;
+    let why = Spans::of(if passed { Tone::Dim } else { Tone::Plain }, &reason(report));
+    if room.columns() < NARROW {
+        return narrow(lead, head, memo, why, room);
     }
+    let named = named(lead, head, memo, room);
+    let time = prose::duration(report.duration_seconds);
+    let mut line = named.clone();
+    line.append(figures(&time, report.stats.tokens(), memo, room));
+    if !passed && line.width() + 2 + why.width() > room.columns() {
+        // Why it failed says more than how long that took; the figures are in the table.
+        line = named;
+    }
+    detail(line, why, room)
 }
 
 /// A trial in flight.
-pub fn in_flight(head: &TrialHead, live: &Live, memo: &Memo, now: Timestamp, columns_: usize) -> Spans {
+pub fn in_flight(head: &TrialHead, live: &Live, memo: &Memo, now: Timestamp, columns: usize) -> Spans {
+    let room = Room::Columns(columns);
     let time = clock(seconds_between(live.since, now));
-    if columns_ < NARROW {
+    if columns < NARROW {
         let mut line = Spans::of(Tone::Dim, spinner(now)).with(Tone::Plain, " ");
-        let room = columns_.saturating_sub(line.width() + 1 + width(&time));
-        line.push(Tone::Plain, &pad(&memo.names.within(head, room), room));
-        return line.with(Tone::Dim, &format!(" {time}")).fit(columns_);
+        let left = columns.saturating_sub(line.width() + 1 + width(&time));
+        line.push(Tone::Plain, &pad(&memo.names.within(head, left), left));
+        return line.with(Tone::Dim, &format!(" {time}")).fit(columns);
     }
     let lead = Spans::of(Tone::Dim, &format!("{} {}", spinner(now), stage(live.phase)));
-    let doing = Spans::of(Tone::Dim, &doing(head, live));
-    columns(lead, head, memo, &time, live.usage.tokens(), doing, Room::Columns(columns_))
+    let mut line = named(lead, head, memo, room);
+    line.append(figures(&time, live.usage.tokens(), memo, room));
+    detail(line, Spans::of(Tone::Dim, &doing(head, live)), room)
 }
 
-fn columns(
-    lead: Spans,
-    head: &TrialHead,
-    memo: &Memo,
-    time: &str,
-    tokens: Option<u64>,
-    last: Spans,
-    room: Room,
-) -> Spans {
+/// The verdict and the name, and why if there is room.
+fn narrow(lead: Spans, head: &TrialHead, memo: &Memo, why: Spans, room: Room) -> Spans {
+    let mut line = lead;
+    line.pad_to(2 + WORD_COLUMNS);
+    line.push(Tone::Plain, " ");
+    line.push(Tone::Plain, &memo.names.within(head, room.columns().saturating_sub(line.width())));
+    detail(line, why, room)
+}
+
+/// What a line begins with: verdict or phase, and the name in columns.
+fn named(lead: Spans, head: &TrialHead, memo: &Memo, room: Room) -> Spans {
     let mut line = lead;
     line.pad_to(2 + WORD_COLUMNS);
     let name = match room {
         Room::Unlimited => memo.names.aligned(head),
         Room::Columns(columns) => memo.names.aligned_within(head, columns / 4),
     };
-    line.push(Tone::Plain, &format!("  {name}  "));
-    line.push(Tone::Dim, &pad_left(time, TIME_COLUMNS));
-    if memo.tokens {
-        let tokens = tokens.map_or(String::new(), |tokens| format!("{} tokens", prose::compact(tokens)));
-        line.push(Tone::Dim, &format!("  {}", pad_left(&tokens, TOKEN_COLUMNS)));
-    }
-    detail(&mut line, last);
-    match room {
-        Room::Unlimited => line,
-        Room::Columns(columns) => line.fit(columns),
-    }
+    line.with(Tone::Plain, &format!("  {name}"))
 }
 
-fn detail(line: &mut Spans, last: Spans) {
-    if !last.is_empty() {
-        line.push(Tone::Plain, "  ");
-        line.append(last);
+/// Time and tokens, in columns.
+fn figures(time: &str, tokens: Option<u64>, memo: &Memo, room: Room) -> Spans {
+    let figures = Spans::of(Tone::Dim, &format!("  {}", pad_left(time, TIME_COLUMNS)));
+    if !memo.tokens {
+        return figures;
     }
+    let unit = if room.columns() < ROOMY { "tok" } else { "tokens" };
+    let tokens = tokens.map_or(String::new(), |tokens| format!("{} {unit}", prose::compact(tokens)));
+    figures.with(Tone::Dim, &format!("  {}", pad_left(&tokens, NUMBER_COLUMNS + 1 + unit.len())))
+}
+
+/// What a line ends with, as much as there is room for.
+fn detail(mut line: Spans, detail: Spans, room: Room) -> Spans {
+    let left = room.columns().saturating_sub(line.width() + 2);
+    if !detail.is_empty() && (left >= SHORTEST_DETAIL || left >= detail.width()) {
+        line.push(Tone::Plain, "  ");
+        line.append(detail);
+    }
+    line.fit(room.columns())
 }
 
 pub fn mark(status: Status) -> &'static str {
@@ -125,6 +147,7 @@ pub fn mark(status: Status) -> &'static str {
 fn verdict(report: &TrialReport) -> String {
     match report.score {
         Some(score) if report.status.is_judged() => score_text(score),
+        _ if report.status == Status::Interrupted => "–".to_owned(),
         _ => report.status.word().to_owned(),
     }
 }
@@ -141,6 +164,9 @@ pub fn score_text(score: f64) -> String {
 /// Why the trial ended as it did: empty when it simply passed.
 pub fn reason(report: &TrialReport) -> String {
     let mut reasons = Vec::new();
+    if report.status == Status::Interrupted {
+        reasons.push(report.status.word().to_owned());
+    }
     if report.timed_out {
         reasons.push("timed out".to_owned());
     }

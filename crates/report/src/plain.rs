@@ -6,7 +6,7 @@ use jiff::Timestamp;
 use terca_core::event::{Event, EventKind, Observer};
 use terca_core::state::RunState;
 
-use crate::header::header;
+use crate::header::{particulars, title};
 use crate::line::{self, Room};
 use crate::memo::Memo;
 use crate::spans::Spans;
@@ -65,7 +65,9 @@ impl<W: Write> Observer for Plain<W> {
         match (&mut self.memo, &event.kind) {
             (None, _) | (_, EventKind::RunStarted { .. }) => {
                 self.memo = Some(Memo::of(state));
-                self.write(&header(state));
+                let mut header = title(state).with(Tone::Dim, ", ");
+                header.append(particulars(state));
+                self.write(&header);
             }
             (Some(memo), _) => memo.note(event),
         }

@@ -15,7 +15,11 @@ use crate::style::{Palette, Tone};
 pub fn plan_overview(heads: &[TrialHead], palette: Palette) -> String {
     let shape = Shape::of(heads);
     let total = prose::count(shape.trials, "trial");
-    let summary = Spans::of(Tone::Bold, &total).with(Tone::Plain, &format!(": {}", shape.in_words()));
+    let mut summary = Spans::of(Tone::Bold, &total);
+    let words = shape.in_words();
+    if !words.is_empty() {
+        summary.push(Tone::Plain, &format!(": {words}"));
+    }
     format!(
         "{}\n\n{}\n{}\n{}\n{}",
         summary.render(palette),

@@ -10,7 +10,7 @@ use terca_core::event::{Event, EventKind, Observer};
 use terca_core::state::RunState;
 
 use crate::frame::frame;
-use crate::header::header;
+use crate::header::{particulars, title};
 use crate::line::{self, Room};
 use crate::memo::Memo;
 use crate::painter::Painter;
@@ -63,8 +63,7 @@ impl<W: Write> Tty<W> {
 
     fn begin(&mut self, state: &RunState) {
         self.memo = Some(Memo::of(state));
-        self.above.push(Above::Line(header(state)));
-        self.above.push(Above::Line(Spans::new()));
+        self.above.extend([title(state), particulars(state), Spans::new()].map(Above::Line));
     }
 
     fn is_due(&self, now: Timestamp) -> bool {

@@ -8,22 +8,20 @@ use clap::{ArgAction, ArgMatches, Args, CommandFactory, FromArgMatches, Parser, 
 /// The arguments of this process; wrong ones end it with a message and exit status 2.
 pub fn parse() -> Cli {
     let matches = Cli::command().get_matches();
-    if let Some(flag) = run_flag_before_command(&matches) {
-        let message = format!("`--{flag}` is an option of `run` and stands after it: terca run --{flag} …");
+    if let Some((flag, command)) = flag_before_command(&matches) {
+        let message = format!("`--{flag}` stands before `{command}`; options come after the command");
         Cli::command().error(ErrorKind::ArgumentConflict, message).exit();
     }
     Cli::from_arg_matches(&matches).unwrap_or_else(|error| error.exit())
 }
 
 /// `terca -t fib check` would otherwise check everything, with the selection silently ignored.
-fn run_flag_before_command(matches: &ArgMatches) -> Option<String> {
-    matches.subcommand()?;
+fn flag_before_command(matches: &ArgMatches) -> Option<(String, &str)> {
+    let (command, _) = matches.subcommand()?;
     let run = RunArgs::augment_args(clap::Command::new("run"));
     let given = |name: &str| matches.value_source(name) == Some(ValueSource::CommandLine);
-    run.get_arguments()
-        .find(|argument| given(argument.get_id().as_str()))
-        .and_then(|argument| argument.get_long())
-        .map(str::to_owned)
+    let flag = run.get_arguments().find(|argument| given(argument.get_id().as_str()))?.get_long()?.to_owned();
+    Some((flag, command))
 }
 
 /// Runs coding tasks against command-line coding agents and says how rules, MCP servers and models change what

@@ -46,7 +46,7 @@ case "$1" in
   shoots-supervisor)    # ends the process that looks after it, then goes on
     setsid sleep 300 &
     ready
-    kill -9 $PPID
+    kill -9 "$(cut -d " " -f 4 "/proc/$PPID/stat")"   # the parent is the shell, its parent the supervisor
     sleep 300 ;;
   repeats-prompt)       # the prompt, from standard input and from the file
     cat > from-stdin.txt

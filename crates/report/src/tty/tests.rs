@@ -19,6 +19,11 @@ fn tty(screen: &Screen) -> (Tty<Screen>, std::sync::Arc<std::sync::Mutex<Size>>)
 
 /// Four at a time; the trials end in the order of their ids.
 fn run_of(trials: u32, concurrency: u32) -> Script {
+    run_at(trials, concurrency, 0.3)
+}
+
+/// With so many seconds between events.
+fn run_at(trials: u32, concurrency: u32, step: f64) -> Script {
     let heads =
         (1..=trials).map(|id| fixture::head(id, &format!("eval-{id:04}"), "default", "default", 1)).collect();
     let mut script = Script::new(heads, concurrency as usize);
@@ -26,8 +31,8 @@ fn run_of(trials: u32, concurrency: u32) -> Script {
         script.start(id);
     }
     for id in 1..=trials {
-        script.pass(0.3).phase(id, Phase::Agent).pass(0.3).doing(id, "run_shell_command npm test", 900);
-        script.pass(0.3).finish(id, &fixture::passed(0.9));
+        script.pass(step).phase(id, Phase::Agent).pass(step).doing(id, "run_shell_command npm test", 900);
+        script.pass(step).finish(id, &fixture::passed(0.9));
         if id + concurrency <= trials {
             script.start(id + concurrency);
         }
@@ -58,12 +63,12 @@ fn in_order(trials: u32) -> Vec<String> {
     (1..=trials).map(|id| format!("eval-{id:04}")).collect()
 }
 
-/// What a run leaves behind: header, a blank line, every trial once, and nothing of the frame.
+/// What a run leaves behind: the header, every trial once, and nothing of the frame.
 fn assert_clean(screen: &Screen, trials: u32) {
     let rows = screen.everything();
     assert_eq!(finished(&rows), in_order(trials), "{rows:#?}");
-    assert_eq!(rows.len(), trials as usize + 2, "{rows:#?}");
-    assert!(rows[0].starts_with(&format!("basic-js: {trials} trials")) && rows[1].is_empty(), "{rows:#?}");
+    assert_eq!(rows.len(), trials as usize + 3, "{rows:#?}");
+    assert!(rows[0].starts_with(&format!("basic-js: {trials} trials")) && rows[2].is_empty(), "{rows:#?}");
     assert!(!screen.is_cursor_hidden());
     assert_eq!(screen.cursor().1, 0);
 }
@@ -139,31 +144,30 @@ fn resizing_garbles_nothing() {
 fn a_thousand_trials_cost_little() {
     let screen = Screen::new(Size { columns: 120, rows: 40 });
     let (mut tty, _) = tty(&screen);
-    let script = run_of(1_000, 64);
+    let script = run_at(1_000, 64, 0.01);
     play(&script, &mut tty, |_| {});
     assert_clean(&screen, 1_000);
 }
 
-/// Drawing with 100,000 trials is not dearer than with 1,000. Counted in bytes allocated or instructions this would be
-/// firmer; as a ratio of times within one process, with ample slack, it holds on a loaded machine too.
+/// As a ratio of times within one process, the best of several, with ample slack: it holds on a loaded machine too.
 #[test]
 fn drawing_does_not_walk_all_trials() {
-    let time = |trials: u32| {
+    let best_time = |trials: u32| {
         let heads = (1..=trials).map(|id| fixture::head(id, "eval", "default", "default", id)).collect();
-        let mut script = Script::new(heads, 64);
-        for id in 1..=64 {
-            script.start(id);
-        }
+        let mut script = Script::new(heads, 1);
+        script.start(1).finish(1, &fixture::passed(1.0)).start(2);
         let memo = Memo::of(&script.state);
-        let begin = Instant::now();
-        for _ in 0..200 {
-            std::hint::black_box(frame(&script.state, &memo, script.now, SIZE, Palette::new(true)));
-        }
-        begin.elapsed()
+        let draw = || {
+            let begin = Instant::now();
+            for _ in 0..20 {
+                std::hint::black_box(frame(&script.state, &memo, script.now, SIZE, Palette::new(true)));
+            }
+            begin.elapsed()
+        };
+        (0..5).map(|_| draw()).min().unwrap()
     };
-    time(1_000);
-    let (few, many) = (time(1_000), time(100_000));
-    assert!(many < few * 10, "{few:?} for 1,000 trials, {many:?} for 100,000");
+    let (few, many) = (best_time(100), best_time(50_000));
+    assert!(many < few * 5, "{few:?} for 100 trials, {many:?} for 50,000");
 }
 
 #[test]
@@ -195,8 +199,8 @@ fn hostile_names_cannot_touch_the_screen() {
         assert!(sequences.iter().all(|text| ours.iter().any(|ours| text.starts_with(ours))), "{sequences:?}");
     }
     let rows = screen.everything();
-    assert_eq!(rows.len(), 3, "{rows:#?}");
-    assert!(rows[2].starts_with("✗ 0.00   evil␛[2J"), "{rows:#?}");
+    assert_eq!(rows.len(), 4, "{rows:#?}");
+    assert!(rows[3].starts_with("✗ 0.00   evil␛[2J"), "{rows:#?}");
 }
 
 #[test]
