@@ -39,9 +39,10 @@ pub fn frame(state: &RunState, memo: &Memo, now: Timestamp, size: Size, palette:
     whole.iter().map(|line| line.fit(columns).render(palette)).collect()
 }
 
-/// On a tall screen about half, so that finished trials stay in sight; on a low one all but one.
+/// On a low screen all but one. On a tall one less than half: finished trials stay in sight, and when a window is
+/// split, so that a terminal rewraps every line to two rows, the old frame still fits the screen and can be erased.
 fn most_lines(rows: usize) -> usize {
-    if rows >= TALL { rows / 2 + 1 } else { rows.saturating_sub(1) }
+    if rows >= TALL { rows * 2 / 5 + 1 } else { rows.saturating_sub(1) }
 }
 
 /// The oldest trials in flight, and how many more there are.
@@ -142,6 +143,17 @@ mod tests {
                     }
                 }
             }
+        }
+    }
+
+    #[test]
+    fn a_frame_that_is_rewrapped_to_half_the_width_can_be_erased() {
+        let mut crowded = Script::new(fixture::heads(64, 4, 4), 64);
+        for id in 1..=64 {
+            crowded.start(id).doing(id, &"long ".repeat(40), 1_234_567);
+        }
+        for rows in TALL..100 {
+            assert!(draw(&crowded, 120, rows, false).len() * 2 <= rows, "{rows}");
         }
     }
 

@@ -32,6 +32,7 @@ const WORD_COLUMNS: usize = 5;
 const TIME_COLUMNS: usize = 6;
 /// `999.9k`.
 const NUMBER_COLUMNS: usize = 6;
+const GAP: &str = "  ";
 /// A message is not begun in less than this.
 const SHORTEST_DETAIL: usize = 8;
 
@@ -66,29 +67,34 @@ pub fn finished(head: &TrialHead, report: &TrialReport, memo: &Memo, room: Room)
         return narrow(lead, head, memo, why, room);
     }
     let named = named(lead, head, memo, room);
-    let time = prose::duration(report.duration_seconds);
-    let mut line = named.clone();
-    line.append(figures(&time, report.stats.tokens(), memo, room));
-    if !passed && line.width() + 2 + why.width() > room.columns() {
-        // Why it failed says more than how long that took; the figures are in the table.
-        line = named;
-    }
+    let time = time(&prose::duration(report.duration_seconds));
+    let tokens = tokens(report.stats.tokens(), memo, room);
+    let with = |figures: &[&Spans]| {
+        let mut line = named.clone();
+        figures.iter().for_each(|figure| line.append((*figure).clone()));
+        line
+    };
+    let fits = |line: &Spans| passed || line.width() + GAP.len() + why.width() <= room.columns();
+    // Why it failed says more than how long that took, and the figures are in the results.
+    let lines = [with(&[&time, &tokens]), with(&[&time])];
+    let line = lines.into_iter().find(fits).unwrap_or(named);
     detail(line, why, room)
 }
 
 /// A trial in flight.
 pub fn in_flight(head: &TrialHead, live: &Live, memo: &Memo, now: Timestamp, columns: usize) -> Spans {
     let room = Room::Columns(columns);
-    let time = clock(seconds_between(live.since, now));
+    let age = clock(seconds_between(live.since, now));
     if columns < NARROW {
         let mut line = Spans::of(Tone::Dim, spinner(now)).with(Tone::Plain, " ");
-        let left = columns.saturating_sub(line.width() + 1 + width(&time));
+        let left = columns.saturating_sub(line.width() + 1 + width(&age));
         line.push(Tone::Plain, &pad(&memo.names.within(head, left), left));
-        return line.with(Tone::Dim, &format!(" {time}")).fit(columns);
+        return line.with(Tone::Dim, &format!(" {age}")).fit(columns);
     }
     let lead = Spans::of(Tone::Dim, &format!("{} {}", spinner(now), stage(live.phase)));
     let mut line = named(lead, head, memo, room);
-    line.append(figures(&time, live.usage.tokens(), memo, room));
+    line.append(time(&age));
+    line.append(tokens(live.usage.tokens(), memo, room));
     detail(line, Spans::of(Tone::Dim, &doing(head, live)), room)
 }
 
@@ -109,25 +115,27 @@ fn named(lead: Spans, head: &TrialHead, memo: &Memo, room: Room) -> Spans {
         Room::Unlimited => memo.names.aligned(head),
         Room::Columns(columns) => memo.names.aligned_within(head, columns / 4),
     };
-    line.with(Tone::Plain, &format!("  {name}"))
+    line.with(Tone::Plain, &format!("{GAP}{name}"))
 }
 
-/// Time and tokens, in columns.
-fn figures(time: &str, tokens: Option<u64>, memo: &Memo, room: Room) -> Spans {
-    let figures = Spans::of(Tone::Dim, &format!("  {}", pad_left(time, TIME_COLUMNS)));
+fn time(text: &str) -> Spans {
+    Spans::of(Tone::Dim, &format!("{GAP}{}", pad_left(text, TIME_COLUMNS)))
+}
+
+fn tokens(number: Option<u64>, memo: &Memo, room: Room) -> Spans {
     if !memo.tokens {
-        return figures;
+        return Spans::new();
     }
     let unit = if room.columns() < ROOMY { "tok" } else { "tokens" };
-    let tokens = tokens.map_or(String::new(), |tokens| format!("{} {unit}", prose::compact(tokens)));
-    figures.with(Tone::Dim, &format!("  {}", pad_left(&tokens, NUMBER_COLUMNS + 1 + unit.len())))
+    let text = number.map_or(String::new(), |number| format!("{} {unit}", prose::compact(number)));
+    Spans::of(Tone::Dim, &format!("{GAP}{}", pad_left(&text, NUMBER_COLUMNS + 1 + unit.len())))
 }
 
 /// What a line ends with, as much as there is room for.
 fn detail(mut line: Spans, detail: Spans, room: Room) -> Spans {
-    let left = room.columns().saturating_sub(line.width() + 2);
+    let left = room.columns().saturating_sub(line.width() + GAP.len());
     if !detail.is_empty() && (left >= SHORTEST_DETAIL || left >= detail.width()) {
-        line.push(Tone::Plain, "  ");
+        line.push(Tone::Plain, GAP);
         line.append(detail);
     }
     line.fit(room.columns())

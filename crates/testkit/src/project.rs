@@ -89,6 +89,17 @@ impl Project {
         self
     }
 
+    /// A suite whose one environment has this shell script as its agent.
+    pub fn agent(self, script: &str) -> Self {
+        let suite = "environments: [{name: default, agent: {name: command, command: ./agent.sh}}]\n";
+        self.executable("agent.sh", &format!("#!/bin/sh\n{script}\n")).file("terca.yaml", suite)
+    }
+
+    /// The text of a file of the suite.
+    pub fn read(&self, path: &str) -> String {
+        read_text(&self.path(path))
+    }
+
     /// A variable of Terca's own environment.
     pub fn env(mut self, name: &str, value: &str) -> Self {
         self.env.push((name.into(), value.into()));
@@ -155,10 +166,13 @@ impl Project {
 
     /// A file in the folder of the one trial.
     pub fn trial_file(&self, name: &str) -> String {
+        read_text(&self.trial_path(name))
+    }
+
+    /// Where a file in the folder of the one trial is.
+    pub fn trial_path(&self, name: &str) -> Utf8PathBuf {
         let trial = self.only_trial();
-        let path = self.run_dir().join(trial["dir"].as_str().expect("dir")).join(name);
-        let bytes = std::fs::read(&path).unwrap_or_else(|error| panic!("{path}: {error}"));
-        String::from_utf8_lossy(&bytes).into_owned()
+        self.run_dir().join(trial["dir"].as_str().expect("dir")).join(name)
     }
 
     /// Processes that this project's runs have started and that still run, zombies left out.
@@ -172,6 +186,20 @@ impl Project {
         assert!(left.is_empty(), "processes were left behind: {left:?}");
         let rooms: Vec<_> = self.work_dir().read_dir_utf8().expect("the work directory").flatten().collect();
         assert!(rooms.is_empty(), "directories were left behind: {rooms:?}");
+    }
+}
+
+fn read_text(path: &Utf8Path) -> String {
+    let bytes = std::fs::read(path).unwrap_or_else(|error| panic!("{path}: {error}"));
+    String::from_utf8_lossy(&bytes).into_owned()
+}
+
+impl Outcome {
+    /// Fails, with everything that was said, unless this was the exit status.
+    #[track_caller]
+    pub fn expect_status(self, status: i32) -> Self {
+        assert_eq!(self.status, status, "exit status\n{}{}", self.stdout, self.stderr);
+        self
     }
 }
 

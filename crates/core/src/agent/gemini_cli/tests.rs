@@ -1,6 +1,15 @@
-use camino::Utf8Path;
+use std::collections::BTreeSet;
 
+use camino::Utf8Path;
+use serde_json::json;
+
+use super::stream::Stream;
 use super::*;
+use crate::agent::{Ending, Line, Reading};
+use crate::delivery::{McpDelivery, McpStatus};
+use crate::grade::Exit;
+use crate::outcome::ErrorKind;
+use crate::transcript::{Record, Role, Step, Usage};
 
 /// Plays a recorded stream from `tests/streams`.
 fn play(recording: &str, servers: &[&str], stderr: &[&str], exit: i32) -> (Vec<Record>, Reading) {

@@ -1,0 +1,275 @@
+//! Reads what Gemini CLI prints and the session file it keeps.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use serde_json::Value;
+
+use super::errors::classify;
+use super::wire::{Event, EventError, ResultStats, SessionLine, SessionTokens, Stamped};
+use crate::agent::{Decoder, Ending, Line, Reading};
+use crate::delivery::{McpDelivery, McpStatus};
+use crate::grade::Exit;
+use crate::outcome::{ErrorKind, TrialError};
+use crate::transcript::{Record, Role, Step, Usage};
+
+#[derive(Debug)]
+pub(super) struct Stream {
+    servers: Vec<String>,
+    line: u64,
+    /// Text that is still arriving in pieces.
+    speaking: Option<Record>,
+    tool_calls: u64,
+    server_calls: BTreeMap<String, u64>,
+    result: Option<(String, Option<EventError>, Option<ResultStats>)>,
+    session: BTreeMap<String, (SessionTokens, Option<String>)>,
+    mcp_trouble: Option<String>,
+    failed_servers: BTreeSet<String>,
+    notes: Vec<String>,
+    last_words: String,
+}
+
+impl Stream {
+    pub(super) fn new(servers: Vec<String>) -> Self {
+        Stream {
+            servers,
+            line: 0,
+            speaking: None,
+            tool_calls: 0,
+            server_calls: BTreeMap::new(),
+            result: None,
+            session: BTreeMap::new(),
+            mcp_trouble: None,
+            failed_servers: BTreeSet::new(),
+            notes: Vec::new(),
+            last_words: String::new(),
+        }
+    }
+
+    fn event(&mut self, event: Event, time: Option<String>) -> Vec<Record> {
+        if let Event::Message { role, content, delta: true } = &event
+            && role == "assistant"
+        {
+            return self.speak(content, time);
+        }
+        let step = match event {
+            Event::Message { role, content, .. } => {
+                let role = if role == "user" { Role::User } else { Role::Assistant };
+                Step::Message { role, text: content }
+            }
+            Event::ToolUse { tool_name, tool_id, parameters } => {
+                self.tool_use(tool_name, tool_id, parameters)
+            }
+            Event::ToolResult { tool_id, status, output, error } => {
+                let output = output.or(error.map(|error| error.message));
+                Step::ToolResult { id: tool_id, ok: status == "success", output }
+            }
+            Event::Error { message } => {
+                self.notes.push(message.clone());
+                Step::Notice { text: message }
+            }
+            Event::Result { status, error, stats } => {
+                let text = error.as_ref().map(|error| error.message.clone());
+                self.result = Some((status, error, stats));
+                match text {
+                    Some(text) => Step::Error { text },
+                    None => return self.flush(),
+                }
+            }
+            Event::Other => return self.flush(),
+        };
+        let mut records = self.flush();
+        records.push(Record { time, line: self.line, step });
+        records
+    }
+
+    /// Joins the pieces of one message.
+    fn speak(&mut self, piece: &str, time: Option<String>) -> Vec<Record> {
+        match &mut self.speaking {
+            Some(Record { step: Step::Message { text, .. }, .. }) => text.push_str(piece),
+            _ => {
+                let step = Step::Message { role: Role::Assistant, text: piece.to_owned() };
+                self.speaking = Some(Record { time, line: self.line, step });
+            }
+        }
+        Vec::new()
+    }
+
+    fn flush(&mut self) -> Vec<Record> {
+        self.speaking.take().into_iter().collect()
+    }
+
+    fn tool_use(&mut self, tool: String, id: Option<String>, input: Value) -> Step {
+        self.tool_calls += 1;
+        let server = self.server_of(&tool);
+        if let Some(server) = &server {
+            *self.server_calls.entry(server.clone()).or_default() += 1;
+        }
+        Step::ToolCall { id, tool, input, server }
+    }
+
+    /// MCP tools are called `mcp_<server>_<tool>`.
+    fn server_of(&self, tool: &str) -> Option<String> {
+        let rest = tool.strip_prefix("mcp_")?;
+        let named =
+            |server: &&String| rest.strip_prefix(server.as_str()).is_some_and(|rest| rest.starts_with('_'));
+        self.servers.iter().filter(named).max_by_key(|server| server.len()).cloned()
+    }
+
+    fn session_usage(&self) -> Usage {
+        if self.session.is_empty() {
+            return Usage::default();
+        }
+        let sum = |figure: fn(&SessionTokens) -> u64| {
+            Some(self.session.values().map(|(tokens, _)| figure(tokens)).sum())
+        };
+        Usage {
+            requests: Some(self.session.len() as u64),
+            input_tokens: sum(|tokens| tokens.input),
+            cached_input_tokens: sum(|tokens| tokens.cached),
+            output_tokens: sum(|tokens| tokens.output + tokens.thoughts),
+            ..Usage::default()
+        }
+    }
+
+    /// The totals of the result event, unless they are the zeros of a session that failed.
+    fn result_usage(&self) -> Usage {
+        let Some((_, _, Some(stats))) = &self.result else { return Usage::default() };
+        if stats.total_tokens == 0 {
+            return Usage::default();
+        }
+        Usage {
+            input_tokens: Some(stats.input_tokens),
+            cached_input_tokens: Some(stats.cached),
+            // What is neither input nor answer is thought, which is paid for as output.
+            output_tokens: Some(
+                stats.total_tokens.saturating_sub(stats.input_tokens).max(stats.output_tokens),
+            ),
+            tool_calls: Some(stats.tool_calls),
+            ..Usage::default()
+        }
+    }
+
+    fn total_usage(&self) -> Usage {
+        let counted = Usage { tool_calls: Some(self.tool_calls), ..Usage::default() };
+        self.result_usage().or(self.session_usage()).or(counted)
+    }
+
+    /// The model that did most of the work; a router may have used another.
+    fn model(&self) -> Option<String> {
+        if let Some((_, _, Some(stats))) = &self.result
+            && let Some((model, used)) = stats.models.iter().max_by_key(|(_, used)| used.total_tokens)
+            && used.total_tokens > 0
+        {
+            return Some(model.clone());
+        }
+        self.session.values().find_map(|(_, model)| model.clone())
+    }
+
+    fn mcp_delivery(&self) -> BTreeMap<String, McpDelivery> {
+        let status = |server: &String| match (&self.mcp_trouble, self.server_calls.contains_key(server)) {
+            (_, true) => Some(McpStatus::Connected),
+            (Some(_), _) if self.failed_servers.contains(server) || self.servers.len() == 1 => {
+                Some(McpStatus::Failed)
+            }
+            (Some(_), _) => None,
+            (None, _) if self.result.is_some() => Some(McpStatus::Connected),
+            (None, _) => None,
+        };
+        self.servers
+            .iter()
+            .map(|server| {
+                let calls = self.server_calls.get(server).copied().unwrap_or(0);
+                (server.clone(), McpDelivery { status: status(server), calls: Some(calls) })
+            })
+            .collect()
+    }
+
+    fn ending(&mut self, exit: Exit) -> Ending {
+        if let Some(trouble) = &self.mcp_trouble {
+            return Ending::Failed(TrialError::new(
+                ErrorKind::Mcp,
+                format!("an MCP server did not connect: {trouble}"),
+            ));
+        }
+        let Some((status, error, _)) = &self.result else {
+            let words = if self.last_words.is_empty() { exit.describe() } else { self.last_words.clone() };
+            let kind = classify(&words).unwrap_or(ErrorKind::Agent);
+            return Ending::Failed(TrialError::new(kind, format!("the session has no end: {words}")));
+        };
+        match error {
+            None if status == "success" => Ending::Completed,
+            Some(error) if error.kind == "FatalTurnLimitedError" => {
+                self.notes.push(error.message.clone());
+                Ending::Completed
+            }
+            Some(error) => {
+                let kind = classify(&error.message).unwrap_or(ErrorKind::Agent);
+                Ending::Failed(TrialError::new(kind, error.message.clone()))
+            }
+            None => Ending::Failed(TrialError::new(
+                ErrorKind::Agent,
+                format!("the session ended with status `{status}`"),
+            )),
+        }
+    }
+}
+
+impl Decoder for Stream {
+    fn stdout(&mut self, line: Line<'_>) -> Vec<Record> {
+        self.line += 1;
+        let text = match line {
+            Line::Text(text) => text,
+            Line::Oversized { bytes, .. } => {
+                let step = Step::Notice { text: format!("an event of {bytes} bytes was not decoded") };
+                let mut records = self.flush();
+                records.push(Record { time: None, line: self.line, step });
+                return records;
+            }
+        };
+        let Ok(event) = serde_json::from_str::<Event>(text) else { return Vec::new() };
+        let time = serde_json::from_str::<Stamped>(text).ok().and_then(|stamped| stamped.timestamp);
+        self.event(event, time)
+    }
+
+    fn stderr(&mut self, line: Line<'_>) {
+        let Line::Text(text) = line else { return };
+        let text = text.trim();
+        if let Some(server) = text.split("MCP server '").nth(1).and_then(|rest| rest.split('\'').next()) {
+            self.failed_servers.insert(server.to_owned());
+        }
+        if text.contains("MCP issues detected") {
+            self.mcp_trouble = Some(text.to_owned());
+        }
+        let says_why = classify(text).is_some() || self.last_words.is_empty();
+        if !text.is_empty() && says_why && !text.contains("256-color") && !text.contains("Ripgrep") {
+            self.last_words = text.chars().take(300).collect();
+        }
+    }
+
+    fn side_line(&mut self, _label: &str, line: &str) {
+        let Ok(SessionLine { id: Some(id), kind: Some(kind), model, tokens: Some(tokens) }) =
+            serde_json::from_str(line)
+        else {
+            return;
+        };
+        if kind == "gemini" {
+            self.session.insert(id, (tokens, model));
+        }
+    }
+
+    fn usage(&self) -> Usage {
+        self.total_usage()
+    }
+
+    fn finish(mut self: Box<Self>, exit: Exit) -> Reading {
+        let ending = self.ending(exit);
+        Reading {
+            records: self.flush(),
+            usage: self.total_usage(),
+            model: self.model(),
+            mcp_servers: self.mcp_delivery(),
+            ending,
+            notes: std::mem::take(&mut self.notes),
+        }
+    }
+}
