@@ -153,7 +153,9 @@ mod tests {
             crowded.start(id).doing(id, &"long ".repeat(40), 1_234_567);
         }
         for rows in TALL..100 {
-            assert!(draw(&crowded, 120, rows, false).len() * 2 <= rows, "{rows}");
+            let after: usize =
+                draw(&crowded, 120, rows, false).iter().map(|line| width(line).div_ceil(60).max(1)).sum();
+            assert!(after <= rows, "{after} of {rows}");
         }
     }
 

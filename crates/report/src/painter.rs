@@ -22,7 +22,9 @@ use crate::size::Size;
 
 const BEGIN: &str = "\x1b[?2026h\x1b[?25l\x1b[?7l\r";
 const END: &str = "\x1b[?7h\x1b[?2026l";
-const ERASE_REST_OF_LINE: &str = "\x1b[K";
+/// At the left edge, before the line is written and not after it: some terminals (tmux) remember cells erased behind a
+/// text as part of its line, and give them a row of their own when they rewrap it.
+const ERASE_LINE: &str = "\x1b[K";
 const ERASE_BELOW: &str = "\x1b[J";
 /// Makes the terminal as it was, for a program that leaves without dropping its painter: erases the frame and
 /// shows the cursor. Does no harm when there is no frame.
@@ -58,8 +60,8 @@ impl<W: Write> Painter<W> {
             text.push_str(ERASE_BELOW);
         }
         for line in above {
+            text.push_str(ERASE_LINE);
             text.push_str(line);
-            text.push_str(ERASE_REST_OF_LINE);
             text.push_str("\r\n");
         }
         let unchanged: &[String] = if moved { &[] } else { &self.painted };
@@ -93,8 +95,8 @@ fn push_frame(text: &mut String, frame: &[String], unchanged: &[String]) {
         }
         // The first line is always painted: a `^C` that the terminal echoes stands there.
         if index == 0 || unchanged.get(index) != Some(line) {
+            text.push_str(ERASE_LINE);
             text.push_str(line);
-            text.push_str(ERASE_REST_OF_LINE);
         }
     }
     // Stepping over the last line leaves the cursor at its beginning, where erasing below would take it away.

@@ -4,6 +4,8 @@
 
 use std::io::{IsTerminal, Write};
 
+use camino::{Utf8Path, Utf8PathBuf};
+
 use crate::args::Colour;
 
 /// Whether to colour what is written to a stream.
@@ -22,6 +24,12 @@ pub fn colour(choice: Colour, stream: &impl IsTerminal) -> bool {
 /// How wide what is written may be.
 pub fn columns() -> usize {
     terca_report::Size::of_terminal().columns
+}
+
+/// A path as short as it can be said from here.
+pub fn short(path: &Utf8Path) -> &Utf8Path {
+    let here = std::env::current_dir().ok().and_then(|dir| Utf8PathBuf::from_path_buf(dir).ok());
+    here.and_then(|here| path.strip_prefix(here).ok()).unwrap_or(path)
 }
 
 /// To standard output.

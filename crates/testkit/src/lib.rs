@@ -19,3 +19,8 @@ use camino::{Utf8Path, Utf8PathBuf};
 pub fn misbehaving_agent() -> Utf8PathBuf {
     Utf8Path::new(env!("CARGO_MANIFEST_DIR")).join("agents/misbehave.sh")
 }
+
+/// A directory for `PATH` with programs that stand in for real agents and play recorded streams.
+pub fn stand_ins() -> Utf8PathBuf {
+    Utf8Path::new(env!("CARGO_MANIFEST_DIR")).join("agents/bin")
+}

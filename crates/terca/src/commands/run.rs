@@ -120,6 +120,9 @@ fn conclude(args: &RunArgs, common: &Common, finished: &Finished, run_dir: &cami
     let results = Results::of(&finished.state);
     if args.format != Format::Json {
         let palette = Palette { colour: screen::colour(common.color, &io::stdout()) };
+        // Apart from the lines of progress above.
+        screen::remark("");
+        let run_dir = screen::short(run_dir);
         screen::say_all(&[
             results_table(&results, screen::columns(), palette),
             failures(&results, run_dir, palette),

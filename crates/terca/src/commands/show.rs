@@ -30,8 +30,8 @@ pub(super) fn show(args: &ShowArgs, common: &Common) -> u8 {
     let results = run.results();
     screen::say_all(&[
         results_table(&results, screen::columns(), palette),
-        failures(&results, &run.dir, palette),
-        closing(&results, &run.dir, palette),
+        failures(&results, screen::short(&run.dir), palette),
+        closing(&results, screen::short(&run.dir), palette),
     ]);
     0
 }

@@ -1,0 +1,121 @@
+//! Gemini CLI through the whole pipeline, with a stand-in that plays recorded streams of the real one.
+
+mod common;
+
+use camino::Utf8Path;
+use common::project;
+use serde_json::{Value, json};
+use terca_testkit::{Project, stand_ins};
+
+const KEY: &str = "fake-key-for-tests";
+
+fn suite(environment: &str, prompt: &str) -> Project {
+    let streams = Utf8Path::new(env!("CARGO_MANIFEST_DIR")).join("../core/tests/streams");
+    project()
+        .env("PATH", &format!("{}:{}", stand_ins(), std::env::var("PATH").unwrap()))
+        .env("GEMINI_API_KEY", KEY)
+        .env("GEMINI_MODEL", "not-this-one")
+        .file(
+            "terca.yaml",
+            format!(
+                "env: {{TERCA_TEST_STREAMS: '{streams}'}}\nenvironments:\n  - name: g\n    agent: gemini\n{environment}\
+                 evals:\n  - name: task\n    prompt: {prompt}\n"
+            ),
+        )
+}
+
+#[test]
+fn a_session_is_started_as_the_real_program_wants_it() {
+    let project = suite("    model: gemini-3-pro\n    config: {model: {maxSessionTurns: 9}}\n    rules: RULES.md\n", "play success")
+        .file("RULES.md", "Be brief.\n");
+    let outcome = project.terca(&["--format", "plain"]);
+    assert_eq!(outcome.status, 0, "{}", outcome.stderr);
+
+    assert_eq!(
+        project.trial_file("workspace/argv.txt"),
+        "--approval-mode\nyolo\n--output-format\nstream-json\n--model\ngemini-3-pro\n"
+    );
+    let env = project.trial_file("workspace/env.txt");
+    assert!(env.contains("GEMINI_CLI_TRUST_WORKSPACE=true"), "{env}");
+    assert!(env.contains(&format!("GEMINI_API_KEY={KEY}")), "it can sign in");
+    assert!(!env.contains("GEMINI_MODEL"), "what is not on the list does not leak in");
+    assert_eq!(project.trial_file("workspace/GEMINI.md"), "Be brief.\n");
+
+    let settings: Value = serde_json::from_str(&project.trial_file("workspace/settings.json")).unwrap();
+    assert_eq!(settings["model"]["maxSessionTurns"], 9);
+    assert_eq!(settings["security"]["auth"]["selectedType"], "gemini-api-key");
+    assert_eq!(settings["privacy"]["usageStatisticsEnabled"], false);
+}
+
+#[test]
+fn figures_versions_and_delivery_arrive() {
+    let project = suite("    model: gemini-3-pro\n    rules: RULES.md\n", "play success").file("RULES.md", "Be brief.\n");
+    assert_eq!(project.terca(&[]).status, 0);
+    let trial = project.only_trial();
+    assert_eq!(trial["agentVersion"], "0.61.0");
+    let mut stats = trial["stats"].clone();
+    stats["durationSeconds"] = Value::Null;
+    assert_eq!(
+        stats,
+        json!({"requests": 3, "inputTokens": 3333, "cachedInputTokens": 1230, "outputTokens": 177, "toolCalls": 2,
+               "costUsd": null, "durationSeconds": null})
+    );
+    let delivery = &trial["delivery"];
+    assert_eq!(delivery["modelRequested"], "gemini-3-pro");
+    assert_eq!(delivery["modelObserved"], "gemini-3.1-pro-preview");
+    assert_eq!(delivery["rules"][0]["path"], "GEMINI.md");
+    for artifact in ["stream.jsonl", "session.jsonl", "settings.json", "stderr.log"] {
+        project.trial_file(&format!("artifacts/{artifact}"));
+    }
+    let transcript = project.trial_file("transcript.jsonl");
+    assert!(transcript.contains(r#""type":"toolCall""#) && transcript.contains("write_file"), "{transcript}");
+    assert!(project.trial_file("run.log").contains("write_file fib.js"));
+}
+
+#[test]
+fn trouble_with_the_service_is_never_a_failed_eval() {
+    for (stream, kind) in [("401", "auth"), ("429", "rateLimit"), ("500", "modelApi"), ("404", "modelApi"), ("mcp-failed", "mcp")] {
+        let project = suite("", &format!("play {stream}"));
+        assert_eq!(project.terca(&[]).status, 3, "{stream}");
+        let trial = project.only_trial();
+        assert_eq!((trial["status"].as_str(), trial["error"]["kind"].as_str()), (Some("error"), Some(kind)), "{stream}");
+        assert_eq!(trial["score"], Value::Null);
+    }
+}
+
+#[test]
+fn a_limit_of_turns_is_judged_with_a_note() {
+    let project = suite("", "play max-turns");
+    project.terca(&[]);
+    let trial = project.only_trial();
+    assert_eq!(trial["status"], "passed");
+    assert!(trial["notes"][0].as_str().unwrap().contains("max session turns"));
+}
+
+#[test]
+fn mcp_servers_are_configured_and_counted_and_their_secrets_masked() {
+    let project = suite(
+        "    mcpServers:\n      tiny: {command: node, args: [srv.mjs], env: {TOKEN: '${MY_TOKEN}'}}\n      web: {url: 'http://127.0.0.1:1/mcp'}\n",
+        "play mcp",
+    )
+    .env("MY_TOKEN", "very-secret-token");
+    assert_eq!(project.terca(&[]).status, 0);
+    let servers = &project.only_trial()["delivery"]["mcpServers"];
+    assert_eq!(*servers, json!({"tiny": {"status": "connected", "calls": 1}, "web": {"status": "connected", "calls": 0}}));
+    let given: Value = serde_json::from_str(&project.trial_file("workspace/settings.json")).unwrap();
+    assert_eq!(given["mcpServers"]["tiny"]["env"]["TOKEN"], "very-secret-token");
+    assert_eq!(given["mcpServers"]["web"]["httpUrl"], "http://127.0.0.1:1/mcp");
+    let kept: Value = serde_json::from_str(&project.trial_file("artifacts/settings.json")).unwrap();
+    assert_eq!(kept["mcpServers"]["tiny"]["env"]["TOKEN"], "***");
+    let plan = std::fs::read_to_string(project.run_dir().join("run.json")).unwrap();
+    assert!(!plan.contains("very-secret-token") && !plan.contains(KEY));
+}
+
+#[test]
+fn a_missing_program_says_how_to_get_it() {
+    let project = suite("", "play success").env("PATH", "/usr/bin:/bin");
+    assert_eq!(project.terca(&[]).status, 3);
+    let error = project.only_trial()["error"].clone();
+    assert_eq!(error["kind"], "agentMissing");
+    assert!(error["message"].as_str().unwrap().contains("npm install -g @google/gemini-cli"), "{error}");
+}
