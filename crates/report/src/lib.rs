@@ -6,8 +6,8 @@
 //! | while it runs | | afterwards | |
 //! |---|---|---|---|
 //! | [`Tty`] | live, in a terminal | [`results_table`] | evals by variants |
-//! | [`Plain`] | lines, for logs | [`failures`] | what did not pass, and why |
-//! | [`JsonLines`] | events, for programs | [`closing`] | counts, warnings, where the results are |
+//! | [`Plain`] | lines, for logs | [`failures()`] | what did not pass, and why |
+//! | [`JsonLines`] | events, for programs | [`closing()`] | counts, warnings, where the results are |
 //!
 //! [`plan_overview`] and [`plan_trials`] show a run that is yet to come, [`runs_table`] those that were.
 //!

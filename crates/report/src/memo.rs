@@ -129,6 +129,11 @@ mod tests {
         }
         script.start(9).pass(10.0);
         assert_eq!(estimate(&script), Some(30.0));
+        // Nor does one that is nearly done help one that has just begun.
+        let mut script = Script::new(fixture::heads(3, 1, 1), 2);
+        script.start(1).start(2).pass(40.0);
+        script.finish(1, &fixture::passed(40.0)).start(3);
+        assert_eq!(estimate(&script), Some(40.0));
     }
 
     #[test]

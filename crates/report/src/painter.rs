@@ -53,12 +53,9 @@ impl<W: Write> Painter<W> {
         if above.is_empty() && !resized && frame == self.painted {
             return;
         }
+        // Then no line is where an equal one was before; and what was rewrapped may take any number of rows.
         let moved = resized || !above.is_empty() || frame.len() != self.painted.len();
         let mut text = String::from(BEGIN);
-        if resized {
-            // Old lines may have been rewrapped to any number of rows.
-            text.push_str(ERASE_BELOW);
-        }
         for line in above {
             text.push_str(ERASE_LINE);
             text.push_str(line);
@@ -154,6 +151,15 @@ mod tests {
         assert_eq!(screen.text(), "one\nunchanged\nthree");
         painter.paint(&[], lines(&["one", "unchanged", "three"]), SIZE);
         assert_eq!(screen.writes().len(), before + 1, "an equal frame writes nothing");
+    }
+
+    #[test]
+    fn lines_that_stay_the_same_move_down_with_the_frame() {
+        let screen = Screen::new(SIZE);
+        let mut painter = Painter::new(screen.clone());
+        painter.paint(&[], lines(&["one", "two"]), SIZE);
+        painter.paint(&lines(&["done"]), lines(&["one", "two"]), SIZE);
+        assert_eq!(screen.text(), "done\none\ntwo");
     }
 
     #[test]
