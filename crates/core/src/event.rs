@@ -49,7 +49,7 @@ pub enum EventKind {
     },
     /// No further trial is started.
     Stopping {
-        reason: String,
+        reason: StopReason,
     },
     RunFinished {
         status: RunStatus,
@@ -60,6 +60,25 @@ impl EventKind {
     /// Whether it belongs into the journal.
     pub fn is_lasting(&self) -> bool {
         !matches!(self, EventKind::Progress { .. })
+    }
+}
+
+/// Why a run ends before all its trials have run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub enum StopReason {
+    /// By a signal; the trials in flight are stopped.
+    Interrupted,
+    /// A trial did not pass; those in flight go on to their end.
+    FailFast,
+}
+
+impl StopReason {
+    pub fn words(self) -> &'static str {
+        match self {
+            StopReason::Interrupted => "interrupted",
+            StopReason::FailFast => "a trial did not pass (--fail-fast)",
+        }
     }
 }
 

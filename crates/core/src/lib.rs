@@ -23,6 +23,7 @@ pub mod outcome;
 pub mod prose;
 pub mod results;
 pub mod schedule;
+pub mod scorecard;
 pub mod selection;
 pub mod source;
 pub mod state;

@@ -3,13 +3,11 @@
 //! A trial that was judged has a score. A trial that could not be judged has an error kind that says who must
 //! act. The two never mix: trouble with the machine or the provider is not a failure of the agent.
 
-use std::collections::BTreeMap;
-
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
 use crate::delivery::Delivery;
-use crate::grade::Grade;
+use crate::scorecard::Scorecard;
 use crate::transcript::Usage;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -151,7 +149,7 @@ pub struct TrialReport {
     pub agent_version: Option<String>,
     pub status: Status,
     pub score: Option<f64>,
-    pub tests: BTreeMap<String, Grade>,
+    pub tests: Scorecard,
     pub stats: Stats,
     pub exit_code: Option<i32>,
     pub timed_out: bool,
@@ -173,7 +171,7 @@ impl TrialReport {
             agent_version: None,
             status: Status::Pending,
             score: None,
-            tests: BTreeMap::new(),
+            tests: Scorecard::default(),
             stats: Stats::default(),
             exit_code: None,
             timed_out: false,
@@ -185,10 +183,5 @@ impl TrialReport {
             notes: Vec::new(),
             error: None,
         }
-    }
-
-    /// The test that explains a trial that did not pass: the first that lost points.
-    pub fn first_loss(&self) -> Option<(&str, &Grade)> {
-        self.tests.iter().find(|(_, grade)| grade.score < 1.0).map(|(name, grade)| (name.as_str(), grade))
     }
 }

@@ -4,7 +4,7 @@
 
 use jiff::Timestamp;
 
-use crate::event::{Event, EventKind, Phase, RunStatus, TrialHead};
+use crate::event::{Event, EventKind, Phase, RunStatus, StopReason, TrialHead};
 use crate::outcome::{Status, TrialReport};
 use crate::transcript::Usage;
 
@@ -20,7 +20,7 @@ pub struct RunState {
     pub started_at: Option<Timestamp>,
     pub finished_at: Option<Timestamp>,
     /// Why no further trial is started.
-    pub stopping: Option<String>,
+    pub stopping: Option<StopReason>,
     /// In the order of their ids.
     pub trials: Vec<Trial>,
     pub counts: Counts,
@@ -132,7 +132,7 @@ impl RunState {
                 }
             }
             EventKind::TrialFinished { trial, report } => self.trial_finished(*trial, report),
-            EventKind::Stopping { reason } => self.stopping = Some(reason.clone()),
+            EventKind::Stopping { reason } => self.stopping = Some(*reason),
             EventKind::RunFinished { status } => {
                 self.status = *status;
                 self.finished_at = Some(event.at);

@@ -3,7 +3,7 @@
 #[cfg(test)]
 mod support;
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
 use jiff::{SignedDuration, Timestamp};
 use proptest::collection::{btree_map, vec};
@@ -12,12 +12,13 @@ use proptest::prelude::*;
 use support::{Project, coordinates, plan_of, with_nop};
 use terca_core::config::folder_name;
 use terca_core::delivery::{Delivery, Installed, McpDelivery, McpStatus};
-use terca_core::event::{Event, EventKind, Phase, RunStatus, TrialHead};
+use terca_core::event::{Event, EventKind, Phase, RunStatus, StopReason, TrialHead};
 use terca_core::grade::Grade;
 use terca_core::matrix::{Overrides, Plan};
 use terca_core::outcome::{ErrorKind, Phases, Stats, Status, TrialError, TrialReport};
 use terca_core::results::Results;
 use terca_core::schedule;
+use terca_core::scorecard::Scorecard;
 use terca_core::selection::Selection;
 use terca_core::state::{Counts, RunState};
 use terca_core::transcript::Usage;
@@ -193,13 +194,13 @@ fn statuses() -> impl Strategy<Value = Status> {
     prop::sample::select(vec![Passed, Partial, Failed, Error, Interrupted, Pending])
 }
 
-fn grades() -> impl Strategy<Value = BTreeMap<String, Grade>> {
+fn grades() -> impl Strategy<Value = Scorecard> {
     let grade = (0.0..=1.0f64, "\\PC{0,8}", figures()).prop_map(|(score, message, duration_seconds)| Grade {
         score,
         message,
         duration_seconds,
     });
-    btree_map("\\PC{1,6}", grade, 0..3)
+    btree_map("\\PC{1,6}", grade, 0..3).prop_map(|grades| grades.into_iter().collect())
 }
 
 fn reports() -> impl Strategy<Value = TrialReport> {
@@ -239,7 +240,8 @@ fn happenings() -> impl Strategy<Value = EventKind> {
             .prop_map(|(trial, doing, usage)| EventKind::Progress { trial, doing, usage }),
         4 => (trial(), reports())
             .prop_map(|(trial, report)| EventKind::TrialFinished { trial, report: Box::new(report) }),
-        1 => "\\PC{0,8}".prop_map(|reason| EventKind::Stopping { reason }),
+        1 => prop::sample::select(vec![StopReason::Interrupted, StopReason::FailFast])
+            .prop_map(|reason| EventKind::Stopping { reason }),
         1 => Just(EventKind::RunFinished { status: RunStatus::Interrupted }),
     ]
 }
@@ -363,7 +365,8 @@ fn results_have_the_keys_of_the_specification() {
             "check-file".to_owned(),
             Grade { score: 1.0, message: "exists".into(), duration_seconds: 0.002 },
         )]
-        .into(),
+        .into_iter()
+        .collect(),
         delivery: Delivery {
             rules: vec![Installed { path: "AGENTS.md".into(), sha256: "…".into() }],
             mcp_servers: [(

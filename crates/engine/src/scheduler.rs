@@ -12,7 +12,7 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::time::{Duration, Instant};
 
 use jiff::Timestamp;
-use terca_core::event::{Event, EventKind, Observer, RunStatus, TrialHead};
+use terca_core::event::{Event, EventKind, Observer, RunStatus, StopReason, TrialHead};
 use terca_core::matrix::TrialSpec;
 use terca_core::outcome::{ErrorKind, Status, TrialError, TrialReport};
 use terca_core::state::RunState;
@@ -174,7 +174,7 @@ impl Run<'_> {
             matches!(&kind, EventKind::TrialFinished { report, .. } if report.status != Status::Passed);
         self.record(kind)?;
         if failed && self.orders.fail_fast && !self.is_stopping() {
-            self.record(EventKind::Stopping { reason: "a trial did not pass (--fail-fast)".into() })?;
+            self.record(EventKind::Stopping { reason: StopReason::FailFast })?;
         }
         Ok(())
     }
@@ -184,7 +184,7 @@ impl Run<'_> {
         let interrupt: &Interrupt = &self.context.interrupt;
         if self.signals == 1 {
             interrupt.stop();
-            self.record(EventKind::Stopping { reason: "interrupted".into() })
+            self.record(EventKind::Stopping { reason: StopReason::Interrupted })
         } else {
             interrupt.kill();
             Ok(())

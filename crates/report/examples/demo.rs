@@ -156,7 +156,7 @@ fn report(trial: u32, seconds: f64) -> TrialReport {
     TrialReport {
         status: Status::of_score(score),
         score: Some(score),
-        tests: BTreeMap::from([("check-file".to_owned(), grade)]),
+        tests: [("check-file".to_owned(), grade)].into_iter().collect(),
         stats: Stats {
             input_tokens: Some(34_000 + u64::from(trial) * 100),
             output_tokens: Some(800),

@@ -1,9 +1,7 @@
 //! Runs for tests: heads, reports, and a script of events with a clock of its own.
 
-use std::collections::BTreeMap;
-
 use jiff::{SignedDuration, Timestamp};
-use terca_core::event::{Event, EventKind, Observer, Phase, RunStatus, TrialHead};
+use terca_core::event::{Event, EventKind, Observer, Phase, RunStatus, StopReason, TrialHead};
 use terca_core::grade::Grade;
 use terca_core::outcome::{ErrorKind, Stats, Status, TrialError, TrialReport};
 use terca_core::results::Results;
@@ -59,7 +57,7 @@ fn judged(seconds: f64, score: f64, test: &str, message: &str) -> TrialReport {
     TrialReport {
         status: Status::of_score(score),
         score: Some(score),
-        tests: BTreeMap::from([(test.to_owned(), grade)]),
+        tests: [(test.to_owned(), grade)].into_iter().collect(),
         stats: Stats {
             input_tokens: Some((seconds * 480.0) as u64),
             output_tokens: Some((seconds * 20.0) as u64),
@@ -138,8 +136,8 @@ impl Script {
         self.add(EventKind::TrialFinished { trial, report: Box::new(report.clone()) })
     }
 
-    pub(crate) fn stop(&mut self, reason: &str) -> &mut Self {
-        self.add(EventKind::Stopping { reason: reason.to_owned() })
+    pub(crate) fn stop(&mut self, reason: StopReason) -> &mut Self {
+        self.add(EventKind::Stopping { reason })
     }
 
     pub(crate) fn end(&mut self, status: RunStatus) -> &mut Self {

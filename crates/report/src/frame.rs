@@ -10,6 +10,7 @@
 //! Its cost depends on what is in flight, never on how many trials the run has.
 
 use jiff::Timestamp;
+use terca_core::event::StopReason;
 use terca_core::prose;
 use terca_core::state::RunState;
 
@@ -69,15 +70,19 @@ fn rest(shown: usize, all: usize) -> String {
 
 fn footer(state: &RunState, memo: &Memo, now: Timestamp, columns: usize) -> Vec<Spans> {
     let bar = bar::bar(state, memo, now, columns);
-    if state.stopping.is_none() {
-        return vec![bar];
+    match state.stopping {
+        Some(reason) => vec![stopping(reason, state.in_flight.len()), bar],
+        None => vec![bar],
     }
-    vec![stopping(state.in_flight.len()), bar]
 }
 
-fn stopping(in_flight: usize) -> Spans {
+fn stopping(reason: StopReason, in_flight: usize) -> Spans {
     let waiting = format!("stopping: waiting for {}", prose::count(in_flight, "trial"));
-    Spans::of(Tone::Fair, &waiting).with(Tone::Plain, " (Ctrl+C again to leave at once)")
+    let way_out = match reason {
+        StopReason::Interrupted => " (Ctrl+C again to leave at once)",
+        StopReason::FailFast => " (Ctrl+C to stop them)",
+    };
+    Spans::of(Tone::Fair, &waiting).with(Tone::Plain, way_out)
 }
 
 #[cfg(test)]
@@ -116,7 +121,7 @@ mod tests {
     #[test]
     fn stopping_says_what_is_waited_for() {
         let mut script = fixture::busy_run();
-        script.stop("interrupted");
+        script.stop(StopReason::Interrupted);
         insta::assert_snapshot!("frame_stopping_80x10", draw(&script, 80, 10, false).join("\n"));
         insta::assert_snapshot!("frame_stopping_40x4", draw(&script, 40, 4, false).join("\n"));
     }
@@ -132,7 +137,7 @@ mod tests {
             );
         }
         let mut stopping = fixture::busy_run();
-        stopping.stop("fail-fast");
+        stopping.stop(StopReason::FailFast);
         for script in [&crowded, &stopping, &fixture::busy_run(), &Script::new(Vec::new(), 1)] {
             for columns in (0..30).chain((30..140).step_by(7)).chain(58..62) {
                 for rows in (0..8).chain([11, 12, 13, 24, 50]) {

@@ -180,7 +180,7 @@ pub fn reason(report: &TrialReport) -> String {
     }
     if let Some(error) = &report.error {
         reasons.push(format!("{}: {}", error.kind.word(), error.message));
-    } else if let Some((test, grade)) = report.first_loss() {
+    } else if let Some((test, grade)) = report.tests.first_loss() {
         reasons.push(format!("{test}: {}", grade.message));
     } else if let (Status::Failed, Some(code)) = (report.status, report.exit_code) {
         reasons.push(format!("exit status {code}"));

@@ -75,7 +75,7 @@ impl<W: Write> Observer for Plain<W> {
             EventKind::TrialStarted { trial } => self.trial_started(*trial, state),
             EventKind::TrialFinished { trial, .. } => self.trial_finished(*trial, state),
             EventKind::Stopping { reason } => {
-                self.write(&Spans::of(Tone::Fair, &format!("stopping: {reason}")));
+                self.write(&Spans::of(Tone::Fair, &format!("stopping: {}", reason.words())));
             }
             _ => {}
         }
@@ -88,7 +88,7 @@ impl<W: Write> Observer for Plain<W> {
 mod tests {
     use super::*;
     use crate::fixture::{self, Script};
-    use terca_core::event::RunStatus;
+    use terca_core::event::{RunStatus, StopReason};
 
     fn shown(script: &Script, colour: bool) -> String {
         let mut out = Vec::new();
@@ -102,7 +102,7 @@ mod tests {
         script.finish(1, &fixture::passed(41.2)).start(5).pass(3.0);
         script.finish(3, &fixture::failed(44.2, "check-file", "fib.js does not exist")).start(7);
         script.finish(5, &fixture::partial(20.0, 0.5)).start(9).finish(7, &fixture::error("exit status 1"));
-        script.stop("interrupted").pass(1.0).finish(9, &fixture::interrupted(1.0));
+        script.stop(StopReason::Interrupted).pass(1.0).finish(9, &fixture::interrupted(1.0));
         script.end(RunStatus::Interrupted);
         script
     }

@@ -110,7 +110,7 @@ impl<W: Write> Observer for Tty<W> {
         match &event.kind {
             EventKind::TrialFinished { trial, .. } => self.above.push(Above::Trial(*trial)),
             EventKind::Stopping { reason } => {
-                self.above.push(Above::Line(Spans::of(Tone::Fair, &format!("stopping: {reason}"))));
+                self.above.push(Above::Line(Spans::of(Tone::Fair, &format!("stopping: {}", reason.words()))));
             }
             EventKind::RunFinished { .. } => {
                 self.draw(event.at, state);

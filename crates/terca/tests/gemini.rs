@@ -12,7 +12,7 @@ const KEY: &str = "fake-key-for-tests";
 fn suite(environment: &str, prompt: &str) -> Project {
     let streams = Utf8Path::new(env!("CARGO_MANIFEST_DIR")).join("../core/tests/streams");
     project()
-        .env("PATH", &format!("{}:{}", stand_ins(), std::env::var("PATH").unwrap()))
+        .env("PATH", &format!("{}:{}", stand_ins(), std::env::var("PATH").unwrap_or_default()))
         .env("GEMINI_API_KEY", KEY)
         .env("GEMINI_MODEL", "not-this-one")
         .file(
@@ -26,8 +26,11 @@ fn suite(environment: &str, prompt: &str) -> Project {
 
 #[test]
 fn a_session_is_started_as_the_real_program_wants_it() {
-    let project = suite("    model: gemini-3-pro\n    config: {model: {maxSessionTurns: 9}}\n    rules: RULES.md\n", "play success")
-        .file("RULES.md", "Be brief.\n");
+    let project = suite(
+        "    model: gemini-3-pro\n    config: {model: {maxSessionTurns: 9}}\n    rules: RULES.md\n",
+        "play success",
+    )
+    .file("RULES.md", "Be brief.\n");
     let outcome = project.terca(&["--format", "plain"]);
     assert_eq!(outcome.status, 0, "{}", outcome.stderr);
 
@@ -49,7 +52,8 @@ fn a_session_is_started_as_the_real_program_wants_it() {
 
 #[test]
 fn figures_versions_and_delivery_arrive() {
-    let project = suite("    model: gemini-3-pro\n    rules: RULES.md\n", "play success").file("RULES.md", "Be brief.\n");
+    let project = suite("    model: gemini-3-pro\n    rules: RULES.md\n", "play success")
+        .file("RULES.md", "Be brief.\n");
     assert_eq!(project.terca(&[]).status, 0);
     let trial = project.only_trial();
     assert_eq!(trial["agentVersion"], "0.61.0");
@@ -74,11 +78,21 @@ fn figures_versions_and_delivery_arrive() {
 
 #[test]
 fn trouble_with_the_service_is_never_a_failed_eval() {
-    for (stream, kind) in [("401", "auth"), ("429", "rateLimit"), ("500", "modelApi"), ("404", "modelApi"), ("mcp-failed", "mcp")] {
+    for (stream, kind) in [
+        ("401", "auth"),
+        ("429", "rateLimit"),
+        ("500", "modelApi"),
+        ("404", "modelApi"),
+        ("mcp-failed", "mcp"),
+    ] {
         let project = suite("", &format!("play {stream}"));
         assert_eq!(project.terca(&[]).status, 3, "{stream}");
         let trial = project.only_trial();
-        assert_eq!((trial["status"].as_str(), trial["error"]["kind"].as_str()), (Some("error"), Some(kind)), "{stream}");
+        assert_eq!(
+            (trial["status"].as_str(), trial["error"]["kind"].as_str()),
+            (Some("error"), Some(kind)),
+            "{stream}"
+        );
         assert_eq!(trial["score"], Value::Null);
     }
 }
@@ -101,7 +115,10 @@ fn mcp_servers_are_configured_and_counted_and_their_secrets_masked() {
     .env("MY_TOKEN", "very-secret-token");
     assert_eq!(project.terca(&[]).status, 0);
     let servers = &project.only_trial()["delivery"]["mcpServers"];
-    assert_eq!(*servers, json!({"tiny": {"status": "connected", "calls": 1}, "web": {"status": "connected", "calls": 0}}));
+    assert_eq!(
+        *servers,
+        json!({"tiny": {"status": "connected", "calls": 1}, "web": {"status": "connected", "calls": 0}})
+    );
     let given: Value = serde_json::from_str(&project.trial_file("workspace/settings.json")).unwrap();
     assert_eq!(given["mcpServers"]["tiny"]["env"]["TOKEN"], "very-secret-token");
     assert_eq!(given["mcpServers"]["web"]["httpUrl"], "http://127.0.0.1:1/mcp");

@@ -23,7 +23,10 @@ fn suite(mode: &str) -> Project {
 
 /// Whether both agents have said that they are at work.
 fn both_at_work(project: &Project) -> bool {
-    ["01", "02"].iter().all(|n| project.path(".terca/runs").exists() && project.run_dir().join(format!("task/slow.default.{n}/workspace/ready")).exists())
+    ["01", "02"].iter().all(|n| {
+        project.path(".terca/runs").exists()
+            && project.run_dir().join(format!("task/slow.default.{n}/workspace/ready")).exists()
+    })
 }
 
 fn start(project: &Project) -> Session {
@@ -68,7 +71,9 @@ fn the_second_signal_does_not_wait_for_the_deaf() {
     let mut session = start(&project);
     session.signal(Signal::INT);
     let journal = project.run_dir().join("events.jsonl");
-    session.wait_until("the first signal is heard", || std::fs::read_to_string(&journal).unwrap().contains("stopping"));
+    session.wait_until("the first signal is heard", || {
+        std::fs::read_to_string(&journal).unwrap().contains("stopping")
+    });
     session.signal(Signal::INT);
     let outcome = session.finish();
     assert_eq!(outcome.status, 130);
@@ -88,12 +93,14 @@ fn trials_that_never_started_stay_pending() {
     );
     let mut session = project.start(&["--format", "plain"]);
     session.wait_until("the first agent is at work", || {
-        project.path(".terca/runs").exists() && project.run_dir().join("task/slow.default.01/workspace/ready").exists()
+        project.path(".terca/runs").exists()
+            && project.run_dir().join("task/slow.default.01/workspace/ready").exists()
     });
     session.signal(Signal::INT);
     assert_eq!(session.finish().status, 130);
     let results = project.results();
-    let statuses: Vec<&str> = results["trials"].as_array().unwrap().iter().map(|trial| trial["status"].as_str().unwrap()).collect();
+    let statuses: Vec<&str> =
+        results["trials"].as_array().unwrap().iter().map(|trial| trial["status"].as_str().unwrap()).collect();
     assert_eq!(statuses, ["interrupted", "pending", "pending"]);
     project.assert_nothing_left();
 }
@@ -114,16 +121,38 @@ fn sigkill_of_terca_leaves_no_process_and_a_readable_run() {
 
 #[test]
 fn an_interrupt_during_set_up_and_during_tests_is_an_interrupt() {
-    for place in ["before:\n  - command: touch ready; sleep 300\n", "    tests:\n      - commandSuccess: touch ready; sleep 300\n"] {
+    for place in [
+        "before:\n  - command: touch ready; sleep 300\n",
+        "    tests:\n      - commandSuccess: touch ready; sleep 300\n",
+    ] {
         let project = project().file(
             "terca.yaml",
-            format!("environments:\n  - name: e\n    agent: nop\nevals:\n  - name: task\n    prompt: x\n{place}"),
+            format!(
+                "environments:\n  - name: e\n    agent: nop\nevals:\n  - name: task\n    prompt: x\n{place}"
+            ),
         );
         let mut session = project.start(&["--format", "plain"]);
-        session.wait_until("the command runs", || project.processes().iter().any(|process| process.command.contains("sleep 300")));
+        session.wait_until("the command runs", || {
+            project.processes().iter().any(|process| process.command.contains("sleep 300"))
+        });
         session.signal(Signal::INT);
         assert_eq!(session.finish().status, 130, "{place}");
         assert_eq!(project.only_trial()["status"], "interrupted");
         project.assert_nothing_left();
     }
+}
+
+#[test]
+fn nohup_is_respected() {
+    let project = suite("sleeps");
+    let mut session = Session::start(project.command_through("nohup", &["--format", "plain"]));
+    session.wait_until("both agents are at work", || both_at_work(&project));
+    session.signal(Signal::HUP);
+    session.signal(Signal::INT);
+    let outcome = session.finish();
+    assert_eq!(outcome.status, 130);
+    let journal = std::fs::read_to_string(project.run_dir().join("events.jsonl")).unwrap();
+    assert_eq!(journal.matches("\"event\":\"stopping\"").count(), 1, "only Ctrl+C was heard");
+    assert!(project.results()["trials"][0]["status"] == "interrupted");
+    project.assert_nothing_left();
 }

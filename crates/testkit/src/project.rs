@@ -108,7 +108,17 @@ impl Project {
 
     /// The program with arguments, not started yet.
     pub fn command(&self, args: &[&str]) -> Command {
-        let mut command = Command::new(&self.program);
+        self.set_up(Command::new(&self.program), args)
+    }
+
+    /// The program started by another one, such as `nohup`.
+    pub fn command_through(&self, wrapper: &str, args: &[&str]) -> Command {
+        let mut command = Command::new(wrapper);
+        command.arg(&self.program);
+        self.set_up(command, args)
+    }
+
+    fn set_up(&self, mut command: Command, args: &[&str]) -> Command {
         command
             .args(args)
             .current_dir(self.dir())

@@ -17,7 +17,7 @@ pub struct Session {
 }
 
 impl Session {
-    pub(crate) fn start(mut command: Command) -> Self {
+    pub fn start(mut command: Command) -> Self {
         let child =
             command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("the program starts");
         Session { child }

@@ -3,13 +3,13 @@
 //! Gather, then judge: this module runs commands and reads files; what they are worth is decided in
 //! `terca_core::grade`.
 
-use std::collections::BTreeMap;
 use std::fs::File;
 use std::io::{Read, Seek, SeekFrom};
 use std::time::Instant;
 
 use camino::Utf8Path;
 use terca_core::grade::{Evidence, FileContent, Grade, PathPattern, TestKind, TestSpec, judge, score};
+use terca_core::scorecard::Scorecard;
 
 use super::agent::AgentRun;
 use super::bench::{Bench, Shell};
@@ -23,7 +23,7 @@ const LARGEST_FILE: u64 = 256 * 1024 * 1024;
 /// What the work is worth.
 #[derive(Debug)]
 pub(super) struct Graded {
-    pub(super) tests: BTreeMap<String, Grade>,
+    pub(super) tests: Scorecard,
     pub(super) score: f64,
 }
 
@@ -31,10 +31,10 @@ pub(super) fn grade(bench: &mut Bench<'_>, agent: &AgentRun) -> Result<Graded, S
     let eval = bench.trial.case.eval.clone();
     if eval.tests.is_empty() {
         let score = if agent.completed() { 1.0 } else { 0.0 };
-        return Ok(Graded { tests: BTreeMap::new(), score });
+        return Ok(Graded { tests: Scorecard::default(), score });
     }
     lay_out_copy(bench)?;
-    let mut tests = BTreeMap::new();
+    let mut tests = Scorecard::default();
     let mut weighted = Vec::new();
     for test in &eval.tests {
         let started = Instant::now();
@@ -45,7 +45,7 @@ pub(super) fn grade(bench: &mut Bench<'_>, agent: &AgentRun) -> Result<Graded, S
         weighted.push((test.weight, verdict.score));
         let message = bench.context.mask.text(&verdict.message);
         let duration_seconds = rounded(started.elapsed().as_secs_f64());
-        tests.insert(test.name.clone(), Grade { score: verdict.score, message, duration_seconds });
+        tests.push(&test.name, Grade { score: verdict.score, message, duration_seconds });
     }
     Ok(Graded { tests, score: score(&weighted).unwrap_or(0.0) })
 }

@@ -2,7 +2,7 @@
 
 use std::time::Instant;
 
-use terca_core::event::{Phase, RunStatus};
+use terca_core::event::{Phase, RunStatus, StopReason};
 
 use super::*;
 use crate::fixture::{self, Script};
@@ -208,7 +208,7 @@ fn stopping_is_told_in_the_frame_and_in_the_scrollback() {
     let screen = Screen::new(SIZE);
     let (mut tty, _) = tty(&screen);
     let mut script = Script::new(fixture::heads(2, 1, 1), 2);
-    script.start(1).start(2).pass(1.0).stop("interrupted");
+    script.start(1).start(2).pass(1.0).stop(StopReason::Interrupted);
     play(&script, &mut tty, |_| {});
     let text = screen.text();
     assert!(text.contains("stopping: interrupted\n"), "{text}");
