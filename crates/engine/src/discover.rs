@@ -5,7 +5,7 @@ use std::io;
 use camino::{Utf8Path, Utf8PathBuf};
 use terca_core::config::{self, ConfigFiles, PathKind, Suite, Surroundings};
 use terca_core::diagnostic::{Diagnostic, Diagnostics};
-use terca_core::source::Sources;
+use terca_core::source::{FileId, Place, Sources};
 use thiserror::Error;
 
 pub const SUITE_FILE: &str = "terca.yaml";
@@ -85,22 +85,23 @@ fn read(
     root: &Utf8Path,
     sources: &mut Sources,
     problems: &mut Diagnostics,
-) -> Option<terca_core::source::FileId> {
+) -> Option<FileId> {
     let label = path.strip_prefix(root).unwrap_or(path).to_string();
-    let text = std::fs::read(path).map_err(|error| error.to_string()).and_then(|bytes| {
-        String::from_utf8(bytes).map_err(|error| {
-            let line = error.as_bytes()[..error.utf8_error().valid_up_to()]
-                .iter()
-                .filter(|byte| **byte == b'\n')
-                .count()
-                + 1;
-            format!("it is not UTF-8 text (line {line})")
-        })
-    });
-    match text {
-        Ok(text) => Some(sources.add(path, label, text)),
-        Err(reason) => {
-            problems.push(Diagnostic::error(format!("{label} cannot be read: {reason}")).in_file(label));
+    match std::fs::read(path).map(String::from_utf8) {
+        Ok(Ok(text)) => Some(sources.add(path, label, text)),
+        Ok(Err(error)) => {
+            // The text before the first bad byte is as it was, so that its place can be shown.
+            let start = error.utf8_error().valid_up_to();
+            let shown = String::from_utf8_lossy(error.as_bytes()).into_owned();
+            let file = sources.add(path, label, shown);
+            let place = Place { file, start, end: start };
+            problems.push(
+                Diagnostic::error("the file is not UTF-8 text").at(place, "the first byte that is not"),
+            );
+            None
+        }
+        Err(error) => {
+            problems.push(Diagnostic::error(format!("the file cannot be read: {error}")).in_file(label));
             None
         }
     }

@@ -1,0 +1,70 @@
+//! The live display of the real program, read through a terminal emulator.
+
+mod common;
+
+use std::num::NonZeroU16;
+
+use common::project;
+use terca_testkit::Project;
+
+fn suite(repetitions: usize) -> Project {
+    project().file(
+        "terca.yaml",
+        format!(
+            "name: many\nconcurrency: 6\nrepetitions: {repetitions}\nenvironments:\n  - name: e\n    agent: {{name: command, command: 'true'}}\n\
+             evals:\n  - {{name: good, prompt: x, tests: [{{commandSuccess: 'true'}}]}}\n  - {{name: bad, prompt: x, tests: [{{commandSuccess: 'false'}}]}}\n"
+        ),
+    )
+}
+
+/// What a person finds in the terminal afterwards, scrollback included.
+fn scrollback(stderr: &str) -> Vec<String> {
+    let size = |n| NonZeroU16::new(n).expect("not zero");
+    let mut parser = vt100::Parser::new(size(24), size(80), 100_000);
+    // A terminal's line discipline adds what a pipe does not.
+    parser.process(stderr.replace('\n', "\r\n").as_bytes());
+    let mut rows = Vec::new();
+    parser.screen_mut().set_scrollback(usize::MAX);
+    let above = parser.screen().scrollback();
+    for offset in (1..=above).rev() {
+        parser.screen_mut().set_scrollback(offset);
+        rows.extend(parser.screen().rows(0, 80).next());
+    }
+    parser.screen_mut().set_scrollback(0);
+    rows.extend(parser.screen().rows(0, 80));
+    while rows.last().is_some_and(|row| row.trim().is_empty()) {
+        rows.pop();
+    }
+    assert!(!parser.screen().hide_cursor(), "the cursor is back");
+    rows
+}
+
+#[test]
+fn every_trial_scrolls_by_once_and_the_frame_is_gone() {
+    let project = suite(100);
+    let outcome = project.terca(&["--format", "tty"]);
+    assert_eq!(outcome.status, 1);
+    let rows = scrollback(&outcome.stderr);
+    let count = |words: &str| rows.iter().filter(|row| row.contains(words)).count();
+    assert!(rows[0].starts_with("many: 200 trials"), "{}", rows[0]);
+    assert_eq!((count("✓ 1.00   good"), count("✗ 0.00   bad")), (100, 100));
+    for repetition in 1..=100 {
+        assert_eq!(
+            count(&format!("#{repetition:02} ")) + count(&format!("#{repetition:03} ")),
+            2,
+            "{repetition}"
+        );
+    }
+    assert_eq!(rows.len(), 201, "the header, the trials, and nothing of the frame: {:#?}", rows.last());
+}
+
+#[test]
+fn a_terminal_that_wants_no_colour_gets_none() {
+    let project = suite(2).env("NO_COLOR", "1");
+    let outcome = project.terca(&["--format", "tty"]);
+    for colour in ["\x1b[3", "\x1b[9", "\x1b[1m"] {
+        assert!(!outcome.stderr.contains(colour), "{:?}", outcome.stderr);
+    }
+    let colourful = project.terca(&["--format", "tty", "--color", "always"]);
+    assert!(colourful.stderr.contains("\x1b[3"));
+}
