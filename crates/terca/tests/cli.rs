@@ -91,7 +91,10 @@ fn wrong_usage_is_refused_and_nothing_is_run() {
         (&["--fail-under", "90%"], "expected a share from 0 to 1"),
         (&["--fail-under", "nan"], "expected a share from 0 to 1"),
         (&["--timeout", "-1"], "-1"),
-        (&["--timeout=-1"], "invalid value '-1' for '--timeout <SECONDS>': expected a number of seconds above 0"),
+        (
+            &["--timeout=-1"],
+            "invalid value '-1' for '--timeout <SECONDS>': expected a number of seconds above 0",
+        ),
         (&["--timeout", "0"], "expected a number of seconds above 0"),
         (&["--timeout", "inf"], "expected a number of seconds above 0"),
         (&["--seed", "x"], "invalid value 'x' for '--seed <N>'"),
@@ -146,11 +149,7 @@ fn a_run_elsewhere_is_kept_with_its_suite() {
 #[test]
 fn directories_without_a_suite_are_refused() {
     let project = project().directory("empty").file("file", "");
-    let cases = [
-        ("empty", "no suite here"),
-        ("no-such-directory", "no-such-directory"),
-        ("file", "file"),
-    ];
+    let cases = [("empty", "no suite here"), ("no-such-directory", "no-such-directory"), ("file", "file")];
     for (dir, phrase) in cases {
         for command in ["run", "check"] {
             let outcome = project.terca(&[command, "-C", dir]).expect_status(2);

@@ -49,11 +49,7 @@ fn every_trial_scrolls_by_once_and_the_frame_is_gone() {
     assert!(rows[0].starts_with("many: 200 trials"), "{}", rows[0]);
     assert_eq!((count("✓ 1.00   good"), count("✗ 0.00   bad")), (100, 100));
     for repetition in 1..=100 {
-        assert_eq!(
-            count(&format!("#{repetition:02} ")) + count(&format!("#{repetition:03} ")),
-            2,
-            "{repetition}"
-        );
+        assert_eq!(count(&format!("#{repetition:02} ")), 2, "{repetition}");
     }
     assert_eq!(rows.len(), 201, "the header, the trials, and nothing of the frame: {:#?}", rows.last());
 }

@@ -40,12 +40,9 @@ fn layers_are_laid_over_each_other_file_by_file() {
         .file("other/_base/other.txt", "not for fib")
         .file("other/eval.terca.yaml", "prompt: go\n");
     project.terca(&["-t", "fib"]).expect_status(0);
-    for (path, content) in [
-        ("common.txt", "project"),
-        ("src/a.txt", "project"),
-        ("src/b.txt", "eval"),
-        ("src/c.txt", "eval"),
-    ] {
+    for (path, content) in
+        [("common.txt", "project"), ("src/a.txt", "project"), ("src/b.txt", "eval"), ("src/c.txt", "eval")]
+    {
         assert_eq!(project.trial_file(&format!("workspace/{path}")), content, "{path}");
     }
     assert!(!project.trial_path("workspace/other.txt").exists());
@@ -55,10 +52,8 @@ fn layers_are_laid_over_each_other_file_by_file() {
 
 #[test]
 fn a_workspace_dir_is_a_layer_too() {
-    let project = project()
-        .agent("true")
-        .file("start/a.txt", "start")
-        .file("fib/eval.terca.yaml", "prompt: go\n");
+    let project =
+        project().agent("true").file("start/a.txt", "start").file("fib/eval.terca.yaml", "prompt: go\n");
     let suite = project.read("terca.yaml");
     let project = project.file("terca.yaml", format!("{suite}workspaceDir: start\n"));
     project.terca(&[]).expect_status(0);
@@ -162,7 +157,10 @@ fn scripts_beside_the_file_that_names_them_are_found() {
     assert_eq!(project.trial_file("workspace/local.txt"), "eval\n");
     assert_eq!(project.trial_file("workspace/own.txt"), "workspace\n");
     let place = project.trial_file("workspace/where.txt");
-    assert!(!place.starts_with(project.dir().as_str()), "commands run in the workspace, not the suite: {place}");
+    assert!(
+        !place.starts_with(project.dir().as_str()),
+        "commands run in the workspace, not the suite: {place}"
+    );
 }
 
 #[test]
@@ -181,7 +179,8 @@ fn every_kind_of_file_survives_the_way_into_the_workspace_and_back() {
         .directory("_base/empty/gone")
         .directory("_base/empty/kept")
         .file("fib/eval.terca.yaml", "prompt: go\n");
-    std::fs::set_permissions(project.path("_base/locked.txt"), std::fs::Permissions::from_mode(0o444)).unwrap();
+    std::fs::set_permissions(project.path("_base/locked.txt"), std::fs::Permissions::from_mode(0o444))
+        .unwrap();
     project.terca(&[]).expect_status(0);
 
     let workspace = project.trial_path("workspace");
@@ -191,7 +190,8 @@ fn every_kind_of_file_survives_the_way_into_the_workspace_and_back() {
     let mode = |path: &str| workspace.join(path).metadata().unwrap().permissions().mode() & 0o777;
     assert_eq!((mode("run.sh"), mode("locked.txt")), (0o755, 0o444));
     assert!(workspace.join("empty/kept").is_dir() && !workspace.join("empty/gone").exists());
-    for (link, target) in [("link.txt", "target.txt"), ("dangling", "nowhere/at/all"), ("dir-link", "empty")] {
+    for (link, target) in [("link.txt", "target.txt"), ("dangling", "nowhere/at/all"), ("dir-link", "empty")]
+    {
         assert_eq!(workspace.join(link).read_link_utf8().unwrap(), target);
     }
     // What was written through the link stayed in the workspace.
@@ -220,15 +220,23 @@ fn a_failing_action_ends_the_trial_before_its_agent() {
         ("  - command: no-such-program-xyz --flag\n", "exit status 127", "no-such-program-xyz"),
         ("  - command: kill -9 $$\n", "SIGKILL", "killed by SIGKILL"),
         ("  - command: echo fine\n  - command: 'false'\n  - command: echo never\n", "`false`", "fine\n"),
-        ("  - command: ln -s /var/tmp out\n  - copy: {a.txt: out/terca-escape.txt}\n", "leaves the workspace", "copy"),
-        ("  - command: ln -s /var/tmp out\n  - files: {out/terca-escape.txt: x}\n", "leaves the workspace", "file"),
+        (
+            "  - command: ln -s /var/tmp out\n  - copy: {a.txt: out/terca-escape.txt}\n",
+            "leaves the workspace",
+            "copy",
+        ),
+        (
+            "  - command: ln -s /var/tmp out\n  - files: {out/terca-escape.txt: x}\n",
+            "leaves the workspace",
+            "file",
+        ),
         ("  - command: ln -s ../.. up\n  - files: {up/escape.txt: x}\n", "leaves the workspace", "file"),
         ("  - command: mkdir taken\n  - files: {taken: x}\n", "taken", "file"),
     ] {
-        let project = project()
-            .agent(&format!("touch {mark}"))
-            .file("fib/a.txt", "a")
-            .file("fib/eval.terca.yaml", format!("prompt: go\nbefore:\n{before}tests: [{{commandSuccess: 'true'}}]\n"));
+        let project = project().agent(&format!("touch {mark}")).file("fib/a.txt", "a").file(
+            "fib/eval.terca.yaml",
+            format!("prompt: go\nbefore:\n{before}tests: [{{commandSuccess: 'true'}}]\n"),
+        );
         expect_setup_error(&project, words);
         let log = project.trial_file("run.log");
         assert!(log.contains(logged), "{before}: {log}");
@@ -295,7 +303,10 @@ fn variables_are_merged_inwards_and_null_removes() {
         );
     project.terca(&[]).expect_status(0);
     for file in ["agent.txt", "before.txt"] {
-        assert_eq!(project.trial_file(&format!("workspace/{file}")), "suite|eval|environment|experiment|none\n");
+        assert_eq!(
+            project.trial_file(&format!("workspace/{file}")),
+            "suite|eval|environment|experiment|none\n"
+        );
     }
 }
 
@@ -368,7 +379,10 @@ fn the_prompt_is_put_together_from_outside_in_and_back_out() {
             "suite before\n\nenvironment before\n\nexperiment before\n\nthe task\n\nin two parts\n\n\
              experiment after\n\nenvironment after\n\nsuite after",
         ),
-        ("none", "suite before\n\nenvironment before\n\nthe task\n\nin two parts\n\nenvironment after\n\nsuite after"),
+        (
+            "none",
+            "suite before\n\nenvironment before\n\nthe task\n\nin two parts\n\nenvironment after\n\nsuite after",
+        ),
     ] {
         project.terca(&["-x", experiment]).expect_status(0);
         assert_eq!(project.trial_file("workspace/prompt.txt").trim_end(), expected, "{experiment}");
@@ -409,7 +423,11 @@ fn rules_are_installed_where_the_agent_reads_them() {
             .output()
             .expect("sha256sum");
         let sum = String::from_utf8_lossy(&output.stdout).split(' ').next().unwrap_or_default().to_owned();
-        assert_eq!(*delivered, serde_json::json!([{"path": "AGENTS.md", "sha256": sum}]), "{eval}, {experiment}");
+        assert_eq!(
+            *delivered,
+            serde_json::json!([{"path": "AGENTS.md", "sha256": sum}]),
+            "{eval}, {experiment}"
+        );
         assert!(!project.trial_file("changes.diff").contains("AGENTS.md"), "rules are not the agent's work");
     }
     assert_eq!(project.read("own/_base/AGENTS.md"), "Own rules.\n");
