@@ -51,7 +51,9 @@ fn every_trial_scrolls_by_once_and_the_frame_is_gone() {
     for repetition in 1..=100 {
         assert_eq!(count(&format!("#{repetition:02} ")), 2, "{repetition}");
     }
-    assert_eq!(rows.len(), 201, "the header, the trials, and nothing of the frame: {:#?}", rows.last());
+    let other: Vec<&String> =
+        rows[2..].iter().filter(|row| !row.contains(" e #")).filter(|row| !row.is_empty()).collect();
+    assert!(other.is_empty(), "the header, the trials, and nothing of the frame: {other:#?}");
 }
 
 #[test]
