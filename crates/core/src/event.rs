@@ -6,7 +6,6 @@ use serde::{Deserialize, Serialize};
 
 use crate::matrix::TrialSpec;
 use crate::outcome::TrialReport;
-use crate::state::RunState;
 use crate::transcript::Usage;
 
 /// A numbered event: one line of the journal.
@@ -138,11 +137,4 @@ impl Phase {
             Phase::Collect => "collecting",
         }
     }
-}
-
-/// Somebody who shows a run while it goes on. Called by the scheduler alone, after the event is folded in.
-pub trait Observer {
-    fn event(&mut self, event: &Event, state: &RunState);
-    /// Called a few times a second, and when nothing happens.
-    fn tick(&mut self, now: Timestamp, state: &RunState);
 }

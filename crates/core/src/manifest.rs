@@ -2,10 +2,11 @@
 
 use serde_json::{Value, json};
 
-use crate::config::suite::{Action, McpServer, Suite};
+use crate::config::suite::{Action, Suite};
 use crate::event::TrialHead;
 use crate::mask::Mask;
 use crate::matrix::{Case, Plan, TrialSpec, Variant};
+use crate::mcp::McpServer;
 
 /// What `run.json` says beside the plan.
 #[derive(Debug)]

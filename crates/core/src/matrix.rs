@@ -10,10 +10,11 @@ use serde_json::Value;
 use crate::agent::Capabilities;
 use crate::config::folder_name;
 use crate::config::read::Patch;
-use crate::config::suite::{
-    Action, AgentChoice, Eval, McpServer, Setup, ShellCommand, Suite, Template, Variables,
-};
+use crate::config::suite::{Action, AgentChoice, Eval, Setup, ShellCommand, Suite, Template};
 use crate::diagnostic::{Diagnostic, Diagnostics};
+use crate::filler::Filler;
+use crate::json;
+use crate::mcp::McpServer;
 use crate::selection::{Selection, select};
 
 /// What the command line lays over the suite.
@@ -184,7 +185,7 @@ fn mcp_servers(
     experiment: &Setup,
     filler: &mut Filler<'_>,
 ) -> Vec<(String, McpServer<String>)> {
-    let mut merged: BTreeMap<&str, &McpServer> = BTreeMap::new();
+    let mut merged: BTreeMap<&str, &McpServer<Template>> = BTreeMap::new();
     for setup in [environment, experiment] {
         match &setup.mcp_servers {
             Patch::Keep => {}
@@ -209,28 +210,10 @@ fn config(environment: &Setup, experiment: &Setup) -> Option<Value> {
         Patch::Remove => None,
         Patch::Set(over) => {
             let mut merged = base.cloned().unwrap_or(Value::Null);
-            merge_json(&mut merged, over);
+            json::merge(&mut merged, over);
             Some(merged)
         }
     }
-}
-
-/// Lays one JSON value over another: objects key by key, `null` removes, anything else replaces (RFC 7396).
-pub fn merge_json(base: &mut Value, over: &Value) {
-    let Value::Object(over) = over else {
-        *base = over.clone();
-        return;
-    };
-    // A `null` that finds nothing to remove is left out too: no settings file should have to know of it.
-    let mut merged = base.as_object_mut().map(std::mem::take).unwrap_or_default();
-    for (key, value) in over {
-        if value.is_null() {
-            merged.remove(key);
-        } else {
-            merge_json(merged.entry(key.clone()).or_insert(Value::Null), value);
-        }
-    }
-    *base = Value::Object(merged);
 }
 
 /// What a variant gives its agent and the agent cannot take is an error: ignored, it would spoil the experiment.
@@ -306,80 +289,4 @@ fn prompt(suite: &Suite, eval: &Eval, environment: &Setup, experiment: &Setup) -
         .filter(|part| !part.is_empty())
         .collect();
     present.join("\n\n")
-}
-
-/// Puts the values of Terca's own environment where `${NAME}` stands.
-struct Filler<'a> {
-    variable: &'a dyn Fn(&str) -> Option<String>,
-    secrets: Vec<String>,
-    problems: &'a mut Diagnostics,
-}
-
-impl Filler<'_> {
-    fn variables(&mut self, layers: &[&Variables]) -> Vec<(String, String)> {
-        let mut merged: BTreeMap<&str, &Template> = BTreeMap::new();
-        for (name, value) in layers.iter().copied().flatten() {
-            match value {
-                Patch::Set(template) => merged.insert(name, template),
-                Patch::Keep | Patch::Remove => merged.remove(name.as_str()),
-            };
-        }
-        merged.into_iter().map(|(name, template)| (name.to_owned(), self.fill(template))).collect()
-    }
-
-    fn server(&mut self, server: &McpServer) -> McpServer<String> {
-        match server {
-            McpServer::Stdio { command, args, env, cwd } => McpServer::Stdio {
-                command: self.fill(command),
-                args: args.iter().map(|arg| self.fill(arg)).collect(),
-                env: env.iter().map(|(name, value)| (name.clone(), self.fill(value))).collect(),
-                cwd: cwd.as_ref().map(|cwd| self.fill(cwd)),
-            },
-            McpServer::Remote { url, headers, transport } => McpServer::Remote {
-                url: self.fill(url),
-                headers: headers.iter().map(|(name, value)| (name.clone(), self.fill(value))).collect(),
-                transport: *transport,
-            },
-        }
-    }
-
-    fn fill(&mut self, template: &Template) -> String {
-        let mut filled = String::new();
-        let mut rest = template.value.as_str();
-        while let Some((before, after)) = rest.split_once("${") {
-            filled.push_str(before);
-            let Some((inner, tail)) = after.split_once('}') else {
-                filled.push_str("${");
-                rest = after;
-                continue;
-            };
-            filled.push_str(&self.value_of(inner, template));
-            rest = tail;
-        }
-        filled + rest
-    }
-
-    fn value_of(&mut self, inner: &str, template: &Template) -> String {
-        let (name, default) = match inner.split_once(":-") {
-            Some((name, default)) => (name, Some(default)),
-            None => (inner, None),
-        };
-        match ((self.variable)(name), default) {
-            (Some(value), _) if !value.is_empty() || default.is_none() => {
-                if !value.is_empty() && !self.secrets.contains(&value) {
-                    self.secrets.push(value.clone());
-                }
-                value
-            }
-            (_, Some(default)) => default.to_owned(),
-            _ => {
-                self.problems.push(
-                    Diagnostic::error(format!("the variable `{name}` is not set"))
-                        .at(template.place, "taken from the environment Terca runs in")
-                        .help(format!("set it, or write `${{{name}:-default}}`")),
-                );
-                String::new()
-            }
-        }
-    }
 }

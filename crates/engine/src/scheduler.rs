@@ -12,8 +12,9 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::time::{Duration, Instant};
 
 use jiff::Timestamp;
-use terca_core::event::{Event, EventKind, Observer, RunStatus, StopReason, TrialHead};
+use terca_core::event::{Event, EventKind, RunStatus, StopReason, TrialHead};
 use terca_core::matrix::TrialSpec;
+use terca_core::observer::Observer;
 use terca_core::outcome::{ErrorKind, Status, TrialError, TrialReport};
 use terca_core::state::RunState;
 

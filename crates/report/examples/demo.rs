@@ -8,8 +8,9 @@ use std::io;
 use std::time::{Duration, Instant};
 
 use jiff::Timestamp;
-use terca_core::event::{Event, EventKind, Observer, Phase, RunStatus, TrialHead};
+use terca_core::event::{Event, EventKind, Phase, RunStatus, TrialHead};
 use terca_core::grade::Grade;
+use terca_core::observer::Observer;
 use terca_core::outcome::{ErrorKind, Stats, Status, TrialError, TrialReport};
 use terca_core::results::Results;
 use terca_core::state::RunState;

@@ -7,7 +7,8 @@ use std::collections::HashMap;
 use std::io::Write;
 
 use jiff::{SignedDuration, Timestamp};
-use terca_core::event::{Event, EventKind, Observer};
+use terca_core::event::{Event, EventKind};
+use terca_core::observer::Observer;
 use terca_core::state::RunState;
 
 const BETWEEN_REPORTS: SignedDuration = SignedDuration::from_millis(500);

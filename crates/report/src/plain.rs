@@ -3,7 +3,8 @@
 use std::io::Write;
 
 use jiff::Timestamp;
-use terca_core::event::{Event, EventKind, Observer};
+use terca_core::event::{Event, EventKind};
+use terca_core::observer::Observer;
 use terca_core::state::RunState;
 
 use crate::header::{particulars, title};

@@ -6,7 +6,8 @@ use std::fmt;
 use std::io::Write;
 
 use jiff::{SignedDuration, Timestamp};
-use terca_core::event::{Event, EventKind, Observer};
+use terca_core::event::{Event, EventKind};
+use terca_core::observer::Observer;
 use terca_core::state::RunState;
 
 use crate::frame::frame;

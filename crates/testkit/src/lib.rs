@@ -5,12 +5,14 @@
 //! error, the exit status and a tree. The program under test is driven from outside, with an environment of
 //! nothing but what the test gives it.
 
+mod outcome;
 mod processes;
 mod project;
 mod session;
 
+pub use outcome::Outcome;
 pub use processes::Process;
-pub use project::{Outcome, Project};
+pub use project::Project;
 pub use session::Session;
 
 use camino::{Utf8Path, Utf8PathBuf};

@@ -7,6 +7,7 @@ use camino::{Utf8Path, Utf8PathBuf};
 use serde_json::Value;
 use tempfile::TempDir;
 
+use crate::outcome::Outcome;
 use crate::processes::{Process, processes_below};
 use crate::session::Session;
 
@@ -15,14 +16,6 @@ pub struct Project {
     program: Utf8PathBuf,
     guard: TempDir,
     env: Vec<(String, String)>,
-}
-
-/// How a run of the program ended.
-#[derive(Debug)]
-pub struct Outcome {
-    pub status: i32,
-    pub stdout: String,
-    pub stderr: String,
 }
 
 impl Project {
@@ -134,12 +127,7 @@ impl Project {
 
     /// Runs the program to its end.
     pub fn terca(&self, args: &[&str]) -> Outcome {
-        let output = self.command(args).output().expect("the program starts");
-        Outcome {
-            status: exit_status(output.status),
-            stdout: String::from_utf8_lossy(&output.stdout).into_owned(),
-            stderr: String::from_utf8_lossy(&output.stderr).into_owned(),
-        }
+        self.command(args).output().expect("the program starts").into()
     }
 
     /// Starts the program and leaves it running.
@@ -211,9 +199,4 @@ impl Outcome {
         assert_eq!(self.status, status, "exit status\n{}{}", self.stdout, self.stderr);
         self
     }
-}
-
-pub(crate) fn exit_status(status: std::process::ExitStatus) -> i32 {
-    use std::os::unix::process::ExitStatusExt;
-    status.code().unwrap_or_else(|| 128 + status.signal().unwrap_or(0))
 }

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use rustix::process::{Pid, Signal, kill_process};
 
-use crate::project::{Outcome, exit_status};
+use crate::outcome::Outcome;
 
 /// Longer than anything a test waits for on a busy machine.
 const PATIENCE: Duration = Duration::from_secs(120);
@@ -50,11 +50,6 @@ impl Session {
 
     /// Waits for the program's end.
     pub fn finish(self) -> Outcome {
-        let output = self.child.wait_with_output().expect("the program ends");
-        Outcome {
-            status: exit_status(output.status),
-            stdout: String::from_utf8_lossy(&output.stdout).into_owned(),
-            stderr: String::from_utf8_lossy(&output.stderr).into_owned(),
-        }
+        self.child.wait_with_output().expect("the program ends").into()
     }
 }

@@ -14,8 +14,8 @@ use self::stream::Stream;
 use super::{
     Agent, Capabilities, Decoder, Inputs, Invocation, Launch, PlacedFile, Profile, SideFile, StopSignal,
 };
-use crate::config::suite::{McpServer, RemoteTransport};
-use crate::matrix::merge_json;
+use crate::json as document;
+use crate::mcp::{McpServer, RemoteTransport};
 
 #[derive(Debug)]
 pub(super) struct GeminiCli;
@@ -114,7 +114,7 @@ fn settings(inputs: &Inputs<'_>) -> Value {
         settings["mcpServers"] = Value::Object(servers.collect());
     }
     if let Some(config) = inputs.config {
-        merge_json(&mut settings, config);
+        document::merge(&mut settings, config);
     }
     settings
 }

@@ -14,9 +14,9 @@ use std::fmt;
 
 use camino::{Utf8Path, Utf8PathBuf};
 
-use crate::config::suite::McpServer;
 use crate::delivery::McpDelivery;
 use crate::grade::Exit;
+use crate::mcp::McpServer;
 use crate::outcome::TrialError;
 use crate::transcript::{Record, Usage};
 

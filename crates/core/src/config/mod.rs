@@ -4,6 +4,7 @@
 //! tree into the [`raw`] types (shape), and [`resolve`] turns those into the [`suite`] types (meaning).
 //! Problems of all files and all steps end up in one [`Diagnostics`].
 
+mod names;
 mod paths;
 pub mod raw;
 pub mod read;
@@ -17,6 +18,7 @@ mod resolve_action;
 mod resolve_eval;
 mod resolve_setup;
 mod resolve_test;
+mod resolver;
 pub mod suite;
 mod yaml;
 

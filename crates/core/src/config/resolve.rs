@@ -5,63 +5,15 @@ use std::time::Duration;
 
 use camino::{Utf8Path, Utf8PathBuf};
 
-use crate::config::paths::{beside, folder_name};
-use crate::config::raw::{RawEval, RawSetup, RawSuite, RawVariables};
-use crate::config::suite::{DEFAULT_AGENT_SECONDS, Eval, Setup, Suite, Variables};
+use crate::config::names::{not_reserved, unique_folders};
+use crate::config::paths::folder_name;
+use crate::config::raw::{RawEval, RawSetup, RawSuite};
+use crate::config::resolve_setup::variables;
+use crate::config::resolver::Resolver;
+use crate::config::suite::{DEFAULT_AGENT_SECONDS, Eval, Setup, Suite};
 use crate::config::{ConfigFiles, PathKind, Surroundings, resolve_action, resolve_eval, resolve_setup};
 use crate::diagnostic::{Diagnostic, Diagnostics};
 use crate::source::{Located, Place, Sources};
-
-/// What every part of resolving needs at hand.
-pub(super) struct Resolver<'a> {
-    pub(super) sources: &'a Sources,
-    pub(super) surroundings: &'a dyn Surroundings,
-    pub(super) problems: &'a mut Diagnostics,
-}
-
-impl Resolver<'_> {
-    /// The directory of the file that a place lies in.
-    pub(super) fn dir(&self, place: Place) -> &Utf8Path {
-        self.sources.get(place.file).dir()
-    }
-
-    /// A path relative to the file that names it; it must exist as one of the kinds.
-    pub(super) fn existing(
-        &mut self,
-        path: &Located<String>,
-        what: &str,
-        kinds: &[PathKind],
-    ) -> Option<Utf8PathBuf> {
-        let full = beside(self.dir(path.place), &path.value);
-        let found = self.surroundings.kind(&full);
-        if kinds.contains(&found) {
-            return Some(full);
-        }
-        let (message, label) = match found {
-            PathKind::Missing => {
-                (format!("{what} `{}` does not exist", path.value), format!("looked for {full}"))
-            }
-            PathKind::Directory => {
-                (format!("{what} `{}` is a directory", path.value), "expected a file".into())
-            }
-            PathKind::File => (format!("{what} `{}` is a file", path.value), "expected a directory".into()),
-        };
-        let diagnostic = Diagnostic::error(message).at(path.place, label);
-        self.problems.push(match found {
-            PathKind::Missing => diagnostic.help("a relative path is relative to the file that names it"),
-            PathKind::File | PathKind::Directory => diagnostic,
-        });
-        None
-    }
-
-    pub(super) fn not_yet(&mut self, what: &str, place: Place) {
-        self.problems.push(
-            Diagnostic::error(format!("{what} is not supported yet"))
-                .at(place, "this version of Terca cannot do that")
-                .help("remove it; nothing is run while it stands here, so that it is never silently ignored"),
-        );
-    }
-}
 
 pub(super) fn suite(
     files: &ConfigFiles,
@@ -134,7 +86,7 @@ fn apply(suite: &mut Suite, raw: RawSuite, resolver: &mut Resolver<'_>) {
 }
 
 fn layers(resolver: &mut Resolver<'_>, root: &Utf8Path, raw: Option<&RawSuite>) -> Vec<Utf8PathBuf> {
-    let mut layers: Vec<Utf8PathBuf> = optional_directory(resolver, root, "_base").into_iter().collect();
+    let mut layers: Vec<Utf8PathBuf> = resolver.optional_directory(root, "_base").into_iter().collect();
     if let Some(dir) = raw.and_then(|raw| raw.workspace_dir.as_ref())
         && let Some(dir) = resolver.existing(dir, "workspace directory", &[PathKind::Directory])
         && !layers.contains(&dir)
@@ -142,16 +94,6 @@ fn layers(resolver: &mut Resolver<'_>, root: &Utf8Path, raw: Option<&RawSuite>) 
         layers.push(dir);
     }
     layers
-}
-
-/// A directory that is used when it is there.
-pub(super) fn optional_directory(resolver: &Resolver<'_>, dir: &Utf8Path, name: &str) -> Option<Utf8PathBuf> {
-    let path = dir.join(name);
-    (resolver.surroundings.kind(&path) == PathKind::Directory).then_some(path)
-}
-
-pub(super) fn variables(raw: RawVariables) -> Variables {
-    raw.into_iter().map(|(name, value)| (name.value, value)).collect()
 }
 
 fn setups(raw: Vec<RawSetup>, what: &str, layers: &[Utf8PathBuf], resolver: &mut Resolver<'_>) -> Vec<Setup> {
@@ -206,58 +148,6 @@ fn evals(
     unique_folders(&names.iter().collect::<Vec<_>>(), "eval", resolver);
     names.iter().for_each(|name| not_reserved(name, resolver));
     evals
-}
-
-/// An eval's folder stands in the run's directory, beside the run's own files.
-fn not_reserved(name: &Located<String>, resolver: &mut Resolver<'_>) {
-    const OWN_FILES: [&str; 3] = ["results.json", "events.jsonl", "run.json"];
-    if OWN_FILES.contains(&name.value.as_str()) {
-        resolver.problems.push(
-            Diagnostic::error(format!("an eval cannot be named `{}`", name.value))
-                .at(name.place, "a run has a file of this name where the eval's folder would be")
-                .help("choose another name"),
-        );
-    }
-}
-
-/// Two things of the same name, or of names that make the same folder, would overwrite each other.
-fn unique_folders(names: &[&Located<String>], what: &str, resolver: &mut Resolver<'_>) {
-    unique(names, what, folder_name, resolver);
-}
-
-pub(super) fn unique_names(names: &[&Located<String>], what: &str, resolver: &mut Resolver<'_>) {
-    unique(names, what, str::to_owned, resolver);
-}
-
-fn unique(names: &[&Located<String>], what: &str, key: fn(&str) -> String, resolver: &mut Resolver<'_>) {
-    let mut seen: HashMap<String, &Located<String>> = HashMap::new();
-    for &name in names {
-        let first = *seen.entry(key(&name.value)).or_insert(name);
-        if std::ptr::eq(first, name) {
-            continue;
-        }
-        let message = if first.value == name.value {
-            format!("two {what}s are named `{}`", name.value)
-        } else {
-            format!(
-                "the {what}s `{}` and `{}` would share the folder `{}`",
-                first.value,
-                name.value,
-                folder_name(&name.value)
-            )
-        };
-        resolver.problems.push(
-            Diagnostic::error(message)
-                .at(name.place, whose(name, "another is here", resolver))
-                .beside(first.place, whose(first, "the first is here", resolver)),
-        );
-    }
-}
-
-/// A name that stands nowhere is that of the eval's directory, or of the test's kind and position.
-fn whose(name: &Located<String>, label: &str, resolver: &Resolver<'_>) -> String {
-    let written = resolver.sources.slice(name.place).contains(&name.value);
-    if written { label.to_owned() } else { format!("{label}, named so by default") }
 }
 
 /// `a.b` × `c` and `a` × `b.c` would lie in the same folder of a run.

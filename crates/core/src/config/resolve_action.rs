@@ -7,7 +7,7 @@ use camino::{Utf8Path, Utf8PathBuf};
 use crate::config::PathKind;
 use crate::config::paths::{beside, escaping_link, inside};
 use crate::config::raw::{RawAction, RawCommand};
-use crate::config::resolve::Resolver;
+use crate::config::resolver::Resolver;
 use crate::config::suite::{Action, DEFAULT_COMMAND_SECONDS, ShellCommand};
 use crate::diagnostic::Diagnostic;
 use crate::source::Located;

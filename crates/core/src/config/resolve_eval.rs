@@ -6,7 +6,8 @@ use camino::{Utf8Path, Utf8PathBuf};
 
 use crate::config::paths::beside;
 use crate::config::raw::{RawEval, RawPrompt};
-use crate::config::resolve::{Resolver, optional_directory, variables};
+use crate::config::resolve_setup::variables;
+use crate::config::resolver::Resolver;
 use crate::config::suite::Eval;
 use crate::config::{PathKind, resolve_action, resolve_test};
 use crate::diagnostic::Diagnostic;
@@ -36,7 +37,7 @@ pub(super) fn eval(
     resolver: &mut Resolver<'_>,
 ) -> Option<Eval> {
     let dir = resolver.dir(raw.place).to_owned();
-    let beside_file = |name| if is_file { optional_directory(resolver, &dir, name) } else { None };
+    let beside_file = |name| if is_file { resolver.optional_directory(&dir, name) } else { None };
     // An eval file in the suite's own directory shares its `_base`, which is laid once.
     let layer = if dir == root { None } else { beside_file("_base") };
     let (tests_layer, solution) = (beside_file("_tests"), beside_file("_solution"));

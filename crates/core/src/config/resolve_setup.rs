@@ -8,10 +8,11 @@ use crate::agent;
 use crate::config::paths::beside;
 use crate::config::raw::{RawAgent, RawMcpServer, RawSetup, RawTransport, RawVariables};
 use crate::config::read::Patch;
-use crate::config::resolve::{Resolver, variables};
-use crate::config::suite::{AgentChoice, McpServer, RemoteTransport, Setup, Template};
+use crate::config::resolver::Resolver;
+use crate::config::suite::{AgentChoice, Setup, Template, Variables};
 use crate::config::{PathKind, resolve_action};
 use crate::diagnostic::Diagnostic;
+use crate::mcp::{McpServer, RemoteTransport};
 use crate::prose;
 use crate::source::Located;
 
@@ -84,13 +85,13 @@ fn rules_files(rules: &[Located<String>], resolver: &mut Resolver<'_>) -> Vec<Ut
 fn mcp_servers(
     raw: Vec<(Located<String>, Patch<RawMcpServer>)>,
     resolver: &mut Resolver<'_>,
-) -> Vec<(String, Patch<McpServer>)> {
+) -> Vec<(String, Patch<McpServer<Template>>)> {
     raw.into_iter()
         .map(|(name, server)| (name.value, server.try_map(|server| mcp_server(server.transport, resolver))))
         .collect()
 }
 
-fn mcp_server(raw: RawTransport, resolver: &mut Resolver<'_>) -> Option<McpServer> {
+fn mcp_server(raw: RawTransport, resolver: &mut Resolver<'_>) -> Option<McpServer<Template>> {
     Some(match raw {
         RawTransport::Stdio { command, args, env, cwd } => {
             let program = server_program(&command, resolver)?;
@@ -135,4 +136,8 @@ fn set_only(raw: RawVariables) -> Vec<(String, Template)> {
             Patch::Keep | Patch::Remove => None,
         })
         .collect()
+}
+
+pub(super) fn variables(raw: RawVariables) -> Variables {
+    raw.into_iter().map(|(name, value)| (name.value, value)).collect()
 }

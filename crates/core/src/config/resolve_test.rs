@@ -5,10 +5,11 @@ use std::time::Duration;
 use globset::GlobBuilder;
 use regex::Regex;
 
+use crate::config::names::unique_names;
 use crate::config::paths::inside;
 use crate::config::raw::{RawTest, RawTestKind};
 use crate::config::read_test;
-use crate::config::resolve::{Resolver, unique_names};
+use crate::config::resolver::Resolver;
 use crate::config::suite::DEFAULT_TEST_SECONDS;
 use crate::diagnostic::Diagnostic;
 use crate::grade::{PathPattern, TestKind, TestSpec};

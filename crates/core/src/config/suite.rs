@@ -10,6 +10,7 @@ use camino::Utf8PathBuf;
 use crate::agent::AgentRef;
 use crate::config::read::Patch;
 use crate::grade::TestSpec;
+use crate::mcp::McpServer;
 use crate::source::{Located, Place};
 
 pub const DEFAULT_AGENT_SECONDS: f64 = 300.0;
@@ -69,7 +70,7 @@ pub struct Setup {
     pub agent: Patch<AgentChoice>,
     pub model: Patch<String>,
     pub rules: Patch<Vec<Utf8PathBuf>>,
-    pub mcp_servers: Patch<Vec<(String, Patch<McpServer>)>>,
+    pub mcp_servers: Patch<Vec<(String, Patch<McpServer<Template>>)>>,
     pub config: Patch<serde_json::Value>,
     pub env: Variables,
     /// `env: null`: none of the variables of the environment below are taken over.
@@ -115,19 +116,6 @@ pub type Variables = Vec<(String, Patch<Template>)>;
 
 /// Text in which `${NAME}` stands for a variable of Terca's own environment.
 pub type Template = Located<String>;
-
-#[derive(Debug, Clone, PartialEq)]
-pub enum McpServer<T = Template> {
-    Stdio { command: T, args: Vec<T>, env: Vec<(String, T)>, cwd: Option<T> },
-    Remote { url: T, headers: Vec<(String, T)>, transport: RemoteTransport },
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize)]
-#[serde(rename_all = "lowercase")]
-pub enum RemoteTransport {
-    Http,
-    Sse,
-}
 
 /// Something done to the workspace before the agent starts.
 #[derive(Debug, Clone, PartialEq)]

@@ -3,9 +3,9 @@
 use std::io::{self, IsTerminal};
 use std::sync::Arc;
 
-use terca_core::event::Observer;
 use terca_core::manifest::{Settings, manifest};
 use terca_core::mask::Mask;
+use terca_core::observer::Observer;
 use terca_core::results::{Results, exit_status};
 use terca_engine::environment::Host;
 use terca_engine::interrupt::Interrupt;
