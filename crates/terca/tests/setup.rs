@@ -432,3 +432,40 @@ fn rules_are_installed_where_the_agent_reads_them() {
     }
     assert_eq!(project.read("own/_base/AGENTS.md"), "Own rules.\n");
 }
+
+/// What is laid over a link replaces it: nothing is ever written through one.
+#[test]
+fn nothing_is_laid_through_a_link_to_the_outside() {
+    let link = |outside: &camino::Utf8Path| {
+        format!("before: [{{command: ln -s {outside} d}}, {{copy: {{src: .}}}}]\n")
+    };
+    for (title, layer, args) in [
+        ("the copy of a directory", "fib/src/d/escaped", &[][..]),
+        ("the eval's layer", "fib/_base/d/escaped", &[]),
+        ("the hidden tests", "fib/_tests/d/escaped", &[]),
+        ("the solution", "fib/_solution/d/escaped", &["--agent", "oracle"]),
+    ] {
+        let project = project();
+        let outside = project.home().join("outside");
+        std::fs::create_dir(&outside).unwrap();
+        let before = link(&outside);
+        let project = project
+            .agent(&format!("test -e d || ln -s {outside} d"))
+            .directory("fib/src")
+            .symlink("_base/d", outside.as_str())
+            .file(layer, "x")
+            .file(
+                "fib/eval.terca.yaml",
+                format!(
+                    "prompt: go\n{}tests: [{{fileExists: d/escaped}}]\n",
+                    if layer.contains("src") { &before } else { "" }
+                ),
+            );
+        // In the first case a command makes the link.
+        if layer.contains("src") {
+            std::fs::remove_file(project.path("_base/d")).unwrap();
+        }
+        project.terca(args).expect_status(0);
+        assert_eq!(outside.read_dir_utf8().unwrap().count(), 0, "{title} went through the link");
+    }
+}
