@@ -167,7 +167,7 @@ fn judge_command(exit: Exit, output: &str, contains: Option<&str>, matches: Opti
         return Verdict::fail(with_tail(&format!("the output does not contain {text:?}"), output));
     }
     if let Some(pattern) = matches
-        && !pattern.is_match(output)
+        && !is_match(pattern, output)
     {
         return Verdict::fail(with_tail(&format!("the output does not match /{pattern}/"), output));
     }
@@ -203,11 +203,16 @@ fn judge_content(path: &str, content: &FileContent, text: Option<&str>, matches:
         return Verdict::fail(format!("{path} does not contain {text:?}"));
     }
     if let Some(pattern) = matches
-        && !pattern.is_match(found)
+        && !is_match(pattern, found)
     {
         return Verdict::fail(format!("{path} does not match /{pattern}/"));
     }
     Verdict::pass(format!("{path} has it"))
+}
+
+/// `$` is the end of the text, and also the place before a last line end: `^55$` matches what `echo 55` prints.
+fn is_match(pattern: &Regex, text: &str) -> bool {
+    pattern.is_match(text) || text.strip_suffix('\n').is_some_and(|text| pattern.is_match(text))
 }
 
 /// A reason with the last line of the output, which usually says most.
@@ -273,7 +278,8 @@ mod tests {
                 "the output does not contain \"ok\": no",
             ),
             (command(Some("ok"), None), ran(Exit::Code(1), "ok"), 0.0, "exit status 1: ok"),
-            (command(None, Some("^[0-9]+$")), ran(Exit::Code(0), "55"), 1.0, "exit status 0"),
+            (command(None, Some("^[0-9]+$")), ran(Exit::Code(0), "55\n"), 1.0, "exit status 0"),
+            (command(None, Some("^55\n$")), ran(Exit::Code(0), "55\n"), 1.0, "exit status 0"),
             (
                 command(None, Some("^a$")),
                 ran(Exit::Code(0), "55"),

@@ -13,11 +13,10 @@ pub struct Mask {
 impl Mask {
     pub fn new<S: AsRef<str>>(values: impl IntoIterator<Item = S>) -> Self {
         let mut secrets: Vec<Vec<u8>> = Vec::new();
-        for value in values {
-            let value = value.as_ref();
-            if value.len() < SHORTEST {
-                continue;
-            }
+        let values: Vec<S> = values.into_iter().collect();
+        // A key of several lines is printed, logged and compared line by line, so that each counts as a secret too.
+        let lines = values.iter().flat_map(|value| value.as_ref().lines());
+        for value in values.iter().map(AsRef::as_ref).chain(lines).filter(|value| value.len() >= SHORTEST) {
             secrets.push(value.as_bytes().to_vec());
             // In JSON the same value may stand escaped.
             let escaped = serde_json::Value::from(value).to_string();
@@ -85,5 +84,7 @@ mod tests {
         assert_eq!(mask.text(r#"{"k":"with\"quote"}"#), r#"{"k":"***"}"#);
         assert_eq!(mask.bytes(b"sk-secre"), b"sk-secre");
         assert_eq!(Mask::default().text("x"), "x");
+        let key = Mask::new(["BEGIN KEY\nline one\nline two"]);
+        assert_eq!(key.text("+line one\n+line two"), "+***\n+***");
     }
 }

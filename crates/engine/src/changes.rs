@@ -1,28 +1,23 @@
-//! What the agent changed, as a unified diff.
+//! What the agent changed.
 //!
 //! Before the agent starts every file's identity is noted, and its content is kept only where no layer of the
 //! suite has it: a workspace is not copied twice to be compared once.
 
 use std::collections::{BTreeMap, HashMap};
-use std::io::{self, Write};
+use std::fs::Metadata;
+use std::io;
 use std::os::unix::fs::MetadataExt;
-use std::time::Duration;
+use std::path::{Path, PathBuf};
 
-use camino::{Utf8Path, Utf8PathBuf};
-use similar::TextDiff;
-use terca_core::mask::Mask;
+use camino::Utf8Path;
 
+use crate::diff::Version;
 use crate::tree::{self, Copied};
-
-/// Larger files are named, not shown.
-const LARGEST_SHOWN: u64 = 1024 * 1024;
-/// After this much the rest is only counted.
-const LARGEST_DIFF: usize = 16 * 1024 * 1024;
 
 /// The workspace as it was when the agent started.
 #[derive(Debug, Default)]
 pub struct Snapshot {
-    files: BTreeMap<Utf8PathBuf, Noted>,
+    files: BTreeMap<PathBuf, Noted>,
 }
 
 #[derive(Debug)]
@@ -36,119 +31,68 @@ struct Noted {
 #[derive(Debug)]
 enum Content {
     /// A file outside the workspace has the same bytes.
-    At(Utf8PathBuf),
+    At(PathBuf),
     /// Where a symbolic link pointed.
-    Link(String),
+    Link(PathBuf),
     NotKept,
+}
+
+/// A file that is not what it was; `None` is "not there".
+#[derive(Debug)]
+pub struct Change {
+    pub path: PathBuf,
+    pub before: Option<Version>,
+    pub after: Option<Version>,
 }
 
 impl Snapshot {
     /// Notes every file; `origins` says which came unchanged from a layer.
     pub fn take(workspace: &Utf8Path, origins: &[Copied], store: &Utf8Path) -> io::Result<Self> {
-        let origins: HashMap<&Utf8Path, &Utf8Path> =
+        let origins: HashMap<&Path, &Path> =
             origins.iter().map(|copied| (copied.path.as_path(), copied.source.as_path())).collect();
         let mut files = BTreeMap::new();
         for (path, meta) in tree::walk(workspace)? {
-            let content = content(workspace, &path, &meta, origins.get(path.as_path()).copied(), store)?;
-            let noted = Noted {
-                inode: meta.ino(),
-                changed: (meta.ctime(), meta.ctime_nsec()),
-                mode: meta.mode(),
-                content,
-            };
-            files.insert(path, noted);
+            let origin = origins.get(path.as_path()).copied();
+            let content = keep(workspace.as_std_path(), &path, &meta, origin, store.as_std_path())?;
+            let changed = (meta.ctime(), meta.ctime_nsec());
+            files.insert(path, Noted { inode: meta.ino(), changed, mode: meta.mode(), content });
         }
         Ok(Snapshot { files })
     }
 
-    /// What is different now.
+    /// What is different now, in the order of the paths.
     pub fn changes(&self, workspace: &Utf8Path) -> io::Result<Vec<Change>> {
-        let mut now: BTreeMap<Utf8PathBuf, std::fs::Metadata> = tree::walk(workspace)?.into_iter().collect();
+        let mut now: BTreeMap<PathBuf, Metadata> = tree::walk(workspace)?.into_iter().collect();
         let mut changes = Vec::new();
         for (path, noted) in &self.files {
-            match now.remove(path) {
-                None => changes.push(Change { path: path.clone(), kind: ChangeKind::Deleted }),
-                Some(meta) if noted.is_same(&meta) => {}
-                Some(meta) => {
-                    let same_mode = noted.mode == meta.mode();
-                    if !same_mode || !self.is_same_content(noted, &workspace.join(path)) {
-                        changes.push(Change { path: path.clone(), kind: ChangeKind::Modified });
-                    }
-                }
+            let full = workspace.as_std_path().join(path);
+            let after = now.remove(path);
+            if after.as_ref().is_some_and(|meta| noted.is_same(meta, &full)) {
+                continue;
             }
+            let after = after.map(|meta| Version::of_file(meta.mode(), &full));
+            changes.push(Change { path: path.clone(), before: Some(noted.version()), after });
         }
-        changes.extend(now.into_keys().map(|path| Change { path, kind: ChangeKind::Added }));
+        changes.extend(now.into_iter().map(|(path, meta)| {
+            let after = Version::of_file(meta.mode(), &workspace.as_std_path().join(&path));
+            Change { path, before: None, after: Some(after) }
+        }));
         changes.sort_by(|a, b| a.path.cmp(&b.path));
         Ok(changes)
     }
-
-    fn is_same_content(&self, noted: &Noted, now: &Utf8Path) -> bool {
-        match &noted.content {
-            Content::At(before) => !now.is_symlink() && have_same_bytes(before, now),
-            Content::Link(target) => now.read_link_utf8().is_ok_and(|now| now.as_str() == target),
-            Content::NotKept => false,
-        }
-    }
-
-    /// Writes the diff. Secrets are masked.
-    pub fn write_diff(
-        &self,
-        workspace: &Utf8Path,
-        changes: &[Change],
-        to: &Utf8Path,
-        mask: &Mask,
-    ) -> io::Result<()> {
-        let mut out = io::BufWriter::new(std::fs::File::create(to)?);
-        let mut written = 0;
-        for (index, change) in changes.iter().enumerate() {
-            if written > LARGEST_DIFF {
-                writeln!(out, "# … and {} more files", changes.len() - index)?;
-                break;
-            }
-            let text = self.diff_one(workspace, change);
-            written += text.len();
-            out.write_all(mask.text(&text).as_bytes())?;
-        }
-        out.flush()
-    }
-
-    fn diff_one(&self, workspace: &Utf8Path, change: &Change) -> String {
-        let path = &change.path;
-        let noted = self.files.get(path);
-        let old = noted.map_or(Side::Absent, Side::before);
-        let new =
-            if change.kind == ChangeKind::Deleted { Side::Absent } else { Side::now(&workspace.join(path)) };
-        let mut text = format!("diff --git a/{path} b/{path}\n");
-        text.push_str(&mode_lines(noted.map(|noted| noted.mode), &workspace.join(path), change.kind));
-        match (old, new) {
-            (Side::Opaque, _) | (_, Side::Opaque) => {
-                text.push_str(&format!("Binary files a/{path} and b/{path} differ\n"));
-            }
-            (old, new) => {
-                let name = |side: &Side, prefix: &str| match side {
-                    Side::Absent => "/dev/null".to_owned(),
-                    _ => format!("{prefix}/{path}"),
-                };
-                let (before, after) = (name(&old, "a"), name(&new, "b"));
-                let diff =
-                    TextDiff::configure().timeout(Duration::from_secs(2)).diff_lines(old.text(), new.text());
-                text.push_str(&diff.unified_diff().header(&before, &after).to_string());
-            }
-        }
-        text
-    }
 }
 
-fn content(
-    workspace: &Utf8Path,
-    path: &Utf8Path,
-    meta: &std::fs::Metadata,
-    origin: Option<&Utf8Path>,
-    store: &Utf8Path,
+/// Remembers where the content of a file is to be found, and copies it there if it is nowhere else.
+fn keep(
+    workspace: &Path,
+    path: &Path,
+    meta: &Metadata,
+    origin: Option<&Path>,
+    store: &Path,
 ) -> io::Result<Content> {
     let full = workspace.join(path);
     if meta.is_symlink() {
-        return Ok(Content::Link(fs_err::read_link(&full)?.to_string_lossy().into_owned()));
+        return Ok(Content::Link(fs_err::read_link(&full)?));
     }
     if !meta.is_file() {
         return Ok(Content::NotKept);
@@ -166,80 +110,31 @@ fn content(
     Ok(Content::At(kept))
 }
 
-fn have_same_bytes(a: &Utf8Path, b: &Utf8Path) -> bool {
-    let length = |path: &Utf8Path| std::fs::metadata(path).map(|meta| meta.len()).ok();
-    length(a) == length(b) && matches!((std::fs::read(a), std::fs::read(b)), (Ok(a), Ok(b)) if a == b)
-}
-
-fn mode_lines(old: Option<u32>, now: &Utf8Path, kind: ChangeKind) -> String {
-    let new = std::fs::symlink_metadata(now).ok().map(|meta| meta.mode());
-    match (kind, old, new) {
-        (ChangeKind::Added, _, Some(new)) => format!("new file mode {new:06o}\n"),
-        (ChangeKind::Deleted, Some(old), _) => format!("deleted file mode {old:06o}\n"),
-        (ChangeKind::Modified, Some(old), Some(new)) if old != new => {
-            format!("old mode {old:06o}\nnew mode {new:06o}\n")
-        }
-        _ => String::new(),
-    }
-}
-
 impl Noted {
-    /// The kernel changes the time of last change with every write, rename and chmod; nobody can set it back.
-    fn is_same(&self, meta: &std::fs::Metadata) -> bool {
-        self.inode == meta.ino() && self.changed == (meta.ctime(), meta.ctime_nsec())
+    fn is_same(&self, meta: &Metadata, now: &Path) -> bool {
+        // The kernel changes this time with every write, rename and chmod; nobody can set it back.
+        let untouched = self.inode == meta.ino() && self.changed == (meta.ctime(), meta.ctime_nsec());
+        untouched || (self.mode == meta.mode() && self.has_same_content(now))
     }
-}
 
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Change {
-    pub path: Utf8PathBuf,
-    pub kind: ChangeKind,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum ChangeKind {
-    Added,
-    Modified,
-    Deleted,
-}
-
-/// One side of a comparison.
-enum Side {
-    Absent,
-    Text(String),
-    /// Binary, too large, or no file.
-    Opaque,
-}
-
-impl Side {
-    fn before(noted: &Noted) -> Self {
-        match &noted.content {
-            Content::At(path) => Side::read(path),
-            Content::Link(target) => Side::Text(target.clone()),
-            Content::NotKept => Side::Opaque,
+    fn has_same_content(&self, now: &Path) -> bool {
+        match &self.content {
+            Content::At(before) => have_same_bytes(before, now),
+            Content::Link(target) => std::fs::read_link(now).is_ok_and(|now| now == *target),
+            Content::NotKept => false,
         }
     }
 
-    fn now(path: &Utf8Path) -> Self {
-        match path.read_link_utf8() {
-            Ok(target) => Side::Text(target.into_string()),
-            Err(_) => Side::read(path),
+    fn version(&self) -> Version {
+        match &self.content {
+            Content::At(path) => Version::of_file(self.mode, path),
+            Content::Link(target) => Version::of_link(target),
+            Content::NotKept => Version::opaque(self.mode),
         }
     }
+}
 
-    fn read(path: &Utf8Path) -> Self {
-        let small = std::fs::metadata(path).is_ok_and(|meta| meta.is_file() && meta.len() <= LARGEST_SHOWN);
-        let bytes = if small { std::fs::read(path).ok() } else { None };
-        match bytes.map(String::from_utf8) {
-            Some(Ok(text)) if !text.contains('\0') => Side::Text(text),
-            _ => Side::Opaque,
-        }
-    }
-
-    fn text(&self) -> &str {
-        match self {
-            Side::Text(text) => text,
-            Side::Absent | Side::Opaque => "",
-        }
-    }
+fn have_same_bytes(a: &Path, b: &Path) -> bool {
+    let length = |path: &Path| std::fs::metadata(path).map(|meta| meta.len()).ok();
+    length(a) == length(b) && matches!((std::fs::read(a), std::fs::read(b)), (Ok(a), Ok(b)) if a == b)
 }

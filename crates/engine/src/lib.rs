@@ -17,6 +17,7 @@ pub mod trial;
 pub mod work;
 
 mod changes;
+mod diff;
 mod log;
 mod tail;
 mod tree;

@@ -39,26 +39,32 @@ impl RunLog {
     pub fn output(&mut self, path: &Utf8Path) -> io::Result<()> {
         let Ok(mut file) = File::open(path) else { return Ok(()) };
         let size = file.metadata()?.len();
-        if size <= 2 * SHOWN {
-            self.copy(&mut file, size)?;
-        } else {
-            self.copy(&mut file, SHOWN)?;
-            writeln!(self.file, "\n… {} bytes left out …", prose::compact(size - 2 * SHOWN))?;
-            file.seek(SeekFrom::End(-(SHOWN as i64)))?;
-            self.copy(&mut file, SHOWN)?;
+        // Looked at beyond the cut, so that a secret that lies across it is seen whole.
+        let overlap = self.mask.overlap();
+        if size <= 2 * SHOWN + overlap as u64 {
+            let all = self.masked(&mut file, size)?;
+            return self.write_lines(&all);
         }
-        self.file.flush()
+        let head = self.masked(&mut file, SHOWN + overlap as u64)?;
+        file.seek(SeekFrom::End(-((SHOWN + overlap as u64) as i64)))?;
+        let tail = self.masked(&mut file, SHOWN + overlap as u64)?;
+        self.write_lines(&head[..head.len() - overlap.min(head.len())])?;
+        writeln!(self.file, "… {} bytes left out …", prose::compact(size - 2 * SHOWN))?;
+        self.write_lines(&tail[overlap.min(tail.len())..])
     }
 
-    fn copy(&mut self, file: &mut File, limit: u64) -> io::Result<()> {
+    fn masked(&self, file: &mut File, limit: u64) -> io::Result<Vec<u8>> {
         let mut bytes = Vec::new();
         file.take(limit).read_to_end(&mut bytes)?;
-        let masked = self.mask.bytes(&bytes);
-        self.file.write_all(&masked)?;
-        if masked.last().is_some_and(|byte| *byte != b'\n') {
+        Ok(self.mask.bytes(&bytes))
+    }
+
+    fn write_lines(&mut self, bytes: &[u8]) -> io::Result<()> {
+        self.file.write_all(bytes)?;
+        if bytes.last().is_some_and(|byte| *byte != b'\n') {
             self.file.write_all(b"\n")?;
         }
-        Ok(())
+        self.file.flush()
     }
 }
 

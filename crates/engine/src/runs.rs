@@ -54,11 +54,15 @@ pub fn names(suite_dir: &Utf8Path) -> Result<Vec<String>, RunsError> {
 
 /// By day, then by number: `-1000` comes after `-999`.
 fn order(name: &str) -> (String, u32, String) {
-    let (day, number) = name.rsplit_once('-').unwrap_or((name, ""));
-    (day.to_owned(), number.parse().unwrap_or(0), name.to_owned())
+    let day = name.rsplit_once('-').map_or(name, |(day, _)| day);
+    (day.to_owned(), number_of(name).unwrap_or(0), name.to_owned())
 }
 
-/// Opens a run by name, by the end of its name, or the latest.
+fn number_of(name: &str) -> Option<u32> {
+    name.rsplit_once('-')?.1.parse().ok()
+}
+
+/// Opens a run by name, by number (the latest of that number), or the latest.
 pub fn open(suite_dir: &Utf8Path, name: Option<&str>) -> Result<PastRun, RunsError> {
     let names = names(suite_dir)?;
     let Some(latest) = names.last() else { return Err(RunsError::None(runs_dir(suite_dir))) };
@@ -67,7 +71,9 @@ pub fn open(suite_dir: &Utf8Path, name: Option<&str>) -> Result<PastRun, RunsErr
         Some(name) => {
             let wanted = Utf8Path::new(name).file_name().unwrap_or(name);
             let exact = names.iter().find(|known| *known == wanted);
-            let by_number = || names.iter().rev().find(|known| known.ends_with(&format!("-{wanted}")));
+            let number = wanted.parse::<u32>().ok();
+            let by_number =
+                || names.iter().rev().find(|known| number.is_some() && number == number_of(known));
             exact.or_else(by_number).ok_or_else(|| unknown(name, &names))?
         }
     };

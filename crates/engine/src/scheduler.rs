@@ -149,9 +149,8 @@ impl Run<'_> {
             let report = TrialReport { status: Status::Interrupted, ..TrialReport::pending() };
             self.record(EventKind::TrialFinished { trial, report: Box::new(report) })?;
         }
-        let all_done =
-            self.state.counts.finished() == self.state.counts.total && self.state.counts.interrupted == 0;
-        let status = if all_done { RunStatus::Complete } else { RunStatus::Interrupted };
+        let interrupted = self.state.stopping == Some(StopReason::Interrupted);
+        let status = if interrupted { RunStatus::Interrupted } else { RunStatus::Complete };
         self.record(EventKind::RunFinished { status })?;
         self.store.write_results(&self.state)
     }

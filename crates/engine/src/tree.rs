@@ -3,22 +3,25 @@
 //! A copy keeps symbolic links as they are written, permissions, modification times, empty directories and
 //! whatever bytes a file holds. It is copy-on-write where the file system can.
 
+use std::ffi::OsString;
+use std::fs::Metadata;
 use std::io;
-use std::os::unix::fs::PermissionsExt;
+use std::os::unix::fs::{FileTypeExt, MetadataExt, PermissionsExt};
+use std::path::{Path, PathBuf};
 
-use camino::{Utf8Path, Utf8PathBuf};
 use fs_err as fs;
-use rustix::fs::{AtFlags, CWD, Timespec, Timestamps};
+use rustix::fs::{AtFlags, CWD, FileType, Mode, Timespec, Timestamps};
 
 /// A regular file that was copied: where it stands in the new tree, and where it came from.
 #[derive(Debug, Clone)]
 pub struct Copied {
-    pub path: Utf8PathBuf,
-    pub source: Utf8PathBuf,
+    pub path: PathBuf,
+    pub source: PathBuf,
 }
 
 /// Lays a tree over another, file by file; what is there already is replaced. `to` must exist.
-pub fn lay_over(from: &Utf8Path, to: &Utf8Path) -> io::Result<Vec<Copied>> {
+pub fn lay_over(from: impl AsRef<Path>, to: impl AsRef<Path>) -> io::Result<Vec<Copied>> {
+    let (from, to) = (from.as_ref(), to.as_ref());
     let mut copied = Vec::new();
     let mut modes = Vec::new();
     copy_entries(from, from, to, &mut copied, &mut modes)?;
@@ -31,11 +34,11 @@ pub fn lay_over(from: &Utf8Path, to: &Utf8Path) -> io::Result<Vec<Copied>> {
 }
 
 fn copy_entries(
-    root: &Utf8Path,
-    from: &Utf8Path,
-    to: &Utf8Path,
+    root: &Path,
+    from: &Path,
+    to: &Path,
     copied: &mut Vec<Copied>,
-    modes: &mut Vec<(Utf8PathBuf, std::fs::Metadata)>,
+    modes: &mut Vec<(PathBuf, Metadata)>,
 ) -> io::Result<()> {
     for entry in read_dir(from)? {
         let source = from.join(&entry);
@@ -52,28 +55,31 @@ fn copy_entries(
             copy_file(&source, &target, &meta)?;
             let path = source.strip_prefix(root).unwrap_or(&source).to_owned();
             copied.push(Copied { path, source });
+        } else if meta.file_type().is_fifo() {
+            make_room(&target)?;
+            rustix::fs::mknodat(CWD, &target, FileType::Fifo, Mode::from_raw_mode(meta.mode()), 0)?;
         }
-        // Sockets, pipes and devices are no content; they are left out.
+        // Sockets and devices are no content; they are left out.
     }
     Ok(())
 }
 
 /// Copies one file with its permissions and modification time.
-pub fn copy_file(source: &Utf8Path, target: &Utf8Path, meta: &std::fs::Metadata) -> io::Result<()> {
+pub fn copy_file(source: impl AsRef<Path>, target: impl AsRef<Path>, meta: &Metadata) -> io::Result<()> {
+    let (source, target) = (source.as_ref(), target.as_ref());
     make_room(target)?;
     fs::copy(source, target)?;
     keep_time(target, meta)
 }
 
-fn keep_time(path: &Utf8Path, meta: &std::fs::Metadata) -> io::Result<()> {
-    use std::os::unix::fs::MetadataExt;
+fn keep_time(path: &Path, meta: &Metadata) -> io::Result<()> {
     let time = Timespec { tv_sec: meta.mtime(), tv_nsec: meta.mtime_nsec() };
     let times = Timestamps { last_access: time, last_modification: time };
-    Ok(rustix::fs::utimensat(CWD, path.as_std_path(), &times, AtFlags::SYMLINK_NOFOLLOW)?)
+    Ok(rustix::fs::utimensat(CWD, path, &times, AtFlags::SYMLINK_NOFOLLOW)?)
 }
 
 /// A directory that can be written to, in place of whatever stood there.
-fn make_dir(path: &Utf8Path) -> io::Result<()> {
+fn make_dir(path: &Path) -> io::Result<()> {
     match fs::symlink_metadata(path) {
         Ok(meta) if meta.is_dir() => make_writable(path, &meta),
         Ok(_) => {
@@ -85,7 +91,7 @@ fn make_dir(path: &Utf8Path) -> io::Result<()> {
 }
 
 /// Removes what stands where a file or link is to be put.
-fn make_room(path: &Utf8Path) -> io::Result<()> {
+fn make_room(path: &Path) -> io::Result<()> {
     match fs::symlink_metadata(path) {
         Ok(meta) if meta.is_dir() => remove(path),
         Ok(_) => fs::remove_file(path),
@@ -93,7 +99,7 @@ fn make_room(path: &Utf8Path) -> io::Result<()> {
     }
 }
 
-fn make_writable(path: &Utf8Path, meta: &std::fs::Metadata) -> io::Result<()> {
+fn make_writable(path: &Path, meta: &Metadata) -> io::Result<()> {
     let mode = meta.permissions().mode();
     if mode & 0o700 == 0o700 {
         return Ok(());
@@ -101,22 +107,17 @@ fn make_writable(path: &Utf8Path, meta: &std::fs::Metadata) -> io::Result<()> {
     fs::set_permissions(path, std::fs::Permissions::from_mode(mode | 0o700))
 }
 
-/// The names in a directory, sorted. A name that is not UTF-8 is an error, since no report could show it.
-fn read_dir(dir: &Utf8Path) -> io::Result<Vec<String>> {
-    let mut names = Vec::new();
-    for entry in fs::read_dir(dir)? {
-        let name = entry?.file_name();
-        let name = name.into_string().map_err(|name| {
-            io::Error::other(format!("{dir} has an entry whose name is not UTF-8: {name:?}"))
-        })?;
-        names.push(name);
-    }
+/// The names in a directory, sorted.
+fn read_dir(dir: &Path) -> io::Result<Vec<OsString>> {
+    let names: io::Result<Vec<OsString>> = fs::read_dir(dir)?.map(|entry| Ok(entry?.file_name())).collect();
+    let mut names = names?;
     names.sort_unstable();
     Ok(names)
 }
 
 /// Removes a tree, read-only directories included (module caches have them).
-pub fn remove(path: &Utf8Path) -> io::Result<()> {
+pub fn remove(path: impl AsRef<Path>) -> io::Result<()> {
+    let path = path.as_ref();
     match std::fs::remove_dir_all(path) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
         Err(error) if error.kind() == io::ErrorKind::PermissionDenied => {
@@ -127,44 +128,42 @@ pub fn remove(path: &Utf8Path) -> io::Result<()> {
     }
 }
 
-fn unlock(dir: &Utf8Path) {
+fn unlock(dir: &Path) {
     let Ok(meta) = std::fs::symlink_metadata(dir) else { return };
     if !meta.is_dir() || make_writable(dir, &meta).is_err() {
         return;
     }
-    let Ok(entries) = dir.read_dir_utf8() else { return };
+    let Ok(entries) = std::fs::read_dir(dir) else { return };
     for entry in entries.flatten() {
-        unlock(entry.path());
+        unlock(&entry.path());
     }
 }
 
 /// Moves a directory, across file systems if need be.
-pub fn move_dir(from: &Utf8Path, to: &Utf8Path) -> io::Result<()> {
+pub fn move_dir(from: impl AsRef<Path>, to: impl AsRef<Path>) -> io::Result<()> {
+    let (from, to) = (from.as_ref(), to.as_ref());
     match std::fs::rename(from, to) {
         Err(error) if error.kind() == io::ErrorKind::CrossesDevices => {
             fs::create_dir(to)?;
             lay_over(from, to)?;
             remove(from)
         }
-        Err(error) => {
-            Err(io::Error::new(error.kind(), format!("{from} could not be moved to {to}: {error}")))
-        }
+        Err(error) => Err(io::Error::new(
+            error.kind(),
+            format!("{} could not be moved to {}: {error}", from.display(), to.display()),
+        )),
         Ok(()) => Ok(()),
     }
 }
 
 /// Every entry below a directory that is not itself a directory, relative and sorted, with its metadata.
-pub fn walk(root: &Utf8Path) -> io::Result<Vec<(Utf8PathBuf, std::fs::Metadata)>> {
+pub fn walk(root: impl AsRef<Path>) -> io::Result<Vec<(PathBuf, Metadata)>> {
     let mut found = Vec::new();
-    walk_into(root, Utf8Path::new(""), &mut found)?;
+    walk_into(root.as_ref(), Path::new(""), &mut found)?;
     Ok(found)
 }
 
-fn walk_into(
-    root: &Utf8Path,
-    below: &Utf8Path,
-    found: &mut Vec<(Utf8PathBuf, std::fs::Metadata)>,
-) -> io::Result<()> {
+fn walk_into(root: &Path, below: &Path, found: &mut Vec<(PathBuf, Metadata)>) -> io::Result<()> {
     for name in read_dir(&root.join(below))? {
         let path = below.join(name);
         let meta = fs::symlink_metadata(root.join(&path))?;
@@ -178,7 +177,7 @@ fn walk_into(
 }
 
 /// Whether a path inside a directory stays inside once its symbolic links are followed.
-pub fn stays_inside(root: &Utf8Path, path: &Utf8Path) -> bool {
+pub fn stays_inside(root: impl AsRef<Path>, path: impl AsRef<Path>) -> bool {
     let Ok(root) = std::fs::canonicalize(root) else { return false };
     // The deepest part that exists decides; what does not exist yet is made as plain directories.
     let mut existing = root.join(path);
@@ -192,7 +191,9 @@ pub fn stays_inside(root: &Utf8Path, path: &Utf8Path) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use std::os::unix::fs::{MetadataExt, symlink};
+    use std::os::unix::fs::symlink;
+
+    use camino::{Utf8Path, Utf8PathBuf};
 
     use super::*;
 

@@ -49,7 +49,7 @@ impl WorkDir {
             agent_home: root.join("agent"),
             io: root.join("io"),
             before: root.join("before"),
-            graded: root.join("graded"),
+            left: root.join("left"),
             root,
         };
         for dir in [&room.workspace, &room.home, &room.tmp, &room.agent_home, &room.io] {
@@ -78,8 +78,8 @@ pub struct Room {
     pub io: Utf8PathBuf,
     /// Files as they were before the agent started, where no layer has them.
     pub before: Utf8PathBuf,
-    /// The copy that the tests run on.
-    pub graded: Utf8PathBuf,
+    /// The workspace as the agent left it, put aside while the tests run on a copy in its place.
+    pub left: Utf8PathBuf,
 }
 
 impl Drop for Room {

@@ -63,8 +63,7 @@ fn unfinished(results: &Results) -> Option<Spans> {
     let open = summary.interrupted + summary.pending;
     match results.status {
         RunStatus::Interrupted => {
-            let rest =
-                format!("{} left; finish with: terca resume {}", prose::count(open, "trial"), results.run);
+            let rest = format!("{} left", prose::count(open, "trial"));
             Some(Spans::of(Tone::Fair, "interrupted: ").with(Tone::Plain, &rest))
         }
         RunStatus::Complete if open > 0 => {

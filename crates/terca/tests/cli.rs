@@ -227,3 +227,10 @@ fn a_run_that_cannot_be_read_is_listed_all_the_same() {
     assert!(lines[2].contains("complete"), "{list}");
     project.terca(&["show", "2001-01-01-001"]).expect_status(3);
 }
+
+#[test]
+fn a_run_is_shown_by_its_number_without_zeros() {
+    let project = project().agent("true").file("fib/eval.terca.yaml", "prompt: go\n");
+    project.terca(&[]).expect_status(0);
+    project.terca(&["show", "1"]).expect_status(0);
+}

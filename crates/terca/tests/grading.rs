@@ -56,7 +56,8 @@ fn each_kind_passes_and_fails_for_a_reason() {
         ("fileExists: 'src/**/*.ts'", 0.0, "src/**/*.ts"),
         ("fileContains: {path: a.txt, text: hello}", 1.0, "a.txt"),
         ("fileContains: {path: a.txt, text: goodbye}", 0.0, "a.txt does not contain \"goodbye\""),
-        ("fileContains: {path: a.txt, matches: '^hello \\w+$'}", 0.0, "a.txt does not match"),
+        ("fileContains: {path: a.txt, matches: '^hello \\w+$'}", 1.0, "a.txt has it"),
+        ("fileContains: {path: a.txt, matches: '^hello$'}", 0.0, "a.txt does not match"),
         ("fileContains: {path: lines.txt, matches: '(?m)^two$'}", 1.0, "lines.txt"),
         ("fileContains: {path: missing.txt, text: x}", 0.0, "missing.txt does not exist"),
         ("fileContains: {path: folder, text: x}", 0.0, "folder cannot be read"),
@@ -375,4 +376,50 @@ fn workspaces_are_kept_as_asked() {
         assert_eq!(kept, expected, "{keep:?}");
         project.assert_nothing_left();
     }
+}
+
+#[test]
+fn tests_do_not_reach_the_saved_workspace_through_a_link() {
+    let project = project()
+        .agent("echo agent > t.txt; ln -s \"$PWD/t.txt\" link.txt")
+        .file("fib/eval.terca.yaml", "prompt: go\ntests: [{commandSuccess: echo test > link.txt}]\n");
+    project.terca(&[]);
+    assert_eq!(project.trial_file("workspace/t.txt"), "agent\n");
+}
+
+#[test]
+fn a_line_end_at_the_end_does_not_count_for_a_pattern() {
+    let project = project().agent("echo 55 > n.txt").file(
+        "fib/eval.terca.yaml",
+        "prompt: go\ntests:\n  - commandSuccess: {command: echo 55, outputMatches: '^55$'}\n  - fileContains: {path: n.txt, matches: '^55$'}\n",
+    );
+    project.terca(&[]).expect_status(0);
+}
+
+#[test]
+fn a_file_name_that_is_not_utf_8_does_not_spoil_the_trial() {
+    let project = project()
+        .agent("echo x > \"$(printf 'bad\\377')\"; touch done")
+        .file("fib/eval.terca.yaml", "prompt: go\ntests: [{fileExists: done}]\n");
+    project.terca(&[]).expect_status(0);
+}
+
+#[test]
+fn a_fifo_is_there_for_the_tests() {
+    let project = project()
+        .agent("mkfifo pipe")
+        .file("fib/eval.terca.yaml", "prompt: go\ntests: [{commandSuccess: test -p pipe}]\n");
+    project.terca(&[]).expect_status(0);
+}
+
+#[test]
+fn a_run_that_failed_fast_was_not_interrupted() {
+    let project =
+        project().agent("true").file("fib/eval.terca.yaml", "prompt: go\ntests: [{fileExists: x}]\n");
+    let outcome = project.terca(&["-n", "3", "-c", "1", "--fail-fast"]).expect_status(1);
+    assert!(
+        !outcome.stdout.contains("interrupted") && !outcome.stdout.contains("resume"),
+        "{}",
+        outcome.stdout
+    );
 }

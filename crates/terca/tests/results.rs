@@ -467,3 +467,40 @@ fn secrets_are_masked_in_everything_that_terca_writes() {
         assert!(pieces.iter().all(|piece| !text.contains(piece)), "shown on the screen: {text}");
     }
 }
+
+#[test]
+fn secrets_of_several_lines_are_masked_line_by_line() {
+    let print = "printf '%s\\n' \"$TOKEN\"";
+    let project = project()
+        .agent(&format!("{print}; {print} > key.pem"))
+        .file("fib/eval.terca.yaml", "prompt: go\n")
+        .env("MY_KEY", "-----BEGIN KEY-----\nAAAAsecretBBBB\nCCCCsecretDDDD\n-----END KEY-----");
+    let suite = project.read("terca.yaml");
+    let project = project.file("terca.yaml", format!("env: {{TOKEN: '${{MY_KEY}}'}}\n{suite}"));
+    project.terca(&[]).expect_status(0);
+    for file in ["run.log", "transcript.jsonl", "artifacts/stdout.log", "changes.diff"] {
+        assert!(!project.trial_file(file).contains("secret"), "{file}: {}", project.trial_file(file));
+    }
+}
+
+#[test]
+fn a_secret_at_the_cut_of_a_long_log_is_masked() {
+    let project = project()
+        .agent("head -c 1048570 /dev/zero | tr '\\0' x; printf %s \"$TOKEN\"; head -c 3000000 /dev/zero | tr '\\0' y")
+        .file("fib/eval.terca.yaml", "prompt: go\n")
+        .env("MY_KEY", "topsecret123");
+    let suite = project.read("terca.yaml");
+    let project = project.file("terca.yaml", format!("env: {{TOKEN: '${{MY_KEY}}'}}\n{suite}"));
+    project.terca(&[]).expect_status(0);
+    assert!(!project.trial_file("run.log").contains("topsec"));
+}
+
+#[test]
+fn a_transcript_there_always_is() {
+    let project = project().agent("true").file(
+        "fib/eval.terca.yaml",
+        "prompt: go\ntests: [{commandSuccess: test -f \"$TERCA_TRANSCRIPT\"}]\n",
+    );
+    project.terca(&["--agent", "nop"]).expect_status(0);
+    assert!(project.trial_path("transcript.jsonl").exists());
+}

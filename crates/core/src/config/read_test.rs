@@ -40,11 +40,6 @@ const KINDS: [(&str, Read<RawTestKind>); 8] = [
     ("judge", judge),
 ];
 
-/// The names of all kinds, for messages.
-pub(super) fn kind_names() -> Vec<&'static str> {
-    KINDS.iter().map(|(name, _)| *name).collect()
-}
-
 fn command_success(node: Node, problems: &mut Diagnostics) -> Option<RawTestKind> {
     if !matches!(node.value, Value::Map(_)) {
         let command = read::filled_text(node, problems)?;

@@ -1,30 +1,20 @@
 //! The second stage: the agent at work.
 
 use std::fs::File;
-use std::io::{BufWriter, Write};
-use std::time::{Duration, Instant};
 
 use camino::{Utf8Path, Utf8PathBuf};
-use globset::{GlobBuilder, GlobMatcher};
-use terca_core::agent::{Decoder, Ending, Invocation, Launch, Line, Reading, SideFile, StopSignal};
-use terca_core::event::EventKind;
-use terca_core::mask::Mask;
+use terca_core::agent::{Decoder, Ending, Invocation, Launch, Reading, StopSignal};
 use terca_core::outcome::{ErrorKind, TrialError};
-use terca_core::transcript::{Record, Usage};
 
 use super::Stop;
 use super::bench::{Bench, GRACE};
+use super::listener::{Listener, side_paths};
 use super::prepare::Prepared;
 use crate::changes::Change;
-use crate::log::{RunLog, copy_masked};
+use crate::diff;
+use crate::log::copy_masked;
 use crate::supervise::{Ended, Job, Signal};
-use crate::tail::Tail;
 use crate::tree;
-
-/// How often the display hears of what an agent does.
-const NEWS: Duration = Duration::from_millis(250);
-/// How often files that an agent writes beside its output are looked at.
-const SIDE_LOOK: Duration = Duration::from_secs(1);
 
 /// What the agent did.
 #[derive(Debug)]
@@ -83,12 +73,7 @@ pub(super) fn run_agent(bench: &mut Bench<'_>, prepared: &mut Prepared) -> Resul
         }
     };
     let changes = prepared.snapshot.changes(&bench.room.workspace)?;
-    prepared.snapshot.write_diff(
-        &bench.room.workspace,
-        &changes,
-        &bench.dir.join("changes.diff"),
-        &bench.context.mask,
-    )?;
+    diff::write(&changes, &bench.dir.join("changes.diff"), &bench.context.mask)?;
     let notes = std::mem::take(&mut reading.notes);
     Ok(AgentRun { ended, reading, changes, notes })
 }
@@ -125,7 +110,7 @@ fn process(
         grace: GRACE,
         sweep: true,
     };
-    let mut listener = Listener::new(bench, &prepared.invocation, decoder, &stdout, &stderr)?;
+    let mut listener = Listener::new(bench, &prepared.invocation.side_files, decoder, &stdout, &stderr)?;
     let (emit, trial) = (bench.emit, bench.trial.id);
     let ended = bench.run(&job, &mut || listener.turn(emit, trial))?;
     let reading = listener.finish(&ended, &mut bench.log)?;
@@ -174,159 +159,11 @@ fn keep_artifacts(
     copy_masked(stdout, &bench.artifacts.join(stream), mask)?;
     copy_masked(stderr, &bench.artifacts.join("stderr.log"), mask)?;
     for side in &invocation.side_files {
-        for (index, path) in matches(side).into_iter().enumerate() {
+        for (index, path) in side_paths(side).into_iter().enumerate() {
             let name =
                 if index == 0 { side.label.to_owned() } else { format!("{}-{}", index + 1, side.label) };
             copy_masked(&path, &bench.artifacts.join(name), mask)?;
         }
     }
     Ok(())
-}
-
-/// The files that a side file's pattern names just now.
-fn matches(side: &SideFile) -> Vec<Utf8PathBuf> {
-    let Ok(glob) = GlobBuilder::new(side.glob).literal_separator(true).build() else { return Vec::new() };
-    let matcher: GlobMatcher = glob.compile_matcher();
-    let found = if side.glob.contains('/') || side.glob.contains('*') {
-        tree::walk(&side.dir).unwrap_or_default()
-    } else {
-        let path = Utf8PathBuf::from(side.glob);
-        std::fs::symlink_metadata(side.dir.join(&path)).map(|meta| vec![(path, meta)]).unwrap_or_default()
-    };
-    found
-        .into_iter()
-        .filter(|(path, meta)| meta.is_file() && matcher.is_match(path))
-        .map(|(path, _)| side.dir.join(path))
-        .collect()
-}
-
-/// Listens to a running agent: output to decoder to transcript, and now and then a word to the display.
-struct Listener {
-    decoder: Box<dyn Decoder>,
-    stdout: Tail,
-    stderr: Tail,
-    side_files: Vec<(&'static str, Utf8PathBuf, Tail)>,
-    sides: Vec<(Utf8PathBuf, &'static str, &'static str)>,
-    transcript: BufWriter<File>,
-    headlines: Option<Vec<String>>,
-    mask: Mask,
-    doing: String,
-    told: (Instant, String, Usage),
-    looked: Instant,
-}
-
-impl Listener {
-    fn new(
-        bench: &Bench<'_>,
-        invocation: &Invocation,
-        decoder: Box<dyn Decoder>,
-        stdout: &Utf8Path,
-        stderr: &Utf8Path,
-    ) -> Result<Self, Stop> {
-        let now = Instant::now();
-        let streams = bench.trial.case.variant.agent.agent.profile().streams_events;
-        Ok(Listener {
-            decoder,
-            stdout: Tail::open(stdout)?,
-            stderr: Tail::open(stderr)?,
-            side_files: Vec::new(),
-            sides: invocation
-                .side_files
-                .iter()
-                .map(|side| (side.dir.clone(), side.glob, side.label))
-                .collect(),
-            transcript: BufWriter::new(File::create(bench.dir.join("transcript.jsonl"))?),
-            headlines: streams.then(Vec::new),
-            mask: bench.context.mask.clone(),
-            doing: String::new(),
-            told: (now, String::new(), Usage::default()),
-            looked: now,
-        })
-    }
-
-    fn turn(&mut self, emit: &dyn Fn(EventKind), trial: u32) {
-        self.read_output();
-        if self.looked.elapsed() >= SIDE_LOOK {
-            self.looked = Instant::now();
-            self.read_side_files();
-        }
-        let usage = self.decoder.usage();
-        let news = self.doing != self.told.1 || usage != self.told.2;
-        if news && self.told.0.elapsed() >= NEWS {
-            self.told = (Instant::now(), self.doing.clone(), usage);
-            emit(EventKind::Progress { trial, doing: self.doing.clone(), usage });
-        }
-    }
-
-    /// A read that fails now is tried again at the end, where failing counts.
-    fn read_output(&mut self) {
-        let (decoder, mut records) = (&mut self.decoder, Vec::new());
-        let _ = self.stdout.read(&mut |line| records.extend(decoder.stdout(line)));
-        let _ = self.stderr.read(&mut |line| decoder.stderr(line));
-        self.record(records);
-        let _ = self.transcript.flush();
-    }
-
-    fn read_side_files(&mut self) {
-        for (dir, glob, label) in &self.sides {
-            for path in matches(&SideFile { dir: dir.clone(), glob, label }) {
-                if !self.side_files.iter().any(|(_, known, _)| *known == path)
-                    && let Ok(tail) = Tail::open(&path)
-                {
-                    self.side_files.push((label, path, tail));
-                }
-            }
-        }
-        let decoder = &mut self.decoder;
-        for (label, _, tail) in &mut self.side_files {
-            let _ = tail.read(&mut |line| side_line(decoder.as_mut(), label, line));
-        }
-    }
-
-    fn record(&mut self, records: Vec<Record>) {
-        for record in records {
-            let headline = record.step.headline();
-            if let Some(headlines) = &mut self.headlines {
-                headlines.push(headline.clone());
-            }
-            self.doing = self.mask.text(&headline);
-            if let Ok(line) = serde_json::to_string(&record) {
-                let _ = writeln!(self.transcript, "{}", self.mask.text(&line));
-            }
-        }
-    }
-
-    fn finish(mut self, ended: &Ended, log: &mut RunLog) -> Result<Reading, Stop> {
-        self.read_side_files();
-        let mut decoder = self.decoder;
-        let mut records = Vec::new();
-        self.stdout.finish(&mut |line| records.extend(decoder.stdout(line)))?;
-        self.stderr.finish(&mut |line| decoder.stderr(line))?;
-        for (label, _, tail) in self.side_files {
-            tail.finish(&mut |line| side_line(decoder.as_mut(), label, line))?;
-        }
-        let mut reading = decoder.finish(ended.exit);
-        records.append(&mut reading.records);
-        for record in records {
-            if let Some(headlines) = &mut self.headlines {
-                headlines.push(record.step.headline());
-            }
-            writeln!(
-                self.transcript,
-                "{}",
-                self.mask.text(&serde_json::to_string(&record).map_err(std::io::Error::other)?)
-            )?;
-        }
-        self.transcript.flush()?;
-        for headline in self.headlines.into_iter().flatten() {
-            log.line(&headline)?;
-        }
-        Ok(reading)
-    }
-}
-
-fn side_line(decoder: &mut dyn Decoder, label: &str, line: Line<'_>) {
-    if let Line::Text(text) = line {
-        decoder.side_line(label, text);
-    }
 }

@@ -51,6 +51,10 @@ impl<'a> Bench<'a> {
         let room = context.work.room(trial.id)?;
         // Whoever watches finds the live workspace where it will be in the end.
         fs_err::os::unix::fs::symlink(&room.workspace, dir.join("workspace"))?;
+        // There whatever becomes of the trial, so that nobody has to ask whether.
+        for file in ["transcript.jsonl", "changes.diff"] {
+            fs_err::File::create(dir.join(file))?;
+        }
         let log = RunLog::create(&dir.join("run.log"), &context.mask)?;
         let supervisor = Supervisor::start().map_err(io::Error::other)?;
         Ok(Bench { trial, context, emit, dir, artifacts, log, supervisor, room, outputs: 0 })

@@ -9,6 +9,7 @@ use terca_core::transcript::Usage;
 use super::bench::Bench;
 use super::{Keep, Stages, Stop, rounded};
 use crate::tree;
+use crate::work::Room;
 
 pub(super) fn collect(mut bench: Bench<'_>, stages: Stages) -> TrialReport {
     let mut report = report(&bench, stages);
@@ -83,5 +84,7 @@ fn keep_workspace(bench: &Bench<'_>, status: Status) -> io::Result<()> {
         Keep::Failed => status != Status::Passed,
         Keep::None => false,
     };
-    if keep { tree::move_dir(&bench.room.workspace, &place) } else { Ok(()) }
+    let Room { workspace, left, .. } = &bench.room;
+    let from = if left.exists() { left } else { workspace };
+    if keep { tree::move_dir(from, &place) } else { Ok(()) }
 }

@@ -15,6 +15,7 @@ use super::agent::AgentRun;
 use super::bench::{Bench, Shell};
 use super::{Stop, rounded};
 use crate::tree;
+use crate::work::Room;
 
 /// Of a longer output the middle is not looked at.
 const LARGEST_OUTPUT: u64 = 16 * 1024 * 1024;
@@ -50,13 +51,15 @@ pub(super) fn grade(bench: &mut Bench<'_>, agent: &AgentRun) -> Result<Graded, S
     Ok(Graded { tests, score: score(&weighted).unwrap_or(0.0) })
 }
 
-/// The workspace as the agent left it, with the hidden tests laid over it.
+/// Puts what the agent left aside, and a copy with the hidden tests laid over it in its place: absolute paths
+/// that were written into files and links while the agent worked still lead to the same things.
 fn lay_out_copy(bench: &Bench<'_>) -> Result<(), Stop> {
-    let copy = &bench.room.graded;
-    fs_err::create_dir(copy)?;
-    tree::lay_over(&bench.room.workspace, copy)?;
+    let Room { workspace, left, .. } = &bench.room;
+    fs_err::rename(workspace, left)?;
+    fs_err::create_dir(workspace)?;
+    tree::lay_over(left, workspace)?;
     if let Some(hidden) = &bench.trial.case.eval.tests_layer {
-        tree::lay_over(hidden, copy)?;
+        tree::lay_over(hidden, workspace)?;
     }
     Ok(())
 }
@@ -64,20 +67,18 @@ fn lay_out_copy(bench: &Bench<'_>) -> Result<(), Stop> {
 fn gather(bench: &mut Bench<'_>, test: &TestSpec) -> Result<Evidence, Stop> {
     match &test.kind {
         TestKind::CommandSuccess { command, .. } => gather_command(bench, test, command),
-        TestKind::FileExists(patterns) => Ok(Evidence::Files(gather_files(&bench.room.graded, patterns)?)),
+        TestKind::FileExists(patterns) => Ok(Evidence::Files(gather_files(&bench.room.workspace, patterns)?)),
         TestKind::FileContains { path, .. } => {
-            Ok(Evidence::Content(gather_content(&bench.room.graded.join(path))))
+            Ok(Evidence::Content(gather_content(&bench.room.workspace.join(path))))
         }
     }
 }
 
 fn gather_command(bench: &mut Bench<'_>, test: &TestSpec, command: &str) -> Result<Evidence, Stop> {
-    let copy = bench.room.graded.clone();
+    let workspace = bench.room.workspace.clone();
     let mut env = bench.command_environment(&test.dir);
-    let path = env.get("PATH").cloned().unwrap_or_default();
-    env.insert("PATH".into(), path.replace(bench.room.workspace.as_str(), copy.as_str()));
     env.insert("TERCA_TRANSCRIPT".into(), bench.dir.join("transcript.jsonl").into_string());
-    let shell = Shell { command, timeout: test.timeout, env, dir: &copy, sweep: true };
+    let shell = Shell { command, timeout: test.timeout, env, dir: &workspace, sweep: true };
     let (ended, output) = bench.shell(shell)?;
     bench.log.output(&output)?;
     if ended.stopped {

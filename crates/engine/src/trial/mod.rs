@@ -11,6 +11,7 @@ mod agent;
 mod bench;
 mod collect;
 mod grade;
+mod listener;
 mod prepare;
 mod rules;
 mod version;

@@ -121,8 +121,12 @@ fn copy(bench: &Bench<'_>, source: &Utf8Path, destination: &Utf8Path) -> std::io
 fn write(bench: &Bench<'_>, destination: &Utf8Path, content: &str) -> std::io::Result<()> {
     let target = open_target(bench, destination)?;
     // A new file, also where a read-only one stands or a link inside the workspace points elsewhere.
-    if target.symlink_metadata().is_ok_and(|meta| !meta.is_dir()) {
-        fs_err::remove_file(&target)?;
+    match target.symlink_metadata() {
+        Ok(meta) if meta.is_dir() => {
+            return Err(std::io::Error::other("a directory of this name is in the workspace"));
+        }
+        Ok(_) => fs_err::remove_file(&target)?,
+        Err(_) => {}
     }
     fs_err::write(&target, content)
 }
