@@ -47,25 +47,30 @@ impl Mask {
     }
 
     pub fn bytes(&self, bytes: &[u8]) -> Vec<u8> {
-        let mut masked = Vec::with_capacity(bytes.len());
-        let mut rest = bytes;
-        while !rest.is_empty() {
-            let start = self.secrets.iter().find(|secret| rest.starts_with(secret));
-            match start {
-                Some(secret) => {
-                    masked.extend_from_slice(MASK.as_bytes());
-                    rest = &rest[secret.len()..];
-                }
-                None => {
-                    // On to the next byte that could begin a secret.
-                    let next =
-                        rest[1..].iter().position(|byte| self.begins(*byte)).map_or(rest.len(), |at| at + 1);
-                    masked.extend_from_slice(&rest[..next]);
-                    rest = &rest[next..];
-                }
+        self.bytes_up_to(bytes, bytes.len()).0
+    }
+
+    /// Masks the secrets that begin before `limit`. Returns the result and how many bytes it stands for: more
+    /// than `limit` when a secret goes on beyond it.
+    pub fn bytes_up_to(&self, bytes: &[u8], limit: usize) -> (Vec<u8>, usize) {
+        let mut masked = Vec::with_capacity(limit);
+        let mut at = 0;
+        while at < limit {
+            let rest = &bytes[at..];
+            if let Some(secret) = self.secrets.iter().find(|secret| rest.starts_with(secret)) {
+                masked.extend_from_slice(MASK.as_bytes());
+                at += secret.len();
+                continue;
             }
+            // On to the next byte that could begin a secret.
+            let next = bytes[at + 1..limit]
+                .iter()
+                .position(|byte| self.begins(*byte))
+                .map_or(limit, |found| at + 1 + found);
+            masked.extend_from_slice(&bytes[at..next]);
+            at = next;
         }
-        masked
+        (masked, at)
     }
 
     fn begins(&self, byte: u8) -> bool {

@@ -4,8 +4,8 @@
 //! suite has it: a workspace is not copied twice to be compared once.
 
 use std::collections::{BTreeMap, HashMap};
-use std::fs::Metadata;
-use std::io;
+use std::fs::{File, Metadata};
+use std::io::{self, BufRead, BufReader};
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
@@ -18,7 +18,12 @@ use crate::tree::{self, Copied};
 #[derive(Debug, Default)]
 pub struct Snapshot {
     files: BTreeMap<PathBuf, Noted>,
+    taken: i128,
 }
+
+/// Some file systems tell the time of a change only to some milliseconds. A file that was changed so shortly
+/// before the snapshot may have been changed again without a trace, so that its content is compared.
+const COARSE_NANOSECONDS: i128 = 50_000_000;
 
 #[derive(Debug)]
 struct Noted {
@@ -57,7 +62,7 @@ impl Snapshot {
             let changed = (meta.ctime(), meta.ctime_nsec());
             files.insert(path, Noted { inode: meta.ino(), changed, mode: meta.mode(), content });
         }
-        Ok(Snapshot { files })
+        Ok(Snapshot { files, taken: jiff::Timestamp::now().as_nanosecond() })
     }
 
     /// What is different now, in the order of the paths.
@@ -67,7 +72,7 @@ impl Snapshot {
         for (path, noted) in &self.files {
             let full = workspace.as_std_path().join(path);
             let after = now.remove(path);
-            if after.as_ref().is_some_and(|meta| noted.is_same(meta, &full)) {
+            if after.as_ref().is_some_and(|meta| noted.is_same(meta, &full, self.taken)) {
                 continue;
             }
             let after = after.map(|meta| Version::of_file(meta.mode(), &full));
@@ -111,9 +116,11 @@ fn keep(
 }
 
 impl Noted {
-    fn is_same(&self, meta: &Metadata, now: &Path) -> bool {
+    fn is_same(&self, meta: &Metadata, now: &Path, snapshot: i128) -> bool {
         // The kernel changes this time with every write, rename and chmod; nobody can set it back.
-        let untouched = self.inode == meta.ino() && self.changed == (meta.ctime(), meta.ctime_nsec());
+        let same_time = self.inode == meta.ino() && self.changed == (meta.ctime(), meta.ctime_nsec());
+        let changed = i128::from(self.changed.0) * 1_000_000_000 + i128::from(self.changed.1);
+        let untouched = same_time && changed + COARSE_NANOSECONDS < snapshot;
         untouched || (self.mode == meta.mode() && self.has_same_content(now))
     }
 
@@ -136,5 +143,24 @@ impl Noted {
 
 fn have_same_bytes(a: &Path, b: &Path) -> bool {
     let length = |path: &Path| std::fs::metadata(path).map(|meta| meta.len()).ok();
-    length(a) == length(b) && matches!((std::fs::read(a), std::fs::read(b)), (Ok(a), Ok(b)) if a == b)
+    length(a) == length(b) && compare(a, b).unwrap_or(false)
+}
+
+/// Piece by piece: a file may be larger than the memory.
+fn compare(a: &Path, b: &Path) -> io::Result<bool> {
+    const PIECE: usize = 64 * 1024;
+    let (mut a, mut b) =
+        (BufReader::with_capacity(PIECE, File::open(a)?), BufReader::with_capacity(PIECE, File::open(b)?));
+    loop {
+        let (left, right) = (a.fill_buf()?, b.fill_buf()?);
+        let common = left.len().min(right.len());
+        if common == 0 {
+            return Ok(left.len() == right.len());
+        }
+        if left[..common] != right[..common] {
+            return Ok(false);
+        }
+        a.consume(common);
+        b.consume(common);
+    }
 }

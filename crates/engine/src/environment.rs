@@ -6,7 +6,7 @@ use camino::Utf8Path;
 use terca_core::agent::Profile;
 use terca_core::matrix::TrialSpec;
 
-use crate::work::Room;
+use crate::work::Dirs;
 
 pub type Variables = BTreeMap<String, String>;
 
@@ -68,7 +68,7 @@ impl Host {
     }
 
     /// What every command of a trial starts from, set-up, agent and tests alike.
-    pub fn base(&self, room: &Room) -> Variables {
+    pub fn base(&self, dirs: Dirs<'_>) -> Variables {
         let passed = |name: &str| PASSED_ON.contains(&name) || name.starts_with("LC_");
         let mut variables: Variables = self
             .variables
@@ -78,8 +78,8 @@ impl Host {
             .collect();
         variables.entry("PATH".into()).or_insert_with(|| "/usr/local/bin:/usr/bin:/bin".into());
         self.add_toolchains(&mut variables);
-        add_private_directories(&mut variables, room);
-        add_git(&mut variables, room);
+        add_private_directories(&mut variables, dirs);
+        add_git(&mut variables, dirs);
         variables
     }
 
@@ -95,8 +95,8 @@ impl Host {
     }
 
     /// The agent's own: the base, what it signs in with, and the variant's `env`.
-    pub fn for_agent(&self, room: &Room, profile: &Profile, trial: &TrialSpec) -> Variables {
-        let mut variables = self.base(room);
+    pub fn for_agent(&self, dirs: Dirs<'_>, profile: &Profile, trial: &TrialSpec) -> Variables {
+        let mut variables = self.base(dirs);
         for name in profile.credential_variables.iter().chain(profile.setting_variables) {
             if let Some(value) = self.get(name) {
                 variables.insert((*name).to_owned(), value.to_owned());
@@ -109,16 +109,16 @@ impl Host {
     /// For commands of `before` and tests, which may know which trial they are in; the agent may not.
     pub fn for_command(
         &self,
-        room: &Room,
+        dirs: Dirs<'_>,
         trial: &TrialSpec,
         suite_dir: &Utf8Path,
         trial_dir: &Utf8Path,
         beside: &Utf8Path,
     ) -> Variables {
-        let mut variables = self.base(room);
+        let mut variables = self.base(dirs);
         variables.extend(trial.case.env.iter().cloned());
         let path = variables.get("PATH").cloned().unwrap_or_default();
-        variables.insert("PATH".into(), format!("{path}:{beside}:{}", room.workspace));
+        variables.insert("PATH".into(), format!("{path}:{beside}:{}", dirs.workspace));
         let variant = &trial.case.variant;
         let known = [
             ("TERCA_SUITE_DIR", suite_dir.to_string()),
@@ -133,22 +133,22 @@ impl Host {
     }
 }
 
-fn add_private_directories(variables: &mut Variables, room: &Room) {
-    let home = &room.home;
+fn add_private_directories(variables: &mut Variables, dirs: Dirs<'_>) {
+    let Dirs { home, tmp, .. } = dirs;
     let directories = [
-        ("HOME", home.clone()),
+        ("HOME", home.to_owned()),
         ("XDG_CONFIG_HOME", home.join(".config")),
         ("XDG_CACHE_HOME", home.join(".cache")),
         ("XDG_DATA_HOME", home.join(".local/share")),
         ("XDG_STATE_HOME", home.join(".local/state")),
-        ("TMPDIR", room.tmp.clone()),
+        ("TMPDIR", tmp.to_owned()),
     ];
     variables.extend(directories.map(|(name, path)| (name.to_owned(), path.into_string())));
 }
 
 /// A private home has no git identity, and git must not look above the workspace for a repository.
-fn add_git(variables: &mut Variables, room: &Room) {
-    let above = room.workspace.parent().unwrap_or(&room.workspace).to_string();
+fn add_git(variables: &mut Variables, dirs: Dirs<'_>) {
+    let above = dirs.workspace.parent().unwrap_or(dirs.workspace).to_string();
     let git = [
         ("GIT_CEILING_DIRECTORIES", above),
         ("GIT_AUTHOR_NAME", "terca".into()),
@@ -165,5 +165,11 @@ pub fn find_program(name: &str, path: &str) -> Option<camino::Utf8PathBuf> {
     let executable = |file: &camino::Utf8PathBuf| {
         std::fs::metadata(file).is_ok_and(|meta| meta.is_file() && meta.permissions().mode() & 0o111 != 0)
     };
-    path.split(':').filter(|dir| !dir.is_empty()).map(|dir| Utf8Path::new(dir).join(name)).find(executable)
+    let found = path
+        .split(':')
+        .filter(|dir| !dir.is_empty())
+        .map(|dir| Utf8Path::new(dir).join(name))
+        .find(executable)?;
+    // It is started in another directory than this one.
+    camino::absolute_utf8(found).ok()
 }

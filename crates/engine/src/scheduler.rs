@@ -18,7 +18,6 @@ use terca_core::observer::Observer;
 use terca_core::outcome::{ErrorKind, Status, TrialError, TrialReport};
 use terca_core::state::RunState;
 
-use crate::interrupt::Interrupt;
 use crate::store::{Store, StoreError};
 use crate::trial::{self, Context};
 
@@ -117,7 +116,8 @@ impl Run<'_> {
                 Ok(Message::Signal) => self.signal()?,
                 Err(RecvTimeoutError::Timeout | RecvTimeoutError::Disconnected) => {}
             }
-            self.store.refresh_results(&self.state)?;
+            // Should it fail now, it is tried again later, and at the end; the journal has everything.
+            let _ = self.store.refresh_results(&self.state);
             self.observer.tick(Timestamp::now(), &self.state);
             if self.context.interrupt.is_kill() {
                 let leave_at = *leave_at.get_or_insert_with(|| Instant::now() + LAST_WAIT);
@@ -181,12 +181,9 @@ impl Run<'_> {
 
     fn signal(&mut self) -> Result<(), StoreError> {
         self.signals += 1;
-        let interrupt: &Interrupt = &self.context.interrupt;
         if self.signals == 1 {
-            interrupt.stop();
             self.record(EventKind::Stopping { reason: StopReason::Interrupted })
         } else {
-            interrupt.kill();
             Ok(())
         }
     }

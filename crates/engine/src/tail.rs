@@ -10,6 +10,8 @@ use terca_core::agent::Line;
 const LONGEST_LINE: usize = 8 * 1024 * 1024;
 const BEGINNING: usize = 4 * 1024;
 const CHUNK: usize = 256 * 1024;
+/// What is read in one go: whoever writes faster than we read must not keep us from anything else.
+const AT_ONCE: usize = 8 * 1024 * 1024;
 
 #[derive(Debug)]
 pub struct Tail {
@@ -26,13 +28,24 @@ impl Tail {
         Ok(Tail { file: File::open(path)?, partial: Vec::new(), oversized: 0, chunk: vec![0; CHUNK] })
     }
 
-    /// Everything that has been written since the last look.
+    /// What has been written since the last look, up to a limit.
     pub fn read(&mut self, on_line: &mut dyn FnMut(Line<'_>)) -> io::Result<()> {
+        self.read_up_to(AT_ONCE, on_line)
+    }
+
+    fn read_up_to(&mut self, limit: usize, on_line: &mut dyn FnMut(Line<'_>)) -> io::Result<()> {
         let mut chunk = std::mem::take(&mut self.chunk);
+        let mut total = 0;
         let result = loop {
+            if total >= limit {
+                break Ok(());
+            }
             match self.file.read(&mut chunk) {
                 Ok(0) => break Ok(()),
-                Ok(length) => self.feed(&chunk[..length], on_line),
+                Ok(length) => {
+                    total += length;
+                    self.feed(&chunk[..length], on_line);
+                }
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
                 Err(error) => break Err(error),
             }
@@ -43,7 +56,7 @@ impl Tail {
 
     /// The rest, with a last line that has no end.
     pub fn finish(mut self, on_line: &mut dyn FnMut(Line<'_>)) -> io::Result<()> {
-        self.read(on_line)?;
+        self.read_up_to(usize::MAX, on_line)?;
         if !self.partial.is_empty() {
             self.emit(on_line);
         }
@@ -132,6 +145,8 @@ mod tests {
         }
         writer.write_all(b"\nnext\n").unwrap();
         let mut tail = Tail::open(path).unwrap();
+        assert!(lines(&mut tail).is_empty(), "not more than so much at once");
+        assert!(lines(&mut tail).is_empty());
         assert_eq!(lines(&mut tail), [format!("xxx… {}", 20 * 1024 * 1024), "next".into()]);
         assert!(tail.partial.capacity() <= CHUNK);
     }

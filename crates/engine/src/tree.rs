@@ -139,6 +139,23 @@ fn unlock(dir: &Path) {
     }
 }
 
+/// Gives the owner back what is needed to read, copy and move a tree. The superuser needs nothing of it.
+pub fn make_readable(root: &Path) -> io::Result<()> {
+    if rustix::process::geteuid().is_root() {
+        return Ok(());
+    }
+    let meta = fs::symlink_metadata(root)?;
+    if meta.is_dir() {
+        make_writable(root, &meta)?;
+        for name in read_dir(root)? {
+            make_readable(&root.join(name))?;
+        }
+    } else if meta.is_file() && meta.permissions().mode() & 0o400 == 0 {
+        fs::set_permissions(root, std::fs::Permissions::from_mode(meta.permissions().mode() | 0o400))?;
+    }
+    Ok(())
+}
+
 /// Moves a directory, across file systems if need be.
 pub fn move_dir(from: impl AsRef<Path>, to: impl AsRef<Path>) -> io::Result<()> {
     let (from, to) = (from.as_ref(), to.as_ref());

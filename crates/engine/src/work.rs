@@ -19,7 +19,7 @@ pub struct WorkDir {
 
 impl WorkDir {
     pub fn create(chosen: Option<&str>) -> io::Result<Self> {
-        let parent = match chosen {
+        let parent = match chosen.filter(|dir| !dir.is_empty()) {
             Some(dir) => {
                 fs_err::create_dir_all(dir)?;
                 Utf8PathBuf::from_path_buf(std::fs::canonicalize(dir)?)
@@ -45,14 +45,16 @@ impl WorkDir {
         let room = Room {
             workspace: root.join("workspace"),
             home: root.join("home"),
-            tmp: root.join("tmp"),
             agent_home: root.join("agent"),
+            tmp: root.join("tmp"),
+            tests_tmp: root.join("tests-tmp"),
             io: root.join("io"),
             before: root.join("before"),
-            left: root.join("left"),
+            // Not to be foreseen, so that the agent cannot put something there first.
+            left: root.join(format!("left-{:016x}", fastrand::u64(..))),
             root,
         };
-        for dir in [&room.workspace, &room.home, &room.tmp, &room.agent_home, &room.io] {
+        for dir in [&room.workspace, &room.home, &room.agent_home, &room.tmp, &room.tests_tmp, &room.io] {
             fs_err::create_dir(dir)?;
         }
         Ok(room)
@@ -70,16 +72,41 @@ impl Drop for WorkDir {
 pub struct Room {
     pub root: Utf8PathBuf,
     pub workspace: Utf8PathBuf,
+    /// The home of set-up and of the tests.
     pub home: Utf8PathBuf,
-    pub tmp: Utf8PathBuf,
-    /// The agent's settings and state, where it can be told to keep them apart from its home.
+    /// The home of the agent: a copy of what set-up made of the other. What the agent does to it, settings that
+    /// change how programs behave above all, does not reach the tests.
     pub agent_home: Utf8PathBuf,
+    pub tmp: Utf8PathBuf,
+    pub tests_tmp: Utf8PathBuf,
     /// What commands read and write.
     pub io: Utf8PathBuf,
     /// Files as they were before the agent started, where no layer has them.
     pub before: Utf8PathBuf,
     /// The workspace as the agent left it, put aside while the tests run on a copy in its place.
     pub left: Utf8PathBuf,
+}
+
+/// Where a command finds its home and puts its temporary files.
+#[derive(Debug, Clone, Copy)]
+pub struct Dirs<'a> {
+    pub home: &'a Utf8Path,
+    pub tmp: &'a Utf8Path,
+    pub workspace: &'a Utf8Path,
+}
+
+impl Room {
+    pub fn for_setup(&self) -> Dirs<'_> {
+        Dirs { home: &self.home, tmp: &self.tmp, workspace: &self.workspace }
+    }
+
+    pub fn for_agent(&self) -> Dirs<'_> {
+        Dirs { home: &self.agent_home, ..self.for_setup() }
+    }
+
+    pub fn for_tests(&self) -> Dirs<'_> {
+        Dirs { tmp: &self.tests_tmp, ..self.for_setup() }
+    }
 }
 
 impl Drop for Room {

@@ -265,3 +265,26 @@ fn the_suite_is_as_it_was_before_the_run() {
     assert_eq!(list(&project), before);
     project.assert_nothing_left();
 }
+
+#[test]
+fn signals_that_terca_ignores_are_not_ignored_by_the_agent() {
+    let project = project()
+        .agent("grep SigIgn /proc/self/status > ignored.txt")
+        .file("fib/eval.terca.yaml", "prompt: go\n");
+    let output = project.command_through("nohup", &["--format", "plain"]).output().unwrap();
+    assert!(output.status.success());
+    let ignored = project.trial_file("workspace/ignored.txt");
+    let mask = u64::from_str_radix(ignored.split_whitespace().last().unwrap(), 16).unwrap();
+    assert_eq!(mask & 0b1, 0, "SIGHUP: {ignored}");
+    assert_eq!(mask & (1 << 12), 0, "SIGPIPE: {ignored}");
+}
+
+#[test]
+fn the_agents_home_has_what_set_up_made_and_does_not_reach_the_tests() {
+    let project = project().agent("test -f ~/from-setup && echo trick > ~/.profile && touch seen").file(
+        "fib/eval.terca.yaml",
+        "prompt: go\nbefore:\n  - command: echo x > ~/from-setup\n\
+         tests:\n  - fileExists: seen\n  - commandSuccess: test -f ~/from-setup\n  - commandSuccess: test ! -e ~/.profile\n",
+    );
+    project.terca(&[]).expect_status(0);
+}

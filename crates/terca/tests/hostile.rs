@@ -135,3 +135,40 @@ fn every_trial_is_looked_after_when_many_run_at_once() {
     project.assert_nothing_left();
     assert_eq!(project.results()["summary"]["passed"], 12);
 }
+
+#[test]
+fn an_agent_that_freezes_its_supervisor_is_ended_all_the_same() {
+    let (_, trial) = survive("stops-supervisor", SHORT);
+    assert_eq!(trial["status"], "error");
+    assert!(trial["error"]["message"].as_str().unwrap().contains("did not answer in time"), "{trial}");
+}
+
+#[test]
+fn a_supervisor_is_not_to_be_talked_into_leaving() {
+    let (_, trial) = survive("signals-supervisor", "");
+    assert_eq!(trial["status"], "passed");
+}
+
+#[test]
+fn a_tests_output_cannot_be_forged() {
+    let agent = misbehaving_agent();
+    let project = project()
+        .file("terca.yaml", format!("environments:\n  - name: bad\n    agent: {{name: command, command: '{agent} forges-output'}}\n"))
+        .file("task/eval.terca.yaml", "prompt: x\ntests:\n  - commandSuccess: {command: echo nothing, outputContains: ALL GOOD}\n");
+    assert_eq!(project.terca(&[]).status, 1);
+    assert_eq!(project.only_trial()["status"], "failed");
+}
+
+#[test]
+fn a_workspace_that_is_gone_or_something_else_is_judged_as_empty() {
+    for (mode, note) in [
+        ("removes-workspace", "removed its workspace"),
+        ("replaces-workspace", "in the place of its workspace"),
+    ] {
+        let (project, trial) = survive(mode, "");
+        assert_eq!(trial["status"], "failed", "{trial}");
+        assert!(trial["notes"][0].as_str().unwrap().contains(note), "{trial}");
+        let workspace = project.run_dir().join(trial["dir"].as_str().unwrap()).join("workspace");
+        assert!(workspace.symlink_metadata().unwrap().is_dir());
+    }
+}

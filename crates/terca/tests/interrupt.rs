@@ -2,10 +2,11 @@
 
 mod common;
 
+use std::process::Stdio;
 use std::time::{Duration, Instant};
 
 use common::project;
-use rustix::process::Signal;
+use rustix::process::{Pid, Signal, kill_process};
 use terca_testkit::{Project, Session, misbehaving_agent};
 
 /// Two quick trials, then two that would take minutes: one slot each.
@@ -155,4 +156,26 @@ fn nohup_is_respected() {
     assert_eq!(journal.matches("\"event\":\"stopping\"").count(), 1, "only Ctrl+C was heard");
     assert!(project.results()["trials"][0]["status"] == "interrupted");
     project.assert_nothing_left();
+}
+
+#[test]
+fn a_reader_that_does_not_read_cannot_keep_terca_alive() {
+    let project = project().file(
+        "terca.yaml",
+        "repetitions: 2000\nenvironments: [{name: e, agent: nop}]\nevals: [{name: task, prompt: x}]\n",
+    );
+    // The first event alone is larger than a pipe holds.
+    let mut command = project.command(&["--format", "json"]);
+    let mut child = command.stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap();
+    let pid = Pid::from_raw(child.id() as i32).unwrap();
+    let journal = || project.path(".terca/runs").exists() && project.run_dir().join("events.jsonl").exists();
+    let started = Instant::now();
+    while child.try_wait().unwrap().is_none() && started.elapsed() < Duration::from_secs(60) {
+        if journal() {
+            let _ = kill_process(pid, Signal::TERM);
+        }
+        std::thread::sleep(Duration::from_millis(50));
+    }
+    assert_eq!(child.wait().unwrap().code(), Some(130));
+    assert_soon_nothing_left(&project);
 }

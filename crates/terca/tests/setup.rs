@@ -469,3 +469,14 @@ fn nothing_is_laid_through_a_link_to_the_outside() {
         assert_eq!(outside.read_dir_utf8().unwrap().count(), 0, "{title} went through the link");
     }
 }
+
+#[test]
+fn what_set_up_left_running_is_gone_for_the_tests_whatever_the_agent() {
+    for agent in ["nop", "oracle"] {
+        let project = project().directory("fib/_solution").file("terca.yaml", "environments: [{name: e, agent: nop}]\n").file(
+            "fib/eval.terca.yaml",
+            "prompt: go\nbefore:\n  - command: sleep 300 & echo $! > pid\ntests:\n  - commandSuccess: '! kill -0 $(cat pid)'\n",
+        );
+        project.terca(&["--agent", agent]).expect_status(0);
+    }
+}

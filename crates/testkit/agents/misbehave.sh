@@ -48,6 +48,21 @@ case "$1" in
     ready
     kill -9 "$(cut -d " " -f 4 "/proc/$PPID/stat")"   # the parent is the shell, its parent the supervisor
     sleep 300 ;;
+  stops-supervisor)     # freezes the process that keeps its time, then goes on for ever
+    ready
+    kill -STOP "$(cut -d " " -f 4 "/proc/$PPID/stat")"
+    sleep 300 ;;
+  signals-supervisor)   # asks the process that looks after it to end
+    kill -TERM "$(cut -d " " -f 4 "/proc/$PPID/stat")"
+    ready ;;
+  forges-output)        # puts there first what it wants a test to have printed
+    for n in 1 2 3 4; do echo "ALL GOOD" > "../io/output-$n"; done
+    ready ;;
+  removes-workspace)
+    rm -rf "$PWD" ;;
+  replaces-workspace)   # a link to somewhere else in its place
+    here=$PWD
+    cd / && rm -rf "$here" && ln -s /usr "$here" ;;
   repeats-prompt)       # the prompt, from standard input and from the file
     cat > from-stdin.txt
     cp "$TERCA_PROMPT_FILE" from-file.txt ;;

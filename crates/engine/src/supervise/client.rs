@@ -4,9 +4,10 @@ use std::collections::HashSet;
 use std::io;
 use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::net::UnixStream;
+use std::os::unix::process::CommandExt;
 use std::process::{Child, Command, Stdio};
 use std::sync::{Mutex, MutexGuard, PoisonError};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::process::Pid;
@@ -15,11 +16,13 @@ use thiserror::Error;
 
 use super::os;
 use super::protocol::{Answer, Ended, Job, Lines, Order, Received, send};
-use super::supervisor::end_all_children;
+use super::sweep::end_children;
 use crate::interrupt::Interrupt;
 
 /// How often a caller gets a turn while a command runs.
 const TURN: Duration = Duration::from_millis(100);
+/// How long a supervisor may take for what takes it milliseconds, before it is taken for stopped or stuck.
+const PATIENCE: Duration = Duration::from_secs(10);
 
 #[derive(Debug, Error)]
 pub enum SuperviseError {
@@ -27,6 +30,8 @@ pub enum SuperviseError {
     Start(#[source] io::Error),
     #[error("the supervisor ended unexpectedly; every process below it was ended")]
     Lost,
+    #[error("the supervisor did not answer in time; every process below it was ended")]
+    Stuck,
     #[error("`{program}` could not be started: {reason}")]
     Program { program: String, reason: String },
 }
@@ -44,10 +49,10 @@ pub fn prepare_process() {
 }
 
 /// Ends what a supervisor that was shot has left behind.
-pub fn end_strays() {
+fn end_strays() {
     // While this is held no supervisor is started, so that none is taken for a stray.
     let alive = alive();
-    end_all_children(|pid| !alive.as_ref().is_some_and(|alive| alive.contains(&pid)));
+    end_children(|pid| !alive.as_ref().is_some_and(|alive| alive.contains(&pid)));
 }
 
 /// A running supervisor. Dropping it ends everything below it.
@@ -64,6 +69,7 @@ impl Supervisor {
         let (socket, theirs) = UnixStream::pair().map_err(SuperviseError::Start)?;
         let mut alive = alive();
         let child = Command::new(own_program())
+            .arg0("terca")
             .arg(super::ARGUMENT)
             .env_clear()
             .stdin(Stdio::from(OwnedFd::from(theirs)))
@@ -83,30 +89,58 @@ impl Supervisor {
         interrupt: &Interrupt,
         turn: &mut dyn FnMut(),
     ) -> Result<Ended, SuperviseError> {
-        let Some(mut socket) = self.socket.as_ref().and_then(|socket| socket.try_clone().ok()) else {
-            return Err(SuperviseError::Lost);
-        };
-        send(&mut socket, &Order::Run(Box::new(job.clone()))).map_err(|_| self.lost())?;
+        self.tell(&Order::Run(Box::new(job.clone())))?;
         let mut said = Said::Nothing;
+        // All limits are kept by the supervisor; if it cannot, because the agent stopped it, this is the end.
+        let allowed = job.timeout.saturating_add(job.grace).saturating_add(PATIENCE);
+        let mut last_moment = Instant::now().checked_add(allowed);
         loop {
-            if self.wait(&socket, interrupt, said) {
-                match self.lines.receive(&mut socket) {
-                    Ok(Received::Message(Answer::Ended(ended))) => return Ok(ended),
-                    Ok(Received::Message(Answer::CouldNotStart(reason))) => {
-                        return Err(SuperviseError::Program { program: job.program.to_string(), reason });
-                    }
-                    Ok(Received::Partial) => {}
-                    Ok(Received::Closed) | Err(_) => return Err(self.lost()),
+            match self.hear(interrupt, said)? {
+                Some(Answer::Ended(ended)) => return Ok(ended),
+                Some(Answer::CouldNotStart(reason)) => {
+                    return Err(SuperviseError::Program { program: job.program.to_string(), reason });
                 }
+                Some(Answer::Swept { .. }) | None => {}
             }
-            said = pass_on(interrupt, said, &mut socket);
+            let news = next_word(interrupt, said);
+            if let Some((order, now)) = news {
+                self.tell(&order)?;
+                said = now;
+                last_moment = Instant::now().checked_add(job.grace.saturating_add(PATIENCE));
+            }
+            if last_moment.is_some_and(|moment| Instant::now() >= moment) {
+                return Err(self.give_up(SuperviseError::Stuck));
+            }
             turn();
         }
     }
 
+    /// Ends everything that commands have left running. Returns how many could not be ended.
+    pub fn sweep(&mut self, interrupt: &Interrupt) -> Result<usize, SuperviseError> {
+        self.tell(&Order::Sweep)?;
+        let started = Instant::now();
+        loop {
+            if let Some(Answer::Swept { left_behind }) = self.hear(interrupt, Said::Kill)? {
+                return Ok(left_behind);
+            }
+            if started.elapsed() >= PATIENCE {
+                return Err(self.give_up(SuperviseError::Stuck));
+            }
+        }
+    }
+
+    fn tell(&mut self, order: &Order) -> Result<(), SuperviseError> {
+        let sent = self.socket.as_mut().map(|socket| send(socket, order));
+        match sent {
+            Some(Ok(())) => Ok(()),
+            _ => Err(self.give_up(SuperviseError::Lost)),
+        }
+    }
+
     /// Waits for an answer, an interrupt not yet passed on, or the caller's turn.
-    fn wait(&self, socket: &UnixStream, interrupt: &Interrupt, said: Said) -> bool {
-        let mut files = vec![PollFd::new(socket, PollFlags::IN)];
+    fn hear(&mut self, interrupt: &Interrupt, said: Said) -> Result<Option<Answer>, SuperviseError> {
+        let Some(socket) = &mut self.socket else { return Err(SuperviseError::Lost) };
+        let mut files = vec![PollFd::from_borrowed_fd(socket.as_fd(), PollFlags::IN)];
         if said < Said::Stop {
             files.push(PollFd::from_borrowed_fd(interrupt.stop_file().as_fd(), PollFlags::IN));
         }
@@ -114,22 +148,44 @@ impl Supervisor {
             files.push(PollFd::from_borrowed_fd(interrupt.kill_file().as_fd(), PollFlags::IN));
         }
         let timeout = Timespec { tv_sec: 0, tv_nsec: i64::from(TURN.subsec_nanos()) };
-        poll(&mut files, Some(&timeout)).is_ok() && !files[0].revents().is_empty()
+        let heard = poll(&mut files, Some(&timeout)).is_ok() && !files[0].revents().is_empty();
+        if !heard {
+            return Ok(None);
+        }
+        match self.lines.receive(socket) {
+            Ok(Received::Message(answer)) => Ok(Some(answer)),
+            Ok(Received::Partial) => Ok(None),
+            Ok(Received::Closed) | Err(_) => Err(self.give_up(SuperviseError::Lost)),
+        }
     }
 
-    /// The supervisor is gone: nothing that it left may stay.
-    fn lost(&mut self) -> SuperviseError {
+    /// The supervisor is gone or good for nothing: nothing that it looked after may stay.
+    fn give_up(&mut self, why: SuperviseError) -> SuperviseError {
+        let _ = self.child.kill();
         self.leave();
-        end_strays();
-        SuperviseError::Lost
+        why
     }
 
+    /// Closes the socket, which ends everything, and waits for that.
     fn leave(&mut self) {
         self.socket = None;
-        let _ = self.child.wait();
+        if !self.ends_in_time() {
+            let _ = self.child.kill();
+        }
+        let ended_well = self.child.wait().is_ok_and(|status| status.success());
         if let (Some(alive), Some(pid)) = (alive().as_mut(), self.pid) {
             alive.remove(&pid);
         }
+        if !ended_well {
+            end_strays();
+        }
+    }
+
+    fn ends_in_time(&self) -> bool {
+        // Without a watch there is nothing to wait with but `wait` itself.
+        let Some(exit) = self.pid.and_then(os::exit_watch) else { return true };
+        let timeout = Timespec { tv_sec: PATIENCE.as_secs() as i64, tv_nsec: 0 };
+        poll(&mut [PollFd::new(&exit, PollFlags::IN)], Some(&timeout)).is_ok_and(|ready| ready > 0)
     }
 }
 
@@ -149,15 +205,13 @@ enum Said {
     Kill,
 }
 
-fn pass_on(interrupt: &Interrupt, said: Said, socket: &mut UnixStream) -> Said {
-    let (order, now) = match said {
-        Said::Nothing | Said::Stop if interrupt.is_kill() => (Order::Kill, Said::Kill),
-        Said::Nothing if interrupt.is_stop() => (Order::Stop, Said::Stop),
-        _ => return said,
-    };
-    // A supervisor that cannot be told is gone, which the next look at the socket finds out.
-    let _ = send(socket, &order);
-    now
+/// What is to be passed on of an interrupt, if anything.
+fn next_word(interrupt: &Interrupt, said: Said) -> Option<(Order, Said)> {
+    match said {
+        Said::Nothing | Said::Stop if interrupt.is_kill() => Some((Order::Kill, Said::Kill)),
+        Said::Nothing if interrupt.is_stop() => Some((Order::Stop, Said::Stop)),
+        _ => None,
+    }
 }
 
 /// This very program, even when its file has been replaced meanwhile.
@@ -170,7 +224,7 @@ fn own_program() -> std::path::PathBuf {
 
 impl Ended {
     /// The end of something that was no process at all.
-    pub fn without_process(seconds: f64) -> Self {
-        Ended { exit: Exit::Code(0), timed_out: false, stopped: false, seconds }
+    pub fn without_process(left_behind: usize) -> Self {
+        Ended { exit: Exit::Code(0), timed_out: false, stopped: false, seconds: 0.0, left_behind }
     }
 }

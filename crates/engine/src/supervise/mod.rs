@@ -3,7 +3,7 @@
 //! Agents put their tool shells into sessions of their own, so killing a process group leaves them running.
 //! Therefore every trial has a supervisor: a hidden re-exec of this very program that is a *child subreaper*
 //! (orphans below it become its children), runs the trial's commands in turn, and after the agent and after each
-//! test kills and reaps until `waitpid` says that there is nothing left. `ECHILD` is the proof.
+//! test kills and reaps until the kernel lists no child any more.
 //!
 //! ```text
 //! terca ──socket──► supervisor (own session, subreaper) ──► sh -c … (own process group) ──► …
@@ -11,6 +11,7 @@
 //!
 //! - Terca dies, even by SIGKILL: the socket closes, and the supervisor ends everything, then itself.
 //! - The supervisor is shot by the agent: its orphans come to Terca, which is a subreaper too and ends them.
+//! - The supervisor is stopped by the agent: when it does not answer in time, Terca shoots it itself.
 //! - Commands read from files and write to files, never to pipes: a slow reader cannot slow an agent, a
 //!   background child that holds the output open cannot block a trial, and a crash loses nothing.
 //!
@@ -20,8 +21,9 @@ mod client;
 mod os;
 mod protocol;
 mod supervisor;
+mod sweep;
 
-pub use client::{SuperviseError, Supervisor, end_strays, prepare_process};
+pub use client::{SuperviseError, Supervisor, prepare_process};
 pub use protocol::{Ended, Job, Signal};
 pub use supervisor::serve;
 

@@ -19,7 +19,7 @@ pub struct Job {
     pub dir: Utf8PathBuf,
     /// Read from this file; `None` is an empty input, never a pipe that stays open.
     pub stdin: Option<Utf8PathBuf>,
-    /// Output is appended to these files.
+    /// Output is appended to these files, which exist.
     pub stdout: Utf8PathBuf,
     pub stderr: Utf8PathBuf,
     pub timeout: Duration,
@@ -45,12 +45,15 @@ pub(super) enum Order {
     Stop,
     /// End it at once.
     Kill,
+    /// End what earlier commands have left running.
+    Sweep,
 }
 
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(super) enum Answer {
     Ended(Ended),
     CouldNotStart(String),
+    Swept { left_behind: usize },
 }
 
 /// How a command ended.
@@ -61,6 +64,8 @@ pub struct Ended {
     /// It was stopped by an interrupt.
     pub stopped: bool,
     pub seconds: f64,
+    /// Processes below it that could not be ended, because they had made themselves another user's.
+    pub left_behind: usize,
 }
 
 pub(super) fn send(socket: &mut UnixStream, message: &impl Serialize) -> io::Result<()> {
@@ -102,9 +107,31 @@ impl Lines {
         Ok(self.next()?.map_or(Received::Partial, Received::Message))
     }
 
+    /// Whether a message is here already, so that no `poll` would tell of it.
+    pub(super) fn has_message(&self) -> bool {
+        self.buffer.contains(&b'\n')
+    }
+
     fn next<T: DeserializeOwned>(&mut self) -> io::Result<Option<T>> {
         let Some(end) = self.buffer.iter().position(|byte| *byte == b'\n') else { return Ok(None) };
         let line: Vec<u8> = self.buffer.drain(..=end).collect();
         Ok(Some(serde_json::from_slice(&line)?))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn messages_that_arrive_together_are_all_there() {
+        let (mut here, mut there) = UnixStream::pair().unwrap();
+        send(&mut here, &Order::Stop).unwrap();
+        send(&mut here, &Order::Kill).unwrap();
+        let mut lines = Lines::default();
+        assert!(matches!(lines.receive(&mut there).unwrap(), Received::Message(Order::Stop)));
+        assert!(lines.has_message(), "the second came with the first, and no poll will tell of it");
+        assert!(matches!(lines.receive(&mut there).unwrap(), Received::Message(Order::Kill)));
+        assert!(!lines.has_message());
     }
 }

@@ -2,19 +2,22 @@
 
 use std::fs::{File, OpenOptions};
 use std::io;
-use std::os::fd::AsFd;
+use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::net::UnixStream;
 use std::os::unix::process::CommandExt;
 use std::process::{Command, Stdio};
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
-use rustix::io::Errno;
 use rustix::process::{Pid, Signal as OsSignal, WaitOptions, WaitStatus, kill_process, kill_process_group};
+use signal_hook::consts::{SIGHUP, SIGINT, SIGQUIT, SIGTERM};
 use terca_core::grade::Exit;
 
 use super::os;
 use super::protocol::{Answer, Ended, Job, Lines, Order, Received, Signal, send};
+use super::sweep::end_children;
 
 /// How often things are looked at that do not announce themselves: orphans to reap, a group that may be gone.
 const GLANCE: Duration = Duration::from_millis(20);
@@ -23,6 +26,7 @@ const GLANCE: Duration = Duration::from_millis(20);
 pub fn serve() -> io::Result<()> {
     // A session of its own: Ctrl+C in the terminal reaches Terca alone, which then decides.
     let _ = rustix::process::setsid();
+    survive_signals()?;
     os::become_subreaper();
     let mut socket = UnixStream::from(io::stdin().as_fd().try_clone_to_owned()?);
     let mut lines = Lines::default();
@@ -32,12 +36,25 @@ pub fn serve() -> io::Result<()> {
                 Some(answer) => send(&mut socket, &answer)?,
                 None => break,
             },
+            Ok(Received::Message(Order::Sweep)) => {
+                let left_behind = end_children(|_| true);
+                send(&mut socket, &Answer::Swept { left_behind })?;
+            }
             // An interrupt that came when the command had just ended: Terca knows what to do next.
             Ok(Received::Message(Order::Stop | Order::Kill) | Received::Partial) => {}
             Ok(Received::Closed) | Err(_) => break,
         }
     }
-    end_all_children(|_| true);
+    end_children(|_| true);
+    Ok(())
+}
+
+/// An agent that signals its parents does not end the one that looks after it. Handlers, unlike ignored signals,
+/// are not inherited: whatever Terca's own caller had ignored, commands start with the defaults.
+fn survive_signals() -> io::Result<()> {
+    for signal in [SIGHUP, SIGINT, SIGQUIT, SIGTERM] {
+        signal_hook::flag::register(signal, Arc::new(AtomicBool::new(false)))?;
+    }
     Ok(())
 }
 
@@ -56,8 +73,7 @@ fn run(job: &Job, socket: &mut UnixStream, lines: &mut Lines) -> Option<Answer> 
         if watch.is_over() {
             break;
         }
-        let heard = wait(socket, exit_watch.as_ref(), deadline, &watch);
-        if heard {
+        if lines.has_message() || wait(socket, exit_watch.as_ref(), deadline, &watch) {
             match lines.receive(socket) {
                 Ok(Received::Message(Order::Stop)) => {
                     watch.stopped = true;
@@ -67,29 +83,25 @@ fn run(job: &Job, socket: &mut UnixStream, lines: &mut Lines) -> Option<Answer> 
                     watch.stopped = true;
                     watch.kill();
                 }
-                Ok(Received::Message(Order::Run(_)) | Received::Partial) => {}
+                Ok(Received::Message(Order::Run(_) | Order::Sweep) | Received::Partial) => {}
                 Ok(Received::Closed) | Err(_) => return None,
             }
         }
         if deadline.is_some_and(|deadline| Instant::now() >= deadline) {
-            match watch.phase {
-                Phase::Running => {
-                    watch.timed_out = true;
-                    deadline = watch.ask_to_end(job);
-                }
-                Phase::Ending | Phase::Killed => {
-                    watch.kill();
-                    deadline = None;
-                }
-            }
+            deadline = watch.out_of_time(job);
         }
     }
     let seconds = started.elapsed().as_secs_f64();
-    if job.sweep || watch.phase != Phase::Running {
-        end_all_children(|_| true);
-    }
+    let sweep = job.sweep || watch.phase != Phase::Running;
+    let left_behind = if sweep { end_children(|_| true) } else { 0 };
     let exit = watch.status.unwrap_or(Exit::Signal(9));
-    Some(Answer::Ended(Ended { exit, timed_out: watch.timed_out, stopped: watch.stopped, seconds }))
+    Some(Answer::Ended(Ended {
+        exit,
+        timed_out: watch.timed_out,
+        stopped: watch.stopped,
+        seconds,
+        left_behind,
+    }))
 }
 
 fn start(job: &Job) -> io::Result<Pid> {
@@ -97,7 +109,7 @@ fn start(job: &Job) -> io::Result<Pid> {
         Some(path) => Stdio::from(File::open(path)?),
         None => Stdio::null(),
     };
-    let output = |path| OpenOptions::new().create(true).append(true).open(path).map(Stdio::from);
+    let output = |path| OpenOptions::new().append(true).open(path).map(Stdio::from);
     let child = Command::new(&job.program)
         .args(&job.args)
         .env_clear()
@@ -112,12 +124,7 @@ fn start(job: &Job) -> io::Result<Pid> {
 }
 
 /// Waits for an order, the end of the command, or the next thing to look at. Says whether an order is there.
-fn wait(
-    socket: &UnixStream,
-    exit: Option<&std::os::fd::OwnedFd>,
-    deadline: Option<Instant>,
-    watch: &Watch,
-) -> bool {
+fn wait(socket: &UnixStream, exit: Option<&OwnedFd>, deadline: Option<Instant>, watch: &Watch) -> bool {
     let mut files = vec![PollFd::new(socket, PollFlags::IN)];
     if watch.status.is_none() {
         files.extend(exit.map(|fd| PollFd::new(fd, PollFlags::IN)));
@@ -171,6 +178,20 @@ impl Watch {
         }
     }
 
+    /// Its limit has passed, or the grace after it. Returns when to look again.
+    fn out_of_time(&mut self, job: &Job) -> Option<Instant> {
+        match self.phase {
+            Phase::Running => {
+                self.timed_out = true;
+                self.ask_to_end(job)
+            }
+            Phase::Ending | Phase::Killed => {
+                self.kill();
+                None
+            }
+        }
+    }
+
     fn ask_to_end(&mut self, job: &Job) -> Option<Instant> {
         if self.phase == Phase::Running {
             let signal = match job.stop_signal {
@@ -195,25 +216,5 @@ fn exit_of(status: WaitStatus) -> Exit {
         (Some(code), _) => Exit::Code(code),
         (None, Some(signal)) => Exit::Signal(signal),
         (None, None) => Exit::Signal(9),
-    }
-}
-
-/// Kills and reaps until there is no child left that is wanted dead. A killed child's own children come here,
-/// since this process is their subreaper, and are met in the next round.
-pub(super) fn end_all_children(wanted: impl Fn(Pid) -> bool) {
-    loop {
-        let doomed: Vec<Pid> = os::children().into_iter().filter(|pid| wanted(*pid)).collect();
-        if doomed.is_empty() {
-            return;
-        }
-        for pid in &doomed {
-            let _ = kill_process(*pid, OsSignal::KILL);
-        }
-        for pid in doomed {
-            match rustix::process::waitpid(Some(pid), WaitOptions::empty()) {
-                Ok(_) | Err(Errno::CHILD) => {}
-                Err(_) => std::thread::sleep(GLANCE),
-            }
-        }
     }
 }

@@ -7,11 +7,12 @@ use camino::{Utf8Path, Utf8PathBuf};
 use terca_core::event::{EventKind, Phase};
 use terca_core::matrix::TrialSpec;
 
+use super::output::Output;
 use super::{Context, Stop};
 use crate::environment::Variables;
 use crate::log::RunLog;
 use crate::supervise::{Ended, Job, Signal, Supervisor};
-use crate::work::Room;
+use crate::work::{Dirs, Room};
 
 /// How long a command has between being asked to end and being killed.
 pub(super) const GRACE: Duration = Duration::from_secs(5);
@@ -27,7 +28,6 @@ pub(super) struct Bench<'a> {
     // Before the room: the processes end before their directories go.
     pub(super) supervisor: Supervisor,
     pub(super) room: Room,
-    outputs: u32,
 }
 
 /// A shell command of the suite's.
@@ -57,7 +57,7 @@ impl<'a> Bench<'a> {
         }
         let log = RunLog::create(&dir.join("run.log"), &context.mask)?;
         let supervisor = Supervisor::start().map_err(io::Error::other)?;
-        Ok(Bench { trial, context, emit, dir, artifacts, log, supervisor, room, outputs: 0 })
+        Ok(Bench { trial, context, emit, dir, artifacts, log, supervisor, room })
     }
 
     pub(super) fn phase(&self, phase: Phase) {
@@ -65,21 +65,21 @@ impl<'a> Bench<'a> {
     }
 
     /// The environment of a command of `before` or of a test, beside whose YAML file it may find programs.
-    pub(super) fn command_environment(&self, beside: &Utf8Path) -> Variables {
-        self.context.host.for_command(&self.room, self.trial, &self.context.suite_dir, &self.dir, beside)
+    pub(super) fn command_environment(&self, dirs: Dirs<'_>, beside: &Utf8Path) -> Variables {
+        self.context.host.for_command(dirs, self.trial, &self.context.suite_dir, &self.dir, beside)
     }
 
-    /// Runs a shell command; what it prints is in the returned file.
-    pub(super) fn shell(&mut self, shell: Shell<'_>) -> Result<(Ended, Utf8PathBuf), Stop> {
-        let output = self.next_output();
+    /// Runs a shell command; what it prints is in the returned output.
+    pub(super) fn shell(&mut self, shell: Shell<'_>) -> Result<(Ended, Output), Stop> {
+        let output = Output::create(&self.room.io)?;
         let job = Job {
             program: "/bin/sh".into(),
             args: vec!["-c".into(), shell.command.into()],
             env: shell.env.into_iter().collect(),
             dir: shell.dir.to_owned(),
             stdin: None,
-            stdout: output.clone(),
-            stderr: output.clone(),
+            stdout: output.path.clone(),
+            stderr: output.path.clone(),
             timeout: shell.timeout,
             stop_signal: Signal::Terminate,
             grace: GRACE,
@@ -94,10 +94,5 @@ impl<'a> Bench<'a> {
             return Err(Stop::Interrupted);
         }
         Ok(self.supervisor.run(job, &self.context.interrupt, turn)?)
-    }
-
-    fn next_output(&mut self) -> Utf8PathBuf {
-        self.outputs += 1;
-        self.room.io.join(format!("output-{}", self.outputs))
     }
 }

@@ -29,9 +29,9 @@ fn report(bench: &Bench<'_>, stages: Stages) -> TrialReport {
     let mask = &bench.context.mask;
     let mut report = TrialReport { phases: stages.phases, ..TrialReport::pending() };
     report.delivery.model_requested.clone_from(&bench.trial.case.variant.model);
-    if let Some(prepared) = stages.prepared {
-        report.agent_version = prepared.agent_version;
-        report.delivery.rules = prepared.rules;
+    if let Some(given) = stages.given {
+        report.agent_version = given.agent_version;
+        report.delivery.rules = given.rules;
     }
     if let Some(agent) = stages.agent {
         let reading = agent.reading;

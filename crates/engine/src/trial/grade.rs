@@ -76,26 +76,29 @@ fn gather(bench: &mut Bench<'_>, test: &TestSpec) -> Result<Evidence, Stop> {
 
 fn gather_command(bench: &mut Bench<'_>, test: &TestSpec, command: &str) -> Result<Evidence, Stop> {
     let workspace = bench.room.workspace.clone();
-    let mut env = bench.command_environment(&test.dir);
+    let mut env = bench.command_environment(bench.room.for_tests(), &test.dir);
     env.insert("TERCA_TRANSCRIPT".into(), bench.dir.join("transcript.jsonl").into_string());
     let shell = Shell { command, timeout: test.timeout, env, dir: &workspace, sweep: true };
     let (ended, output) = bench.shell(shell)?;
-    bench.log.output(&output)?;
+    bench.log.output(output.rewound()?)?;
     if ended.stopped {
         return Err(Stop::Interrupted);
     }
-    Ok(Evidence::Command { exit: ended.exit, timed_out: ended.timed_out, output: read_output(&output)? })
+    Ok(Evidence::Command {
+        exit: ended.exit,
+        timed_out: ended.timed_out,
+        output: read_output(output.rewound()?)?,
+    })
 }
 
 /// The beginning and the end of what a command printed.
-fn read_output(path: &Utf8Path) -> std::io::Result<String> {
-    let mut file = File::open(path)?;
+fn read_output(mut file: &File) -> std::io::Result<String> {
     let size = file.metadata()?.len();
     let mut bytes = Vec::new();
     if size <= LARGEST_OUTPUT {
         file.read_to_end(&mut bytes)?;
     } else {
-        (&mut file).take(LARGEST_OUTPUT / 2).read_to_end(&mut bytes)?;
+        file.take(LARGEST_OUTPUT / 2).read_to_end(&mut bytes)?;
         file.seek(SeekFrom::End(-(LARGEST_OUTPUT as i64 / 2)))?;
         file.read_to_end(&mut bytes)?;
     }

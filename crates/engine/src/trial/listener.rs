@@ -4,7 +4,7 @@ use std::fs::File;
 use std::io::{BufWriter, Write};
 use std::time::{Duration, Instant};
 
-use camino::{Utf8Path, Utf8PathBuf};
+use camino::Utf8PathBuf;
 use globset::GlobBuilder;
 use terca_core::agent::{Decoder, Line, Reading, SideFile};
 use terca_core::event::EventKind;
@@ -13,6 +13,7 @@ use terca_core::transcript::{Record, Usage};
 
 use super::Stop;
 use super::bench::Bench;
+use super::output::Output;
 use crate::log::RunLog;
 use crate::supervise::Ended;
 use crate::tail::Tail;
@@ -40,14 +41,14 @@ impl<'a> Listener<'a> {
         bench: &Bench<'_>,
         sides: &'a [SideFile],
         decoder: Box<dyn Decoder>,
-        stdout: &Utf8Path,
-        stderr: &Utf8Path,
+        stdout: &Output,
+        stderr: &Output,
     ) -> Result<Self, Stop> {
         let now = Instant::now();
         Ok(Listener {
             decoder,
-            stdout: Tail::open(stdout)?,
-            stderr: Tail::open(stderr)?,
+            stdout: Tail::open(&stdout.path)?,
+            stderr: Tail::open(&stderr.path)?,
             sides,
             side_tails: Vec::new(),
             looked: now,

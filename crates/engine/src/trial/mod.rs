@@ -12,7 +12,9 @@ mod bench;
 mod collect;
 mod grade;
 mod listener;
+mod output;
 mod prepare;
+mod process;
 mod rules;
 mod version;
 
@@ -32,7 +34,7 @@ use crate::work::WorkDir;
 use agent::AgentRun;
 use bench::Bench;
 use grade::Graded;
-use prepare::Prepared;
+use prepare::Given;
 pub use version::Versions;
 
 /// Which workspaces stay on disk.
@@ -86,7 +88,7 @@ impl From<SuperviseError> for Stop {
 /// How far a trial came.
 #[derive(Debug, Default)]
 struct Stages {
-    prepared: Option<Prepared>,
+    given: Option<Given>,
     agent: Option<AgentRun>,
     graded: Option<Graded>,
     stop: Option<Stop>,
@@ -121,7 +123,7 @@ pub fn run(trial: &TrialSpec, context: &Context, emit: &dyn Fn(EventKind)) -> Tr
 fn go_through(bench: &mut Bench<'_>, stages: &mut Stages) -> Result<(), Stop> {
     bench.phase(Phase::Setup);
     let prepared = timed(&mut stages.phases.setup, || prepare::prepare(bench))?;
-    let prepared = stages.prepared.insert(prepared);
+    stages.given = Some(prepared.given.clone());
     bench.phase(Phase::Agent);
     let agent = timed(&mut stages.phases.agent, || agent::run_agent(bench, prepared))?;
     let agent = stages.agent.insert(agent);

@@ -16,46 +16,39 @@ use crate::environment::{Variables, find_program};
 use crate::log::copy_masked;
 use crate::tree::{self, Copied};
 
+/// What the agent is given, for the report.
+#[derive(Debug, Clone)]
+pub(super) struct Given {
+    pub(super) rules: Vec<Installed>,
+    pub(super) agent_version: Option<String>,
+}
+
 /// A workspace that is ready, and how the agent is to be started in it.
 pub(super) struct Prepared {
+    pub(super) given: Given,
     pub(super) invocation: Invocation,
-    pub(super) decoder: Option<Box<dyn Decoder>>,
+    pub(super) decoder: Box<dyn Decoder>,
     pub(super) env: Variables,
     /// The agent's program, where it is one.
     pub(super) program: Option<Utf8PathBuf>,
     pub(super) prompt_file: Utf8PathBuf,
     pub(super) snapshot: Snapshot,
-    pub(super) rules: Vec<Installed>,
-    pub(super) agent_version: Option<String>,
-}
-
-impl std::fmt::Debug for Prepared {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Prepared").field("invocation", &self.invocation).finish_non_exhaustive()
-    }
 }
 
 pub(super) fn prepare(bench: &mut Bench<'_>) -> Result<Prepared, Stop> {
     let agent = bench.trial.case.variant.agent.agent;
-    let mut env = bench.context.host.for_agent(&bench.room, agent.profile(), bench.trial);
+    let mut env = bench.context.host.for_agent(bench.room.for_agent(), agent.profile(), bench.trial);
     let program = find_agent(bench, &env)?;
     let agent_version =
         program.as_ref().and_then(|program| bench.context.versions.of(agent.profile(), program, &env, bench));
     let origins = build_workspace(bench)?;
     let rules = rules::install(bench)?;
+    tree::lay_over(&bench.room.home, &bench.room.agent_home)?;
     let (invocation, decoder, prompt_file) = place_agent_files(bench, &env)?;
     env.extend(invocation.env.iter().cloned());
     let snapshot = Snapshot::take(&bench.room.workspace, &origins, &bench.room.before)?;
-    Ok(Prepared {
-        invocation,
-        decoder: Some(decoder),
-        env,
-        program,
-        prompt_file,
-        snapshot,
-        rules,
-        agent_version,
-    })
+    let given = Given { rules, agent_version };
+    Ok(Prepared { given, invocation, decoder, env, program, prompt_file, snapshot })
 }
 
 /// Looked for first: without the agent there is no point in setting anything up.
@@ -148,13 +141,13 @@ fn open_target(bench: &Bench<'_>, destination: &Utf8Path) -> std::io::Result<Utf
 
 fn run_command(bench: &mut Bench<'_>, what: &str, command: &ShellCommand) -> Result<(), Stop> {
     bench.log.section(&format!("{what}: {}", command.command.trim_end()))?;
-    let env = bench.command_environment(&command.dir);
+    let env = bench.command_environment(bench.room.for_setup(), &command.dir);
     let workspace = bench.room.workspace.clone();
     // What it leaves running, a database say, is there for the agent and ends with it.
     let shell =
         Shell { command: &command.command, timeout: command.timeout, env, dir: &workspace, sweep: false };
     let (ended, output) = bench.shell(shell)?;
-    bench.log.output(&output)?;
+    bench.log.output(output.rewound()?)?;
     if ended.stopped {
         return Err(Stop::Interrupted);
     }
@@ -166,6 +159,9 @@ fn run_command(bench: &mut Bench<'_>, what: &str, command: &ShellCommand) -> Res
     bench.log.line(&format!("{} after {}", ended.exit.describe(), prose::duration(ended.seconds)))?;
     if ended.exit.code() != Some(0) {
         return Err(failed(&brief(&command.command), &ended.exit.describe()));
+    }
+    if !bench.room.workspace.is_dir() {
+        return Err(failed(&brief(&command.command), &"it has removed the workspace"));
     }
     Ok(())
 }
@@ -201,7 +197,7 @@ fn place_agent_files(
     for file in &invocation.files {
         fs_err::create_dir_all(file.path.parent().unwrap_or(&bench.room.agent_home))?;
         fs_err::write(&file.path, &file.content)?;
-        copy_masked(&file.path, &bench.artifacts.join(file.artifact), &bench.context.mask)?;
+        copy_masked(file.content.as_bytes(), &bench.artifacts.join(file.artifact), &bench.context.mask)?;
     }
     if invocation.launch == Launch::LaySolution && case.eval.solution.is_none() {
         return Err(Stop::error(ErrorKind::Setup, "the eval has no _solution/ directory for `oracle`"));

@@ -1,6 +1,7 @@
 //! The agents' versions, asked once a run.
 
 use std::collections::HashMap;
+use std::io::Read;
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
@@ -8,6 +9,7 @@ use camino::{Utf8Path, Utf8PathBuf};
 use terca_core::agent::Profile;
 
 use super::bench::{Bench, GRACE};
+use super::output::Output;
 use crate::environment::Variables;
 use crate::supervise::{Job, Signal, Supervisor};
 
@@ -33,16 +35,21 @@ impl Versions {
     }
 }
 
+/// In a directory of its own: some programs leave litter in their home when they are asked.
 fn ask(profile: &Profile, program: &Utf8Path, env: &Variables, bench: &Bench<'_>) -> Option<String> {
-    let output = bench.room.io.join("version");
+    let dir = bench.room.root.join("probe");
+    fs_err::create_dir(&dir).ok()?;
+    let (stdout, stderr) = (Output::create(&dir).ok()?, Output::create(&dir).ok()?);
+    let mut env = env.clone();
+    env.extend(["HOME", "TMPDIR"].map(|name| (name.to_owned(), dir.to_string())));
     let job = Job {
         program: program.to_owned(),
         args: profile.version_args.iter().map(|arg| (*arg).to_owned()).collect(),
-        env: env.iter().map(|(name, value)| (name.clone(), value.clone())).collect(),
-        dir: bench.room.tmp.clone(),
+        env: env.into_iter().collect(),
+        dir,
         stdin: None,
-        stdout: output.clone(),
-        stderr: bench.room.io.join("version-errors"),
+        stdout: stdout.path.clone(),
+        stderr: stderr.path,
         timeout: TIMEOUT,
         stop_signal: Signal::Terminate,
         grace: GRACE,
@@ -52,7 +59,9 @@ fn ask(profile: &Profile, program: &Utf8Path, env: &Variables, bench: &Bench<'_>
     if ended.exit.code() != Some(0) {
         return None;
     }
-    version_in(&std::fs::read_to_string(output).ok()?)
+    let mut text = String::new();
+    stdout.rewound().ok()?.take(4096).read_to_string(&mut text).ok()?;
+    version_in(&text)
 }
 
 /// The first word that begins with a digit and has a dot: `codex-cli 0.61.0` is `0.61.0`.

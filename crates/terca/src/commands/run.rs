@@ -46,6 +46,10 @@ fn carry_out(
 ) -> Result<u8, Box<dyn std::error::Error>> {
     let concurrency = concurrency(args, planned);
     let mask = mask(planned, &host);
+    // From here on a signal finds somebody who knows what to do.
+    let interrupt = Arc::new(Interrupt::new()?);
+    let mail = scheduler::mailbox();
+    signals::forward(&mail.0, &interrupt)?;
     supervise::prepare_process();
     let work = WorkDir::create(host.get("TERCA_WORK_DIR"))?;
     let store = Store::create(&planned.suite.root, jiff::Zoned::now().date())?;
@@ -59,7 +63,7 @@ fn carry_out(
         work,
         mask,
         host,
-        interrupt: Arc::new(Interrupt::new()?),
+        interrupt,
         keep: keep(args.keep),
         versions: Versions::default(),
     });
@@ -73,8 +77,6 @@ fn carry_out(
         trials: planned.plan.trials.clone(),
         order: planned.order.clone(),
     };
-    let mail = scheduler::mailbox();
-    signals::forward(&mail.0)?;
     let finished = {
         let mut observer = observer(args, common);
         scheduler::run(&orders, &context, store, mail, observer.as_mut())?
