@@ -60,6 +60,7 @@ fn variant_document(variant: &Variant) -> Value {
         "agentCommand": variant.agent.command,
         "model": variant.model,
         "rules": variant.rules,
+        "skills": variant.skills,
         "mcpServers": variant.mcp_servers.iter().map(|(name, server)| (name.clone(), server_document(server))).collect::<Value>(),
         "config": variant.config,
         "command": variant.command.as_ref().map(|command| &command.command),

@@ -33,6 +33,8 @@ pub struct Variant {
     pub agent: AgentChoice,
     pub model: Option<String>,
     pub rules: Vec<Utf8PathBuf>,
+    /// Directories, each with a `SKILL.md`.
+    pub skills: Vec<Utf8PathBuf>,
     pub mcp_servers: Vec<(String, McpServer<String>)>,
     pub config: Option<Value>,
     pub command: Option<ShellCommand>,
@@ -143,6 +145,7 @@ fn variant<'a>(
         agent,
         model: laid_over(&environment.model, &experiment.model).cloned(),
         rules: laid_over(&environment.rules, &experiment.rules).cloned().unwrap_or_default(),
+        skills: laid_over(&environment.skills, &experiment.skills).cloned().unwrap_or_default(),
         mcp_servers: mcp_servers(environment, experiment, filler),
         config: config(environment, experiment),
         command: laid_over(&environment.command, &experiment.command).cloned(),
@@ -224,7 +227,7 @@ fn check_capabilities(
     problems: &mut Diagnostics,
 ) {
     let profile = variant.agent.agent.profile();
-    let Capabilities { model, rules, mcp_servers, config } = profile.capabilities;
+    let Capabilities { model, rules, mcp_servers, skills, config } = profile.capabilities;
     let given = [
         ("model", variant.model.is_some() && !model, experiment.model.set().is_some()),
         ("rules", !variant.rules.is_empty() && !rules, experiment.rules.set().is_some()),
@@ -233,6 +236,7 @@ fn check_capabilities(
             !variant.mcp_servers.is_empty() && !mcp_servers,
             experiment.mcp_servers.set().is_some(),
         ),
+        ("skills", !variant.skills.is_empty() && !skills, experiment.skills.set().is_some()),
         ("config", variant.config.is_some() && !config, experiment.config.set().is_some()),
     ];
     for (field, _, by_experiment) in given.iter().filter(|(_, refused, _)| *refused) {

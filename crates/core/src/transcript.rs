@@ -10,6 +10,10 @@ pub enum Step {
         role: Role,
         text: String,
     },
+    /// What the agent thought, where it shows that.
+    Reasoning {
+        text: String,
+    },
     ToolCall {
         id: Option<String>,
         tool: String,
@@ -23,6 +27,10 @@ pub enum Step {
         ok: bool,
         #[serde(skip_serializing_if = "Option::is_none")]
         output: Option<String>,
+    },
+    /// What one model request used.
+    Usage {
+        usage: Usage,
     },
     Notice {
         text: String,
@@ -101,6 +109,8 @@ impl Step {
             Step::ToolResult { ok: false, output, .. } => {
                 format!("→ failed: {}", output.as_deref().map_or(String::new(), first_line))
             }
+            Step::Reasoning { text } => format!("thinking: {}", first_line(text)),
+            Step::Usage { usage } => format!("used {} tokens", usage.tokens().unwrap_or(0)),
             Step::Notice { text } => format!("note: {}", first_line(text)),
             Step::Error { text } => format!("error: {}", first_line(text)),
         }

@@ -451,7 +451,6 @@ fn not_supported_yet() {
     snapshot(
         "not_supported_yet",
         &[
-            ("skills", environment, "agent: nop\nskills: [docs]"),
             ("sandbox", suite, "sandbox: bwrap"),
             ("sandbox with an image", suite, "sandbox: {docker: node}"),
             ("prepare of a suite", suite, "prepare: [{command: npm install}]"),

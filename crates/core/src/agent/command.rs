@@ -6,7 +6,7 @@
 
 use super::{
     Agent, Capabilities, Decoder, Ending, Inputs, Invocation, Launch, Line, PlainLines, Profile, Reading,
-    SideFile, StopSignal,
+    SideFile, Stdin, StopSignal,
 };
 use crate::grade::Exit;
 use crate::outcome::{ErrorKind, TrialError};
@@ -26,8 +26,11 @@ static PROFILE: Profile = Profile {
     rules_file: "AGENTS.md",
     credential_variables: &[],
     setting_variables: &[],
+    credential_files: &[],
+    skills_dir: ".agents/skills",
+    proved_with: "",
     stop_signal: StopSignal::Terminate,
-    capabilities: Capabilities { model: true, rules: true, mcp_servers: false, config: false },
+    capabilities: Capabilities { model: true, rules: true, mcp_servers: false, skills: true, config: false },
 };
 
 impl Agent for Command {
@@ -45,7 +48,7 @@ impl Agent for Command {
         Invocation {
             launch: Launch::Shell(inputs.command.unwrap_or("false").to_owned()),
             env,
-            prompt_on_stdin: true,
+            stdin: Stdin::Prompt,
             files: Vec::new(),
             side_files: vec![SideFile { dir: stats_dir.to_owned(), glob: "stats.json", label: "stats.json" }],
         }

@@ -12,7 +12,8 @@ use serde_json::{Value, json};
 
 use self::stream::Stream;
 use super::{
-    Agent, Capabilities, Decoder, Inputs, Invocation, Launch, PlacedFile, Profile, SideFile, StopSignal,
+    Agent, Capabilities, CredentialFile, Decoder, Inputs, Invocation, Launch, PlacedFile, Profile, SideFile,
+    Stdin, StopSignal,
 };
 use crate::json as document;
 use crate::mcp::{McpServer, RemoteTransport};
@@ -38,6 +39,12 @@ static PROFILE: Profile = Profile {
         "GOOGLE_CLOUD_LOCATION",
         "GOOGLE_APPLICATION_CREDENTIALS",
     ],
+    credential_files: &[
+        CredentialFile { from: ".gemini/oauth_creds.json", to: ".gemini/oauth_creds.json" },
+        CredentialFile { from: ".gemini/google_accounts.json", to: ".gemini/google_accounts.json" },
+    ],
+    skills_dir: ".gemini/skills",
+    proved_with: "0.61.0",
     stop_signal: StopSignal::Terminate,
     capabilities: Capabilities::ALL,
 };
@@ -70,7 +77,7 @@ impl Agent for GeminiCli {
         Invocation {
             launch: Launch::Program { program: "gemini".into(), args },
             env: env.map(|(name, value)| (name.to_owned(), value.to_owned())).into(),
-            prompt_on_stdin: true,
+            stdin: Stdin::Prompt,
             files: vec![PlacedFile {
                 path: inputs.agent_home.join(".gemini/settings.json"),
                 content: format!("{:#}\n", settings(inputs)),

@@ -85,8 +85,23 @@ pub struct Profile {
     pub credential_variables: &'static [&'static str],
     /// Variables passed on that are no secrets: endpoints, projects, regions.
     pub setting_variables: &'static [&'static str],
+    /// Files it signs in with, which lie in the user's home.
+    pub credential_files: &'static [CredentialFile],
+    /// Where it reads its project skills, relative to the workspace.
+    pub skills_dir: &'static str,
+    /// The version that the adapter was proved with.
+    pub proved_with: &'static str,
     pub stop_signal: StopSignal,
     pub capabilities: Capabilities,
+}
+
+/// A file that is copied into the trial for the agent that needs it, and for no other.
+#[derive(Debug)]
+pub struct CredentialFile {
+    /// Relative to the user's home.
+    pub from: &'static str,
+    /// Relative to the agent's home.
+    pub to: &'static str,
 }
 
 /// What a variant can give this agent. Giving it anything else is an error, never silently ignored.
@@ -95,11 +110,13 @@ pub struct Capabilities {
     pub model: bool,
     pub rules: bool,
     pub mcp_servers: bool,
+    pub skills: bool,
     pub config: bool,
 }
 
 impl Capabilities {
-    pub const ALL: Capabilities = Capabilities { model: true, rules: true, mcp_servers: true, config: true };
+    pub const ALL: Capabilities =
+        Capabilities { model: true, rules: true, mcp_servers: true, skills: true, config: true };
 }
 
 /// The signal that asks the agent to end.
@@ -117,8 +134,14 @@ pub struct Inputs<'a> {
     pub config: Option<&'a serde_json::Value>,
     /// The command of the agent `command`.
     pub command: Option<&'a str>,
-    /// A directory of the agent's own, outside the workspace, for its settings and state.
+    /// The agent's home directory, outside the workspace.
     pub agent_home: &'a Utf8Path,
+    pub workspace: &'a Utf8Path,
+    pub prompt: &'a str,
+    /// A name for the session, where the agent takes one: a random UUID.
+    pub session_id: &'a str,
+    /// Whether everything runs as the superuser, which some agents refuse.
+    pub superuser: bool,
     pub prompt_file: &'a Utf8Path,
     pub stats_file: &'a Utf8Path,
     /// The names of the variables that the agent will be started with.
@@ -130,12 +153,19 @@ pub struct Inputs<'a> {
 pub struct Invocation {
     pub launch: Launch,
     pub env: Vec<(String, String)>,
-    /// Whether the prompt is its standard input; otherwise that is empty.
-    pub prompt_on_stdin: bool,
+    pub stdin: Stdin,
     /// Settings to write before it starts.
     pub files: Vec<PlacedFile>,
     /// Files it leaves behind that say more than its output does.
     pub side_files: Vec<SideFile>,
+}
+
+#[derive(Debug, PartialEq)]
+pub enum Stdin {
+    Empty,
+    Prompt,
+    /// The prompt as this agent has to be given it, to arrive as it was written.
+    Text(String),
 }
 
 #[derive(Debug, PartialEq)]

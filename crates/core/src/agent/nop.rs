@@ -1,7 +1,8 @@
 //! `nop`: does nothing. An eval that passes for it proves nothing.
 
 use super::{
-    Agent, Capabilities, Decoder, Ending, Inputs, Invocation, Launch, Line, Profile, Reading, StopSignal,
+    Agent, Capabilities, Decoder, Ending, Inputs, Invocation, Launch, Line, Profile, Reading, Stdin,
+    StopSignal,
 };
 use crate::grade::Exit;
 use crate::transcript::{Record, Usage};
@@ -24,6 +25,9 @@ pub(super) const fn profile(name: &'static str) -> Profile {
         rules_file: "AGENTS.md",
         credential_variables: &[],
         setting_variables: &[],
+        credential_files: &[],
+        skills_dir: ".agents/skills",
+        proved_with: "",
         stop_signal: StopSignal::Terminate,
         capabilities: Capabilities::ALL,
     }
@@ -44,7 +48,7 @@ impl Agent for Nop {
 }
 
 pub(super) fn invocation(launch: Launch) -> Invocation {
-    Invocation { launch, env: Vec::new(), prompt_on_stdin: false, files: Vec::new(), side_files: Vec::new() }
+    Invocation { launch, env: Vec::new(), stdin: Stdin::Empty, files: Vec::new(), side_files: Vec::new() }
 }
 
 /// Nothing is printed, and the session always completes.

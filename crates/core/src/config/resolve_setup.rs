@@ -17,11 +17,6 @@ use crate::prose;
 use crate::source::Located;
 
 pub(super) fn setup(raw: RawSetup, layers: &[Utf8PathBuf], resolver: &mut Resolver<'_>) -> Option<Setup> {
-    if let Patch::Set(skills) = &raw.skills
-        && let Some(first) = skills.first()
-    {
-        resolver.not_yet("`skills`", first.place);
-    }
     let name = raw.name?;
     Some(Setup {
         name: name.value,
@@ -29,6 +24,7 @@ pub(super) fn setup(raw: RawSetup, layers: &[Utf8PathBuf], resolver: &mut Resolv
         agent: raw.agent.try_map(|agent| choose_agent(&agent, resolver)),
         model: raw.model.try_map(|model| Some(model.value)),
         rules: raw.rules.try_map(|rules| Some(rules_files(&rules, resolver))),
+        skills: raw.skills.try_map(|skills| Some(skill_directories(&skills, resolver))),
         mcp_servers: raw.mcp_servers.try_map(|servers| Some(mcp_servers(servers, resolver))),
         config: raw.config.try_map(|config| Some(config.value)),
         drops_env: raw.env == Patch::Remove,
@@ -80,6 +76,24 @@ fn choose_agent(raw: &RawAgent, resolver: &mut Resolver<'_>) -> Option<AgentChoi
 
 fn rules_files(rules: &[Located<String>], resolver: &mut Resolver<'_>) -> Vec<Utf8PathBuf> {
     rules.iter().filter_map(|path| resolver.existing(path, "rules file", &[PathKind::File])).collect()
+}
+
+/// A skill is a directory with a `SKILL.md`; its name is the directory's, which no other skill may have.
+fn skill_directories(skills: &[Located<String>], resolver: &mut Resolver<'_>) -> Vec<Utf8PathBuf> {
+    let mut found: Vec<Utf8PathBuf> = Vec::new();
+    for written in skills {
+        let Some(dir) = resolver.existing(written, "skill", &[PathKind::Directory]) else { continue };
+        if resolver.surroundings.kind(&dir.join("SKILL.md")) != PathKind::File {
+            let message = format!("skill `{}` has no SKILL.md", written.value);
+            resolver.problems.push(Diagnostic::error(message).at(written.place, format!("looked in {dir}")));
+        } else if found.iter().any(|other| other.file_name() == dir.file_name()) {
+            let message = format!("two skills are named `{}`", dir.file_name().unwrap_or_default());
+            resolver.problems.push(Diagnostic::error(message).at(written.place, "the second is here"));
+        } else {
+            found.push(dir);
+        }
+    }
+    found
 }
 
 fn mcp_servers(

@@ -32,6 +32,7 @@ fn report(bench: &Bench<'_>, stages: Stages) -> TrialReport {
     if let Some(given) = stages.given {
         report.agent_version = given.agent_version;
         report.delivery.rules = given.rules;
+        report.delivery.skills = given.skills;
     }
     if let Some(agent) = stages.agent {
         let reading = agent.reading;

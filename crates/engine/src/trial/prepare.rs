@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use camino::{Utf8Path, Utf8PathBuf};
-use terca_core::agent::{Decoder, Inputs, Invocation, Launch};
+use terca_core::agent::{Decoder, Inputs, Invocation, Launch, Stdin};
 use terca_core::config::suite::{Action, ShellCommand};
 use terca_core::delivery::Installed;
 use terca_core::outcome::ErrorKind;
@@ -20,6 +20,7 @@ use crate::tree::{self, Copied};
 #[derive(Debug, Clone)]
 pub(super) struct Given {
     pub(super) rules: Vec<Installed>,
+    pub(super) skills: Vec<Installed>,
     pub(super) agent_version: Option<String>,
 }
 
@@ -43,11 +44,12 @@ pub(super) fn prepare(bench: &mut Bench<'_>) -> Result<Prepared, Stop> {
         program.as_ref().and_then(|program| bench.context.versions.of(agent.profile(), program, &env, bench));
     let origins = build_workspace(bench)?;
     let rules = rules::install(bench)?;
+    let skills = rules::install_skills(bench)?;
     tree::lay_over(&bench.room.home, &bench.room.agent_home)?;
     let (invocation, decoder, prompt_file) = place_agent_files(bench, &env)?;
     env.extend(invocation.env.iter().cloned());
     let snapshot = Snapshot::take(&bench.room.workspace, &origins, &bench.room.before)?;
-    let given = Given { rules, agent_version };
+    let given = Given { rules, skills, agent_version };
     Ok(Prepared { given, invocation, decoder, env, program, prompt_file, snapshot })
 }
 
@@ -189,11 +191,18 @@ fn place_agent_files(
         config: variant.config.as_ref(),
         command: variant.agent.command.as_deref(),
         agent_home: &bench.room.agent_home,
+        workspace: &bench.room.workspace,
+        prompt: &case.prompt,
+        session_id: &random_uuid(),
+        superuser: rustix::process::geteuid().is_root(),
         prompt_file: &prompt_file,
         stats_file: &bench.room.io.join("stats.json"),
         variables: &variables,
     };
     let invocation = variant.agent.agent.invocation(&inputs);
+    if let Stdin::Text(text) = &invocation.stdin {
+        fs_err::write(bench.room.io.join("stdin.txt"), text)?;
+    }
     for file in &invocation.files {
         fs_err::create_dir_all(file.path.parent().unwrap_or(&bench.room.agent_home))?;
         fs_err::write(&file.path, &file.content)?;
@@ -203,4 +212,27 @@ fn place_agent_files(
         return Err(Stop::error(ErrorKind::Setup, "the eval has no _solution/ directory for `oracle`"));
     }
     Ok((invocation, variant.agent.agent.decoder(&inputs), prompt_file.clone()))
+}
+
+/// Version 4: random, but for the six bits that say so.
+fn random_uuid() -> String {
+    let bits = fastrand::u128(..) & !(0xf << 76) & !(0x3 << 62) | 0x4 << 76 | 0x2 << 62;
+    let hex = format!("{bits:032x}");
+    [&hex[..8], &hex[8..12], &hex[12..16], &hex[16..20], &hex[20..]].join("-")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn session_names_are_uuids_of_version_4() {
+        for _ in 0..100 {
+            let name = random_uuid();
+            let parts: Vec<usize> = name.split('-').map(str::len).collect();
+            assert_eq!(parts, [8, 4, 4, 4, 12]);
+            assert_eq!(&name[14..15], "4");
+            assert!("89ab".contains(&name[19..20]), "{name}");
+        }
+    }
 }

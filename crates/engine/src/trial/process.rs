@@ -1,7 +1,7 @@
 //! The agent as a process: started, listened to, and what it printed kept.
 
 use camino::Utf8PathBuf;
-use terca_core::agent::{Decoder, Ending, Invocation, Reading, StopSignal};
+use terca_core::agent::{Decoder, Ending, Invocation, Reading, Stdin, StopSignal};
 use terca_core::prose;
 
 use super::Stop;
@@ -33,7 +33,11 @@ pub(super) fn run(
         args: start.args,
         env: start.env.into_iter().collect(),
         dir: bench.room.workspace.clone(),
-        stdin: invocation.prompt_on_stdin.then_some(start.prompt_file),
+        stdin: match invocation.stdin {
+            Stdin::Empty => None,
+            Stdin::Prompt => Some(start.prompt_file),
+            Stdin::Text(_) => Some(bench.room.io.join("stdin.txt")),
+        },
         stdout: stdout.path.clone(),
         stderr: stderr.path.clone(),
         timeout: bench.trial.case.timeout,

@@ -1,10 +1,12 @@
-//! Installs the variant's rules where its agent reads them.
+//! Installs the variant's rules and skills where its agent reads them.
 
+use camino::Utf8Path;
 use terca_core::delivery::{Installed, sha256};
 use terca_core::outcome::ErrorKind;
 
 use super::Stop;
 use super::bench::Bench;
+use crate::tree;
 
 /// The rules files in order, after what the workspace's own rules file already says.
 pub(super) fn install(bench: &mut Bench<'_>) -> Result<Vec<Installed>, Stop> {
@@ -33,6 +35,23 @@ pub(super) fn install(bench: &mut Bench<'_>) -> Result<Vec<Installed>, Stop> {
         terca_core::prose::count(variant.rules.len(), "file")
     ))?;
     Ok(vec![Installed { path: name.to_owned(), sha256: sha256(&whole) }])
+}
+
+/// The skills, each in a directory of its own name; the proof is the hash of its `SKILL.md`.
+pub(super) fn install_skills(bench: &mut Bench<'_>) -> Result<Vec<Installed>, Stop> {
+    let variant = &bench.trial.case.variant;
+    let place = Utf8Path::new(variant.agent.agent.profile().skills_dir);
+    let mut installed = Vec::new();
+    for skill in &variant.skills {
+        let path = place.join(skill.file_name().unwrap_or("skill"));
+        let target = bench.room.workspace.join(&path);
+        fs_err::create_dir_all(&target)?;
+        tree::lay_over(skill, &target)?;
+        let sha256 = sha256(&fs_err::read(target.join("SKILL.md"))?);
+        bench.log.section(&format!("skill: {path}"))?;
+        installed.push(Installed { path: path.into_string(), sha256 });
+    }
+    Ok(installed)
 }
 
 /// One after the other, with a blank line between.
