@@ -5,7 +5,9 @@
 //! the world: it receives events over one channel, numbers and journals them, folds them into the run's state,
 //! and shows them.
 
+pub mod credentials;
 pub mod discover;
+pub mod doctor;
 pub mod environment;
 pub mod interrupt;
 pub mod runs;
@@ -19,5 +21,7 @@ pub mod work;
 mod changes;
 mod diff;
 mod log;
+mod output;
 mod tail;
 mod tree;
+mod version;

@@ -15,6 +15,7 @@
 //! cut as text; colour and the cursor's movements are added last. So no name, message or agent can garble a
 //! terminal, and everything but the painter can be tested by looking at strings.
 
+pub mod agents;
 pub mod bar;
 pub mod closing;
 pub mod failures;
@@ -42,6 +43,7 @@ mod fixture;
 #[cfg(test)]
 mod screen;
 
+pub use agents::{AgentRow, agents_table};
 pub use closing::closing;
 pub use failures::failures;
 pub use frame::frame;

@@ -55,6 +55,8 @@ pub enum Command {
     Show(ShowArgs),
     /// List the runs so far
     List,
+    /// Say which agents are installed, their versions, and whether they look signed in
+    Doctor,
 }
 
 /// Where the suite is, and how to write to the terminal.

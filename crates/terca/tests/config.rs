@@ -127,7 +127,12 @@ fn broken_suites_are_refused() {
         ("empty file", String::new(), "terca.yaml:1:1", "empty"),
         ("prepare", with_nop("prepare: [{command: ls}]\n"), "terca.yaml:2:", "not supported yet"),
         ("sandbox", with_nop("sandbox: bwrap\n"), "terca.yaml:2:", "not supported yet"),
-        ("skills", environment("    agent: nop\n    skills: docs\n"), "terca.yaml:4:13", "skill `docs` does not exist"),
+        (
+            "skills",
+            environment("    agent: nop\n    skills: docs\n"),
+            "terca.yaml:4:13",
+            "skill `docs` has no SKILL.md",
+        ),
         (
             "an agent that takes no MCP servers",
             environment("    agent: {name: command, command: cat}\n    mcpServers: {a: {command: x}}\n"),

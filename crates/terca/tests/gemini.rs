@@ -136,3 +136,44 @@ fn a_missing_program_says_how_to_get_it() {
     assert_eq!(error["kind"], "agentMissing");
     assert!(error["message"].as_str().unwrap().contains("npm install -g @google/gemini-cli"), "{error}");
 }
+
+#[test]
+fn credential_files_reach_only_the_agent_that_needs_them_and_no_file_of_ours() {
+    let project = suite("", "play success").env("GEMINI_API_KEY", "");
+    std::fs::create_dir_all(project.home().join(".gemini")).unwrap();
+    std::fs::write(
+        project.home().join(".gemini/oauth_creds.json"),
+        r#"{"refresh_token": "1//very-long-refresh-token"}"#,
+    )
+    .unwrap();
+    project.terca(&[]).expect_status(0);
+    assert_eq!(project.trial_file("workspace/creds-mode.txt"), "600\n");
+    assert!(
+        !project.trial_file("artifacts/stream.jsonl").contains("very-long-refresh-token"),
+        "it printed its credentials"
+    );
+    project.assert_nothing_left();
+
+    // With a key in the environment the file is not needed, and not handed out.
+    let with_key = project.env("GEMINI_API_KEY", KEY);
+    with_key.terca(&[]).expect_status(0);
+    assert!(!with_key.run_dir().join("task/g.default.01/workspace/creds-mode.txt").exists());
+}
+
+#[test]
+fn the_doctor_finds_the_program_and_names_credentials_without_their_values() {
+    let project = suite("", "x");
+    let outcome = project.terca(&["doctor"]).expect_status(0);
+    assert!(
+        outcome.stdout.contains("✓ gemini-cli: 0.61.0, the version Terca was proved with"),
+        "{}",
+        outcome.stdout
+    );
+    assert!(outcome.stdout.contains("signs in with $GEMINI_API_KEY"));
+    assert!(!outcome.stdout.contains(KEY));
+    let bare = project.env("PATH", "/usr/bin:/bin");
+    let outcome = bare.terca(&["doctor"]).expect_status(0);
+    assert!(outcome.stdout.contains("✗ gemini-cli: not installed"), "{}", outcome.stdout);
+    assert!(outcome.stdout.contains("npm install -g @google/gemini-cli"));
+    bare.assert_nothing_left();
+}

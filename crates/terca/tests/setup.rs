@@ -480,3 +480,19 @@ fn what_set_up_left_running_is_gone_for_the_tests_whatever_the_agent() {
         project.terca(&["--agent", agent]).expect_status(0);
     }
 }
+
+#[test]
+fn skills_are_installed_whole_with_a_proof() {
+    let project = project()
+        .agent("cat .agents/skills/docs/SKILL.md > seen.txt; sh .agents/skills/docs/tools/run.sh")
+        .file("skills/docs/SKILL.md", "---\nname: docs\ndescription: d\n---\nRead.\n")
+        .executable("skills/docs/tools/run.sh", "echo ran > ran.txt\n")
+        .file("fib/eval.terca.yaml", "prompt: go\ntests: [{fileExists: [seen.txt, ran.txt]}]\n");
+    let suite = project.read("terca.yaml");
+    let project =
+        project.file("terca.yaml", format!("{suite}experiments:\n  - {{name: with, skills: skills/docs}}\n"));
+    project.terca(&[]).expect_status(0);
+    let skills = project.only_trial()["delivery"]["skills"].clone();
+    assert_eq!(skills[0]["path"], ".agents/skills/docs");
+    assert_eq!(skills[0]["sha256"].as_str().map(str::len), Some(64));
+}

@@ -34,6 +34,11 @@ pub fn names() -> Vec<&'static str> {
     AGENTS.iter().map(|agent| agent.profile().name).collect()
 }
 
+/// The facts about every agent, in the order of the table.
+pub fn profiles() -> impl Iterator<Item = &'static Profile> {
+    AGENTS.iter().map(|agent| agent.profile())
+}
+
 pub trait Agent: Sync {
     fn profile(&self) -> &'static Profile;
     /// How to start it for one trial.

@@ -7,10 +7,10 @@ use camino::{Utf8Path, Utf8PathBuf};
 use terca_core::event::{EventKind, Phase};
 use terca_core::matrix::TrialSpec;
 
-use super::output::Output;
 use super::{Context, Stop};
 use crate::environment::Variables;
 use crate::log::RunLog;
+use crate::output::Output;
 use crate::supervise::{Ended, Job, Signal, Supervisor};
 use crate::work::{Dirs, Room};
 

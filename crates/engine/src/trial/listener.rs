@@ -13,8 +13,8 @@ use terca_core::transcript::{Record, Usage};
 
 use super::Stop;
 use super::bench::Bench;
-use super::output::Output;
 use crate::log::RunLog;
+use crate::output::Output;
 use crate::supervise::Ended;
 use crate::tail::Tail;
 use crate::tree;

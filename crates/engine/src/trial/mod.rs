@@ -12,11 +12,9 @@ mod bench;
 mod collect;
 mod grade;
 mod listener;
-mod output;
 mod prepare;
 mod process;
 mod rules;
-mod version;
 
 use std::sync::Arc;
 use std::time::Instant;
@@ -30,12 +28,12 @@ use terca_core::outcome::{ErrorKind, Phases, Status, TrialError, TrialReport};
 use crate::environment::Host;
 use crate::interrupt::Interrupt;
 use crate::supervise::SuperviseError;
+pub use crate::version::Versions;
 use crate::work::WorkDir;
 use agent::AgentRun;
 use bench::Bench;
 use grade::Graded;
 use prepare::Given;
-pub use version::Versions;
 
 /// Which workspaces stay on disk.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]

@@ -12,6 +12,7 @@ use terca_core::prose;
 use super::bench::{Bench, Shell};
 use super::{Stop, rules};
 use crate::changes::Snapshot;
+use crate::credentials;
 use crate::environment::{Variables, find_program};
 use crate::log::copy_masked;
 use crate::tree::{self, Copied};
@@ -40,12 +41,15 @@ pub(super) fn prepare(bench: &mut Bench<'_>) -> Result<Prepared, Stop> {
     let agent = bench.trial.case.variant.agent.agent;
     let mut env = bench.context.host.for_agent(bench.room.for_agent(), agent.profile(), bench.trial);
     let program = find_agent(bench, &env)?;
-    let agent_version =
-        program.as_ref().and_then(|program| bench.context.versions.of(agent.profile(), program, &env, bench));
+    let agent_version = program.as_ref().and_then(|program| {
+        let (versions, probe) = (&bench.context.versions, bench.room.root.join("probe"));
+        versions.of(agent.profile(), program, &env, &probe, &bench.context.interrupt)
+    });
     let origins = build_workspace(bench)?;
     let rules = rules::install(bench)?;
     let skills = rules::install_skills(bench)?;
     tree::lay_over(&bench.room.home, &bench.room.agent_home)?;
+    credentials::install(&bench.context.host, agent.profile(), &bench.room.agent_home)?;
     let (invocation, decoder, prompt_file) = place_agent_files(bench, &env)?;
     env.extend(invocation.env.iter().cloned());
     let snapshot = Snapshot::take(&bench.room.workspace, &origins, &bench.room.before)?;

@@ -7,9 +7,9 @@ use terca_core::prose;
 use super::Stop;
 use super::bench::{Bench, GRACE};
 use super::listener::{Listener, side_paths};
-use super::output::Output;
 use crate::environment::Variables;
 use crate::log::copy_masked;
+use crate::output::Output;
 use crate::supervise::{Ended, Job, Signal};
 
 /// What is to be started.

@@ -1,6 +1,7 @@
 //! One file per command. Each returns an exit status.
 
 mod check;
+mod doctor;
 mod list;
 mod plan;
 mod run;
@@ -30,6 +31,7 @@ pub(crate) fn dispatch(cli: Cli) -> ExitCode {
         Some(Command::Check(args)) => check::check(&args, &cli.common),
         Some(Command::Show(args)) => show::show(&args, &cli.common),
         Some(Command::List) => list::list(&cli.common),
+        Some(Command::Doctor) => doctor::doctor(&cli.common),
     };
     ExitCode::from(status)
 }

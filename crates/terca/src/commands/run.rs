@@ -3,10 +3,12 @@
 use std::io::{self, IsTerminal};
 use std::sync::Arc;
 
+use terca_core::agent::AgentRef;
 use terca_core::manifest::{Settings, manifest};
 use terca_core::mask::Mask;
 use terca_core::observer::Observer;
 use terca_core::results::{Results, exit_status};
+use terca_engine::credentials;
 use terca_engine::environment::Host;
 use terca_engine::interrupt::Interrupt;
 use terca_engine::scheduler::{self, Finished, Orders};
@@ -91,12 +93,15 @@ fn concurrency(args: &RunArgs, planned: &Planned) -> usize {
 
 /// Everything that must not be written down: what `${NAME}` stood for, and what the agents sign in with.
 fn mask(planned: &Planned, host: &Host) -> Mask {
-    let agents = planned.plan.trials.iter().map(|trial| trial.case.variant.agent.agent.profile());
-    let mut names: Vec<&str> = agents.flat_map(|profile| profile.credential_variables).copied().collect();
-    names.sort_unstable();
-    names.dedup();
-    let credentials = names.into_iter().filter_map(|name| host.get(name));
-    Mask::new(planned.plan.secrets.iter().map(String::as_str).chain(credentials))
+    let mut agents: Vec<AgentRef> = Vec::new();
+    for trial in &planned.plan.trials {
+        let agent = trial.case.variant.agent.agent;
+        if !agents.contains(&agent) {
+            agents.push(agent);
+        }
+    }
+    let credentials = agents.iter().flat_map(|agent| credentials::secrets(host, agent.profile()));
+    Mask::new(planned.plan.secrets.iter().cloned().chain(credentials))
 }
 
 fn keep(choice: KeepChoice) -> Keep {

@@ -1,4 +1,4 @@
-//! The agents' versions, asked once a run.
+//! The agents' versions.
 
 use std::collections::HashMap;
 use std::io::Read;
@@ -8,12 +8,13 @@ use std::time::Duration;
 use camino::{Utf8Path, Utf8PathBuf};
 use terca_core::agent::Profile;
 
-use super::bench::{Bench, GRACE};
-use super::output::Output;
 use crate::environment::Variables;
+use crate::interrupt::Interrupt;
+use crate::output::Output;
 use crate::supervise::{Job, Signal, Supervisor};
 
 const TIMEOUT: Duration = Duration::from_secs(30);
+const GRACE: Duration = Duration::from_secs(2);
 
 #[derive(Debug, Default)]
 pub struct Versions {
@@ -22,31 +23,37 @@ pub struct Versions {
 
 impl Versions {
     /// What the program says of its version, `None` when it does not say.
-    pub(super) fn of(
+    pub fn of(
         &self,
         profile: &Profile,
         program: &Utf8Path,
         env: &Variables,
-        bench: &Bench<'_>,
+        dir: &Utf8Path,
+        interrupt: &Interrupt,
     ) -> Option<String> {
         // Held while asking: a program that takes seconds to say its version is asked by one trial alone.
         let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
-        known.entry(program.to_owned()).or_insert_with(|| ask(profile, program, env, bench)).clone()
+        known.entry(program.to_owned()).or_insert_with(|| ask(profile, program, env, dir, interrupt)).clone()
     }
 }
 
-/// In a directory of its own: some programs leave litter in their home when they are asked.
-fn ask(profile: &Profile, program: &Utf8Path, env: &Variables, bench: &Bench<'_>) -> Option<String> {
-    let dir = bench.room.root.join("probe");
-    fs_err::create_dir(&dir).ok()?;
-    let (stdout, stderr) = (Output::create(&dir).ok()?, Output::create(&dir).ok()?);
+/// In a directory of its own, made new: some programs leave litter in their home when they are asked.
+pub fn ask(
+    profile: &Profile,
+    program: &Utf8Path,
+    env: &Variables,
+    dir: &Utf8Path,
+    interrupt: &Interrupt,
+) -> Option<String> {
+    fs_err::create_dir(dir).ok()?;
+    let (stdout, stderr) = (Output::create(dir).ok()?, Output::create(dir).ok()?);
     let mut env = env.clone();
     env.extend(["HOME", "TMPDIR"].map(|name| (name.to_owned(), dir.to_string())));
     let job = Job {
         program: program.to_owned(),
         args: profile.version_args.iter().map(|arg| (*arg).to_owned()).collect(),
         env: env.into_iter().collect(),
-        dir,
+        dir: dir.to_owned(),
         stdin: None,
         stdout: stdout.path.clone(),
         stderr: stderr.path,
@@ -55,7 +62,7 @@ fn ask(profile: &Profile, program: &Utf8Path, env: &Variables, bench: &Bench<'_>
         grace: GRACE,
         sweep: true,
     };
-    let ended = Supervisor::start().ok()?.run(&job, &bench.context.interrupt, &mut || {}).ok()?;
+    let ended = Supervisor::start().ok()?.run(&job, interrupt, &mut || {}).ok()?;
     if ended.exit.code() != Some(0) {
         return None;
     }

@@ -1,0 +1,49 @@
+//! Which agents are here, and whether they look signed in. The values of credentials are never looked at.
+
+use std::io;
+
+use camino::Utf8PathBuf;
+use terca_core::agent::{self, Profile};
+
+use crate::credentials;
+use crate::environment::{Host, find_program};
+use crate::interrupt::Interrupt;
+use crate::version;
+use crate::work::WorkDir;
+
+/// What was found out about one agent.
+#[derive(Debug)]
+pub struct Checkup {
+    pub profile: &'static Profile,
+    pub program: Option<Utf8PathBuf>,
+    pub version: Option<String>,
+    /// Names of variables and files, never what is in them.
+    pub credentials: Vec<String>,
+}
+
+/// Looks for every agent that is a program.
+pub fn examine(host: &Host) -> io::Result<Vec<Checkup>> {
+    let work = WorkDir::create(host.get("TERCA_WORK_DIR"))?;
+    let interrupt = Interrupt::new()?;
+    let profiles = agent::profiles().filter(|profile| profile.program.is_some());
+    profiles.zip(1..).map(|(profile, number)| check_up(profile, number, host, &work, &interrupt)).collect()
+}
+
+fn check_up(
+    profile: &'static Profile,
+    number: u32,
+    host: &Host,
+    work: &WorkDir,
+    interrupt: &Interrupt,
+) -> io::Result<Checkup> {
+    let room = work.room(number)?;
+    let env = host.base(room.for_agent());
+    let path = env.get("PATH").map(String::as_str).unwrap_or_default();
+    let program = profile.program.and_then(|name| find_program(name, path));
+    let version = program
+        .as_ref()
+        .and_then(|program| version::ask(profile, program, &env, &room.root.join("probe"), interrupt));
+    let variables = credentials::variables(host, profile).into_iter().map(|name| format!("${name}"));
+    let files = credentials::files(host, profile).into_iter().map(|(file, _)| format!("~/{}", file.from));
+    Ok(Checkup { profile, program, version, credentials: variables.chain(files).collect() })
+}

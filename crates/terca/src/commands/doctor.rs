@@ -1,0 +1,35 @@
+//! `terca doctor`: which agents are here.
+
+use terca_engine::environment::Host;
+use terca_engine::{doctor as engine, supervise};
+use terca_report::{AgentRow, Palette, agents_table};
+
+use super::TROUBLE;
+use crate::args::Common;
+use crate::screen;
+
+pub(super) fn doctor(common: &Common) -> u8 {
+    supervise::prepare_process();
+    let checkups = match engine::examine(&Host::of_this_process()) {
+        Ok(checkups) => checkups,
+        Err(error) => {
+            screen::complain(&error.to_string());
+            return TROUBLE;
+        }
+    };
+    let rows: Vec<AgentRow> = checkups
+        .into_iter()
+        .map(|checkup| AgentRow {
+            agent: checkup.profile.name.to_owned(),
+            program: checkup.program.map(|path| screen::short(&path).to_string()),
+            version: checkup.version,
+            proved_with: checkup.profile.proved_with.to_owned(),
+            credentials: checkup.credentials,
+            accepted: checkup.profile.credential_variables.iter().map(|name| format!("${name}")).collect(),
+            install: checkup.profile.install.to_owned(),
+        })
+        .collect();
+    let palette = Palette { colour: screen::colour(common.color, &std::io::stdout()) };
+    screen::say(&agents_table(&rows, palette));
+    0
+}
