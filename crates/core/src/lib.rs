@@ -32,4 +32,5 @@ pub mod selection;
 pub mod source;
 pub mod state;
 pub mod summary;
+pub mod trajectory;
 pub mod transcript;

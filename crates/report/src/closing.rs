@@ -13,7 +13,13 @@ use crate::style::{Palette, Tone};
 
 pub fn closing(results: &Results, run_dir: &Utf8Path, palette: Palette) -> String {
     let results_file = Spans::plain(&format!("results: {}", run_dir.join("results.json")));
-    let lines = [Some(counts(results)), errors(results), unfinished(results), Some(results_file)];
+    let lines = [
+        Some(counts(results)),
+        errors(results),
+        other_models(results),
+        unfinished(results),
+        Some(results_file),
+    ];
     lines.iter().flatten().map(|line| line.render(palette) + "\n").collect()
 }
 
@@ -55,6 +61,17 @@ fn errors(results: &Results) -> Option<Spans> {
         ),
     };
     Some(Spans::of(Tone::Trouble, "warning: ").with(Tone::Plain, &said))
+}
+
+/// An arm that ran on another model than its name says is not the arm that was meant.
+fn other_models(results: &Results) -> Option<Spans> {
+    let others: Vec<(&str, &str)> =
+        results.trials.iter().filter_map(|trial| trial.report.delivery.other_model()).collect();
+    let (requested, observed) = others.first()?;
+    let trials = prose::count(others.len(), "trial");
+    let said =
+        format!("{trials} used another model than was asked for: `{observed}` instead of `{requested}`");
+    Some(Spans::of(Tone::Fair, "warning: ").with(Tone::Plain, &said))
 }
 
 /// A run that was cut short, by its user or by `--fail-fast`.

@@ -68,7 +68,10 @@ fn figures_versions_and_delivery_arrive() {
     assert_eq!(delivery["modelRequested"], "gemini-3-pro");
     assert_eq!(delivery["modelObserved"], "gemini-3.1-pro-preview");
     assert_eq!(delivery["rules"][0]["path"], "GEMINI.md");
-    for artifact in ["stream.jsonl", "session.jsonl", "settings.json", "stderr.log"] {
+    assert!(trial["notes"][0].as_str().unwrap().contains("`gemini-3.1-pro-preview` was used"), "{trial}");
+    let shown = project.terca(&["show"]).stdout;
+    assert!(shown.contains("1 trial used another model than was asked for"), "{shown}");
+    for artifact in ["stream.jsonl", "session.jsonl", "settings.json", "stderr.log", "trajectory.json"] {
         project.trial_file(&format!("artifacts/{artifact}"));
     }
     let transcript = project.trial_file("transcript.jsonl");

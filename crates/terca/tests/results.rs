@@ -67,6 +67,7 @@ fn the_folder_of_a_run() {
         "fib/default.default.01/artifacts/stderr.log",
         "fib/default.default.01/artifacts/stats.json",
         "fib/default.default.01/artifacts/stdout.log",
+        "fib/default.default.01/artifacts/trajectory.json",
         "fib/default.default.01/changes.diff",
         "fib/default.default.01/run.log",
         "fib/default.default.01/transcript.jsonl",

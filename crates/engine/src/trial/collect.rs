@@ -4,7 +4,8 @@ use std::io;
 
 use terca_core::delivery::Delivery;
 use terca_core::outcome::{ErrorKind, Stats, Status, TrialError, TrialReport};
-use terca_core::transcript::Usage;
+use terca_core::trajectory::{About, trajectory};
+use terca_core::transcript::{Record, Usage};
 
 use super::bench::Bench;
 use super::{Keep, Stages, Stop, rounded};
@@ -13,6 +14,9 @@ use crate::work::Room;
 
 pub(super) fn collect(mut bench: Bench<'_>, stages: Stages) -> TrialReport {
     let mut report = report(&bench, stages);
+    if let Err(error) = write_trajectory(&bench, &report) {
+        report.notes.push(format!("artifacts/trajectory.json could not be written: {error}"));
+    }
     if let Err(error) = close_log(&mut bench, &report).and_then(|()| keep_workspace(&bench, report.status)) {
         // The work was judged, but it could not be kept: the run's record is incomplete, and that is said.
         report.error.get_or_insert(TrialError::new(
@@ -43,6 +47,9 @@ fn report(bench: &Bench<'_>, stages: Stages) -> TrialReport {
         report.delivery =
             Delivery { mcp_servers: reading.mcp_servers, model_observed: reading.model, ..report.delivery };
     }
+    if let Some((requested, observed)) = report.delivery.other_model() {
+        report.notes.push(format!("the model `{requested}` was asked for, `{observed}` was used"));
+    }
     match (stages.stop, stages.graded) {
         (Some(Stop::Interrupted), _) => report.status = Status::Interrupted,
         (Some(Stop::Error(error)), _) => {
@@ -61,6 +68,26 @@ fn report(bench: &Bench<'_>, stages: Stages) -> TrialReport {
         }
     }
     report
+}
+
+/// The transcript once more, in the form that other tools read. It is masked already.
+fn write_trajectory(bench: &Bench<'_>, report: &TrialReport) -> io::Result<()> {
+    /// A longer session is left to `transcript.jsonl`, which can be read line by line.
+    const LARGEST: u64 = 64 * 1024 * 1024;
+    let transcript = bench.dir.join("transcript.jsonl");
+    if !(1..=LARGEST).contains(&fs_err::metadata(&transcript)?.len()) {
+        return Ok(());
+    }
+    let text = fs_err::read_to_string(&transcript)?;
+    let records: Vec<Record> = text.lines().map(serde_json::from_str).collect::<Result<_, _>>()?;
+    let about = About {
+        session_id: &format!("{}-{}", bench.context.run_dir.file_name().unwrap_or("run"), bench.trial.id),
+        agent: bench.trial.case.variant.agent.agent.profile().name,
+        agent_version: report.agent_version.as_deref(),
+        model: report.delivery.model_observed.as_deref().or(report.delivery.model_requested.as_deref()),
+        stats: &report.stats,
+    };
+    fs_err::write(bench.artifacts.join("trajectory.json"), format!("{:#}\n", trajectory(&records, &about)))
 }
 
 fn stats(usage: &Usage, seconds: f64) -> Stats {
