@@ -102,36 +102,10 @@ impl TrialError {
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Stats {
-    pub requests: Option<u64>,
-    pub input_tokens: Option<u64>,
-    pub cached_input_tokens: Option<u64>,
-    pub output_tokens: Option<u64>,
-    pub tool_calls: Option<u64>,
-    pub cost_usd: Option<f64>,
+    #[serde(flatten)]
+    pub usage: Usage,
     /// How long the agent ran, by Terca's own clock.
     pub duration_seconds: Option<f64>,
-}
-
-impl Stats {
-    pub fn new(usage: &Usage, duration_seconds: Option<f64>) -> Self {
-        Stats {
-            requests: usage.requests,
-            input_tokens: usage.input_tokens,
-            cached_input_tokens: usage.cached_input_tokens,
-            output_tokens: usage.output_tokens,
-            tool_calls: usage.tool_calls,
-            cost_usd: usage.cost_usd,
-            duration_seconds,
-        }
-    }
-
-    /// Input and output together, as far as they are known.
-    pub fn tokens(&self) -> Option<u64> {
-        match (self.input_tokens, self.output_tokens) {
-            (None, None) => None,
-            (input, output) => Some(input.unwrap_or(0) + output.unwrap_or(0)),
-        }
-    }
 }
 
 /// How long each part took, in seconds. A part that was not reached is `null`.

@@ -128,8 +128,8 @@ fn figures<'a>(reports: impl Iterator<Item = &'a TrialReport>) -> Figures {
         pass_rate: (!judged.is_empty()).then(|| passed as f64 / judged.len() as f64),
         mean_score: mean(judged.iter().filter_map(|report| report.score)),
         mean_seconds: of_stats(|stats| stats.duration_seconds),
-        mean_tokens: of_stats(|stats| stats.tokens().map(|tokens| tokens as f64)),
-        mean_cost_usd: of_stats(|stats| stats.cost_usd),
+        mean_tokens: of_stats(|stats| stats.usage.tokens().map(|tokens| tokens as f64)),
+        mean_cost_usd: of_stats(|stats| stats.usage.cost_usd),
     }
 }
 

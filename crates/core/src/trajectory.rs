@@ -5,7 +5,6 @@
 
 use serde_json::{Map, Value, json};
 
-use crate::outcome::Stats;
 use crate::transcript::{Record, Role, Step, Usage};
 
 pub const SCHEMA_VERSION: &str = "ATIF-v1.7";
@@ -17,7 +16,7 @@ pub struct About<'a> {
     pub agent: &'a str,
     pub agent_version: Option<&'a str>,
     pub model: Option<&'a str>,
-    pub stats: &'a Stats,
+    pub usage: &'a Usage,
 }
 
 pub fn trajectory(records: &[Record], about: &About<'_>) -> Value {
@@ -26,7 +25,7 @@ pub fn trajectory(records: &[Record], about: &About<'_>) -> Value {
         add(&mut steps, record);
     }
     let steps: Vec<Value> = steps.into_iter().zip(1..).map(|(turn, id)| turn.document(id)).collect();
-    let Stats { input_tokens, cached_input_tokens, output_tokens, cost_usd, .. } = about.stats;
+    let Usage { input_tokens, cached_input_tokens, output_tokens, cost_usd, .. } = about.usage;
     json!({
         "schema_version": SCHEMA_VERSION,
         "session_id": about.session_id,
@@ -202,13 +201,13 @@ mod tests {
         ];
         let records: Vec<Record> =
             steps.into_iter().zip(1..).map(|(step, line)| record(line, step)).collect();
-        let stats = Stats { input_tokens: Some(3300), output_tokens: Some(174), ..Stats::default() };
+        let usage = Usage { input_tokens: Some(3300), output_tokens: Some(174), ..Usage::default() };
         let about = About {
             session_id: "s",
             agent: "gemini-cli",
             agent_version: Some("0.61.0"),
             model: Some("m"),
-            stats: &stats,
+            usage: &usage,
         };
         insta::assert_snapshot!(format!("{:#}", trajectory(&records, &about)));
     }
@@ -225,8 +224,8 @@ mod tests {
         ];
         let records: Vec<Record> =
             steps.into_iter().zip(1..).map(|(step, line)| record(line, step)).collect();
-        let stats = Stats::default();
-        let about = About { session_id: "s", agent: "a", agent_version: None, model: None, stats: &stats };
+        let usage = Usage::default();
+        let about = About { session_id: "s", agent: "a", agent_version: None, model: None, usage: &usage };
         let document = trajectory(&records, &about);
         for step in document["steps"].as_array().unwrap() {
             let calls: Vec<&Value> = step["tool_calls"]

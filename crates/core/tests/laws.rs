@@ -212,7 +212,7 @@ fn reports() -> impl Strategy<Value = TrialReport> {
             status,
             score: seconds.map(|seconds| seconds / 1e6),
             tests,
-            stats: Stats::new(&usage, seconds),
+            stats: Stats { usage, duration_seconds: seconds },
             delivery: Delivery {
                 mcp_servers: [(
                     "s".to_owned(),

@@ -159,11 +159,13 @@ fn report(trial: u32, seconds: f64) -> TrialReport {
         score: Some(score),
         tests: [("check-file".to_owned(), grade)].into_iter().collect(),
         stats: Stats {
-            input_tokens: Some(34_000 + u64::from(trial) * 100),
-            output_tokens: Some(800),
-            cost_usd: Some(0.03),
+            usage: Usage {
+                input_tokens: Some(34_000 + u64::from(trial) * 100),
+                output_tokens: Some(800),
+                cost_usd: Some(0.03),
+                ..Usage::default()
+            },
             duration_seconds: Some(seconds * 0.9),
-            ..Stats::default()
         },
         exit_code: Some(0),
         timed_out: trial % 10 == 1,

@@ -60,11 +60,13 @@ fn judged(seconds: f64, score: f64, test: &str, message: &str) -> TrialReport {
         score: Some(score),
         tests: [(test.to_owned(), grade)].into_iter().collect(),
         stats: Stats {
-            input_tokens: Some((seconds * 480.0) as u64),
-            output_tokens: Some((seconds * 20.0) as u64),
-            cost_usd: Some(seconds * 0.0008),
+            usage: Usage {
+                input_tokens: Some((seconds * 480.0) as u64),
+                output_tokens: Some((seconds * 20.0) as u64),
+                cost_usd: Some(seconds * 0.0008),
+                ..Usage::default()
+            },
             duration_seconds: Some(seconds - 1.0),
-            ..Stats::default()
         },
         exit_code: Some(0),
         attempts: 1,

@@ -68,7 +68,7 @@ pub fn finished(head: &TrialHead, report: &TrialReport, memo: &Memo, room: Room)
     }
     let named = named(lead, head, memo, room);
     let time = time(&prose::duration(report.duration_seconds));
-    let tokens = tokens(report.stats.tokens(), memo, room);
+    let tokens = tokens(report.stats.usage.tokens(), memo, room);
     let with = |figures: &[&Spans]| {
         let mut line = named.clone();
         figures.iter().for_each(|figure| line.append((*figure).clone()));

@@ -40,7 +40,7 @@ impl Memo {
     }
 
     fn report(&mut self, report: &TrialReport) {
-        self.tokens |= report.stats.tokens().is_some();
+        self.tokens |= report.stats.usage.tokens().is_some();
         // A trial that was cut short says nothing about how long trials take.
         if !matches!(report.status, Status::Pending | Status::Interrupted) {
             self.pace.finished += 1;

@@ -5,7 +5,7 @@ use std::io;
 use terca_core::delivery::Delivery;
 use terca_core::outcome::{ErrorKind, Stats, Status, TrialError, TrialReport};
 use terca_core::trajectory::{About, trajectory};
-use terca_core::transcript::{Record, Usage};
+use terca_core::transcript::Record;
 
 use super::bench::Bench;
 use super::{Keep, Stages, Stop, rounded};
@@ -40,7 +40,7 @@ fn report(bench: &Bench<'_>, stages: Stages) -> TrialReport {
     }
     if let Some(agent) = stages.agent {
         let reading = agent.reading;
-        report.stats = stats(&reading.usage, agent.ended.seconds);
+        report.stats = Stats { usage: reading.usage, duration_seconds: Some(rounded(agent.ended.seconds)) };
         report.exit_code = agent.ended.exit.code();
         report.timed_out = agent.ended.timed_out;
         report.notes = agent.notes.iter().map(|note| mask.text(note)).collect();
@@ -85,13 +85,9 @@ fn write_trajectory(bench: &Bench<'_>, report: &TrialReport) -> io::Result<()> {
         agent: bench.trial.case.variant.agent.agent.profile().name,
         agent_version: report.agent_version.as_deref(),
         model: report.delivery.model_observed.as_deref().or(report.delivery.model_requested.as_deref()),
-        stats: &report.stats,
+        usage: &report.stats.usage,
     };
     fs_err::write(bench.artifacts.join("trajectory.json"), format!("{:#}\n", trajectory(&records, &about)))
-}
-
-fn stats(usage: &Usage, seconds: f64) -> Stats {
-    Stats::new(usage, Some(rounded(seconds)))
 }
 
 fn close_log(bench: &mut Bench<'_>, report: &TrialReport) -> io::Result<()> {
