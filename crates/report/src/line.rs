@@ -182,7 +182,7 @@ pub fn reason(report: &TrialReport) -> String {
         reasons.push(format!("{}: {}", error.kind.word(), error.message));
     } else if let Some((test, grade)) = report.tests.first_loss() {
         reasons.push(format!("{test}: {}", grade.message));
-    } else if let (Status::Failed, Some(code)) = (report.status, report.exit_code) {
+    } else if let (Status::Failed, Some(code), false) = (report.status, report.exit_code, report.timed_out) {
         reasons.push(format!("exit status {code}"));
     }
     reasons.extend(report.notes.iter().cloned());
