@@ -4,10 +4,15 @@
 //! [`Decoder`] (how to read what it prints). They stand in one table, the built-in ones like any other, and
 //! each is tested with recorded streams.
 
+mod claude_code;
+mod codex;
 mod command;
 mod gemini_cli;
+mod goose;
 mod nop;
+mod opencode;
 mod oracle;
+mod qwen_code;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
@@ -20,7 +25,17 @@ use crate::mcp::McpServer;
 use crate::outcome::TrialError;
 use crate::transcript::{Record, Usage};
 
-static AGENTS: [&dyn Agent; 4] = [&gemini_cli::GeminiCli, &command::Command, &oracle::Oracle, &nop::Nop];
+static AGENTS: [&dyn Agent; 9] = [
+    &gemini_cli::GeminiCli,
+    &claude_code::ClaudeCode,
+    &codex::Codex,
+    &opencode::OpenCode,
+    &qwen_code::QwenCode,
+    &goose::Goose,
+    &command::Command,
+    &oracle::Oracle,
+    &nop::Nop,
+];
 
 /// The agent of this name or alias.
 pub fn find(name: &str) -> Option<AgentRef> {
@@ -288,6 +303,6 @@ mod tests {
             }
         }
         assert_eq!(find("gemini").unwrap().profile().name, "gemini-cli");
-        assert!(find("claude").is_none());
+        assert!(find("no-such-agent").is_none());
     }
 }

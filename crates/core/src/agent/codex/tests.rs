@@ -1,0 +1,250 @@
+use std::collections::BTreeSet;
+
+use camino::Utf8Path;
+use serde_json::json;
+
+use super::stream::Stream;
+use super::*;
+use crate::agent::{Ending, Line, Reading};
+use crate::delivery::{McpDelivery, McpStatus};
+use crate::grade::Exit;
+use crate::outcome::ErrorKind;
+use crate::transcript::{Record, Role, Step, Usage};
+
+/// Plays a recorded stream from `tests/streams`.
+fn play(recording: &str, servers: &[&str], exit: i32) -> (Vec<Record>, Reading) {
+    let path = Utf8Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/streams").join(recording);
+    let text = std::fs::read_to_string(path).unwrap();
+    let mut stream = stream(servers);
+    let mut records: Vec<Record> = text.lines().flat_map(|line| stream.stdout(Line::Text(line))).collect();
+    let mut reading = stream.finish(Exit::Code(exit));
+    records.append(&mut reading.records);
+    (records, reading)
+}
+
+fn stream(servers: &[&str]) -> Box<Stream> {
+    Box::new(Stream::new(servers.iter().map(|name| (*name).to_owned()).collect(), Vec::new()))
+}
+
+fn kind(ending: &Ending) -> Option<ErrorKind> {
+    match ending {
+        Ending::Completed => None,
+        Ending::Crashed(error) | Ending::Failed(error) => Some(error.kind),
+    }
+}
+
+#[test]
+fn every_recorded_session() {
+    let used = |input, cached, output| (Some(input), Some(cached), Some(output));
+    let nothing = (None, None, None);
+    let table = [
+        ("codex-success", 0, None, used(4010, 3000, 250), 3),
+        ("codex-subagent", 0, None, used(2003, 500, 123), 1),
+        ("codex-cut", 0, None, used(1002, 500, 62), 0),
+        ("codex-401", 1, Some(ErrorKind::Auth), nothing, 0),
+        ("codex-429", 1, Some(ErrorKind::RateLimit), nothing, 0),
+        ("codex-500", 1, Some(ErrorKind::ModelApi), nothing, 0),
+        ("codex-refused-unbounded", 1, Some(ErrorKind::ModelApi), nothing, 0),
+        ("codex-sigint", 1, Some(ErrorKind::Agent), nothing, 1),
+    ];
+    for (recording, exit, error, tokens, tools) in table {
+        let (records, reading) = play(&format!("{recording}.jsonl"), &[], exit);
+        assert_eq!(kind(&reading.ending), error, "{recording}: {:?}", reading.ending);
+        let usage = reading.usage;
+        assert_eq!(
+            (usage.input_tokens, usage.cached_input_tokens, usage.output_tokens),
+            tokens,
+            "{recording}"
+        );
+        assert_eq!(usage.tool_calls, Some(tools), "{recording}");
+        assert_eq!(usage.requests, None, "{recording}: the stream does not say");
+        let calls = records.iter().filter(|record| matches!(record.step, Step::ToolCall { .. })).count();
+        assert_eq!(calls as u64, tools, "{recording}: the transcript agrees");
+    }
+}
+
+#[test]
+fn figures_come_from_the_rollouts_of_all_threads() {
+    let mut stream = stream(&[]);
+    stream.stdout(Line::Text(r#"{"type":"turn.completed","usage":{"input_tokens":1,"output_tokens":1}}"#));
+    for line in [
+        r#"{"timestamp":"t","ordinal":0,"type":"session_meta","payload":{"id":"x"}}"#,
+        r#"{"timestamp":"t","type":"turn_context","payload":{"model":"gpt-6.1-sol","cwd":"/w"}}"#,
+        r#"{"timestamp":"t","type":"response_item","payload":{"type":"function_call","call_id":"c1","name":"exec_command"}}"#,
+        r#"{"timestamp":"t","type":"response_item","payload":{"type":"function_call_output","call_id":"c1"}}"#,
+        r#"{"timestamp":"t","type":"response_item","payload":{"type":"message","role":"user"}}"#,
+        r#"{"timestamp":"t","type":"token_usage_record","payload":{"response_id":"r1","usage":{"input_tokens":1000,"cached_input_tokens":400,"output_tokens":60,"reasoning_output_tokens":20}}}"#,
+        r#"{"timestamp":"t","type":"turn_context","payload":{"model":"of-a-subagent"}}"#,
+        r#"{"timestamp":"t","type":"token_usage_record","payload":{"response_id":"r1","usage":{"input_tokens":1000,"cached_input_tokens":400,"output_tokens":60}}}"#,
+        r#"{"timestamp":"t","type":"token_usage_record","payload":{"response_id":"r2","usage":{"input_tokens":7,"cached_input_tokens":0,"output_tokens":5}}}"#,
+        r#"{"timestamp":"t","type":"response_item","payload":{"type":"custom_tool_call","call_id":"c2","name":"apply_patch"}}"#,
+    ] {
+        stream.side_line("rollout.jsonl", line);
+    }
+    let reading = stream.finish(Exit::Code(0));
+    assert_eq!(
+        reading.usage,
+        Usage {
+            requests: Some(2),
+            input_tokens: Some(1007),
+            cached_input_tokens: Some(400),
+            output_tokens: Some(65),
+            tool_calls: Some(2),
+            cost_usd: None
+        }
+    );
+    assert_eq!(reading.model.as_deref(), Some("gpt-6.1-sol"));
+}
+
+#[test]
+fn what_is_said_and_done_becomes_steps() {
+    let (records, reading) = play("codex-success.jsonl", &["exp"], 0);
+    let steps: Vec<&Step> = records.iter().map(|record| &record.step).collect();
+    assert_eq!(*steps[0], Step::Reasoning { text: "plan".into() });
+    assert_eq!(*steps[1], Step::Message { role: Role::Assistant, text: "Writing.".into() });
+    assert!(matches!(steps[2], Step::ToolCall { tool, .. } if tool == "file_change"));
+    assert!(matches!(steps[3], Step::ToolResult { ok: true, output: None, .. }));
+    assert!(matches!(steps[5], Step::ToolResult { ok: true, output: Some(output), .. } if output == "55\n"));
+    assert_eq!(
+        *steps[6],
+        Step::ToolCall {
+            id: Some("item_4".into()),
+            tool: "mcp__exp__magic".into(),
+            input: json!({ "x": 5 }),
+            server: Some("exp".into())
+        }
+    );
+    assert!(
+        matches!(steps[7], Step::ToolResult { ok: true, output: Some(output), .. } if output.contains("MAGIC42"))
+    );
+    assert_eq!(steps.len(), 9);
+    let connected = McpDelivery { status: Some(McpStatus::Connected), calls: Some(1) };
+    assert_eq!(reading.mcp_servers["exp"], connected);
+}
+
+#[test]
+fn a_required_server_that_does_not_start_is_an_error() {
+    let mut stream = stream(&["good", "broken"]);
+    stream.stdout(Line::Text(r#"{"type":"thread.started","thread_id":"x"}"#));
+    stream.stderr(Line::Text("Reading prompt from stdin..."));
+    stream.stderr(Line::Text(
+        "Error: thread/start: required MCP servers failed to initialize: broken: No such file (code -32603)",
+    ));
+    let reading = stream.finish(Exit::Code(1));
+    let Ending::Failed(error) = &reading.ending else { panic!("{:?}", reading.ending) };
+    assert_eq!(error.kind, ErrorKind::Mcp);
+    assert_eq!(error.message, "an MCP server did not connect: broken: No such file");
+    assert_eq!(reading.mcp_servers["broken"].status, Some(McpStatus::Failed));
+    assert_eq!(reading.mcp_servers["good"].status, None);
+}
+
+#[test]
+fn warnings_are_notes_and_failures_are_said_once() {
+    let (_, reading) = play("codex-subagent.jsonl", &[], 0);
+    assert!(reading.notes[0].starts_with("Model metadata for `mock-model` not found"));
+    let (records, _) = play("codex-429.jsonl", &[], 1);
+    assert_eq!(records.len(), 1);
+}
+
+#[test]
+fn trouble_that_is_over_is_forgotten() {
+    let mut stream = stream(&[]);
+    for line in [
+        r#"{"type":"turn.started"}"#,
+        r#"{"type":"error","message":"Reconnecting... 1/5 (unexpected status 401 Unauthorized)"}"#,
+        r#"{"type":"item.started","item":{"id":"i","type":"command_execution","command":"sleep 9","status":"in_progress"}}"#,
+    ] {
+        stream.stdout(Line::Text(line));
+    }
+    stream.stderr(Line::Text("ERROR codex_api: unexpected status 401 Unauthorized"));
+    assert_eq!(kind(&stream.finish(Exit::Signal(2)).ending), Some(ErrorKind::Agent));
+}
+
+#[test]
+fn a_session_that_never_began_ends_with_its_last_words() {
+    let mut stream = stream(&[]);
+    stream.stderr(Line::Text("WARNING: proceeding, even though we could not create PATH aliases"));
+    stream.stderr(Line::Text("Error loading config.toml:"));
+    stream.stderr(Line::Text("config.toml:5:1: unknown configuration field `modle`"));
+    let Ending::Failed(error) = stream.finish(Exit::Code(1)).ending else { panic!("not failed") };
+    assert_eq!(error.kind, ErrorKind::Agent);
+    assert!(error.message.contains("config.toml:5:1: unknown configuration field"), "{}", error.message);
+}
+
+fn inputs<'a>(
+    servers: &'a [(String, McpServer<String>)],
+    config: Option<&'a Value>,
+    variables: &'a BTreeSet<String>,
+) -> Inputs<'a> {
+    Inputs {
+        model: None,
+        mcp_servers: servers,
+        config,
+        command: None,
+        agent_home: Utf8Path::new("/room/agent"),
+        workspace: Utf8Path::new("/room/workspace"),
+        prompt: "Do it",
+        session_id: "00000000-0000-4000-8000-000000000000",
+        superuser: false,
+        prompt_file: Utf8Path::new("/p"),
+        stats_file: Utf8Path::new("/s"),
+        variables,
+    }
+}
+
+#[test]
+fn an_invocation_with_everything() {
+    let pair = |name: &str, value: &str| (name.to_owned(), value.to_owned());
+    let servers = [
+        (
+            "stdio".to_owned(),
+            McpServer::Stdio {
+                command: "node".into(),
+                args: vec!["server.js".into(), "a \"b\"".into()],
+                env: vec![pair("KEY", "value")],
+                cwd: Some("/tools".into()),
+            },
+        ),
+        (
+            "web site".to_owned(),
+            McpServer::Remote {
+                url: "http://127.0.0.1:1/mcp".into(),
+                headers: vec![pair("Authorization", "Bearer x")],
+                transport: RemoteTransport::Sse,
+            },
+        ),
+    ];
+    let config = json!({
+        "model_provider": "mock",
+        "model_reasoning_effort": "high",
+        "features": { "apps": null },
+        "model_providers": { "mock": {
+            "name": "mock", "base_url": "http://127.0.0.1:1/v1", "wire_api": "responses", "env_key": "OPENAI_API_KEY",
+            "request_max_retries": 0,
+        } },
+    });
+    let variables = BTreeSet::from(["OPENAI_API_KEY".to_owned()]);
+    let inputs = Inputs { model: Some("gpt-6.1-sol"), ..inputs(&servers, Some(&config), &variables) };
+    insta::assert_snapshot!(shown(&Codex.invocation(&inputs)));
+    assert_eq!(
+        notes(&inputs),
+        ["codex has no `sse` transport: the MCP server `web site` was given to it as `http`"]
+    );
+}
+
+fn shown(invocation: &Invocation) -> String {
+    let files: String =
+        invocation.files.iter().map(|file| format!("\n{}\n{}", file.path, file.content)).collect();
+    format!(
+        "{:#?}\n{:#?}\n{:?}\n{:#?}\n{files}",
+        invocation.launch, invocation.env, invocation.stdin, invocation.side_files
+    )
+}
+
+#[test]
+fn the_key_that_the_built_in_provider_does_not_read_gets_a_provider() {
+    let only = BTreeSet::from(["OPENAI_API_KEY".to_owned()]);
+    insta::assert_snapshot!(toml::write(&settings(&inputs(&[], None, &only))));
+    let both = BTreeSet::from(["OPENAI_API_KEY".to_owned(), "CODEX_API_KEY".to_owned()]);
+    assert_eq!(settings(&inputs(&[], None, &both)).get("model_provider"), None);
+}

@@ -1,0 +1,207 @@
+use std::collections::BTreeSet;
+
+use camino::Utf8Path;
+use serde_json::json;
+
+use super::stream::Stream;
+use super::*;
+use crate::agent::{Ending, Line, Reading};
+use crate::delivery::{McpDelivery, McpStatus};
+use crate::grade::Exit;
+use crate::outcome::ErrorKind;
+use crate::transcript::{Record, Step, Usage};
+
+fn stream(servers: &[&str]) -> Box<Stream> {
+    Box::new(Stream::new(servers.iter().map(|name| (*name).to_owned()).collect()))
+}
+
+/// Plays a recorded stream from `tests/streams`.
+fn play(recording: &str, servers: &[&str], stderr: &[&str], exit: i32) -> (Vec<Record>, Reading) {
+    let path = Utf8Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/streams").join(recording);
+    let text = std::fs::read_to_string(path).unwrap();
+    let mut stream = stream(servers);
+    let mut records: Vec<Record> = text.lines().flat_map(|line| stream.stdout(Line::Text(line))).collect();
+    for line in stderr {
+        stream.stderr(Line::Text(line));
+    }
+    let mut reading = stream.finish(Exit::Code(exit));
+    records.append(&mut reading.records);
+    (records, reading)
+}
+
+fn kind(ending: &Ending) -> Option<ErrorKind> {
+    match ending {
+        Ending::Completed => None,
+        Ending::Failed(error) | Ending::Crashed(error) => Some(error.kind),
+    }
+}
+
+#[test]
+fn every_recorded_session() {
+    let nothing = Usage { tool_calls: Some(0), ..Usage::default() };
+    let used = Usage {
+        requests: Some(3),
+        input_tokens: Some(6000),
+        cached_input_tokens: Some(1200),
+        output_tokens: Some(153),
+        tool_calls: Some(2),
+        cost_usd: None,
+    };
+    for (recording, exit, failed, usage) in [
+        ("goose-fib.txt", 0, None, used),
+        ("goose-err401.jsonl", 1, Some(ErrorKind::Auth), nothing),
+        ("goose-err500.jsonl", 0, Some(ErrorKind::ModelApi), nothing),
+        // The one object of `--output-format json` is not a stream.
+        ("goose-fib.json", 0, Some(ErrorKind::Agent), nothing),
+    ] {
+        let (_, reading) = play(recording, &[], &[], exit);
+        assert_eq!(kind(&reading.ending), failed, "{recording}: {:?}", reading.ending);
+        assert_eq!(reading.usage, usage, "{recording}");
+    }
+    assert_eq!(play("goose-fib.txt", &[], &[], 0).1.model.as_deref(), Some("openai/mock-fib"));
+}
+
+/// Words of goose's own, as they were seen.
+#[test]
+fn goose_speaks_for_itself() {
+    for (text, failed, notes) in [
+        ("Ran into this error: Rate limit exceeded: mock error 429.", Some(ErrorKind::RateLimit), 0),
+        (
+            "Network error: Could not connect to 127.0.0.1:9 — check your network.",
+            Some(ErrorKind::ModelApi),
+            0,
+        ),
+        ("Ran into this error: something new.", Some(ErrorKind::ModelApi), 0),
+        ("I've reached the maximum number of actions I can do without user input.", None, 1),
+    ] {
+        let content = json!([{ "type": "text", "text": text }]);
+        let message = json!({ "type": "message", "message": { "role": "assistant", "content": content } });
+        let mut stream = stream(&[]);
+        stream.stdout(Line::Text(&message.to_string()));
+        stream
+            .stdout(Line::Text(r#"{"type":"complete","total_tokens":0,"input_tokens":0,"output_tokens":0}"#));
+        let reading = stream.finish(Exit::Code(0));
+        assert_eq!(kind(&reading.ending), failed, "{text}");
+        assert_eq!(reading.notes.len(), notes, "{text}");
+        assert_eq!(reading.usage.input_tokens, None, "zeros are no figures");
+    }
+}
+
+#[test]
+fn a_session_that_stops_has_no_end() {
+    let mut interrupted = stream(&[]);
+    interrupted.stdout(Line::Text(r#"{"type":"error","error":"Headless run interrupted"}"#));
+    assert_eq!(kind(&interrupted.finish(Exit::Code(1)).ending), Some(ErrorKind::Agent));
+    for (line, expected) in [
+        ("  error: No provider configured. Run 'goose configure' first.", ErrorKind::Auth),
+        ("  error: Error Configuration value not found: ANTHROPIC_API_KEY.", ErrorKind::Auth),
+        ("  error: Error Unknown provider: nosuch.", ErrorKind::Agent),
+    ] {
+        let mut unset = stream(&[]);
+        unset.stdout(Line::Text(line));
+        let ending = unset.finish(Exit::Code(1)).ending;
+        let said = line.trim_start_matches("  error: ");
+        assert!(matches!(&ending, Ending::Failed(error) if error.message.ends_with(said)), "{ending:?}");
+        assert_eq!(kind(&ending), Some(expected));
+    }
+    assert_eq!(kind(&stream(&[]).finish(Exit::Code(0)).ending), Some(ErrorKind::Agent));
+}
+
+#[test]
+fn requests_are_not_known_when_work_was_delegated() {
+    let mut stream = stream(&[]);
+    let call = json!({ "type": "toolRequest", "id": "1", "toolCall": { "value": { "name": "delegate" } } });
+    let message = json!({
+        "role": "assistant", "content": [call],
+        "metadata": { "inference": { "provider": "p", "requestedModel": "m" } },
+    });
+    stream.stdout(Line::Text(&json!({ "type": "message", "message": message }).to_string()));
+    let usage = stream.usage();
+    assert_eq!((usage.requests, usage.tool_calls), (None, Some(1)));
+}
+
+#[test]
+fn mcp_servers_are_counted_and_broken_ones_are_named() {
+    let mut stream = stream(&["My.Server x", "bad", "old"]);
+    let call = json!({
+        "type": "toolRequest", "id": "1", "_meta": { "goose_extension": "my_serverx" },
+        "toolCall": { "status": "success", "value": { "name": "my_serverx__echo_tool", "arguments": {} } },
+    });
+    let message = json!({
+        "role": "assistant", "content": [call],
+        "metadata": { "inference": { "provider": "p", "requestedModel": "m" } },
+    });
+    let records = stream.stdout(Line::Text(&json!({ "type": "message", "message": message }).to_string()));
+    assert!(matches!(&records[0].step, Step::ToolCall { server: Some(name), .. } if name == "My.Server x"));
+    for line in [
+        "  ⚠ Failed to start extension 'bad' (process quit before initialization: stderr = ), continuing without it",
+        "    Hint: ask goose to help debug the 'bad' extension",
+        "Warning: 'old': SSE is unsupported, migrate to streamable_http",
+    ] {
+        stream.stderr(Line::Text(line));
+    }
+    let reading = stream.finish(Exit::Code(0));
+    let connected = McpDelivery { status: Some(McpStatus::Connected), calls: Some(1) };
+    assert_eq!(reading.mcp_servers["My.Server x"], connected);
+    assert_eq!(reading.mcp_servers["bad"].status, Some(McpStatus::Failed));
+    assert_eq!(reading.mcp_servers["old"].status, Some(McpStatus::Failed));
+    assert!(matches!(&reading.ending, Ending::Failed(error)
+        if error.message == "the MCP server `bad` did not connect: process quit before initialization: stderr = "));
+}
+
+#[test]
+fn pieces_are_joined_and_tools_have_results() {
+    let (records, _) = play("goose-fib.txt", &[], &[], 0);
+    insta::assert_snapshot!(
+        records.iter().map(|record| serde_json::to_string(record).unwrap()).collect::<Vec<_>>().join("\n")
+    );
+}
+
+#[test]
+fn how_it_is_started() {
+    let servers = vec![
+        (
+            "tiny".to_owned(),
+            McpServer::Stdio {
+                command: "node".into(),
+                args: vec!["a b".into()],
+                env: vec![("FOO".into(), "bar".into())],
+                cwd: Some("/srv/x".into()),
+            },
+        ),
+        (
+            "web".to_owned(),
+            McpServer::Remote {
+                url: "http://127.0.0.1:1/mcp".into(),
+                headers: vec![("Authorization".into(), "Bearer x".into())],
+                transport: RemoteTransport::Http,
+            },
+        ),
+    ];
+    let config = json!({ "GOOSE_MAX_TURNS": 5, "extensions": { "apps": { "enabled": false } } });
+    let invocation = Goose.invocation(&Inputs {
+        model: Some("openrouter/qwen/qwen3-coder"),
+        mcp_servers: &servers,
+        config: Some(&config),
+        command: None,
+        agent_home: Utf8Path::new("/a"),
+        workspace: Utf8Path::new("/w"),
+        prompt: "- x",
+        session_id: "00000000-0000-4000-8000-000000000000",
+        superuser: false,
+        prompt_file: Utf8Path::new("/p"),
+        stats_file: Utf8Path::new("/s"),
+        variables: &BTreeSet::new(),
+    });
+    let Launch::Program { program, args } = &invocation.launch else { panic!("not a program") };
+    let env: Vec<String> = invocation.env.iter().map(|(name, value)| format!("{name}={value}")).collect();
+    let file = &invocation.files[0];
+    insta::assert_snapshot!(format!(
+        "{} {program} {}\n{}: {}",
+        env.join(" "),
+        args.join(" "),
+        file.path,
+        file.content
+    ));
+    assert_eq!(model_variables("gpt-5"), [("GOOSE_MODEL", "gpt-5")]);
+}

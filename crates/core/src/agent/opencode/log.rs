@@ -1,0 +1,71 @@
+//! The lines of opencode's log that say what its stream leaves out.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+/// What the log has told so far.
+#[derive(Debug, Default)]
+pub(super) struct Log {
+    /// MCP servers that did not connect, with what became of them.
+    pub(super) unavailable: BTreeMap<String, String>,
+    /// Every session that has asked a model, and how often. Sub-agents have sessions of their own.
+    pub(super) requests: BTreeMap<String, u64>,
+    pub(super) models: BTreeSet<String>,
+}
+
+impl Log {
+    /// `timestamp=… level=INFO run=… message=stream providerID=mock modelID=m session.id=ses_… small=false …`
+    ///
+    /// Whether it is a line of the log at all.
+    pub(super) fn line(&mut self, line: &str) -> bool {
+        if !line.starts_with("timestamp=") {
+            return false;
+        }
+        let field = |name| field(line, name).unwrap_or_default();
+        match field("message").as_str() {
+            "server unavailable" => {
+                self.unavailable.insert(field("key"), field("status"));
+            }
+            "stream" if field("small") != "true" => {
+                *self.requests.entry(field("session.id")).or_default() += 1;
+                self.models.insert(format!("{}/{}", field("providerID"), field("modelID")));
+            }
+            _ => {}
+        }
+        true
+    }
+}
+
+/// The value of `name=value` or `name="a value"`.
+fn field(line: &str, name: &str) -> Option<String> {
+    let start = line.match_indices(name).find_map(|(at, _)| {
+        let rest = line[at + name.len()..].strip_prefix('=')?;
+        (at == 0 || line[..at].ends_with(' ')).then_some(rest)
+    })?;
+    match start.strip_prefix('"') {
+        Some(quoted) => quoted.split('"').next(),
+        None => start.split(' ').next(),
+    }
+    .map(str::to_owned)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_lines_that_matter_are_read() {
+        let mut log = Log::default();
+        for line in [
+            r#"timestamp=2026-11-15T04:16:22.070Z level=WARN run=4 message="server unavailable" key=bad type=local status=failed"#,
+            "timestamp=2026-11-15T04:16:22.331Z level=INFO run=4 message=stream providerID=mock modelID=m session.id=ses_1 small=false agent=build mode=primary",
+            "timestamp=2026-11-15T04:16:22.517Z level=INFO run=4 message=stream providerID=mock modelID=m session.id=ses_1 small=false agent=build mode=primary",
+            "timestamp=2026-11-15T04:16:22.518Z level=INFO run=4 message=stream providerID=mock modelID=s session.id=ses_1 small=true agent=title mode=primary",
+        ] {
+            assert!(log.line(line));
+        }
+        assert!(!log.line("not a line of the log"));
+        assert_eq!(log.unavailable, BTreeMap::from([("bad".to_owned(), "failed".to_owned())]));
+        assert_eq!(log.requests, BTreeMap::from([("ses_1".to_owned(), 2)]));
+        assert_eq!(log.models, BTreeSet::from(["mock/m".to_owned()]));
+    }
+}

@@ -1,0 +1,193 @@
+use std::collections::BTreeSet;
+
+use camino::Utf8Path;
+use serde_json::json;
+
+use super::stream::Stream;
+use super::*;
+use crate::agent::{Ending, Line, Reading};
+use crate::delivery::{McpDelivery, McpStatus};
+use crate::grade::Exit;
+use crate::outcome::ErrorKind;
+use crate::transcript::{Record, Step, Usage};
+
+fn stream(servers: &[&str]) -> Box<Stream> {
+    Box::new(Stream::new(servers.iter().map(|name| (*name).to_owned()).collect()))
+}
+
+/// Plays a recorded stream from `tests/streams`.
+fn play(recording: &str, servers: &[&str], exit: i32) -> (Vec<Record>, Reading) {
+    let path = Utf8Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/streams").join(recording);
+    let text = std::fs::read_to_string(path).unwrap();
+    let mut stream = stream(servers);
+    let records: Vec<Record> = text.lines().flat_map(|line| stream.stdout(Line::Text(line))).collect();
+    let reading = stream.finish(Exit::Code(exit));
+    (records, reading)
+}
+
+fn used(requests: u64, input: u64, cached: u64, output: u64, tool_calls: u64) -> Usage {
+    Usage {
+        requests: Some(requests),
+        input_tokens: Some(input),
+        cached_input_tokens: Some(cached),
+        output_tokens: Some(output),
+        tool_calls: Some(tool_calls),
+        cost_usd: None,
+    }
+}
+
+#[test]
+fn every_recorded_session() {
+    let nothing = Usage { tool_calls: Some(0), ..Usage::default() };
+    for (recording, exit, failed, usage) in [
+        ("qwen-success.jsonl", 0, None, used(3, 3300, 1230, 174, 2)),
+        ("qwen-500-recovered.jsonl", 0, None, used(3, 3300, 1230, 174, 2)),
+        ("qwen-401.jsonl", 1, Some(ErrorKind::Auth), nothing),
+        ("qwen-mcp-failed.jsonl", 0, Some(ErrorKind::Mcp), used(1, 1000, 400, 57, 0)),
+    ] {
+        let (_, reading) = play(recording, &["bad"], exit);
+        let kind = match &reading.ending {
+            Ending::Completed => None,
+            Ending::Failed(error) | Ending::Crashed(error) => Some(error.kind),
+        };
+        assert_eq!(kind, failed, "{recording}: {:?}", reading.ending);
+        assert_eq!(reading.usage, usage, "{recording}");
+        assert_eq!(reading.model.as_deref(), Some("fake-model"), "{recording}");
+    }
+}
+
+#[test]
+fn messages_mean_what_they_say() {
+    for (message, kind) in [
+        ("[API Error: 403 Forbidden]", Some(ErrorKind::Auth)),
+        ("[API Error: 429 slow down]", Some(ErrorKind::RateLimit)),
+        ("[API Error: 500 mock]", Some(ErrorKind::ModelApi)),
+        ("[API Error: Connection error. (cause: connect ECONNREFUSED)]", Some(ErrorKind::ModelApi)),
+        ("Something else", None),
+    ] {
+        assert_eq!(super::errors::classify(message), kind, "{message}");
+    }
+}
+
+#[test]
+fn a_limit_is_a_note_and_the_work_is_judged() {
+    for (code, completed) in [(53, true), (55, true), (1, false)] {
+        let mut stream = stream(&[]);
+        stream.stderr(Line::Text("Reached max session turns for this session."));
+        let reading = stream.finish(Exit::Code(code));
+        assert_eq!(reading.ending == Ending::Completed, completed, "{code}");
+        assert_eq!(reading.notes.len(), usize::from(completed));
+    }
+}
+
+#[test]
+fn requests_come_from_the_session_file_even_of_a_killed_session() {
+    let answer = |uuid: &str, input: u64| {
+        format!(
+            r#"{{"uuid":"{uuid}","type":"system","subtype":"ui_telemetry","systemPayload":{{"uiEvent":{{"event.name":"qwen-code.api_response","model":"m","input_token_count":{input},"output_token_count":50,"cached_content_token_count":200,"thoughts_token_count":7}}}}}}"#
+        )
+    };
+    let mut stream = stream(&[]);
+    for line in [&answer("a", 1000), &answer("a", 1000), &answer("b", 2000), r#"{"uuid":"c","type":"user"}"#]
+    {
+        stream.side_line("session.jsonl", line);
+    }
+    let reading = stream.finish(Exit::Signal(15));
+    assert_eq!(reading.usage, used(2, 3000, 400, 100, 0));
+    assert!(matches!(reading.ending, Ending::Failed(error) if error.kind == ErrorKind::Agent));
+}
+
+#[test]
+fn mcp_servers_are_counted_and_broken_ones_are_named() {
+    let mut stream = stream(&["tiny", "bad", "worse"]);
+    stream.stdout(Line::Text(
+        r#"{"type":"system","subtype":"init","model":"m","mcp_servers":[{"name":"tiny","status":"connected"}]}"#,
+    ));
+    for (name, input) in [("mcp__tiny__echo", json!({})), ("tool_call", json!({ "name": "mcp__tiny__echo" }))]
+    {
+        let block = json!({ "type": "tool_use", "id": "1", "name": name, "input": input });
+        let event = json!({ "type": "assistant", "message": { "content": [block] } });
+        let records = stream.stdout(Line::Text(&event.to_string()));
+        assert!(matches!(&records[0].step, Step::ToolCall { server: Some(server), .. } if server == "tiny"));
+    }
+    stream.stderr(Line::Text(
+        "Warning: MCP server(s) failed to start: bad, worse. Continuing with built-in tools and any servers that did connect.",
+    ));
+    let reading = stream.finish(Exit::Code(0));
+    let connected = McpDelivery { status: Some(McpStatus::Connected), calls: Some(2) };
+    assert_eq!(reading.mcp_servers["tiny"], connected);
+    assert_eq!(reading.mcp_servers["bad"].status, Some(McpStatus::Failed));
+    assert_eq!(reading.mcp_servers["worse"].status, Some(McpStatus::Failed));
+}
+
+#[test]
+fn the_transcript_of_a_session() {
+    let (records, _) = play("qwen-success.jsonl", &[], 0);
+    insta::assert_snapshot!(
+        records.iter().map(|record| serde_json::to_string(record).unwrap()).collect::<Vec<_>>().join("\n")
+    );
+}
+
+#[test]
+fn a_prompt_runs_no_command() {
+    assert_eq!(stdin("- x"), Stdin::Prompt);
+    assert_eq!(stdin("/review x"), Stdin::Text("\n/review x".into()));
+}
+
+#[test]
+fn how_it_is_started() {
+    let servers = vec![
+        (
+            "tiny".to_owned(),
+            McpServer::Stdio {
+                command: "node".into(),
+                args: vec!["a b".into()],
+                env: vec![("FOO".into(), "bar".into())],
+                cwd: Some("/srv/x".into()),
+            },
+        ),
+        (
+            "web".to_owned(),
+            McpServer::Remote {
+                url: "http://127.0.0.1:1/mcp".into(),
+                headers: vec![("Authorization".into(), "Bearer x".into())],
+                transport: RemoteTransport::Http,
+            },
+        ),
+        (
+            "old".to_owned(),
+            McpServer::Remote {
+                url: "http://127.0.0.1:1/sse".into(),
+                headers: vec![],
+                transport: RemoteTransport::Sse,
+            },
+        ),
+    ];
+    let config = json!({ "model": { "maxSessionTurns": 5 }, "privacy": null });
+    let invocation = QwenCode.invocation(&Inputs {
+        model: Some("qwen3-coder-plus"),
+        mcp_servers: &servers,
+        config: Some(&config),
+        command: None,
+        agent_home: Utf8Path::new("/a"),
+        workspace: Utf8Path::new("/w"),
+        prompt: "x",
+        session_id: "00000000-0000-4000-8000-000000000000",
+        superuser: false,
+        prompt_file: Utf8Path::new("/p"),
+        stats_file: Utf8Path::new("/s"),
+        variables: &BTreeSet::new(),
+    });
+    let Launch::Program { program, args } = &invocation.launch else { panic!("not a program") };
+    let env: Vec<String> = invocation.env.iter().map(|(name, value)| format!("{name}={value}")).collect();
+    let (file, side) = (&invocation.files[0], &invocation.side_files[0]);
+    insta::assert_snapshot!(format!(
+        "{} {program} {}\n{}: {}{}/{}",
+        env.join(" "),
+        args.join(" "),
+        file.path,
+        file.content,
+        side.dir,
+        side.glob
+    ));
+}
