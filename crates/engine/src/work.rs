@@ -27,6 +27,7 @@ impl WorkDir {
             }
             None => private_parent()?,
         };
+        nothing_to_read_above(&parent)?;
         for _ in 0..100 {
             let path = parent.join(format!("{:08x}", fastrand::u32(..)));
             match private_dir(&path) {
@@ -113,6 +114,39 @@ impl Drop for Room {
     fn drop(&mut self) {
         let _ = tree::remove(&self.root);
     }
+}
+
+/// What agents read of the directories above the one they work in: rules, settings, skills, secrets, history.
+const READ_BY_AGENTS: [&str; 16] = [
+    "AGENTS.md",
+    "CLAUDE.md",
+    "GEMINI.md",
+    "QWEN.md",
+    ".goosehints",
+    ".env",
+    ".mcp.json",
+    "opencode.json",
+    ".git",
+    ".claude",
+    ".codex",
+    ".gemini",
+    ".qwen",
+    ".opencode",
+    ".agents",
+    ".goose",
+];
+
+/// Not every agent can be kept from looking, so there must be nothing to find.
+fn nothing_to_read_above(dir: &Utf8Path) -> io::Result<()> {
+    for above in dir.ancestors() {
+        if let Some(name) = READ_BY_AGENTS.iter().find(|name| above.join(name).symlink_metadata().is_ok()) {
+            return Err(io::Error::other(format!(
+                "trials would run below {above}, which has {name}: agents read that \
+                 (choose another place with TERCA_WORK_DIR, outside of any project and home)"
+            )));
+        }
+    }
+    Ok(())
 }
 
 fn private_dir(path: &Utf8Path) -> io::Result<()> {

@@ -288,3 +288,20 @@ fn the_agents_home_has_what_set_up_made_and_does_not_reach_the_tests() {
     );
     project.terca(&[]).expect_status(0);
 }
+
+#[test]
+fn a_place_below_something_that_agents_read_is_refused() {
+    for (name, is_dir) in [(".claude", true), ("AGENTS.md", false), (".git", true), (".env", false)] {
+        let project =
+            project().agent("true").file("fib/eval.terca.yaml", "prompt: go\n").directory("below/work");
+        let found = project.path("below").join(name);
+        if is_dir {
+            std::fs::create_dir(&found).unwrap()
+        } else {
+            std::fs::write(&found, "x").unwrap()
+        }
+        let work = project.path("below/work").to_string();
+        let outcome = project.env("TERCA_WORK_DIR", &work).terca(&[]).expect_status(2);
+        assert!(outcome.stderr.contains(&format!("which has {name}")), "{}", outcome.stderr);
+    }
+}

@@ -31,7 +31,14 @@ pub(super) fn run(args: &RunArgs, common: &Common) -> u8 {
         screen::say(&plan_trials(&planned.heads(), &planned.order, palette));
         return 0;
     }
-    match carry_out(args, common, &planned, host) {
+    let work = match WorkDir::create(host.get("TERCA_WORK_DIR")) {
+        Ok(work) => work,
+        Err(error) => {
+            screen::complain(&error.to_string());
+            return MISUSE;
+        }
+    };
+    match carry_out(args, common, &planned, host, work) {
         Ok(status) => status,
         Err(error) => {
             screen::complain(&error.to_string());
@@ -45,6 +52,7 @@ fn carry_out(
     common: &Common,
     planned: &Planned,
     host: Host,
+    work: WorkDir,
 ) -> Result<u8, Box<dyn std::error::Error>> {
     let concurrency = concurrency(args, planned);
     let mask = mask(planned, &host);
@@ -53,7 +61,6 @@ fn carry_out(
     let mail = scheduler::mailbox();
     signals::forward(&mail.0, &interrupt)?;
     supervise::prepare_process();
-    let work = WorkDir::create(host.get("TERCA_WORK_DIR"))?;
     let store = Store::create(&planned.suite.root, jiff::Zoned::now().date())?;
     let order = planned.order.iter().map(|index| planned.plan.trials[*index].id).collect();
     let settings = Settings { terca_version: VERSION, seed: planned.seed, concurrency, order };
