@@ -51,8 +51,8 @@ static PROFILE: Profile = Profile {
 
 /// How often a failed request is tried again. The default of 10 takes minutes.
 const ATTEMPTS: u32 = 3;
-/// How long an MCP server may take to connect. The default is ten minutes.
-const MCP_MILLISECONDS: u32 = 30_000;
+/// How long an MCP server may take for an answer, its first and any other. The default is ten minutes.
+const MCP_MILLISECONDS: u32 = 120_000;
 
 impl Agent for GeminiCli {
     fn profile(&self) -> &'static Profile {

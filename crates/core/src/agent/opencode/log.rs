@@ -10,6 +10,10 @@ pub(super) struct Log {
     /// Every session that has asked a model, and how often. Sub-agents have sessions of their own.
     pub(super) requests: BTreeMap<String, u64>,
     pub(super) models: BTreeSet<String>,
+    /// The last request that failed. It is tried again without a word in the stream.
+    pub(super) refused: Option<String>,
+    /// What lies behind an error that the stream calls unexpected.
+    pub(super) cause: Option<String>,
 }
 
 impl Log {
@@ -29,6 +33,8 @@ impl Log {
                 *self.requests.entry(field("session.id")).or_default() += 1;
                 self.models.insert(format!("{}/{}", field("providerID"), field("modelID")));
             }
+            "stream error" => self.refused = Some(field("error.error")),
+            "failed" => self.cause = Some(field("error")),
             _ => {}
         }
         true
@@ -60,9 +66,13 @@ mod tests {
             "timestamp=2026-11-15T04:16:22.331Z level=INFO run=4 message=stream providerID=mock modelID=m session.id=ses_1 small=false agent=build mode=primary",
             "timestamp=2026-11-15T04:16:22.517Z level=INFO run=4 message=stream providerID=mock modelID=m session.id=ses_1 small=false agent=build mode=primary",
             "timestamp=2026-11-15T04:16:22.518Z level=INFO run=4 message=stream providerID=mock modelID=s session.id=ses_1 small=true agent=title mode=primary",
+            r#"timestamp=2026-11-15T04:35:45.460Z level=ERROR run=1 message="stream error" providerID=p modelID=m session.id=ses_1 error.error="AI_APICallError: Cannot connect""#,
+            r#"timestamp=2026-11-15T04:35:26.479Z level=ERROR run=7 message=failed ref=err_6 error="ProviderModelNotFoundError: Model not found: mock/none." cause="x""#,
         ] {
             assert!(log.line(line));
         }
+        assert_eq!(log.refused.as_deref(), Some("AI_APICallError: Cannot connect"));
+        assert_eq!(log.cause.as_deref(), Some("ProviderModelNotFoundError: Model not found: mock/none."));
         assert!(!log.line("not a line of the log"));
         assert_eq!(log.unavailable, BTreeMap::from([("bad".to_owned(), "failed".to_owned())]));
         assert_eq!(log.requests, BTreeMap::from([("ses_1".to_owned(), 2)]));

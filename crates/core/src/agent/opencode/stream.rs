@@ -124,8 +124,11 @@ impl Stream {
 
     /// Steps that are over, or what the log says, which also knows the one under way and those that failed.
     fn requests(&self) -> u64 {
-        let own = self.session.as_ref().and_then(|session| self.log.requests.get(session));
-        own.copied().unwrap_or(0).max(self.steps.len() as u64) + self.requests_of_others()
+        let own = match &self.session {
+            Some(session) => self.log.requests.get(session).copied().unwrap_or(0),
+            None => self.log.requests.values().sum(),
+        };
+        own.max(self.steps.len() as u64) + self.requests_of_others()
     }
 
     /// The requests of sub-agents, which are not in the stream.
@@ -157,8 +160,8 @@ impl Stream {
             let message = format!("the MCP server `{server}` did not connect: {status}");
             return Ending::Failed(TrialError::new(ErrorKind::Mcp, message));
         }
-        if let Some(failure) = &self.failure {
-            return Ending::Failed(failure.clone());
+        if let Some(failure) = self.failure.take() {
+            return Ending::Failed(self.explained(failure));
         }
         let reason = self.steps.last().map(|step| step.reason.as_str());
         match (exit, reason, self.rejected.take()) {
@@ -176,7 +179,23 @@ impl Stream {
         }
     }
 
+    /// The stream says no more than "unexpected" of what went wrong inside opencode.
+    fn explained(&self, failure: TrialError) -> TrialError {
+        match &self.log.cause {
+            Some(cause) if cause.contains("ModelNotFound") => {
+                let message = format!("{cause} (either there is no such model, or no key for its provider)");
+                TrialError::new(ErrorKind::Agent, message)
+            }
+            Some(cause) if failure.kind == ErrorKind::Agent => TrialError::new(failure.kind, cause.clone()),
+            _ => failure,
+        }
+    }
+
     fn no_end(&self, exit: Exit) -> Ending {
+        if let (true, Some(refused)) = (self.steps.is_empty(), &self.log.refused) {
+            let kind = classify(refused).unwrap_or(ErrorKind::ModelApi);
+            return Ending::Failed(TrialError::new(kind, format!("the model never answered: {refused}")));
+        }
         let words = if self.last_words.is_empty() { exit.describe() } else { self.last_words.clone() };
         let kind = classify(&self.last_words).unwrap_or(ErrorKind::Agent);
         Ending::Failed(TrialError::new(kind, format!("the session has no end: {words}")))

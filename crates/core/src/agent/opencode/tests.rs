@@ -85,6 +85,30 @@ fn a_stream_that_stops_has_no_end() {
 }
 
 #[test]
+fn the_log_says_what_the_stream_does_not() {
+    let unexpected =
+        r#"{"type":"error","error":{"name":"UnknownError","data":{"message":"Unexpected server error."}}}"#;
+    let cause = r#"timestamp=0 message=failed ref=err_6 error="ProviderModelNotFoundError: Model not found: mock/none.""#;
+    let mut unknown = Box::new(Stream::new(Vec::new()));
+    unknown.stdout(Line::Text(unexpected));
+    unknown.stderr(Line::Text(cause));
+    let ending = unknown.finish(Exit::Code(1)).ending;
+    assert!(
+        matches!(&ending, Ending::Failed(error) if error.message.contains("Model not found: mock/none."))
+    );
+
+    let asked = "timestamp=0 message=stream providerID=p modelID=m session.id=ses_1 small=false";
+    let refused = r#"timestamp=0 message="stream error" session.id=ses_1 error.error="AI_APICallError: Cannot connect to API""#;
+    let mut silent = Box::new(Stream::new(Vec::new()));
+    for line in [asked, refused, asked, refused] {
+        silent.stderr(Line::Text(line));
+    }
+    assert_eq!(silent.usage().requests, Some(2));
+    let ending = silent.finish(Exit::Signal(15)).ending;
+    assert!(matches!(ending, Ending::Failed(error) if error.kind == ErrorKind::ModelApi));
+}
+
+#[test]
 fn an_error_that_was_overcome_is_a_note() {
     let mut stream = Box::new(Stream::new(Vec::new()));
     for line in [
