@@ -296,9 +296,9 @@ fn a_place_below_something_that_agents_read_is_refused() {
             project().agent("true").file("fib/eval.terca.yaml", "prompt: go\n").directory("below/work");
         let found = project.path("below").join(name);
         if is_dir {
-            std::fs::create_dir(&found).unwrap()
+            std::fs::create_dir(&found).unwrap();
         } else {
-            std::fs::write(&found, "x").unwrap()
+            std::fs::write(&found, "x").unwrap();
         }
         let work = project.path("below/work").to_string();
         let outcome = project.env("TERCA_WORK_DIR", &work).terca(&[]).expect_status(2);
