@@ -1,4 +1,4 @@
-//! Laying one JSON document over another.
+//! JSON documents: one laid over another, and made from pairs.
 
 use serde_json::Value;
 
@@ -18,4 +18,9 @@ pub fn merge(base: &mut Value, over: &Value) {
         }
     }
     *base = Value::Object(merged);
+}
+
+/// Names and values as an object.
+pub fn object(pairs: &[(String, String)]) -> Value {
+    pairs.iter().map(|(name, value)| (name.clone(), value.clone())).collect()
 }

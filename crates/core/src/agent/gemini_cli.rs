@@ -117,8 +117,7 @@ fn settings(inputs: &Inputs<'_>) -> Value {
         settings["security"] = json!({ "auth": { "selectedType": "gemini-api-key" } });
     }
     if !inputs.mcp_servers.is_empty() {
-        let servers = inputs.mcp_servers.iter().map(|(name, server)| (name.clone(), mcp_settings(server)));
-        settings["mcpServers"] = Value::Object(servers.collect());
+        settings["mcpServers"] = mcp_settings(inputs.mcp_servers, "timeout", MCP_MILLISECONDS);
     }
     if let Some(config) = inputs.config {
         document::merge(&mut settings, config);
@@ -126,27 +125,32 @@ fn settings(inputs: &Inputs<'_>) -> Value {
     settings
 }
 
-fn mcp_settings(server: &McpServer<String>) -> Value {
-    let map = |pairs: &[(String, String)]| -> Value {
-        pairs.iter().map(|(name, value)| (name.clone(), value.clone())).collect()
-    };
-    let mut settings = match server {
+/// The servers as Gemini CLI, and what is built on it, wants them.
+pub(super) fn mcp_settings(servers: &[(String, McpServer<String>)], limit: &str, milliseconds: u32) -> Value {
+    let settings = servers.iter().map(|(name, server)| {
+        let mut settings = mcp_server(server);
+        settings[limit] = json!(milliseconds);
+        (name.clone(), settings)
+    });
+    Value::Object(settings.collect())
+}
+
+fn mcp_server(server: &McpServer<String>) -> Value {
+    match server {
         McpServer::Stdio { command, args, env, cwd } => {
-            let mut settings = json!({ "command": command, "args": args, "env": map(env) });
+            let mut settings = json!({ "command": command, "args": args, "env": document::object(env) });
             if let Some(cwd) = cwd {
                 settings["cwd"] = json!(cwd);
             }
             settings
         }
         McpServer::Remote { url, headers, transport: RemoteTransport::Http } => {
-            json!({ "httpUrl": url, "headers": map(headers) })
+            json!({ "httpUrl": url, "headers": document::object(headers) })
         }
         McpServer::Remote { url, headers, transport: RemoteTransport::Sse } => {
-            json!({ "url": url, "headers": map(headers) })
+            json!({ "url": url, "headers": document::object(headers) })
         }
-    };
-    settings["timeout"] = json!(MCP_MILLISECONDS);
-    settings
+    }
 }
 
 #[cfg(test)]

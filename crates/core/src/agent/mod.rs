@@ -12,6 +12,8 @@ mod goose;
 mod nop;
 mod opencode;
 mod oracle;
+#[cfg(test)]
+mod playback;
 mod qwen_code;
 
 use std::collections::{BTreeMap, BTreeSet};

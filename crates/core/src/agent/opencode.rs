@@ -129,17 +129,14 @@ fn settings(inputs: &Inputs<'_>) -> Value {
 }
 
 fn mcp_settings(server: &McpServer<String>) -> Value {
-    let map = |pairs: &[(String, String)]| -> Value {
-        pairs.iter().map(|(name, value)| (name.clone(), value.clone())).collect()
-    };
     let mut settings = match server.with_cwd_wrapped() {
         McpServer::Stdio { command, args, env, .. } => {
             let command: Vec<String> = std::iter::once(command).chain(args).collect();
-            json!({ "type": "local", "command": command, "environment": map(&env) })
+            json!({ "type": "local", "command": command, "environment": document::object(&env) })
         }
         // It finds out by itself which of the two transports a server speaks.
         McpServer::Remote { url, headers, .. } => {
-            json!({ "type": "remote", "url": url, "headers": map(&headers) })
+            json!({ "type": "remote", "url": url, "headers": document::object(&headers) })
         }
     };
     settings["enabled"] = json!(true);

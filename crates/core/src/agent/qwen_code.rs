@@ -11,12 +11,12 @@ mod wire;
 use serde_json::{Value, json};
 
 use self::stream::Stream;
+use super::gemini_cli::mcp_settings;
 use super::{
     Agent, Capabilities, Decoder, Inputs, Invocation, Launch, PlacedFile, Profile, SideFile, Stdin,
     StopSignal,
 };
 use crate::json as document;
-use crate::mcp::{McpServer, RemoteTransport};
 
 #[derive(Debug)]
 pub(super) struct QwenCode;
@@ -103,35 +103,11 @@ fn settings(inputs: &Inputs<'_>) -> Value {
         "model": { "generationConfig": { "maxRetries": RETRIES } },
     });
     if !inputs.mcp_servers.is_empty() {
-        let servers = inputs.mcp_servers.iter().map(|(name, server)| (name.clone(), mcp_settings(server)));
-        settings["mcpServers"] = Value::Object(servers.collect());
+        settings["mcpServers"] = mcp_settings(inputs.mcp_servers, "discoveryTimeoutMs", MCP_MILLISECONDS);
     }
     if let Some(config) = inputs.config {
         document::merge(&mut settings, config);
     }
-    settings
-}
-
-fn mcp_settings(server: &McpServer<String>) -> Value {
-    let map = |pairs: &[(String, String)]| -> Value {
-        pairs.iter().map(|(name, value)| (name.clone(), value.clone())).collect()
-    };
-    let mut settings = match server {
-        McpServer::Stdio { command, args, env, cwd } => {
-            let mut settings = json!({ "command": command, "args": args, "env": map(env) });
-            if let Some(cwd) = cwd {
-                settings["cwd"] = json!(cwd);
-            }
-            settings
-        }
-        McpServer::Remote { url, headers, transport: RemoteTransport::Http } => {
-            json!({ "httpUrl": url, "headers": map(headers) })
-        }
-        McpServer::Remote { url, headers, transport: RemoteTransport::Sse } => {
-            json!({ "url": url, "headers": map(headers) })
-        }
-    };
-    settings["discoveryTimeoutMs"] = json!(MCP_MILLISECONDS);
     settings
 }
 

@@ -1,36 +1,18 @@
 use std::collections::BTreeSet;
 
-use camino::Utf8Path;
 use serde_json::json;
 
 use super::stream::Stream;
 use super::*;
+use crate::agent::playback::{self, kind, shown};
 use crate::agent::{Ending, Line, Reading};
 use crate::delivery::{McpDelivery, McpStatus};
 use crate::grade::Exit;
 use crate::outcome::ErrorKind;
 use crate::transcript::{Record, Role, Step, Usage};
 
-/// Plays a recorded stream from `tests/streams`.
-fn play(recording: &str, servers: &[&str], exit: i32) -> (Vec<Record>, Reading) {
-    let path = Utf8Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/streams").join(recording);
-    let text = std::fs::read_to_string(path).unwrap();
-    let mut stream = stream(servers);
-    let mut records: Vec<Record> = text.lines().flat_map(|line| stream.stdout(Line::Text(line))).collect();
-    let mut reading = stream.finish(Exit::Code(exit));
-    records.append(&mut reading.records);
-    (records, reading)
-}
-
 fn stream(servers: &[&str]) -> Box<Stream> {
     Box::new(Stream::new(servers.iter().map(|name| (*name).to_owned()).collect()))
-}
-
-fn kind(ending: &Ending) -> Option<ErrorKind> {
-    match ending {
-        Ending::Completed => None,
-        Ending::Crashed(error) | Ending::Failed(error) => Some(error.kind),
-    }
 }
 
 /// Requests, input, cached, output, tool calls; and the cost in millionths.
@@ -46,6 +28,11 @@ fn figures(usage: &Usage) -> Figures {
         usage.tool_calls,
         cost,
     )
+}
+
+fn play(recording: &str, servers: &[&str], exit: i32) -> (Vec<Record>, Reading) {
+    let stream = stream(servers);
+    playback::play(stream, recording, &[], Exit::Code(exit))
 }
 
 #[test]
@@ -189,20 +176,7 @@ fn inputs<'a>(
     prompt: &'a str,
     variables: &'a BTreeSet<String>,
 ) -> Inputs<'a> {
-    Inputs {
-        model: Some("claude-opus-4-8"),
-        mcp_servers: servers,
-        config,
-        command: None,
-        agent_home: Utf8Path::new("/room/agent"),
-        workspace: Utf8Path::new("/room/workspace"),
-        prompt,
-        session_id: "00000000-0000-4000-8000-000000000000",
-        superuser: false,
-        prompt_file: Utf8Path::new("/p"),
-        stats_file: Utf8Path::new("/s"),
-        variables,
-    }
+    Inputs { model: Some("claude-opus-4-8"), prompt, ..playback::inputs(servers, config, variables) }
 }
 
 #[test]
@@ -235,15 +209,6 @@ fn an_invocation_with_nothing() {
     let variables = BTreeSet::new();
     let inputs = Inputs { model: None, ..inputs(&[], None, "Do it", &variables) };
     insta::assert_snapshot!(shown(&ClaudeCode.invocation(&inputs)));
-}
-
-fn shown(invocation: &Invocation) -> String {
-    let files: String =
-        invocation.files.iter().map(|file| format!("\n{}\n{}", file.path, file.content)).collect();
-    format!(
-        "{:#?}\n{:#?}\n{:?}\n{:#?}\n{files}",
-        invocation.launch, invocation.env, invocation.stdin, invocation.side_files
-    )
 }
 
 #[test]

@@ -1,28 +1,19 @@
 use std::collections::BTreeSet;
 
-use camino::Utf8Path;
 use serde_json::json;
 
 use super::stream::Stream;
 use super::*;
+use crate::agent::playback::{self};
 use crate::agent::{Ending, Line, Reading};
 use crate::delivery::{McpDelivery, McpStatus};
 use crate::grade::Exit;
 use crate::outcome::ErrorKind;
 use crate::transcript::{Record, Role, Step, Usage};
 
-/// Plays a recorded stream from `tests/streams`.
 fn play(recording: &str, servers: &[&str], stderr: &[&str], exit: i32) -> (Vec<Record>, Reading) {
-    let path = Utf8Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/streams").join(recording);
-    let text = std::fs::read_to_string(path).unwrap();
-    let mut stream = Box::new(Stream::new(servers.iter().map(|name| (*name).to_owned()).collect()));
-    let mut records: Vec<Record> = text.lines().flat_map(|line| stream.stdout(Line::Text(line))).collect();
-    for line in stderr {
-        stream.stderr(Line::Text(line));
-    }
-    let mut reading = stream.finish(Exit::Code(exit));
-    records.append(&mut reading.records);
-    (records, reading)
+    let stream = Box::new(Stream::new(servers.iter().map(|name| (*name).to_owned()).collect()));
+    playback::play(stream, recording, stderr, Exit::Code(exit))
 }
 
 #[test]
@@ -154,19 +145,6 @@ fn settings_keep_the_world_out_and_the_users_config_wins() {
         },
     )];
     let variables = BTreeSet::from(["GEMINI_API_KEY".to_owned()]);
-    let settings = settings(&Inputs {
-        model: None,
-        mcp_servers: &servers,
-        config: Some(&config),
-        command: None,
-        agent_home: Utf8Path::new("/a"),
-        workspace: Utf8Path::new("/w"),
-        prompt: "x",
-        session_id: "00000000-0000-4000-8000-000000000000",
-        superuser: false,
-        prompt_file: Utf8Path::new("/p"),
-        stats_file: Utf8Path::new("/s"),
-        variables: &variables,
-    });
+    let settings = settings(&playback::inputs(&servers, Some(&config), &variables));
     insta::assert_snapshot!(format!("{settings:#}"));
 }

@@ -1,10 +1,10 @@
 use std::collections::BTreeSet;
 
-use camino::Utf8Path;
 use serde_json::json;
 
 use super::stream::Stream;
 use super::*;
+use crate::agent::playback::{self, kind};
 use crate::agent::{Ending, Line, Reading};
 use crate::delivery::{McpDelivery, McpStatus};
 use crate::grade::Exit;
@@ -15,25 +15,9 @@ fn stream(servers: &[&str]) -> Box<Stream> {
     Box::new(Stream::new(servers.iter().map(|name| (*name).to_owned()).collect()))
 }
 
-/// Plays a recorded stream from `tests/streams`.
 fn play(recording: &str, servers: &[&str], stderr: &[&str], exit: i32) -> (Vec<Record>, Reading) {
-    let path = Utf8Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/streams").join(recording);
-    let text = std::fs::read_to_string(path).unwrap();
-    let mut stream = stream(servers);
-    let mut records: Vec<Record> = text.lines().flat_map(|line| stream.stdout(Line::Text(line))).collect();
-    for line in stderr {
-        stream.stderr(Line::Text(line));
-    }
-    let mut reading = stream.finish(Exit::Code(exit));
-    records.append(&mut reading.records);
-    (records, reading)
-}
-
-fn kind(ending: &Ending) -> Option<ErrorKind> {
-    match ending {
-        Ending::Completed => None,
-        Ending::Failed(error) | Ending::Crashed(error) => Some(error.kind),
-    }
+    let stream = stream(servers);
+    playback::play(stream, recording, stderr, Exit::Code(exit))
 }
 
 #[test]
@@ -181,17 +165,8 @@ fn how_it_is_started() {
     let config = json!({ "GOOSE_MAX_TURNS": 5, "extensions": { "apps": { "enabled": false } } });
     let invocation = Goose.invocation(&Inputs {
         model: Some("openrouter/qwen/qwen3-coder"),
-        mcp_servers: &servers,
-        config: Some(&config),
-        command: None,
-        agent_home: Utf8Path::new("/a"),
-        workspace: Utf8Path::new("/w"),
         prompt: "- x",
-        session_id: "00000000-0000-4000-8000-000000000000",
-        superuser: false,
-        prompt_file: Utf8Path::new("/p"),
-        stats_file: Utf8Path::new("/s"),
-        variables: &BTreeSet::new(),
+        ..playback::inputs(&servers, Some(&config), &BTreeSet::new())
     });
     let Launch::Program { program, args } = &invocation.launch else { panic!("not a program") };
     let env: Vec<String> = invocation.env.iter().map(|(name, value)| format!("{name}={value}")).collect();

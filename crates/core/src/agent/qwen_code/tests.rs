@@ -1,13 +1,14 @@
 use std::collections::BTreeSet;
 
-use camino::Utf8Path;
 use serde_json::json;
 
 use super::stream::Stream;
 use super::*;
+use crate::agent::playback::{self, kind, used};
 use crate::agent::{Ending, Line, Reading};
 use crate::delivery::{McpDelivery, McpStatus};
 use crate::grade::Exit;
+use crate::mcp::{McpServer, RemoteTransport};
 use crate::outcome::ErrorKind;
 use crate::transcript::{Record, Step, Usage};
 
@@ -15,25 +16,9 @@ fn stream(servers: &[&str]) -> Box<Stream> {
     Box::new(Stream::new(servers.iter().map(|name| (*name).to_owned()).collect()))
 }
 
-/// Plays a recorded stream from `tests/streams`.
 fn play(recording: &str, servers: &[&str], exit: i32) -> (Vec<Record>, Reading) {
-    let path = Utf8Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/streams").join(recording);
-    let text = std::fs::read_to_string(path).unwrap();
-    let mut stream = stream(servers);
-    let records: Vec<Record> = text.lines().flat_map(|line| stream.stdout(Line::Text(line))).collect();
-    let reading = stream.finish(Exit::Code(exit));
-    (records, reading)
-}
-
-fn used(requests: u64, input: u64, cached: u64, output: u64, tool_calls: u64) -> Usage {
-    Usage {
-        requests: Some(requests),
-        input_tokens: Some(input),
-        cached_input_tokens: Some(cached),
-        output_tokens: Some(output),
-        tool_calls: Some(tool_calls),
-        cost_usd: None,
-    }
+    let stream = stream(servers);
+    playback::play(stream, recording, &[], Exit::Code(exit))
 }
 
 #[test]
@@ -46,11 +31,7 @@ fn every_recorded_session() {
         ("qwen-mcp-failed.jsonl", 0, Some(ErrorKind::Mcp), used(1, 1000, 400, 57, 0)),
     ] {
         let (_, reading) = play(recording, &["bad"], exit);
-        let kind = match &reading.ending {
-            Ending::Completed => None,
-            Ending::Failed(error) | Ending::Crashed(error) => Some(error.kind),
-        };
-        assert_eq!(kind, failed, "{recording}: {:?}", reading.ending);
+        assert_eq!(kind(&reading.ending), failed, "{recording}: {:?}", reading.ending);
         assert_eq!(reading.usage, usage, "{recording}");
         assert_eq!(reading.model.as_deref(), Some("fake-model"), "{recording}");
     }
@@ -166,17 +147,7 @@ fn how_it_is_started() {
     let config = json!({ "model": { "maxSessionTurns": 5 }, "privacy": null });
     let invocation = QwenCode.invocation(&Inputs {
         model: Some("qwen3-coder-plus"),
-        mcp_servers: &servers,
-        config: Some(&config),
-        command: None,
-        agent_home: Utf8Path::new("/a"),
-        workspace: Utf8Path::new("/w"),
-        prompt: "x",
-        session_id: "00000000-0000-4000-8000-000000000000",
-        superuser: false,
-        prompt_file: Utf8Path::new("/p"),
-        stats_file: Utf8Path::new("/s"),
-        variables: &BTreeSet::new(),
+        ..playback::inputs(&servers, Some(&config), &BTreeSet::new())
     });
     let Launch::Program { program, args } = &invocation.launch else { panic!("not a program") };
     let env: Vec<String> = invocation.env.iter().map(|(name, value)| format!("{name}={value}")).collect();

@@ -1,0 +1,79 @@
+//! What the adapters' tests share: recorded streams, and inputs to start from.
+
+use std::collections::BTreeSet;
+
+use camino::Utf8Path;
+use serde_json::Value;
+
+use super::{Decoder, Ending, Inputs, Invocation, Line, Reading};
+use crate::grade::Exit;
+use crate::mcp::McpServer;
+use crate::outcome::ErrorKind;
+use crate::transcript::{Record, Usage};
+
+/// Plays a recording of `tests/streams`, then some lines on standard error, to a decoder.
+pub(super) fn play(
+    mut decoder: Box<dyn Decoder>,
+    recording: &str,
+    stderr: &[&str],
+    exit: Exit,
+) -> (Vec<Record>, Reading) {
+    let path = Utf8Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/streams").join(recording);
+    let text = std::fs::read_to_string(path).unwrap();
+    let mut records: Vec<Record> = text.lines().flat_map(|line| decoder.stdout(Line::Text(line))).collect();
+    for line in stderr {
+        decoder.stderr(Line::Text(line));
+    }
+    let mut reading = decoder.finish(exit);
+    records.append(&mut reading.records);
+    (records, reading)
+}
+
+/// Why a session cannot be judged, if it cannot.
+pub(super) fn kind(ending: &Ending) -> Option<ErrorKind> {
+    match ending {
+        Ending::Completed => None,
+        Ending::Crashed(error) | Ending::Failed(error) => Some(error.kind),
+    }
+}
+
+pub(super) fn used(requests: u64, input: u64, cached: u64, output: u64, tool_calls: u64) -> Usage {
+    Usage {
+        requests: Some(requests),
+        input_tokens: Some(input),
+        cached_input_tokens: Some(cached),
+        output_tokens: Some(output),
+        tool_calls: Some(tool_calls),
+        cost_usd: None,
+    }
+}
+
+/// A trial with no model of its own and the prompt `Do it`.
+pub(super) fn inputs<'a>(
+    mcp_servers: &'a [(String, McpServer<String>)],
+    config: Option<&'a Value>,
+    variables: &'a BTreeSet<String>,
+) -> Inputs<'a> {
+    Inputs {
+        model: None,
+        mcp_servers,
+        config,
+        command: None,
+        agent_home: Utf8Path::new("/room/agent"),
+        workspace: Utf8Path::new("/room/workspace"),
+        prompt: "Do it",
+        session_id: "00000000-0000-4000-8000-000000000000",
+        superuser: false,
+        prompt_file: Utf8Path::new("/room/io/prompt.txt"),
+        stats_file: Utf8Path::new("/room/io/stats.json"),
+        variables,
+    }
+}
+
+/// Everything about how an agent is started, for a snapshot.
+pub(super) fn shown(invocation: &Invocation) -> String {
+    let files: String =
+        invocation.files.iter().map(|file| format!("\n{}\n{}", file.path, file.content)).collect();
+    let Invocation { launch, env, stdin, side_files, .. } = invocation;
+    format!("{launch:#?}\n{env:#?}\n{stdin:?}\n{side_files:#?}\n{files}")
+}
