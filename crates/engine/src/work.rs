@@ -117,15 +117,17 @@ impl Drop for Room {
 }
 
 /// What agents read of the directories above the one they work in: rules, settings, skills, secrets, history.
-const READ_BY_AGENTS: [&str; 16] = [
+const READ_BY_AGENTS: [&str; 18] = [
     "AGENTS.md",
     "CLAUDE.md",
+    "CLAUDE.local.md",
     "GEMINI.md",
     "QWEN.md",
     ".goosehints",
     ".env",
     ".mcp.json",
     "opencode.json",
+    "opencode.jsonc",
     ".git",
     ".claude",
     ".codex",

@@ -3,13 +3,19 @@
 //!
 //! A [`Project`] is a suite in a temporary directory: files in, arguments, and out come standard output, standard
 //! error, the exit status and a tree. The program under test is driven from outside, with an environment of
-//! nothing but what the test gives it.
+//! nothing but what the test gives it. A [`ModelServer`] stands in for the model of a real agent, which
+//! [`real`] installs.
 
+mod model;
 mod outcome;
 mod processes;
 mod project;
+pub mod real;
 mod session;
 
+pub use model::{
+    Action, Call, Dialect, Fault, ModelServer, Request, Scenario, Script, Turn, Usage, Vocabulary,
+};
 pub use outcome::Outcome;
 pub use processes::Process;
 pub use project::Project;
@@ -25,4 +31,9 @@ pub fn misbehaving_agent() -> Utf8PathBuf {
 /// A directory for `PATH` with programs that stand in for real agents and play recorded streams.
 pub fn stand_ins() -> Utf8PathBuf {
     Utf8Path::new(env!("CARGO_MANIFEST_DIR")).join("agents/bin")
+}
+
+/// An MCP server for `node` with one tool, `magic`.
+pub fn tiny_mcp_server() -> Utf8PathBuf {
+    Utf8Path::new(env!("CARGO_MANIFEST_DIR")).join("agents/mcp/tiny.mjs")
 }

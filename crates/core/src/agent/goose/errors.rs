@@ -2,12 +2,22 @@
 
 use crate::outcome::ErrorKind;
 
-/// Looked through in this order: an advice to try again comes with every one of them.
+/// Looked through in this order: an advice to try again comes with every one of them. Numbers alone say nothing:
+/// a port or an id may have the same digits.
 const PATTERNS: [(ErrorKind, &[&str]); 3] = [
-    (ErrorKind::RateLimit, &["Rate limit", "429", "quota", "Credits exhausted"]),
+    (ErrorKind::RateLimit, &["Rate limit", "Status: 429", "429 Too Many", "quota", "Credits exhausted"]),
     (
         ErrorKind::Auth,
-        &["Authentication", "401", "403", "No provider configured", "API key", "API_KEY", "Unauthorized"],
+        &[
+            "Authentication",
+            "Status: 401",
+            "Status: 403",
+            "Forbidden",
+            "Unauthorized",
+            "No provider configured",
+            "API key",
+            "API_KEY",
+        ],
     ),
     (
         ErrorKind::ModelApi,

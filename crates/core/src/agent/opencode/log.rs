@@ -7,7 +7,7 @@ use std::collections::{BTreeMap, BTreeSet};
 pub(super) struct Log {
     /// MCP servers that did not connect, with what became of them.
     pub(super) unavailable: BTreeMap<String, String>,
-    /// Every session that has asked a model, and how often. Sub-agents have sessions of their own.
+    /// Every session that has asked a model, and how often it was answered. Sub-agents have sessions of their own.
     pub(super) requests: BTreeMap<String, u64>,
     pub(super) models: BTreeSet<String>,
     /// The last request that failed. It is tried again without a word in the stream.
@@ -33,7 +33,13 @@ impl Log {
                 *self.requests.entry(field("session.id")).or_default() += 1;
                 self.models.insert(format!("{}/{}", field("providerID"), field("modelID")));
             }
-            "stream error" => self.refused = Some(field("error.error")),
+            "stream error" => {
+                // Asked and not answered: it is asked again, and counted then.
+                if let Some(requests) = self.requests.get_mut(&field("session.id")) {
+                    *requests = requests.saturating_sub(1);
+                }
+                self.refused = Some(field("error.error"));
+            }
             "failed" => self.cause = Some(field("error")),
             _ => {}
         }
@@ -75,7 +81,7 @@ mod tests {
         assert_eq!(log.cause.as_deref(), Some("ProviderModelNotFoundError: Model not found: mock/none."));
         assert!(!log.line("not a line of the log"));
         assert_eq!(log.unavailable, BTreeMap::from([("bad".to_owned(), "failed".to_owned())]));
-        assert_eq!(log.requests, BTreeMap::from([("ses_1".to_owned(), 2)]));
+        assert_eq!(log.requests, BTreeMap::from([("ses_1".to_owned(), 1)]));
         assert_eq!(log.models, BTreeSet::from(["mock/m".to_owned()]));
     }
 }

@@ -1,0 +1,145 @@
+//! What each agent calls the tools that a script speaks of.
+
+use serde_json::{Value, json};
+
+/// Something a model has its agent do.
+#[derive(Debug, Clone)]
+pub enum Action {
+    /// Write a file, its path relative to the workspace.
+    Write {
+        path: String,
+        content: String,
+    },
+    Run {
+        command: String,
+    },
+    /// Call a tool of an MCP server.
+    Mcp {
+        server: String,
+        tool: String,
+        arguments: Value,
+    },
+}
+
+impl Action {
+    pub fn write(path: &str, content: &str) -> Self {
+        Action::Write { path: path.into(), content: content.into() }
+    }
+
+    pub fn run(command: &str) -> Self {
+        Action::Run { command: command.into() }
+    }
+
+    pub fn mcp(server: &str, tool: &str, arguments: Value) -> Self {
+        Action::Mcp { server: server.into(), tool: tool.into(), arguments }
+    }
+}
+
+/// A call of a tool as it goes over the wire.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Call {
+    pub name: String,
+    /// The Responses protocol keeps tools of MCP servers in one.
+    pub namespace: Option<String>,
+    /// An object, or a string for tools that take free text.
+    pub arguments: Value,
+}
+
+impl Call {
+    fn new(name: impl Into<String>, arguments: Value) -> Self {
+        Call { name: name.into(), namespace: None, arguments }
+    }
+}
+
+/// The tools of one agent.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Vocabulary {
+    GeminiCli,
+    QwenCode,
+    ClaudeCode,
+    Codex,
+    Opencode,
+    Goose,
+}
+
+impl Vocabulary {
+    /// The call for an action. Some agents want absolute paths.
+    pub fn call(self, action: &Action, workspace: &str) -> Call {
+        match action {
+            Action::Write { path, content } => self.write(path, content, workspace),
+            Action::Run { command } => self.run(command),
+            Action::Mcp { server, tool, arguments } => self.mcp(server, tool, arguments),
+        }
+    }
+
+    fn write(self, path: &str, content: &str, workspace: &str) -> Call {
+        let absolute = format!("{workspace}/{path}");
+        match self {
+            Vocabulary::GeminiCli => Call::new("write_file", json!({"file_path": path, "content": content})),
+            Vocabulary::QwenCode => {
+                Call::new("write_file", json!({"file_path": absolute, "content": content}))
+            }
+            Vocabulary::ClaudeCode => Call::new("Write", json!({"file_path": absolute, "content": content})),
+            Vocabulary::Opencode => Call::new("write", json!({"filePath": absolute, "content": content})),
+            Vocabulary::Goose => Call::new("write", json!({"path": path, "content": content})),
+            Vocabulary::Codex => {
+                let lines: String = content.lines().map(|line| format!("+{line}\n")).collect();
+                let patch = format!("*** Begin Patch\n*** Add File: {path}\n{lines}*** End Patch\n");
+                Call::new("apply_patch", Value::String(patch))
+            }
+        }
+    }
+
+    fn run(self, command: &str) -> Call {
+        let described = json!({"command": command, "description": "as the script says"});
+        match self {
+            Vocabulary::GeminiCli => Call::new("run_shell_command", described),
+            Vocabulary::QwenCode => {
+                let mut arguments = described;
+                arguments["is_background"] = json!(false);
+                Call::new("run_shell_command", arguments)
+            }
+            Vocabulary::ClaudeCode => Call::new("Bash", described),
+            Vocabulary::Opencode => Call::new("bash", described),
+            Vocabulary::Goose => Call::new("shell", json!({"command": command})),
+            // By default it reports back after ten seconds, while the command goes on.
+            Vocabulary::Codex => Call::new("exec_command", json!({"cmd": command, "yield_time_ms": 30_000})),
+        }
+    }
+
+    fn mcp(self, server: &str, tool: &str, arguments: &Value) -> Call {
+        let arguments = arguments.clone();
+        match self {
+            Vocabulary::GeminiCli => Call::new(format!("mcp_{server}_{tool}"), arguments),
+            Vocabulary::QwenCode | Vocabulary::ClaudeCode => {
+                Call::new(format!("mcp__{server}__{tool}"), arguments)
+            }
+            Vocabulary::Opencode => Call::new(format!("{server}_{tool}"), arguments),
+            Vocabulary::Goose => Call::new(format!("{server}__{tool}"), arguments),
+            Vocabulary::Codex => {
+                Call { name: tool.into(), namespace: Some(format!("mcp__{server}")), arguments }
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_agent_is_spoken_to_in_its_own_words() {
+        let write = Action::write("a/b.txt", "one\ntwo\n");
+        let call = Vocabulary::ClaudeCode.call(&write, "/w");
+        assert_eq!((call.name.as_str(), &call.arguments["file_path"]), ("Write", &json!("/w/a/b.txt")));
+        let call = Vocabulary::GeminiCli.call(&write, "/w");
+        assert_eq!((call.name.as_str(), &call.arguments["file_path"]), ("write_file", &json!("a/b.txt")));
+        let call = Vocabulary::Codex.call(&write, "/w");
+        assert_eq!(call.arguments, "*** Begin Patch\n*** Add File: a/b.txt\n+one\n+two\n*** End Patch\n");
+
+        let mcp = Action::mcp("tiny", "magic", json!({"x": 1}));
+        assert_eq!(Vocabulary::GeminiCli.call(&mcp, "").name, "mcp_tiny_magic");
+        assert_eq!(Vocabulary::QwenCode.call(&mcp, "").name, "mcp__tiny__magic");
+        assert_eq!(Vocabulary::Codex.call(&mcp, "").namespace.as_deref(), Some("mcp__tiny"));
+    }
+}

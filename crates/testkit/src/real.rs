@@ -1,0 +1,192 @@
+//! Real agent programs, at the versions that the tests know: installed once, kept, found for `PATH`.
+
+use std::fs::{self, File};
+use std::process::{Command, Stdio};
+
+use camino::{Utf8Path, Utf8PathBuf};
+
+/// Leaves the tests with real agents out.
+const SKIP: &str = "TERCA_SKIP_REAL_AGENTS";
+/// Where they are kept, instead of the build directory.
+const CACHE: &str = "TERCA_TEST_CACHE";
+
+/// What npm needs of this environment to reach its registry; nothing else is passed on to it.
+const NETWORK: [&str; 12] = [
+    "HTTP_PROXY",
+    "HTTPS_PROXY",
+    "NO_PROXY",
+    "ALL_PROXY",
+    "http_proxy",
+    "https_proxy",
+    "no_proxy",
+    "all_proxy",
+    "NODE_EXTRA_CA_CERTS",
+    "SSL_CERT_FILE",
+    "SSL_CERT_DIR",
+    "TMPDIR",
+];
+
+struct Known {
+    agent: &'static str,
+    program: &'static str,
+    version: &'static str,
+    /// Where the program lies once installed.
+    bin: &'static str,
+}
+
+const BIN: &str = "node_modules/.bin";
+
+const AGENTS: [Known; 6] = [
+    Known { agent: "gemini-cli", program: "gemini", version: "0.61.0", bin: BIN },
+    Known { agent: "qwen-code", program: "qwen", version: "0.24.4", bin: BIN },
+    Known { agent: "claude-code", program: "claude", version: "2.1.197", bin: BIN },
+    Known { agent: "codex", program: "codex", version: "0.166.0", bin: BIN },
+    Known { agent: "opencode", program: "opencode", version: "1.18.33", bin: BIN },
+    Known {
+        agent: "goose",
+        program: "goose",
+        version: "1.52.0",
+        bin: "node_modules/@aaif/goose-binary-linux-x64/bin",
+    },
+];
+
+/// The directory of an agent's program, or `None`, said aloud, where such tests are left out.
+///
+/// # Panics
+/// Where it cannot be installed: a test that was not run has not passed.
+pub fn require(agent: &str) -> Option<Utf8PathBuf> {
+    if std::env::var_os(SKIP).is_some_and(|value| !value.is_empty() && value != "0") {
+        #[allow(clippy::print_stderr, reason = "a test that is left out says so")]
+        {
+            eprintln!("skipped: {SKIP} is set, so nothing was tested with the real {agent}");
+        }
+        return None;
+    }
+    match program(agent) {
+        Ok(dir) => Some(dir),
+        Err(reason) => panic!("{reason}\n({SKIP}=1 leaves the tests with real agents out)"),
+    }
+}
+
+/// A directory for `PATH` with the real program of an agent, installed now if it has not been.
+pub fn program(agent: &str) -> Result<Utf8PathBuf, String> {
+    let known = AGENTS.iter().find(|known| known.agent == agent).ok_or(format!("no such agent: {agent}"))?;
+    let recipe = Utf8Path::new(env!("CARGO_MANIFEST_DIR")).join("agents/npm").join(agent);
+    let lockfile =
+        fs::read(recipe.join("package-lock.json")).map_err(|error| format!("{recipe}: {error}"))?;
+    let cache = cache_dir()?;
+    let home = cache.join(format!("{agent}-{:016x}", fingerprint(&lockfile)));
+    let failed = |error: std::io::Error| format!("{home}: {error}");
+    fs::create_dir_all(&cache).map_err(failed)?;
+    // Tests in other processes wait here for the one that installs.
+    let lock = File::create(cache.join(format!("{agent}.lock"))).map_err(failed)?;
+    lock.lock().map_err(failed)?;
+    if !home.is_dir() {
+        let unfinished = tempfile::tempdir_in(&cache).map_err(failed)?;
+        let dir = Utf8Path::from_path(unfinished.path()).ok_or("a path that is not UTF-8")?;
+        install(known, &recipe, dir)?;
+        fs::rename(dir, &home).map_err(failed)?;
+    }
+    Ok(home.join(known.bin))
+}
+
+/// The build directory, which `cargo clean` empties.
+fn cache_dir() -> Result<Utf8PathBuf, String> {
+    if let Some(dir) = std::env::var_os(CACHE) {
+        return Utf8PathBuf::try_from(std::path::PathBuf::from(dir)).map_err(|error| error.to_string());
+    }
+    let program = std::env::current_exe().map_err(|error| error.to_string())?;
+    let target = program.ancestors().find(|dir| dir.join("CACHEDIR.TAG").is_file());
+    let target = target.and_then(Utf8Path::from_path);
+    let Some(target) = target else {
+        return Err(format!("{} is in no build directory of cargo: set {CACHE}", program.display()));
+    };
+    Ok(target.join("real-agents"))
+}
+
+/// FNV-1a: the same on every machine and with every compiler.
+fn fingerprint(bytes: &[u8]) -> u64 {
+    bytes
+        .iter()
+        .fold(0xcbf2_9ce4_8422_2325, |hash, byte| (hash ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01b3))
+}
+
+fn install(known: &Known, recipe: &Utf8Path, dir: &Utf8Path) -> Result<(), String> {
+    for file in ["package.json", "package-lock.json"] {
+        fs::copy(recipe.join(file), dir.join(file)).map_err(|error| format!("{recipe}/{file}: {error}"))?;
+    }
+    let registry = npm_setting("registry")?;
+    let home = tempfile::tempdir().map_err(|error| error.to_string())?;
+    let clean = |program: &str| {
+        let mut command = Command::new(program);
+        command.current_dir(dir).stdin(Stdio::null()).env_clear();
+        command.env("PATH", std::env::var_os("PATH").unwrap_or_default()).env("HOME", home.path());
+        command
+    };
+    let mut npm = clean("npm");
+    npm.args(["ci", "--no-audit", "--no-fund", "--no-update-notifier"]);
+    npm.envs(NETWORK.iter().filter_map(|name| Some((*name, std::env::var_os(name)?))));
+    npm.env("npm_config_registry", registry);
+    if let Some(file) = npm_setting("cafile").ok().filter(|file| Utf8Path::new(file).is_file()) {
+        npm.env("npm_config_cafile", file);
+    }
+    output(&mut npm).map_err(|error| format!("{} could not be installed: {error}", known.agent))?;
+    make_executable(dir);
+    // An installation without its binary "succeeds", too.
+    let program = dir.join(known.bin).join(known.program);
+    let said = output(clean(program.as_str()).arg("--version"))?;
+    if said.contains(known.version) {
+        Ok(())
+    } else {
+        Err(format!("{program} is not {} but says `{}`", known.version, said.trim()))
+    }
+}
+
+/// Qwen Code's own ripgrep comes without the permission to run.
+fn make_executable(dir: &Utf8Path) {
+    use std::os::unix::fs::PermissionsExt;
+    let rg = dir.join("node_modules/@qwen-code/qwen-code/vendor/ripgrep/x64-linux/rg");
+    if rg.is_file() {
+        let _ = fs::set_permissions(rg, fs::Permissions::from_mode(0o755));
+    }
+}
+
+/// How npm is set up on this machine. Its user's settings may hold passwords, so they are asked for one by one.
+fn npm_setting(name: &str) -> Result<String, String> {
+    let said =
+        output(Command::new("npm").args(["config", "get", name]).current_dir("/").stdin(Stdio::null()))?;
+    Ok(said.trim().to_owned())
+}
+
+fn output(command: &mut Command) -> Result<String, String> {
+    let name = command.get_program().to_string_lossy().into_owned();
+    let output = command.output().map_err(|error| {
+        if error.kind() == std::io::ErrorKind::NotFound {
+            format!("`{name}` was not found: the real agents need Node.js (20 or newer) with npm on PATH")
+        } else {
+            format!("{name}: {error}")
+        }
+    })?;
+    let stdout = String::from_utf8_lossy(&output.stdout);
+    if output.status.success() {
+        return Ok(stdout.into_owned());
+    }
+    Err(format!("`{name}` ended with {}: {stdout}{}", output.status, String::from_utf8_lossy(&output.stderr)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn versions_are_pinned_and_no_registry_is_named() {
+        for known in AGENTS {
+            let dir = Utf8Path::new(env!("CARGO_MANIFEST_DIR")).join("agents/npm").join(known.agent);
+            let read = |name: &str| fs::read_to_string(dir.join(name)).unwrap();
+            let manifest: serde_json::Value = serde_json::from_str(&read("package.json")).unwrap();
+            let versions: Vec<_> = manifest["dependencies"].as_object().unwrap().values().collect();
+            assert_eq!(versions, [known.version], "{}", known.agent);
+            assert!(!read("package-lock.json").contains("\"resolved\""), "{}", known.agent);
+        }
+    }
+}
