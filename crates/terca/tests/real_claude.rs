@@ -3,22 +3,7 @@
 mod common;
 mod real;
 
-use real::RealAgent;
-use serde_json::Value;
-use terca_testkit::{Dialect, Vocabulary};
-
-const CLAUDE: RealAgent = RealAgent {
-    name: "claude-code",
-    version: "2.1.197",
-    model: "claude-opus-4-8",
-    asked_for: "claude-opus-4-8",
-    dialect: Dialect::Anthropic,
-    vocabulary: Vocabulary::ClaudeCode,
-    tells_as_it_goes: true,
-    gives_up: true,
-    env: |url| vec![("ANTHROPIC_API_KEY", "false-key-for-tests".into()), ("ANTHROPIC_BASE_URL", url.into())],
-    config: |_| Value::Null,
-};
+use real::agents::CLAUDE;
 
 #[test]
 fn works_in_a_hostile_place() {

@@ -3,32 +3,7 @@
 mod common;
 mod real;
 
-use real::RealAgent;
-use serde_json::json;
-use terca_testkit::{Dialect, Vocabulary};
-
-const CODEX: RealAgent = RealAgent {
-    name: "codex",
-    version: "0.166.0",
-    model: "gpt-6.1-sol",
-    asked_for: "gpt-6.1-sol",
-    dialect: Dialect::Responses,
-    vocabulary: Vocabulary::Codex,
-    tells_as_it_goes: true,
-    gives_up: true,
-    env: |_| vec![("OPENAI_API_KEY", "false-key-for-tests".into())],
-    config: |url| {
-        json!({
-            "model_provider": "mock",
-            "model_providers": {"mock": {
-                "name": "mock",
-                "base_url": format!("{url}/v1"),
-                "wire_api": "responses",
-                "env_key": "OPENAI_API_KEY",
-            }},
-        })
-    },
-};
+use real::agents::CODEX;
 
 #[test]
 fn works_in_a_hostile_place() {

@@ -3,22 +3,7 @@
 mod common;
 mod real;
 
-use real::RealAgent;
-use serde_json::Value;
-use terca_testkit::{Dialect, Vocabulary};
-
-const GEMINI: RealAgent = RealAgent {
-    name: "gemini-cli",
-    version: "0.61.0",
-    model: "gemini-2.5-pro",
-    asked_for: "gemini-2.5-pro",
-    dialect: Dialect::Gemini,
-    vocabulary: Vocabulary::GeminiCli,
-    tells_as_it_goes: true,
-    gives_up: true,
-    env: |url| vec![("GEMINI_API_KEY", "false-key-for-tests".into()), ("GOOGLE_GEMINI_BASE_URL", url.into())],
-    config: |_| Value::Null,
-};
+use real::agents::GEMINI;
 
 #[test]
 fn works_in_a_hostile_place() {

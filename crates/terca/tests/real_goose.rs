@@ -3,22 +3,7 @@
 mod common;
 mod real;
 
-use real::RealAgent;
-use serde_json::Value;
-use terca_testkit::{Dialect, Vocabulary};
-
-const GOOSE: RealAgent = RealAgent {
-    name: "goose",
-    version: "1.52.0",
-    model: "openai/mock-model",
-    asked_for: "mock-model",
-    dialect: Dialect::Chat,
-    vocabulary: Vocabulary::Goose,
-    tells_as_it_goes: false,
-    gives_up: true,
-    env: |url| vec![("OPENAI_API_KEY", "false-key-for-tests".into()), ("OPENAI_HOST", url.into())],
-    config: |_| Value::Null,
-};
+use real::agents::GOOSE;
 
 #[test]
 fn works_in_a_hostile_place() {

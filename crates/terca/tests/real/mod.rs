@@ -6,6 +6,8 @@
 #![allow(dead_code, reason = "each agent's file takes what it needs")]
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test that cannot go on says so and ends")]
 
+pub mod agents;
+
 use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};

@@ -1,0 +1,103 @@
+//! What is particular to each agent.
+
+use serde_json::{Value, json};
+use terca_testkit::{Dialect, Vocabulary};
+
+use super::RealAgent;
+
+pub const GEMINI: RealAgent = RealAgent {
+    name: "gemini-cli",
+    version: "0.61.0",
+    model: "gemini-2.5-pro",
+    asked_for: "gemini-2.5-pro",
+    dialect: Dialect::Gemini,
+    vocabulary: Vocabulary::GeminiCli,
+    tells_as_it_goes: true,
+    gives_up: true,
+    env: |url| vec![("GEMINI_API_KEY", "false-key-for-tests".into()), ("GOOGLE_GEMINI_BASE_URL", url.into())],
+    config: |_| Value::Null,
+};
+
+pub const CLAUDE: RealAgent = RealAgent {
+    name: "claude-code",
+    version: "2.1.197",
+    model: "claude-opus-4-8",
+    asked_for: "claude-opus-4-8",
+    dialect: Dialect::Anthropic,
+    vocabulary: Vocabulary::ClaudeCode,
+    tells_as_it_goes: true,
+    gives_up: true,
+    env: |url| vec![("ANTHROPIC_API_KEY", "false-key-for-tests".into()), ("ANTHROPIC_BASE_URL", url.into())],
+    config: |_| Value::Null,
+};
+
+pub const CODEX: RealAgent = RealAgent {
+    name: "codex",
+    version: "0.166.0",
+    model: "gpt-6.1-sol",
+    asked_for: "gpt-6.1-sol",
+    dialect: Dialect::Responses,
+    vocabulary: Vocabulary::Codex,
+    tells_as_it_goes: true,
+    gives_up: true,
+    env: |_| vec![("OPENAI_API_KEY", "false-key-for-tests".into())],
+    config: |url| {
+        json!({
+            "model_provider": "mock",
+            "model_providers": {"mock": {
+                "name": "mock",
+                "base_url": format!("{url}/v1"),
+                "wire_api": "responses",
+                "env_key": "OPENAI_API_KEY",
+            }},
+        })
+    },
+};
+
+pub const OPENCODE: RealAgent = RealAgent {
+    name: "opencode",
+    version: "1.18.33",
+    model: "mock/mock-model",
+    asked_for: "mock-model",
+    dialect: Dialect::Chat,
+    vocabulary: Vocabulary::Opencode,
+    tells_as_it_goes: false,
+    gives_up: true,
+    env: |_| vec![("OPENAI_API_KEY", "false-key-for-tests".into())],
+    config: |url| {
+        json!({"provider": {"mock": {
+            "npm": "@ai-sdk/openai-compatible",
+            "name": "Mock",
+            "options": {"baseURL": format!("{url}/v1"), "apiKey": "false-key-for-tests"},
+            "models": {"mock-model": {"name": "Mock", "limit": {"context": 400_000, "output": 8_000}}},
+        }}})
+    },
+};
+
+pub const QWEN: RealAgent = RealAgent {
+    name: "qwen-code",
+    version: "0.24.4",
+    model: "mock-model",
+    asked_for: "mock-model",
+    dialect: Dialect::Chat,
+    vocabulary: Vocabulary::QwenCode,
+    tells_as_it_goes: true,
+    gives_up: false,
+    env: |url| {
+        vec![("OPENAI_API_KEY", "false-key-for-tests".into()), ("OPENAI_BASE_URL", format!("{url}/v1"))]
+    },
+    config: |_| Value::Null,
+};
+
+pub const GOOSE: RealAgent = RealAgent {
+    name: "goose",
+    version: "1.52.0",
+    model: "openai/mock-model",
+    asked_for: "mock-model",
+    dialect: Dialect::Chat,
+    vocabulary: Vocabulary::Goose,
+    tells_as_it_goes: false,
+    gives_up: true,
+    env: |url| vec![("OPENAI_API_KEY", "false-key-for-tests".into()), ("OPENAI_HOST", url.into())],
+    config: |_| Value::Null,
+};
