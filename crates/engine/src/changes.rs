@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 
 use camino::Utf8Path;
 
-use crate::diff::Version;
+use crate::diff::{Change, Version};
 use crate::tree::{self, Copied};
 
 /// The workspace as it was when the agent started.
@@ -40,14 +40,6 @@ enum Content {
     /// Where a symbolic link pointed.
     Link(PathBuf),
     NotKept,
-}
-
-/// A file that is not what it was; `None` is "not there".
-#[derive(Debug)]
-pub struct Change {
-    pub path: PathBuf,
-    pub before: Option<Version>,
-    pub after: Option<Version>,
 }
 
 impl Snapshot {

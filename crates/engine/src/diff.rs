@@ -3,14 +3,12 @@
 use std::fmt::Write as _;
 use std::io::{self, Write};
 use std::os::unix::ffi::OsStrExt;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use camino::Utf8Path;
 use similar::TextDiff;
 use terca_core::mask::Mask;
-
-use crate::changes::Change;
 
 /// Larger files are named, not shown.
 const LARGEST_SHOWN: u64 = 1024 * 1024;
@@ -22,6 +20,14 @@ const PATIENCE: Duration = Duration::from_secs(2);
 const LINK: u32 = 0o120_000;
 const TYPE: u32 = 0o170_000;
 
+/// A file that is not what it was; `None` is "not there".
+#[derive(Debug)]
+pub struct Change {
+    pub path: PathBuf,
+    pub before: Option<Version>,
+    pub after: Option<Version>,
+}
+
 /// A file at one moment: the mode that git would record, and where its text is.
 #[derive(Debug, Clone)]
 pub struct Version {
@@ -32,7 +38,7 @@ pub struct Version {
 #[derive(Debug, Clone)]
 enum Text {
     Here(String),
-    At(std::path::PathBuf),
+    At(PathBuf),
     /// Binary, too large, or no file.
     Opaque,
 }

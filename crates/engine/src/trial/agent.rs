@@ -10,8 +10,7 @@ use terca_core::prose;
 use super::bench::Bench;
 use super::prepare::Prepared;
 use super::{Stop, process};
-use crate::changes::Change;
-use crate::diff;
+use crate::diff::{self, Change};
 use crate::supervise::Ended;
 use crate::tree;
 
