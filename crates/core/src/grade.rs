@@ -169,7 +169,10 @@ fn judge_command(exit: Exit, output: &str, contains: Option<&str>, matches: Opti
     if let Some(pattern) = matches
         && !is_match(pattern, output)
     {
-        return Verdict::fail(with_tail(&format!("the output does not match /{pattern}/"), output));
+        return Verdict::fail(with_tail(
+            &format!("the output does not match /{}/", on_one_line(pattern)),
+            output,
+        ));
     }
     Verdict::pass(exit.describe())
 }
@@ -205,9 +208,14 @@ fn judge_content(path: &str, content: &FileContent, text: Option<&str>, matches:
     if let Some(pattern) = matches
         && !is_match(pattern, found)
     {
-        return Verdict::fail(format!("{path} does not match /{pattern}/"));
+        return Verdict::fail(format!("{path} does not match /{}/", on_one_line(pattern)));
     }
     Verdict::pass(format!("{path} has it"))
+}
+
+/// A pattern as it would be typed: a line end in it is not to be taken for a blank.
+fn on_one_line(pattern: &Regex) -> String {
+    pattern.as_str().replace('\n', "\\n").replace('\t', "\\t")
 }
 
 /// `$` is the end of the text, and also the place before a last line end: `^55$` matches what `echo 55` prints.
@@ -316,6 +324,10 @@ mod tests {
         };
         let text = |text: &str| Evidence::Content(FileContent::Text(text.into()));
         assert_eq!(judge(&test(Some("x"), None), &text("axb")).score, 1.0);
+        assert_eq!(
+            judge(&test(None, Some("^#!\n")), &text("axb")),
+            Verdict::fail(r"a.txt does not match /^#!\n/")
+        );
         assert_eq!(
             judge(&test(Some("x"), Some("^b")), &text("axb")),
             Verdict::fail("a.txt does not match /^b/")
