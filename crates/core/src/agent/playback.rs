@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use super::{Decoder, Ending, Inputs, Invocation, Line, Reading};
 use crate::grade::Exit;
-use crate::mcp::McpServer;
+use crate::mcp::{McpServer, RemoteTransport};
 use crate::outcome::ErrorKind;
 use crate::transcript::{Record, Usage};
 
@@ -68,6 +68,23 @@ pub(super) fn inputs<'a>(
         stats_file: Utf8Path::new("/room/io/stats.json"),
         variables,
     }
+}
+
+/// A server that is a program with everything that can be said of one, and one that is somewhere else.
+pub(super) fn servers() -> Vec<(String, McpServer<String>)> {
+    let pair = |name: &str, value: &str| (name.to_owned(), value.to_owned());
+    let program = McpServer::Stdio {
+        command: "node".into(),
+        args: vec!["mcp.js".into(), "a b".into()],
+        env: vec![pair("FOO", "bar")],
+        cwd: Some("/srv/x".into()),
+    };
+    let elsewhere = McpServer::Remote {
+        url: "http://127.0.0.1:1/mcp".into(),
+        headers: vec![pair("Authorization", "Bearer x")],
+        transport: RemoteTransport::Http,
+    };
+    vec![("tiny".to_owned(), program), ("web".to_owned(), elsewhere)]
 }
 
 /// Everything about how an agent is started, for a snapshot.

@@ -143,40 +143,13 @@ fn pieces_are_joined_and_tools_have_results() {
 
 #[test]
 fn how_it_is_started() {
-    let servers = vec![
-        (
-            "tiny".to_owned(),
-            McpServer::Stdio {
-                command: "node".into(),
-                args: vec!["a b".into()],
-                env: vec![("FOO".into(), "bar".into())],
-                cwd: Some("/srv/x".into()),
-            },
-        ),
-        (
-            "web".to_owned(),
-            McpServer::Remote {
-                url: "http://127.0.0.1:1/mcp".into(),
-                headers: vec![("Authorization".into(), "Bearer x".into())],
-                transport: RemoteTransport::Http,
-            },
-        ),
-    ];
+    let servers = playback::servers();
     let config = json!({ "GOOSE_MAX_TURNS": 5, "extensions": { "apps": { "enabled": false } } });
     let invocation = Goose.invocation(&Inputs {
         model: Some("openrouter/qwen/qwen3-coder"),
         prompt: "- x",
         ..playback::inputs(&servers, Some(&config), &BTreeSet::new())
     });
-    let Launch::Program { program, args } = &invocation.launch else { panic!("not a program") };
-    let env: Vec<String> = invocation.env.iter().map(|(name, value)| format!("{name}={value}")).collect();
-    let file = &invocation.files[0];
-    insta::assert_snapshot!(format!(
-        "{} {program} {}\n{}: {}",
-        env.join(" "),
-        args.join(" "),
-        file.path,
-        file.content
-    ));
+    insta::assert_snapshot!(playback::shown(&invocation));
     assert_eq!(model_variables("gpt-5"), [("GOOSE_MODEL", "gpt-5")]);
 }

@@ -117,48 +117,14 @@ fn a_prompt_runs_no_command() {
 
 #[test]
 fn how_it_is_started() {
-    let servers = vec![
-        (
-            "tiny".to_owned(),
-            McpServer::Stdio {
-                command: "node".into(),
-                args: vec!["a b".into()],
-                env: vec![("FOO".into(), "bar".into())],
-                cwd: Some("/srv/x".into()),
-            },
-        ),
-        (
-            "web".to_owned(),
-            McpServer::Remote {
-                url: "http://127.0.0.1:1/mcp".into(),
-                headers: vec![("Authorization".into(), "Bearer x".into())],
-                transport: RemoteTransport::Http,
-            },
-        ),
-        (
-            "old".to_owned(),
-            McpServer::Remote {
-                url: "http://127.0.0.1:1/sse".into(),
-                headers: vec![],
-                transport: RemoteTransport::Sse,
-            },
-        ),
-    ];
+    let mut servers = playback::servers();
+    let transport = RemoteTransport::Sse;
+    let old = McpServer::Remote { url: "http://127.0.0.1:1/sse".into(), headers: vec![], transport };
+    servers.push(("old".to_owned(), old));
     let config = json!({ "model": { "maxSessionTurns": 5 }, "privacy": null });
     let invocation = QwenCode.invocation(&Inputs {
         model: Some("qwen3-coder-plus"),
         ..playback::inputs(&servers, Some(&config), &BTreeSet::new())
     });
-    let Launch::Program { program, args } = &invocation.launch else { panic!("not a program") };
-    let env: Vec<String> = invocation.env.iter().map(|(name, value)| format!("{name}={value}")).collect();
-    let (file, side) = (&invocation.files[0], &invocation.side_files[0]);
-    insta::assert_snapshot!(format!(
-        "{} {program} {}\n{}: {}{}/{}",
-        env.join(" "),
-        args.join(" "),
-        file.path,
-        file.content,
-        side.dir,
-        side.glob
-    ));
+    insta::assert_snapshot!(playback::shown(&invocation));
 }
