@@ -36,7 +36,7 @@ struct Known {
 
 const BIN: &str = "node_modules/.bin";
 
-const AGENTS: [Known; 6] = [
+const AGENTS: &[Known] = &[
     Known { agent: "gemini-cli", program: "gemini", version: "0.61.0", bin: BIN },
     Known { agent: "qwen-code", program: "qwen", version: "0.24.4", bin: BIN },
     Known { agent: "claude-code", program: "claude", version: "2.1.197", bin: BIN },

@@ -27,7 +27,7 @@ use crate::mcp::McpServer;
 use crate::outcome::TrialError;
 use crate::transcript::{Record, Usage};
 
-static AGENTS: [&dyn Agent; 9] = [
+static AGENTS: &[&dyn Agent] = &[
     &gemini_cli::GeminiCli,
     &claude_code::ClaudeCode,
     &codex::Codex,
