@@ -5,7 +5,7 @@ use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
 use crate::matrix::TrialSpec;
-use crate::outcome::TrialReport;
+use crate::outcome::{TrialError, TrialReport};
 use crate::transcript::Usage;
 
 /// A numbered event: one line of the journal.
@@ -29,6 +29,11 @@ pub enum EventKind {
         baseline: String,
         trials: Vec<TrialHead>,
     },
+    /// The run goes on after it was interrupted, by its user or by a crash: what was in flight is not any more.
+    RunResumed {
+        terca_version: String,
+        concurrency: usize,
+    },
     TrialStarted {
         trial: u32,
     },
@@ -45,6 +50,20 @@ pub enum EventKind {
     TrialFinished {
         trial: u32,
         report: Box<TrialReport>,
+    },
+    /// A trial ended in an error and is tried again.
+    AttemptFailed {
+        trial: u32,
+        report: Box<TrialReport>,
+        wait_seconds: f64,
+    },
+    /// Every further trial of a variant would end in this error: they are not started.
+    VariantStopped {
+        environment: String,
+        experiment: String,
+        error: TrialError,
+        /// How many trials are left out.
+        trials: usize,
     },
     /// No further trial is started.
     Stopping {

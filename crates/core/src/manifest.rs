@@ -4,9 +4,11 @@ use serde_json::{Value, json};
 
 use crate::config::suite::{Action, Suite};
 use crate::event::TrialHead;
+use crate::fingerprint::CasePrint;
 use crate::mask::Mask;
 use crate::matrix::{Case, Plan, TrialSpec, Variant};
 use crate::mcp::McpServer;
+use crate::shard::Shard;
 
 /// What `run.json` says beside the plan.
 #[derive(Debug)]
@@ -16,8 +18,14 @@ pub struct Settings<'a> {
     pub concurrency: usize,
     /// The ids in the order the trials are started.
     pub order: Vec<u32>,
+    /// What the command line asked for, so that the run can be resumed.
+    pub command: Value,
+    /// The part of the plan that this run is.
+    pub shard: Option<Shard>,
+    pub fingerprints: &'a [CasePrint],
 }
 
+/// The whole plan, also where the run is a part of it.
 pub fn manifest(suite: &Suite, plan: &Plan, settings: &Settings<'_>, mask: &Mask) -> Value {
     let cases = plan.trials.chunk_by(|a, b| std::sync::Arc::ptr_eq(&a.case, &b.case));
     let document = json!({
@@ -32,6 +40,9 @@ pub fn manifest(suite: &Suite, plan: &Plan, settings: &Settings<'_>, mask: &Mask
         "cases": cases.map(case).collect::<Vec<_>>(),
         "trials": plan.trials.iter().map(TrialHead::of).collect::<Vec<_>>(),
         "order": settings.order,
+        "shard": settings.shard,
+        "command": settings.command,
+        "fingerprints": settings.fingerprints,
     });
     masked(document, mask)
 }

@@ -116,6 +116,28 @@ pub struct Phases {
     pub tests: Option<f64>,
 }
 
+/// An attempt that ended in an error and was followed by another.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Attempt {
+    pub error: Option<TrialError>,
+    /// What it used: paid for, though in no figure of the trial.
+    pub stats: Stats,
+    pub started_at: Option<Timestamp>,
+    pub duration_seconds: f64,
+}
+
+impl Attempt {
+    pub fn of(report: &TrialReport) -> Self {
+        Attempt {
+            error: report.error.clone(),
+            stats: report.stats.clone(),
+            started_at: report.started_at,
+            duration_seconds: report.duration_seconds,
+        }
+    }
+}
+
 /// Everything a finished trial has to say.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]

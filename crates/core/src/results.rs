@@ -4,8 +4,8 @@ use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
 use crate::event::{RunStatus, TrialHead};
-use crate::outcome::TrialReport;
-use crate::state::RunState;
+use crate::outcome::{Attempt, TrialReport};
+use crate::state::{RunState, StoppedVariant};
 use crate::summary::{Summary, summarise};
 
 pub const SCHEMA_VERSION: u32 = 1;
@@ -21,6 +21,9 @@ pub struct Results {
     pub seed: u64,
     pub started_at: Option<Timestamp>,
     pub finished_at: Option<Timestamp>,
+    /// Variants whose further trials were not started, since they would all have ended in the same error.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub stopped_variants: Vec<StoppedVariant>,
     pub trials: Vec<TrialResult>,
     pub summary: Summary,
 }
@@ -31,6 +34,9 @@ pub struct TrialResult {
     pub head: TrialHead,
     #[serde(flatten)]
     pub report: TrialReport,
+    /// Attempts before this one, which ended in errors. What they left is in `attempts/` of the trial's folder.
+    #[serde(default, rename = "earlierAttempts", skip_serializing_if = "Vec::is_empty")]
+    pub earlier: Vec<Attempt>,
 }
 
 impl Results {
@@ -44,10 +50,15 @@ impl Results {
             seed: state.seed,
             started_at: state.started_at,
             finished_at: state.finished_at,
+            stopped_variants: state.stopped_variants.clone(),
             trials: state
                 .trials
                 .iter()
-                .map(|trial| TrialResult { head: trial.head.clone(), report: trial.report.clone() })
+                .map(|trial| TrialResult {
+                    head: trial.head.clone(),
+                    report: trial.report.clone(),
+                    earlier: trial.earlier.clone(),
+                })
                 .collect(),
             summary: summarise(state),
         }

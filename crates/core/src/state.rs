@@ -3,9 +3,10 @@
 //! Everything that shows or saves a run reads this. Law: folding `events.jsonl` gives `results.json`.
 
 use jiff::Timestamp;
+use serde::{Deserialize, Serialize};
 
 use crate::event::{Event, EventKind, Phase, RunStatus, StopReason, TrialHead};
-use crate::outcome::{Status, TrialReport};
+use crate::outcome::{Attempt, Status, TrialError, TrialReport};
 use crate::transcript::Usage;
 
 #[derive(Debug, Clone, PartialEq)]
@@ -24,6 +25,7 @@ pub struct RunState {
     /// In the order of their ids.
     pub trials: Vec<Trial>,
     pub counts: Counts,
+    pub stopped_variants: Vec<StoppedVariant>,
     /// The trials in flight, in the order they were started: positions in `trials`.
     pub in_flight: Vec<usize>,
 }
@@ -33,6 +35,8 @@ pub struct Trial {
     pub head: TrialHead,
     pub report: TrialReport,
     pub live: Option<Live>,
+    /// Attempts that ended in an error and were followed by another.
+    pub earlier: Vec<Attempt>,
 }
 
 /// A trial in flight.
@@ -42,6 +46,15 @@ pub struct Live {
     pub phase: Phase,
     pub doing: String,
     pub usage: Usage,
+}
+
+/// A variant whose further trials were not started.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct StoppedVariant {
+    pub environment: String,
+    pub experiment: String,
+    pub error: TrialError,
+    pub trials: usize,
 }
 
 /// How many trials ended how.
@@ -88,6 +101,7 @@ impl Default for RunState {
             stopping: None,
             trials: Vec::new(),
             counts: Counts::default(),
+            stopped_variants: Vec::new(),
             in_flight: Vec::new(),
         }
     }
@@ -118,6 +132,11 @@ impl RunState {
                     ..RunState::default()
                 };
             }
+            EventKind::RunResumed { terca_version, concurrency } => {
+                self.terca_version.clone_from(terca_version);
+                self.concurrency = *concurrency;
+                self.resumed();
+            }
             EventKind::TrialStarted { trial } => self.trial_started(*trial, event.at),
             EventKind::PhaseStarted { trial, phase } => {
                 if let Some(live) = self.live(*trial) {
@@ -132,12 +151,32 @@ impl RunState {
                 }
             }
             EventKind::TrialFinished { trial, report } => self.trial_finished(*trial, report),
+            EventKind::AttemptFailed { trial, report, .. } => self.attempt_failed(*trial, report),
+            EventKind::VariantStopped { environment, experiment, error, trials } => {
+                self.stopped_variants.push(StoppedVariant {
+                    environment: environment.clone(),
+                    experiment: experiment.clone(),
+                    error: error.clone(),
+                    trials: *trials,
+                });
+            }
             EventKind::Stopping { reason } => self.stopping = Some(*reason),
             EventKind::RunFinished { status } => {
                 self.status = *status;
                 self.finished_at = Some(event.at);
             }
         }
+    }
+
+    /// What was in flight has not run; what was told about stopping is over.
+    fn resumed(&mut self) {
+        for index in std::mem::take(&mut self.in_flight) {
+            self.trials[index].live = None;
+        }
+        self.status = RunStatus::Running;
+        self.finished_at = None;
+        self.stopping = None;
+        self.stopped_variants.clear();
     }
 
     fn trial_started(&mut self, id: u32, at: Timestamp) {
@@ -154,10 +193,21 @@ impl RunState {
         let trial = &mut self.trials[index];
         trial.live = None;
         let before = std::mem::replace(&mut trial.report, report.clone());
+        if before.status == Status::Error {
+            trial.earlier.push(Attempt::of(&before));
+        }
         self.in_flight.retain(|other| *other != index);
         // A trial that is finished a second time, in a resumed run say, counts as it ended last.
         self.counts.change(before.status, |count| count - 1);
         self.counts.change(report.status, |count| count + 1);
+    }
+
+    fn attempt_failed(&mut self, id: u32, report: &TrialReport) {
+        let Some(index) = self.position(id) else { return };
+        let trial = &mut self.trials[index];
+        trial.live = None;
+        trial.earlier.push(Attempt::of(report));
+        self.in_flight.retain(|other| *other != index);
     }
 
     fn live(&mut self, id: u32) -> Option<&mut Live> {
@@ -175,7 +225,13 @@ impl RunState {
 }
 
 impl Trial {
+    /// The number of the attempt that comes next, from 1.
+    pub fn next_attempt(&self) -> u32 {
+        let failed = self.earlier.len() + usize::from(self.report.status == Status::Error);
+        u32::try_from(failed).unwrap_or(u32::MAX - 1) + 1
+    }
+
     fn pending(head: TrialHead) -> Self {
-        Trial { head, report: TrialReport::pending(), live: None }
+        Trial { head, report: TrialReport::pending(), live: None, earlier: Vec::new() }
     }
 }

@@ -5,11 +5,13 @@
 //! the world: it receives events over one channel, numbers and journals them, folds them into the run's state,
 //! and shows them.
 
+pub mod content;
 pub mod credentials;
 pub mod discover;
 pub mod doctor;
 pub mod environment;
 pub mod interrupt;
+pub mod join;
 pub mod runs;
 pub mod scheduler;
 pub mod signals;

@@ -1,14 +1,16 @@
 //! The runs so far, read back from disk.
 
-use std::io;
+use std::fs::File;
+use std::io::{self, Read, Seek, SeekFrom};
 
 use camino::{Utf8Path, Utf8PathBuf};
-use terca_core::event::Event;
+use serde_json::Value;
+use terca_core::event::{Event, EventKind, RunStatus};
 use terca_core::results::Results;
 use terca_core::state::RunState;
 use thiserror::Error;
 
-use crate::store::{EVENTS, runs_dir};
+use crate::store::{EVENTS, RUN, is_going_on, runs_dir};
 
 #[derive(Debug, Error)]
 pub enum RunsError {
@@ -27,6 +29,8 @@ pub enum RunsError {
 pub struct PastRun {
     pub dir: Utf8PathBuf,
     pub state: RunState,
+    /// The number of the next event.
+    pub next_sequence: u64,
 }
 
 impl PastRun {
@@ -47,6 +51,7 @@ pub fn names(suite_dir: &Utf8Path) -> Result<Vec<String>, RunsError> {
         .flatten()
         .filter(|entry| entry.path().is_dir())
         .map(|entry| entry.file_name().to_owned())
+        .filter(|name| !name.starts_with('.'))
         .collect();
     names.sort_by_key(|name| order(name));
     Ok(names)
@@ -64,6 +69,11 @@ fn number_of(name: &str) -> Option<u32> {
 
 /// Opens a run by name, by number (the latest of that number), or the latest.
 pub fn open(suite_dir: &Utf8Path, name: Option<&str>) -> Result<PastRun, RunsError> {
+    read(&find(suite_dir, name)?)
+}
+
+/// The folder of such a run.
+pub fn find(suite_dir: &Utf8Path, name: Option<&str>) -> Result<Utf8PathBuf, RunsError> {
     let names = names(suite_dir)?;
     let Some(latest) = names.last() else { return Err(RunsError::None(runs_dir(suite_dir))) };
     let chosen = match name {
@@ -77,7 +87,7 @@ pub fn open(suite_dir: &Utf8Path, name: Option<&str>) -> Result<PastRun, RunsErr
             exact.or_else(by_number).ok_or_else(|| unknown(name, &names))?
         }
     };
-    read(&runs_dir(suite_dir).join(chosen))
+    Ok(runs_dir(suite_dir).join(chosen))
 }
 
 fn unknown(name: &str, names: &[String]) -> RunsError {
@@ -89,14 +99,29 @@ fn unknown(name: &str, names: &[String]) -> RunsError {
 
 /// Folds the journal of a run.
 pub fn read(dir: &Utf8Path) -> Result<PastRun, RunsError> {
+    let mut state = RunState::default();
+    let mut next_sequence = 0;
+    for event in events(dir)? {
+        state.apply(&event);
+        next_sequence = event.seq + 1;
+    }
+    // Nobody was left to say so.
+    if state.status == RunStatus::Running && !is_going_on(dir) {
+        state.status = RunStatus::Interrupted;
+    }
+    Ok(PastRun { dir: dir.to_owned(), state, next_sequence })
+}
+
+/// The journal of a run.
+pub fn events(dir: &Utf8Path) -> Result<Vec<Event>, RunsError> {
     let path = dir.join(EVENTS);
     let text = std::fs::read(&path).map_err(|source| RunsError::Read { path: path.clone(), source })?;
     let text = String::from_utf8_lossy(&text);
-    let mut state = RunState::default();
     let lines: Vec<&str> = text.lines().collect();
+    let mut events = Vec::new();
     for (index, line) in lines.iter().enumerate() {
         match serde_json::from_str::<Event>(line) {
-            Ok(event) => state.apply(&event),
+            Ok(event) => events.push(event),
             // The last line may be torn: Terca was killed while writing it.
             Err(_) if index + 1 == lines.len() && !text.ends_with('\n') => {}
             Err(error) => {
@@ -104,5 +129,29 @@ pub fn read(dir: &Utf8Path) -> Result<PastRun, RunsError> {
             }
         }
     }
-    Ok(PastRun { dir: dir.to_owned(), state })
+    Ok(events)
+}
+
+/// The plan that a run was started with, as `run.json` has it.
+pub fn plan(dir: &Utf8Path) -> Result<Value, RunsError> {
+    let path = dir.join(RUN);
+    let text = std::fs::read(&path).map_err(|source| RunsError::Read { path: path.clone(), source })?;
+    serde_json::from_slice(&text).map_err(|error| RunsError::Read { path, source: error.into() })
+}
+
+/// The latest run, if it was interrupted. Looks at the end of its journal alone.
+pub fn latest_interrupted(suite_dir: &Utf8Path) -> Option<String> {
+    const LONGEST_END: i64 = 4096;
+    let name = names(suite_dir).ok()?.pop()?;
+    let dir = runs_dir(suite_dir).join(&name);
+    let mut journal = File::open(dir.join(EVENTS)).ok()?;
+    let length = i64::try_from(journal.metadata().ok()?.len()).ok()?;
+    journal.seek(SeekFrom::End(-length.min(LONGEST_END))).ok()?;
+    let mut end = Vec::new();
+    journal.read_to_end(&mut end).ok()?;
+    let end = String::from_utf8_lossy(&end);
+    let last = end.lines().next_back().and_then(|line| serde_json::from_str::<Event>(line).ok());
+    let is_complete = last
+        .is_some_and(|event| matches!(event.kind, EventKind::RunFinished { status: RunStatus::Complete }));
+    (!is_complete && !is_going_on(&dir)).then_some(name)
 }

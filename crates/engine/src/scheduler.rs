@@ -5,7 +5,6 @@
 //! is one writer of truth.
 
 use std::any::Any;
-use std::collections::VecDeque;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
@@ -13,10 +12,13 @@ use std::time::{Duration, Instant};
 
 use jiff::Timestamp;
 use terca_core::event::{Event, EventKind, RunStatus, StopReason, TrialHead};
+use terca_core::limits::Limits;
 use terca_core::matrix::TrialSpec;
 use terca_core::observer::Observer;
 use terca_core::outcome::{ErrorKind, Status, TrialError, TrialReport};
-use terca_core::state::RunState;
+use terca_core::queue::Queue;
+use terca_core::retry;
+use terca_core::state::{RunState, Trial};
 
 use crate::store::{Store, StoreError};
 use crate::trial::{self, Context};
@@ -33,11 +35,22 @@ pub struct Orders {
     pub baseline: String,
     pub terca_version: String,
     pub seed: u64,
-    pub concurrency: usize,
+    pub limits: Limits,
     pub fail_fast: bool,
+    /// How often a trial that ended in an error is tried again.
+    pub retries: u32,
     pub trials: Vec<TrialSpec>,
     /// Positions in `trials`, in the order to start them.
     pub order: Vec<usize>,
+    /// What has happened already, in a run that is resumed.
+    pub past: Option<Past>,
+}
+
+/// The journal so far, folded.
+#[derive(Debug, Clone)]
+pub struct Past {
+    pub state: RunState,
+    pub next_sequence: u64,
 }
 
 /// A run that has come to an end.
@@ -70,14 +83,20 @@ pub fn run(
     observer: &mut dyn Observer,
 ) -> Result<Finished, StoreError> {
     let (sender, receiver) = mail;
+    let (state, sequence) = match &orders.past {
+        Some(past) => (past.state.clone(), past.next_sequence),
+        None => (RunState::default(), 0),
+    };
     let mut run = Run {
         orders,
         context,
         store,
         observer,
-        state: RunState::default(),
-        sequence: 0,
-        waiting: orders.order.iter().copied().collect(),
+        state,
+        sequence,
+        queue: Queue::new(&orders.trials, &orders.order, orders.limits.clone()),
+        started: Instant::now(),
+        random: fastrand::Rng::with_seed(orders.seed),
         signals: 0,
         sender,
     };
@@ -97,7 +116,9 @@ struct Run<'a> {
     observer: &'a mut dyn Observer,
     state: RunState,
     sequence: u64,
-    waiting: VecDeque<usize>,
+    queue: Queue,
+    started: Instant,
+    random: fastrand::Rng,
     signals: u32,
     sender: Sender<Message>,
 }
@@ -108,7 +129,7 @@ impl Run<'_> {
         let mut leave_at: Option<Instant> = None;
         loop {
             self.start_trials()?;
-            if self.state.in_flight.is_empty() && (self.waiting.is_empty() || self.is_stopping()) {
+            if self.state.in_flight.is_empty() && (self.queue.is_empty() || self.is_stopping()) {
                 break;
             }
             match receiver.recv_timeout(TICK) {
@@ -131,12 +152,19 @@ impl Run<'_> {
 
     fn begin(&mut self) -> Result<(), StoreError> {
         let orders = self.orders;
+        let agents =
+            orders.order.iter().map(|index| orders.trials[*index].case.variant.agent.agent.profile().name);
+        let concurrency = orders.limits.total(agents).max(1);
+        if orders.past.is_some() {
+            let terca_version = orders.terca_version.clone();
+            return self.record(EventKind::RunResumed { terca_version, concurrency });
+        }
         self.record(EventKind::RunStarted {
             run: self.store.name.clone(),
             suite: orders.suite.clone(),
             terca_version: orders.terca_version.clone(),
             seed: orders.seed,
-            concurrency: orders.concurrency,
+            concurrency,
             baseline: orders.baseline.clone(),
             trials: orders.trials.iter().map(TrialHead::of).collect(),
         })
@@ -160,23 +188,67 @@ impl Run<'_> {
     }
 
     fn start_trials(&mut self) -> Result<(), StoreError> {
-        while !self.is_stopping() && self.state.in_flight.len() < self.orders.concurrency {
-            let Some(next) = self.waiting.pop_front() else { return Ok(()) };
+        while !self.is_stopping() {
+            let Some(next) = self.queue.next(self.started.elapsed()) else { break };
             let trial = self.orders.trials[next].clone();
+            let attempt = self.state.trial(trial.id).map_or(1, Trial::next_attempt);
             self.record(EventKind::TrialStarted { trial: trial.id })?;
-            start(trial, self.context.clone(), &self.sender);
+            start(trial, attempt, self.context.clone(), &self.sender);
         }
         Ok(())
     }
 
     fn hear(&mut self, kind: EventKind) -> Result<(), StoreError> {
-        let failed =
-            matches!(&kind, EventKind::TrialFinished { report, .. } if report.status != Status::Passed);
-        self.record(kind)?;
-        if failed && self.orders.fail_fast && !self.is_stopping() {
+        match kind {
+            EventKind::TrialFinished { trial, report } => self.trial_ended(trial, report),
+            other => self.record(other),
+        }
+    }
+
+    fn trial_ended(&mut self, id: u32, report: Box<TrialReport>) -> Result<(), StoreError> {
+        // Trials stand in the order of their ids.
+        let found = self.orders.trials.binary_search_by_key(&id, |trial| trial.id);
+        let Ok(position) = found else { return Ok(()) };
+        let error = report.error.clone();
+        let rate_limited = error.as_ref().is_some_and(|error| error.kind == ErrorKind::RateLimit);
+        self.queue.ended(position, rate_limited);
+        if let Some(wait) = self.wait_before_retry(position, &report) {
+            self.queue.again(position, self.started.elapsed() + wait);
+            let wait_seconds = (wait.as_secs_f64() * 1000.0).round() / 1000.0;
+            return self.record(EventKind::AttemptFailed { trial: id, report, wait_seconds });
+        }
+        let passed = report.status == Status::Passed;
+        self.record(EventKind::TrialFinished { trial: id, report })?;
+        if let Some(error) = error.filter(|error| retry::is_hopeless(error.kind)) {
+            self.stop_variant(position, error)?;
+        }
+        if !passed && self.orders.fail_fast && !self.is_stopping() {
             self.record(EventKind::Stopping { reason: StopReason::FailFast })?;
         }
         Ok(())
+    }
+
+    /// How long to wait for another attempt; `None` when there is to be none.
+    fn wait_before_retry(&mut self, position: usize, report: &TrialReport) -> Option<Duration> {
+        let error = report.error.as_ref().filter(|_| report.status == Status::Error)?;
+        let wanted = report.attempts <= self.orders.retries && !self.is_stopping();
+        if !wanted || self.queue.is_stopped(position) {
+            return None;
+        }
+        retry::wait(error, report.attempts, self.random.f64())
+    }
+
+    fn stop_variant(&mut self, position: usize, error: TrialError) -> Result<(), StoreError> {
+        if self.queue.is_stopped(position) {
+            return Ok(());
+        }
+        let trials = self.queue.stop_variant_of(position);
+        if trials == 0 {
+            return Ok(());
+        }
+        let variant = &self.orders.trials[position].case.variant;
+        let (environment, experiment) = (variant.environment.clone(), variant.experiment.clone());
+        self.record(EventKind::VariantStopped { environment, experiment, error, trials })
     }
 
     fn signal(&mut self) -> Result<(), StoreError> {
@@ -212,7 +284,7 @@ impl Run<'_> {
 }
 
 /// Starts a trial on a thread of its own. Whatever happens there, a report comes back.
-fn start(trial: TrialSpec, context: Arc<Context>, sender: &Sender<Message>) {
+fn start(trial: TrialSpec, attempt: u32, context: Arc<Context>, sender: &Sender<Message>) {
     let id = trial.id;
     let work = {
         let sender = sender.clone();
@@ -221,29 +293,29 @@ fn start(trial: TrialSpec, context: Arc<Context>, sender: &Sender<Message>) {
                 // The loop has left when this fails: nobody is listening any more.
                 let _ = sender.send(Message::Trial(kind));
             };
-            let outcome = catch_unwind(AssertUnwindSafe(|| trial::run(&trial, &context, &emit)));
-            let report = outcome.unwrap_or_else(|panic| broken(&*panic));
+            let outcome = catch_unwind(AssertUnwindSafe(|| trial::run(&trial, attempt, &context, &emit)));
+            let report = outcome.unwrap_or_else(|panic| broken(&*panic, attempt));
             // Let go before the end is told: whoever hears of the last end may remove the work directory.
             drop(context);
             emit(EventKind::TrialFinished { trial: id, report: Box::new(report) });
         }
     };
     if let Err(error) = std::thread::Builder::new().name(format!("trial {id}")).spawn(work) {
-        let report = internal_error(format!("no thread could be started: {error}"));
+        let report = internal_error(format!("no thread could be started: {error}"), attempt);
         let _ = sender.send(Message::Trial(EventKind::TrialFinished { trial: id, report: Box::new(report) }));
     }
 }
 
-fn broken(panic: &(dyn Any + Send)) -> TrialReport {
+fn broken(panic: &(dyn Any + Send), attempt: u32) -> TrialReport {
     let words = panic.downcast_ref::<String>().map(String::as_str).or(panic.downcast_ref::<&str>().copied());
-    internal_error(format!("a bug in Terca: {}", words.unwrap_or("a panic without words")))
+    internal_error(format!("a bug in Terca: {}", words.unwrap_or("a panic without words")), attempt)
 }
 
-fn internal_error(message: String) -> TrialReport {
+fn internal_error(message: String, attempt: u32) -> TrialReport {
     TrialReport {
         status: Status::Error,
         error: Some(TrialError::new(ErrorKind::Internal, message)),
-        attempts: 1,
+        attempts: attempt,
         ..TrialReport::pending()
     }
 }

@@ -1,7 +1,7 @@
 //! A run on disk: its folder, the journal, and the results.
 
 use std::fs::File;
-use std::io::{self, Write};
+use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::time::{Duration, Instant};
 
 use camino::{Utf8Path, Utf8PathBuf};
@@ -47,15 +47,45 @@ pub struct Store {
 }
 
 impl Store {
-    /// Makes the next free folder of the day.
-    pub fn create(suite_dir: &Utf8Path, today: jiff::civil::Date) -> Result<Self, StoreError> {
+    /// Makes the next free folder of the day, with the plan and an empty journal in it: a folder without them is
+    /// never seen, so every run can be resumed.
+    pub fn create(
+        suite_dir: &Utf8Path,
+        today: jiff::civil::Date,
+        plan: &serde_json::Value,
+    ) -> Result<Self, StoreError> {
         let runs = runs_dir(suite_dir);
         fs::create_dir_all(&runs).map_err(refused("the runs directory could not be made"))?;
         keep_out_of_git(suite_dir).map_err(refused(".terca/.gitignore could not be written"))?;
-        let (name, dir) = next_folder(&runs, today).map_err(refused("the run's folder could not be made"))?;
-        let journal = File::options().create_new(true).append(true).open(dir.join(EVENTS));
+        let drafts = suite_dir.join(".terca");
+        remove_unfinished(&drafts);
+        let draft = drafts.join(format!("{DRAFT}{:08x}", fastrand::u32(..)));
+        fs::create_dir(&draft).map_err(refused("the run's folder could not be made"))?;
+        let journal = File::options().create_new(true).append(true).open(draft.join(EVENTS));
         let journal = journal.map_err(refused("events.jsonl could not be made"))?;
+        // Where files cannot be locked, nobody can tell whether the run is going on; that is all.
+        let _ = journal.try_lock();
+        replace(&draft, RUN, plan)?;
+        let (name, dir) =
+            next_folder(&runs, &draft, today).map_err(refused("the run's folder could not be made"))?;
         Ok(Store { name, dir, journal, written: None })
+    }
+
+    /// Opens the folder of a run that was interrupted, unless it is going on. What was being written to the journal
+    /// when Terca died is cut off.
+    pub fn reopen(dir: &Utf8Path) -> Result<Self, StoreError> {
+        let path = dir.join(EVENTS);
+        let open = || -> io::Result<File> {
+            let journal = File::options().read(true).append(true).open(&path)?;
+            if let Err(std::fs::TryLockError::WouldBlock) = journal.try_lock() {
+                return Err(io::Error::other("the run is still going on"));
+            }
+            cut_torn_line(&journal)?;
+            Ok(journal)
+        };
+        let journal = open().map_err(refused(path.to_string()))?;
+        let name = dir.file_name().unwrap_or_default().to_owned();
+        Ok(Store { name, dir: dir.to_owned(), journal, written: None })
     }
 
     /// Appends an event. One write for one line: what is finished is never lost.
@@ -75,25 +105,61 @@ impl Store {
     /// Replaces `results.json` atomically: whoever reads it finds a whole document.
     pub fn write_results(&mut self, state: &RunState) -> Result<(), StoreError> {
         let started = Instant::now();
-        self.replace(RESULTS, &Results::of(state))?;
+        replace(&self.dir, RESULTS, &Results::of(state))?;
         self.written = Some((Instant::now(), started.elapsed()));
         Ok(())
     }
+}
 
-    pub fn write_plan(&self, plan: &serde_json::Value) -> Result<(), StoreError> {
-        self.replace(RUN, plan)
+fn replace(dir: &Utf8Path, name: &str, document: &impl serde::Serialize) -> Result<(), StoreError> {
+    let (new, place) = (dir.join(format!(".{name}.new")), dir.join(name));
+    let write = || -> io::Result<()> {
+        let mut file = io::BufWriter::new(File::create(&new)?);
+        serde_json::to_writer_pretty(&mut file, document)?;
+        file.write_all(b"\n")?;
+        file.flush()?;
+        std::fs::rename(&new, &place)
+    };
+    write().map_err(refused(format!("{place} could not be written")))
+}
+
+/// Whether a run's Terca is alive: it holds the journal locked for as long as it lives.
+pub fn is_going_on(dir: &Utf8Path) -> bool {
+    let Ok(journal) = File::open(dir.join(EVENTS)) else { return false };
+    matches!(journal.try_lock_shared(), Err(std::fs::TryLockError::WouldBlock))
+}
+
+/// A line that has no end was being written when Terca died, or when the disk was full.
+fn cut_torn_line(mut journal: &File) -> io::Result<()> {
+    const BLOCK: u64 = 64 * 1024;
+    let mut end = journal.metadata()?.len();
+    let mut block = Vec::new();
+    while end > 0 {
+        let start = end.saturating_sub(BLOCK);
+        journal.seek(SeekFrom::Start(start))?;
+        block.clear();
+        journal.take(end - start).read_to_end(&mut block)?;
+        if let Some(last) = block.iter().rposition(|byte| *byte == b'\n') {
+            return journal.set_len(start + last as u64 + 1);
+        }
+        end = start;
     }
+    journal.set_len(0)
+}
 
-    fn replace(&self, name: &str, document: &impl serde::Serialize) -> Result<(), StoreError> {
-        let (new, place) = (self.dir.join(format!(".{name}.new")), self.dir.join(name));
-        let write = || -> io::Result<()> {
-            let mut file = io::BufWriter::new(File::create(&new)?);
-            serde_json::to_writer_pretty(&mut file, document)?;
-            file.write_all(b"\n")?;
-            file.flush()?;
-            std::fs::rename(&new, &place)
-        };
-        write().map_err(refused(format!("{place} could not be written")))
+/// Folders that are being made have this before their names.
+const DRAFT: &str = ".new-";
+
+/// Drafts of programs that died before they had a folder.
+fn remove_unfinished(drafts: &Utf8Path) {
+    let Ok(entries) = drafts.read_dir_utf8() else { return };
+    for entry in entries.flatten().filter(|entry| entry.file_name().starts_with(DRAFT)) {
+        // One that has just been made and not yet locked is held to be another's, until it is old enough.
+        let age = entry.metadata().ok().and_then(|meta| meta.modified().ok()?.elapsed().ok());
+        let is_old = age.is_some_and(|age| age > Duration::from_secs(60));
+        if is_old && !is_going_on(entry.path()) {
+            let _ = fs::remove_dir_all(entry.path());
+        }
     }
 }
 
@@ -102,8 +168,13 @@ fn keep_out_of_git(suite_dir: &Utf8Path) -> io::Result<()> {
     if ignore.exists() { Ok(()) } else { fs::write(ignore, "*\n") }
 }
 
-/// `YYYY-MM-DD-NNN`. Making a directory succeeds for one alone, so two that start together get two folders.
-fn next_folder(runs: &Utf8Path, today: jiff::civil::Date) -> io::Result<(String, Utf8PathBuf)> {
+/// Gives the draft its name, `YYYY-MM-DD-NNN`. A folder with something in it cannot be replaced by another, so two
+/// that start together get two names.
+fn next_folder(
+    runs: &Utf8Path,
+    draft: &Utf8Path,
+    today: jiff::civil::Date,
+) -> io::Result<(String, Utf8PathBuf)> {
     let prefix = format!("{today}-");
     let mut number = 0;
     for entry in fs::read_dir(runs)? {
@@ -115,12 +186,17 @@ fn next_folder(runs: &Utf8Path, today: jiff::civil::Date) -> io::Result<(String,
         number += 1;
         let name = format!("{prefix}{number:03}");
         let dir = runs.join(&name);
-        match std::fs::create_dir(&dir) {
+        match std::fs::rename(draft, &dir) {
             Ok(()) => return Ok((name, dir)),
-            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
+            Err(error) if is_taken(&error) => {}
             Err(error) => return Err(error),
         }
     }
+}
+
+fn is_taken(error: &io::Error) -> bool {
+    use io::ErrorKind::{AlreadyExists, DirectoryNotEmpty, NotADirectory};
+    matches!(error.kind(), AlreadyExists | DirectoryNotEmpty | NotADirectory)
 }
 
 #[cfg(test)]
@@ -133,8 +209,9 @@ mod tests {
         let dir = Utf8PathBuf::from_path_buf(dir.path().to_owned()).unwrap();
         let today = jiff::civil::date(2026, 11, 14);
         let names = std::thread::scope(|scope| {
-            let threads: Vec<_> =
-                (0..16).map(|_| scope.spawn(|| Store::create(&dir, today).unwrap().name)).collect();
+            let threads: Vec<_> = (0..16)
+                .map(|_| scope.spawn(|| Store::create(&dir, today, &serde_json::json!({})).unwrap().name))
+                .collect();
             let mut names: Vec<String> = threads.into_iter().map(|thread| thread.join().unwrap()).collect();
             names.sort();
             names
@@ -150,7 +227,44 @@ mod tests {
         let dir = Utf8PathBuf::from_path_buf(dir.path().to_owned()).unwrap();
         fs::create_dir_all(dir.join("2026-11-14-999")).unwrap();
         fs::create_dir_all(dir.join("2026-11-13-004")).unwrap();
+        fs::create_dir_all(dir.join("draft")).unwrap();
         let today = jiff::civil::date(2026, 11, 14);
-        assert_eq!(next_folder(&dir, today).unwrap().0, "2026-11-14-1000");
+        assert_eq!(next_folder(&dir, &dir.join("draft"), today).unwrap().0, "2026-11-14-1000");
+    }
+
+    #[test]
+    fn a_torn_line_is_cut_off_and_nothing_else() {
+        let long = format!("{}\n", "x".repeat(200_000));
+        for (written, kept) in [
+            ("", ""),
+            ("a", ""),
+            ("a\n", "a\n"),
+            ("a\nb", "a\n"),
+            (&format!("a\n{long}"), &format!("a\n{long}")),
+            (&format!("a\n{}", &long[..long.len() - 1]), "a\n"),
+        ] {
+            let mut file = tempfile::tempfile().unwrap();
+            file.write_all(written.as_bytes()).unwrap();
+            cut_torn_line(&file).unwrap();
+            file.rewind().unwrap();
+            let mut left = String::new();
+            file.read_to_string(&mut left).unwrap();
+            assert!(left == kept, "{} bytes left of {}", left.len(), written.len());
+        }
+    }
+
+    #[test]
+    fn a_run_that_goes_on_is_not_opened_twice() {
+        let dir = tempfile::tempdir().unwrap();
+        let dir = Utf8PathBuf::from_path_buf(dir.path().to_owned()).unwrap();
+        let store =
+            Store::create(&dir, jiff::civil::date(2026, 11, 14), &serde_json::json!({"seed": 1})).unwrap();
+        assert!(is_going_on(&store.dir));
+        let error = Store::reopen(&store.dir).unwrap_err();
+        assert!(error.to_string().ends_with("events.jsonl: the run is still going on"), "{error}");
+        let place = store.dir.clone();
+        drop(store);
+        assert!(!is_going_on(&place));
+        assert_eq!(Store::reopen(&place).unwrap().name, "2026-11-14-001");
     }
 }

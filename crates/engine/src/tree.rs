@@ -115,7 +115,7 @@ fn read_dir(dir: &Path) -> io::Result<Vec<OsString>> {
     Ok(names)
 }
 
-/// Removes a tree, read-only directories included (module caches have them).
+/// Removes a file or a tree, read-only directories included (module caches have them).
 pub fn remove(path: impl AsRef<Path>) -> io::Result<()> {
     let path = path.as_ref();
     match std::fs::remove_dir_all(path) {
@@ -124,6 +124,7 @@ pub fn remove(path: impl AsRef<Path>) -> io::Result<()> {
             unlock(path);
             std::fs::remove_dir_all(path)
         }
+        Err(error) if error.kind() == io::ErrorKind::NotADirectory => std::fs::remove_file(path),
         other => other,
     }
 }

@@ -5,6 +5,7 @@ use terca_core::event::RunStatus;
 use terca_core::outcome::Status;
 use terca_core::prose;
 use terca_core::results::Results;
+use terca_core::state::StoppedVariant;
 
 use crate::bar::ending;
 use crate::memo::seconds_between;
@@ -13,14 +14,13 @@ use crate::style::{Palette, Tone};
 
 pub fn closing(results: &Results, run_dir: &Utf8Path, palette: Palette) -> String {
     let results_file = Spans::plain(&format!("results: {}", run_dir.join("results.json")));
-    let lines = [
-        Some(counts(results)),
-        errors(results),
-        other_models(results),
-        unfinished(results),
-        Some(results_file),
-    ];
-    lines.iter().flatten().map(|line| line.render(palette) + "\n").collect()
+    let mut lines = vec![counts(results)];
+    lines.extend(errors(results));
+    lines.extend(results.stopped_variants.iter().map(stopped));
+    lines.extend(other_models(results));
+    lines.extend(unfinished(results));
+    lines.push(results_file);
+    lines.iter().map(|line| line.render(palette) + "\n").collect()
 }
 
 /// `40 trials: 31 passed, 4 partial, 5 failed, in 3m 05s`.
@@ -63,6 +63,18 @@ fn errors(results: &Results) -> Option<Spans> {
     Some(Spans::of(Tone::Trouble, "warning: ").with(Tone::Plain, &said))
 }
 
+/// What was not tried, since it would have ended like what was.
+fn stopped(variant: &StoppedVariant) -> Spans {
+    let StoppedVariant { environment, experiment, error, trials } = variant;
+    let said = format!(
+        "{environment}.{experiment}: {} not started after an error that each would have met ({}); \
+         `terca resume --errors` runs them",
+        prose::count(*trials, "trial"),
+        error.kind.word(),
+    );
+    Spans::of(Tone::Trouble, "warning: ").with(Tone::Plain, &said)
+}
+
 /// An arm that ran on another model than its name says is not the arm that was meant.
 fn other_models(results: &Results) -> Option<Spans> {
     let others: Vec<(&str, &str)> =
@@ -80,7 +92,7 @@ fn unfinished(results: &Results) -> Option<Spans> {
     let open = summary.interrupted + summary.pending;
     match results.status {
         RunStatus::Interrupted => {
-            let rest = format!("{} left", prose::count(open, "trial"));
+            let rest = format!("{} left; `terca resume` runs them", prose::count(open, "trial"));
             Some(Spans::of(Tone::Fair, "interrupted: ").with(Tone::Plain, &rest))
         }
         RunStatus::Complete if open > 0 => {

@@ -27,6 +27,7 @@ pub mod jsonl;
 pub mod line;
 pub mod memo;
 pub mod names;
+pub mod notices;
 pub mod painter;
 pub mod plain;
 pub mod plan;

@@ -10,6 +10,7 @@ use terca_core::state::RunState;
 use crate::header::{particulars, title};
 use crate::line::{self, Room};
 use crate::memo::Memo;
+use crate::notices::notice;
 use crate::spans::Spans;
 use crate::style::{Palette, Tone};
 use crate::width::{pad_left, width};
@@ -75,10 +76,10 @@ impl<W: Write> Observer for Plain<W> {
         match &event.kind {
             EventKind::TrialStarted { trial } => self.trial_started(*trial, state),
             EventKind::TrialFinished { trial, .. } => self.trial_finished(*trial, state),
-            EventKind::Stopping { reason } => {
-                self.write(&Spans::of(Tone::Fair, &format!("stopping: {}", reason.words())));
+            kind => {
+                let told = self.memo.as_ref().and_then(|memo| notice(kind, state, memo));
+                told.iter().for_each(|line| self.write(line));
             }
-            _ => {}
         }
     }
 

@@ -14,10 +14,11 @@ use crate::frame::frame;
 use crate::header::{particulars, title};
 use crate::line::{self, Room};
 use crate::memo::Memo;
+use crate::notices::notice;
 use crate::painter::Painter;
 use crate::size::Size;
 use crate::spans::Spans;
-use crate::style::{Palette, Tone};
+use crate::style::Palette;
 
 const BETWEEN_DRAWS: SignedDuration = SignedDuration::from_millis(100);
 
@@ -110,15 +111,15 @@ impl<W: Write> Observer for Tty<W> {
         }
         match &event.kind {
             EventKind::TrialFinished { trial, .. } => self.above.push(Above::Trial(*trial)),
-            EventKind::Stopping { reason } => {
-                self.above.push(Above::Line(Spans::of(Tone::Fair, &format!("stopping: {}", reason.words()))));
-            }
             EventKind::RunFinished { .. } => {
                 self.draw(event.at, state);
                 self.finish();
                 return;
             }
-            _ => {}
+            kind => {
+                let told = self.memo.as_ref().and_then(|memo| notice(kind, state, memo));
+                self.above.extend(told.map(Above::Line));
+            }
         }
         if self.is_due(event.at) {
             self.draw(event.at, state);

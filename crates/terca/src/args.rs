@@ -4,6 +4,8 @@ use camino::Utf8PathBuf;
 use clap::error::ErrorKind;
 use clap::parser::ValueSource;
 use clap::{ArgAction, ArgMatches, Args, CommandFactory, FromArgMatches, Parser, Subcommand, ValueEnum};
+use serde::{Deserialize, Serialize};
+use terca_core::shard::Shard;
 
 /// The arguments of this process; wrong ones end it with a message and exit status 2.
 pub fn parse() -> Cli {
@@ -53,6 +55,10 @@ pub enum Command {
     Check(CheckArgs),
     /// Show the results of a run
     Show(ShowArgs),
+    /// Finish an interrupted run
+    Resume(ResumeArgs),
+    /// Join the runs of the parts of a plan (--shard) into one
+    Merge(MergeArgs),
     /// List the runs so far
     List,
     /// Say which agents are installed, their versions, and whether they look signed in
@@ -70,7 +76,8 @@ pub struct Common {
     pub color: Colour,
 }
 
-#[derive(Debug, Clone, Args)]
+#[derive(Debug, Clone, Default, Args, Serialize, Deserialize)]
+#[serde(default, rename_all = "camelCase")]
 pub struct SelectionArgs {
     /// Only these evals (repeatable, comma-separated, globs, tag:NAME)
     #[arg(short = 't', long = "test", value_name = "NAME", action = ArgAction::Append)]
@@ -95,28 +102,66 @@ pub struct SelectionArgs {
     pub seed: Option<u64>,
 }
 
-#[derive(Debug, Clone, Args)]
+/// Also kept in `run.json`: a run is resumed as it was started.
+#[derive(Debug, Clone, Args, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
 pub struct RunArgs {
     #[command(flatten)]
     pub selection: SelectionArgs,
+    /// Run only the I-th of N equal parts of the plan; `terca merge` joins their runs
+    #[arg(long, value_name = "I/N")]
+    pub shard: Option<Shard>,
     /// Trials in flight at once
     #[arg(short = 'c', long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=10_000))]
     pub concurrency: Option<u32>,
     /// Start no further trial after the first that does not pass
     #[arg(long)]
     pub fail_fast: bool,
+    /// Try a trial again, up to N times, when it ended in an error (never when it failed its tests)
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(0..=1_000))]
+    pub retries: Option<u32>,
     /// Exit with 0 when at least this share of the judged trials passed
     #[arg(long, value_name = "RATE", default_value = "1.0", value_parser = share)]
     pub fail_under: f64,
     /// Progress as a live display, as lines, or as one JSON event per line
     #[arg(long, value_enum, default_value_t = Format::Auto)]
+    #[serde(skip)]
     pub format: Format,
     /// Which workspaces stay on disk
     #[arg(long, value_enum, default_value_t = KeepChoice::All)]
     pub keep: KeepChoice,
     /// Print the trials that would run, in order, and stop
     #[arg(long)]
+    #[serde(skip)]
     pub dry_run: bool,
+}
+
+#[derive(Debug, Clone, Args)]
+pub struct ResumeArgs {
+    /// A run's name or number (default: the latest)
+    pub run: Option<String>,
+    /// Go on even though the suite has changed since: the rest runs as the suite is now
+    #[arg(long)]
+    pub accept_changes: bool,
+    /// Run the trials that ended in an error again, too
+    #[arg(long)]
+    pub errors: bool,
+    /// Trials in flight at once, whatever the run was started with
+    #[arg(short = 'c', long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=10_000))]
+    pub concurrency: Option<u32>,
+    /// Progress as a live display, as lines, or as one JSON event per line
+    #[arg(long, value_enum, default_value_t = Format::Auto)]
+    pub format: Format,
+}
+
+#[derive(Debug, Clone, Args)]
+pub struct MergeArgs {
+    /// The runs of all parts: names or numbers of runs of this suite, or paths of their folders
+    #[arg(required = true, value_name = "RUN")]
+    pub runs: Vec<String>,
+    /// Exit with 0 when at least this share of the judged trials passed
+    #[arg(long, value_name = "RATE", default_value = "1.0", value_parser = share)]
+    pub fail_under: f64,
 }
 
 #[derive(Debug, Clone, Args)]
@@ -131,8 +176,9 @@ pub struct ShowArgs {
     pub run: Option<String>,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, ValueEnum)]
 pub enum Format {
+    #[default]
     Auto,
     Tty,
     Plain,
@@ -146,7 +192,8 @@ pub enum Colour {
     Never,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
 pub enum KeepChoice {
     All,
     Failed,

@@ -25,7 +25,7 @@ fn suite(mode: &str) -> Project {
 /// Whether both agents have said that they are at work.
 fn both_at_work(project: &Project) -> bool {
     ["01", "02"].iter().all(|n| {
-        project.path(".terca/runs").exists()
+        project.has_run()
             && project.run_dir().join(format!("task/slow.default.{n}/workspace/ready")).exists()
     })
 }
@@ -94,7 +94,7 @@ fn trials_that_never_started_stay_pending() {
     );
     let mut session = project.start(&["--format", "plain"]);
     session.wait_until("the first agent is at work", || {
-        project.path(".terca/runs").exists()
+        project.has_run()
             && project.run_dir().join("task/slow.default.01/workspace/ready").exists()
     });
     session.signal(Signal::INT);
@@ -168,7 +168,7 @@ fn a_reader_that_does_not_read_cannot_keep_terca_alive() {
     let mut command = project.command(&["--format", "json"]);
     let mut child = command.stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap();
     let pid = Pid::from_raw(child.id() as i32).unwrap();
-    let journal = || project.path(".terca/runs").exists() && project.run_dir().join("events.jsonl").exists();
+    let journal = || project.has_run() && project.run_dir().join("events.jsonl").exists();
     let started = Instant::now();
     while child.try_wait().unwrap().is_none() && started.elapsed() < Duration::from_secs(60) {
         if journal() {

@@ -135,6 +135,11 @@ impl Project {
         Session::start(self.command(args))
     }
 
+    /// Whether a run has begun.
+    pub fn has_run(&self) -> bool {
+        self.path(".terca/runs").read_dir_utf8().is_ok_and(|mut runs| runs.next().is_some())
+    }
+
     /// The folder of the latest run.
     pub fn run_dir(&self) -> Utf8PathBuf {
         let runs = self.path(".terca/runs");

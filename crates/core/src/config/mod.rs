@@ -4,6 +4,7 @@
 //! tree into the [`raw`] types (shape), and [`resolve`] turns those into the [`suite`] types (meaning).
 //! Problems of all files and all steps end up in one [`Diagnostics`].
 
+mod concurrency;
 mod names;
 mod paths;
 pub mod raw;

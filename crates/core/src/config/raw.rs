@@ -10,7 +10,8 @@ pub struct RawSuite {
     pub name: Option<Located<String>>,
     pub description: Option<Located<String>>,
     pub repetitions: Option<Located<u32>>,
-    pub concurrency: Option<Located<u32>>,
+    pub concurrency: Option<RawConcurrency>,
+    pub retries: Option<Located<u32>>,
     pub timeout_seconds: Option<Located<f64>>,
     pub preamble: Option<Located<String>>,
     pub postamble: Option<Located<String>>,
@@ -22,6 +23,13 @@ pub struct RawSuite {
     pub env: RawVariables,
     pub sandbox: Option<RawSandbox>,
     pub workspace_dir: Option<Located<String>>,
+}
+
+/// `concurrency`: one number, or one for each agent.
+#[derive(Debug, Clone)]
+pub enum RawConcurrency {
+    Overall(Located<u32>),
+    ByAgent(Vec<(Located<String>, Patch<Located<u32>>)>),
 }
 
 /// `eval.terca.yaml`, or an entry of `evals`.

@@ -208,6 +208,17 @@ pub fn count(node: Node, problems: &mut Diagnostics) -> Option<Located<u32>> {
     }
 }
 
+/// A whole number from 0.
+pub fn whole(node: Node, problems: &mut Diagnostics) -> Option<Located<u32>> {
+    const LARGEST: i64 = 1_000;
+    match node.value {
+        Value::Number { integer: Some(value @ 0..=LARGEST), .. } => {
+            Some(Located::new(value as u32, node.place))
+        }
+        _ => wrong_number(node, &format!("a whole number from 0 to {LARGEST}"), problems),
+    }
+}
+
 /// A number above 0, such as a time limit or a weight.
 pub fn positive(node: Node, problems: &mut Diagnostics) -> Option<Located<f64>> {
     const LARGEST: f64 = 1e9;

@@ -1,5 +1,6 @@
 //! Reads `terca.yaml`.
 
+use crate::config::concurrency;
 use crate::config::raw::{RawSandbox, RawSuite};
 use crate::config::read::{self, Fields};
 use crate::config::read_action::action;
@@ -16,7 +17,8 @@ pub(super) fn suite(file: FileId, node: Node, problems: &mut Diagnostics) -> Opt
         name: fields.optional("name", read::filled_text),
         description: fields.optional("description", read::text),
         repetitions: fields.optional("repetitions", read::count),
-        concurrency: fields.optional("concurrency", read::count),
+        concurrency: fields.optional("concurrency", concurrency::read),
+        retries: fields.optional("retries", read::whole),
         timeout_seconds: fields.optional("timeoutSeconds", read::positive),
         preamble: fields.optional("preamble", read::text),
         postamble: fields.optional("postamble", read::text),

@@ -10,8 +10,10 @@ use crate::config::paths::folder_name;
 use crate::config::raw::{RawEval, RawSetup, RawSuite};
 use crate::config::resolve_setup::variables;
 use crate::config::resolver::Resolver;
-use crate::config::suite::{DEFAULT_AGENT_SECONDS, Eval, Setup, Suite};
-use crate::config::{ConfigFiles, PathKind, Surroundings, resolve_action, resolve_eval, resolve_setup};
+use crate::config::suite::{Concurrency, DEFAULT_AGENT_SECONDS, Eval, Setup, Suite};
+use crate::config::{
+    ConfigFiles, PathKind, Surroundings, concurrency, resolve_action, resolve_eval, resolve_setup,
+};
 use crate::diagnostic::{Diagnostic, Diagnostics};
 use crate::source::{Located, Place, Sources};
 
@@ -46,7 +48,8 @@ fn defaults(root: &Utf8Path) -> Suite {
         description: None,
         root: root.to_owned(),
         repetitions: 1,
-        concurrency: None,
+        concurrency: Concurrency::default(),
+        retries: 0,
         timeout: Duration::from_secs_f64(DEFAULT_AGENT_SECONDS),
         preamble: None,
         postamble: None,
@@ -66,7 +69,8 @@ fn apply(suite: &mut Suite, raw: RawSuite, resolver: &mut Resolver<'_>) {
     }
     suite.description = raw.description.map(|text| text.value);
     suite.repetitions = raw.repetitions.map_or(1, |count| count.value);
-    suite.concurrency = raw.concurrency.map(|count| count.value);
+    suite.concurrency = raw.concurrency.map(|raw| concurrency::resolve(raw, resolver)).unwrap_or_default();
+    suite.retries = raw.retries.map_or(0, |count| count.value);
     if let Some(seconds) = raw.timeout_seconds {
         suite.timeout = Duration::from_secs_f64(seconds.value);
     }

@@ -3,6 +3,7 @@
 //! Two things wait for the matrix, because they depend on what is selected: laying experiments over
 //! environments, and taking `${NAME}` from Terca's own environment.
 
+use std::collections::BTreeMap;
 use std::time::Duration;
 
 use camino::Utf8PathBuf;
@@ -24,8 +25,9 @@ pub struct Suite {
     /// The suite's directory.
     pub root: Utf8PathBuf,
     pub repetitions: u32,
-    /// Trials in flight at once; `None` is the number of CPUs.
-    pub concurrency: Option<u32>,
+    pub concurrency: Concurrency,
+    /// How often a trial that ended in an error is tried again.
+    pub retries: u32,
     pub timeout: Duration,
     pub preamble: Option<String>,
     pub postamble: Option<String>,
@@ -38,6 +40,14 @@ pub struct Suite {
     pub experiments: Vec<Setup>,
     /// The name of the experiment that the others are compared with.
     pub baseline: String,
+}
+
+/// Trials in flight at once.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Concurrency {
+    /// For all agents that are not named together; `None` is the number of CPUs.
+    pub others: Option<u32>,
+    pub agents: BTreeMap<String, u32>,
 }
 
 #[derive(Debug, Clone)]

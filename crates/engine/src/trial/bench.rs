@@ -7,7 +7,7 @@ use camino::{Utf8Path, Utf8PathBuf};
 use terca_core::event::{EventKind, Phase};
 use terca_core::matrix::TrialSpec;
 
-use super::{Context, Stop};
+use super::{Context, Stop, attempts};
 use crate::environment::Variables;
 use crate::log::RunLog;
 use crate::output::Output;
@@ -42,10 +42,12 @@ pub(super) struct Shell<'a> {
 impl<'a> Bench<'a> {
     pub(super) fn open(
         trial: &'a TrialSpec,
+        attempt: u32,
         context: &'a Context,
         emit: &'a dyn Fn(EventKind),
     ) -> io::Result<Self> {
         let dir = context.run_dir.join(&trial.dir);
+        attempts::clear(&dir, attempt)?;
         let artifacts = dir.join("artifacts");
         fs_err::create_dir_all(&artifacts)?;
         let room = context.work.room(trial.id)?;

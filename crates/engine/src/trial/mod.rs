@@ -8,6 +8,7 @@
 //! saves what there is. A trial that fails is data: nothing here returns an `Err` to the scheduler.
 
 mod agent;
+mod attempts;
 mod bench;
 mod collect;
 mod grade;
@@ -94,10 +95,10 @@ struct Stages {
 }
 
 /// Runs a trial to its end.
-pub fn run(trial: &TrialSpec, context: &Context, emit: &dyn Fn(EventKind)) -> TrialReport {
+pub fn run(trial: &TrialSpec, attempt: u32, context: &Context, emit: &dyn Fn(EventKind)) -> TrialReport {
     let started = Instant::now();
     let started_at = jiff::Timestamp::now();
-    let mut report = match Bench::open(trial, context, emit) {
+    let mut report = match Bench::open(trial, attempt, context, emit) {
         Ok(mut bench) => {
             let mut stages = Stages::default();
             if let Err(stop) = go_through(&mut bench, &mut stages) {
@@ -112,7 +113,7 @@ pub fn run(trial: &TrialSpec, context: &Context, emit: &dyn Fn(EventKind)) -> Tr
             ..TrialReport::pending()
         },
     };
-    report.attempts = 1;
+    report.attempts = attempt;
     report.started_at = Some(started_at);
     report.duration_seconds = rounded(started.elapsed().as_secs_f64());
     report

@@ -8,7 +8,9 @@ use crate::args::{CheckArgs, Common};
 use crate::screen;
 
 pub(super) fn check(args: &CheckArgs, common: &Common) -> u8 {
-    let Some(planned) = plan::make(&args.selection, common, &Host::of_this_process()) else { return MISUSE };
+    let Some(planned) = plan::make(&args.selection, None, common, &Host::of_this_process()) else {
+        return MISUSE;
+    };
     let palette = Palette { colour: screen::colour(common.color, &std::io::stdout()) };
     screen::say(&plan_overview(&planned.heads(), palette));
     0

@@ -2,8 +2,11 @@
 
 mod check;
 mod doctor;
+mod execute;
 mod list;
+mod merge;
 mod plan;
+mod resume;
 mod run;
 mod show;
 
@@ -30,6 +33,8 @@ pub(crate) fn dispatch(cli: Cli) -> ExitCode {
         Some(Command::Run(args)) => run::run(&args, &cli.common),
         Some(Command::Check(args)) => check::check(&args, &cli.common),
         Some(Command::Show(args)) => show::show(&args, &cli.common),
+        Some(Command::Resume(args)) => resume::resume(&args, &cli.common),
+        Some(Command::Merge(args)) => merge::merge(&args, &cli.common),
         Some(Command::List) => list::list(&cli.common),
         Some(Command::Doctor) => doctor::doctor(&cli.common),
     };

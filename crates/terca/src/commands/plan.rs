@@ -7,10 +7,11 @@ use terca_core::config::Suite;
 use terca_core::config::suite::AgentChoice;
 use terca_core::diagnostic::{Diagnostic, Diagnostics, Style};
 use terca_core::event::TrialHead;
-use terca_core::matrix::{Overrides, Plan, expand};
+use terca_core::matrix::{Overrides, Plan, TrialSpec, expand};
 use terca_core::prose;
 use terca_core::schedule;
 use terca_core::selection::Selection;
+use terca_core::shard::Shard;
 use terca_core::source::Sources;
 use terca_engine::discover;
 use terca_engine::environment::Host;
@@ -20,20 +21,28 @@ use crate::screen;
 
 pub(super) struct Planned {
     pub(super) suite: Suite,
+    /// All of it, also where a part is to be run.
     pub(super) plan: Plan,
+    /// What is to be run of it.
+    pub(super) trials: Vec<TrialSpec>,
     pub(super) seed: u64,
-    /// Positions in the plan's trials, in the order to start them.
+    /// Positions in the trials, in the order to start them.
     pub(super) order: Vec<usize>,
 }
 
 impl Planned {
     pub(super) fn heads(&self) -> Vec<TrialHead> {
-        self.plan.trials.iter().map(TrialHead::of).collect()
+        self.trials.iter().map(TrialHead::of).collect()
     }
 }
 
 /// The plan, or `None` when every reason why not has been said.
-pub(super) fn make(selection: &SelectionArgs, common: &Common, host: &Host) -> Option<Planned> {
+pub(super) fn make(
+    selection: &SelectionArgs,
+    shard: Option<Shard>,
+    common: &Common,
+    host: &Host,
+) -> Option<Planned> {
     let loaded = match discover::load(&common.dir) {
         Ok(loaded) => loaded,
         Err(error) => {
@@ -52,8 +61,9 @@ pub(super) fn make(selection: &SelectionArgs, common: &Common, host: &Host) -> O
         let plan =
             expand(&suite, &chosen, &overrides, &|name| host.get(name).map(str::to_owned), &mut problems);
         let seed = selection.seed.unwrap_or_else(|| fastrand::u64(..1 << 32));
-        let order = schedule::order(&plan.trials, seed);
-        Planned { suite, plan, seed, order }
+        let trials = shard.map_or_else(|| plan.trials.clone(), |shard| shard.part(&plan.trials));
+        let order = schedule::order(&trials, seed);
+        Planned { suite, plan, trials, seed, order }
     });
     problems.sort();
     report(&problems, &loaded.sources, common);

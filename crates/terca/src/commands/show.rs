@@ -1,9 +1,8 @@
 //! `terca show`: the results of a run, as they stood at its end.
 
 use terca_engine::{discover, runs};
-use terca_report::{Palette, closing, failures, results_table};
 
-use super::{MISUSE, TROUBLE};
+use super::{MISUSE, TROUBLE, execute};
 use crate::args::{Common, ShowArgs};
 use crate::screen;
 
@@ -26,12 +25,6 @@ pub(super) fn show(args: &ShowArgs, common: &Common) -> u8 {
             return TROUBLE;
         }
     };
-    let palette = Palette { colour: screen::colour(common.color, &std::io::stdout()) };
-    let results = run.results();
-    screen::say_all(&[
-        results_table(&results, screen::columns(), palette),
-        failures(&results, screen::short(&run.dir), palette),
-        closing(&results, screen::short(&run.dir), palette),
-    ]);
+    execute::show(&run.results(), &run.dir, common);
     0
 }

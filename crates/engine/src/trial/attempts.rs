@@ -1,0 +1,101 @@
+//! A trial's folder before an attempt: earlier attempts are kept in `attempts/`, anything else goes.
+//!
+//! Whatever lies in the folder when attempt N starts is either what attempt N - 1 left, which is put into
+//! `attempts/`, or what an attempt N left that nobody saw the end of, which starts again from nothing.
+
+use std::io;
+
+use camino::Utf8Path;
+
+use crate::tree;
+
+const ATTEMPTS: &str = "attempts";
+
+pub(super) fn clear(dir: &Utf8Path, attempt: u32) -> io::Result<()> {
+    if dir.symlink_metadata().is_err() {
+        return Ok(());
+    }
+    if attempt <= 1 {
+        return tree::remove(dir);
+    }
+    let kept = dir.join(ATTEMPTS).join(format!("{:02}", attempt - 1));
+    if kept.exists() {
+        return each_other_entry(dir, |entry| tree::remove(entry));
+    }
+    // Filled under another name first: an attempt that is half put aside when Terca dies is put aside further.
+    let unfinished = dir.join(ATTEMPTS).join(format!(".{:02}", attempt - 1));
+    fs_err::create_dir_all(&unfinished)?;
+    each_other_entry(dir, |entry| match entry.file_name() {
+        Some(name) => fs_err::rename(entry, unfinished.join(name)),
+        None => Ok(()),
+    })?;
+    fs_err::rename(unfinished, kept)
+}
+
+fn each_other_entry(dir: &Utf8Path, act: impl Fn(&Utf8Path) -> io::Result<()>) -> io::Result<()> {
+    for entry in dir.read_dir_utf8()? {
+        let entry = entry?;
+        if entry.file_name() != ATTEMPTS {
+            act(entry.path())?;
+        }
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn found(dir: &Utf8Path) -> Vec<String> {
+        let mut found = Vec::new();
+        let mut open = vec![dir.to_owned()];
+        while let Some(next) = open.pop() {
+            for entry in next.read_dir_utf8().unwrap() {
+                let path = entry.unwrap().into_path();
+                if path.is_dir() {
+                    open.push(path);
+                } else {
+                    let shown = path.strip_prefix(dir).unwrap();
+                    found.push(format!("{shown}: {}", fs_err::read_to_string(&path).unwrap()));
+                }
+            }
+        }
+        found.sort();
+        found
+    }
+
+    #[test]
+    fn earlier_attempts_are_kept_and_unseen_ones_start_again() {
+        let temporary = tempfile::tempdir().unwrap();
+        let dir = Utf8Path::from_path(temporary.path()).unwrap().join("trial");
+        let leave = |text: &str| {
+            fs_err::create_dir_all(dir.join("artifacts")).unwrap();
+            fs_err::write(dir.join("run.log"), text).unwrap();
+            fs_err::write(dir.join("artifacts/stdout.log"), text).unwrap();
+        };
+        clear(&dir, 1).unwrap();
+        leave("killed");
+        clear(&dir, 1).unwrap();
+        assert!(!dir.exists());
+        leave("one");
+        clear(&dir, 2).unwrap();
+        assert_eq!(found(&dir), ["attempts/01/artifacts/stdout.log: one", "attempts/01/run.log: one"]);
+        leave("killed");
+        clear(&dir, 2).unwrap();
+        leave("two");
+        // Died while putting it aside.
+        fs_err::create_dir_all(dir.join("attempts/.02")).unwrap();
+        fs_err::rename(dir.join("artifacts"), dir.join("attempts/.02/artifacts")).unwrap();
+        clear(&dir, 3).unwrap();
+        assert_eq!(
+            found(&dir),
+            [
+                "attempts/01/artifacts/stdout.log: one",
+                "attempts/01/run.log: one",
+                "attempts/02/artifacts/stdout.log: two",
+                "attempts/02/run.log: two"
+            ]
+        );
+        assert!(!dir.join("attempts/.02").exists());
+    }
+}

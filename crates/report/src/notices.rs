@@ -1,0 +1,43 @@
+//! What happens to a run between the beginnings and ends of its trials, in one line each.
+
+use terca_core::event::EventKind;
+use terca_core::outcome::TrialError;
+use terca_core::prose;
+use terca_core::state::RunState;
+
+use crate::memo::Memo;
+use crate::spans::Spans;
+use crate::style::Tone;
+
+pub fn notice(event: &EventKind, state: &RunState, memo: &Memo) -> Option<Spans> {
+    match event {
+        EventKind::Stopping { reason } => {
+            Some(Spans::of(Tone::Fair, &format!("stopping: {}", reason.words())))
+        }
+        EventKind::AttemptFailed { trial, report, wait_seconds } => {
+            let head = &state.trial(*trial)?.head;
+            let why = report.error.as_ref().map(told).unwrap_or_default();
+            let when = if *wait_seconds < 0.5 {
+                "again at once".to_owned()
+            } else {
+                format!("again in {}", prose::duration(*wait_seconds))
+            };
+            let line = Spans::of(Tone::Trouble, "↻ retry").with(Tone::Plain, "  ");
+            Some(line.with(Tone::Plain, &format!("{}  {when}: {why}", memo.names.aligned(head))))
+        }
+        EventKind::VariantStopped { environment, experiment, error, trials } => {
+            let rest = format!(
+                "{environment}.{experiment}: {} not started, which would end in the same error ({})",
+                prose::count(*trials, "further trial"),
+                error.kind.word(),
+            );
+            Some(Spans::of(Tone::Trouble, "stopped: ").with(Tone::Plain, &rest))
+        }
+        _ => None,
+    }
+}
+
+fn told(error: &TrialError) -> String {
+    let first = error.message.lines().next().unwrap_or_default();
+    format!("{}: {first}", error.kind.word())
+}

@@ -1,0 +1,179 @@
+//! What `run` and `resume` have in common: from a plan and an open folder to results.
+
+use std::error::Error;
+use std::io::{self, IsTerminal};
+use std::sync::Arc;
+
+use camino::Utf8PathBuf;
+use serde_json::Value;
+use terca_core::agent::AgentRef;
+use terca_core::fingerprint::{CasePrint, Press};
+use terca_core::limits::Limits;
+use terca_core::manifest::{Settings, manifest};
+use terca_core::mask::Mask;
+use terca_core::observer::Observer;
+use terca_core::results::{Results, exit_status};
+use terca_engine::content::Contents;
+use terca_engine::credentials;
+use terca_engine::environment::Host;
+use terca_engine::interrupt::Interrupt;
+use terca_engine::scheduler::{self, Finished, Orders, Past};
+use terca_engine::store::Store;
+use terca_engine::trial::{Context, Keep, Versions};
+use terca_engine::work::WorkDir;
+use terca_engine::{signals, supervise};
+use terca_report::{JsonLines, Palette, Plain, Tty, closing, failures, results_table};
+
+use super::plan::Planned;
+use super::{INTERRUPTED, VERSION};
+use crate::args::{Common, Format, KeepChoice, RunArgs};
+use crate::screen;
+
+/// Everything that is needed to run trials, before there is a folder for them.
+pub(super) struct Execution<'a> {
+    args: &'a RunArgs,
+    common: &'a Common,
+    planned: &'a Planned,
+    host: Host,
+    work: WorkDir,
+    mask: Mask,
+    limits: Limits,
+    pub(super) fingerprints: Vec<CasePrint>,
+}
+
+/// A run that has come to an end, and where it lies.
+pub(super) struct Done {
+    finished: Finished,
+    run_dir: Utf8PathBuf,
+}
+
+impl<'a> Execution<'a> {
+    pub(super) fn prepare(
+        args: &'a RunArgs,
+        common: &'a Common,
+        planned: &'a Planned,
+        host: Host,
+    ) -> io::Result<Self> {
+        let work = WorkDir::create(host.get("TERCA_WORK_DIR"))?;
+        let mask = mask(planned, &host);
+        let contents = Contents::default();
+        let press = Press { suite_dir: &planned.suite.root, mask: &mask, content: &|path| contents.of(path) };
+        let fingerprints = press.plan(&planned.plan);
+        let limits = limits(args, planned);
+        Ok(Execution { args, common, planned, host, work, mask, limits, fingerprints })
+    }
+
+    /// What `run.json` says.
+    pub(super) fn manifest(&self) -> Value {
+        let planned = self.planned;
+        let settings = Settings {
+            terca_version: VERSION,
+            seed: planned.seed,
+            concurrency: self.limits.others,
+            order: planned.order.iter().map(|index| planned.trials[*index].id).collect(),
+            command: serde_json::to_value(self.args).unwrap_or_default(),
+            shard: self.args.shard,
+            fingerprints: &self.fingerprints,
+        };
+        manifest(&planned.suite, &planned.plan, &settings, &self.mask)
+    }
+
+    pub(super) fn carry_out(self, store: Store, past: Option<Past>) -> Result<Done, Box<dyn Error>> {
+        let Execution { args, common, planned, host, work, mask, limits, .. } = self;
+        // From here on a signal finds somebody who knows what to do.
+        let interrupt = Arc::new(Interrupt::new()?);
+        let mail = scheduler::mailbox();
+        signals::forward(&mail.0, &interrupt)?;
+        supervise::prepare_process();
+        let run_dir = store.dir.clone();
+        let context = Arc::new(Context {
+            suite_dir: planned.suite.root.clone(),
+            run_dir: run_dir.clone(),
+            work,
+            mask,
+            host,
+            interrupt,
+            keep: keep(args.keep),
+            versions: Versions::default(),
+        });
+        let orders = Orders {
+            suite: planned.suite.name.clone(),
+            baseline: planned.suite.baseline.clone(),
+            terca_version: VERSION.to_owned(),
+            seed: planned.seed,
+            limits,
+            fail_fast: args.fail_fast,
+            retries: args.retries.unwrap_or(planned.suite.retries),
+            trials: planned.trials.clone(),
+            order: planned.order.clone(),
+            past,
+        };
+        let mut observer = observer(args.format, common);
+        let finished = scheduler::run(&orders, &context, store, mail, observer.as_mut())?;
+        Ok(Done { finished, run_dir })
+    }
+}
+
+fn limits(args: &RunArgs, planned: &Planned) -> Limits {
+    let cpus = || std::thread::available_parallelism().map_or(1, usize::from);
+    if let Some(number) = args.concurrency {
+        return Limits::overall(number as usize);
+    }
+    let concurrency = &planned.suite.concurrency;
+    Limits {
+        others: concurrency.others.map_or_else(cpus, |number| number as usize),
+        agents: concurrency.agents.iter().map(|(agent, number)| (agent.clone(), *number as usize)).collect(),
+    }
+}
+
+/// Everything that must not be written down: what `${NAME}` stood for, and what the agents sign in with.
+fn mask(planned: &Planned, host: &Host) -> Mask {
+    let mut agents: Vec<AgentRef> = Vec::new();
+    for trial in &planned.plan.trials {
+        let agent = trial.case.variant.agent.agent;
+        if !agents.contains(&agent) {
+            agents.push(agent);
+        }
+    }
+    let credentials = agents.iter().flat_map(|agent| credentials::secrets(host, agent.profile()));
+    Mask::new(planned.plan.secrets.iter().cloned().chain(credentials))
+}
+
+fn keep(choice: KeepChoice) -> Keep {
+    match choice {
+        KeepChoice::All => Keep::All,
+        KeepChoice::Failed => Keep::Failed,
+        KeepChoice::None => Keep::None,
+    }
+}
+
+fn observer(format: Format, common: &Common) -> Box<dyn Observer> {
+    let palette = Palette { colour: screen::colour(common.color, &io::stderr()) };
+    match format {
+        Format::Json => Box::new(JsonLines::new(io::stdout())),
+        Format::Tty => Box::new(Tty::new(io::stderr(), palette)),
+        Format::Auto if io::stderr().is_terminal() => Box::new(Tty::new(io::stderr(), palette)),
+        Format::Auto | Format::Plain => Box::new(Plain::new(io::stderr(), palette)),
+    }
+}
+
+/// The table, what failed, and where everything is; then the exit status.
+pub(super) fn conclude(args: &RunArgs, common: &Common, done: &Done) -> u8 {
+    let results = Results::of(&done.finished.state);
+    if args.format != Format::Json {
+        // Apart from the lines of progress above.
+        screen::remark("");
+        show(&results, &done.run_dir, common);
+    }
+    if done.finished.interrupted { INTERRUPTED } else { exit_status(&results, args.fail_under) }
+}
+
+pub(super) fn show(results: &Results, run_dir: &camino::Utf8Path, common: &Common) {
+    let palette = Palette { colour: screen::colour(common.color, &io::stdout()) };
+    let run_dir = screen::short(run_dir);
+    screen::say_all(&[
+        results_table(results, screen::columns(), palette),
+        failures(results, run_dir, palette),
+        closing(results, run_dir, palette),
+    ]);
+}

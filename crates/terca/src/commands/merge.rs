@@ -1,0 +1,45 @@
+//! `terca merge`: joins the runs of the parts of a plan into one.
+
+use std::error::Error;
+
+use camino::{Utf8Path, Utf8PathBuf};
+use terca_core::results::exit_status;
+use terca_engine::join::{self, JoinError};
+use terca_engine::{discover, runs, store};
+
+use super::{MISUSE, TROUBLE, execute};
+use crate::args::{Common, MergeArgs};
+use crate::screen;
+
+pub(super) fn merge(args: &MergeArgs, common: &Common) -> u8 {
+    let (suite_dir, dirs) = match find(args, common) {
+        Ok(found) => found,
+        Err(error) => {
+            screen::complain(&error.to_string());
+            return MISUSE;
+        }
+    };
+    match join::join(&suite_dir, jiff::Zoned::now().date(), &dirs) {
+        Ok(joined) => {
+            let results = joined.results();
+            execute::show(&results, &joined.dir, common);
+            exit_status(&results, args.fail_under)
+        }
+        Err(error) => {
+            screen::complain(&error.to_string());
+            if matches!(error, JoinError::Store(_) | JoinError::Copy { .. }) { TROUBLE } else { MISUSE }
+        }
+    }
+}
+
+/// A path of a run's folder, from another machine say, or a run of this suite.
+fn find(args: &MergeArgs, common: &Common) -> Result<(Utf8PathBuf, Vec<Utf8PathBuf>), Box<dyn Error>> {
+    let suite_dir = discover::canonical(&common.dir)?;
+    let dirs = args.runs.iter().map(|run| {
+        let path = Utf8Path::new(run);
+        let is_run = path.join(store::EVENTS).is_file();
+        if is_run { Ok(path.to_owned()) } else { runs::find(&suite_dir, Some(run)) }
+    });
+    let dirs = dirs.collect::<Result<Vec<_>, _>>()?;
+    Ok((suite_dir, dirs))
+}
