@@ -10,12 +10,14 @@ use std::collections::BTreeMap;
 pub struct Limits {
     pub others: usize,
     pub agents: BTreeMap<String, usize>,
+    /// What the machine can bear in all.
+    pub ceiling: usize,
 }
 
 impl Limits {
     /// So many trials in all.
     pub fn overall(number: usize) -> Self {
-        Limits { others: number, agents: BTreeMap::new() }
+        Limits { others: number, agents: BTreeMap::new(), ceiling: usize::MAX }
     }
 
     /// How many trials there can be in flight when these agents take part.
@@ -27,16 +29,8 @@ impl Limits {
                 None => has_others = true,
             }
         }
-        named.values().sum::<usize>() + if has_others { self.others } else { 0 }
-    }
-
-    /// The same within a number that the machine can bear.
-    #[must_use]
-    pub fn at_most(&self, number: usize) -> Self {
-        Limits {
-            others: self.others.min(number),
-            agents: self.agents.iter().map(|(agent, limit)| (agent.clone(), (*limit).min(number))).collect(),
-        }
+        let sum = named.values().sum::<usize>() + if has_others { self.others } else { 0 };
+        sum.min(self.ceiling)
     }
 
     fn of(&self, agent: &str) -> usize {
@@ -75,7 +69,9 @@ impl Slots {
             Some(agent) => agent.in_flight < agent.allowed,
             None => true,
         };
-        own && (self.limits.agents.contains_key(agent) || self.others_in_flight() < self.limits.others)
+        let in_flight: usize = self.agents.values().map(|agent| agent.in_flight).sum();
+        own && in_flight < self.limits.ceiling
+            && (self.limits.agents.contains_key(agent) || self.others_in_flight() < self.limits.others)
     }
 
     fn others_in_flight(&self) -> usize {
@@ -112,7 +108,12 @@ mod tests {
     use super::*;
 
     fn limits(others: usize, agents: &[(&str, usize)]) -> Limits {
-        Limits { others, agents: agents.iter().map(|(name, limit)| ((*name).to_owned(), *limit)).collect() }
+        let ceiling = usize::MAX;
+        Limits {
+            others,
+            ceiling,
+            agents: agents.iter().map(|(name, limit)| ((*name).to_owned(), *limit)).collect(),
+        }
     }
 
     /// Takes as many slots as there are.
@@ -148,7 +149,11 @@ mod tests {
         ] {
             assert_eq!(limits.total(agents.iter().copied()), total, "{agents:?}");
         }
-        assert_eq!(limits.at_most(2).total(["codex", "gemini-cli"]), 4);
+        let bounded = Limits { ceiling: 2, ..limits };
+        assert_eq!(bounded.total(["codex", "gemini-cli"]), 2);
+        let mut slots = Slots::new(bounded);
+        assert_eq!(fill(&mut slots, "codex"), 2);
+        assert_eq!(fill(&mut slots, "gemini-cli"), 0);
     }
 
     #[test]

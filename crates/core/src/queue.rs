@@ -129,7 +129,7 @@ mod tests {
 
     #[test]
     fn the_order_holds_where_there_are_slots() {
-        let limits = Limits { others: 2, agents: BTreeMap::from([("b".to_owned(), 1)]) };
+        let limits = Limits { agents: BTreeMap::from([("b".to_owned(), 1)]), ..Limits::overall(2) };
         let mut queue = queue(&[("b", "x"), ("b", "x"), ("a", "x"), ("a", "x"), ("a", "x")], limits);
         assert_eq!(all(&mut queue, NOW), [0, 2, 3]);
         queue.ended(2, false);

@@ -4,17 +4,20 @@
 //! under `$TERCA_WORK_DIR`, else in a private directory under `/var/tmp`, on a path that carries a number and no
 //! names: the agent cannot tell which experiment it is in.
 
+use std::fs::File;
 use std::io;
 use std::os::unix::fs::{DirBuilderExt, MetadataExt};
 
 use camino::{Utf8Path, Utf8PathBuf};
 
-use crate::tree;
+use crate::{stale, tree};
 
-/// The directory of one run's rooms. Removed with the value.
+/// The directory of one run's rooms. Removed with the value; if Terca dies first, by the next that starts.
 #[derive(Debug)]
 pub struct WorkDir {
     path: Utf8PathBuf,
+    /// The directory itself, locked for as long as its run lives.
+    _lock: Option<File>,
 }
 
 impl WorkDir {
@@ -28,15 +31,12 @@ impl WorkDir {
             None => private_parent()?,
         };
         nothing_to_read_above(&parent)?;
-        for _ in 0..100 {
-            let path = parent.join(format!("{:08x}", fastrand::u32(..)));
-            match private_dir(&path) {
-                Ok(()) => return Ok(WorkDir { path }),
-                Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
-                Err(error) => return Err(io::Error::new(error.kind(), format!("{path}: {error}"))),
-            }
-        }
-        Err(io::Error::other(format!("no free name for a work directory in {parent}")))
+        stale::remove_all(&parent);
+        stale::create(&parent).map_err(|error| io::Error::new(error.kind(), format!("{parent}: {error}")))
+    }
+
+    pub(crate) fn new(path: Utf8PathBuf, lock: Option<File>) -> Self {
+        WorkDir { path, _lock: lock }
     }
 
     /// A fresh room for a trial.
@@ -151,7 +151,7 @@ fn nothing_to_read_above(dir: &Utf8Path) -> io::Result<()> {
     Ok(())
 }
 
-fn private_dir(path: &Utf8Path) -> io::Result<()> {
+pub(crate) fn private_dir(path: &Utf8Path) -> io::Result<()> {
     std::fs::DirBuilder::new().mode(0o700).create(path)
 }
 

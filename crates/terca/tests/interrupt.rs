@@ -25,8 +25,7 @@ fn suite(mode: &str) -> Project {
 /// Whether both agents have said that they are at work.
 fn both_at_work(project: &Project) -> bool {
     ["01", "02"].iter().all(|n| {
-        project.has_run()
-            && project.run_dir().join(format!("task/slow.default.{n}/workspace/ready")).exists()
+        project.has_run() && project.run_dir().join(format!("task/slow.default.{n}/workspace/ready")).exists()
     })
 }
 
@@ -94,8 +93,7 @@ fn trials_that_never_started_stay_pending() {
     );
     let mut session = project.start(&["--format", "plain"]);
     session.wait_until("the first agent is at work", || {
-        project.has_run()
-            && project.run_dir().join("task/slow.default.01/workspace/ready").exists()
+        project.has_run() && project.run_dir().join("task/slow.default.01/workspace/ready").exists()
     });
     session.signal(Signal::INT);
     assert_eq!(session.finish().status, 130);

@@ -17,6 +17,7 @@ use thiserror::Error;
 use super::os;
 use super::protocol::{Answer, Ended, Job, Lines, Order, Received, send};
 use super::sweep::end_children;
+use crate::files;
 use crate::interrupt::Interrupt;
 
 /// How often a caller gets a turn while a command runs.
@@ -71,6 +72,7 @@ impl Supervisor {
         let child = Command::new(own_program())
             .arg0("terca")
             .arg(super::ARGUMENT)
+            .args(files::limit_at_start().map(|limit| limit.to_string()))
             .env_clear()
             .stdin(Stdio::from(OwnedFd::from(theirs)))
             .stdout(Stdio::null())

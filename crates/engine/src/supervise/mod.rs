@@ -27,5 +27,5 @@ pub use client::{SuperviseError, Supervisor, prepare_process};
 pub use protocol::{Ended, Job, Signal};
 pub use supervisor::serve;
 
-/// The hidden first argument that makes the program a supervisor.
+/// The hidden first argument that makes the program a supervisor; the second is the limit of open files to work under.
 pub const ARGUMENT: &str = "__supervise";

@@ -18,6 +18,7 @@ use terca_core::grade::Exit;
 use super::os;
 use super::protocol::{Answer, Ended, Job, Lines, Order, Received, Signal, send};
 use super::sweep::end_children;
+use crate::files;
 
 /// How often things are looked at that do not announce themselves: orphans to reap, a group that may be gone.
 const GLANCE: Duration = Duration::from_millis(20);
@@ -27,6 +28,9 @@ pub fn serve() -> io::Result<()> {
     // A session of its own: Ctrl+C in the terminal reaches Terca alone, which then decides.
     let _ = rustix::process::setsid();
     survive_signals()?;
+    if let Some(limit) = std::env::args().nth(2).and_then(|limit| limit.parse().ok()) {
+        files::restore(limit);
+    }
     os::become_subreaper();
     let mut socket = UnixStream::from(io::stdin().as_fd().try_clone_to_owned()?);
     let mut lines = Lines::default();

@@ -16,6 +16,7 @@ use terca_core::results::{Results, exit_status};
 use terca_engine::content::Contents;
 use terca_engine::credentials;
 use terca_engine::environment::Host;
+use terca_engine::files;
 use terca_engine::interrupt::Interrupt;
 use terca_engine::scheduler::{self, Finished, Orders, Past};
 use terca_engine::store::Store;
@@ -59,7 +60,7 @@ impl<'a> Execution<'a> {
         let contents = Contents::default();
         let press = Press { suite_dir: &planned.suite.root, mask: &mask, content: &|path| contents.of(path) };
         let fingerprints = press.plan(&planned.plan);
-        let limits = limits(args, planned);
+        let limits = within_reach(limits(args, planned), planned);
         Ok(Execution { args, common, planned, host, work, mask, limits, fingerprints })
     }
 
@@ -121,9 +122,24 @@ fn limits(args: &RunArgs, planned: &Planned) -> Limits {
     }
     let concurrency = &planned.suite.concurrency;
     Limits {
+        ceiling: usize::MAX,
         others: concurrency.others.map_or_else(cpus, |number| number as usize),
         agents: concurrency.agents.iter().map(|(agent, number)| (agent.clone(), *number as usize)).collect(),
     }
+}
+
+/// No more trials at once than there can be files open.
+fn within_reach(limits: Limits, planned: &Planned) -> Limits {
+    let agents = planned.trials.iter().map(|trial| trial.case.variant.agent.agent.profile().name);
+    let wanted = limits.total(agents).min(planned.trials.len());
+    let room = files::make_room_for(wanted);
+    if room >= wanted {
+        return limits;
+    }
+    screen::remark(&format!(
+        "note: {room} at a time instead of {wanted}: no more files may be open (raise it with `ulimit -n`)"
+    ));
+    Limits { ceiling: room, ..limits }
 }
 
 /// Everything that must not be written down: what `${NAME}` stood for, and what the agents sign in with.
