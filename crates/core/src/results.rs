@@ -73,6 +73,9 @@ pub fn exit_status(results: &Results, fail_under: f64) -> u8 {
     if summary.errors > 0 {
         return 3;
     }
+    if summary.trials == 0 {
+        return 0;
+    }
     let unfinished = summary.pending + summary.interrupted;
     let share = if judged == 0 { 0.0 } else { summary.passed as f64 / judged as f64 };
     // A share is a quotient of small numbers: 0.1 + 0.2 must not fail 0.3.

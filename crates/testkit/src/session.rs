@@ -48,6 +48,10 @@ impl Session {
         words
     }
 
+    pub fn has_ended(&mut self) -> bool {
+        !matches!(self.child.try_wait(), Ok(None))
+    }
+
     /// Waits for the program's end.
     pub fn finish(self) -> Outcome {
         self.child.wait_with_output().expect("the program ends").into()

@@ -12,7 +12,6 @@ use terca_core::event::TrialHead;
 use terca_core::fingerprint::{CasePrint, differences};
 use terca_core::matrix::TrialSpec;
 use terca_core::outcome::Status;
-use terca_core::prose;
 use terca_core::results::exit_status;
 use terca_core::state::{RunState, Trial};
 use terca_engine::environment::Host;
@@ -141,10 +140,7 @@ fn nothing_left(past: &runs::PastRun, settings: &RunArgs, args: &ResumeArgs) -> 
     let results = past.results();
     let errors = results.summary.errors;
     let hint = if errors > 0 && !args.errors {
-        format!(
-            "; `terca resume --errors` runs {} again",
-            prose::count(errors, "trial that ended in an error")
-        )
+        format!("; `terca resume --errors` runs those that ended in an error ({errors}) again")
     } else {
         String::new()
     };
