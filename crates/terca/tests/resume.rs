@@ -1,5 +1,7 @@
 //! `terca resume`: nothing that is finished is lost or run again, whatever happened to the run.
 
+#![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test that cannot go on says so and ends")]
+
 mod common;
 
 use std::time::{Duration, Instant};

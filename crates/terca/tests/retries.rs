@@ -1,5 +1,7 @@
 //! Errors are tried again, judgements never are; an agent that cannot sign in is asked once.
 
+#![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test that cannot go on says so and ends")]
+
 mod common;
 
 use camino::Utf8Path;

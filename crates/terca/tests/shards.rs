@@ -1,5 +1,7 @@
 //! `--shard` and `terca merge`: the parts of a plan, run apart and joined, are the run they would have been.
 
+#![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test that cannot go on says so and ends")]
+
 mod common;
 
 use std::collections::BTreeSet;

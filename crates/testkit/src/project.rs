@@ -104,6 +104,11 @@ impl Project {
         self.set_up(Command::new(&self.program), args)
     }
 
+    /// Another program, where and how this one would be started.
+    pub fn other(&self, program: &str, args: &[&str]) -> Command {
+        self.set_up(Command::new(program), args)
+    }
+
     /// The program started by another one, such as `nohup`.
     pub fn command_through(&self, wrapper: &str, args: &[&str]) -> Command {
         let mut command = Command::new(wrapper);

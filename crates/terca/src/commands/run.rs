@@ -33,11 +33,19 @@ pub(super) fn run(args: &RunArgs, common: &Common) -> u8 {
         }
     };
     let manifest = execution.manifest();
-    let store = Store::create(&planned.suite.root, jiff::Zoned::now().date(), &manifest);
-    match store.map_err(Into::into).and_then(|store| execution.carry_out(store, None)) {
-        Ok(finished) => execute::conclude(args, common, &finished),
+    let store = match Store::create(&planned.suite.root, jiff::Zoned::now().date(), &manifest) {
+        Ok(store) => store,
         Err(error) => {
             screen::complain(&error.to_string());
+            return TROUBLE;
+        }
+    };
+    match execution.carry_out(store, None) {
+        Ok(done) => execute::conclude(args, common, &done),
+        Err(error) => {
+            screen::complain(&format!(
+                "{error}\nhelp: what is finished is kept; `terca resume` goes on from there"
+            ));
             TROUBLE
         }
     }
