@@ -15,11 +15,13 @@ use terca_core::delivery::{Delivery, Installed, McpDelivery, McpStatus};
 use terca_core::event::{Event, EventKind, Phase, RunStatus, StopReason, TrialHead};
 use terca_core::grade::Grade;
 use terca_core::matrix::{Overrides, Plan};
+use terca_core::merge::merge;
 use terca_core::outcome::{ErrorKind, Phases, Stats, Status, TrialError, TrialReport};
 use terca_core::results::Results;
 use terca_core::schedule;
 use terca_core::scorecard::Scorecard;
 use terca_core::selection::Selection;
+use terca_core::shard::Shard;
 use terca_core::state::{Counts, RunState};
 use terca_core::transcript::Usage;
 
@@ -115,6 +117,20 @@ proptest! {
             })
             .collect();
         prop_assert_eq!(one_by_one, all_coordinates(&shape.whole_plan()));
+    }
+
+    #[test]
+    fn parts_are_disjoint_complete_and_as_equal_as_can_be(shape in shapes(), of in 1..9usize) {
+        let plan = shape.whole_plan();
+        let parts: Vec<Vec<u32>> = Shard::all(of)
+            .map(|shard| shard.part(&plan.trials).iter().map(|trial| trial.id).collect())
+            .collect();
+        let smallest = parts.iter().map(Vec::len).min().unwrap();
+        prop_assert!(parts.iter().all(|part| part.len() <= smallest + 1));
+        prop_assert!(parts.iter().all(|part| part.is_sorted()));
+        let mut all: Vec<u32> = parts.into_iter().flatten().collect();
+        all.sort_unstable();
+        prop_assert_eq!(all, plan.trials.iter().map(|trial| trial.id).collect::<Vec<u32>>());
     }
 
     #[test]
@@ -240,6 +256,18 @@ fn happenings() -> impl Strategy<Value = EventKind> {
             .prop_map(|(trial, doing, usage)| EventKind::Progress { trial, doing, usage }),
         4 => (trial(), reports())
             .prop_map(|(trial, report)| EventKind::TrialFinished { trial, report: Box::new(report) }),
+        2 => (trial(), reports()).prop_map(|(trial, report)| EventKind::AttemptFailed {
+            trial,
+            report: Box::new(report),
+            wait_seconds: 1.5,
+        }),
+        1 => Just(EventKind::VariantStopped {
+            environment: "e".into(),
+            experiment: "x".into(),
+            error: TrialError::new(ErrorKind::Auth, "401"),
+            trials: 2,
+        }),
+        1 => Just(EventKind::RunResumed { terca_version: "0.1.1".into(), concurrency: 3 }),
         1 => prop::sample::select(vec![StopReason::Interrupted, StopReason::FailFast])
             .prop_map(|reason| EventKind::Stopping { reason }),
         1 => Just(EventKind::RunFinished { status: RunStatus::Interrupted }),
@@ -266,6 +294,25 @@ fn at(seq: u64) -> Timestamp {
     Timestamp::UNIX_EPOCH
         + SignedDuration::from_nanos(1_794_000_000_000_000_000)
         + SignedDuration::from_nanos(seq.cast_signed() * 1_234_567)
+}
+
+fn trial_of(kind: &EventKind) -> Option<u32> {
+    match kind {
+        EventKind::TrialStarted { trial }
+        | EventKind::PhaseStarted { trial, .. }
+        | EventKind::Progress { trial, .. }
+        | EventKind::TrialFinished { trial, .. }
+        | EventKind::AttemptFailed { trial, .. } => Some(*trial),
+        EventKind::RunStarted { .. }
+        | EventKind::RunResumed { .. }
+        | EventKind::VariantStopped { .. }
+        | EventKind::Stopping { .. }
+        | EventKind::RunFinished { .. } => None,
+    }
+}
+
+fn is_about_a_trial(kind: &EventKind) -> bool {
+    trial_of(kind).is_some() || matches!(kind, EventKind::RunStarted { .. })
 }
 
 fn recount(state: &RunState) -> Counts {
@@ -298,6 +345,30 @@ proptest! {
     fn what_is_not_journaled_changes_no_result(events in journals()) {
         let lasting = events.iter().filter(|event| event.kind.is_lasting());
         prop_assert_eq!(Results::of(&RunState::fold(lasting)), Results::of(&RunState::fold(&events)));
+    }
+
+    #[test]
+    fn the_parts_of_a_run_merged_are_the_run(events in journals(), parts in 1..4u32) {
+        // Each part has the trials whose ids fall to it, and what happened to them.
+        let events: Vec<Event> = events.into_iter().filter(|event| is_about_a_trial(&event.kind)).collect();
+        let journals: Vec<(String, Vec<Event>)> = (0..parts)
+            .map(|part| {
+                let mine = |id: u32| id % parts == part;
+                let mut events: Vec<Event> =
+                    events.iter().filter(|event| trial_of(&event.kind).is_none_or(mine)).cloned().collect();
+                if let EventKind::RunStarted { trials, .. } = &mut events[0].kind {
+                    trials.retain(|head| mine(head.id));
+                }
+                (format!("part-{part}"), events)
+            })
+            .collect();
+        let merged = RunState::fold(&merge("2026-11-14-001", &journals).unwrap());
+        let whole = RunState::fold(&events);
+        let outcomes = |state: &RunState| -> Vec<_> {
+            state.trials.iter().map(|trial| (trial.head.clone(), trial.report.clone(), trial.earlier.clone())).collect()
+        };
+        prop_assert_eq!(outcomes(&merged), outcomes(&whole));
+        prop_assert_eq!(merged.counts, whole.counts);
     }
 
     #[test]

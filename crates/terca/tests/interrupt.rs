@@ -156,6 +156,36 @@ fn nohup_is_respected() {
     project.assert_nothing_left();
 }
 
+/// However a run ends, at whatever moment, and whatever its agents do: nothing is left running.
+/// `TERCA_TEST_ENDS` says how many ends there are to be.
+#[test]
+fn no_process_outlives_terca() {
+    let ends = std::env::var("TERCA_TEST_ENDS").ok().and_then(|ends| ends.parse().ok()).unwrap_or(8);
+    let mut random = fastrand::Rng::with_seed(1);
+    for end in 0..ends {
+        let mode = ["sleeps-in-tool", "ignores-signals", "daemons", "hops"][end % 4];
+        let project = suite(mode);
+        let project = if end % 5 == 4 {
+            let yaml = project.read("terca.yaml");
+            project.file("terca.yaml", yaml.replace("timeoutSeconds: 600", "timeoutSeconds: 0.3"))
+        } else {
+            project
+        };
+        let mut session = project.start(&["--format", "plain"]);
+        let moment = Duration::from_millis(random.u64(20..400));
+        let started = Instant::now();
+        while started.elapsed() < moment && !session.has_ended() {
+            std::thread::sleep(Duration::from_millis(1));
+        }
+        let signal = [Signal::INT, Signal::TERM, Signal::KILL, Signal::HUP, Signal::URG][end % 5];
+        if !session.has_ended() {
+            session.signal(signal);
+        }
+        session.finish();
+        assert_soon_nothing_left(&project);
+    }
+}
+
 #[test]
 fn a_reader_that_does_not_read_cannot_keep_terca_alive() {
     let project = project().file(

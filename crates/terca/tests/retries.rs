@@ -149,3 +149,24 @@ fn the_delay_that_a_provider_asks_for_is_kept() {
     assert!((1.0..=1.1).contains(&wait), "{wait}");
     assert_eq!(project.only_trial()["attempts"], 2);
 }
+
+#[test]
+fn an_agent_has_no_more_slots_than_the_suite_gives_it() {
+    // Two at once would meet at the door.
+    let project = project()
+        .executable("agent.sh", "#!/bin/sh\nmkdir $DOOR || exit 0\nsleep 0.05\nrmdir $DOOR\ntouch alone\n");
+    let door = project.path("door");
+    let project = project.file(
+        "terca.yaml",
+        format!(
+            "env: {{DOOR: '{door}'}}\nrepetitions: 6\nconcurrency: {{default: 4, command: 1}}\n\
+             environments: [{{name: e, agent: {{name: command, command: ./agent.sh}}}}]\n\
+             evals: [{{name: task, prompt: x, tests: [{{fileExists: alone}}]}}]\n"
+        ),
+    );
+    let outcome = project.terca(&["--format", "plain"]);
+    assert_eq!(outcome.status, 0, "{}", outcome.stderr);
+    assert!(outcome.stderr.contains("1 at a time"), "{}", outcome.stderr);
+    // The command line overrides it.
+    assert_eq!(project.terca(&["-c", "6"]).status, 1);
+}
