@@ -117,6 +117,13 @@ pub struct Profile {
     pub capabilities: Capabilities,
 }
 
+impl Profile {
+    /// Whether it is Terca itself that acts: there is no process, no session, no model.
+    pub fn is_built_in(&self) -> bool {
+        self.program.is_none() && !self.takes_command
+    }
+}
+
 /// A file that is copied into the trial for the agent that needs it, and for no other.
 #[derive(Debug)]
 pub struct CredentialFile {

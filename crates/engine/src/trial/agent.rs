@@ -20,6 +20,8 @@ pub(super) struct AgentRun {
     pub(super) ended: Ended,
     pub(super) reading: Reading,
     pub(super) changes: Vec<Change>,
+    /// It was the eval's own solution.
+    pub(super) is_reference: bool,
     /// Remarks that change no verdict.
     pub(super) notes: Vec<String>,
 }
@@ -36,6 +38,11 @@ impl AgentRun {
             Ending::Crashed(_) if !self.changes.is_empty() => Ok(()),
             Ending::Crashed(error) | Ending::Failed(error) => Err(Stop::Error(error.clone())),
         }
+    }
+
+    /// The paths of what it changed; a file that was renamed is there with both.
+    pub(super) fn changed_paths(&self) -> Vec<String> {
+        self.changes.iter().map(|change| change.path.to_string_lossy().into_owned()).collect()
     }
 
     /// Whether the session came to its end in time.
@@ -84,7 +91,8 @@ pub(super) fn run_agent(bench: &mut Bench<'_>, prepared: Prepared) -> Result<Age
         let count = prose::count(ended.left_behind, "process");
         notes.push(format!("{count} could not be ended: they belong to another user"));
     }
-    Ok(AgentRun { ended, reading, changes, notes })
+    let is_reference = invocation.launch == Launch::LaySolution;
+    Ok(AgentRun { ended, reading, changes, is_reference, notes })
 }
 
 /// Whatever the agent did to the directory it worked in, there is one to look at, and it can be read.

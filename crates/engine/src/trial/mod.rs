@@ -10,6 +10,7 @@
 mod agent;
 mod bench;
 mod collect;
+mod gather;
 mod grade;
 mod listener;
 mod prepare;
