@@ -24,6 +24,7 @@ pub mod matrix;
 pub mod mcp;
 pub mod observer;
 pub mod outcome;
+pub mod proof;
 pub mod prose;
 pub mod results;
 pub mod schedule;

@@ -9,7 +9,7 @@ use terca_core::prose;
 
 use super::bench::Bench;
 use super::prepare::Prepared;
-use super::{Stop, process};
+use super::{Stop, cheat, process};
 use crate::diff::{self, Change};
 use crate::supervise::Ended;
 use crate::tree;
@@ -56,11 +56,13 @@ pub(super) fn run_agent(bench: &mut Bench<'_>, prepared: Prepared) -> Result<Age
     bench.log.section(&format!("agent: {}", profile.name))?;
     let Prepared { invocation, decoder, env, program, prompt_file, snapshot, .. } = prepared;
     let (ended, mut reading) = match &invocation.launch {
-        Launch::Nothing | Launch::LaySolution => {
-            if let (Launch::LaySolution, Some(solution)) =
-                (&invocation.launch, &bench.trial.case.eval.solution)
-            {
-                tree::lay_over(solution, &bench.room.workspace)?;
+        Launch::Nothing | Launch::LaySolution | Launch::Cheat => {
+            match (&invocation.launch, &bench.trial.case.eval.solution) {
+                (Launch::LaySolution, Some(solution)) => {
+                    tree::lay_over(solution, &bench.room.workspace)?;
+                }
+                (Launch::Cheat, _) => cheat::cheat(bench)?,
+                _ => {}
             }
             // What set-up has left running ends here too, so that tests find what they find after any agent.
             let left_behind = bench.supervisor.sweep(&bench.context.interrupt)?;

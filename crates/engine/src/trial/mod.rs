@@ -9,6 +9,7 @@
 
 mod agent;
 mod bench;
+mod cheat;
 mod collect;
 mod gather;
 mod grade;

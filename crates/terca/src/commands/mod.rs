@@ -6,6 +6,7 @@ mod list;
 mod plan;
 mod run;
 mod show;
+mod validate;
 
 use std::process::ExitCode;
 
@@ -29,6 +30,7 @@ pub(crate) fn dispatch(cli: Cli) -> ExitCode {
         None => run::run(&cli.run, &cli.common),
         Some(Command::Run(args)) => run::run(&args, &cli.common),
         Some(Command::Check(args)) => check::check(&args, &cli.common),
+        Some(Command::Validate(args)) => validate::validate(&args, &cli.common),
         Some(Command::Show(args)) => show::show(&args, &cli.common),
         Some(Command::List) => list::list(&cli.common),
         Some(Command::Doctor) => doctor::doctor(&cli.common),

@@ -31,6 +31,19 @@ pub(super) fn run(args: &RunArgs, common: &Common) -> u8 {
         screen::say(&plan_trials(&planned.heads(), &planned.order, palette));
         return 0;
     }
+    start(args, common, &planned, host, conclude)
+}
+
+/// Says how a run went when it is over, and gives its exit status.
+pub(super) type Conclude = fn(&RunArgs, &Common, &Finished, &camino::Utf8Path) -> u8;
+
+pub(super) fn start(
+    args: &RunArgs,
+    common: &Common,
+    planned: &Planned,
+    host: Host,
+    conclude: Conclude,
+) -> u8 {
     let work = match WorkDir::create(host.get("TERCA_WORK_DIR")) {
         Ok(work) => work,
         Err(error) => {
@@ -38,7 +51,7 @@ pub(super) fn run(args: &RunArgs, common: &Common) -> u8 {
             return MISUSE;
         }
     };
-    match carry_out(args, common, &planned, host, work) {
+    match carry_out(args, common, planned, host, work, conclude) {
         Ok(status) => status,
         Err(error) => {
             screen::complain(&error.to_string());
@@ -53,6 +66,7 @@ fn carry_out(
     planned: &Planned,
     host: Host,
     work: WorkDir,
+    conclude: Conclude,
 ) -> Result<u8, Box<dyn std::error::Error>> {
     let concurrency = concurrency(args, planned);
     let mask = mask(planned, &host);
