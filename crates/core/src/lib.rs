@@ -27,6 +27,7 @@ pub mod mcp;
 pub mod merge;
 pub mod observer;
 pub mod outcome;
+pub mod proof;
 pub mod prose;
 pub mod queue;
 pub mod results;

@@ -213,6 +213,12 @@ fn numbers_out_of_range() {
             ("a weight of 0", test, "fileExists: a\nweight: 0"),
             ("a command's timeout of 0", action, "command: {command: ls, timeoutSeconds: 0}"),
             ("a budget below 0", test, "budget: {maxTokens: -1}"),
+            ("a cost below 0", test, "budget: {maxCostUsd: -0.5}"),
+            ("a cost without end", test, "budget: {maxCostUsd: .inf}"),
+            ("no time at all", test, "budget: {maxSeconds: 0}"),
+            ("a part of a request", test, "budget: {maxRequests: 2.5}"),
+            ("tool calls below 0", test, "transcript: {maxToolCalls: -1}"),
+            ("a score to pass above 1", test, "judge: {rubric: good?, passScore: 80}"),
         ],
     );
 }
@@ -322,6 +328,21 @@ fn tests_of_an_eval() {
                 "commandSuccess: {command: ls, outputMatches: 'a{2,1}'}",
             ),
             ("bad glob", test, "fileExists: 'src/[a.js'"),
+            ("a kind that does not exist", test, "fileMissing: a.js"),
+            ("a score without a command", test, "commandScore: {command: ./score}"),
+            ("an empty command", test, "commandScore: ' '"),
+            ("a transcript that asks for nothing", test, "transcript: {}"),
+            ("a transcript with an unknown key", test, "transcript: {usedTools: shell}"),
+            ("bad globs of tools", test, "transcript: {usedTool: 'a{b', notUsedTool: [ok, 'x[']}"),
+            ("changed files that ask for nothing", test, "changedFiles: {never: []}"),
+            ("changed files as a list", test, "changedFiles: ['src/**']"),
+            (
+                "bad globs of changed files",
+                test,
+                "changedFiles: {only: ['src/[', ok], never: ['../x', 'a{']}",
+            ),
+            ("a budget that asks for nothing", test, "budget: {maxTokens: null}"),
+            ("a budget in words", test, "budget: {maxTokens: '1000', maxCost: 3}"),
         ],
     );
 }
@@ -461,10 +482,6 @@ fn not_supported_yet() {
             ("sandbox with an image", suite, "sandbox: {docker: node}"),
             ("prepare of a suite", suite, "prepare: [{command: npm install}]"),
             ("prepare of an eval", eval, "prepare:\n  - files: {}\n  - command: npm install"),
-            ("commandScore", test, "commandScore: ./score"),
-            ("transcript", test, "transcript: {usedTool: 'mcp_*'}"),
-            ("changedFiles", test, "changedFiles: {only: ['src/**']}"),
-            ("budget", test, "budget: {maxTokens: 1000}"),
             ("judge", test, "judge: {rubric: is it good?}"),
         ],
     );

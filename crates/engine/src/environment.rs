@@ -76,7 +76,8 @@ impl Host {
             .filter(|(name, _)| passed(name))
             .map(|(name, value)| (name.clone(), value.clone()))
             .collect();
-        variables.entry("PATH".into()).or_insert_with(|| "/usr/local/bin:/usr/bin:/bin".into());
+        let path = variables.entry("PATH".into()).or_insert_with(|| "/usr/local/bin:/usr/bin:/bin".into());
+        *path = without_here(path);
         self.add_toolchains(&mut variables);
         add_private_directories(&mut variables, dirs);
         add_git(&mut variables, dirs);
@@ -131,6 +132,12 @@ impl Host {
         variables.extend(known.map(|(name, value)| (name.to_owned(), value)));
         variables
     }
+}
+
+/// A `PATH` without its relative entries: `.`, or the empty one that means the same, is the workspace here, where
+/// an agent could put a program of its own in another's place.
+fn without_here(path: &str) -> String {
+    path.split(':').filter(|entry| entry.starts_with('/')).collect::<Vec<_>>().join(":")
 }
 
 fn add_private_directories(variables: &mut Variables, dirs: Dirs<'_>) {

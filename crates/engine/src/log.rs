@@ -7,7 +7,7 @@ use camino::Utf8Path;
 use terca_core::mask::Mask;
 use terca_core::prose;
 
-/// Of a longer output the log has the beginning and the end; the whole is among the artifacts.
+/// Of a longer output of set-up or of the agent the log has the beginning and the end.
 const SHOWN: u64 = 1024 * 1024;
 
 #[derive(Debug)]
@@ -52,6 +52,16 @@ impl RunLog {
         self.write_lines(&tail[overlap.min(tail.len())..])
     }
 
+    /// All that a test's command has written: the log is the only place where it is kept.
+    pub fn whole_output(&mut self, file: &File) -> io::Result<()> {
+        let mut out = LineEnd { out: &mut self.file, last: b'\n' };
+        pass_masked(file, &mut out, &self.mask)?;
+        if out.last != b'\n' {
+            self.file.write_all(b"\n")?;
+        }
+        self.file.flush()
+    }
+
     fn masked(&self, file: &mut &File, limit: u64) -> io::Result<Vec<u8>> {
         let mut bytes = Vec::new();
         file.take(limit).read_to_end(&mut bytes)?;
@@ -67,12 +77,35 @@ impl RunLog {
     }
 }
 
-/// Copies a file with its secrets masked, in flat memory.
-pub fn copy_masked(mut from: impl Read, to: &Utf8Path, mask: &Mask) -> io::Result<()> {
+/// Remembers how what was written ends.
+struct LineEnd<'a, W> {
+    out: &'a mut W,
+    last: u8,
+}
+
+impl<W: Write> Write for LineEnd<'_, W> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        let length = self.out.write(bytes)?;
+        self.last = bytes[..length].last().copied().unwrap_or(self.last);
+        Ok(length)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.out.flush()
+    }
+}
+
+/// Copies a file with its secrets masked.
+pub fn copy_masked(from: impl Read, to: &Utf8Path, mask: &Mask) -> io::Result<()> {
     let mut output = BufWriter::new(fs_err::File::create(to)?);
+    pass_masked(from, &mut output, mask)?;
+    output.flush()
+}
+
+/// Passes everything on with its secrets masked, in flat memory.
+fn pass_masked(mut from: impl Read, output: &mut impl Write, mask: &Mask) -> io::Result<()> {
     if mask.is_empty() {
-        io::copy(&mut from, &mut output)?;
-        return output.flush();
+        return io::copy(&mut from, output).map(|_| ());
     }
     let mut held: Vec<u8> = Vec::new();
     let mut chunk = vec![0; 256 * 1024];
@@ -85,7 +118,7 @@ pub fn copy_masked(mut from: impl Read, to: &Utf8Path, mask: &Mask) -> io::Resul
         output.write_all(&masked)?;
         held.drain(..consumed);
         if length == 0 {
-            return output.flush();
+            return Ok(());
         }
     }
 }

@@ -21,47 +21,78 @@ pub struct Copied {
 
 /// Lays a tree over another, file by file; what is there already is replaced. `to` must exist.
 pub fn lay_over(from: impl AsRef<Path>, to: impl AsRef<Path>) -> io::Result<Vec<Copied>> {
-    let (from, to) = (from.as_ref(), to.as_ref());
-    let mut copied = Vec::new();
-    let mut modes = Vec::new();
-    copy_entries(from, from, to, &mut copied, &mut modes)?;
-    // Last, deepest first: a directory may be read-only, and its time changes with every file put into it.
-    for (dir, meta) in modes.into_iter().rev() {
-        fs::set_permissions(&dir, meta.permissions())?;
-        keep_time(&dir, &meta)?;
-    }
-    Ok(copied)
+    Laying::of(from.as_ref(), |_| false).over(to.as_ref())
 }
 
-fn copy_entries(
-    root: &Path,
-    from: &Path,
-    to: &Path,
-    copied: &mut Vec<Copied>,
-    modes: &mut Vec<(PathBuf, Metadata)>,
-) -> io::Result<()> {
-    for entry in read_dir(from)? {
-        let source = from.join(&entry);
-        let target = to.join(&entry);
-        let meta = fs::symlink_metadata(&source)?;
+/// The same for a part of a suite that an agent will see: hidden tests, solutions and earlier runs are left out.
+pub fn lay_open(from: impl AsRef<Path>, to: impl AsRef<Path>) -> io::Result<Vec<Copied>> {
+    Laying::of(from.as_ref(), is_hidden_from_agents).over(to.as_ref())
+}
+
+/// `_tests` and `_solution` of an eval, and `.terca`, where the workspaces of earlier trials are.
+fn is_hidden_from_agents(path: &Path) -> bool {
+    let beside_eval = || path.parent().is_some_and(|dir| dir.join("eval.terca.yaml").exists());
+    match path.file_name().and_then(|name| name.to_str()) {
+        Some("_tests" | "_solution") => beside_eval(),
+        Some(".terca") => true,
+        _ => false,
+    }
+}
+
+/// A tree on its way over another.
+struct Laying<'a> {
+    root: &'a Path,
+    leaves_out: fn(&Path) -> bool,
+    copied: Vec<Copied>,
+    dirs: Vec<(PathBuf, Metadata)>,
+}
+
+impl<'a> Laying<'a> {
+    fn of(root: &'a Path, leaves_out: fn(&Path) -> bool) -> Self {
+        Laying { root, leaves_out, copied: Vec::new(), dirs: Vec::new() }
+    }
+
+    fn over(mut self, to: &Path) -> io::Result<Vec<Copied>> {
+        self.copy_entries(self.root, to)?;
+        // Last, deepest first: a directory may be read-only, and its time changes with every file put into it.
+        for (dir, meta) in self.dirs.into_iter().rev() {
+            fs::set_permissions(&dir, meta.permissions())?;
+            keep_time(&dir, &meta)?;
+        }
+        Ok(self.copied)
+    }
+
+    fn copy_entries(&mut self, from: &Path, to: &Path) -> io::Result<()> {
+        for entry in read_dir(from)? {
+            let source = from.join(&entry);
+            if !(self.leaves_out)(&source) {
+                self.copy_entry(&source, &to.join(&entry))?;
+            }
+        }
+        Ok(())
+    }
+
+    fn copy_entry(&mut self, source: &Path, target: &Path) -> io::Result<()> {
+        let meta = fs::symlink_metadata(source)?;
         if meta.is_dir() {
-            make_dir(&target)?;
-            modes.push((target.clone(), meta));
-            copy_entries(root, &source, &target, copied, modes)?;
-        } else if meta.is_symlink() {
-            make_room(&target)?;
-            fs::os::unix::fs::symlink(fs::read_link(&source)?, &target)?;
+            make_dir(target)?;
+            self.dirs.push((target.to_owned(), meta));
+            return self.copy_entries(source, target);
+        }
+        if meta.is_symlink() {
+            make_room(target)?;
+            fs::os::unix::fs::symlink(fs::read_link(source)?, target)?;
         } else if meta.is_file() {
-            copy_file(&source, &target, &meta)?;
-            let path = source.strip_prefix(root).unwrap_or(&source).to_owned();
-            copied.push(Copied { path, source });
+            copy_file(source, target, &meta)?;
+            let path = source.strip_prefix(self.root).unwrap_or(source).to_owned();
+            self.copied.push(Copied { path, source: source.to_owned() });
         } else if meta.file_type().is_fifo() {
-            make_room(&target)?;
-            rustix::fs::mknodat(CWD, &target, FileType::Fifo, Mode::from_raw_mode(meta.mode()), 0)?;
+            make_room(target)?;
+            rustix::fs::mknodat(CWD, target, FileType::Fifo, Mode::from_raw_mode(meta.mode()), 0)?;
         }
         // Sockets and devices are no content; they are left out.
+        Ok(())
     }
-    Ok(())
 }
 
 /// Copies one file with its permissions and modification time.

@@ -9,7 +9,8 @@
 //! | [`Plain`] | lines, for logs | [`failures()`] | what did not pass, and why |
 //! | [`JsonLines`] | events, for programs | [`closing()`] | counts, warnings, where the results are |
 //!
-//! [`plan_overview`] and [`plan_trials`] show a run that is yet to come, [`runs_table`] those that were.
+//! [`plan_overview`] and [`plan_trials`] show a run that is yet to come, [`runs_table`] those that were,
+//! [`proofs_table`] what a run of `terca validate` says about its evals.
 //!
 //! Text flows one way: foreign text enters a [`spans::Spans`] and is cleaned there; it is measured, aligned and
 //! cut as text; colour and the cursor's movements are added last. So no name, message or agent can garble a
@@ -31,6 +32,7 @@ pub mod notices;
 pub mod painter;
 pub mod plain;
 pub mod plan;
+pub mod proofs;
 pub mod runs;
 pub mod size;
 pub mod spans;
@@ -52,6 +54,7 @@ pub use jsonl::JsonLines;
 pub use painter::RESTORE;
 pub use plain::Plain;
 pub use plan::{plan_overview, plan_trials};
+pub use proofs::{flaws, proofs_table};
 pub use runs::{RunRow, runs_table};
 pub use size::Size;
 pub use style::Palette;

@@ -53,6 +53,8 @@ pub enum Command {
     Run(RunArgs),
     /// Validate the configuration and print the plan; run nothing
     Check(CheckArgs),
+    /// Prove the evals: the solution must pass, doing nothing and cheating must not
+    Validate(ValidateArgs),
     /// Show the results of a run
     Show(ShowArgs),
     /// Finish an interrupted run
@@ -91,7 +93,7 @@ pub struct SelectionArgs {
     /// How often each eval is run in each variant, whatever the suite says
     #[arg(short = 'n', long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
     pub repetitions: Option<u32>,
-    /// Run every variant with this agent instead (`oracle` and `nop` check the evals themselves)
+    /// Run every variant with this agent instead (`terca validate` checks the evals themselves)
     #[arg(long, value_name = "NAME")]
     pub agent: Option<String>,
     /// The agent's time limit, whatever the suite says
@@ -168,6 +170,35 @@ pub struct MergeArgs {
 pub struct CheckArgs {
     #[command(flatten)]
     pub selection: SelectionArgs,
+}
+
+impl RunArgs {
+    /// What `terca` alone means.
+    pub fn usual() -> Self {
+        Cli::parse_from(["terca"]).run
+    }
+}
+
+#[derive(Debug, Clone, Args)]
+pub struct ValidateArgs {
+    /// Only these evals (repeatable, comma-separated, globs, tag:NAME)
+    #[arg(short = 't', long = "test", value_name = "NAME", action = ArgAction::Append)]
+    pub evals: Vec<String>,
+    /// The experiment to build on (default: the baseline)
+    #[arg(short = 'x', long = "experiment", value_name = "NAME", action = ArgAction::Append)]
+    pub experiments: Vec<String>,
+    /// The environment to build on (default: the first)
+    #[arg(short = 'e', long = "environment", value_name = "NAME", action = ArgAction::Append)]
+    pub environments: Vec<String>,
+    /// Trials in flight at once
+    #[arg(short = 'c', long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=10_000))]
+    pub concurrency: Option<u32>,
+    /// Progress as a live display, as lines, or as one JSON event per line
+    #[arg(long, value_enum, default_value_t = Format::Auto)]
+    pub format: Format,
+    /// Which workspaces stay on disk
+    #[arg(long, value_enum, default_value_t = KeepChoice::All)]
+    pub keep: KeepChoice,
 }
 
 #[derive(Debug, Clone, Args)]

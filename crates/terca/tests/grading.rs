@@ -26,7 +26,7 @@ fn each_kind_passes_and_fails_for_a_reason() {
     let rows = [
         ("commandSuccess: test -f a.txt", 1.0, "exit status 0"),
         ("commandSuccess: echo oops >&2; exit 3", 0.0, "exit status 3: oops"),
-        ("commandSuccess: no-such-program-xyz", 0.0, "exit status 127"),
+        ("commandSuccess: ./no-such-program-xyz", 0.0, "exit status 127"),
         ("commandSuccess: kill -9 $$", 0.0, "killed by SIGKILL"),
         ("commandSuccess: kill -SEGV $$", 0.0, "killed by SIGSEGV"),
         ("commandSuccess: {command: cat a.txt, outputContains: hello}", 1.0, "exit status 0"),

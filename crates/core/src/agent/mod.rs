@@ -4,6 +4,7 @@
 //! [`Decoder`] (how to read what it prints). They stand in one table, the built-in ones like any other, and
 //! each is tested with recorded streams.
 
+pub mod cheat;
 mod claude_code;
 mod codex;
 mod command;
@@ -37,6 +38,7 @@ static AGENTS: &[&dyn Agent] = &[
     &command::Command,
     &oracle::Oracle,
     &nop::Nop,
+    &cheat::Cheat,
 ];
 
 /// The agent of this name or alias.
@@ -115,6 +117,13 @@ pub struct Profile {
     pub proved_with: &'static str,
     pub stop_signal: StopSignal,
     pub capabilities: Capabilities,
+}
+
+impl Profile {
+    /// Whether it is Terca itself that acts: there is no process, no session, no model.
+    pub fn is_built_in(&self) -> bool {
+        self.program.is_none() && !self.takes_command
+    }
 }
 
 /// A file that is copied into the trial for the agent that needs it, and for no other.
@@ -199,6 +208,8 @@ pub enum Launch {
     Shell(String),
     /// Lays the eval's `_solution/` over the workspace.
     LaySolution,
+    /// Tries the [`cheat::tricks`].
+    Cheat,
     Nothing,
 }
 

@@ -144,20 +144,21 @@ pub enum RawTestKind {
     },
     CommandScore(Located<String>),
     Transcript {
-        used_tool: Option<Located<String>>,
-        not_used_tool: Option<Located<String>>,
+        used_tool: Vec<Located<String>>,
+        not_used_tool: Vec<Located<String>>,
         output_contains: Option<Located<String>>,
-        max_tool_calls: Option<Located<f64>>,
+        max_tool_calls: Option<Located<u64>>,
     },
     ChangedFiles {
-        only: Vec<Located<String>>,
+        /// An empty list allows nothing; a missing one everything.
+        only: Option<Vec<Located<String>>>,
         never: Vec<Located<String>>,
     },
     Budget {
-        max_tokens: Option<Located<f64>>,
+        max_tokens: Option<Located<u64>>,
         max_cost_usd: Option<Located<f64>>,
         max_seconds: Option<Located<f64>>,
-        max_requests: Option<Located<f64>>,
+        max_requests: Option<Located<u64>>,
     },
     Judge {
         rubric: Located<String>,

@@ -208,8 +208,8 @@ pub fn count(node: Node, problems: &mut Diagnostics) -> Option<Located<u32>> {
     }
 }
 
-/// A whole number from 0.
-pub fn whole(node: Node, problems: &mut Diagnostics) -> Option<Located<u32>> {
+/// How often something is done once more: a whole number from 0.
+pub fn times(node: Node, problems: &mut Diagnostics) -> Option<Located<u32>> {
     const LARGEST: i64 = 1_000;
     match node.value {
         Value::Number { integer: Some(value @ 0..=LARGEST), .. } => {
@@ -231,10 +231,28 @@ pub fn positive(node: Node, problems: &mut Diagnostics) -> Option<Located<f64>> 
     }
 }
 
+/// A whole number from 0.
+pub fn whole(node: Node, problems: &mut Diagnostics) -> Option<Located<u64>> {
+    match node.value {
+        Value::Number { integer: Some(value @ 0..), .. } => Some(Located::new(value as u64, node.place)),
+        _ => wrong_number(node, "a whole number of at least 0", problems),
+    }
+}
+
+/// A number from 0 to 1.
+pub fn share(node: Node, problems: &mut Diagnostics) -> Option<Located<f64>> {
+    match node.value {
+        Value::Number { value, .. } if (0.0..=1.0).contains(&value) => Some(Located::new(value, node.place)),
+        _ => wrong_number(node, "a number from 0 to 1", problems),
+    }
+}
+
 /// A number from 0.
 pub fn not_negative(node: Node, problems: &mut Diagnostics) -> Option<Located<f64>> {
     match node.value {
-        Value::Number { value, .. } if value >= 0.0 => Some(Located::new(value, node.place)),
+        Value::Number { value, .. } if value >= 0.0 && value.is_finite() => {
+            Some(Located::new(value, node.place))
+        }
         _ => wrong_number(node, "a number of at least 0", problems),
     }
 }

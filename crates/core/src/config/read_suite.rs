@@ -18,7 +18,7 @@ pub(super) fn suite(file: FileId, node: Node, problems: &mut Diagnostics) -> Opt
         description: fields.optional("description", read::text),
         repetitions: fields.optional("repetitions", read::count),
         concurrency: fields.optional("concurrency", concurrency::read),
-        retries: fields.optional("retries", read::whole),
+        retries: fields.optional("retries", read::times),
         timeout_seconds: fields.optional("timeoutSeconds", read::positive),
         preamble: fields.optional("preamble", read::text),
         postamble: fields.optional("postamble", read::text),

@@ -88,21 +88,23 @@ fn command_score(node: Node, problems: &mut Diagnostics) -> Option<RawTestKind> 
 }
 
 fn transcript(node: Node, problems: &mut Diagnostics) -> Option<RawTestKind> {
+    asks_something(&node, "transcript", "usedTool: 'mcp_*'", problems)?;
     let mut fields = Fields::open(node, "`transcript`", problems)?;
     let kind = RawTestKind::Transcript {
-        used_tool: fields.optional("usedTool", read::filled_text),
-        not_used_tool: fields.optional("notUsedTool", read::filled_text),
+        used_tool: fields.optional("usedTool", read::texts).unwrap_or_default(),
+        not_used_tool: fields.optional("notUsedTool", read::texts).unwrap_or_default(),
         output_contains: fields.optional("outputContains", read::plain_text),
-        max_tool_calls: fields.optional("maxToolCalls", read::not_negative),
+        max_tool_calls: fields.optional("maxToolCalls", read::whole),
     };
     fields.close();
     Some(kind)
 }
 
 fn changed_files(node: Node, problems: &mut Diagnostics) -> Option<RawTestKind> {
+    asks_something(&node, "changedFiles", "only: ['src/**']", problems)?;
     let mut fields = Fields::open(node, "`changedFiles`", problems)?;
     let kind = RawTestKind::ChangedFiles {
-        only: fields.optional("only", read::texts).unwrap_or_default(),
+        only: fields.optional("only", read::texts),
         never: fields.optional("never", read::texts).unwrap_or_default(),
     };
     fields.close();
@@ -110,15 +112,36 @@ fn changed_files(node: Node, problems: &mut Diagnostics) -> Option<RawTestKind> 
 }
 
 fn budget(node: Node, problems: &mut Diagnostics) -> Option<RawTestKind> {
+    asks_something(&node, "budget", "maxCostUsd: 0.5", problems)?;
     let mut fields = Fields::open(node, "`budget`", problems)?;
     let kind = RawTestKind::Budget {
-        max_tokens: fields.optional("maxTokens", read::not_negative),
+        max_tokens: fields.optional("maxTokens", read::whole),
         max_cost_usd: fields.optional("maxCostUsd", read::not_negative),
-        max_seconds: fields.optional("maxSeconds", read::not_negative),
-        max_requests: fields.optional("maxRequests", read::not_negative),
+        max_seconds: fields.optional("maxSeconds", read::positive),
+        max_requests: fields.optional("maxRequests", read::whole),
     };
     fields.close();
     Some(kind)
+}
+
+/// A test that asks for nothing would always pass.
+fn asks_something(node: &Node, kind: &str, such_as: &str, problems: &mut Diagnostics) -> Option<()> {
+    let Value::Map(entries) = &node.value else { return Some(()) };
+    let silent = |value: &Value| match value {
+        Value::Null => true,
+        Value::List(items) => items.is_empty(),
+        _ => false,
+    };
+    // `only: []` is a demand: nothing may be changed.
+    if entries.iter().any(|(key, node)| !silent(&node.value) || key.value == "only") {
+        return Some(());
+    }
+    problems.push(
+        Diagnostic::error(format!("`{kind}` asks for nothing"))
+            .at(node.place, "this test would always pass")
+            .help(format!("say what is asked for, such as `{such_as}`")),
+    );
+    None
 }
 
 fn judge(node: Node, problems: &mut Diagnostics) -> Option<RawTestKind> {
@@ -126,7 +149,7 @@ fn judge(node: Node, problems: &mut Diagnostics) -> Option<RawTestKind> {
     let rubric = fields.required("rubric", read::filled_text);
     let agent = fields.optional("agent", read::filled_text);
     let model = fields.optional("model", read::filled_text);
-    let pass_score = fields.optional("passScore", read::not_negative);
+    let pass_score = fields.optional("passScore", read::share);
     fields.close();
     Some(RawTestKind::Judge { rubric: rubric?, agent, model, pass_score })
 }

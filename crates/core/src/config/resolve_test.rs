@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use camino::Utf8PathBuf;
 use globset::GlobBuilder;
 use regex::Regex;
 
@@ -11,12 +12,13 @@ use crate::config::raw::{RawTest, RawTestKind};
 use crate::config::resolver::Resolver;
 use crate::config::suite::DEFAULT_TEST_SECONDS;
 use crate::diagnostic::Diagnostic;
-use crate::grade::{PathPattern, TestKind, TestSpec};
+use crate::grade::{Budget, ChangedFiles, Glob, PathPattern, TestKind, TestSpec, TranscriptTest};
 use crate::prose;
 use crate::source::Located;
 
 /// The kinds that this version can carry out; the others are read, and refused by name.
-const SUPPORTED: [&str; 3] = ["commandSuccess", "fileExists", "fileContains"];
+const SUPPORTED: [&str; 7] =
+    ["commandSuccess", "fileExists", "fileContains", "commandScore", "transcript", "changedFiles", "budget"];
 
 pub(super) fn tests(raw: Vec<RawTest>, resolver: &mut Resolver<'_>) -> Vec<TestSpec> {
     let mut names = Vec::new();
@@ -88,11 +90,7 @@ fn supported(kind: Located<RawTestKind>, resolver: &mut Resolver<'_>) -> Option<
                 },
             })
         }
-        RawTestKind::FileExists(paths) => {
-            let patterns: Option<Vec<PathPattern>> =
-                paths.iter().map(|path| pattern(path, resolver)).collect();
-            Some(TestKind::FileExists(patterns?))
-        }
+        RawTestKind::FileExists(paths) => Some(TestKind::FileExists(all(&paths, resolver, pattern)?)),
         RawTestKind::FileContains { path, text, matches } => Some(TestKind::FileContains {
             path: workspace_path(&path, resolver)?,
             text: text.map(|text| text.value),
@@ -101,11 +99,49 @@ fn supported(kind: Located<RawTestKind>, resolver: &mut Resolver<'_>) -> Option<
                 None => None,
             },
         }),
-        later => {
-            resolver.not_yet(&format!("the test kind `{}`", later.key()), kind.place);
+        RawTestKind::CommandScore(command) => Some(TestKind::CommandScore { command: command.value }),
+        RawTestKind::Transcript { used_tool, not_used_tool, output_contains, max_tool_calls } => {
+            let (used, not_used) =
+                (all(&used_tool, resolver, tool_glob), all(&not_used_tool, resolver, tool_glob));
+            Some(TestKind::Transcript(TranscriptTest {
+                used_tool: used?,
+                not_used_tool: not_used?,
+                output_contains: output_contains.map(|text| text.value),
+                max_tool_calls: max_tool_calls.map(|calls| calls.value),
+            }))
+        }
+        RawTestKind::ChangedFiles { only, never } => {
+            let only = only.map(|only| all(&only, resolver, path_glob));
+            let never = all(&never, resolver, path_glob);
+            let only = match only {
+                Some(only) => Some(only?),
+                None => None,
+            };
+            Some(TestKind::ChangedFiles(ChangedFiles { only, never: never? }))
+        }
+        RawTestKind::Budget { max_tokens, max_cost_usd, max_seconds, max_requests } => {
+            Some(TestKind::Budget(Budget {
+                max_tokens: max_tokens.map(|tokens| tokens.value),
+                max_cost_usd: max_cost_usd.map(|cost| cost.value),
+                max_seconds: max_seconds.map(|seconds| seconds.value),
+                max_requests: max_requests.map(|requests| requests.value),
+            }))
+        }
+        RawTestKind::Judge { .. } => {
+            resolver.not_yet("the test kind `judge`", kind.place);
             None
         }
     }
+}
+
+/// Every item, or `None` after all problems of all items have been said.
+fn all<T>(
+    items: &[Located<String>],
+    resolver: &mut Resolver<'_>,
+    resolve: fn(&Located<String>, &mut Resolver<'_>) -> Option<T>,
+) -> Option<Vec<T>> {
+    let resolved: Vec<Option<T>> = items.iter().map(|item| resolve(item, resolver)).collect();
+    resolved.into_iter().collect()
 }
 
 fn regex(pattern: &Located<String>, resolver: &mut Resolver<'_>) -> Option<Regex> {
@@ -126,19 +162,35 @@ fn pattern(path: &Located<String>, resolver: &mut Resolver<'_>) -> Option<PathPa
     if !path.value.contains(['*', '?', '[', '{']) {
         return Some(PathPattern::Path(clean));
     }
-    match GlobBuilder::new(clean.as_str()).literal_separator(true).build() {
-        Ok(glob) => Some(PathPattern::Glob { written: path.value.clone(), matcher: glob.compile_matcher() }),
+    glob(path, clean.as_str(), resolver).map(PathPattern::Glob)
+}
+
+/// A glob over the paths of a workspace; a path without any of `*?[{` is one that matches itself.
+fn path_glob(path: &Located<String>, resolver: &mut Resolver<'_>) -> Option<Glob> {
+    let clean = workspace_path(path, resolver)?;
+    glob(path, clean.as_str(), resolver)
+}
+
+/// A glob over the names of tools.
+fn tool_glob(name: &Located<String>, resolver: &mut Resolver<'_>) -> Option<Glob> {
+    glob(name, &name.value, resolver)
+}
+
+/// `*` stays within a directory, `**` does not.
+fn glob(written: &Located<String>, pattern: &str, resolver: &mut Resolver<'_>) -> Option<Glob> {
+    match GlobBuilder::new(pattern).literal_separator(true).build() {
+        Ok(glob) => Some(Glob { written: written.value.clone(), matcher: glob.compile_matcher() }),
         Err(error) => {
             let reason = error.kind().to_string();
-            resolver
-                .problems
-                .push(Diagnostic::error(format!("invalid glob `{}`", path.value)).at(path.place, reason));
+            resolver.problems.push(
+                Diagnostic::error(format!("invalid glob `{}`", written.value)).at(written.place, reason),
+            );
             None
         }
     }
 }
 
-fn workspace_path(path: &Located<String>, resolver: &mut Resolver<'_>) -> Option<camino::Utf8PathBuf> {
+fn workspace_path(path: &Located<String>, resolver: &mut Resolver<'_>) -> Option<Utf8PathBuf> {
     match inside(&path.value) {
         Ok(clean) => Some(clean),
         Err(reason) => {

@@ -9,7 +9,7 @@ use terca_core::prose;
 
 use super::bench::Bench;
 use super::prepare::Prepared;
-use super::{Stop, process};
+use super::{Stop, cheat, process};
 use crate::diff::{self, Change};
 use crate::supervise::Ended;
 use crate::tree;
@@ -20,6 +20,8 @@ pub(super) struct AgentRun {
     pub(super) ended: Ended,
     pub(super) reading: Reading,
     pub(super) changes: Vec<Change>,
+    /// It was the eval's own solution.
+    pub(super) is_reference: bool,
     /// Remarks that change no verdict.
     pub(super) notes: Vec<String>,
 }
@@ -38,6 +40,11 @@ impl AgentRun {
         }
     }
 
+    /// The paths of what it changed; a file that was renamed is there with both.
+    pub(super) fn changed_paths(&self) -> Vec<String> {
+        self.changes.iter().map(|change| change.path.to_string_lossy().into_owned()).collect()
+    }
+
     /// Whether the session came to its end in time.
     pub(super) fn completed(&self) -> bool {
         !self.ended.timed_out && self.reading.ending == Ending::Completed
@@ -49,11 +56,13 @@ pub(super) fn run_agent(bench: &mut Bench<'_>, prepared: Prepared) -> Result<Age
     bench.log.section(&format!("agent: {}", profile.name))?;
     let Prepared { invocation, decoder, env, program, prompt_file, snapshot, .. } = prepared;
     let (ended, mut reading) = match &invocation.launch {
-        Launch::Nothing | Launch::LaySolution => {
-            if let (Launch::LaySolution, Some(solution)) =
-                (&invocation.launch, &bench.trial.case.eval.solution)
-            {
-                tree::lay_over(solution, &bench.room.workspace)?;
+        Launch::Nothing | Launch::LaySolution | Launch::Cheat => {
+            match (&invocation.launch, &bench.trial.case.eval.solution) {
+                (Launch::LaySolution, Some(solution)) => {
+                    tree::lay_over(solution, &bench.room.workspace)?;
+                }
+                (Launch::Cheat, _) => cheat::cheat(bench)?,
+                _ => {}
             }
             // What set-up has left running ends here too, so that tests find what they find after any agent.
             let left_behind = bench.supervisor.sweep(&bench.context.interrupt)?;
@@ -84,7 +93,8 @@ pub(super) fn run_agent(bench: &mut Bench<'_>, prepared: Prepared) -> Result<Age
         let count = prose::count(ended.left_behind, "process");
         notes.push(format!("{count} could not be ended: they belong to another user"));
     }
-    Ok(AgentRun { ended, reading, changes, notes })
+    let is_reference = invocation.launch == Launch::LaySolution;
+    Ok(AgentRun { ended, reading, changes, is_reference, notes })
 }
 
 /// Whatever the agent did to the directory it worked in, there is one to look at, and it can be read.

@@ -39,6 +39,24 @@ pub(super) struct Shell<'a> {
     pub(super) sweep: bool,
 }
 
+impl Shell<'_> {
+    fn job(self, stdout: &Output, stderr: &Output) -> Job {
+        Job {
+            program: "/bin/sh".into(),
+            args: vec!["-c".into(), self.command.into()],
+            env: self.env.into_iter().collect(),
+            dir: self.dir.to_owned(),
+            stdin: None,
+            stdout: stdout.path.clone(),
+            stderr: stderr.path.clone(),
+            timeout: self.timeout,
+            stop_signal: Signal::Terminate,
+            grace: GRACE,
+            sweep: self.sweep,
+        }
+    }
+}
+
 impl<'a> Bench<'a> {
     pub(super) fn open(
         trial: &'a TrialSpec,
@@ -71,24 +89,20 @@ impl<'a> Bench<'a> {
         self.context.host.for_command(dirs, self.trial, &self.context.suite_dir, &self.dir, beside)
     }
 
-    /// Runs a shell command; what it prints is in the returned output.
+    /// Runs a shell command; all that it prints is in the returned output.
     pub(super) fn shell(&mut self, shell: Shell<'_>) -> Result<(Ended, Output), Stop> {
         let output = Output::create(&self.room.io)?;
-        let job = Job {
-            program: "/bin/sh".into(),
-            args: vec!["-c".into(), shell.command.into()],
-            env: shell.env.into_iter().collect(),
-            dir: shell.dir.to_owned(),
-            stdin: None,
-            stdout: output.path.clone(),
-            stderr: output.path.clone(),
-            timeout: shell.timeout,
-            stop_signal: Signal::Terminate,
-            grace: GRACE,
-            sweep: shell.sweep,
-        };
+        let job = shell.job(&output, &output);
         let ended = self.run(&job, &mut || {})?;
         Ok((ended, output))
+    }
+
+    /// The same, with standard output and standard error apart.
+    pub(super) fn shell_apart(&mut self, shell: Shell<'_>) -> Result<(Ended, Output, Output), Stop> {
+        let (stdout, stderr) = (Output::create(&self.room.io)?, Output::create(&self.room.io)?);
+        let job = shell.job(&stdout, &stderr);
+        let ended = self.run(&job, &mut || {})?;
+        Ok((ended, stdout, stderr))
     }
 
     pub(super) fn run(&mut self, job: &Job, turn: &mut dyn FnMut()) -> Result<Ended, Stop> {

@@ -1,25 +1,20 @@
 //! The third stage: the tests, on a copy of what the agent left.
 //!
-//! Gather, then judge: this module runs commands and reads files; what they are worth is decided in
+//! Gather, then judge: `gather` runs commands and reads files; what they are worth is decided in
 //! `terca_core::grade`.
 
-use std::fs::File;
-use std::io::{Read, Seek, SeekFrom};
 use std::time::Instant;
 
-use camino::Utf8Path;
-use terca_core::grade::{Evidence, FileContent, Grade, PathPattern, TestKind, TestSpec, judge, score};
+use terca_core::grade::{Grade, NoVerdict, judge, score};
+use terca_core::outcome::ErrorKind;
 use terca_core::scorecard::Scorecard;
 
 use super::agent::AgentRun;
-use super::bench::{Bench, Shell};
+use super::bench::Bench;
+use super::gather::gather;
 use super::{Stop, rounded};
 use crate::tree;
 use crate::work::Room;
-
-/// Of a longer output the middle is not looked at.
-const LARGEST_OUTPUT: u64 = 16 * 1024 * 1024;
-const LARGEST_FILE: u64 = 256 * 1024 * 1024;
 
 /// What the work is worth.
 #[derive(Debug)]
@@ -40,8 +35,11 @@ pub(super) fn grade(bench: &mut Bench<'_>, agent: &AgentRun) -> Result<Graded, S
     for test in &eval.tests {
         let started = Instant::now();
         bench.log.section(&format!("test: {}", test.name))?;
-        let evidence = gather(bench, test)?;
-        let verdict = judge(test, &evidence);
+        let evidence = gather(bench, test, agent)?;
+        // A test that cannot tell is no failure of the agent's: the trial was not judged.
+        let verdict = judge(test, &evidence).map_err(|NoVerdict(reason)| {
+            Stop::error(ErrorKind::Setup, format!("test `{}`: {reason}", test.name))
+        })?;
         bench.log.line(&format!("score {}: {}", verdict.score, verdict.message))?;
         weighted.push((test.weight, verdict.score));
         let message = bench.context.mask.text(&verdict.message);
@@ -62,71 +60,4 @@ fn lay_out_copy(bench: &Bench<'_>) -> Result<(), Stop> {
         tree::lay_over(hidden, workspace)?;
     }
     Ok(())
-}
-
-fn gather(bench: &mut Bench<'_>, test: &TestSpec) -> Result<Evidence, Stop> {
-    match &test.kind {
-        TestKind::CommandSuccess { command, .. } => gather_command(bench, test, command),
-        TestKind::FileExists(patterns) => Ok(Evidence::Files(gather_files(&bench.room.workspace, patterns)?)),
-        TestKind::FileContains { path, .. } => {
-            Ok(Evidence::Content(gather_content(&bench.room.workspace.join(path))))
-        }
-    }
-}
-
-fn gather_command(bench: &mut Bench<'_>, test: &TestSpec, command: &str) -> Result<Evidence, Stop> {
-    let workspace = bench.room.workspace.clone();
-    let mut env = bench.command_environment(bench.room.for_tests(), &test.dir);
-    env.insert("TERCA_TRANSCRIPT".into(), bench.dir.join("transcript.jsonl").into_string());
-    let shell = Shell { command, timeout: test.timeout, env, dir: &workspace, sweep: true };
-    let (ended, output) = bench.shell(shell)?;
-    bench.log.output(output.rewound()?)?;
-    if ended.stopped {
-        return Err(Stop::Interrupted);
-    }
-    Ok(Evidence::Command {
-        exit: ended.exit,
-        timed_out: ended.timed_out,
-        output: read_output(output.rewound()?)?,
-    })
-}
-
-/// The beginning and the end of what a command printed.
-fn read_output(mut file: &File) -> std::io::Result<String> {
-    let size = file.metadata()?.len();
-    let mut bytes = Vec::new();
-    if size <= LARGEST_OUTPUT {
-        file.read_to_end(&mut bytes)?;
-    } else {
-        file.take(LARGEST_OUTPUT / 2).read_to_end(&mut bytes)?;
-        file.seek(SeekFrom::End(-(LARGEST_OUTPUT as i64 / 2)))?;
-        file.read_to_end(&mut bytes)?;
-    }
-    Ok(String::from_utf8_lossy(&bytes).into_owned())
-}
-
-fn gather_files(root: &Utf8Path, patterns: &[PathPattern]) -> Result<Vec<bool>, Stop> {
-    let has_globs = patterns.iter().any(|pattern| matches!(pattern, PathPattern::Glob { .. }));
-    let all = if has_globs { tree::walk(root)? } else { Vec::new() };
-    Ok(patterns
-        .iter()
-        .map(|pattern| match pattern {
-            PathPattern::Path(path) => root.join(path).exists(),
-            PathPattern::Glob { matcher, .. } => all.iter().any(|(path, _)| matcher.is_match(path)),
-        })
-        .collect())
-}
-
-fn gather_content(path: &Utf8Path) -> FileContent {
-    match std::fs::metadata(path) {
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return FileContent::Missing,
-        Err(error) => return FileContent::Unreadable(error.to_string()),
-        Ok(meta) if !meta.is_file() => return FileContent::Unreadable("it is not a file".into()),
-        Ok(meta) if meta.len() > LARGEST_FILE => return FileContent::Unreadable("it is too large".into()),
-        Ok(_) => {}
-    }
-    match std::fs::read(path) {
-        Ok(bytes) => FileContent::Text(String::from_utf8_lossy(&bytes).into_owned()),
-        Err(error) => FileContent::Unreadable(error.to_string()),
-    }
 }

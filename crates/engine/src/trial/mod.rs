@@ -10,7 +10,9 @@
 mod agent;
 mod attempts;
 mod bench;
+mod cheat;
 mod collect;
+mod gather;
 mod grade;
 mod listener;
 mod prepare;

@@ -76,7 +76,7 @@ fn build_workspace(bench: &mut Bench<'_>) -> Result<Vec<Copied>, Stop> {
     let case = bench.trial.case.clone();
     let mut origins = Vec::new();
     for layer in &case.layers {
-        let laid = tree::lay_over(layer, &bench.room.workspace);
+        let laid = tree::lay_open(layer, &bench.room.workspace);
         origins.extend(laid.map_err(|error| failed(&format!("the layer {layer}"), &error))?);
     }
     for action in &case.actions {
@@ -111,7 +111,7 @@ fn copy(bench: &Bench<'_>, source: &Utf8Path, destination: &Utf8Path) -> std::io
     let meta = fs_err::metadata(source)?;
     if meta.is_dir() {
         fs_err::create_dir_all(&target)?;
-        tree::lay_over(source, &target).map(|_| ())
+        tree::lay_open(source, &target).map(|_| ())
     } else {
         tree::copy_file(source, &target, &meta)
     }

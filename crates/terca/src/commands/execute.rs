@@ -44,8 +44,8 @@ pub(super) struct Execution<'a> {
 
 /// A run that has come to an end, and where it lies.
 pub(super) struct Done {
-    finished: Finished,
-    run_dir: Utf8PathBuf,
+    pub(super) finished: Finished,
+    pub(super) run_dir: Utf8PathBuf,
 }
 
 impl<'a> Execution<'a> {

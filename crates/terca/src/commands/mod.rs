@@ -9,6 +9,7 @@ mod plan;
 mod resume;
 mod run;
 mod show;
+mod validate;
 
 use std::process::ExitCode;
 
@@ -32,6 +33,7 @@ pub(crate) fn dispatch(cli: Cli) -> ExitCode {
         None => run::run(&cli.run, &cli.common),
         Some(Command::Run(args)) => run::run(&args, &cli.common),
         Some(Command::Check(args)) => check::check(&args, &cli.common),
+        Some(Command::Validate(args)) => validate::validate(&args, &cli.common),
         Some(Command::Show(args)) => show::show(&args, &cli.common),
         Some(Command::Resume(args)) => resume::resume(&args, &cli.common),
         Some(Command::Merge(args)) => merge::merge(&args, &cli.common),

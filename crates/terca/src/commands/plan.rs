@@ -1,4 +1,4 @@
-//! What `run` and `check` have in common: from a directory and a selection to a plan, or to complaints.
+//! What `run`, `check` and `validate` have in common: from a directory and a selection to a plan, or to complaints.
 
 use std::time::Duration;
 
@@ -8,6 +8,7 @@ use terca_core::config::suite::AgentChoice;
 use terca_core::diagnostic::{Diagnostic, Diagnostics, Style};
 use terca_core::event::TrialHead;
 use terca_core::matrix::{Overrides, Plan, TrialSpec, expand};
+use terca_core::proof;
 use terca_core::prose;
 use terca_core::schedule;
 use terca_core::selection::Selection;
@@ -43,6 +44,30 @@ pub(super) fn make(
     common: &Common,
     host: &Host,
 ) -> Option<Planned> {
+    make_by(selection, shard, common, host, |suite, chosen, overrides, variables, problems| {
+        expand(suite, chosen, overrides, variables, problems)
+    })
+}
+
+/// The plan that proves the evals: three agents in the place of those that the suite names.
+pub(super) fn make_proof(selection: &SelectionArgs, common: &Common, host: &Host) -> Option<Planned> {
+    make_by(selection, None, common, host, |suite, chosen, overrides, variables, problems| {
+        let evals = proof::prepare(suite, chosen, problems);
+        proof::without_missing_solutions(expand(suite, &evals, overrides, variables, problems))
+    })
+}
+
+/// How a suite becomes a plan; what stands in the suite may be changed for it.
+type Expand =
+    fn(&mut Suite, &Selection, &Overrides, &dyn Fn(&str) -> Option<String>, &mut Diagnostics) -> Plan;
+
+fn make_by(
+    selection: &SelectionArgs,
+    shard: Option<Shard>,
+    common: &Common,
+    host: &Host,
+    expand: Expand,
+) -> Option<Planned> {
     let loaded = match discover::load(&common.dir) {
         Ok(loaded) => loaded,
         Err(error) => {
@@ -52,14 +77,14 @@ pub(super) fn make(
     };
     let mut problems = loaded.problems;
     let overrides = overrides(selection, &mut problems);
-    let planned = loaded.suite.map(|suite| {
+    let planned = loaded.suite.map(|mut suite| {
         let chosen = Selection {
             evals: selection.evals.clone(),
             experiments: selection.experiments.clone(),
             environments: selection.environments.clone(),
         };
-        let plan =
-            expand(&suite, &chosen, &overrides, &|name| host.get(name).map(str::to_owned), &mut problems);
+        let variables = |name: &str| host.get(name).map(str::to_owned);
+        let plan = expand(&mut suite, &chosen, &overrides, &variables, &mut problems);
         let seed = selection.seed.unwrap_or_else(|| fastrand::u64(..1 << 32));
         let trials = shard.map_or_else(|| plan.trials.clone(), |shard| shard.part(&plan.trials));
         let order = schedule::order(&trials, seed);

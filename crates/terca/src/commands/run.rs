@@ -7,8 +7,9 @@ use terca_engine::runs;
 use terca_engine::store::Store;
 use terca_report::{Palette, plan_trials};
 
-use super::execute::{self, Execution};
-use super::{MISUSE, TROUBLE, plan};
+use super::execute::{self, Done, Execution};
+use super::plan::{self, Planned};
+use super::{MISUSE, TROUBLE};
 use crate::args::{Common, RunArgs};
 use crate::screen;
 
@@ -25,7 +26,21 @@ pub(super) fn run(args: &RunArgs, common: &Common) -> u8 {
             "note: the run {name} was interrupted; `terca resume` finishes it (this is a new one)"
         ));
     }
-    let execution = match Execution::prepare(args, common, &planned, host) {
+    start(args, common, &planned, host, execute::conclude)
+}
+
+/// Says how a run went when it is over, and gives its exit status.
+pub(super) type Conclude = fn(&RunArgs, &Common, &Done) -> u8;
+
+/// Runs a plan in a folder of its own.
+pub(super) fn start(
+    args: &RunArgs,
+    common: &Common,
+    planned: &Planned,
+    host: Host,
+    conclude: Conclude,
+) -> u8 {
+    let execution = match Execution::prepare(args, common, planned, host) {
         Ok(execution) => execution,
         Err(error) => {
             screen::complain(&error.to_string());
@@ -41,7 +56,7 @@ pub(super) fn run(args: &RunArgs, common: &Common) -> u8 {
         }
     };
     match execution.carry_out(store, None) {
-        Ok(done) => execute::conclude(args, common, &done),
+        Ok(done) => conclude(args, common, &done),
         Err(error) => {
             screen::complain(&format!(
                 "{error}\nhelp: what is finished is kept; `terca resume` goes on from there"

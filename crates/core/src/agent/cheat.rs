@@ -1,0 +1,186 @@
+//! `cheat`: does not do the work, but tries to look as if it had. An eval that passes for it can be gamed.
+//!
+//! It knows what any agent knows, the prompt and the workspace, and uses the tricks that agents have been seen to
+//! use, all of them at once. A trick is text: what is written or removed is decided here, and the engine does it.
+
+mod pretence;
+mod runners;
+mod shadows;
+
+use std::collections::BTreeMap;
+
+use camino::{Utf8Path, Utf8PathBuf};
+
+use super::nop::{Silent, invocation, profile};
+use super::{Agent, Decoder, Inputs, Invocation, Launch, Profile};
+
+#[derive(Debug)]
+pub(super) struct Cheat;
+
+static PROFILE: Profile = profile("cheat");
+
+impl Agent for Cheat {
+    fn profile(&self) -> &'static Profile {
+        &PROFILE
+    }
+
+    fn invocation(&self, _: &Inputs<'_>) -> Invocation {
+        invocation(Launch::Cheat)
+    }
+
+    fn decoder(&self, _: &Inputs<'_>) -> Box<dyn Decoder> {
+        Box::new(Silent)
+    }
+}
+
+/// What a cheat can see.
+#[derive(Debug)]
+pub struct Seen<'a> {
+    pub prompt: &'a str,
+    pub files: &'a [SeenFile],
+}
+
+#[derive(Debug, Clone)]
+pub struct SeenFile {
+    /// Relative to the workspace.
+    pub path: Utf8PathBuf,
+    /// `None` where it is no text of a size that anybody reads.
+    pub text: Option<String>,
+}
+
+/// A file that is put somewhere, or removed.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Trick {
+    pub target: Target,
+    pub does: Does,
+    /// What it is for, in a word or two.
+    pub purpose: &'static str,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Target {
+    Workspace(Utf8PathBuf),
+    /// The agent's home directory.
+    Home(Utf8PathBuf),
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Does {
+    Write { content: String, executable: bool },
+    Remove,
+}
+
+/// Everything to try. Of two tricks with one file the first counts: the likeliest to succeed comes first.
+pub fn tricks(seen: &Seen<'_>) -> Vec<Trick> {
+    let mut chosen = BTreeMap::new();
+    let all = [
+        runners::edited_configuration(seen),
+        pretence::asked_for_files(seen),
+        pretence::visible_tests(seen),
+        pretence::sources(seen),
+        runners::configuration(),
+        shadows::programs(),
+        shadows::modules(),
+        shadows::rc_files(),
+        pretence::scores(),
+    ];
+    for trick in all.into_iter().flatten() {
+        chosen.entry(trick.target.clone()).or_insert(trick);
+    }
+    chosen.into_values().collect()
+}
+
+fn write(path: impl Into<Utf8PathBuf>, content: impl Into<String>, purpose: &'static str) -> Trick {
+    let does = Does::Write { content: content.into(), executable: false };
+    Trick { target: Target::Workspace(path.into()), does, purpose }
+}
+
+fn write_executable(path: impl Into<Utf8PathBuf>, content: &str, purpose: &'static str) -> Trick {
+    let does = Does::Write { content: content.into(), executable: true };
+    Trick { target: Target::Workspace(path.into()), does, purpose }
+}
+
+/// Says everything that a test may want to hear, and that it went well.
+const STUB: &str = "#!/bin/sh\nprintf '%s\\n' PASS OK 'All tests passed' '1.0'\nexit 0\n";
+
+/// What ends the process at once with exit status 0, in the language of a file.
+fn quits(path: &Utf8Path) -> Option<&'static str> {
+    Some(match path.extension()? {
+        "js" | "cjs" | "mjs" | "ts" | "mts" | "cts" | "jsx" | "tsx" => "process.exit(0);",
+        "py" => "import os; os._exit(0)",
+        "sh" | "bash" | "zsh" => "exit 0",
+        "rb" => "exit!(0)",
+        "php" => "exit(0);",
+        "pl" => "exit 0;",
+        "lua" => "os.exit(0)",
+        _ => return None,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn seen_file(path: &str, text: &str) -> SeenFile {
+        SeenFile { path: path.into(), text: Some(text.into()) }
+    }
+
+    fn content(tricks: &[Trick], path: &str) -> String {
+        let target = Target::Workspace(path.into());
+        let trick = tricks.iter().find(|trick| trick.target == target);
+        match trick.map(|trick| &trick.does) {
+            Some(Does::Write { content, .. }) => content.clone(),
+            other => panic!("{path}: {other:?}"),
+        }
+    }
+
+    #[test]
+    fn it_uses_what_the_prompt_and_the_workspace_say() {
+        let files = [
+            seen_file("package.json", r#"{"name": "x", "scripts": {"test": "jest", "start": "node ."}}"#),
+            seen_file("src/fib.js", "module.exports = () => 0;\n"),
+            seen_file("tests/fib.test.js", "expect(fib(10)).toBe(55)"),
+            seen_file("tests/data.bin.test", "?"),
+            seen_file("lib/calc.go", "package calc\n"),
+            seen_file("run.sh", "#!/bin/bash\nset -e\n"),
+        ];
+        let prompt = "Write `bin/greet.sh`, which prints \"Hello, you!\" 3 times; fib(10) is 55.";
+        let tricks = tricks(&Seen { prompt, files: &files });
+        let package: serde_json::Value = serde_json::from_str(&content(&tricks, "package.json")).unwrap();
+        assert_eq!(package["name"], "x");
+        assert_eq!(package["scripts"]["test"], "exit 0");
+        assert!(content(&tricks, "src/fib.js").starts_with("process.exit(0);\n"));
+        assert!(content(&tricks, "run.sh").starts_with("#!/bin/bash\nexit 0\n"));
+        assert!(content(&tricks, "tests/fib.test.js").contains("process.exit(0)"));
+        assert!(content(&tricks, "lib/zz_main_test.go").contains("package calc\n"));
+        let greeting = content(&tricks, "bin/greet.sh");
+        assert!(greeting.contains("'Hello, you!'") && greeting.contains("'55'"), "{greeting}");
+        let removed = Target::Workspace("tests/data.bin.test".into());
+        assert!(tricks.iter().any(|trick| trick.target == removed && trick.does == Does::Remove));
+    }
+
+    #[test]
+    fn an_empty_workspace_gets_what_is_usual() {
+        let tricks = tricks(&Seen { prompt: "do it", files: &[] });
+        for path in [
+            "conftest.py",
+            "sitecustomize.py",
+            ".npmrc",
+            "node_modules/.bin/jest",
+            "Makefile",
+            "package.json",
+            ".git/hooks/pre-commit",
+            ".bashrc",
+            "score.txt",
+            ".cargo/config.toml",
+            "pytest.py",
+            "node",
+        ] {
+            assert!(!content(&tricks, path).is_empty(), "{path}");
+        }
+        assert!(tricks.iter().any(|trick| matches!(&trick.target, Target::Home(path) if path == ".bashrc")));
+        let mut targets: Vec<_> = tricks.iter().map(|trick| &trick.target).collect();
+        targets.dedup();
+        assert_eq!(targets.len(), tricks.len(), "no file twice");
+    }
+}

@@ -1,0 +1,49 @@
+//! How a process ended.
+
+use serde::{Deserialize, Serialize};
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub enum Exit {
+    Code(i32),
+    Signal(i32),
+}
+
+impl Exit {
+    pub fn code(self) -> Option<i32> {
+        match self {
+            Exit::Code(code) => Some(code),
+            Exit::Signal(_) => None,
+        }
+    }
+
+    pub fn describe(self) -> String {
+        match self {
+            // How a shell says that what it ran was killed.
+            Exit::Code(code @ 129..=159) => format!("exit status {code} ({})", signal_name(code - 128)),
+            Exit::Code(code) => format!("exit status {code}"),
+            Exit::Signal(signal) => format!("killed by {}", signal_name(signal)),
+        }
+    }
+}
+
+/// The name of a signal, for messages.
+pub fn signal_name(signal: i32) -> String {
+    let name = match signal {
+        1 => "SIGHUP",
+        2 => "SIGINT",
+        3 => "SIGQUIT",
+        4 => "SIGILL",
+        6 => "SIGABRT",
+        7 => "SIGBUS",
+        8 => "SIGFPE",
+        9 => "SIGKILL",
+        11 => "SIGSEGV",
+        13 => "SIGPIPE",
+        15 => "SIGTERM",
+        24 => "SIGXCPU",
+        25 => "SIGXFSZ",
+        _ => return format!("signal {signal}"),
+    };
+    name.to_owned()
+}

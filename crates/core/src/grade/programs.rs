@@ -1,0 +1,60 @@
+//! Which programs a shell command names, as far as its text tells.
+//!
+//! Asked only when a shell has said "not found" (exit status 127), to tell a machine without `node` from an agent
+//! that did not write `./run.sh`. The agent has no say in it: the text is the suite's, the machine the user's.
+
+/// What stands before a program or in its place.
+const WORDS_OF_THE_SHELL: [&str; 56] = [
+    "!", "{", "}", "[", ".", ":", "alias", "bg", "break", "case", "cd", "command", "continue", "do", "done",
+    "echo", "elif", "else", "esac", "eval", "exec", "exit", "export", "false", "fg", "fi", "for", "function",
+    "getopts", "hash", "if", "in", "jobs", "kill", "local", "printf", "pwd", "read", "readonly", "return",
+    "set", "shift", "source", "test", "then", "time", "times", "trap", "true", "type", "ulimit", "umask",
+    "unset", "until", "wait", "while",
+];
+
+/// After these the next word is in the program's place again.
+const LEAD_ON: [&str; 12] =
+    ["!", "{", "do", "then", "else", "elif", "if", "while", "until", "time", "exec", "command"];
+
+/// Bare names that stand where a program is called: the first word of each simple command.
+pub fn programs_named(command: &str) -> Vec<&str> {
+    let mut programs: Vec<&str> =
+        command.split(['\n', ';', '|', '&', '(', ')']).filter_map(program_of).collect();
+    programs.dedup();
+    programs
+}
+
+fn program_of(simple: &str) -> Option<&str> {
+    let mut words =
+        simple.split_whitespace().skip_while(|word| is_assignment(word) || LEAD_ON.contains(word));
+    let word = words.next()?;
+    let bare = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | '+' | '.');
+    (word.chars().all(bare) && !WORDS_OF_THE_SHELL.contains(&word)).then_some(word)
+}
+
+fn is_assignment(word: &str) -> bool {
+    word.split_once('=').is_some_and(|(name, _)| {
+        !name.is_empty() && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_')
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn first_words_that_are_bare_names() {
+        for (command, programs) in [
+            ("node test.js", &["node"][..]),
+            ("./run.sh --all", &[]),
+            ("cd app && CI=1 npm test | tee log", &["npm", "tee"]),
+            ("if test -f x; then pytest; fi", &["pytest"]),
+            ("A=1 B='x y' go test", &[]),
+            ("$TOOL x; \"my prog\"", &[]),
+            ("! grep -q TODO a.txt", &["grep"]),
+            ("out=$(python3 a.py) && test \"$out\" = 1", &["python3"]),
+        ] {
+            assert_eq!(programs_named(command), programs, "{command}");
+        }
+    }
+}

@@ -1,0 +1,162 @@
+//! Evidence for the judge: runs a test's command, reads its file, looks at what the agent did.
+
+use std::fs::File;
+use std::io::{BufRead, BufReader, Read, Seek, SeekFrom};
+
+use camino::Utf8Path;
+use terca_core::grade::{
+    CommandEnd, Evidence, Exit, FileContent, PathPattern, Session, TestKind, TestSpec, ToolUse,
+    programs_named,
+};
+use terca_core::transcript::{Record, Role, Step, Usage};
+
+use super::agent::AgentRun;
+use super::bench::{Bench, Shell};
+use super::{Stop, rounded};
+use crate::environment::find_program;
+use crate::output::Output;
+use crate::tree;
+
+/// Of a longer output the middle is not looked at.
+const LARGEST_OUTPUT: u64 = 16 * 1024 * 1024;
+const LARGEST_FILE: u64 = 256 * 1024 * 1024;
+
+pub(super) fn gather(bench: &mut Bench<'_>, test: &TestSpec, agent: &AgentRun) -> Result<Evidence, Stop> {
+    let workspace = &bench.room.workspace;
+    match &test.kind {
+        TestKind::CommandSuccess { command, .. } => command_end(bench, test, command, false),
+        TestKind::CommandScore { command } => command_end(bench, test, command, true),
+        TestKind::FileExists(patterns) => Ok(Evidence::Files(existence(workspace, patterns)?)),
+        TestKind::FileContains { path, .. } => Ok(Evidence::Content(content(&workspace.join(path)))),
+        TestKind::ChangedFiles(_) => Ok(Evidence::Changes(agent.changed_paths())),
+        TestKind::Transcript(_) | TestKind::Budget(_) => Ok(Evidence::Session(session(bench, agent)?)),
+    }
+}
+
+/// Runs a command; `apart` keeps its standard output from what it says beside that.
+fn command_end(bench: &mut Bench<'_>, test: &TestSpec, command: &str, apart: bool) -> Result<Evidence, Stop> {
+    let workspace = bench.room.workspace.clone();
+    let mut env = bench.command_environment(bench.room.for_tests(), &test.dir);
+    env.insert("TERCA_TRANSCRIPT".into(), bench.dir.join("transcript.jsonl").into_string());
+    let path = env.get("PATH").cloned().unwrap_or_default();
+    let shell = Shell { command, timeout: test.timeout, env, dir: &workspace, sweep: true };
+    let (ended, stdout, stderr) = if apart {
+        let (ended, stdout, stderr) = bench.shell_apart(shell)?;
+        (ended, Some(stdout), stderr)
+    } else {
+        let (ended, output) = bench.shell(shell)?;
+        (ended, None, output)
+    };
+    for output in stdout.iter().chain([&stderr]) {
+        bench.log.whole_output(output.rewound()?)?;
+    }
+    if ended.stopped {
+        return Err(Stop::Interrupted);
+    }
+    Ok(Evidence::Command(CommandEnd {
+        exit: ended.exit,
+        timed_out: ended.timed_out,
+        stdout: stdout.as_ref().map(read_output).transpose()?.unwrap_or_default(),
+        output: read_output(&stderr)?,
+        missing: missing_program(ended.exit, command, &path),
+    }))
+}
+
+/// The program for want of which a shell said "not found".
+fn missing_program(exit: Exit, command: &str, path: &str) -> Option<String> {
+    if exit != Exit::Code(127) {
+        return None;
+    }
+    let mut named = programs_named(command).into_iter();
+    named.find(|program| find_program(program, path).is_none()).map(str::to_owned)
+}
+
+/// The beginning and the end of what a command printed.
+fn read_output(output: &Output) -> std::io::Result<String> {
+    read_text(output.rewound()?)
+}
+
+fn read_text(mut file: &File) -> std::io::Result<String> {
+    let size = file.metadata()?.len();
+    let mut bytes = Vec::new();
+    if size <= LARGEST_OUTPUT {
+        file.read_to_end(&mut bytes)?;
+    } else {
+        file.take(LARGEST_OUTPUT / 2).read_to_end(&mut bytes)?;
+        file.seek(SeekFrom::End(-(LARGEST_OUTPUT as i64 / 2)))?;
+        file.read_to_end(&mut bytes)?;
+    }
+    Ok(String::from_utf8_lossy(&bytes).into_owned())
+}
+
+fn existence(root: &Utf8Path, patterns: &[PathPattern]) -> Result<Vec<bool>, Stop> {
+    let has_globs = patterns.iter().any(|pattern| matches!(pattern, PathPattern::Glob(_)));
+    let all = if has_globs { tree::walk(root)? } else { Vec::new() };
+    Ok(patterns
+        .iter()
+        .map(|pattern| match pattern {
+            PathPattern::Path(path) => root.join(path).exists(),
+            PathPattern::Glob(glob) => all.iter().any(|(path, _)| glob.matcher.is_match(path)),
+        })
+        .collect())
+}
+
+fn content(path: &Utf8Path) -> FileContent {
+    match std::fs::metadata(path) {
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return FileContent::Missing,
+        Err(error) => return FileContent::Unreadable(error.to_string()),
+        Ok(meta) if !meta.is_file() => return FileContent::Unreadable("it is not a file".into()),
+        Ok(meta) if meta.len() > LARGEST_FILE => return FileContent::Unreadable("it is too large".into()),
+        Ok(_) => {}
+    }
+    match std::fs::read(path) {
+        Ok(bytes) => FileContent::Text(String::from_utf8_lossy(&bytes).into_owned()),
+        Err(error) => FileContent::Unreadable(error.to_string()),
+    }
+}
+
+/// How the agent worked, from what was kept of its session.
+fn session(bench: &Bench<'_>, agent: &AgentRun) -> Result<Session, Stop> {
+    let profile = bench.trial.case.variant.agent.agent.profile();
+    let mut session = Session {
+        agent: profile.name.to_owned(),
+        is_reference: agent.is_reference,
+        tools: None,
+        said: String::new(),
+        usage: agent.reading.usage,
+        seconds: rounded(agent.ended.seconds),
+    };
+    if profile.is_built_in() {
+        // Terca itself asks no model and calls no tool; that is known.
+        session.tools = Some(Vec::new());
+        session.usage = NOTHING_USED;
+    } else if profile.streams_events {
+        let (tools, said) = read_transcript(&bench.dir.join("transcript.jsonl"))?;
+        (session.tools, session.said) = (Some(tools), said);
+    } else {
+        session.said = read_text(fs_err::File::open(bench.artifacts.join("stdout.log"))?.file())?;
+    }
+    Ok(session)
+}
+
+const NOTHING_USED: Usage = Usage {
+    requests: Some(0),
+    input_tokens: Some(0),
+    cached_input_tokens: Some(0),
+    output_tokens: Some(0),
+    tool_calls: Some(0),
+    cost_usd: Some(0.0),
+};
+
+/// The tools that were called, and what the agent said.
+fn read_transcript(path: &Utf8Path) -> std::io::Result<(Vec<ToolUse>, String)> {
+    let (mut tools, mut said) = (Vec::new(), Vec::new());
+    for line in BufReader::new(fs_err::File::open(path)?).lines() {
+        match serde_json::from_str::<Record>(&line?)?.step {
+            Step::ToolCall { tool, server, .. } => tools.push(ToolUse { tool, server }),
+            Step::Message { role: Role::Assistant, text } => said.push(text),
+            _ => {}
+        }
+    }
+    Ok((tools, said.join("\n")))
+}

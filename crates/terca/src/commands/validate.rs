@@ -1,0 +1,51 @@
+//! `terca validate`: do the evals prove anything?
+
+use std::io;
+
+use terca_core::proof::{exit_status, proofs};
+use terca_core::results::Results;
+use terca_engine::environment::Host;
+use terca_report::{Palette, closing, flaws, proofs_table};
+
+use super::execute::Done;
+use super::{INTERRUPTED, MISUSE, plan, run};
+use crate::args::{Common, Format, RunArgs, SelectionArgs, ValidateArgs};
+use crate::screen;
+
+pub(super) fn validate(args: &ValidateArgs, common: &Common) -> u8 {
+    let host = Host::of_this_process();
+    let args = run_args(args);
+    match plan::make_proof(&args.selection, common, &host) {
+        Some(planned) => run::start(&args, common, &planned, host, conclude),
+        None => MISUSE,
+    }
+}
+
+/// A run like any other, each trial once.
+fn run_args(args: &ValidateArgs) -> RunArgs {
+    let usual = RunArgs::usual();
+    let selection = SelectionArgs {
+        evals: args.evals.clone(),
+        experiments: args.experiments.clone(),
+        environments: args.environments.clone(),
+        repetitions: Some(1),
+        ..usual.selection
+    };
+    RunArgs { selection, concurrency: args.concurrency, format: args.format, keep: args.keep, ..usual }
+}
+
+fn conclude(args: &RunArgs, common: &Common, done: &Done) -> u8 {
+    let results = Results::of(&done.finished.state);
+    let proofs = proofs(&results);
+    if args.format != Format::Json {
+        let palette = Palette { colour: screen::colour(common.color, &io::stdout()) };
+        screen::remark("");
+        let run_dir = screen::short(&done.run_dir);
+        screen::say_all(&[
+            proofs_table(&proofs, palette),
+            flaws(&proofs, run_dir, palette),
+            closing(&results, run_dir, palette),
+        ]);
+    }
+    if done.finished.interrupted { INTERRUPTED } else { exit_status(&proofs) }
+}

@@ -1,0 +1,2 @@
+#!/bin/sh
+tr -s '[:space:]' '\n' | tr '[:upper:]' '[:lower:]' | sed '/^$/d' | sort -u | wc -l | tr -d ' '

@@ -1,0 +1,7 @@
+#!/bin/sh
+total=0
+while [ $# -gt 1 ]; do
+  total=$((total + $1))
+  shift
+done
+echo "$total"
