@@ -31,6 +31,7 @@ pub mod scorecard;
 pub mod selection;
 pub mod source;
 pub mod state;
+pub mod stats;
 pub mod summary;
 pub mod trajectory;
 pub mod transcript;
