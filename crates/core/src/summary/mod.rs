@@ -1,16 +1,45 @@
-//! Counts and means: for every cell (an eval in a variant) and for every variant over all evals.
+//! What a run shows: for every cell (an eval in a variant), for every variant over all evals, and for every
+//! experiment against the baseline.
 //!
 //! Errors are counted apart and are in no denominator: a trial that could not be judged says nothing about the
 //! agent. A variant's pass rate is the mean of its evals' rates, so that an eval with more repetitions does not
 //! weigh more.
+//!
+//! Counts and figures take one pass over the trials and are there at every moment. Comparisons come when the run has
+//! ended: a p-value that is looked at while trials come in, until it pleases, is not one.
+
+mod arms;
+mod comparison;
+mod delivery;
+mod effect;
+mod figures;
+mod grid;
+mod outlook;
+mod sentence;
+mod verdict;
+mod warnings;
 
 use serde::{Deserialize, Serialize};
 
-use crate::outcome::{Stats, Status, TrialReport};
-use crate::state::{RunState, Trial};
+pub use comparison::{Arms, Comparison, EvalEffect, Repetitions, Side};
+pub use delivery::{DeliveryCounts, McpCounts};
+pub use effect::Effect;
+pub use figures::{Figures, Reliability};
+pub use outlook::{Outlook, Proposal};
+pub use verdict::Verdict;
+
+use crate::event::RunStatus;
+use crate::state::RunState;
+use grid::Grid;
+
+/// Of the `summary` in `results.json`; it grows when a key changes its meaning or goes away.
+pub const SUMMARY_VERSION: u32 = 1;
+/// Differences smaller than this make no difference.
+pub const DEFAULT_MARGIN: f64 = 0.05;
 
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 pub struct Summary {
+    pub version: u32,
     pub trials: usize,
     pub passed: usize,
     pub partial: usize,
@@ -18,8 +47,14 @@ pub struct Summary {
     pub errors: usize,
     pub interrupted: usize,
     pub pending: usize,
+    /// The experiment that the others are compared with.
+    pub baseline: String,
+    /// Differences in pass rate that are smaller make no difference.
+    pub margin: f64,
     pub variants: Vec<VariantSummary>,
     pub cells: Vec<CellSummary>,
+    /// Empty while the run goes on.
+    pub comparisons: Vec<Comparison>,
 }
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -28,6 +63,7 @@ pub struct VariantSummary {
     pub experiment: String,
     #[serde(flatten)]
     pub figures: Figures,
+    pub delivery: DeliveryCounts,
 }
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -39,24 +75,12 @@ pub struct CellSummary {
     pub figures: Figures,
 }
 
-/// The figures of a group of trials. What nobody reported is `null`.
-#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase")]
-pub struct Figures {
-    pub trials: usize,
-    pub judged: usize,
-    pub passed: usize,
-    pub errors: usize,
-    pub pass_rate: Option<f64>,
-    pub mean_score: Option<f64>,
-    pub mean_seconds: Option<f64>,
-    pub mean_tokens: Option<f64>,
-    pub mean_cost_usd: Option<f64>,
-}
-
 pub fn summarise(state: &RunState) -> Summary {
-    let cells = cells(&state.trials);
+    let grid = Grid::of(&state.trials);
+    let cells: Vec<CellSummary> = grid.cells.iter().map(CellSummary::of).collect();
+    let ended = state.status != RunStatus::Running;
     Summary {
+        version: SUMMARY_VERSION,
         trials: state.counts.total,
         passed: state.counts.passed,
         partial: state.counts.partial,
@@ -64,76 +88,42 @@ pub fn summarise(state: &RunState) -> Summary {
         errors: state.counts.errors,
         interrupted: state.counts.interrupted,
         pending: state.counts.total - state.counts.finished(),
-        variants: variants(&cells, &state.trials),
+        baseline: state.baseline.clone(),
+        margin: DEFAULT_MARGIN,
+        variants: grid.variants().map(|variant| VariantSummary::of(&variant, &cells)).collect(),
+        comparisons: if ended { compare(state, &state.baseline, DEFAULT_MARGIN) } else { Vec::new() },
         cells,
     }
 }
 
-/// Trials of one cell stand together in the order of ids.
-fn cells(trials: &[Trial]) -> Vec<CellSummary> {
-    trials
-        .chunk_by(|a, b| key(a) == key(b))
-        .map(|group| CellSummary {
-            eval: group[0].head.eval.clone(),
-            environment: group[0].head.environment.clone(),
-            experiment: group[0].head.experiment.clone(),
-            figures: figures(group.iter().map(|trial| &trial.report)),
-        })
-        .collect()
+/// Every other experiment against the baseline: over all environments, if there are several, and in each.
+pub fn compare(state: &RunState, baseline: &str, margin: f64) -> Vec<Comparison> {
+    let terms = comparison::Terms { baseline, margin, seed: state.seed, concurrency: state.concurrency };
+    comparison::compare(&Grid::of(&state.trials), &terms)
 }
 
-fn key(trial: &Trial) -> (&str, &str, &str) {
-    (&trial.head.eval, &trial.head.environment, &trial.head.experiment)
-}
-
-fn variants(cells: &[CellSummary], trials: &[Trial]) -> Vec<VariantSummary> {
-    let mut names: Vec<(&str, &str)> = Vec::new();
-    for cell in cells {
-        if !names.contains(&(&cell.environment, &cell.experiment)) {
-            names.push((&cell.environment, &cell.experiment));
+impl CellSummary {
+    fn of(cell: &grid::Cell<'_>) -> Self {
+        CellSummary {
+            eval: cell.eval.to_owned(),
+            environment: cell.environment.to_owned(),
+            experiment: cell.experiment.to_owned(),
+            figures: Figures::of_cell(cell),
         }
     }
-    names
-        .into_iter()
-        .map(|(environment, experiment)| {
-            let is_here =
-                |trial: &&Trial| trial.head.environment == environment && trial.head.experiment == experiment;
-            let of_evals: Vec<&Figures> = cells
-                .iter()
-                .filter(|cell| cell.environment == environment && cell.experiment == experiment)
-                .map(|cell| &cell.figures)
-                .collect();
-            let figures = Figures {
-                pass_rate: mean(of_evals.iter().filter_map(|figures| figures.pass_rate)),
-                mean_score: mean(of_evals.iter().filter_map(|figures| figures.mean_score)),
-                ..figures(trials.iter().filter(is_here).map(|trial| &trial.report))
-            };
-            VariantSummary { environment: environment.to_owned(), experiment: experiment.to_owned(), figures }
-        })
-        .collect()
 }
 
-fn figures<'a>(reports: impl Iterator<Item = &'a TrialReport>) -> Figures {
-    let reports: Vec<&TrialReport> = reports.collect();
-    let judged: Vec<&TrialReport> =
-        reports.iter().copied().filter(|report| report.status.is_judged()).collect();
-    let passed = judged.iter().filter(|report| report.status == Status::Passed).count();
-    let of_stats =
-        |figure: fn(&Stats) -> Option<f64>| mean(judged.iter().filter_map(|report| figure(&report.stats)));
-    Figures {
-        trials: reports.len(),
-        judged: judged.len(),
-        passed,
-        errors: reports.iter().filter(|report| report.status == Status::Error).count(),
-        pass_rate: (!judged.is_empty()).then(|| passed as f64 / judged.len() as f64),
-        mean_score: mean(judged.iter().filter_map(|report| report.score)),
-        mean_seconds: of_stats(|stats| stats.duration_seconds),
-        mean_tokens: of_stats(|stats| stats.usage.tokens().map(|tokens| tokens as f64)),
-        mean_cost_usd: of_stats(|stats| stats.usage.cost_usd),
+impl VariantSummary {
+    /// `cells` are the summaries of the grid's cells, in its order.
+    fn of(variant: &grid::Variant<'_, '_>, cells: &[CellSummary]) -> Self {
+        let of_evals: Vec<&Figures> =
+            variant.positions.iter().map(|position| &cells[*position].figures).collect();
+        let trials = variant.trials();
+        VariantSummary {
+            environment: variant.environment.to_owned(),
+            experiment: variant.experiment.to_owned(),
+            figures: Figures::of_variant(&trials, &of_evals),
+            delivery: DeliveryCounts::of(&trials),
+        }
     }
-}
-
-fn mean(values: impl Iterator<Item = f64>) -> Option<f64> {
-    let (sum, count) = values.fold((0.0, 0usize), |(sum, count), value| (sum + value, count + 1));
-    (count > 0).then(|| sum / count as f64)
 }
