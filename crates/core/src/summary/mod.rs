@@ -18,6 +18,7 @@ mod outlook;
 mod sentence;
 mod verdict;
 mod warnings;
+pub mod wording;
 
 use serde::{Deserialize, Serialize};
 

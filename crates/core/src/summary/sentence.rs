@@ -3,6 +3,7 @@
 use super::comparison::{Comparison, Repetitions};
 use super::outlook::{Outlook, Proposal};
 use super::verdict::Verdict;
+use super::wording::{capital, p_value, percent, points, signed, size, times};
 use crate::prose;
 use crate::stats::CannotTell;
 
@@ -125,68 +126,4 @@ fn expense(proposal: &Proposal) -> String {
             .flatten()
             .collect();
     if parts.is_empty() { String::new() } else { format!(" (about {})", prose::list(&parts, "and")) }
-}
-
-/// `82 %`; the ends of the scale are kept for what is exactly there.
-fn percent(rate: f64) -> String {
-    let rounded = (rate * 100.0).round();
-    let shown = if rate > 0.0 && rate < 1.0 { rounded.clamp(1.0, 99.0) } else { rounded };
-    format!("{shown:.0} %")
-}
-
-/// `+21 points`, `−1 point`.
-fn points(difference: f64) -> String {
-    let number = signed(difference);
-    let noun = if matches!(number.as_str(), "+1" | "−1") { "point" } else { "points" };
-    format!("{number} {noun}")
-}
-
-/// In points, with its sign; what is less than one has a decimal, so that it does not pass for nothing.
-fn signed(difference: f64) -> String {
-    let number = number(difference);
-    match number.as_str() {
-        "0" => number,
-        _ if difference < 0.0 => format!("−{number}"),
-        _ => format!("+{number}"),
-    }
-}
-
-/// `5 points`, without a sign.
-fn size(difference: f64) -> String {
-    let number = number(difference);
-    format!("{number} {}", if number == "1" { "point" } else { "points" })
-}
-
-fn number(difference: f64) -> String {
-    let points = difference.abs() * 100.0;
-    if points < 0.05 {
-        "0".to_owned()
-    } else if points < 0.95 {
-        format!("{points:.1}")
-    } else {
-        format!("{points:.0}")
-    }
-}
-
-/// `1.14`, `12`, `0.083`.
-fn times(ratio: f64) -> String {
-    match ratio {
-        ..0.095 => format!("{ratio:.3}"),
-        0.095..9.95 => format!("{ratio:.2}"),
-        _ => format!("{ratio:.0}"),
-    }
-}
-
-/// `p = 0.004`, `p < 0.001`, `p = 0.48`.
-pub(super) fn p_value(p: f64) -> String {
-    match p {
-        ..0.001 => "p < 0.001".to_owned(),
-        0.001..0.0995 => format!("p = {p:.3}"),
-        _ => format!("p = {p:.2}"),
-    }
-}
-
-fn capital(text: &str) -> String {
-    let mut characters = text.chars();
-    characters.next().map_or_else(String::new, |first| first.to_uppercase().chain(characters).collect())
 }

@@ -2,7 +2,7 @@
 
 use super::DeliveryCounts;
 use super::comparison::Comparison;
-use super::sentence::p_value;
+use super::wording::p_value;
 use crate::prose;
 use crate::stats::ALPHA;
 

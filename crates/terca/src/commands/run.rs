@@ -16,7 +16,7 @@ use terca_engine::store::Store;
 use terca_engine::trial::{Context, Keep, Versions};
 use terca_engine::work::WorkDir;
 use terca_engine::{signals, supervise};
-use terca_report::{JsonLines, Palette, Plain, Tty, closing, failures, plan_trials, results_table};
+use terca_report::{JsonLines, Palette, Plain, Tty, closing, failures, plan_trials, results_table, verdicts};
 
 use super::plan::{self, Planned};
 use super::{INTERRUPTED, MISUSE, TROUBLE, VERSION};
@@ -140,6 +140,7 @@ fn conclude(args: &RunArgs, common: &Common, finished: &Finished, run_dir: &cami
         screen::say_all(&[
             results_table(&results, screen::columns(), palette),
             failures(&results, run_dir, palette),
+            verdicts(&results, screen::columns(), palette),
             closing(&results, run_dir, palette),
         ]);
     }

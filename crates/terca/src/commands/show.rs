@@ -1,7 +1,7 @@
 //! `terca show`: the results of a run, as they stood at its end.
 
 use terca_engine::{discover, runs};
-use terca_report::{Palette, closing, failures, results_table};
+use terca_report::{Palette, closing, failures, results_table, verdicts};
 
 use super::{MISUSE, TROUBLE};
 use crate::args::{Common, ShowArgs};
@@ -31,6 +31,7 @@ pub(super) fn show(args: &ShowArgs, common: &Common) -> u8 {
     screen::say_all(&[
         results_table(&results, screen::columns(), palette),
         failures(&results, screen::short(&run.dir), palette),
+        verdicts(&results, screen::columns(), palette),
         closing(&results, screen::short(&run.dir), palette),
     ]);
     0
