@@ -38,6 +38,7 @@ pub mod selection;
 pub mod shard;
 pub mod source;
 pub mod state;
+pub mod stats;
 pub mod summary;
 pub mod trajectory;
 pub mod transcript;

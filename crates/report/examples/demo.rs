@@ -15,7 +15,7 @@ use terca_core::outcome::{ErrorKind, Stats, Status, TrialError, TrialReport};
 use terca_core::results::Results;
 use terca_core::state::RunState;
 use terca_core::transcript::Usage;
-use terca_report::{JsonLines, Palette, Plain, Size, Tty, closing, failures, results_table};
+use terca_report::{JsonLines, Palette, Plain, Size, Tty, closing, failures, results_table, verdicts};
 
 const EVALS: [&str; 6] =
     ["fib", "fib-recursive", "add-endpoint", "日本語-i18n", "migrate-to-v2", "fix-flaky-test"];
@@ -45,6 +45,7 @@ fn main() {
     let dir = camino::Utf8Path::new(".terca/runs/2026-11-14-001");
     println!("\n{}", results_table(&results, Size::of_terminal().columns, palette));
     println!("{}", failures(&results, dir, palette));
+    println!("{}", verdicts(&results, Size::of_terminal().columns, palette));
     print!("{}", closing(&results, dir, palette));
 }
 

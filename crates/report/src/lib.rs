@@ -7,7 +7,8 @@
 //! |---|---|---|---|
 //! | [`Tty`] | live, in a terminal | [`results_table`] | evals by variants |
 //! | [`Plain`] | lines, for logs | [`failures()`] | what did not pass, and why |
-//! | [`JsonLines`] | events, for programs | [`closing()`] | counts, warnings, where the results are |
+//! | [`JsonLines`] | events, for programs | [`verdicts()`] | the experiments against the baseline |
+//! | | | [`closing()`] | counts, warnings, where the results are |
 //!
 //! [`plan_overview`] and [`plan_trials`] show a run that is yet to come, [`runs_table`] those that were,
 //! [`proofs_table`] what a run of `terca validate` says about its evals.
@@ -39,6 +40,7 @@ pub mod spans;
 pub mod style;
 pub mod table;
 pub mod tty;
+pub mod verdicts;
 pub mod width;
 
 #[cfg(test)]
@@ -60,3 +62,4 @@ pub use size::Size;
 pub use style::Palette;
 pub use table::results_table;
 pub use tty::Tty;
+pub use verdicts::verdicts;

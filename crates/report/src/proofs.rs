@@ -119,9 +119,11 @@ mod tests {
                 let Some(status) = status else { continue };
                 let mut report = terca_core::outcome::TrialReport::pending();
                 (report.status, report.score) = (status, Some(0.5));
-                results
-                    .trials
-                    .push(TrialResult { head: fixture::head(1, eval, agent, "default", 1), report });
+                results.trials.push(TrialResult {
+                    head: fixture::head(1, eval, agent, "default", 1),
+                    report,
+                    earlier: Vec::new(),
+                });
             }
         }
         results

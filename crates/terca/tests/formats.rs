@@ -41,6 +41,7 @@ fn settings() -> insta::Settings {
     settings.add_filter(r"\d{4}-\d\d-\d\d-\d{3}", "[run]");
     settings.add_filter(r"\d\d:\d\d", "[time]");
     settings.add_filter(r"\b\d+\.\ds", "0.0s");
+    settings.add_filter(r"[\d.]+×  (INCONCLUSIVE)", "0.00×  $1");
     settings.add_filter(r"/var/tmp/terca-test-\w+", "[tmp]");
     settings
 }

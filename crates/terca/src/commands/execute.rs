@@ -23,7 +23,7 @@ use terca_engine::store::Store;
 use terca_engine::trial::{Context, Keep, Versions};
 use terca_engine::work::WorkDir;
 use terca_engine::{signals, supervise};
-use terca_report::{JsonLines, Palette, Plain, Tty, closing, failures, results_table};
+use terca_report::{JsonLines, Palette, Plain, Tty, closing, failures, results_table, verdicts};
 
 use super::plan::Planned;
 use super::{INTERRUPTED, VERSION};
@@ -190,6 +190,7 @@ pub(super) fn show(results: &Results, run_dir: &camino::Utf8Path, common: &Commo
     screen::say_all(&[
         results_table(results, screen::columns(), palette),
         failures(results, run_dir, palette),
+        verdicts(results, screen::columns(), palette),
         closing(results, run_dir, palette),
     ]);
 }

@@ -1,0 +1,35 @@
+//! A range that holds the true value in 95 of 100 cases.
+
+use serde::{Deserialize, Serialize};
+
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct Interval {
+    pub low: f64,
+    pub high: f64,
+}
+
+impl Interval {
+    pub fn around(centre: f64, half_width: f64) -> Self {
+        Interval { low: centre - half_width, high: centre + half_width }
+    }
+
+    pub fn contains(self, value: f64) -> bool {
+        self.low <= value && value <= self.high
+    }
+
+    /// Whether all of it lies strictly between the two.
+    pub fn lies_within(self, low: f64, high: f64) -> bool {
+        low < self.low && self.high < high
+    }
+
+    /// The part of it that is possible.
+    #[must_use]
+    pub fn clamp(self, low: f64, high: f64) -> Self {
+        Interval { low: self.low.clamp(low, high), high: self.high.clamp(low, high) }
+    }
+
+    #[must_use]
+    pub fn map(self, increasing: impl Fn(f64) -> f64) -> Self {
+        Interval { low: increasing(self.low), high: increasing(self.high) }
+    }
+}

@@ -1,0 +1,129 @@
+//! A verdict as a sentence that a person can repeat in a pull request.
+
+use super::comparison::{Comparison, Repetitions};
+use super::outlook::{Outlook, Proposal};
+use super::verdict::Verdict;
+use super::wording::{capital, p_value, percent, points, signed, size, times};
+use crate::prose;
+use crate::stats::CannotTell;
+
+/// `environments` are those of the whole run.
+pub(super) fn of(comparison: &Comparison, environments: &[&str], margin: f64) -> String {
+    let place = place(comparison, environments);
+    let claim = claim(comparison, &place, margin);
+    let Some(figures) = figures(comparison) else {
+        return format!("{claim}: {}.", comparison.cannot_tell.unwrap_or(CannotTell::NoEvals));
+    };
+    let first = format!("{claim}: {figures}{}.", price(comparison));
+    let rest = [obstacle(comparison), comparison.outlook.as_ref().and_then(needed)];
+    [Some(first)].into_iter().chain(rest).flatten().collect::<Vec<String>>().join(" ")
+}
+
+fn claim(comparison: &Comparison, place: &str, margin: f64) -> String {
+    let (experiment, baseline) = (&comparison.experiment, &comparison.baseline);
+    match comparison.verdict {
+        Verdict::Better => format!("`{experiment}` is better than `{baseline}`{place}"),
+        Verdict::Worse => format!("`{experiment}` is worse than `{baseline}`{place}"),
+        Verdict::Equivalent => {
+            let margin = size(margin);
+            format!("`{experiment}` is equivalent to `{baseline}`{place}, within {margin}")
+        }
+        Verdict::Inconclusive => {
+            format!("`{experiment}` cannot be told from `{baseline}`{place}")
+        }
+    }
+}
+
+/// Nothing where there is only one place to be, and nobody gave it a name.
+fn place(comparison: &Comparison, environments: &[&str]) -> String {
+    match (&comparison.environment, environments) {
+        (None, [_, _]) => " over both environments".to_owned(),
+        (None, environments) => format!(" over all {} environments", environments.len()),
+        (Some(_), ["default"]) => String::new(),
+        (Some(environment), _) => format!(" on {environment}"),
+    }
+}
+
+/// `82 % against 61 % of trials passed (+21 points, 95 % interval +9 … +33, p = 0.004 over 12 evals × 5 repetitions)`.
+fn figures(comparison: &Comparison) -> Option<String> {
+    let rates = comparison.arms.experiment.pass_rate.zip(comparison.arms.baseline.pass_rate);
+    let (rate, baseline) = rates?;
+    let effect = &comparison.pass_rate;
+    let mut details = vec![points(effect.value?)];
+    if let Some(interval) = effect.interval {
+        details.push(format!("95 % interval {} … {}", signed(interval.low), signed(interval.high)));
+    }
+    let size = trials(comparison.evals, comparison.repetitions);
+    details.push(match effect.p_adjusted {
+        Some(p) if comparison.comparisons > 1 => {
+            format!("{} allowing for {} comparisons, over {size}", p_value(p), comparison.comparisons)
+        }
+        Some(p) => format!("{} over {size}", p_value(p)),
+        None => size,
+    });
+    Some(format!("{} against {} of trials passed ({})", percent(rate), percent(baseline), details.join(", ")))
+}
+
+fn trials(evals: usize, repetitions: Repetitions) -> String {
+    let Repetitions { min, max } = repetitions;
+    let repetitions =
+        if min == max { prose::count(max, "repetition") } else { format!("{min} to {max} repetitions") };
+    format!("{} × {repetitions}", prose::count(evals, "eval"))
+}
+
+/// In money where it is known, else in tokens.
+fn price(comparison: &Comparison) -> String {
+    let known = [(comparison.cost_usd.value, "cost"), (comparison.tokens.value, "tokens")];
+    let Some((ratio, noun)) = known.into_iter().find_map(|(value, noun)| Some((value?, noun))) else {
+        return String::new();
+    };
+    if (0.995..1.005).contains(&ratio) {
+        let same = if noun == "cost" { "at the same cost" } else { "with as many tokens" };
+        return format!(", {same}");
+    }
+    let preposition = if noun == "cost" { "at" } else { "with" };
+    format!(", {preposition} {} × the {noun}", times(ratio))
+}
+
+/// What stands in the way besides noise.
+fn obstacle(comparison: &Comparison) -> Option<String> {
+    let words = match comparison.cannot_tell? {
+        CannotTell::TooFewEvals => {
+            let fewest = super::outlook::fewest_evals(comparison.comparisons);
+            format!("fewer than {fewest} evals cannot show a difference, whatever it is")
+        }
+        other => other.to_string(),
+    };
+    Some(format!("{}.", capital(&words)))
+}
+
+/// What it would take, the cheaper way first.
+fn needed(outlook: &Outlook) -> Option<String> {
+    let cheaper = outlook.cheaper()?;
+    let with_evals = outlook.with_evals.as_ref().map(|proposal| {
+        let repetitions = prose::count(proposal.repetitions, "repetition");
+        (proposal, format!("{} × {repetitions}", prose::count(proposal.evals, "eval")))
+    });
+    let with_repetitions = outlook.with_repetitions.as_ref().map(|proposal| {
+        (proposal, format!("{} of these evals", prose::count(proposal.repetitions, "repetition")))
+    });
+    let mut ways: Vec<(&Proposal, String)> = [with_evals, with_repetitions].into_iter().flatten().collect();
+    ways.sort_by_key(|(proposal, _)| !std::ptr::eq(*proposal, cheaper));
+    let ways: Vec<String> =
+        ways.iter().map(|(proposal, words)| format!("{words}{}", expense(proposal))).collect();
+    Some(format!(
+        "To see a difference of {} it would take {}.",
+        size(outlook.difference),
+        prose::list(&ways, "or")
+    ))
+}
+
+/// ` (about $31.20 and 2h 07m)`.
+fn expense(proposal: &Proposal) -> String {
+    let parts: Vec<String> =
+        [proposal.cost_usd.map(prose::dollars), proposal.seconds.filter(|s| *s > 0.0).map(prose::duration)]
+            .into_iter()
+            .flatten()
+            .collect();
+    if parts.is_empty() { String::new() } else { format!(" (about {})", prose::list(&parts, "and")) }
+}

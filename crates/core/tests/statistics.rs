@@ -1,0 +1,209 @@
+//! The statistics against published values, laws, and suites whose truth is known.
+
+#![allow(clippy::unwrap_used, reason = "a test that cannot go on says so and ends")]
+
+#[path = "../examples/simulate/world.rs"]
+#[cfg(test)]
+mod world;
+
+use proptest::collection::vec;
+use proptest::prelude::*;
+use terca_core::stats::fisher::fisher;
+use terca_core::stats::holm::holm;
+use terca_core::stats::mcnemar::mcnemar;
+use terca_core::stats::newcombe::newcombe;
+use terca_core::stats::paired::difference_of_rates;
+use terca_core::stats::power::{Spread, evals_needed};
+use terca_core::stats::ratio::ratio;
+use terca_core::stats::reliability::{pass_at_k, pass_hat_k};
+use terca_core::stats::special::student_quantile;
+use terca_core::stats::wilson::wilson;
+use terca_core::stats::{Interval, clustered, sign_flip};
+use world::World;
+
+/// Equal to the digits that were printed.
+#[track_caller]
+fn printed(found: f64, expected: &str) {
+    let (digits, exponent) = expected.split_once('e').unwrap_or((expected, "0"));
+    let decimals = digits.split_once('.').map_or(0, |(_, decimals)| decimals.len());
+    let scaled = found / 10f64.powi(exponent.parse().unwrap());
+    assert_eq!(format!("{scaled:.decimals$}"), digits, "{found} is not {expected}");
+}
+
+#[track_caller]
+fn printed_interval(found: Interval, low: &str, high: &str) {
+    printed(found.low, low);
+    printed(found.high, high);
+}
+
+#[test]
+fn wilson_as_published() {
+    for (passed, trials, low, high) in [
+        (18, 20, "0.6989663548", "0.9721335188"),
+        (4, 20, "0.0806576626", "0.4160174323"),
+        (15, 148, "0.0623864", "0.1604872"),
+        (0, 20, "0", "0.1611252"),
+        (7, 50, "0.0695083", "0.2618619"),
+    ] {
+        printed_interval(wilson(passed, trials).unwrap(), low, high);
+    }
+}
+
+#[test]
+fn two_arms_as_published() {
+    printed_interval(newcombe((56, 70), (48, 80)).unwrap(), "0.0524", "0.3339");
+    printed(fisher((3, 1), (1, 3)), "0.4857142857");
+    printed(mcnemar(121, 59), "4.4344493e-6");
+    printed(mcnemar(80, 59), "0.089452315");
+    printed(mcnemar(6, 0), "0.03125");
+    printed(mcnemar(5, 0), "0.0625");
+}
+
+#[test]
+fn reliability_as_published() {
+    printed(pass_at_k(10, 3, 5).unwrap(), "0.9166667");
+    printed(pass_at_k(200, 1, 100).unwrap(), "0.5");
+    printed(pass_hat_k(8, 6, 2).unwrap(), "0.5357143");
+}
+
+#[test]
+fn the_rest_as_published() {
+    let trials = (0..20u8).map(|i| (i % 4, f64::from(i)));
+    printed(clustered::standard_error(trials).unwrap(), "0.6454972244");
+    assert_eq!(evals_needed(Spread { between: 1.0 / 9.0, luck: 0.0 }, 0.03), 969);
+    let adjusted = holm(&[0.01, 0.04, 0.03, 0.005]);
+    for (found, expected) in adjusted.into_iter().zip(["0.03", "0.06", "0.06", "0.02"]) {
+        printed(found, expected);
+    }
+    printed(student_quantile(0.975, 1.0), "12.70620474");
+    printed(student_quantile(0.975, 4.0), "2.776445105");
+    printed(student_quantile(0.975, 19.0), "2.093024054");
+}
+
+/// Rates as trials give them, and any others.
+fn rates() -> impl Strategy<Value = f64> {
+    prop_oneof![3 => (0..=5u8).prop_map(|passed| f64::from(passed) / 5.0), 1 => 0.0..=1.0f64]
+}
+
+fn pairs() -> impl Strategy<Value = Vec<(f64, f64)>> {
+    vec((rates(), rates()), 1..24)
+}
+
+fn swapped(pairs: &[(f64, f64)]) -> Vec<(f64, f64)> {
+    pairs.iter().map(|(one, other)| (*other, *one)).collect()
+}
+
+fn near(one: f64, other: f64) -> bool {
+    (one - other).abs() < 1e-9
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 128, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn swapping_the_arms_flips_the_sign(pairs in pairs(), seed: u64) {
+        let one = difference_of_rates(&pairs, seed).unwrap();
+        let other = difference_of_rates(&swapped(&pairs), seed).unwrap();
+        prop_assert!(near(one.difference, -other.difference));
+        prop_assert_eq!(one.p, other.p);
+        match (one.interval, other.interval) {
+            (Ok(one), Ok(other)) => prop_assert!(near(one.low, -other.high) && near(one.high, -other.low)),
+            (one, other) => prop_assert_eq!(one, other),
+        }
+        let (one, other) = (ratio(&pairs, seed).unwrap(), ratio(&swapped(&pairs), seed).unwrap());
+        prop_assert!(near(one.difference, 1.0 / other.difference));
+    }
+
+    #[test]
+    fn intervals_hold_their_estimate_and_are_numbers(pairs in pairs(), seed: u64) {
+        let found = difference_of_rates(&pairs, seed).unwrap();
+        if let Ok(interval) = found.interval {
+            prop_assert!(interval.low - 1e-9 <= found.difference && found.difference <= interval.high + 1e-9);
+            prop_assert!(interval.low < interval.high && interval.low >= -1.0 && interval.high <= 1.0);
+        }
+        prop_assert!(found.p.is_err() || (found.p.unwrap() > 0.0 && found.p.unwrap() <= 1.0));
+        prop_assert_eq!(found.p.is_err(), pairs.len() < 2);
+    }
+
+    #[test]
+    fn the_first_of_k_is_the_pass_rate(trials in 1..60usize, share in 0.0..=1.0f64) {
+        let passed = (share * trials as f64).round() as usize;
+        let rate = passed as f64 / trials as f64;
+        prop_assert!(near(pass_at_k(trials, passed, 1).unwrap(), rate));
+        prop_assert!(near(pass_hat_k(trials, passed, 1).unwrap(), rate));
+        for k in 1..trials {
+            prop_assert!(pass_at_k(trials, passed, k + 1).unwrap() >= pass_at_k(trials, passed, k).unwrap());
+            prop_assert!(pass_hat_k(trials, passed, k + 1).unwrap() <= pass_hat_k(trials, passed, k).unwrap());
+        }
+        prop_assert!(wilson(passed, trials).unwrap().contains(rate));
+    }
+
+    #[test]
+    fn holm_is_monotone(raw in vec(0.0..=1.0f64, 0..12)) {
+        let adjusted = holm(&raw);
+        prop_assert_eq!(adjusted.len(), raw.len());
+        for (one, more) in raw.iter().zip(&adjusted) {
+            prop_assert!(more >= one && *more <= 1.0);
+            for (other, other_more) in raw.iter().zip(&adjusted) {
+                prop_assert!(one > other || more <= other_more);
+            }
+        }
+        if let [only] = raw.as_slice() {
+            prop_assert_eq!(adjusted[0], *only);
+        }
+    }
+
+    #[test]
+    fn fisher_is_a_probability(a in 0..40usize, b in 0..40usize, c in 0..40usize, d in 0..40usize) {
+        let p = fisher((a, b), (c, d));
+        prop_assert!(p > 0.0 && p <= 1.0);
+        prop_assert!(near(p, fisher((c, d), (a, b))));
+    }
+}
+
+/// Where nothing is going on, a p-value below x comes in a share x of all cases.
+#[test]
+fn permutation_p_is_uniform_under_the_null() {
+    const CASES: usize = 1_000;
+    for evals in [12, 25] {
+        let mut random = fastrand::Rng::with_seed(11);
+        let cases = if evals > sign_flip::EXACT_UP_TO { CASES / 10 } else { CASES };
+        let mut values: Vec<f64> = (0..cases)
+            .map(|seed| {
+                let differences: Vec<f64> = (0..evals).map(|_| random.f64() - random.f64()).collect();
+                sign_flip::p_value(&differences, seed as u64).unwrap()
+            })
+            .collect();
+        values.sort_by(f64::total_cmp);
+        // The largest distance between the shares found and those expected (Kolmogorov), at 1 in 1,000.
+        let limit = 1.95 / (cases as f64).sqrt();
+        for (rank, p) in values.iter().enumerate() {
+            let share = (rank + 1) as f64 / cases as f64;
+            assert!((share - p).abs() < limit, "{evals} evals: p ≤ {p} in {share} of all cases");
+        }
+    }
+}
+
+/// The whole table is in `docs/statistics.md`.
+#[test]
+fn intervals_hold_the_truth_and_verdicts_are_rarely_wrong() {
+    const RUNS: usize = 1_000;
+    let plain = World { evals: 20, repetitions: 3, effect: 0.0, spread: 0.0, settled: 0.0 };
+    let worlds = [
+        plain,
+        World { evals: 12, repetitions: 5, effect: 0.1, spread: 0.2, ..plain },
+        World { evals: 16, repetitions: 5, settled: 0.5, ..plain },
+    ];
+    for (seed, world) in worlds.into_iter().enumerate() {
+        let tally = world.simulate(RUNS, seed as u64);
+        let share = |count: usize| count as f64 / tally.runs as f64;
+        for covered in [tally.covered, tally.rate_covered] {
+            assert!((0.93..=0.97).contains(&share(covered)), "{world:?}: {tally:?}");
+        }
+        if world.effect == 0.0 {
+            assert!(share(tally.better + tally.worse) <= 0.06, "{world:?}: {tally:?}");
+        } else {
+            assert!(tally.better > 10 * tally.worse.max(1), "{world:?}: {tally:?}");
+        }
+    }
+}

@@ -1,0 +1,224 @@
+//! The experiments against the baseline, under the table of a run: a row of figures for each comparison, and then
+//! each verdict as a sentence, with what to know before believing it.
+//!
+//! ```text
+//! against control   pass rate  points   interval      p  tokens   cost   time
+//! with-rules      60 → 83 %     +23  +11 … +35  0.004   1.31×  1.14×  1.08×  BETTER
+//!
+//! BETTER: `with-rules` is better than `control`: 83 % against 60 % of trials passed (…), at 1.14 × the cost.
+//!   MCP server `firebase`: connected 30/30, used in 11/30
+//! ```
+
+use terca_core::results::Results;
+use terca_core::summary::wording::{percent, probability, signed, times};
+use terca_core::summary::{Comparison, Effect, Summary, Verdict};
+
+use crate::figure::UNKNOWN;
+use crate::grid::{Grid, Side};
+use crate::spans::Spans;
+use crate::style::{Palette, Tone};
+use crate::width::{clean, spaces, width};
+
+const INDENT: usize = 2;
+/// Longer lines of prose are hard to read, however wide the screen.
+const WIDEST_PROSE: usize = 110;
+
+/// What is left out when the screen is narrow; when even the last is too wide, the sentences say it all.
+const LEFT_OUT: [&[&str]; 4] = [&[], &["tokens"], &["tokens", "time"], &["tokens", "time", "cost"]];
+
+/// Empty when there is nothing to compare, or not yet.
+pub fn verdicts(results: &Results, columns: usize, palette: Palette) -> String {
+    let summary = &results.summary;
+    let tables = LEFT_OUT.iter().map(|left_out| figures(summary, left_out));
+    let fitting = tables.into_iter().find(|table| table.iter().all(|line| line.width() <= columns));
+    let table: String = fitting.iter().flatten().map(|line| format!("{}\n", line.render(palette))).collect();
+    let sentences: Vec<String> =
+        summary.comparisons.iter().map(|comparison| told(comparison, summary, columns, palette)).collect();
+    if table.is_empty() { sentences.concat() } else { format!("{table}\n{}", sentences.concat()) }
+}
+
+/// A column: its title, and what stands in it.
+type Column = (&'static str, fn(&Comparison) -> Spans);
+
+const COLUMNS: [Column; 7] = [
+    ("pass rate", |comparison| known(rates(comparison))),
+    ("points", |comparison| known(comparison.pass_rate.value.map(signed))),
+    ("interval", |comparison| known(interval(&comparison.pass_rate))),
+    ("p", |comparison| known(comparison.pass_rate.p_adjusted.map(probability))),
+    ("tokens", |comparison| ratio(&comparison.tokens)),
+    ("cost", |comparison| ratio(&comparison.cost_usd)),
+    ("time", |comparison| ratio(&comparison.seconds)),
+];
+
+fn figures(summary: &Summary, left_out: &[&str]) -> Vec<Spans> {
+    let Some(first) = summary.comparisons.first() else { return Vec::new() };
+    let columns = || COLUMNS.iter().filter(|(title, _)| !left_out.contains(title));
+    let sides: Vec<Side> = [Side::Left; 2].into_iter().chain(columns().map(|_| Side::Right)).collect();
+    let mut grid = Grid::new(&sides);
+    let against = format!("against {}", first.baseline);
+    let titles = [against.as_str(), ""].into_iter().chain(columns().map(|(title, _)| *title));
+    grid.row(titles.map(|title| Spans::of(Tone::Bold, title)));
+    let several = summary.comparisons.iter().any(|comparison| comparison.environment.is_none());
+    for comparison in &summary.comparisons {
+        let environment = if several { comparison.environment.as_deref().unwrap_or("all") } else { "" };
+        let names = [Spans::plain(&comparison.experiment), Spans::of(Tone::Dim, environment)];
+        let verdict = Spans::of(tone(comparison.verdict), comparison.verdict.word());
+        let figures = columns().map(|(_, figure)| figure(comparison));
+        grid.row(names.into_iter().chain(figures).chain([verdict]));
+    }
+    grid.lines()
+}
+
+fn interval(effect: &Effect) -> Option<String> {
+    effect.interval.map(|interval| format!("{} … {}", signed(interval.low), signed(interval.high)))
+}
+
+/// `60 → 83 %`.
+fn rates(comparison: &Comparison) -> Option<String> {
+    let (baseline, experiment) = (comparison.arms.baseline.pass_rate?, comparison.arms.experiment.pass_rate?);
+    Some(format!("{} → {}", percent(baseline).trim_end_matches(" %"), percent(experiment)))
+}
+
+fn ratio(effect: &Effect) -> Spans {
+    known(effect.value.map(|ratio| format!("{}×", times(ratio))))
+}
+
+fn known(text: Option<String>) -> Spans {
+    text.map_or_else(|| Spans::of(Tone::Dim, UNKNOWN), |text| Spans::plain(&text))
+}
+
+fn tone(verdict: Verdict) -> Tone {
+    match verdict {
+        Verdict::Better => Tone::Good,
+        Verdict::Worse => Tone::Bad,
+        Verdict::Equivalent => Tone::Bold,
+        Verdict::Inconclusive => Tone::Fair,
+    }
+}
+
+/// The verdict, whether the experiment reached the agent, and the warnings.
+fn told(comparison: &Comparison, summary: &Summary, columns: usize, palette: Palette) -> String {
+    let columns = columns.min(WIDEST_PROSE);
+    let word = comparison.verdict.word();
+    let mut text = paragraph(
+        (tone(comparison.verdict), &format!("{word}: ")),
+        &comparison.sentence,
+        0,
+        columns,
+        palette,
+    );
+    for sentence in delivered(comparison, summary) {
+        text += &paragraph((Tone::Plain, ""), &sentence, INDENT, columns, palette);
+    }
+    for warning in &comparison.warnings {
+        text += &paragraph((Tone::Fair, "warning: "), warning, INDENT, columns, palette);
+    }
+    text
+}
+
+/// Told once for every variant, beside the verdict on it.
+fn delivered(comparison: &Comparison, summary: &Summary) -> Vec<String> {
+    let environment = comparison.environment.as_deref();
+    let variant = summary.variants.iter().find(|variant| {
+        Some(variant.environment.as_str()) == environment && variant.experiment == comparison.experiment
+    });
+    variant.map_or_else(Vec::new, |variant| variant.delivery.sentences())
+}
+
+/// Words in lines, all but the first indented.
+fn paragraph(
+    (tone, label): (Tone, &str),
+    text: &str,
+    indent: usize,
+    columns: usize,
+    palette: Palette,
+) -> String {
+    let mut lines = vec![Spans::plain(&spaces(indent)).with(tone, label)];
+    let text = clean(text);
+    for (index, word) in text.split(' ').enumerate() {
+        let line = lines.last().map_or(0, Spans::width);
+        if index > 0 && line + 1 + width(word) > columns {
+            lines.push(Spans::plain(&spaces(indent + INDENT)).with(Tone::Plain, word));
+        } else if let Some(line) = lines.last_mut() {
+            line.push(Tone::Plain, if index > 0 { " " } else { "" });
+            line.push(Tone::Plain, word);
+        }
+    }
+    lines.iter().map(|line| format!("{}\n", line.render(palette))).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use terca_core::delivery::{Delivery, Installed, McpDelivery, McpStatus};
+    use terca_core::event::RunStatus;
+    use terca_core::outcome::TrialReport;
+
+    use super::*;
+    use crate::fixture::{self, Script};
+
+    /// Eight evals, five times each; `helps` says in which trials the rules make the difference.
+    fn played(variants: usize, helps: impl Fn(u32) -> bool) -> Script {
+        let heads = fixture::heads(8, variants, 5);
+        let mut script = Script::new(heads.clone(), 4);
+        for head in heads {
+            let passes = head.id.is_multiple_of(3) || (head.experiment == "with-rules" && helps(head.id));
+            let seconds = if head.experiment == "base" { 40.0 } else { 44.0 + f64::from(head.id % 4) };
+            let mut report =
+                if passes { fixture::passed(seconds) } else { fixture::failed(seconds, "check", "no") };
+            if head.experiment == "with-rules" {
+                report = TrialReport { delivery: delivery(head.id), ..report };
+            }
+            script.start(head.id).finish(head.id, &report);
+        }
+        script.end(RunStatus::Complete);
+        script
+    }
+
+    fn delivery(id: u32) -> Delivery {
+        let server =
+            McpDelivery { status: Some(McpStatus::Connected), calls: Some(u64::from(id.is_multiple_of(4))) };
+        Delivery {
+            rules: vec![Installed { path: "GEMINI.md".into(), sha256: "…".into() }],
+            mcp_servers: [("firebase".to_owned(), server)].into(),
+            ..Delivery::default()
+        }
+    }
+
+    fn shown(script: &Script, columns: usize) -> String {
+        verdicts(&script.results(), columns, Palette::new(false))
+    }
+
+    #[test]
+    fn one_experiment() {
+        let script = played(2, |id| id % 3 == 1);
+        insta::assert_snapshot!("verdicts", shown(&script, 100));
+        for (columns, titles) in
+            [(79, "tokens   cost   time"), (78, "p   cost   time"), (70, "p   cost"), (63, "interval      p")]
+        {
+            let text = shown(&script, columns);
+            let title = text.lines().next().unwrap();
+            assert!(title.ends_with(titles) && width(title) <= columns, "{columns}: {text}");
+        }
+    }
+
+    #[test]
+    fn in_two_environments_and_in_colour() {
+        let script = played(4, |id| id % 20 < 10 && id % 3 == 1);
+        insta::assert_snapshot!("verdicts_environments", shown(&script, 120));
+        let coloured = verdicts(&script.results(), 120, Palette::new(true));
+        assert!(coloured.contains("\u{1b}["), "{coloured}");
+    }
+
+    #[test]
+    fn a_narrow_screen_has_the_sentences_alone() {
+        let text = shown(&played(2, |_| false), 40);
+        insta::assert_snapshot!("verdicts_narrow", text);
+        assert!(text.lines().all(|line| width(line) <= 40), "{text}");
+    }
+
+    #[test]
+    fn nothing_to_compare_is_nothing_said() {
+        assert_eq!(shown(&played(1, |_| true), 100), "");
+        assert_eq!(shown(&fixture::busy_run(), 100), "", "not before the end");
+    }
+}
