@@ -3,14 +3,15 @@
 //! The hashes do not depend on where the suite lies, nor on the values of secrets.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 
-use camino::Utf8Path;
+use camino::{Utf8Path, Utf8PathBuf};
 use serde::{Deserialize, Serialize};
 
-use crate::config::suite::Action;
+use crate::config::suite::{Action, ShellCommand};
 use crate::delivery::sha256;
 use crate::mask::Mask;
-use crate::matrix::{Case, Plan};
+use crate::matrix::{Case, Layer, Plan, PreparedLayer};
 use crate::prose;
 
 /// Part of a case → hash.
@@ -31,6 +32,7 @@ pub struct Press<'a> {
     pub mask: &'a Mask,
     /// The hash of a file or a tree.
     pub content: &'a dyn Fn(&Utf8Path) -> String,
+    pub is_file: &'a dyn Fn(&Utf8Path) -> bool,
 }
 
 impl std::fmt::Debug for Press<'_> {
@@ -41,14 +43,34 @@ impl std::fmt::Debug for Press<'_> {
 
 impl Press<'_> {
     pub fn plan(&self, plan: &Plan) -> Vec<CasePrint> {
-        let cases = plan.trials.chunk_by(|a, b| std::sync::Arc::ptr_eq(&a.case, &b.case));
+        let cases = plan.trials.chunk_by(|a, b| Arc::ptr_eq(&a.case, &b.case));
         cases.map(|trials| self.case(&trials[0].case)).collect()
+    }
+
+    /// Every prepared layer of a plan with its key, those below others first.
+    pub fn layers(&self, plan: &Plan) -> Vec<(Arc<PreparedLayer>, String)> {
+        let mut found: Vec<(Arc<PreparedLayer>, String)> = Vec::new();
+        for trial in &plan.trials {
+            self.collect(&trial.case.layers, &mut found);
+        }
+        found
+    }
+
+    fn collect(&self, layers: &[Layer], found: &mut Vec<(Arc<PreparedLayer>, String)>) {
+        for layer in layers {
+            if let Layer::Prepared(layer) = layer
+                && !found.iter().any(|(known, _)| Arc::ptr_eq(known, layer))
+            {
+                self.collect(&layer.below, found);
+                found.push((layer.clone(), self.prepared(layer)));
+            }
+        }
     }
 
     fn case(&self, case: &Case) -> CasePrint {
         let Case { eval, variant, prompt, layers, actions, env, timeout } = case;
         let contents =
-            |paths: &[camino::Utf8PathBuf]| paths.iter().map(|path| (self.content)(path)).collect::<Vec<_>>();
+            |paths: &[Utf8PathBuf]| paths.iter().map(|path| (self.content)(path)).collect::<Vec<_>>();
         let hidden = eval.tests_layer.as_deref().map(self.content);
         let actions: Vec<String> = actions.iter().map(|action| self.action(action)).collect();
         let parts = [
@@ -60,7 +82,7 @@ impl Press<'_> {
             ("config", self.hash(&variant.config)),
             ("command", self.hash(&variant.command)),
             ("prompt", self.hash(prompt)),
-            ("files", self.hash(&contents(layers))),
+            ("files", self.hash(&layers.iter().map(|layer| self.layer(layer)).collect::<Vec<_>>())),
             ("set-up", self.hash(&actions)),
             ("variables", self.hash(env)),
             ("time limit", self.hash(timeout)),
@@ -74,11 +96,40 @@ impl Press<'_> {
         }
     }
 
+    fn layer(&self, layer: &Layer) -> String {
+        match layer {
+            Layer::Directory(dir) => (self.content)(dir),
+            Layer::Prepared(layer) => self.prepared(layer),
+        }
+    }
+
+    /// The key of a prepared layer: the same whenever building it would give the same.
+    fn prepared(&self, layer: &PreparedLayer) -> String {
+        let below: Vec<String> = layer.below.iter().map(|layer| self.layer(layer)).collect();
+        let actions: Vec<String> = layer.actions.iter().map(|action| self.action(action)).collect();
+        self.hash(&(below, actions, &layer.env, &layer.eval, std::env::consts::ARCH))
+    }
+
     fn action(&self, action: &Action) -> String {
         match action {
             Action::Copy { source, .. } => format!("{action:?} {}", (self.content)(source)),
-            Action::Write { .. } | Action::Run(_) => format!("{action:?}"),
+            Action::Write { .. } => format!("{action:?}"),
+            Action::Run(command) => format!("{action:?} {:?}", self.scripts(command)),
         }
+    }
+
+    /// The content of the files beside the suite that a command names: its text alone does not say what it does.
+    fn scripts(&self, command: &ShellCommand) -> Vec<String> {
+        let separators = |c: char| c.is_whitespace() || "'\"`;|&()<>=".contains(c);
+        let words = command.command.split(separators).filter(|word| !word.is_empty());
+        let paths = words.filter_map(|word| {
+            let in_suite = ["$TERCA_SUITE_DIR/", "${TERCA_SUITE_DIR}/"];
+            match in_suite.iter().find_map(|prefix| word.strip_prefix(prefix)) {
+                Some(rest) => Some(self.suite_dir.join(rest)),
+                None => (!word.starts_with(['/', '-'])).then(|| command.dir.join(word)),
+            }
+        });
+        paths.filter(|path| (self.is_file)(path)).map(|path| (self.content)(&path)).collect()
     }
 
     fn hash(&self, part: &impl std::fmt::Debug) -> String {

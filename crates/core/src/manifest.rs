@@ -6,7 +6,7 @@ use crate::config::suite::{Action, Suite};
 use crate::event::TrialHead;
 use crate::fingerprint::CasePrint;
 use crate::mask::Mask;
-use crate::matrix::{Case, Plan, TrialSpec, Variant};
+use crate::matrix::{Case, Layer, Plan, TrialSpec, Variant};
 use crate::mcp::McpServer;
 use crate::shard::Shard;
 
@@ -55,12 +55,22 @@ fn case(trials: &[TrialSpec]) -> Value {
         "repetitions": trials.len(),
         "variant": variant_document(variant),
         "prompt": prompt,
-        "layers": layers,
+        "layers": layers.iter().map(layer).collect::<Vec<_>>(),
         "before": actions.iter().map(action).collect::<Vec<_>>(),
         "env": env.iter().map(|(name, _)| name).collect::<Vec<_>>(),
         "timeoutSeconds": timeout.as_secs_f64(),
         "tests": eval.tests.iter().map(|test| json!({ "name": test.name, "weight": test.weight })).collect::<Vec<_>>(),
     })
+}
+
+fn layer(layer: &Layer) -> Value {
+    match layer {
+        Layer::Directory(dir) => json!(dir),
+        Layer::Prepared(prepared) => json!({
+            "below": prepared.below.iter().map(self::layer).collect::<Vec<_>>(),
+            "prepare": prepared.actions.iter().map(action).collect::<Vec<_>>(),
+        }),
+    }
 }
 
 fn variant_document(variant: &Variant) -> Value {

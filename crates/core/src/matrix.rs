@@ -10,7 +10,7 @@ use serde_json::Value;
 use crate::agent::Capabilities;
 use crate::config::folder_name;
 use crate::config::read::Patch;
-use crate::config::suite::{Action, AgentChoice, Eval, Setup, ShellCommand, Suite, Template};
+use crate::config::suite::{Action, AgentChoice, Eval, Setup, ShellCommand, Suite, Template, Variables};
 use crate::diagnostic::{Diagnostic, Diagnostics};
 use crate::filler::Filler;
 use crate::json;
@@ -47,13 +47,33 @@ impl Variant {
     }
 }
 
+/// Files that a workspace starts from.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Layer {
+    /// A directory of the suite.
+    Directory(Utf8PathBuf),
+    /// What `prepare` makes of other layers, once.
+    Prepared(Arc<PreparedLayer>),
+}
+
+/// The same for all trials that start from it: it knows nothing of variants and repetitions.
+#[derive(Debug, PartialEq)]
+pub struct PreparedLayer {
+    pub below: Vec<Layer>,
+    pub actions: Vec<Action>,
+    pub env: Vec<(String, String)>,
+    /// The eval it is for, where it is not the suite's.
+    pub eval: Option<String>,
+}
+
 /// One eval in one variant: what all its repetitions share.
 #[derive(Debug, Clone)]
 pub struct Case {
     pub eval: Arc<Eval>,
     pub variant: Arc<Variant>,
     pub prompt: String,
-    pub layers: Vec<Utf8PathBuf>,
+    /// What the workspace starts from, lowest first.
+    pub layers: Vec<Layer>,
     /// Everything done before the agent starts, in order, except the variant's `command`.
     pub actions: Vec<Action>,
     pub env: Vec<(String, String)>,
@@ -95,11 +115,13 @@ pub fn expand(
             variants.extend(variant(environment, experiment, overrides, &mut filler));
         }
     }
+    let suite_layers = suite_layers(suite, &mut filler);
     let mut trials = Vec::new();
     for eval in selected.evals {
         let eval = Arc::new(eval.clone());
+        let base = eval_layers(suite, &eval, &suite_layers, &mut filler);
         for (variant, layers) in &variants {
-            let case = Arc::new(case(suite, &eval, variant, layers, overrides, &mut filler));
+            let case = Arc::new(case(suite, &eval, &base, variant, layers, overrides, &mut filler));
             let repetitions = overrides.repetitions.or(eval.repetitions).unwrap_or(suite.repetitions);
             trials.extend((1..=repetitions).map(|repetition| (case.clone(), repetition)));
         }
@@ -253,6 +275,7 @@ fn check_capabilities(
 fn case(
     suite: &Suite,
     eval: &Arc<Eval>,
+    base: &[Layer],
     variant: &Arc<Variant>,
     setups: &Layers<'_>,
     overrides: &Overrides,
@@ -263,7 +286,7 @@ fn case(
     let variant_timeout = laid_over(&environment.timeout, &experiment.timeout).copied();
     Case {
         prompt: prompt(suite, eval, environment, experiment),
-        layers: suite.layers.iter().chain(&eval.layer).cloned().collect(),
+        layers: base.to_vec(),
         actions: [&suite.before, &eval.before, &environment.before, &experiment.before]
             .into_iter()
             .flatten()
@@ -274,6 +297,33 @@ fn case(
         eval: eval.clone(),
         variant: variant.clone(),
     }
+}
+
+/// The suite's directories, or what its `prepare` makes of them.
+fn suite_layers(suite: &Suite, filler: &mut Filler<'_>) -> Vec<Layer> {
+    let below = suite.layers.iter().cloned().map(Layer::Directory).collect();
+    prepared(below, &suite.prepare, &[&suite.env], None, filler)
+}
+
+/// The same with the eval's own directory on top, or what its `prepare` makes of that.
+fn eval_layers(suite: &Suite, eval: &Eval, base: &[Layer], filler: &mut Filler<'_>) -> Vec<Layer> {
+    let below = base.iter().cloned().chain(eval.layer.clone().map(Layer::Directory)).collect();
+    prepared(below, &eval.prepare, &[&suite.env, &eval.env], Some(&eval.name), filler)
+}
+
+fn prepared(
+    below: Vec<Layer>,
+    actions: &[Action],
+    env: &[&Variables],
+    eval: Option<&str>,
+    filler: &mut Filler<'_>,
+) -> Vec<Layer> {
+    if actions.is_empty() {
+        return below;
+    }
+    let env = filler.variables(env);
+    let layer = PreparedLayer { below, actions: actions.to_vec(), env, eval: eval.map(str::to_owned) };
+    vec![Layer::Prepared(Arc::new(layer))]
 }
 
 fn prompt(suite: &Suite, eval: &Eval, environment: &Setup, experiment: &Setup) -> String {

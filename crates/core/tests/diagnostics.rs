@@ -480,8 +480,6 @@ fn not_supported_yet() {
         &[
             ("sandbox", suite, "sandbox: bwrap"),
             ("sandbox with an image", suite, "sandbox: {docker: node}"),
-            ("prepare of a suite", suite, "prepare: [{command: npm install}]"),
-            ("prepare of an eval", eval, "prepare:\n  - files: {}\n  - command: npm install"),
             ("judge", test, "judge: {rubric: is it good?}"),
         ],
     );

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use camino::Utf8Path;
 use terca_core::agent::Profile;
-use terca_core::matrix::TrialSpec;
+use terca_core::matrix::{PreparedLayer, TrialSpec};
 
 use crate::work::Dirs;
 
@@ -107,6 +107,22 @@ impl Host {
         variables
     }
 
+    /// For commands of `prepare`, whose result all variants share.
+    pub fn for_layer(
+        &self,
+        dirs: Dirs<'_>,
+        layer: &PreparedLayer,
+        suite_dir: &Utf8Path,
+        beside: &Utf8Path,
+    ) -> Variables {
+        let mut variables = self.base(dirs);
+        variables.extend(layer.env.iter().cloned());
+        add_to_path(&mut variables, beside, dirs);
+        variables.insert("TERCA_SUITE_DIR".into(), suite_dir.to_string());
+        variables.extend(layer.eval.iter().map(|eval| ("TERCA_EVAL".to_owned(), eval.clone())));
+        variables
+    }
+
     /// For commands of `before` and tests, which may know which trial they are in; the agent may not.
     pub fn for_command(
         &self,
@@ -118,8 +134,7 @@ impl Host {
     ) -> Variables {
         let mut variables = self.base(dirs);
         variables.extend(trial.case.env.iter().cloned());
-        let path = variables.get("PATH").cloned().unwrap_or_default();
-        variables.insert("PATH".into(), format!("{path}:{beside}:{}", dirs.workspace));
+        add_to_path(&mut variables, beside, dirs);
         let variant = &trial.case.variant;
         let known = [
             ("TERCA_SUITE_DIR", suite_dir.to_string()),
@@ -132,6 +147,12 @@ impl Host {
         variables.extend(known.map(|(name, value)| (name.to_owned(), value)));
         variables
     }
+}
+
+/// What a suite's commands may be found in, after everything else: beside their YAML file, and in the workspace.
+fn add_to_path(variables: &mut Variables, beside: &Utf8Path, dirs: Dirs<'_>) {
+    let path = variables.get("PATH").cloned().unwrap_or_default();
+    variables.insert("PATH".into(), format!("{path}:{beside}:{}", dirs.workspace));
 }
 
 /// A `PATH` without its relative entries: `.`, or the empty one that means the same, is the workspace here, where

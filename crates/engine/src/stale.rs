@@ -19,23 +19,70 @@ const NAME: &str = "run-";
 /// A directory has this name until it is locked, so that nobody takes it for a dead run's.
 const DRAFT: &str = ".new-";
 
-/// A new work directory in `parent`.
-pub(crate) fn create(parent: &Utf8Path) -> io::Result<WorkDir> {
-    let number = || format!("{:08x}", fastrand::u32(..));
-    let draft = parent.join(format!("{DRAFT}{}", number()));
-    private_dir(&draft)?;
-    let lock = File::open(&draft)?;
-    // Where directories cannot be locked, a dead run's directory stays; that is all.
-    let locked = lock.try_lock().is_ok().then_some(lock);
-    for _ in 0..100 {
-        let path = parent.join(format!("{NAME}{}", number()));
-        match std::fs::rename(&draft, &path) {
-            Ok(()) => return Ok(WorkDir::new(path, locked)),
-            Err(error) if error.kind() == io::ErrorKind::DirectoryNotEmpty => {}
-            Err(error) => return Err(error),
+/// A directory that is being made: locked, under a name that nobody takes for a finished one. Removed with the
+/// value, unless it was published.
+#[derive(Debug)]
+pub(crate) struct Draft {
+    path: Utf8PathBuf,
+    /// Where directories cannot be locked, what a dead run leaves stays; that is all.
+    lock: Option<File>,
+    published: bool,
+}
+
+impl Draft {
+    pub(crate) fn create(parent: &Utf8Path) -> io::Result<Self> {
+        let path = parent.join(format!("{DRAFT}{:08x}", fastrand::u32(..)));
+        private_dir(&path)?;
+        let lock = File::open(&path)?;
+        let lock = lock.try_lock().is_ok().then_some(lock);
+        Ok(Draft { path, lock, published: false })
+    }
+
+    pub(crate) fn path(&self) -> &Utf8Path {
+        &self.path
+    }
+
+    /// Gives it its name. The lock stays with whoever gets it.
+    pub(crate) fn publish(mut self, place: &Utf8Path) -> io::Result<Option<File>> {
+        std::fs::rename(&self.path, place)?;
+        self.published = true;
+        Ok(self.lock.take())
+    }
+}
+
+impl Drop for Draft {
+    fn drop(&mut self) {
+        if !self.published {
+            let _ = tree::remove(&self.path);
         }
     }
-    Err(io::Error::other("no free name for a work directory"))
+}
+
+/// A new work directory in `parent`.
+pub(crate) fn create(parent: &Utf8Path) -> io::Result<WorkDir> {
+    let draft = Draft::create(parent)?;
+    // Drawn from four thousand million; a name that is taken has something in it, and is refused.
+    let path = parent.join(format!("{NAME}{:08x}", fastrand::u32(..)));
+    let lock = draft.publish(&path)?;
+    Ok(WorkDir::new(path, lock))
+}
+
+/// Removes the drafts of programs that died.
+pub(crate) fn remove_drafts(parent: &Utf8Path) {
+    let Ok(entries) = parent.read_dir_utf8() else { return };
+    for entry in entries.flatten().filter(|entry| entry.file_name().starts_with(DRAFT)) {
+        if is_ours(entry.file_name(), entry.path()) {
+            remove_unlocked(entry.path());
+        }
+    }
+}
+
+fn remove_unlocked(path: &Utf8Path) {
+    let Ok(lock) = File::open(path) else { return };
+    if lock.try_lock().is_ok() {
+        end_processes(path);
+        let _ = tree::remove(path);
+    }
 }
 
 /// Removes what dead runs have left in `parent`, and ends what still runs there. Whatever cannot be removed stays:
@@ -47,11 +94,7 @@ pub(crate) fn remove_all(parent: &Utf8Path) {
         if !is_ours(entry.file_name(), path) {
             continue;
         }
-        let Ok(lock) = File::open(path) else { continue };
-        if lock.try_lock().is_ok() {
-            end_processes(path);
-            let _ = tree::remove(path);
-        }
+        remove_unlocked(path);
     }
 }
 

@@ -47,6 +47,7 @@ impl WorkDir {
             workspace: root.join("workspace"),
             home: root.join("home"),
             agent_home: root.join("agent"),
+            layer_home: root.join("layer"),
             tmp: root.join("tmp"),
             tests_tmp: root.join("tests-tmp"),
             io: root.join("io"),
@@ -78,6 +79,8 @@ pub struct Room {
     /// The home of the agent: a copy of what set-up made of the other. What the agent does to it, settings that
     /// change how programs behave above all, does not reach the tests.
     pub agent_home: Utf8PathBuf,
+    /// The home of `prepare`, where this trial is the one that carries it out.
+    pub layer_home: Utf8PathBuf,
     pub tmp: Utf8PathBuf,
     pub tests_tmp: Utf8PathBuf,
     /// What commands read and write.
@@ -99,6 +102,11 @@ pub struct Dirs<'a> {
 impl Room {
     pub fn for_setup(&self) -> Dirs<'_> {
         Dirs { home: &self.home, tmp: &self.tmp, workspace: &self.workspace }
+    }
+
+    /// For what is done once for many trials: a home of its own, of which nothing stays.
+    pub fn for_layer(&self) -> Dirs<'_> {
+        Dirs { home: &self.layer_home, ..self.for_setup() }
     }
 
     pub fn for_agent(&self) -> Dirs<'_> {

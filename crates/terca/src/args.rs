@@ -132,6 +132,10 @@ pub struct RunArgs {
     /// Which workspaces stay on disk
     #[arg(long, value_enum, default_value_t = KeepChoice::All)]
     pub keep: KeepChoice,
+    /// Make the layers of `prepare` anew, whatever was made before
+    #[arg(long)]
+    #[serde(skip)]
+    pub no_cache: bool,
     /// Print the trials that would run, in order, and stop
     #[arg(long)]
     #[serde(skip)]

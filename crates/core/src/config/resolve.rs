@@ -54,6 +54,7 @@ fn defaults(root: &Utf8Path) -> Suite {
         preamble: None,
         postamble: None,
         layers: Vec::new(),
+        prepare: Vec::new(),
         before: Vec::new(),
         env: Vec::new(),
         evals: Vec::new(),
@@ -76,7 +77,7 @@ fn apply(suite: &mut Suite, raw: RawSuite, resolver: &mut Resolver<'_>) {
     }
     suite.preamble = raw.preamble.map(|text| text.value);
     suite.postamble = raw.postamble.map(|text| text.value);
-    resolve_action::no_prepare(&raw.prepare, resolver);
+    suite.prepare = resolve_action::actions(raw.prepare, &suite.layers, resolver);
     suite.before = resolve_action::actions(raw.before, &suite.layers, resolver);
     suite.env = variables(raw.env);
     if let Some(sandbox) = raw.sandbox

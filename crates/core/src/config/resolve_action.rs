@@ -20,16 +20,6 @@ pub(super) fn actions(
     raw.into_iter().flat_map(|action| resolve(action, layers, resolver)).collect()
 }
 
-pub(super) fn no_prepare(raw: &[RawAction], resolver: &mut Resolver<'_>) {
-    let place = raw.iter().find_map(|action| match action {
-        RawAction::Copy(pairs) | RawAction::Files(pairs) => pairs.first().map(|(key, _)| key.place),
-        RawAction::Command(command) => Some(command.command.place),
-    });
-    if let Some(place) = place {
-        resolver.not_yet("`prepare`", place);
-    }
-}
-
 fn resolve(raw: RawAction, layers: &[Utf8PathBuf], resolver: &mut Resolver<'_>) -> Vec<Action> {
     match raw {
         RawAction::Copy(pairs) => pairs

@@ -42,7 +42,7 @@ pub(super) fn eval(
     let layer = if dir == root { None } else { beside_file("_base") };
     let (tests_layer, solution) = (beside_file("_tests"), beside_file("_solution"));
     let all_layers: Vec<Utf8PathBuf> = layers.iter().cloned().chain(layer.clone()).collect();
-    resolve_action::no_prepare(&raw.prepare, resolver);
+    let prepare = resolve_action::actions(raw.prepare, &all_layers, resolver);
     let before = resolve_action::actions(raw.before, &all_layers, resolver);
     let tests = resolve_test::tests(raw.tests, resolver);
     let prompt = prompt(raw.prompt, resolver)?;
@@ -56,6 +56,7 @@ pub(super) fn eval(
         layer,
         tests_layer,
         solution,
+        prepare,
         before,
         tests,
         env: variables(raw.env),

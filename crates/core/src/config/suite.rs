@@ -33,6 +33,8 @@ pub struct Suite {
     pub postamble: Option<String>,
     /// Directories that every workspace starts from, lowest first.
     pub layers: Vec<Utf8PathBuf>,
+    /// Done once to the layers; every workspace starts from the result.
+    pub prepare: Vec<Action>,
     pub before: Vec<Action>,
     pub env: Variables,
     pub evals: Vec<Eval>,
@@ -65,6 +67,8 @@ pub struct Eval {
     pub tests_layer: Option<Utf8PathBuf>,
     /// `_solution/`, laid over the workspace by `oracle`.
     pub solution: Option<Utf8PathBuf>,
+    /// Done once to the layers of this eval.
+    pub prepare: Vec<Action>,
     pub before: Vec<Action>,
     pub tests: Vec<TestSpec>,
     pub env: Variables,

@@ -7,6 +7,7 @@
 //! One type and one module per stage. A stage that cannot go on returns a [`Stop`]; whatever happened, `collect`
 //! saves what there is. A trial that fails is data: nothing here returns an `Err` to the scheduler.
 
+mod actions;
 mod agent;
 mod attempts;
 mod bench;
@@ -14,6 +15,7 @@ mod cheat;
 mod collect;
 mod gather;
 mod grade;
+mod layers;
 mod listener;
 mod prepare;
 mod process;
@@ -25,9 +27,10 @@ use std::time::Instant;
 use camino::Utf8PathBuf;
 use terca_core::event::{EventKind, Phase};
 use terca_core::mask::Mask;
-use terca_core::matrix::TrialSpec;
+use terca_core::matrix::{PreparedLayer, TrialSpec};
 use terca_core::outcome::{ErrorKind, Phases, Status, TrialError, TrialReport};
 
+use crate::cache::Cache;
 use crate::environment::Host;
 use crate::interrupt::Interrupt;
 use crate::supervise::SuperviseError;
@@ -47,6 +50,9 @@ pub enum Keep {
     None,
 }
 
+/// The keys of the layers that the plan names.
+pub type LayerKeys = Vec<(Arc<PreparedLayer>, String)>;
+
 /// What all trials of a run share.
 #[derive(Debug)]
 pub struct Context {
@@ -58,6 +64,9 @@ pub struct Context {
     pub interrupt: Arc<Interrupt>,
     pub keep: Keep,
     pub versions: Versions,
+    /// What `prepare` has made, and under which keys it is to be found.
+    pub cache: Cache,
+    pub layer_keys: LayerKeys,
 }
 
 /// Why a trial did not go on to the next stage.

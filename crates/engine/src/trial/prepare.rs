@@ -4,13 +4,12 @@ use std::collections::BTreeSet;
 
 use camino::{Utf8Path, Utf8PathBuf};
 use terca_core::agent::{Decoder, Inputs, Invocation, Launch, Stdin};
-use terca_core::config::suite::{Action, ShellCommand};
 use terca_core::delivery::Installed;
 use terca_core::outcome::ErrorKind;
-use terca_core::prose;
 
-use super::bench::{Bench, Shell};
-use super::{Stop, rules};
+use super::actions::{self, failed};
+use super::bench::Bench;
+use super::{Stop, layers, rules};
 use crate::changes::Snapshot;
 use crate::credentials;
 use crate::environment::{Variables, find_program};
@@ -75,108 +74,19 @@ fn find_agent(bench: &Bench<'_>, env: &Variables) -> Result<Option<Utf8PathBuf>,
 fn build_workspace(bench: &mut Bench<'_>) -> Result<Vec<Copied>, Stop> {
     let case = bench.trial.case.clone();
     let mut origins = Vec::new();
-    for layer in &case.layers {
-        let laid = tree::lay_open(layer, &bench.room.workspace);
+    for layer in layers::directories(bench, &case.layers)? {
+        let laid = tree::lay_open(&layer, &bench.room.workspace);
         origins.extend(laid.map_err(|error| failed(&format!("the layer {layer}"), &error))?);
     }
+    let env =
+        |bench: &Bench<'_>, beside: &Utf8Path| bench.command_environment(bench.room.for_setup(), beside);
     for action in &case.actions {
-        carry_out(bench, action)?;
+        actions::carry_out(bench, "before", action, &env)?;
     }
     if let Some(command) = &case.variant.command {
-        run_command(bench, "command", command)?;
+        actions::run(bench, "command", command, &env)?;
     }
     Ok(origins)
-}
-
-fn failed(what: &str, error: &dyn std::fmt::Display) -> Stop {
-    Stop::error(ErrorKind::Setup, format!("{what}: {error}"))
-}
-
-fn carry_out(bench: &mut Bench<'_>, action: &Action) -> Result<(), Stop> {
-    match action {
-        Action::Copy { source, destination } => {
-            bench.log.section(&format!("copy: {source} → {destination}"))?;
-            copy(bench, source, destination).map_err(|error| failed(&format!("copy {source}"), &error))
-        }
-        Action::Write { destination, content } => {
-            bench.log.section(&format!("file: {destination}"))?;
-            write(bench, destination, content).map_err(|error| failed(&format!("file {destination}"), &error))
-        }
-        Action::Run(command) => run_command(bench, "before", command),
-    }
-}
-
-fn copy(bench: &Bench<'_>, source: &Utf8Path, destination: &Utf8Path) -> std::io::Result<()> {
-    let target = open_target(bench, destination)?;
-    let meta = fs_err::metadata(source)?;
-    if meta.is_dir() {
-        fs_err::create_dir_all(&target)?;
-        tree::lay_open(source, &target).map(|_| ())
-    } else {
-        tree::copy_file(source, &target, &meta)
-    }
-}
-
-fn write(bench: &Bench<'_>, destination: &Utf8Path, content: &str) -> std::io::Result<()> {
-    let target = open_target(bench, destination)?;
-    // A new file, also where a read-only one stands or a link inside the workspace points elsewhere.
-    match target.symlink_metadata() {
-        Ok(meta) if meta.is_dir() => {
-            return Err(std::io::Error::other("a directory of this name is in the workspace"));
-        }
-        Ok(_) => fs_err::remove_file(&target)?,
-        Err(_) => {}
-    }
-    fs_err::write(&target, content)
-}
-
-/// The place in the workspace, with the directories above it made. A command may have made links meanwhile.
-fn open_target(bench: &Bench<'_>, destination: &Utf8Path) -> std::io::Result<Utf8PathBuf> {
-    let root = &bench.room.workspace;
-    if !tree::stays_inside(root, destination) {
-        return Err(std::io::Error::other(format!(
-            "`{destination}` leaves the workspace through a symbolic link"
-        )));
-    }
-    let target = root.join(destination);
-    if let Some(parent) = target.parent() {
-        fs_err::create_dir_all(parent)?;
-    }
-    Ok(target)
-}
-
-fn run_command(bench: &mut Bench<'_>, what: &str, command: &ShellCommand) -> Result<(), Stop> {
-    bench.log.section(&format!("{what}: {}", command.command.trim_end()))?;
-    let env = bench.command_environment(bench.room.for_setup(), &command.dir);
-    let workspace = bench.room.workspace.clone();
-    // What it leaves running, a database say, is there for the agent and ends with it.
-    let shell =
-        Shell { command: &command.command, timeout: command.timeout, env, dir: &workspace, sweep: false };
-    let (ended, output) = bench.shell(shell)?;
-    bench.log.output(output.rewound()?)?;
-    if ended.stopped {
-        return Err(Stop::Interrupted);
-    }
-    if ended.timed_out {
-        let limit = prose::duration(command.timeout.as_secs_f64());
-        bench.log.line(&format!("still running after {limit}: ended"))?;
-        return Err(failed(&brief(&command.command), &format!("still running after {limit}")));
-    }
-    bench.log.line(&format!("{} after {}", ended.exit.describe(), prose::duration(ended.seconds)))?;
-    if ended.exit.code() != Some(0) {
-        return Err(failed(&brief(&command.command), &ended.exit.describe()));
-    }
-    if !bench.room.workspace.is_dir() {
-        return Err(failed(&brief(&command.command), &"it has removed the workspace"));
-    }
-    Ok(())
-}
-
-fn brief(command: &str) -> String {
-    const LONGEST: usize = 60;
-    let line = command.trim().lines().next().unwrap_or_default();
-    let short: String = line.chars().take(LONGEST).collect();
-    if short.len() < command.trim().len() { format!("`{short}…`") } else { format!("`{short}`") }
 }
 
 /// The prompt, and the agent's own settings.

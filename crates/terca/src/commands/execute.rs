@@ -13,6 +13,7 @@ use terca_core::manifest::{Settings, manifest};
 use terca_core::mask::Mask;
 use terca_core::observer::Observer;
 use terca_core::results::{Results, exit_status};
+use terca_engine::cache::Cache;
 use terca_engine::content::Contents;
 use terca_engine::credentials;
 use terca_engine::environment::Host;
@@ -20,7 +21,7 @@ use terca_engine::files;
 use terca_engine::interrupt::Interrupt;
 use terca_engine::scheduler::{self, Finished, Orders, Past};
 use terca_engine::store::Store;
-use terca_engine::trial::{Context, Keep, Versions};
+use terca_engine::trial::{Context, Keep, LayerKeys, Versions};
 use terca_engine::work::WorkDir;
 use terca_engine::{signals, supervise};
 use terca_report::{JsonLines, Palette, Plain, Tty, closing, failures, results_table, verdicts};
@@ -40,6 +41,7 @@ pub(super) struct Execution<'a> {
     mask: Mask,
     limits: Limits,
     pub(super) fingerprints: Vec<CasePrint>,
+    layer_keys: LayerKeys,
 }
 
 /// A run that has come to an end, and where it lies.
@@ -58,10 +60,16 @@ impl<'a> Execution<'a> {
         let work = WorkDir::create(host.get("TERCA_WORK_DIR"))?;
         let mask = mask(planned, &host);
         let contents = Contents::default();
-        let press = Press { suite_dir: &planned.suite.root, mask: &mask, content: &|path| contents.of(path) };
+        let press = Press {
+            suite_dir: &planned.suite.root,
+            mask: &mask,
+            content: &|path| contents.of(path),
+            is_file: &|path| path.is_file(),
+        };
         let fingerprints = press.plan(&planned.plan);
+        let layer_keys = press.layers(&planned.plan);
         let limits = within_reach(limits(args, planned), planned);
-        Ok(Execution { args, common, planned, host, work, mask, limits, fingerprints })
+        Ok(Execution { args, common, planned, host, work, mask, limits, fingerprints, layer_keys })
     }
 
     /// What `run.json` says.
@@ -80,7 +88,7 @@ impl<'a> Execution<'a> {
     }
 
     pub(super) fn carry_out(self, store: Store, past: Option<Past>) -> Result<Done, Box<dyn Error>> {
-        let Execution { args, common, planned, host, work, mask, limits, .. } = self;
+        let Execution { args, common, planned, host, work, mask, limits, layer_keys, .. } = self;
         // From here on a signal finds somebody who knows what to do.
         let interrupt = Arc::new(Interrupt::new()?);
         let mail = scheduler::mailbox();
@@ -96,6 +104,8 @@ impl<'a> Execution<'a> {
             interrupt,
             keep: keep(args.keep),
             versions: Versions::default(),
+            cache: Cache::new(&planned.suite.root, args.no_cache),
+            layer_keys,
         });
         let orders = Orders {
             suite: planned.suite.name.clone(),
