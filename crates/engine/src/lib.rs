@@ -20,8 +20,10 @@ pub mod work;
 
 mod changes;
 mod diff;
+mod ignored;
 mod log;
 mod output;
+mod renames;
 mod tail;
 mod tree;
 mod version;

@@ -22,6 +22,7 @@ pub struct RawSuite {
     pub env: RawVariables,
     pub sandbox: Option<RawSandbox>,
     pub workspace_dir: Option<Located<String>>,
+    pub track_ignored: Option<Located<bool>>,
 }
 
 /// `eval.terca.yaml`, or an entry of `evals`.

@@ -32,6 +32,8 @@ pub struct Suite {
     /// Directories that every workspace starts from, lowest first.
     pub layers: Vec<Utf8PathBuf>,
     pub before: Vec<Action>,
+    /// Whether changes that `.gitignore` ignores are looked at too.
+    pub track_ignored: bool,
     pub env: Variables,
     pub evals: Vec<Eval>,
     pub environments: Vec<Setup>,
