@@ -128,7 +128,8 @@ pub fn write(changes: &[Change], ignored: usize, to: &Utf8Path, mask: &Mask) -> 
         out.write_all(text.as_bytes())?;
     }
     if ignored > 0 {
-        writeln!(out, "# {} that .gitignore ignores not shown", prose::count(ignored, "changed file"))?;
+        let number = prose::count(ignored, "changed file");
+        writeln!(out, "# {number} not shown: ignored by .gitignore, or git's own")?;
     }
     out.flush()
 }

@@ -147,7 +147,11 @@ fn what_is_ignored_is_counted_unless_it_is_asked_for() {
             assert!(diff.contains(&format!(" b/{path}\n")), "{path}: {diff}");
         }
         let note = diff.lines().last().unwrap_or_default();
-        assert_eq!(note.ends_with("changed files that .gitignore ignores not shown"), notes, "{note}");
+        assert_eq!(
+            note.ends_with("changed files not shown: ignored by .gitignore, or git's own"),
+            notes,
+            "{note}"
+        );
         assert_eq!(diff.contains("node_modules"), !notes, "{diff}");
         // `changedFiles` sees what the diff shows, and what an agent wants ignored from now on is not.
         let tests = &project.only_trial()["tests"];
