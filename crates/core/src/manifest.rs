@@ -48,7 +48,7 @@ pub fn manifest(suite: &Suite, plan: &Plan, settings: &Settings<'_>, mask: &Mask
 }
 
 fn case(trials: &[TrialSpec]) -> Value {
-    let Case { eval, variant, prompt, layers, actions, env, timeout } = &*trials[0].case;
+    let Case { eval, variant, prompt, layers, actions, env, timeout, track_ignored } = &*trials[0].case;
     json!({
         "eval": eval.name,
         "tags": eval.tags,
@@ -59,6 +59,7 @@ fn case(trials: &[TrialSpec]) -> Value {
         "before": actions.iter().map(action).collect::<Vec<_>>(),
         "env": env.iter().map(|(name, _)| name).collect::<Vec<_>>(),
         "timeoutSeconds": timeout.as_secs_f64(),
+        "trackIgnored": track_ignored,
         "tests": eval.tests.iter().map(|test| json!({ "name": test.name, "weight": test.weight })).collect::<Vec<_>>(),
     })
 }

@@ -78,6 +78,8 @@ pub struct Case {
     pub actions: Vec<Action>,
     pub env: Vec<(String, String)>,
     pub timeout: Duration,
+    /// Whether changes that `.gitignore` ignores are looked at too.
+    pub track_ignored: bool,
 }
 
 /// One eval × variant × repetition.
@@ -294,6 +296,7 @@ fn case(
             .collect(),
         env: filler.variables(&[&suite.env, environment_env, &experiment.env, &eval.env]),
         timeout: overrides.timeout.or(eval.timeout).or(variant_timeout).unwrap_or(suite.timeout),
+        track_ignored: suite.track_ignored,
         eval: eval.clone(),
         variant: variant.clone(),
     }

@@ -12,13 +12,43 @@ use std::path::{Path, PathBuf};
 use camino::Utf8Path;
 
 use crate::diff::{Change, Version};
+use crate::ignored::Ignored;
+use crate::renames;
 use crate::tree::{self, Copied};
 
 /// The workspace as it was when the agent started.
 #[derive(Debug, Default)]
 pub struct Snapshot {
     files: BTreeMap<PathBuf, Noted>,
+    ignored: Ignored,
     taken: i128,
+}
+
+/// What is different, and how many differences are not looked at.
+#[derive(Debug, Default)]
+pub struct Changes {
+    pub seen: Vec<Change>,
+    /// Those that `.gitignore` ignores, and git's own.
+    pub ignored: usize,
+}
+
+impl Changes {
+    /// Whether anything at all is different.
+    pub fn are_none(&self) -> bool {
+        self.seen.is_empty() && self.ignored == 0
+    }
+
+    /// The paths of what is different; a file that was renamed is there with both.
+    pub fn paths(&self) -> Vec<String> {
+        let name = |path: &Path| path.to_string_lossy().into_owned();
+        let mut paths: Vec<String> = Vec::new();
+        for change in &self.seen {
+            paths.push(name(&change.path));
+            paths.extend(change.renamed.as_ref().map(|(from, _)| name(from)));
+        }
+        paths.sort();
+        paths
+    }
 }
 
 /// Some file systems tell the time of a change only to some milliseconds. A file that was changed so shortly
@@ -54,11 +84,21 @@ impl Snapshot {
             let changed = (meta.ctime(), meta.ctime_nsec());
             files.insert(path, Noted { inode: meta.ino(), changed, mode: meta.mode(), content });
         }
-        Ok(Snapshot { files, taken: jiff::Timestamp::now().as_nanosecond() })
+        let ignored = Ignored::read(workspace.as_std_path(), files.keys().map(PathBuf::as_path))?;
+        Ok(Snapshot { files, ignored, taken: jiff::Timestamp::now().as_nanosecond() })
     }
 
-    /// What is different now, in the order of the paths.
-    pub fn changes(&self, workspace: &Utf8Path) -> io::Result<Vec<Change>> {
+    /// What is different now, in the order of the paths. What is ignored is only counted, unless it is asked for.
+    pub fn changes(&self, workspace: &Utf8Path, track_ignored: bool) -> io::Result<Changes> {
+        let all = self.differences(workspace)?;
+        let number = all.len();
+        let seen: Vec<Change> =
+            all.into_iter().filter(|change| track_ignored || !self.ignored.has(&change.path)).collect();
+        let ignored = number - seen.len();
+        Ok(Changes { seen: renames::join(seen), ignored })
+    }
+
+    fn differences(&self, workspace: &Utf8Path) -> io::Result<Vec<Change>> {
         let mut now: BTreeMap<PathBuf, Metadata> = tree::walk(workspace)?.into_iter().collect();
         let mut changes = Vec::new();
         for (path, noted) in &self.files {
@@ -68,11 +108,12 @@ impl Snapshot {
                 continue;
             }
             let after = after.map(|meta| Version::of_file(meta.mode(), &full));
-            changes.push(Change { path: path.clone(), before: Some(noted.version()), after });
+            let before = Some(noted.version());
+            changes.push(Change { path: path.clone(), before, after, renamed: None });
         }
         changes.extend(now.into_iter().map(|(path, meta)| {
             let after = Version::of_file(meta.mode(), &workspace.as_std_path().join(&path));
-            Change { path, before: None, after: Some(after) }
+            Change { path, before: None, after: Some(after), renamed: None }
         }));
         changes.sort_by(|a, b| a.path.cmp(&b.path));
         Ok(changes)
@@ -133,7 +174,7 @@ impl Noted {
     }
 }
 
-fn have_same_bytes(a: &Path, b: &Path) -> bool {
+pub fn have_same_bytes(a: &Path, b: &Path) -> bool {
     let length = |path: &Path| std::fs::metadata(path).map(|meta| meta.len()).ok();
     length(a) == length(b) && compare(a, b).unwrap_or(false)
 }

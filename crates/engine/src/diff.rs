@@ -9,6 +9,9 @@ use std::time::Duration;
 use camino::Utf8Path;
 use similar::TextDiff;
 use terca_core::mask::Mask;
+use terca_core::prose;
+
+use crate::changes::have_same_bytes;
 
 /// Larger files are named, not shown.
 const LARGEST_SHOWN: u64 = 1024 * 1024;
@@ -26,6 +29,8 @@ pub struct Change {
     pub path: PathBuf,
     pub before: Option<Version>,
     pub after: Option<Version>,
+    /// The path it had before, and how alike the contents are in percent.
+    pub renamed: Option<(PathBuf, u8)>,
 }
 
 /// A file at one moment: the mode that git would record, and where its text is.
@@ -61,8 +66,27 @@ impl Version {
         Version { mode: git_mode(mode), text: Text::Opaque }
     }
 
+    /// Whether a file may have got another name: links and the like are too small to tell.
+    pub fn may_become(&self, other: &Version) -> bool {
+        self.mode & TYPE == other.mode & TYPE && self.size().unwrap_or(0) > 0
+    }
+
+    pub fn has_bytes_of(&self, other: &Version) -> bool {
+        matches!((&self.text, &other.text), (Text::At(a), Text::At(b)) if have_same_bytes(a, b))
+    }
+
+    /// How many bytes there are on disk.
+    pub fn size(&self) -> Option<u64> {
+        match &self.text {
+            Text::At(path) => {
+                std::fs::metadata(path).ok().filter(std::fs::Metadata::is_file).map(|meta| meta.len())
+            }
+            Text::Here(_) | Text::Opaque => None,
+        }
+    }
+
     /// `None` when it cannot be shown as text.
-    fn read(&self) -> Option<String> {
+    pub fn text(&self) -> Option<String> {
         match &self.text {
             Text::Here(text) => Some(text.clone()),
             Text::At(path) => {
@@ -89,35 +113,46 @@ fn git_mode(mode: u32) -> u32 {
     }
 }
 
-/// Writes all changes. Secrets are masked.
-pub fn write(changes: &[Change], to: &Utf8Path, mask: &Mask) -> io::Result<()> {
+/// Writes all changes, with a note about those that are ignored. Secrets are masked.
+pub fn write(changes: &[Change], ignored: usize, to: &Utf8Path, mask: &Mask) -> io::Result<()> {
     let mut out = io::BufWriter::new(fs_err::File::create(to)?);
     let mut written = 0;
     for (index, change) in changes.iter().enumerate() {
         if written > LARGEST_DIFF {
-            writeln!(out, "# … and {} more files", changes.len() - index)?;
+            let rest = prose::count(changes.len() - index, "more changed file");
+            writeln!(out, "# {rest} not shown: the diff would be too large")?;
             break;
         }
         let text = mask.text(&diff_of(change));
         written += text.len();
         out.write_all(text.as_bytes())?;
     }
+    if ignored > 0 {
+        let number = prose::count(ignored, "changed file");
+        writeln!(out, "# {number} not shown: ignored by .gitignore, or git's own")?;
+    }
     out.flush()
 }
 
 fn diff_of(change: &Change) -> String {
-    let Change { path, before, after } = change;
+    let Change { path, before, after, .. } = change;
     match (before, after) {
         // A file that became a link, or the other way round, is one that went and one that came.
         (Some(before), Some(after)) if before.mode & TYPE != after.mode & TYPE => {
-            one(path, Some(before), None) + &one(path, None, Some(after))
+            one(path, Some(before), None, None) + &one(path, None, Some(after), None)
         }
-        (before, after) => one(path, before.as_ref(), after.as_ref()),
+        (before, after) => one(path, before.as_ref(), after.as_ref(), change.renamed.as_ref()),
     }
 }
 
-fn one(path: &Path, before: Option<&Version>, after: Option<&Version>) -> String {
-    let (old_name, new_name) = (quoted("a", path), quoted("b", path));
+fn one(
+    path: &Path,
+    before: Option<&Version>,
+    after: Option<&Version>,
+    renamed: Option<&(PathBuf, u8)>,
+) -> String {
+    let old_path = renamed.map_or(path, |(from, _)| from);
+    let (old_name, new_name) = (quoted("a/", old_path), quoted("b/", path));
     let mut text = format!("diff --git {old_name} {new_name}\n");
     let _ = match (before, after) {
         (None, Some(after)) => writeln!(text, "new file mode {:06o}", after.mode),
@@ -127,9 +162,20 @@ fn one(path: &Path, before: Option<&Version>, after: Option<&Version>) -> String
         }
         _ => Ok(()),
     };
-    let side = |version: Option<&Version>| version.map_or(Some(String::new()), Version::read);
+    if let Some((from, similarity)) = renamed {
+        let (from, to) = (quoted("", from), quoted("", path));
+        let _ = writeln!(text, "similarity index {similarity}%\nrename from {from}\nrename to {to}");
+        if *similarity == 100 {
+            return text;
+        }
+    }
+    let side = |version: Option<&Version>| version.map_or(Some(String::new()), Version::text);
     let (Some(old), Some(new)) = (side(before), side(after)) else {
         let _ = writeln!(text, "Binary files {old_name} and {new_name} differ");
+        let largest = [before, after].into_iter().flatten().filter_map(Version::size).max();
+        if let Some(size) = largest.filter(|size| *size > LARGEST_SHOWN) {
+            let _ = writeln!(text, "# too large to be shown: {} bytes", prose::compact(size));
+        }
         return text;
     };
     let name =
@@ -145,7 +191,7 @@ fn quoted(prefix: &str, path: &Path) -> String {
     if let Ok(text) = std::str::from_utf8(bytes)
         && bytes.iter().all(plain)
     {
-        return format!("{prefix}/{text}");
+        return format!("{prefix}{text}");
     }
     let escaped: String = bytes
         .iter()
@@ -157,7 +203,7 @@ fn quoted(prefix: &str, path: &Path) -> String {
             byte => (*byte as char).to_string(),
         })
         .collect();
-    format!("\"{prefix}/{escaped}\"")
+    format!("\"{prefix}{escaped}\"")
 }
 
 #[cfg(test)]
@@ -175,7 +221,7 @@ mod tests {
             (b"quo\"te", "\"a/quo\\\"te\""),
             (b"bad\xff", "\"a/bad\\377\""),
         ] {
-            assert_eq!(quoted("a", Path::new(OsStr::from_bytes(name))), written);
+            assert_eq!(quoted("a/", Path::new(OsStr::from_bytes(name))), written);
         }
     }
 

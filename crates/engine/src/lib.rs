@@ -24,8 +24,10 @@ pub mod work;
 
 mod changes;
 mod diff;
+mod ignored;
 mod log;
 mod output;
+mod renames;
 mod stale;
 mod tail;
 mod tree;

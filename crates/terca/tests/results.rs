@@ -318,8 +318,7 @@ fn changes_of_every_kind_are_in_the_diff() {
         "-target\n",
         "+other\n",
         "+no line end\n\\ No newline at end of file\n",
-        "+++ b/after.txt\n@@ -0,0 +1 @@\n+moved\n",
-        "--- a/before.txt\n+++ /dev/null\n",
+        "diff --git a/before.txt b/after.txt\nsimilarity index 100%\nrename from before.txt\nrename to after.txt\n",
     ] {
         assert!(diff.contains(part), "{part}\nin\n{diff}");
     }

@@ -1,5 +1,12 @@
 //! `terca validate`, and the cheat that it sends.
 
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    reason = "a test that cannot go on says so and ends"
+)]
+
 mod common;
 
 use camino::{Utf8Path, Utf8PathBuf};

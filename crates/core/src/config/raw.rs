@@ -23,6 +23,7 @@ pub struct RawSuite {
     pub env: RawVariables,
     pub sandbox: Option<RawSandbox>,
     pub workspace_dir: Option<Located<String>>,
+    pub track_ignored: Option<Located<bool>>,
 }
 
 /// `concurrency`: one number, or one for each agent.

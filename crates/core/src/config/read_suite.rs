@@ -30,6 +30,7 @@ pub(super) fn suite(file: FileId, node: Node, problems: &mut Diagnostics) -> Opt
         env: fields.optional("env", variables).unwrap_or_default(),
         sandbox: fields.optional("sandbox", sandbox),
         workspace_dir: fields.optional("workspaceDir", read::filled_text),
+        track_ignored: fields.optional("trackIgnored", read::boolean),
     };
     fields.close();
     Some(suite)

@@ -56,6 +56,7 @@ fn defaults(root: &Utf8Path) -> Suite {
         layers: Vec::new(),
         prepare: Vec::new(),
         before: Vec::new(),
+        track_ignored: false,
         env: Vec::new(),
         evals: Vec::new(),
         environments: vec![Setup::named_default()],
@@ -79,6 +80,7 @@ fn apply(suite: &mut Suite, raw: RawSuite, resolver: &mut Resolver<'_>) {
     suite.postamble = raw.postamble.map(|text| text.value);
     suite.prepare = resolve_action::actions(raw.prepare, &suite.layers, resolver);
     suite.before = resolve_action::actions(raw.before, &suite.layers, resolver);
+    suite.track_ignored = raw.track_ignored.is_some_and(|flag| flag.value);
     suite.env = variables(raw.env);
     if let Some(sandbox) = raw.sandbox
         && sandbox.kind != "none"

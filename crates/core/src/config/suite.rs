@@ -36,6 +36,8 @@ pub struct Suite {
     /// Done once to the layers; every workspace starts from the result.
     pub prepare: Vec<Action>,
     pub before: Vec<Action>,
+    /// Whether changes that `.gitignore` ignores are looked at too.
+    pub track_ignored: bool,
     pub env: Variables,
     pub evals: Vec<Eval>,
     pub environments: Vec<Setup>,

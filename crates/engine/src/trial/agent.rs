@@ -10,7 +10,8 @@ use terca_core::prose;
 use super::bench::Bench;
 use super::prepare::Prepared;
 use super::{Stop, cheat, process};
-use crate::diff::{self, Change};
+use crate::changes::Changes;
+use crate::diff;
 use crate::supervise::Ended;
 use crate::tree;
 
@@ -19,7 +20,7 @@ use crate::tree;
 pub(super) struct AgentRun {
     pub(super) ended: Ended,
     pub(super) reading: Reading,
-    pub(super) changes: Vec<Change>,
+    pub(super) changes: Changes,
     /// It was the eval's own solution.
     pub(super) is_reference: bool,
     /// Remarks that change no verdict.
@@ -35,14 +36,9 @@ impl AgentRun {
             // Out of time is no error: what was done until then is judged. What kept it waiting may be one.
             Ending::Crashed(_) if self.ended.timed_out => Ok(()),
             Ending::Failed(error) if self.ended.timed_out && error.kind == ErrorKind::Agent => Ok(()),
-            Ending::Crashed(_) if !self.changes.is_empty() => Ok(()),
+            Ending::Crashed(_) if !self.changes.are_none() => Ok(()),
             Ending::Crashed(error) | Ending::Failed(error) => Err(Stop::Error(error.clone())),
         }
-    }
-
-    /// The paths of what it changed; a file that was renamed is there with both.
-    pub(super) fn changed_paths(&self) -> Vec<String> {
-        self.changes.iter().map(|change| change.path.to_string_lossy().into_owned()).collect()
     }
 
     /// Whether the session came to its end in time.
@@ -82,10 +78,10 @@ pub(super) fn run_agent(bench: &mut Bench<'_>, prepared: Prepared) -> Result<Age
     };
     let mut notes = std::mem::take(&mut reading.notes);
     notes.extend(restore(&bench.room.workspace)?);
-    let changes = snapshot.changes(&bench.room.workspace)?;
-    diff::write(&changes, &bench.dir.join("changes.diff"), &bench.context.mask)?;
+    let changes = snapshot.changes(&bench.room.workspace, bench.trial.case.track_ignored)?;
+    diff::write(&changes.seen, changes.ignored, &bench.dir.join("changes.diff"), &bench.context.mask)?;
     if let Ending::Crashed(error) = &reading.ending
-        && !changes.is_empty()
+        && !changes.are_none()
     {
         notes.push(format!("{}; what it had done was judged", error.message));
     }

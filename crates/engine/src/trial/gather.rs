@@ -28,7 +28,7 @@ pub(super) fn gather(bench: &mut Bench<'_>, test: &TestSpec, agent: &AgentRun) -
         TestKind::CommandScore { command } => command_end(bench, test, command, true),
         TestKind::FileExists(patterns) => Ok(Evidence::Files(existence(workspace, patterns)?)),
         TestKind::FileContains { path, .. } => Ok(Evidence::Content(content(&workspace.join(path)))),
-        TestKind::ChangedFiles(_) => Ok(Evidence::Changes(agent.changed_paths())),
+        TestKind::ChangedFiles(_) => Ok(Evidence::Changes(agent.changes.paths())),
         TestKind::Transcript(_) | TestKind::Budget(_) => Ok(Evidence::Session(session(bench, agent)?)),
     }
 }
