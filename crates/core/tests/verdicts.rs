@@ -3,6 +3,9 @@
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on says so and ends")]
 
 use jiff::Timestamp;
+use proptest::collection::vec;
+use proptest::option;
+use proptest::prelude::*;
 use serde_json::Value;
 use terca_core::delivery::{Delivery, Installed, McpDelivery, McpStatus};
 use terca_core::event::{Event, EventKind, RunStatus, TrialHead};
@@ -15,7 +18,7 @@ use terca_core::summary::{Comparison, Summary, Verdict};
 use terca_core::transcript::Usage;
 
 /// A run in the making.
-#[derive(Default)]
+#[derive(Debug, Default)]
 struct Run {
     trials: Vec<(TrialHead, TrialReport)>,
     unfinished: bool,
@@ -361,4 +364,64 @@ fn the_summary_has_the_keys_it_is_documented_with() {
     let told: Vec<String> =
         pointers.iter().map(|pointer| format!("{pointer}: {}\n", keys(pointer))).collect();
     insta::assert_snapshot!("keys", told.concat());
+}
+
+/// Whatever can become of a trial, with figures as wild as agents report them.
+fn any_report() -> impl Strategy<Value = TrialReport> {
+    use Status::*;
+    let status =
+        prop::sample::select(vec![Passed, Passed, Partial, Failed, Failed, Error, Interrupted, Pending]);
+    let figure = || option::of(prop_oneof![8 => 1e-9..1e12f64, 1 => Just(0.0)]);
+    (status, figure(), figure(), option::of(0..u64::MAX / 4)).prop_map(|(status, cost, seconds, tokens)| {
+        let score = match status {
+            Passed => Some(1.0),
+            Partial => Some(0.3),
+            Failed => Some(0.0),
+            _ => None,
+        };
+        let usage = Usage { cost_usd: cost, input_tokens: tokens, output_tokens: tokens, ..Usage::default() };
+        TrialReport {
+            status,
+            score,
+            stats: Stats { usage, duration_seconds: seconds },
+            duration_seconds: seconds.unwrap_or(0.0),
+            ..TrialReport::pending()
+        }
+    })
+}
+
+fn any_run() -> impl Strategy<Value = Run> {
+    let places = || vec(vec(any_report(), 0..4), 6);
+    vec(places(), 0..9).prop_map(|evals| {
+        let mut run = Run::default();
+        for (number, cells) in evals.into_iter().enumerate() {
+            for (place, reports) in cells.into_iter().enumerate() {
+                let experiment = ["control", "with-rules", "with-mcp"][place % 3];
+                run = run.reports(
+                    [&format!("eval{number}"), ["gemini", "claude"][place / 3], experiment],
+                    reports,
+                );
+            }
+        }
+        run
+    })
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 64, failure_persistence: None, ..ProptestConfig::default() })]
+
+    /// Not a number cannot be written as JSON, so whatever comes back as it went is made of numbers.
+    #[test]
+    fn any_run_has_a_summary_of_numbers_and_reasons(run in any_run()) {
+        let results = run.results();
+        let document = serde_json::to_string(&results).unwrap();
+        prop_assert_eq!(&serde_json::from_str::<Results>(&document).unwrap(), &results);
+        for comparison in &results.summary.comparisons {
+            prop_assert!(!comparison.sentence.contains("NaN") && comparison.sentence.ends_with('.'));
+            let effect = &comparison.pass_rate;
+            prop_assert_eq!(effect.interval.is_some(), comparison.evals > 1);
+            prop_assert!(effect.p_adjusted >= effect.p);
+            prop_assert_eq!(comparison.outlook.is_some(), comparison.verdict == Verdict::Inconclusive && comparison.evals > 0);
+        }
+    }
 }

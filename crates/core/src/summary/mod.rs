@@ -9,6 +9,7 @@
 //! ended: a p-value that is looked at while trials come in, until it pleases, is not one.
 
 mod arms;
+mod compare;
 mod comparison;
 mod delivery;
 mod effect;
@@ -16,17 +17,19 @@ mod figures;
 mod grid;
 mod outlook;
 mod sentence;
+mod side;
 mod verdict;
 mod warnings;
 pub mod wording;
 
 use serde::{Deserialize, Serialize};
 
-pub use comparison::{Arms, Comparison, EvalEffect, Repetitions, Side};
+pub use comparison::{Comparison, EvalEffect, Repetitions};
 pub use delivery::{DeliveryCounts, McpCounts};
 pub use effect::Effect;
 pub use figures::{Figures, Reliability};
 pub use outlook::{Outlook, Proposal};
+pub use side::{Arms, Side};
 pub use verdict::Verdict;
 
 use crate::event::RunStatus;
@@ -99,8 +102,8 @@ pub fn summarise(state: &RunState) -> Summary {
 
 /// Every other experiment against the baseline: over all environments, if there are several, and in each.
 pub fn compare(state: &RunState, baseline: &str, margin: f64) -> Vec<Comparison> {
-    let terms = comparison::Terms { baseline, margin, seed: state.seed, concurrency: state.concurrency };
-    comparison::compare(&Grid::of(&state.trials), &terms)
+    let terms = compare::Terms { baseline, margin, seed: state.seed, concurrency: state.concurrency };
+    compare::compare(&Grid::of(&state.trials), &terms)
 }
 
 impl CellSummary {
