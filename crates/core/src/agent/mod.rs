@@ -5,8 +5,10 @@
 //! each is tested with recorded streams.
 
 mod claude_code;
+mod cline;
 mod codex;
 mod command;
+mod copilot;
 mod gemini_cli;
 mod goose;
 mod nop;
@@ -34,6 +36,8 @@ static AGENTS: &[&dyn Agent] = &[
     &opencode::OpenCode,
     &qwen_code::QwenCode,
     &goose::Goose,
+    &copilot::Copilot,
+    &cline::Cline,
     &command::Command,
     &oracle::Oracle,
     &nop::Nop,
