@@ -1,7 +1,7 @@
 //! `cline`, driven headlessly with `--json`.
 //!
-//! Verified against 3.0.65. Four facts shape this file: a prompt is read from standard input only beside one among the
-//! arguments; a hub is left running unless it is told to do without; the figures of a session leave its sub-agents
+//! Verified against 3.0.65. Four facts shape this file: a prompt is read from standard input only where that is a pipe
+//! (of a file it may see nothing) and there is another among the arguments; a hub is left running unless it is told to do without; the figures of a session leave its sub-agents
 //! out, those of single requests do not; and what became of an MCP server, or with which status a service refused,
 //! stands only in its log.
 
@@ -68,9 +68,9 @@ impl Agent for Cline {
     fn invocation(&self, inputs: &Inputs<'_>) -> Invocation {
         let mut args = ["--json", "--auto-approve", "true"].map(str::to_owned).to_vec();
         args.extend(inputs.model.into_iter().flat_map(model_arguments));
-        // Without one among the arguments it does not look at standard input. A blank goes away when the two are
-        // joined, and what was written arrives as it was: of any length, of one word, with whatever beginning.
-        args.push(" ".to_owned());
+        // A blank goes away when the two are joined, and what was written arrives as it was: of any length, of one
+        // word, with whatever beginning.
+        args.push("' '".to_owned());
         let env = [
             // Otherwise it leaves a daemon behind.
             ("CLINE_SESSION_BACKEND_MODE", "local"),
@@ -78,7 +78,7 @@ impl Agent for Cline {
         ];
         let data = inputs.agent_home.join(".cline/data");
         Invocation {
-            launch: Launch::Program { program: "cline".into(), args },
+            launch: Launch::Shell(format!("cat | cline {}", args.join(" "))),
             env: env.map(|(name, value)| (name.to_owned(), value.to_owned())).into(),
             stdin: Stdin::Prompt,
             files: settings_files(inputs),
@@ -94,9 +94,16 @@ impl Agent for Cline {
 /// `provider/name`; without a provider, the one that was signed in to last is used.
 fn model_arguments(model: &str) -> Vec<String> {
     match model.split_once('/') {
-        Some((provider, name)) => ["--provider", provider, "--model", name].map(str::to_owned).to_vec(),
-        None => ["--model", model].map(str::to_owned).to_vec(),
+        Some((provider, name)) => {
+            vec!["--provider".to_owned(), quoted(provider), "--model".to_owned(), quoted(name)]
+        }
+        None => vec!["--model".to_owned(), quoted(model)],
     }
+}
+
+/// For a shell.
+fn quoted(text: &str) -> String {
+    format!("'{}'", text.replace('\'', r"'\''"))
 }
 
 /// Its settings are three files: of everything, of the providers, of the MCP servers. The user's `config` is laid over

@@ -159,5 +159,5 @@ fn how_it_is_started() {
     insta::assert_snapshot!(playback::shown(&invocation));
     let plain = Cline.invocation(&playback::inputs(&[], None, &BTreeSet::new()));
     assert_eq!(plain.files.len(), 1, "the providers of a sign-in are not written over");
-    assert_eq!(model_arguments("gpt-5"), ["--model", "gpt-5"]);
+    assert_eq!(model_arguments("it's"), ["--model", r"'it'\''s'"]);
 }
