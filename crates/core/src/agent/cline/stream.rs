@@ -17,6 +17,8 @@ use crate::transcript::{Record, Role, Step, Usage};
 pub(super) struct Stream {
     servers: Vec<String>,
     line: u64,
+    /// Whether a model was asked and nothing has come back yet.
+    waiting: bool,
     /// What each answered request used, those of sub-agents too.
     used: Vec<Used>,
     cost: f64,
@@ -51,6 +53,7 @@ impl Stream {
     }
 
     fn event(&mut self, event: Event) -> Vec<Step> {
+        self.waiting = matches!(event, Event::IterationStart);
         match event {
             Event::ContentStart(content) if content.content_type == "tool" => vec![self.tool_start(content)],
             Event::ContentEnd(content) => content_end(content).into_iter().collect(),
@@ -69,7 +72,7 @@ impl Stream {
                 }
                 vec![Step::Error { text }]
             }
-            Event::ContentStart(_) | Event::Other => Vec::new(),
+            Event::IterationStart | Event::ContentStart(_) | Event::Other => Vec::new(),
         }
     }
 
@@ -164,6 +167,10 @@ impl Stream {
         if let (true, Some((status, said))) = (self.used.is_empty(), &self.log.refused) {
             let kind = kind_of(*status, "", said).unwrap_or(ErrorKind::ModelApi);
             return Ending::Failed(TrialError::new(kind, format!("the model never answered: {said}")));
+        }
+        // A service that cannot be reached is tried for longer than most trials last, without a word.
+        if let (true, true, Exit::Signal(_)) = (self.used.is_empty(), self.waiting, exit) {
+            return Ending::Failed(TrialError::new(ErrorKind::ModelApi, "the model never answered"));
         }
         let words = if self.last_words.is_empty() { exit.describe() } else { self.last_words.clone() };
         let kind = classify(&self.last_words).unwrap_or(ErrorKind::Agent);

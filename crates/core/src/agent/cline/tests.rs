@@ -85,6 +85,18 @@ fn a_session_without_a_result_has_no_end() {
     let ending = waiting.finish(Exit::Signal(15)).ending;
     assert!(matches!(&ending, Ending::Failed(error)
         if error.kind == ErrorKind::ModelApi && error.message == "the model never answered: no"));
+
+    let asked = r#"{"type":"agent_event","event":{"type":"iteration_start","iteration":1}}"#;
+    let heard = r#"{"type":"agent_event","event":{"type":"content_start","contentType":"text","text":"I"}}"#;
+    for (lines, expected) in [
+        (&[asked][..], ErrorKind::ModelApi),
+        (&[asked, heard][..], ErrorKind::Agent),
+        (&[], ErrorKind::Agent),
+    ] {
+        let mut silent = stream(&[]);
+        lines.iter().for_each(|line| drop(silent.stdout(Line::Text(line))));
+        assert_eq!(kind(&silent.finish(Exit::Signal(15)).ending), Some(expected), "{lines:?}");
+    }
 }
 
 #[test]

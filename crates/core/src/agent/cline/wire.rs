@@ -31,6 +31,8 @@ pub(super) enum Written {
 #[derive(Debug, Deserialize)]
 #[serde(tag = "type", rename_all = "snake_case")]
 pub(super) enum Event {
+    /// A model is about to be asked.
+    IterationStart,
     ContentStart(Content),
     ContentEnd(Content),
     Usage(Used),
