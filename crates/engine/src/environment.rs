@@ -38,7 +38,7 @@ const PASSED_ON: [&str; 22] = [
 
 /// Version managers whose programs on `PATH` find their toolchains through the home directory. The trial's home
 /// is another, so they are told where the toolchains are; these directories hold programs, no settings.
-const TOOLCHAINS: [(&str, &str); 8] = [
+const TOOLCHAINS: [(&str, &str); 9] = [
     ("RUSTUP_HOME", ".rustup"),
     ("PYENV_ROOT", ".pyenv"),
     ("NVM_DIR", ".nvm"),
@@ -47,6 +47,8 @@ const TOOLCHAINS: [(&str, &str); 8] = [
     ("ASDF_DATA_DIR", ".asdf"),
     ("SDKMAN_DIR", ".sdkman"),
     ("NODENV_ROOT", ".nodenv"),
+    // Not a version manager, but a program too: one of 237 MB that unpacks itself once for every home.
+    ("COPILOT_PKG_CACHE_HOME", ".cache/copilot"),
 ];
 
 /// What Terca itself was started with.

@@ -48,6 +48,8 @@ const AGENTS: &[Known] = &[
         version: "1.52.0",
         bin: "node_modules/@aaif/goose-binary-linux-x64/bin",
     },
+    Known { agent: "copilot", program: "copilot", version: "1.0.102", bin: BIN },
+    Known { agent: "cline", program: "cline", version: "3.0.65", bin: BIN },
 ];
 
 /// The directory of an agent's program, or `None`, said aloud, where such tests are left out.
@@ -90,8 +92,8 @@ pub fn program(agent: &str) -> Result<Utf8PathBuf, String> {
     Ok(home.join(known.bin))
 }
 
-/// The build directory, which `cargo clean` empties.
-fn cache_dir() -> Result<Utf8PathBuf, String> {
+/// Where the programs are kept, and what they may keep there: the build directory, which `cargo clean` empties.
+pub fn cache_dir() -> Result<Utf8PathBuf, String> {
     if let Some(dir) = std::env::var_os(CACHE) {
         return Utf8PathBuf::try_from(std::path::PathBuf::from(dir)).map_err(|error| error.to_string());
     }

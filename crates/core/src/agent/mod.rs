@@ -6,8 +6,10 @@
 
 pub mod cheat;
 mod claude_code;
+mod cline;
 mod codex;
 mod command;
+mod copilot;
 mod gemini_cli;
 mod goose;
 mod nop;
@@ -35,6 +37,8 @@ static AGENTS: &[&dyn Agent] = &[
     &opencode::OpenCode,
     &qwen_code::QwenCode,
     &goose::Goose,
+    &copilot::Copilot,
+    &cline::Cline,
     &command::Command,
     &oracle::Oracle,
     &nop::Nop,

@@ -1,7 +1,7 @@
 //! What is particular to each agent.
 
 use serde_json::{Value, json};
-use terca_testkit::{Dialect, Vocabulary};
+use terca_testkit::{Dialect, Vocabulary, real};
 
 use super::RealAgent;
 
@@ -100,4 +100,39 @@ pub const GOOSE: RealAgent = RealAgent {
     gives_up: true,
     env: |url| vec![("OPENAI_API_KEY", "false-key-for-tests".into()), ("OPENAI_HOST", url.into())],
     config: |_| Value::Null,
+};
+
+pub const COPILOT: RealAgent = RealAgent {
+    name: "copilot",
+    version: "1.0.102",
+    model: "mock-model",
+    asked_for: "mock-model",
+    dialect: Dialect::Chat,
+    vocabulary: Vocabulary::Copilot,
+    tells_as_it_goes: true,
+    gives_up: true,
+    env: |url| {
+        let unpacked = real::cache_dir().map(|dir| dir.join("copilot-unpacked").to_string());
+        vec![
+            ("COPILOT_OFFLINE", "true".into()),
+            ("COPILOT_PROVIDER_BASE_URL", format!("{url}/v1")),
+            ("COPILOT_PROVIDER_API_KEY", "false-key-for-tests".into()),
+            ("COPILOT_PROVIDER_MAX_PROMPT_TOKENS", "400000".into()),
+            ("COPILOT_PKG_CACHE_HOME", unpacked.unwrap_or_default()),
+        ]
+    },
+    config: |_| Value::Null,
+};
+
+pub const CLINE: RealAgent = RealAgent {
+    name: "cline",
+    version: "3.0.65",
+    model: "openai-compatible/mock-model",
+    asked_for: "mock-model",
+    dialect: Dialect::Chat,
+    vocabulary: Vocabulary::Cline,
+    tells_as_it_goes: true,
+    gives_up: false,
+    env: |_| vec![("OPENAI_API_KEY", "false-key-for-tests".into())],
+    config: |url| json!({"providers": {"openai-compatible": {"baseUrl": format!("{url}/v1")}}}),
 };

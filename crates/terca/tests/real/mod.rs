@@ -213,6 +213,7 @@ fn make_hostile(project: &Project) {
         for settings in [".mcp.json", ".gemini/settings.json", ".qwen/settings.json", "opencode.json"] {
             write(dir.join(settings), &servers.to_string());
         }
+        write(dir.join(".clinerules/rules.md"), LEAK);
         write(dir.join(".claude/settings.json"), &json!({"env": {"LEAKED_BY_CLAUDE": "1"}}).to_string());
         let models = ["GEMINI_MODEL", "OPENAI_MODEL", "ANTHROPIC_MODEL", "GOOSE_MODEL"];
         let variables: String = models.iter().map(|name| format!("{name}={LEAK}-model\n")).collect();
@@ -229,8 +230,14 @@ fn make_hostile(project: &Project) {
         ".codex/AGENTS.md",
         ".config/opencode/AGENTS.md",
         ".config/goose/.goosehints",
+        ".copilot/copilot-instructions.md",
+        "Documents/Cline/Rules/rules.md",
+        ".agents/AGENTS.md",
     ] {
         write(home.join(rules), &format!("{LEAK}: the user's {rules}\n"));
+    }
+    for settings in [".copilot/mcp-config.json", ".cline/data/settings/cline_mcp_settings.json"] {
+        write(home.join(settings), &servers.to_string());
     }
     write(home.join(".codex/config.toml"), &format!("developer_instructions = \"{LEAK}\"\n"));
 }

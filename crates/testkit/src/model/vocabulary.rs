@@ -60,6 +60,8 @@ pub enum Vocabulary {
     Codex,
     Opencode,
     Goose,
+    Copilot,
+    Cline,
 }
 
 impl Vocabulary {
@@ -82,6 +84,8 @@ impl Vocabulary {
             Vocabulary::ClaudeCode => Call::new("Write", json!({"file_path": absolute, "content": content})),
             Vocabulary::Opencode => Call::new("write", json!({"filePath": absolute, "content": content})),
             Vocabulary::Goose => Call::new("write", json!({"path": path, "content": content})),
+            Vocabulary::Copilot => Call::new("create", json!({"path": absolute, "file_text": content})),
+            Vocabulary::Cline => Call::new("editor", json!({"path": absolute, "new_text": content})),
             Vocabulary::Codex => {
                 let lines: String = content.lines().map(|line| format!("+{line}\n")).collect();
                 let patch = format!("*** Begin Patch\n*** Add File: {path}\n{lines}*** End Patch\n");
@@ -102,6 +106,13 @@ impl Vocabulary {
             Vocabulary::ClaudeCode => Call::new("Bash", described),
             Vocabulary::Opencode => Call::new("bash", described),
             Vocabulary::Goose => Call::new("shell", json!({"command": command})),
+            Vocabulary::Copilot => {
+                // By default it reports back after thirty seconds, while the command goes on.
+                let mut arguments = described;
+                arguments["initial_wait"] = json!(600);
+                Call::new("bash", arguments)
+            }
+            Vocabulary::Cline => Call::new("run_commands", json!({"commands": [command]})),
             // By default it reports back after ten seconds, while the command goes on.
             Vocabulary::Codex => Call::new("exec_command", json!({"cmd": command, "yield_time_ms": 30_000})),
         }
@@ -115,7 +126,8 @@ impl Vocabulary {
                 Call::new(format!("mcp__{server}__{tool}"), arguments)
             }
             Vocabulary::Opencode => Call::new(format!("{server}_{tool}"), arguments),
-            Vocabulary::Goose => Call::new(format!("{server}__{tool}"), arguments),
+            Vocabulary::Goose | Vocabulary::Cline => Call::new(format!("{server}__{tool}"), arguments),
+            Vocabulary::Copilot => Call::new(format!("{server}-{tool}"), arguments),
             Vocabulary::Codex => {
                 Call { name: tool.into(), namespace: Some(format!("mcp__{server}")), arguments }
             }

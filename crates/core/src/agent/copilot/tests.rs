@@ -1,0 +1,138 @@
+use std::collections::BTreeSet;
+
+use camino::Utf8Path;
+use serde_json::json;
+
+use super::stream::Stream;
+use super::*;
+use crate::agent::playback::{self, kind, used};
+use crate::agent::{Ending, Line, Reading};
+use crate::delivery::McpStatus;
+use crate::grade::Exit;
+use crate::outcome::ErrorKind;
+use crate::transcript::{Record, Step, Usage};
+
+fn stream(servers: &[&str]) -> Box<Stream> {
+    Box::new(Stream::new(servers.iter().map(|name| (*name).to_owned()).collect()))
+}
+
+fn play(recording: &str, servers: &[&str], stderr: &[&str], exit: i32) -> (Vec<Record>, Reading) {
+    playback::play(stream(servers), recording, stderr, Exit::Code(exit))
+}
+
+#[test]
+fn every_recorded_session() {
+    let counted = |requests, tool_calls| Usage { requests, tool_calls: Some(tool_calls), ..Usage::default() };
+    for (recording, exit, failed, usage) in [
+        ("copilot-fib.jsonl", 0, None, counted(Some(3), 2)),
+        ("copilot-subagent.jsonl", 0, None, counted(Some(3), 1)),
+        ("copilot-err401.jsonl", 1, Some(ErrorKind::Auth), counted(None, 0)),
+        ("copilot-err500.jsonl", 1, Some(ErrorKind::ModelApi), counted(None, 0)),
+        ("copilot-mcp-failed.jsonl", 0, None, counted(Some(1), 0)),
+    ] {
+        let (_, reading) = play(recording, &[], &[], exit);
+        assert_eq!(kind(&reading.ending), failed, "{recording}: {:?}", reading.ending);
+        assert_eq!(reading.usage, usage, "{recording}");
+    }
+    assert_eq!(play("copilot-fib.jsonl", &[], &[], 0).1.model.as_deref(), Some("mock-fib"));
+}
+
+#[test]
+fn the_log_has_the_figures_and_those_of_sub_agents() {
+    let log = Utf8Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/streams/copilot-subagent-log.jsonl");
+    let mut stream = stream(&[]);
+    for line in std::fs::read_to_string(log).unwrap().lines() {
+        stream.side_line(LOG, line);
+    }
+    let (_, reading) = playback::play(stream, "copilot-subagent.jsonl", &[], Exit::Code(0));
+    assert_eq!(reading.usage, used(3, 3100, 1210, 172, 1));
+    assert_eq!(reading.ending, Ending::Completed);
+}
+
+#[test]
+fn errors_have_their_names() {
+    for (error, expected) in [
+        (json!({ "errorType": "rate_limit", "message": "x", "statusCode": 429 }), ErrorKind::RateLimit),
+        (json!({ "errorType": "authentication", "message": "x", "statusCode": 403 }), ErrorKind::Auth),
+        (json!({ "errorType": "query", "message": "x", "statusCode": 404 }), ErrorKind::ModelApi),
+        (json!({ "errorType": "query", "message": "Connection refused" }), ErrorKind::ModelApi),
+        (json!({ "errorType": "other", "message": "something new" }), ErrorKind::Agent),
+    ] {
+        let mut stream = stream(&[]);
+        let event = json!({ "type": "session.error", "data": error });
+        stream.stdout(Line::Text(&event.to_string()));
+        stream.stdout(Line::Text(r#"{"type":"result","exitCode":1}"#));
+        assert_eq!(kind(&stream.finish(Exit::Code(1)).ending), Some(expected), "{error}");
+    }
+}
+
+#[test]
+fn a_session_without_a_result_has_no_end() {
+    let mut unsigned = stream(&[]);
+    unsigned.stderr(Line::Text("Error: No authentication information found."));
+    unsigned.stderr(Line::Text("Copilot can be authenticated with GitHub using an OAuth token."));
+    let ending = unsigned.finish(Exit::Code(1)).ending;
+    assert_eq!(kind(&ending), Some(ErrorKind::Auth));
+    assert!(matches!(&ending, Ending::Failed(error)
+        if error.message == "the session has no end: No authentication information found."));
+    assert_eq!(kind(&stream(&[]).finish(Exit::Signal(9)).ending), Some(ErrorKind::Agent));
+}
+
+#[test]
+fn an_error_that_was_overcome_is_a_note() {
+    let mut stream = stream(&[]);
+    for line in [
+        r#"{"type":"session.error","data":{"errorType":"query","message":"busy\nTry later.","statusCode":500}}"#,
+        r#"{"type":"assistant.message","data":{"content":"Done.","model":"m"}}"#,
+        r#"{"type":"result","exitCode":0}"#,
+    ] {
+        stream.stdout(Line::Text(line));
+    }
+    let reading = stream.finish(Exit::Code(0));
+    assert_eq!(reading.ending, Ending::Completed);
+    assert_eq!(reading.notes, ["busy"]);
+}
+
+#[test]
+fn mcp_servers_are_counted_and_broken_ones_are_named() {
+    let (_, reading) = play("copilot-mcp-failed.jsonl", &["tiny", "web"], &[], 0);
+    assert_eq!(reading.mcp_servers["web"].status, Some(McpStatus::Failed));
+    assert!(matches!(&reading.ending, Ending::Failed(error) if error.kind == ErrorKind::Mcp
+        && error.message.contains("`tiny` did not connect: MCP server process exited")));
+
+    let mut stream = stream(&["my server"]);
+    for line in [
+        r#"{"type":"session.mcp_server_status_changed","data":{"serverName":"my server","status":"connected"}}"#,
+        r#"{"type":"tool.execution_start","data":{"toolCallId":"1","toolName":"my_server-magic","arguments":{},"mcpServerName":"my_server","mcpConfigServerName":"my server"}}"#,
+        r#"{"type":"result","exitCode":0}"#,
+    ] {
+        stream.stdout(Line::Text(line));
+    }
+    let reading = stream.finish(Exit::Code(0));
+    let delivered = reading.mcp_servers["my server"].clone();
+    assert_eq!((delivered.status, delivered.calls), (Some(McpStatus::Connected), Some(1)));
+}
+
+#[test]
+fn a_tool_gives_a_call_and_a_result() {
+    let (records, _) = play("copilot-fib.jsonl", &[], &[], 0);
+    insta::assert_snapshot!(
+        records.iter().map(|record| serde_json::to_string(record).unwrap()).collect::<Vec<_>>().join("\n")
+    );
+    let (records, _) = play("copilot-subagent.jsonl", &[], &[], 0);
+    let prompts = records.iter().filter(
+        |record| matches!(&record.step, Step::Message { role, .. } if *role == crate::transcript::Role::User),
+    );
+    assert_eq!(prompts.count(), 1, "what a sub-agent is asked is no prompt");
+}
+
+#[test]
+fn how_it_is_started() {
+    let servers = playback::servers();
+    let config = json!({ "ide": { "autoConnect": null }, "includeCoAuthoredBy": false });
+    let invocation = Copilot.invocation(&Inputs {
+        model: Some("gpt-5.4"),
+        ..playback::inputs(&servers, Some(&config), &BTreeSet::new())
+    });
+    insta::assert_snapshot!(playback::shown(&invocation));
+}
