@@ -117,7 +117,7 @@ impl Drop for Room {
 }
 
 /// What agents read of the directories above the one they work in: rules, settings, skills, secrets, history.
-const READ_BY_AGENTS: [&str; 18] = [
+const READ_BY_AGENTS: &[&str] = &[
     "AGENTS.md",
     "CLAUDE.md",
     "CLAUDE.local.md",
@@ -136,6 +136,7 @@ const READ_BY_AGENTS: [&str; 18] = [
     ".opencode",
     ".agents",
     ".goose",
+    ".pi",
 ];
 
 /// Not every agent can be kept from looking, so there must be nothing to find.

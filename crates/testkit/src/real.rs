@@ -48,6 +48,7 @@ const AGENTS: &[Known] = &[
         version: "1.52.0",
         bin: "node_modules/@aaif/goose-binary-linux-x64/bin",
     },
+    Known { agent: "pi", program: "pi", version: "0.73.1", bin: BIN },
 ];
 
 /// The directory of an agent's program, or `None`, said aloud, where such tests are left out.
@@ -167,11 +168,13 @@ fn output(command: &mut Command) -> Result<String, String> {
             format!("{name}: {error}")
         }
     })?;
-    let stdout = String::from_utf8_lossy(&output.stdout);
+    let (stdout, stderr) = (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
     if output.status.success() {
-        return Ok(stdout.into_owned());
+        // Pi says its version there.
+        let said = if stdout.is_empty() { stderr } else { stdout };
+        return Ok(said.into_owned());
     }
-    Err(format!("`{name}` ended with {}: {stdout}{}", output.status, String::from_utf8_lossy(&output.stderr)))
+    Err(format!("`{name}` ended with {}: {stdout}{stderr}", output.status))
 }
 
 #[cfg(test)]

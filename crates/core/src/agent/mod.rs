@@ -12,6 +12,7 @@ mod goose;
 mod nop;
 mod opencode;
 mod oracle;
+mod pi;
 #[cfg(test)]
 mod playback;
 mod qwen_code;
@@ -34,6 +35,7 @@ static AGENTS: &[&dyn Agent] = &[
     &opencode::OpenCode,
     &qwen_code::QwenCode,
     &goose::Goose,
+    &pi::Pi,
     &command::Command,
     &oracle::Oracle,
     &nop::Nop,

@@ -101,3 +101,23 @@ pub const GOOSE: RealAgent = RealAgent {
     env: |url| vec![("OPENAI_API_KEY", "false-key-for-tests".into()), ("OPENAI_HOST", url.into())],
     config: |_| Value::Null,
 };
+
+pub const PI: RealAgent = RealAgent {
+    name: "pi",
+    version: "0.73.1",
+    model: "mock/mock-model",
+    asked_for: "mock-model",
+    dialect: Dialect::Chat,
+    vocabulary: Vocabulary::Pi,
+    tells_as_it_goes: true,
+    gives_up: true,
+    env: |_| Vec::new(),
+    config: |url| {
+        json!({"providers": {"mock": {
+            "baseUrl": format!("{url}/v1"),
+            "api": "openai-completions",
+            "apiKey": "false-key-for-tests",
+            "models": [{"id": "mock-model", "contextWindow": 400_000, "maxTokens": 8_000}],
+        }}})
+    },
+};

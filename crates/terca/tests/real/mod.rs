@@ -229,6 +229,7 @@ fn make_hostile(project: &Project) {
         ".codex/AGENTS.md",
         ".config/opencode/AGENTS.md",
         ".config/goose/.goosehints",
+        ".pi/agent/AGENTS.md",
     ] {
         write(home.join(rules), &format!("{LEAK}: the user's {rules}\n"));
     }
@@ -341,4 +342,23 @@ pub fn prompts_arrive_as_written(agent: RealAgent) {
             "{name} did not arrive as written: {said:.300?}"
         );
     }
+}
+
+/// The model is told of a skill, and of none where there is none.
+pub fn skills_are_offered(agent: RealAgent) {
+    let Some(bench) = Bench::new(agent, &[("skilled", Scenario::saying("Done."))]) else { return };
+    let about = "Sorts numbers the way that SKILL-OF-THE-EXPERIMENT has it.";
+    let skill = format!("---\nname: sorting\ndescription: {about}\n---\n\nSort them downwards.\n");
+    let bench = bench.file("_skills/sorting/SKILL.md", &skill).suite(
+        &json!([{"name": "control"}, {"name": "skilled", "skills": ["_skills/sorting"]}]),
+        &json!([{"name": "skilled", "prompt": "Go on. scenario:skilled"}]),
+    );
+    bench.run().expect_status(0);
+    for (experiment, count) in [("control", 0), ("skilled", 1)] {
+        let trial = bench.trial("skilled", experiment);
+        assert_eq!(trial["delivery"]["skills"].as_array().map(Vec::len), Some(count), "{trial:#}");
+    }
+    let requests = bench.requests("skilled");
+    assert_eq!(requests.len(), 2, "one for each of the two");
+    assert_eq!(requests.iter().filter(|request| request.mentions(about)).count(), 1);
 }

@@ -60,6 +60,7 @@ pub enum Vocabulary {
     Codex,
     Opencode,
     Goose,
+    Pi,
 }
 
 impl Vocabulary {
@@ -81,7 +82,9 @@ impl Vocabulary {
             }
             Vocabulary::ClaudeCode => Call::new("Write", json!({"file_path": absolute, "content": content})),
             Vocabulary::Opencode => Call::new("write", json!({"filePath": absolute, "content": content})),
-            Vocabulary::Goose => Call::new("write", json!({"path": path, "content": content})),
+            Vocabulary::Goose | Vocabulary::Pi => {
+                Call::new("write", json!({"path": path, "content": content}))
+            }
             Vocabulary::Codex => {
                 let lines: String = content.lines().map(|line| format!("+{line}\n")).collect();
                 let patch = format!("*** Begin Patch\n*** Add File: {path}\n{lines}*** End Patch\n");
@@ -102,11 +105,14 @@ impl Vocabulary {
             Vocabulary::ClaudeCode => Call::new("Bash", described),
             Vocabulary::Opencode => Call::new("bash", described),
             Vocabulary::Goose => Call::new("shell", json!({"command": command})),
+            Vocabulary::Pi => Call::new("bash", json!({"command": command})),
             // By default it reports back after ten seconds, while the command goes on.
             Vocabulary::Codex => Call::new("exec_command", json!({"cmd": command, "yield_time_ms": 30_000})),
         }
     }
 
+    /// # Panics
+    /// For an agent that has no MCP.
     fn mcp(self, server: &str, tool: &str, arguments: &Value) -> Call {
         let arguments = arguments.clone();
         match self {
@@ -116,6 +122,7 @@ impl Vocabulary {
             }
             Vocabulary::Opencode => Call::new(format!("{server}_{tool}"), arguments),
             Vocabulary::Goose => Call::new(format!("{server}__{tool}"), arguments),
+            Vocabulary::Pi => panic!("pi has no MCP"),
             Vocabulary::Codex => {
                 Call { name: tool.into(), namespace: Some(format!("mcp__{server}")), arguments }
             }
