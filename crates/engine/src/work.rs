@@ -137,6 +137,11 @@ const READ_BY_AGENTS: &[&str] = &[
     ".agents",
     ".goose",
     ".pi",
+    "kilo.json",
+    "kilo.jsonc",
+    ".kilo",
+    ".kilocode",
+    ".factory",
 ];
 
 /// Not every agent can be kept from looking, so there must be nothing to find.

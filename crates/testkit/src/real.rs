@@ -48,6 +48,18 @@ const AGENTS: &[Known] = &[
         version: "1.52.0",
         bin: "node_modules/@aaif/goose-binary-linux-x64/bin",
     },
+    Known {
+        agent: "droid",
+        program: "droid",
+        version: "0.225.2",
+        bin: "node_modules/@factory/cli-linux-x64/bin",
+    },
+    Known {
+        agent: "kilo",
+        program: "kilo",
+        version: "7.7.7",
+        bin: "node_modules/@kilocode/cli-linux-x64/bin",
+    },
     Known { agent: "pi", program: "pi", version: "0.73.1", bin: BIN },
 ];
 

@@ -7,8 +7,10 @@
 mod claude_code;
 mod codex;
 mod command;
+mod droid;
 mod gemini_cli;
 mod goose;
+mod kilo;
 mod nop;
 mod opencode;
 mod oracle;
@@ -36,6 +38,8 @@ static AGENTS: &[&dyn Agent] = &[
     &qwen_code::QwenCode,
     &goose::Goose,
     &pi::Pi,
+    &kilo::Kilo,
+    &droid::Droid,
     &command::Command,
     &oracle::Oracle,
     &nop::Nop,

@@ -5,7 +5,7 @@
 //! is stands in a settings file of its own; and the program reads rules in every directory up to the root, so that
 //! there must be none above the workspace, which Terca sees to.
 
-mod errors;
+pub(super) mod errors;
 mod stream;
 mod wire;
 

@@ -38,6 +38,8 @@ pub struct RealAgent {
     pub tells_as_it_goes: bool,
     /// Whether it gives up a service that is down within a minute. Some try for longer and cannot be told not to.
     pub gives_up: bool,
+    /// Whether it asks its model once more when it is told to end.
+    pub goes_on: bool,
     /// Variables of Terca's environment that lead the agent to the server at this address.
     pub env: fn(&str) -> Vec<(&'static str, String)>,
     /// The `config` of its environment that does the same; null where variables suffice.
@@ -230,6 +232,8 @@ fn make_hostile(project: &Project) {
         ".config/opencode/AGENTS.md",
         ".config/goose/.goosehints",
         ".pi/agent/AGENTS.md",
+        ".config/kilo/AGENTS.md",
+        ".factory/AGENTS.md",
     ] {
         write(home.join(rules), &format!("{LEAK}: the user's {rules}\n"));
     }
@@ -263,6 +267,11 @@ pub fn mcp_servers_are_offered_called_and_missed(agent: RealAgent) {
     bench.project.assert_nothing_left();
 }
 
+/// How many times longer than usual everything may take, on a machine that has much else to do.
+fn patience() -> u64 {
+    std::env::var("TERCA_TEST_PATIENCE").ok().and_then(|times| times.parse().ok()).unwrap_or(1)
+}
+
 /// Trouble of every kind has its name, its end, and the figures up to then.
 pub fn trouble_is_told_from_failure(agent: RealAgent) {
     let sleeper = Scenario::new([Turn::calling("Waiting.", Action::run("echo on > asleep.txt; sleep 300"))]);
@@ -279,7 +288,7 @@ pub fn trouble_is_told_from_failure(agent: RealAgent) {
         .iter()
         .filter(|(name, _)| played(name))
         .map(|(name, _)| {
-            let seconds = if *name == "asleep" { 15 } else { 90 };
+            let seconds = patience() * if *name == "asleep" { 15 } else { 90 };
             json!({"name": name, "prompt": format!("Go on. scenario:{name}"), "timeoutSeconds": seconds})
         })
         .collect();
@@ -287,7 +296,7 @@ pub fn trouble_is_told_from_failure(agent: RealAgent) {
     let started = Instant::now();
     bench.run().expect_status(3);
     let taken = started.elapsed();
-    assert!(taken < Duration::from_secs(100), "it took {taken:?}: {}", bench.durations());
+    assert!(taken < Duration::from_secs(100 * patience()), "it took {taken:?}: {}", bench.durations());
 
     for (eval, kind) in [("refused", "auth"), ("throttled", "rateLimit"), ("down", "modelApi")] {
         if !played(eval) {
@@ -305,7 +314,12 @@ pub fn trouble_is_told_from_failure(agent: RealAgent) {
 
     let trial = bench.trial("asleep", "only");
     assert_eq!((&trial["status"], &trial["timedOut"]), (&json!("failed"), &json!(true)), "{trial:#}");
-    if agent.tells_as_it_goes {
+    if agent.goes_on {
+        // It may not have the time.
+        if trial["stats"]["inputTokens"] != Value::Null {
+            assert_used(&trial, &sleeper, bench.requests("asleep").len(), 1);
+        }
+    } else if agent.tells_as_it_goes {
         assert_used(&trial, &sleeper, 1, 1);
     } else {
         assert_eq!(trial["stats"]["inputTokens"], Value::Null, "what is not known is not 0");

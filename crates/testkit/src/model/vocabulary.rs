@@ -61,6 +61,8 @@ pub enum Vocabulary {
     Opencode,
     Goose,
     Pi,
+    Kilo,
+    Droid,
 }
 
 impl Vocabulary {
@@ -80,8 +82,11 @@ impl Vocabulary {
             Vocabulary::QwenCode => {
                 Call::new("write_file", json!({"file_path": absolute, "content": content}))
             }
+            Vocabulary::Droid => Call::new("Create", json!({"file_path": path, "content": content})),
             Vocabulary::ClaudeCode => Call::new("Write", json!({"file_path": absolute, "content": content})),
-            Vocabulary::Opencode => Call::new("write", json!({"filePath": absolute, "content": content})),
+            Vocabulary::Opencode | Vocabulary::Kilo => {
+                Call::new("write", json!({"filePath": absolute, "content": content}))
+            }
             Vocabulary::Goose | Vocabulary::Pi => {
                 Call::new("write", json!({"path": path, "content": content}))
             }
@@ -103,7 +108,10 @@ impl Vocabulary {
                 Call::new("run_shell_command", arguments)
             }
             Vocabulary::ClaudeCode => Call::new("Bash", described),
-            Vocabulary::Opencode => Call::new("bash", described),
+            Vocabulary::Opencode | Vocabulary::Kilo => Call::new("bash", described),
+            Vocabulary::Droid => {
+                Call::new("Execute", json!({"command": command, "summary": "as the script says"}))
+            }
             Vocabulary::Goose => Call::new("shell", json!({"command": command})),
             Vocabulary::Pi => Call::new("bash", json!({"command": command})),
             // By default it reports back after ten seconds, while the command goes on.
@@ -120,8 +128,9 @@ impl Vocabulary {
             Vocabulary::QwenCode | Vocabulary::ClaudeCode => {
                 Call::new(format!("mcp__{server}__{tool}"), arguments)
             }
-            Vocabulary::Opencode => Call::new(format!("{server}_{tool}"), arguments),
+            Vocabulary::Opencode | Vocabulary::Kilo => Call::new(format!("{server}_{tool}"), arguments),
             Vocabulary::Goose => Call::new(format!("{server}__{tool}"), arguments),
+            Vocabulary::Droid => Call::new(format!("{server}___{tool}"), arguments),
             Vocabulary::Pi => panic!("pi has no MCP"),
             Vocabulary::Codex => {
                 Call { name: tool.into(), namespace: Some(format!("mcp__{server}")), arguments }

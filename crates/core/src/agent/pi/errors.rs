@@ -1,4 +1,4 @@
-//! What the errors of pi, and of the services behind it, mean.
+//! What the errors of pi, and of the services behind it, mean. Droid reports them in the same form.
 
 use crate::outcome::ErrorKind;
 
@@ -27,7 +27,7 @@ const PATTERNS: [(ErrorKind, &[&str]); 3] = [
 ];
 
 /// What made a request fail. Clients put the HTTP status first: `429 Too many requests`.
-pub(super) fn of_request(message: &str) -> ErrorKind {
+pub(in crate::agent) fn of_request(message: &str) -> ErrorKind {
     let status =
         message.split(|c: char| !c.is_ascii_digit()).next().and_then(|word| word.parse::<u16>().ok());
     let by_status = status.and_then(|status| match status {
@@ -40,7 +40,7 @@ pub(super) fn of_request(message: &str) -> ErrorKind {
     by_status.or_else(|| classify(message)).unwrap_or(ErrorKind::ModelApi)
 }
 
-pub(super) fn classify(message: &str) -> Option<ErrorKind> {
+pub(in crate::agent) fn classify(message: &str) -> Option<ErrorKind> {
     let message = message.to_lowercase();
     let speaks_of = |words: &[&str]| words.iter().any(|word| message.contains(word));
     PATTERNS.iter().find(|(_, words)| speaks_of(words)).map(|(kind, _)| *kind)
