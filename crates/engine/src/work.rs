@@ -119,7 +119,9 @@ impl Drop for Room {
 /// What agents read of the directories above the one they work in: rules, settings, skills, secrets, history.
 const READ_BY_AGENTS: &[&str] = &[
     "AGENTS.md",
+    "AGENTS.MD",
     "CLAUDE.md",
+    "CLAUDE.MD",
     "CLAUDE.local.md",
     "GEMINI.md",
     "QWEN.md",

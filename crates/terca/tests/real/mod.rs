@@ -212,7 +212,14 @@ fn make_hostile(project: &Project) {
         for rules in ["AGENTS.md", "CLAUDE.md", "CLAUDE.local.md", "GEMINI.md", "QWEN.md", ".goosehints"] {
             write(dir.join(rules), &format!("{LEAK}: {rules} of {dir}\n"));
         }
-        for settings in [".mcp.json", ".gemini/settings.json", ".qwen/settings.json", "opencode.json"] {
+        for settings in [
+            ".mcp.json",
+            ".gemini/settings.json",
+            ".qwen/settings.json",
+            "opencode.json",
+            "kilo.json",
+            ".factory/mcp.json",
+        ] {
             write(dir.join(settings), &servers.to_string());
         }
         write(dir.join(".claude/settings.json"), &json!({"env": {"LEAKED_BY_CLAUDE": "1"}}).to_string());

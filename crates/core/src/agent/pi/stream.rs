@@ -175,8 +175,9 @@ impl Decoder for Stream {
     fn stderr(&mut self, line: Line<'_>) {
         let Line::Text(text) = line else { return };
         let text = text.trim();
-        let says_why = classify(text).is_some() || self.last_words.is_empty();
-        if !text.is_empty() && says_why {
+        // The first that says why: what follows is advice.
+        let says_more = classify(&self.last_words).is_none() && classify(text).is_some();
+        if !text.is_empty() && (says_more || self.last_words.is_empty()) {
             self.last_words = text.chars().take(300).collect();
         }
     }

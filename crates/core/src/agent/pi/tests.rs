@@ -96,7 +96,11 @@ fn a_session_that_stops_has_no_end() {
         (&[start, STOP, END, start], &[], Exit::Signal(9), ErrorKind::Agent),
         (
             &[],
-            &["No API key found for anthropic.", "", "Use /login to log in:"],
+            &[
+                "No API key found for anthropic.",
+                "",
+                "Use /login to log into a provider via OAuth or API key. See:",
+            ],
             Exit::Code(1),
             ErrorKind::Auth,
         ),
@@ -106,6 +110,14 @@ fn a_session_that_stops_has_no_end() {
         let reading = read(stdout, stderr, exit);
         assert_eq!(kind(&reading.ending), Some(expected), "{stdout:?} {stderr:?}: {:?}", reading.ending);
     }
+}
+
+#[test]
+fn the_reason_is_told_and_the_advice_is_not() {
+    let said =
+        ["No API key found for anthropic.", "Use /login to log into a provider via OAuth or API key. See:"];
+    let Ending::Failed(error) = read(&[], &said, Exit::Code(1)).ending else { panic!("no error") };
+    assert_eq!(error.message, "the session has no end: No API key found for anthropic.");
 }
 
 #[test]
