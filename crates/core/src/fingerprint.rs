@@ -68,7 +68,7 @@ impl Press<'_> {
     }
 
     fn case(&self, case: &Case) -> CasePrint {
-        let Case { eval, variant, prompt, layers, actions, env, timeout } = case;
+        let Case { eval, variant, prompt, layers, actions, env, timeout, track_ignored } = case;
         let contents =
             |paths: &[Utf8PathBuf]| paths.iter().map(|path| (self.content)(path)).collect::<Vec<_>>();
         let hidden = eval.tests_layer.as_deref().map(self.content);
@@ -86,6 +86,7 @@ impl Press<'_> {
             ("set-up", self.hash(&actions)),
             ("variables", self.hash(env)),
             ("time limit", self.hash(timeout)),
+            ("ignored files", self.hash(track_ignored)),
             ("tests", self.hash(&(&eval.tests, hidden))),
         ];
         CasePrint {

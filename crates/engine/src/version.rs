@@ -56,7 +56,7 @@ pub fn ask(
         dir: dir.to_owned(),
         stdin: None,
         stdout: stdout.path.clone(),
-        stderr: stderr.path,
+        stderr: stderr.path.clone(),
         timeout: TIMEOUT,
         stop_signal: Signal::Terminate,
         grace: GRACE,
@@ -66,9 +66,12 @@ pub fn ask(
     if ended.exit.code() != Some(0) {
         return None;
     }
-    let mut text = String::new();
-    stdout.rewound().ok()?.take(4096).read_to_string(&mut text).ok()?;
-    version_in(&text)
+    // Some keep standard output for other things.
+    [stdout, stderr].into_iter().find_map(|output| {
+        let mut text = String::new();
+        output.rewound().ok()?.take(4096).read_to_string(&mut text).ok()?;
+        version_in(&text)
+    })
 }
 
 /// The first word that begins with a digit and has a dot: `codex-cli 0.61.0` is `0.61.0`.

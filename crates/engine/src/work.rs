@@ -125,9 +125,11 @@ impl Drop for Room {
 }
 
 /// What agents read of the directories above the one they work in: rules, settings, skills, secrets, history.
-const READ_BY_AGENTS: [&str; 18] = [
+const READ_BY_AGENTS: &[&str] = &[
     "AGENTS.md",
+    "AGENTS.MD",
     "CLAUDE.md",
+    "CLAUDE.MD",
     "CLAUDE.local.md",
     "GEMINI.md",
     "QWEN.md",
@@ -144,6 +146,12 @@ const READ_BY_AGENTS: [&str; 18] = [
     ".opencode",
     ".agents",
     ".goose",
+    ".pi",
+    "kilo.json",
+    "kilo.jsonc",
+    ".kilo",
+    ".kilocode",
+    ".factory",
 ];
 
 /// Not every agent can be kept from looking, so there must be nothing to find.

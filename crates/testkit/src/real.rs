@@ -50,6 +50,19 @@ const AGENTS: &[Known] = &[
     },
     Known { agent: "copilot", program: "copilot", version: "1.0.102", bin: BIN },
     Known { agent: "cline", program: "cline", version: "3.0.65", bin: BIN },
+    Known {
+        agent: "droid",
+        program: "droid",
+        version: "0.225.2",
+        bin: "node_modules/@factory/cli-linux-x64/bin",
+    },
+    Known {
+        agent: "kilo",
+        program: "kilo",
+        version: "7.7.7",
+        bin: "node_modules/@kilocode/cli-linux-x64/bin",
+    },
+    Known { agent: "pi", program: "pi", version: "0.73.1", bin: BIN },
 ];
 
 /// The directory of an agent's program, or `None`, said aloud, where such tests are left out.
@@ -169,11 +182,13 @@ fn output(command: &mut Command) -> Result<String, String> {
             format!("{name}: {error}")
         }
     })?;
-    let stdout = String::from_utf8_lossy(&output.stdout);
+    let (stdout, stderr) = (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
     if output.status.success() {
-        return Ok(stdout.into_owned());
+        // Pi says its version there.
+        let said = if stdout.is_empty() { stderr } else { stdout };
+        return Ok(said.into_owned());
     }
-    Err(format!("`{name}` ended with {}: {stdout}{}", output.status, String::from_utf8_lossy(&output.stderr)))
+    Err(format!("`{name}` ended with {}: {stdout}{stderr}", output.status))
 }
 
 #[cfg(test)]

@@ -10,11 +10,14 @@ mod cline;
 mod codex;
 mod command;
 mod copilot;
+mod droid;
 mod gemini_cli;
 mod goose;
+mod kilo;
 mod nop;
 mod opencode;
 mod oracle;
+mod pi;
 #[cfg(test)]
 mod playback;
 mod qwen_code;
@@ -39,6 +42,9 @@ static AGENTS: &[&dyn Agent] = &[
     &goose::Goose,
     &copilot::Copilot,
     &cline::Cline,
+    &pi::Pi,
+    &kilo::Kilo,
+    &droid::Droid,
     &command::Command,
     &oracle::Oracle,
     &nop::Nop,

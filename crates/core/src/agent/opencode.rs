@@ -66,6 +66,37 @@ impl Agent for OpenCode {
     }
 
     fn invocation(&self, inputs: &Inputs<'_>) -> Invocation {
+        FLAVOUR.invocation(inputs)
+    }
+
+    fn decoder(&self, inputs: &Inputs<'_>) -> Box<dyn Decoder> {
+        decoder(inputs)
+    }
+}
+
+/// What differs between opencode and the programs made from it. Their options, settings and streams are the same.
+#[derive(Debug)]
+pub(super) struct Flavour {
+    pub(super) program: &'static str,
+    /// How the names of its variables begin.
+    pub(super) prefix: &'static str,
+    /// The name of its settings in the artifacts.
+    pub(super) artifact: &'static str,
+    /// Variables of its own: their names without the prefix, and their values.
+    pub(super) env: &'static [(&'static str, &'static str)],
+    pub(super) schema: &'static str,
+}
+
+static FLAVOUR: Flavour = Flavour {
+    program: "opencode",
+    prefix: "OPENCODE",
+    artifact: "opencode.json",
+    env: &[],
+    schema: "https://opencode.ai/config.json",
+};
+
+impl Flavour {
+    pub(super) fn invocation(&self, inputs: &Inputs<'_>) -> Invocation {
         // Without a title it asks the model for one.
         let mut args: Vec<String> = [
             "run",
@@ -85,36 +116,37 @@ impl Agent for OpenCode {
         if let Some(model) = inputs.model {
             args.extend(["--model".to_owned(), model.to_owned()]);
         }
-        let settings_file = inputs.agent_home.join(".config/opencode/settings.json");
-        let env = [
-            ("OPENCODE_CONFIG", settings_file.as_str()),
+        let settings_file = inputs.agent_home.join(".config").join(self.program).join("settings.json");
+        let shared = [
+            ("CONFIG", settings_file.as_str()),
             // The catalogue of models is built in; a newer one would change under a running suite.
-            ("OPENCODE_DISABLE_MODELS_FETCH", "1"),
-            ("OPENCODE_DISABLE_AUTOUPDATE", "1"),
+            ("DISABLE_MODELS_FETCH", "1"),
+            ("DISABLE_AUTOUPDATE", "1"),
         ];
+        let env = shared.iter().chain(self.env);
         Invocation {
-            launch: Launch::Program { program: "opencode".into(), args },
-            env: env.map(|(name, value)| (name.to_owned(), value.to_owned())).into(),
+            launch: Launch::Program { program: self.program.into(), args },
+            env: env.map(|(name, value)| (format!("{}_{name}", self.prefix), (*value).to_owned())).collect(),
             // A prompt among the arguments would be put in quotes; on standard input it arrives as written.
             stdin: Stdin::Prompt,
             files: vec![PlacedFile {
                 path: settings_file,
-                content: format!("{:#}\n", settings(inputs)),
-                artifact: "opencode.json",
+                content: format!("{:#}\n", settings(self.schema, inputs)),
+                artifact: self.artifact,
             }],
             side_files: Vec::new(),
         }
     }
+}
 
-    fn decoder(&self, inputs: &Inputs<'_>) -> Box<dyn Decoder> {
-        Box::new(Stream::new(inputs.mcp_servers.iter().map(|(name, _)| name.clone()).collect()))
-    }
+pub(super) fn decoder(inputs: &Inputs<'_>) -> Box<dyn Decoder> {
+    Box::new(Stream::new(inputs.mcp_servers.iter().map(|(name, _)| name.clone()).collect()))
 }
 
 /// Our settings, with the user's `config` laid over them.
-fn settings(inputs: &Inputs<'_>) -> Value {
+fn settings(schema: &str, inputs: &Inputs<'_>) -> Value {
     let mut settings = json!({
-        "$schema": "https://opencode.ai/config.json",
+        "$schema": schema,
         "share": "disabled",
         "autoupdate": false,
     });

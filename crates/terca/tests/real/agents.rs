@@ -14,6 +14,7 @@ pub const GEMINI: RealAgent = RealAgent {
     vocabulary: Vocabulary::GeminiCli,
     tells_as_it_goes: true,
     gives_up: true,
+    goes_on: false,
     env: |url| vec![("GEMINI_API_KEY", "false-key-for-tests".into()), ("GOOGLE_GEMINI_BASE_URL", url.into())],
     config: |_| Value::Null,
 };
@@ -27,6 +28,7 @@ pub const CLAUDE: RealAgent = RealAgent {
     vocabulary: Vocabulary::ClaudeCode,
     tells_as_it_goes: true,
     gives_up: true,
+    goes_on: false,
     env: |url| vec![("ANTHROPIC_API_KEY", "false-key-for-tests".into()), ("ANTHROPIC_BASE_URL", url.into())],
     config: |_| Value::Null,
 };
@@ -40,6 +42,7 @@ pub const CODEX: RealAgent = RealAgent {
     vocabulary: Vocabulary::Codex,
     tells_as_it_goes: true,
     gives_up: true,
+    goes_on: false,
     env: |_| vec![("OPENAI_API_KEY", "false-key-for-tests".into())],
     config: |url| {
         json!({
@@ -63,6 +66,7 @@ pub const OPENCODE: RealAgent = RealAgent {
     vocabulary: Vocabulary::Opencode,
     tells_as_it_goes: false,
     gives_up: true,
+    goes_on: false,
     env: |_| vec![("OPENAI_API_KEY", "false-key-for-tests".into())],
     config: |url| {
         json!({"provider": {"mock": {
@@ -83,6 +87,7 @@ pub const QWEN: RealAgent = RealAgent {
     vocabulary: Vocabulary::QwenCode,
     tells_as_it_goes: true,
     gives_up: false,
+    goes_on: false,
     env: |url| {
         vec![("OPENAI_API_KEY", "false-key-for-tests".into()), ("OPENAI_BASE_URL", format!("{url}/v1"))]
     },
@@ -98,6 +103,7 @@ pub const GOOSE: RealAgent = RealAgent {
     vocabulary: Vocabulary::Goose,
     tells_as_it_goes: false,
     gives_up: true,
+    goes_on: false,
     env: |url| vec![("OPENAI_API_KEY", "false-key-for-tests".into()), ("OPENAI_HOST", url.into())],
     config: |_| Value::Null,
 };
@@ -111,6 +117,7 @@ pub const COPILOT: RealAgent = RealAgent {
     vocabulary: Vocabulary::Copilot,
     tells_as_it_goes: true,
     gives_up: true,
+    goes_on: false,
     env: |url| {
         let unpacked = real::cache_dir().map(|dir| dir.join("copilot-unpacked").to_string());
         vec![
@@ -133,6 +140,60 @@ pub const CLINE: RealAgent = RealAgent {
     vocabulary: Vocabulary::Cline,
     tells_as_it_goes: true,
     gives_up: false,
+    goes_on: false,
     env: |_| vec![("OPENAI_API_KEY", "false-key-for-tests".into())],
     config: |url| json!({"providers": {"openai-compatible": {"baseUrl": format!("{url}/v1")}}}),
+};
+
+pub const PI: RealAgent = RealAgent {
+    name: "pi",
+    version: "0.73.1",
+    model: "mock/mock-model",
+    asked_for: "mock-model",
+    dialect: Dialect::Chat,
+    vocabulary: Vocabulary::Pi,
+    tells_as_it_goes: true,
+    gives_up: true,
+    goes_on: false,
+    env: |_| Vec::new(),
+    config: |url| {
+        json!({"providers": {"mock": {
+            "baseUrl": format!("{url}/v1"),
+            "api": "openai-completions",
+            "apiKey": "false-key-for-tests",
+            "models": [{"id": "mock-model", "contextWindow": 400_000, "maxTokens": 8_000}],
+        }}})
+    },
+};
+
+/// Made from opencode, with its settings.
+pub const KILO: RealAgent = RealAgent {
+    name: "kilo",
+    version: "7.7.7",
+    model: "mock/mock-model",
+    vocabulary: Vocabulary::Kilo,
+    ..OPENCODE
+};
+
+pub const DROID: RealAgent = RealAgent {
+    name: "droid",
+    version: "0.225.2",
+    model: "custom:Mock-0",
+    asked_for: "mock-model",
+    dialect: Dialect::Chat,
+    vocabulary: Vocabulary::Droid,
+    tells_as_it_goes: false,
+    gives_up: false,
+    goes_on: true,
+    env: |_| Vec::new(),
+    config: |url| {
+        json!({"customModels": [{
+            "model": "mock-model",
+            "displayName": "Mock",
+            "baseUrl": format!("{url}/v1"),
+            "apiKey": "false-key-for-tests",
+            "provider": "generic-chat-completion-api",
+            "maxOutputTokens": 8_000,
+        }]})
+    },
 };

@@ -38,6 +38,8 @@ pub struct RealAgent {
     pub tells_as_it_goes: bool,
     /// Whether it gives up a service that is down within a minute. Some try for longer and cannot be told not to.
     pub gives_up: bool,
+    /// Whether it asks its model once more when it is told to end.
+    pub goes_on: bool,
     /// Variables of Terca's environment that lead the agent to the server at this address.
     pub env: fn(&str) -> Vec<(&'static str, String)>,
     /// The `config` of its environment that does the same; null where variables suffice.
@@ -210,7 +212,14 @@ fn make_hostile(project: &Project) {
         for rules in ["AGENTS.md", "CLAUDE.md", "CLAUDE.local.md", "GEMINI.md", "QWEN.md", ".goosehints"] {
             write(dir.join(rules), &format!("{LEAK}: {rules} of {dir}\n"));
         }
-        for settings in [".mcp.json", ".gemini/settings.json", ".qwen/settings.json", "opencode.json"] {
+        for settings in [
+            ".mcp.json",
+            ".gemini/settings.json",
+            ".qwen/settings.json",
+            "opencode.json",
+            "kilo.json",
+            ".factory/mcp.json",
+        ] {
             write(dir.join(settings), &servers.to_string());
         }
         write(dir.join(".clinerules/rules.md"), LEAK);
@@ -233,6 +242,9 @@ fn make_hostile(project: &Project) {
         ".copilot/copilot-instructions.md",
         "Documents/Cline/Rules/rules.md",
         ".agents/AGENTS.md",
+        ".pi/agent/AGENTS.md",
+        ".config/kilo/AGENTS.md",
+        ".factory/AGENTS.md",
     ] {
         write(home.join(rules), &format!("{LEAK}: the user's {rules}\n"));
     }
@@ -269,6 +281,11 @@ pub fn mcp_servers_are_offered_called_and_missed(agent: RealAgent) {
     bench.project.assert_nothing_left();
 }
 
+/// How many times longer than usual everything may take, on a machine that has much else to do.
+fn patience() -> u64 {
+    std::env::var("TERCA_TEST_PATIENCE").ok().and_then(|times| times.parse().ok()).unwrap_or(1)
+}
+
 /// Trouble of every kind has its name, its end, and the figures up to then.
 pub fn trouble_is_told_from_failure(agent: RealAgent) {
     let sleeper = Scenario::new([Turn::calling("Waiting.", Action::run("echo on > asleep.txt; sleep 300"))]);
@@ -285,7 +302,7 @@ pub fn trouble_is_told_from_failure(agent: RealAgent) {
         .iter()
         .filter(|(name, _)| played(name))
         .map(|(name, _)| {
-            let seconds = if *name == "asleep" { 15 } else { 90 };
+            let seconds = patience() * if *name == "asleep" { 15 } else { 90 };
             json!({"name": name, "prompt": format!("Go on. scenario:{name}"), "timeoutSeconds": seconds})
         })
         .collect();
@@ -293,7 +310,7 @@ pub fn trouble_is_told_from_failure(agent: RealAgent) {
     let started = Instant::now();
     bench.run().expect_status(3);
     let taken = started.elapsed();
-    assert!(taken < Duration::from_secs(100), "it took {taken:?}: {}", bench.durations());
+    assert!(taken < Duration::from_secs(100 * patience()), "it took {taken:?}: {}", bench.durations());
 
     for (eval, kind) in [("refused", "auth"), ("throttled", "rateLimit"), ("down", "modelApi")] {
         if !played(eval) {
@@ -311,7 +328,12 @@ pub fn trouble_is_told_from_failure(agent: RealAgent) {
 
     let trial = bench.trial("asleep", "only");
     assert_eq!((&trial["status"], &trial["timedOut"]), (&json!("failed"), &json!(true)), "{trial:#}");
-    if agent.tells_as_it_goes {
+    if agent.goes_on {
+        // It may not have the time.
+        if trial["stats"]["inputTokens"] != Value::Null {
+            assert_used(&trial, &sleeper, bench.requests("asleep").len(), 1);
+        }
+    } else if agent.tells_as_it_goes {
         assert_used(&trial, &sleeper, 1, 1);
     } else {
         assert_eq!(trial["stats"]["inputTokens"], Value::Null, "what is not known is not 0");
@@ -348,4 +370,23 @@ pub fn prompts_arrive_as_written(agent: RealAgent) {
             "{name} did not arrive as written: {said:.300?}"
         );
     }
+}
+
+/// The model is told of a skill, and of none where there is none.
+pub fn skills_are_offered(agent: RealAgent) {
+    let Some(bench) = Bench::new(agent, &[("skilled", Scenario::saying("Done."))]) else { return };
+    let about = "Sorts numbers the way that SKILL-OF-THE-EXPERIMENT has it.";
+    let skill = format!("---\nname: sorting\ndescription: {about}\n---\n\nSort them downwards.\n");
+    let bench = bench.file("_skills/sorting/SKILL.md", &skill).suite(
+        &json!([{"name": "control"}, {"name": "skilled", "skills": ["_skills/sorting"]}]),
+        &json!([{"name": "skilled", "prompt": "Go on. scenario:skilled"}]),
+    );
+    bench.run().expect_status(0);
+    for (experiment, count) in [("control", 0), ("skilled", 1)] {
+        let trial = bench.trial("skilled", experiment);
+        assert_eq!(trial["delivery"]["skills"].as_array().map(Vec::len), Some(count), "{trial:#}");
+    }
+    let requests = bench.requests("skilled");
+    assert_eq!(requests.len(), 2, "one for each of the two");
+    assert_eq!(requests.iter().filter(|request| request.mentions(about)).count(), 1);
 }

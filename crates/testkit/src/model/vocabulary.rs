@@ -62,6 +62,9 @@ pub enum Vocabulary {
     Goose,
     Copilot,
     Cline,
+    Pi,
+    Kilo,
+    Droid,
 }
 
 impl Vocabulary {
@@ -81,11 +84,16 @@ impl Vocabulary {
             Vocabulary::QwenCode => {
                 Call::new("write_file", json!({"file_path": absolute, "content": content}))
             }
+            Vocabulary::Droid => Call::new("Create", json!({"file_path": path, "content": content})),
             Vocabulary::ClaudeCode => Call::new("Write", json!({"file_path": absolute, "content": content})),
-            Vocabulary::Opencode => Call::new("write", json!({"filePath": absolute, "content": content})),
-            Vocabulary::Goose => Call::new("write", json!({"path": path, "content": content})),
             Vocabulary::Copilot => Call::new("create", json!({"path": absolute, "file_text": content})),
             Vocabulary::Cline => Call::new("editor", json!({"path": absolute, "new_text": content})),
+            Vocabulary::Opencode | Vocabulary::Kilo => {
+                Call::new("write", json!({"filePath": absolute, "content": content}))
+            }
+            Vocabulary::Goose | Vocabulary::Pi => {
+                Call::new("write", json!({"path": path, "content": content}))
+            }
             Vocabulary::Codex => {
                 let lines: String = content.lines().map(|line| format!("+{line}\n")).collect();
                 let patch = format!("*** Begin Patch\n*** Add File: {path}\n{lines}*** End Patch\n");
@@ -104,7 +112,10 @@ impl Vocabulary {
                 Call::new("run_shell_command", arguments)
             }
             Vocabulary::ClaudeCode => Call::new("Bash", described),
-            Vocabulary::Opencode => Call::new("bash", described),
+            Vocabulary::Opencode | Vocabulary::Kilo => Call::new("bash", described),
+            Vocabulary::Droid => {
+                Call::new("Execute", json!({"command": command, "summary": "as the script says"}))
+            }
             Vocabulary::Goose => Call::new("shell", json!({"command": command})),
             Vocabulary::Copilot => {
                 // By default it reports back after thirty seconds, while the command goes on.
@@ -113,11 +124,14 @@ impl Vocabulary {
                 Call::new("bash", arguments)
             }
             Vocabulary::Cline => Call::new("run_commands", json!({"commands": [command]})),
+            Vocabulary::Pi => Call::new("bash", json!({"command": command})),
             // By default it reports back after ten seconds, while the command goes on.
             Vocabulary::Codex => Call::new("exec_command", json!({"cmd": command, "yield_time_ms": 30_000})),
         }
     }
 
+    /// # Panics
+    /// For an agent that has no MCP.
     fn mcp(self, server: &str, tool: &str, arguments: &Value) -> Call {
         let arguments = arguments.clone();
         match self {
@@ -125,9 +139,11 @@ impl Vocabulary {
             Vocabulary::QwenCode | Vocabulary::ClaudeCode => {
                 Call::new(format!("mcp__{server}__{tool}"), arguments)
             }
-            Vocabulary::Opencode => Call::new(format!("{server}_{tool}"), arguments),
             Vocabulary::Goose | Vocabulary::Cline => Call::new(format!("{server}__{tool}"), arguments),
             Vocabulary::Copilot => Call::new(format!("{server}-{tool}"), arguments),
+            Vocabulary::Opencode | Vocabulary::Kilo => Call::new(format!("{server}_{tool}"), arguments),
+            Vocabulary::Droid => Call::new(format!("{server}___{tool}"), arguments),
+            Vocabulary::Pi => panic!("pi has no MCP"),
             Vocabulary::Codex => {
                 Call { name: tool.into(), namespace: Some(format!("mcp__{server}")), arguments }
             }

@@ -22,7 +22,7 @@ impl Log {
     /// Whether it is a line of the log at all.
     pub(super) fn line(&mut self, line: &str) -> bool {
         if !line.starts_with("timestamp=") {
-            return false;
+            return is_plain(line);
         }
         let field = |name| field(line, name).unwrap_or_default();
         match field("message").as_str() {
@@ -45,6 +45,13 @@ impl Log {
         }
         true
     }
+}
+
+/// Kilo has a log of its own beside this one, with nothing to tell: `INFO  2026-11-15T06:07:33 +9ms service=bus …`
+fn is_plain(line: &str) -> bool {
+    let mut words = line.split_whitespace();
+    let level = words.next().is_some_and(|word| ["DEBUG", "INFO", "WARN", "ERROR"].contains(&word));
+    level && words.next().is_some_and(|word| word.starts_with("20") && word.contains('T'))
 }
 
 /// The value of `name=value` or `name="a value"`.
@@ -80,6 +87,8 @@ mod tests {
         assert_eq!(log.refused.as_deref(), Some("AI_APICallError: Cannot connect"));
         assert_eq!(log.cause.as_deref(), Some("ProviderModelNotFoundError: Model not found: mock/none."));
         assert!(!log.line("not a line of the log"));
+        assert!(!log.line("ERROR not a line of the log"));
+        assert!(log.line("WARN  2026-11-15T06:08:04 +170ms service=model-cache model fetch error"));
         assert_eq!(log.unavailable, BTreeMap::from([("bad".to_owned(), "failed".to_owned())]));
         assert_eq!(log.requests, BTreeMap::from([("ses_1".to_owned(), 1)]));
         assert_eq!(log.models, BTreeSet::from(["mock/m".to_owned()]));

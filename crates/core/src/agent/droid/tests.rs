@@ -1,0 +1,140 @@
+use std::collections::BTreeSet;
+
+use serde_json::json;
+
+use super::stream::Stream;
+use super::*;
+use crate::agent::playback::{self, kind, used};
+use crate::agent::{Ending, Line, Reading};
+use crate::delivery::{McpDelivery, McpStatus};
+use crate::grade::Exit;
+use crate::outcome::ErrorKind;
+use crate::transcript::{Record, Step, Usage};
+
+const COMPLETE: &str = r#"{"type":"completion","numTurns":1,"usage":{"input_tokens":600,"output_tokens":57,"cache_read_input_tokens":400}}"#;
+
+fn stream(servers: &[&str]) -> Box<Stream> {
+    Box::new(Stream::new(servers.iter().map(|name| (*name).to_owned()).collect()))
+}
+
+fn play(recording: &str, exit: i32) -> (Vec<Record>, Reading) {
+    playback::play(stream(&[]), recording, &[], Exit::Code(exit))
+}
+
+fn read(stdout: &[&str], stderr: &[&str], exit: i32) -> Reading {
+    let mut stream = stream(&[]);
+    for line in stdout {
+        stream.stdout(Line::Text(line));
+    }
+    for line in stderr {
+        stream.stderr(Line::Text(line));
+    }
+    stream.finish(Exit::Code(exit))
+}
+
+#[test]
+fn every_recorded_session() {
+    let nothing = Usage { tool_calls: Some(0), ..Usage::default() };
+    for (recording, exit, failed, usage, model) in [
+        ("droid-fib.jsonl", 0, None, used(3, 6000, 1200, 153, 2), Some("custom:Mock-0")),
+        ("droid-err401.jsonl", 1, Some(ErrorKind::Auth), nothing, None),
+    ] {
+        let (_, reading) = play(recording, exit);
+        assert_eq!(kind(&reading.ending), failed, "{recording}: {:?}", reading.ending);
+        assert_eq!(reading.usage, usage, "{recording}");
+        assert_eq!(reading.model.as_deref(), model, "{recording}");
+        assert!(reading.notes.is_empty(), "{recording}: {:?}", reading.notes);
+    }
+}
+
+/// Words of its own, as they were seen.
+#[test]
+fn trouble_has_a_name() {
+    let failed = |source: &str, message: &str| {
+        json!({ "type": "error", "source": source, "message": message }).to_string()
+    };
+    for (source, message, expected) in [
+        ("agent_loop", "429 mock error 429", ErrorKind::RateLimit),
+        ("agent_loop", "500 mock error 500", ErrorKind::ModelApi),
+        ("agent_loop", "403 status code (no body)", ErrorKind::Auth),
+        ("agent_loop", "Connection error.", ErrorKind::ModelApi),
+        (
+            "cli",
+            "Error: Authentication failed. Please log in using /login or set a valid FACTORY_API_KEY environment variable.",
+            ErrorKind::Auth,
+        ),
+        ("cli", "Exec failed", ErrorKind::Agent),
+    ] {
+        let lines = [failed(source, message), failed("cli", "Exec failed")];
+        let reading = read(&[&lines[0], &lines[1]], &[], 1);
+        assert_eq!(kind(&reading.ending), Some(expected), "{message}");
+        assert_eq!(reading.usage.requests, None, "none was answered");
+    }
+    let reading = read(&[&failed("agent_loop", "500 busy"), COMPLETE], &[], 0);
+    assert_eq!(reading.ending, Ending::Completed, "it went on after all");
+    assert_eq!(reading.notes, ["500 busy"]);
+}
+
+#[test]
+fn a_session_that_stops_has_no_end() {
+    let said = r#"{"type":"message","role":"assistant","id":"1","text":"Hello."}"#;
+    let reading = read(&[said], &[], 0);
+    assert_eq!(kind(&reading.ending), Some(ErrorKind::Agent));
+    assert_eq!((reading.usage.requests, reading.usage.input_tokens), (Some(1), None));
+    let ending = read(&[], &["Invalid model: custom:None-4"], 1).ending;
+    assert!(
+        matches!(ending, Ending::Failed(error) if error.message.ends_with("Invalid model: custom:None-4"))
+    );
+}
+
+#[test]
+fn requests_are_not_known_when_work_was_delegated() {
+    let call = r#"{"type":"tool_call","id":"1","messageId":"m","toolName":"Task","parameters":{}}"#;
+    let reading = read(&[call, COMPLETE], &[], 0);
+    assert_eq!((reading.usage.requests, reading.usage.input_tokens), (None, Some(1000)));
+    assert_eq!(reading.notes.len(), 1);
+}
+
+#[test]
+fn the_log_knows_the_mcp_servers() {
+    let log = r#"[2026-11-15T06:01:19.504Z] INFO: MCP servers reload completed | Context: {"mcpServersStarted":["my.server","other"],"mcpServersErrored":["bad"],"mcpServerErrors":{"bad":"Failed to connect to MCP server"},"tags":{}}"#;
+    let call = r#"{"type":"tool_call","id":"1","messageId":"m","toolName":"my_server___magic","parameters":{"x":42}}"#;
+    let read = |servers: &[&str]| {
+        let mut stream = stream(servers);
+        let records = stream.stdout(Line::Text(call));
+        assert!(matches!(&records[0].step, Step::ToolCall { server: Some(name), .. } if name == "my.server"));
+        stream.stdout(Line::Text(COMPLETE));
+        stream.side_line(LOG, log);
+        stream.finish(Exit::Code(0))
+    };
+    let reading = read(&["my.server", "other"]);
+    assert_eq!(reading.ending, Ending::Completed);
+    let connected = |calls| McpDelivery { status: Some(McpStatus::Connected), calls: Some(calls) };
+    assert_eq!(reading.mcp_servers["my.server"], connected(1));
+    assert_eq!(reading.mcp_servers["other"], connected(0));
+    let reading = read(&["my.server", "bad"]);
+    assert_eq!(reading.mcp_servers["bad"].status, Some(McpStatus::Failed));
+    assert!(matches!(&reading.ending, Ending::Failed(error)
+        if error.message == "the MCP server `bad` did not connect: Failed to connect to MCP server"));
+}
+
+#[test]
+fn the_transcript_of_a_session() {
+    let (records, _) = play("droid-fib.jsonl", 0);
+    insta::assert_snapshot!(
+        records.iter().map(|record| serde_json::to_string(record).unwrap()).collect::<Vec<_>>().join("\n")
+    );
+}
+
+#[test]
+fn how_it_is_started() {
+    let servers = playback::servers();
+    let config = json!({ "customModels": [{ "model": "m", "displayName": "Mock" }] });
+    let invocation = Droid.invocation(&Inputs {
+        model: Some("custom:Mock-0"),
+        prompt: "- x",
+        ..playback::inputs(&servers, Some(&config), &BTreeSet::new())
+    });
+    insta::assert_snapshot!(playback::shown(&invocation));
+    assert_eq!(percent_encoded("a,b/c d-e_f.ä"), "a%2Cb%2Fc%20d-e_f.%C3%A4");
+}

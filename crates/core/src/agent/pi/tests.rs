@@ -1,0 +1,167 @@
+use std::collections::BTreeSet;
+
+use serde_json::json;
+
+use super::stream::Stream;
+use super::*;
+use crate::agent::playback::{self, kind, used};
+use crate::agent::{Ending, Line, Reading};
+use crate::grade::Exit;
+use crate::outcome::ErrorKind;
+use crate::transcript::{Record, Step, Usage};
+
+fn play(recording: &str, exit: Exit) -> (Vec<Record>, Reading) {
+    playback::play(Box::new(Stream::default()), recording, &[], exit)
+}
+
+/// Lines on standard output, and then some on standard error.
+fn read(stdout: &[&str], stderr: &[&str], exit: Exit) -> Reading {
+    let mut stream = Box::new(Stream::default());
+    for line in stdout {
+        stream.stdout(Line::Text(line));
+    }
+    for line in stderr {
+        stream.stderr(Line::Text(line));
+    }
+    stream.finish(exit)
+}
+
+const END: &str = r#"{"type":"agent_end","messages":[]}"#;
+const STOP: &str = r#"{"type":"message_end","message":{"role":"assistant","content":[],"usage":{"input":1,"output":2},"stopReason":"stop"}}"#;
+
+fn failed(message: &str) -> String {
+    let message = json!({ "role": "assistant", "stopReason": "error", "errorMessage": message });
+    json!({ "type": "message_end", "message": message }).to_string()
+}
+
+#[test]
+fn every_recorded_session() {
+    let nothing = Usage { tool_calls: Some(0), ..Usage::default() };
+    for (recording, failed, usage) in [
+        ("pi-0.73-fib.jsonl", None, used(3, 6000, 1200, 153, 2)),
+        ("pi-0.87-fib.jsonl", None, used(3, 6000, 1200, 153, 2)),
+        // With exit status 0, too.
+        ("pi-err500.jsonl", Some(ErrorKind::ModelApi), nothing),
+    ] {
+        let (_, reading) = play(recording, Exit::Code(0));
+        assert_eq!(kind(&reading.ending), failed, "{recording}: {:?}", reading.ending);
+        assert_eq!(Usage { cost_usd: None, ..reading.usage }, usage, "{recording}");
+        assert!(reading.notes.is_empty(), "{recording}: {:?}", reading.notes);
+    }
+    let model = |recording| play(recording, Exit::Code(0)).1.model;
+    assert_eq!(model("pi-0.73-fib.jsonl").as_deref(), Some("mock/mock-fib"));
+    assert_eq!(model("pi-0.87-fib.jsonl").as_deref(), Some("mock/nope"));
+    assert_eq!(model("pi-err500.jsonl"), None, "what never answered was not observed");
+}
+
+#[test]
+fn the_cost_is_the_sum_and_an_unpriced_model_has_none() {
+    let cost = play("pi-0.73-fib.jsonl", Exit::Code(0)).1.usage.cost_usd;
+    assert!((cost.unwrap() - 0.005_226).abs() < 1e-9, "{cost:?}");
+    assert_eq!(read(&[STOP, END], &[], Exit::Code(0)).usage.cost_usd, None);
+}
+
+#[test]
+fn trouble_has_a_name() {
+    for (message, expected) in [
+        ("401 mock invalid api key", ErrorKind::Auth),
+        ("403 status code (no body)", ErrorKind::Auth),
+        ("429 slow down", ErrorKind::RateLimit),
+        ("503 status code (no body)", ErrorKind::ModelApi),
+        ("Connection error.", ErrorKind::ModelApi),
+        ("404 no such model", ErrorKind::ModelApi),
+        (r#"{"error":{"code":429,"status":"RESOURCE_EXHAUSTED"}}"#, ErrorKind::RateLimit),
+    ] {
+        let reading = read(&[&failed(message), END], &[], Exit::Code(0));
+        assert_eq!(kind(&reading.ending), Some(expected), "{message}");
+        assert_eq!(reading.usage.requests, None, "none was answered");
+    }
+}
+
+#[test]
+fn an_error_that_was_overcome_is_a_note() {
+    let start = r#"{"type":"agent_start"}"#;
+    let reading = read(&[start, &failed("500 busy"), END, start, STOP, END], &[], Exit::Code(0));
+    assert_eq!(reading.ending, Ending::Completed);
+    assert_eq!(reading.notes, ["500 busy"]);
+    assert_eq!(reading.usage.requests, Some(1));
+}
+
+#[test]
+fn a_session_that_stops_has_no_end() {
+    let start = r#"{"type":"agent_start"}"#;
+    for (stdout, stderr, exit, expected) in [
+        (&[start, STOP][..], &[][..], Exit::Code(143), ErrorKind::Agent),
+        // It had begun again.
+        (&[start, STOP, END, start], &[], Exit::Signal(9), ErrorKind::Agent),
+        (
+            &[],
+            &[
+                "No API key found for anthropic.",
+                "",
+                "Use /login to log into a provider via OAuth or API key. See:",
+            ],
+            Exit::Code(1),
+            ErrorKind::Auth,
+        ),
+        (&[], &["Warning: x", "No models available. Use /login"], Exit::Code(1), ErrorKind::Auth),
+        (&[], &[], Exit::Code(0), ErrorKind::Agent),
+    ] {
+        let reading = read(stdout, stderr, exit);
+        assert_eq!(kind(&reading.ending), Some(expected), "{stdout:?} {stderr:?}: {:?}", reading.ending);
+    }
+}
+
+#[test]
+fn the_reason_is_told_and_the_advice_is_not() {
+    let said =
+        ["No API key found for anthropic.", "Use /login to log into a provider via OAuth or API key. See:"];
+    let Ending::Failed(error) = read(&[], &said, Exit::Code(1)).ending else { panic!("no error") };
+    assert_eq!(error.message, "the session has no end: No API key found for anthropic.");
+}
+
+#[test]
+fn an_end_too_long_to_hold_is_one() {
+    let mut stream = Box::new(Stream::default());
+    stream.stdout(Line::Text(STOP));
+    let beginning = r#"{"type":"message_update","message":{"#;
+    assert!(stream.stdout(Line::Oversized { beginning, bytes: 1 << 40 }).is_empty());
+    let beginning = r#"{"type":"agent_end","messages":[{"#;
+    assert!(stream.stdout(Line::Oversized { beginning, bytes: 1 << 40 }).is_empty());
+    let notice = stream.stdout(Line::Oversized { beginning: r#"{"type":"message_end""#, bytes: 1 << 40 });
+    assert!(matches!(notice[0].step, Step::Notice { .. }));
+    assert_eq!(stream.finish(Exit::Code(0)).ending, Ending::Completed);
+}
+
+#[test]
+fn a_shortened_conversation_was_not_counted_in_full() {
+    let start = r#"{"type":"compaction_start","reason":"threshold"}"#;
+    let reading = read(&[STOP, END, start], &[], Exit::Code(0));
+    assert_eq!((reading.usage.requests, reading.usage.input_tokens), (None, Some(1)));
+    assert_eq!(reading.notes.len(), 1);
+}
+
+#[test]
+fn the_transcript_of_a_session() {
+    let (records, _) = play("pi-0.87-fib.jsonl", Exit::Code(0));
+    insta::assert_snapshot!(
+        records.iter().map(|record| serde_json::to_string(record).unwrap()).collect::<Vec<_>>().join("\n")
+    );
+}
+
+#[test]
+fn how_it_is_started() {
+    let config = json!({
+        "defaultThinkingLevel": "high",
+        "enableInstallTelemetry": null,
+        "providers": { "mock": { "baseUrl": "http://127.0.0.1:1/v1", "apiKey": null } },
+    });
+    let none = BTreeSet::new();
+    let invocation = Pi.invocation(&Inputs {
+        model: Some("openrouter/qwen/qwen3-coder"),
+        prompt: "- x",
+        ..playback::inputs(&[], Some(&config), &none)
+    });
+    insta::assert_snapshot!(playback::shown(&invocation));
+    assert_eq!(Pi.invocation(&playback::inputs(&[], None, &none)).files.len(), 1, "no file without content");
+}
