@@ -74,7 +74,7 @@ pub fn ask(
 /// The first word that begins with a digit and has a dot: `codex-cli 0.61.0` is `0.61.0`.
 fn version_in(text: &str) -> Option<String> {
     text.split_whitespace()
-        .map(|word| word.trim_start_matches('v').trim_end_matches([',', ')']))
+        .map(|word| word.trim_start_matches('v').trim_end_matches([',', ')', '.']))
         .find(|word| word.starts_with(|c: char| c.is_ascii_digit()) && word.contains('.'))
         .map(str::to_owned)
 }
@@ -90,6 +90,7 @@ mod tests {
             ("codex-cli 0.99.1", Some("0.99.1")),
             ("2.1.0 (Claude Code)", Some("2.1.0")),
             ("tool v1.2.3, built today", Some("1.2.3")),
+            ("This is a tool of version 2.4.6.", Some("2.4.6")),
             ("no version here", None),
         ] {
             assert_eq!(version_in(text).as_deref(), version);

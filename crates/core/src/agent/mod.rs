@@ -4,6 +4,7 @@
 //! [`Decoder`] (how to read what it prints). They stand in one table, the built-in ones like any other, and
 //! each is tested with recorded streams.
 
+mod aider;
 mod claude_code;
 mod codex;
 mod command;
@@ -34,6 +35,7 @@ static AGENTS: &[&dyn Agent] = &[
     &opencode::OpenCode,
     &qwen_code::QwenCode,
     &goose::Goose,
+    &aider::Aider,
     &command::Command,
     &oracle::Oracle,
     &nop::Nop,
@@ -61,6 +63,11 @@ pub trait Agent: Sync {
     /// How to start it for one trial.
     fn invocation(&self, inputs: &Inputs<'_>) -> Invocation;
     fn decoder(&self, inputs: &Inputs<'_>) -> Box<dyn Decoder>;
+    /// What it leaves in the workspace for itself and cannot be told to put elsewhere. It is removed when the agent
+    /// has ended, unless it was there before.
+    fn litter(&self) -> &'static [&'static str] {
+        &[]
+    }
 }
 
 /// An entry of the table of agents.
@@ -159,6 +166,8 @@ pub struct Inputs<'a> {
     /// The agent's home directory, outside the workspace.
     pub agent_home: &'a Utf8Path,
     pub workspace: &'a Utf8Path,
+    /// Whether the workspace is a git repository.
+    pub git: bool,
     pub prompt: &'a str,
     /// A name for the session, where the agent takes one: a random UUID.
     pub session_id: &'a str,
@@ -217,6 +226,14 @@ pub struct SideFile {
     pub glob: &'static str,
     /// What the decoder knows it by, and its name in the artifacts.
     pub label: &'static str,
+}
+
+impl SideFile {
+    /// Whether it is one document, written anew again and again, rather than lines that become more. Such a file is
+    /// read when the agent has ended.
+    pub fn is_document(&self) -> bool {
+        self.label.ends_with(".json")
+    }
 }
 
 /// A line of the agent's output.

@@ -101,3 +101,19 @@ pub const GOOSE: RealAgent = RealAgent {
     env: |url| vec![("OPENAI_API_KEY", "false-key-for-tests".into()), ("OPENAI_HOST", url.into())],
     config: |_| Value::Null,
 };
+
+pub const AIDER: RealAgent = RealAgent {
+    name: "aider",
+    version: "0.86.2",
+    model: "openai/mock-model",
+    asked_for: "mock-model",
+    dialect: Dialect::Chat,
+    vocabulary: Vocabulary::Aider,
+    tells_as_it_goes: false,
+    gives_up: false,
+    env: |url| {
+        vec![("OPENAI_API_KEY", "false-key-for-tests".into()), ("OPENAI_API_BASE", format!("{url}/v1"))]
+    },
+    // Models that it does not know have to write files as a whole.
+    config: |_| json!({"edit-format": "diff"}),
+};

@@ -7,6 +7,7 @@
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test that cannot go on says so and ends")]
 
 pub mod agents;
+pub mod aider;
 
 use std::time::{Duration, Instant};
 

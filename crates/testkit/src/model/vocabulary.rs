@@ -60,9 +60,30 @@ pub enum Vocabulary {
     Codex,
     Opencode,
     Goose,
+    Aider,
+    MiniSweAgent,
+    Continue,
 }
 
 impl Vocabulary {
+    /// Whether the agent offers its model tools. One that does not is told what to do in words.
+    pub fn has_tools(self) -> bool {
+        self != Vocabulary::Aider
+    }
+
+    /// What the model says, with the actions that are said rather than called.
+    pub fn spoken(self, text: &str, actions: &[Action]) -> String {
+        let mut said = text.to_owned();
+        for action in actions.iter().filter(|_| !self.has_tools()) {
+            match action {
+                Action::Write { path, content } => said.push_str(&edit_block(path, content)),
+                Action::Run { command } => said.push_str(&format!("\n\n```bash\n{command}\n```\n")),
+                Action::Mcp { server, .. } => panic!("this agent has no MCP servers, so not `{server}`"),
+            }
+        }
+        said
+    }
+
     /// The call for an action. Some agents want absolute paths.
     pub fn call(self, action: &Action, workspace: &str) -> Call {
         match action {
@@ -82,6 +103,10 @@ impl Vocabulary {
             Vocabulary::ClaudeCode => Call::new("Write", json!({"file_path": absolute, "content": content})),
             Vocabulary::Opencode => Call::new("write", json!({"filePath": absolute, "content": content})),
             Vocabulary::Goose => Call::new("write", json!({"path": path, "content": content})),
+            Vocabulary::Continue => Call::new("Write", json!({"filepath": path, "content": content})),
+            // A shell is all it has.
+            Vocabulary::MiniSweAgent => self.run(&format!("cat > {path} <<'END'\n{content}END")),
+            Vocabulary::Aider => unreachable!("it is told in words"),
             Vocabulary::Codex => {
                 let lines: String = content.lines().map(|line| format!("+{line}\n")).collect();
                 let patch = format!("*** Begin Patch\n*** Add File: {path}\n{lines}*** End Patch\n");
@@ -102,6 +127,9 @@ impl Vocabulary {
             Vocabulary::ClaudeCode => Call::new("Bash", described),
             Vocabulary::Opencode => Call::new("bash", described),
             Vocabulary::Goose => Call::new("shell", json!({"command": command})),
+            Vocabulary::Continue => Call::new("Bash", json!({"command": command})),
+            Vocabulary::MiniSweAgent => Call::new("bash", json!({"command": command})),
+            Vocabulary::Aider => unreachable!("it is told in words"),
             // By default it reports back after ten seconds, while the command goes on.
             Vocabulary::Codex => Call::new("exec_command", json!({"cmd": command, "yield_time_ms": 30_000})),
         }
@@ -116,11 +144,19 @@ impl Vocabulary {
             }
             Vocabulary::Opencode => Call::new(format!("{server}_{tool}"), arguments),
             Vocabulary::Goose => Call::new(format!("{server}__{tool}"), arguments),
+            // Without a word about whose it is.
+            Vocabulary::Continue => Call::new(tool, arguments),
+            Vocabulary::MiniSweAgent | Vocabulary::Aider => panic!("this agent has no MCP servers"),
             Vocabulary::Codex => {
                 Call { name: tool.into(), namespace: Some(format!("mcp__{server}")), arguments }
             }
         }
     }
+}
+
+/// A new file, as aider's `diff` format has it.
+fn edit_block(path: &str, content: &str) -> String {
+    format!("\n\n{path}\n```\n<<<<<<< SEARCH\n=======\n{content}>>>>>>> REPLACE\n```\n")
 }
 
 #[cfg(test)]
@@ -136,6 +172,12 @@ mod tests {
         assert_eq!((call.name.as_str(), &call.arguments["file_path"]), ("write_file", &json!("a/b.txt")));
         let call = Vocabulary::Codex.call(&write, "/w");
         assert_eq!(call.arguments, "*** Begin Patch\n*** Add File: a/b.txt\n+one\n+two\n*** End Patch\n");
+
+        let spoken = Vocabulary::Aider.spoken("Here.", &[write]);
+        assert_eq!(
+            spoken,
+            "Here.\n\na/b.txt\n```\n<<<<<<< SEARCH\n=======\none\ntwo\n>>>>>>> REPLACE\n```\n"
+        );
 
         let mcp = Action::mcp("tiny", "magic", json!({"x": 1}));
         assert_eq!(Vocabulary::GeminiCli.call(&mcp, "").name, "mcp_tiny_magic");
