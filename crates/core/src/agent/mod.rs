@@ -8,8 +8,10 @@ mod aider;
 mod claude_code;
 mod codex;
 mod command;
+mod continue_cli;
 mod gemini_cli;
 mod goose;
+mod mini_swe_agent;
 mod nop;
 mod opencode;
 mod oracle;
@@ -36,6 +38,8 @@ static AGENTS: &[&dyn Agent] = &[
     &qwen_code::QwenCode,
     &goose::Goose,
     &aider::Aider,
+    &mini_swe_agent::MiniSweAgent,
+    &continue_cli::Continue,
     &command::Command,
     &oracle::Oracle,
     &nop::Nop,

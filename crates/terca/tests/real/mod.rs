@@ -8,6 +8,8 @@
 
 pub mod agents;
 pub mod aider;
+pub mod continue_cli;
+pub mod mini;
 
 use std::time::{Duration, Instant};
 
@@ -152,7 +154,10 @@ fn assert_error(trial: &Value, kind: &str) {
 pub fn works_in_a_hostile_place(agent: RealAgent) {
     let scenario = Scenario::new([
         Turn::calling("Writing the file.", Action::write("fib.txt", "0 1 1 2 3 5 8\n")),
-        Turn::calling("Looking around.", Action::run("cat fib.txt; env; git rev-parse --show-toplevel")),
+        Turn::calling(
+            "Looking around.",
+            Action::run("cat fib.txt; env; git rev-parse --show-toplevel || true"),
+        ),
         Turn::saying("Done."),
     ]);
     let Some(bench) = Bench::new(agent, &[("two-tools", scenario.clone())]) else { return };
