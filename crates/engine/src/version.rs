@@ -94,6 +94,7 @@ mod tests {
             ("2.1.0 (Claude Code)", Some("2.1.0")),
             ("tool v1.2.3, built today", Some("1.2.3")),
             ("GitHub Copilot CLI 1.0.102.\nRun 'copilot update'.", Some("1.0.102")),
+            ("This is a tool of version 2.4.6.", Some("2.4.6")),
             ("no version here", None),
         ] {
             assert_eq!(version_in(text).as_deref(), version);

@@ -1,6 +1,9 @@
 //! Real agent programs, at the versions that the tests know: installed once, kept, found for `PATH`.
 
+mod python;
+
 use std::fs::{self, File};
+use std::path::Path;
 use std::process::{Command, Stdio};
 
 use camino::{Utf8Path, Utf8PathBuf};
@@ -10,7 +13,7 @@ const SKIP: &str = "TERCA_SKIP_REAL_AGENTS";
 /// Where they are kept, instead of the build directory.
 const CACHE: &str = "TERCA_TEST_CACHE";
 
-/// What npm needs of this environment to reach its registry; nothing else is passed on to it.
+/// What npm and pip need of this environment to reach their registries; nothing else is passed on to them.
 const NETWORK: [&str; 12] = [
     "HTTP_PROXY",
     "HTTPS_PROXY",
@@ -35,6 +38,8 @@ struct Known {
 }
 
 const BIN: &str = "node_modules/.bin";
+/// Programs of Python, each with an environment of its own.
+const VENV: &str = "venv/bin";
 
 const AGENTS: &[Known] = &[
     Known { agent: "gemini-cli", program: "gemini", version: "0.61.0", bin: BIN },
@@ -63,7 +68,27 @@ const AGENTS: &[Known] = &[
         bin: "node_modules/@kilocode/cli-linux-x64/bin",
     },
     Known { agent: "pi", program: "pi", version: "0.73.1", bin: BIN },
+    Known { agent: "aider", program: "aider", version: "0.86.2", bin: VENV },
+    Known { agent: "mini-swe-agent", program: "mini", version: "2.4.6", bin: VENV },
+    Known { agent: "continue", program: "cn", version: "1.5.47", bin: BIN },
 ];
+
+impl Known {
+    fn is_python(&self) -> bool {
+        self.bin == VENV
+    }
+
+    /// Where it is said what is to be installed.
+    fn recipe(&self) -> Utf8PathBuf {
+        let registry = if self.is_python() { "agents/pypi" } else { "agents/npm" };
+        Utf8Path::new(env!("CARGO_MANIFEST_DIR")).join(registry).join(self.agent)
+    }
+
+    /// The files that say it, the one with all versions first.
+    fn files(&self) -> &'static [&'static str] {
+        if self.is_python() { &["requirements.txt"] } else { &["package-lock.json", "package.json"] }
+    }
+}
 
 /// The directory of an agent's program, or `None`, said aloud, where such tests are left out.
 ///
@@ -86,9 +111,8 @@ pub fn require(agent: &str) -> Option<Utf8PathBuf> {
 /// A directory for `PATH` with the real program of an agent, installed now if it has not been.
 pub fn program(agent: &str) -> Result<Utf8PathBuf, String> {
     let known = AGENTS.iter().find(|known| known.agent == agent).ok_or(format!("no such agent: {agent}"))?;
-    let recipe = Utf8Path::new(env!("CARGO_MANIFEST_DIR")).join("agents/npm").join(agent);
-    let lockfile =
-        fs::read(recipe.join("package-lock.json")).map_err(|error| format!("{recipe}: {error}"))?;
+    let recipe = known.recipe();
+    let lockfile = fs::read(recipe.join(known.files()[0])).map_err(|error| format!("{recipe}: {error}"))?;
     let cache = cache_dir()?;
     let home = cache.join(format!("{agent}-{:016x}", fingerprint(&lockfile)));
     let failed = |error: std::io::Error| format!("{home}: {error}");
@@ -99,7 +123,13 @@ pub fn program(agent: &str) -> Result<Utf8PathBuf, String> {
     if !home.is_dir() {
         let unfinished = tempfile::tempdir_in(&cache).map_err(failed)?;
         let dir = Utf8Path::from_path(unfinished.path()).ok_or("a path that is not UTF-8")?;
-        install(known, &recipe, dir)?;
+        if known.is_python() {
+            python::install(known, &recipe, &Utf8PathBuf::from(format!("{home}.venv")))?;
+            // An environment cannot be moved, so that this is where it stands in any case.
+            std::os::unix::fs::symlink(format!("{home}.venv"), dir.join("venv")).map_err(failed)?;
+        } else {
+            install(known, &recipe, dir)?;
+        }
         fs::rename(dir, &home).map_err(failed)?;
     }
     Ok(home.join(known.bin))
@@ -127,20 +157,14 @@ fn fingerprint(bytes: &[u8]) -> u64 {
 }
 
 fn install(known: &Known, recipe: &Utf8Path, dir: &Utf8Path) -> Result<(), String> {
-    for file in ["package.json", "package-lock.json"] {
+    for file in known.files() {
         fs::copy(recipe.join(file), dir.join(file)).map_err(|error| format!("{recipe}/{file}: {error}"))?;
     }
     let registry = npm_setting("registry")?;
     let home = tempfile::tempdir().map_err(|error| error.to_string())?;
-    let clean = |program: &str| {
-        let mut command = Command::new(program);
-        command.current_dir(dir).stdin(Stdio::null()).env_clear();
-        command.env("PATH", std::env::var_os("PATH").unwrap_or_default()).env("HOME", home.path());
-        command
-    };
+    let clean = |program: &str| clean(program, dir, home.path());
     let mut npm = clean("npm");
     npm.args(["ci", "--no-audit", "--no-fund", "--no-update-notifier"]);
-    npm.envs(NETWORK.iter().filter_map(|name| Some((*name, std::env::var_os(name)?))));
     npm.env("npm_config_registry", registry);
     if let Some(file) = npm_setting("cafile").ok().filter(|file| Utf8Path::new(file).is_file()) {
         npm.env("npm_config_cafile", file);
@@ -148,12 +172,24 @@ fn install(known: &Known, recipe: &Utf8Path, dir: &Utf8Path) -> Result<(), Strin
     output(&mut npm).map_err(|error| format!("{} could not be installed: {error}", known.agent))?;
     make_executable(dir);
     // An installation without its binary "succeeds", too.
-    let program = dir.join(known.bin).join(known.program);
-    let said = output(clean(program.as_str()).arg("--version"))?;
+    expect_version(known, clean(dir.join(known.bin).join(known.program).as_str()).arg("--version"))
+}
+
+/// A command that sees nothing of this machine's user but the way to the network.
+fn clean(program: &str, dir: &Utf8Path, home: &Path) -> Command {
+    let mut command = Command::new(program);
+    command.current_dir(dir).stdin(Stdio::null()).env_clear();
+    command.env("PATH", std::env::var_os("PATH").unwrap_or_default()).env("HOME", home);
+    command.envs(NETWORK.iter().filter_map(|name| Some((*name, std::env::var_os(name)?))));
+    command
+}
+
+fn expect_version(known: &Known, command: &mut Command) -> Result<(), String> {
+    let said = output(command)?;
     if said.contains(known.version) {
         Ok(())
     } else {
-        Err(format!("{program} is not {} but says `{}`", known.version, said.trim()))
+        Err(format!("{} is not {} but says `{}`", known.program, known.version, said.trim()))
     }
 }
 
@@ -198,8 +234,12 @@ mod tests {
     #[test]
     fn versions_are_pinned_and_no_registry_is_named() {
         for known in AGENTS {
-            let dir = Utf8Path::new(env!("CARGO_MANIFEST_DIR")).join("agents/npm").join(known.agent);
+            let dir = known.recipe();
             let read = |name: &str| fs::read_to_string(dir.join(name)).unwrap();
+            if known.is_python() {
+                python::assert_pinned(&read("requirements.txt"), known.version);
+                continue;
+            }
             let manifest: serde_json::Value = serde_json::from_str(&read("package.json")).unwrap();
             let versions: Vec<_> = manifest["dependencies"].as_object().unwrap().values().collect();
             assert_eq!(versions, [known.version], "{}", known.agent);

@@ -4,16 +4,19 @@
 //! [`Decoder`] (how to read what it prints). They stand in one table, the built-in ones like any other, and
 //! each is tested with recorded streams.
 
+mod aider;
 pub mod cheat;
 mod claude_code;
 mod cline;
 mod codex;
 mod command;
+mod continue_cli;
 mod copilot;
 mod droid;
 mod gemini_cli;
 mod goose;
 mod kilo;
+mod mini_swe_agent;
 mod nop;
 mod opencode;
 mod oracle;
@@ -45,6 +48,9 @@ static AGENTS: &[&dyn Agent] = &[
     &pi::Pi,
     &kilo::Kilo,
     &droid::Droid,
+    &aider::Aider,
+    &mini_swe_agent::MiniSweAgent,
+    &continue_cli::Continue,
     &command::Command,
     &oracle::Oracle,
     &nop::Nop,
@@ -73,6 +79,11 @@ pub trait Agent: Sync {
     /// How to start it for one trial.
     fn invocation(&self, inputs: &Inputs<'_>) -> Invocation;
     fn decoder(&self, inputs: &Inputs<'_>) -> Box<dyn Decoder>;
+    /// What it leaves in the workspace for itself and cannot be told to put elsewhere. It is removed when the agent
+    /// has ended, unless it was there before.
+    fn litter(&self) -> &'static [&'static str] {
+        &[]
+    }
 }
 
 /// An entry of the table of agents.
@@ -178,6 +189,8 @@ pub struct Inputs<'a> {
     /// The agent's home directory, outside the workspace.
     pub agent_home: &'a Utf8Path,
     pub workspace: &'a Utf8Path,
+    /// Whether the workspace is a git repository.
+    pub git: bool,
     pub prompt: &'a str,
     /// A name for the session, where the agent takes one: a random UUID.
     pub session_id: &'a str,
@@ -238,6 +251,14 @@ pub struct SideFile {
     pub glob: &'static str,
     /// What the decoder knows it by, and its name in the artifacts.
     pub label: &'static str,
+}
+
+impl SideFile {
+    /// Whether it is one document, written anew again and again, rather than lines that become more. Such a file is
+    /// read when the agent has ended.
+    pub fn is_document(&self) -> bool {
+        self.label.ends_with(".json")
+    }
 }
 
 /// A line of the agent's output.

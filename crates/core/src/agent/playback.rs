@@ -11,6 +11,12 @@ use crate::mcp::{McpServer, RemoteTransport};
 use crate::outcome::ErrorKind;
 use crate::transcript::{Record, Usage};
 
+/// A recording of `tests/streams`.
+pub(super) fn recorded(name: &str) -> String {
+    let path = Utf8Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/streams").join(name);
+    std::fs::read_to_string(path).unwrap()
+}
+
 /// Plays a recording of `tests/streams`, then some lines on standard error, to a decoder.
 pub(super) fn play(
     mut decoder: Box<dyn Decoder>,
@@ -18,8 +24,7 @@ pub(super) fn play(
     stderr: &[&str],
     exit: Exit,
 ) -> (Vec<Record>, Reading) {
-    let path = Utf8Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/streams").join(recording);
-    let text = std::fs::read_to_string(path).unwrap();
+    let text = recorded(recording);
     let mut records: Vec<Record> = text.lines().flat_map(|line| decoder.stdout(Line::Text(line))).collect();
     for line in stderr {
         decoder.stderr(Line::Text(line));
@@ -61,6 +66,7 @@ pub(super) fn inputs<'a>(
         command: None,
         agent_home: Utf8Path::new("/room/agent"),
         workspace: Utf8Path::new("/room/workspace"),
+        git: false,
         prompt: "Do it",
         session_id: "00000000-0000-4000-8000-000000000000",
         superuser: false,

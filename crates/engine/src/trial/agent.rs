@@ -2,7 +2,7 @@
 
 use std::io;
 
-use camino::Utf8Path;
+use camino::{Utf8Path, Utf8PathBuf};
 use terca_core::agent::{Ending, Launch, Reading};
 use terca_core::outcome::ErrorKind;
 use terca_core::prose;
@@ -51,6 +51,7 @@ pub(super) fn run_agent(bench: &mut Bench<'_>, prepared: Prepared) -> Result<Age
     let profile = bench.trial.case.variant.agent.agent.profile();
     bench.log.section(&format!("agent: {}", profile.name))?;
     let Prepared { invocation, decoder, env, program, prompt_file, snapshot, .. } = prepared;
+    let litter = litter(bench);
     let (ended, mut reading) = match &invocation.launch {
         Launch::Nothing | Launch::LaySolution | Launch::Cheat => {
             match (&invocation.launch, &bench.trial.case.eval.solution) {
@@ -78,6 +79,9 @@ pub(super) fn run_agent(bench: &mut Bench<'_>, prepared: Prepared) -> Result<Age
     };
     let mut notes = std::mem::take(&mut reading.notes);
     notes.extend(restore(&bench.room.workspace)?);
+    for dir in litter.iter().filter(|path| path.is_dir()) {
+        tree::remove(dir)?;
+    }
     let changes = snapshot.changes(&bench.room.workspace, bench.trial.case.track_ignored)?;
     diff::write(&changes.seen, changes.ignored, &bench.dir.join("changes.diff"), &bench.context.mask)?;
     if let Ending::Crashed(error) = &reading.ending
@@ -91,6 +95,13 @@ pub(super) fn run_agent(bench: &mut Bench<'_>, prepared: Prepared) -> Result<Age
     }
     let is_reference = invocation.launch == Launch::LaySolution;
     Ok(AgentRun { ended, reading, changes, is_reference, notes })
+}
+
+/// Where the agent will put what is none of its work. What is already there is not its own.
+fn litter(bench: &Bench<'_>) -> Vec<Utf8PathBuf> {
+    let names = bench.trial.case.variant.agent.agent.litter();
+    let places = names.iter().map(|name| bench.room.workspace.join(name));
+    places.filter(|path| path.symlink_metadata().is_err()).collect()
 }
 
 /// Whatever the agent did to the directory it worked in, there is one to look at, and it can be read.

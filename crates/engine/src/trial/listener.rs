@@ -66,7 +66,7 @@ impl<'a> Listener<'a> {
         let _ = self.transcript.file.flush();
         if self.looked.elapsed() >= SIDE_LOOK {
             self.looked = Instant::now();
-            self.read_side_files();
+            self.read_side_files(|side| !side.is_document());
         }
         let (doing, usage) = (&self.transcript.latest, self.decoder.usage());
         let news = *doing != self.told.1 || usage != self.told.2;
@@ -76,8 +76,8 @@ impl<'a> Listener<'a> {
         }
     }
 
-    fn read_side_files(&mut self) {
-        for side in self.sides {
+    fn read_side_files(&mut self, wanted: fn(&SideFile) -> bool) {
+        for side in self.sides.iter().filter(|side| wanted(side)) {
             for path in side_paths(side) {
                 let known = self.side_tails.iter().any(|(_, known, _)| *known == path);
                 if !known && let Ok(tail) = Tail::open(&path) {
@@ -93,7 +93,7 @@ impl<'a> Listener<'a> {
 
     /// The rest of everything, and what it all comes to.
     pub(super) fn finish(mut self, ended: &Ended, log: &mut RunLog) -> Result<Reading, Stop> {
-        self.read_side_files();
+        self.read_side_files(|_| true);
         let Listener { mut decoder, stdout, stderr, side_tails, mut transcript, .. } = self;
         stdout.finish(&mut |line| transcript.add(decoder.stdout(line)))?;
         stderr.finish(&mut |line| decoder.stderr(line))?;

@@ -106,6 +106,7 @@ fn place_agent_files(
         command: variant.agent.command.as_deref(),
         agent_home: &bench.room.agent_home,
         workspace: &bench.room.workspace,
+        git: bench.room.workspace.join(".git").exists(),
         prompt: &case.prompt,
         session_id: &random_uuid(),
         superuser: rustix::process::geteuid().is_root(),

@@ -197,3 +197,50 @@ pub const DROID: RealAgent = RealAgent {
         }]})
     },
 };
+
+pub const AIDER: RealAgent = RealAgent {
+    name: "aider",
+    version: "0.86.2",
+    model: "openai/mock-model",
+    asked_for: "mock-model",
+    dialect: Dialect::Chat,
+    vocabulary: Vocabulary::Aider,
+    tells_as_it_goes: false,
+    gives_up: false,
+    goes_on: false,
+    env: |url| {
+        vec![("OPENAI_API_KEY", "false-key-for-tests".into()), ("OPENAI_API_BASE", format!("{url}/v1"))]
+    },
+    // Models that it does not know have to write files as a whole.
+    config: |_| json!({"edit-format": "diff"}),
+};
+
+pub const MINI: RealAgent = RealAgent {
+    name: "mini-swe-agent",
+    version: "2.4.6",
+    model: "openai/mock-model",
+    asked_for: "mock-model",
+    dialect: Dialect::Chat,
+    vocabulary: Vocabulary::MiniSweAgent,
+    tells_as_it_goes: true,
+    gives_up: true,
+    goes_on: false,
+    env: |url| {
+        vec![("OPENAI_API_KEY", "false-key-for-tests".into()), ("OPENAI_API_BASE", format!("{url}/v1"))]
+    },
+    config: |_| Value::Null,
+};
+
+pub const CONTINUE: RealAgent = RealAgent {
+    name: "continue",
+    version: "1.5.47",
+    model: "openai/mock-model",
+    asked_for: "mock-model",
+    dialect: Dialect::Chat,
+    vocabulary: Vocabulary::Continue,
+    tells_as_it_goes: true,
+    gives_up: false,
+    goes_on: false,
+    env: |_| vec![("OPENAI_API_KEY", "false-key-for-tests".into())],
+    config: |url| json!({"models": [{"name": "Mock", "provider": "openai", "model": "mock-model", "apiBase": format!("{url}/v1")}]}),
+};

@@ -7,6 +7,9 @@
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test that cannot go on says so and ends")]
 
 pub mod agents;
+pub mod aider;
+pub mod continue_cli;
+pub mod mini;
 
 use std::time::{Duration, Instant};
 
@@ -153,7 +156,10 @@ fn assert_error(trial: &Value, kind: &str) {
 pub fn works_in_a_hostile_place(agent: RealAgent) {
     let scenario = Scenario::new([
         Turn::calling("Writing the file.", Action::write("fib.txt", "0 1 1 2 3 5 8\n")),
-        Turn::calling("Looking around.", Action::run("cat fib.txt; env; git rev-parse --show-toplevel")),
+        Turn::calling(
+            "Looking around.",
+            Action::run("cat fib.txt; env; git rev-parse --show-toplevel || true"),
+        ),
         Turn::saying("Done."),
     ]);
     let Some(bench) = Bench::new(agent, &[("two-tools", scenario.clone())]) else { return };

@@ -85,7 +85,9 @@ pub(super) fn error(status: u16, message: &str) -> Value {
         400..500 => ("invalid_request_error", "invalid_request"),
         _ => ("server_error", "server_error"),
     };
-    json!({"error": {"message": message, "type": kind, "param": null, "code": code}})
+    // Some clients look for these words.
+    let key = if status == 401 { "Incorrect API key provided: " } else { "" };
+    json!({"error": {"message": format!("{key}{message}"), "type": kind, "param": null, "code": code}})
 }
 
 #[cfg(test)]

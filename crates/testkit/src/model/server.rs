@@ -146,7 +146,7 @@ impl Shared {
 
     fn speak(&self, wire: &dyn Wire, request: &Request, asked: &mut HashMap<String, usize>) -> Answer {
         let view = request.view();
-        if view.aside {
+        if view.aside && self.script.vocabulary.has_tools() {
             let (text, model) = (wire.aside().to_owned(), view.model.clone());
             let reply = Reply { model, turn: 0, text, calls: Vec::new(), usage: Usage::ASIDE };
             return Answer::new(200, wire.reply(&reply, view.stream));
@@ -178,7 +178,10 @@ impl Shared {
         let Turn { text, calls, .. } =
             scenario.turns.get(turn).cloned().unwrap_or_else(|| Turn::saying("The script is at its end."));
         let workspace = workspace_of(body).unwrap_or(".");
-        let calls = calls.iter().map(|action| self.script.vocabulary.call(action, workspace)).collect();
+        let vocabulary = self.script.vocabulary;
+        let text = vocabulary.spoken(&text, &calls);
+        let called = calls.iter().filter(|_| vocabulary.has_tools());
+        let calls = called.map(|action| vocabulary.call(action, workspace)).collect();
         Reply { model: view.model.clone(), turn, text, calls, usage: scenario.usage(turn) }
     }
 }

@@ -65,9 +65,30 @@ pub enum Vocabulary {
     Pi,
     Kilo,
     Droid,
+    Aider,
+    MiniSweAgent,
+    Continue,
 }
 
 impl Vocabulary {
+    /// Whether the agent offers its model tools. One that does not is told what to do in words.
+    pub fn has_tools(self) -> bool {
+        self != Vocabulary::Aider
+    }
+
+    /// What the model says, with the actions that are said rather than called.
+    pub fn spoken(self, text: &str, actions: &[Action]) -> String {
+        let mut said = text.to_owned();
+        for action in actions.iter().filter(|_| !self.has_tools()) {
+            match action {
+                Action::Write { path, content } => said.push_str(&edit_block(path, content)),
+                Action::Run { command } => said.push_str(&format!("\n\n```bash\n{command}\n```\n")),
+                Action::Mcp { server, .. } => panic!("this agent has no MCP servers, so not `{server}`"),
+            }
+        }
+        said
+    }
+
     /// The call for an action. Some agents want absolute paths.
     pub fn call(self, action: &Action, workspace: &str) -> Call {
         match action {
@@ -94,6 +115,10 @@ impl Vocabulary {
             Vocabulary::Goose | Vocabulary::Pi => {
                 Call::new("write", json!({"path": path, "content": content}))
             }
+            Vocabulary::Continue => Call::new("Write", json!({"filepath": path, "content": content})),
+            // A shell is all it has.
+            Vocabulary::MiniSweAgent => self.run(&format!("cat > {path} <<'END'\n{content}END")),
+            Vocabulary::Aider => unreachable!("it is told in words"),
             Vocabulary::Codex => {
                 let lines: String = content.lines().map(|line| format!("+{line}\n")).collect();
                 let patch = format!("*** Begin Patch\n*** Add File: {path}\n{lines}*** End Patch\n");
@@ -125,6 +150,9 @@ impl Vocabulary {
             }
             Vocabulary::Cline => Call::new("run_commands", json!({"commands": [command]})),
             Vocabulary::Pi => Call::new("bash", json!({"command": command})),
+            Vocabulary::Continue => Call::new("Bash", json!({"command": command})),
+            Vocabulary::MiniSweAgent => Call::new("bash", json!({"command": command})),
+            Vocabulary::Aider => unreachable!("it is told in words"),
             // By default it reports back after ten seconds, while the command goes on.
             Vocabulary::Codex => Call::new("exec_command", json!({"cmd": command, "yield_time_ms": 30_000})),
         }
@@ -143,12 +171,21 @@ impl Vocabulary {
             Vocabulary::Copilot => Call::new(format!("{server}-{tool}"), arguments),
             Vocabulary::Opencode | Vocabulary::Kilo => Call::new(format!("{server}_{tool}"), arguments),
             Vocabulary::Droid => Call::new(format!("{server}___{tool}"), arguments),
-            Vocabulary::Pi => panic!("pi has no MCP"),
+            // Without a word about whose it is.
+            Vocabulary::Continue => Call::new(tool, arguments),
+            Vocabulary::MiniSweAgent | Vocabulary::Aider | Vocabulary::Pi => {
+                panic!("this agent has no MCP servers")
+            }
             Vocabulary::Codex => {
                 Call { name: tool.into(), namespace: Some(format!("mcp__{server}")), arguments }
             }
         }
     }
+}
+
+/// A new file, as aider's `diff` format has it.
+fn edit_block(path: &str, content: &str) -> String {
+    format!("\n\n{path}\n```\n<<<<<<< SEARCH\n=======\n{content}>>>>>>> REPLACE\n```\n")
 }
 
 #[cfg(test)]
@@ -164,6 +201,12 @@ mod tests {
         assert_eq!((call.name.as_str(), &call.arguments["file_path"]), ("write_file", &json!("a/b.txt")));
         let call = Vocabulary::Codex.call(&write, "/w");
         assert_eq!(call.arguments, "*** Begin Patch\n*** Add File: a/b.txt\n+one\n+two\n*** End Patch\n");
+
+        let spoken = Vocabulary::Aider.spoken("Here.", &[write]);
+        assert_eq!(
+            spoken,
+            "Here.\n\na/b.txt\n```\n<<<<<<< SEARCH\n=======\none\ntwo\n>>>>>>> REPLACE\n```\n"
+        );
 
         let mcp = Action::mcp("tiny", "magic", json!({"x": 1}));
         assert_eq!(Vocabulary::GeminiCli.call(&mcp, "").name, "mcp_tiny_magic");
