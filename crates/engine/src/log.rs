@@ -35,6 +35,14 @@ impl RunLog {
         self.file.flush()
     }
 
+    /// Many lines at once.
+    pub fn lines<'a>(&mut self, lines: impl Iterator<Item = &'a str>) -> io::Result<()> {
+        for line in lines {
+            writeln!(self.file, "{}", self.mask.text(line))?;
+        }
+        self.file.flush()
+    }
+
     /// What a command has written, shortened in the middle when it is long.
     pub fn output(&mut self, mut file: &File) -> io::Result<()> {
         let size = file.metadata()?.len();
@@ -69,10 +77,9 @@ impl RunLog {
 
 /// Copies a file with its secrets masked, in flat memory.
 pub fn copy_masked(mut from: impl Read, to: &Utf8Path, mask: &Mask) -> io::Result<()> {
-    let mut output = BufWriter::new(fs_err::File::create(to)?);
+    let mut output = fs_err::File::create(to)?.into_parts().0;
     if mask.is_empty() {
-        io::copy(&mut from, &mut output)?;
-        return output.flush();
+        return io::copy(&mut from, &mut output).map(|_| ());
     }
     let mut held: Vec<u8> = Vec::new();
     let mut chunk = vec![0; 256 * 1024];

@@ -168,7 +168,9 @@ fn a_reader_that_does_not_read_cannot_keep_terca_alive() {
     let mut command = project.command(&["--format", "json"]);
     let mut child = command.stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap();
     let pid = Pid::from_raw(child.id() as i32).unwrap();
-    let journal = || project.path(".terca/runs").exists() && project.run_dir().join("events.jsonl").exists();
+    let runs = project.path(".terca/runs");
+    let begun = || runs.read_dir_utf8().is_ok_and(|mut runs| runs.next().is_some());
+    let journal = || begun() && project.run_dir().join("events.jsonl").exists();
     let started = Instant::now();
     while child.try_wait().unwrap().is_none() && started.elapsed() < Duration::from_secs(60) {
         if journal() {

@@ -11,6 +11,7 @@ mod agent;
 mod bench;
 mod collect;
 mod grade;
+mod headlines;
 mod listener;
 mod prepare;
 mod process;
@@ -27,7 +28,7 @@ use terca_core::outcome::{ErrorKind, Phases, Status, TrialError, TrialReport};
 
 use crate::environment::Host;
 use crate::interrupt::Interrupt;
-use crate::supervise::SuperviseError;
+use crate::supervise::{Crew, SuperviseError};
 pub use crate::version::Versions;
 use crate::work::WorkDir;
 use agent::AgentRun;
@@ -55,6 +56,7 @@ pub struct Context {
     pub interrupt: Arc<Interrupt>,
     pub keep: Keep,
     pub versions: Versions,
+    pub supervisors: Crew,
 }
 
 /// Why a trial did not go on to the next stage.

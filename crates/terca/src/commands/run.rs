@@ -13,6 +13,7 @@ use terca_engine::environment::Host;
 use terca_engine::interrupt::Interrupt;
 use terca_engine::scheduler::{self, Finished, Orders};
 use terca_engine::store::Store;
+use terca_engine::supervise::Crew;
 use terca_engine::trial::{Context, Keep, Versions};
 use terca_engine::work::WorkDir;
 use terca_engine::{signals, supervise};
@@ -75,6 +76,7 @@ fn carry_out(
         interrupt,
         keep: keep(args.keep),
         versions: Versions::default(),
+        supervisors: Crew::default(),
     });
     let orders = Orders {
         suite: planned.suite.name.clone(),
