@@ -1,46 +1,56 @@
 //! Hides the values of secrets in what Terca writes.
 
+use aho_corasick::{AhoCorasick, MatchKind};
+
 /// Values shorter than this are left alone: masking every `8080` would garble more than it hides.
 const SHORTEST: usize = 6;
 pub const MASK: &str = "***";
 
-/// The secrets of a run, longest first, so that a secret inside another does not leave its ends behind.
+/// The secrets of a run. All of them are looked for at once, at the speed of memory: everything that agents print
+/// passes through here.
 #[derive(Debug, Clone, Default)]
 pub struct Mask {
-    secrets: Vec<Vec<u8>>,
+    /// Where a secret begins with another the longer one counts, so that its end does not stay behind.
+    secrets: Option<AhoCorasick>,
 }
 
 impl Mask {
     pub fn new<S: AsRef<str>>(values: impl IntoIterator<Item = S>) -> Self {
-        let mut secrets: Vec<Vec<u8>> = Vec::new();
+        let mut secrets: Vec<String> = Vec::new();
         let values: Vec<S> = values.into_iter().collect();
         // A key of several lines is printed, logged and compared line by line, so that each counts as a secret too.
         let lines = values.iter().flat_map(|value| value.as_ref().lines());
         for value in values.iter().map(AsRef::as_ref).chain(lines).filter(|value| value.len() >= SHORTEST) {
-            secrets.push(value.as_bytes().to_vec());
+            secrets.push(value.to_owned());
             // In JSON the same value may stand escaped.
             let escaped = serde_json::Value::from(value).to_string();
-            let escaped = &escaped[1..escaped.len() - 1];
-            if escaped != value {
-                secrets.push(escaped.as_bytes().to_vec());
-            }
+            secrets.push(escaped[1..escaped.len() - 1].to_owned());
         }
-        secrets.sort_by_key(|secret| std::cmp::Reverse(secret.len()));
+        secrets.sort_unstable();
         secrets.dedup();
-        Mask { secrets }
+        if secrets.is_empty() {
+            return Mask::default();
+        }
+        // Fails only for more secrets than fit into memory.
+        Mask { secrets: AhoCorasick::builder().match_kind(MatchKind::LeftmostLongest).build(secrets).ok() }
     }
 
     pub fn is_empty(&self) -> bool {
-        self.secrets.is_empty()
+        self.secrets.is_none()
     }
 
     /// How many bytes before a cut may belong to a secret that goes on after it.
     pub fn overlap(&self) -> usize {
-        self.secrets.first().map_or(0, |longest| longest.len() - 1)
+        self.secrets.as_ref().map_or(0, |secrets| secrets.max_pattern_len() - 1)
+    }
+
+    /// Whether there is anything to hide.
+    pub fn hides(&self, bytes: &[u8]) -> bool {
+        self.secrets.as_ref().is_some_and(|secrets| secrets.is_match(bytes))
     }
 
     pub fn text(&self, text: &str) -> String {
-        if self.is_empty() {
+        if !self.hides(text.as_bytes()) {
             return text.to_owned();
         }
         String::from_utf8_lossy(&self.bytes(text.as_bytes())).into_owned()
@@ -55,26 +65,17 @@ impl Mask {
     pub fn bytes_up_to(&self, bytes: &[u8], limit: usize) -> (Vec<u8>, usize) {
         let mut masked = Vec::with_capacity(limit);
         let mut at = 0;
-        while at < limit {
-            let rest = &bytes[at..];
-            if let Some(secret) = self.secrets.iter().find(|secret| rest.starts_with(secret)) {
-                masked.extend_from_slice(MASK.as_bytes());
-                at += secret.len();
-                continue;
-            }
-            // On to the next byte that could begin a secret.
-            let next = bytes[at + 1..limit]
-                .iter()
-                .position(|byte| self.begins(*byte))
-                .map_or(limit, |found| at + 1 + found);
-            masked.extend_from_slice(&bytes[at..next]);
-            at = next;
+        let secrets = self.secrets.iter().flat_map(|secrets| secrets.find_iter(bytes));
+        for secret in secrets.take_while(|secret| secret.start() < limit) {
+            masked.extend_from_slice(&bytes[at..secret.start()]);
+            masked.extend_from_slice(MASK.as_bytes());
+            at = secret.end();
+        }
+        if at < limit {
+            masked.extend_from_slice(&bytes[at..limit]);
+            at = limit;
         }
         (masked, at)
-    }
-
-    fn begins(&self, byte: u8) -> bool {
-        self.secrets.iter().any(|secret| secret[0] == byte)
     }
 }
 

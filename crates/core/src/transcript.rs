@@ -89,9 +89,15 @@ impl Usage {
     pub fn tokens(&self) -> Option<u64> {
         match (self.input_tokens, self.output_tokens) {
             (None, None) => None,
-            (input, output) => Some(input.unwrap_or(0) + output.unwrap_or(0)),
+            (input, output) => Some(total([input.unwrap_or(0), output.unwrap_or(0)])),
         }
     }
+}
+
+/// The sum of figures that an agent has printed, which may be any numbers: one that is too large to be held stays at
+/// the largest there is.
+pub fn total(figures: impl IntoIterator<Item = u64>) -> u64 {
+    figures.into_iter().fold(0, u64::saturating_add)
 }
 
 impl Step {
@@ -129,5 +135,13 @@ fn brief_input(input: &serde_json::Value) -> String {
 fn first_line(text: &str) -> String {
     const LONGEST: usize = 200;
     let line = text.lines().map(str::trim).find(|line| !line.is_empty()).unwrap_or_default();
-    line.chars().take(LONGEST).collect()
+    // Most lines are short or plain, and there may be millions of them.
+    if line.len() <= LONGEST {
+        return line.to_owned();
+    }
+    let end = match line.as_bytes()[..LONGEST].is_ascii() {
+        true => LONGEST,
+        false => line.char_indices().nth(LONGEST).map_or(line.len(), |(end, _)| end),
+    };
+    line[..end].to_owned()
 }

@@ -35,6 +35,14 @@ impl RunLog {
         self.file.flush()
     }
 
+    /// Many lines at once.
+    pub fn lines<'a>(&mut self, lines: impl Iterator<Item = &'a str>) -> io::Result<()> {
+        for line in lines {
+            writeln!(self.file, "{}", self.mask.text(line))?;
+        }
+        self.file.flush()
+    }
+
     /// What a command has written, shortened in the middle when it is long.
     pub fn output(&mut self, mut file: &File) -> io::Result<()> {
         let size = file.metadata()?.len();
@@ -97,9 +105,9 @@ impl<W: Write> Write for LineEnd<'_, W> {
 
 /// Copies a file with its secrets masked.
 pub fn copy_masked(from: impl Read, to: &Utf8Path, mask: &Mask) -> io::Result<()> {
-    let mut output = BufWriter::new(fs_err::File::create(to)?);
-    pass_masked(from, &mut output, mask)?;
-    output.flush()
+    // The file itself: the kernel copies from one to another without us.
+    let mut output = fs_err::File::create(to)?.into_parts().0;
+    pass_masked(from, &mut output, mask)
 }
 
 /// Passes everything on with its secrets masked, in flat memory.

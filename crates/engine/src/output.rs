@@ -2,6 +2,7 @@
 
 use std::fs::File;
 use std::io::{self, Seek, SeekFrom};
+use std::os::unix::fs::MetadataExt;
 
 use camino::{Utf8Path, Utf8PathBuf};
 
@@ -18,6 +19,14 @@ impl Output {
         let path = dir.join(format!("output-{:016x}", fastrand::u64(..)));
         let file = File::options().read(true).append(true).create_new(true).open(&path)?;
         Ok(Output { path, file })
+    }
+
+    /// Puts the file itself where it is to be kept, if that can be: if its name still leads to it, on the same file
+    /// system, and nobody has changed it after it was read.
+    pub fn move_to(&self, place: &Utf8Path, bytes_read: u64) -> io::Result<bool> {
+        let (here, named) = (self.file.metadata()?, self.path.symlink_metadata());
+        let same = named.is_ok_and(|named| (named.dev(), named.ino()) == (here.dev(), here.ino()));
+        Ok(same && here.len() == bytes_read && std::fs::rename(&self.path, place).is_ok())
     }
 
     /// The file, from its beginning.

@@ -19,6 +19,11 @@ pub const RUN: &str = "run.json";
 const INTERVAL: Duration = Duration::from_millis(500);
 /// Nor so often that writing them takes more than this part of the time, however large they grow.
 const SHARE: u32 = 50;
+/// Nor before this part of all trials has ended since: what is written over a whole run grows with the number of trials,
+/// not with its square.
+const PARTS: usize = 16;
+/// Unless trials end so seldom that somebody who reads the results would wait.
+const LONGEST_WAIT: Duration = Duration::from_secs(30);
 
 #[derive(Debug, Error)]
 #[error("{doing}: {source}")]
@@ -43,7 +48,24 @@ pub struct Store {
     pub name: String,
     pub dir: Utf8PathBuf,
     journal: File,
-    written: Option<(Instant, Duration)>,
+    written: Option<Written>,
+}
+
+/// The last time that the results were written: when, how long it took, and how many trials had ended.
+#[derive(Debug, Clone, Copy)]
+struct Written {
+    at: Instant,
+    took: Duration,
+    finished: usize,
+}
+
+impl Written {
+    fn is_outdated(&self, state: &RunState) -> bool {
+        let age = self.at.elapsed();
+        let news = state.counts.finished().saturating_sub(self.finished);
+        let enough = news >= (state.counts.total / PARTS).max(1) || (news > 0 && age >= LONGEST_WAIT);
+        enough && age >= INTERVAL.max(self.took * SHARE)
+    }
 }
 
 impl Store {
@@ -98,15 +120,19 @@ impl Store {
 
     /// Writes the results when it is time again.
     pub fn refresh_results(&mut self, state: &RunState) -> Result<(), StoreError> {
-        let due = self.written.is_none_or(|(at, took)| at.elapsed() >= INTERVAL.max(took * SHARE));
-        if due { self.write_results(state) } else { Ok(()) }
+        if self.written.is_none_or(|written| written.is_outdated(state)) {
+            self.write_results(state)
+        } else {
+            Ok(())
+        }
     }
 
     /// Replaces `results.json` atomically: whoever reads it finds a whole document.
     pub fn write_results(&mut self, state: &RunState) -> Result<(), StoreError> {
         let started = Instant::now();
         replace(&self.dir, RESULTS, &Results::of(state))?;
-        self.written = Some((Instant::now(), started.elapsed()));
+        let finished = state.counts.finished();
+        self.written = Some(Written { at: Instant::now(), took: started.elapsed(), finished });
         Ok(())
     }
 }
@@ -219,6 +245,31 @@ mod tests {
         let expected: Vec<String> = (1..=16).map(|n| format!("2026-11-14-{n:03}")).collect();
         assert_eq!(names, expected);
         assert_eq!(fs::read_to_string(dir.join(".terca/.gitignore")).unwrap(), "*\n");
+    }
+
+    #[test]
+    fn results_are_written_again_when_enough_has_happened() {
+        let state = |total, passed| RunState {
+            counts: terca_core::state::Counts { total, passed, ..Default::default() },
+            ..RunState::default()
+        };
+        let ago = |seconds| Written {
+            at: Instant::now() - Duration::from_secs(seconds),
+            took: Duration::from_millis(20),
+            finished: 100,
+        };
+        for (seconds, total, passed, outdated) in [
+            (2, 200, 100, false),
+            (2, 200, 112, true),
+            (0, 200, 112, false),
+            (2, 5000, 112, false),
+            (2, 5000, 412, true),
+            (31, 5000, 101, true),
+            (31, 5000, 100, false),
+        ] {
+            let written = ago(seconds);
+            assert_eq!(written.is_outdated(&state(total, passed)), outdated, "{seconds} {total} {passed}");
+        }
     }
 
     #[test]

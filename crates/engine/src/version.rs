@@ -62,7 +62,7 @@ pub fn ask(
         grace: GRACE,
         sweep: true,
     };
-    let ended = Supervisor::start().ok()?.run(&job, interrupt, &mut || {}).ok()?;
+    let ended = Supervisor::start().ok()?.run(&job, interrupt, &mut || false).ok()?;
     if ended.exit.code() != Some(0) {
         return None;
     }

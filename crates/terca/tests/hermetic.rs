@@ -305,3 +305,34 @@ fn a_place_below_something_that_agents_read_is_refused() {
         assert!(outcome.stderr.contains(&format!("which has {name}")), "{}", outcome.stderr);
     }
 }
+
+/// What a file of every trial says, in the order of the repetitions.
+fn told(project: &Project, file: &str) -> Vec<String> {
+    let dirs =
+        ["01", "02", "03"].map(|n| project.run_dir().join(format!("task/default.default.{n}/workspace")));
+    dirs.map(|dir| std::fs::read_to_string(dir.join(file)).unwrap_or_default()).to_vec()
+}
+
+#[test]
+fn a_supervisor_takes_another_trial_unless_the_agent_has_changed_it() {
+    // The parent of the command's shell is the supervisor.
+    let suite = |command| {
+        let agent = format!("{{name: command, command: '{command}'}}");
+        project()
+            .file("task/eval.terca.yaml", "prompt: x\nrepetitions: 3\n")
+            .file("terca.yaml", format!("environments: [{{name: default, agent: {agent}}}]\n"))
+    };
+    let well_behaved = suite("echo $PPID > parent; nice > priority");
+    well_behaved.terca(&["-c", "1"]).expect_status(0);
+    let parents = told(&well_behaved, "parent");
+    assert!(parents[0].trim().parse::<u32>().is_ok(), "{parents:?}");
+    assert!(parents.iter().all(|parent| *parent == parents[0]), "{parents:?}");
+    well_behaved.assert_nothing_left();
+
+    let meddling = suite("echo $PPID > parent; nice > priority; renice -n 7 -p $PPID");
+    meddling.terca(&["-c", "1"]).expect_status(0);
+    let (parents, priorities) = (told(&meddling, "parent"), told(&meddling, "priority"));
+    assert!(priorities.iter().all(|priority| *priority == priorities[0]), "{priorities:?}");
+    assert!(parents[0] != parents[1] && parents[1] != parents[2], "{parents:?}");
+    meddling.assert_nothing_left();
+}

@@ -306,6 +306,18 @@ pub enum Ending {
     Failed(TrialError),
 }
 
+/// A message that arrives in pieces and grows beyond this many bytes is handed on in parts: nothing that an agent says
+/// is held as a whole, however long it talks.
+const LONGEST_MESSAGE: usize = 1024 * 1024;
+
+/// Adds a remark. The first ones say what went wrong; an agent that complains for ever is not listened to for ever.
+fn note(notes: &mut Vec<String>, text: &str) {
+    const MOST: usize = 50;
+    if notes.len() < MOST {
+        notes.push(text.to_owned());
+    }
+}
+
 /// What agents without a stream of their own share: every line is a message, up to a limit.
 #[derive(Debug, Default)]
 struct PlainLines {

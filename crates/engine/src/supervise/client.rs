@@ -84,25 +84,27 @@ impl Supervisor {
         Ok(Supervisor { socket: Some(socket), child, pid, lines: Lines::default() })
     }
 
-    /// Runs a command to its end; `turn` is called about ten times a second meanwhile.
+    /// Runs a command to its end; `turn` is called about ten times a second meanwhile, and again at once when it says
+    /// that it has more to do.
     pub fn run(
         &mut self,
         job: &Job,
         interrupt: &Interrupt,
-        turn: &mut dyn FnMut(),
+        turn: &mut dyn FnMut() -> bool,
     ) -> Result<Ended, SuperviseError> {
         self.tell(&Order::Run(Box::new(job.clone())))?;
         let mut said = Said::Nothing;
         // All limits are kept by the supervisor; if it cannot, because the agent stopped it, this is the end.
         let allowed = job.timeout.saturating_add(job.grace).saturating_add(PATIENCE);
         let mut last_moment = Instant::now().checked_add(allowed);
+        let mut patience = TURN;
         loop {
-            match self.hear(interrupt, said)? {
+            match self.hear(interrupt, said, patience)? {
                 Some(Answer::Ended(ended)) => return Ok(ended),
                 Some(Answer::CouldNotStart(reason)) => {
                     return Err(SuperviseError::Program { program: job.program.to_string(), reason });
                 }
-                Some(Answer::Swept { .. }) | None => {}
+                Some(Answer::Swept { .. } | Answer::Resting { .. }) | None => {}
             }
             let news = next_word(interrupt, said);
             if let Some((order, now)) = news {
@@ -113,17 +115,42 @@ impl Supervisor {
             if last_moment.is_some_and(|moment| Instant::now() >= moment) {
                 return Err(self.give_up(SuperviseError::Stuck));
             }
-            turn();
+            patience = if turn() { Duration::ZERO } else { TURN };
         }
     }
 
     /// Ends everything that commands have left running. Returns how many could not be ended.
     pub fn sweep(&mut self, interrupt: &Interrupt) -> Result<usize, SuperviseError> {
-        self.tell(&Order::Sweep)?;
+        self.ask(&Order::Sweep, interrupt, |answer| match answer {
+            Answer::Swept { left_behind } => Some(left_behind),
+            _ => None,
+        })
+    }
+
+    /// Ends everything that is left. Says whether it may look after another trial.
+    pub(super) fn rest(&mut self, interrupt: &Interrupt) -> bool {
+        if self.socket.is_none() {
+            return false;
+        }
+        let rested = self.ask(&Order::Rest, interrupt, |answer| match answer {
+            Answer::Resting { as_new } => Some(as_new),
+            _ => None,
+        });
+        rested.unwrap_or(false)
+    }
+
+    /// What takes the supervisor milliseconds.
+    fn ask<T>(
+        &mut self,
+        order: &Order,
+        interrupt: &Interrupt,
+        answered: impl Fn(Answer) -> Option<T>,
+    ) -> Result<T, SuperviseError> {
+        self.tell(order)?;
         let started = Instant::now();
         loop {
-            if let Some(Answer::Swept { left_behind }) = self.hear(interrupt, Said::Kill)? {
-                return Ok(left_behind);
+            if let Some(answer) = self.hear(interrupt, Said::Kill, TURN)?.and_then(&answered) {
+                return Ok(answer);
             }
             if started.elapsed() >= PATIENCE {
                 return Err(self.give_up(SuperviseError::Stuck));
@@ -140,7 +167,12 @@ impl Supervisor {
     }
 
     /// Waits for an answer, an interrupt not yet passed on, or the caller's turn.
-    fn hear(&mut self, interrupt: &Interrupt, said: Said) -> Result<Option<Answer>, SuperviseError> {
+    fn hear(
+        &mut self,
+        interrupt: &Interrupt,
+        said: Said,
+        patience: Duration,
+    ) -> Result<Option<Answer>, SuperviseError> {
         let Some(socket) = &mut self.socket else { return Err(SuperviseError::Lost) };
         let mut files = vec![PollFd::from_borrowed_fd(socket.as_fd(), PollFlags::IN)];
         if said < Said::Stop {
@@ -149,7 +181,7 @@ impl Supervisor {
         if said < Said::Kill {
             files.push(PollFd::from_borrowed_fd(interrupt.kill_file().as_fd(), PollFlags::IN));
         }
-        let timeout = Timespec { tv_sec: 0, tv_nsec: i64::from(TURN.subsec_nanos()) };
+        let timeout = Timespec { tv_sec: 0, tv_nsec: i64::from(patience.subsec_nanos()) };
         let heard = poll(&mut files, Some(&timeout)).is_ok() && !files[0].revents().is_empty();
         if !heard {
             return Ok(None);

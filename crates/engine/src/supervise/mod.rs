@@ -3,7 +3,8 @@
 //! Agents put their tool shells into sessions of their own, so killing a process group leaves them running.
 //! Therefore every trial has a supervisor: a hidden re-exec of this very program that is a *child subreaper*
 //! (orphans below it become its children), runs the trial's commands in turn, and after the agent and after each
-//! test kills and reaps until the kernel lists no child any more.
+//! test kills and reaps until the kernel lists no child any more. When a trial is over and nothing is left below it,
+//! a supervisor that is still as it was started may take the next one (see [`Crew`]).
 //!
 //! ```text
 //! terca ──socket──► supervisor (own session, subreaper) ──► sh -c … (own process group) ──► …
@@ -18,12 +19,15 @@
 //! On systems without subreapers (macOS) the process group is all there is; what leaves it is not followed.
 
 mod client;
+mod condition;
+mod crew;
 mod os;
 mod protocol;
 mod supervisor;
 mod sweep;
 
 pub use client::{SuperviseError, Supervisor, prepare_process};
+pub use crew::Crew;
 pub use protocol::{Ended, Job, Signal};
 pub use supervisor::serve;
 

@@ -47,6 +47,8 @@ pub(super) enum Order {
     Kill,
     /// End what earlier commands have left running.
     Sweep,
+    /// The trial is over: end what is left, and say whether another trial may begin here.
+    Rest,
 }
 
 #[derive(Debug, Clone, Serialize, Deserialize)]
@@ -54,6 +56,7 @@ pub(super) enum Answer {
     Ended(Ended),
     CouldNotStart(String),
     Swept { left_behind: usize },
+    Resting { as_new: bool },
 }
 
 /// How a command ended.

@@ -15,6 +15,7 @@ use rustix::process::{Pid, Signal as OsSignal, WaitOptions, WaitStatus, kill_pro
 use signal_hook::consts::{SIGHUP, SIGINT, SIGQUIT, SIGTERM};
 use terca_core::grade::Exit;
 
+use super::condition::Condition;
 use super::os;
 use super::protocol::{Answer, Ended, Job, Lines, Order, Received, Signal, send};
 use super::sweep::end_children;
@@ -32,6 +33,7 @@ pub fn serve() -> io::Result<()> {
         files::restore(limit);
     }
     os::become_subreaper();
+    let condition = Condition::now();
     let mut socket = UnixStream::from(io::stdin().as_fd().try_clone_to_owned()?);
     let mut lines = Lines::default();
     loop {
@@ -43,6 +45,11 @@ pub fn serve() -> io::Result<()> {
             Ok(Received::Message(Order::Sweep)) => {
                 let left_behind = end_children(|_| true);
                 send(&mut socket, &Answer::Swept { left_behind })?;
+            }
+            Ok(Received::Message(Order::Rest)) => {
+                let as_new =
+                    end_children(|_| true) == 0 && condition.is_some() && Condition::now() == condition;
+                send(&mut socket, &Answer::Resting { as_new })?;
             }
             // An interrupt that came when the command had just ended: Terca knows what to do next.
             Ok(Received::Message(Order::Stop | Order::Kill) | Received::Partial) => {}
@@ -87,7 +94,7 @@ fn run(job: &Job, socket: &mut UnixStream, lines: &mut Lines) -> Option<Answer> 
                     watch.stopped = true;
                     watch.kill();
                 }
-                Ok(Received::Message(Order::Run(_) | Order::Sweep) | Received::Partial) => {}
+                Ok(Received::Message(Order::Run(_) | Order::Sweep | Order::Rest) | Received::Partial) => {}
                 Ok(Received::Closed) | Err(_) => return None,
             }
         }

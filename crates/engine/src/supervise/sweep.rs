@@ -10,6 +10,9 @@ use super::os;
 /// program that made itself another user's (`sudo`, setuid) is beyond us.
 pub(super) fn end_children(wanted: impl Fn(Pid) -> bool) -> usize {
     let mut beyond_us: Vec<Pid> = Vec::new();
+    if os::has_no_children() {
+        return 0;
+    }
     loop {
         let doomed: Vec<Pid> =
             os::children().into_iter().filter(|pid| wanted(*pid) && !beyond_us.contains(pid)).collect();

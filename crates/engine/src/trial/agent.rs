@@ -62,7 +62,7 @@ pub(super) fn run_agent(bench: &mut Bench<'_>, prepared: Prepared) -> Result<Age
                 _ => {}
             }
             // What set-up has left running ends here too, so that tests find what they find after any agent.
-            let left_behind = bench.supervisor.sweep(&bench.context.interrupt)?;
+            let left_behind = bench.supervisor.sweep()?;
             let ended = Ended::without_process(left_behind);
             (ended, decoder.finish(ended.exit))
         }

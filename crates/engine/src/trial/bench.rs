@@ -11,7 +11,7 @@ use super::{Context, Stop, attempts};
 use crate::environment::Variables;
 use crate::log::RunLog;
 use crate::output::Output;
-use crate::supervise::{Ended, Job, Signal, Supervisor};
+use crate::supervise::{Ended, Job, Signal, SuperviseError, Supervisor};
 use crate::work::{Dirs, Room};
 
 /// How long a command has between being asked to end and being killed.
@@ -26,8 +26,37 @@ pub(super) struct Bench<'a> {
     pub(super) artifacts: Utf8PathBuf,
     pub(super) log: RunLog,
     // Before the room: the processes end before their directories go.
-    pub(super) supervisor: Supervisor,
+    pub(super) supervisor: Lent<'a>,
     pub(super) room: Room,
+}
+
+/// A supervisor for the time of the trial.
+pub(super) struct Lent<'a> {
+    supervisor: Option<Supervisor>,
+    context: &'a Context,
+}
+
+impl<'a> Lent<'a> {
+    fn from(context: &'a Context) -> Result<Self, SuperviseError> {
+        Ok(Lent { supervisor: Some(context.supervisors.call()?), context })
+    }
+
+    fn get(&mut self) -> Result<&mut Supervisor, SuperviseError> {
+        self.supervisor.as_mut().ok_or(SuperviseError::Lost)
+    }
+
+    pub(super) fn sweep(&mut self) -> Result<usize, SuperviseError> {
+        let interrupt = &self.context.interrupt;
+        self.get()?.sweep(interrupt)
+    }
+}
+
+impl Drop for Lent<'_> {
+    fn drop(&mut self) {
+        if let Some(supervisor) = self.supervisor.take() {
+            self.context.supervisors.release(supervisor, &self.context.interrupt);
+        }
+    }
 }
 
 /// A shell command of the suite's.
@@ -76,7 +105,7 @@ impl<'a> Bench<'a> {
             fs_err::File::create(dir.join(file))?;
         }
         let log = RunLog::create(&dir.join("run.log"), &context.mask)?;
-        let supervisor = Supervisor::start().map_err(io::Error::other)?;
+        let supervisor = Lent::from(context).map_err(io::Error::other)?;
         Ok(Bench { trial, context, emit, dir, artifacts, log, supervisor, room })
     }
 
@@ -93,7 +122,7 @@ impl<'a> Bench<'a> {
     pub(super) fn shell(&mut self, shell: Shell<'_>) -> Result<(Ended, Output), Stop> {
         let output = Output::create(&self.room.io)?;
         let job = shell.job(&output, &output);
-        let ended = self.run(&job, &mut || {})?;
+        let ended = self.run(&job, &mut || false)?;
         Ok((ended, output))
     }
 
@@ -101,14 +130,14 @@ impl<'a> Bench<'a> {
     pub(super) fn shell_apart(&mut self, shell: Shell<'_>) -> Result<(Ended, Output, Output), Stop> {
         let (stdout, stderr) = (Output::create(&self.room.io)?, Output::create(&self.room.io)?);
         let job = shell.job(&stdout, &stderr);
-        let ended = self.run(&job, &mut || {})?;
+        let ended = self.run(&job, &mut || false)?;
         Ok((ended, stdout, stderr))
     }
 
-    pub(super) fn run(&mut self, job: &Job, turn: &mut dyn FnMut()) -> Result<Ended, Stop> {
+    pub(super) fn run(&mut self, job: &Job, turn: &mut dyn FnMut() -> bool) -> Result<Ended, Stop> {
         if self.context.interrupt.is_stop() {
             return Err(Stop::Interrupted);
         }
-        Ok(self.supervisor.run(job, &self.context.interrupt, turn)?)
+        Ok(self.supervisor.get()?.run(job, &self.context.interrupt, turn)?)
     }
 }

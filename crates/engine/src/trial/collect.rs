@@ -73,7 +73,7 @@ fn report(bench: &Bench<'_>, stages: Stages) -> TrialReport {
 /// The transcript once more, in the form that other tools read. It is masked already.
 fn write_trajectory(bench: &Bench<'_>, report: &TrialReport) -> io::Result<()> {
     /// A longer session is left to `transcript.jsonl`, which can be read line by line.
-    const LARGEST: u64 = 64 * 1024 * 1024;
+    const LARGEST: u64 = 8 * 1024 * 1024;
     let transcript = bench.dir.join("transcript.jsonl");
     if !(1..=LARGEST).contains(&fs_err::metadata(&transcript)?.len()) {
         return Ok(());

@@ -82,7 +82,7 @@ fn fill_workspace(
         actions::carry_out(bench, "prepare", action, &env)?;
     }
     // A layer is files: what runs on would be there for one trial alone.
-    bench.supervisor.sweep(&bench.context.interrupt)?;
+    bench.supervisor.sweep()?;
     Ok(())
 }
 

@@ -13,14 +13,17 @@ use terca_core::transcript::{Record, Usage};
 
 use super::Stop;
 use super::bench::Bench;
+use super::headlines::Headlines;
 use crate::log::RunLog;
 use crate::output::Output;
 use crate::supervise::Ended;
-use crate::tail::Tail;
+use crate::tail::{Seen, Tail};
 use crate::tree;
 
 /// How often the display hears of what an agent does.
 const NEWS: Duration = Duration::from_millis(250);
+/// A session can be a gigabyte long.
+const BUFFER: usize = 256 * 1024;
 /// How often files that an agent writes beside its output are looked at.
 const SIDE_LOOK: Duration = Duration::from_secs(1);
 
@@ -47,8 +50,8 @@ impl<'a> Listener<'a> {
         let now = Instant::now();
         Ok(Listener {
             decoder,
-            stdout: Tail::open(&stdout.path)?,
-            stderr: Tail::open(&stderr.path)?,
+            stdout: Tail::open(&stdout.path, &bench.context.mask)?,
+            stderr: Tail::open(&stderr.path, &bench.context.mask)?,
             sides,
             side_tails: Vec::new(),
             looked: now,
@@ -57,22 +60,31 @@ impl<'a> Listener<'a> {
         })
     }
 
-    /// Called again and again while the agent runs. A read that fails now is tried again at the end, where
-    /// failing counts.
-    pub(super) fn turn(&mut self, emit: &dyn Fn(EventKind), trial: u32) {
+    /// Called again and again while the agent runs. Says whether there is more to read already. A read that fails
+    /// now is tried again at the end, where failing counts.
+    pub(super) fn turn(&mut self, emit: &dyn Fn(EventKind), trial: u32) -> bool {
         let (decoder, transcript) = (&mut self.decoder, &mut self.transcript);
-        let _ = self.stdout.read(&mut |line| transcript.add(decoder.stdout(line)));
-        let _ = self.stderr.read(&mut |line| decoder.stderr(line));
+        let more = [
+            self.stdout.read(&mut |line| transcript.add(decoder.stdout(line))),
+            self.stderr.read(&mut |line| decoder.stderr(line)),
+        ];
         let _ = self.transcript.file.flush();
         if self.looked.elapsed() >= SIDE_LOOK {
             self.looked = Instant::now();
             self.read_side_files(|side| !side.is_document());
         }
-        let (doing, usage) = (&self.transcript.latest, self.decoder.usage());
-        let news = *doing != self.told.1 || usage != self.told.2;
-        if news && self.told.0.elapsed() >= NEWS {
+        self.tell(emit, trial);
+        more.into_iter().any(|more| more.unwrap_or(false))
+    }
+
+    fn tell(&mut self, emit: &dyn Fn(EventKind), trial: u32) {
+        if self.told.0.elapsed() < NEWS {
+            return;
+        }
+        let (doing, usage) = (self.transcript.latest(), self.decoder.usage());
+        if doing != self.told.1 || usage != self.told.2 {
             self.told = (Instant::now(), doing.clone(), usage);
-            emit(EventKind::Progress { trial, doing: doing.clone(), usage });
+            emit(EventKind::Progress { trial, doing, usage });
         }
     }
 
@@ -80,7 +92,7 @@ impl<'a> Listener<'a> {
         for side in self.sides.iter().filter(|side| wanted(side)) {
             for path in side_paths(side) {
                 let known = self.side_tails.iter().any(|(_, known, _)| *known == path);
-                if !known && let Ok(tail) = Tail::open(&path) {
+                if !known && let Ok(tail) = Tail::open(&path, &Mask::default()) {
                     self.side_tails.push((side.label, path, tail));
                 }
             }
@@ -92,19 +104,26 @@ impl<'a> Listener<'a> {
     }
 
     /// The rest of everything, and what it all comes to.
-    pub(super) fn finish(mut self, ended: &Ended, log: &mut RunLog) -> Result<Reading, Stop> {
+    pub(super) fn finish(mut self, ended: &Ended, log: &mut RunLog) -> Result<Heard, Stop> {
         self.read_side_files(|_| true);
         let Listener { mut decoder, stdout, stderr, side_tails, mut transcript, .. } = self;
-        stdout.finish(&mut |line| transcript.add(decoder.stdout(line)))?;
-        stderr.finish(&mut |line| decoder.stderr(line))?;
+        let stdout = stdout.finish(&mut |line| transcript.add(decoder.stdout(line)))?;
+        let stderr = stderr.finish(&mut |line| decoder.stderr(line))?;
         for (label, _, tail) in side_tails {
             tail.finish(&mut |line| side_line(decoder.as_mut(), label, line))?;
         }
         let mut reading = decoder.finish(ended.exit);
         transcript.add(std::mem::take(&mut reading.records));
         transcript.close(log)?;
-        Ok(reading)
+        Ok(Heard { reading, stdout, stderr })
     }
+}
+
+/// All that an agent has said.
+pub(super) struct Heard {
+    pub(super) reading: Reading,
+    pub(super) stdout: Seen,
+    pub(super) stderr: Seen,
 }
 
 fn side_line(decoder: &mut dyn Decoder, label: &str, line: Line<'_>) {
@@ -129,8 +148,10 @@ pub(super) fn side_paths(side: &SideFile) -> Vec<Utf8PathBuf> {
 /// `transcript.jsonl`, and the steps for `run.log` where the output itself is no reading.
 struct Transcript {
     file: BufWriter<File>,
+    /// The line that is being written.
+    line: Vec<u8>,
     mask: Mask,
-    headlines: Option<Vec<String>>,
+    headlines: Option<Headlines>,
     /// What the agent did last.
     latest: String,
     failed: Option<std::io::Error>,
@@ -140,9 +161,10 @@ impl Transcript {
     fn create(bench: &Bench<'_>) -> Result<Self, Stop> {
         let streams = bench.trial.case.variant.agent.agent.profile().streams_events;
         Ok(Transcript {
-            file: BufWriter::new(File::create(bench.dir.join("transcript.jsonl"))?),
+            file: BufWriter::with_capacity(BUFFER, File::create(bench.dir.join("transcript.jsonl"))?),
+            line: Vec::new(),
             mask: bench.context.mask.clone(),
-            headlines: streams.then(Vec::new),
+            headlines: streams.then(Headlines::default),
             latest: String::new(),
             failed: None,
         })
@@ -151,19 +173,30 @@ impl Transcript {
     fn add(&mut self, records: Vec<Record>) {
         for record in records {
             let headline = record.step.headline();
-            if let Some(headlines) = &mut self.headlines {
-                headlines.push(headline.clone());
+            match &mut self.headlines {
+                Some(headlines) => headlines.push(headline),
+                None => self.latest = headline,
             }
-            self.latest = self.mask.text(&headline);
             if let Err(error) = self.write(&record) {
                 self.failed.get_or_insert(error);
             }
         }
     }
 
+    fn latest(&self) -> String {
+        let latest = self.headlines.as_ref().map_or(self.latest.as_str(), Headlines::latest);
+        self.mask.text(latest)
+    }
+
     fn write(&mut self, record: &Record) -> std::io::Result<()> {
-        let line = serde_json::to_string(record)?;
-        writeln!(self.file, "{}", self.mask.text(&line))
+        self.line.clear();
+        self.line.shrink_to(BUFFER);
+        serde_json::to_writer(&mut self.line, record)?;
+        self.line.push(b'\n');
+        if self.mask.hides(&self.line) {
+            return self.file.write_all(&self.mask.bytes(&self.line));
+        }
+        self.file.write_all(&self.line)
     }
 
     /// A transcript that could not be written whole is an error of the trial, never a gap that nobody sees.
@@ -172,9 +205,9 @@ impl Transcript {
             return Err(error.into());
         }
         self.file.flush()?;
-        for headline in self.headlines.into_iter().flatten() {
-            log.line(&headline)?;
+        match self.headlines {
+            Some(headlines) => Ok(headlines.write(log)?),
+            None => Ok(()),
         }
-        Ok(())
     }
 }

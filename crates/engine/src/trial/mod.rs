@@ -15,6 +15,7 @@ mod cheat;
 mod collect;
 mod gather;
 mod grade;
+mod headlines;
 mod layers;
 mod listener;
 mod prepare;
@@ -33,7 +34,7 @@ use terca_core::outcome::{ErrorKind, Phases, Status, TrialError, TrialReport};
 use crate::cache::Cache;
 use crate::environment::Host;
 use crate::interrupt::Interrupt;
-use crate::supervise::SuperviseError;
+use crate::supervise::{Crew, SuperviseError};
 pub use crate::version::Versions;
 use crate::work::WorkDir;
 use agent::AgentRun;
@@ -67,6 +68,7 @@ pub struct Context {
     /// What `prepare` has made, and under which keys it is to be found.
     pub cache: Cache,
     pub layer_keys: LayerKeys,
+    pub supervisors: Crew,
 }
 
 /// Why a trial did not go on to the next stage.

@@ -1,16 +1,20 @@
 //! The agent as a process: started, listened to, and what it printed kept.
 
-use camino::Utf8PathBuf;
+use std::io;
+
+use camino::{Utf8Path, Utf8PathBuf};
 use terca_core::agent::{Decoder, Ending, Invocation, Reading, Stdin, StopSignal};
+use terca_core::mask::Mask;
 use terca_core::prose;
 
 use super::Stop;
 use super::bench::{Bench, GRACE};
-use super::listener::{Listener, side_paths};
+use super::listener::{Heard, Listener, side_paths};
 use crate::environment::Variables;
 use crate::log::copy_masked;
 use crate::output::Output;
 use crate::supervise::{Ended, Job, Signal};
+use crate::tail::Seen;
 
 /// What is to be started.
 pub(super) struct Start {
@@ -51,10 +55,10 @@ pub(super) fn run(
     let mut listener = Listener::new(bench, &invocation.side_files, decoder, &stdout, &stderr)?;
     let (emit, trial) = (bench.emit, bench.trial.id);
     let ended = bench.run(&job, &mut || listener.turn(emit, trial))?;
-    let reading = listener.finish(&ended, &mut bench.log)?;
-    write_log(bench, &ended, &reading, &stdout, &stderr)?;
-    keep_artifacts(bench, invocation, &stdout, &stderr)?;
-    Ok((ended, reading))
+    let heard = listener.finish(&ended, &mut bench.log)?;
+    write_log(bench, &ended, &heard.reading, &stdout, &stderr)?;
+    keep_artifacts(bench, invocation, &heard, &stdout, &stderr)?;
+    Ok((ended, heard.reading))
 }
 
 /// The agent's output as a person wants to read it: as it is, or by its steps when it is a stream of events.
@@ -84,14 +88,15 @@ fn write_log(
 fn keep_artifacts(
     bench: &Bench<'_>,
     invocation: &Invocation,
+    heard: &Heard,
     stdout: &Output,
     stderr: &Output,
 ) -> Result<(), Stop> {
     let (mask, artifacts) = (&bench.context.mask, &bench.artifacts);
     let streams = bench.trial.case.variant.agent.agent.profile().streams_events;
     let stream = if streams { "stream.jsonl" } else { "stdout.log" };
-    copy_masked(stdout.rewound()?, &artifacts.join(stream), mask)?;
-    copy_masked(stderr.rewound()?, &artifacts.join("stderr.log"), mask)?;
+    keep_output(stdout, heard.stdout, &artifacts.join(stream), mask)?;
+    keep_output(stderr, heard.stderr, &artifacts.join("stderr.log"), mask)?;
     for side in &invocation.side_files {
         for (index, path) in side_paths(side).into_iter().enumerate() {
             let name =
@@ -100,4 +105,12 @@ fn keep_artifacts(
         }
     }
     Ok(())
+}
+
+/// What was read and has no secret in it is kept as it is; anything else is copied, and searched again.
+fn keep_output(output: &Output, seen: Seen, place: &Utf8Path, mask: &Mask) -> io::Result<()> {
+    if !seen.secrets && output.move_to(place, seen.bytes)? {
+        return Ok(());
+    }
+    copy_masked(output.rewound()?, place, mask)
 }

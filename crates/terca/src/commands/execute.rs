@@ -21,6 +21,7 @@ use terca_engine::files;
 use terca_engine::interrupt::Interrupt;
 use terca_engine::scheduler::{self, Finished, Orders, Past};
 use terca_engine::store::Store;
+use terca_engine::supervise::Crew;
 use terca_engine::trial::{Context, Keep, LayerKeys, Versions};
 use terca_engine::work::WorkDir;
 use terca_engine::{signals, supervise};
@@ -104,6 +105,7 @@ impl<'a> Execution<'a> {
             interrupt,
             keep: keep(args.keep),
             versions: Versions::default(),
+            supervisors: Crew::default(),
             cache: Cache::new(&planned.suite.root, args.no_cache),
             layer_keys,
         });

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::wire::{Message, SessionResult, Tokens};
-use crate::transcript::Usage;
+use crate::transcript::{Usage, total};
 
 /// What stands in the place of a model when Claude Code itself speaks.
 const NO_MODEL: &str = "<synthetic>";
@@ -66,10 +66,14 @@ impl Figures {
         if self.transcripts.is_empty() {
             return Usage::default();
         }
-        let sum = |figure: fn(&Tokens) -> u64| Some(self.transcripts.values().map(figure).sum());
+        let sum = |figure: fn(&Tokens) -> u64| Some(total(self.transcripts.values().map(figure)));
         Usage {
             input_tokens: sum(|tokens| {
-                tokens.input_tokens + tokens.cache_creation_input_tokens + tokens.cache_read_input_tokens
+                total([
+                    tokens.input_tokens,
+                    tokens.cache_creation_input_tokens,
+                    tokens.cache_read_input_tokens,
+                ])
             }),
             cached_input_tokens: sum(|tokens| tokens.cache_read_input_tokens),
             output_tokens: sum(|tokens| tokens.output_tokens),
@@ -97,15 +101,11 @@ fn totals(result: &SessionResult) -> Usage {
     }
     let used = || result.model_usage.values();
     Usage {
-        input_tokens: Some(
-            used()
-                .map(|model| {
-                    model.input_tokens + model.cache_read_input_tokens + model.cache_creation_input_tokens
-                })
-                .sum(),
-        ),
-        cached_input_tokens: Some(used().map(|model| model.cache_read_input_tokens).sum()),
-        output_tokens: Some(used().map(|model| model.output_tokens).sum()),
+        input_tokens: Some(total(used().flat_map(|model| {
+            [model.input_tokens, model.cache_read_input_tokens, model.cache_creation_input_tokens]
+        }))),
+        cached_input_tokens: Some(total(used().map(|model| model.cache_read_input_tokens))),
+        output_tokens: Some(total(used().map(|model| model.output_tokens))),
         cost_usd: result.total_cost_usd,
         ..Usage::default()
     }

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::wire::{ResponseItem, RolloutLine, Tokens};
-use crate::transcript::Usage;
+use crate::transcript::{Usage, total};
 
 #[derive(Debug, Default)]
 pub(super) struct Figures {
@@ -55,13 +55,13 @@ impl Figures {
         if self.answers.is_empty() {
             return Usage::default();
         }
-        let sum = |figure: fn(&Tokens) -> u64| self.answers.values().map(figure).sum();
-        let total = Tokens {
+        let sum = |figure: fn(&Tokens) -> u64| total(self.answers.values().map(figure));
+        let all = Tokens {
             input_tokens: sum(|tokens| tokens.input_tokens),
             cached_input_tokens: sum(|tokens| tokens.cached_input_tokens),
             output_tokens: sum(|tokens| tokens.output_tokens),
         };
-        Usage { requests: Some(self.answers.len() as u64), ..of_turn(total) }
+        Usage { requests: Some(self.answers.len() as u64), ..of_turn(all) }
     }
 
     pub(super) fn model(&self) -> Option<String> {

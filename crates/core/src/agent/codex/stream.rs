@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use super::errors::classify;
 use super::figures::Figures;
 use super::wire::{Event, Failure, Item, McpResult, What};
-use crate::agent::{Decoder, Ending, Line, Reading};
+use crate::agent::{Decoder, Ending, Line, Reading, note};
 use crate::delivery::{McpDelivery, McpStatus};
 use crate::grade::Exit;
 use crate::outcome::{ErrorKind, TrialError};
@@ -87,7 +87,7 @@ impl Stream {
         let step = match item.what {
             What::Error { message } => {
                 if !self.notes.contains(&message) {
-                    self.notes.push(message.clone());
+                    note(&mut self.notes, &message);
                 }
                 return vec![Step::Notice { text: message }];
             }

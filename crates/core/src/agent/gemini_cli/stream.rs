@@ -5,12 +5,12 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde_json::Value;
 
 use super::errors::classify;
-use super::wire::{Event, EventError, ResultStats, SessionLine, SessionTokens, Stamped};
-use crate::agent::{Decoder, Ending, Line, Reading};
+use super::wire::{Event, EventError, EventType, ResultStats, SessionLine, SessionTokens};
+use crate::agent::{Decoder, Ending, LONGEST_MESSAGE, Line, Reading, note};
 use crate::delivery::{McpDelivery, McpStatus};
 use crate::grade::Exit;
 use crate::outcome::{ErrorKind, TrialError};
-use crate::transcript::{Record, Role, Step, Usage};
+use crate::transcript::{Record, Role, Step, Usage, total};
 
 #[derive(Debug)]
 pub(super) struct Stream {
@@ -45,53 +45,57 @@ impl Stream {
         }
     }
 
-    fn event(&mut self, event: Event, time: Option<String>) -> Vec<Record> {
-        if let Event::Message { role, content, delta: true } = &event
-            && role == "assistant"
-        {
-            return self.speak(content, time);
-        }
-        let step = match event {
-            Event::Message { role, content, .. } => {
+    /// `None` where what such an event must have is missing.
+    fn event(&mut self, event: Event) -> Option<Vec<Record>> {
+        let time = event.timestamp;
+        let step = match event.kind {
+            EventType::Message => {
+                let (role, text) = (event.role?, event.content?);
+                if event.delta && role == "assistant" {
+                    return Some(self.speak(&text, time));
+                }
                 let role = if role == "user" { Role::User } else { Role::Assistant };
-                Step::Message { role, text: content }
+                Step::Message { role, text }
             }
-            Event::ToolUse { tool_name, tool_id, parameters } => {
-                self.tool_use(tool_name, tool_id, parameters)
+            EventType::ToolUse => self.tool_use(event.tool_name?, event.tool_id, event.parameters),
+            EventType::ToolResult => {
+                let output = event.output.or(event.error.map(|error| error.message));
+                Step::ToolResult { id: event.tool_id, ok: event.status? == "success", output }
             }
-            Event::ToolResult { tool_id, status, output, error } => {
-                let output = output.or(error.map(|error| error.message));
-                Step::ToolResult { id: tool_id, ok: status == "success", output }
+            EventType::Error => {
+                let text = event.message?;
+                note(&mut self.notes, &text);
+                Step::Notice { text }
             }
-            Event::Error { message } => {
-                self.notes.push(message.clone());
-                Step::Notice { text: message }
-            }
-            Event::Result { status, error, stats } => {
-                let text = error.as_ref().map(|error| error.message.clone());
-                self.result = Some((status, error, stats));
+            EventType::Result => {
+                let text = event.error.as_ref().map(|error| error.message.clone());
+                self.result = Some((event.status?, event.error, event.stats));
                 match text {
                     Some(text) => Step::Error { text },
-                    None => return self.flush(),
+                    None => return Some(self.flush()),
                 }
             }
-            Event::Other => return self.flush(),
+            EventType::Other => return Some(self.flush()),
         };
         let mut records = self.flush();
         records.push(Record { time, line: self.line, step });
-        records
+        Some(records)
     }
 
     /// Joins the pieces of one message.
     fn speak(&mut self, piece: &str, time: Option<String>) -> Vec<Record> {
         match &mut self.speaking {
-            Some(Record { step: Step::Message { text, .. }, .. }) => text.push_str(piece),
+            Some(Record { step: Step::Message { text, .. }, .. }) if text.len() < LONGEST_MESSAGE => {
+                text.push_str(piece);
+                Vec::new()
+            }
             _ => {
                 let step = Step::Message { role: Role::Assistant, text: piece.to_owned() };
+                let finished = self.flush();
                 self.speaking = Some(Record { time, line: self.line, step });
+                finished
             }
         }
-        Vec::new()
     }
 
     fn flush(&mut self) -> Vec<Record> {
@@ -120,13 +124,13 @@ impl Stream {
             return Usage::default();
         }
         let sum = |figure: fn(&SessionTokens) -> u64| {
-            Some(self.session.values().map(|(tokens, _)| figure(tokens)).sum())
+            Some(total(self.session.values().map(|(tokens, _)| figure(tokens))))
         };
         Usage {
             requests: Some(self.session.len() as u64),
             input_tokens: sum(|tokens| tokens.input),
             cached_input_tokens: sum(|tokens| tokens.cached),
-            output_tokens: sum(|tokens| tokens.output + tokens.thoughts),
+            output_tokens: sum(|tokens| total([tokens.output, tokens.thoughts])),
             ..Usage::default()
         }
     }
@@ -226,9 +230,8 @@ impl Decoder for Stream {
                 return records;
             }
         };
-        let Ok(event) = serde_json::from_str::<Event>(text) else { return Vec::new() };
-        let time = serde_json::from_str::<Stamped>(text).ok().and_then(|stamped| stamped.timestamp);
-        self.event(event, time)
+        let event = serde_json::from_str::<Event>(text).ok();
+        event.and_then(|event| self.event(event)).unwrap_or_default()
     }
 
     fn stderr(&mut self, line: Line<'_>) {

@@ -5,43 +5,38 @@ use std::collections::BTreeMap;
 use serde::Deserialize;
 use serde_json::Value;
 
-/// The events of `stream-json` that matter here.
+/// The events of `stream-json`: all kinds in one, since which fields there are depends on `type`. An enum
+/// would have serde take every line apart twice, and there may be millions.
 #[derive(Debug, Deserialize)]
-#[serde(tag = "type", rename_all = "snake_case")]
-pub(super) enum Event {
-    Message {
-        role: String,
-        content: String,
-        #[serde(default)]
-        delta: bool,
-    },
-    ToolUse {
-        tool_name: String,
-        tool_id: Option<String>,
-        #[serde(default)]
-        parameters: Value,
-    },
-    ToolResult {
-        tool_id: Option<String>,
-        status: String,
-        output: Option<String>,
-        error: Option<EventError>,
-    },
-    Error {
-        message: String,
-    },
-    Result {
-        status: String,
-        error: Option<EventError>,
-        stats: Option<ResultStats>,
-    },
-    #[serde(other)]
-    Other,
+pub(super) struct Event {
+    #[serde(rename = "type")]
+    pub(super) kind: EventType,
+    pub(super) timestamp: Option<String>,
+    pub(super) role: Option<String>,
+    pub(super) content: Option<String>,
+    #[serde(default)]
+    pub(super) delta: bool,
+    pub(super) tool_name: Option<String>,
+    pub(super) tool_id: Option<String>,
+    #[serde(default)]
+    pub(super) parameters: Value,
+    pub(super) status: Option<String>,
+    pub(super) output: Option<String>,
+    pub(super) error: Option<EventError>,
+    pub(super) message: Option<String>,
+    pub(super) stats: Option<ResultStats>,
 }
 
-#[derive(Debug, Deserialize)]
-pub(super) struct Stamped {
-    pub(super) timestamp: Option<String>,
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(super) enum EventType {
+    Message,
+    ToolUse,
+    ToolResult,
+    Error,
+    Result,
+    #[serde(other)]
+    Other,
 }
 
 #[derive(Debug, Deserialize)]

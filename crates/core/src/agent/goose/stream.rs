@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use super::errors::{classify, gives_up};
 use super::wire::{Content, Event, Inference, Message, Totals};
-use crate::agent::{Decoder, Ending, Line, Reading};
+use crate::agent::{Decoder, Ending, LONGEST_MESSAGE, Line, Reading, note};
 use crate::delivery::{McpDelivery, McpStatus};
 use crate::grade::Exit;
 use crate::outcome::{ErrorKind, TrialError};
@@ -111,7 +111,7 @@ impl Stream {
             self.give_up("", &text);
             return self.then(time, Step::Error { text });
         }
-        self.notes.push(text.clone());
+        note(&mut self.notes, &text);
         self.then(time, Step::Notice { text })
     }
 
@@ -129,11 +129,15 @@ impl Stream {
     fn speak(&mut self, time: Option<String>, step: Step) -> Vec<Record> {
         match (self.speaking.as_mut().map(|record| &mut record.step), &step) {
             (Some(Step::Message { role, text }), Step::Message { role: same, text: piece })
-                if role == same =>
+                if role == same && text.len() < LONGEST_MESSAGE =>
             {
                 text.push_str(piece);
             }
-            (Some(Step::Reasoning { text }), Step::Reasoning { text: piece }) => text.push_str(piece),
+            (Some(Step::Reasoning { text }), Step::Reasoning { text: piece })
+                if text.len() < LONGEST_MESSAGE =>
+            {
+                text.push_str(piece);
+            }
             _ => {
                 let finished = self.flush();
                 self.speaking = Some(Record { time, line: self.line, step });

@@ -11,7 +11,7 @@ use crate::agent::{Decoder, Ending, Line, Reading};
 use crate::delivery::{McpDelivery, McpStatus};
 use crate::grade::Exit;
 use crate::outcome::{ErrorKind, TrialError};
-use crate::transcript::{Record, Role, Step, Usage};
+use crate::transcript::{Record, Role, Step, Usage, total};
 
 #[derive(Debug)]
 pub(super) struct Stream {
@@ -107,15 +107,18 @@ impl Stream {
             let requests = Some(self.requests()).filter(|requests| *requests > 0);
             return Usage { requests, ..counted };
         }
-        let sum = |figure: fn(&Finish) -> u64| Some(self.steps.iter().map(figure).sum());
+        let sum = |figure: fn(&Finish) -> u64| Some(total(self.steps.iter().map(figure)));
         let cost: f64 = self.steps.iter().map(|step| step.cost).sum();
         // Without the digits that only adding up has brought in.
         let cost = (cost * 1e9).round() / 1e9;
         Usage {
             requests: Some(self.requests()),
-            input_tokens: sum(|step| step.tokens.input + step.tokens.cache.read + step.tokens.cache.write),
+            input_tokens: sum(|step| {
+                let tokens = &step.tokens;
+                total([tokens.input, tokens.cache.read, tokens.cache.write])
+            }),
             cached_input_tokens: sum(|step| step.tokens.cache.read),
-            output_tokens: sum(|step| step.tokens.output + step.tokens.reasoning),
+            output_tokens: sum(|step| total([step.tokens.output, step.tokens.reasoning])),
             // A model without a price costs 0 here, which is not known rather than free.
             cost_usd: (cost > 0.0).then_some(cost),
             ..counted

@@ -10,7 +10,7 @@ use crate::agent::{Decoder, Ending, Line, Reading};
 use crate::delivery::{McpDelivery, McpStatus};
 use crate::grade::Exit;
 use crate::outcome::{ErrorKind, TrialError};
-use crate::transcript::{Record, Role, Step, Usage};
+use crate::transcript::{Record, Role, Step, Usage, total};
 
 /// The exit statuses of a session that reached a limit: of turns, and of tool calls or time.
 const LIMITS: [i32; 2] = [53, 55];
@@ -116,7 +116,7 @@ impl Stream {
         let reported = self.result.as_ref().map(|result| result.usage);
         let reported = reported.filter(|tokens| *tokens != Tokens::default());
         let requests = (!answers.is_empty()).then_some(answers.len() as u64);
-        let figures = reported.or_else(|| requests.map(|_| total(&answers)));
+        let figures = reported.or_else(|| requests.map(|_| sum(&answers)));
         Usage {
             requests,
             input_tokens: figures.map(|tokens| tokens.input_tokens),
@@ -173,11 +173,11 @@ impl Stream {
     }
 }
 
-fn total(answers: &[Tokens]) -> Tokens {
+fn sum(answers: &[Tokens]) -> Tokens {
     answers.iter().fold(Tokens::default(), |sum, answer| Tokens {
-        input_tokens: sum.input_tokens + answer.input_tokens,
-        output_tokens: sum.output_tokens + answer.output_tokens,
-        cache_read_input_tokens: sum.cache_read_input_tokens + answer.cache_read_input_tokens,
+        input_tokens: total([sum.input_tokens, answer.input_tokens]),
+        output_tokens: total([sum.output_tokens, answer.output_tokens]),
+        cache_read_input_tokens: total([sum.cache_read_input_tokens, answer.cache_read_input_tokens]),
     })
 }
 

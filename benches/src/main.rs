@@ -1,0 +1,61 @@
+//! `cargo run --release -p terca-benches`: what Terca costs, measured side by side with the least programs that do
+//! the same work.
+//!
+//! Everything is made in a temporary directory and measured by turns in one run, so that the ratios hold on a busy
+//! machine too. `docs/performance.md` says what the figures mean.
+
+mod copy;
+mod display;
+mod measure;
+mod place;
+mod startup;
+mod stream;
+mod table;
+mod trials;
+
+use std::io;
+use std::process::ExitCode;
+
+use clap::{Parser, ValueEnum};
+
+use place::Place;
+use table::Table;
+
+/// What Terca costs, beside the least programs that do the same work.
+#[derive(Debug, Parser)]
+struct Args {
+    /// Which to measure (default: all)
+    bench: Vec<Bench>,
+    /// Smaller sizes and fewer repeats: minutes instead of a quarter of an hour
+    #[arg(long)]
+    quick: bool,
+    /// Exit with status 1 when a target is missed
+    #[arg(long)]
+    check: bool,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Bench {
+    Startup,
+    Trials,
+    Copy,
+    Stream,
+    Display,
+}
+
+fn main() -> io::Result<ExitCode> {
+    let args = Args::parse();
+    let place = Place::new(args.quick)?;
+    let mut table = Table::new()?;
+    let chosen = |bench: &Bench| args.bench.is_empty() || args.bench.contains(bench);
+    for bench in Bench::value_variants().iter().filter(|bench| chosen(bench)) {
+        match bench {
+            Bench::Startup => startup::measure(&place, &mut table)?,
+            Bench::Trials => trials::measure(&place, &mut table)?,
+            Bench::Copy => copy::measure(&place, &mut table)?,
+            Bench::Stream => stream::measure(&place, &mut table)?,
+            Bench::Display => display::measure(&place, &mut table)?,
+        }
+    }
+    Ok(if args.check && table.is_missed() { ExitCode::FAILURE } else { ExitCode::SUCCESS })
+}

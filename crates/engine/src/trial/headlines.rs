@@ -1,0 +1,71 @@
+//! The steps of a session for `run.log`: of a very long one the beginning and the end, in flat memory.
+
+use std::collections::VecDeque;
+use std::io;
+
+use terca_core::prose;
+
+use crate::log::RunLog;
+
+/// How many steps of the beginning are shown, and how many of the end.
+const SHOWN: usize = 5_000;
+
+#[derive(Debug, Default)]
+pub(super) struct Headlines {
+    first: Vec<String>,
+    last: VecDeque<String>,
+    left_out: u64,
+}
+
+impl Headlines {
+    pub(super) fn push(&mut self, headline: String) {
+        if self.first.len() < SHOWN {
+            self.first.push(headline);
+            return;
+        }
+        if self.last.len() == SHOWN {
+            self.last.pop_front();
+            self.left_out += 1;
+        }
+        self.last.push_back(headline);
+    }
+
+    pub(super) fn latest(&self) -> &str {
+        self.last.back().or(self.first.last()).map_or("", String::as_str)
+    }
+
+    pub(super) fn write(&self, log: &mut RunLog) -> io::Result<()> {
+        log.lines(self.first.iter().map(String::as_str))?;
+        if self.left_out > 0 {
+            let count = prose::compact(self.left_out);
+            log.line(&format!("… {count} steps left out: see transcript.jsonl …"))?;
+        }
+        log.lines(self.last.iter().map(String::as_str))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use camino::Utf8Path;
+    use terca_core::mask::Mask;
+
+    use super::*;
+
+    #[test]
+    fn a_long_session_has_its_beginning_and_its_end() {
+        let file = tempfile::NamedTempFile::new().unwrap();
+        let path = Utf8Path::from_path(file.path()).unwrap();
+        let mut headlines = Headlines::default();
+        for step in 0..2 * SHOWN + 7 {
+            headlines.push(format!("step {step}"));
+        }
+        assert_eq!(headlines.latest(), "step 10006");
+        headlines.write(&mut RunLog::create(path, &Mask::default()).unwrap()).unwrap();
+        let text = std::fs::read_to_string(path).unwrap();
+        let lines: Vec<&str> = text.lines().collect();
+        assert_eq!(lines.len(), 2 * SHOWN + 1);
+        let cut = &lines[SHOWN - 1..SHOWN + 2];
+        assert_eq!(cut, ["step 4999", "… 7 steps left out: see transcript.jsonl …", "step 5007"]);
+        assert_eq!(lines.last(), Some(&"step 10006"));
+    }
+}

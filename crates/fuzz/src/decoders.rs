@@ -1,0 +1,132 @@
+//! The decoders of all agents. Whatever a program prints: its steps stand in the order of its lines, a figure that was
+//! known stays known, and what is written can be read back.
+
+use std::collections::BTreeSet;
+
+use camino::Utf8Path;
+use terca_core::agent::{self, AgentRef, Decoder, Inputs, Line};
+use terca_core::grade::Exit;
+use terca_core::mcp::{McpServer, RemoteTransport};
+use terca_core::trajectory::{About, trajectory};
+use terca_core::transcript::{Record, Usage};
+
+pub fn target(data: &[u8]) {
+    let text = String::from_utf8_lossy(data);
+    for name in agent::names() {
+        let agent = agent::find(name).expect("an agent that is listed is found");
+        listen(agent, &text, |_| Way::Stdout);
+        // The same lines by every way that words of an agent may take.
+        listen(agent, &text, |index| match index % 5 {
+            0 | 1 => Way::Stdout,
+            2 => Way::Stderr,
+            3 => Way::SideFile,
+            _ => Way::Oversized,
+        });
+        listen(agent, &text, |index| if index % 2 == 0 { Way::SideFile } else { Way::Stderr });
+    }
+}
+
+#[derive(Clone, Copy)]
+enum Way {
+    Stdout,
+    Oversized,
+    Stderr,
+    SideFile,
+}
+
+fn listen(agent: AgentRef, text: &str, way: impl Fn(usize) -> Way) {
+    let name = agent.profile().name;
+    let servers = servers();
+    let variables = BTreeSet::new();
+    let inputs = inputs(&servers, &variables);
+    let labels: Vec<&str> = match name {
+        "command" => Vec::new(),
+        _ => agent.invocation(&inputs).side_files.iter().map(|side| side.label).collect(),
+    };
+    let mut decoder = agent.decoder(&inputs);
+    let mut records: Vec<Record> = Vec::new();
+    let (mut printed, mut known) = (0, decoder.usage());
+    for (index, line) in text.lines().enumerate() {
+        match way(index) {
+            Way::Stdout => records.extend(print(decoder.as_mut(), Line::Text(line), &mut printed)),
+            Way::Oversized => {
+                let line = Line::Oversized { beginning: line, bytes: 9_000_000 };
+                records.extend(print(decoder.as_mut(), line, &mut printed));
+            }
+            Way::Stderr => decoder.stderr(Line::Text(line)),
+            Way::SideFile => labels.iter().for_each(|label| decoder.side_line(label, line)),
+        }
+        let now = decoder.usage();
+        assert!(stays_known(known, now), "{name}, line {}: {known:?} became {now:?}", index + 1);
+        known = now;
+    }
+    for exit in [Exit::Code(0), Exit::Code(1), Exit::Signal(9)] {
+        let _ = exit.describe();
+    }
+    let reading = decoder.finish(Exit::Code(i32::from(text.len() % 2 == 1)));
+    records.extend(reading.records);
+    check(name, &records, printed);
+    let about = About {
+        session_id: "s",
+        agent: name,
+        agent_version: None,
+        model: reading.model.as_deref(),
+        usage: &reading.usage,
+    };
+    let _ = trajectory(&records, &about);
+}
+
+fn print(decoder: &mut dyn Decoder, line: Line<'_>, printed: &mut u64) -> Vec<Record> {
+    *printed += 1;
+    decoder.stdout(line)
+}
+
+fn check(name: &str, records: &[Record], printed: u64) {
+    assert!(records.is_sorted_by_key(|record| record.line), "{name}: the steps are out of order");
+    for record in records {
+        assert!(record.line <= printed, "{name}: line {} of {printed}", record.line);
+        let headline = record.step.headline();
+        assert!(headline.lines().count() <= 1, "{name}: a headline of several lines: {headline:?}");
+        let written = serde_json::to_string(record).expect("a record can be written");
+        assert!(!written.contains('\n'));
+        let read: Record = serde_json::from_str(&written).expect("a record can be read");
+        // Numbers in the input of a tool may be more exact than they can be held.
+        assert_eq!(serde_json::to_string(&read).expect("again"), written, "{name}");
+    }
+}
+
+/// The display never takes back that something is known.
+fn stays_known(before: Usage, after: Usage) -> bool {
+    let figures = |usage: Usage| {
+        [usage.requests, usage.input_tokens, usage.cached_input_tokens, usage.output_tokens, usage.tool_calls]
+    };
+    figures(before).iter().zip(figures(after)).all(|(before, after)| before.is_none() || after.is_some())
+}
+
+fn servers() -> Vec<(String, McpServer<String>)> {
+    let program = McpServer::Stdio { command: "node".into(), args: Vec::new(), env: Vec::new(), cwd: None };
+    let elsewhere = McpServer::Remote {
+        url: "http://127.0.0.1:1/mcp".into(),
+        headers: Vec::new(),
+        transport: RemoteTransport::Http,
+    };
+    vec![("tiny".to_owned(), program), ("web".to_owned(), elsewhere)]
+}
+
+fn inputs<'a>(mcp_servers: &'a [(String, McpServer<String>)], variables: &'a BTreeSet<String>) -> Inputs<'a> {
+    Inputs {
+        git: false,
+        model: Some("provider/model"),
+        mcp_servers,
+        config: None,
+        command: Some("true"),
+        agent_home: Utf8Path::new("/room/agent"),
+        workspace: Utf8Path::new("/room/workspace"),
+        prompt: "Do it",
+        session_id: "00000000-0000-4000-8000-000000000000",
+        superuser: false,
+        prompt_file: Utf8Path::new("/room/io/prompt.txt"),
+        stats_file: Utf8Path::new("/room/io/stats.json"),
+        variables,
+    }
+}

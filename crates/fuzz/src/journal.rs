@@ -1,0 +1,58 @@
+//! The reader of journals. Whatever `events.jsonl` holds: it answers, what it counts adds up, and a journal that was
+//! cut off at any byte gives what had been written whole until then.
+
+use camino::Utf8Path;
+use terca_core::event::Event;
+use terca_core::results::Results;
+use terca_core::state::RunState;
+use terca_engine::runs::{self, RunsError};
+
+pub fn target(data: &[u8]) {
+    let dir = tempfile::tempdir().expect("a temporary directory");
+    let dir = Utf8Path::from_path(dir.path()).expect("a UTF-8 path");
+    match read(dir, data) {
+        Ok(state) => {
+            check(&state);
+            for cut in cuts(data) {
+                let part = &data[..cut];
+                let state = read(dir, part).unwrap_or_else(|error| panic!("cut at {cut}: {error}"));
+                assert_eq!(state, fold(part), "cut at {cut}");
+            }
+        }
+        Err(RunsError::Journal { line, .. }) => {
+            assert!((1..=String::from_utf8_lossy(data).lines().count()).contains(&line));
+        }
+        Err(other) => panic!("a file that is there cannot be read: {other}"),
+    }
+}
+
+fn read(dir: &Utf8Path, data: &[u8]) -> Result<RunState, RunsError> {
+    std::fs::write(dir.join("events.jsonl"), data).expect("a file");
+    runs::read(dir).map(|run| run.state)
+}
+
+/// All that stands there whole, by the shortest way.
+fn fold(data: &[u8]) -> RunState {
+    let text = String::from_utf8_lossy(data);
+    let events: Vec<Event> = text.lines().filter_map(|line| serde_json::from_str(line).ok()).collect();
+    RunState::fold(&events)
+}
+
+/// Around the ends of lines, and here and there.
+fn cuts(data: &[u8]) -> Vec<usize> {
+    let ends = data.iter().enumerate().filter(|(_, byte)| **byte == b'\n').map(|(index, _)| index);
+    let near = ends.flat_map(|end| [end.saturating_sub(1), end, end + 1]).take(15);
+    let far = (0..5).map(|fifth| data.len() * fifth / 5);
+    near.chain(far).collect()
+}
+
+fn check(state: &RunState) {
+    let finished = state.trials.iter().filter(|trial| trial.report.status.word() != "pending").count();
+    assert_eq!(state.counts.finished(), finished, "{:?}", state.counts);
+    assert_eq!(state.counts.total, state.trials.len());
+    assert!(state.in_flight.iter().all(|index| *index < state.trials.len()));
+    let results = Results::of(state);
+    let text = serde_json::to_string(&results).expect("results can be written");
+    let read: Results = serde_json::from_str(&text).expect("results can be read");
+    assert_eq!(serde_json::to_string(&read).expect("again"), text);
+}
