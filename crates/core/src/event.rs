@@ -65,6 +65,12 @@ pub enum EventKind {
         /// How many trials are left out.
         trials: usize,
     },
+    /// Trials were graded again, with the tests as they were then: all of them at once, so that a run never shows a
+    /// grading that is half done.
+    Regraded {
+        grading: u32,
+        trials: Vec<RegradedTrial>,
+    },
     /// No further trial is started.
     Stopping {
         reason: StopReason,
@@ -79,6 +85,13 @@ impl EventKind {
     pub fn is_lasting(&self) -> bool {
         !matches!(self, EventKind::Progress { .. })
     }
+}
+
+/// A trial that was graded again.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct RegradedTrial {
+    pub trial: u32,
+    pub report: TrialReport,
 }
 
 /// Why a run ends before all its trials have run.

@@ -77,7 +77,8 @@ fn happenings(events: &[Event]) -> impl Iterator<Item = &Event> {
         | EventKind::Progress { .. }
         | EventKind::TrialFinished { .. }
         | EventKind::AttemptFailed { .. }
-        | EventKind::VariantStopped { .. } => true,
+        | EventKind::VariantStopped { .. }
+        | EventKind::Regraded { .. } => true,
     })
 }
 

@@ -150,6 +150,9 @@ pub struct TrialReport {
     pub exit_code: Option<i32>,
     pub timed_out: bool,
     pub attempts: u32,
+    /// Which grading this is: the tests may have been run again since.
+    #[serde(default = "first", skip_serializing_if = "is_first")]
+    pub grading: u32,
     pub delivery: Delivery,
     pub started_at: Option<Timestamp>,
     pub duration_seconds: f64,
@@ -158,6 +161,15 @@ pub struct TrialReport {
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub notes: Vec<String>,
     pub error: Option<TrialError>,
+}
+
+fn first() -> u32 {
+    1
+}
+
+#[allow(clippy::trivially_copy_pass_by_ref, reason = "serde gives references")]
+fn is_first(grading: &u32) -> bool {
+    *grading == first()
 }
 
 impl TrialReport {
@@ -172,6 +184,7 @@ impl TrialReport {
             exit_code: None,
             timed_out: false,
             attempts: 0,
+            grading: 1,
             delivery: Delivery::default(),
             started_at: None,
             duration_seconds: 0.0,

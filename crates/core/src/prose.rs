@@ -46,6 +46,19 @@ pub fn compact(number: u64) -> String {
     }
 }
 
+/// `7.3 MB`.
+pub fn bytes(number: u64) -> String {
+    const UNITS: [&str; 5] = ["B", "kB", "MB", "GB", "TB"];
+    let mut value = number as f64;
+    let mut unit = 0;
+    while value >= 999.5 && unit + 1 < UNITS.len() {
+        value /= 1000.0;
+        unit += 1;
+    }
+    let digits = usize::from(unit > 0 && value < 9.95);
+    format!("{value:.digits$} {}", UNITS[unit])
+}
+
 /// An amount of money in dollars, with more digits where it is small.
 pub fn dollars(amount: f64) -> String {
     if amount < 0.995 { format!("${amount:.3}") } else { format!("${amount:.2}") }
@@ -107,6 +120,21 @@ mod tests {
             ("", None),
         ] {
             assert_eq!(did_you_mean(typed, keys), meant, "{typed}");
+        }
+    }
+
+    #[test]
+    fn sizes_are_short() {
+        for (number, text) in [
+            (0, "0 B"),
+            (999, "999 B"),
+            (1_000, "1.0 kB"),
+            (12_345, "12 kB"),
+            (999_600, "1.0 MB"),
+            (7_340_032, "7.3 MB"),
+            (u64::MAX, "18446744 TB"),
+        ] {
+            assert_eq!(bytes(number), text);
         }
     }
 

@@ -19,6 +19,8 @@ pub struct Results {
     pub suite: String,
     pub status: RunStatus,
     pub seed: u64,
+    /// Which grading this shows; earlier ones are in `gradings/`.
+    pub grading: u32,
     pub started_at: Option<Timestamp>,
     pub finished_at: Option<Timestamp>,
     /// Variants whose further trials were not started, since they would all have ended in the same error.
@@ -48,6 +50,7 @@ impl Results {
             suite: state.suite.clone(),
             status: state.status,
             seed: state.seed,
+            grading: state.grading,
             started_at: state.started_at,
             finished_at: state.finished_at,
             stopped_variants: state.stopped_variants.clone(),

@@ -26,6 +26,8 @@ pub struct RunState {
     pub trials: Vec<Trial>,
     pub counts: Counts,
     pub stopped_variants: Vec<StoppedVariant>,
+    /// How often the trials have been graded.
+    pub grading: u32,
     /// The trials in flight, in the order they were started: positions in `trials`.
     pub in_flight: Vec<usize>,
 }
@@ -102,6 +104,7 @@ impl Default for RunState {
             trials: Vec::new(),
             counts: Counts::default(),
             stopped_variants: Vec::new(),
+            grading: 1,
             in_flight: Vec::new(),
         }
     }
@@ -160,6 +163,12 @@ impl RunState {
                     trials: *trials,
                 });
             }
+            EventKind::Regraded { grading, trials } => {
+                self.grading = *grading;
+                for regraded in trials {
+                    self.regraded(regraded.trial, &regraded.report);
+                }
+            }
             EventKind::Stopping { reason } => self.stopping = Some(*reason),
             EventKind::RunFinished { status } => {
                 self.status = *status;
@@ -208,6 +217,13 @@ impl RunState {
         trial.live = None;
         trial.earlier.push(Attempt::of(report));
         self.in_flight.retain(|other| *other != index);
+    }
+
+    fn regraded(&mut self, id: u32, report: &TrialReport) {
+        let Some(index) = self.position(id) else { return };
+        let before = std::mem::replace(&mut self.trials[index].report, report.clone());
+        self.counts.change(before.status, |count| count - 1);
+        self.counts.change(report.status, |count| count + 1);
     }
 
     fn live(&mut self, id: u32) -> Option<&mut Live> {

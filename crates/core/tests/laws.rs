@@ -12,7 +12,7 @@ use proptest::prelude::*;
 use support::{Project, coordinates, plan_of, with_nop};
 use terca_core::config::folder_name;
 use terca_core::delivery::{Delivery, Installed, McpDelivery, McpStatus};
-use terca_core::event::{Event, EventKind, Phase, RunStatus, StopReason, TrialHead};
+use terca_core::event::{Event, EventKind, Phase, RegradedTrial, RunStatus, StopReason, TrialHead};
 use terca_core::grade::Grade;
 use terca_core::matrix::{Overrides, Plan};
 use terca_core::merge::merge;
@@ -267,6 +267,10 @@ fn happenings() -> impl Strategy<Value = EventKind> {
             error: TrialError::new(ErrorKind::Auth, "401"),
             trials: 2,
         }),
+        1 => vec((trial(), reports()), 0..3).prop_map(|trials| EventKind::Regraded {
+            grading: 2,
+            trials: trials.into_iter().map(|(trial, report)| RegradedTrial { trial, report }).collect(),
+        }),
         1 => Just(EventKind::RunResumed { terca_version: "0.1.1".into(), concurrency: 3 }),
         1 => prop::sample::select(vec![StopReason::Interrupted, StopReason::FailFast])
             .prop_map(|reason| EventKind::Stopping { reason }),
@@ -306,6 +310,7 @@ fn trial_of(kind: &EventKind) -> Option<u32> {
         EventKind::RunStarted { .. }
         | EventKind::RunResumed { .. }
         | EventKind::VariantStopped { .. }
+        | EventKind::Regraded { .. }
         | EventKind::Stopping { .. }
         | EventKind::RunFinished { .. } => None,
     }

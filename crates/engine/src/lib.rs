@@ -6,6 +6,7 @@
 //! and shows them.
 
 pub mod cache;
+pub mod clean;
 pub mod content;
 pub mod credentials;
 pub mod discover;
@@ -14,6 +15,7 @@ pub mod environment;
 pub mod files;
 pub mod interrupt;
 pub mod join;
+pub mod regrade;
 pub mod runs;
 pub mod scheduler;
 pub mod signals;

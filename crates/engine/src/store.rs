@@ -14,6 +14,8 @@ use thiserror::Error;
 pub const EVENTS: &str = "events.jsonl";
 pub const RESULTS: &str = "results.json";
 pub const RUN: &str = "run.json";
+/// Earlier results, where the tests have been run again.
+pub const GRADINGS: &str = "gradings";
 
 /// Results are not written more often than this while a run goes on.
 const INTERVAL: Duration = Duration::from_millis(500);
@@ -116,6 +118,13 @@ impl Store {
             .map_err(|error| refused("an event could not be written")(error.into()))?;
         line.push(b'\n');
         self.journal.write_all(&line).map_err(refused("events.jsonl could not be written"))
+    }
+
+    /// Keeps the results as they are under the number of their grading, before there is another.
+    pub fn keep_grading(&self, state: &RunState) -> Result<(), StoreError> {
+        let dir = self.dir.join(GRADINGS);
+        fs::create_dir_all(&dir).map_err(refused("the folder of earlier gradings could not be made"))?;
+        replace(&dir, &format!("{:02}.json", state.grading), &Results::of(state))
     }
 
     /// Writes the results when it is time again.

@@ -2,7 +2,7 @@
 //! cut off at any byte gives what had been written whole until then.
 
 use camino::Utf8Path;
-use terca_core::event::Event;
+use terca_core::event::{Event, RunStatus};
 use terca_core::results::Results;
 use terca_core::state::RunState;
 use terca_engine::runs::{self, RunsError};
@@ -35,7 +35,12 @@ fn read(dir: &Utf8Path, data: &[u8]) -> Result<RunState, RunsError> {
 fn fold(data: &[u8]) -> RunState {
     let text = String::from_utf8_lossy(data);
     let events: Vec<Event> = text.lines().filter_map(|line| serde_json::from_str(line).ok()).collect();
-    RunState::fold(&events)
+    let mut state = RunState::fold(&events);
+    // Nobody is writing it: a run without an end was interrupted.
+    if state.status == RunStatus::Running {
+        state.status = RunStatus::Interrupted;
+    }
+    state
 }
 
 /// Around the ends of lines, and here and there.

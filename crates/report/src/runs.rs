@@ -3,6 +3,7 @@
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
 use terca_core::event::RunStatus;
+use terca_core::prose;
 
 use crate::grid::{Grid, Side};
 use crate::spans::Spans;
@@ -20,6 +21,8 @@ pub struct RunRow {
     /// Judged and not passed: partial ones too.
     pub failed: usize,
     pub errors: usize,
+    /// The disk space of its folder.
+    pub bytes: u64,
     pub note: Option<String>,
 }
 
@@ -29,8 +32,8 @@ pub fn runs_table(rows: &[RunRow], zone: &TimeZone, palette: Palette) -> String 
         return String::new();
     }
     let (left, right) = (Side::Left, Side::Right);
-    let mut grid = Grid::new(&[left, left, left, left, right, right, right, right, left]);
-    let titles = ["run", "suite", "started", "status", "trials", "passed", "failed", "errors"];
+    let mut grid = Grid::new(&[left, left, left, left, right, right, right, right, right, left]);
+    let titles = ["run", "suite", "started", "status", "trials", "passed", "failed", "errors", "size"];
     grid.row(titles.map(|title| Spans::of(Tone::Bold, title)));
     for row in rows {
         grid.row(cells(row, zone));
@@ -38,7 +41,7 @@ pub fn runs_table(rows: &[RunRow], zone: &TimeZone, palette: Palette) -> String 
     grid.render(0, palette)
 }
 
-fn cells(row: &RunRow, zone: &TimeZone) -> [Spans; 9] {
+fn cells(row: &RunRow, zone: &TimeZone) -> [Spans; 10] {
     [
         Spans::plain(&row.run),
         Spans::plain(&row.suite),
@@ -48,6 +51,7 @@ fn cells(row: &RunRow, zone: &TimeZone) -> [Spans; 9] {
         number(row.passed, Tone::Good),
         number(row.failed, Tone::Bad),
         number(row.errors, Tone::Trouble),
+        Spans::of(Tone::Dim, &prose::bytes(row.bytes)),
         Spans::of(Tone::Dim, row.note.as_deref().unwrap_or_default()),
     ]
 }
@@ -85,6 +89,7 @@ mod tests {
             passed,
             failed,
             errors,
+            bytes: 1_234_567,
             note: status.is_none().then(|| "results.json: expected `,` at line 3".to_owned()),
         }
     }

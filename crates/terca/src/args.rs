@@ -1,5 +1,7 @@
 //! The command line. Only what works is here.
 
+use std::time::Duration;
+
 use camino::Utf8PathBuf;
 use clap::error::ErrorKind;
 use clap::parser::ValueSource;
@@ -59,10 +61,14 @@ pub enum Command {
     Show(ShowArgs),
     /// Finish an interrupted run
     Resume(ResumeArgs),
+    /// Run the tests again on the saved workspaces, without the agents
+    Regrade(RegradeArgs),
     /// Join the runs of the parts of a plan (--shard) into one
     Merge(MergeArgs),
     /// List the runs so far
     List,
+    /// Remove layers made by `prepare`, and old runs; asks first
+    Clean(CleanArgs),
     /// Say which agents are installed, their versions, and whether they look signed in
     Doctor,
 }
@@ -161,6 +167,37 @@ pub struct ResumeArgs {
 }
 
 #[derive(Debug, Clone, Args)]
+pub struct RegradeArgs {
+    /// A run's name or number (default: the latest)
+    pub run: Option<String>,
+    /// Only these evals (repeatable, comma-separated, globs, tag:NAME)
+    #[arg(short = 't', long = "test", value_name = "NAME", action = ArgAction::Append)]
+    pub evals: Vec<String>,
+    /// Only these experiments
+    #[arg(short = 'x', long = "experiment", value_name = "NAME", action = ArgAction::Append)]
+    pub experiments: Vec<String>,
+    /// Only these environments
+    #[arg(short = 'e', long = "environment", value_name = "NAME", action = ArgAction::Append)]
+    pub environments: Vec<String>,
+    /// Trials graded at once
+    #[arg(short = 'c', long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=10_000))]
+    pub concurrency: Option<u32>,
+    /// Exit with 0 when at least this share of the judged trials passed
+    #[arg(long, value_name = "RATE", default_value = "1.0", value_parser = share)]
+    pub fail_under: f64,
+}
+
+#[derive(Debug, Clone, Args)]
+pub struct CleanArgs {
+    /// Remove the runs whose last trial ended longer ago than this: 12h, 30d, 8w; 0d removes all
+    #[arg(long, value_name = "AGE", default_value = "30d", value_parser = age)]
+    pub older_than: Duration,
+    /// Do not ask
+    #[arg(short = 'y', long)]
+    pub yes: bool,
+}
+
+#[derive(Debug, Clone, Args)]
 pub struct MergeArgs {
     /// The runs of all parts: names or numbers of runs of this suite, or paths of their folders
     #[arg(required = true, value_name = "RUN")]
@@ -240,6 +277,19 @@ fn seconds(text: &str) -> Result<f64, String> {
         Ok(value) if value > 0.0 && value <= 1e9 => Ok(value),
         _ => Err("expected a number of seconds above 0".into()),
     }
+}
+
+fn age(text: &str) -> Result<Duration, String> {
+    let expected = || "expected a number and a unit, such as 12h, 30d or 8w".to_owned();
+    let unit = text.chars().next_back().ok_or_else(expected)?;
+    let number: u64 = text[..text.len() - unit.len_utf8()].parse().map_err(|_| expected())?;
+    let hours = match unit {
+        'h' => 1,
+        'd' => 24,
+        'w' => 24 * 7,
+        _ => return Err(expected()),
+    };
+    Ok(Duration::from_secs(number.saturating_mul(hours * 3600)))
 }
 
 fn share(text: &str) -> Result<f64, String> {

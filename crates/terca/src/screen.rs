@@ -49,6 +49,12 @@ pub fn remark(text: &str) {
     let _ = writeln!(std::io::stderr(), "{}", text.trim_end_matches('\n'));
 }
 
+/// A count that goes up in its place, to standard error.
+pub fn count(text: &str, last: bool) {
+    let end = if last { "\n" } else { "" };
+    let _ = write!(std::io::stderr(), "\r{text}{end}");
+}
+
 /// An error, to standard error.
 pub fn complain(text: &str) {
     remark(&format!("error: {text}"));

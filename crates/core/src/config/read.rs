@@ -190,6 +190,14 @@ pub fn plain_text(node: Node, problems: &mut Diagnostics) -> Option<Located<Stri
     }
 }
 
+/// A shell command. `true` and `false` are programs that people do write down, so they need no quotes.
+pub fn command(node: Node, problems: &mut Diagnostics) -> Option<Located<String>> {
+    match node.value {
+        Value::Bool { written, .. } => Some(Located::new(written, node.place)),
+        _ => filled_text(node, problems),
+    }
+}
+
 pub fn boolean(node: Node, problems: &mut Diagnostics) -> Option<Located<bool>> {
     match node.value {
         Value::Bool { value, .. } => Some(Located::new(value, node.place)),

@@ -45,11 +45,10 @@ const KINDS: [&str; 3] = ["copy", "files", "command"];
 /// A shell command, or `{command, timeoutSeconds}`.
 pub(super) fn command(node: Node, problems: &mut Diagnostics) -> Option<RawCommand> {
     if !matches!(node.value, Value::Map(_)) {
-        return read::filled_text(node, problems)
-            .map(|command| RawCommand { command, timeout_seconds: None });
+        return read::command(node, problems).map(|command| RawCommand { command, timeout_seconds: None });
     }
     let mut fields = Fields::open(node, "a command", problems)?;
-    let command = fields.required("command", read::filled_text);
+    let command = fields.required("command", read::command);
     let timeout_seconds = fields.optional("timeoutSeconds", read::positive);
     fields.close();
     Some(RawCommand { command: command?, timeout_seconds })

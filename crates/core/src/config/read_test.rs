@@ -42,11 +42,11 @@ const KINDS: [(&str, Read<RawTestKind>); 8] = [
 
 fn command_success(node: Node, problems: &mut Diagnostics) -> Option<RawTestKind> {
     if !matches!(node.value, Value::Map(_)) {
-        let command = read::filled_text(node, problems)?;
+        let command = read::command(node, problems)?;
         return Some(RawTestKind::CommandSuccess { command, output_contains: None, output_matches: None });
     }
     let mut fields = Fields::open(node, "`commandSuccess`", problems)?;
-    let command = fields.required("command", read::filled_text);
+    let command = fields.required("command", read::command);
     let output_contains = fields.optional("outputContains", read::plain_text);
     let output_matches = fields.optional("outputMatches", read::filled_text);
     fields.close();
@@ -84,7 +84,7 @@ fn file_contains(node: Node, problems: &mut Diagnostics) -> Option<RawTestKind> 
 }
 
 fn command_score(node: Node, problems: &mut Diagnostics) -> Option<RawTestKind> {
-    read::filled_text(node, problems).map(RawTestKind::CommandScore)
+    read::command(node, problems).map(RawTestKind::CommandScore)
 }
 
 fn transcript(node: Node, problems: &mut Diagnostics) -> Option<RawTestKind> {

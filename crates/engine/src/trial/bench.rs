@@ -109,6 +109,22 @@ impl<'a> Bench<'a> {
         Ok(Bench { trial, context, emit, dir, artifacts, log, supervisor, room })
     }
 
+    /// For a trial that ran before, to be graded again: its folder is there, and stays as it is.
+    pub(super) fn reopen(
+        trial: &'a TrialSpec,
+        grading: u32,
+        context: &'a Context,
+        emit: &'a dyn Fn(EventKind),
+    ) -> io::Result<Self> {
+        let dir = context.run_dir.join(&trial.dir);
+        let logs = dir.join("gradings");
+        fs_err::create_dir_all(&logs)?;
+        let log = RunLog::create(&logs.join(format!("{grading:02}.log")), &context.mask)?;
+        let room = context.work.room(trial.id)?;
+        let supervisor = Lent::from(context).map_err(io::Error::other)?;
+        Ok(Bench { trial, context, emit, artifacts: dir.join("artifacts"), dir, log, supervisor, room })
+    }
+
     pub(super) fn phase(&self, phase: Phase) {
         (self.emit)(EventKind::PhaseStarted { trial: self.trial.id, phase });
     }

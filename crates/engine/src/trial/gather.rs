@@ -10,9 +10,9 @@ use terca_core::grade::{
 };
 use terca_core::transcript::{Record, Role, Step, Usage};
 
-use super::agent::AgentRun;
+use super::Stop;
 use super::bench::{Bench, Shell};
-use super::{Stop, rounded};
+use super::conduct::Conduct;
 use crate::environment::find_program;
 use crate::output::Output;
 use crate::tree;
@@ -21,15 +21,15 @@ use crate::tree;
 const LARGEST_OUTPUT: u64 = 16 * 1024 * 1024;
 const LARGEST_FILE: u64 = 256 * 1024 * 1024;
 
-pub(super) fn gather(bench: &mut Bench<'_>, test: &TestSpec, agent: &AgentRun) -> Result<Evidence, Stop> {
+pub(super) fn gather(bench: &mut Bench<'_>, test: &TestSpec, conduct: &Conduct) -> Result<Evidence, Stop> {
     let workspace = &bench.room.workspace;
     match &test.kind {
         TestKind::CommandSuccess { command, .. } => command_end(bench, test, command, false),
         TestKind::CommandScore { command } => command_end(bench, test, command, true),
         TestKind::FileExists(patterns) => Ok(Evidence::Files(existence(workspace, patterns)?)),
         TestKind::FileContains { path, .. } => Ok(Evidence::Content(content(&workspace.join(path)))),
-        TestKind::ChangedFiles(_) => Ok(Evidence::Changes(agent.changes.paths())),
-        TestKind::Transcript(_) | TestKind::Budget(_) => Ok(Evidence::Session(session(bench, agent)?)),
+        TestKind::ChangedFiles(_) => Ok(Evidence::Changes(conduct.changed.clone())),
+        TestKind::Transcript(_) | TestKind::Budget(_) => Ok(Evidence::Session(session(bench, conduct)?)),
     }
 }
 
@@ -116,15 +116,15 @@ fn content(path: &Utf8Path) -> FileContent {
 }
 
 /// How the agent worked, from what was kept of its session.
-fn session(bench: &Bench<'_>, agent: &AgentRun) -> Result<Session, Stop> {
+fn session(bench: &Bench<'_>, conduct: &Conduct) -> Result<Session, Stop> {
     let profile = bench.trial.case.variant.agent.agent.profile();
     let mut session = Session {
         agent: profile.name.to_owned(),
-        is_reference: agent.is_reference,
+        is_reference: conduct.is_reference,
         tools: None,
         said: String::new(),
-        usage: agent.reading.usage,
-        seconds: rounded(agent.ended.seconds),
+        usage: conduct.usage,
+        seconds: conduct.seconds,
     };
     if profile.is_built_in() {
         // Terca itself asks no model and calls no tool; that is known.

@@ -5,12 +5,13 @@
 
 use std::time::Instant;
 
+use camino::Utf8Path;
 use terca_core::grade::{Grade, NoVerdict, judge, score};
 use terca_core::outcome::ErrorKind;
 use terca_core::scorecard::Scorecard;
 
-use super::agent::AgentRun;
 use super::bench::Bench;
+use super::conduct::Conduct;
 use super::gather::gather;
 use super::{Stop, rounded};
 use crate::tree;
@@ -23,19 +24,45 @@ pub(super) struct Graded {
     pub(super) score: f64,
 }
 
-pub(super) fn grade(bench: &mut Bench<'_>, agent: &AgentRun) -> Result<Graded, Stop> {
-    let eval = bench.trial.case.eval.clone();
-    if eval.tests.is_empty() {
-        let score = if agent.completed() { 1.0 } else { 0.0 };
-        return Ok(Graded { tests: Scorecard::default(), score });
+/// Grades the work in the trial's workspace.
+pub(super) fn grade(bench: &mut Bench<'_>, conduct: &Conduct) -> Result<Graded, Stop> {
+    if bench.trial.case.eval.tests.is_empty() {
+        return Ok(without_tests(conduct));
     }
-    lay_out_copy(bench)?;
+    // Put aside: absolute paths that were written into files and links while the agent worked still lead to the
+    // same things in the copy that takes its place.
+    let Room { workspace, left, .. } = &bench.room;
+    fs_err::rename(workspace, left)?;
+    fs_err::create_dir(workspace)?;
+    let left = left.clone();
+    grade_copy(bench, &left, conduct)
+}
+
+/// Grades a workspace that was saved, without touching it.
+pub(super) fn grade_saved(
+    bench: &mut Bench<'_>,
+    saved: &Utf8Path,
+    conduct: &Conduct,
+) -> Result<Graded, Stop> {
+    if bench.trial.case.eval.tests.is_empty() {
+        return Ok(without_tests(conduct));
+    }
+    grade_copy(bench, saved, conduct)
+}
+
+fn without_tests(conduct: &Conduct) -> Graded {
+    Graded { tests: Scorecard::default(), score: if conduct.completed { 1.0 } else { 0.0 } }
+}
+
+fn grade_copy(bench: &mut Bench<'_>, work: &Utf8Path, conduct: &Conduct) -> Result<Graded, Stop> {
+    lay_out_copy(bench, work)?;
+    let eval = bench.trial.case.eval.clone();
     let mut tests = Scorecard::default();
     let mut weighted = Vec::new();
     for test in &eval.tests {
         let started = Instant::now();
         bench.log.section(&format!("test: {}", test.name))?;
-        let evidence = gather(bench, test, agent)?;
+        let evidence = gather(bench, test, conduct)?;
         // A test that cannot tell is no failure of the agent's: the trial was not judged.
         let verdict = judge(test, &evidence).map_err(|NoVerdict(reason)| {
             Stop::error(ErrorKind::Setup, format!("test `{}`: {reason}", test.name))
@@ -49,13 +76,10 @@ pub(super) fn grade(bench: &mut Bench<'_>, agent: &AgentRun) -> Result<Graded, S
     Ok(Graded { tests, score: score(&weighted).unwrap_or(0.0) })
 }
 
-/// Puts what the agent left aside, and a copy with the hidden tests laid over it in its place: absolute paths
-/// that were written into files and links while the agent worked still lead to the same things.
-fn lay_out_copy(bench: &Bench<'_>) -> Result<(), Stop> {
-    let Room { workspace, left, .. } = &bench.room;
-    fs_err::rename(workspace, left)?;
-    fs_err::create_dir(workspace)?;
-    tree::lay_over(left, workspace)?;
+/// A copy of what the agent left, with the hidden tests laid over it.
+fn lay_out_copy(bench: &Bench<'_>, work: &Utf8Path) -> Result<(), Stop> {
+    let workspace = &bench.room.workspace;
+    tree::lay_over(work, workspace)?;
     if let Some(hidden) = &bench.trial.case.eval.tests_layer {
         tree::lay_over(hidden, workspace)?;
     }

@@ -13,6 +13,7 @@ mod attempts;
 mod bench;
 mod cheat;
 mod collect;
+mod conduct;
 mod gather;
 mod grade;
 mod headlines;
@@ -20,6 +21,7 @@ mod layers;
 mod listener;
 mod prepare;
 mod process;
+mod regrade;
 mod rules;
 
 use std::sync::Arc;
@@ -39,8 +41,10 @@ pub use crate::version::Versions;
 use crate::work::WorkDir;
 use agent::AgentRun;
 use bench::Bench;
+use conduct::Conduct;
 use grade::Graded;
 use prepare::Given;
+pub use regrade::{Ungradable, is_gradable, regrade};
 
 /// Which workspaces stay on disk.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -141,7 +145,9 @@ fn go_through(bench: &mut Bench<'_>, stages: &mut Stages) -> Result<(), Stop> {
     let agent = stages.agent.insert(agent);
     agent.may_be_judged()?;
     bench.phase(Phase::Tests);
-    let graded = timed(&mut stages.phases.tests, || grade::grade(bench, agent))?;
+    let conduct = Conduct::of(agent);
+    conduct.write(&bench.artifacts)?;
+    let graded = timed(&mut stages.phases.tests, || grade::grade(bench, &conduct))?;
     stages.graded = Some(graded);
     Ok(())
 }

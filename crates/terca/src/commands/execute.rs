@@ -3,8 +3,9 @@
 use std::error::Error;
 use std::io::{self, IsTerminal};
 use std::sync::Arc;
+use std::sync::mpsc::{Receiver, Sender};
 
-use camino::Utf8PathBuf;
+use camino::{Utf8Path, Utf8PathBuf};
 use serde_json::Value;
 use terca_core::agent::AgentRef;
 use terca_core::fingerprint::{CasePrint, Press};
@@ -19,7 +20,7 @@ use terca_engine::credentials;
 use terca_engine::environment::Host;
 use terca_engine::files;
 use terca_engine::interrupt::Interrupt;
-use terca_engine::scheduler::{self, Finished, Orders, Past};
+use terca_engine::scheduler::{self, Finished, Message, Orders, Past};
 use terca_engine::store::Store;
 use terca_engine::supervise::Crew;
 use terca_engine::trial::{Context, Keep, LayerKeys, Versions};
@@ -44,6 +45,8 @@ pub(super) struct Execution<'a> {
     pub(super) fingerprints: Vec<CasePrint>,
     layer_keys: LayerKeys,
 }
+
+type Mail = (Sender<Message>, Receiver<Message>);
 
 /// A run that has come to an end, and where it lies.
 pub(super) struct Done {
@@ -88,17 +91,22 @@ impl<'a> Execution<'a> {
         manifest(&planned.suite, &planned.plan, &settings, &self.mask)
     }
 
-    pub(super) fn carry_out(self, store: Store, past: Option<Past>) -> Result<Done, Box<dyn Error>> {
-        let Execution { args, common, planned, host, work, mask, limits, layer_keys, .. } = self;
-        // From here on a signal finds somebody who knows what to do.
+    /// How many trials can be in flight.
+    pub(super) fn at_once(&self) -> usize {
+        let agents = self.planned.trials.iter().map(|trial| trial.case.variant.agent.agent.profile().name);
+        self.limits.total(agents).max(1)
+    }
+
+    /// What all trials share. From here on a signal finds somebody who knows what to do.
+    pub(super) fn context(self, run_dir: &Utf8Path) -> io::Result<(Arc<Context>, Mail)> {
+        let Execution { args, planned, host, work, mask, layer_keys, .. } = self;
         let interrupt = Arc::new(Interrupt::new()?);
         let mail = scheduler::mailbox();
         signals::forward(&mail.0, &interrupt)?;
         supervise::prepare_process();
-        let run_dir = store.dir.clone();
-        let context = Arc::new(Context {
+        let context = Context {
             suite_dir: planned.suite.root.clone(),
-            run_dir: run_dir.clone(),
+            run_dir: run_dir.to_owned(),
             work,
             mask,
             host,
@@ -108,7 +116,14 @@ impl<'a> Execution<'a> {
             supervisors: Crew::default(),
             cache: Cache::new(&planned.suite.root, args.no_cache),
             layer_keys,
-        });
+        };
+        Ok((Arc::new(context), mail))
+    }
+
+    pub(super) fn carry_out(self, store: Store, past: Option<Past>) -> Result<Done, Box<dyn Error>> {
+        let (args, common, planned, limits) = (self.args, self.common, self.planned, self.limits.clone());
+        let run_dir = store.dir.clone();
+        let (context, mail) = self.context(&run_dir)?;
         let orders = Orders {
             suite: planned.suite.name.clone(),
             baseline: planned.suite.baseline.clone(),
@@ -196,7 +211,7 @@ pub(super) fn conclude(args: &RunArgs, common: &Common, done: &Done) -> u8 {
     if done.finished.interrupted { INTERRUPTED } else { exit_status(&results, args.fail_under) }
 }
 
-pub(super) fn show(results: &Results, run_dir: &camino::Utf8Path, common: &Common) {
+pub(super) fn show(results: &Results, run_dir: &Utf8Path, common: &Common) {
     let palette = Palette { colour: screen::colour(common.color, &io::stdout()) };
     let run_dir = screen::short(run_dir);
     screen::say_all(&[

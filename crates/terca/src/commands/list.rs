@@ -1,6 +1,6 @@
 //! `terca list`: the runs so far, one line each.
 
-use terca_engine::{discover, runs, store};
+use terca_engine::{clean, discover, runs, store};
 use terca_report::{Palette, RunRow, runs_table};
 
 use super::{MISUSE, TROUBLE};
@@ -34,7 +34,9 @@ pub(super) fn list(common: &Common) -> u8 {
 
 /// A run that cannot be read is still listed, with the reason.
 fn row(dir: &camino::Utf8Path, name: String) -> RunRow {
-    match runs::read(&store::runs_dir(dir).join(&name)) {
+    let dir = store::runs_dir(dir).join(&name);
+    let bytes = clean::bytes_below(&dir);
+    match runs::read(&dir) {
         Ok(run) => {
             let state = run.state;
             RunRow {
@@ -46,6 +48,7 @@ fn row(dir: &camino::Utf8Path, name: String) -> RunRow {
                 passed: state.counts.passed,
                 failed: state.counts.partial + state.counts.failed,
                 errors: state.counts.errors,
+                bytes,
                 note: None,
             }
         }
@@ -58,6 +61,7 @@ fn row(dir: &camino::Utf8Path, name: String) -> RunRow {
             passed: 0,
             failed: 0,
             errors: 0,
+            bytes,
             note: Some(error.to_string()),
         },
     }

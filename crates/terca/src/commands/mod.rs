@@ -1,11 +1,14 @@
 //! One file per command. Each returns an exit status.
 
 mod check;
+mod clean;
 mod doctor;
 mod execute;
 mod list;
 mod merge;
+mod past;
 mod plan;
+mod regrade;
 mod resume;
 mod run;
 mod show;
@@ -36,8 +39,10 @@ pub(crate) fn dispatch(cli: Cli) -> ExitCode {
         Some(Command::Validate(args)) => validate::validate(&args, &cli.common),
         Some(Command::Show(args)) => show::show(&args, &cli.common),
         Some(Command::Resume(args)) => resume::resume(&args, &cli.common),
+        Some(Command::Regrade(args)) => regrade::regrade(&args, &cli.common),
         Some(Command::Merge(args)) => merge::merge(&args, &cli.common),
         Some(Command::List) => list::list(&cli.common),
+        Some(Command::Clean(args)) => clean::clean(&args, &cli.common),
         Some(Command::Doctor) => doctor::doctor(&cli.common),
     };
     ExitCode::from(status)

@@ -3,14 +3,10 @@
 //! What is finished stays. The rest runs with the same plan, seed and settings; if the suite has changed since,
 //! nothing is mixed unless the user says so.
 
-use std::collections::HashMap;
 use std::error::Error;
 
 use camino::Utf8Path;
-use serde::Deserialize;
-use terca_core::event::TrialHead;
-use terca_core::fingerprint::{CasePrint, differences};
-use terca_core::matrix::TrialSpec;
+use terca_core::fingerprint::differences;
 use terca_core::outcome::Status;
 use terca_core::results::exit_status;
 use terca_core::state::{RunState, Trial};
@@ -20,18 +16,10 @@ use terca_engine::store::Store;
 use terca_engine::{discover, runs};
 
 use super::execute::{self, Execution};
-use super::plan::{self, Planned};
-use super::{MISUSE, TROUBLE};
+use super::past::{adopt, recorded};
+use super::{MISUSE, TROUBLE, plan};
 use crate::args::{Common, ResumeArgs, RunArgs};
 use crate::screen;
-
-/// What `run.json` keeps of how the run was started.
-#[derive(Deserialize)]
-struct Recorded {
-    seed: u64,
-    command: RunArgs,
-    fingerprints: Vec<CasePrint>,
-}
 
 pub(super) fn resume(args: &ResumeArgs, common: &Common) -> u8 {
     match try_resume(args, common) {
@@ -63,11 +51,13 @@ fn try_resume(args: &ResumeArgs, common: &Common) -> Result<u8, Box<dyn Error>> 
     let Some(mut planned) = plan::make(&selection, settings.shard, common, &host) else { return Ok(MISUSE) };
     let has_begun = !past.state.trials.is_empty();
     if has_begun {
-        let left = adopt(&mut planned, &past.state, args.errors);
-        if left.is_empty() {
+        adopt(&mut planned, &past.state);
+        let is_left = |id: u32| past.state.trial(id).is_some_and(|trial| is_open(trial, args.errors));
+        let trials = &planned.trials;
+        planned.order.retain(|index| is_left(trials[*index].id));
+        if planned.order.is_empty() {
             return Ok(nothing_left(&past, &settings, args));
         }
-        planned.order.retain(|index| left.contains(&planned.trials[*index].id));
     }
     let execution = match Execution::prepare(&settings, common, &planned, host) {
         Ok(execution) => execution,
@@ -90,42 +80,6 @@ fn misuse(text: &str) -> u8 {
 
 fn find(suite_dir: &Utf8Path, args: &ResumeArgs) -> Result<camino::Utf8PathBuf, Box<dyn Error>> {
     Ok(runs::find(suite_dir, args.run.as_deref())?)
-}
-
-fn recorded(dir: &Utf8Path) -> Result<Recorded, Box<dyn Error>> {
-    let plan = runs::plan(dir)?;
-    serde_json::from_value(plan).map_err(|error| {
-        format!(
-            "{dir}/run.json does not say how the run was started: {error} (start a new one with `terca run`)"
-        )
-        .into()
-    })
-}
-
-/// Gives the trials of the suite as it is now the ids they have in the run, and leaves out what the run does not
-/// have. Returns the ids that are still to be run.
-fn adopt(planned: &mut Planned, state: &RunState, errors_too: bool) -> Vec<u32> {
-    let name = |head: &TrialHead| {
-        (head.eval.clone(), head.environment.clone(), head.experiment.clone(), head.repetition)
-    };
-    let known: HashMap<_, &Trial> = state.trials.iter().map(|trial| (name(&trial.head), trial)).collect();
-    let mut left = Vec::new();
-    let mut trials = Vec::new();
-    let mut order = Vec::new();
-    for index in &planned.order {
-        let trial = &planned.trials[*index];
-        let Some(known) = known.get(&name(&TrialHead::of(trial))) else { continue };
-        order.push(known.head.id);
-        trials.push(TrialSpec { id: known.head.id, dir: known.head.dir.clone(), ..trial.clone() });
-        if is_open(known, errors_too) {
-            left.push(known.head.id);
-        }
-    }
-    trials.sort_by_key(|trial| trial.id);
-    let position = |id: &u32| trials.binary_search_by_key(id, |trial| trial.id).ok();
-    planned.order = order.iter().filter_map(position).collect();
-    planned.trials = trials;
-    left
 }
 
 fn is_open(trial: &Trial, errors_too: bool) -> bool {

@@ -1,0 +1,54 @@
+//! Runs of the past, in the light of the suite as it is now.
+
+use std::collections::HashMap;
+use std::error::Error;
+
+use camino::Utf8Path;
+use serde::Deserialize;
+use terca_core::event::TrialHead;
+use terca_core::fingerprint::CasePrint;
+use terca_core::matrix::TrialSpec;
+use terca_core::state::{RunState, Trial};
+use terca_engine::runs;
+
+use super::plan::Planned;
+use crate::args::RunArgs;
+
+/// What `run.json` keeps of how the run was started.
+#[derive(Deserialize)]
+pub(super) struct Recorded {
+    pub(super) seed: u64,
+    pub(super) command: RunArgs,
+    pub(super) fingerprints: Vec<CasePrint>,
+}
+
+pub(super) fn recorded(dir: &Utf8Path) -> Result<Recorded, Box<dyn Error>> {
+    let plan = runs::plan(dir)?;
+    serde_json::from_value(plan).map_err(|error| {
+        format!(
+            "{dir}/run.json does not say how the run was started: {error} (start a new one with `terca run`)"
+        )
+        .into()
+    })
+}
+
+/// Gives the trials of the suite as it is now the ids and folders they have in the run, and leaves out what the run
+/// does not have.
+pub(super) fn adopt(planned: &mut Planned, state: &RunState) {
+    let name = |head: &TrialHead| {
+        (head.eval.clone(), head.environment.clone(), head.experiment.clone(), head.repetition)
+    };
+    let known: HashMap<_, &Trial> = state.trials.iter().map(|trial| (name(&trial.head), trial)).collect();
+    let mut trials = Vec::new();
+    let mut order = Vec::new();
+    for index in &planned.order {
+        let trial = &planned.trials[*index];
+        let Some(known) = known.get(&name(&TrialHead::of(trial))) else { continue };
+        order.push(known.head.id);
+        trials.push(TrialSpec { id: known.head.id, dir: known.head.dir.clone(), ..trial.clone() });
+    }
+    trials.sort_by_key(|trial| trial.id);
+    let position = |id: &u32| trials.binary_search_by_key(id, |trial| trial.id).ok();
+    planned.order = order.iter().filter_map(position).collect();
+    planned.trials = trials;
+}
