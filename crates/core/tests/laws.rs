@@ -468,7 +468,7 @@ fn results_have_the_keys_of_the_specification() {
     let events = [start, finish].map(|kind| Event { seq: 1, at: at(1), kind });
     let results = serde_json::to_value(Results::of(&RunState::fold(&events))).unwrap();
     for (pointer, keys) in [
-        ("", "finishedAt run schemaVersion seed startedAt status suite summary tercaVersion trials"),
+        ("", "finishedAt grading run schemaVersion seed startedAt status suite summary tercaVersion trials"),
         (
             "/trials/0",
             "agent agentVersion attempts delivery dir durationSeconds environment error eval exitCode experiment id \

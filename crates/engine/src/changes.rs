@@ -4,8 +4,8 @@
 //! suite has it: a workspace is not copied twice to be compared once.
 
 use std::collections::{BTreeMap, HashMap};
-use std::fs::{File, Metadata};
-use std::io::{self, BufRead, BufReader};
+use std::fs::Metadata;
+use std::io;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
@@ -14,6 +14,7 @@ use camino::Utf8Path;
 use crate::diff::{Change, Version};
 use crate::ignored::Ignored;
 use crate::renames;
+use crate::same::have_same_bytes;
 use crate::tree::{self, Copied};
 
 /// The workspace as it was when the agent started.
@@ -171,29 +172,5 @@ impl Noted {
             Content::Link(target) => Version::of_link(target),
             Content::NotKept => Version::opaque(self.mode),
         }
-    }
-}
-
-pub fn have_same_bytes(a: &Path, b: &Path) -> bool {
-    let length = |path: &Path| std::fs::metadata(path).map(|meta| meta.len()).ok();
-    length(a) == length(b) && compare(a, b).unwrap_or(false)
-}
-
-/// Piece by piece: a file may be larger than the memory.
-fn compare(a: &Path, b: &Path) -> io::Result<bool> {
-    const PIECE: usize = 64 * 1024;
-    let (mut a, mut b) =
-        (BufReader::with_capacity(PIECE, File::open(a)?), BufReader::with_capacity(PIECE, File::open(b)?));
-    loop {
-        let (left, right) = (a.fill_buf()?, b.fill_buf()?);
-        let common = left.len().min(right.len());
-        if common == 0 {
-            return Ok(left.len() == right.len());
-        }
-        if left[..common] != right[..common] {
-            return Ok(false);
-        }
-        a.consume(common);
-        b.consume(common);
     }
 }

@@ -11,7 +11,7 @@ use similar::TextDiff;
 use terca_core::mask::Mask;
 use terca_core::prose;
 
-use crate::changes::have_same_bytes;
+use crate::same::have_same_bytes;
 
 /// Larger files are named, not shown.
 const LARGEST_SHOWN: u64 = 1024 * 1024;

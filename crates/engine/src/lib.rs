@@ -30,6 +30,7 @@ mod ignored;
 mod log;
 mod output;
 mod renames;
+mod same;
 mod stale;
 mod tail;
 mod tree;

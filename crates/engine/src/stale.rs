@@ -5,19 +5,23 @@
 
 use std::fs::File;
 use std::io;
-use std::os::unix::fs::MetadataExt;
+use std::os::unix::fs::{DirBuilderExt, MetadataExt};
 use std::time::Duration;
 
 use camino::{Utf8Path, Utf8PathBuf};
 use rustix::process::{Pid, Signal, kill_process};
 
 use crate::tree;
-use crate::work::{WorkDir, private_dir};
 
 /// The names of work directories: this and eight digits.
-const NAME: &str = "run-";
+pub(crate) const NAME: &str = "run-";
 /// A directory has this name until it is locked, so that nobody takes it for a dead run's.
 const DRAFT: &str = ".new-";
+
+/// A directory that nobody else can look into.
+pub(crate) fn private_dir(path: &Utf8Path) -> io::Result<()> {
+    std::fs::DirBuilder::new().mode(0o700).create(path)
+}
 
 /// A directory that is being made: locked, under a name that nobody takes for a finished one. Removed with the
 /// value, unless it was published.
@@ -56,15 +60,6 @@ impl Drop for Draft {
             let _ = tree::remove(&self.path);
         }
     }
-}
-
-/// A new work directory in `parent`.
-pub(crate) fn create(parent: &Utf8Path) -> io::Result<WorkDir> {
-    let draft = Draft::create(parent)?;
-    // Drawn from four thousand million; a name that is taken has something in it, and is refused.
-    let path = parent.join(format!("{NAME}{:08x}", fastrand::u32(..)));
-    let lock = draft.publish(&path)?;
-    Ok(WorkDir::new(path, lock))
 }
 
 /// Removes the drafts of programs that died.

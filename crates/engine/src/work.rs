@@ -6,11 +6,12 @@
 
 use std::fs::File;
 use std::io;
-use std::os::unix::fs::{DirBuilderExt, MetadataExt};
+use std::os::unix::fs::MetadataExt;
 
 use camino::{Utf8Path, Utf8PathBuf};
 
-use crate::{stale, tree};
+use crate::stale::{self, Draft, private_dir};
+use crate::tree;
 
 /// The directory of one run's rooms. Removed with the value; if Terca dies first, by the next that starts.
 #[derive(Debug)]
@@ -32,11 +33,16 @@ impl WorkDir {
         };
         nothing_to_read_above(&parent)?;
         stale::remove_all(&parent);
-        stale::create(&parent).map_err(|error| io::Error::new(error.kind(), format!("{parent}: {error}")))
+        WorkDir::in_parent(&parent)
+            .map_err(|error| io::Error::new(error.kind(), format!("{parent}: {error}")))
     }
 
-    pub(crate) fn new(path: Utf8PathBuf, lock: Option<File>) -> Self {
-        WorkDir { path, _lock: lock }
+    fn in_parent(parent: &Utf8Path) -> io::Result<Self> {
+        let draft = Draft::create(parent)?;
+        // Drawn from four thousand million; a name that is taken has something in it, and is refused.
+        let path = parent.join(format!("{}{:08x}", stale::NAME, fastrand::u32(..)));
+        let lock = draft.publish(&path)?;
+        Ok(WorkDir { path, _lock: lock })
     }
 
     /// A fresh room for a trial.
@@ -165,10 +171,6 @@ fn nothing_to_read_above(dir: &Utf8Path) -> io::Result<()> {
         }
     }
     Ok(())
-}
-
-pub(crate) fn private_dir(path: &Utf8Path) -> io::Result<()> {
-    std::fs::DirBuilder::new().mode(0o700).create(path)
 }
 
 /// `/var/tmp/terca-UID`, which must be a directory of ours: the place is open to everybody.

@@ -11,6 +11,7 @@ mod stream;
 use serde_json::{Value, json};
 
 use self::stream::Stream;
+use super::litellm;
 use super::{
     Agent, Capabilities, Decoder, Inputs, Invocation, Launch, PlacedFile, Profile, SideFile, Stdin,
     StopSignal,
@@ -30,24 +31,8 @@ static PROFILE: Profile = Profile {
     streams_events: false,
     // It reads none by itself; this is the one that it is told to read.
     rules_file: RULES,
-    credential_variables: &[
-        "OPENAI_API_KEY",
-        "ANTHROPIC_API_KEY",
-        "GEMINI_API_KEY",
-        "OPENROUTER_API_KEY",
-        "DEEPSEEK_API_KEY",
-        "GROQ_API_KEY",
-        "MISTRAL_API_KEY",
-        "XAI_API_KEY",
-        "AZURE_API_KEY",
-    ],
-    setting_variables: &[
-        "OPENAI_API_BASE",
-        "ANTHROPIC_API_BASE",
-        "AZURE_API_BASE",
-        "AZURE_API_VERSION",
-        "OLLAMA_API_BASE",
-    ],
+    credential_variables: litellm::CREDENTIAL_VARIABLES,
+    setting_variables: litellm::SETTING_VARIABLES,
     credential_files: &[],
     skills_dir: "",
     proved_with: "0.86.2",

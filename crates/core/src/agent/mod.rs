@@ -16,6 +16,8 @@ mod droid;
 mod gemini_cli;
 mod goose;
 mod kilo;
+mod litellm;
+mod mcp_tools;
 mod mini_swe_agent;
 mod nop;
 mod opencode;
@@ -34,7 +36,7 @@ use crate::delivery::McpDelivery;
 use crate::grade::Exit;
 use crate::mcp::McpServer;
 use crate::outcome::TrialError;
-use crate::transcript::{Record, Usage};
+use crate::transcript::{Record, Step, Usage};
 
 static AGENTS: &[&dyn Agent] = &[
     &gemini_cli::GeminiCli,
@@ -272,6 +274,18 @@ pub enum Line<'a> {
     },
 }
 
+impl<'a> Line<'a> {
+    /// The line as an event to be decoded, or what is said of one that is too long for that.
+    fn event(self) -> Result<&'a str, Step> {
+        match self {
+            Line::Text(text) => Ok(text),
+            Line::Oversized { bytes, .. } => {
+                Err(Step::Notice { text: format!("an event of {bytes} bytes was not decoded") })
+            }
+        }
+    }
+}
+
 /// Reads an agent's output, a line at a time.
 pub trait Decoder: Send {
     fn stdout(&mut self, line: Line<'_>) -> Vec<Record>;
@@ -328,7 +342,7 @@ impl PlainLines {
     const SHOWN: u64 = 2_000;
 
     fn record(&mut self, line: Line<'_>) -> Vec<Record> {
-        use crate::transcript::{Role, Step};
+        use crate::transcript::Role;
         self.line += 1;
         let step = match (self.line, line) {
             (n, _) if n > Self::SHOWN + 1 => return Vec::new(),

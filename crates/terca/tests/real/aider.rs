@@ -108,7 +108,7 @@ pub fn trouble_is_told_from_failure() {
         })
         .collect();
     let bench = bench.suite(&json!([{"name": "only"}]), &json!(evals));
-    bench.run().expect_status(3);
+    bench.run_all().expect_status(3);
 
     for (eval, kind, asked) in
         [("refused", "auth", 1), ("throttled", "rateLimit", 9), ("down", "modelApi", 9)]

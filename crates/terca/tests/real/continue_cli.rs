@@ -21,7 +21,7 @@ pub fn trouble_is_told_from_failure() {
         })
         .collect();
     let bench = bench.suite(&json!([{"name": "only"}]), &json!(evals));
-    bench.run().expect_status(3);
+    bench.run_all().expect_status(3);
 
     for (eval, kind) in [("refused", "auth"), ("throttled", "rateLimit"), ("down", "modelApi")] {
         let trial = bench.trial(eval, "only");

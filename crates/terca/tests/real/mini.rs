@@ -74,7 +74,7 @@ pub fn trouble_is_told_from_failure() {
     // It ends a command after half a minute otherwise.
     let bench =
         bench.suite(&json!([{"name": "only", "config": {"environment": {"timeout": 200}}}]), &json!(evals));
-    bench.run().expect_status(3);
+    bench.run_all().expect_status(3);
 
     for (eval, kind, asked) in
         [("refused", "auth", 1), ("throttled", "rateLimit", 4), ("down", "modelApi", 4)]

@@ -8,6 +8,7 @@ use super::ending;
 use super::errors::classify;
 use super::figures::{Figures, plain};
 use super::wire::{Block, Event, Message, SessionResult, Stamped, System};
+use crate::agent::mcp_tools::server_of;
 use crate::agent::{Decoder, Ending, Line, Reading};
 use crate::delivery::{McpDelivery, McpStatus};
 use crate::grade::Exit;
@@ -132,11 +133,7 @@ impl Stream {
 
     /// MCP tools are called `mcp__<server>__<tool>`, with `_` for what may not stand in such a name.
     fn server_of(&self, tool: &str) -> Option<String> {
-        let rest = tool.strip_prefix("mcp__")?;
-        let named = |server: &&String| {
-            rest.strip_prefix(&*tool_name(server)).is_some_and(|rest| rest.starts_with("__"))
-        };
-        self.servers.iter().filter(named).max_by_key(|server| server.len()).cloned()
+        server_of(&self.servers, tool.strip_prefix("mcp__")?, "__")
     }
 
     fn server_status(&self, server: &str) -> Option<McpStatus> {
@@ -187,12 +184,6 @@ impl Stream {
         };
         (Ending::Failed(TrialError::new(kind, format!("the session has no end: {words}"))), Vec::new())
     }
-}
-
-/// A server's name as it stands in the names of its tools.
-fn tool_name(server: &str) -> String {
-    let allowed = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == '-';
-    server.chars().map(|c| if allowed(c) { c } else { '_' }).collect()
 }
 
 impl Decoder for Stream {

@@ -7,11 +7,12 @@ use serde_json::Value;
 use super::errors::{classify, kind_of};
 use super::log::Log;
 use super::wire::{Content, Event, Failure, RunResult, Stamped, Used, Written};
+use crate::agent::mcp_tools::server_of;
 use crate::agent::{Decoder, Ending, Line, Reading};
 use crate::delivery::{McpDelivery, McpStatus};
 use crate::grade::Exit;
 use crate::outcome::{ErrorKind, TrialError};
-use crate::transcript::{Record, Role, Step, Usage};
+use crate::transcript::{Record, Role, Step, Usage, total};
 
 #[derive(Debug, Default)]
 pub(super) struct Stream {
@@ -88,12 +89,7 @@ impl Stream {
 
     /// MCP tools are called `<server>__<tool>`, with `_` for what a tool's name cannot have.
     fn server_of(&self, tool: &str) -> Option<String> {
-        let plain = |c: char| if c.is_ascii_alphanumeric() || c == '-' { c } else { '_' };
-        let named = |server: &&String| {
-            let server: String = server.chars().map(plain).collect();
-            tool.strip_prefix(&server).is_some_and(|rest| rest.starts_with("__"))
-        };
-        self.servers.iter().filter(named).max_by_key(|server| server.len()).cloned()
+        server_of(&self.servers, tool, "__")
     }
 
     fn total_usage(&self) -> Usage {
@@ -101,7 +97,7 @@ impl Stream {
         if self.used.is_empty() {
             return counted;
         }
-        let sum = |figure: fn(&Used) -> u64| Some(self.used.iter().map(figure).sum());
+        let sum = |figure: fn(&Used) -> u64| Some(total(self.used.iter().map(figure)));
         // Without the digits that only adding up has brought in.
         let cost = (self.cost * 1e9).round() / 1e9;
         Usage {
@@ -236,12 +232,9 @@ fn message(error: &Value) -> String {
 impl Decoder for Stream {
     fn stdout(&mut self, line: Line<'_>) -> Vec<Record> {
         self.line += 1;
-        let text = match line {
-            Line::Text(text) => text,
-            Line::Oversized { bytes, .. } => {
-                let text = format!("an event of {bytes} bytes was not decoded");
-                return vec![self.record(None, Step::Notice { text })];
-            }
+        let text = match line.event() {
+            Ok(text) => text,
+            Err(notice) => return vec![self.record(None, notice)],
         };
         let Ok(Stamped { time, line }) = serde_json::from_str(text) else { return Vec::new() };
         self.written(line).into_iter().map(|step| self.record(time.clone(), step)).collect()

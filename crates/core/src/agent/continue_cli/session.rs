@@ -10,7 +10,7 @@ use crate::agent::{Decoder, Ending, Line, Reading};
 use crate::delivery::{McpDelivery, McpStatus};
 use crate::grade::Exit;
 use crate::outcome::{ErrorKind, TrialError};
-use crate::transcript::{Record, Role, Step, Usage};
+use crate::transcript::{Record, Role, Step, Usage, total};
 
 /// Its own tools. Those of MCP servers have no sign of whose they are.
 const OWN_TOOLS: [&str; 17] = [
@@ -118,7 +118,8 @@ fn usage(history: &[Item]) -> Usage {
     let answers: Vec<&Tokens> = history.iter().filter_map(|item| item.message.usage.as_ref()).collect();
     // An answer without a figure makes the sum unknown.
     let sum = |figure: fn(&Tokens) -> Option<u64>| -> Option<u64> {
-        if answers.is_empty() { None } else { answers.iter().map(|tokens| figure(tokens)).sum() }
+        let figures: Option<Vec<u64>> = answers.iter().map(|tokens| figure(tokens)).collect();
+        figures.filter(|figures| !figures.is_empty()).map(total)
     };
     Usage {
         requests: (!answers.is_empty()).then_some(answers.len() as u64),

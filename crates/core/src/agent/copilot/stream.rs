@@ -8,7 +8,7 @@ use crate::agent::{Decoder, Ending, Line, Reading};
 use crate::delivery::{McpDelivery, McpStatus};
 use crate::grade::Exit;
 use crate::outcome::{ErrorKind, TrialError};
-use crate::transcript::{Record, Role, Step, Usage};
+use crate::transcript::{Record, Role, Step, Usage, total};
 
 #[derive(Debug, Default)]
 pub(super) struct Stream {
@@ -98,7 +98,7 @@ impl Stream {
         if self.used.is_empty() {
             return counted;
         }
-        let sum = |figure: fn(&Used) -> u64| Some(self.used.iter().map(figure).sum());
+        let sum = |figure: fn(&Used) -> u64| Some(total(self.used.iter().map(figure)));
         Usage {
             input_tokens: sum(|used| used.input_tokens),
             cached_input_tokens: sum(|used| used.cache_read_tokens),
@@ -169,12 +169,9 @@ fn tool_end(end: ToolEnd) -> Step {
 impl Decoder for Stream {
     fn stdout(&mut self, line: Line<'_>) -> Vec<Record> {
         self.line += 1;
-        let text = match line {
-            Line::Text(text) => text,
-            Line::Oversized { bytes, .. } => {
-                let text = format!("an event of {bytes} bytes was not decoded");
-                return vec![self.record(None, Step::Notice { text })];
-            }
+        let text = match line.event() {
+            Ok(text) => text,
+            Err(notice) => return vec![self.record(None, notice)],
         };
         let Ok(Stamped { timestamp, agent, exit_code, event }) = serde_json::from_str(text) else {
             return Vec::new();

@@ -7,6 +7,7 @@ use serde_json::Value;
 
 use super::LOG;
 use super::wire::{Event, Reloaded, Stamped, Totals};
+use crate::agent::mcp_tools::server_of;
 use crate::agent::pi::errors::{classify, of_request};
 use crate::agent::{Decoder, Ending, Line, Reading};
 use crate::delivery::{McpDelivery, McpStatus};
@@ -105,12 +106,7 @@ impl Stream {
 
     /// MCP tools are called `<server>___<tool>`, with `_` for what a tool's name cannot have.
     fn server_of(&self, tool: &str) -> Option<String> {
-        let plain = |c: char| if c.is_ascii_alphanumeric() || c == '-' { c } else { '_' };
-        let named = |server: &&String| {
-            let server: String = server.chars().map(plain).collect();
-            tool.strip_prefix(&server).is_some_and(|rest| rest.starts_with("___"))
-        };
-        self.servers.iter().filter(named).max_by_key(|server| server.len()).cloned()
+        server_of(&self.servers, tool, "___")
     }
 
     fn total_usage(&self) -> Usage {

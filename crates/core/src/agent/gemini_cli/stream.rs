@@ -6,6 +6,7 @@ use serde_json::Value;
 
 use super::errors::classify;
 use super::wire::{Event, EventError, EventType, ResultStats, SessionLine, SessionTokens};
+use crate::agent::mcp_tools::server_of;
 use crate::agent::{Decoder, Ending, LONGEST_MESSAGE, Line, Reading, note};
 use crate::delivery::{McpDelivery, McpStatus};
 use crate::grade::Exit;
@@ -113,10 +114,7 @@ impl Stream {
 
     /// MCP tools are called `mcp_<server>_<tool>`.
     fn server_of(&self, tool: &str) -> Option<String> {
-        let rest = tool.strip_prefix("mcp_")?;
-        let named =
-            |server: &&String| rest.strip_prefix(server.as_str()).is_some_and(|rest| rest.starts_with('_'));
-        self.servers.iter().filter(named).max_by_key(|server| server.len()).cloned()
+        server_of(&self.servers, tool.strip_prefix("mcp_")?, "_")
     }
 
     fn session_usage(&self) -> Usage {

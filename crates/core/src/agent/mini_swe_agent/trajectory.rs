@@ -7,7 +7,7 @@ use super::wire::{Document, Message, Tokens};
 use crate::agent::{Decoder, Ending, Line, Reading};
 use crate::grade::Exit;
 use crate::outcome::{ErrorKind, TrialError};
-use crate::transcript::{Record, Role, Step, Usage};
+use crate::transcript::{Record, Role, Step, Usage, total};
 
 #[derive(Debug, Default)]
 pub(super) struct Trajectory {
@@ -106,7 +106,8 @@ fn usage(document: &Document) -> Usage {
     let answers: Vec<Tokens> = document.messages.iter().filter_map(tokens).collect();
     // An answer without a figure makes the sum unknown.
     let sum = |figure: fn(&Tokens) -> Option<u64>| -> Option<u64> {
-        if answers.is_empty() { None } else { answers.iter().map(figure).sum() }
+        let figures: Option<Vec<u64>> = answers.iter().map(figure).collect();
+        figures.filter(|figures| !figures.is_empty()).map(total)
     };
     let calls = document
         .messages

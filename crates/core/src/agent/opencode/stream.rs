@@ -7,6 +7,7 @@ use jiff::Timestamp;
 use super::errors::{classify, kind_of};
 use super::log::Log;
 use super::wire::{Event, Finish, Stamped, ToolPart};
+use crate::agent::mcp_tools::server_of;
 use crate::agent::{Decoder, Ending, Line, Reading};
 use crate::delivery::{McpDelivery, McpStatus};
 use crate::grade::Exit;
@@ -93,12 +94,7 @@ impl Stream {
 
     /// MCP tools are called `<server>_<tool>`, with `_` for what a tool's name cannot have.
     fn server_of(&self, tool: &str) -> Option<String> {
-        let plain = |c: char| if c.is_ascii_alphanumeric() || c == '-' { c } else { '_' };
-        let named = |server: &&String| {
-            let server: String = server.chars().map(plain).collect();
-            tool.strip_prefix(&server).is_some_and(|rest| rest.starts_with('_'))
-        };
-        self.servers.iter().filter(named).max_by_key(|server| server.len()).cloned()
+        server_of(&self.servers, tool, "_")
     }
 
     fn total_usage(&self) -> Usage {
@@ -212,12 +208,9 @@ impl Stream {
 impl Decoder for Stream {
     fn stdout(&mut self, line: Line<'_>) -> Vec<Record> {
         self.line += 1;
-        let text = match line {
-            Line::Text(text) => text,
-            Line::Oversized { bytes, .. } => {
-                let text = format!("an event of {bytes} bytes was not decoded");
-                return vec![self.record(None, Step::Notice { text })];
-            }
+        let text = match line.event() {
+            Ok(text) => text,
+            Err(notice) => return vec![self.record(None, notice)],
         };
         let Ok(Stamped { timestamp, session, event }) = serde_json::from_str(text) else {
             return Vec::new();

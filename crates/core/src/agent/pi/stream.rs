@@ -9,7 +9,7 @@ use super::wire::{Answer, Event, Message, Part, Tokens};
 use crate::agent::{Decoder, Ending, Line, Reading};
 use crate::grade::Exit;
 use crate::outcome::{ErrorKind, TrialError};
-use crate::transcript::{Record, Role, Step, Usage};
+use crate::transcript::{Record, Role, Step, Usage, total};
 
 /// How a line begins that repeats what has been said so far with every word that is added: most of the output.
 const REPETITION: &str = r#"{"type":"message_update""#;
@@ -119,7 +119,7 @@ impl Stream {
             tool_calls: Some(self.tool_calls),
             ..Usage::default()
         };
-        let sum = |figure: fn(&Tokens) -> u64| self.used.iter().map(figure).sum::<u64>();
+        let sum = |figure: fn(&Tokens) -> u64| total(self.used.iter().map(figure));
         let input = sum(|tokens| tokens.input + tokens.cache_read + tokens.cache_write);
         let output = sum(|tokens| tokens.output);
         // The zeros of a service that gives no figures are none.

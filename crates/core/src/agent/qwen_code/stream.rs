@@ -6,6 +6,7 @@ use serde_json::Value;
 
 use super::errors::classify;
 use super::wire::{Block, Content, Event, Message, Outcome, SessionLine, System, Tokens};
+use crate::agent::mcp_tools::server_of;
 use crate::agent::{Decoder, Ending, Line, Reading};
 use crate::delivery::{McpDelivery, McpStatus};
 use crate::grade::Exit;
@@ -101,10 +102,7 @@ impl Stream {
 
     /// MCP tools are called `mcp__<server>__<tool>`.
     fn server_of(&self, tool: &str) -> Option<String> {
-        let rest = tool.strip_prefix("mcp__")?;
-        let named =
-            |server: &&String| rest.strip_prefix(server.as_str()).is_some_and(|rest| rest.starts_with("__"));
-        self.servers.iter().filter(named).max_by_key(|server| server.len()).cloned()
+        server_of(&self.servers, tool.strip_prefix("mcp__")?, "__")
     }
 
     fn total_usage(&self) -> Usage {
