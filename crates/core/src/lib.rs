@@ -11,6 +11,7 @@
 //! ```
 
 pub mod agent;
+pub mod compare;
 pub mod config;
 pub mod delivery;
 pub mod diagnostic;
@@ -42,3 +43,6 @@ pub mod stats;
 pub mod summary;
 pub mod trajectory;
 pub mod transcript;
+
+#[cfg(test)]
+mod fixture;

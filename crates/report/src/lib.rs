@@ -11,7 +11,7 @@
 //! | | | [`closing()`] | counts, warnings, where the results are |
 //!
 //! [`plan_overview`] and [`plan_trials`] show a run that is yet to come, [`runs_table`] those that were,
-//! [`proofs_table`] what a run of `terca validate` says about its evals.
+//! [`proofs_table`] what a run of `terca validate` says about its evals, [`compared()`] what `terca compare` found.
 //!
 //! Text flows one way: foreign text enters a [`spans::Spans`] and is cleaned there; it is measured, aligned and
 //! cut as text; colour and the cursor's movements are added last. So no name, message or agent can garble a
@@ -20,6 +20,7 @@
 pub mod agents;
 pub mod bar;
 pub mod closing;
+pub mod compared;
 pub mod failures;
 pub mod figure;
 pub mod frame;
@@ -50,6 +51,7 @@ mod screen;
 
 pub use agents::{AgentRow, agents_table};
 pub use closing::closing;
+pub use compared::{compared, compared_markdown};
 pub use failures::failures;
 pub use frame::frame;
 pub use jsonl::JsonLines;

@@ -1,6 +1,7 @@
 //! One file per command. Each returns an exit status.
 
 mod check;
+mod compare;
 mod doctor;
 mod execute;
 mod list;
@@ -9,6 +10,7 @@ mod plan;
 mod resume;
 mod run;
 mod show;
+mod suite_runs;
 mod validate;
 
 use std::process::ExitCode;
@@ -35,6 +37,7 @@ pub(crate) fn dispatch(cli: Cli) -> ExitCode {
         Some(Command::Check(args)) => check::check(&args, &cli.common),
         Some(Command::Validate(args)) => validate::validate(&args, &cli.common),
         Some(Command::Show(args)) => show::show(&args, &cli.common),
+        Some(Command::Compare(args)) => compare::compare(&args, &cli.common),
         Some(Command::Resume(args)) => resume::resume(&args, &cli.common),
         Some(Command::Merge(args)) => merge::merge(&args, &cli.common),
         Some(Command::List) => list::list(&cli.common),
