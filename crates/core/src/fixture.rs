@@ -40,7 +40,7 @@ impl RunState {
                 experiment: experiment.to_owned(),
                 repetition,
                 dir: format!("{eval}/{environment}.{experiment}.{repetition:02}").into(),
-                agent: "nop".to_owned(),
+                agent: "gemini-cli".to_owned(),
                 model: None,
             };
             self.trials.push(Trial { head, report, live: None, earlier: Vec::new() });

@@ -98,10 +98,14 @@ fn unknown(name: &str, names: &[String]) -> RunsError {
     RunsError::Unknown { name: name.to_owned(), known: format!("{}{more}", last.join(", ")) }
 }
 
-/// The same, or the path of a run's folder, from another suite or another machine say.
+/// The same, or the path of a run's folder, from another suite or another machine say. A path that leads nowhere is
+/// not taken for a run of this suite that happens to have the same name.
 pub fn find_anywhere(suite_dir: &Utf8Path, name: &str) -> Result<Utf8PathBuf, RunsError> {
-    let path = Utf8Path::new(name);
-    if path.join(EVENTS).is_file() { Ok(path.to_owned()) } else { find(suite_dir, Some(name)) }
+    let places = [Utf8PathBuf::from(name), suite_dir.join(name)];
+    if let Some(dir) = places.into_iter().find(|dir| dir.join(EVENTS).is_file()) {
+        return Ok(dir);
+    }
+    if name.contains('/') { Err(unknown(name, &names(suite_dir)?)) } else { find(suite_dir, Some(name)) }
 }
 
 /// Folds the journal of a run.

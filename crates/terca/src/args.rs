@@ -59,6 +59,8 @@ pub enum Command {
     Show(ShowArgs),
     /// Compare the experiments of a run, its environments, or two runs: is it better, worse, or noise?
     Compare(CompareArgs),
+    /// Say what a run would cost and which differences it could see; run nothing
+    Plan(PlanArgs),
     /// Finish an interrupted run
     Resume(ResumeArgs),
     /// Join the runs of the parts of a plan (--shard) into one
@@ -256,6 +258,27 @@ pub enum CompareFormat {
     Table,
     Json,
     Markdown,
+}
+
+#[derive(Debug, Clone, Args)]
+pub struct PlanArgs {
+    #[command(flatten)]
+    pub selection: SelectionArgs,
+    /// Trials in flight at once
+    #[arg(short = 'c', long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=10_000))]
+    pub concurrency: Option<u32>,
+    /// Say what it takes to see a difference of so many points in four of five cases
+    #[arg(long, value_name = "POINTS", value_parser = points)]
+    pub detect: Option<f64>,
+    /// How to write it
+    #[arg(long, value_enum, default_value_t = TableFormat::Table)]
+    pub format: TableFormat,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum TableFormat {
+    Table,
+    Json,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, ValueEnum)]

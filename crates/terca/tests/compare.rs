@@ -82,7 +82,9 @@ fn environments_of_a_run_and_what_is_inconclusive() {
 
 #[test]
 fn a_regression_between_two_runs() {
-    let project = run(suite(&HELPS), 1, 0, &[]);
+    let mut passes = HELPS;
+    passes[7] = (1, 1);
+    let project = run(suite(&passes), 1, 0, &[]);
     // An eval goes, another comes, a third changes; and the agent got worse.
     let project = eval(project, "eval8", 3, 3);
     let project = eval(project, "eval1", 2, 4);
@@ -146,6 +148,7 @@ fn wrong_usage_says_what_is_right() {
     project.terca(&["-n", "1", "--fail-under", "0"]).expect_status(0);
     project.terca(&["-n", "1", "-x", "control", "--fail-under", "0"]).expect_status(0);
     refused(&["7"], "no run `7`; the runs are");
+    refused(&["1", "/nowhere/1"], "no run `/nowhere/1`");
     refused(&["1", "1"], "cannot be compared with itself");
     refused(&["1", "--baseline", "contrl"], "did you mean `control`?");
     refused(&["1", "2", "--baseline", "3"], "--baseline 3: the runs are");

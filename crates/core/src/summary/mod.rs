@@ -30,6 +30,7 @@ pub use comparison::{Comparison, EvalEffect, Repetitions};
 pub use delivery::{DeliveryCounts, McpCounts};
 pub use effect::Effect;
 pub use figures::{Figures, Reliability};
+pub(crate) use outlook::fewest_evals;
 pub use outlook::{Outlook, Proposal};
 pub use side::{Arms, Side};
 pub use verdict::Verdict;

@@ -4,6 +4,7 @@ mod check;
 mod compare;
 mod doctor;
 mod execute;
+mod forecast;
 mod list;
 mod merge;
 mod plan;
@@ -38,6 +39,7 @@ pub(crate) fn dispatch(cli: Cli) -> ExitCode {
         Some(Command::Validate(args)) => validate::validate(&args, &cli.common),
         Some(Command::Show(args)) => show::show(&args, &cli.common),
         Some(Command::Compare(args)) => compare::compare(&args, &cli.common),
+        Some(Command::Plan(args)) => forecast::plan(&args, &cli.common),
         Some(Command::Resume(args)) => resume::resume(&args, &cli.common),
         Some(Command::Merge(args)) => merge::merge(&args, &cli.common),
         Some(Command::List) => list::list(&cli.common),

@@ -3,7 +3,7 @@
 use camino::Utf8Path;
 use terca_testkit::Project;
 
-use super::project;
+use crate::common::project;
 
 /// The agent of the suite: each trial takes the next free number of its eval and arm. What is in `_mode` shifts the
 /// number of trials that pass, so that two runs can differ.
@@ -59,7 +59,8 @@ macro_rules! assert_told {
         let mut settings = insta::Settings::clone_current();
         settings.add_filter(r"\d{4}-\d\d-\d\d-(\d{3})", "2026-11-14-$1");
         settings.add_filter(r" +\d+\.\d+×  (BETTER|WORSE|EQUIVALENT|INCONCLUSIVE)", " [time]  $1");
-        settings.add_filter(r"\d+\.\ds\b|\b\d+s\b|\d+m \d\ds", "[time]");
+        settings.add_filter(r"(?m) {2,}time$", "  time");
+        settings.add_filter(r" {2,}(\d+\.\ds|\d+s|\d+m \d\ds|\d+h \d\dm)", "  [time]");
         settings.bind(|| insta::assert_snapshot!($name, $text));
     };
 }
