@@ -61,6 +61,8 @@ pub enum Command {
     Compare(CompareArgs),
     /// Say what a run would cost and which differences it could see; run nothing
     Plan(PlanArgs),
+    /// Say which evals tell something, which do not, and what each costs
+    Health(HealthArgs),
     /// Finish an interrupted run
     Resume(ResumeArgs),
     /// Join the runs of the parts of a plan (--shard) into one
@@ -270,6 +272,16 @@ pub struct PlanArgs {
     /// Say what it takes to see a difference of so many points in four of five cases
     #[arg(long, value_name = "POINTS", value_parser = points)]
     pub detect: Option<f64>,
+    /// How to write it
+    #[arg(long, value_enum, default_value_t = TableFormat::Table)]
+    pub format: TableFormat,
+}
+
+#[derive(Debug, Clone, Args)]
+pub struct HealthArgs {
+    /// Runs: names, numbers, or paths of their folders (default: all of the suite)
+    #[arg(value_name = "RUN")]
+    pub runs: Vec<String>,
     /// How to write it
     #[arg(long, value_enum, default_value_t = TableFormat::Table)]
     pub format: TableFormat,

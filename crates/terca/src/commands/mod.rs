@@ -5,6 +5,7 @@ mod compare;
 mod doctor;
 mod execute;
 mod forecast;
+mod health;
 mod list;
 mod merge;
 mod plan;
@@ -40,6 +41,7 @@ pub(crate) fn dispatch(cli: Cli) -> ExitCode {
         Some(Command::Show(args)) => show::show(&args, &cli.common),
         Some(Command::Compare(args)) => compare::compare(&args, &cli.common),
         Some(Command::Plan(args)) => forecast::plan(&args, &cli.common),
+        Some(Command::Health(args)) => health::health(&args, &cli.common),
         Some(Command::Resume(args)) => resume::resume(&args, &cli.common),
         Some(Command::Merge(args)) => merge::merge(&args, &cli.common),
         Some(Command::List) => list::list(&cli.common),
