@@ -144,24 +144,50 @@ const OF_VARIANT: [&str; 7] = ["agent", "model", "rules", "skills", "MCP servers
 
 /// What differs, a line each; nothing when the two plans are the same.
 pub fn differences(before: &[CasePrint], now: &[CasePrint]) -> Vec<String> {
+    let changed = Changes::between(before, now);
     let (before, now) = (by_case(before), by_case(now));
-    let mut changed: BTreeMap<String, BTreeSet<&str>> = BTreeMap::new();
-    for (case, old) in &before {
-        let Some(new) = now.get(case) else { continue };
-        for (part, _) in old.iter().filter(|(part, hash)| new.get(*part) != Some(hash)) {
-            let of_variant = OF_VARIANT.contains(&part.as_str());
-            let whose = if of_variant { case.variant() } else { case.eval.to_owned() };
-            changed.entry(whose).or_default().insert(part);
-        }
-    }
-    let changed = changed.into_iter().map(|(whose, parts)| {
-        let parts: Vec<&str> = parts.into_iter().collect();
-        format!("{whose}: the {} changed", prose::list(&parts, "and"))
-    });
     changed
+        .words()
+        .into_iter()
         .chain(missing_from(&now, &before).map(|case| format!("{case} is not in the suite any more")))
         .chain(missing_from(&before, &now).map(|case| format!("{case} is new")))
         .collect()
+}
+
+/// What changed of what two plans have in common: which parts of which eval, or of which variant.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub struct Changes {
+    pub evals: BTreeMap<String, BTreeSet<String>>,
+    pub variants: BTreeMap<String, BTreeSet<String>>,
+}
+
+impl Changes {
+    pub fn between(before: &[CasePrint], now: &[CasePrint]) -> Self {
+        let now = by_case(now);
+        let mut changes = Changes::default();
+        for (case, old) in by_case(before) {
+            let Some(new) = now.get(&case) else { continue };
+            for (part, _) in old.iter().filter(|(part, hash)| new.get(*part) != Some(hash)) {
+                let of_variant = OF_VARIANT.contains(&part.as_str());
+                let parts = if of_variant {
+                    changes.variants.entry(case.variant())
+                } else {
+                    changes.evals.entry(case.eval.to_owned())
+                };
+                parts.or_default().insert(part.clone());
+            }
+        }
+        changes
+    }
+
+    /// `fib: the prompt and tests changed`.
+    pub fn words(&self) -> Vec<String> {
+        let words = |(whose, parts): (&String, &BTreeSet<String>)| {
+            let parts: Vec<&String> = parts.iter().collect();
+            format!("{whose}: the {} changed", prose::list(&parts, "and"))
+        };
+        self.evals.iter().chain(&self.variants).map(words).collect()
+    }
 }
 
 /// Which case a fingerprint is of.

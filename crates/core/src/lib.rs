@@ -11,13 +11,17 @@
 //! ```
 
 pub mod agent;
+pub mod compare;
 pub mod config;
 pub mod delivery;
 pub mod diagnostic;
 pub mod event;
 mod filler;
 pub mod fingerprint;
+pub mod forecast;
 pub mod grade;
+pub mod health;
+pub mod history;
 pub mod json;
 pub mod limits;
 pub mod manifest;
@@ -42,3 +46,6 @@ pub mod stats;
 pub mod summary;
 pub mod trajectory;
 pub mod transcript;
+
+#[cfg(test)]
+mod fixture;

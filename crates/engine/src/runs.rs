@@ -6,6 +6,7 @@ use std::io::{self, Read, Seek, SeekFrom};
 use camino::{Utf8Path, Utf8PathBuf};
 use serde_json::Value;
 use terca_core::event::{Event, EventKind, RunStatus};
+use terca_core::fingerprint::CasePrint;
 use terca_core::results::Results;
 use terca_core::state::RunState;
 use thiserror::Error;
@@ -97,6 +98,16 @@ fn unknown(name: &str, names: &[String]) -> RunsError {
     RunsError::Unknown { name: name.to_owned(), known: format!("{}{more}", last.join(", ")) }
 }
 
+/// The same, or the path of a run's folder, from another suite or another machine say. A path that leads nowhere is
+/// not taken for a run of this suite that happens to have the same name.
+pub fn find_anywhere(suite_dir: &Utf8Path, name: &str) -> Result<Utf8PathBuf, RunsError> {
+    let places = [Utf8PathBuf::from(name), suite_dir.join(name)];
+    if let Some(dir) = places.into_iter().find(|dir| dir.join(EVENTS).is_file()) {
+        return Ok(dir);
+    }
+    if name.contains('/') { Err(unknown(name, &names(suite_dir)?)) } else { find(suite_dir, Some(name)) }
+}
+
 /// Folds the journal of a run.
 pub fn read(dir: &Utf8Path) -> Result<PastRun, RunsError> {
     let mut state = RunState::default();
@@ -137,6 +148,12 @@ pub fn plan(dir: &Utf8Path) -> Result<Value, RunsError> {
     let path = dir.join(RUN);
     let text = std::fs::read(&path).map_err(|source| RunsError::Read { path: path.clone(), source })?;
     serde_json::from_slice(&text).map_err(|error| RunsError::Read { path, source: error.into() })
+}
+
+/// What the cases of a run were made from, if its `run.json` says so.
+pub fn fingerprints(dir: &Utf8Path) -> Option<Vec<CasePrint>> {
+    let mut plan = plan(dir).ok()?;
+    serde_json::from_value(plan.get_mut("fingerprints")?.take()).ok()
 }
 
 /// The latest run, if it was interrupted. Looks at the end of its journal alone.

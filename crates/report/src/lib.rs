@@ -11,7 +11,8 @@
 //! | | | [`closing()`] | counts, warnings, where the results are |
 //!
 //! [`plan_overview`] and [`plan_trials`] show a run that is yet to come, [`runs_table`] those that were,
-//! [`proofs_table`] what a run of `terca validate` says about its evals.
+//! [`proofs_table`] what a run of `terca validate` says about its evals, [`compared()`] what `terca compare` found,
+//! [`forecast()`] what a run would take and could show, [`health()`] what the evals tell and cost.
 //!
 //! Text flows one way: foreign text enters a [`spans::Spans`] and is cleaned there; it is measured, aligned and
 //! cut as text; colour and the cursor's movements are added last. So no name, message or agent can garble a
@@ -20,11 +21,14 @@
 pub mod agents;
 pub mod bar;
 pub mod closing;
+pub mod compared;
 pub mod failures;
 pub mod figure;
+pub mod forecast;
 pub mod frame;
 pub mod grid;
 pub mod header;
+pub mod health;
 pub mod jsonl;
 pub mod line;
 pub mod memo;
@@ -51,8 +55,11 @@ mod screen;
 
 pub use agents::{AgentRow, agents_table};
 pub use closing::closing;
+pub use compared::{compared, compared_markdown};
 pub use failures::failures;
+pub use forecast::forecast;
 pub use frame::frame;
+pub use health::health;
 pub use jsonl::JsonLines;
 pub use painter::RESTORE;
 pub use plain::Plain;

@@ -19,12 +19,13 @@ use crate::spans::Spans;
 use crate::style::{Palette, Tone};
 use crate::width::{clean, spaces, width};
 
-const INDENT: usize = 2;
+pub(crate) const INDENT: usize = 2;
 /// Longer lines of prose are hard to read, however wide the screen.
-const WIDEST_PROSE: usize = 110;
+pub(crate) const WIDEST_PROSE: usize = 110;
 
 /// What is left out when the screen is narrow; when even the last is too wide, the sentences say it all.
-const LEFT_OUT: [&[&str]; 4] = [&[], &["tokens"], &["tokens", "time"], &["tokens", "time", "cost"]];
+pub(crate) const LEFT_OUT: [&[&str]; 4] =
+    [&[], &["tokens"], &["tokens", "time"], &["tokens", "time", "cost"]];
 
 /// Empty when there is nothing to compare, or not yet.
 pub fn verdicts(results: &Results, columns: usize, palette: Palette) -> String {
@@ -38,9 +39,9 @@ pub fn verdicts(results: &Results, columns: usize, palette: Palette) -> String {
 }
 
 /// A column: its title, and what stands in it.
-type Column = (&'static str, fn(&Comparison) -> Spans);
+pub(crate) type Column = (&'static str, fn(&Comparison) -> Spans);
 
-const COLUMNS: [Column; 7] = [
+pub(crate) const COLUMNS: [Column; 7] = [
     ("pass rate", |comparison| known(rates(comparison))),
     ("points", |comparison| known(comparison.pass_rate.value.map(signed))),
     ("interval", |comparison| known(interval(&comparison.pass_rate))),
@@ -69,12 +70,12 @@ fn figures(summary: &Summary, left_out: &[&str]) -> Vec<Spans> {
     grid.lines()
 }
 
-fn interval(effect: &Effect) -> Option<String> {
+pub(crate) fn interval(effect: &Effect) -> Option<String> {
     effect.interval.map(|interval| format!("{} … {}", signed(interval.low), signed(interval.high)))
 }
 
 /// `60 → 83 %`.
-fn rates(comparison: &Comparison) -> Option<String> {
+pub(crate) fn rates(comparison: &Comparison) -> Option<String> {
     let (baseline, experiment) = (comparison.arms.baseline.pass_rate?, comparison.arms.experiment.pass_rate?);
     Some(format!("{} → {}", percent(baseline).trim_end_matches(" %"), percent(experiment)))
 }
@@ -87,7 +88,7 @@ fn known(text: Option<String>) -> Spans {
     text.map_or_else(|| Spans::of(Tone::Dim, UNKNOWN), |text| Spans::plain(&text))
 }
 
-fn tone(verdict: Verdict) -> Tone {
+pub(crate) fn tone(verdict: Verdict) -> Tone {
     match verdict {
         Verdict::Better => Tone::Good,
         Verdict::Worse => Tone::Bad,
@@ -126,7 +127,7 @@ fn delivered(comparison: &Comparison, summary: &Summary) -> Vec<String> {
 }
 
 /// Words in lines, all but the first indented.
-fn paragraph(
+pub(crate) fn paragraph(
     (tone, label): (Tone, &str),
     text: &str,
     indent: usize,

@@ -3,7 +3,7 @@
 //! The variance of one eval's difference has two parts: ω², by which the evals' true effects differ, and the luck of
 //! the trials, which falls with the number of repetitions. More evals make both small, more repetitions the second.
 
-use super::special::normal_quantile;
+use super::special::{normal_quantile, student_quantile};
 use super::{ALPHA, CannotTell, POWER, sample};
 
 /// What one eval's difference varies by.
@@ -56,6 +56,18 @@ pub fn detectable(spread: Spread, evals: usize) -> Result<f64, CannotTell> {
     if evals == 0 { Err(CannotTell::NoEvals) } else { Ok((factor() * spread.total() / evals as f64).sqrt()) }
 }
 
+/// The same for a plan, which is often small: Student's t stands in the place of the normal distribution, since the
+/// variance will be estimated from the evals, and the level is that of the strictest of several comparisons.
+pub fn detectable_in_plan(spread: Spread, evals: usize, comparisons: usize) -> Result<f64, CannotTell> {
+    if evals < 2 {
+        return Err(if evals == 0 { CannotTell::NoEvals } else { CannotTell::OneEval });
+    }
+    let quantile = |p: f64| student_quantile(p, (evals - 1) as f64);
+    let level = ALPHA / comparisons.max(1) as f64;
+    let factor = (quantile(1.0 - level / 2.0) + quantile(POWER)).powi(2);
+    Ok((factor * spread.total() / evals as f64).sqrt())
+}
+
 /// The variance of a pass rate that comes from the luck of its trials: σ²/K. One trial shows none of it.
 pub fn luck_of_rate(passed: usize, trials: usize) -> Result<f64, CannotTell> {
     match trials {
@@ -90,6 +102,17 @@ mod tests {
         let more = Spread { luck: spread.luck / times, ..spread };
         assert!((detectable(more, 20).unwrap() - 0.1).abs() < 1e-12);
         assert_eq!(repetitions_needed(spread, 2, 0.1), Err(CannotTell::OutOfReach));
+    }
+
+    #[test]
+    fn a_small_plan_sees_less_than_a_large_sample_would() {
+        let spread = Spread { between: 0.01, luck: 0.06 };
+        let plan = |evals, comparisons| detectable_in_plan(spread, evals, comparisons).unwrap();
+        assert!(plan(6, 1) > 1.2 * detectable(spread, 6).unwrap());
+        assert!((plan(5000, 1) / detectable(spread, 5000).unwrap() - 1.0).abs() < 1e-3);
+        assert!(plan(12, 3) > plan(12, 1));
+        assert_eq!(detectable_in_plan(spread, 1, 1), Err(CannotTell::OneEval));
+        assert_eq!(detectable_in_plan(spread, 0, 1), Err(CannotTell::NoEvals));
     }
 
     #[test]

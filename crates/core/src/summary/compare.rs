@@ -1,6 +1,7 @@
 //! Makes the comparisons: drafts each, adjusts the p-values of all, then judges each.
 
 use super::arms::{Pair, Scope};
+use super::by::By;
 use super::comparison::{Comparison, EvalEffect, Repetitions};
 use super::effect::Effect;
 use super::figures::{COST, SECONDS, TOKENS};
@@ -22,6 +23,8 @@ pub(super) struct Terms<'t> {
     /// Of the draws of permutations.
     pub(super) seed: u64,
     pub(super) concurrency: usize,
+    /// What the arms are: only the words depend on it.
+    pub(super) by: By,
 }
 
 /// Those over all environments are one family of questions, and those in each environment another.
@@ -131,7 +134,7 @@ impl<'g> Draft<'g> {
         let delivery = DeliveryCounts::of(&scope.trials(&comparison.experiment));
         comparison.warnings = warnings::of(&comparison, &delivery);
         let environments = scope.grid.environments.as_slice();
-        comparison.sentence = sentence::of(&comparison, environments, terms.margin);
+        comparison.sentence = sentence::of(&comparison, environments, terms);
         comparison
     }
 }

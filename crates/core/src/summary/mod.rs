@@ -9,6 +9,7 @@
 //! ended: a p-value that is looked at while trials come in, until it pleases, is not one.
 
 mod arms;
+mod by;
 mod compare;
 mod comparison;
 mod delivery;
@@ -24,10 +25,12 @@ pub mod wording;
 
 use serde::{Deserialize, Serialize};
 
+pub use by::By;
 pub use comparison::{Comparison, EvalEffect, Repetitions};
 pub use delivery::{DeliveryCounts, McpCounts};
 pub use effect::Effect;
 pub use figures::{Figures, Reliability};
+pub(crate) use outlook::fewest_evals;
 pub use outlook::{Outlook, Proposal};
 pub use side::{Arms, Side};
 pub use verdict::Verdict;
@@ -102,7 +105,12 @@ pub fn summarise(state: &RunState) -> Summary {
 
 /// Every other experiment against the baseline: over all environments, if there are several, and in each.
 pub fn compare(state: &RunState, baseline: &str, margin: f64) -> Vec<Comparison> {
-    let terms = compare::Terms { baseline, margin, seed: state.seed, concurrency: state.concurrency };
+    compare_by(By::Experiment, state, baseline, margin)
+}
+
+/// The same, where the trials name other arms as their experiments and other places as their environments.
+pub(crate) fn compare_by(by: By, state: &RunState, baseline: &str, margin: f64) -> Vec<Comparison> {
+    let terms = compare::Terms { baseline, margin, seed: state.seed, concurrency: state.concurrency, by };
     compare::compare(&Grid::of(&state.trials), &terms)
 }
 

@@ -105,7 +105,7 @@ fn to_be_seen(detectable: Option<f64>, found: f64, margin: f64) -> f64 {
 }
 
 /// Fewer evals cannot give a p-value below the limit, even if all of them change to the same side.
-pub(super) fn fewest_evals(comparisons: usize) -> usize {
+pub(crate) fn fewest_evals(comparisons: usize) -> usize {
     let comparisons = comparisons.max(1) as f64;
     (2..).find(|evals| sign_flip::smallest_p(*evals) * comparisons < ALPHA).unwrap_or(usize::MAX)
 }

@@ -1,5 +1,7 @@
 //! A verdict as a sentence that a person can repeat in a pull request.
 
+use super::by::By;
+use super::compare::Terms;
 use super::comparison::{Comparison, Repetitions};
 use super::outlook::{Outlook, Proposal};
 use super::verdict::Verdict;
@@ -8,9 +10,9 @@ use crate::prose;
 use crate::stats::CannotTell;
 
 /// `environments` are those of the whole run.
-pub(super) fn of(comparison: &Comparison, environments: &[&str], margin: f64) -> String {
-    let place = place(comparison, environments);
-    let claim = claim(comparison, &place, margin);
+pub(super) fn of(comparison: &Comparison, environments: &[&str], terms: &Terms<'_>) -> String {
+    let place = place(comparison, environments, terms.by);
+    let claim = claim(comparison, &place, terms.margin);
     let Some(figures) = figures(comparison) else {
         return format!("{claim}: {}.", comparison.cannot_tell.unwrap_or(CannotTell::NoEvals));
     };
@@ -35,12 +37,13 @@ fn claim(comparison: &Comparison, place: &str, margin: f64) -> String {
 }
 
 /// Nothing where there is only one place to be, and nobody gave it a name.
-fn place(comparison: &Comparison, environments: &[&str]) -> String {
-    match (&comparison.environment, environments) {
-        (None, [_, _]) => " over both environments".to_owned(),
-        (None, environments) => format!(" over all {} environments", environments.len()),
+fn place(comparison: &Comparison, places: &[&str], by: By) -> String {
+    let noun = by.place();
+    match (&comparison.environment, places) {
+        (None, [_, _]) => format!(" over both {noun}s"),
+        (None, places) => format!(" over all {} {noun}s", places.len()),
         (Some(_), ["default"]) => String::new(),
-        (Some(environment), _) => format!(" on {environment}"),
+        (Some(place), _) => format!(" {}", by.in_place(place)),
     }
 }
 

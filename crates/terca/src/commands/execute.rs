@@ -63,16 +63,9 @@ impl<'a> Execution<'a> {
     ) -> io::Result<Self> {
         let work = WorkDir::create(host.get("TERCA_WORK_DIR"))?;
         let mask = mask(planned, &host);
-        let contents = Contents::default();
-        let press = Press {
-            suite_dir: &planned.suite.root,
-            mask: &mask,
-            content: &|path| contents.of(path),
-            is_file: &|path| path.is_file(),
-        };
-        let fingerprints = press.plan(&planned.plan);
-        let layer_keys = press.layers(&planned.plan);
-        let limits = within_reach(limits(args, planned), planned);
+        let (fingerprints, layer_keys) =
+            pressed(planned, &mask, |press| (press.plan(&planned.plan), press.layers(&planned.plan)));
+        let limits = within_reach(limits(args.concurrency, planned), planned);
         Ok(Execution { args, common, planned, host, work, mask, limits, fingerprints, layer_keys })
     }
 
@@ -142,9 +135,31 @@ impl<'a> Execution<'a> {
     }
 }
 
-fn limits(args: &RunArgs, planned: &Planned) -> Limits {
+/// Takes fingerprints of the suite as it is now.
+fn pressed<T>(planned: &Planned, mask: &Mask, take: impl FnOnce(&Press<'_>) -> T) -> T {
+    let contents = Contents::default();
+    take(&Press {
+        suite_dir: &planned.suite.root,
+        mask,
+        content: &|path| contents.of(path),
+        is_file: &|path| path.is_file(),
+    })
+}
+
+/// What the cases of a plan are made from.
+pub(super) fn fingerprints(planned: &Planned, host: &Host) -> Vec<CasePrint> {
+    pressed(planned, &mask(planned, host), |press| press.plan(&planned.plan))
+}
+
+/// How many trials of a plan would be in flight at once.
+pub(super) fn at_once(concurrency: Option<u32>, planned: &Planned) -> usize {
+    let agents = planned.trials.iter().map(|trial| trial.case.variant.agent.agent.profile().name);
+    limits(concurrency, planned).total(agents)
+}
+
+fn limits(concurrency: Option<u32>, planned: &Planned) -> Limits {
     let cpus = || std::thread::available_parallelism().map_or(1, usize::from);
-    if let Some(number) = args.concurrency {
+    if let Some(number) = concurrency {
         return Limits::overall(number as usize);
     }
     let concurrency = &planned.suite.concurrency;

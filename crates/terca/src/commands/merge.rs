@@ -2,10 +2,10 @@
 
 use std::error::Error;
 
-use camino::{Utf8Path, Utf8PathBuf};
+use camino::Utf8PathBuf;
 use terca_core::results::exit_status;
 use terca_engine::join::{self, JoinError};
-use terca_engine::{discover, runs, store};
+use terca_engine::{discover, runs};
 
 use super::{MISUSE, TROUBLE, execute};
 use crate::args::{Common, MergeArgs};
@@ -35,11 +35,7 @@ pub(super) fn merge(args: &MergeArgs, common: &Common) -> u8 {
 /// A path of a run's folder, from another machine say, or a run of this suite.
 fn find(args: &MergeArgs, common: &Common) -> Result<(Utf8PathBuf, Vec<Utf8PathBuf>), Box<dyn Error>> {
     let suite_dir = discover::canonical(&common.dir)?;
-    let dirs = args.runs.iter().map(|run| {
-        let path = Utf8Path::new(run);
-        let is_run = path.join(store::EVENTS).is_file();
-        if is_run { Ok(path.to_owned()) } else { runs::find(&suite_dir, Some(run)) }
-    });
+    let dirs = args.runs.iter().map(|run| runs::find_anywhere(&suite_dir, run));
     let dirs = dirs.collect::<Result<Vec<_>, _>>()?;
     Ok((suite_dir, dirs))
 }

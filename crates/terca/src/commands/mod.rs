@@ -2,8 +2,11 @@
 
 mod check;
 mod clean;
+mod compare;
 mod doctor;
 mod execute;
+mod forecast;
+mod health;
 mod list;
 mod merge;
 mod past;
@@ -12,6 +15,7 @@ mod regrade;
 mod resume;
 mod run;
 mod show;
+mod suite_runs;
 mod validate;
 
 use std::process::ExitCode;
@@ -38,6 +42,9 @@ pub(crate) fn dispatch(cli: Cli) -> ExitCode {
         Some(Command::Check(args)) => check::check(&args, &cli.common),
         Some(Command::Validate(args)) => validate::validate(&args, &cli.common),
         Some(Command::Show(args)) => show::show(&args, &cli.common),
+        Some(Command::Compare(args)) => compare::compare(&args, &cli.common),
+        Some(Command::Plan(args)) => forecast::plan(&args, &cli.common),
+        Some(Command::Health(args)) => health::health(&args, &cli.common),
         Some(Command::Resume(args)) => resume::resume(&args, &cli.common),
         Some(Command::Regrade(args)) => regrade::regrade(&args, &cli.common),
         Some(Command::Merge(args)) => merge::merge(&args, &cli.common),

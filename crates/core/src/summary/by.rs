@@ -1,0 +1,41 @@
+//! What the arms of a comparison are: experiments, environments, or whole runs.
+
+use serde::{Deserialize, Serialize};
+
+/// Arms are compared in places: experiments in each environment, environments with each experiment, runs in each
+/// variant.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum By {
+    #[default]
+    Experiment,
+    Environment,
+    Run,
+}
+
+impl By {
+    pub fn word(self) -> &'static str {
+        match self {
+            By::Experiment => "experiment",
+            By::Environment => "environment",
+            By::Run => "run",
+        }
+    }
+
+    /// What a place is called.
+    pub fn place(self) -> &'static str {
+        match self {
+            By::Experiment => "environment",
+            By::Environment => "experiment",
+            By::Run => "variant",
+        }
+    }
+
+    /// `on gemini`, `with with-rules`.
+    pub(super) fn in_place(self, place: &str) -> String {
+        match self {
+            By::Environment => format!("with `{place}`"),
+            By::Experiment | By::Run => format!("on {place}"),
+        }
+    }
+}

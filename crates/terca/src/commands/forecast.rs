@@ -1,0 +1,39 @@
+//! `terca plan`: what a run would cost and what it could show, before anything is spent.
+
+use terca_core::forecast::{Question, forecast};
+use terca_core::history::History;
+use terca_engine::environment::Host;
+use terca_engine::history;
+use terca_report::Palette;
+
+use super::suite_runs::{refused, say_json};
+use super::{MISUSE, TROUBLE, execute, plan};
+use crate::args::{Common, PlanArgs, TableFormat};
+use crate::screen;
+
+pub(super) fn plan(args: &PlanArgs, common: &Common) -> u8 {
+    let host = Host::of_this_process();
+    let Some(planned) = plan::make(&args.selection, None, common, &host) else { return MISUSE };
+    let records = match history::read(&planned.suite.root) {
+        Ok(records) => records,
+        Err(error) => return refused(&error.to_string(), TROUBLE),
+    };
+    let heads = planned.heads();
+    let history = History::of(&records, &heads, &execute::fingerprints(&planned, &host));
+    let question = Question {
+        suite: &planned.suite.name,
+        baseline: &planned.suite.baseline,
+        plan: &heads,
+        concurrency: execute::at_once(args.concurrency, &planned),
+        detect: args.detect,
+    };
+    let found = forecast(&question, &history);
+    match args.format {
+        TableFormat::Json => say_json(&found).err().unwrap_or(0),
+        TableFormat::Table => {
+            let palette = Palette { colour: screen::colour(common.color, &std::io::stdout()) };
+            screen::say(&terca_report::forecast(&found, &heads, screen::columns(), palette));
+            0
+        }
+    }
+}
