@@ -20,6 +20,7 @@ mod listener;
 mod prepare;
 mod process;
 mod rules;
+mod solution;
 
 use std::sync::Arc;
 use std::time::Instant;
