@@ -18,6 +18,7 @@ pub mod event;
 mod filler;
 pub mod fingerprint;
 pub mod grade;
+pub mod harbor;
 pub mod json;
 pub mod limits;
 pub mod manifest;

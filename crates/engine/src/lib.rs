@@ -12,6 +12,7 @@ pub mod discover;
 pub mod doctor;
 pub mod environment;
 pub mod files;
+pub mod harbor;
 pub mod interrupt;
 pub mod join;
 pub mod runs;
