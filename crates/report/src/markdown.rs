@@ -1,6 +1,6 @@
 //! A run as Markdown, for a pull request or the summary of a CI job: what it shows, then the table, then what failed.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use terca_core::prose;
 use terca_core::results::Results;
@@ -105,20 +105,20 @@ fn table(results: &Results, names: &Names) -> String {
     });
     let mut text = row("eval", titles);
     text += &format!("|---|{}\n", "---:|".repeat(variants.len()));
-    let mut rows: Vec<(&str, HashMap<(&str, &str), &Figures>)> = Vec::new();
-    let mut places = HashMap::new();
+    let mut evals: Vec<&str> = Vec::new();
+    let (mut known_evals, mut cells) = (HashSet::new(), HashMap::new());
     for cell in &summary.cells {
-        let place = *places.entry(cell.eval.as_str()).or_insert(rows.len());
-        if place == rows.len() {
-            rows.push((&cell.eval, HashMap::new()));
+        let place = [cell.eval.as_str(), &cell.environment, &cell.experiment];
+        cells.insert(place, &cell.figures);
+        if known_evals.insert(&cell.eval) {
+            evals.push(&cell.eval);
         }
-        rows[place].1.insert((&cell.environment, &cell.experiment), &cell.figures);
     }
-    for (eval, cells) in rows {
-        let of = |environment, experiment| cells.get(&(environment, experiment)).map(|figures| cell(figures));
-        let figures = variants
-            .iter()
-            .map(|variant| of(variant.environment.as_str(), variant.experiment.as_str()).unwrap_or_default());
+    for eval in evals {
+        let figures = variants.iter().map(|variant| {
+            let place = [eval, variant.environment.as_str(), &variant.experiment];
+            cells.get(&place).map(|figures| cell(figures)).unwrap_or_default()
+        });
         text += &row(&escaped(eval), figures);
     }
     for (title, show) in CLOSING {

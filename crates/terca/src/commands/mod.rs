@@ -3,6 +3,9 @@
 mod check;
 mod doctor;
 mod execute;
+mod export;
+mod github;
+mod import;
 mod list;
 mod merge;
 mod plan;
@@ -35,8 +38,10 @@ pub(crate) fn dispatch(cli: Cli) -> ExitCode {
         Some(Command::Check(args)) => check::check(&args, &cli.common),
         Some(Command::Validate(args)) => validate::validate(&args, &cli.common),
         Some(Command::Show(args)) => show::show(&args, &cli.common),
+        Some(Command::Report(args)) => export::report(&args, &cli.common),
         Some(Command::Resume(args)) => resume::resume(&args, &cli.common),
         Some(Command::Merge(args)) => merge::merge(&args, &cli.common),
+        Some(Command::Import(args)) => import::import(&args, &cli.common),
         Some(Command::List) => list::list(&cli.common),
         Some(Command::Doctor) => doctor::doctor(&cli.common),
     };

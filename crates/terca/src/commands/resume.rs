@@ -20,6 +20,7 @@ use terca_engine::store::Store;
 use terca_engine::{discover, runs};
 
 use super::execute::{self, Execution};
+use super::export;
 use super::plan::{self, Planned};
 use super::{MISUSE, TROUBLE};
 use crate::args::{Common, ResumeArgs, RunArgs};
@@ -55,6 +56,7 @@ fn try_resume(args: &ResumeArgs, common: &Common) -> Result<u8, Box<dyn Error>> 
     let settings = RunArgs {
         concurrency: args.concurrency.or(recorded.command.concurrency),
         format: args.format,
+        ci: args.ci.clone(),
         ..recorded.command
     };
     let host = Host::of_this_process();
@@ -65,7 +67,8 @@ fn try_resume(args: &ResumeArgs, common: &Common) -> Result<u8, Box<dyn Error>> 
     if has_begun {
         let left = adopt(&mut planned, &past.state, args.errors);
         if left.is_empty() {
-            return Ok(nothing_left(&past, &settings, args));
+            let status = nothing_left(&past, &settings, args);
+            return Ok(export::for_ci(&past.results(), &past.dir, &settings).unwrap_or(status));
         }
         planned.order.retain(|index| left.contains(&planned.trials[*index].id));
     }
