@@ -40,11 +40,16 @@ pub(super) fn report(args: &ReportArgs, common: &Common) -> u8 {
     }
 }
 
+type Render = fn(&Results) -> String;
+
 /// Writes every format that was asked for.
 pub(super) fn export(results: &Results, _run_dir: &Utf8Path, args: &ExportArgs) -> io::Result<()> {
-    let unbounded = |results: &Results| markdown(results, usize::MAX);
-    let formats: [(_, fn(&Results) -> String); 4] =
-        [(&args.junit, junit), (&args.markdown, unbounded), (&args.csv, csv), (&args.jsonl, json_lines)];
+    let formats: [(_, Render); 4] = [
+        (&args.junit, junit),
+        (&args.markdown, |results| markdown(results, usize::MAX)),
+        (&args.csv, csv),
+        (&args.jsonl, json_lines),
+    ];
     for (file, render) in formats {
         if let Some(file) = file {
             write(file, &render(results))?;
