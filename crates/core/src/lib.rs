@@ -20,6 +20,7 @@ mod filler;
 pub mod fingerprint;
 pub mod forecast;
 pub mod grade;
+pub mod harbor;
 pub mod health;
 pub mod history;
 pub mod json;

@@ -42,8 +42,7 @@ fn played_by(environment: &Setup, name: &str) -> Option<Setup> {
 
 /// Leaves out what cannot be tried: the oracle where there is no solution.
 pub fn without_missing_solutions(mut plan: Plan) -> Plan {
-    plan.trials
-        .retain(|trial| trial.case.eval.solution.is_some() || trial.case.variant.environment != ORACLE);
+    plan.trials.retain(|trial| trial.case.eval.has_solution() || trial.case.variant.environment != ORACLE);
     for (trial, id) in plan.trials.iter_mut().zip(1..) {
         trial.id = id;
     }

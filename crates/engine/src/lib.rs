@@ -13,6 +13,7 @@ pub mod discover;
 pub mod doctor;
 pub mod environment;
 pub mod files;
+pub mod harbor;
 pub mod history;
 pub mod interrupt;
 pub mod join;

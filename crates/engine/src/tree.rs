@@ -29,11 +29,11 @@ pub fn lay_open(from: impl AsRef<Path>, to: impl AsRef<Path>) -> io::Result<Vec<
     Laying::of(from.as_ref(), is_hidden_from_agents).over(to.as_ref())
 }
 
-/// `_tests` and `_solution` of an eval, and `.terca`, where the workspaces of earlier trials are.
+/// `_tests`, `_solution` and `_solution.sh` of an eval, and `.terca`, where the workspaces of earlier trials are.
 fn is_hidden_from_agents(path: &Path) -> bool {
     let beside_eval = || path.parent().is_some_and(|dir| dir.join("eval.terca.yaml").exists());
     match path.file_name().and_then(|name| name.to_str()) {
-        Some("_tests" | "_solution") => beside_eval(),
+        Some("_tests" | "_solution" | "_solution.sh") => beside_eval(),
         Some(".terca") => true,
         _ => false,
     }

@@ -24,7 +24,7 @@ pub fn closing(results: &Results, run_dir: &Utf8Path, palette: Palette) -> Strin
 }
 
 /// `40 trials: 31 passed, 4 partial, 5 failed, in 3m 05s`.
-fn counts(results: &Results) -> Spans {
+pub(crate) fn counts(results: &Results) -> Spans {
     let summary = &results.summary;
     let mut line = Spans::of(Tone::Bold, &prose::count(summary.trials, "trial")).with(Tone::Plain, ": ");
     let endings = [

@@ -42,12 +42,12 @@ pub fn failures(results: &Results, run_dir: &Utf8Path, palette: Palette) -> Stri
 }
 
 /// Trials that did not pass for the same reason.
-struct Entry<'a> {
-    trials: Vec<&'a TrialResult>,
-    reason: String,
+pub(crate) struct Entry<'a> {
+    pub(crate) trials: Vec<&'a TrialResult>,
+    pub(crate) reason: String,
 }
 
-fn entries(results: &Results) -> Vec<Entry<'_>> {
+pub(crate) fn entries(results: &Results) -> Vec<Entry<'_>> {
     let mut entries: Vec<Entry<'_>> = Vec::new();
     let mut places = std::collections::HashMap::new();
     for trial in results.trials.iter().filter(|trial| is_failure(trial.report.status)) {
@@ -61,7 +61,7 @@ fn entries(results: &Results) -> Vec<Entry<'_>> {
     entries
 }
 
-fn is_failure(status: Status) -> bool {
+pub(crate) fn is_failure(status: Status) -> bool {
     matches!(status, Status::Partial | Status::Failed | Status::Error)
 }
 
@@ -73,7 +73,7 @@ fn group(trial: &TrialResult) -> (Status, String, Option<[&str; 3]>) {
     (report.status, verdict(trial), (!is_error).then_some(cell))
 }
 
-fn verdict(trial: &TrialResult) -> String {
+pub(crate) fn verdict(trial: &TrialResult) -> String {
     match trial.report.score {
         Some(score) if trial.report.status.is_judged() => score_text(score),
         _ => trial.report.status.word().to_owned(),
@@ -98,7 +98,7 @@ impl Entry<'_> {
     }
 
     /// `fib gemini.base #02`, `fib gemini.base ×3`, or `24 trials of 6 evals` for an error that is everywhere.
-    fn name(&self, names: &Names) -> String {
+    pub(crate) fn name(&self, names: &Names) -> String {
         let head = &self.trials[0].head;
         let number = self.trials.len();
         if number == 1 {

@@ -10,6 +10,9 @@
 //! | [`JsonLines`] | events, for programs | [`verdicts()`] | the experiments against the baseline |
 //! | | | [`closing()`] | counts, warnings, where the results are |
 //!
+//! For other programs there are [`junit()`], [`markdown()`], [`csv()`] and [`trial_rows::json_lines`], and what GitHub
+//! Actions understands in [`github`].
+//!
 //! [`plan_overview`] and [`plan_trials`] show a run that is yet to come, [`runs_table`] those that were,
 //! [`proofs_table`] what a run of `terca validate` says about its evals, [`compared()`] what `terca compare` found,
 //! [`forecast()`] what a run would take and could show, [`health()`] what the evals tell and cost.
@@ -19,18 +22,24 @@
 //! terminal, and everything but the painter can be tested by looking at strings.
 
 pub mod agents;
+pub mod ansi;
 pub mod bar;
 pub mod closing;
 pub mod compared;
+pub mod csv;
 pub mod failures;
 pub mod figure;
 pub mod forecast;
 pub mod frame;
+pub mod github;
 pub mod grid;
 pub mod header;
 pub mod health;
 pub mod jsonl;
+pub mod junit;
 pub mod line;
+pub mod markdown;
+mod markdown_text;
 pub mod memo;
 pub mod names;
 pub mod notices;
@@ -44,9 +53,12 @@ pub mod size;
 pub mod spans;
 pub mod style;
 pub mod table;
+pub mod totals;
+pub mod trial_rows;
 pub mod tty;
 pub mod verdicts;
 pub mod width;
+mod xml;
 
 #[cfg(test)]
 mod fixture;
@@ -56,11 +68,14 @@ mod screen;
 pub use agents::{AgentRow, agents_table};
 pub use closing::closing;
 pub use compared::{compared, compared_markdown};
+pub use csv::csv;
 pub use failures::failures;
 pub use forecast::forecast;
 pub use frame::frame;
 pub use health::health;
 pub use jsonl::JsonLines;
+pub use junit::junit;
+pub use markdown::markdown;
 pub use painter::RESTORE;
 pub use plain::Plain;
 pub use plan::{plan_overview, plan_trials};

@@ -118,7 +118,7 @@ fn told(comparison: &Comparison, summary: &Summary, columns: usize, palette: Pal
 }
 
 /// Told once for every variant, beside the verdict on it.
-fn delivered(comparison: &Comparison, summary: &Summary) -> Vec<String> {
+pub(crate) fn delivered(comparison: &Comparison, summary: &Summary) -> Vec<String> {
     let environment = comparison.environment.as_deref();
     let variant = summary.variants.iter().find(|variant| {
         Some(variant.environment.as_str()) == environment && variant.experiment == comparison.experiment

@@ -65,6 +65,8 @@ pub enum Command {
     Plan(PlanArgs),
     /// Say which evals tell something, which do not, and what each costs
     Health(HealthArgs),
+    /// Write a run as JUnit, Markdown, CSV or JSON Lines
+    Report(ReportArgs),
     /// Finish an interrupted run
     Resume(ResumeArgs),
     /// Run the tests again on the saved workspaces, without the agents
@@ -75,6 +77,8 @@ pub enum Command {
     List,
     /// Remove layers made by `prepare`, and old runs; asks first
     Clean(CleanArgs),
+    /// Make evals of tasks that were written for another program
+    Import(ImportArgs),
     /// Say which agents are installed, their versions, and whether they look signed in
     Doctor,
 }
@@ -152,6 +156,20 @@ pub struct RunArgs {
     #[arg(long)]
     #[serde(skip)]
     pub dry_run: bool,
+    #[command(flatten)]
+    #[serde(skip)]
+    pub ci: CiArgs,
+}
+
+/// What a CI system gets of a run beside its exit status.
+#[derive(Debug, Clone, Default, Args)]
+pub struct CiArgs {
+    /// Also write the results as JUnit XML
+    #[arg(long, value_name = "FILE")]
+    pub junit: Option<Utf8PathBuf>,
+    /// On GitHub Actions, add nothing to the job's summary and annotations
+    #[arg(long)]
+    pub no_github: bool,
 }
 
 #[derive(Debug, Clone, Args)]
@@ -170,6 +188,8 @@ pub struct ResumeArgs {
     /// Progress as a live display, as lines, or as one JSON event per line
     #[arg(long, value_enum, default_value_t = Format::Auto)]
     pub format: Format,
+    #[command(flatten)]
+    pub ci: CiArgs,
 }
 
 #[derive(Debug, Clone, Args)]
@@ -328,6 +348,59 @@ pub struct HealthArgs {
 pub enum TableFormat {
     Table,
     Json,
+}
+
+#[derive(Debug, Clone, Args)]
+pub struct ReportArgs {
+    /// A run's name or number (default: the latest)
+    pub run: Option<String>,
+    #[command(flatten)]
+    pub export: ExportArgs,
+}
+
+/// The formats that other programs read.
+#[derive(Debug, Clone, Default, Args)]
+pub struct ExportArgs {
+    /// JUnit XML, for CI systems
+    #[arg(long, value_name = "FILE")]
+    pub junit: Option<Utf8PathBuf>,
+    /// A summary in Markdown, for a pull request (`-`: standard output)
+    #[arg(long, value_name = "FILE")]
+    pub markdown: Option<Utf8PathBuf>,
+    /// One row per trial (`-`: standard output)
+    #[arg(long, value_name = "FILE")]
+    pub csv: Option<Utf8PathBuf>,
+    /// One JSON object per trial (`-`: standard output)
+    #[arg(long, value_name = "FILE")]
+    pub jsonl: Option<Utf8PathBuf>,
+}
+
+impl ExportArgs {
+    pub fn is_empty(&self) -> bool {
+        [&self.junit, &self.markdown, &self.csv, &self.jsonl].iter().all(|file| file.is_none())
+    }
+}
+
+#[derive(Debug, Clone, Args)]
+pub struct ImportArgs {
+    #[command(subcommand)]
+    pub from: ImportFrom,
+}
+
+#[derive(Debug, Clone, Subcommand)]
+pub enum ImportFrom {
+    /// Tasks in the format of Harbor and Terminal-Bench 2 (task.toml, instruction.md, tests/test.sh)
+    Harbor(HarborArgs),
+}
+
+#[derive(Debug, Clone, Args)]
+pub struct HarborArgs {
+    /// A task's directory, or one that has tasks below it
+    #[arg(value_name = "TASKS")]
+    pub tasks: Utf8PathBuf,
+    /// Where the evals go, each into a directory of its own (default: the suite's directory)
+    #[arg(long, value_name = "DIR")]
+    pub to: Option<Utf8PathBuf>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, ValueEnum)]

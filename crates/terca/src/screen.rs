@@ -37,6 +37,11 @@ pub fn say(text: &str) {
     let _ = writeln!(std::io::stdout(), "{}", text.trim_end_matches('\n'));
 }
 
+/// A document to standard output, byte for byte.
+pub fn print(text: &str) {
+    let _ = std::io::stdout().write_all(text.as_bytes());
+}
+
 /// Parts to standard output, a blank line between those that say something.
 pub fn say_all(parts: &[String]) {
     let present: Vec<&str> =

@@ -41,6 +41,7 @@ pub(super) fn eval(
     // An eval file in the suite's own directory shares its `_base`, which is laid once.
     let layer = if dir == root { None } else { beside_file("_base") };
     let (tests_layer, solution) = (beside_file("_tests"), beside_file("_solution"));
+    let solution_script = if is_file { resolver.optional_file(&dir, "_solution.sh") } else { None };
     let all_layers: Vec<Utf8PathBuf> = layers.iter().cloned().chain(layer.clone()).collect();
     let prepare = resolve_action::actions(raw.prepare, &all_layers, resolver);
     let before = resolve_action::actions(raw.before, &all_layers, resolver);
@@ -56,6 +57,7 @@ pub(super) fn eval(
         layer,
         tests_layer,
         solution,
+        solution_script,
         prepare,
         before,
         tests,

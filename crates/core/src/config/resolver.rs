@@ -61,4 +61,10 @@ impl Resolver<'_> {
         let path = dir.join(name);
         (self.surroundings.kind(&path) == PathKind::Directory).then_some(path)
     }
+
+    /// A file that is used when it is there.
+    pub(super) fn optional_file(&self, dir: &Utf8Path, name: &str) -> Option<Utf8PathBuf> {
+        let path = dir.join(name);
+        (self.surroundings.kind(&path) == PathKind::File).then_some(path)
+    }
 }

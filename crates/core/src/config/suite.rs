@@ -69,6 +69,8 @@ pub struct Eval {
     pub tests_layer: Option<Utf8PathBuf>,
     /// `_solution/`, laid over the workspace by `oracle`.
     pub solution: Option<Utf8PathBuf>,
+    /// `_solution.sh`, run in the workspace by `oracle` after that.
+    pub solution_script: Option<Utf8PathBuf>,
     /// Done once to the layers of this eval.
     pub prepare: Vec<Action>,
     pub before: Vec<Action>,
@@ -97,6 +99,13 @@ pub struct Setup {
     pub preamble: Option<String>,
     pub postamble: Option<String>,
     pub timeout: Patch<Duration>,
+}
+
+impl Eval {
+    /// Whether there is something for `oracle` to do.
+    pub fn has_solution(&self) -> bool {
+        self.solution.is_some() || self.solution_script.is_some()
+    }
 }
 
 impl Setup {

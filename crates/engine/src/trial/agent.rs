@@ -9,7 +9,7 @@ use terca_core::prose;
 
 use super::bench::Bench;
 use super::prepare::Prepared;
-use super::{Stop, cheat, process};
+use super::{Stop, cheat, process, solution};
 use crate::changes::Changes;
 use crate::diff;
 use crate::supervise::Ended;
@@ -52,13 +52,12 @@ pub(super) fn run_agent(bench: &mut Bench<'_>, prepared: Prepared) -> Result<Age
     bench.log.section(&format!("agent: {}", profile.name))?;
     let Prepared { invocation, decoder, env, program, prompt_file, snapshot, .. } = prepared;
     let litter = litter(bench);
+    let mut failed_solution = None;
     let (ended, mut reading) = match &invocation.launch {
         Launch::Nothing | Launch::LaySolution | Launch::Cheat => {
-            match (&invocation.launch, &bench.trial.case.eval.solution) {
-                (Launch::LaySolution, Some(solution)) => {
-                    tree::lay_over(solution, &bench.room.workspace)?;
-                }
-                (Launch::Cheat, _) => cheat::cheat(bench)?,
+            match &invocation.launch {
+                Launch::LaySolution => failed_solution = solution::lay(bench)?,
+                Launch::Cheat => cheat::cheat(bench)?,
                 _ => {}
             }
             // What set-up has left running ends here too, so that tests find what they find after any agent.
@@ -78,6 +77,7 @@ pub(super) fn run_agent(bench: &mut Bench<'_>, prepared: Prepared) -> Result<Age
         }
     };
     let mut notes = std::mem::take(&mut reading.notes);
+    notes.extend(failed_solution);
     notes.extend(restore(&bench.room.workspace)?);
     for dir in litter.iter().filter(|path| path.is_dir()) {
         tree::remove(dir)?;

@@ -23,6 +23,7 @@ mod prepare;
 mod process;
 mod regrade;
 mod rules;
+mod solution;
 
 use std::sync::Arc;
 use std::time::Instant;

@@ -123,8 +123,9 @@ fn place_agent_files(
         fs_err::write(&file.path, &file.content)?;
         copy_masked(file.content.as_bytes(), &bench.artifacts.join(file.artifact), &bench.context.mask)?;
     }
-    if invocation.launch == Launch::LaySolution && case.eval.solution.is_none() {
-        return Err(Stop::error(ErrorKind::Setup, "the eval has no _solution/ directory for `oracle`"));
+    if invocation.launch == Launch::LaySolution && !case.eval.has_solution() {
+        let message = "the eval has no _solution/ directory for `oracle`";
+        return Err(Stop::error(ErrorKind::Setup, message));
     }
     Ok((invocation, variant.agent.agent.decoder(&inputs), prompt_file.clone()))
 }

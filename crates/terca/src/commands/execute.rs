@@ -28,6 +28,7 @@ use terca_engine::work::WorkDir;
 use terca_engine::{signals, supervise};
 use terca_report::{JsonLines, Palette, Plain, Tty, closing, failures, results_table, verdicts};
 
+use super::export;
 use super::plan::Planned;
 use super::{INTERRUPTED, VERSION};
 use crate::args::{Common, Format, KeepChoice, RunArgs};
@@ -223,7 +224,8 @@ pub(super) fn conclude(args: &RunArgs, common: &Common, done: &Done) -> u8 {
         screen::remark("");
         show(&results, &done.run_dir, common);
     }
-    if done.finished.interrupted { INTERRUPTED } else { exit_status(&results, args.fail_under) }
+    let status = if done.finished.interrupted { INTERRUPTED } else { exit_status(&results, args.fail_under) };
+    export::for_ci(&results, &done.run_dir, args).unwrap_or(status)
 }
 
 pub(super) fn show(results: &Results, run_dir: &Utf8Path, common: &Common) {

@@ -5,8 +5,11 @@ mod clean;
 mod compare;
 mod doctor;
 mod execute;
+mod export;
 mod forecast;
+mod github;
 mod health;
+mod import;
 mod list;
 mod merge;
 mod past;
@@ -45,9 +48,11 @@ pub(crate) fn dispatch(cli: Cli) -> ExitCode {
         Some(Command::Compare(args)) => compare::compare(&args, &cli.common),
         Some(Command::Plan(args)) => forecast::plan(&args, &cli.common),
         Some(Command::Health(args)) => health::health(&args, &cli.common),
+        Some(Command::Report(args)) => export::report(&args, &cli.common),
         Some(Command::Resume(args)) => resume::resume(&args, &cli.common),
         Some(Command::Regrade(args)) => regrade::regrade(&args, &cli.common),
         Some(Command::Merge(args)) => merge::merge(&args, &cli.common),
+        Some(Command::Import(args)) => import::import(&args, &cli.common),
         Some(Command::List) => list::list(&cli.common),
         Some(Command::Clean(args)) => clean::clean(&args, &cli.common),
         Some(Command::Doctor) => doctor::doctor(&cli.common),

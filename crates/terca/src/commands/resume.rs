@@ -16,6 +16,7 @@ use terca_engine::store::Store;
 use terca_engine::{discover, runs};
 
 use super::execute::{self, Execution};
+use super::export;
 use super::past::{adopt, recorded};
 use super::{MISUSE, TROUBLE, plan};
 use crate::args::{Common, ResumeArgs, RunArgs};
@@ -43,6 +44,7 @@ fn try_resume(args: &ResumeArgs, common: &Common) -> Result<u8, Box<dyn Error>> 
     let settings = RunArgs {
         concurrency: args.concurrency.or(recorded.command.concurrency),
         format: args.format,
+        ci: args.ci.clone(),
         ..recorded.command
     };
     let host = Host::of_this_process();
@@ -56,7 +58,8 @@ fn try_resume(args: &ResumeArgs, common: &Common) -> Result<u8, Box<dyn Error>> 
         let trials = &planned.trials;
         planned.order.retain(|index| is_left(trials[*index].id));
         if planned.order.is_empty() {
-            return Ok(nothing_left(&past, &settings, args));
+            let status = nothing_left(&past, &settings, args);
+            return Ok(export::for_ci(&past.results(), &past.dir, &settings).unwrap_or(status));
         }
     }
     let execution = match Execution::prepare(&settings, common, &planned, host) {

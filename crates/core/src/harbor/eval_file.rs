@@ -1,0 +1,46 @@
+//! `eval.terca.yaml`, with what was not carried over as its first lines.
+
+use serde_json::{Value, json};
+
+use super::settings::Settings;
+use crate::json::yaml;
+
+pub(super) fn text(name: &str, settings: &Settings, notes: &[String]) -> String {
+    let mut text = format!("# Imported from the Harbor task {}.\n", one_line(name));
+    if !notes.is_empty() {
+        text += "# What is not as it was there:\n";
+        text.extend(notes.iter().map(|note| format!("#   - {}\n", one_line(note))));
+    }
+    let mut key = |name: &str, value: Value| text += &format!("{name}: {}\n", scalar(&value));
+    if let Some(description) = &settings.description {
+        key("description", json!(description));
+    }
+    key("promptFile", json!("instruction.md"));
+    key("timeoutSeconds", seconds(settings.agent_seconds));
+    if !settings.tags.is_empty() {
+        key("tags", json!(settings.tags));
+    }
+    if !settings.env.is_empty() {
+        key("env", crate::json::object(&settings.env));
+    }
+    text + &format!(
+        "tests:\n  - name: harbor\n    commandScore: sh .harbor/run-tests.sh\n    timeoutSeconds: {}\n",
+        seconds(settings.tests_seconds)
+    )
+}
+
+/// JSON on one line, which is YAML too.
+fn scalar(value: &Value) -> String {
+    // Line breaks in texts are escaped, so those that there are come from the layout.
+    yaml(value).lines().map(str::trim).collect::<Vec<&str>>().join(" ")
+}
+
+fn seconds(seconds: f64) -> Value {
+    if seconds.fract() == 0.0 { json!(seconds as u64) } else { json!(seconds) }
+}
+
+fn one_line(text: &str) -> String {
+    let words: Vec<&str> =
+        text.split(|c: char| c.is_whitespace() || c.is_control()).filter(|word| !word.is_empty()).collect();
+    words.join(" ")
+}

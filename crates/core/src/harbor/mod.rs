@@ -1,0 +1,123 @@
+//! Tasks in the format of Harbor and Terminal-Bench 2, made into evals.
+//!
+//! ```text
+//! hello/                          hello/
+//!   task.toml                       eval.terca.yaml      time limits, tags, variables; what was not carried over
+//!   instruction.md           ─►     instruction.md       the prompt, with paths of the workspace
+//!   environment/Dockerfile          _base/               what the Dockerfile copies to where the agent works
+//!   tests/test.sh                   _tests/.harbor/      the tests as they are, and a script that runs them
+//!   solution/solve.sh               _solution/.harbor/   the solution as it is; `_solution.sh` runs it
+//! ```
+//!
+//! A Harbor task lives in a container: it works in `/app`, its tests are at `/tests` and leave a reward in
+//! `/logs/verifier`. There is no container here, so the scripts that run tests and solution put the paths of the
+//! workspace in the place of those, in the copies that are run; the files of the suite stay as they were. What cannot
+//! be carried over is told, never dropped.
+
+mod copies;
+mod dockerfile;
+mod eval_file;
+mod notes;
+mod places;
+mod scripts;
+mod settings;
+
+use camino::{Utf8Path, Utf8PathBuf};
+
+pub use places::DEFAULT_ROOT;
+
+use dockerfile::Dockerfile;
+use places::Places;
+use settings::Settings;
+
+/// A task as it was found.
+#[allow(missing_debug_implementations, reason = "it holds a function")]
+pub struct Task<'a> {
+    /// Its directory's name.
+    pub name: &'a str,
+    /// Every file, relative to its directory, in order.
+    pub files: &'a [Utf8PathBuf],
+    /// Symbolic links, which are not followed.
+    pub links: &'a [Utf8PathBuf],
+    /// The text of a file; `None` when it is not there, or no text.
+    pub text: &'a dyn Fn(&Utf8Path) -> Option<String>,
+}
+
+/// The eval that a task became.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Imported {
+    /// The name of the eval's directory.
+    pub folder: String,
+    /// Files to be written, relative to it.
+    pub written: Vec<(Utf8PathBuf, String)>,
+    /// Files to be copied: where from in the task, where to in the eval.
+    pub copied: Vec<(Utf8PathBuf, Utf8PathBuf)>,
+    /// What is not as it was.
+    pub notes: Vec<String>,
+}
+
+/// The eval that a task becomes, or why it becomes none.
+pub fn import(task: &Task<'_>) -> Result<Imported, String> {
+    let text = |path: &str| (task.text)(Utf8Path::new(path));
+    let has = |path: &str| task.files.iter().any(|file| file == path);
+    let settings = Settings::read(&text("task.toml").ok_or("task.toml cannot be read")?)?;
+    let instruction = text("instruction.md").ok_or("there is no instruction.md (or it is not UTF-8 text)")?;
+    if instruction.trim().is_empty() {
+        return Err("instruction.md is empty".into());
+    }
+    if !has("tests/test.sh") {
+        return Err("there is no tests/test.sh, so that nothing could be verified".into());
+    }
+    let dockerfile = text("environment/Dockerfile").map(|text| Dockerfile::read(&text));
+    let workdir = settings.workdir.clone().or_else(|| dockerfile.as_ref().and_then(Dockerfile::workdir));
+    let places = Places::new(workdir.as_deref());
+
+    let mut notes = settings.notes.clone();
+    let base = copies::base(task, dockerfile.as_ref(), &places, &mut notes);
+    let prompt = places.in_prompt(&instruction);
+    notes::of_files(task, &places, prompt != instruction, &mut notes);
+
+    let folder = folder(task.name);
+    if folder != task.name {
+        notes.push(format!("the directory is called {folder}: Terca finds no evals in {}", task.name));
+    }
+    let mut copied = base;
+    let tests = below(task, "tests", "_tests/.harbor/tests");
+    let list: String = tests
+        .iter()
+        .filter_map(|(_, to)| to.strip_prefix("_tests").ok())
+        .map(|file| format!("{file}\n"))
+        .collect();
+    copied.extend(tests);
+    let mut written = vec![
+        (Utf8PathBuf::from("instruction.md"), prompt),
+        ("_tests/.harbor/run-tests.sh".into(), scripts::run_tests(&places)),
+        ("_tests/.harbor/tests.list".into(), list),
+    ];
+    if has("solution/solve.sh") {
+        copied.extend(below(task, "solution", "_solution/.harbor/solution"));
+        written.push(("_solution.sh".into(), scripts::solution(&places)));
+    } else {
+        notes.push("there is no solution/solve.sh: nothing shows that the eval can be passed".into());
+    }
+    written.push(("eval.terca.yaml".into(), eval_file::text(task.name, &settings, &notes)));
+    Ok(Imported { folder, written, copied, notes })
+}
+
+fn below(task: &Task<'_>, from: &str, to: &str) -> Vec<(Utf8PathBuf, Utf8PathBuf)> {
+    let moved =
+        |file: &Utf8PathBuf| Some((file.clone(), Utf8Path::new(to).join(file.strip_prefix(from).ok()?)));
+    task.files.iter().filter_map(moved).collect()
+}
+
+/// Directories whose names begin with `_` or `.` hold no evals.
+fn folder(name: &str) -> String {
+    if name.starts_with(['_', '.']) {
+        format!("task-{}", name.trim_start_matches(['_', '.']))
+    } else {
+        name.to_owned()
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,160 @@
+//! `task.toml`. Every key is either used or told of.
+
+use serde_json::Value;
+
+/// What Harbor does without a limit of the task's own.
+const DEFAULT_SECONDS: f64 = 600.0;
+
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Settings {
+    pub(super) description: Option<String>,
+    pub(super) tags: Vec<String>,
+    pub(super) agent_seconds: f64,
+    pub(super) tests_seconds: f64,
+    /// Variables of the container, which the agent sees too.
+    pub(super) env: Vec<(String, String)>,
+    pub(super) workdir: Option<String>,
+    pub(super) notes: Vec<String>,
+}
+
+/// Keys that say nothing about how a task is run.
+const WITHOUT_EFFECT: [&str; 4] = ["/version", "/schema_version", "/task/name", "/task/authors"];
+/// Keys that are read below.
+const USED: [&str; 10] = [
+    "/task/description",
+    "/task/keywords",
+    "/metadata/tags",
+    "/metadata/difficulty",
+    "/metadata/category",
+    "/agent/timeout_sec",
+    "/verifier/timeout_sec",
+    "/environment/env",
+    "/environment/workdir",
+    "/environment/os",
+];
+
+/// Keys that have a meaning, and what becomes of it.
+const LOST: [(&str, &str); 14] = [
+    ("/verifier/env", "tests have no variables of their own here (an eval's `env` is seen by the agent too)"),
+    ("/verifier/user", "tests run as you"),
+    ("/verifier/environment_mode", "tests run on this machine, on a copy of the workspace"),
+    ("/verifier/environment", "tests run on this machine, on a copy of the workspace"),
+    ("/agent/user", "the agent runs as you"),
+    ("/solution/env", "the solution has no variables of its own here"),
+    ("/environment/docker_image", "there is no container: the agent works on this machine"),
+    ("/environment/build_timeout_sec", "no image is built"),
+    ("/environment/allow_internet", "the agent's network is not limited"),
+    ("/environment/mcp_servers", "MCP servers belong to environments and experiments in terca.yaml"),
+    ("/environment/skills_dir", "skills belong to environments and experiments in terca.yaml"),
+    ("/environment/healthcheck", "there is no container to wait for"),
+    ("/artifacts", "the whole workspace is kept"),
+    ("/metadata", "it has no place in an eval"),
+];
+
+impl Settings {
+    pub(super) fn read(text: &str) -> Result<Self, String> {
+        let document: Value =
+            toml::from_str(text).map_err(|error| format!("task.toml: {}", error.to_string().trim_end()))?;
+        if document.get("steps").is_some() || document.get("multi_step_reward_strategy").is_some() {
+            return Err("it has several steps (`[[steps]]`), and an eval has one prompt".into());
+        }
+        if document.pointer("/environment/os").is_some_and(|os| os == "windows") {
+            return Err("it is a task for Windows".into());
+        }
+        let mut notes = Vec::new();
+        let text = |path: &str| document.pointer(path).and_then(Value::as_str).map(str::to_owned);
+        let agent_seconds = seconds(&document, "/agent/timeout_sec", &mut notes);
+        let tests_seconds = seconds(&document, "/verifier/timeout_sec", &mut notes);
+        lost(&document, "", &mut notes);
+        Ok(Settings {
+            description: text("/task/description").filter(|text| !text.trim().is_empty()),
+            tags: tags(&document),
+            agent_seconds,
+            tests_seconds,
+            env: variables(&document, &mut notes),
+            workdir: text("/environment/workdir"),
+            notes,
+        })
+    }
+}
+
+fn seconds(document: &Value, path: &str, notes: &mut Vec<String>) -> f64 {
+    let Some(value) = document.pointer(path) else { return DEFAULT_SECONDS };
+    match value.as_f64() {
+        Some(seconds) if seconds > 0.0 && seconds <= 1e9 => seconds,
+        _ => {
+            notes.push(format!("{}: {value} is no time limit; it is {DEFAULT_SECONDS} s", key(path)));
+            DEFAULT_SECONDS
+        }
+    }
+}
+
+fn tags(document: &Value) -> Vec<String> {
+    let mut tags: Vec<String> = Vec::new();
+    for path in ["/metadata/tags", "/task/keywords", "/metadata/difficulty", "/metadata/category"] {
+        let value = document.pointer(path);
+        let list = value.and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();
+        for tag in list.iter().chain(value).filter_map(Value::as_str) {
+            if !tag.trim().is_empty() && !tags.iter().any(|known| known == tag) {
+                tags.push(tag.to_owned());
+            }
+        }
+    }
+    tags
+}
+
+fn variables(document: &Value, notes: &mut Vec<String>) -> Vec<(String, String)> {
+    let Some(env) = document.pointer("/environment/env").and_then(Value::as_object) else {
+        return Vec::new();
+    };
+    let mut variables = Vec::new();
+    for (name, value) in env {
+        match value.as_str() {
+            Some(value) => variables.push((name.clone(), value.to_owned())),
+            None => notes.push(format!("environment.env.{name}: it is no text")),
+        }
+    }
+    variables
+}
+
+/// Tells of everything that is not used, as high up in the document as it can be said.
+fn lost(value: &Value, path: &str, notes: &mut Vec<String>) {
+    if USED.contains(&path) || WITHOUT_EFFECT.contains(&path) {
+        return;
+    }
+    let reason = LOST.iter().find(|(lost, _)| *lost == path).map(|(_, reason)| *reason);
+    let holds_used = USED.iter().chain(&WITHOUT_EFFECT).any(|used| used.starts_with(&format!("{path}/")));
+    match value {
+        Value::Object(table) if path.is_empty() || holds_used => {
+            // One line for all of them, where the whole table has a reason.
+            let mut others = Vec::new();
+            for (name, value) in table {
+                let inner = format!("{path}/{}", name.replace('~', "~0").replace('/', "~1"));
+                match reason {
+                    Some(_) if !USED.contains(&inner.as_str()) => others.push(name.as_str()),
+                    _ => lost(value, &inner, notes),
+                }
+            }
+            if let (Some(reason), false) = (reason, others.is_empty()) {
+                notes.push(format!("{} ({}): {reason}", key(path), others.join(", ")));
+            }
+        }
+        Value::Object(table) if table.is_empty() => {}
+        // The values may be secrets; the names are not.
+        Value::Object(table) => {
+            let names: Vec<&str> = table.keys().map(String::as_str).collect();
+            notes.push(format!("{} ({}): {}", key(path), names.join(", "), reason.unwrap_or(UNKNOWN)));
+        }
+        Value::Bool(true) if path == "/environment/allow_internet" => {}
+        Value::Bool(_) | Value::Number(_) => {
+            notes.push(format!("{} = {value}: {}", key(path), reason.unwrap_or(UNKNOWN)));
+        }
+        _ => notes.push(format!("{}: {}", key(path), reason.unwrap_or(UNKNOWN))),
+    }
+}
+
+const UNKNOWN: &str = "Terca has nothing like it";
+
+fn key(path: &str) -> String {
+    path.trim_start_matches('/').replace('/', ".").replace("~1", "/").replace("~0", "~")
+}
