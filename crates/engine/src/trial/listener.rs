@@ -7,12 +7,11 @@ use std::time::{Duration, Instant};
 use camino::Utf8PathBuf;
 use globset::GlobBuilder;
 use terca_core::agent::{Decoder, Line, Reading, SideFile};
-use terca_core::event::EventKind;
 use terca_core::mask::Mask;
 use terca_core::transcript::{Record, Usage};
 
 use super::Stop;
-use super::bench::Bench;
+use super::session::Seat;
 use crate::log::RunLog;
 use crate::output::Output;
 use crate::supervise::Ended;
@@ -23,6 +22,9 @@ use crate::tree;
 const NEWS: Duration = Duration::from_millis(250);
 /// How often files that an agent writes beside its output are looked at.
 const SIDE_LOOK: Duration = Duration::from_secs(1);
+
+/// Hears what an agent does, and what it has used so far.
+pub(super) type Tell<'a> = &'a dyn Fn(String, Usage);
 
 pub(super) struct Listener<'a> {
     decoder: Box<dyn Decoder>,
@@ -38,11 +40,12 @@ pub(super) struct Listener<'a> {
 
 impl<'a> Listener<'a> {
     pub(super) fn new(
-        bench: &Bench<'_>,
+        seat: &Seat,
+        mask: &Mask,
         sides: &'a [SideFile],
         decoder: Box<dyn Decoder>,
-        stdout: &Output,
-        stderr: &Output,
+        streams: bool,
+        [stdout, stderr]: [&Output; 2],
     ) -> Result<Self, Stop> {
         let now = Instant::now();
         Ok(Listener {
@@ -52,14 +55,14 @@ impl<'a> Listener<'a> {
             sides,
             side_tails: Vec::new(),
             looked: now,
-            transcript: Transcript::create(bench)?,
+            transcript: Transcript::create(seat, mask, streams)?,
             told: (now, String::new(), Usage::default()),
         })
     }
 
     /// Called again and again while the agent runs. A read that fails now is tried again at the end, where
     /// failing counts.
-    pub(super) fn turn(&mut self, emit: &dyn Fn(EventKind), trial: u32) {
+    pub(super) fn turn(&mut self, tell: Tell<'_>) {
         let (decoder, transcript) = (&mut self.decoder, &mut self.transcript);
         let _ = self.stdout.read(&mut |line| transcript.add(decoder.stdout(line)));
         let _ = self.stderr.read(&mut |line| decoder.stderr(line));
@@ -72,7 +75,7 @@ impl<'a> Listener<'a> {
         let news = *doing != self.told.1 || usage != self.told.2;
         if news && self.told.0.elapsed() >= NEWS {
             self.told = (Instant::now(), doing.clone(), usage);
-            emit(EventKind::Progress { trial, doing: doing.clone(), usage });
+            tell(doing.clone(), usage);
         }
     }
 
@@ -137,11 +140,10 @@ struct Transcript {
 }
 
 impl Transcript {
-    fn create(bench: &Bench<'_>) -> Result<Self, Stop> {
-        let streams = bench.trial.case.variant.agent.agent.profile().streams_events;
+    fn create(seat: &Seat, mask: &Mask, streams: bool) -> Result<Self, Stop> {
         Ok(Transcript {
-            file: BufWriter::new(File::create(bench.dir.join("transcript.jsonl"))?),
-            mask: bench.context.mask.clone(),
+            file: BufWriter::new(File::create(&seat.transcript)?),
+            mask: mask.clone(),
             headlines: streams.then(Vec::new),
             latest: String::new(),
             failed: None,

@@ -20,6 +20,7 @@ mod listener;
 mod prepare;
 mod process;
 mod rules;
+mod session;
 
 use std::sync::Arc;
 use std::time::Instant;
