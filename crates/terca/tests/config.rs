@@ -125,7 +125,6 @@ fn broken_suites_are_refused() {
         ("alias bomb", bomb, "terca.yaml:", "alias"),
         ("a list", "- name: a\n".into(), "terca.yaml:1:1", "map"),
         ("empty file", String::new(), "terca.yaml:1:1", "empty"),
-        ("prepare", with_nop("prepare: [{command: ls}]\n"), "terca.yaml:2:", "not supported yet"),
         ("sandbox", with_nop("sandbox: bwrap\n"), "terca.yaml:2:", "not supported yet"),
         (
             "skills",
@@ -180,11 +179,10 @@ fn broken_evals_are_refused() {
         ("file at an absolute path", action("files: {/tmp/b: x}"), "3:13", "/tmp/b"),
         ("file through a link of _base", action("files: {up/b: x}"), "3:13", "up"),
         ("command that is a list", action("command: [npm, install]"), "3:14", "command"),
-        ("prepare", "prompt: go\nprepare: [{command: ls}]\n".into(), "2:21", "not supported yet"),
         ("transcript", test("transcript: {}"), "3:17", "asks for nothing"),
         ("changedFiles", test("changedFiles: {only: ['a[']}"), "3:27", "invalid glob"),
         ("budget", test("budget: {maxTokens: -10}"), "3:25", "a whole number of at least 0"),
-        ("judge", test("judge: {rubric: good?}"), "3:5", "not supported yet"),
+        ("judge", test("judge: {rubric: good?, agent: nop}"), "3:35", "cannot judge"),
         ("a list", "- prompt: go\n".into(), "1:1", "map"),
         ("empty file", String::new(), "1:1", "empty"),
     ] {

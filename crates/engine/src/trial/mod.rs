@@ -15,6 +15,7 @@ mod cheat;
 mod collect;
 mod gather;
 mod grade;
+mod judge;
 mod layers;
 mod listener;
 mod prepare;

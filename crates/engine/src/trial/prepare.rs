@@ -9,7 +9,7 @@ use terca_core::outcome::ErrorKind;
 use super::actions::{self, failed};
 use super::bench::Bench;
 use super::session::{self, Order};
-use super::{Stop, layers, rules};
+use super::{Stop, judge, layers, rules};
 use crate::changes::Snapshot;
 use crate::credentials;
 use crate::environment::Variables;
@@ -40,6 +40,7 @@ pub(super) fn prepare(bench: &mut Bench<'_>) -> Result<Prepared, Stop> {
     let mut env = bench.context.host.for_agent(bench.room.for_agent(), profile, &case.env);
     // Looked for first: without the agent there is no point in setting anything up.
     let program = session::find(profile, &env)?;
+    judge::are_here(&case, &env)?;
     let agent_version = program.as_ref().and_then(|program| {
         let (versions, probe) = (&bench.context.versions, bench.room.root.join("probe"));
         versions.of(profile, program, &env, &probe, &bench.context.interrupt)
