@@ -19,6 +19,7 @@ mod filler;
 pub mod fingerprint;
 pub mod grade;
 pub mod json;
+mod judges;
 pub mod limits;
 pub mod manifest;
 pub mod mask;

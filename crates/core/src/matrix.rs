@@ -7,14 +7,14 @@ use std::time::Duration;
 use camino::Utf8PathBuf;
 use serde_json::Value;
 
-use crate::agent::{AgentRef, Capabilities};
+use crate::agent::Capabilities;
 use crate::config::folder_name;
 use crate::config::read::Patch;
 use crate::config::suite::{Action, AgentChoice, Eval, Setup, ShellCommand, Suite, Template, Variables};
 use crate::diagnostic::{Diagnostic, Diagnostics};
 use crate::filler::Filler;
-use crate::grade::{JudgeTest, TestKind, TestSpec};
 use crate::json;
+use crate::judges;
 use crate::mcp::McpServer;
 use crate::selection::{Selection, select};
 
@@ -104,61 +104,6 @@ pub struct Plan {
     pub secrets: Vec<String>,
 }
 
-impl Plan {
-    /// Every agent that takes part, those that judge included.
-    pub fn agents(&self) -> Vec<AgentRef> {
-        let mut agents: Vec<AgentRef> = Vec::new();
-        for trial in &self.trials {
-            let judges = trial.case.judges().map(|(_, judge)| trial.case.judge(judge));
-            for choice in judges.chain([&trial.case.variant.agent]) {
-                if !agents.contains(&choice.agent) {
-                    agents.push(choice.agent);
-                }
-            }
-        }
-        agents
-    }
-}
-
-impl Case {
-    /// The tests in which an agent judges.
-    pub fn judges(&self) -> impl Iterator<Item = (&TestSpec, &JudgeTest)> {
-        judges(&self.eval)
-    }
-
-    /// Who judges: the agent that the test names, else the trial's own.
-    pub fn judge<'a>(&'a self, test: &'a JudgeTest) -> &'a AgentChoice {
-        test.agent.as_ref().unwrap_or(&self.variant.agent)
-    }
-
-    /// The model it judges with. One that was chosen for another agent is not for this one.
-    pub fn judge_model<'a>(&'a self, test: &'a JudgeTest) -> Option<&'a str> {
-        let own = if test.agent.is_none() { self.variant.model.as_deref() } else { None };
-        test.model.as_deref().or(own)
-    }
-}
-
-fn judges(eval: &Eval) -> impl Iterator<Item = (&TestSpec, &JudgeTest)> {
-    eval.tests.iter().filter_map(|test| match &test.kind {
-        TestKind::Judge(judge) => Some((test, judge)),
-        _ => None,
-    })
-}
-
-/// The trial's own agent judges where a test names no other; `oracle`, `nop` and `cheat` have no opinion.
-fn check_judges(eval: &Eval, variant: &Variant, problems: &mut Diagnostics) {
-    if !variant.agent.agent.profile().is_built_in() {
-        return;
-    }
-    for (test, judge) in judges(eval).filter(|(_, judge)| judge.agent.is_none()) {
-        problems.push(
-            Diagnostic::error(format!("nobody can judge the test `{}` here", test.name))
-                .at(judge.place, "it names no agent, and the trial's own is built in")
-                .help("name the agent that judges: `judge: {rubric: …, agent: NAME}`"),
-        );
-    }
-}
-
 /// The trials that a selection of a suite comes to. Ids do not depend on the order they are run in.
 pub fn expand(
     suite: &Suite,
@@ -181,7 +126,7 @@ pub fn expand(
         let eval = Arc::new(eval.clone());
         let base = eval_layers(suite, &eval, &suite_layers, &mut filler);
         for (variant, layers) in &variants {
-            check_judges(&eval, variant, filler.problems);
+            judges::check(&eval, variant, filler.problems);
             let case = Arc::new(case(suite, &eval, &base, variant, layers, overrides, &mut filler));
             let repetitions = overrides.repetitions.or(eval.repetitions).unwrap_or(suite.repetitions);
             trials.extend((1..=repetitions).map(|repetition| (case.clone(), repetition)));
@@ -354,7 +299,11 @@ fn case(
             .cloned()
             .collect(),
         env: filler.variables(&[&suite.env, environment_env, &experiment.env, &eval.env]),
-        judge_env: if judges(eval).next().is_some() { filler.variables(&[&suite.env]) } else { Vec::new() },
+        judge_env: if judges::of(eval).next().is_some() {
+            filler.variables(&[&suite.env])
+        } else {
+            Vec::new()
+        },
         timeout: overrides.timeout.or(eval.timeout).or(variant_timeout).unwrap_or(suite.timeout),
         track_ignored: suite.track_ignored,
         eval: eval.clone(),
