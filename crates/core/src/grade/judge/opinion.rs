@@ -88,7 +88,7 @@ fn end_of(text: &str) -> &str {
 /// Every object in a text that could be a verdict, and how it is written.
 fn verdicts(text: &str) -> Vec<(&str, Map<String, Value>)> {
     /// Braces without an end are looked past so often.
-    const MOST_OPEN: usize = 500;
+    const MOST_OPEN: usize = 100;
     let (mut found, mut at, mut open) = (Vec::new(), 0, 0);
     while let Some(begin) = text[at..].find('{').map(|offset| at + offset) {
         match object_end(&text[begin..]) {
