@@ -68,7 +68,7 @@ impl Press<'_> {
     }
 
     fn case(&self, case: &Case) -> CasePrint {
-        let Case { eval, variant, prompt, layers, actions, env, timeout, track_ignored } = case;
+        let Case { eval, variant, prompt, layers, actions, env, judge_env, timeout, track_ignored } = case;
         let contents =
             |paths: &[Utf8PathBuf]| paths.iter().map(|path| (self.content)(path)).collect::<Vec<_>>();
         let hidden = eval.tests_layer.as_deref().map(self.content);
@@ -87,7 +87,7 @@ impl Press<'_> {
             ("variables", self.hash(env)),
             ("time limit", self.hash(timeout)),
             ("ignored files", self.hash(track_ignored)),
-            ("tests", self.hash(&(&eval.tests, hidden))),
+            ("tests", self.hash(&(&eval.tests, hidden, judge_env))),
         ];
         CasePrint {
             eval: eval.name.clone(),

@@ -24,6 +24,7 @@ pub mod harbor;
 pub mod health;
 pub mod history;
 pub mod json;
+mod judges;
 pub mod limits;
 pub mod manifest;
 pub mod mask;

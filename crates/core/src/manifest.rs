@@ -48,7 +48,8 @@ pub fn manifest(suite: &Suite, plan: &Plan, settings: &Settings<'_>, mask: &Mask
 }
 
 fn case(trials: &[TrialSpec]) -> Value {
-    let Case { eval, variant, prompt, layers, actions, env, timeout, track_ignored } = &*trials[0].case;
+    let Case { eval, variant, prompt, layers, actions, env, judge_env: _, timeout, track_ignored } =
+        &*trials[0].case;
     json!({
         "eval": eval.name,
         "tags": eval.tags,

@@ -14,6 +14,7 @@ use crate::config::suite::{Action, AgentChoice, Eval, Setup, ShellCommand, Suite
 use crate::diagnostic::{Diagnostic, Diagnostics};
 use crate::filler::Filler;
 use crate::json;
+use crate::judges;
 use crate::mcp::McpServer;
 use crate::selection::{Selection, select};
 
@@ -77,6 +78,8 @@ pub struct Case {
     /// Everything done before the agent starts, in order, except the variant's `command`.
     pub actions: Vec<Action>,
     pub env: Vec<(String, String)>,
+    /// What a judge is given, where one of the tests has one: the suite's own variables, the same in every variant.
+    pub judge_env: Vec<(String, String)>,
     pub timeout: Duration,
     /// Whether changes that `.gitignore` ignores are looked at too.
     pub track_ignored: bool,
@@ -123,6 +126,7 @@ pub fn expand(
         let eval = Arc::new(eval.clone());
         let base = eval_layers(suite, &eval, &suite_layers, &mut filler);
         for (variant, layers) in &variants {
+            judges::check(&eval, variant, filler.problems);
             let case = Arc::new(case(suite, &eval, &base, variant, layers, overrides, &mut filler));
             let repetitions = overrides.repetitions.or(eval.repetitions).unwrap_or(suite.repetitions);
             trials.extend((1..=repetitions).map(|repetition| (case.clone(), repetition)));
@@ -295,6 +299,11 @@ fn case(
             .cloned()
             .collect(),
         env: filler.variables(&[&suite.env, environment_env, &experiment.env, &eval.env]),
+        judge_env: if judges::of(eval).next().is_some() {
+            filler.variables(&[&suite.env])
+        } else {
+            Vec::new()
+        },
         timeout: overrides.timeout.or(eval.timeout).or(variant_timeout).unwrap_or(suite.timeout),
         track_ignored: suite.track_ignored,
         eval: eval.clone(),

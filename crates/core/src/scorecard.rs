@@ -73,7 +73,7 @@ mod tests {
 
     #[test]
     fn the_order_survives_json() {
-        let grade = |score| Grade { score, message: String::new(), duration_seconds: 0.0 };
+        let grade = |score| Grade { score, message: String::new(), duration_seconds: 0.0, judge: None };
         let card: Scorecard =
             [("z".to_owned(), grade(1.0)), ("b".to_owned(), grade(0.5)), ("a".to_owned(), grade(0.0))]
                 .into_iter()

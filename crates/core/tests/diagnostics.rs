@@ -348,6 +348,44 @@ fn tests_of_an_eval() {
 }
 
 #[test]
+fn judges() {
+    let with_agent = |text: &str, agent: &str| {
+        let suite = format!("environments: [{{name: default, agent: {agent}}}]\n");
+        let eval = format!("prompt: go\ntests:\n  - {}\n", indented(text, 4));
+        report(&[("terca.yaml", &suite), ("fib/eval.terca.yaml", &eval)])
+    };
+    let pinned = "judge: {rubric: good?, agent: codex, model: gpt-5, config: {a: 1}, passScore: 0.8}";
+    assert_eq!(with_agent(pinned, "nop"), "");
+    assert_eq!(with_agent("judge: {rubric: good?, passScore: 1}", "gemini"), "");
+    let cases = [
+        ("the trial's own agent, which is built in", "name: taste\njudge:\n  rubric: good?", "oracle"),
+        ("no rubric", "judge: {agent: codex}", "gemini"),
+        ("an empty rubric", "judge: {rubric: ' ', agent: codex}", "gemini"),
+        ("a rubric by itself", "judge: is it good?", "gemini"),
+        ("an unknown agent", "judge: {rubric: good?, agent: codecs}", "gemini"),
+        ("an agent that is built in", "judge: {rubric: good?, agent: oracle}", "gemini"),
+        ("a command that is missing", "judge: {rubric: good?, agent: command}", "gemini"),
+        (
+            "a program that is missing",
+            "judge: {rubric: good?, agent: {name: command, command: ./judge.sh}}",
+            "gemini",
+        ),
+        ("settings for nobody", "judge: {rubric: good?, config: {a: 1}}", "gemini"),
+        (
+            "settings that the agent does not have",
+            "judge: {rubric: good?, agent: {name: command, command: judge}, config: {a: 1}}",
+            "gemini",
+        ),
+        ("a score that any work has", "judge: {rubric: good?, passScore: 0}", "gemini"),
+        ("a score above 1", "judge: {rubric: good?, passScore: 1.5}", "gemini"),
+        ("an unknown key", "judge: {rubrik: good?}", "gemini"),
+    ];
+    let reports: Vec<String> =
+        cases.iter().map(|(title, text, agent)| section(title, &with_agent(text, agent))).collect();
+    insta::assert_snapshot!("judges", reports.join("\n\n"));
+}
+
+#[test]
 fn actions() {
     snapshot(
         "actions",
@@ -477,11 +515,7 @@ fn the_older_spelling() {
 fn not_supported_yet() {
     snapshot(
         "not_supported_yet",
-        &[
-            ("sandbox", suite, "sandbox: bwrap"),
-            ("sandbox with an image", suite, "sandbox: {docker: node}"),
-            ("judge", test, "judge: {rubric: is it good?}"),
-        ],
+        &[("sandbox", suite, "sandbox: bwrap"), ("sandbox with an image", suite, "sandbox: {docker: node}")],
     );
 }
 

@@ -215,6 +215,7 @@ fn grades() -> impl Strategy<Value = Scorecard> {
         score,
         message,
         duration_seconds,
+        judge: None,
     });
     btree_map("\\PC{1,6}", grade, 0..3).prop_map(|grades| grades.into_iter().collect())
 }
@@ -439,7 +440,7 @@ fn results_have_the_keys_of_the_specification() {
     let report = TrialReport {
         tests: [(
             "check-file".to_owned(),
-            Grade { score: 1.0, message: "exists".into(), duration_seconds: 0.002 },
+            Grade { score: 1.0, message: "exists".into(), duration_seconds: 0.002, judge: None },
         )]
         .into_iter()
         .collect(),

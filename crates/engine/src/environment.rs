@@ -97,15 +97,15 @@ impl Host {
         }
     }
 
-    /// The agent's own: the base, what it signs in with, and the variant's `env`.
-    pub fn for_agent(&self, dirs: Dirs<'_>, profile: &Profile, trial: &TrialSpec) -> Variables {
+    /// The agent's own: the base, what it signs in with, and the variables that it is given.
+    pub fn for_agent(&self, dirs: Dirs<'_>, profile: &Profile, env: &[(String, String)]) -> Variables {
         let mut variables = self.base(dirs);
         for name in profile.credential_variables.iter().chain(profile.setting_variables) {
             if let Some(value) = self.get(name) {
                 variables.insert((*name).to_owned(), value.to_owned());
             }
         }
-        variables.extend(trial.case.env.iter().cloned());
+        variables.extend(env.iter().cloned());
         variables
     }
 

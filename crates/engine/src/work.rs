@@ -47,26 +47,35 @@ impl WorkDir {
 
     /// A fresh room for a trial.
     pub fn room(&self, trial: u32) -> io::Result<Room> {
-        let root = self.path.join(trial.to_string());
-        private_dir(&root)?;
-        let room = Room {
-            workspace: root.join("workspace"),
-            home: root.join("home"),
-            agent_home: root.join("agent"),
-            layer_home: root.join("layer"),
-            tmp: root.join("tmp"),
-            tests_tmp: root.join("tests-tmp"),
-            io: root.join("io"),
-            before: root.join("before"),
-            // Not to be foreseen, so that the agent cannot put something there first.
-            left: root.join(format!("left-{:016x}", fastrand::u64(..))),
-            root,
-        };
-        for dir in [&room.workspace, &room.home, &room.agent_home, &room.tmp, &room.tests_tmp, &room.io] {
-            fs_err::create_dir(dir)?;
-        }
-        Ok(room)
+        room_at(self.path.join(trial.to_string()))
     }
+
+    /// A fresh room for somebody who is not to meet what the trial's agent left, neither where it was nor above.
+    pub fn room_apart(&self, trial: u32) -> io::Result<Room> {
+        nothing_to_read_above(&self.path)?;
+        room_at(self.path.join(format!("{trial}-{:016x}", fastrand::u64(..))))
+    }
+}
+
+fn room_at(root: Utf8PathBuf) -> io::Result<Room> {
+    private_dir(&root)?;
+    let room = Room {
+        workspace: root.join("workspace"),
+        home: root.join("home"),
+        agent_home: root.join("agent"),
+        layer_home: root.join("layer"),
+        tmp: root.join("tmp"),
+        tests_tmp: root.join("tests-tmp"),
+        io: root.join("io"),
+        before: root.join("before"),
+        // Not to be foreseen, so that the agent cannot put something there first.
+        left: root.join(format!("left-{:016x}", fastrand::u64(..))),
+        root,
+    };
+    for dir in [&room.workspace, &room.home, &room.agent_home, &room.tmp, &room.tests_tmp, &room.io] {
+        fs_err::create_dir(dir)?;
+    }
+    Ok(room)
 }
 
 impl Drop for WorkDir {

@@ -154,7 +154,7 @@ fn report(trial: u32, seconds: f64) -> TrialReport {
         _ => 1.0,
     };
     let message = if score < 1.0 { "src/fib.js does not exist" } else { "src/fib.js exists" };
-    let grade = Grade { score, message: message.to_owned(), duration_seconds: 0.1 };
+    let grade = Grade { score, message: message.to_owned(), duration_seconds: 0.1, judge: None };
     TrialReport {
         status: Status::of_score(score),
         score: Some(score),

@@ -54,7 +54,7 @@ pub(crate) fn failed(seconds: f64, test: &str, message: &str) -> TrialReport {
 }
 
 fn judged(seconds: f64, score: f64, test: &str, message: &str) -> TrialReport {
-    let grade = Grade { score, message: message.to_owned(), duration_seconds: 0.01 };
+    let grade = Grade { score, message: message.to_owned(), duration_seconds: 0.01, judge: None };
     TrialReport {
         status: Status::of_score(score),
         score: Some(score),

@@ -182,7 +182,7 @@ fn broken_evals_are_refused() {
         ("transcript", test("transcript: {}"), "3:17", "asks for nothing"),
         ("changedFiles", test("changedFiles: {only: ['a[']}"), "3:27", "invalid glob"),
         ("budget", test("budget: {maxTokens: -10}"), "3:25", "a whole number of at least 0"),
-        ("judge", test("judge: {rubric: good?}"), "3:5", "not supported yet"),
+        ("judge", test("judge: {rubric: good?, agent: nop}"), "3:35", "cannot judge"),
         ("a list", "- prompt: go\n".into(), "1:1", "map"),
         ("empty file", String::new(), "1:1", "empty"),
     ] {

@@ -163,8 +163,9 @@ pub enum RawTestKind {
     },
     Judge {
         rubric: Located<String>,
-        agent: Option<Located<String>>,
+        agent: Option<RawAgent>,
         model: Option<Located<String>>,
+        config: Option<Located<serde_json::Value>>,
         pass_score: Option<Located<f64>>,
     },
 }

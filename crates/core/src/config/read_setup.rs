@@ -47,7 +47,7 @@ pub(super) fn variables(node: Node, problems: &mut Diagnostics) -> Option<RawVar
     Some(variables)
 }
 
-fn agent(node: Node, problems: &mut Diagnostics) -> Option<RawAgent> {
+pub(super) fn agent(node: Node, problems: &mut Diagnostics) -> Option<RawAgent> {
     if !matches!(node.value, Value::Map(_)) {
         return read::filled_text(node, problems).map(|name| RawAgent { name, command: None });
     }
@@ -131,7 +131,7 @@ fn transport_kind(node: Node, problems: &mut Diagnostics) -> Option<Located<Stri
 }
 
 /// The agent's own settings: any map, carried over as it stands.
-fn config(node: Node, problems: &mut Diagnostics) -> Option<Located<serde_json::Value>> {
+pub(super) fn config(node: Node, problems: &mut Diagnostics) -> Option<Located<serde_json::Value>> {
     if !matches!(node.value, Value::Map(_)) {
         return read::wrong_type(node, "a map of the agent's settings", problems);
     }

@@ -2,6 +2,7 @@
 
 use crate::config::raw::{RawTest, RawTestKind};
 use crate::config::read::{self, Fields, Read};
+use crate::config::read_setup;
 use crate::config::yaml::{Node, Value};
 use crate::diagnostic::{Diagnostic, Diagnostics};
 use crate::source::Located;
@@ -147,9 +148,23 @@ fn asks_something(node: &Node, kind: &str, such_as: &str, problems: &mut Diagnos
 fn judge(node: Node, problems: &mut Diagnostics) -> Option<RawTestKind> {
     let mut fields = Fields::open(node, "`judge`", problems)?;
     let rubric = fields.required("rubric", read::filled_text);
-    let agent = fields.optional("agent", read::filled_text);
+    let agent = fields.optional("agent", read_setup::agent);
     let model = fields.optional("model", read::filled_text);
-    let pass_score = fields.optional("passScore", read::share);
+    let config = fields.optional("config", read_setup::config);
+    let pass_score = fields.optional("passScore", pass_score);
     fields.close();
-    Some(RawTestKind::Judge { rubric: rubric?, agent, model, pass_score })
+    Some(RawTestKind::Judge { rubric: rubric?, agent, model, config, pass_score })
+}
+
+fn pass_score(node: Node, problems: &mut Diagnostics) -> Option<Located<f64>> {
+    let score = read::share(node, problems)?;
+    if score.value > 0.0 {
+        return Some(score);
+    }
+    problems.push(
+        Diagnostic::error("`passScore` is reached by any work")
+            .at(score.place, "this test would always pass")
+            .help("a score above 0, such as 0.8, is as good as 1 when the judge gives it"),
+    );
+    None
 }

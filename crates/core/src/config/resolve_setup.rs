@@ -37,7 +37,7 @@ pub(super) fn setup(raw: RawSetup, layers: &[Utf8PathBuf], resolver: &mut Resolv
     })
 }
 
-fn choose_agent(raw: &RawAgent, resolver: &mut Resolver<'_>) -> Option<AgentChoice> {
+pub(super) fn choose_agent(raw: &RawAgent, resolver: &mut Resolver<'_>) -> Option<AgentChoice> {
     let Some(agent) = agent::find(&raw.name.value) else {
         let names = agent::names();
         let diagnostic = Diagnostic::error(format!("unknown agent `{}`", raw.name.value))

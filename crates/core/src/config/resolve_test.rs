@@ -8,17 +8,25 @@ use regex::Regex;
 
 use crate::config::names::unique_names;
 use crate::config::paths::inside;
-use crate::config::raw::{RawTest, RawTestKind};
+use crate::config::raw::{RawAgent, RawTest, RawTestKind};
+use crate::config::resolve_setup::choose_agent;
 use crate::config::resolver::Resolver;
-use crate::config::suite::DEFAULT_TEST_SECONDS;
+use crate::config::suite::{AgentChoice, DEFAULT_TEST_SECONDS};
 use crate::diagnostic::Diagnostic;
-use crate::grade::{Budget, ChangedFiles, Glob, PathPattern, TestKind, TestSpec, TranscriptTest};
+use crate::grade::{Budget, ChangedFiles, Glob, JudgeTest, PathPattern, TestKind, TestSpec, TranscriptTest};
 use crate::prose;
 use crate::source::Located;
 
-/// The kinds that this version can carry out; the others are read, and refused by name.
-const SUPPORTED: [&str; 7] =
-    ["commandSuccess", "fileExists", "fileContains", "commandScore", "transcript", "changedFiles", "budget"];
+const KINDS: [&str; 8] = [
+    "commandSuccess",
+    "fileExists",
+    "fileContains",
+    "commandScore",
+    "transcript",
+    "changedFiles",
+    "budget",
+    "judge",
+];
 
 pub(super) fn tests(raw: Vec<RawTest>, resolver: &mut Resolver<'_>) -> Vec<TestSpec> {
     let mut names = Vec::new();
@@ -40,7 +48,7 @@ fn test(raw: RawTest, position: usize, resolver: &mut Resolver<'_>) -> Option<Te
     let dir = resolver.dir(raw.place).to_owned();
     Some(TestSpec {
         name,
-        kind: supported(kind, resolver)?,
+        kind: resolved(kind, resolver)?,
         weight: raw.weight.map_or(1.0, |weight| weight.value),
         timeout: Duration::from_secs_f64(
             raw.timeout_seconds.map_or(DEFAULT_TEST_SECONDS, |seconds| seconds.value),
@@ -57,7 +65,7 @@ fn single_kind(raw: &RawTest, resolver: &mut Resolver<'_>) -> Option<Located<Raw
             resolver.problems.push(
                 Diagnostic::error("a test needs a kind")
                     .at(raw.place, "this test verifies nothing")
-                    .help(format!("the kinds are {}", prose::quoted_list(&SUPPORTED, "and"))),
+                    .help(format!("the kinds are {}", prose::quoted_list(&KINDS, "and"))),
             );
             None
         }
@@ -78,7 +86,7 @@ fn single_kind(raw: &RawTest, resolver: &mut Resolver<'_>) -> Option<Located<Raw
     }
 }
 
-fn supported(kind: Located<RawTestKind>, resolver: &mut Resolver<'_>) -> Option<TestKind> {
+fn resolved(kind: Located<RawTestKind>, resolver: &mut Resolver<'_>) -> Option<TestKind> {
     match kind.value {
         RawTestKind::CommandSuccess { command, output_contains, output_matches } => {
             Some(TestKind::CommandSuccess {
@@ -127,11 +135,56 @@ fn supported(kind: Located<RawTestKind>, resolver: &mut Resolver<'_>) -> Option<
                 max_requests: max_requests.map(|requests| requests.value),
             }))
         }
-        RawTestKind::Judge { .. } => {
-            resolver.not_yet("the test kind `judge`", kind.place);
-            None
+        RawTestKind::Judge { rubric, agent, model, config, pass_score } => {
+            let agent = match agent {
+                Some(agent) => Some(judge_agent(&agent, config.as_ref(), resolver)?),
+                None => None,
+            };
+            if let (None, Some(config)) = (&agent, &config) {
+                resolver.problems.push(
+                    Diagnostic::error("`config` of a judge without an `agent`")
+                        .at(config.place, "whose settings?")
+                        .help("name the agent that judges: `agent: NAME`"),
+                );
+                return None;
+            }
+            Some(TestKind::Judge(JudgeTest {
+                rubric: rubric.value,
+                agent,
+                model: model.map(|model| model.value),
+                config: config.map(|config| config.value),
+                pass_score: pass_score.map(|score| score.value),
+                place: kind.place,
+            }))
         }
     }
+}
+
+/// An agent that can judge: one that can read, think and answer.
+fn judge_agent(
+    raw: &RawAgent,
+    config: Option<&Located<serde_json::Value>>,
+    resolver: &mut Resolver<'_>,
+) -> Option<AgentChoice> {
+    let choice = choose_agent(raw, resolver)?;
+    let profile = choice.agent.profile();
+    if profile.is_built_in() {
+        resolver.problems.push(
+            Diagnostic::error(format!("the agent `{}` cannot judge", profile.name))
+                .at(raw.name.place, "it is built in, and has no opinion")
+                .help("name another agent, or leave `agent` out: the trial's own agent judges then"),
+        );
+        return None;
+    }
+    if let Some(config) = config.filter(|_| !profile.capabilities.config) {
+        resolver.problems.push(
+            Diagnostic::error(format!("the agent `{}` cannot be given `config`", profile.name))
+                .at(config.place, "it has no settings of its own")
+                .help("remove `config`, or choose another agent"),
+        );
+        return None;
+    }
+    Some(choice)
 }
 
 /// Every item, or `None` after all problems of all items have been said.

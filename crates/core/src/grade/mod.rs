@@ -11,6 +11,7 @@ mod command;
 mod command_score;
 mod exit;
 mod files;
+mod judge;
 mod programs;
 mod transcript;
 
@@ -26,6 +27,9 @@ pub use changed_files::ChangedFiles;
 pub use command::CommandEnd;
 pub use exit::{Exit, signal_name};
 pub use files::FileContent;
+pub use judge::{
+    Brief, JudgeRecord, JudgeTest, JudgedBy, Judgement, Opinion, Reason, VERDICT_FILE, prompt as judge_prompt,
+};
 pub use programs::programs_named;
 pub use transcript::{Session, ToolUse, TranscriptTest};
 
@@ -48,6 +52,7 @@ pub enum TestKind {
     Transcript(TranscriptTest),
     ChangedFiles(ChangedFiles),
     Budget(Budget),
+    Judge(JudgeTest),
 }
 
 /// A path, or a glob over paths.
@@ -84,6 +89,7 @@ pub enum Evidence {
     /// What the agent changed, as paths relative to the workspace.
     Changes(Vec<String>),
     Session(Session),
+    Judgement(Judgement),
 }
 
 /// What one test is worth, and why.
@@ -93,6 +99,9 @@ pub struct Grade {
     pub score: f64,
     pub message: String,
     pub duration_seconds: f64,
+    /// Of a `judge`: who judged, why, and what that took.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub judge: Option<JudgeRecord>,
 }
 
 #[derive(Debug, Clone, PartialEq)]
@@ -130,6 +139,7 @@ pub fn judge(test: &TestSpec, evidence: &Evidence) -> Result<Verdict, NoVerdict>
         (TestKind::ChangedFiles(asked), Evidence::Changes(changes)) => Ok(asked.judge(changes)),
         (TestKind::Transcript(asked), Evidence::Session(session)) => asked.judge(session),
         (TestKind::Budget(asked), Evidence::Session(session)) => asked.judge(session),
+        (TestKind::Judge(asked), Evidence::Judgement(judgement)) => asked.judge(judgement, test.timeout),
         _ => Err(NoVerdict("the evidence does not belong to this test (a bug in Terca)".into())),
     }
 }

@@ -4,12 +4,14 @@ use std::io;
 
 use camino::{Utf8Path, Utf8PathBuf};
 use terca_core::agent::{Ending, Launch, Reading};
+use terca_core::event::EventKind;
 use terca_core::outcome::ErrorKind;
 use terca_core::prose;
 
 use super::bench::Bench;
 use super::prepare::Prepared;
-use super::{Stop, cheat, process, solution};
+use super::process::{self, Start};
+use super::{Stop, cheat, solution};
 use crate::changes::Changes;
 use crate::diff;
 use crate::supervise::Ended;
@@ -50,7 +52,7 @@ impl AgentRun {
 pub(super) fn run_agent(bench: &mut Bench<'_>, prepared: Prepared) -> Result<AgentRun, Stop> {
     let profile = bench.trial.case.variant.agent.agent.profile();
     bench.log.section(&format!("agent: {}", profile.name))?;
-    let Prepared { invocation, decoder, env, program, prompt_file, snapshot, .. } = prepared;
+    let Prepared { invocation, decoder, env, program, snapshot, .. } = prepared;
     let litter = litter(bench);
     let mut failed_solution = None;
     let (ended, mut reading) = match &invocation.launch {
@@ -65,15 +67,14 @@ pub(super) fn run_agent(bench: &mut Bench<'_>, prepared: Prepared) -> Result<Age
             let ended = Ended::without_process(left_behind);
             (ended, decoder.finish(ended.exit))
         }
-        Launch::Program { args, .. } => {
+        Launch::Program { .. } | Launch::Shell(_) => {
+            let timeout = bench.trial.case.timeout;
+            let seat = bench.seat();
             let start =
-                process::Start { program: program.unwrap_or_default(), args: args.clone(), env, prompt_file };
-            process::run(bench, &invocation, start, decoder)?
-        }
-        Launch::Shell(command) => {
-            let args = vec!["-c".to_owned(), command.clone()];
-            let start = process::Start { program: "/bin/sh".into(), args, env, prompt_file };
-            process::run(bench, &invocation, start, decoder)?
+                Start { profile, seat: &seat, invocation: &invocation, decoder, program, env, timeout };
+            let (emit, trial) = (bench.emit, bench.trial.id);
+            let tell = |doing: String, usage| emit(EventKind::Progress { trial, doing, usage });
+            process::run(bench, start, &tell)?
         }
     };
     let mut notes = std::mem::take(&mut reading.notes);

@@ -7,6 +7,7 @@ use camino::{Utf8Path, Utf8PathBuf};
 use terca_core::event::{EventKind, Phase};
 use terca_core::matrix::TrialSpec;
 
+use super::session::Seat;
 use super::{Context, Stop, attempts};
 use crate::environment::Variables;
 use crate::log::RunLog;
@@ -127,6 +128,11 @@ impl<'a> Bench<'a> {
 
     pub(super) fn phase(&self, phase: Phase) {
         (self.emit)(EventKind::PhaseStarted { trial: self.trial.id, phase });
+    }
+
+    /// Where the trial's agent works.
+    pub(super) fn seat(&self) -> Seat {
+        Seat::in_room(&self.room, self.artifacts.clone(), self.dir.join("transcript.jsonl"))
     }
 
     /// The environment of a command of `before` or of a test, beside whose YAML file it may find programs.

@@ -10,9 +10,9 @@ use terca_core::grade::{
 };
 use terca_core::transcript::{Record, Role, Step, Usage};
 
-use super::Stop;
 use super::bench::{Bench, Shell};
 use super::conduct::Conduct;
+use super::{Stop, judge};
 use crate::environment::find_program;
 use crate::output::Output;
 use crate::tree;
@@ -29,6 +29,7 @@ pub(super) fn gather(bench: &mut Bench<'_>, test: &TestSpec, conduct: &Conduct) 
         TestKind::FileExists(patterns) => Ok(Evidence::Files(existence(workspace, patterns)?)),
         TestKind::FileContains { path, .. } => Ok(Evidence::Content(content(&workspace.join(path)))),
         TestKind::ChangedFiles(_) => Ok(Evidence::Changes(conduct.changed.clone())),
+        TestKind::Judge(asked) => Ok(Evidence::Judgement(judge::ask(bench, test, asked, conduct)?)),
         TestKind::Transcript(_) | TestKind::Budget(_) => Ok(Evidence::Session(session(bench, conduct)?)),
     }
 }
@@ -76,7 +77,7 @@ fn read_output(output: &Output) -> std::io::Result<String> {
     read_text(output.rewound()?)
 }
 
-fn read_text(mut file: &File) -> std::io::Result<String> {
+pub(super) fn read_text(mut file: &File) -> std::io::Result<String> {
     let size = file.metadata()?.len();
     let mut bytes = Vec::new();
     if size <= LARGEST_OUTPUT {

@@ -6,7 +6,7 @@
 use std::time::Instant;
 
 use camino::Utf8Path;
-use terca_core::grade::{Grade, NoVerdict, judge, score};
+use terca_core::grade::{Evidence, Grade, NoVerdict, judge, score};
 use terca_core::outcome::ErrorKind;
 use terca_core::scorecard::Scorecard;
 
@@ -71,7 +71,11 @@ fn grade_copy(bench: &mut Bench<'_>, work: &Utf8Path, conduct: &Conduct) -> Resu
         weighted.push((test.weight, verdict.score));
         let message = bench.context.mask.text(&verdict.message);
         let duration_seconds = rounded(started.elapsed().as_secs_f64());
-        tests.push(&test.name, Grade { score: verdict.score, message, duration_seconds });
+        let judge = match &evidence {
+            Evidence::Judgement(judgement) => judgement.record(),
+            _ => None,
+        };
+        tests.push(&test.name, Grade { score: verdict.score, message, duration_seconds, judge });
     }
     Ok(Graded { tests, score: score(&weighted).unwrap_or(0.0) })
 }

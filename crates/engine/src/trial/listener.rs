@@ -7,13 +7,12 @@ use std::time::{Duration, Instant};
 use camino::Utf8PathBuf;
 use globset::GlobBuilder;
 use terca_core::agent::{Decoder, Line, Reading, SideFile};
-use terca_core::event::EventKind;
 use terca_core::mask::Mask;
 use terca_core::transcript::{Record, Usage};
 
 use super::Stop;
-use super::bench::Bench;
 use super::headlines::Headlines;
+use super::session::Seat;
 use crate::log::RunLog;
 use crate::output::Output;
 use crate::supervise::Ended;
@@ -26,6 +25,9 @@ const NEWS: Duration = Duration::from_millis(250);
 const BUFFER: usize = 256 * 1024;
 /// How often files that an agent writes beside its output are looked at.
 const SIDE_LOOK: Duration = Duration::from_secs(1);
+
+/// Hears what an agent does, and what it has used so far.
+pub(super) type Tell<'a> = &'a dyn Fn(String, Usage);
 
 pub(super) struct Listener<'a> {
     decoder: Box<dyn Decoder>,
@@ -41,28 +43,29 @@ pub(super) struct Listener<'a> {
 
 impl<'a> Listener<'a> {
     pub(super) fn new(
-        bench: &Bench<'_>,
+        seat: &Seat,
+        mask: &Mask,
         sides: &'a [SideFile],
         decoder: Box<dyn Decoder>,
-        stdout: &Output,
-        stderr: &Output,
+        streams: bool,
+        [stdout, stderr]: [&Output; 2],
     ) -> Result<Self, Stop> {
         let now = Instant::now();
         Ok(Listener {
             decoder,
-            stdout: Tail::open(&stdout.path, &bench.context.mask)?,
-            stderr: Tail::open(&stderr.path, &bench.context.mask)?,
+            stdout: Tail::open(&stdout.path, mask)?,
+            stderr: Tail::open(&stderr.path, mask)?,
             sides,
             side_tails: Vec::new(),
             looked: now,
-            transcript: Transcript::create(bench)?,
+            transcript: Transcript::create(seat, mask, streams)?,
             told: (now, String::new(), Usage::default()),
         })
     }
 
     /// Called again and again while the agent runs. Says whether there is more to read already. A read that fails
     /// now is tried again at the end, where failing counts.
-    pub(super) fn turn(&mut self, emit: &dyn Fn(EventKind), trial: u32) -> bool {
+    pub(super) fn turn(&mut self, tell: Tell<'_>) -> bool {
         let (decoder, transcript) = (&mut self.decoder, &mut self.transcript);
         let more = [
             self.stdout.read(&mut |line| transcript.add(decoder.stdout(line))),
@@ -73,18 +76,18 @@ impl<'a> Listener<'a> {
             self.looked = Instant::now();
             self.read_side_files(|side| !side.is_document());
         }
-        self.tell(emit, trial);
+        self.tell(tell);
         more.into_iter().any(|more| more.unwrap_or(false))
     }
 
-    fn tell(&mut self, emit: &dyn Fn(EventKind), trial: u32) {
+    fn tell(&mut self, tell: Tell<'_>) {
         if self.told.0.elapsed() < NEWS {
             return;
         }
         let (doing, usage) = (self.transcript.latest(), self.decoder.usage());
         if doing != self.told.1 || usage != self.told.2 {
             self.told = (Instant::now(), doing.clone(), usage);
-            emit(EventKind::Progress { trial, doing, usage });
+            tell(doing, usage);
         }
     }
 
@@ -158,12 +161,11 @@ struct Transcript {
 }
 
 impl Transcript {
-    fn create(bench: &Bench<'_>) -> Result<Self, Stop> {
-        let streams = bench.trial.case.variant.agent.agent.profile().streams_events;
+    fn create(seat: &Seat, mask: &Mask, streams: bool) -> Result<Self, Stop> {
         Ok(Transcript {
-            file: BufWriter::with_capacity(BUFFER, File::create(bench.dir.join("transcript.jsonl"))?),
+            file: BufWriter::with_capacity(BUFFER, File::create(&seat.transcript)?),
             line: Vec::new(),
-            mask: bench.context.mask.clone(),
+            mask: mask.clone(),
             headlines: streams.then(Headlines::default),
             latest: String::new(),
             failed: None,

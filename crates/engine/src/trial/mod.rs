@@ -17,12 +17,14 @@ mod conduct;
 mod gather;
 mod grade;
 mod headlines;
+mod judge;
 mod layers;
 mod listener;
 mod prepare;
 mod process;
 mod regrade;
 mod rules;
+mod session;
 mod solution;
 
 use std::sync::Arc;

@@ -1,50 +1,60 @@
 //! The agent as a process: started, listened to, and what it printed kept.
 
 use std::io;
+use std::time::Duration;
 
 use camino::{Utf8Path, Utf8PathBuf};
-use terca_core::agent::{Decoder, Ending, Invocation, Reading, Stdin, StopSignal};
+use terca_core::agent::{Decoder, Ending, Invocation, Launch, Profile, Reading, Stdin, StopSignal};
 use terca_core::mask::Mask;
+use terca_core::outcome::ErrorKind;
 use terca_core::prose;
 
 use super::Stop;
 use super::bench::{Bench, GRACE};
-use super::listener::{Heard, Listener, side_paths};
+use super::listener::{Heard, Listener, Tell, side_paths};
+use super::session::Seat;
 use crate::environment::Variables;
 use crate::log::copy_masked;
 use crate::output::Output;
 use crate::supervise::{Ended, Job, Signal};
 use crate::tail::Seen;
 
-/// What is to be started.
-pub(super) struct Start {
-    pub(super) program: Utf8PathBuf,
-    pub(super) args: Vec<String>,
+/// What is to be started, and where.
+pub(super) struct Start<'a> {
+    pub(super) profile: &'static Profile,
+    pub(super) seat: &'a Seat,
+    pub(super) invocation: &'a Invocation,
+    pub(super) decoder: Box<dyn Decoder>,
+    /// The agent's program, where it is one.
+    pub(super) program: Option<Utf8PathBuf>,
     pub(super) env: Variables,
-    pub(super) prompt_file: Utf8PathBuf,
+    pub(super) timeout: Duration,
 }
 
-pub(super) fn run(
-    bench: &mut Bench<'_>,
-    invocation: &Invocation,
-    start: Start,
-    decoder: Box<dyn Decoder>,
-) -> Result<(Ended, Reading), Stop> {
-    let (stdout, stderr) = (Output::create(&bench.room.io)?, Output::create(&bench.room.io)?);
-    let profile = bench.trial.case.variant.agent.agent.profile();
+pub(super) fn run(bench: &mut Bench<'_>, start: Start<'_>, tell: Tell<'_>) -> Result<(Ended, Reading), Stop> {
+    let Start { profile, seat, invocation, decoder, program, env, timeout } = start;
+    let (stdout, stderr) = (Output::create(&seat.io)?, Output::create(&seat.io)?);
+    let (program, args) = match &invocation.launch {
+        Launch::Program { args, .. } => (program.unwrap_or_default(), args.clone()),
+        Launch::Shell(command) => ("/bin/sh".into(), vec!["-c".to_owned(), command.clone()]),
+        Launch::LaySolution | Launch::Cheat | Launch::Nothing => {
+            let message = format!("`{}` is no program (a bug in Terca)", profile.name);
+            return Err(Stop::error(ErrorKind::Internal, message));
+        }
+    };
     let job = Job {
-        program: start.program,
-        args: start.args,
-        env: start.env.into_iter().collect(),
-        dir: bench.room.workspace.clone(),
+        program,
+        args,
+        env: env.into_iter().collect(),
+        dir: seat.workspace.clone(),
         stdin: match invocation.stdin {
             Stdin::Empty => None,
-            Stdin::Prompt => Some(start.prompt_file),
-            Stdin::Text(_) => Some(bench.room.io.join("stdin.txt")),
+            Stdin::Prompt => Some(seat.prompt_file()),
+            Stdin::Text(_) => Some(seat.stdin_file()),
         },
         stdout: stdout.path.clone(),
         stderr: stderr.path.clone(),
-        timeout: bench.trial.case.timeout,
+        timeout,
         stop_signal: match profile.stop_signal {
             StopSignal::Interrupt => Signal::Interrupt,
             StopSignal::Terminate => Signal::Terminate,
@@ -52,24 +62,25 @@ pub(super) fn run(
         grace: GRACE,
         sweep: true,
     };
-    let mut listener = Listener::new(bench, &invocation.side_files, decoder, &stdout, &stderr)?;
-    let (emit, trial) = (bench.emit, bench.trial.id);
-    let ended = bench.run(&job, &mut || listener.turn(emit, trial))?;
+    let (mask, streams) = (&bench.context.mask, profile.streams_events);
+    let sides = &invocation.side_files;
+    let mut listener = Listener::new(seat, mask, sides, decoder, streams, [&stdout, &stderr])?;
+    let ended = bench.run(&job, &mut || listener.turn(tell))?;
     let heard = listener.finish(&ended, &mut bench.log)?;
-    write_log(bench, &ended, &heard.reading, &stdout, &stderr)?;
-    keep_artifacts(bench, invocation, &heard, &stdout, &stderr)?;
+    write_log(bench, profile, &ended, &heard.reading, [&stdout, &stderr])?;
+    keep_artifacts(seat, mask, profile, invocation, &heard, [&stdout, &stderr])?;
     Ok((ended, heard.reading))
 }
 
 /// The agent's output as a person wants to read it: as it is, or by its steps when it is a stream of events.
 fn write_log(
     bench: &mut Bench<'_>,
+    profile: &Profile,
     ended: &Ended,
     reading: &Reading,
-    stdout: &Output,
-    stderr: &Output,
+    [stdout, stderr]: [&Output; 2],
 ) -> Result<(), Stop> {
-    if !bench.trial.case.variant.agent.agent.profile().streams_events {
+    if !profile.streams_events {
         bench.log.output(stdout.rewound()?)?;
     }
     bench.log.output(stderr.rewound()?)?;
@@ -86,15 +97,15 @@ fn write_log(
 }
 
 fn keep_artifacts(
-    bench: &Bench<'_>,
+    seat: &Seat,
+    mask: &Mask,
+    profile: &Profile,
     invocation: &Invocation,
     heard: &Heard,
-    stdout: &Output,
-    stderr: &Output,
+    [stdout, stderr]: [&Output; 2],
 ) -> Result<(), Stop> {
-    let (mask, artifacts) = (&bench.context.mask, &bench.artifacts);
-    let streams = bench.trial.case.variant.agent.agent.profile().streams_events;
-    let stream = if streams { "stream.jsonl" } else { "stdout.log" };
+    let artifacts = &seat.artifacts;
+    let stream = if profile.streams_events { "stream.jsonl" } else { "stdout.log" };
     keep_output(stdout, heard.stdout, &artifacts.join(stream), mask)?;
     keep_output(stderr, heard.stderr, &artifacts.join("stderr.log"), mask)?;
     for side in &invocation.side_files {

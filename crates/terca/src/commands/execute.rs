@@ -7,7 +7,6 @@ use std::sync::mpsc::{Receiver, Sender};
 
 use camino::{Utf8Path, Utf8PathBuf};
 use serde_json::Value;
-use terca_core::agent::AgentRef;
 use terca_core::fingerprint::{CasePrint, Press};
 use terca_core::limits::Limits;
 use terca_core::manifest::{Settings, manifest};
@@ -187,14 +186,8 @@ fn within_reach(limits: Limits, planned: &Planned) -> Limits {
 
 /// Everything that must not be written down: what `${NAME}` stood for, and what the agents sign in with.
 fn mask(planned: &Planned, host: &Host) -> Mask {
-    let mut agents: Vec<AgentRef> = Vec::new();
-    for trial in &planned.plan.trials {
-        let agent = trial.case.variant.agent.agent;
-        if !agents.contains(&agent) {
-            agents.push(agent);
-        }
-    }
-    let credentials = agents.iter().flat_map(|agent| credentials::secrets(host, agent.profile()));
+    let credentials =
+        planned.plan.agents().into_iter().flat_map(|agent| credentials::secrets(host, agent.profile()));
     Mask::new(planned.plan.secrets.iter().cloned().chain(credentials))
 }
 

@@ -402,3 +402,55 @@ pub fn skills_are_offered(agent: RealAgent) {
     assert_eq!(requests.len(), 2, "one for each of the two");
     assert_eq!(requests.iter().filter(|request| request.mentions(about)).count(), 1);
 }
+
+/// Asked to judge what another did, it reads that between the fences, and its verdict and figures are told.
+pub fn judges(agent: RealAgent) {
+    let scenario = Scenario::saying(
+        "```json\n{\"score\": 0.75, \"summary\": \"fair\", \
+         \"reasons\": [{\"criterion\": \"short\", \"score\": 0.75, \"reason\": \"one line\"}]}\n```",
+    );
+    let Some(mut bench) = Bench::new(agent, &[("verdict", scenario.clone())]) else { return };
+    let mut judge = json!({
+        "rubric": "It is short. scenario:verdict", "agent": agent.name, "model": agent.model, "passScore": 0.7,
+    });
+    let config = (agent.config)(&bench.server.url());
+    if !config.is_null() {
+        judge["config"] = config;
+    }
+    let suite = json!({
+        "environments": [{
+            "name": "default", "rules": "_rules.md",
+            "agent": {"name": "command", "command": "echo 'let fib' > fib.js; echo 'All of it is done.'"},
+        }],
+        "evals": [{
+            "name": "fib", "prompt": "Write fib.js, please.",
+            "tests": [{"name": "taste", "judge": judge, "timeoutSeconds": 120 * patience()}],
+        }],
+    });
+    bench.project = bench.project.file("terca.yaml", format!("{suite:#}")).file("_rules.md", RULE);
+    make_hostile(&bench.project);
+    bench.run().expect_status(0);
+
+    let trial = bench.trial("fib", "default");
+    assert_passed(&trial);
+    assert_eq!(
+        trial["stats"]["inputTokens"],
+        Value::Null,
+        "what the judge used is not the agent's: {trial:#}"
+    );
+    let judged = &trial["tests"]["taste"]["judge"];
+    assert_used(judged, &scenario, 1, 0);
+    assert_eq!((&judged["score"], &judged["agent"]), (&json!(0.75), &json!(agent.name)));
+    assert_eq!(judged["agentVersion"], agent.version);
+    assert_eq!(judged["reasons"][0]["reason"], "one line");
+    let requests = bench.requests("verdict");
+    assert_eq!(requests.len(), 1, "it needs no tool and no second thought");
+    let said = requests[0].said().join("\n");
+    for part in ["Write fib.js, please.", "+let fib", "All of it is done.", "END CHANGES"] {
+        assert!(said.contains(part), "{part}: {said}");
+    }
+    for request in bench.server.requests() {
+        assert!(!request.mentions(LEAK) && !request.mentions(RULE), "{}", request.path);
+    }
+    bench.project.assert_nothing_left();
+}
