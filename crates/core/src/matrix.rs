@@ -15,6 +15,7 @@ use crate::diagnostic::{Diagnostic, Diagnostics};
 use crate::filler::Filler;
 use crate::json;
 use crate::mcp::McpServer;
+use crate::rounds::Adaptive;
 use crate::selection::{Selection, select};
 
 /// What the command line lays over the suite.
@@ -30,6 +31,8 @@ pub struct Overrides {
 pub struct Variant {
     pub environment: String,
     pub experiment: String,
+    /// What the suite's own commands are told that the experiment is.
+    pub told_experiment: String,
     pub agent: AgentChoice,
     pub model: Option<String>,
     pub rules: Vec<Utf8PathBuf>,
@@ -99,6 +102,8 @@ pub struct Plan {
     pub trials: Vec<TrialSpec>,
     /// Values taken from Terca's environment: to be masked in everything that is written.
     pub secrets: Vec<String>,
+    /// Not all repetitions may be needed.
+    pub adaptive: Option<Adaptive>,
 }
 
 /// The trials that a selection of a suite comes to. Ids do not depend on the order they are run in.
@@ -134,7 +139,8 @@ pub fn expand(
         case,
         repetition,
     });
-    let plan = Plan { trials: trials.collect(), secrets: filler.secrets };
+    let adaptive = suite.adaptive.filter(|_| overrides.repetitions.is_none());
+    let plan = Plan { trials: trials.collect(), secrets: filler.secrets, adaptive };
     problems.sort();
     plan
 }
@@ -166,6 +172,7 @@ fn variant<'a>(
     let variant = Variant {
         environment: environment.name.clone(),
         experiment: experiment.name.clone(),
+        told_experiment: experiment.stands_for.as_ref().unwrap_or(&experiment.name).clone(),
         agent,
         model: laid_over(&environment.model, &experiment.model).cloned(),
         rules: laid_over(&environment.rules, &experiment.rules).cloned().unwrap_or_default(),

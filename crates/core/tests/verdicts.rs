@@ -82,6 +82,7 @@ impl Run {
             seed: 7,
             concurrency: 4,
             baseline: "control".into(),
+            adaptive: None,
             trials: self.trials.iter().map(|(head, _)| head.clone()).collect(),
         };
         let finish = |(head, report): &(TrialHead, TrialReport)| EventKind::TrialFinished {

@@ -112,6 +112,7 @@ impl Script {
             seed: 7,
             concurrency,
             baseline: "base".to_owned(),
+            adaptive: None,
             trials,
         });
         script

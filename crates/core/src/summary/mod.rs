@@ -13,6 +13,7 @@ mod compare;
 mod comparison;
 mod delivery;
 mod effect;
+mod evidence;
 mod figures;
 mod grid;
 mod outlook;
@@ -27,6 +28,7 @@ use serde::{Deserialize, Serialize};
 pub use comparison::{Comparison, EvalEffect, Repetitions};
 pub use delivery::{DeliveryCounts, McpCounts};
 pub use effect::Effect;
+pub use evidence::{Evidence, Standing, standings};
 pub use figures::{Figures, Reliability};
 pub use outlook::{Outlook, Proposal};
 pub use side::{Arms, Side};
@@ -102,7 +104,13 @@ pub fn summarise(state: &RunState) -> Summary {
 
 /// Every other experiment against the baseline: over all environments, if there are several, and in each.
 pub fn compare(state: &RunState, baseline: &str, margin: f64) -> Vec<Comparison> {
-    let terms = compare::Terms { baseline, margin, seed: state.seed, concurrency: state.concurrency };
+    let terms = compare::Terms {
+        baseline,
+        margin,
+        seed: state.seed,
+        concurrency: state.concurrency,
+        adaptive: state.adaptive.is_some(),
+    };
     compare::compare(&Grid::of(&state.trials), &terms)
 }
 

@@ -1,6 +1,7 @@
 //! A verdict as a sentence that a person can repeat in a pull request.
 
 use super::comparison::{Comparison, Repetitions};
+use super::evidence::Evidence;
 use super::outlook::{Outlook, Proposal};
 use super::verdict::Verdict;
 use super::wording::{capital, p_value, percent, points, signed, size, times};
@@ -54,14 +55,27 @@ fn figures(comparison: &Comparison) -> Option<String> {
         details.push(format!("95 % interval {} … {}", signed(interval.low), signed(interval.high)));
     }
     let size = trials(comparison.evals, comparison.repetitions);
-    details.push(match effect.p_adjusted {
-        Some(p) if comparison.comparisons > 1 => {
-            format!("{} allowing for {} comparisons, over {size}", p_value(p), comparison.comparisons)
+    let allowing = match comparison.comparisons {
+        1 => String::new(),
+        several => format!(" allowing for {several} comparisons"),
+    };
+    details.push(match (&comparison.sequential, effect.p_adjusted) {
+        (Some(evidence), Some(p)) => {
+            format!("anytime-valid {}{allowing} from {}, over {size}", p_value(p), changed(evidence))
         }
-        Some(p) => format!("{} over {size}", p_value(p)),
-        None => size,
+        (None, Some(p)) if !allowing.is_empty() => format!("{}{allowing}, over {size}", p_value(p)),
+        (None, Some(p)) => format!("{} over {size}", p_value(p)),
+        (_, None) => size,
     });
     Some(format!("{} against {} of trials passed ({})", percent(rate), percent(baseline), details.join(", ")))
+}
+
+/// `9 pairs for it and 1 against`.
+fn changed(evidence: &Evidence) -> String {
+    match (evidence.better, evidence.worse) {
+        (0, 0) => "no pair that differs".to_owned(),
+        (better, worse) => format!("{} for it and {worse} against", prose::count(better, "pair")),
+    }
 }
 
 fn trials(evals: usize, repetitions: Repetitions) -> String {

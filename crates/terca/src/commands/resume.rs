@@ -13,6 +13,7 @@ use terca_core::fingerprint::{CasePrint, differences};
 use terca_core::matrix::TrialSpec;
 use terca_core::outcome::Status;
 use terca_core::results::exit_status;
+use terca_core::rounds;
 use terca_core::state::{RunState, Trial};
 use terca_engine::environment::Host;
 use terca_engine::scheduler::Past;
@@ -54,20 +55,27 @@ fn try_resume(args: &ResumeArgs, common: &Common) -> Result<u8, Box<dyn Error>> 
     let recorded = recorded(&dir)?;
     let settings = RunArgs {
         concurrency: args.concurrency.or(recorded.command.concurrency),
+        budget_usd: args.budget_usd.or(recorded.command.budget_usd),
         format: args.format,
         ..recorded.command
     };
     let host = Host::of_this_process();
-    let mut selection = settings.selection.clone();
-    selection.seed = Some(recorded.seed);
-    let Some(mut planned) = plan::make(&selection, settings.shard, common, &host) else { return Ok(MISUSE) };
+    let mut seeded = settings.clone();
+    seeded.selection.seed = Some(recorded.seed);
+    let Some(mut planned) = plan::make_run(&seeded, common, &host) else { return Ok(MISUSE) };
     let has_begun = !past.state.trials.is_empty();
+    let mut to_run = planned.order.len();
     if has_begun {
         let left = adopt(&mut planned, &past.state, args.errors);
-        if left.is_empty() {
+        if left.is_empty() && rounds::next(&past.state).is_none() {
             return Ok(nothing_left(&past, &settings, args));
         }
-        planned.order.retain(|index| left.contains(&planned.trials[*index].id));
+        let is_spare = |id| past.state.spare.iter().any(|head| head.id == id);
+        planned.order.retain(|index| {
+            let id = planned.trials[*index].id;
+            left.contains(&id) || is_spare(id)
+        });
+        to_run = left.len();
     }
     let execution = match Execution::prepare(&settings, common, &planned, host) {
         Ok(execution) => execution,
@@ -77,7 +85,7 @@ fn try_resume(args: &ResumeArgs, common: &Common) -> Result<u8, Box<dyn Error>> 
     if !changes.is_empty() && !may_go_on(&changes, args) {
         return Ok(MISUSE);
     }
-    say_what_is_left(&past.state, planned.order.len());
+    say_what_is_left(&past.state, to_run);
     let past = has_begun.then_some(Past { state: past.state, next_sequence: past.next_sequence });
     let done = execution.carry_out(store, past)?;
     Ok(execute::conclude(&settings, common, &done))
@@ -108,17 +116,20 @@ fn adopt(planned: &mut Planned, state: &RunState, errors_too: bool) -> Vec<u32> 
     let name = |head: &TrialHead| {
         (head.eval.clone(), head.environment.clone(), head.experiment.clone(), head.repetition)
     };
-    let known: HashMap<_, &Trial> = state.trials.iter().map(|trial| (name(&trial.head), trial)).collect();
+    let begun = state.trials.iter().map(|trial| (&trial.head, is_open(trial, errors_too)));
+    let spare = state.spare.iter().map(|head| (head, false));
+    let known: HashMap<_, (&TrialHead, bool)> =
+        begun.chain(spare).map(|(head, open)| (name(head), (head, open))).collect();
     let mut left = Vec::new();
     let mut trials = Vec::new();
     let mut order = Vec::new();
     for index in &planned.order {
         let trial = &planned.trials[*index];
-        let Some(known) = known.get(&name(&TrialHead::of(trial))) else { continue };
-        order.push(known.head.id);
-        trials.push(TrialSpec { id: known.head.id, dir: known.head.dir.clone(), ..trial.clone() });
-        if is_open(known, errors_too) {
-            left.push(known.head.id);
+        let Some((known, is_open)) = known.get(&name(&TrialHead::of(trial))) else { continue };
+        order.push(known.id);
+        trials.push(TrialSpec { id: known.id, dir: known.dir.clone(), ..trial.clone() });
+        if *is_open {
+            left.push(known.id);
         }
     }
     trials.sort_by_key(|trial| trial.id);
@@ -168,5 +179,6 @@ fn may_go_on(changes: &[String], args: &ResumeArgs) -> bool {
 
 fn say_what_is_left(state: &RunState, left: usize) {
     let done = state.counts.finished() - state.counts.interrupted;
-    screen::remark(&format!("resuming {}: {done} done, {left} to run", state.run));
+    let more = if state.spare.is_empty() { "" } else { ", then more as needed" };
+    screen::remark(&format!("resuming {}: {done} done, {left} to run{more}", state.run));
 }
