@@ -180,6 +180,27 @@ mod tests {
     }
 
     #[test]
+    fn how_far_an_adaptive_run_went() {
+        for (comparisons, undecided, reached, said) in [
+            (2, 0, 4, "every comparison is decided after 4 repetitions of at most 20"),
+            (2, 1, 20, "1 comparison undecided after 20 repetitions, the most allowed"),
+            (3, 2, 7, "2 comparisons undecided after 7 repetitions of at most 20"),
+            (0, 0, 3, "3 repetitions, since there is nothing to compare"),
+        ] {
+            let run = AdaptiveResult { min: 3, max: 20, reached, comparisons, undecided };
+            assert_eq!(repeated(&run).render(Palette::new(false)), format!("adaptive: {said}"));
+        }
+    }
+
+    #[test]
+    fn a_run_whose_budget_is_spent() {
+        let mut script = Script::new(fixture::heads(4, 1, 1), 1);
+        script.start(1).finish(1, &fixture::passed(3.5)).start(2).stop(StopReason::Budget);
+        script.finish(2, &fixture::failed(3.5, "t", "m")).end(RunStatus::Complete);
+        insta::assert_snapshot!("closing_budget", shown(&script));
+    }
+
+    #[test]
     fn a_run_that_stopped_early() {
         let mut script = Script::new(fixture::heads(4, 1, 1), 1);
         script.start(1).finish(1, &fixture::failed(3.5, "t", "m")).end(RunStatus::Complete);

@@ -16,7 +16,8 @@ pub(super) fn of(comparison: &Comparison, environments: &[&str], margin: f64) ->
         return format!("{claim}: {}.", comparison.cannot_tell.unwrap_or(CannotTell::NoEvals));
     };
     let first = format!("{claim}: {figures}{}.", price(comparison));
-    let rest = [obstacle(comparison), comparison.outlook.as_ref().and_then(needed)];
+    let needed = comparison.outlook.as_ref().and_then(|outlook| needed(outlook, comparison));
+    let rest = [obstacle(comparison), needed];
     [Some(first)].into_iter().chain(rest).flatten().collect::<Vec<String>>().join(" ")
 }
 
@@ -61,7 +62,8 @@ fn figures(comparison: &Comparison) -> Option<String> {
     };
     details.push(match (&comparison.sequential, effect.p_adjusted) {
         (Some(evidence), Some(p)) => {
-            format!("anytime-valid {}{allowing} from {}, over {size}", p_value(p), changed(evidence))
+            let comma = if allowing.is_empty() { "" } else { "," };
+            format!("anytime-valid {}{allowing}{comma} from {}, over {size}", p_value(p), changed(evidence))
         }
         (None, Some(p)) if !allowing.is_empty() => format!("{}{allowing}, over {size}", p_value(p)),
         (None, Some(p)) => format!("{} over {size}", p_value(p)),
@@ -111,8 +113,8 @@ fn obstacle(comparison: &Comparison) -> Option<String> {
     Some(format!("{}.", capital(&words)))
 }
 
-/// What it would take, the cheaper way first.
-fn needed(outlook: &Outlook) -> Option<String> {
+/// What it would take, the cheaper way first; reckoned for repetitions that are not added one by one.
+fn needed(outlook: &Outlook, comparison: &Comparison) -> Option<String> {
     let cheaper = outlook.cheaper()?;
     let with_evals = outlook.with_evals.as_ref().map(|proposal| {
         let repetitions = prose::count(proposal.repetitions, "repetition");
@@ -126,8 +128,9 @@ fn needed(outlook: &Outlook) -> Option<String> {
     let ways: Vec<String> =
         ways.iter().map(|(proposal, words)| format!("{words}{}", expense(proposal))).collect();
     Some(format!(
-        "To see a difference of {} it would take {}.",
+        "To see a difference of {}{} it would take {}.",
         size(outlook.difference),
+        if comparison.sequential.is_some() { " with fixed repetitions" } else { "" },
         prose::list(&ways, "or")
     ))
 }
