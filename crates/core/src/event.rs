@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::matrix::TrialSpec;
 use crate::outcome::{TrialError, TrialReport};
+use crate::rounds::Adaptive;
 use crate::transcript::Usage;
 
 /// A numbered event: one line of the journal.
@@ -27,12 +28,22 @@ pub enum EventKind {
         seed: u64,
         concurrency: usize,
         baseline: String,
+        /// Not all of the trials may be needed: those beyond the fewest repetitions wait for a round.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        adaptive: Option<Adaptive>,
         trials: Vec<TrialHead>,
     },
     /// The run goes on after it was interrupted, by its user or by a crash: what was in flight is not any more.
     RunResumed {
         terca_version: String,
         concurrency: usize,
+    },
+    /// One more repetition is wanted, of these trials.
+    RoundStarted {
+        repetition: u32,
+        /// How many comparisons ask for it.
+        undecided: usize,
+        trials: Vec<u32>,
     },
     TrialStarted {
         trial: u32,
@@ -102,6 +113,8 @@ pub enum StopReason {
     Interrupted,
     /// A trial did not pass; those in flight go on to their end.
     FailFast,
+    /// What trials cost has reached the budget; those in flight go on to their end.
+    Budget,
 }
 
 impl StopReason {
@@ -109,6 +122,7 @@ impl StopReason {
         match self {
             StopReason::Interrupted => "interrupted",
             StopReason::FailFast => "a trial did not pass (--fail-fast)",
+            StopReason::Budget => "the budget is spent (--budget-usd)",
         }
     }
 }

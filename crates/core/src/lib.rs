@@ -38,6 +38,7 @@ pub mod prose;
 pub mod queue;
 pub mod results;
 pub mod retry;
+pub mod rounds;
 pub mod schedule;
 pub mod scorecard;
 pub mod selection;
@@ -48,6 +49,7 @@ pub mod stats;
 pub mod summary;
 pub mod trajectory;
 pub mod transcript;
+pub mod twice;
 
 #[cfg(test)]
 mod fixture;

@@ -16,6 +16,7 @@ use crate::filler::Filler;
 use crate::json;
 use crate::judges;
 use crate::mcp::McpServer;
+use crate::rounds::Adaptive;
 use crate::selection::{Selection, select};
 
 /// What the command line lays over the suite.
@@ -31,6 +32,8 @@ pub struct Overrides {
 pub struct Variant {
     pub environment: String,
     pub experiment: String,
+    /// What the suite's own commands are told that the experiment is.
+    pub told_experiment: String,
     pub agent: AgentChoice,
     pub model: Option<String>,
     pub rules: Vec<Utf8PathBuf>,
@@ -102,6 +105,8 @@ pub struct Plan {
     pub trials: Vec<TrialSpec>,
     /// Values taken from Terca's environment: to be masked in everything that is written.
     pub secrets: Vec<String>,
+    /// Not all repetitions may be needed.
+    pub adaptive: Option<Adaptive>,
 }
 
 /// The trials that a selection of a suite comes to. Ids do not depend on the order they are run in.
@@ -138,7 +143,8 @@ pub fn expand(
         case,
         repetition,
     });
-    let plan = Plan { trials: trials.collect(), secrets: filler.secrets };
+    let adaptive = suite.adaptive.filter(|_| overrides.repetitions.is_none());
+    let plan = Plan { trials: trials.collect(), secrets: filler.secrets, adaptive };
     problems.sort();
     plan
 }
@@ -170,6 +176,7 @@ fn variant<'a>(
     let variant = Variant {
         environment: environment.name.clone(),
         experiment: experiment.name.clone(),
+        told_experiment: experiment.stands_for.as_ref().unwrap_or(&experiment.name).clone(),
         agent,
         model: laid_over(&environment.model, &experiment.model).cloned(),
         rules: laid_over(&environment.rules, &experiment.rules).cloned().unwrap_or_default(),

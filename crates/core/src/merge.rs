@@ -71,6 +71,7 @@ fn happenings(events: &[Event]) -> impl Iterator<Item = &Event> {
         EventKind::RunStarted { .. }
         | EventKind::RunResumed { .. }
         | EventKind::RunFinished { .. }
+        | EventKind::RoundStarted { .. }
         | EventKind::Stopping { .. } => false,
         EventKind::TrialStarted { .. }
         | EventKind::PhaseStarted { .. }

@@ -37,6 +37,16 @@ impl Queue {
         Queue { places, waiting, delayed: Vec::new(), stopped: BTreeSet::new(), slots: Slots::new(limits) }
     }
 
+    /// More trials, in the order to start them, after all that wait.
+    pub fn extend(&mut self, order: &[usize]) {
+        let last = self.waiting.values().filter_map(|trials| trials.back()).map(|(turn, _)| *turn).max();
+        let first = last.map_or(0, |turn| turn + 1);
+        for (turn, position) in (first..).zip(order.iter().copied()) {
+            let agent = self.places[position].agent.clone();
+            self.waiting.entry(agent).or_default().push_back((turn, position));
+        }
+    }
+
     pub fn is_empty(&self) -> bool {
         self.delayed.is_empty() && self.waiting.values().all(VecDeque::is_empty)
     }

@@ -3,10 +3,11 @@
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
-use crate::event::{RunStatus, TrialHead};
+use crate::event::{RunStatus, StopReason, TrialHead};
 use crate::outcome::{Attempt, TrialReport};
+use crate::rounds::Adaptive;
 use crate::state::{RunState, StoppedVariant};
-use crate::summary::{Summary, summarise};
+use crate::summary::{Summary, standings, summarise};
 
 pub const SCHEMA_VERSION: u32 = 1;
 
@@ -26,6 +27,12 @@ pub struct Results {
     /// Variants whose further trials were not started, since they would all have ended in the same error.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub stopped_variants: Vec<StoppedVariant>,
+    /// Why it ended before all its trials had run.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub stopped: Option<StopReason>,
+    /// How far an adaptive run went.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub adaptive: Option<AdaptiveResult>,
     pub trials: Vec<TrialResult>,
     pub summary: Summary,
 }
@@ -41,6 +48,28 @@ pub struct TrialResult {
     pub earlier: Vec<Attempt>,
 }
 
+/// Trials that no round asked for are not among the trials of the results.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct AdaptiveResult {
+    pub min: u32,
+    pub max: u32,
+    /// The last repetition that was asked for.
+    pub reached: u32,
+    /// How many experiments are compared with the baseline, in all environments.
+    pub comparisons: usize,
+    /// How many of these comparisons are not decided.
+    pub undecided: usize,
+}
+
+impl AdaptiveResult {
+    fn of(Adaptive { min, max }: Adaptive, state: &RunState) -> Self {
+        let reached = state.trials.iter().map(|trial| trial.head.repetition).max().unwrap_or(0);
+        let standings = standings(state);
+        let undecided = standings.iter().filter(|standing| !standing.decided).count();
+        AdaptiveResult { min, max, reached, comparisons: standings.len(), undecided }
+    }
+}
+
 impl Results {
     pub fn of(state: &RunState) -> Self {
         Results {
@@ -54,6 +83,8 @@ impl Results {
             started_at: state.started_at,
             finished_at: state.finished_at,
             stopped_variants: state.stopped_variants.clone(),
+            stopped: state.stopping,
+            adaptive: state.adaptive.map(|bounds| AdaptiveResult::of(bounds, state)),
             trials: state
                 .trials
                 .iter()

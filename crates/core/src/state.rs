@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::event::{Event, EventKind, Phase, RunStatus, StopReason, TrialHead};
 use crate::outcome::{Attempt, Status, TrialError, TrialReport};
+use crate::rounds::Adaptive;
 use crate::transcript::Usage;
 
 #[derive(Debug, Clone, PartialEq)]
@@ -17,6 +18,8 @@ pub struct RunState {
     pub seed: u64,
     pub concurrency: usize,
     pub baseline: String,
+    /// Repetitions are added until the comparisons are decided.
+    pub adaptive: Option<Adaptive>,
     pub status: RunStatus,
     pub started_at: Option<Timestamp>,
     pub finished_at: Option<Timestamp>,
@@ -24,6 +27,8 @@ pub struct RunState {
     pub stopping: Option<StopReason>,
     /// In the order of their ids.
     pub trials: Vec<Trial>,
+    /// Trials of an adaptive run that no round has asked for, in the order of their ids. They are part of no result.
+    pub spare: Vec<TrialHead>,
     pub counts: Counts,
     pub stopped_variants: Vec<StoppedVariant>,
     /// How often the trials have been graded.
@@ -97,11 +102,13 @@ impl Default for RunState {
             seed: 0,
             concurrency: 1,
             baseline: String::new(),
+            adaptive: None,
             status: RunStatus::Running,
             started_at: None,
             finished_at: None,
             stopping: None,
             trials: Vec::new(),
+            spare: Vec::new(),
             counts: Counts::default(),
             stopped_variants: Vec::new(),
             grading: 1,
@@ -121,7 +128,18 @@ impl RunState {
 
     pub fn apply(&mut self, event: &Event) {
         match &event.kind {
-            EventKind::RunStarted { run, suite, terca_version, seed, concurrency, baseline, trials } => {
+            EventKind::RunStarted {
+                run,
+                suite,
+                terca_version,
+                seed,
+                concurrency,
+                baseline,
+                adaptive,
+                trials,
+            } => {
+                let at_once = |head: &&TrialHead| adaptive.is_none_or(|bounds| head.repetition <= bounds.min);
+                let (trials, spare): (Vec<&TrialHead>, Vec<&TrialHead>) = trials.iter().partition(at_once);
                 *self = RunState {
                     run: run.clone(),
                     suite: suite.clone(),
@@ -129,9 +147,11 @@ impl RunState {
                     seed: *seed,
                     concurrency: *concurrency,
                     baseline: baseline.clone(),
+                    adaptive: *adaptive,
                     started_at: Some(event.at),
                     counts: Counts { total: trials.len(), ..Counts::default() },
-                    trials: trials.iter().cloned().map(Trial::pending).collect(),
+                    trials: trials.into_iter().cloned().map(Trial::pending).collect(),
+                    spare: spare.into_iter().cloned().collect(),
                     ..RunState::default()
                 };
             }
@@ -140,6 +160,7 @@ impl RunState {
                 self.concurrency = *concurrency;
                 self.resumed();
             }
+            EventKind::RoundStarted { trials, .. } => self.round_started(trials),
             EventKind::TrialStarted { trial } => self.trial_started(*trial, event.at),
             EventKind::PhaseStarted { trial, phase } => {
                 if let Some(live) = self.live(*trial) {
@@ -169,7 +190,12 @@ impl RunState {
                     self.regraded(regraded.trial, &regraded.report);
                 }
             }
-            EventKind::Stopping { reason } => self.stopping = Some(*reason),
+            EventKind::Stopping { reason } => {
+                self.stopping = Some(*reason);
+                if *reason == StopReason::Budget {
+                    self.give_back();
+                }
+            }
             EventKind::RunFinished { status } => {
                 self.status = *status;
                 self.finished_at = Some(event.at);
@@ -186,6 +212,40 @@ impl RunState {
         self.finished_at = None;
         self.stopping = None;
         self.stopped_variants.clear();
+    }
+
+    fn round_started(&mut self, ids: &[u32]) {
+        let is_called = |head: &TrialHead| ids.contains(&head.id);
+        let (called, spare): (Vec<TrialHead>, _) =
+            std::mem::take(&mut self.spare).into_iter().partition(is_called);
+        self.spare = spare;
+        self.rearrange(|trials| trials.into_iter().chain(called.into_iter().map(Trial::pending)).collect());
+    }
+
+    /// What a round asked for and nobody can pay for is spare again: the comparisons go by what there is.
+    fn give_back(&mut self) {
+        let Some(Adaptive { min, .. }) = self.adaptive else { return };
+        let is_begun = |trial: &Trial| {
+            trial.live.is_some() || trial.report.status != Status::Pending || !trial.earlier.is_empty()
+        };
+        let mut given: Vec<Trial> = Vec::new();
+        self.rearrange(|trials| {
+            let (kept, rest) =
+                trials.into_iter().partition(|trial| trial.head.repetition <= min || is_begun(trial));
+            given = rest;
+            kept
+        });
+        self.spare.extend(given.into_iter().map(|trial| trial.head));
+        self.spare.sort_by_key(|head| head.id);
+    }
+
+    /// Other trials, in the order of their ids; what is in flight stays so.
+    fn rearrange(&mut self, change: impl FnOnce(Vec<Trial>) -> Vec<Trial>) {
+        let flying: Vec<u32> = self.in_flight.iter().map(|index| self.trials[*index].head.id).collect();
+        self.trials = change(std::mem::take(&mut self.trials));
+        self.trials.sort_by_key(|trial| trial.head.id);
+        self.counts.total = self.trials.len();
+        self.in_flight = flying.into_iter().filter_map(|id| self.position(id)).collect();
     }
 
     fn trial_started(&mut self, id: u32, at: Timestamp) {

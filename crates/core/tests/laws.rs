@@ -18,6 +18,7 @@ use terca_core::matrix::{Overrides, Plan};
 use terca_core::merge::merge;
 use terca_core::outcome::{ErrorKind, Phases, Stats, Status, TrialError, TrialReport};
 use terca_core::results::Results;
+use terca_core::rounds::Adaptive;
 use terca_core::schedule;
 use terca_core::scorecard::Scorecard;
 use terca_core::selection::Selection;
@@ -273,14 +274,16 @@ fn happenings() -> impl Strategy<Value = EventKind> {
             trials: trials.into_iter().map(|(trial, report)| RegradedTrial { trial, report }).collect(),
         }),
         1 => Just(EventKind::RunResumed { terca_version: "0.1.1".into(), concurrency: 3 }),
-        1 => prop::sample::select(vec![StopReason::Interrupted, StopReason::FailFast])
+        1 => vec(trial(), 0..4).prop_map(|trials| EventKind::RoundStarted { repetition: 2, undecided: 1, trials }),
+        1 => prop::sample::select(vec![StopReason::Interrupted, StopReason::FailFast, StopReason::Budget])
             .prop_map(|reason| EventKind::Stopping { reason }),
         1 => Just(EventKind::RunFinished { status: RunStatus::Interrupted }),
     ]
 }
 
 fn journals() -> impl Strategy<Value = Vec<Event>> {
-    (any::<u64>(), vec(happenings(), 0..20)).prop_map(|(seed, happenings)| {
+    let adaptive = prop::option::of((0..3u32).prop_map(|min| Adaptive { min, max: 3 }));
+    (any::<u64>(), adaptive, vec(happenings(), 0..20)).prop_map(|(seed, adaptive, happenings)| {
         let start = EventKind::RunStarted {
             run: "2026-11-14-001".into(),
             suite: "größe".into(),
@@ -288,6 +291,7 @@ fn journals() -> impl Strategy<Value = Vec<Event>> {
             seed,
             concurrency: 2,
             baseline: "default".into(),
+            adaptive,
             trials: (1..=TRIALS).map(head).collect(),
         };
         let kinds = std::iter::once(start).chain(happenings);
@@ -310,6 +314,7 @@ fn trial_of(kind: &EventKind) -> Option<u32> {
         | EventKind::AttemptFailed { trial, .. } => Some(*trial),
         EventKind::RunStarted { .. }
         | EventKind::RunResumed { .. }
+        | EventKind::RoundStarted { .. }
         | EventKind::VariantStopped { .. }
         | EventKind::Regraded { .. }
         | EventKind::Stopping { .. }
@@ -356,7 +361,12 @@ proptest! {
     #[test]
     fn the_parts_of_a_run_merged_are_the_run(events in journals(), parts in 1..4u32) {
         // Each part has the trials whose ids fall to it, and what happened to them.
-        let events: Vec<Event> = events.into_iter().filter(|event| is_about_a_trial(&event.kind)).collect();
+        let mut events: Vec<Event> =
+            events.into_iter().filter(|event| is_about_a_trial(&event.kind)).collect();
+        // An adaptive run has no parts.
+        if let EventKind::RunStarted { adaptive, .. } = &mut events[0].kind {
+            *adaptive = None;
+        }
         let journals: Vec<(String, Vec<Event>)> = (0..parts)
             .map(|part| {
                 let mine = |id: u32| id % parts == part;
@@ -385,6 +395,11 @@ proptest! {
         in_flight.sort_unstable();
         let live: Vec<usize> = (0..state.trials.len()).filter(|n| state.trials[*n].live.is_some()).collect();
         prop_assert_eq!(in_flight, live);
+        // Nothing is ever lost: what is not among the trials is spare.
+        let mut ids: Vec<u32> =
+            state.trials.iter().map(|trial| &trial.head).chain(&state.spare).map(|head| head.id).collect();
+        ids.sort_unstable();
+        prop_assert_eq!(ids, (1..=TRIALS).collect::<Vec<_>>());
     }
 }
 
@@ -463,6 +478,7 @@ fn results_have_the_keys_of_the_specification() {
         seed: 1,
         concurrency: 1,
         baseline: "default".into(),
+        adaptive: None,
         trials: vec![head(1)],
     };
     let finish = EventKind::TrialFinished { trial: 1, report: Box::new(report) };

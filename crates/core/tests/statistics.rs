@@ -2,12 +2,17 @@
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on says so and ends")]
 
+#[path = "../examples/simulate/adaptive.rs"]
+#[cfg(test)]
+mod adaptive;
 #[path = "../examples/simulate/world.rs"]
 #[cfg(test)]
 mod world;
 
+use adaptive::AdaptiveWorld;
 use proptest::collection::vec;
 use proptest::prelude::*;
+use terca_core::rounds::Adaptive;
 use terca_core::stats::fisher::fisher;
 use terca_core::stats::holm::holm;
 use terca_core::stats::mcnemar::mcnemar;
@@ -206,4 +211,25 @@ fn intervals_hold_the_truth_and_verdicts_are_rarely_wrong() {
             assert!(tally.better > 10 * tally.worse.max(1), "{world:?}: {tally:?}");
         }
     }
+}
+
+/// Looked at after every round, and still wrong in at most 1 run of 20; a large effect is found, and found early.
+#[test]
+fn looking_after_every_round_finds_no_more_by_chance() {
+    const RUNS: usize = 200;
+    let bounds = Adaptive { min: 1, max: 12 };
+    let plain = AdaptiveWorld { evals: 6, bounds, experiments: 1, effect: 0.0, settled: 0.0 };
+    for (seed, world) in
+        [plain, AdaptiveWorld { experiments: 2, ..plain }, AdaptiveWorld { settled: 0.5, ..plain }]
+            .into_iter()
+            .enumerate()
+    {
+        let tally = world.simulate(RUNS, seed as u64);
+        assert!(tally.found * 20 <= tally.runs, "{world:?}: {tally:?}");
+        assert!(tally.repetitions > RUNS * 11, "without an effect it goes to the most: {tally:?}");
+    }
+    let large = AdaptiveWorld { effect: 0.3, ..plain }.simulate(RUNS, 7);
+    assert!(large.better > RUNS * 3 / 4 && large.worse == 0, "{large:?}");
+    assert!(large.repetitions < RUNS * 10, "and stops early: {large:?}");
+    assert!(large.trials < large.planned * 5 / 6 && large.equivalent == 0, "{large:?}");
 }

@@ -11,6 +11,7 @@ use terca_core::delivery::{Delivery, Installed, McpDelivery, McpStatus};
 use terca_core::event::{Event, EventKind, RunStatus, TrialHead};
 use terca_core::outcome::{ErrorKind, Phases, Stats, Status, TrialError, TrialReport};
 use terca_core::results::Results;
+use terca_core::rounds::Adaptive;
 use terca_core::state::RunState;
 use terca_core::stats::CannotTell;
 use terca_core::stats::wilson::wilson;
@@ -22,6 +23,7 @@ use terca_core::transcript::Usage;
 struct Run {
     trials: Vec<(TrialHead, TrialReport)>,
     unfinished: bool,
+    adaptive: Option<Adaptive>,
 }
 
 impl Run {
@@ -74,6 +76,11 @@ impl Run {
         Run { unfinished: true, ..self }
     }
 
+    /// As if repetitions had been added one by one.
+    fn adaptive(self) -> Self {
+        Run { adaptive: Some(Adaptive { min: 100, max: 100 }), ..self }
+    }
+
     fn events(&self) -> Vec<Event> {
         let start = EventKind::RunStarted {
             run: "2026-11-14-001".into(),
@@ -82,6 +89,7 @@ impl Run {
             seed: 7,
             concurrency: 4,
             baseline: "control".into(),
+            adaptive: self.adaptive,
             trials: self.trials.iter().map(|(head, _)| head.clone()).collect(),
         };
         let finish = |(head, report): &(TrialHead, TrialReport)| EventKind::TrialFinished {
@@ -178,6 +186,46 @@ fn every_verdict_has_a_sentence() {
     ];
     let told: Vec<String> = cases.iter().map(|(case, run)| tell(case, &run.summary())).collect();
     insta::assert_snapshot!("sentences", told.join("\n"));
+}
+
+/// The verdict goes by the pairs that differ, and says so; the interval is told all the same.
+#[test]
+fn every_verdict_of_an_adaptive_run_has_a_sentence() {
+    let clear: Vec<(usize, usize)> = vec![(8, 1), (7, 2), (8, 4)];
+    let two = with("gemini", 8, &clear).evals("gemini", "with-mcp", 8, &[(4, 4), (5, 2), (4, 4)]);
+    let places = with("gemini", 8, &clear).evals("claude", "with-rules", 8, &[(4, 4), (5, 2), (4, 4)]);
+    let equal: Vec<(usize, usize)> =
+        (0..40).map(|n| (10 + n % 11, 10 + n % 11 - usize::from(n % 13 == 0))).collect();
+    let cases = [
+        ("better", with("gemini", 8, &clear)),
+        ("worse", with("gemini", 8, &reversed(&clear))),
+        ("one eval is enough for a verdict on that eval", with("gemini", 10, &[(10, 1)])),
+        ("fixed repetitions would call it better", with("gemini", 1, &[(1, 0); 6])),
+        ("equivalent", with("gemini", 20, &equal)),
+        ("all passed", with("gemini", 5, &[(5, 5); 12])),
+        ("inconclusive", with("gemini", 5, &DOES_LITTLE)),
+        ("two experiments", two),
+        ("two environments", places),
+    ];
+    let told: Vec<String> =
+        cases.into_iter().map(|(case, run)| tell(case, &run.adaptive().summary())).collect();
+    insta::assert_snapshot!("sentences_adaptive", told.join("\n"));
+}
+
+#[test]
+fn pairs_are_the_same_repetition_judged_in_both_arms() {
+    let pass = || judged(1.0, None);
+    let fail = || judged(0.5, None);
+    let run = Run::default()
+        .reports(["a", "e", "control"], vec![pass(), fail(), error(), pass(), fail()])
+        .reports(["a", "e", "with-rules"], vec![fail(), pass(), pass(), error(), pass(), pass()])
+        .adaptive();
+    let evidence = run.only().sequential.unwrap();
+    assert_eq!((evidence.pairs, evidence.better, evidence.worse), (3, 2, 1));
+    // B(3, 2) · 2³.
+    assert!((evidence.e_value - 8.0 / 12.0).abs() < 1e-12);
+    assert_eq!(run.only().pass_rate.p, Some(1.0));
+    assert!(with("e", 5, &HELPS).only().sequential.is_none());
 }
 
 fn tell(case: &str, summary: &Summary) -> String {
@@ -412,8 +460,8 @@ proptest! {
 
     /// Not a number cannot be written as JSON, so whatever comes back as it went is made of numbers.
     #[test]
-    fn any_run_has_a_summary_of_numbers_and_reasons(run in any_run()) {
-        let results = run.results();
+    fn any_run_has_a_summary_of_numbers_and_reasons(run in any_run(), adaptive in any::<bool>()) {
+        let results = if adaptive { run.adaptive() } else { run }.results();
         let document = serde_json::to_string(&results).unwrap();
         prop_assert_eq!(&serde_json::from_str::<Results>(&document).unwrap(), &results);
         for comparison in &results.summary.comparisons {
@@ -421,6 +469,10 @@ proptest! {
             let effect = &comparison.pass_rate;
             prop_assert_eq!(effect.interval.is_some(), comparison.evals > 1);
             prop_assert!(effect.p_adjusted >= effect.p);
+            if comparison.verdict.is_difference() {
+                prop_assert!(effect.p_adjusted < Some(0.05));
+            }
+            prop_assert_eq!(comparison.sequential.is_some(), adaptive);
             prop_assert_eq!(comparison.outlook.is_some(), comparison.verdict == Verdict::Inconclusive && comparison.evals > 0);
         }
     }

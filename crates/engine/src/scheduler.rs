@@ -18,6 +18,7 @@ use terca_core::observer::Observer;
 use terca_core::outcome::{ErrorKind, Status, TrialError, TrialReport};
 use terca_core::queue::Queue;
 use terca_core::retry;
+use terca_core::rounds::{self, Adaptive, Round};
 use terca_core::state::{RunState, Trial};
 
 use crate::store::{Store, StoreError};
@@ -39,8 +40,12 @@ pub struct Orders {
     pub fail_fast: bool,
     /// How often a trial that ended in an error is tried again.
     pub retries: u32,
+    /// Not all of the trials may be needed.
+    pub adaptive: Option<Adaptive>,
+    /// No trial is started when those that ended have cost as much.
+    pub budget_usd: Option<f64>,
     pub trials: Vec<TrialSpec>,
-    /// Positions in `trials`, in the order to start them.
+    /// Positions in `trials`, in the order to start them; those that are spare wait until they are called.
     pub order: Vec<usize>,
     /// What has happened already, in a run that is resumed.
     pub past: Option<Past>,
@@ -94,7 +99,8 @@ pub fn run(
         observer,
         state,
         sequence,
-        queue: Queue::new(&orders.trials, &orders.order, orders.limits.clone()),
+        queue: Queue::new(&orders.trials, &[], orders.limits.clone()),
+        spent_usd: orders.past.as_ref().map_or(0.0, |past| rounds::spent_usd(&past.state)),
         started: Instant::now(),
         random: fastrand::Rng::with_seed(orders.seed),
         signals: 0,
@@ -117,6 +123,8 @@ struct Run<'a> {
     state: RunState,
     sequence: u64,
     queue: Queue,
+    /// By all attempts of all trials, as far as agents report it.
+    spent_usd: f64,
     started: Instant,
     random: fastrand::Rng,
     signals: u32,
@@ -126,11 +134,15 @@ struct Run<'a> {
 impl Run<'_> {
     fn drive(&mut self, receiver: &Receiver<Message>) -> Result<(), StoreError> {
         self.begin()?;
+        self.enqueue_what_is_not_spare();
         let mut leave_at: Option<Instant> = None;
         loop {
             self.start_trials()?;
             if self.state.in_flight.is_empty() && (self.queue.is_empty() || self.is_stopping()) {
-                break;
+                if self.is_stopping() || !self.start_round()? {
+                    break;
+                }
+                continue;
             }
             match receiver.recv_timeout(TICK) {
                 Ok(Message::Trial(kind)) => self.hear(kind)?,
@@ -166,6 +178,7 @@ impl Run<'_> {
             seed: orders.seed,
             concurrency,
             baseline: orders.baseline.clone(),
+            adaptive: orders.adaptive,
             trials: orders.trials.iter().map(TrialHead::of).collect(),
         })
     }
@@ -189,6 +202,9 @@ impl Run<'_> {
 
     fn start_trials(&mut self) -> Result<(), StoreError> {
         while !self.is_stopping() {
+            if self.is_budget_spent() && !self.queue.is_empty() {
+                return self.record(EventKind::Stopping { reason: StopReason::Budget });
+            }
             let Some(next) = self.queue.next(self.started.elapsed()) else { break };
             let trial = self.orders.trials[next].clone();
             let attempt = self.state.trial(trial.id).map_or(1, Trial::next_attempt);
@@ -196,6 +212,40 @@ impl Run<'_> {
             start(trial, attempt, self.context.clone(), &self.sender);
         }
         Ok(())
+    }
+
+    fn enqueue_what_is_not_spare(&mut self) {
+        let orders = self.orders;
+        let is_called = |position: &usize| self.state.trial(orders.trials[*position].id).is_some();
+        let called: Vec<usize> = orders.order.iter().copied().filter(is_called).collect();
+        self.queue.extend(&called);
+    }
+
+    /// One more repetition of whatever is not decided. Says whether there is anything to start, or to say about it.
+    fn start_round(&mut self) -> Result<bool, StoreError> {
+        let orders = self.orders;
+        let Some(Round { repetition, undecided, mut trials }) = rounds::next(&self.state) else {
+            return Ok(false);
+        };
+        if self.is_budget_spent() {
+            self.record(EventKind::Stopping { reason: StopReason::Budget })?;
+            return Ok(true);
+        }
+        let is_called = |position: &usize| trials.contains(&orders.trials[*position].id);
+        let called: Vec<usize> = orders.order.iter().copied().filter(is_called).collect();
+        // In a run that is resumed, the suite may no longer have them.
+        trials.retain(|id| called.iter().any(|position| orders.trials[*position].id == *id));
+        if trials.is_empty() {
+            return Ok(false);
+        }
+        self.record(EventKind::RoundStarted { repetition, undecided, trials })?;
+        self.queue.extend(&called);
+        Ok(true)
+    }
+
+    fn is_budget_spent(&self) -> bool {
+        // A sum of cents: 0.1 + 0.2 is 0.3.
+        self.orders.budget_usd.is_some_and(|budget| self.spent_usd + 1e-9 >= budget)
     }
 
     fn hear(&mut self, kind: EventKind) -> Result<(), StoreError> {
@@ -209,6 +259,7 @@ impl Run<'_> {
         // Trials stand in the order of their ids.
         let found = self.orders.trials.binary_search_by_key(&id, |trial| trial.id);
         let Ok(position) = found else { return Ok(()) };
+        self.spent_usd += report.stats.usage.cost_usd.unwrap_or(0.0);
         let error = report.error.clone();
         let rate_limited = error.as_ref().is_some_and(|error| error.kind == ErrorKind::RateLimit);
         self.queue.ended(position, rate_limited);
@@ -242,11 +293,15 @@ impl Run<'_> {
         if self.queue.is_stopped(position) {
             return Ok(());
         }
-        let trials = self.queue.stop_variant_of(position);
+        let variant = &self.orders.trials[position].case.variant;
+        let is_of_it = |head: &&TrialHead| {
+            head.environment == variant.environment && head.experiment == variant.experiment
+        };
+        let spare = self.state.spare.iter().filter(is_of_it).count();
+        let trials = self.queue.stop_variant_of(position) + spare;
         if trials == 0 {
             return Ok(());
         }
-        let variant = &self.orders.trials[position].case.variant;
         let (environment, experiment) = (variant.environment.clone(), variant.experiment.clone());
         self.record(EventKind::VariantStopped { environment, experiment, error, trials })
     }

@@ -89,6 +89,7 @@ impl Demo {
             seed: 7,
             concurrency,
             baseline: "base".to_owned(),
+            adaptive: None,
             trials,
         });
         let mut next = 1;

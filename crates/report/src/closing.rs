@@ -1,10 +1,10 @@
 //! The last lines of a run: how many ended how, what to know about them, and where the results are.
 
 use camino::Utf8Path;
-use terca_core::event::RunStatus;
+use terca_core::event::{RunStatus, StopReason};
 use terca_core::outcome::Status;
 use terca_core::prose;
-use terca_core::results::Results;
+use terca_core::results::{AdaptiveResult, Results};
 use terca_core::state::StoppedVariant;
 
 use crate::bar::ending;
@@ -18,6 +18,7 @@ pub fn closing(results: &Results, run_dir: &Utf8Path, palette: Palette) -> Strin
     lines.extend(errors(results));
     lines.extend(results.stopped_variants.iter().map(stopped));
     lines.extend(other_models(results));
+    lines.extend(results.adaptive.as_ref().map(repeated));
     lines.extend(unfinished(results));
     lines.push(results_file);
     lines.iter().map(|line| line.render(palette) + "\n").collect()
@@ -86,7 +87,49 @@ fn other_models(results: &Results) -> Option<Spans> {
     Some(Spans::of(Tone::Fair, "warning: ").with(Tone::Plain, &said))
 }
 
-/// A run that was cut short, by its user or by `--fail-fast`.
+/// How far an adaptive run went, and why no further.
+fn repeated(run: &AdaptiveResult) -> Spans {
+    let AdaptiveResult { max, reached, comparisons, undecided, .. } = *run;
+    let number = prose::count(reached as usize, "repetition");
+    let said = match (comparisons, undecided) {
+        (0, _) => format!("{number}, since there is nothing to compare"),
+        (_, 0) => format!("every comparison is decided after {number} of at most {max}"),
+        (_, open) if reached < max => {
+            format!("{} undecided after {number} of at most {max}", prose::count(open, "comparison"))
+        }
+        (_, open) => {
+            format!("{} undecided after {number}, the most allowed", prose::count(open, "comparison"))
+        }
+    };
+    Spans::of(Tone::Bold, "adaptive: ").with(Tone::Plain, &said)
+}
+
+/// What the agents reported, and how many trials ended without a report of it.
+fn spent(results: &Results) -> (f64, usize) {
+    let (mut sum, mut unknown) = (0.0, 0);
+    for trial in results.trials.iter().filter(|trial| trial.report.started_at.is_some()) {
+        let earlier = trial.earlier.iter().filter_map(|attempt| attempt.stats.usage.cost_usd);
+        let own = trial.report.stats.usage.cost_usd;
+        sum += earlier.sum::<f64>() + own.unwrap_or(0.0);
+        unknown += usize::from(own.is_none());
+    }
+    (sum, unknown)
+}
+
+fn over_budget(results: &Results, open: usize) -> Spans {
+    let (sum, unknown) = spent(results);
+    let mut said = format!("{} spent (--budget-usd)", prose::dollars(sum));
+    if unknown > 0 {
+        said += &format!(", not counting {} that reported no cost", prose::count(unknown, "trial"));
+    }
+    if open > 0 {
+        said += &format!(", {} not run", prose::count(open, "trial"));
+    }
+    said += "; `terca resume --budget-usd MORE` goes on";
+    Spans::of(Tone::Fair, "stopped by the budget: ").with(Tone::Plain, &said)
+}
+
+/// A run that was cut short, by its user, by `--fail-fast` or by its budget.
 fn unfinished(results: &Results) -> Option<Spans> {
     let summary = &results.summary;
     let open = summary.interrupted + summary.pending;
@@ -95,6 +138,7 @@ fn unfinished(results: &Results) -> Option<Spans> {
             let rest = format!("{} left; `terca resume` runs them", prose::count(open, "trial"));
             Some(Spans::of(Tone::Fair, "interrupted: ").with(Tone::Plain, &rest))
         }
+        _ if results.stopped == Some(StopReason::Budget) => Some(over_budget(results, open)),
         RunStatus::Complete if open > 0 => {
             let rest = format!("stopped early, {} left", prose::count(open, "trial"));
             Some(Spans::of(Tone::Fair, "warning: ").with(Tone::Plain, &rest))
@@ -133,6 +177,27 @@ mod tests {
         script.start(1).pass(3.5).finish(1, &fixture::failed(3.5, "t", "m")).start(2).pass(1.0);
         script.finish(2, &fixture::interrupted(1.0)).end(RunStatus::Interrupted);
         insta::assert_snapshot!("closing_interrupted", shown(&script));
+    }
+
+    #[test]
+    fn how_far_an_adaptive_run_went() {
+        for (comparisons, undecided, reached, said) in [
+            (2, 0, 4, "every comparison is decided after 4 repetitions of at most 20"),
+            (2, 1, 20, "1 comparison undecided after 20 repetitions, the most allowed"),
+            (3, 2, 7, "2 comparisons undecided after 7 repetitions of at most 20"),
+            (0, 0, 3, "3 repetitions, since there is nothing to compare"),
+        ] {
+            let run = AdaptiveResult { min: 3, max: 20, reached, comparisons, undecided };
+            assert_eq!(repeated(&run).render(Palette::new(false)), format!("adaptive: {said}"));
+        }
+    }
+
+    #[test]
+    fn a_run_whose_budget_is_spent() {
+        let mut script = Script::new(fixture::heads(4, 1, 1), 1);
+        script.start(1).finish(1, &fixture::passed(3.5)).start(2).stop(StopReason::Budget);
+        script.finish(2, &fixture::failed(3.5, "t", "m")).end(RunStatus::Complete);
+        insta::assert_snapshot!("closing_budget", shown(&script));
     }
 
     #[test]

@@ -6,6 +6,7 @@ use terca_core::grade::Grade;
 use terca_core::observer::Observer;
 use terca_core::outcome::{ErrorKind, Stats, Status, TrialError, TrialReport};
 use terca_core::results::Results;
+use terca_core::rounds::Adaptive;
 use terca_core::state::RunState;
 use terca_core::transcript::Usage;
 
@@ -103,6 +104,14 @@ pub(crate) struct Script {
 
 impl Script {
     pub(crate) fn new(trials: Vec<TrialHead>, concurrency: usize) -> Self {
+        Script::begun(trials, concurrency, None)
+    }
+
+    pub(crate) fn adaptive(trials: Vec<TrialHead>, concurrency: usize, bounds: Adaptive) -> Self {
+        Script::begun(trials, concurrency, Some(bounds))
+    }
+
+    fn begun(trials: Vec<TrialHead>, concurrency: usize, adaptive: Option<Adaptive>) -> Self {
         let now: Timestamp = "2026-11-14T10:00:00Z".parse().unwrap();
         let mut script = Script { now, state: RunState::default(), events: Vec::new() };
         script.add(EventKind::RunStarted {
@@ -112,6 +121,7 @@ impl Script {
             seed: 7,
             concurrency,
             baseline: "base".to_owned(),
+            adaptive,
             trials,
         });
         script
@@ -137,6 +147,13 @@ impl Script {
 
     pub(crate) fn finish(&mut self, trial: u32, report: &TrialReport) -> &mut Self {
         self.add(EventKind::TrialFinished { trial, report: Box::new(report.clone()) })
+    }
+
+    /// One more repetition of everything.
+    pub(crate) fn round(&mut self, repetition: u32) -> &mut Self {
+        let called = self.state.spare.iter().filter(|head| head.repetition == repetition);
+        let trials = called.map(|head| head.id).collect();
+        self.add(EventKind::RoundStarted { repetition, undecided: 1, trials })
     }
 
     pub(crate) fn stop(&mut self, reason: StopReason) -> &mut Self {

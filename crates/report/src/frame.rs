@@ -80,7 +80,7 @@ fn stopping(reason: StopReason, in_flight: usize) -> Spans {
     let waiting = format!("stopping: waiting for {}", prose::count(in_flight, "trial"));
     let way_out = match reason {
         StopReason::Interrupted => " (Ctrl+C again to leave at once)",
-        StopReason::FailFast => " (Ctrl+C to stop them)",
+        StopReason::FailFast | StopReason::Budget => " (Ctrl+C to stop them)",
     };
     Spans::of(Tone::Fair, &waiting).with(Tone::Plain, way_out)
 }

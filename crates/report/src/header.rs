@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use terca_core::event::TrialHead;
 use terca_core::prose;
+use terca_core::rounds::Adaptive;
 use terca_core::state::RunState;
 
 use crate::spans::Spans;
@@ -13,10 +14,20 @@ use crate::style::Tone;
 pub fn title(state: &RunState) -> Spans {
     let trials = prose::count(state.trials.len(), "trial");
     let title = Spans::of(Tone::Bold, &state.suite).with(Tone::Plain, &format!(": {trials}"));
-    match Shape::of(state.trials.iter().map(|trial| &trial.head)).in_words() {
+    let title = match Shape::of(state.trials.iter().map(|trial| &trial.head)).in_words() {
         words if words.is_empty() => title,
         words => title.with(Tone::Plain, &format!(" ({words})")),
+    };
+    match state.adaptive {
+        Some(bounds) => title.with(Tone::Plain, &format!(", {}", until_decided(bounds))),
+        None => title,
     }
+}
+
+/// `then more, until every comparison is decided, up to 20 repetitions`.
+pub fn until_decided(bounds: Adaptive) -> String {
+    let most = prose::count(bounds.max as usize, "repetition");
+    format!("then more, until every comparison is decided, up to {most}")
 }
 
 /// `4 at a time, run 2026-11-14-001, seed 7`.

@@ -21,8 +21,8 @@ pub struct Memo {
 impl Memo {
     /// From scratch, also for a run that is already going on.
     pub fn of(state: &RunState) -> Self {
-        let mut memo =
-            Memo { names: Names::of(state.trials.iter().map(|trial| &trial.head)), ..Memo::default() };
+        let heads = state.trials.iter().map(|trial| &trial.head).chain(&state.spare);
+        let mut memo = Memo { names: Names::of(heads), ..Memo::default() };
         for trial in &state.trials {
             memo.report(&trial.report);
             memo.tokens |= trial.live.as_ref().is_some_and(|live| live.usage.tokens().is_some());

@@ -14,6 +14,12 @@ pub fn notice(event: &EventKind, state: &RunState, memo: &Memo) -> Option<Spans>
         EventKind::Stopping { reason } => {
             Some(Spans::of(Tone::Fair, &format!("stopping: {}", reason.words())))
         }
+        EventKind::RoundStarted { repetition, undecided, .. } => {
+            let open = prose::count(*undecided, "comparison");
+            let verb = if *undecided == 1 { "is" } else { "are" };
+            let round = Spans::of(Tone::Bold, &format!("repetition {repetition}"));
+            Some(round.with(Tone::Plain, &format!(": {open} {verb} undecided")))
+        }
         EventKind::AttemptFailed { trial, report, wait_seconds } => {
             let head = &state.trial(*trial)?.head;
             let why = report.error.as_ref().map(told).unwrap_or_default();

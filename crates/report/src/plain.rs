@@ -91,6 +91,7 @@ mod tests {
     use super::*;
     use crate::fixture::{self, Script};
     use terca_core::event::{RunStatus, StopReason};
+    use terca_core::rounds::Adaptive;
 
     fn shown(script: &Script, colour: bool) -> String {
         let mut out = Vec::new();
@@ -130,6 +131,25 @@ mod tests {
             .start(2)
             .finish(2, &fixture::interrupted(0.2));
         insta::assert_snapshot!("plain_without_variants", shown(&script, false));
+    }
+
+    #[test]
+    fn a_run_that_adds_repetitions() {
+        let mut script = Script::adaptive(fixture::heads(1, 2, 12), 2, Adaptive { min: 1, max: 12 });
+        let ids = |script: &Script| script.state.trials.iter().map(|trial| trial.head.id).collect::<Vec<_>>();
+        for id in ids(&script) {
+            script.start(id).pass(1.0).finish(id, &fixture::passed(1.0));
+        }
+        script.round(2);
+        for id in ids(&script)
+            .into_iter()
+            .filter(|id| script.state.trial(*id).is_some_and(|t| t.report.score.is_none()))
+            .collect::<Vec<_>>()
+        {
+            script.start(id).pass(1.0).finish(id, &fixture::passed(1.0));
+        }
+        script.end(RunStatus::Complete);
+        insta::assert_snapshot!("plain_adaptive", shown(&script, false));
     }
 
     #[test]

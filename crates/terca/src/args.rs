@@ -129,6 +129,14 @@ pub struct RunArgs {
     /// Run only the I-th of N equal parts of the plan; `terca merge` joins their runs
     #[arg(long, value_name = "I/N")]
     pub shard: Option<Shard>,
+    /// Run the baseline against itself, under two names: what is found is chance, or a fault of the set-up
+    #[arg(long)]
+    #[serde(default)]
+    pub aa: bool,
+    /// Start no further trial when those that ended have cost so much, as far as agents report it
+    #[arg(long, value_name = "USD", value_parser = usd)]
+    #[serde(default)]
+    pub budget_usd: Option<f64>,
     /// Trials in flight at once
     #[arg(short = 'c', long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=10_000))]
     pub concurrency: Option<u32>,
@@ -182,6 +190,9 @@ pub struct ResumeArgs {
     /// Run the trials that ended in an error again, too
     #[arg(long)]
     pub errors: bool,
+    /// What the whole run may cost, whatever it was started with
+    #[arg(long, value_name = "USD", value_parser = usd)]
+    pub budget_usd: Option<f64>,
     /// Trials in flight at once, whatever the run was started with
     #[arg(short = 'c', long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=10_000))]
     pub concurrency: Option<u32>,
@@ -452,6 +463,13 @@ fn points(text: &str) -> Result<f64, String> {
     match text.parse::<f64>() {
         Ok(value) if (0.1..=100.0).contains(&value) => Ok(value / 100.0),
         _ => Err("expected points from 0.1 to 100, such as 5".into()),
+    }
+}
+
+fn usd(text: &str) -> Result<f64, String> {
+    match text.parse::<f64>() {
+        Ok(value) if value > 0.0 && value <= 1e9 => Ok(value),
+        _ => Err("expected a sum above 0, such as 5 or 0.50".into()),
     }
 }
 

@@ -14,6 +14,7 @@ mod read_eval;
 mod read_setup;
 mod read_suite;
 mod read_test;
+mod repetitions;
 mod resolve;
 mod resolve_action;
 mod resolve_eval;

@@ -9,7 +9,7 @@ pub struct RawSuite {
     pub file: FileId,
     pub name: Option<Located<String>>,
     pub description: Option<Located<String>>,
-    pub repetitions: Option<Located<u32>>,
+    pub repetitions: Option<RawRepetitions>,
     pub concurrency: Option<RawConcurrency>,
     pub retries: Option<Located<u32>>,
     pub timeout_seconds: Option<Located<f64>>,
@@ -24,6 +24,13 @@ pub struct RawSuite {
     pub sandbox: Option<RawSandbox>,
     pub workspace_dir: Option<Located<String>>,
     pub track_ignored: Option<Located<bool>>,
+}
+
+/// `repetitions`: one number, or as many as are needed.
+#[derive(Debug, Clone)]
+pub enum RawRepetitions {
+    Fixed(Located<u32>),
+    Adaptive { min: Option<Located<u32>>, max: Located<u32> },
 }
 
 /// `concurrency`: one number, or one for each agent.

@@ -6,6 +6,7 @@ use crate::config::read::{self, Fields};
 use crate::config::read_action::action;
 use crate::config::read_eval::evals;
 use crate::config::read_setup::{setup, variables};
+use crate::config::repetitions;
 use crate::config::yaml::{Node, Value};
 use crate::diagnostic::Diagnostics;
 use crate::source::FileId;
@@ -16,7 +17,7 @@ pub(super) fn suite(file: FileId, node: Node, problems: &mut Diagnostics) -> Opt
         file,
         name: fields.optional("name", read::filled_text),
         description: fields.optional("description", read::text),
-        repetitions: fields.optional("repetitions", read::count),
+        repetitions: fields.optional("repetitions", repetitions::read),
         concurrency: fields.optional("concurrency", concurrency::read),
         retries: fields.optional("retries", read::times),
         timeout_seconds: fields.optional("timeoutSeconds", read::positive),

@@ -12,7 +12,8 @@ use crate::config::resolve_setup::variables;
 use crate::config::resolver::Resolver;
 use crate::config::suite::{Concurrency, DEFAULT_AGENT_SECONDS, Eval, Setup, Suite};
 use crate::config::{
-    ConfigFiles, PathKind, Surroundings, concurrency, resolve_action, resolve_eval, resolve_setup,
+    ConfigFiles, PathKind, Surroundings, concurrency, repetitions, resolve_action, resolve_eval,
+    resolve_setup,
 };
 use crate::diagnostic::{Diagnostic, Diagnostics};
 use crate::source::{Located, Place, Sources};
@@ -48,6 +49,7 @@ fn defaults(root: &Utf8Path) -> Suite {
         description: None,
         root: root.to_owned(),
         repetitions: 1,
+        adaptive: None,
         concurrency: Concurrency::default(),
         retries: 0,
         timeout: Duration::from_secs_f64(DEFAULT_AGENT_SECONDS),
@@ -70,7 +72,9 @@ fn apply(suite: &mut Suite, raw: RawSuite, resolver: &mut Resolver<'_>) {
         suite.name = name.value;
     }
     suite.description = raw.description.map(|text| text.value);
-    suite.repetitions = raw.repetitions.map_or(1, |count| count.value);
+    if let Some(raw) = raw.repetitions {
+        repetitions::resolve(raw, suite, resolver);
+    }
     suite.concurrency = raw.concurrency.map(|raw| concurrency::resolve(raw, resolver)).unwrap_or_default();
     suite.retries = raw.retries.map_or(0, |count| count.value);
     if let Some(seconds) = raw.timeout_seconds {

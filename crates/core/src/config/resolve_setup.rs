@@ -21,6 +21,7 @@ pub(super) fn setup(raw: RawSetup, layers: &[Utf8PathBuf], resolver: &mut Resolv
     Some(Setup {
         name: name.value,
         place: Some(name.place),
+        stands_for: None,
         agent: raw.agent.try_map(|agent| choose_agent(&agent, resolver)),
         model: raw.model.try_map(|model| Some(model.value)),
         rules: raw.rules.try_map(|rules| Some(rules_files(&rules, resolver))),

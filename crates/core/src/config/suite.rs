@@ -12,6 +12,7 @@ use crate::agent::AgentRef;
 use crate::config::read::Patch;
 use crate::grade::TestSpec;
 use crate::mcp::McpServer;
+use crate::rounds::Adaptive;
 use crate::source::{Located, Place};
 
 pub const DEFAULT_AGENT_SECONDS: f64 = 300.0;
@@ -24,7 +25,10 @@ pub struct Suite {
     pub description: Option<String>,
     /// The suite's directory.
     pub root: Utf8PathBuf,
+    /// The most, where they are adaptive.
     pub repetitions: u32,
+    /// Repetitions are added until the comparisons are decided.
+    pub adaptive: Option<Adaptive>,
     pub concurrency: Concurrency,
     /// How often a trial that ended in an error is tried again.
     pub retries: u32,
@@ -85,6 +89,8 @@ pub struct Setup {
     pub name: String,
     /// Where its name stands; `None` for the default that nobody wrote.
     pub place: Option<Place>,
+    /// The experiment that this is, when it is run under another name.
+    pub stands_for: Option<String>,
     pub agent: Patch<AgentChoice>,
     pub model: Patch<String>,
     pub rules: Patch<Vec<Utf8PathBuf>>,
@@ -114,6 +120,7 @@ impl Setup {
         Setup {
             name: "default".into(),
             place: None,
+            stands_for: None,
             agent: Patch::Keep,
             model: Patch::Keep,
             rules: Patch::Keep,

@@ -4,6 +4,7 @@ use super::arms::{Pair, Scope};
 use super::by::By;
 use super::comparison::{Comparison, EvalEffect, Repetitions};
 use super::effect::Effect;
+use super::evidence::Evidence;
 use super::figures::{COST, SECONDS, TOKENS};
 use super::grid::Grid;
 use super::outlook::{Basis, Outlook, fewest_evals};
@@ -25,6 +26,8 @@ pub(super) struct Terms<'t> {
     pub(super) concurrency: usize,
     /// What the arms are: only the words depend on it.
     pub(super) by: By,
+    /// Whether trials were added for as long as the comparisons were undecided.
+    pub(super) adaptive: bool,
 }
 
 /// Those over all environments are one family of questions, and those in each environment another.
@@ -84,6 +87,7 @@ impl<'g> Draft<'g> {
             _ => None,
         };
         let alone: Vec<EvalEffect> = pairs.iter().map(EvalEffect::of).collect();
+        let sequential = terms.adaptive.then(|| Evidence::of(&pairs));
         let comparison = Comparison {
             experiment: experiment.to_owned(),
             baseline: terms.baseline.to_owned(),
@@ -97,9 +101,13 @@ impl<'g> Draft<'g> {
             left_out,
             repetitions: Repetitions::of(&pairs),
             comparisons: 1,
+            sequential,
             errors_p: fisher(arms.experiment.errors_or_not(), arms.baseline.errors_or_not()),
             arms,
-            pass_rate: Effect::on_pass_rate(&pairs, terms.seed),
+            pass_rate: match sequential {
+                Some(evidence) => Effect::on_pass_rate(&pairs, terms.seed).with_p(evidence.p()),
+                None => Effect::on_pass_rate(&pairs, terms.seed),
+            },
             mean_score: Effect::on_score(&pairs, terms.seed),
             tokens: Effect::on(TOKENS, &pairs, terms.seed),
             cost_usd: Effect::on(COST, &pairs, terms.seed),
@@ -118,7 +126,10 @@ impl<'g> Draft<'g> {
     fn finish(self, comparisons: usize, terms: &Terms<'_>) -> Comparison {
         let Draft { scope, pairs, mut comparison } = self;
         comparison.comparisons = comparisons;
-        comparison.verdict = Verdict::of(&comparison.pass_rate, terms.margin);
+        comparison.verdict = match &comparison.sequential {
+            Some(evidence) => Verdict::of_evidence(evidence, &comparison.pass_rate, terms.margin),
+            None => Verdict::of(&comparison.pass_rate, terms.margin),
+        };
         if comparison.verdict == Verdict::Inconclusive {
             let basis = Basis {
                 pairs: &pairs,
@@ -146,6 +157,8 @@ fn obstacle(comparison: &Comparison) -> Option<CannotTell> {
         0 => Some(CannotTell::NoEvals),
         _ if rates == [Some(1.0); 2] => Some(CannotTell::AllPassed),
         _ if rates == [Some(0.0); 2] => Some(CannotTell::AllFailed),
+        // Repetitions alone can decide it, about these evals.
+        _ if comparison.sequential.is_some() => None,
         1 => Some(CannotTell::OneEval),
         evals if evals < fewest_evals(comparison.comparisons) => Some(CannotTell::TooFewEvals),
         _ => None,

@@ -4,6 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use super::arms::Pair;
 use super::effect::Effect;
+use super::evidence::Evidence;
 use super::outlook::Outlook;
 use super::side::Arms;
 use super::verdict::Verdict;
@@ -32,6 +33,9 @@ pub struct Comparison {
     pub repetitions: Repetitions,
     /// How many comparisons the p-values are adjusted for.
     pub comparisons: usize,
+    /// In an adaptive run: what the verdict goes by, and the p-value of the pass rate is from.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub sequential: Option<Evidence>,
     /// The experiment's arm and the baseline's: rates and scores over the evals judged in both, counts of all trials.
     pub arms: Arms,
     /// Fisher's test of whether errors are as frequent in both.

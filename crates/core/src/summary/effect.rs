@@ -31,6 +31,11 @@ impl Effect {
         Effect::of(difference_of_rates(&rates, seed))
     }
 
+    /// With another test's p-value.
+    pub(super) fn with_p(self, p: f64) -> Self {
+        Effect { p: Some(p), p_adjusted: Some(p), ..self }
+    }
+
     pub(super) fn on_score(pairs: &[Pair<'_>], seed: u64) -> Self {
         let scores: Vec<(f64, f64)> = pairs.iter().filter_map(Pair::scores).collect();
         Effect::of(difference_of_rates(&scores, seed))

@@ -21,6 +21,8 @@ pub(super) struct Cell<'a> {
     pub(super) environment: &'a str,
     pub(super) experiment: &'a str,
     pub(super) trials: Vec<&'a TrialReport>,
+    /// Which repetition each of them is.
+    repetitions: Vec<u32>,
 }
 
 /// A variant, and where its cells stand in the grid.
@@ -41,10 +43,17 @@ impl<'a> Grid<'a> {
             let key = (head.eval.as_str(), head.environment.as_str(), head.experiment.as_str());
             let position = *positions.entry(key).or_insert_with(|| {
                 let (eval, environment, experiment) = key;
-                cells.push(Cell { eval, environment, experiment, trials: Vec::new() });
+                cells.push(Cell {
+                    eval,
+                    environment,
+                    experiment,
+                    trials: Vec::new(),
+                    repetitions: Vec::new(),
+                });
                 cells.len() - 1
             });
             cells[position].trials.push(&trial.report);
+            cells[position].repetitions.push(head.repetition);
         }
         Grid {
             evals: distinct(cells.iter().map(|cell| cell.eval)),
@@ -91,6 +100,12 @@ impl<'a> Variant<'a, '_> {
 impl Cell<'_> {
     pub(super) fn judged(&self) -> impl Iterator<Item = &TrialReport> {
         self.trials.iter().copied().filter(|trial| trial.status.is_judged())
+    }
+
+    /// How each repetition that was judged ended.
+    pub(super) fn outcomes(&self) -> impl Iterator<Item = (u32, Status)> {
+        let all = self.repetitions.iter().copied().zip(self.trials.iter().map(|trial| trial.status));
+        all.filter(|(_, status)| status.is_judged())
     }
 
     /// Passed, and judged.

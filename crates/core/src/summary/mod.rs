@@ -14,6 +14,7 @@ mod compare;
 mod comparison;
 mod delivery;
 mod effect;
+mod evidence;
 mod figures;
 mod grid;
 mod outlook;
@@ -29,6 +30,7 @@ pub use by::By;
 pub use comparison::{Comparison, EvalEffect, Repetitions};
 pub use delivery::{DeliveryCounts, McpCounts};
 pub use effect::Effect;
+pub use evidence::{Evidence, Standing, standings};
 pub use figures::{Figures, Reliability};
 pub(crate) use outlook::fewest_evals;
 pub use outlook::{Outlook, Proposal};
@@ -110,7 +112,14 @@ pub fn compare(state: &RunState, baseline: &str, margin: f64) -> Vec<Comparison>
 
 /// The same, where the trials name other arms as their experiments and other places as their environments.
 pub(crate) fn compare_by(by: By, state: &RunState, baseline: &str, margin: f64) -> Vec<Comparison> {
-    let terms = compare::Terms { baseline, margin, seed: state.seed, concurrency: state.concurrency, by };
+    let terms = compare::Terms {
+        baseline,
+        margin,
+        seed: state.seed,
+        concurrency: state.concurrency,
+        by,
+        adaptive: state.adaptive.is_some(),
+    };
     compare::compare(&Grid::of(&state.trials), &terms)
 }
 

@@ -3,6 +3,7 @@
 use super::by::By;
 use super::compare::Terms;
 use super::comparison::{Comparison, Repetitions};
+use super::evidence::Evidence;
 use super::outlook::{Outlook, Proposal};
 use super::verdict::Verdict;
 use super::wording::{capital, p_value, percent, points, signed, size, times};
@@ -17,7 +18,8 @@ pub(super) fn of(comparison: &Comparison, environments: &[&str], terms: &Terms<'
         return format!("{claim}: {}.", comparison.cannot_tell.unwrap_or(CannotTell::NoEvals));
     };
     let first = format!("{claim}: {figures}{}.", price(comparison));
-    let rest = [obstacle(comparison), comparison.outlook.as_ref().and_then(needed)];
+    let needed = comparison.outlook.as_ref().and_then(|outlook| needed(outlook, comparison));
+    let rest = [obstacle(comparison), needed];
     [Some(first)].into_iter().chain(rest).flatten().collect::<Vec<String>>().join(" ")
 }
 
@@ -57,14 +59,28 @@ fn figures(comparison: &Comparison) -> Option<String> {
         details.push(format!("95 % interval {} … {}", signed(interval.low), signed(interval.high)));
     }
     let size = trials(comparison.evals, comparison.repetitions);
-    details.push(match effect.p_adjusted {
-        Some(p) if comparison.comparisons > 1 => {
-            format!("{} allowing for {} comparisons, over {size}", p_value(p), comparison.comparisons)
+    let allowing = match comparison.comparisons {
+        1 => String::new(),
+        several => format!(" allowing for {several} comparisons"),
+    };
+    details.push(match (&comparison.sequential, effect.p_adjusted) {
+        (Some(evidence), Some(p)) => {
+            let comma = if allowing.is_empty() { "" } else { "," };
+            format!("anytime-valid {}{allowing}{comma} from {}, over {size}", p_value(p), changed(evidence))
         }
-        Some(p) => format!("{} over {size}", p_value(p)),
-        None => size,
+        (None, Some(p)) if !allowing.is_empty() => format!("{}{allowing}, over {size}", p_value(p)),
+        (None, Some(p)) => format!("{} over {size}", p_value(p)),
+        (_, None) => size,
     });
     Some(format!("{} against {} of trials passed ({})", percent(rate), percent(baseline), details.join(", ")))
+}
+
+/// `9 pairs for it and 1 against`.
+fn changed(evidence: &Evidence) -> String {
+    match (evidence.better, evidence.worse) {
+        (0, 0) => "no pair that differs".to_owned(),
+        (better, worse) => format!("{} for it and {worse} against", prose::count(better, "pair")),
+    }
 }
 
 fn trials(evals: usize, repetitions: Repetitions) -> String {
@@ -100,8 +116,8 @@ fn obstacle(comparison: &Comparison) -> Option<String> {
     Some(format!("{}.", capital(&words)))
 }
 
-/// What it would take, the cheaper way first.
-fn needed(outlook: &Outlook) -> Option<String> {
+/// What it would take, the cheaper way first; reckoned for repetitions that are not added one by one.
+fn needed(outlook: &Outlook, comparison: &Comparison) -> Option<String> {
     let cheaper = outlook.cheaper()?;
     let with_evals = outlook.with_evals.as_ref().map(|proposal| {
         let repetitions = prose::count(proposal.repetitions, "repetition");
@@ -115,8 +131,9 @@ fn needed(outlook: &Outlook) -> Option<String> {
     let ways: Vec<String> =
         ways.iter().map(|(proposal, words)| format!("{words}{}", expense(proposal))).collect();
     Some(format!(
-        "To see a difference of {} it would take {}.",
+        "To see a difference of {}{} it would take {}.",
         size(outlook.difference),
+        if comparison.sequential.is_some() { " with fixed repetitions" } else { "" },
         prose::list(&ways, "or")
     ))
 }

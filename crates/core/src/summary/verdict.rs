@@ -1,8 +1,11 @@
 //! One word for a comparison.
 
+use std::cmp::Ordering;
+
 use serde::{Deserialize, Serialize};
 
 use super::effect::Effect;
+use super::evidence::Evidence;
 use crate::stats::ALPHA;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -29,6 +32,25 @@ impl Verdict {
         } else {
             Verdict::Inconclusive
         }
+    }
+
+    /// Of an adaptive run: a difference is what the pairs that differ show, allowing for every look at them. That the
+    /// interval lies within the margin is asked once, of runs that went to their end without finding one.
+    pub fn of_evidence(evidence: &Evidence, effect: &Effect, margin: f64) -> Self {
+        let is_found = effect.p_adjusted.is_some_and(|p| p < ALPHA);
+        match evidence.better.cmp(&evidence.worse) {
+            Ordering::Greater if is_found => Verdict::Better,
+            Ordering::Less if is_found => Verdict::Worse,
+            _ if effect.interval.is_some_and(|interval| interval.lies_within(-margin, margin)) => {
+                Verdict::Equivalent
+            }
+            _ => Verdict::Inconclusive,
+        }
+    }
+
+    /// Whether the experiment changed something.
+    pub fn is_difference(self) -> bool {
+        matches!(self, Verdict::Better | Verdict::Worse)
     }
 
     pub fn word(self) -> &'static str {

@@ -13,5 +13,6 @@ pub(super) fn check(args: &CheckArgs, common: &Common) -> u8 {
     };
     let palette = Palette { colour: screen::colour(common.color, &std::io::stdout()) };
     screen::say(&plan_overview(&planned.heads(), palette));
+    planned.say_what_may_be_left_out();
     0
 }

@@ -12,7 +12,9 @@ use terca_core::limits::Limits;
 use terca_core::manifest::{Settings, manifest};
 use terca_core::mask::Mask;
 use terca_core::observer::Observer;
+use terca_core::prose;
 use terca_core::results::{Results, exit_status};
+use terca_core::twice;
 use terca_engine::cache::Cache;
 use terca_engine::content::Contents;
 use terca_engine::credentials;
@@ -125,6 +127,8 @@ impl<'a> Execution<'a> {
             limits,
             fail_fast: args.fail_fast,
             retries: args.retries.unwrap_or(planned.suite.retries),
+            adaptive: planned.plan.adaptive,
+            budget_usd: args.budget_usd,
             trials: planned.trials.clone(),
             order: planned.order.clone(),
             past,
@@ -216,9 +220,39 @@ pub(super) fn conclude(args: &RunArgs, common: &Common, done: &Done) -> u8 {
         // Apart from the lines of progress above.
         screen::remark("");
         show(&results, &done.run_dir, common);
+        after_words(args, &results);
     }
     let status = if done.finished.interrupted { INTERRUPTED } else { exit_status(&results, args.fail_under) };
     export::for_ci(&results, &done.run_dir, args).unwrap_or(status)
+}
+
+/// What is to be said about a run because of how it was asked for.
+fn after_words(args: &RunArgs, results: &Results) {
+    if args.aa {
+        let same = results.summary.comparisons.iter().all(|comparison| !comparison.verdict.is_difference());
+        let [one, other] = twice::NAMES;
+        screen::remark(&format!("A/A: `{one}` and `{other}` are the same experiment; {}", a_a(same)));
+    }
+    let unknown = results
+        .trials
+        .iter()
+        .filter(|trial| trial.report.status.is_judged() && trial.report.stats.usage.cost_usd.is_none());
+    let unknown = unknown.count();
+    if args.budget_usd.is_some() && unknown > 0 {
+        screen::remark(&format!(
+            "note: {} reported no cost, so `--budget-usd` did not see what they spent",
+            prose::count(unknown, "trial")
+        ));
+    }
+}
+
+fn a_a(same: bool) -> &'static str {
+    if same {
+        "no difference was found, as it should be"
+    } else {
+        "a difference was found all the same. Chance does this in 1 check of 20; if it happens again, something \
+         differs between the arms"
+    }
 }
 
 pub(super) fn show(results: &Results, run_dir: &Utf8Path, common: &Common) {

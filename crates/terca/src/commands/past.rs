@@ -8,7 +8,7 @@ use serde::Deserialize;
 use terca_core::event::TrialHead;
 use terca_core::fingerprint::CasePrint;
 use terca_core::matrix::TrialSpec;
-use terca_core::state::{RunState, Trial};
+use terca_core::state::RunState;
 use terca_engine::runs;
 
 use super::plan::Planned;
@@ -38,14 +38,16 @@ pub(super) fn adopt(planned: &mut Planned, state: &RunState) {
     let name = |head: &TrialHead| {
         (head.eval.clone(), head.environment.clone(), head.experiment.clone(), head.repetition)
     };
-    let known: HashMap<_, &Trial> = state.trials.iter().map(|trial| (name(&trial.head), trial)).collect();
+    // Those of rounds that an adaptive run has not begun are known too.
+    let heads = state.trials.iter().map(|trial| &trial.head).chain(&state.spare);
+    let known: HashMap<_, &TrialHead> = heads.map(|head| (name(head), head)).collect();
     let mut trials = Vec::new();
     let mut order = Vec::new();
     for index in &planned.order {
         let trial = &planned.trials[*index];
         let Some(known) = known.get(&name(&TrialHead::of(trial))) else { continue };
-        order.push(known.head.id);
-        trials.push(TrialSpec { id: known.head.id, dir: known.head.dir.clone(), ..trial.clone() });
+        order.push(known.id);
+        trials.push(TrialSpec { id: known.id, dir: known.dir.clone(), ..trial.clone() });
     }
     trials.sort_by_key(|trial| trial.id);
     let position = |id: &u32| trials.binary_search_by_key(id, |trial| trial.id).ok();

@@ -10,14 +10,16 @@ use terca_core::event::TrialHead;
 use terca_core::matrix::{Overrides, Plan, TrialSpec, expand};
 use terca_core::proof;
 use terca_core::prose;
+use terca_core::rounds::Adaptive;
 use terca_core::schedule;
 use terca_core::selection::Selection;
 use terca_core::shard::Shard;
 use terca_core::source::Sources;
+use terca_core::twice;
 use terca_engine::discover;
 use terca_engine::environment::Host;
 
-use crate::args::{Common, SelectionArgs};
+use crate::args::{Common, RunArgs, SelectionArgs};
 use crate::screen;
 
 pub(super) struct Planned {
@@ -35,6 +37,16 @@ impl Planned {
     pub(super) fn heads(&self) -> Vec<TrialHead> {
         self.trials.iter().map(TrialHead::of).collect()
     }
+
+    /// To standard error: a plan shows the most there can be.
+    pub(super) fn say_what_may_be_left_out(&self) {
+        if let Some(Adaptive { min, max }) = self.plan.adaptive {
+            screen::remark(&format!(
+                "note: repetitions are adaptive: {min} at first, then one at a time until every comparison is \
+                 decided, at most {max}"
+            ));
+        }
+    }
 }
 
 /// The plan, or `None` when every reason why not has been said.
@@ -46,6 +58,17 @@ pub(super) fn make(
 ) -> Option<Planned> {
     make_by(selection, shard, common, host, |suite, chosen, overrides, variables, problems| {
         expand(suite, chosen, overrides, variables, problems)
+    })
+}
+
+/// The plan of `terca run`, also of one that is resumed.
+pub(super) fn make_run(args: &RunArgs, common: &Common, host: &Host) -> Option<Planned> {
+    if !args.aa {
+        return make(&args.selection, args.shard, common, host);
+    }
+    make_by(&args.selection, args.shard, common, host, |suite, chosen, overrides, variables, problems| {
+        let rest = twice::prepare(suite, chosen, problems);
+        expand(suite, &rest, overrides, variables, problems)
     })
 }
 
@@ -85,6 +108,9 @@ fn make_by(
         };
         let variables = |name: &str| host.get(name).map(str::to_owned);
         let plan = expand(&mut suite, &chosen, &overrides, &variables, &mut problems);
+        if let Some(shard) = shard.filter(|_| plan.adaptive.is_some()) {
+            problems.push(no_parts(shard));
+        }
         let seed = selection.seed.unwrap_or_else(|| fastrand::u64(..1 << 32));
         let trials = shard.map_or_else(|| plan.trials.clone(), |shard| shard.part(&plan.trials));
         let order = schedule::order(&trials, seed);
@@ -93,6 +119,12 @@ fn make_by(
     problems.sort();
     report(&problems, &loaded.sources, common);
     planned.filter(|_| !problems.has_errors())
+}
+
+/// Nobody knows beforehand how many trials there will be, and each look needs all of them.
+fn no_parts(shard: Shard) -> Diagnostic {
+    Diagnostic::error(format!("--shard {shard}: adaptive repetitions cannot be run in parts"))
+        .help("give a number of repetitions with `-n`, or run the whole on one machine")
 }
 
 fn overrides(selection: &SelectionArgs, problems: &mut Diagnostics) -> Overrides {

@@ -50,7 +50,7 @@ fn grade_again(args: &RegradeArgs, common: &Common, dir: &camino::Utf8Path) -> R
     let past = runs::read(dir)?;
     let settings = settings(args, recorded(dir)?.command);
     let host = Host::of_this_process();
-    let Some(mut planned) = plan::make(&settings.selection, settings.shard, common, &host) else {
+    let Some(mut planned) = plan::make_run(&settings, common, &host) else {
         return Ok(MISUSE);
     };
     adopt(&mut planned, &past.state);

@@ -9,6 +9,7 @@ use camino::Utf8Path;
 use terca_core::fingerprint::differences;
 use terca_core::outcome::Status;
 use terca_core::results::exit_status;
+use terca_core::rounds;
 use terca_core::state::{RunState, Trial};
 use terca_engine::environment::Host;
 use terca_engine::scheduler::Past;
@@ -43,21 +44,25 @@ fn try_resume(args: &ResumeArgs, common: &Common) -> Result<u8, Box<dyn Error>> 
     let recorded = recorded(&dir)?;
     let settings = RunArgs {
         concurrency: args.concurrency.or(recorded.command.concurrency),
+        budget_usd: args.budget_usd.or(recorded.command.budget_usd),
         format: args.format,
         ci: args.ci.clone(),
         ..recorded.command
     };
     let host = Host::of_this_process();
-    let mut selection = settings.selection.clone();
-    selection.seed = Some(recorded.seed);
-    let Some(mut planned) = plan::make(&selection, settings.shard, common, &host) else { return Ok(MISUSE) };
+    let mut seeded = settings.clone();
+    seeded.selection.seed = Some(recorded.seed);
+    let Some(mut planned) = plan::make_run(&seeded, common, &host) else { return Ok(MISUSE) };
     let has_begun = !past.state.trials.is_empty();
+    let mut to_run = planned.order.len();
     if has_begun {
         adopt(&mut planned, &past.state);
         let is_left = |id: u32| past.state.trial(id).is_some_and(|trial| is_open(trial, args.errors));
+        let is_spare = |id| past.state.spare.iter().any(|head| head.id == id);
         let trials = &planned.trials;
-        planned.order.retain(|index| is_left(trials[*index].id));
-        if planned.order.is_empty() {
+        planned.order.retain(|index| is_left(trials[*index].id) || is_spare(trials[*index].id));
+        to_run = planned.order.iter().filter(|index| is_left(trials[**index].id)).count();
+        if to_run == 0 && rounds::next(&past.state).is_none() {
             let status = nothing_left(&past, &settings, args);
             return Ok(export::for_ci(&past.results(), &past.dir, &settings).unwrap_or(status));
         }
@@ -70,7 +75,7 @@ fn try_resume(args: &ResumeArgs, common: &Common) -> Result<u8, Box<dyn Error>> 
     if !changes.is_empty() && !may_go_on(&changes, args) {
         return Ok(MISUSE);
     }
-    say_what_is_left(&past.state, planned.order.len());
+    say_what_is_left(&past.state, to_run);
     let past = has_begun.then_some(Past { state: past.state, next_sequence: past.next_sequence });
     let done = execution.carry_out(store, past)?;
     Ok(execute::conclude(&settings, common, &done))
@@ -125,5 +130,6 @@ fn may_go_on(changes: &[String], args: &ResumeArgs) -> bool {
 
 fn say_what_is_left(state: &RunState, left: usize) {
     let done = state.counts.finished() - state.counts.interrupted;
-    screen::remark(&format!("resuming {}: {done} done, {left} to run", state.run));
+    let more = if state.spare.is_empty() { "" } else { ", then more as needed" };
+    screen::remark(&format!("resuming {}: {done} done, {left} to run{more}", state.run));
 }

@@ -15,10 +15,11 @@ use crate::screen;
 
 pub(super) fn run(args: &RunArgs, common: &Common) -> u8 {
     let host = Host::of_this_process();
-    let Some(planned) = plan::make(&args.selection, args.shard, common, &host) else { return MISUSE };
+    let Some(planned) = plan::make_run(args, common, &host) else { return MISUSE };
     if args.dry_run {
         let palette = Palette { colour: screen::colour(common.color, &io::stdout()) };
         screen::say(&plan_trials(&planned.heads(), &planned.order, palette));
+        planned.say_what_may_be_left_out();
         return 0;
     }
     if let Some(name) = runs::latest_interrupted(&planned.suite.root) {
