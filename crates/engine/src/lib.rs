@@ -5,6 +5,7 @@
 //! the world: it receives events over one channel, numbers and journals them, folds them into the run's state,
 //! and shows them.
 
+pub mod bodies;
 pub mod cache;
 pub mod content;
 pub mod credentials;

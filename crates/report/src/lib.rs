@@ -10,6 +10,8 @@
 //! | [`JsonLines`] | events, for programs | [`verdicts()`] | the experiments against the baseline |
 //! | | | [`closing()`] | counts, warnings, where the results are |
 //!
+//! [`html`] has all of it as pages, for a file or a browser.
+//!
 //! [`plan_overview`] and [`plan_trials`] show a run that is yet to come, [`runs_table`] those that were,
 //! [`proofs_table`] what a run of `terca validate` says about its evals.
 //!
@@ -25,6 +27,7 @@ pub mod figure;
 pub mod frame;
 pub mod grid;
 pub mod header;
+pub mod html;
 pub mod jsonl;
 pub mod line;
 pub mod memo;

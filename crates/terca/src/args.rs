@@ -57,6 +57,8 @@ pub enum Command {
     Validate(ValidateArgs),
     /// Show the results of a run
     Show(ShowArgs),
+    /// Write a run as a page
+    Report(ReportArgs),
     /// Finish an interrupted run
     Resume(ResumeArgs),
     /// Join the runs of the parts of a plan (--shard) into one
@@ -209,6 +211,15 @@ pub struct ValidateArgs {
 pub struct ShowArgs {
     /// A run's name or number (default: the latest)
     pub run: Option<String>,
+}
+
+#[derive(Debug, Clone, Args)]
+pub struct ReportArgs {
+    /// A run's name or number (default: the latest)
+    pub run: Option<String>,
+    /// One file with everything in it, for a browser (`-`: standard output)
+    #[arg(long, value_name = "FILE")]
+    pub html: Option<Utf8PathBuf>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, ValueEnum)]

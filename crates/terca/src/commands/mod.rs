@@ -6,6 +6,7 @@ mod execute;
 mod list;
 mod merge;
 mod plan;
+mod report;
 mod resume;
 mod run;
 mod show;
@@ -35,6 +36,7 @@ pub(crate) fn dispatch(cli: Cli) -> ExitCode {
         Some(Command::Check(args)) => check::check(&args, &cli.common),
         Some(Command::Validate(args)) => validate::validate(&args, &cli.common),
         Some(Command::Show(args)) => show::show(&args, &cli.common),
+        Some(Command::Report(args)) => report::report(&args, &cli.common),
         Some(Command::Resume(args)) => resume::resume(&args, &cli.common),
         Some(Command::Merge(args)) => merge::merge(&args, &cli.common),
         Some(Command::List) => list::list(&cli.common),
