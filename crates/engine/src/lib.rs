@@ -21,6 +21,7 @@ pub mod signals;
 pub mod store;
 pub mod supervise;
 pub mod trial;
+pub mod watch;
 pub mod work;
 
 mod changes;

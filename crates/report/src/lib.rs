@@ -38,6 +38,7 @@ pub mod plain;
 pub mod plan;
 pub mod proofs;
 pub mod runs;
+pub mod serve;
 pub mod size;
 pub mod spans;
 pub mod style;

@@ -59,6 +59,8 @@ pub enum Command {
     Show(ShowArgs),
     /// Write a run as a page
     Report(ReportArgs),
+    /// Show a run in the browser, live while it goes on
+    View(ViewArgs),
     /// Finish an interrupted run
     Resume(ResumeArgs),
     /// Join the runs of the parts of a plan (--shard) into one
@@ -220,6 +222,18 @@ pub struct ReportArgs {
     /// One file with everything in it, for a browser (`-`: standard output)
     #[arg(long, value_name = "FILE")]
     pub html: Option<Utf8PathBuf>,
+}
+
+#[derive(Debug, Clone, Args)]
+pub struct ViewArgs {
+    /// A run's name or number (default: the latest)
+    pub run: Option<String>,
+    /// Only print the address; open no browser
+    #[arg(long)]
+    pub no_open: bool,
+    /// The port to listen on (default: one that is free)
+    #[arg(long, value_name = "PORT", value_parser = clap::value_parser!(u16).range(1..))]
+    pub port: Option<u16>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, ValueEnum)]

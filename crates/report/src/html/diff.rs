@@ -65,7 +65,7 @@ fn blocks(text: &str) -> Vec<Html> {
         let html = coloured(line, kind, comment);
         match blocks.last_mut() {
             Some((last, lines)) if *last == kind && kind != Kind::File && lines.len() < MOST_LINES => {
-                lines.push(html)
+                lines.push(html);
             }
             _ => blocks.push((kind, vec![html])),
         }

@@ -17,7 +17,7 @@ pub fn masthead(results: &Results) -> Html {
         .class("facts")
         .child(el("span").class(format!("pill {word}")).text(word))
         .child(el("span").text(&results.run))
-        .child(results.started_at.map(|at| time(at)))
+        .child(results.started_at.map(time))
         .child(length(results).map(|text| el("span").text(text)))
         .child(el("span").text(prose::count(summary.trials, "trial")))
         .child(spent(results).map(|text| el("span").text(text)));

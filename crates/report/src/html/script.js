@@ -21,7 +21,8 @@
       }
     };
     document.addEventListener('change', choose);
-    choose();
+    // Whoever comes back finds the choice as it was.
+    window.addEventListener('pageshow', choose);
   }
   if (!overview) return;
 

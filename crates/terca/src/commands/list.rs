@@ -33,7 +33,7 @@ pub(super) fn list(common: &Common) -> u8 {
 }
 
 /// A run that cannot be read is still listed, with the reason.
-fn row(dir: &camino::Utf8Path, name: String) -> RunRow {
+pub(super) fn row(dir: &camino::Utf8Path, name: String) -> RunRow {
     match runs::read(&store::runs_dir(dir).join(&name)) {
         Ok(run) => {
             let state = run.state;

@@ -11,6 +11,7 @@ mod resume;
 mod run;
 mod show;
 mod validate;
+mod view;
 
 use std::process::ExitCode;
 
@@ -37,6 +38,7 @@ pub(crate) fn dispatch(cli: Cli) -> ExitCode {
         Some(Command::Validate(args)) => validate::validate(&args, &cli.common),
         Some(Command::Show(args)) => show::show(&args, &cli.common),
         Some(Command::Report(args)) => report::report(&args, &cli.common),
+        Some(Command::View(args)) => view::view(&args, &cli.common),
         Some(Command::Resume(args)) => resume::resume(&args, &cli.common),
         Some(Command::Merge(args)) => merge::merge(&args, &cli.common),
         Some(Command::List) => list::list(&cli.common),

@@ -207,7 +207,8 @@ fn report(head: &TrialHead) -> TrialReport {
 fn write_bodies(dir: &Utf8Path, head: &TrialHead, report: &TrialReport) {
     std::fs::create_dir_all(dir).unwrap();
     let is_evil = head.eval.starts_with("evil");
-    let steps = transcript(is_evil);
+    // Megabytes of it in one arm are enough.
+    let steps = transcript(is_evil, is_evil && head.environment == "gemini" && head.experiment == "with-mcp");
     let lines: String = steps.iter().map(|step| format!("{step}\n")).collect();
     std::fs::write(dir.join("transcript.jsonl"), lines).unwrap();
     let changes =
@@ -231,7 +232,7 @@ fn write_bodies(dir: &Utf8Path, head: &TrialHead, report: &TrialReport) {
     std::fs::write(dir.join("run.log"), log).unwrap();
 }
 
-fn transcript(is_evil: bool) -> Vec<Value> {
+fn transcript(is_evil: bool, is_flood: bool) -> Vec<Value> {
     let listing: String = (1..=40).map(|number| format!("src/routes/route-{number:02}.ts\n")).collect();
     let said = if is_evil {
         format!("I am done. {EVIL} \u{1b}[31mred\u{1b}[0m")
@@ -239,7 +240,7 @@ fn transcript(is_evil: bool) -> Vec<Value> {
         "The endpoint pages with cursors now, and the tests pass.".to_owned()
     };
     let output =
-        if is_evil { "<script>window.pwned=1</script>".repeat(160_000) } else { "12 passed".to_owned() };
+        if is_flood { "<script>window.pwned=1</script>".repeat(160_000) } else { "12 passed".to_owned() };
     vec![
         json!({"line": 1, "type": "message", "role": "user", "text": "Add pagination to the list endpoint."}),
         json!({"line": 2, "type": "reasoning", "text": "The list is read in one go. A cursor after the last document is what the SDK offers."}),

@@ -8,15 +8,19 @@ await play(async ({ context, page }) => {
   for (const [size, viewport] of Object.entries(sizes)) {
     for (const colorScheme of ['light', 'dark']) {
       const open = await page(await context({ viewport, colorScheme, reducedMotion: 'reduce' }));
-      const shoot = (name, fullPage) =>
-        open.screenshot({ path: `${process.env.PICTURES}/${name}-${size}-${colorScheme}.png`, fullPage });
+      const shoot = (name) =>
+        open.screenshot({ path: `${process.env.PICTURES}/${name}-${size}-${colorScheme}.png` });
       await open.goto(pathToFileURL(process.env.REPORT).href);
-      await shoot('run', false);
-      if (process.env.WHOLE) await shoot('run-whole', true);
+      await shoot('run');
+      await open.evaluate(() => document.getElementById('heat-title').scrollIntoView());
+      await shoot('evals');
+      await open.evaluate(() => document.getElementById('effects-title').scrollIntoView());
+      await shoot('effects');
+      await open.evaluate(() => document.getElementById('trials').scrollIntoView());
+      await shoot('trials');
       await open.goto(`${pathToFileURL(process.env.REPORT).href}#trial-67`);
       await open.locator('article.trial h2').waitFor();
-      await shoot('trial', false);
-      if (process.env.WHOLE) await shoot('trial-whole', true);
+      await shoot('trial');
     }
   }
 });
