@@ -11,6 +11,7 @@
 //! ```
 
 pub mod agent;
+pub mod bodies;
 pub mod compare;
 pub mod config;
 pub mod delivery;

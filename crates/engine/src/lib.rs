@@ -5,6 +5,7 @@
 //! the world: it receives events over one channel, numbers and journals them, folds them into the run's state,
 //! and shows them.
 
+pub mod bodies;
 pub mod cache;
 pub mod clean;
 pub mod content;
@@ -24,6 +25,7 @@ pub mod signals;
 pub mod store;
 pub mod supervise;
 pub mod trial;
+pub mod watch;
 pub mod work;
 
 mod changes;

@@ -12,6 +12,7 @@
 //!
 //! For other programs there are [`junit()`], [`markdown()`], [`csv()`] and [`trial_rows::json_lines`], and what GitHub
 //! Actions understands in [`github`].
+//! [`html`] has all of it as pages, for a file or a browser.
 //!
 //! [`plan_overview`] and [`plan_trials`] show a run that is yet to come, [`runs_table`] those that were,
 //! [`proofs_table`] what a run of `terca validate` says about its evals, [`compared()`] what `terca compare` found,
@@ -35,6 +36,7 @@ pub mod github;
 pub mod grid;
 pub mod header;
 pub mod health;
+pub mod html;
 pub mod jsonl;
 pub mod junit;
 pub mod line;
@@ -49,6 +51,7 @@ pub mod plan;
 pub mod proofs;
 pub mod regraded;
 pub mod runs;
+pub mod serve;
 pub mod size;
 pub mod spans;
 pub mod style;

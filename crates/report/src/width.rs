@@ -36,7 +36,7 @@ pub fn clean(text: &str) -> Cow<'_, str> {
 }
 
 /// What stands for a character; `None` for those that merely join or modify others.
-fn visible(c: char) -> Option<char> {
+pub(crate) fn visible(c: char) -> Option<char> {
     match c {
         '\t' | '\n' | '\u{b}' | '\u{c}' | '\r' | '\u{85}' | '\u{2028}' | '\u{2029}' => Some(' '),
         // The Unicode pictures of control characters: ESC becomes ␛.

@@ -65,8 +65,10 @@ pub enum Command {
     Plan(PlanArgs),
     /// Say which evals tell something, which do not, and what each costs
     Health(HealthArgs),
-    /// Write a run as JUnit, Markdown, CSV or JSON Lines
+    /// Write a run as a page, as JUnit, Markdown, CSV or JSON Lines
     Report(ReportArgs),
+    /// Show a run in the browser, live while it goes on
+    View(ViewArgs),
     /// Finish an interrupted run
     Resume(ResumeArgs),
     /// Run the tests again on the saved workspaces, without the agents
@@ -365,8 +367,23 @@ pub enum TableFormat {
 pub struct ReportArgs {
     /// A run's name or number (default: the latest)
     pub run: Option<String>,
+    /// One file with everything in it, for a browser (`-`: standard output)
+    #[arg(long, value_name = "FILE")]
+    pub html: Option<Utf8PathBuf>,
     #[command(flatten)]
     pub export: ExportArgs,
+}
+
+#[derive(Debug, Clone, Args)]
+pub struct ViewArgs {
+    /// A run's name or number (default: the latest)
+    pub run: Option<String>,
+    /// Only print the address; open no browser
+    #[arg(long)]
+    pub no_open: bool,
+    /// The port to listen on (default: one that is free)
+    #[arg(long, value_name = "PORT", value_parser = clap::value_parser!(u16).range(1..))]
+    pub port: Option<u16>,
 }
 
 /// The formats that other programs read.

@@ -6,6 +6,7 @@
 //! nothing but what the test gives it. A [`ModelServer`] stands in for the model of a real agent, which
 //! [`real`] installs.
 
+pub mod browser;
 mod model;
 mod outcome;
 mod processes;

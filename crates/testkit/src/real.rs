@@ -70,6 +70,8 @@ const AGENTS: &[Known] = &[
     Known { agent: "pi", program: "pi", version: "0.73.1", bin: BIN },
     Known { agent: "aider", program: "aider", version: "0.86.2", bin: VENV },
     Known { agent: "mini-swe-agent", program: "mini", version: "2.4.6", bin: VENV },
+    // Not an agent: it drives the browser of `crate::browser`.
+    Known { agent: "playwright-core", program: "playwright-core", version: "1.65.0", bin: BIN },
     Known { agent: "continue", program: "cn", version: "1.5.47", bin: BIN },
 ];
 

@@ -223,7 +223,7 @@ pub(super) fn conclude(args: &RunArgs, common: &Common, done: &Done) -> u8 {
         after_words(args, &results);
     }
     let status = if done.finished.interrupted { INTERRUPTED } else { exit_status(&results, args.fail_under) };
-    export::for_ci(&results, &done.run_dir, args).unwrap_or(status)
+    export::for_ci(&results, args).unwrap_or(status)
 }
 
 /// What is to be said about a run because of how it was asked for.

@@ -33,7 +33,7 @@ pub(super) fn list(common: &Common) -> u8 {
 }
 
 /// A run that cannot be read is still listed, with the reason.
-fn row(dir: &camino::Utf8Path, name: String) -> RunRow {
+pub(super) fn row(dir: &camino::Utf8Path, name: String) -> RunRow {
     let dir = store::runs_dir(dir).join(&name);
     let bytes = clean::bytes_below(&dir);
     match runs::read(&dir) {

@@ -15,11 +15,13 @@ mod merge;
 mod past;
 mod plan;
 mod regrade;
+mod report;
 mod resume;
 mod run;
 mod show;
 mod suite_runs;
 mod validate;
+mod view;
 
 use std::process::ExitCode;
 
@@ -48,7 +50,8 @@ pub(crate) fn dispatch(cli: Cli) -> ExitCode {
         Some(Command::Compare(args)) => compare::compare(&args, &cli.common),
         Some(Command::Plan(args)) => forecast::plan(&args, &cli.common),
         Some(Command::Health(args)) => health::health(&args, &cli.common),
-        Some(Command::Report(args)) => export::report(&args, &cli.common),
+        Some(Command::Report(args)) => report::report(&args, &cli.common),
+        Some(Command::View(args)) => view::view(&args, &cli.common),
         Some(Command::Resume(args)) => resume::resume(&args, &cli.common),
         Some(Command::Regrade(args)) => regrade::regrade(&args, &cli.common),
         Some(Command::Merge(args)) => merge::merge(&args, &cli.common),

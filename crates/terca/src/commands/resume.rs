@@ -64,7 +64,7 @@ fn try_resume(args: &ResumeArgs, common: &Common) -> Result<u8, Box<dyn Error>> 
         to_run = planned.order.iter().filter(|index| is_left(trials[**index].id)).count();
         if to_run == 0 && rounds::next(&past.state).is_none() {
             let status = nothing_left(&past, &settings, args);
-            return Ok(export::for_ci(&past.results(), &past.dir, &settings).unwrap_or(status));
+            return Ok(export::for_ci(&past.results(), &settings).unwrap_or(status));
         }
     }
     let execution = match Execution::prepare(&settings, common, &planned, host) {

@@ -1,0 +1,67 @@
+//! `terca view`, running.
+
+use std::io::{BufRead, BufReader, Read, Write};
+use std::net::TcpStream;
+use std::process::{Child, Stdio};
+
+use terca_testkit::Project;
+
+pub struct View {
+    child: Child,
+    pub url: String,
+}
+
+impl View {
+    pub fn open(project: &Project, args: &[&str]) -> Self {
+        let args: Vec<&str> = ["view", "--no-open"].iter().chain(args).copied().collect();
+        let mut child = project
+            .command(&args)
+            .stdout(Stdio::piped())
+            .stderr(Stdio::null())
+            .spawn()
+            .expect("the program starts");
+        let mut url = String::new();
+        let stdout = child.stdout.take().expect("standard output");
+        BufReader::new(stdout).read_line(&mut url).expect("an address");
+        View { child, url: url.trim().to_owned() }
+    }
+
+    pub fn id(&self) -> u32 {
+        self.child.id()
+    }
+
+    pub fn wait(mut self) -> std::process::ExitStatus {
+        self.child.wait().expect("it ends")
+    }
+
+    /// `127.0.0.1:PORT`.
+    pub fn host(&self) -> &str {
+        self.url.split('/').nth(2).expect("a host")
+    }
+
+    pub fn token(&self) -> &str {
+        self.url.split('/').nth(3).expect("a token")
+    }
+
+    /// Sends these bytes and gives what comes back, to its end.
+    pub fn send(&self, request: &str) -> String {
+        let mut stream = TcpStream::connect(self.host()).expect("a connection");
+        // It may refuse before it has read all.
+        let _ = stream.write_all(request.as_bytes());
+        let mut answer = Vec::new();
+        let _ = stream.read_to_end(&mut answer);
+        String::from_utf8_lossy(&answer).into_owned()
+    }
+
+    /// A page below the token, as a browser would ask for it.
+    pub fn get(&self, path: &str) -> String {
+        self.send(&format!("GET /{}/{path} HTTP/1.1\r\nHost: {}\r\n\r\n", self.token(), self.host()))
+    }
+}
+
+impl Drop for View {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}

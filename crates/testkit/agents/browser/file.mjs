@@ -1,0 +1,113 @@
+// The report as a file: opened, filtered, a trial read, and nothing foreign run.
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { pathToFileURL } from 'node:url';
+import { play, unharmed } from './harness.mjs';
+
+const report = pathToFileURL(process.env.REPORT).href;
+
+await play(async ({ context, page, watched }) => {
+  const open = await page(await context({ viewport: { width: 1280, height: 900 } }));
+  await open.goto(report);
+  const visible = () => open.locator('#rows > tr:visible').count();
+  const all = await open.locator('#rows > tr').count();
+  assert.equal(await visible(), all);
+  assert.equal(await open.locator('.verdict').count(), 3);
+  assert.match(await open.locator('.verdict .sentence').first().innerText(), /with-mcp is better than control/);
+  assert.equal(await open.locator('.heat tbody tr').count(), 7);
+  assert.match(await open.locator('.heat tbody tr').last().innerText(), /<script>window\.pwned=1<\/script>/);
+  assert.ok((await open.locator('svg.line').count()) > 10);
+  await unharmed(open);
+
+  // By status, eval, variant and words; each has an address.
+  await open.selectOption('#filter-status', 'failed');
+  const failed = await visible();
+  assert.ok(failed > 0 && failed < all);
+  assert.match(open.url(), /#trials\?status=failed$/);
+  assert.equal(await open.locator('#shown').innerText(), `${failed} of ${all} trials`);
+  await open.selectOption('#filter-eval', { label: 'rest/pagination' });
+  await open.selectOption('#filter-variant', { label: 'gemini · control' });
+  const few = await visible();
+  assert.ok(few > 0 && few < failed);
+  await open.fill('#filter-text', 'no such words');
+  assert.equal(await visible(), 0);
+  await open.click('form.filters button');
+  await open.waitForFunction((all) => [...document.querySelectorAll('#rows > tr')].filter((row) => !row.hidden).length === all, all);
+
+  // A cell of the heat map leads to its trials.
+  await open.locator('.heat tbody td a').first().click();
+  assert.equal(await visible(), 5);
+
+  // A trial, by its link, and from there on by keys.
+  await open.locator('#rows > tr:visible .id a').nth(1).click();
+  await open.locator('article.trial').waitFor();
+  assert.match(open.url(), /#trial-2$/);
+  assert.equal(await open.locator('#overview').isVisible(), false);
+  assert.match(await open.title(), /auth\/sign-in/);
+  assert.equal(await open.evaluate(() => document.activeElement.tagName), 'H2', 'a screen reader is told');
+  assert.match(await open.locator('.diff').innerText(), /\+\s*const \{ docs \} = await getDocs\(page\);/);
+  assert.ok((await open.locator('.diff ins').count()) >= 2);
+  assert.equal(await open.locator('.diff .k', { hasText: 'export' }).first().isVisible(), true);
+  const call = open.locator('details.tool', { hasText: 'search_docs' });
+  assert.equal(await call.locator('pre').first().isVisible(), false, 'tool calls are folded');
+  await call.locator('summary').first().click();
+  assert.match(await call.innerText(), /startAfter\(last\)/);
+  const listing = open.locator('details.tool', { hasText: 'git ls-files' });
+  await listing.locator('summary').first().click();
+  assert.match(await listing.locator('details.fold summary').innerText(), /40 lines/);
+  assert.match(await open.locator('.part-prompt').innerText(), /pages of 20/);
+  assert.match(await open.locator('.part-delivery').innerText(), /CLAUDE\.md/);
+  assert.match(await open.locator('.part-tests').innerText(), /unit-tests/);
+  await open.locator('.part-tests summary').first().click();
+  assert.match(await open.locator('.part-tests').innerText(), /expected 200, got 404/);
+  await open.keyboard.press('j');
+  await open.waitForURL(/#trial-3$/);
+  await open.keyboard.press('k');
+  await open.waitForURL(/#trial-2$/);
+  await open.keyboard.press('Escape');
+  await open.locator('#overview').waitFor({ state: 'visible' });
+  assert.equal(await visible(), 5, 'what was filtered still is');
+
+  // A link that somebody sent.
+  const other = await page(await context({ viewport: { width: 390, height: 844 } }));
+  await other.goto(`${report}#trial-17`);
+  assert.match(await other.locator('article.trial h2').innerText(), /#17/);
+  const wide = await other.evaluate(() => document.documentElement.scrollWidth);
+  assert.ok(wide <= 390, `a phone scrolls down only, but the page is ${wide} wide`);
+  await other.goto(`${report}#`);
+  assert.ok((await other.evaluate(() => document.documentElement.scrollWidth)) <= 390);
+
+  // What the agent of the last eval wrote.
+  await open.goto(`${report}#trial-${all}`);
+  await open.reload();
+  await open.locator('article.trial').waitFor();
+  assert.match(await open.locator('article.trial h2').innerText(), /<script>window\.pwned=1<\/script>/);
+  assert.match(await open.locator('.diff').innerText(), /<img src=https:\/\/evil\.invalid\/x onerror/);
+  const said = await open.locator('.session').innerText();
+  assert.match(said, /I am done\. <script>window\.pwned=1<\/script>/);
+  assert.ok(!said.includes('\u001b') && !said.includes('[31m'), 'no colours of a terminal');
+  const flood = open.locator('details.tool', { hasText: 'npm test' });
+  await flood.locator('summary').first().click();
+  await flood.locator('details.fold summary').click();
+  assert.match(await flood.innerText(), /bytes left out/);
+  await open.locator('.part-log summary').click();
+  assert.match(await open.locator('.log').innerText(), /\uFFFD/);
+  await unharmed(open);
+
+  // What a policy is for: even a script that got in would not run.
+  await open.evaluate(() => {
+    const script = document.createElement('script');
+    script.textContent = 'window.pwned = 1';
+    document.body.append(script);
+    script.remove();
+  });
+  assert.equal(await open.evaluate(() => window.pwned), undefined);
+  const refused = watched.console.filter((line) => /Content Security Policy/.test(line));
+  assert.equal(refused.length, 1, 'the browser said so');
+  watched.console.length = 0;
+
+  assert.ok(readFileSync(process.env.REPORT).length < 20_000_000);
+  assert.ok(watched.requests.every((url) => url.startsWith('file:')), 'a file asks nobody');
+  await open.emulateMedia({ media: 'print' });
+  assert.equal(await open.locator('nav.top').isVisible(), false);
+});
