@@ -126,6 +126,7 @@ fn nothing_is_asked_of_the_network_and_no_style_is_inline() {
 #[test]
 fn runs_and_two_of_them() {
     let row = |run: &str, status| RunRow {
+        bytes: 1_234_567,
         run: run.to_owned(),
         suite: "js <b>".to_owned(),
         status,
