@@ -188,9 +188,12 @@ fn runs_are_listed_and_shown_by_name_and_number() {
     let list = project.terca(&["list"]).expect_status(0).stdout;
     let rows: Vec<Vec<&str>> = list.lines().map(|line| line.split_whitespace().collect()).collect();
     assert_eq!(rows.len(), 3, "a title and a line for each run: {list}");
-    assert_eq!(rows[0], ["run", "suite", "started", "status", "trials", "passed", "failed", "errors"]);
+    assert_eq!(
+        rows[0],
+        ["run", "suite", "started", "status", "trials", "passed", "failed", "errors", "size"]
+    );
     assert_eq!((rows[1][0], rows[2][0]), (first.as_str(), second.as_str()), "the newest last: {list}");
-    assert_eq!(rows[2][4..], ["complete", "3", "3", "0", "0"], "{list}");
+    assert_eq!(rows[2][4..9], ["complete", "3", "3", "0", "0"], "{list}");
 
     for (run, trials) in [
         (None, "3 trials: 3 passed"),

@@ -243,7 +243,7 @@ fn markdown_for_a_pull_request() {
         assert_eq!(line.replace("\\|", "").matches('|').count(), 4, "{line}");
     }
     let outcome = project.terca(&["report"]).expect_status(2);
-    assert!(outcome.stderr.contains("help: ask for `--junit FILE`"), "{}", outcome.stderr);
+    assert!(outcome.stderr.contains("help: ask for `--html FILE`"), "{}", outcome.stderr);
 }
 
 #[test]
