@@ -29,6 +29,15 @@ fn the_file_is_read_in_a_browser() {
     browser.drive("file.mjs", &[("REPORT", project.path("report.html").as_str())]);
 }
 
+#[test]
+fn a_thousand_trials_are_opened() {
+    let Some(browser) = browser::require() else { return };
+    let project = with_run("2026-11-14-001", 36);
+    project.terca(&["report", "--html", "report.html"]).expect_status(0);
+    assert!(project.path("report.html").metadata().unwrap().len() < 20_000_000);
+    browser.drive("thousand.mjs", &[("REPORT", project.path("report.html").as_str())]);
+}
+
 /// Two trials, each of which waits until the page has shown what came before.
 #[test]
 fn a_run_that_goes_on_is_followed() {

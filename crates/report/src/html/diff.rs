@@ -143,7 +143,7 @@ mod tests {
     #[test]
     fn a_long_one_keeps_to_its_room() {
         let lines: String = (0..100_000).map(|number| format!("+\n-{}\n", number % 7)).collect();
-        let text = format!("{}{lines}", CHANGES);
+        let text = format!("{CHANGES}{lines}");
         let html = diff(&Excerpt::whole(text), 5_000);
         assert!(html.len() < 5_300, "{}", html.len());
         assert!(html.as_str().contains("left out here"));
