@@ -26,6 +26,8 @@ fn the_file_is_read_in_a_browser() {
     let Some(browser) = browser::require() else { return };
     let project = with_run("2026-11-14-001", 5);
     project.terca(&["report", "--html", "report.html"]).expect_status(0);
+    let page = project.read("report.html");
+    assert!(page.contains("All of it lies in .terca/runs/2026-11-14-001/"), "and not where on this machine");
     browser.drive("file.mjs", &[("REPORT", project.path("report.html").as_str())]);
 }
 

@@ -15,15 +15,15 @@ pub(super) fn report(args: &ReportArgs, common: &Common) -> u8 {
         screen::complain("nothing to write; `--html FILE` says where a page is to go");
         return MISUSE;
     };
-    let run = match discover::canonical(&common.dir) {
-        Ok(dir) => runs::open(&dir, args.run.as_deref()),
+    let dir = match discover::canonical(&common.dir) {
+        Ok(dir) => dir,
         Err(error) => {
             screen::complain(&error.to_string());
             return MISUSE;
         }
     };
-    match run {
-        Ok(run) => write(file, &page(&run)),
+    match runs::open(&dir, args.run.as_deref()) {
+        Ok(run) => write(file, &page(&dir, &run)),
         Err(error @ (runs::RunsError::None(_) | runs::RunsError::Unknown { .. })) => {
             screen::complain(&error.to_string());
             MISUSE
@@ -35,14 +35,12 @@ pub(super) fn report(args: &ReportArgs, common: &Common) -> u8 {
     }
 }
 
-/// One file with everything in it.
-fn page(run: &PastRun) -> String {
+/// One file with everything in it, but for where on this machine its suite lies.
+fn page(suite_dir: &Utf8Path, run: &PastRun) -> String {
     let prompts = runs::plan(&run.dir).map(|plan| Prompts::of_plan(&plan)).unwrap_or_default();
     let bodies = |trial: &Trial, limit: usize| bodies::read(&run.dir, &trial.head.dir, limit);
-    run_page(
-        &run.state,
-        &Bound::Within { run_dir: screen::short(&run.dir), prompts: &prompts, bodies: &bodies },
-    )
+    let run_dir = run.dir.strip_prefix(suite_dir).unwrap_or(&run.dir);
+    run_page(&run.state, &Bound::Within { run_dir, prompts: &prompts, bodies: &bodies })
 }
 
 /// `-` is standard output.
