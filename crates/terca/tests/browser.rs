@@ -26,7 +26,18 @@ fn the_file_is_read_in_a_browser() {
     let Some(browser) = browser::require() else { return };
     let project = with_run("2026-11-14-001", 5);
     project.terca(&["report", "--html", "report.html"]).expect_status(0);
+    let page = project.read("report.html");
+    assert!(page.contains("All of it lies in .terca/runs/2026-11-14-001/"), "and not where on this machine");
     browser.drive("file.mjs", &[("REPORT", project.path("report.html").as_str())]);
+}
+
+#[test]
+fn a_thousand_trials_are_opened() {
+    let Some(browser) = browser::require() else { return };
+    let project = with_run("2026-11-14-001", 36);
+    project.terca(&["report", "--html", "report.html"]).expect_status(0);
+    assert!(project.path("report.html").metadata().unwrap().len() < 20_000_000);
+    browser.drive("thousand.mjs", &[("REPORT", project.path("report.html").as_str())]);
 }
 
 /// Two trials, each of which waits until the page has shown what came before.

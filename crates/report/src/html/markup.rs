@@ -133,7 +133,7 @@ pub fn prose(text: &str) -> Html {
         html.push(if quoted {
             el("code").text(part).into()
         } else {
-            Html::text(&part.replace(" %", "\u{a0}%"))
+            Html::text(&part.replace(" %", "\u{a0}%").replace(" ×", "\u{a0}×"))
         });
     }
     html

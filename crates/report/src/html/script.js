@@ -198,15 +198,27 @@
       }
       waiting = false;
     };
-    const source = new EventSource('events');
-    source.addEventListener('open', () => say('live'));
-    source.addEventListener('change', soon);
-    source.addEventListener('end', () => {
-      source.close();
+    let source = null;
+    const leave = () => {
+      if (source) source.close();
+      source = null;
       say('');
-      soon();
-    });
-    source.addEventListener('error', () => say('not connected'));
+    };
+    // Only the page that is looked at listens: a browser keeps no more than six connections to a server.
+    const listen = () => {
+      if (document.hidden) return leave();
+      if (source) return;
+      source = new EventSource('events');
+      source.addEventListener('open', () => say('live'));
+      source.addEventListener('change', soon);
+      source.addEventListener('end', () => {
+        leave();
+        soon();
+      });
+      source.addEventListener('error', () => say('not connected'));
+    };
+    document.addEventListener('visibilitychange', listen);
+    listen();
   }
 
   narrow();

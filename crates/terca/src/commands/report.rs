@@ -2,6 +2,7 @@
 
 use std::io;
 
+use camino::Utf8Path;
 use terca_core::state::Trial;
 use terca_engine::runs::{self, PastRun};
 use terca_engine::{bodies, discover};
@@ -19,13 +20,13 @@ pub(super) fn report(args: &ReportArgs, common: &Common) -> u8 {
         return MISUSE;
     }
     let run = discover::canonical(&common.dir).map_err(|error| (MISUSE, error.to_string())).and_then(|dir| {
-        runs::open(&dir, args.run.as_deref()).map_err(|error| {
+        runs::open(&dir, args.run.as_deref()).map(|run| (dir, run)).map_err(|error| {
             let is_misuse = matches!(error, runs::RunsError::None(_) | runs::RunsError::Unknown { .. });
             (if is_misuse { MISUSE } else { TROUBLE }, error.to_string())
         })
     });
     let written = match run {
-        Ok(run) => write(args, &run),
+        Ok((dir, run)) => write(args, &dir, &run),
         Err((status, error)) => {
             screen::complain(&error);
             return status;
@@ -40,9 +41,9 @@ pub(super) fn report(args: &ReportArgs, common: &Common) -> u8 {
     }
 }
 
-fn write(args: &ReportArgs, run: &PastRun) -> io::Result<()> {
+fn write(args: &ReportArgs, suite_dir: &Utf8Path, run: &PastRun) -> io::Result<()> {
     if let Some(file) = &args.html {
-        let page = page(run);
+        let page = page(suite_dir, run);
         export::write(file, &page)?;
         if file != "-" {
             screen::remark(&format!("{file} written ({})", terca_core::prose::bytes(page.len() as u64)));
@@ -52,11 +53,10 @@ fn write(args: &ReportArgs, run: &PastRun) -> io::Result<()> {
 }
 
 /// One file with everything in it.
-fn page(run: &PastRun) -> String {
+fn page(suite_dir: &Utf8Path, run: &PastRun) -> String {
     let prompts = runs::plan(&run.dir).map(|plan| Prompts::of_plan(&plan)).unwrap_or_default();
     let bodies = |trial: &Trial, limit: usize| bodies::read(&run.dir, &trial.head.dir, limit);
-    run_page(
-        &run.state,
-        &Bound::Within { run_dir: screen::short(&run.dir), prompts: &prompts, bodies: &bodies },
-    )
+    // Where the suite lies is nobody else's business.
+    let run_dir = run.dir.strip_prefix(suite_dir).unwrap_or(&run.dir);
+    run_page(&run.state, &Bound::Within { run_dir, prompts: &prompts, bodies: &bodies })
 }

@@ -214,8 +214,10 @@ fn report(head: &TrialHead) -> TrialReport {
 fn write_bodies(dir: &Utf8Path, head: &TrialHead, report: &TrialReport) {
     std::fs::create_dir_all(dir).unwrap();
     let is_evil = head.eval.starts_with("evil");
-    // Megabytes of it in one arm are enough.
-    let steps = transcript(is_evil, is_evil && head.environment == "gemini" && head.experiment == "with-mcp");
+    // Megabytes of it in a few trials are enough.
+    let is_flood =
+        is_evil && head.environment == "gemini" && head.experiment == "with-mcp" && head.repetition <= 5;
+    let steps = transcript(is_evil, is_flood);
     let lines: String = steps.iter().map(|step| format!("{step}\n")).collect();
     std::fs::write(dir.join("transcript.jsonl"), lines).unwrap();
     let changes =

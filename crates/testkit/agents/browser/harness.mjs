@@ -45,6 +45,15 @@ export async function play(scenario) {
   console.log('all is well');
 }
 
+/** Looks again and again until it is so: addresses and messages of the browser come when they come. */
+export async function until(what, isSo) {
+  for (let look = 0; look < 600; look += 1) {
+    if (await isSo()) return;
+    await new Promise((done) => setTimeout(done, 100));
+  }
+  assert.fail(`not so: ${what}`);
+}
+
 /** Nothing that an agent wrote has run. */
 export async function unharmed(page) {
   assert.equal(await page.evaluate(() => window.pwned), undefined, 'something foreign ran');

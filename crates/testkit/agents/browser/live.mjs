@@ -1,7 +1,7 @@
 // The live view: a run that goes on is followed without a reload; then the list of runs, and two of them compared.
 import assert from 'node:assert/strict';
 import { writeFileSync } from 'node:fs';
-import { play, unharmed } from './harness.mjs';
+import { play, unharmed, until } from './harness.mjs';
 
 await play(async ({ context, page, watched }) => {
   const open = await page(await context({ viewport: { width: 1280, height: 900 } }));
@@ -32,7 +32,7 @@ await play(async ({ context, page, watched }) => {
   await unharmed(open);
   await open.keyboard.press('Escape');
   await open.locator('.masthead .pill', { hasText: 'complete' }).waitFor();
-  assert.equal(await passed.count(), 2);
+  await until('both have passed', async () => (await passed.count()) === 2);
   assert.equal(await open.evaluate(() => window.notReloaded), true);
 
   // A file of the trial is text.
@@ -54,6 +54,7 @@ await play(async ({ context, page, watched }) => {
   assert.match(await open.locator('table.compared').innerText(), /second/);
   await unharmed(open);
   await open.goBack();
-  assert.equal(await open.locator('#compare').getAttribute('aria-disabled'), null, 'the choice is as it was');
+  const enabled = async () => (await open.locator('#compare').getAttribute('aria-disabled')) === null;
+  await until('the choice is as it was', enabled);
   assert.ok(watched.requests.length > 0);
 });
