@@ -32,6 +32,7 @@ pub mod prose;
 pub mod queue;
 pub mod results;
 pub mod retry;
+pub mod scaffold;
 pub mod schedule;
 pub mod scorecard;
 pub mod selection;
