@@ -8,6 +8,7 @@
 pub mod cache;
 pub mod clean;
 pub mod content;
+pub mod create;
 pub mod credentials;
 pub mod discover;
 pub mod doctor;

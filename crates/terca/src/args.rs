@@ -53,6 +53,10 @@ pub struct Cli {
 pub enum Command {
     /// Run the suite in this directory (what `terca` alone does)
     Run(RunArgs),
+    /// Make a new suite; asks, or takes flags
+    Create(CreateArgs),
+    /// Add an eval to the suite around this directory
+    CreateEval(CreateEvalArgs),
     /// Validate the configuration and print the plan; run nothing
     Check(CheckArgs),
     /// Prove the evals: the solution must pass, doing nothing and cheating must not
@@ -193,6 +197,33 @@ pub struct CleanArgs {
     #[arg(long, value_name = "AGE", default_value = "30d", value_parser = age)]
     pub older_than: Duration,
     /// Do not ask
+    #[arg(short = 'y', long)]
+    pub yes: bool,
+}
+
+#[derive(Debug, Clone, Args)]
+pub struct CreateArgs {
+    /// The suite's directory, which also names it; `.` is this one
+    pub name: Option<String>,
+    /// Run the evals with this agent (repeatable, comma-separated; default: one that is on this machine)
+    #[arg(long = "agent", value_name = "NAME", value_delimiter = ',', action = ArgAction::Append)]
+    pub agents: Vec<String>,
+    /// What the first eval is called
+    #[arg(long, value_name = "NAME")]
+    pub eval: Option<String>,
+    /// No example, only the smallest suite that runs
+    #[arg(long)]
+    pub empty: bool,
+    /// Ask nothing: what no flag says is the default
+    #[arg(short = 'y', long)]
+    pub yes: bool,
+}
+
+#[derive(Debug, Clone, Args)]
+pub struct CreateEvalArgs {
+    /// The eval's directory, relative to the suite's, which also names it
+    pub name: Option<String>,
+    /// Ask nothing: without a name, the eval gets the next number
     #[arg(short = 'y', long)]
     pub yes: bool,
 }

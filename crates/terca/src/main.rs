@@ -1,6 +1,7 @@
 //! `terca`: arguments in, a library call, something shown, an exit status out.
 
 mod args;
+mod ask;
 mod commands;
 mod screen;
 

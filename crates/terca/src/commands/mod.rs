@@ -2,6 +2,8 @@
 
 mod check;
 mod clean;
+mod create;
+mod create_eval;
 mod doctor;
 mod execute;
 mod list;
@@ -35,6 +37,8 @@ pub(crate) fn dispatch(cli: Cli) -> ExitCode {
     let status = match cli.command {
         None => run::run(&cli.run, &cli.common),
         Some(Command::Run(args)) => run::run(&args, &cli.common),
+        Some(Command::Create(args)) => create::create(&args, &cli.common),
+        Some(Command::CreateEval(args)) => create_eval::create_eval(&args, &cli.common),
         Some(Command::Check(args)) => check::check(&args, &cli.common),
         Some(Command::Validate(args)) => validate::validate(&args, &cli.common),
         Some(Command::Show(args)) => show::show(&args, &cli.common),
