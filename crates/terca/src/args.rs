@@ -75,6 +75,12 @@ pub enum Command {
     Clean(CleanArgs),
     /// Say which agents are installed, their versions, and whether they look signed in
     Doctor,
+    /// Print the JSON Schema of a configuration file, for editors
+    Schema(SchemaArgs),
+    /// Print what makes a shell complete commands, flags, and the names of the suite at hand
+    Completions(CompletionsArgs),
+    /// Print the man page, in roff
+    Man(ManArgs),
 }
 
 /// Where the suite is, and how to write to the terminal.
@@ -226,6 +232,44 @@ pub struct CreateEvalArgs {
     /// Ask nothing: without a name, the eval gets the next number
     #[arg(short = 'y', long)]
     pub yes: bool,
+}
+
+#[derive(Debug, Clone, Args)]
+pub struct SchemaArgs {
+    /// Of which file: `terca` for terca.yaml, `eval` for eval.terca.yaml
+    #[arg(value_enum, default_value_t = ConfigFile::Terca)]
+    pub file: ConfigFile,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum ConfigFile {
+    Terca,
+    Eval,
+}
+
+#[derive(Debug, Clone, Args)]
+#[command(after_help = "bash:        source <(terca completions bash)\n\
+                        zsh:         source <(terca completions zsh)      (after compinit)\n\
+                        fish:        terca completions fish | source\n\
+                        powershell:  terca completions powershell | Out-String | Invoke-Expression\n\n\
+                        Such a line belongs into the shell's start-up file.")]
+pub struct CompletionsArgs {
+    #[arg(value_enum)]
+    pub shell: Shell,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum Shell {
+    Bash,
+    Zsh,
+    Fish,
+    Powershell,
+}
+
+#[derive(Debug, Clone, Args)]
+pub struct ManArgs {
+    /// The page of a command, instead of that of the program
+    pub command: Option<String>,
 }
 
 #[derive(Debug, Clone, Args)]

@@ -3,6 +3,7 @@
 mod args;
 mod ask;
 mod commands;
+mod complete;
 mod screen;
 
 use std::process::ExitCode;
@@ -16,6 +17,9 @@ fn main() -> ExitCode {
         };
     }
     say_that_a_panic_is_a_bug();
+    if complete::answer_the_shell() {
+        return ExitCode::SUCCESS;
+    }
     commands::dispatch(args::parse())
 }
 

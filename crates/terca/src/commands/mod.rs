@@ -2,17 +2,20 @@
 
 mod check;
 mod clean;
+mod completions;
 mod create;
 mod create_eval;
 mod doctor;
 mod execute;
 mod list;
+mod man;
 mod merge;
 mod past;
 mod plan;
 mod regrade;
 mod resume;
 mod run;
+mod schema;
 mod show;
 mod validate;
 
@@ -48,6 +51,9 @@ pub(crate) fn dispatch(cli: Cli) -> ExitCode {
         Some(Command::List) => list::list(&cli.common),
         Some(Command::Clean(args)) => clean::clean(&args, &cli.common),
         Some(Command::Doctor) => doctor::doctor(&cli.common),
+        Some(Command::Schema(args)) => schema::schema(&args),
+        Some(Command::Completions(args)) => completions::completions(&args),
+        Some(Command::Man(args)) => man::man(&args),
     };
     ExitCode::from(status)
 }
