@@ -40,6 +40,7 @@ pub mod queue;
 pub mod results;
 pub mod retry;
 pub mod rounds;
+pub mod scaffold;
 pub mod schedule;
 pub mod scorecard;
 pub mod selection;

@@ -4,9 +4,15 @@
 //! does the message name the thing, does the marker stand where the mend is to be made, is the next step clear?
 
 #[cfg(test)]
+#[path = "../src/config/schema/checker.rs"]
+mod checker;
+#[cfg(test)]
 mod support;
 
+use std::cell::RefCell;
+
 use support::{Project, indented};
+use terca_core::config::schema;
 use terca_core::matrix::Overrides;
 use terca_core::selection::Selection;
 
@@ -34,6 +40,8 @@ fn report(files: &[(&str, &str)]) -> String {
 }
 
 fn report_of(files: &[(&str, &str)], selection: &Selection) -> String {
+    let as_written = files.iter().map(|(path, text)| ((*path).to_owned(), (*text).to_owned())).collect();
+    LAST.with_borrow_mut(|last: &mut Vec<(String, String)>| *last = as_written);
     let mut project = project(files);
     let _ = project.plan(selection, &Overrides::default());
     project.report()
@@ -70,10 +78,36 @@ fn mcp_server(text: &str) -> String {
     environment(&format!("agent: gemini-cli\nmcpServers:\n  files:\n    {}", indented(text, 4)))
 }
 
+thread_local! {
+    /// The files of the latest report.
+    static LAST: RefCell<Vec<(String, String)>> = const { RefCell::new(Vec::new()) };
+}
+
+/// Topics about the shape of what is written: an editor that knows the schema complains too.
+const SHAPES: [&str; 3] = ["unknown_keys", "wrong_types", "numbers_out_of_range"];
+/// JSON, and so a schema, has no such numbers.
+const NO_JSON: [&str; 2] = ["a timeout that is no number", "a cost without end"];
+
+fn editors_complain() -> bool {
+    let (suite, eval) = (schema::suite(), schema::eval());
+    LAST.with_borrow(|files| {
+        files.iter().any(|(path, text)| {
+            let schema = if path.ends_with("eval.terca.yaml") { &eval } else { &suite };
+            let options = serde_saphyr::options! { strict_booleans: true };
+            let value = serde_saphyr::from_str_with_options::<serde_json::Value>(text, options);
+            value.map_or(true, |value| !checker::accepts(schema, schema, &value))
+        })
+    })
+}
+
 /// One snapshot for a table of cases: how each is named, where its text is put, and the text.
 fn snapshot(topic: &str, cases: &[(&str, Around, &str)]) {
-    let reports: Vec<String> =
-        cases.iter().map(|(title, around, text)| section(title, &around(text))).collect();
+    let mut reports = Vec::new();
+    for (title, around, text) in cases {
+        reports.push(section(title, &around(text)));
+        let expected = SHAPES.contains(&topic) && !NO_JSON.contains(title);
+        assert!(!expected || editors_complain(), "the schema has nothing against: {title}");
+    }
     insta::assert_snapshot!(topic, reports.join("\n\n"));
 }
 

@@ -29,6 +29,17 @@ pub fn examine(host: &Host) -> io::Result<Vec<Checkup>> {
     profiles.zip(1..).map(|(profile, number)| check_up(profile, number, host, &work, &interrupt)).collect()
 }
 
+/// The agents whose programs are on this machine, and whether each looks signed in. Starts nothing, so that it is
+/// quick.
+pub fn installed(host: &Host) -> Vec<(&'static Profile, bool)> {
+    let path = host.get("PATH").unwrap_or_default();
+    let is_here = |profile: &&Profile| profile.program.is_some_and(|name| find_program(name, path).is_some());
+    let signed_in = |profile: &'static Profile| {
+        !credentials::variables(host, profile).is_empty() || !credentials::files(host, profile).is_empty()
+    };
+    agent::profiles().filter(is_here).map(|profile| (profile, signed_in(profile))).collect()
+}
+
 fn check_up(
     profile: &'static Profile,
     number: u32,

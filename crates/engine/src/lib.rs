@@ -9,6 +9,7 @@ pub mod bodies;
 pub mod cache;
 pub mod clean;
 pub mod content;
+pub mod create;
 pub mod credentials;
 pub mod discover;
 pub mod doctor;

@@ -53,6 +53,10 @@ pub struct Cli {
 pub enum Command {
     /// Run the suite in this directory (what `terca` alone does)
     Run(RunArgs),
+    /// Make a new suite; asks, or takes flags
+    Create(CreateArgs),
+    /// Add an eval to the suite around this directory
+    CreateEval(CreateEvalArgs),
     /// Validate the configuration and print the plan; run nothing
     Check(CheckArgs),
     /// Prove the evals: the solution must pass, doing nothing and cheating must not
@@ -83,6 +87,12 @@ pub enum Command {
     Import(ImportArgs),
     /// Say which agents are installed, their versions, and whether they look signed in
     Doctor,
+    /// Print the JSON Schema of a configuration file, for editors
+    Schema(SchemaArgs),
+    /// Print what makes a shell complete commands, flags, and the names of the suite at hand
+    Completions(CompletionsArgs),
+    /// Print the man page, in roff
+    Man(ManArgs),
 }
 
 /// Where the suite is, and how to write to the terminal.
@@ -234,6 +244,71 @@ pub struct CleanArgs {
     /// Do not ask
     #[arg(short = 'y', long)]
     pub yes: bool,
+}
+
+#[derive(Debug, Clone, Args)]
+pub struct CreateArgs {
+    /// The suite's directory, which also names it; `.` is this one
+    pub name: Option<String>,
+    /// Run the evals with this agent (repeatable, comma-separated; default: one that is on this machine)
+    #[arg(long = "agent", value_name = "NAME", value_delimiter = ',', action = ArgAction::Append)]
+    pub agents: Vec<String>,
+    /// What the first eval is called
+    #[arg(long, value_name = "NAME")]
+    pub eval: Option<String>,
+    /// No example, only the smallest suite that runs
+    #[arg(long)]
+    pub empty: bool,
+    /// Ask nothing: what no flag says is the default
+    #[arg(short = 'y', long)]
+    pub yes: bool,
+}
+
+#[derive(Debug, Clone, Args)]
+pub struct CreateEvalArgs {
+    /// The eval's directory, relative to the suite's, which also names it
+    pub name: Option<String>,
+    /// Ask nothing: without a name, the eval gets the next number
+    #[arg(short = 'y', long)]
+    pub yes: bool,
+}
+
+#[derive(Debug, Clone, Args)]
+pub struct SchemaArgs {
+    /// Of which file: `terca` for terca.yaml, `eval` for eval.terca.yaml
+    #[arg(value_enum, default_value_t = ConfigFile::Terca)]
+    pub file: ConfigFile,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum ConfigFile {
+    Terca,
+    Eval,
+}
+
+#[derive(Debug, Clone, Args)]
+#[command(after_help = "bash:        source <(terca completions bash)\n\
+                        zsh:         source <(terca completions zsh)      (after compinit)\n\
+                        fish:        terca completions fish | source\n\
+                        powershell:  terca completions powershell | Out-String | Invoke-Expression\n\n\
+                        Such a line belongs into the shell's start-up file.")]
+pub struct CompletionsArgs {
+    #[arg(value_enum)]
+    pub shell: Shell,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum Shell {
+    Bash,
+    Zsh,
+    Fish,
+    Powershell,
+}
+
+#[derive(Debug, Clone, Args)]
+pub struct ManArgs {
+    /// The page of a command, instead of that of the program
+    pub command: Option<String>,
 }
 
 #[derive(Debug, Clone, Args)]

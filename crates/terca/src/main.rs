@@ -1,7 +1,9 @@
 //! `terca`: arguments in, a library call, something shown, an exit status out.
 
 mod args;
+mod ask;
 mod commands;
+mod complete;
 mod screen;
 
 use std::process::ExitCode;
@@ -15,6 +17,9 @@ fn main() -> ExitCode {
         };
     }
     say_that_a_panic_is_a_bug();
+    if complete::answer_the_shell() {
+        return ExitCode::SUCCESS;
+    }
     commands::dispatch(args::parse())
 }
 

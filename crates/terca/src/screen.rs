@@ -54,6 +54,11 @@ pub fn remark(text: &str) {
     let _ = writeln!(std::io::stderr(), "{}", text.trim_end_matches('\n'));
 }
 
+/// A question, to standard error; the answer is typed behind it.
+pub fn ask(text: &str) {
+    let _ = write!(std::io::stderr(), "{text}");
+}
+
 /// A count that goes up in its place, to standard error.
 pub fn count(text: &str, last: bool) {
     let end = if last { "\n" } else { "" };

@@ -13,6 +13,7 @@ mod processes;
 mod project;
 pub mod real;
 mod session;
+mod terminal;
 
 pub use model::{
     Action, Call, Dialect, Fault, ModelServer, Request, Scenario, Script, Turn, Usage, Vocabulary,
@@ -21,6 +22,7 @@ pub use outcome::Outcome;
 pub use processes::Process;
 pub use project::Project;
 pub use session::Session;
+pub use terminal::Terminal;
 
 use camino::{Utf8Path, Utf8PathBuf};
 

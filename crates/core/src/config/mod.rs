@@ -21,6 +21,7 @@ mod resolve_eval;
 mod resolve_setup;
 mod resolve_test;
 mod resolver;
+pub mod schema;
 pub mod suite;
 mod yaml;
 

@@ -3,6 +3,9 @@
 mod check;
 mod clean;
 mod compare;
+mod completions;
+mod create;
+mod create_eval;
 mod doctor;
 mod execute;
 mod export;
@@ -11,6 +14,7 @@ mod github;
 mod health;
 mod import;
 mod list;
+mod man;
 mod merge;
 mod past;
 mod plan;
@@ -18,6 +22,7 @@ mod regrade;
 mod report;
 mod resume;
 mod run;
+mod schema;
 mod show;
 mod suite_runs;
 mod validate;
@@ -44,6 +49,8 @@ pub(crate) fn dispatch(cli: Cli) -> ExitCode {
     let status = match cli.command {
         None => run::run(&cli.run, &cli.common),
         Some(Command::Run(args)) => run::run(&args, &cli.common),
+        Some(Command::Create(args)) => create::create(&args, &cli.common),
+        Some(Command::CreateEval(args)) => create_eval::create_eval(&args, &cli.common),
         Some(Command::Check(args)) => check::check(&args, &cli.common),
         Some(Command::Validate(args)) => validate::validate(&args, &cli.common),
         Some(Command::Show(args)) => show::show(&args, &cli.common),
@@ -59,6 +66,9 @@ pub(crate) fn dispatch(cli: Cli) -> ExitCode {
         Some(Command::List) => list::list(&cli.common),
         Some(Command::Clean(args)) => clean::clean(&args, &cli.common),
         Some(Command::Doctor) => doctor::doctor(&cli.common),
+        Some(Command::Schema(args)) => schema::schema(&args),
+        Some(Command::Completions(args)) => completions::completions(&args),
+        Some(Command::Man(args)) => man::man(&args),
     };
     ExitCode::from(status)
 }

@@ -1,0 +1,68 @@
+//! The files of a new eval.
+
+use camino::{Utf8Component, Utf8Path};
+
+use super::{EVAL_SCHEMA, NewFile, Sample, editor_line};
+use crate::config::folder_name;
+
+/// A new eval in a directory of the suite. Without schemas beside the suite there is no line for editors.
+pub fn eval(dir: &Utf8Path, sample: Sample, has_schemas: bool) -> Vec<NewFile> {
+    let (text, files): (&str, &[(&str, &str)]) = match sample {
+        Sample::Example => (
+            include_str!("example/eval.terca.yaml"),
+            &[
+                ("_base/examples.txt", include_str!("example/examples.txt")),
+                ("_tests/hidden/check.sh", include_str!("example/check.sh")),
+                ("_solution/slug.sh", include_str!("example/slug.sh")),
+            ],
+        ),
+        Sample::Small => (
+            include_str!("small/eval.terca.yaml"),
+            &[
+                ("_tests/hidden/check.sh", include_str!("small/check.sh")),
+                ("_solution/hello.sh", include_str!("small/hello.sh")),
+            ],
+        ),
+    };
+    let path = dir.join("eval.terca.yaml");
+    let line = if has_schemas { editor_line(&path, EVAL_SCHEMA) } else { String::new() };
+    let others = files.iter().map(|(path, content)| NewFile::new(dir.join(path), *content));
+    std::iter::once(NewFile::new(path, format!("{line}{text}"))).chain(others).collect()
+}
+
+/// Why no eval would be found in a directory of this name, if none would be.
+pub fn eval_name_problem(name: &str) -> Option<String> {
+    let path = Utf8Path::new(name);
+    if name.trim().is_empty() {
+        return Some("the name is empty".into());
+    }
+    for component in path.components() {
+        let Utf8Component::Normal(part) = component else {
+            return Some(format!("`{name}` is not a path inside the suite"));
+        };
+        if part.starts_with(['.', '_']) || part == "node_modules" {
+            return Some(format!("evals are not looked for in `{part}`"));
+        }
+        if folder_name(part) != part || part.trim() != part {
+            return Some(format!("`{}` cannot be a directory's name everywhere", part.escape_debug()));
+        }
+    }
+    None
+}
+
+#[cfg(test)]
+mod tests {
+    use super::eval_name_problem;
+
+    #[test]
+    fn names_under_which_an_eval_is_found() {
+        for good in ["fib", "001-fib", "group/fib", "two words", "größe"] {
+            assert_eq!(eval_name_problem(good), None, "{good}");
+        }
+        for bad in
+            ["", " ", "_base", ".hidden", "a/_tests", "../up", "/abs", "node_modules", "a\nb", "./x", "x "]
+        {
+            assert!(eval_name_problem(bad).is_some(), "{bad}");
+        }
+    }
+}

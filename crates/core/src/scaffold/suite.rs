@@ -1,0 +1,73 @@
+//! The files of a new suite.
+
+use camino::Utf8Path;
+
+use super::word::scalar;
+use super::{EVAL_SCHEMA, NewFile, SCHEMAS, SUITE_SCHEMA, Sample, editor_line, eval};
+use crate::agent::{AgentRef, Profile};
+use crate::config::schema;
+
+/// What was asked for.
+#[derive(Debug, Clone)]
+pub struct NewSuite {
+    pub name: String,
+    pub agents: Vec<AgentRef>,
+    /// The first eval's directory.
+    pub eval: String,
+    pub sample: Sample,
+}
+
+pub fn suite(new: &NewSuite) -> Vec<NewFile> {
+    let schemas = Utf8Path::new(SCHEMAS);
+    let mut files = vec![
+        NewFile::new("terca.yaml", suite_file(new)),
+        NewFile::new(schemas.join(SUITE_SCHEMA), schema::text(&schema::suite())),
+        NewFile::new(schemas.join(EVAL_SCHEMA), schema::text(&schema::eval())),
+    ];
+    if new.sample == Sample::Example {
+        files.push(NewFile::new("_base/README.md", include_str!("example/README.md")));
+        if all_take_rules(new) {
+            files.push(NewFile::new("rules/AGENTS.md", include_str!("example/AGENTS.md")));
+        }
+    }
+    files.extend(eval(Utf8Path::new(&new.eval), new.sample, true));
+    files
+}
+
+fn suite_file(new: &NewSuite) -> String {
+    let text = include_str!("suite.yaml")
+        .replace("@name@", &scalar(&new.name))
+        .replace("@environments@\n", &environments(&new.agents))
+        .replace("@experiments@\n", experiments(new));
+    format!("{}{text}", editor_line(Utf8Path::new("terca.yaml"), SUITE_SCHEMA))
+}
+
+fn environments(agents: &[AgentRef]) -> String {
+    agents.iter().map(|agent| environment(agent.profile())).collect()
+}
+
+fn environment(profile: &Profile) -> String {
+    let name = profile.name;
+    if profile.is_built_in() {
+        let note =
+            format!("    # `{name}` is built in: replace it by an agent (`terca doctor` lists them)\n");
+        return format!("  - name: {name}\n{note}    agent: {name}\n");
+    }
+    let model =
+        if profile.capabilities.model { "    # model: passed on in the agent's own way\n" } else { "" };
+    format!("  - name: {name}\n    agent: {name}\n{model}")
+}
+
+/// Two to compare, or how to write some.
+fn experiments(new: &NewSuite) -> &'static str {
+    match new.sample {
+        Sample::Example if all_take_rules(new) => include_str!("example/rules.yaml"),
+        Sample::Example => include_str!("example/preamble.yaml"),
+        Sample::Small => include_str!("small/experiments.yaml"),
+    }
+}
+
+/// What an agent cannot be given is an error, and a new suite has none.
+fn all_take_rules(new: &NewSuite) -> bool {
+    new.agents.iter().all(|agent| agent.profile().capabilities.rules)
+}

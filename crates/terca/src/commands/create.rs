@@ -1,0 +1,171 @@
+//! `terca create`: makes a new suite, from answers or from flags.
+
+mod agents;
+
+use camino::{Utf8Path, Utf8PathBuf};
+use terca_core::scaffold::{self, NewFile, NewSuite, Sample};
+use terca_engine::environment::Host;
+use terca_engine::{create as engine, discover};
+
+use self::agents::Offer;
+use super::{MISUSE, TROUBLE};
+use crate::args::{Common, CreateArgs};
+use crate::{ask, screen};
+
+/// What the suite's directory is called when nobody says.
+const USUAL_NAME: &str = "evals";
+const NOBODY: &str = "nothing was made: there is nobody to ask";
+
+pub(super) fn create(args: &CreateArgs, common: &Common) -> u8 {
+    if !args.yes && !ask::is_possible() {
+        screen::complain(&format!(
+            "{NOBODY}\nhelp: `terca create NAME --agent AGENT --yes` asks nothing; \
+             --eval NAME calls the first eval so, --empty leaves the example out"
+        ));
+        return MISUSE;
+    }
+    match answers(args, common).and_then(|plan| make(&plan)) {
+        Ok(()) => 0,
+        Err(Refusal { reason, status }) => {
+            screen::complain(&reason);
+            status
+        }
+    }
+}
+
+/// Why nothing was made.
+pub(super) struct Refusal {
+    pub(super) reason: String,
+    pub(super) status: u8,
+}
+
+impl Refusal {
+    pub(super) fn misuse(reason: impl Into<String>) -> Self {
+        Refusal { reason: reason.into(), status: MISUSE }
+    }
+}
+
+/// Where to make what.
+struct Plan {
+    dir: Utf8PathBuf,
+    new: NewSuite,
+}
+
+/// The flags, and answers to what they leave open. What can be refused is, before anybody has to answer.
+fn answers(args: &CreateArgs, common: &Common) -> Result<Plan, Refusal> {
+    let around = discover::canonical(&common.dir).map_err(|error| Refusal::misuse(error.to_string()))?;
+    outside_of_suites(&around)?;
+    let offer = Offer::of(&Host::of_this_process());
+    let agents = args.agents.iter().map(|name| agents::find(name)).collect::<Result<Vec<_>, _>>();
+    let mut agents = agents.map_err(|reason| Refusal::misuse(format!("--agent {reason}")))?;
+    if let Some(problem) = args.eval.as_deref().and_then(scaffold::eval_name_problem) {
+        return Err(Refusal::misuse(format!("--eval: {problem}")));
+    }
+    let asks = !args.yes;
+    let gone = || Refusal::misuse("nothing was made: no answer");
+    let dir = match &args.name {
+        Some(name) => place(&around, name).map_err(Refusal::misuse)?,
+        None if asks => {
+            let question = "The suite's directory, which also names it (. is this one)";
+            ask::for_value(question, USUAL_NAME, |name| place(&around, name)).ok_or_else(gone)?
+        }
+        None => place(&around, USUAL_NAME).map_err(Refusal::misuse)?,
+    };
+    if agents.is_empty() && asks {
+        screen::remark(&offer.to_string());
+        let question = "Agents, by number or name, with commas between";
+        agents = ask::for_value(question, offer.usual(), |text| offer.read(text)).ok_or_else(gone)?;
+    } else if agents.is_empty() {
+        agents = offer.read(offer.usual()).map_err(Refusal::misuse)?;
+    }
+    let sample = match (args.empty, asks) {
+        (true, _) => Sample::Small,
+        (false, false) => Sample::Example,
+        (false, true) => {
+            ask::for_value("Begin with an `example`, or `empty`", "example", sample).ok_or_else(gone)?
+        }
+    };
+    let eval = match &args.eval {
+        Some(eval) => eval.clone(),
+        None if asks => ask::for_value("The first eval", sample.usual_name(), eval_name).ok_or_else(gone)?,
+        None => sample.usual_name().to_owned(),
+    };
+    let name = dir.file_name().unwrap_or(USUAL_NAME).to_owned();
+    Ok(Plan { dir, new: NewSuite { name, agents, eval, sample } })
+}
+
+/// The evals of a suite within a suite would belong to both.
+fn outside_of_suites(dir: &Utf8Path) -> Result<(), Refusal> {
+    match engine::suite_around(dir) {
+        None => Ok(()),
+        Some(suite) => Err(Refusal::misuse(format!(
+            "there is a suite already: {}\nhelp: `terca create-eval` adds an eval to it",
+            screen::short(&suite.join(discover::SUITE_FILE))
+        ))),
+    }
+}
+
+/// The new suite's directory.
+fn place(around: &Utf8Path, name: &str) -> Result<Utf8PathBuf, String> {
+    let name = Utf8Path::new(name.trim());
+    if name.as_str().is_empty() {
+        return Err("the name is empty".into());
+    }
+    let dir = around.join(name);
+    // A suite has to be called something: what `.` and `..` stand for has a name.
+    match dir.canonicalize_utf8() {
+        Ok(real) if real.is_dir() => Ok(real),
+        Ok(real) => Err(format!("{} is a file", screen::short(&real))),
+        Err(_) if dir.file_name().is_some() => Ok(dir),
+        Err(error) => Err(format!("{name}: {error}")),
+    }
+}
+
+fn sample(answer: &str) -> Result<Sample, String> {
+    match answer.to_lowercase().as_str() {
+        "example" | "e" => Ok(Sample::Example),
+        "empty" => Ok(Sample::Small),
+        _ => Err("expected `example` or `empty`".into()),
+    }
+}
+
+pub(super) fn eval_name(answer: &str) -> Result<String, String> {
+    match scaffold::eval_name_problem(answer) {
+        None => Ok(answer.to_owned()),
+        Some(problem) => Err(problem),
+    }
+}
+
+fn make(plan: &Plan) -> Result<(), Refusal> {
+    outside_of_suites(&plan.dir)?;
+    let files = scaffold::suite(&plan.new);
+    write(&plan.dir, engine::parts(&plan.dir, &files), &files)?;
+    let cd = match screen::short(&plan.dir).as_str() {
+        "" => String::new(),
+        _ if discover::canonical(Utf8Path::new(".")).is_ok_and(|here| here == plan.dir) => String::new(),
+        dir => format!("  cd {dir}\n"),
+    };
+    screen::remark(&format!(
+        "\nnext:\n{cd}  terca check             # the plan: what would be run\n  \
+         terca --agent oracle    # free: the eval's own solution in the agent's place\n  \
+         terca validate          # do the evals prove anything?\n  \
+         terca                   # run it\n  terca create-eval       # add an eval"
+    ));
+    Ok(())
+}
+
+/// Writes files of which none may be there, and says which were made.
+pub(super) fn write(dir: &Utf8Path, parts: Vec<Utf8PathBuf>, files: &[NewFile]) -> Result<(), Refusal> {
+    let present = engine::in_the_way(parts);
+    if !present.is_empty() {
+        let list: String = present.iter().map(|path| format!("\n  {}", screen::short(path))).collect();
+        return Err(Refusal::misuse(format!("nothing was made: this is there already{list}")));
+    }
+    if let Err(error) = engine::write(dir, files) {
+        return Err(Refusal { reason: error.to_string(), status: TROUBLE });
+    }
+    for file in files {
+        screen::say(&format!("made {}", screen::short(&dir.join(&file.path))));
+    }
+    Ok(())
+}

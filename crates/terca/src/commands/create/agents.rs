@@ -1,0 +1,93 @@
+//! Which agents a new suite may have: those on this machine come first.
+
+use std::fmt;
+
+use terca_core::agent::{self, AgentRef, Profile};
+use terca_core::prose;
+use terca_engine::doctor;
+use terca_engine::environment::Host;
+
+/// What is put before whoever is asked, in this order.
+pub(super) struct Offer {
+    entries: Vec<(&'static Profile, Standing)>,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Standing {
+    SignedIn,
+    Installed,
+    BuiltIn,
+    Missing,
+}
+
+impl Offer {
+    pub(super) fn of(host: &Host) -> Self {
+        let installed = doctor::installed(host);
+        let standing = |profile: &'static Profile| match installed
+            .iter()
+            .find(|(known, _)| known.name == profile.name)
+        {
+            Some((_, true)) => Standing::SignedIn,
+            Some((_, false)) => Standing::Installed,
+            None if profile.is_built_in() => Standing::BuiltIn,
+            None => Standing::Missing,
+        };
+        let mut entries: Vec<(&'static Profile, Standing)> =
+            choosable().map(|profile| (profile, standing(profile))).collect();
+        entries.sort_by_key(|(_, standing)| *standing as u8);
+        Offer { entries }
+    }
+
+    /// The first: one that will most probably work, and `oracle` where there is none.
+    pub(super) fn usual(&self) -> &'static str {
+        self.entries.first().map_or("oracle", |(profile, _)| profile.name)
+    }
+
+    /// Numbers of the list, or names.
+    pub(super) fn read(&self, text: &str) -> Result<Vec<AgentRef>, String> {
+        let mut chosen: Vec<AgentRef> = Vec::new();
+        for word in text.split([',', ' ']).filter(|word| !word.is_empty()) {
+            let numbered =
+                word.parse::<usize>().ok().and_then(|number| self.entries.get(number.checked_sub(1)?));
+            let agent = find(numbered.map_or(word, |(profile, _)| profile.name))?;
+            if !chosen.contains(&agent) {
+                chosen.push(agent);
+            }
+        }
+        if chosen.is_empty() { Err("at least one agent is needed".into()) } else { Ok(chosen) }
+    }
+}
+
+/// An agent that needs no more than its name; and what can be chosen is a real one, or the solution in its place.
+fn choosable() -> impl Iterator<Item = &'static Profile> {
+    agent::profiles().filter(|profile| !profile.takes_command && !matches!(profile.name, "nop" | "cheat"))
+}
+
+pub(super) fn find(name: &str) -> Result<AgentRef, String> {
+    let known: Vec<&str> = choosable().map(|profile| profile.name).collect();
+    match agent::find(name).filter(|agent| known.contains(&agent.profile().name)) {
+        Some(agent) => Ok(agent),
+        None => Err(match prose::did_you_mean(name, known.iter().copied()) {
+            Some(meant) => format!("{name}: no such agent; did you mean `{meant}`?"),
+            None => format!("{name}: no such agent; there are {}", prose::quoted_list(&known, "and")),
+        }),
+    }
+}
+
+impl fmt::Display for Offer {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (number, (profile, standing)) in self.entries.iter().enumerate() {
+            let words = match standing {
+                Standing::SignedIn => "on this machine, looks signed in".to_owned(),
+                Standing::Installed => match profile.credential_variables.first() {
+                    Some(name) => format!("on this machine; signs in with ${name}, among others"),
+                    None => "on this machine".to_owned(),
+                },
+                Standing::BuiltIn => "built in: the evals' own solutions; needs no key".to_owned(),
+                Standing::Missing => format!("not here: {}", profile.install),
+            };
+            writeln!(f, "{:>4}  {:<16} {words}", number + 1, profile.name)?;
+        }
+        Ok(())
+    }
+}

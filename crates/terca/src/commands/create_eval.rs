@@ -1,0 +1,84 @@
+//! `terca create-eval`: adds an eval to the suite around this directory.
+
+use camino::{Utf8Path, Utf8PathBuf};
+use terca_core::scaffold::{self, EVAL_SCHEMA, SCHEMAS, Sample};
+use terca_engine::{create as engine, discover};
+
+use super::MISUSE;
+use super::create::{Refusal, eval_name, write};
+use crate::args::{Common, CreateEvalArgs};
+use crate::{ask, screen};
+
+pub(super) fn create_eval(args: &CreateEvalArgs, common: &Common) -> u8 {
+    match make(args, common) {
+        Ok(()) => 0,
+        Err(Refusal { reason, status }) => {
+            screen::complain(&reason);
+            status
+        }
+    }
+}
+
+fn make(args: &CreateEvalArgs, common: &Common) -> Result<(), Refusal> {
+    let here = discover::canonical(&common.dir).map_err(|error| Refusal::misuse(error.to_string()))?;
+    let Some(suite) = engine::suite_around(&here) else {
+        return Err(Refusal::misuse(format!(
+            "no suite here: neither {here} nor a directory above it has a {}\nhelp: `terca create` makes a suite",
+            discover::SUITE_FILE
+        )));
+    };
+    let taken = names(suite);
+    let name = name(args, &taken)?;
+    let dir = Utf8Path::new(&name);
+    if let Some(known) = taken.iter().find(|known| dir.file_name() == Some(known)) {
+        return Err(Refusal::misuse(format!("nothing was made: there is an eval `{known}` already")));
+    }
+    let has_schemas = suite.join(SCHEMAS).join(EVAL_SCHEMA).is_file();
+    let files = scaffold::eval(dir, Sample::Small, has_schemas);
+    write(suite, vec![suite.join(dir)], &files)?;
+    screen::remark(&format!(
+        "\nnext: write the prompt, the hidden tests and the solution, then\n  \
+         terca validate -t '{}'    # does the eval prove anything?",
+        dir.file_name().unwrap_or(&name)
+    ));
+    Ok(())
+}
+
+/// The name that was given, or an answer.
+fn name(args: &CreateEvalArgs, taken: &[String]) -> Result<String, Refusal> {
+    let next = next_name(taken);
+    match &args.name {
+        Some(name) => eval_name(name).map_err(Refusal::misuse),
+        None if args.yes => Ok(next),
+        None if ask::is_possible() => {
+            ask::for_value("The eval's directory, which also names it", &next, eval_name)
+                .ok_or_else(|| Refusal::misuse("nothing was made: no answer"))
+        }
+        None => Err(Refusal {
+            reason: "nothing was made: there is nobody to ask\n\
+                     help: `terca create-eval NAME` asks nothing; with --yes it gets the next number"
+                .into(),
+            status: MISUSE,
+        }),
+    }
+}
+
+/// The names of the evals so far. Where the suite cannot be read, the directories are still looked at.
+fn names(suite: &Utf8Path) -> Vec<String> {
+    let loaded = discover::load(suite).ok().and_then(|loaded| loaded.suite);
+    match loaded {
+        Some(suite) => suite.evals.iter().map(|eval| eval.name.clone()).collect(),
+        None => {
+            let entries = suite.read_dir_utf8().into_iter().flatten().flatten();
+            let dirs: Vec<Utf8PathBuf> = entries.map(|entry| entry.path().to_owned()).collect();
+            let evals = dirs.iter().filter(|dir| dir.join(discover::EVAL_FILE).is_file());
+            evals.filter_map(|dir| dir.file_name().map(str::to_owned)).collect()
+        }
+    }
+}
+
+/// One number after the highest: `004-eval`.
+fn next_name(taken: &[String]) -> String {
+    let numbers = taken.iter().filter_map(|name| name.split('-').next()?.parse::<u32>().ok());
+    format!("{:03}-eval", numbers.max().unwrap_or(0).saturating_add(1))
+}

@@ -1,0 +1,125 @@
+//! A program at a terminal of its own, and a person who types.
+
+use std::fs::{File, OpenOptions};
+use std::io::{Read, Write};
+use std::num::NonZeroU16;
+use std::os::unix::ffi::OsStrExt;
+use std::process::{Child, Command};
+use std::sync::{Arc, Mutex};
+use std::thread::JoinHandle;
+use std::time::{Duration, Instant};
+
+use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
+use rustix::termios::{Winsize, tcsetwinsize};
+
+/// Longer than anything a test waits for on a busy machine.
+const PATIENCE: Duration = Duration::from_secs(120);
+const ROWS: u16 = 50;
+const COLUMNS: u16 = 120;
+
+#[derive(Debug)]
+pub struct Terminal {
+    child: Child,
+    keyboard: File,
+    shown: Arc<Mutex<Vec<u8>>>,
+    reader: JoinHandle<()>,
+    /// How much of what is shown was waited for.
+    read: usize,
+}
+
+impl Terminal {
+    /// Starts a program with a pseudo-terminal as its standard input, output and error.
+    pub fn start(mut command: Command) -> Self {
+        let keyboard = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY | OpenptFlags::CLOEXEC)
+            .expect("a pseudo-terminal");
+        grantpt(&keyboard).expect("the terminal is ours");
+        unlockpt(&keyboard).expect("the terminal is open");
+        let size = Winsize { ws_row: ROWS, ws_col: COLUMNS, ws_xpixel: 0, ws_ypixel: 0 };
+        tcsetwinsize(&keyboard, size).expect("the terminal has a size");
+        let name = ptsname(&keyboard, Vec::new()).expect("the terminal has a name");
+        let path = std::ffi::OsStr::from_bytes(name.as_bytes());
+        let side = OpenOptions::new().read(true).write(true).open(path).expect("the terminal's other side");
+        let copy = || side.try_clone().expect("another handle");
+        let child = command.stdin(copy()).stdout(copy()).stderr(copy()).spawn().expect("the program starts");
+        drop((command, side));
+        let keyboard = File::from(keyboard);
+        let shown = Arc::default();
+        let reader = watch(keyboard.try_clone().expect("another handle"), Arc::clone(&shown));
+        Terminal { child, keyboard, shown, reader, read: 0 }
+    }
+
+    /// Waits until a text is shown, after those that were waited for before.
+    #[track_caller]
+    pub fn wait_for(&mut self, text: &str) -> &mut Self {
+        let started = Instant::now();
+        loop {
+            let unread = self.text()[self.read..].to_owned();
+            if let Some(at) = unread.find(text) {
+                self.read += at + text.len();
+                return self;
+            }
+            assert!(started.elapsed() < PATIENCE, "`{text}` was not shown; this was:\n{unread}");
+            std::thread::sleep(Duration::from_millis(10));
+        }
+    }
+
+    /// Waits until the line with the cursor has a text, however it came to stand there.
+    #[track_caller]
+    pub fn wait_for_line(&mut self, text: &str) -> &mut Self {
+        self.wait_for_screen(text, |screen| {
+            let (row, _) = screen.cursor_position();
+            screen.rows(0, COLUMNS).nth(usize::from(row)).unwrap_or_default()
+        })
+    }
+
+    /// Waits until a text is anywhere on the screen.
+    #[track_caller]
+    pub fn wait_for_sight(&mut self, text: &str) -> &mut Self {
+        self.wait_for_screen(text, vt100::Screen::contents)
+    }
+
+    #[track_caller]
+    fn wait_for_screen(&mut self, text: &str, part: impl Fn(&vt100::Screen) -> String) -> &mut Self {
+        let started = Instant::now();
+        loop {
+            let size = |n| NonZeroU16::new(n).unwrap_or(NonZeroU16::MIN);
+            let mut parser = vt100::Parser::new(size(ROWS), size(COLUMNS), 0);
+            parser.process(self.text().as_bytes());
+            let seen = part(parser.screen());
+            if seen.contains(text) {
+                return self;
+            }
+            assert!(started.elapsed() < PATIENCE, "`{text}` is not to be seen in:\n{seen}");
+            std::thread::sleep(Duration::from_millis(10));
+        }
+    }
+
+    pub fn type_in(&mut self, keys: &str) -> &mut Self {
+        self.keyboard.write_all(keys.as_bytes()).expect("the terminal takes keys");
+        self
+    }
+
+    /// Everything that was shown so far.
+    pub fn text(&self) -> String {
+        String::from_utf8_lossy(&self.shown.lock().expect("nobody panicked")).into_owned()
+    }
+
+    /// Waits for the program's end: its exit status, and everything that was shown.
+    pub fn finish(mut self) -> (i32, String) {
+        let status = self.child.wait().expect("the program ends");
+        // Its last words may still be on their way.
+        self.reader.join().expect("the reader ends with the program");
+        let text = String::from_utf8_lossy(&self.shown.lock().expect("nobody panicked")).into_owned();
+        (status.code().unwrap_or(-1), text)
+    }
+}
+
+/// Reads what the program writes until nobody has the terminal open any more.
+fn watch(mut terminal: File, shown: Arc<Mutex<Vec<u8>>>) -> JoinHandle<()> {
+    std::thread::spawn(move || {
+        let mut buffer = [0; 4096];
+        while let Ok(count @ 1..) = terminal.read(&mut buffer) {
+            shown.lock().expect("nobody panicked").extend_from_slice(&buffer[..count]);
+        }
+    })
+}
