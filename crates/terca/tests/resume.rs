@@ -132,6 +132,21 @@ fn a_new_run_mentions_an_interrupted_one() {
     assert!(other.stderr.contains("was interrupted; `terca resume` finishes it"), "{}", other.stderr);
 }
 
+/// Killed between the end of the last trial and the end of the run: there is nothing to run, and still something to say.
+#[test]
+fn a_run_that_died_after_its_last_trial_is_brought_to_its_end() {
+    let project = suite(2);
+    assert_eq!(project.terca(&[]).status, 0);
+    let text = journal(&project);
+    let without_end: String =
+        text.lines().filter(|line| !line.contains("runFinished")).map(|line| format!("{line}\n")).collect();
+    assert_eq!(without_end.lines().count() + 1, text.lines().count());
+    std::fs::write(project.run_dir().join("events.jsonl"), without_end).unwrap();
+    std::fs::remove_file(project.run_dir().join("results.json")).unwrap();
+    assert_eq!(resume(&project, &[]).status, 0);
+    assert_complete(&project, 4);
+}
+
 #[test]
 fn after_ctrl_c_too() {
     let project = suite(4);

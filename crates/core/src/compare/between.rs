@@ -57,7 +57,9 @@ pub fn between(
         changes,
         changed_left_out: only_unchanged,
     };
-    let state = RunState { trials, ..other.state.clone() };
+    // Where one of them stopped when it had seen enough, the test has to allow for it.
+    let adaptive = other.state.adaptive.or(baseline.state.adaptive);
+    let state = RunState { trials, adaptive, ..other.state.clone() };
     Ok(Compared {
         version: COMPARED_VERSION,
         suite: other.state.suite.clone(),

@@ -18,6 +18,7 @@ pub(super) fn plan(args: &PlanArgs, common: &Common) -> u8 {
         Ok(records) => records,
         Err(error) => return refused(&error.to_string(), TROUBLE),
     };
+    planned.say_what_may_be_left_out();
     let heads = planned.heads();
     let history = History::of(&records, &heads, &execute::fingerprints(&planned, &host));
     let question = Question {

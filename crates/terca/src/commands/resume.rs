@@ -6,6 +6,7 @@
 use std::error::Error;
 
 use camino::Utf8Path;
+use terca_core::event::RunStatus;
 use terca_core::fingerprint::differences;
 use terca_core::outcome::Status;
 use terca_core::results::exit_status;
@@ -62,7 +63,9 @@ fn try_resume(args: &ResumeArgs, common: &Common) -> Result<u8, Box<dyn Error>> 
         let trials = &planned.trials;
         planned.order.retain(|index| is_left(trials[*index].id) || is_spare(trials[*index].id));
         to_run = planned.order.iter().filter(|index| is_left(trials[**index].id)).count();
-        if to_run == 0 && rounds::next(&past.state).is_none() {
+        // A run that died after its last trial has yet to say that it is over.
+        let is_over = past.state.status == RunStatus::Complete;
+        if is_over && to_run == 0 && rounds::next(&past.state).is_none() {
             let status = nothing_left(&past, &settings, args);
             return Ok(export::for_ci(&past.results(), &settings).unwrap_or(status));
         }
