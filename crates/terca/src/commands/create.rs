@@ -143,6 +143,7 @@ fn make(plan: &Plan) -> Result<(), Refusal> {
     let cd = match screen::short(&plan.dir).as_str() {
         "" => String::new(),
         _ if discover::canonical(Utf8Path::new(".")).is_ok_and(|here| here == plan.dir) => String::new(),
+        dir if dir.contains(char::is_whitespace) => format!("  cd '{dir}'\n"),
         dir => format!("  cd {dir}\n"),
     };
     screen::remark(&format!(
