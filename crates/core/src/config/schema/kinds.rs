@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use super::terms::{
     about, command_line, filled_text, list, not_negative, object, one_of, optional, plain_text,
 };
-use super::terms::{positive, requiring, share, texts, whole, with};
+use super::terms::{positive, reference, requiring, texts, whole, with};
 
 const KINDS: [&str; 8] = [
     "commandSuccess",
@@ -105,11 +105,17 @@ fn budget() -> Value {
 fn judge() -> Value {
     let schema = object([
         ("rubric", about("What the work is judged by.", filled_text())),
-        ("agent", optional(filled_text())),
+        ("agent", about("Who judges (default: the trial's own agent).", optional(reference("agent")))),
         ("model", optional(filled_text())),
-        ("passScore", optional(share())),
+        ("config", about("The judge's own settings.", optional(json!({ "type": "object" })))),
+        ("passScore", about("A score from here on is as good as 1.", optional(pass_score()))),
     ]);
     about("A model judges the work.", requiring(&["rubric"], schema))
+}
+
+/// With 0 any work would pass.
+fn pass_score() -> Value {
+    json!({ "type": "number", "exclusiveMinimum": 0, "maximum": 1 })
 }
 
 /// A test that asks for nothing would always pass.

@@ -12,7 +12,7 @@ pub(super) fn suite() -> Value {
     object([
         ("name", about("Default: the directory's name.", optional(filled_text()))),
         ("description", optional(text())),
-        ("repetitions", about("How often each eval is run in each variant (default 1).", optional(count()))),
+        ("repetitions", repetitions()),
         ("concurrency", concurrency()),
         (
             "retries",
@@ -62,6 +62,18 @@ pub(super) fn suite() -> Value {
             ),
         ),
     ])
+}
+
+fn repetitions() -> Value {
+    let adaptive = object([
+        ("min", about("The fewest (default 1).", optional(count()))),
+        ("max", count()),
+        ("until", json!({ "enum": ["conclusive"] })),
+    ]);
+    about(
+        "How often each eval is run in each variant (default 1); or `{min, max, until: conclusive}`, for as many as it takes to decide.",
+        optional(json!({ "anyOf": [count(), requiring(&["max", "until"], adaptive)] })),
+    )
 }
 
 fn concurrency() -> Value {

@@ -41,10 +41,6 @@ pub(super) fn whole() -> Value {
     json!({ "type": "integer", "minimum": 0 })
 }
 
-pub(super) fn share() -> Value {
-    json!({ "type": "number", "minimum": 0, "maximum": 1 })
-}
-
 pub(super) fn not_negative() -> Value {
     json!({ "type": "number", "minimum": 0 })
 }
