@@ -4,9 +4,9 @@ use camino::Utf8PathBuf;
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
+use crate::adaptive::Adaptive;
 use crate::matrix::TrialSpec;
 use crate::outcome::{TrialError, TrialReport};
-use crate::rounds::Adaptive;
 use crate::transcript::Usage;
 
 /// A numbered event: one line of the journal.

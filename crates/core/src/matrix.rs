@@ -7,6 +7,7 @@ use std::time::Duration;
 use camino::Utf8PathBuf;
 use serde_json::Value;
 
+use crate::adaptive::Adaptive;
 use crate::agent::Capabilities;
 use crate::config::folder_name;
 use crate::config::read::Patch;
@@ -16,7 +17,6 @@ use crate::filler::Filler;
 use crate::json;
 use crate::judges;
 use crate::mcp::McpServer;
-use crate::rounds::Adaptive;
 use crate::selection::{Selection, select};
 
 /// What the command line lays over the suite.

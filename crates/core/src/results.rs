@@ -3,9 +3,9 @@
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
+use crate::adaptive::Adaptive;
 use crate::event::{RunStatus, StopReason, TrialHead};
 use crate::outcome::{Attempt, TrialReport};
-use crate::rounds::Adaptive;
 use crate::state::{RunState, StoppedVariant};
 use crate::summary::{Summary, standings, summarise};
 

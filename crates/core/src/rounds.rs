@@ -6,18 +6,9 @@
 //! Looking so often does no harm, since comparisons are decided by an anytime-valid test (`stats::sequential`); and an
 //! arm is never left because of how it did, but because of what is known about it and its partner.
 
-use serde::{Deserialize, Serialize};
-
 use crate::event::TrialHead;
 use crate::state::{RunState, Trial};
 use crate::summary::{Standing, standings};
-
-/// How many repetitions there are at least, and at most.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Adaptive {
-    pub min: u32,
-    pub max: u32,
-}
 
 /// One more repetition.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -75,6 +66,7 @@ pub fn spent_usd(state: &RunState) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::adaptive::Adaptive;
     use crate::event::{Event, EventKind, StopReason};
     use crate::outcome::{ErrorKind, Status, TrialError, TrialReport};
     use jiff::Timestamp;

@@ -5,9 +5,9 @@
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
+use crate::adaptive::Adaptive;
 use crate::event::{Event, EventKind, Phase, RunStatus, StopReason, TrialHead};
 use crate::outcome::{Attempt, Status, TrialError, TrialReport};
-use crate::rounds::Adaptive;
 use crate::transcript::Usage;
 
 #[derive(Debug, Clone, PartialEq)]

@@ -1,7 +1,7 @@
 //! A file that a command's output goes to.
 
 use std::fs::File;
-use std::io::{self, Seek, SeekFrom};
+use std::io::{self, Read, Seek, SeekFrom};
 use std::os::unix::fs::MetadataExt;
 
 use camino::{Utf8Path, Utf8PathBuf};
@@ -34,4 +34,21 @@ impl Output {
         (&self.file).seek(SeekFrom::Start(0))?;
         Ok(&self.file)
     }
+}
+
+/// Of a longer output the middle is not looked at.
+const LARGEST_OUTPUT: u64 = 16 * 1024 * 1024;
+
+/// The text of a file, or the beginning and the end of it.
+pub(crate) fn read_text(mut file: &File) -> io::Result<String> {
+    let size = file.metadata()?.len();
+    let mut bytes = Vec::new();
+    if size <= LARGEST_OUTPUT {
+        file.read_to_end(&mut bytes)?;
+    } else {
+        file.take(LARGEST_OUTPUT / 2).read_to_end(&mut bytes)?;
+        file.seek(SeekFrom::End(-(LARGEST_OUTPUT as i64 / 2)))?;
+        file.read_to_end(&mut bytes)?;
+    }
+    Ok(String::from_utf8_lossy(&bytes).into_owned())
 }

@@ -11,6 +11,7 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::time::{Duration, Instant};
 
 use jiff::Timestamp;
+use terca_core::adaptive::Adaptive;
 use terca_core::event::{Event, EventKind, RunStatus, StopReason, TrialHead};
 use terca_core::limits::Limits;
 use terca_core::matrix::TrialSpec;
@@ -18,7 +19,7 @@ use terca_core::observer::Observer;
 use terca_core::outcome::{ErrorKind, Status, TrialError, TrialReport};
 use terca_core::queue::Queue;
 use terca_core::retry;
-use terca_core::rounds::{self, Adaptive, Round};
+use terca_core::rounds::{self, Round};
 use terca_core::state::{RunState, Trial};
 
 use crate::store::{Store, StoreError};

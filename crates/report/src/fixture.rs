@@ -1,12 +1,12 @@
 //! Runs for tests: heads, reports, and a script of events with a clock of its own.
 
 use jiff::{SignedDuration, Timestamp};
+use terca_core::adaptive::Adaptive;
 use terca_core::event::{Event, EventKind, Phase, RunStatus, StopReason, TrialHead};
 use terca_core::grade::Grade;
 use terca_core::observer::Observer;
 use terca_core::outcome::{ErrorKind, Stats, Status, TrialError, TrialReport};
 use terca_core::results::Results;
-use terca_core::rounds::Adaptive;
 use terca_core::state::RunState;
 use terca_core::transcript::Usage;
 

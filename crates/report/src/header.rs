@@ -2,9 +2,9 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use terca_core::adaptive::Adaptive;
 use terca_core::event::TrialHead;
 use terca_core::prose;
-use terca_core::rounds::Adaptive;
 use terca_core::state::RunState;
 
 use crate::spans::Spans;

@@ -90,8 +90,8 @@ impl<W: Write> Observer for Plain<W> {
 mod tests {
     use super::*;
     use crate::fixture::{self, Script};
+    use terca_core::adaptive::Adaptive;
     use terca_core::event::{RunStatus, StopReason};
-    use terca_core::rounds::Adaptive;
 
     fn shown(script: &Script, colour: bool) -> String {
         let mut out = Vec::new();

@@ -4,9 +4,10 @@
 //! real run: `rounds::next` and the summary's verdicts.
 
 use jiff::Timestamp;
+use terca_core::adaptive::Adaptive;
 use terca_core::event::{Event, EventKind, RunStatus, TrialHead};
 use terca_core::outcome::{Status, TrialReport};
-use terca_core::rounds::{self, Adaptive};
+use terca_core::rounds;
 use terca_core::state::RunState;
 use terca_core::summary::{DEFAULT_MARGIN, Verdict, compare};
 

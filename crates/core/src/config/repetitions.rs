@@ -1,12 +1,12 @@
 //! `repetitions`: one number, or from so many to so many until the comparisons are decided.
 
+use crate::adaptive::Adaptive;
 use crate::config::raw::RawRepetitions;
 use crate::config::read::{self, Fields};
 use crate::config::resolver::Resolver;
 use crate::config::suite::Suite;
 use crate::config::yaml::{Node, Value};
 use crate::diagnostic::{Diagnostic, Diagnostics};
-use crate::rounds::Adaptive;
 use crate::source::Located;
 
 /// What can be waited for.

@@ -8,11 +8,11 @@ use std::time::Duration;
 
 use camino::Utf8PathBuf;
 
+use crate::adaptive::Adaptive;
 use crate::agent::AgentRef;
 use crate::config::read::Patch;
 use crate::grade::TestSpec;
 use crate::mcp::McpServer;
-use crate::rounds::Adaptive;
 use crate::source::{Located, Place};
 
 pub const DEFAULT_AGENT_SECONDS: f64 = 300.0;

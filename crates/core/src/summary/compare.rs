@@ -1,7 +1,6 @@
 //! Makes the comparisons: drafts each, adjusts the p-values of all, then judges each.
 
 use super::arms::{Pair, Scope};
-use super::by::By;
 use super::comparison::{Comparison, EvalEffect, Repetitions};
 use super::effect::Effect;
 use super::evidence::Evidence;
@@ -9,26 +8,13 @@ use super::figures::{COST, SECONDS, TOKENS};
 use super::grid::Grid;
 use super::outlook::{Basis, Outlook, fewest_evals};
 use super::side::{Arms, Side};
+use super::terms::Terms;
 use super::verdict::Verdict;
 use super::{DeliveryCounts, sentence, warnings};
 use crate::stats::CannotTell;
 use crate::stats::fisher::fisher;
 use crate::stats::holm::holm;
 use crate::stats::sample::mean;
-
-/// What is compared with what, and how.
-#[derive(Debug)]
-pub(super) struct Terms<'t> {
-    pub(super) baseline: &'t str,
-    pub(super) margin: f64,
-    /// Of the draws of permutations.
-    pub(super) seed: u64,
-    pub(super) concurrency: usize,
-    /// What the arms are: only the words depend on it.
-    pub(super) by: By,
-    /// Whether trials were added for as long as the comparisons were undecided.
-    pub(super) adaptive: bool,
-}
 
 /// Those over all environments are one family of questions, and those in each environment another.
 pub(super) fn compare(grid: &Grid<'_>, terms: &Terms<'_>) -> Vec<Comparison> {

@@ -20,6 +20,7 @@ mod grid;
 mod outlook;
 mod sentence;
 mod side;
+mod terms;
 mod verdict;
 mod warnings;
 pub mod wording;
@@ -112,7 +113,7 @@ pub fn compare(state: &RunState, baseline: &str, margin: f64) -> Vec<Comparison>
 
 /// The same, where the trials name other arms as their experiments and other places as their environments.
 pub(crate) fn compare_by(by: By, state: &RunState, baseline: &str, margin: f64) -> Vec<Comparison> {
-    let terms = compare::Terms {
+    let terms = terms::Terms {
         baseline,
         margin,
         seed: state.seed,

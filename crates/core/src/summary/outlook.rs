@@ -3,9 +3,9 @@
 use serde::{Deserialize, Serialize};
 
 use super::arms::Pair;
-use super::compare::Terms;
 use super::effect::Effect;
 use super::side::Side;
+use super::terms::Terms;
 use crate::stats::power::{self, Spread};
 use crate::stats::sample::mean;
 use crate::stats::{ALPHA, CannotTell, sign_flip};

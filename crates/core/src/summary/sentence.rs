@@ -1,10 +1,10 @@
 //! A verdict as a sentence that a person can repeat in a pull request.
 
 use super::by::By;
-use super::compare::Terms;
 use super::comparison::{Comparison, Repetitions};
 use super::evidence::Evidence;
 use super::outlook::{Outlook, Proposal};
+use super::terms::Terms;
 use super::verdict::Verdict;
 use super::wording::{capital, p_value, percent, points, signed, size, times};
 use crate::prose;

@@ -9,9 +9,10 @@ use terca_core::outcome::ErrorKind;
 use terca_core::prose;
 
 use super::bench::Bench;
+use super::conduct::Conduct;
 use super::prepare::Prepared;
 use super::process::{self, Start};
-use super::{Stop, cheat, solution};
+use super::{Stop, cheat, rounded, solution};
 use crate::changes::Changes;
 use crate::diff;
 use crate::supervise::Ended;
@@ -43,8 +44,19 @@ impl AgentRun {
         }
     }
 
+    /// What the tests are to know of it.
+    pub(super) fn conduct(&self) -> Conduct {
+        Conduct {
+            completed: self.completed(),
+            is_reference: self.is_reference,
+            changed: self.changes.paths(),
+            usage: self.reading.usage,
+            seconds: rounded(self.ended.seconds),
+        }
+    }
+
     /// Whether the session came to its end in time.
-    pub(super) fn completed(&self) -> bool {
+    fn completed(&self) -> bool {
         !self.ended.timed_out && self.reading.ending == Ending::Completed
     }
 }

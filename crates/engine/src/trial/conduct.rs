@@ -7,9 +7,6 @@ use camino::Utf8Path;
 use serde::{Deserialize, Serialize};
 use terca_core::transcript::Usage;
 
-use super::agent::AgentRun;
-use super::rounded;
-
 const FILE: &str = "conduct.json";
 
 #[derive(Debug, Clone, Serialize, Deserialize)]
@@ -26,16 +23,6 @@ pub(super) struct Conduct {
 }
 
 impl Conduct {
-    pub(super) fn of(agent: &AgentRun) -> Self {
-        Conduct {
-            completed: agent.completed(),
-            is_reference: agent.is_reference,
-            changed: agent.changes.paths(),
-            usage: agent.reading.usage,
-            seconds: rounded(agent.ended.seconds),
-        }
-    }
-
     pub(super) fn write(&self, artifacts: &Utf8Path) -> io::Result<()> {
         fs_err::write(artifacts.join(FILE), serde_json::to_vec(self)?)
     }

@@ -1,7 +1,6 @@
 //! Evidence for the judge: runs a test's command, reads its file, looks at what the agent did.
 
-use std::fs::File;
-use std::io::{BufRead, BufReader, Read, Seek, SeekFrom};
+use std::io::{BufRead, BufReader};
 
 use camino::Utf8Path;
 use terca_core::grade::{
@@ -14,11 +13,9 @@ use super::bench::{Bench, Shell};
 use super::conduct::Conduct;
 use super::{Stop, judge};
 use crate::environment::find_program;
-use crate::output::Output;
+use crate::output::{Output, read_text};
 use crate::tree;
 
-/// Of a longer output the middle is not looked at.
-const LARGEST_OUTPUT: u64 = 16 * 1024 * 1024;
 const LARGEST_FILE: u64 = 256 * 1024 * 1024;
 
 pub(super) fn gather(bench: &mut Bench<'_>, test: &TestSpec, conduct: &Conduct) -> Result<Evidence, Stop> {
@@ -75,19 +72,6 @@ fn missing_program(exit: Exit, command: &str, path: &str) -> Option<String> {
 /// The beginning and the end of what a command printed.
 fn read_output(output: &Output) -> std::io::Result<String> {
     read_text(output.rewound()?)
-}
-
-pub(super) fn read_text(mut file: &File) -> std::io::Result<String> {
-    let size = file.metadata()?.len();
-    let mut bytes = Vec::new();
-    if size <= LARGEST_OUTPUT {
-        file.read_to_end(&mut bytes)?;
-    } else {
-        file.take(LARGEST_OUTPUT / 2).read_to_end(&mut bytes)?;
-        file.seek(SeekFrom::End(-(LARGEST_OUTPUT as i64 / 2)))?;
-        file.read_to_end(&mut bytes)?;
-    }
-    Ok(String::from_utf8_lossy(&bytes).into_owned())
 }
 
 fn existence(root: &Utf8Path, patterns: &[PathPattern]) -> Result<Vec<bool>, Stop> {

@@ -20,12 +20,12 @@ use terca_core::transcript::{Record, Role, Step};
 
 use super::bench::Bench;
 use super::conduct::Conduct;
-use super::gather::read_text;
 use super::process::{self, Start};
 use super::session::{self, Order, Seat};
 use super::{Stop, rounded};
 use crate::credentials;
 use crate::environment::Variables;
+use crate::output::read_text;
 use crate::supervise::Ended;
 use crate::work::Room;
 

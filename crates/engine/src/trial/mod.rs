@@ -44,7 +44,6 @@ pub use crate::version::Versions;
 use crate::work::WorkDir;
 use agent::AgentRun;
 use bench::Bench;
-use conduct::Conduct;
 use grade::Graded;
 use prepare::Given;
 pub use regrade::{Ungradable, is_gradable, regrade};
@@ -148,7 +147,7 @@ fn go_through(bench: &mut Bench<'_>, stages: &mut Stages) -> Result<(), Stop> {
     let agent = stages.agent.insert(agent);
     agent.may_be_judged()?;
     bench.phase(Phase::Tests);
-    let conduct = Conduct::of(agent);
+    let conduct = agent.conduct();
     conduct.write(&bench.artifacts)?;
     let graded = timed(&mut stages.phases.tests, || grade::grade(bench, &conduct))?;
     stages.graded = Some(graded);

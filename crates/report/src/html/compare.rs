@@ -7,9 +7,10 @@ use terca_core::results::Results;
 use terca_core::summary::wording::{percent, points};
 use terca_core::summary::{CellSummary, Figures};
 
+use super::assets::Kind;
 use super::markup::{Html, el};
 use super::masthead::{status_word, time};
-use super::shell::{Kind, document};
+use super::shell::document;
 
 pub fn compare_page(first: &Results, second: &Results) -> String {
     let nav = el("nav")

@@ -8,6 +8,7 @@
 //! A page is bounded: whoever asks for one says how much room there is, and [`fit`] leaves out what does not fit,
 //! in the middle, with a remark.
 
+pub mod assets;
 pub mod compare;
 pub mod diff;
 pub mod distributions;
@@ -34,9 +35,9 @@ pub mod verdicts;
 #[cfg(test)]
 mod tests;
 
+pub use assets::Kind;
 pub use compare::compare_page;
 pub use page::{Bound, run_page};
 pub use prompts::Prompts;
 pub use runs::runs_page;
-pub use shell::Kind;
 pub use trial::{Files, TrialPage, trial_page};

@@ -5,6 +5,7 @@ use terca_core::bodies::Bodies;
 use terca_core::results::Results;
 use terca_core::state::{RunState, Trial};
 
+use super::assets::Kind;
 use super::distributions::distributions;
 use super::effects::effects;
 use super::heat_map::heat_map;
@@ -12,7 +13,7 @@ use super::markup::{Html, el};
 use super::masthead::masthead;
 use super::matrix::Matrix;
 use super::prompts::Prompts;
-use super::shell::{Kind, document};
+use super::shell::document;
 use super::trial::{Files, TrialPage, trial_page};
 use super::trials::trials;
 use super::verdicts::verdicts;

@@ -2,7 +2,7 @@
 
 use sha2::{Digest, Sha256};
 
-use super::shell::{Kind, SCRIPT, STYLE};
+use super::assets::{Kind, SCRIPT, STYLE};
 
 /// The value of `Content-Security-Policy`.
 pub fn policy(kind: Kind) -> String {

@@ -2,9 +2,10 @@
 
 use terca_core::prose;
 
+use super::assets::Kind;
 use super::markup::{Html, el};
 use super::masthead::{status_word, time};
-use super::shell::{Kind, document};
+use super::shell::document;
 use crate::runs::RunRow;
 
 /// The newest first.

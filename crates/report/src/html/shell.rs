@@ -1,19 +1,8 @@
 //! What is around every page: its head, its policy, its style and its script.
 
+use super::assets::{Kind, SCRIPT, STYLE};
 use super::markup::{Html, el};
 use super::policy::policy;
-
-pub(super) const STYLE: &str = include_str!("style.css");
-pub(super) const SCRIPT: &str = include_str!("script.js");
-
-/// Where a page is read.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Kind {
-    /// A file with everything in it.
-    File,
-    /// From a server that has more, and tells what is new.
-    Served,
-}
 
 /// A whole document.
 pub fn document(kind: Kind, title: &str, body: Html) -> String {

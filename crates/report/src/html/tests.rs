@@ -10,7 +10,7 @@ use terca_core::transcript::Record;
 
 use super::matrix::Matrix;
 use super::{Bound, Files, Prompts, TrialPage, compare_page, heat_map, run_page, runs_page, trial_page};
-use super::{distributions, effects, masthead, shell, trials, verdicts};
+use super::{assets, distributions, effects, masthead, trials, verdicts};
 use crate::fixture::{self, Script};
 use crate::runs::RunRow;
 
@@ -142,5 +142,5 @@ fn runs_and_two_of_them() {
     insta::assert_snapshot!("html_runs", body(&page));
     let page = compare_page(&Results::of(&compared()), &fixture::mixed_run().results());
     insta::assert_snapshot!("html_compare", body(&page));
-    assert!(page.starts_with("<!doctype html>") && page.contains(shell::SCRIPT));
+    assert!(page.starts_with("<!doctype html>") && page.contains(assets::SCRIPT));
 }

@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use terca_core::adaptive::Adaptive;
 use terca_core::agent;
 use terca_core::config::Suite;
 use terca_core::config::suite::AgentChoice;
@@ -10,7 +11,6 @@ use terca_core::event::TrialHead;
 use terca_core::matrix::{Overrides, Plan, TrialSpec, expand};
 use terca_core::proof;
 use terca_core::prose;
-use terca_core::rounds::Adaptive;
 use terca_core::schedule;
 use terca_core::selection::Selection;
 use terca_core::shard::Shard;
