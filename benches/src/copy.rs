@@ -13,11 +13,19 @@ use crate::measure::{Cost, least, measure as cost_of, ratio};
 use crate::place::Place;
 use crate::table::{Row, Table, Target, time};
 
-const FILES: usize = 2000;
+/// As many as `npm ci` makes for a small project, and for a large one.
+const SIZES: [usize; 2] = [2_000, 20_000];
 const TRIALS: &str = "5";
 
 pub fn measure(place: &Place, table: &mut Table) -> io::Result<()> {
-    let (full, empty) = (suite(place, "full", FILES)?, suite(place, "empty", 0)?);
+    for files in SIZES {
+        measure_size(place, table, files)?;
+    }
+    Ok(())
+}
+
+fn measure_size(place: &Place, table: &mut Table, files: usize) -> io::Result<()> {
+    let (full, empty) = (suite(place, &format!("full-{files}"), files)?, suite(place, "empty", 0)?);
     let (mut with, mut without, mut by_cp) = (Vec::new(), Vec::new(), Vec::new());
     for _ in 0..place.repeats(6) {
         with.push(run(place, &full)?);
@@ -25,7 +33,7 @@ pub fn measure(place: &Place, table: &mut Table) -> io::Result<()> {
         by_cp.push(copy(place, &full.join("_base"))?);
     }
     let (with, without, by_cp) = (least(&with)?, least(&without)?, least(&by_cp)?);
-    let what = format!("{TRIALS} × 2 copies of {FILES} files, and looking for changes");
+    let what = format!("{TRIALS} × 2 copies of {files} files, and looking for changes");
     for (kind, most, figure) in [
         ("wall", 3.0, (|cost: &Cost| cost.wall) as fn(&Cost) -> Duration),
         ("CPU", 3.0, |cost: &Cost| cost.cpu),
