@@ -68,9 +68,10 @@ pub fn ask(
     }
     // Some keep standard output for other things.
     [stdout, stderr].into_iter().find_map(|output| {
-        let mut text = String::new();
-        output.rewound().ok()?.take(4096).read_to_string(&mut text).ok()?;
-        version_in(&text)
+        // Cut anywhere, a text may end in half a character.
+        let mut beginning = Vec::new();
+        output.rewound().ok()?.take(4096).read_to_end(&mut beginning).ok()?;
+        version_in(&String::from_utf8_lossy(&beginning))
     })
 }
 
