@@ -30,7 +30,10 @@ mod view;
 
 use std::process::ExitCode;
 
-use crate::args::{Cli, Command};
+use camino::Utf8PathBuf;
+use terca_engine::{discover, runs};
+
+use crate::args::{Cli, Command, Common};
 use crate::screen;
 
 /// Wrong usage or configuration: nothing was run.
@@ -71,4 +74,24 @@ pub(crate) fn dispatch(cli: Cli) -> ExitCode {
         Some(Command::Man(args)) => man::man(&args),
     };
     ExitCode::from(status)
+}
+
+/// The suite's directory and the folder of a run in it, or the exit status when the reason why not has been said.
+fn find_run(run: Option<&str>, common: &Common) -> Result<(Utf8PathBuf, Utf8PathBuf), u8> {
+    let dir = discover::canonical(&common.dir).map_err(|error| misuse(&error))?;
+    match runs::find(&dir, run) {
+        Ok(run) => Ok((dir, run)),
+        Err(error @ (runs::RunsError::None(_) | runs::RunsError::Unknown { .. })) => Err(misuse(&error)),
+        Err(error) => Err(trouble(&error)),
+    }
+}
+
+fn misuse(error: &dyn std::fmt::Display) -> u8 {
+    screen::complain(&error.to_string());
+    MISUSE
+}
+
+fn trouble(error: &dyn std::fmt::Display) -> u8 {
+    screen::complain(&error.to_string());
+    TROUBLE
 }

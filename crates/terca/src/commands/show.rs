@@ -1,30 +1,18 @@
 //! `terca show`: the results of a run, as they stood at its end.
 
-use terca_engine::{discover, runs};
+use terca_engine::runs;
 
-use super::{MISUSE, TROUBLE, execute};
+use super::{execute, find_run, trouble};
 use crate::args::{Common, ShowArgs};
-use crate::screen;
 
 pub(super) fn show(args: &ShowArgs, common: &Common) -> u8 {
-    let dir = match discover::canonical(&common.dir) {
-        Ok(dir) => dir,
-        Err(error) => {
-            screen::complain(&error.to_string());
-            return MISUSE;
-        }
+    let dir = match find_run(args.run.as_deref(), common) {
+        Ok((_, dir)) => dir,
+        Err(status) => return status,
     };
-    let run = match runs::open(&dir, args.run.as_deref()) {
-        Ok(run) => run,
-        Err(error @ (runs::RunsError::None(_) | runs::RunsError::Unknown { .. })) => {
-            screen::complain(&error.to_string());
-            return MISUSE;
-        }
-        Err(error) => {
-            screen::complain(&error.to_string());
-            return TROUBLE;
-        }
-    };
-    execute::show(&run.results(), &run.dir, common);
+    match runs::read(&dir) {
+        Ok(run) => execute::show(&run.results(), &run.dir, common),
+        Err(error) => return trouble(&error),
+    }
     0
 }

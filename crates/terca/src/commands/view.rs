@@ -9,32 +9,17 @@ use std::net::{Ipv4Addr, TcpListener};
 use std::sync::Arc;
 
 use camino::Utf8Path;
-use terca_engine::{discover, runs};
 use terca_report::serve::{Gate, serve};
 
 use self::library::Library;
-use super::{MISUSE, TROUBLE};
+use super::{TROUBLE, find_run};
 use crate::args::{Common, ViewArgs};
 use crate::screen;
 
 pub(super) fn view(args: &ViewArgs, common: &Common) -> u8 {
-    let dir = match discover::canonical(&common.dir) {
-        Ok(dir) => dir,
-        Err(error) => {
-            screen::complain(&error.to_string());
-            return MISUSE;
-        }
-    };
-    let run = match runs::find(&dir, args.run.as_deref()) {
-        Ok(run) => run,
-        Err(error @ (runs::RunsError::None(_) | runs::RunsError::Unknown { .. })) => {
-            screen::complain(&error.to_string());
-            return MISUSE;
-        }
-        Err(error) => {
-            screen::complain(&error.to_string());
-            return TROUBLE;
-        }
+    let (dir, run) = match find_run(args.run.as_deref(), common) {
+        Ok(found) => found,
+        Err(status) => return status,
     };
     match show(&dir, run.file_name().unwrap_or_default(), args) {
         Ok(()) => 0,
