@@ -52,15 +52,20 @@ fn every_agent_is_in_the_tables() {
     let rows: String = profiles().filter(|profile| profile.capabilities.rules).map(row).collect();
     generated(PAGE, "places", &format!("| agent | rules file | skills |\n|---|---|---|\n{rows}"));
 
-    let row = |profile: &Profile| {
+    let item = |profile: &Profile| {
         let files: Vec<String> =
-            profile.credential_files.iter().map(|file| format!("`~/{}`", file.from)).collect();
-        let (secret, other) = (code(profile.credential_variables), code(profile.setting_variables));
-        format!("| `{}` | {secret} | {other} | {} |\n", profile.name, files.join(", "))
+            profile.credential_files.iter().map(|file| format!("~/{}", file.from)).collect();
+        let files: Vec<&str> = files.iter().map(String::as_str).collect();
+        let part = |what: &str, words: &[&str]| match words {
+            [] => String::new(),
+            _ => format!("; {what} {}", code(words)),
+        };
+        let secrets = part("secret:", profile.credential_variables);
+        let others = part("other variables:", profile.setting_variables);
+        let all = format!("{secrets}{others}{}", part("files:", &files));
+        format!("- `{}`: {}\n", profile.name, all.trim_start_matches("; "))
     };
-    let rows: String = programs().map(row).collect();
-    let table = format!("| agent | secrets | other variables | files |\n|---|---|---|---|\n{rows}");
-    generated(PAGE, "signing in", &table);
+    generated(PAGE, "signing in", &programs().map(item).collect::<String>());
 
     let row = |profile: &Profile| format!("| `{}` | {} |\n", profile.name, takes(profile));
     let rows: String = profiles().filter(|profile| profile.program.is_none()).map(row).collect();
