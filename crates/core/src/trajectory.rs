@@ -136,6 +136,7 @@ fn add(turns: &mut Vec<Turn>, record: &Record) {
         }
         Step::Usage { usage } => acting(turns, time).usage = Some(*usage),
         Step::Notice { text } | Step::Error { text } => say(turns, "system", time, text),
+        Step::Omitted { .. } => say(turns, "system", time, &record.step.headline()),
     }
 }
 

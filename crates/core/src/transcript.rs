@@ -2,6 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::prose;
+
 /// One thing that happened in a session.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "type", rename_all = "camelCase", rename_all_fields = "camelCase")]
@@ -37,6 +39,14 @@ pub enum Step {
     },
     Error {
         text: String,
+    },
+    /// Lines that were not decoded, since there were too many of them without a tool call between them. They are in
+    /// the agent's raw output.
+    Omitted {
+        lines: u64,
+        bytes: u64,
+        /// Whether what the agent said is among them.
+        words: bool,
     },
 }
 
@@ -119,6 +129,9 @@ impl Step {
             Step::Usage { usage } => format!("used {} tokens", usage.tokens().unwrap_or(0)),
             Step::Notice { text } => format!("note: {}", first_line(text)),
             Step::Error { text } => format!("error: {}", first_line(text)),
+            Step::Omitted { lines, bytes, .. } => {
+                format!("… {} of output left out, {} lines …", prose::bytes(*bytes), prose::compact(*lines))
+            }
         }
     }
 }
