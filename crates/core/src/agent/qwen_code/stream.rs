@@ -81,11 +81,13 @@ impl Stream {
         match block {
             Block::Text { text } => Some(Step::Message { role, text }),
             Block::Thinking { thinking } => Some(Step::Reasoning { text: thinking }),
-            Block::ToolUse { id, name, input } => Some(self.tool_use(id, name, input)),
+            Block::ToolUse { id, name, input } if role == Role::Assistant => {
+                Some(self.tool_use(id, name, input))
+            }
             Block::ToolResult { tool_use_id, is_error, content } => {
                 Some(Step::ToolResult { id: tool_use_id, ok: !is_error, output: plain(content) })
             }
-            Block::Other => None,
+            Block::ToolUse { .. } | Block::Other => None,
         }
     }
 
