@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::activity::main_argument;
 use crate::prose;
 
 /// One thing that happened in a session.
@@ -117,7 +118,7 @@ impl Step {
             Step::Message { role: Role::User, text } => format!("prompt: {}", first_line(text)),
             Step::Message { role: Role::Assistant, text } => first_line(text),
             Step::ToolCall { tool, input, .. } => {
-                format!("{tool} {}", brief_input(input)).trim_end().to_owned()
+                format!("{tool} {}", main_argument(input)).trim_end().to_owned()
             }
             Step::ToolResult { ok: true, output, .. } => {
                 format!("→ {}", output.as_deref().map_or("done".into(), first_line))
@@ -136,16 +137,7 @@ impl Step {
     }
 }
 
-/// The argument that tells most: the command, the file, or the first text there is.
-fn brief_input(input: &serde_json::Value) -> String {
-    let Some(arguments) = input.as_object() else { return String::new() };
-    let named = ["command", "file_path", "path", "query", "pattern", "url"]
-        .iter()
-        .find_map(|key| arguments.get(*key));
-    named.or(arguments.values().next()).and_then(|value| value.as_str()).map(first_line).unwrap_or_default()
-}
-
-fn first_line(text: &str) -> String {
+pub(crate) fn first_line(text: &str) -> String {
     const LONGEST: usize = 200;
     let line = text.lines().map(str::trim).find(|line| !line.is_empty()).unwrap_or_default();
     // Most lines are short or plain, and there may be millions of them.

@@ -19,6 +19,9 @@ use crate::tree;
 const LARGEST_FILE: u64 = 256 * 1024 * 1024;
 
 pub(super) fn gather(bench: &mut Bench<'_>, test: &TestSpec, conduct: &Conduct) -> Result<Evidence, Stop> {
+    if matches!(test.kind, TestKind::CommandSuccess { .. } | TestKind::CommandScore { .. }) {
+        bench.doing(&test.name, conduct.usage);
+    }
     let workspace = &bench.room.workspace;
     match &test.kind {
         TestKind::CommandSuccess { command, .. } => command_end(bench, test, command, false),

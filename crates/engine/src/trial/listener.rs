@@ -6,6 +6,7 @@ use std::time::{Duration, Instant};
 
 use camino::Utf8PathBuf;
 use globset::GlobBuilder;
+use terca_core::activity::Activity;
 use terca_core::agent::{Decoder, Flood, Line, Reading, SideFile};
 use terca_core::mask::Mask;
 use terca_core::transcript::{Record, Usage};
@@ -175,8 +176,9 @@ struct Transcript {
     line: Vec<u8>,
     mask: Mask,
     headlines: Option<Headlines>,
-    /// What the agent did last.
-    latest: String,
+    activity: Activity,
+    /// Agents name files by their whole paths; who looks on knows where they are.
+    workspace: String,
     failed: Option<std::io::Error>,
 }
 
@@ -187,7 +189,8 @@ impl Transcript {
             line: Vec::new(),
             mask: mask.clone(),
             headlines: streams.then(Headlines::default),
-            latest: String::new(),
+            activity: Activity::default(),
+            workspace: seat.workspace.to_string(),
             failed: None,
         })
     }
@@ -195,9 +198,9 @@ impl Transcript {
     fn add(&mut self, records: Vec<Record>) {
         for record in records {
             let headline = record.step.headline();
-            match &mut self.headlines {
-                Some(headlines) => headlines.push(headline),
-                None => self.latest = headline,
+            self.activity.note(&record.step, &headline);
+            if let Some(headlines) = &mut self.headlines {
+                headlines.push(headline);
             }
             if let Err(error) = self.write(&record) {
                 self.failed.get_or_insert(error);
@@ -205,9 +208,10 @@ impl Transcript {
         }
     }
 
+    /// What the agent is doing, for the display.
     fn latest(&self) -> String {
-        let latest = self.headlines.as_ref().map_or(self.latest.as_str(), Headlines::latest);
-        self.mask.text(latest)
+        let inside = self.activity.text().replace(&format!("{}/", self.workspace), "");
+        self.mask.text(&inside.replace(&self.workspace, "."))
     }
 
     fn write(&mut self, record: &Record) -> std::io::Result<()> {
