@@ -34,6 +34,9 @@ mod room;
 #[cfg(test)]
 #[path = "documentation/statuses.rs"]
 mod statuses;
+#[cfg(test)]
+#[path = "documentation/variables.rs"]
+mod variables;
 
 use std::collections::BTreeMap;
 
@@ -82,20 +85,30 @@ fn are_true(pages: &[Utf8PathBuf]) {
     let flags = Flags::of_the_program();
     let chosen = std::env::var("TERCA_DOCS_PAGE").unwrap_or_default();
     let mut complaints = Vec::new();
-    for path in pages.iter().filter(|path| path.as_str().contains(&chosen)) {
-        let mut page = Page::load(&repository(), path);
-        if let Some((_, test)) = TESTED_ELSEWHERE.iter().find(|(page, _)| path == *page) {
-            assert!(repository().join(test).exists(), "{path}: {test} is not there any more");
-            page.parts.clear();
-        }
-        let findings = check::check(&page, &repository(), &flags);
-        complaints.extend(findings.complaints);
-        let allowed = EXEMPT.iter().find(|(page, _)| path == *page).map_or(0, |(_, number)| *number);
-        if findings.exempt != allowed {
-            complaints.push(format!("{path}: {} blocks are not tested, not {allowed}", findings.exempt));
-        }
+    let pages: Vec<&Utf8PathBuf> = pages.iter().filter(|path| path.as_str().contains(&chosen)).collect();
+    // Some at once: a page mostly waits for its own trials.
+    for some in pages.chunks(4) {
+        std::thread::scope(|scope| {
+            let checks: Vec<_> =
+                some.iter().map(|path| scope.spawn(|| complaints_about(path, &flags))).collect();
+            complaints.extend(checks.into_iter().flat_map(|check| check.join().unwrap()));
+        });
     }
     assert!(complaints.is_empty(), "\n{}", complaints.join("\n"));
+}
+
+fn complaints_about(path: &Utf8Path, flags: &Flags) -> Vec<String> {
+    let mut page = Page::load(&repository(), path);
+    if let Some((_, test)) = TESTED_ELSEWHERE.iter().find(|(page, _)| path == *page) {
+        assert!(repository().join(test).exists(), "{path}: {test} is not there any more");
+        page.parts.clear();
+    }
+    let mut findings = check::check(&page, &repository(), flags);
+    let allowed = EXEMPT.iter().find(|(page, _)| path == *page).map_or(0, |(_, number)| *number);
+    if findings.exempt != allowed {
+        findings.complaints.push(format!("{path}: {} blocks are not tested, not {allowed}", findings.exempt));
+    }
+    findings.complaints
 }
 
 #[test]
