@@ -46,6 +46,7 @@ mod command;
 mod continue_cli;
 mod copilot;
 mod droid;
+mod flood;
 mod gemini_cli;
 mod goose;
 mod kilo;
@@ -59,6 +60,8 @@ mod pi;
 #[cfg(test)]
 mod playback;
 mod qwen_code;
+
+pub use flood::{Aside, Flood};
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
@@ -308,6 +311,13 @@ pub enum Line<'a> {
 }
 
 impl<'a> Line<'a> {
+    fn bytes(self) -> u64 {
+        match self {
+            Line::Text(text) => text.len() as u64,
+            Line::Oversized { bytes, .. } => bytes,
+        }
+    }
+
     /// The line as an event to be decoded, or what is said of one that is too long for that.
     fn event(self) -> Result<&'a str, Step> {
         match self {
@@ -322,6 +332,15 @@ impl<'a> Line<'a> {
 /// Reads an agent's output, a line at a time.
 pub trait Decoder: Send {
     fn stdout(&mut self, line: Line<'_>) -> Vec<Record>;
+    /// What a line of standard output is, by its beginning, if it is nothing that a count, a figure or an ending rests
+    /// on. Of a [`Flood`] of such lines not all are handed over.
+    fn aside(&self, _beginning: &[u8]) -> Option<Aside> {
+        None
+    }
+    /// So many of them were not. What was held back until now is handed on.
+    fn passed_over(&mut self, _lines: u64) -> Vec<Record> {
+        Vec::new()
+    }
     fn stderr(&mut self, _line: Line<'_>) {}
     /// A line of one of the [`SideFile`]s, read after the agent has ended.
     fn side_line(&mut self, _label: &str, _line: &str) {}
