@@ -232,7 +232,7 @@ fn it_says_that_it_may_not_run(place: &Place, terca: &Utf8Path) {
 
 #[test]
 fn the_launcher_is_plain_shell() {
-    let launcher = repository().join("npm/terca/bin/terca");
+    let launcher = repository().join("npm/terca/bin/terca.bin");
     assert!(is_executable(&launcher), "npm keeps the permission that the file has");
     // Not what bash understands: `sh` is another program on most machines.
     for shell in ["sh", "dash", "bash"] {
@@ -246,7 +246,7 @@ fn the_launcher_is_plain_shell() {
 /// The platforms stand in two places: what is packed, and what the launcher looks for.
 #[test]
 fn the_launcher_knows_every_platform() {
-    let launcher = fs::read_to_string(repository().join("npm/terca/bin/terca")).unwrap();
+    let launcher = fs::read_to_string(repository().join("npm/terca/bin/terca.bin")).unwrap();
     let platforms = fs::read_to_string(repository().join("npm/platforms.json")).unwrap();
     let platforms: Value = serde_json::from_str(&platforms).unwrap();
     let mut known: Vec<&str> =
