@@ -46,6 +46,7 @@ mod command;
 mod continue_cli;
 mod copilot;
 mod droid;
+mod endings;
 mod flood;
 mod gemini_cli;
 mod goose;
