@@ -36,6 +36,7 @@ pub mod mcp;
 pub mod merge;
 pub mod observer;
 pub mod outcome;
+pub mod plan;
 pub mod proof;
 pub mod prose;
 pub mod queue;
