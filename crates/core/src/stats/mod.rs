@@ -5,8 +5,8 @@
 //! value for each of them.
 //!
 //! What the data cannot answer is a [`CannotTell`] that says why, never a number that looks like an answer.
-//! `docs/statistics.md` has the conventions, the published values that these are tested against, and how often the
-//! intervals and verdicts are right in simulations.
+//! `docs/explanations/statistics.md` has the conventions, the published values that these are tested against, and how
+//! often the intervals and verdicts are right in simulations.
 //!
 //! Why these:
 //!
