@@ -13,6 +13,7 @@
 pub mod activity;
 pub mod adaptive;
 pub mod agent;
+mod arguments;
 pub mod bodies;
 pub mod compare;
 pub mod config;
