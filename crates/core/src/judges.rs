@@ -4,7 +4,7 @@ use crate::agent::AgentRef;
 use crate::config::suite::{AgentChoice, Eval};
 use crate::diagnostic::{Diagnostic, Diagnostics};
 use crate::grade::{JudgeTest, TestKind, TestSpec};
-use crate::matrix::{Case, Plan, Variant};
+use crate::plan::{Case, Plan, Variant};
 
 impl Plan {
     /// Every agent that takes part, those that judge included.

@@ -21,7 +21,7 @@ use super::execute::{self, Execution};
 use super::past::{adopt, recorded};
 use super::plan::{self, Planned};
 use super::{INTERRUPTED, MISUSE, TROUBLE};
-use crate::args::{Common, RegradeArgs, RunArgs, SelectionArgs};
+use crate::args::{Common, NameArgs, RegradeArgs, RunArgs, SelectionArgs};
 use crate::screen;
 
 pub(super) fn regrade(args: &RegradeArgs, common: &Common) -> u8 {
@@ -87,12 +87,13 @@ fn grade_again(args: &RegradeArgs, common: &Common, dir: &camino::Utf8Path) -> R
 /// As the run was started, for the trials that are asked for.
 fn settings(args: &RegradeArgs, command: RunArgs) -> RunArgs {
     let or = |asked: &Vec<String>, then: Vec<String>| if asked.is_empty() { then } else { asked.clone() };
-    let selection = SelectionArgs {
-        evals: or(&args.evals, command.selection.evals),
-        experiments: or(&args.experiments, command.selection.experiments),
-        environments: or(&args.environments, command.selection.environments),
-        ..command.selection
+    let (asked, then) = (&args.names, command.selection.names);
+    let names = NameArgs {
+        evals: or(&asked.evals, then.evals),
+        experiments: or(&asked.experiments, then.experiments),
+        environments: or(&asked.environments, then.environments),
     };
+    let selection = SelectionArgs { names, ..command.selection };
     RunArgs { selection, concurrency: args.concurrency.or(command.concurrency), ..command }
 }
 
