@@ -36,6 +36,7 @@ use crate::delivery::McpDelivery;
 use crate::grade::Exit;
 use crate::mcp::McpServer;
 use crate::outcome::TrialError;
+use crate::prose;
 use crate::transcript::{Record, Step, Usage};
 
 static AGENTS: &[&dyn Agent] = &[
@@ -69,6 +70,12 @@ pub fn find(name: &str) -> Option<AgentRef> {
 
 pub fn names() -> Vec<&'static str> {
     AGENTS.iter().map(|agent| agent.profile().name).collect()
+}
+
+/// The agent that was probably meant by a name that none has, be it an alias that was misspelt.
+pub fn probably(name: &str) -> Option<&'static str> {
+    let all = profiles().flat_map(|profile| profile.aliases.iter().chain([&profile.name]).copied());
+    prose::did_you_mean(name, all).and_then(find).map(|agent| agent.profile().name)
 }
 
 /// The facts about every agent, in the order of the table.
@@ -374,5 +381,10 @@ mod tests {
         }
         assert_eq!(find("gemini").unwrap().profile().name, "gemini-cli");
         assert!(find("no-such-agent").is_none());
+        for (typed, meant) in
+            [("gemnini", Some("gemini-cli")), ("cluade", Some("claude-code")), ("hal", None)]
+        {
+            assert_eq!(probably(typed), meant, "{typed}");
+        }
     }
 }
