@@ -10,6 +10,7 @@
 //! events ─► state::RunState ─► results, summary, every display
 //! ```
 
+pub mod activity;
 pub mod adaptive;
 pub mod agent;
 pub mod bodies;

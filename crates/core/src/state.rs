@@ -1,6 +1,36 @@
 //! The fold of all events: what is known of a run at this moment.
 //!
-//! Everything that shows or saves a run reads this. Law: folding `events.jsonl` gives `results.json`.
+//! Everything that shows or saves a run reads this. Law, and a test: folding `events.jsonl` gives `results.json`.
+//!
+//! ```text
+//! trial threads ──EventKind──► scheduler: number ─► journal ─► RunState::apply ─► observers
+//!                                                      │
+//! events.jsonl ──────────────────────── fold ──────────┴──► results.json, resume, merge, regrade, reports
+//! ```
+//!
+//! Why events, and one fold:
+//!
+//! - **One writer.** Many trials run at once, and each would like to write what it knows. The scheduler's loop alone
+//!   numbers an event, appends it, applies it and shows it, in that order: what somebody has seen is on disk.
+//! - **A crash loses nothing that was finished.** An event is one line and one `write`. A line that is torn is cut
+//!   off when the run is opened again; what was in flight has simply not ended, and `RunResumed` says so.
+//! - **Events say what happened, the fold what follows.** How many passed is in no event: it is counted here, in one
+//!   place, also when a trial ends a second time after a resume or is graded again. So a mistake in counting is
+//!   mended for runs of the past, too.
+//! - **What changes no result is not journaled** (`Progress`): agents say something many times a second.
+//! - **Applying is pure and total.** No clock, no file, and an event about a trial that nobody knows changes nothing.
+//!   A new field of an event needs a default, so that old journals are still read; a new meaning is a new event, which
+//!   an older Terca refuses rather than misreads.
+//!
+//! Rejected:
+//!
+//! - *`results.json` as the truth, rewritten for every trial.* Quadratic: a program that did so did not come to the
+//!   end of 5,000 trials in a quarter of an hour. Here it is a view, replaced now and then (`engine::store`).
+//! - *A database.* There is one writer, and a file that only grows can be read while it is written, with `grep` too.
+//! - *A shared state behind a lock, changed by whoever has news.* Then the order in which things are shown, saved and
+//!   counted is a question of luck, and a display can show what a crash forgets.
+//! - *Snapshots to start the fold from.* The fold is one pass over a file that is read anyway; a second form of the
+//!   truth could differ from the first.
 
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};

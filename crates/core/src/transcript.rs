@@ -2,6 +2,9 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::activity::main_argument;
+use crate::prose;
+
 /// One thing that happened in a session.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "type", rename_all = "camelCase", rename_all_fields = "camelCase")]
@@ -37,6 +40,14 @@ pub enum Step {
     },
     Error {
         text: String,
+    },
+    /// Lines that were not decoded, since there were too many of them without a tool call between them. They are in
+    /// the agent's raw output.
+    Omitted {
+        lines: u64,
+        bytes: u64,
+        /// Whether what the agent said is among them.
+        words: bool,
     },
 }
 
@@ -107,7 +118,7 @@ impl Step {
             Step::Message { role: Role::User, text } => format!("prompt: {}", first_line(text)),
             Step::Message { role: Role::Assistant, text } => first_line(text),
             Step::ToolCall { tool, input, .. } => {
-                format!("{tool} {}", brief_input(input)).trim_end().to_owned()
+                format!("{tool} {}", main_argument(input)).trim_end().to_owned()
             }
             Step::ToolResult { ok: true, output, .. } => {
                 format!("→ {}", output.as_deref().map_or("done".into(), first_line))
@@ -119,20 +130,14 @@ impl Step {
             Step::Usage { usage } => format!("used {} tokens", usage.tokens().unwrap_or(0)),
             Step::Notice { text } => format!("note: {}", first_line(text)),
             Step::Error { text } => format!("error: {}", first_line(text)),
+            Step::Omitted { lines, bytes, .. } => {
+                format!("… {} of output left out, {} lines …", prose::bytes(*bytes), prose::compact(*lines))
+            }
         }
     }
 }
 
-/// The argument that tells most: the command, the file, or the first text there is.
-fn brief_input(input: &serde_json::Value) -> String {
-    let Some(arguments) = input.as_object() else { return String::new() };
-    let named = ["command", "file_path", "path", "query", "pattern", "url"]
-        .iter()
-        .find_map(|key| arguments.get(*key));
-    named.or(arguments.values().next()).and_then(|value| value.as_str()).map(first_line).unwrap_or_default()
-}
-
-fn first_line(text: &str) -> String {
+pub(crate) fn first_line(text: &str) -> String {
     const LONGEST: usize = 200;
     let line = text.lines().map(str::trim).find(|line| !line.is_empty()).unwrap_or_default();
     // Most lines are short or plain, and there may be millions of them.

@@ -189,7 +189,7 @@ fn permutation_p_is_uniform_under_the_null() {
     }
 }
 
-/// The whole table is in `docs/statistics.md`.
+/// The whole table is in `docs/explanations/statistics.md`.
 #[test]
 fn intervals_hold_the_truth_and_verdicts_are_rarely_wrong() {
     const RUNS: usize = 1_000;

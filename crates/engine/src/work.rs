@@ -1,8 +1,8 @@
 //! Where trials live while they run: outside the suite and outside the user's home.
 //!
-//! Agents read rules, settings and git state of every directory above the one they run in. So a workspace lies
-//! under `$TERCA_WORK_DIR`, else in a private directory under `/var/tmp`, on a path that carries a number and no
-//! names: the agent cannot tell which experiment it is in.
+//! Agents read rules, settings and git state of every directory above the one they run in. So a workspace lies under
+//! `$TERCA_WORK_DIR`, else in a private directory under `/var/tmp`, on a path that carries a number and no names: the
+//! agent cannot tell which experiment it is in. `crate::trial` tells what else keeps trials apart.
 
 use std::fs::File;
 use std::io;

@@ -22,10 +22,10 @@ const EVALS: [&str; 6] =
 const VARIANTS: [(&str, &str); 2] = [("gemini", "base"), ("gemini", "with-rules")];
 const DOING: [&str; 5] = [
     "read_file README.md",
-    "run_shell_command npm test -- --watch=false --reporter=dot src/fib.test.js",
+    "$ npm test -- --watch=false --reporter=dot src/fib.test.js",
     "write_file src/fib.js",
-    "→ 3 of 6 tests passed",
-    "I'll now fix the off-by-one error in the loop and run the tests once more",
+    "replace src/fib.js",
+    "mcp__docs__lookup how to migrate to version 2",
 ];
 
 fn main() {

@@ -1,108 +1,113 @@
-//! The overall progress, in one line.
+//! The overall progress, in one line: how far the run is, for how long it has been going on, and for how long it will.
 //!
-//! The line is written in several degrees of detail; the richest that fits is shown, and the bar takes the room
-//! that is left. The bar's filled part is coloured by how the trials ended, and the figures beside it say the same.
+//! The line has a form for every width, and in each form everything has its place: what is shown may come and go and
+//! grow, and the bar stays as long as it was. The bar's filled part is coloured by how the trials ended.
 
 use jiff::Timestamp;
-use terca_core::outcome::Status;
-use terca_core::prose;
 use terca_core::state::{Counts, RunState};
 
-use crate::line::{clock, mark};
+use crate::layout::{GAP, TIME_COLUMNS};
+use crate::line::clock;
 use crate::memo::{Memo, seconds_between};
 use crate::spans::Spans;
 use crate::style::Tone;
+use crate::tally::{cost, endings, in_marks, join};
+use crate::width::{pad_left, width};
 
-const SHORTEST_BAR: usize = 10;
+const SHORTEST_BAR: usize = 8;
 const LONGEST_BAR: usize = 30;
-const GAP: &str = "  ";
+/// `1h 55m left`.
+const LEFT_COLUMNS: usize = 11;
+/// `at least ` and `about `.
+const HEDGE_COLUMNS: usize = 9;
 
+/// What there is room for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Form {
+    percentage: bool,
+    hedge: bool,
+    left: bool,
+}
+
+const FORMS: [Form; 3] = [
+    Form { percentage: true, hedge: true, left: true },
+    Form { percentage: false, hedge: false, left: true },
+    Form { percentage: false, hedge: false, left: false },
+];
+
+/// For a screen that has another line for how trials ended.
 pub fn bar(state: &RunState, memo: &Memo, now: Timestamp, columns: usize) -> Spans {
     let counts = &state.counts;
-    let elapsed = elapsed(state, now);
-    let left = left(state, memo, now);
-    let progress = progress(counts);
+    for form in FORMS {
+        let figures = fraction(counts).width()
+            + usize::from(form.percentage) * (GAP.len() + 4)
+            + GAP.len()
+            + TIME_COLUMNS
+            + usize::from(form.left) * (GAP.len() + LEFT_COLUMNS)
+            + usize::from(form.hedge) * HEDGE_COLUMNS;
+        let room = columns.saturating_sub(figures + GAP.len());
+        if room >= SHORTEST_BAR {
+            let percentage = if form.percentage { percentage(counts) } else { Spans::new() };
+            let left = if form.left { left(state, memo, now, form.hedge) } else { Spans::new() };
+            let gauge = gauge(counts, room.min(LONGEST_BAR));
+            return join([gauge, fraction(counts), percentage, elapsed(state, memo, now), left]);
+        }
+    }
+    without_gauge(state, memo, now, columns)
+}
+
+/// For a screen that has no other line: the counts are told here, and the bar goes first.
+pub fn only(state: &RunState, memo: &Memo, now: Timestamp, columns: usize) -> Spans {
+    let counts = &state.counts;
+    let told = |more: Spans| join([fraction(counts), in_marks(counts), elapsed(state, memo, now), more]);
+    let left = left(state, memo, now, true);
+    for figures in [told(join([left.clone(), cost(state, memo)])), told(left), told(Spans::new())] {
+        let room = columns.saturating_sub(figures.width() + GAP.len());
+        if room >= SHORTEST_BAR {
+            return join([gauge(counts, room.min(LONGEST_BAR)), figures]);
+        }
+    }
+    without_gauge(state, memo, now, columns)
+}
+
+fn without_gauge(state: &RunState, memo: &Memo, now: Timestamp, columns: usize) -> Spans {
+    let fraction = fraction(&state.counts);
+    let marks = in_marks(&state.counts);
     let candidates = [
-        (true, join([progress.clone(), in_words(counts), elapsed.clone(), left.clone()])),
-        (true, join([progress.clone(), in_marks(counts), elapsed.clone(), left])),
-        (true, join([progress.clone(), in_marks(counts), elapsed.clone(), Spans::new()])),
-        (false, join([progress.clone(), in_marks(counts), elapsed, Spans::new()])),
-        (false, join([progress.clone(), in_marks(counts), Spans::new(), Spans::new()])),
+        join([fraction.clone(), marks.clone(), elapsed(state, memo, now)]),
+        join([fraction.clone(), marks]),
+        join([fraction.clone(), elapsed(state, memo, now)]),
     ];
-    for (with_bar, figures) in candidates {
-        let room = columns.saturating_sub(figures.width());
-        if with_bar && room >= SHORTEST_BAR + GAP.len() {
-            return join([gauge(counts, (room - GAP.len()).min(LONGEST_BAR)), figures]);
-        }
-        if !with_bar && figures.width() <= columns {
-            return figures;
-        }
-    }
-    progress
+    candidates.into_iter().find(|line| line.width() <= columns).unwrap_or(fraction)
 }
 
-/// `31/40  78%`.
-fn progress(counts: &Counts) -> Spans {
-    let finished = counts.finished();
-    let percentage = finished * 100 / counts.total.max(1);
-    Spans::of(Tone::Bold, &format!("{finished}/{}", counts.total))
-        .with(Tone::Plain, &format!("{GAP}{percentage}%"))
+/// `31/40`.
+fn fraction(counts: &Counts) -> Spans {
+    let total = counts.total.to_string();
+    let finished = pad_left(&counts.finished().to_string(), width(&total));
+    Spans::of(Tone::Bold, &format!("{finished}/{total}"))
 }
 
-/// How trials ended, and how many did; only what there is.
-fn endings(counts: &Counts) -> impl Iterator<Item = (Status, usize)> {
-    [
-        (Status::Passed, counts.passed),
-        (Status::Partial, counts.partial),
-        (Status::Failed, counts.failed),
-        (Status::Error, counts.errors),
-        (Status::Interrupted, counts.interrupted),
-    ]
-    .into_iter()
-    .filter(|(_, number)| *number > 0)
+/// ` 78%`.
+fn percentage(counts: &Counts) -> Spans {
+    Spans::plain(&format!("{:>3}%", counts.finished() * 100 / counts.total.max(1)))
 }
 
-/// `25 passed · 2 partial · 1 error`.
-fn in_words(counts: &Counts) -> Spans {
-    let mut words = Spans::new();
-    for (status, number) in endings(counts) {
-        if !words.is_empty() {
-            words.push(Tone::Dim, " · ");
-        }
-        words.push(Tone::of_status(status), &ending(status, number));
-    }
-    words
+fn elapsed(state: &RunState, memo: &Memo, now: Timestamp) -> Spans {
+    let Some(since) = memo.since.or(state.started_at) else { return Spans::new() };
+    Spans::of(Tone::Dim, &pad_left(&clock(seconds_between(since, now)), TIME_COLUMNS))
 }
 
-/// `25 passed`, `1 error`, `2 errors`.
-pub fn ending(status: Status, number: usize) -> String {
-    match status {
-        Status::Error => prose::count(number, "error"),
-        _ => format!("{number} {}", status.word()),
-    }
-}
-
-/// `✓ 25  ◐ 2  ! 1`.
-fn in_marks(counts: &Counts) -> Spans {
-    let mut marks = Spans::new();
-    for (status, number) in endings(counts) {
-        if !marks.is_empty() {
-            marks.push(Tone::Plain, GAP);
-        }
-        marks.push(Tone::of_status(status), &format!("{} {number}", mark(status)));
-    }
-    marks
-}
-
-fn elapsed(state: &RunState, now: Timestamp) -> Spans {
-    let Some(since) = state.started_at else { return Spans::new() };
-    Spans::of(Tone::Dim, &clock(seconds_between(since, now)))
-}
-
-/// Nothing when stopping: what waits will not run.
-fn left(state: &RunState, memo: &Memo, now: Timestamp) -> Spans {
+/// Nothing when stopping: what waits will not run. Of a run that adds repetitions as it needs them only the least is
+/// known.
+fn left(state: &RunState, memo: &Memo, now: Timestamp, hedged: bool) -> Spans {
     let seconds = if state.stopping.is_some() { None } else { memo.pace.seconds_left(state, now) };
-    seconds.map_or(Spans::new(), |seconds| Spans::of(Tone::Dim, &format!("about {} left", roughly(seconds))))
+    let hedge = match (hedged, state.spare.is_empty()) {
+        (false, _) => "",
+        (true, true) => "about ",
+        (true, false) => "at least ",
+    };
+    seconds.map_or(Spans::new(), |seconds| Spans::of(Tone::Dim, &format!("{hedge}{} left", roughly(seconds))))
 }
 
 /// An estimate is not better than this, and it should not twitch.
@@ -134,20 +139,10 @@ fn gauge(counts: &Counts, columns: usize) -> Spans {
     gauge.with(Tone::Dim, &"─".repeat(columns - filled))
 }
 
-fn join<const N: usize>(parts: [Spans; N]) -> Spans {
-    let mut joined = Spans::new();
-    for part in parts.into_iter().filter(|part| !part.is_empty()) {
-        if !joined.is_empty() {
-            joined.push(Tone::Plain, GAP);
-        }
-        joined.append(part);
-    }
-    joined
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::fixture::{self, Script};
     use crate::style::Palette;
 
     #[test]
@@ -171,6 +166,39 @@ mod tests {
             gauge(&counts, 4).render(Palette::new(true)),
             "\u{1b}[32m━━\u{1b}[0m\u{1b}[31m━\u{1b}[0m\u{1b}[2m─\u{1b}[0m"
         );
+    }
+
+    #[test]
+    fn everything_stays_in_its_place() {
+        let mut script = Script::new(fixture::heads(12, 1, 1), 1);
+        let drawn = |script: &Script, columns| {
+            let memo = Memo::of(&script.state);
+            bar(&script.state, &memo, script.now, columns).render(Palette::new(false))
+        };
+        let places =
+            |line: &str| line.find('/').map(|at| (line[..at].chars().count(), line.contains(" left")));
+        for columns in [39, 59, 79, 199] {
+            let before = drawn(&script, columns);
+            assert_eq!(places(&before).map(|(_, left)| left), Some(false), "{before}");
+        }
+        let before = [39, 59, 79, 199].map(|columns| drawn(&script, columns));
+        for id in 1..=11 {
+            script.start(id).pass(41.0).finish(id, &fixture::passed(41.0));
+        }
+        for (before, columns) in before.iter().zip([39, 59, 79, 199]) {
+            let after = drawn(&script, columns);
+            assert_eq!(places(&after), places(before).map(|(slash, _)| (slash, true)), "{after}");
+        }
+    }
+
+    #[test]
+    fn of_an_adaptive_run_the_least_is_told() {
+        let bounds = terca_core::adaptive::Adaptive { min: 2, max: 5 };
+        let mut script = Script::adaptive(fixture::heads(2, 2, 5), 1, bounds);
+        script.start(1).pass(30.0).finish(1, &fixture::passed(30.0));
+        let memo = Memo::of(&script.state);
+        let line = bar(&script.state, &memo, script.now, 79).render(Palette::new(false));
+        assert!(line.ends_with("at least 3m 30s left"), "{line}");
     }
 
     #[test]

@@ -7,10 +7,10 @@ use terca_core::prose;
 use terca_core::results::{AdaptiveResult, Results};
 use terca_core::state::StoppedVariant;
 
-use crate::bar::ending;
 use crate::memo::seconds_between;
 use crate::spans::Spans;
 use crate::style::{Palette, Tone};
+use crate::tally::ending;
 
 pub fn closing(results: &Results, run_dir: &Utf8Path, palette: Palette) -> String {
     let results_file = Spans::plain(&format!("results: {}", run_dir.join("results.json")));

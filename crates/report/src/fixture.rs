@@ -223,8 +223,10 @@ pub(crate) fn busy_run() -> Script {
     for id in 17..=22 {
         script.phase(id, Phase::Agent);
     }
-    script.doing(17, "run_shell_command npm test -- --watch=false --reporter=dot src/fib.test.js", 20_512);
-    script.doing(18, "write_file fib.js", 950).doing(19, "→ done", 1_204_000);
-    script.phase(20, Phase::Tests).phase(21, Phase::Collect);
+    script.doing(17, "$ npm test -- --watch=false --reporter=dot src/fib.test.js", 20_512);
+    script.doing(18, "write_file fib.js", 950).doing(19, "thinking: the loop is off by one", 1_204_000);
+    script.phase(20, Phase::Tests).doing(20, "unit-tests", 31_700).phase(21, Phase::Collect);
+    let doing = "$ npm ci".to_owned();
+    script.add(EventKind::Progress { trial: 23, doing, usage: Usage::default() });
     script
 }

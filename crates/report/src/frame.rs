@@ -2,9 +2,10 @@
 //!
 //! ```text
 //!
-//! ⣷ agent  fib  gemini.with-rules #02     41s  20.5k tokens  run_shell_command npm test
-//! ⣷ setup  sum  gemini.base       #01      1s
-//! ━━━━━━━━━━━━─────────  31/40  78%  ✓ 25  ◐ 2  ✗ 3  ! 1   2m 10s  about 40s left
+//! · agent  fib  gemini.with-rules #02     41s  20.5k tokens  $ npm test
+//! · setup  sum  gemini.base       #01      1s
+//! ━━━━━━━━━━━━━━━━━━━━━━━───────  31/40   78%  2m 10s  about 40s left
+//! 25 passed · 2 partial · 3 failed · 1 error  312.0k tokens  $0.820
 //! ```
 //!
 //! Its cost depends on what is in flight, never on how many trials the run has.
@@ -15,19 +16,21 @@ use terca_core::prose;
 use terca_core::state::RunState;
 
 use crate::bar;
+use crate::layout::{Layout, Room};
 use crate::line;
 use crate::memo::Memo;
 use crate::size::Size;
 use crate::spans::Spans;
 use crate::style::{Palette, Tone};
+use crate::tally::tally;
 
-/// From this height on, an empty line sets the frame apart from what scrolls above it.
+/// From this height on, an empty line sets the frame apart from what scrolls above it, and progress takes two lines.
 const TALL: usize = 12;
 
 /// At most `rows - 1` lines, none wider than `columns - 1`.
 pub fn frame(state: &RunState, memo: &Memo, now: Timestamp, size: Size, palette: Palette) -> Vec<String> {
     let columns = size.usable_columns();
-    let mut lines = footer(state, memo, now, columns);
+    let mut lines = footer(state, memo, now, size);
     // What cannot be shown is dropped from the top: the bar is the last to go.
     let most = most_lines(size.rows);
     let excess = lines.len().saturating_sub(most);
@@ -48,6 +51,7 @@ fn most_lines(rows: usize) -> usize {
 
 /// The oldest trials in flight, and how many more there are.
 fn trials(state: &RunState, memo: &Memo, now: Timestamp, columns: usize, room: usize) -> Vec<Spans> {
+    let layout = Layout::of(memo, Room::Columns(columns));
     let all = state.in_flight.len();
     let shown = if all <= room { all } else { room.saturating_sub(1) };
     let mut lines: Vec<Spans> = state.in_flight[..shown]
@@ -55,7 +59,7 @@ fn trials(state: &RunState, memo: &Memo, now: Timestamp, columns: usize, room: u
         .filter_map(|index| state.trials.get(*index))
         .filter_map(|trial| {
             let live = trial.live.as_ref()?;
-            Some(line::in_flight(&trial.head, live, memo, now, columns))
+            Some(line::in_flight(&trial.head, live, memo, now, &layout))
         })
         .collect();
     if shown < all && room > 0 {
@@ -68,12 +72,17 @@ fn rest(shown: usize, all: usize) -> String {
     if shown == 0 { format!("… {all} in flight") } else { format!("… and {} more", all - shown) }
 }
 
-fn footer(state: &RunState, memo: &Memo, now: Timestamp, columns: usize) -> Vec<Spans> {
-    let bar = bar::bar(state, memo, now, columns);
-    match state.stopping {
-        Some(reason) => vec![stopping(reason, state.in_flight.len()), bar],
-        None => vec![bar],
+fn footer(state: &RunState, memo: &Memo, now: Timestamp, size: Size) -> Vec<Spans> {
+    let columns = size.usable_columns();
+    let mut lines = Vec::new();
+    lines.extend(state.stopping.map(|reason| stopping(reason, state.in_flight.len())));
+    if size.rows < TALL {
+        lines.push(bar::only(state, memo, now, columns));
+        return lines;
     }
+    lines.push(bar::bar(state, memo, now, columns));
+    lines.extend(Some(tally(state, memo, columns)).filter(|tally| !tally.is_empty()));
+    lines
 }
 
 fn stopping(reason: StopReason, in_flight: usize) -> Spans {
@@ -99,7 +108,18 @@ mod tests {
     #[test]
     fn frames_at_several_sizes() {
         let script = fixture::busy_run();
-        for (columns, rows) in [(120, 40), (80, 24), (80, 12), (40, 10), (20, 3)] {
+        for (columns, rows) in [
+            (200, 50),
+            (120, 40),
+            (80, 24),
+            (80, 12),
+            (120, 8),
+            (80, 8),
+            (60, 24),
+            (40, 24),
+            (40, 10),
+            (20, 3),
+        ] {
             let lines = draw(&script, columns, rows, false);
             insta::assert_snapshot!(format!("frame_{columns}x{rows}"), lines.join("\n"));
         }
@@ -178,6 +198,6 @@ mod tests {
         script.start(1).doing(1, "one\ntwo \u{1b}]0;title\u{7} \u{202e}three", 5);
         let lines = draw(&script, 200, 24, false);
         assert!(lines.iter().all(|line| !line.chars().any(char::is_control)), "{lines:?}");
-        assert_eq!(lines.len(), 3);
+        assert_eq!(lines.len(), 4, "a gap, the trial, the bar and the tokens: {lines:?}");
     }
 }

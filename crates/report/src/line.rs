@@ -6,7 +6,7 @@
 //! ```text
 //! ✓ 1.00   fib  gemini.with-rules #02     41s  20.5k tokens
 //! ✗ 0.00   fib  gemini.base       #02  1m 05s   8.1k tokens  check-file: fib.js does not exist
-//! ⠹ agent  sum  gemini.base       #01     12s   3.0k tokens  run_shell_command npm test
+//! · agent  sum  gemini.base       #01     12s   3.0k tokens  $ npm test
 //! ```
 //!
 //! The mark, the word and the message say everything that the colour says.
@@ -17,58 +17,30 @@ use terca_core::outcome::{Status, TrialReport};
 use terca_core::prose;
 use terca_core::state::Live;
 
+use crate::layout::{GAP, Layout, NUMBER_COLUMNS, Room, TIME_COLUMNS, WORD_COLUMNS};
 use crate::memo::{Memo, seconds_between};
 use crate::spans::Spans;
 use crate::style::Tone;
-use crate::width::{pad, pad_left, width};
+use crate::width::{pad, pad_left};
 
-/// Below this there is no room for columns.
-const NARROW: usize = 60;
-/// Below this units are short.
-const ROOMY: usize = 100;
-/// `0.50` and `agent`.
-const WORD_COLUMNS: usize = 5;
-/// `1m 05s`.
-const TIME_COLUMNS: usize = 6;
-/// `999.9k`.
-const NUMBER_COLUMNS: usize = 6;
-const GAP: &str = "  ";
 /// A message is not begun in less than this.
 const SHORTEST_DETAIL: usize = 8;
-
-const SPINNER: [&str; 8] = ["⣷", "⣯", "⣟", "⡿", "⢿", "⣻", "⣽", "⣾"];
-const SPINNER_STEP_MILLISECONDS: i64 = 125;
-
-/// How much room a line has.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Room {
-    /// A file or a pipe: nothing is cut.
-    Unlimited,
-    /// A screen.
-    Columns(usize),
-}
-
-impl Room {
-    fn columns(self) -> usize {
-        match self {
-            Room::Unlimited => usize::MAX,
-            Room::Columns(columns) => columns,
-        }
-    }
-}
+/// What a line of a trial in flight begins with. It stands still: the time beside it moves enough.
+const IN_FLIGHT: &str = "·";
 
 /// A trial that is over.
-pub fn finished(head: &TrialHead, report: &TrialReport, memo: &Memo, room: Room) -> Spans {
+pub fn finished(head: &TrialHead, report: &TrialReport, memo: &Memo, layout: &Layout) -> Spans {
+    let room = layout.room;
     let lead =
         Spans::of(Tone::of_status(report.status), &format!("{} {}", mark(report.status), verdict(report)));
     let passed = report.status == Status::Passed;
     let why = Spans::of(if passed { Tone::Dim } else { Tone::Plain }, &reason(report));
-    if room.columns() < NARROW {
+    if layout.is_narrow() {
         return narrow(lead, head, memo, why, room);
     }
-    let named = named(lead, head, memo, room);
+    let named = named(lead, head, memo, layout);
     let time = time(&prose::duration(report.duration_seconds));
-    let tokens = tokens(report.stats.usage.tokens(), memo, room);
+    let tokens = tokens(report.stats.usage.tokens(), layout);
     let with = |figures: &[&Spans]| {
         let mut line = named.clone();
         figures.iter().for_each(|figure| line.append((*figure).clone()));
@@ -82,20 +54,22 @@ pub fn finished(head: &TrialHead, report: &TrialReport, memo: &Memo, room: Room)
 }
 
 /// A trial in flight.
-pub fn in_flight(head: &TrialHead, live: &Live, memo: &Memo, now: Timestamp, columns: usize) -> Spans {
-    let room = Room::Columns(columns);
-    let age = clock(seconds_between(live.since, now));
-    if columns < NARROW {
-        let mut line = Spans::of(Tone::Dim, spinner(now)).with(Tone::Plain, " ");
-        let left = columns.saturating_sub(line.width() + 1 + width(&age));
-        line.push(Tone::Plain, &pad(&memo.names.within(head, left), left));
-        return line.with(Tone::Dim, &format!(" {age}")).fit(columns);
+pub fn in_flight(head: &TrialHead, live: &Live, memo: &Memo, now: Timestamp, layout: &Layout) -> Spans {
+    let age = time(&clock(seconds_between(live.since, now)));
+    let stage = stage(live.phase);
+    let doing = doing(head, live);
+    if layout.is_narrow() {
+        let mut line = Spans::of(Tone::Dim, IN_FLIGHT).with(Tone::Plain, " ");
+        let left = layout.room.columns().saturating_sub(line.width() + age.width());
+        let columns = left.min(memo.names.longest());
+        line.push(Tone::Plain, &pad(&memo.names.within(head, columns), columns));
+        line.append(age);
+        return detail(line, Spans::of(Tone::Dim, if doing.is_empty() { stage } else { doing }), layout.room);
     }
-    let lead = Spans::of(Tone::Dim, &format!("{} {}", spinner(now), stage(live.phase)));
-    let mut line = named(lead, head, memo, room);
-    line.append(time(&age));
-    line.append(tokens(live.usage.tokens(), memo, room));
-    detail(line, Spans::of(Tone::Dim, &doing(head, live)), room)
+    let mut line = named(Spans::of(Tone::Dim, &format!("{IN_FLIGHT} {stage}")), head, memo, layout);
+    line.append(age);
+    line.append(tokens(live.usage.tokens(), layout));
+    detail(line, Spans::of(Tone::Dim, doing), layout.room)
 }
 
 /// The verdict and the name, and why if there is room.
@@ -108,25 +82,18 @@ fn narrow(lead: Spans, head: &TrialHead, memo: &Memo, why: Spans, room: Room) ->
 }
 
 /// What a line begins with: verdict or phase, and the name in columns.
-fn named(lead: Spans, head: &TrialHead, memo: &Memo, room: Room) -> Spans {
+fn named(lead: Spans, head: &TrialHead, memo: &Memo, layout: &Layout) -> Spans {
     let mut line = lead;
     line.pad_to(2 + WORD_COLUMNS);
-    let name = match room {
-        Room::Unlimited => memo.names.aligned(head),
-        Room::Columns(columns) => memo.names.aligned_within(head, columns / 4),
-    };
-    line.with(Tone::Plain, &format!("{GAP}{name}"))
+    line.with(Tone::Plain, &format!("{GAP}{}", memo.names.aligned(head, layout)))
 }
 
 fn time(text: &str) -> Spans {
     Spans::of(Tone::Dim, &format!("{GAP}{}", pad_left(text, TIME_COLUMNS)))
 }
 
-fn tokens(number: Option<u64>, memo: &Memo, room: Room) -> Spans {
-    if !memo.tokens {
-        return Spans::new();
-    }
-    let unit = if room.columns() < ROOMY { "tok" } else { "tokens" };
+fn tokens(number: Option<u64>, layout: &Layout) -> Spans {
+    let Some(unit) = layout.unit else { return Spans::new() };
     let text = number.map_or(String::new(), |number| format!("{} {unit}", prose::compact(number)));
     Spans::of(Tone::Dim, &format!("{GAP}{}", pad_left(&text, NUMBER_COLUMNS + 1 + unit.len())))
 }
@@ -192,11 +159,11 @@ pub fn reason(report: &TrialReport) -> String {
     reasons.join("; ")
 }
 
-fn doing(head: &TrialHead, live: &Live) -> String {
+fn doing<'a>(head: &'a TrialHead, live: &'a Live) -> &'a str {
     match live.phase {
-        _ if !live.doing.is_empty() => live.doing.clone(),
-        Phase::Agent => head.agent.clone(),
-        _ => String::new(),
+        _ if !live.doing.is_empty() => &live.doing,
+        Phase::Agent => &head.agent,
+        _ => "",
     }
 }
 
@@ -208,11 +175,6 @@ fn stage(phase: Phase) -> &'static str {
         Phase::Tests => "tests",
         Phase::Collect => "save",
     }
-}
-
-pub fn spinner(now: Timestamp) -> &'static str {
-    let step = (now.as_millisecond() / SPINNER_STEP_MILLISECONDS).rem_euclid(SPINNER.len() as i64);
-    SPINNER[step as usize]
 }
 
 /// A time that is still growing, in whole seconds: tenths would flicker.
@@ -242,9 +204,10 @@ mod tests {
             script.start(id).finish(id, report);
         }
         let memo = Memo::of(&script.state);
+        let layout = Layout::of(&memo, room);
         let lines: Vec<String> = script.state.trials[..reports.len()]
             .iter()
-            .map(|trial| finished(&trial.head, &trial.report, &memo, room).render(Palette::new(false)))
+            .map(|trial| finished(&trial.head, &trial.report, &memo, &layout).render(Palette::new(false)))
             .collect();
         lines.join("\n")
     }

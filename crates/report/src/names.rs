@@ -7,11 +7,10 @@ use std::collections::BTreeSet;
 
 use terca_core::event::TrialHead;
 
+use crate::layout::{Layout, Room};
 use crate::width::{clean, pad, shorten, width};
 
 const UNWRITTEN: &str = "default";
-/// Columns wider than this are not aligned where there is no screen to fit: one long name would push all others apart.
-const WIDEST_ALIGNED: usize = 32;
 
 /// Which parts of a name this run needs, and how wide they get.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -21,6 +20,7 @@ pub struct Names {
     repetitions: bool,
     eval_width: usize,
     variant_width: usize,
+    number_width: usize,
 }
 
 impl Names {
@@ -31,8 +31,10 @@ impl Names {
             experiments: is_worth_naming(heads.iter().map(|head| head.experiment.as_str())),
             repetitions: heads.iter().any(|head| head.repetition > 1),
             eval_width: heads.iter().map(|head| width(&clean(&head.eval))).max().unwrap_or(0),
-            variant_width: 0,
+            ..Names::default()
         };
+        let highest = heads.iter().map(|head| head.repetition).max().unwrap_or(0);
+        names.number_width = width(&names.repetition(highest));
         let variants: BTreeSet<(&str, &str)> =
             heads.iter().map(|head| (head.environment.as_str(), head.experiment.as_str())).collect();
         names.variant_width = variants
@@ -73,14 +75,33 @@ impl Names {
         words([self.cell(head), self.repetition(head.repetition)])
     }
 
-    /// The same, with its parts aligned in columns and as long as they need be.
-    pub fn aligned(&self, head: &TrialHead) -> String {
-        self.columns(head, self.eval_width.min(WIDEST_ALIGNED), self.variant_width.min(WIDEST_ALIGNED), false)
+    /// How wide evals and variants get.
+    pub fn widths(&self) -> [usize; 2] {
+        [self.eval_width, self.variant_width]
     }
 
-    /// The same, with neither the eval nor the variant wider than `widest`.
-    pub fn aligned_within(&self, head: &TrialHead, widest: usize) -> String {
-        self.columns(head, self.eval_width.min(widest), self.variant_width.min(widest), true)
+    /// What a name in columns takes beside these two.
+    pub fn beside(&self) -> usize {
+        let [gap, space] =
+            [self.variant_width + self.number_width, self.variant_width.min(self.number_width)];
+        usize::from(gap > 0) * 2 + usize::from(space > 0) + self.number_width
+    }
+
+    /// How wide a name gets that has no columns.
+    pub fn longest(&self) -> usize {
+        self.eval_width + self.variant_width + self.beside() - usize::from(self.beside() > 0)
+    }
+
+    /// The same, with its parts aligned in columns.
+    pub fn aligned(&self, head: &TrialHead, layout: &Layout) -> String {
+        let cell = |text: &str, columns: usize| match layout.room {
+            Room::Unlimited => pad(text, columns),
+            Room::Columns(_) => pad(&shorten(text, columns), columns),
+        };
+        let eval = cell(&clean(&head.eval), layout.eval);
+        let variant = cell(&self.variant(&head.environment, &head.experiment), layout.variant);
+        let name = words([variant, pad(&self.repetition(head.repetition), self.number_width)]);
+        if name.is_empty() { eval } else { format!("{eval}  {name}") }
     }
 
     /// The name in `columns` at most, its number kept.
@@ -88,16 +109,6 @@ impl Names {
         let number = self.repetition(head.repetition);
         let room = if number.is_empty() { columns } else { columns.saturating_sub(width(&number) + 1) };
         words([shorten(&self.cell(head), room).into_owned(), number])
-    }
-
-    fn columns(&self, head: &TrialHead, of_eval: usize, of_variant: usize, cut: bool) -> String {
-        let cell = |text: &str, columns: usize| {
-            if cut { pad(&shorten(text, columns), columns) } else { pad(text, columns) }
-        };
-        let eval = cell(&clean(&head.eval), of_eval);
-        let variant = cell(&self.variant(&head.environment, &head.experiment), of_variant);
-        let name = words([variant, self.repetition(head.repetition)]);
-        if name.is_empty() { eval } else { format!("{eval}  {name}") }
     }
 }
 
@@ -143,13 +154,26 @@ mod tests {
     }
 
     #[test]
+    fn numbers_of_any_length_are_a_column() {
+        let heads = [head(1, "fib", "default", "default", 7), head(2, "fib", "default", "default", 100)];
+        let names = Names::of(&heads);
+        let layout = Layout { room: Room::Unlimited, eval: 3, variant: 0, unit: None };
+        assert_eq!(names.aligned(&heads[0], &layout), "fib  #07 ");
+        assert_eq!((names.beside(), names.longest()), (6, 8));
+    }
+
+    #[test]
     fn parts_are_aligned_and_cut_where_there_is_no_room() {
         let heads =
             [head(1, "fib", "gemini", "base", 1), head(2, "a-rather-long-eval", "gemini", "with-rules", 2)];
         let names = Names::of(&heads);
-        assert_eq!(names.aligned(&heads[0]), "fib                 gemini.base       #01");
-        assert_eq!(names.aligned(&heads[1]), "a-rather-long-eval  gemini.with-rules #02");
-        assert_eq!(names.aligned_within(&heads[1], 9), "a-ra…eval  gemi…ules #02");
+        let unlimited = Layout { room: Room::Unlimited, eval: 18, variant: 17, unit: None };
+        assert_eq!(names.aligned(&heads[0], &unlimited), "fib                 gemini.base       #01");
+        assert_eq!(names.aligned(&heads[1], &unlimited), "a-rather-long-eval  gemini.with-rules #02");
+        let narrow = Layout { room: Room::Columns(40), eval: 9, variant: 9, unit: None };
+        assert_eq!(names.aligned(&heads[1], &narrow), "a-ra…eval  gemi…ules #02");
+        assert_eq!((names.widths(), names.beside()), ([18, 17], 6));
+        assert_eq!(names.longest(), width(&names.trial(&heads[1])));
         assert_eq!(names.within(&heads[1], 14), "a-rat…ules #02");
     }
 }

@@ -5,11 +5,12 @@ use terca_core::outcome::TrialError;
 use terca_core::prose;
 use terca_core::state::RunState;
 
+use crate::layout::{Layout, Room};
 use crate::memo::Memo;
 use crate::spans::Spans;
 use crate::style::Tone;
 
-pub fn notice(event: &EventKind, state: &RunState, memo: &Memo) -> Option<Spans> {
+pub fn notice(event: &EventKind, state: &RunState, memo: &Memo, room: Room) -> Option<Spans> {
     match event {
         EventKind::Stopping { reason } => {
             Some(Spans::of(Tone::Fair, &format!("stopping: {}", reason.words())))
@@ -29,7 +30,10 @@ pub fn notice(event: &EventKind, state: &RunState, memo: &Memo) -> Option<Spans>
                 format!("again in {}", prose::duration(*wait_seconds))
             };
             let line = Spans::of(Tone::Trouble, "↻ retry").with(Tone::Plain, "  ");
-            Some(line.with(Tone::Plain, &format!("{}  {when}: {why}", memo.names.aligned(head))))
+            let layout = Layout::of(memo, room);
+            let name =
+                if layout.is_narrow() { memo.names.trial(head) } else { memo.names.aligned(head, &layout) };
+            Some(line.with(Tone::Plain, &format!("{name}  {when}: {why}")))
         }
         EventKind::VariantStopped { environment, experiment, error, trials } => {
             let rest = format!(

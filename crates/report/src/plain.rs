@@ -8,7 +8,8 @@ use terca_core::observer::Observer;
 use terca_core::state::RunState;
 
 use crate::header::{particulars, title};
-use crate::line::{self, Room};
+use crate::layout::{Layout, Room};
+use crate::line;
 use crate::memo::Memo;
 use crate::notices::notice;
 use crate::spans::Spans;
@@ -32,14 +33,15 @@ impl<W: Write> Plain<W> {
     fn trial_started(&mut self, id: u32, state: &RunState) {
         let (Some(memo), Some(trial)) = (&self.memo, state.trial(id)) else { return };
         let mut line = Spans::of(Tone::Dim, &format!("{} · start  ", no_counter(state)));
-        line.push(Tone::Dim, &memo.names.aligned(&trial.head));
+        line.push(Tone::Dim, &memo.names.aligned(&trial.head, &Layout::of(memo, Room::Unlimited)));
         self.write(&line);
     }
 
     fn trial_finished(&mut self, id: u32, state: &RunState) {
         let (Some(memo), Some(trial)) = (&self.memo, state.trial(id)) else { return };
         let mut line = Spans::of(Tone::Dim, &format!("{} ", counter(state)));
-        line.append(line::finished(&trial.head, &trial.report, memo, Room::Unlimited));
+        let layout = Layout::of(memo, Room::Unlimited);
+        line.append(line::finished(&trial.head, &trial.report, memo, &layout));
         self.write(&line);
     }
 
@@ -71,13 +73,13 @@ impl<W: Write> Observer for Plain<W> {
                 header.append(particulars(state));
                 self.write(&header);
             }
-            (Some(memo), _) => memo.note(event),
+            (Some(memo), _) => memo.note(event, state),
         }
         match &event.kind {
             EventKind::TrialStarted { trial } => self.trial_started(*trial, state),
             EventKind::TrialFinished { trial, .. } => self.trial_finished(*trial, state),
             kind => {
-                let told = self.memo.as_ref().and_then(|memo| notice(kind, state, memo));
+                let told = self.memo.as_ref().and_then(|memo| notice(kind, state, memo, Room::Unlimited));
                 told.iter().for_each(|line| self.write(line));
             }
         }

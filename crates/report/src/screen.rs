@@ -64,6 +64,12 @@ impl Screen {
         rows
     }
 
+    /// Whether any line has gone on in the next row.
+    pub(crate) fn is_wrapped(&self) -> bool {
+        let inner = self.0.borrow();
+        (0..inner.size.rows as u16).any(|row| inner.terminal.screen().row_wrapped(row))
+    }
+
     pub(crate) fn cursor(&self) -> (u16, u16) {
         self.0.borrow().terminal.screen().cursor_position()
     }

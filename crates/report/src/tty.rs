@@ -12,7 +12,8 @@ use terca_core::state::RunState;
 
 use crate::frame::frame;
 use crate::header::{particulars, title};
-use crate::line::{self, Room};
+use crate::layout::{Layout, Room};
+use crate::line;
 use crate::memo::Memo;
 use crate::notices::notice;
 use crate::painter::Painter;
@@ -30,7 +31,11 @@ pub struct Tty<W: Write> {
     memo: Option<Memo>,
     /// What is to be printed above the frame at the next draw.
     above: Vec<Above>,
+    /// Whether anything was printed below the header, which a blank line sets apart from it.
+    apart: bool,
     drawn_at: Option<Timestamp>,
+    /// The width of the screen when it was last drawn on.
+    columns: usize,
 }
 
 /// Lines are laid out when they are drawn, for the width that the screen has then.
@@ -54,7 +59,9 @@ impl<W: Write> Tty<W> {
             size: Box::new(size),
             memo: None,
             above: Vec::new(),
+            apart: false,
             drawn_at: None,
+            columns: Size::FALLBACK.usable_columns(),
         }
     }
 
@@ -63,9 +70,17 @@ impl<W: Write> Tty<W> {
         self.painter.finish();
     }
 
-    fn begin(&mut self, state: &RunState) {
-        self.memo = Some(Memo::of(state));
-        self.above.extend([title(state), particulars(state), Spans::new()].map(Above::Line));
+    fn begin(&mut self, now: Timestamp, state: &RunState) {
+        self.memo = Some(Memo { since: Some(now), ..Memo::of(state) });
+        self.above.extend([title(state), particulars(state)].map(Above::Line));
+        self.apart = false;
+    }
+
+    fn print(&mut self, line: Above) {
+        if !std::mem::replace(&mut self.apart, true) {
+            self.above.push(Above::Line(Spans::new()));
+        }
+        self.above.push(line);
     }
 
     fn is_due(&self, now: Timestamp) -> bool {
@@ -76,6 +91,7 @@ impl<W: Write> Tty<W> {
     fn draw(&mut self, now: Timestamp, state: &RunState) {
         let Some(memo) = &self.memo else { return };
         let size = (self.size)();
+        self.columns = size.usable_columns();
         let above: Vec<String> = self
             .above
             .drain(..)
@@ -97,7 +113,8 @@ impl Above {
             Above::Line(line) => Some(line.fit(columns)),
             Above::Trial(id) => {
                 let trial = state.trial(id)?;
-                Some(line::finished(&trial.head, &trial.report, memo, Room::Columns(columns)))
+                let layout = Layout::of(memo, Room::Columns(columns));
+                Some(line::finished(&trial.head, &trial.report, memo, &layout))
             }
         }
     }
@@ -106,19 +123,20 @@ impl Above {
 impl<W: Write> Observer for Tty<W> {
     fn event(&mut self, event: &Event, state: &RunState) {
         match (&mut self.memo, &event.kind) {
-            (None, _) | (_, EventKind::RunStarted { .. }) => self.begin(state),
-            (Some(memo), _) => memo.note(event),
+            (None, _) | (_, EventKind::RunStarted { .. }) => self.begin(event.at, state),
+            (Some(memo), _) => memo.note(event, state),
         }
         match &event.kind {
-            EventKind::TrialFinished { trial, .. } => self.above.push(Above::Trial(*trial)),
+            EventKind::TrialFinished { trial, .. } => self.print(Above::Trial(*trial)),
             EventKind::RunFinished { .. } => {
                 self.draw(event.at, state);
                 self.finish();
                 return;
             }
             kind => {
-                let told = self.memo.as_ref().and_then(|memo| notice(kind, state, memo));
-                self.above.extend(told.map(Above::Line));
+                let room = Room::Columns(self.columns);
+                let told = self.memo.as_ref().and_then(|memo| notice(kind, state, memo, room));
+                told.into_iter().for_each(|line| self.print(Above::Line(line)));
             }
         }
         if self.is_due(event.at) {

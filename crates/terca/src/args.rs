@@ -1,6 +1,8 @@
 //! The command line. Only what works is here.
 
 mod compare;
+#[cfg(test)]
+mod documented;
 mod help;
 mod past;
 mod report;

@@ -21,10 +21,18 @@ pub fn colour(choice: Colour, stream: &impl IsTerminal) -> bool {
         Colour::Never => false,
         Colour::Auto => {
             let refused = std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty());
-            let dumb = std::env::var_os("TERM").is_some_and(|term| term == "dumb");
-            stream.is_terminal() && !refused && !dumb
+            stream.is_terminal() && !refused && !is_dumb()
         }
     }
+}
+
+/// Whether people watch standard error on a terminal that can be painted on.
+pub fn is_lively() -> bool {
+    std::io::stderr().is_terminal() && !is_dumb()
+}
+
+fn is_dumb() -> bool {
+    std::env::var_os("TERM").is_some_and(|term| term == "dumb")
 }
 
 /// How wide what is written may be.

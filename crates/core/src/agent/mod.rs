@@ -1,8 +1,41 @@
 //! Agents: what Terca knows of each command-line coding agent, without any I/O.
 //!
-//! An agent is one file here: a [`Profile`] (facts), an [`Agent::invocation`] (how to start it) and a
-//! [`Decoder`] (how to read what it prints). They stand in one table, the built-in ones like any other, and
-//! each is tested with recorded streams.
+//! An agent is one file here: a [`Profile`] (facts), an [`Agent::invocation`] (how to start it) and a [`Decoder`]
+//! (how to read what it prints). They stand in one table, the built-in ones like any other, and each is tested with
+//! recorded streams.
+//!
+//! ```text
+//! variant ─► Inputs ─► invocation ─► argv, env, stdin, files to place      (the engine starts it)
+//! stdout, stderr, side files, a line at a time ─► Decoder ─► Records … ─► finish(exit) ─► Reading
+//! ```
+//!
+//! Why it is so:
+//!
+//! - **Pure.** A decoder that is fed lines can be tested with a recording, fuzzed, and run again on an old stream; a
+//!   function from inputs to an invocation is a table in a test. The engine has one way to start, time, tail and end
+//!   any of them.
+//! - **Exit status 0 is not success.** Agents end well after a 401, a 429 or a cut stream. Only the decoder knows
+//!   what the end of a session looks like, so [`Ending`] is its word: completed, crashed (judged if it has done
+//!   something), or failed, which is an error of the trial and never of the work.
+//! - **A figure that was not reported is `None`.** Zero would make the agent that says nothing the cheapest.
+//! - **What an agent cannot take is refused** ([`Capabilities`]) before anything runs: an experiment that never
+//!   reached the agent is not one.
+//! - **Side files** exist because some agents say more in a session file than on their output: usage, the model,
+//!   errors.
+//! - **Memory is flat.** Lines may be of any length ([`Line::Oversized`]), messages are handed on in parts.
+//!
+//! Rejected:
+//!
+//! - *A description of agents in data (YAML, TOML).* Every agent has its exceptions: how a prompt is escaped, what is
+//!   an aside, which of two totals is the right one. Code says that better than a language of our own would.
+//! - *Plug-ins.* An adapter is a few hundred lines, and worth nothing without the tests with the real program.
+//!   `command` is for the rest.
+//! - *One decoder for a family of agents that speak alike.* They differ exactly where it matters: what is counted,
+//!   and how it ends. What is really the same is a helper (`mcp_tools`, `litellm`), and forks share it by name
+//!   (`kilo` is made from `opencode`).
+//! - *Asking the agent for a summary at the end.* It costs tokens, is in no two versions the same, and is not there
+//!   when the agent dies.
+//! - *A terminal (pty) and its screen.* What a screen shows is not a protocol; every agent here has a headless mode.
 
 mod aider;
 pub mod cheat;
@@ -13,6 +46,7 @@ mod command;
 mod continue_cli;
 mod copilot;
 mod droid;
+mod flood;
 mod gemini_cli;
 mod goose;
 mod kilo;
@@ -26,6 +60,8 @@ mod pi;
 #[cfg(test)]
 mod playback;
 mod qwen_code;
+
+pub use flood::{Aside, Flood};
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
@@ -282,6 +318,13 @@ pub enum Line<'a> {
 }
 
 impl<'a> Line<'a> {
+    fn bytes(self) -> u64 {
+        match self {
+            Line::Text(text) => text.len() as u64,
+            Line::Oversized { bytes, .. } => bytes,
+        }
+    }
+
     /// The line as an event to be decoded, or what is said of one that is too long for that.
     fn event(self) -> Result<&'a str, Step> {
         match self {
@@ -296,6 +339,15 @@ impl<'a> Line<'a> {
 /// Reads an agent's output, a line at a time.
 pub trait Decoder: Send {
     fn stdout(&mut self, line: Line<'_>) -> Vec<Record>;
+    /// What a line of standard output is, by its beginning, if it is nothing that a count, a figure or an ending rests
+    /// on. Of a [`Flood`] of such lines not all are handed over.
+    fn aside(&self, _beginning: &[u8]) -> Option<Aside> {
+        None
+    }
+    /// So many of them were not. What was held back until now is handed on.
+    fn passed_over(&mut self, _lines: u64) -> Vec<Record> {
+        Vec::new()
+    }
     fn stderr(&mut self, _line: Line<'_>) {}
     /// A line of one of the [`SideFile`]s, read after the agent has ended.
     fn side_line(&mut self, _label: &str, _line: &str) {}

@@ -4,6 +4,7 @@ use camino::{Utf8Path, Utf8PathBuf};
 use terca_core::config::suite::{Action, ShellCommand};
 use terca_core::outcome::ErrorKind;
 use terca_core::prose;
+use terca_core::transcript::Usage;
 
 use super::Stop;
 use super::bench::{Bench, Shell};
@@ -82,6 +83,7 @@ pub(super) fn run(
     env: &Environment<'_>,
 ) -> Result<(), Stop> {
     bench.log.section(&format!("{what}: {}", command.command.trim_end()))?;
+    bench.doing(&format!("$ {}", command.command.trim_start()), Usage::default());
     let env = env(bench, &command.dir);
     let workspace = bench.room.workspace.clone();
     // What it leaves running, a database say, is there for the agent and ends with it.

@@ -6,6 +6,7 @@ use std::time::Duration;
 use camino::{Utf8Path, Utf8PathBuf};
 use terca_core::event::{EventKind, Phase};
 use terca_core::matrix::TrialSpec;
+use terca_core::transcript::Usage;
 
 use super::session::Seat;
 use super::{Context, Stop, attempts};
@@ -128,6 +129,13 @@ impl<'a> Bench<'a> {
 
     pub(super) fn phase(&self, phase: Phase) {
         (self.emit)(EventKind::PhaseStarted { trial: self.trial.id, phase });
+    }
+
+    /// Tells whoever watches about something that may take a while.
+    pub(super) fn doing(&self, what: &str, usage: Usage) {
+        let first = what.trim().lines().next().unwrap_or_default();
+        let doing = self.context.mask.text(first);
+        (self.emit)(EventKind::Progress { trial: self.trial.id, doing, usage });
     }
 
     /// Where the trial's agent works.

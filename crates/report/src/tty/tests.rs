@@ -31,7 +31,7 @@ fn run_at(trials: u32, concurrency: u32, step: f64) -> Script {
         script.start(id);
     }
     for id in 1..=trials {
-        script.pass(step).phase(id, Phase::Agent).pass(step).doing(id, "run_shell_command npm test", 900);
+        script.pass(step).phase(id, Phase::Agent).pass(step).doing(id, "$ npm test", 900);
         script.pass(step).finish(id, &fixture::passed(0.9));
         if id + concurrency <= trials {
             script.start(id + concurrency);
@@ -93,6 +93,86 @@ fn the_screen_in_the_middle_of_a_run() {
         }
     });
     insta::assert_snapshot!("tty_in_the_middle", seen);
+}
+
+/// From the first start to Ctrl+C, with every kind of ending and a second attempt on the way.
+fn eventful_run() -> Script {
+    let mut script = Script::new(fixture::heads(5, 4, 2), 8);
+    for id in 1..=8 {
+        script.start(id).pass(1.0);
+    }
+    for id in 1..=8 {
+        script.phase(id, Phase::Agent).pass(3.0).doing(
+            id,
+            "$ npm test -- --watch=false",
+            u64::from(id) * 4_321,
+        );
+    }
+    for (id, report) in [
+        (1, fixture::passed(32.0)),
+        (2, fixture::failed(35.0, "check-file", "fib.js does not exist")),
+        (3, fixture::partial(38.0, 0.5)),
+        (4, fixture::error("`npm ci`: exit status 1")),
+    ] {
+        script.finish(id, &report).start(id + 8).pass(4.0);
+    }
+    let report = Box::new(fixture::error("429 Too Many Requests"));
+    script.add(EventKind::AttemptFailed { trial: 5, report, wait_seconds: 20.0 }).start(13);
+    script.pass(2.0).stop(StopReason::Interrupted);
+    for id in [6, 7, 8, 9, 10, 11, 12, 13] {
+        script.pass(0.5).finish(id, &fixture::interrupted(3.0));
+    }
+    script.end(RunStatus::Interrupted);
+    script
+}
+
+#[test]
+fn moments_of_a_run_at_several_sizes() {
+    let script = eventful_run();
+    let at =
+        |wanted: fn(&EventKind) -> bool| script.events.iter().rposition(|event| wanted(&event.kind)).unwrap();
+    let moments = [
+        ("everything has just begun", 8),
+        ("agents at work", at(|kind| matches!(kind, EventKind::Progress { .. }))),
+        ("some have ended", at(|kind| matches!(kind, EventKind::AttemptFailed { .. })) + 1),
+        ("Ctrl+C", at(|kind| matches!(kind, EventKind::Stopping { .. }))),
+        ("the end", script.events.len() - 1),
+    ];
+    for (columns, rows) in [(40, 18), (60, 18), (80, 24), (120, 30), (200, 30), (80, 8), (80, 4)] {
+        let screen = Screen::new(Size { columns, rows });
+        let (mut tty, _) = tty(&screen);
+        let mut seen = String::new();
+        play(&script, &mut tty, |number| {
+            let lines = screen.text();
+            assert!(!screen.is_wrapped(), "{columns}x{rows} after {number}: {lines}");
+            if let Some((name, _)) = moments.iter().find(|(_, moment)| *moment == number) {
+                seen += &format!("──── {name}\n{lines}\n");
+            }
+        });
+        insta::assert_snapshot!(format!("tty_moments_{columns}x{rows}"), seen);
+    }
+}
+
+#[test]
+fn what_does_not_change_is_not_painted_again() {
+    let screen = Screen::new(SIZE);
+    let (mut tty, _) = tty(&screen);
+    let mut script = Script::new(fixture::heads(4, 1, 1), 4);
+    for id in 1..=4 {
+        script.start(id).phase(id, Phase::Agent).doing(id, &format!("$ step {id}"), 900);
+    }
+    play(&script, &mut tty, |_| {});
+    // Times stand at whole seconds, so within one there is nothing to be told.
+    tty.tick(script.now + SignedDuration::from_millis(150), &script.state);
+    let before = screen.writes().len();
+    for tenth in 3..9 {
+        tty.tick(script.now + SignedDuration::from_millis(tenth * 100), &script.state);
+    }
+    assert_eq!(screen.writes().len(), before);
+    script.pass(0.95).doing(3, "$ another", 950);
+    tty.event(script.events.last().unwrap(), &script.state);
+    let painted = screen.writes().pop().unwrap();
+    assert!(painted.contains("$ another") && !painted.contains("$ step"), "{painted:?}");
 }
 
 #[test]
@@ -195,7 +275,7 @@ fn hostile_names_cannot_touch_the_screen() {
     play(&script, &mut tty, |_| {});
     for write in screen.writes() {
         let sequences: Vec<&str> = write.split('\u{1b}').skip(1).collect();
-        let ours = ["[?2026", "[?25", "[?7", "[K", "[J", "[1A", "[2A"];
+        let ours = ["[?2026", "[?25", "[?7", "[K", "[J", "[1A", "[2A", "[3A"];
         assert!(sequences.iter().all(|text| ours.iter().any(|ours| text.starts_with(ours))), "{sequences:?}");
     }
     let rows = screen.everything();

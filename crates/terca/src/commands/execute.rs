@@ -1,6 +1,6 @@
 //! What `run` and `resume` have in common: from a plan and an open folder to results.
 
-use std::io::{self, IsTerminal};
+use std::io;
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, Sender};
 
@@ -212,7 +212,7 @@ fn observer(format: Format, common: &Common) -> Box<dyn Observer> {
     match format {
         Format::Json => Box::new(JsonLines::new(screen::stream(io::stdout(), Printed::Json))),
         Format::Tty => Box::new(Tty::new(screen::stream(io::stderr(), Printed::Text), palette)),
-        Format::Auto if io::stderr().is_terminal() => Box::new(Tty::new(io::stderr(), palette)),
+        Format::Auto if screen::is_lively() => Box::new(Tty::new(io::stderr(), palette)),
         Format::Auto | Format::Plain => {
             Box::new(Plain::new(screen::stream(io::stderr(), Printed::Text), palette))
         }

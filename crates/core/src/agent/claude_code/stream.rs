@@ -9,7 +9,7 @@ use super::errors::classify;
 use super::figures::{Figures, plain};
 use super::wire::{Block, Event, Message, SessionResult, Stamped, System};
 use crate::agent::mcp_tools::server_of;
-use crate::agent::{Decoder, Ending, Line, Reading};
+use crate::agent::{Aside, Decoder, Ending, Line, Reading};
 use crate::delivery::{McpDelivery, McpStatus};
 use crate::grade::Exit;
 use crate::outcome::{ErrorKind, TrialError};
@@ -201,6 +201,15 @@ impl Decoder for Stream {
         let time = serde_json::from_str::<Stamped>(text).ok().and_then(|stamped| stamped.timestamp);
         let record = |step| Record { time: time.clone(), line: number, step };
         self.event(event).into_iter().map(record).collect()
+    }
+
+    fn aside(&self, beginning: &[u8]) -> Option<Aside> {
+        beginning.starts_with(br#"{"type":"user""#).then_some(Aside::Output)
+    }
+
+    fn passed_over(&mut self, lines: u64) -> Vec<Record> {
+        self.line += lines;
+        Vec::new()
     }
 
     fn stderr(&mut self, line: Line<'_>) {

@@ -7,7 +7,7 @@ use serde_json::Value;
 use super::errors::classify;
 use super::wire::{Event, EventError, EventType, ResultStats, SessionLine, SessionTokens};
 use crate::agent::mcp_tools::server_of;
-use crate::agent::{Decoder, Ending, LONGEST_MESSAGE, Line, Reading, note};
+use crate::agent::{Aside, Decoder, Ending, LONGEST_MESSAGE, Line, Reading, note};
 use crate::delivery::{McpDelivery, McpStatus};
 use crate::grade::Exit;
 use crate::outcome::{ErrorKind, TrialError};
@@ -230,6 +230,20 @@ impl Decoder for Stream {
         };
         let event = serde_json::from_str::<Event>(text).ok();
         event.and_then(|event| self.event(event)).unwrap_or_default()
+    }
+
+    fn aside(&self, beginning: &[u8]) -> Option<Aside> {
+        let rest = beginning.strip_prefix(br#"{"type":""#)?;
+        if rest.starts_with(b"message\"") {
+            Some(Aside::Words)
+        } else {
+            rest.starts_with(b"tool_result\"").then_some(Aside::Output)
+        }
+    }
+
+    fn passed_over(&mut self, lines: u64) -> Vec<Record> {
+        self.line += lines;
+        self.flush()
     }
 
     fn stderr(&mut self, line: Line<'_>) {

@@ -7,7 +7,7 @@ use serde_json::Value;
 use super::errors::classify;
 use super::wire::{Block, Content, Event, Message, Outcome, SessionLine, System, Tokens};
 use crate::agent::mcp_tools::server_of;
-use crate::agent::{Decoder, Ending, Line, Reading};
+use crate::agent::{Aside, Decoder, Ending, Line, Reading};
 use crate::delivery::{McpDelivery, McpStatus};
 use crate::grade::Exit;
 use crate::outcome::{ErrorKind, TrialError};
@@ -81,11 +81,13 @@ impl Stream {
         match block {
             Block::Text { text } => Some(Step::Message { role, text }),
             Block::Thinking { thinking } => Some(Step::Reasoning { text: thinking }),
-            Block::ToolUse { id, name, input } => Some(self.tool_use(id, name, input)),
+            Block::ToolUse { id, name, input } if role == Role::Assistant => {
+                Some(self.tool_use(id, name, input))
+            }
             Block::ToolResult { tool_use_id, is_error, content } => {
                 Some(Step::ToolResult { id: tool_use_id, ok: !is_error, output: plain(content) })
             }
-            Block::Other => None,
+            Block::ToolUse { .. } | Block::Other => None,
         }
     }
 
@@ -201,6 +203,15 @@ impl Decoder for Stream {
         };
         let line = self.line;
         steps.into_iter().map(|step| Record { time: None, line, step }).collect()
+    }
+
+    fn aside(&self, beginning: &[u8]) -> Option<Aside> {
+        beginning.starts_with(br#"{"type":"user""#).then_some(Aside::Output)
+    }
+
+    fn passed_over(&mut self, lines: u64) -> Vec<Record> {
+        self.line += lines;
+        Vec::new()
     }
 
     fn stderr(&mut self, line: Line<'_>) {

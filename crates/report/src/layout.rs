@@ -1,0 +1,152 @@
+//! Which columns the lines of trials have: the same for all of them, and for the whole run at one width.
+//!
+//! Names may be long and screens are narrow, so something has to give. What an agent is doing, or why a trial failed,
+//! is worth a part of a long name; the tokens of each trial are the first to go, since the last line has their sum.
+
+use crate::memo::Memo;
+
+/// Below this there is no room for columns.
+const NARROW: usize = 60;
+/// `✓ 0.50 ` and `· agent`, with what sets it apart.
+const LEAD: usize = 2 + WORD_COLUMNS + GAP.len();
+/// `0.50` and `agent`.
+pub(crate) const WORD_COLUMNS: usize = 5;
+/// `1m 05s`.
+pub(crate) const TIME_COLUMNS: usize = 6;
+/// `999.9k`.
+pub(crate) const NUMBER_COLUMNS: usize = 6;
+pub(crate) const GAP: &str = "  ";
+/// Columns wider than this are not aligned where there is no screen to fit: one long name would push all others apart.
+const WIDEST_ALIGNED: usize = 32;
+/// No name is cut to less than this for the sake of what follows it.
+const SHORTEST_NAME: usize = 12;
+
+/// How much room a line has.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Room {
+    /// A file or a pipe: nothing is cut.
+    Unlimited,
+    /// A screen.
+    Columns(usize),
+}
+
+impl Room {
+    pub(crate) fn columns(self) -> usize {
+        match self {
+            Room::Unlimited => usize::MAX,
+            Room::Columns(columns) => columns,
+        }
+    }
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Layout {
+    pub room: Room,
+    pub eval: usize,
+    pub variant: usize,
+    /// The unit of the tokens; without one there is no column for them.
+    pub unit: Option<&'static str>,
+}
+
+impl Layout {
+    pub fn of(memo: &Memo, room: Room) -> Self {
+        let wanted = memo.names.widths();
+        let layout = match room {
+            Room::Unlimited => {
+                let [eval, variant] = wanted.map(|wanted| wanted.min(WIDEST_ALIGNED));
+                Layout { room, eval, variant, unit: Some("tokens") }
+            }
+            Room::Columns(columns) => Layout::within(memo, columns),
+        };
+        Layout { unit: layout.unit.filter(|_| memo.tokens), ..layout }
+    }
+
+    pub fn is_narrow(&self) -> bool {
+        self.room.columns() < NARROW
+    }
+
+    /// The same whether or not tokens have been told of by now: the first report must not move the names.
+    fn within(memo: &Memo, columns: usize) -> Self {
+        let room = Room::Columns(columns);
+        let wanted = memo.names.widths().map(|wanted| wanted.min(columns / 4));
+        let beside = LEAD + memo.names.beside() + GAP.len() + TIME_COLUMNS + GAP.len();
+        let left = |unit: Option<&str>, detail: usize| {
+            let tokens = unit.map_or(0, |unit| GAP.len() + NUMBER_COLUMNS + 1 + unit.len());
+            columns.saturating_sub(beside + tokens + detail)
+        };
+        // How much of what an agent is doing is to be seen, and how short names may get for it.
+        for (unit, detail, shortest) in
+            [(Some("tokens"), 32, usize::MAX), (Some("tok"), 16, SHORTEST_NAME), (None, 16, SHORTEST_NAME)]
+        {
+            if let Some([eval, variant]) = share(wanted, left(unit, detail), shortest) {
+                return Layout { room, eval, variant, unit };
+            }
+        }
+        let [eval, variant] = wanted.map(|wanted| wanted.min(SHORTEST_NAME));
+        Layout { room, eval, variant, unit: None }
+    }
+}
+
+/// Widths of two names that fit together: the wider one gives first, and none more than down to the shortest.
+fn share([one, other]: [usize; 2], columns: usize, shortest: usize) -> Option<[usize; 2]> {
+    let excess = (one + other).saturating_sub(columns);
+    let of_wider = excess.min(one.abs_diff(other));
+    let (of_each, odd) = ((excess - of_wider) / 2, (excess - of_wider) % 2);
+    let (of_one, of_other) = if one > other { (of_wider, 0) } else { (0, of_wider) };
+    let widths = [one - (of_one + of_each + odd).min(one), other - (of_other + of_each).min(other)];
+    let is_long_enough = |(width, wanted): (&usize, usize)| *width >= wanted.min(shortest);
+    widths.iter().zip([one, other]).all(is_long_enough).then_some(widths)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::fixture::{self, Script};
+
+    #[test]
+    fn the_wider_name_gives_first() {
+        for (wanted, columns, shared) in [
+            ([10, 10], 20, Some([10, 10])),
+            ([20, 15], 33, Some([18, 15])),
+            ([15, 20], 27, Some([13, 14])),
+            ([15, 20], 24, Some([12, 12])),
+            ([15, 20], 23, None),
+            ([4, 20], 16, Some([4, 12])),
+            ([4, 20], 15, None),
+            ([0, 0], 0, Some([0, 0])),
+        ] {
+            assert_eq!(share(wanted, columns, 12), shared, "{wanted:?} in {columns}");
+        }
+        assert_eq!(share([15, 20], 34, usize::MAX), None, "nothing may be cut");
+    }
+
+    #[test]
+    fn what_there_is_room_for() {
+        let mut script = Script::new(fixture::heads(4, 4, 2), 1);
+        script.start(1).finish(1, &fixture::passed(20.0));
+        let memo = Memo::of(&script.state);
+        let layout = |columns| {
+            let Layout { eval, variant, unit, .. } = Layout::of(&memo, Room::Columns(columns));
+            (eval, variant, unit)
+        };
+        // `fib-recursive` and `gemini.with-rules`, when they are whole.
+        assert_eq!(layout(199), (13, 17, Some("tokens")));
+        assert_eq!(layout(119), (13, 17, Some("tokens")));
+        assert_eq!(layout(99), (13, 17, Some("tok")));
+        assert_eq!(layout(79), (13, 13, Some("tok")));
+        assert_eq!(layout(69), (13, 15, None));
+        assert_eq!(layout(60), (12, 12, None));
+    }
+
+    #[test]
+    fn names_stay_where_they_are_when_tokens_are_told_of() {
+        let mut script = Script::new(fixture::heads(4, 4, 2), 1);
+        let before = Memo::of(&script.state);
+        script.start(1).finish(1, &fixture::passed(20.0));
+        let after = Memo::of(&script.state);
+        for columns in 60..200 {
+            let [one, other] = [&before, &after].map(|memo| Layout::of(memo, Room::Columns(columns)));
+            assert_eq!((one.eval, one.variant), (other.eval, other.variant), "{columns}");
+        }
+    }
+}

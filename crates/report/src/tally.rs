@@ -1,0 +1,117 @@
+//! How trials ended and what they have used, in one line: `12 passed · 2 failed  312.0k tokens  $0.820`.
+
+use terca_core::outcome::Status;
+use terca_core::prose;
+use terca_core::state::{Counts, RunState};
+
+use crate::layout::GAP;
+use crate::line::mark;
+use crate::memo::Memo;
+use crate::spans::Spans;
+use crate::style::Tone;
+
+/// In as many words as there is room for. Empty while there is nothing to tell.
+pub fn tally(state: &RunState, memo: &Memo, columns: usize) -> Spans {
+    let counts = &state.counts;
+    let spent = memo.spent.with_live(state);
+    let [long, short] = ["tokens", "tok"].map(|unit| dim(spent.tokens_in(unit)));
+    let cost = dim(spent.dollars());
+    let [words, marks] = [in_words(counts), in_marks(counts)];
+    let candidates = [
+        join([words, long, cost.clone()]),
+        join([marks.clone(), short, cost.clone()]),
+        join([marks.clone(), cost]),
+    ];
+    candidates.into_iter().find(|line| line.width() <= columns).unwrap_or(marks)
+}
+
+/// What was spent, by itself.
+pub(crate) fn cost(state: &RunState, memo: &Memo) -> Spans {
+    dim(memo.spent.with_live(state).dollars())
+}
+
+fn dim(text: Option<String>) -> Spans {
+    text.map_or_else(Spans::new, |text| Spans::of(Tone::Dim, &text))
+}
+
+/// How trials ended, and how many did; only what there is.
+pub(crate) fn endings(counts: &Counts) -> impl Iterator<Item = (Status, usize)> {
+    [
+        (Status::Passed, counts.passed),
+        (Status::Partial, counts.partial),
+        (Status::Failed, counts.failed),
+        (Status::Error, counts.errors),
+        (Status::Interrupted, counts.interrupted),
+    ]
+    .into_iter()
+    .filter(|(_, number)| *number > 0)
+}
+
+/// `25 passed · 2 partial · 1 error`.
+fn in_words(counts: &Counts) -> Spans {
+    let mut words = Spans::new();
+    for (status, number) in endings(counts) {
+        if !words.is_empty() {
+            words.push(Tone::Dim, " · ");
+        }
+        words.push(Tone::of_status(status), &ending(status, number));
+    }
+    words
+}
+
+/// `25 passed`, `1 error`, `2 errors`.
+pub fn ending(status: Status, number: usize) -> String {
+    match status {
+        Status::Error => prose::count(number, "error"),
+        _ => format!("{number} {}", status.word()),
+    }
+}
+
+/// `✓ 25  ◐ 2  ! 1`.
+pub(crate) fn in_marks(counts: &Counts) -> Spans {
+    let mut marks = Spans::new();
+    for (status, number) in endings(counts) {
+        if !marks.is_empty() {
+            marks.push(Tone::Plain, GAP);
+        }
+        marks.push(Tone::of_status(status), &format!("{} {number}", mark(status)));
+    }
+    marks
+}
+
+/// Those that say something, apart from each other.
+pub(crate) fn join<const N: usize>(parts: [Spans; N]) -> Spans {
+    let mut joined = Spans::new();
+    for part in parts.into_iter().filter(|part| !part.is_empty()) {
+        if !joined.is_empty() {
+            joined.push(Tone::Plain, GAP);
+        }
+        joined.append(part);
+    }
+    joined
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::fixture::{self, Script};
+    use crate::style::Palette;
+
+    fn shown(script: &Script, columns: usize) -> String {
+        tally(&script.state, &Memo::of(&script.state), columns).render(Palette::new(false))
+    }
+
+    #[test]
+    fn as_many_words_as_there_is_room_for() {
+        let script = fixture::busy_run();
+        for (columns, line) in [
+            (79, "12 passed · 1 partial · 2 failed · 1 error  1.6M tokens  $0.576"),
+            (59, "✓ 12  ◐ 1  ✗ 2  ! 1  1.6M tok  $0.576"),
+            (30, "✓ 12  ◐ 1  ✗ 2  ! 1  $0.576"),
+            (20, "✓ 12  ◐ 1  ✗ 2  ! 1"),
+        ] {
+            assert_eq!(shown(&script, columns), line, "{columns}");
+        }
+        assert_eq!(shown(&Script::new(fixture::heads(1, 1, 1), 1), 79), "");
+    }
+}
