@@ -19,7 +19,7 @@ pub enum Aside {
 }
 
 /// So many bytes of asides are decoded between two events that count. No tool's output is as long, and no answer.
-const MOST: u64 = 8 * 1024 * 1024;
+const MOST: u64 = 4 * 1024 * 1024;
 
 /// A decoder that is handed what it needs.
 #[expect(missing_debug_implementations, reason = "a decoder has none")]
