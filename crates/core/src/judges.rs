@@ -5,7 +5,7 @@ use crate::config::suite::{AgentChoice, Eval};
 use crate::diagnostic::{Diagnostic, Diagnostics};
 use crate::explain::Code;
 use crate::grade::{JudgeTest, TestKind, TestSpec};
-use crate::matrix::{Case, Plan, Variant};
+use crate::plan::{Case, Plan, Variant};
 
 impl Plan {
     /// Every agent that takes part, those that judge included.

@@ -13,6 +13,7 @@
 pub mod activity;
 pub mod adaptive;
 pub mod agent;
+mod arguments;
 pub mod bodies;
 pub mod compare;
 pub mod config;
@@ -37,6 +38,7 @@ pub mod mcp;
 pub mod merge;
 pub mod observer;
 pub mod outcome;
+pub mod plan;
 pub mod proof;
 pub mod prose;
 pub mod queue;

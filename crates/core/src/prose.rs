@@ -103,6 +103,21 @@ fn edit_distance(a: &[char], b: &[char]) -> usize {
     rows[a.len()][b.len()]
 }
 
+/// The first line that says something, as far as one looks at it.
+pub(crate) fn first_line(text: &str) -> String {
+    const LONGEST: usize = 200;
+    let line = text.lines().map(str::trim).find(|line| !line.is_empty()).unwrap_or_default();
+    // Most lines are short or plain, and there may be millions of them.
+    if line.len() <= LONGEST {
+        return line.to_owned();
+    }
+    let end = match line.as_bytes()[..LONGEST].is_ascii() {
+        true => LONGEST,
+        false => line.char_indices().nth(LONGEST).map_or(line.len(), |(end, _)| end),
+    };
+    line[..end].to_owned()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -15,12 +15,6 @@ pub struct Selection {
     pub environments: Vec<String>,
 }
 
-impl Selection {
-    pub fn is_everything(&self) -> bool {
-        self.evals.is_empty() && self.experiments.is_empty() && self.environments.is_empty()
-    }
-}
-
 #[derive(Debug)]
 pub struct Selected<'a> {
     pub evals: Vec<&'a Eval>,

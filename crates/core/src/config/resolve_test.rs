@@ -18,17 +18,6 @@ use crate::grade::{Budget, ChangedFiles, Glob, JudgeTest, PathPattern, TestKind,
 use crate::prose;
 use crate::source::Located;
 
-const KINDS: [&str; 8] = [
-    "commandSuccess",
-    "fileExists",
-    "fileContains",
-    "commandScore",
-    "transcript",
-    "changedFiles",
-    "budget",
-    "judge",
-];
-
 pub(super) fn tests(raw: Vec<RawTest>, resolver: &mut Resolver<'_>) -> Vec<TestSpec> {
     let mut names = Vec::new();
     let mut tests = Vec::new();
@@ -66,7 +55,7 @@ fn single_kind(raw: &RawTest, resolver: &mut Resolver<'_>) -> Option<Located<Raw
             resolver.problems.push(
                 Diagnostic::error(Code::AsksNothing, "a test needs a kind")
                     .at(raw.place, "this test verifies nothing")
-                    .help(format!("the kinds are {}", prose::quoted_list(&KINDS, "and"))),
+                    .help(format!("the kinds are {}", prose::quoted_list(&RawTestKind::KEYS, "and"))),
             );
             None
         }
@@ -92,21 +81,15 @@ fn resolved(kind: Located<RawTestKind>, resolver: &mut Resolver<'_>) -> Option<T
         RawTestKind::CommandSuccess { command, output_contains, output_matches } => {
             Some(TestKind::CommandSuccess {
                 command: command.value,
-                output_contains: output_contains.map(|text| text.value),
-                output_matches: match output_matches {
-                    Some(pattern) => Some(regex(&pattern, resolver)?),
-                    None => None,
-                },
+                output_contains: value(output_contains),
+                output_matches: if_given(output_matches, |pattern| regex(&pattern, resolver))?,
             })
         }
         RawTestKind::FileExists(paths) => Some(TestKind::FileExists(all(&paths, resolver, pattern)?)),
         RawTestKind::FileContains { path, text, matches } => Some(TestKind::FileContains {
             path: workspace_path(&path, resolver)?,
-            text: text.map(|text| text.value),
-            matches: match matches {
-                Some(pattern) => Some(regex(&pattern, resolver)?),
-                None => None,
-            },
+            text: value(text),
+            matches: if_given(matches, |pattern| regex(&pattern, resolver))?,
         }),
         RawTestKind::CommandScore(command) => Some(TestKind::CommandScore { command: command.value }),
         RawTestKind::Transcript { used_tool, not_used_tool, output_contains, max_tool_calls } => {
@@ -115,32 +98,25 @@ fn resolved(kind: Located<RawTestKind>, resolver: &mut Resolver<'_>) -> Option<T
             Some(TestKind::Transcript(TranscriptTest {
                 used_tool: used?,
                 not_used_tool: not_used?,
-                output_contains: output_contains.map(|text| text.value),
-                max_tool_calls: max_tool_calls.map(|calls| calls.value),
+                output_contains: value(output_contains),
+                max_tool_calls: value(max_tool_calls),
             }))
         }
         RawTestKind::ChangedFiles { only, never } => {
-            let only = only.map(|only| all(&only, resolver, path_glob));
+            let only = if_given(only, |only| all(&only, resolver, path_glob));
             let never = all(&never, resolver, path_glob);
-            let only = match only {
-                Some(only) => Some(only?),
-                None => None,
-            };
-            Some(TestKind::ChangedFiles(ChangedFiles { only, never: never? }))
+            Some(TestKind::ChangedFiles(ChangedFiles { only: only?, never: never? }))
         }
         RawTestKind::Budget { max_tokens, max_cost_usd, max_seconds, max_requests } => {
             Some(TestKind::Budget(Budget {
-                max_tokens: max_tokens.map(|tokens| tokens.value),
-                max_cost_usd: max_cost_usd.map(|cost| cost.value),
-                max_seconds: max_seconds.map(|seconds| seconds.value),
-                max_requests: max_requests.map(|requests| requests.value),
+                max_tokens: value(max_tokens),
+                max_cost_usd: value(max_cost_usd),
+                max_seconds: value(max_seconds),
+                max_requests: value(max_requests),
             }))
         }
         RawTestKind::Judge { rubric, agent, model, config, pass_score } => {
-            let agent = match agent {
-                Some(agent) => Some(judge_agent(&agent, config.as_ref(), resolver)?),
-                None => None,
-            };
+            let agent = if_given(agent, |agent| judge_agent(&agent, config.as_ref(), resolver))?;
             if let (None, Some(config)) = (&agent, &config) {
                 resolver.problems.push(
                     Diagnostic::error(Code::MisplacedKey, "`config` of a judge without an `agent`")
@@ -152,12 +128,24 @@ fn resolved(kind: Located<RawTestKind>, resolver: &mut Resolver<'_>) -> Option<T
             Some(TestKind::Judge(JudgeTest {
                 rubric: rubric.value,
                 agent,
-                model: model.map(|model| model.value),
-                config: config.map(|config| config.value),
-                pass_score: pass_score.map(|score| score.value),
+                model: value(model),
+                config: value(config),
+                pass_score: value(pass_score),
                 place: kind.place,
             }))
         }
+    }
+}
+
+fn value<T>(given: Option<Located<T>>) -> Option<T> {
+    given.map(|given| given.value)
+}
+
+/// Nothing stays nothing; what is given and wrong is no test at all.
+fn if_given<T, U>(given: Option<T>, resolve: impl FnOnce(T) -> Option<U>) -> Option<Option<U>> {
+    match given {
+        Some(given) => resolve(given).map(Some),
+        None => Some(None),
     }
 }
 

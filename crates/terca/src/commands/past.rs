@@ -7,7 +7,7 @@ use serde::Deserialize;
 use terca_core::event::TrialHead;
 use terca_core::explain::Code;
 use terca_core::fingerprint::CasePrint;
-use terca_core::matrix::TrialSpec;
+use terca_core::plan::TrialSpec;
 use terca_core::state::RunState;
 use terca_engine::runs;
 

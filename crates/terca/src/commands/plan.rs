@@ -9,7 +9,8 @@ use terca_core::config::suite::AgentChoice;
 use terca_core::diagnostic::{Diagnostic, Diagnostics, Style};
 use terca_core::event::TrialHead;
 use terca_core::explain::Code;
-use terca_core::matrix::{Overrides, Plan, TrialSpec, expand};
+use terca_core::matrix::{Overrides, expand};
+use terca_core::plan::{Plan, TrialSpec};
 use terca_core::proof;
 use terca_core::prose;
 use terca_core::schedule;
@@ -22,7 +23,7 @@ use terca_engine::environment::Host;
 
 use super::MISUSE;
 use super::refusal::Refusal;
-use crate::args::{Common, RunArgs, SelectionArgs};
+use crate::args::{Common, NameArgs, RunArgs, SelectionArgs};
 use crate::screen;
 
 pub(super) struct Planned {
@@ -102,11 +103,8 @@ fn make_by(
     let mut problems = loaded.problems;
     let overrides = overrides(selection, &mut problems);
     let planned = loaded.suite.map(|mut suite| {
-        let chosen = Selection {
-            evals: selection.evals.clone(),
-            experiments: selection.experiments.clone(),
-            environments: selection.environments.clone(),
-        };
+        let NameArgs { evals, experiments, environments } = selection.names.clone();
+        let chosen = Selection { evals, experiments, environments };
         let variables = |name: &str| host.get(name).map(str::to_owned);
         let plan = expand(&mut suite, &chosen, &overrides, &variables, &mut problems);
         if let Some(shard) = shard.filter(|_| plan.adaptive.is_some()) {

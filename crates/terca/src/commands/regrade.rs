@@ -21,7 +21,7 @@ use super::past::{adopt, recorded};
 use super::plan::{self, Planned};
 use super::refusal::{Outcome, Refusal};
 use super::{INTERRUPTED, find_run};
-use crate::args::{Common, RegradeArgs, RunArgs, SelectionArgs};
+use crate::args::{Common, NameArgs, RegradeArgs, RunArgs, SelectionArgs};
 use crate::screen;
 
 pub(super) fn regrade(args: &RegradeArgs, common: &Common) -> Outcome {
@@ -61,12 +61,13 @@ pub(super) fn regrade(args: &RegradeArgs, common: &Common) -> Outcome {
 /// As the run was started, for the trials that are asked for.
 fn settings(args: &RegradeArgs, command: RunArgs) -> RunArgs {
     let or = |asked: &Vec<String>, then: Vec<String>| if asked.is_empty() { then } else { asked.clone() };
-    let selection = SelectionArgs {
-        evals: or(&args.evals, command.selection.evals),
-        experiments: or(&args.experiments, command.selection.experiments),
-        environments: or(&args.environments, command.selection.environments),
-        ..command.selection
+    let (asked, then) = (&args.names, command.selection.names);
+    let names = NameArgs {
+        evals: or(&asked.evals, then.evals),
+        experiments: or(&asked.experiments, then.experiments),
+        environments: or(&asked.environments, then.environments),
     };
+    let selection = SelectionArgs { names, ..command.selection };
     RunArgs { selection, concurrency: args.concurrency.or(command.concurrency), ..command }
 }
 

@@ -10,7 +10,7 @@ use terca_report::{Palette, closing, flaws, proofs_table};
 use super::execute::Done;
 use super::refusal::Outcome;
 use super::{INTERRUPTED, plan, run};
-use crate::args::{Common, Format, RunArgs, SelectionArgs, ValidateArgs};
+use crate::args::{Common, Format, NameArgs, RunArgs, SelectionArgs, ValidateArgs};
 use crate::screen;
 
 pub(super) fn validate(args: &ValidateArgs, common: &Common) -> Outcome {
@@ -23,13 +23,12 @@ pub(super) fn validate(args: &ValidateArgs, common: &Common) -> Outcome {
 /// A run like any other, each trial once.
 fn run_args(args: &ValidateArgs) -> RunArgs {
     let usual = RunArgs::usual();
-    let selection = SelectionArgs {
+    let names = NameArgs {
         evals: args.evals.clone(),
         experiments: args.experiments.clone(),
         environments: args.environments.clone(),
-        repetitions: Some(1),
-        ..usual.selection
     };
+    let selection = SelectionArgs { names, repetitions: Some(1), ..usual.selection };
     RunArgs { selection, concurrency: args.concurrency, format: args.format, keep: args.keep, ..usual }
 }
 
