@@ -24,6 +24,7 @@ mod resume;
 mod run;
 mod schema;
 mod show;
+mod suggest;
 mod suite_runs;
 mod validate;
 mod view;

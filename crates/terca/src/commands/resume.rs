@@ -78,7 +78,7 @@ fn try_resume(args: &ResumeArgs, common: &Common) -> Result<u8, Box<dyn Error>> 
     if !changes.is_empty() && !may_go_on(&changes, args) {
         return Ok(MISUSE);
     }
-    say_what_is_left(&past.state, to_run);
+    say_what_is_left(&past.state, to_run, args.errors);
     let past = has_begun.then_some(Past { state: past.state, next_sequence: past.next_sequence });
     let done = execution.carry_out(store, past)?;
     Ok(execute::conclude(&settings, common, &done))
@@ -131,8 +131,8 @@ fn may_go_on(changes: &[String], args: &ResumeArgs) -> bool {
     false
 }
 
-fn say_what_is_left(state: &RunState, left: usize) {
-    let done = state.counts.finished() - state.counts.interrupted;
+fn say_what_is_left(state: &RunState, left: usize, errors_too: bool) {
+    let done = state.trials.iter().filter(|trial| !is_open(trial, errors_too)).count();
     let more = if state.spare.is_empty() { "" } else { ", then more as needed" };
     screen::remark(&format!("resuming {}: {done} done, {left} to run{more}", state.run));
 }

@@ -5,12 +5,12 @@ use std::io;
 use terca_core::proof::{exit_status, proofs};
 use terca_core::results::Results;
 use terca_engine::environment::Host;
-use terca_report::{Palette, closing, flaws, proofs_table};
+use terca_report::{Palette, Whereabouts, closing, flaws, proofs_table};
 
 use super::execute::Done;
 use super::{INTERRUPTED, MISUSE, plan, run};
 use crate::args::{Common, Format, RunArgs, SelectionArgs, ValidateArgs};
-use crate::screen;
+use crate::{screen, shell};
 
 pub(super) fn validate(args: &ValidateArgs, common: &Common) -> u8 {
     let host = Host::of_this_process();
@@ -41,10 +41,11 @@ fn conclude(args: &RunArgs, common: &Common, done: &Done) -> u8 {
         let palette = Palette { colour: screen::colour(common.color, &io::stdout()) };
         screen::remark("");
         let run_dir = screen::short(&done.run_dir);
+        let here = Whereabouts { run_dir, terca: &shell::terca(common), room: screen::room() };
         screen::say_all(&[
             proofs_table(&proofs, palette),
             flaws(&proofs, run_dir, palette),
-            closing(&results, run_dir, palette),
+            closing(&results, here, palette),
         ]);
     }
     if done.finished.interrupted { INTERRUPTED } else { exit_status(&proofs) }
