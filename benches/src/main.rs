@@ -2,7 +2,7 @@
 //! the same work.
 //!
 //! Everything is made in a temporary directory and measured by turns in one run, so that the ratios hold on a busy
-//! machine too. `docs/performance.md` says what the figures mean.
+//! machine too. `docs/explanations/performance.md` says what the figures mean.
 
 mod copy;
 mod display;

@@ -70,7 +70,7 @@ pub fn with_short_texts(record: Record, limit: usize) -> Record {
         Step::ToolResult { id, ok, output } => Step::ToolResult { id, ok, output: output.map(short) },
         Step::Notice { text } => Step::Notice { text: short(text) },
         Step::Error { text } => Step::Error { text: short(text) },
-        usage @ Step::Usage { .. } => usage,
+        short @ (Step::Usage { .. } | Step::Omitted { .. }) => short,
     };
     Record { step, ..record }
 }

@@ -3,7 +3,10 @@
 //! ATIF counts turns, not events: what the agent said, thought and called until the results came back is one
 //! step, and the results are that step's observation.
 
-use serde_json::{Map, Value, json};
+use std::collections::HashMap;
+
+use serde::Serialize;
+use serde_json::{Value, json};
 
 use crate::transcript::{Record, Role, Step, Usage};
 
@@ -19,163 +22,225 @@ pub struct About<'a> {
     pub usage: &'a Usage,
 }
 
-pub fn trajectory(records: &[Record], about: &About<'_>) -> Value {
-    let mut steps: Vec<Turn> = Vec::new();
-    for record in records {
-        add(&mut steps, record);
-    }
-    let steps: Vec<Value> = steps.into_iter().zip(1..).map(|(turn, id)| turn.document(id)).collect();
-    let Usage { input_tokens, cached_input_tokens, output_tokens, cost_usd, .. } = about.usage;
-    json!({
-        "schema_version": SCHEMA_VERSION,
-        "session_id": about.session_id,
-        "agent": known(json!({
-            "name": about.agent,
-            // The format wants one.
-            "version": about.agent_version.unwrap_or("unknown"),
-            "model_name": about.model,
-        })),
-        "final_metrics": known(json!({
-            "total_prompt_tokens": input_tokens,
-            "total_completion_tokens": output_tokens,
-            "total_cached_tokens": cached_input_tokens,
-            "total_cost_usd": cost_usd,
-            "total_steps": steps.len(),
-        })),
-        "steps": steps,
-    })
+/// A session in the making.
+#[derive(Debug, Default)]
+pub struct Trajectory {
+    turns: Vec<Turn>,
+    /// The turn in which a call of this id was made last.
+    calls: HashMap<String, usize>,
 }
 
-/// An object without what is not known.
-fn known(document: Value) -> Value {
-    match document {
-        Value::Object(entries) => entries.into_iter().filter(|(_, value)| !value.is_null()).collect(),
-        other => other,
-    }
+#[derive(Debug, Serialize)]
+struct Document<'a> {
+    schema_version: &'static str,
+    session_id: &'a str,
+    agent: Agent<'a>,
+    final_metrics: FinalMetrics,
+    steps: &'a [Turn],
 }
 
-/// A step in the making.
-#[derive(Debug)]
+#[derive(Debug, Serialize)]
+struct Agent<'a> {
+    name: &'a str,
+    version: &'a str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    model_name: Option<&'a str>,
+}
+
+#[derive(Debug, Serialize)]
+struct FinalMetrics {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    total_prompt_tokens: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    total_completion_tokens: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    total_cached_tokens: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    total_cost_usd: Option<f64>,
+    total_steps: usize,
+}
+
+/// A step of the document.
+#[derive(Debug, Serialize)]
 struct Turn {
+    step_id: usize,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    timestamp: Option<String>,
     source: &'static str,
-    time: Option<String>,
     message: String,
-    reasoning: String,
-    calls: Vec<Value>,
-    results: Vec<Value>,
-    usage: Option<Usage>,
+    #[serde(skip_serializing_if = "String::is_empty")]
+    reasoning_content: String,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    tool_calls: Vec<Call>,
+    #[serde(skip_serializing_if = "Observation::is_nothing")]
+    observation: Observation,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    metrics: Option<Metrics>,
 }
 
-impl Turn {
-    fn new(source: &'static str, time: Option<&String>) -> Self {
-        Turn {
-            source,
-            time: time.cloned(),
-            message: String::new(),
-            reasoning: String::new(),
-            calls: Vec::new(),
-            results: Vec::new(),
-            usage: None,
-        }
-    }
+#[derive(Debug, Serialize)]
+struct Call {
+    tool_call_id: String,
+    function_name: String,
+    arguments: Value,
+}
 
-    fn has_call(&self, id: &str) -> bool {
-        self.calls.iter().any(|call| call["tool_call_id"] == id)
-    }
+#[derive(Debug, Default, Serialize)]
+struct Observation {
+    results: Vec<CallResult>,
+}
 
-    fn document(self, id: usize) -> Value {
-        let mut document = Map::new();
-        let mut set = |key: &str, value: Value| document.insert(key.to_owned(), value);
-        set("step_id", id.into());
-        if let Some(time) = self.time {
-            set("timestamp", time.into());
-        }
-        set("source", self.source.into());
-        set("message", self.message.into());
-        if !self.reasoning.is_empty() {
-            set("reasoning_content", self.reasoning.into());
-        }
-        if !self.calls.is_empty() {
-            set("tool_calls", self.calls.into());
-        }
-        if !self.results.is_empty() {
-            set("observation", json!({ "results": self.results }));
-        }
-        if let Some(usage) = self.usage {
-            let metrics = json!({
-                "prompt_tokens": usage.input_tokens,
-                "completion_tokens": usage.output_tokens,
-                "cached_tokens": usage.cached_input_tokens,
-                "cost_usd": usage.cost_usd,
-            });
-            set("metrics", known(metrics));
-        }
-        Value::Object(document)
+impl Observation {
+    fn is_nothing(&self) -> bool {
+        self.results.is_empty()
     }
 }
 
-fn add(turns: &mut Vec<Turn>, record: &Record) {
-    let time = record.time.as_ref();
-    match &record.step {
-        Step::Message { role: Role::User, text } => say(turns, "user", time, text),
-        Step::Message { role: Role::Assistant, text } => join(&mut speaking(turns, time).message, text),
-        Step::Reasoning { text } => join(&mut speaking(turns, time).reasoning, text),
-        Step::ToolCall { id, tool, input, .. } => {
-            let turn = acting(turns, time);
-            let id = id.clone().unwrap_or_else(|| format!("call_{}", record.line));
-            let arguments = if input.is_object() { input.clone() } else { json!({ "input": input }) };
-            turn.calls.push(json!({ "tool_call_id": id, "function_name": tool, "arguments": arguments }));
-        }
-        Step::ToolResult { id, output, .. } => {
-            let known = id.as_ref().and_then(|id| turns.iter_mut().rev().find(|turn| turn.has_call(id)));
-            let content = output.clone().unwrap_or_default();
-            match known {
-                Some(turn) => turn.results.push(json!({ "source_call_id": id, "content": content })),
-                None => acting(turns, time).results.push(json!({ "content": content })),
+#[derive(Debug, Serialize)]
+struct CallResult {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    source_call_id: Option<String>,
+    content: String,
+}
+
+#[derive(Debug, Serialize)]
+struct Metrics {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    prompt_tokens: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    completion_tokens: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    cached_tokens: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    cost_usd: Option<f64>,
+}
+
+impl Trajectory {
+    pub fn add(&mut self, record: Record) {
+        let Record { time, line, step } = record;
+        match step {
+            Step::Message { role: Role::User, text } => self.say("user", time, text),
+            Step::Message { role: Role::Assistant, text } => join(&mut self.speaking(time).message, text),
+            Step::Reasoning { text } => join(&mut self.speaking(time).reasoning_content, text),
+            Step::ToolCall { id, tool, input, .. } => {
+                let tool_call_id = id.unwrap_or_else(|| format!("call_{line}"));
+                let arguments = if input.is_object() { input } else { json!({ "input": input }) };
+                let turn = self.acting(time);
+                let number = turn.step_id;
+                turn.tool_calls.push(Call {
+                    tool_call_id: tool_call_id.clone(),
+                    function_name: tool,
+                    arguments,
+                });
+                self.calls.insert(tool_call_id, number - 1);
             }
+            Step::ToolResult { id, output, .. } => {
+                let content = output.unwrap_or_default();
+                let known = id.as_ref().and_then(|id| self.calls.get(id)).copied();
+                let (turn, source_call_id) = match known {
+                    Some(turn) => (&mut self.turns[turn], id),
+                    None => (self.acting(time), None),
+                };
+                turn.observation.results.push(CallResult { source_call_id, content });
+            }
+            Step::Usage { usage } => self.acting(time).metrics = Some(Metrics::of(&usage)),
+            Step::Notice { text } | Step::Error { text } => self.say("system", time, text),
+            omitted @ Step::Omitted { .. } => self.say("system", time, omitted.headline()),
         }
-        Step::Usage { usage } => acting(turns, time).usage = Some(*usage),
-        Step::Notice { text } | Step::Error { text } => say(turns, "system", time, text),
+    }
+
+    pub fn document<'a>(&'a self, about: &About<'a>) -> impl Serialize + use<'a> {
+        let Usage { input_tokens, cached_input_tokens, output_tokens, cost_usd, .. } = *about.usage;
+        Document {
+            schema_version: SCHEMA_VERSION,
+            session_id: about.session_id,
+            agent: Agent {
+                name: about.agent,
+                // The format wants one.
+                version: about.agent_version.unwrap_or("unknown"),
+                model_name: about.model,
+            },
+            final_metrics: FinalMetrics {
+                total_prompt_tokens: input_tokens,
+                total_completion_tokens: output_tokens,
+                total_cached_tokens: cached_input_tokens,
+                total_cost_usd: cost_usd,
+                total_steps: self.turns.len(),
+            },
+            steps: &self.turns,
+        }
+    }
+
+    fn say(&mut self, source: &'static str, time: Option<String>, text: String) {
+        self.begin(source, time).message = text;
+    }
+
+    /// The agent's turn, if it has called nothing yet; else a new one.
+    fn speaking(&mut self, time: Option<String>) -> &mut Turn {
+        self.goes_on(|turn| turn.tool_calls.is_empty(), time)
+    }
+
+    /// The agent's turn, if no result has come back yet; else a new one.
+    fn acting(&mut self, time: Option<String>) -> &mut Turn {
+        self.goes_on(|turn| turn.observation.is_nothing(), time)
+    }
+
+    fn goes_on(&mut self, still: fn(&Turn) -> bool, time: Option<String>) -> &mut Turn {
+        match self.turns.last() {
+            Some(turn) if turn.source == "agent" && still(turn) => {
+                let last = self.turns.len() - 1;
+                &mut self.turns[last]
+            }
+            _ => self.begin("agent", time),
+        }
+    }
+
+    fn begin(&mut self, source: &'static str, time: Option<String>) -> &mut Turn {
+        let number = self.turns.len();
+        self.turns.push(Turn {
+            step_id: number + 1,
+            timestamp: time,
+            source,
+            message: String::new(),
+            reasoning_content: String::new(),
+            tool_calls: Vec::new(),
+            observation: Observation::default(),
+            metrics: None,
+        });
+        &mut self.turns[number]
     }
 }
 
-fn say(turns: &mut Vec<Turn>, source: &'static str, time: Option<&String>, text: &str) {
-    turns.push(Turn { message: text.to_owned(), ..Turn::new(source, time) });
-}
-
-/// The agent's turn, if it has called nothing yet; else a new one.
-fn speaking<'a>(turns: &'a mut Vec<Turn>, time: Option<&String>) -> &'a mut Turn {
-    let goes_on = turns.last().is_some_and(|turn| turn.source == "agent" && turn.calls.is_empty());
-    last_or_new(turns, goes_on, time)
-}
-
-/// The agent's turn, if no result has come back yet; else a new one.
-fn acting<'a>(turns: &'a mut Vec<Turn>, time: Option<&String>) -> &'a mut Turn {
-    let goes_on = turns.last().is_some_and(|turn| turn.source == "agent" && turn.results.is_empty());
-    last_or_new(turns, goes_on, time)
-}
-
-fn last_or_new<'a>(turns: &'a mut Vec<Turn>, goes_on: bool, time: Option<&String>) -> &'a mut Turn {
-    if !goes_on {
-        turns.push(Turn::new("agent", time));
+impl Metrics {
+    fn of(usage: &Usage) -> Self {
+        Metrics {
+            prompt_tokens: usage.input_tokens,
+            completion_tokens: usage.output_tokens,
+            cached_tokens: usage.cached_input_tokens,
+            cost_usd: usage.cost_usd,
+        }
     }
-    let last = turns.len() - 1;
-    &mut turns[last]
 }
 
-fn join(text: &mut String, more: &str) {
-    if !text.is_empty() {
-        text.push('\n');
+fn join(text: &mut String, more: String) {
+    if text.is_empty() {
+        *text = more;
+        return;
     }
-    text.push_str(more);
+    text.push('\n');
+    text.push_str(&more);
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn record(line: u64, step: Step) -> Record {
-        Record { time: None, line, step }
+    fn document(steps: impl IntoIterator<Item = Step>, about: &About<'_>) -> Value {
+        let mut trajectory = Trajectory::default();
+        for (step, line) in steps.into_iter().zip(1..) {
+            trajectory.add(Record { time: None, line, step });
+        }
+        serde_json::to_value(trajectory.document(about)).unwrap()
     }
 
     fn call(id: &str, tool: &str) -> Step {
@@ -199,8 +264,6 @@ mod tests {
             result("c2"),
             text(Role::Assistant, "Done."),
         ];
-        let records: Vec<Record> =
-            steps.into_iter().zip(1..).map(|(step, line)| record(line, step)).collect();
         let usage = Usage { input_tokens: Some(3300), output_tokens: Some(174), ..Usage::default() };
         let about = About {
             session_id: "s",
@@ -209,7 +272,7 @@ mod tests {
             model: Some("m"),
             usage: &usage,
         };
-        insta::assert_snapshot!(format!("{:#}", trajectory(&records, &about)));
+        insta::assert_snapshot!(format!("{:#}", document(steps, &about)));
     }
 
     #[test]
@@ -222,11 +285,9 @@ mod tests {
             result("lost"),
             Step::Notice { text: "n".into() },
         ];
-        let records: Vec<Record> =
-            steps.into_iter().zip(1..).map(|(step, line)| record(line, step)).collect();
         let usage = Usage::default();
         let about = About { session_id: "s", agent: "a", agent_version: None, model: None, usage: &usage };
-        let document = trajectory(&records, &about);
+        let document = document(steps, &about);
         for step in document["steps"].as_array().unwrap() {
             let calls: Vec<&Value> = step["tool_calls"]
                 .as_array()

@@ -2,7 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::activity::main_argument;
+use crate::arguments::main_argument;
+use crate::prose::{self, first_line};
 
 /// One thing that happened in a session.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -39,6 +40,14 @@ pub enum Step {
     },
     Error {
         text: String,
+    },
+    /// Lines that were not decoded, since there were too many of them without a tool call between them. They are in
+    /// the agent's raw output.
+    Omitted {
+        lines: u64,
+        bytes: u64,
+        /// Whether what the agent said is among them.
+        words: bool,
     },
 }
 
@@ -121,20 +130,9 @@ impl Step {
             Step::Usage { usage } => format!("used {} tokens", usage.tokens().unwrap_or(0)),
             Step::Notice { text } => format!("note: {}", first_line(text)),
             Step::Error { text } => format!("error: {}", first_line(text)),
+            Step::Omitted { lines, bytes, .. } => {
+                format!("… {} of output left out, {} lines …", prose::bytes(*bytes), prose::compact(*lines))
+            }
         }
     }
-}
-
-pub(crate) fn first_line(text: &str) -> String {
-    const LONGEST: usize = 200;
-    let line = text.lines().map(str::trim).find(|line| !line.is_empty()).unwrap_or_default();
-    // Most lines are short or plain, and there may be millions of them.
-    if line.len() <= LONGEST {
-        return line.to_owned();
-    }
-    let end = match line.as_bytes()[..LONGEST].is_ascii() {
-        true => LONGEST,
-        false => line.char_indices().nth(LONGEST).map_or(line.len(), |(end, _)| end),
-    };
-    line[..end].to_owned()
 }

@@ -385,7 +385,7 @@ fn the_summary_survives_json_and_is_the_fold_of_the_journal() {
     assert_eq!(Results::of(&RunState::fold(&read)), results);
 }
 
-/// `docs/results.md` documents these.
+/// `docs/reference/results-json.md` documents these.
 #[test]
 fn the_summary_has_the_keys_it_is_documented_with() {
     let results = serde_json::to_value(with("gemini", 5, &DOES_LITTLE).results()).unwrap();

@@ -56,8 +56,8 @@ impl Interrupt {
 
 impl Level {
     fn new() -> io::Result<Self> {
-        let (read, write) = rustix::pipe::pipe_with(rustix::pipe::PipeFlags::CLOEXEC)?;
-        Ok(Level { raised: AtomicBool::new(false), read, write: Mutex::new(Some(write)) })
+        let (read, write) = io::pipe()?;
+        Ok(Level { raised: AtomicBool::new(false), read: read.into(), write: Mutex::new(Some(write.into())) })
     }
 
     fn raise(&self) {

@@ -11,22 +11,57 @@ use terca_core::mask::Mask;
 /// A longer line is handed on as its beginning and its length only.
 const LONGEST_LINE: usize = 8 * 1024 * 1024;
 const BEGINNING: usize = 4 * 1024;
+/// By so much of a line it is told whether it is wanted.
+const FIRST_WORDS: usize = 64;
 const CHUNK: usize = 256 * 1024;
 /// What is read in one go: whoever writes faster than we read must not keep us from anything else.
 const AT_ONCE: usize = 8 * 1024 * 1024;
 
+/// Who hears the lines. A closure hears them all.
+pub trait Ear {
+    fn hear(&mut self, line: Line<'_>);
+    /// Whether a line with these first words is to be heard. One that is not is never held, however long.
+    fn wants(&mut self, _first_words: &[u8]) -> bool {
+        true
+    }
+    /// The end of a line that is not wanted, and its length.
+    fn pass_over(&mut self, _bytes: u64) {}
+}
+
+impl<F: FnMut(Line<'_>)> Ear for F {
+    fn hear(&mut self, line: Line<'_>) {
+        self(line);
+    }
+}
+
 #[derive(Debug)]
 pub struct Tail {
     file: File,
-    /// The line that has begun and not ended.
-    partial: Vec<u8>,
-    /// How much of an overlong line has passed by.
-    oversized: u64,
+    begun: Begun,
     /// What was read last stands behind the end of what was read before, as far as a secret may reach back into it.
     chunk: Vec<u8>,
     carried: usize,
     mask: Mask,
     seen: Seen,
+}
+
+/// The line that has begun and not ended.
+#[derive(Debug, Default)]
+struct Begun {
+    held: Vec<u8>,
+    fate: Fate,
+}
+
+#[derive(Debug, Default)]
+enum Fate {
+    /// Too little of it is there to tell.
+    #[default]
+    Unknown,
+    Wanted,
+    /// Its length so far; the beginning is held.
+    Oversized(u64),
+    /// Its length so far; nothing is held.
+    Unwanted(u64),
 }
 
 /// What has passed by.
@@ -41,8 +76,7 @@ impl Tail {
     pub fn open(path: &Utf8Path, mask: &Mask) -> io::Result<Self> {
         Ok(Tail {
             file: File::open(path)?,
-            partial: Vec::new(),
-            oversized: 0,
+            begun: Begun::default(),
             chunk: Vec::new(),
             carried: 0,
             mask: mask.clone(),
@@ -51,11 +85,11 @@ impl Tail {
     }
 
     /// What has been written since the last look, up to a limit. Says whether there is more.
-    pub fn read(&mut self, on_line: &mut dyn FnMut(Line<'_>)) -> io::Result<bool> {
-        self.read_up_to(AT_ONCE, on_line)
+    pub fn read(&mut self, ear: &mut dyn Ear) -> io::Result<bool> {
+        self.read_up_to(AT_ONCE, ear)
     }
 
-    fn read_up_to(&mut self, limit: usize, on_line: &mut dyn FnMut(Line<'_>)) -> io::Result<bool> {
+    fn read_up_to(&mut self, limit: usize, ear: &mut dyn Ear) -> io::Result<bool> {
         let mut chunk = std::mem::take(&mut self.chunk);
         let mut total = 0;
         let result = loop {
@@ -67,7 +101,7 @@ impl Tail {
                 Ok(0) => break Ok(false),
                 Ok(length) => {
                     total += length;
-                    self.feed(&chunk[self.carried..self.carried + length], on_line);
+                    self.begun.feed(&chunk[self.carried..self.carried + length], ear);
                     self.look(&mut chunk, length);
                 }
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
@@ -88,50 +122,87 @@ impl Tail {
     }
 
     /// The rest, with a last line that has no end.
-    pub fn finish(mut self, on_line: &mut dyn FnMut(Line<'_>)) -> io::Result<Seen> {
-        self.read_up_to(usize::MAX, on_line)?;
-        if !self.partial.is_empty() {
-            self.emit(on_line);
+    pub fn finish(mut self, ear: &mut dyn Ear) -> io::Result<Seen> {
+        self.read_up_to(usize::MAX, ear)?;
+        if !self.begun.is_nothing() {
+            self.begun.end(ear);
         }
         Ok(self.seen)
     }
+}
 
-    fn feed(&mut self, mut bytes: &[u8], on_line: &mut dyn FnMut(Line<'_>)) {
+impl Begun {
+    fn is_nothing(&self) -> bool {
+        self.held.is_empty() && matches!(self.fate, Fate::Unknown)
+    }
+
+    fn feed(&mut self, mut bytes: &[u8], ear: &mut dyn Ear) {
         while let Some(end) = memchr(b'\n', bytes) {
-            if self.partial.is_empty() && end <= LONGEST_LINE {
-                on_line(Line::Text(&String::from_utf8_lossy(&bytes[..end])));
+            let line = &bytes[..end];
+            if !self.is_nothing() {
+                self.hold(line, ear);
+                self.end(ear);
+            } else if ear.wants(first_words(line)) {
+                ear.hear(Line::Text(&String::from_utf8_lossy(line)));
             } else {
-                self.hold(&bytes[..end]);
-                self.emit(on_line);
+                ear.pass_over(end as u64 + 1);
             }
             bytes = &bytes[end + 1..];
         }
-        self.hold(bytes);
-    }
-
-    fn hold(&mut self, bytes: &[u8]) {
-        if self.oversized > 0 {
-            self.oversized += bytes.len() as u64;
-            return;
-        }
-        self.partial.extend_from_slice(bytes);
-        if self.partial.len() > LONGEST_LINE {
-            self.oversized = self.partial.len() as u64;
-            self.partial.truncate(BEGINNING);
-            self.partial.shrink_to_fit();
+        if !bytes.is_empty() {
+            self.hold(bytes, ear);
         }
     }
 
-    fn emit(&mut self, on_line: &mut dyn FnMut(Line<'_>)) {
-        let text = String::from_utf8_lossy(&self.partial);
-        match self.oversized {
-            0 => on_line(Line::Text(&text)),
-            bytes => on_line(Line::Oversized { beginning: &text, bytes }),
+    fn hold(&mut self, mut bytes: &[u8], ear: &mut dyn Ear) {
+        if matches!(self.fate, Fate::Unknown) {
+            let some = bytes.len().min(FIRST_WORDS.saturating_sub(self.held.len()));
+            self.held.extend_from_slice(&bytes[..some]);
+            bytes = &bytes[some..];
+            if self.held.len() < FIRST_WORDS {
+                return;
+            }
+            self.decide(ear);
         }
-        self.partial.clear();
-        self.partial.shrink_to(CHUNK);
-        self.oversized = 0;
+        match &mut self.fate {
+            Fate::Oversized(length) | Fate::Unwanted(length) => *length += bytes.len() as u64,
+            Fate::Unknown | Fate::Wanted => self.held.extend_from_slice(bytes),
+        }
+        if self.held.len() > LONGEST_LINE {
+            self.fate = Fate::Oversized(self.held.len() as u64);
+            self.held.truncate(BEGINNING);
+            self.held.shrink_to_fit();
+        }
     }
+
+    fn decide(&mut self, ear: &mut dyn Ear) {
+        self.fate = if ear.wants(first_words(&self.held)) {
+            Fate::Wanted
+        } else {
+            let length = self.held.len() as u64;
+            self.held.clear();
+            Fate::Unwanted(length)
+        };
+    }
+
+    fn end(&mut self, ear: &mut dyn Ear) {
+        if matches!(self.fate, Fate::Unknown) {
+            self.decide(ear);
+        }
+        let text = String::from_utf8_lossy(&self.held);
+        match self.fate {
+            Fate::Unwanted(bytes) => ear.pass_over(bytes + 1),
+            Fate::Oversized(bytes) => ear.hear(Line::Oversized { beginning: &text, bytes }),
+            Fate::Unknown | Fate::Wanted => ear.hear(Line::Text(&text)),
+        }
+        self.held.clear();
+        self.held.shrink_to(CHUNK);
+        self.fate = Fate::Unknown;
+    }
+}
+
+fn first_words(line: &[u8]) -> &[u8] {
+    &line[..line.len().min(FIRST_WORDS)]
 }
 
 #[cfg(test)]
@@ -142,7 +213,7 @@ mod tests {
 
     fn lines(tail: &mut Tail) -> Vec<String> {
         let mut seen = Vec::new();
-        tail.read(&mut |line| seen.push(describe(line))).unwrap();
+        tail.read(&mut |line: Line<'_>| seen.push(describe(line))).unwrap();
         seen
     }
 
@@ -164,7 +235,7 @@ mod tests {
         writer.write_all(b"o\n\nhal").unwrap();
         assert_eq!(lines(&mut tail), ["two", ""]);
         let mut rest = Vec::new();
-        tail.finish(&mut |line| rest.push(describe(line))).unwrap();
+        tail.finish(&mut |line: Line<'_>| rest.push(describe(line))).unwrap();
         assert_eq!(rest, ["hal"]);
     }
 
@@ -180,7 +251,7 @@ mod tests {
                 writer.write_all(piece).unwrap();
                 lines(&mut tail);
             }
-            tail.finish(&mut |_| {}).unwrap()
+            tail.finish(&mut |_: Line<'_>| {}).unwrap()
         };
         for pieces in 1..12 {
             let text = b"some text\nsk-secre t sk-secret.";
@@ -206,6 +277,45 @@ mod tests {
         assert!(lines(&mut tail).is_empty(), "not more than so much at once");
         assert!(lines(&mut tail).is_empty());
         assert_eq!(lines(&mut tail), [format!("xxx… {}", 20 * 1024 * 1024), "next".into()]);
-        assert!(tail.partial.capacity() <= CHUNK);
+        assert!(tail.begun.held.capacity() <= CHUNK);
+    }
+
+    /// Wants no line that begins with an `x`.
+    #[derive(Default)]
+    struct Picky(Vec<String>);
+
+    impl Ear for Picky {
+        fn hear(&mut self, line: Line<'_>) {
+            self.0.push(describe(line));
+        }
+
+        fn wants(&mut self, first_words: &[u8]) -> bool {
+            !first_words.starts_with(b"x")
+        }
+
+        fn pass_over(&mut self, bytes: u64) {
+            self.0.push(format!("({bytes})"));
+        }
+    }
+
+    #[test]
+    fn what_is_not_wanted_is_neither_held_nor_heard() {
+        let file = tempfile::NamedTempFile::new().unwrap();
+        let path = Utf8Path::from_path(file.path()).unwrap();
+        let long = "x".repeat(3 * CHUNK);
+        let text = format!("one\nx\n\n{long}\ntwo\nxx\nlast");
+        let expected = ["one", "(2)", "", &format!("({})", long.len() + 1), "two", "(3)", "last"];
+        for piece in [1, 7, FIRST_WORDS, 100_000, text.len()] {
+            let mut writer = File::create(path).unwrap();
+            let mut tail = Tail::open(path, &Mask::default()).unwrap();
+            let mut ear = Picky::default();
+            for piece in text.as_bytes().chunks(piece) {
+                writer.write_all(piece).unwrap();
+                tail.read(&mut ear).unwrap();
+                assert!(tail.begun.held.len() <= FIRST_WORDS);
+            }
+            tail.finish(&mut ear).unwrap();
+            assert_eq!(ear.0, expected, "in pieces of {piece}");
+        }
     }
 }

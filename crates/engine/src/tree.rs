@@ -10,7 +10,7 @@ use std::os::unix::fs::{FileTypeExt, MetadataExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 
 use fs_err as fs;
-use rustix::fs::{AtFlags, CWD, FileType, Mode, Timespec, Timestamps};
+use rustix::fs::{AtFlags, CWD, Timespec, Timestamps};
 
 /// A regular file that was copied: where it stands in the new tree, and where it came from.
 #[derive(Debug, Clone)]
@@ -88,11 +88,23 @@ impl<'a> Laying<'a> {
             self.copied.push(Copied { path, source: source.to_owned() });
         } else if meta.file_type().is_fifo() {
             make_room(target)?;
-            rustix::fs::mknodat(CWD, target, FileType::Fifo, Mode::from_raw_mode(meta.mode()), 0)?;
+            make_fifo(target, &meta)?;
         }
         // Sockets and devices are no content; they are left out.
         Ok(())
     }
+}
+
+#[cfg(target_os = "linux")]
+fn make_fifo(target: &Path, meta: &Metadata) -> io::Result<()> {
+    use rustix::fs::{FileType, Mode, mknodat};
+    Ok(mknodat(CWD, target, FileType::Fifo, Mode::from_raw_mode(meta.mode()), 0)?)
+}
+
+/// Elsewhere they are left out, as sockets are.
+#[cfg(not(target_os = "linux"))]
+fn make_fifo(_target: &Path, _meta: &Metadata) -> io::Result<()> {
+    Ok(())
 }
 
 /// Copies one file with its permissions and modification time.

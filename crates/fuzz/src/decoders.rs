@@ -4,10 +4,10 @@
 use std::collections::BTreeSet;
 
 use camino::Utf8Path;
-use terca_core::agent::{self, AgentRef, Decoder, Inputs, Line};
+use terca_core::agent::{self, AgentRef, Decoder, Flood, Inputs, Line};
 use terca_core::grade::Exit;
 use terca_core::mcp::{McpServer, RemoteTransport};
-use terca_core::trajectory::{About, trajectory};
+use terca_core::trajectory::{About, Trajectory};
 use terca_core::transcript::{Record, Usage};
 
 pub fn target(data: &[u8]) {
@@ -23,6 +23,7 @@ pub fn target(data: &[u8]) {
             _ => Way::Oversized,
         });
         listen(agent, &text, |index| if index % 2 == 0 { Way::SideFile } else { Way::Stderr });
+        no_result_rests_on_an_aside(agent, &text);
     }
 }
 
@@ -73,7 +74,31 @@ fn listen(agent: AgentRef, text: &str, way: impl Fn(usize) -> Way) {
         model: reading.model.as_deref(),
         usage: &reading.usage,
     };
-    let _ = trajectory(&records, &about);
+    let mut trajectory = Trajectory::default();
+    records.into_iter().for_each(|record| trajectory.add(record));
+    serde_json::to_value(trajectory.document(&about)).expect("a trajectory can be written");
+}
+
+/// What an adapter says may be passed over changes nothing but the transcript.
+fn no_result_rests_on_an_aside(agent: AgentRef, text: &str) {
+    let (servers, variables) = (servers(), BTreeSet::new());
+    let inputs = inputs(&servers, &variables);
+    let read = |limit: u64| {
+        let mut flood = Flood::with_limit(agent.decoder(&inputs), limit);
+        let mut records = Vec::new();
+        for line in text.lines() {
+            if flood.wants(&line.as_bytes()[..line.len().min(64)]) {
+                records.extend(flood.line(Line::Text(line)));
+            } else {
+                flood.pass_over(line.len() as u64 + 1);
+            }
+        }
+        let mut reading = flood.finish(Exit::Code(0));
+        records.append(&mut reading.records);
+        check(agent.profile().name, &records, text.lines().count() as u64);
+        format!("{reading:?}")
+    };
+    assert_eq!(read(u64::MAX), read(0), "{}", agent.profile().name);
 }
 
 fn print(decoder: &mut dyn Decoder, line: Line<'_>, printed: &mut u64) -> Vec<Record> {

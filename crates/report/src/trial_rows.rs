@@ -1,7 +1,7 @@
 //! A trial as a row of figures: what CSV and JSON Lines have in common.
 //!
-//! The columns are a contract, described in `docs/formats.md`, which a test compares with this table: names stay, new
-//! ones come at the end.
+//! The columns are a contract, described in `docs/reference/formats.md`, which a test compares with this table: names
+//! stay, new ones come at the end.
 
 use serde_json::{Value, json};
 use terca_core::delivery::McpStatus;
@@ -189,7 +189,7 @@ mod tests {
     fn the_documentation_has_these_columns() {
         let names: BTreeSet<&str> = COLUMNS.iter().map(|column| column.name).collect();
         assert_eq!(names.len(), COLUMNS.len(), "no name twice");
-        let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/formats.md");
+        let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/reference/formats.md");
         let document = std::fs::read_to_string(path).unwrap();
         let (_, table) = document.split_once("| column | |\n|---|---|\n").expect("the table of columns");
         let told: Vec<&str> = table.lines().take_while(|line| line.starts_with('|')).collect();

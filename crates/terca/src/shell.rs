@@ -2,7 +2,7 @@
 
 use camino::Utf8Path;
 
-use crate::args::{Common, SelectionArgs};
+use crate::args::{Common, NameArgs, SelectionArgs};
 
 /// How Terca is called for the same suite again.
 pub fn terca(common: &Common) -> String {
@@ -14,7 +14,7 @@ pub fn terca(common: &Common) -> String {
 }
 
 /// The flags that chose evals and variants, each with a space before it.
-pub fn selection(args: &SelectionArgs) -> String {
+pub fn selection(args: &NameArgs) -> String {
     let chosen = [("-t", &args.evals), ("-x", &args.experiments), ("-e", &args.environments)];
     let flags = chosen.into_iter().flat_map(|(flag, names)| names.iter().map(move |name| (flag, name)));
     flags.map(|(flag, name)| format!(" {flag} {}", word(name))).collect()
@@ -54,13 +54,13 @@ mod tests {
 
     #[test]
     fn what_was_chosen_is_chosen_again() {
-        let args = SelectionArgs {
+        let names = NameArgs {
             evals: vec!["fib".into(), "a b".into()],
             environments: vec!["gemini".into()],
-            agent: Some("oracle".into()),
-            ..SelectionArgs::default()
+            ..NameArgs::default()
         };
-        assert_eq!(selection(&args), " -t fib -t 'a b' -e gemini");
+        assert_eq!(selection(&names), " -t fib -t 'a b' -e gemini");
+        let args = SelectionArgs { agent: Some("oracle".into()), ..SelectionArgs::default() };
         assert_eq!(agent(&args), " --agent oracle");
     }
 }

@@ -2,31 +2,11 @@
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on says so and ends")]
 
-#[cfg(test)]
 mod common;
+#[path = "common/example.rs"]
+mod example;
 
-use camino::{Utf8Path, Utf8PathBuf};
-use common::project;
-use terca_testkit::Project;
-
-fn examples() -> Utf8PathBuf {
-    Utf8Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples")
-}
-
-/// A copy of an example, without the runs that somebody may have made in it.
-fn copy(name: &str) -> Project {
-    let project = project();
-    let output = std::process::Command::new("cp")
-        .args(["-a", examples().join(name).join(".").as_str(), project.dir().as_str()])
-        .output()
-        .unwrap();
-    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
-    let runs = project.path(".terca");
-    if runs.exists() {
-        std::fs::remove_dir_all(runs).unwrap();
-    }
-    project
-}
+use example::{example, examples};
 
 fn mean_score(results: &serde_json::Value, experiment: &str) -> f64 {
     let trials = results["trials"].as_array().unwrap();
@@ -44,9 +24,10 @@ fn every_example_is_valid() {
     let mut checked = Vec::new();
     for entry in examples().read_dir_utf8().unwrap().map(Result::unwrap) {
         if entry.path().join("terca.yaml").is_file() {
-            let outcome = copy(entry.file_name()).terca(&["check"]);
+            let outcome = example(entry.file_name()).terca(&["check"]);
             assert_eq!(outcome.status, 0, "{}: {}", entry.path(), outcome.stderr);
             assert_eq!(outcome.stderr, "", "{}: not a warning either", entry.path());
+            assert!(entry.path().join("README.md").is_file(), "{} has no README.md", entry.path());
             checked.push(entry.file_name().to_owned());
         }
     }
@@ -55,7 +36,7 @@ fn every_example_is_valid() {
 
 #[test]
 fn the_rules_of_quickstart_help() {
-    let project = copy("quickstart");
+    let project = example("quickstart");
     let outcome = project.terca(&["-n", "12"]);
     assert!([0, 1].contains(&outcome.status), "{}{}", outcome.stdout, outcome.stderr);
     let results = project.results();
@@ -72,9 +53,45 @@ fn the_rules_of_quickstart_help() {
 
 #[test]
 fn the_evals_of_quickstart_are_sound() {
-    let project = copy("quickstart");
+    let project = example("quickstart");
     project.terca(&["--agent", "oracle", "-n", "1"]).expect_status(0);
     project.terca(&["--agent", "nop", "-n", "1"]).expect_status(1);
     assert_eq!(project.results()["summary"]["passed"], 0, "nothing passes for nothing");
     assert_eq!(project.results()["summary"]["errors"], 0);
+}
+
+/// The commands in the blocks of a README, without their comments.
+fn commands(readme: &str) -> Vec<String> {
+    let blocks = readme.split("```sh\n").skip(1).filter_map(|rest| rest.split("```").next());
+    let lines = blocks.flat_map(str::lines).map(|line| line.split('#').next().unwrap_or_default().trim());
+    lines.filter(|line| line.split(' ').next() == Some("terca")).map(str::to_owned).collect()
+}
+
+/// What a README has its reader type, run by nobody's money: agents are replaced by the solutions, and one eval is enough.
+#[test]
+fn every_command_of_a_readme_works() {
+    for (name, suite, eval, least) in [
+        ("quickstart", "quickstart", "greeting", 5),
+        ("valibot", "valibot", "signup-form", 6),
+        ("proven", "proven", "table", 1),
+        ("basic-js", "basic-js", "fib", 2),
+        ("ci", "quickstart", "", 5),
+    ] {
+        let project = example(suite);
+        let readme = std::fs::read_to_string(examples().join(name).join("README.md")).unwrap();
+        let commands = commands(&readme);
+        assert!(commands.len() >= least, "{name}: {commands:?}");
+        for command in commands {
+            let mut args: Vec<&str> = command.split(' ').skip(1).filter(|word| !word.is_empty()).collect();
+            if args.first().is_none_or(|first| first.starts_with('-')) {
+                for (flag, value) in [("--agent", "oracle"), ("-n", "1"), ("-t", eval)] {
+                    if !args.contains(&flag) {
+                        args.extend([flag, value]);
+                    }
+                }
+            }
+            let outcome = project.terca(&args);
+            assert_eq!(outcome.status, 0, "{name}: {command}: {}{}", outcome.stdout, outcome.stderr);
+        }
+    }
 }

@@ -131,6 +131,39 @@ fn mcp_servers_are_configured_and_counted_and_their_secrets_masked() {
     assert!(!plan.contains("very-secret-token") && !plan.contains(KEY));
 }
 
+/// Twelve megabytes of a tool's output between two calls.
+#[test]
+fn a_flood_is_left_out_of_the_transcript_and_nothing_of_the_result() {
+    const RESULT: &str = r#"{"type":"tool_result","tool_id":"1","status":"success","output":"#;
+    let call = |tool: &str| {
+        format!(r#"{{"type":"tool_use","tool_name":"{tool}","tool_id":"1","parameters":{{"path":"a"}}}}"#)
+    };
+    let says =
+        |text: &str| format!(r#"{{"type":"message","role":"assistant","delta":true,"content":"{text}"}}"#);
+    let result = r#"{"type":"result","status":"success","stats":{"total_tokens":30,"input_tokens":20,"output_tokens":10,"cached":0,"tool_calls":2}}"#;
+    let flood = format!("{RESULT}\"{}\"}}\n", "x".repeat(120)).repeat(60_000);
+    let stream =
+        format!("{}\n{flood}{}\n{}\n{result}\n", call("read"), call("write"), says("FINISHED at last"));
+    let asked = "play flood\n    tests: [{name: t, transcript: {usedTool: write, outputContains: FINISHED, maxToolCalls: 2}}]";
+    let project =
+        suite("    env: {TERCA_TEST_STREAMS: .}\n", asked).file("_base/gemini-flood.jsonl", &stream);
+    project.terca(&[]).expect_status(0);
+
+    assert_eq!(project.trial_file("artifacts/stream.jsonl"), stream, "the raw output is kept whole");
+    let transcript = project.trial_file("transcript.jsonl");
+    assert!(transcript.len() < 10_000_000, "{}", transcript.len());
+    let steps: Vec<Value> = transcript.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let kinds: Vec<&str> = steps.iter().map(|step| step["type"].as_str().unwrap()).collect();
+    assert_eq!((kinds[0], kinds[1]), ("toolCall", "toolResult"));
+    assert_eq!(&kinds[kinds.len() - 3..], ["omitted", "toolCall", "message"]);
+    let omitted = &steps[steps.len() - 3];
+    let (line, lines) = (omitted["line"].as_u64().unwrap(), omitted["lines"].as_u64().unwrap());
+    assert_eq!(line + lines, 60_002, "up to the second call: {omitted}");
+    assert_eq!(omitted["words"], false);
+    let log = project.trial_file("run.log");
+    assert!(log.contains("of output left out") && log.contains("FINISHED at last"), "{log}");
+}
+
 #[test]
 fn a_missing_program_says_how_to_get_it() {
     let project = suite("", "play success").env("PATH", "/usr/bin:/bin");

@@ -74,6 +74,8 @@ fn the_second_signal_does_not_wait_for_the_deaf() {
     session.wait_until("the first signal is heard", || {
         std::fs::read_to_string(&journal).unwrap().contains("stopping")
     });
+    // Sooner, it would be an echo of the first.
+    std::thread::sleep(Duration::from_millis(600));
     session.signal(Signal::INT);
     let outcome = session.finish();
     assert_eq!(outcome.status, 130);

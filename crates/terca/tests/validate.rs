@@ -1,31 +1,15 @@
 //! `terca validate`, and the cheat that it sends.
 
-#![allow(
-    clippy::unwrap_used,
-    clippy::expect_used,
-    clippy::panic,
-    reason = "a test that cannot go on says so and ends"
-)]
+#![allow(clippy::unwrap_used, clippy::panic, reason = "a test that cannot go on says so and ends")]
 
 mod common;
+#[path = "common/example.rs"]
+mod example;
 
-use camino::{Utf8Path, Utf8PathBuf};
 use common::project;
+use example::example;
 use serde_json::Value;
 use terca_testkit::{Outcome, Project};
-
-/// A copy of an example, without the runs that somebody may have made in it.
-fn example(name: &str) -> Project {
-    let project = project();
-    let from: Utf8PathBuf = Utf8Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples").join(name);
-    let output = std::process::Command::new("cp")
-        .args(["-a", from.join(".").as_str(), project.dir().as_str()])
-        .output()
-        .expect("cp");
-    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
-    let _ = std::fs::remove_dir_all(project.path(".terca"));
-    project
-}
 
 /// The cells of an eval's line in the table.
 fn row(outcome: &Outcome, eval: &str) -> Vec<String> {
@@ -53,6 +37,32 @@ fn good_evals_are_proven() {
     assert!(log.contains("wrote score.txt: a score of its own"), "{log}");
     assert_eq!(trial(&project, "mend-the-sum", "nop")["score"], 0.25);
     project.terca(&["show"]);
+    project.assert_nothing_left();
+}
+
+/// With a real library, and nothing but Node: no network, no agent.
+#[test]
+fn the_evals_of_a_library_are_proven() {
+    let project = example("valibot");
+    let outcome = project.terca(&["validate"]).expect_status(0);
+    for eval in [
+        "change-password",
+        "comment-tree",
+        "free-username",
+        "migrate-settings",
+        "profile-patch",
+        "query-params",
+        "signup-form",
+        "webhook-events",
+    ] {
+        let row = row(&outcome, eval);
+        assert_eq!((row[1].as_str(), row.last().unwrap().as_str()), ("passed", "proven"), "{row:?}");
+        // Not by `changedFiles` alone, which any cheat that is subtler would pass.
+        for agent in ["nop", "cheat"] {
+            assert_eq!(trial(&project, eval, agent)["tests"]["behaves"]["score"], 0.0, "{eval}, {agent}");
+        }
+    }
+    assert_eq!(trial(&project, "signup-form", "nop")["tests"]["behaves"]["message"], "there is no signup.js");
     project.assert_nothing_left();
 }
 

@@ -7,6 +7,7 @@
 //! [`real`] installs.
 
 pub mod browser;
+mod documents;
 mod model;
 mod outcome;
 mod processes;
@@ -15,6 +16,7 @@ pub mod real;
 mod session;
 mod terminal;
 
+pub use documents::generated;
 pub use model::{
     Action, Call, Dialect, Fault, ModelServer, Request, Scenario, Script, Turn, Usage, Vocabulary,
 };

@@ -97,17 +97,25 @@ impl Known {
 /// # Panics
 /// Where it cannot be installed: a test that was not run has not passed.
 pub fn require(agent: &str) -> Option<Utf8PathBuf> {
-    if std::env::var_os(SKIP).is_some_and(|value| !value.is_empty() && value != "0") {
-        #[allow(clippy::print_stderr, reason = "a test that is left out says so")]
-        {
-            eprintln!("skipped: {SKIP} is set, so nothing was tested with the real {agent}");
-        }
+    if is_left_out(&format!("the real {agent}")) {
         return None;
     }
     match program(agent) {
         Ok(dir) => Some(dir),
         Err(reason) => panic!("{reason}\n({SKIP}=1 leaves the tests with real agents out)"),
     }
+}
+
+/// Whether tests that need Node are left out; if so, it is said aloud.
+pub fn is_left_out(what: &str) -> bool {
+    let left_out = std::env::var_os(SKIP).is_some_and(|value| !value.is_empty() && value != "0");
+    if left_out {
+        #[allow(clippy::print_stderr, reason = "a test that is left out says so")]
+        {
+            eprintln!("skipped: {SKIP} is set, so nothing was tested with {what}");
+        }
+    }
+    left_out
 }
 
 /// A directory for `PATH` with the real program of an agent, installed now if it has not been.

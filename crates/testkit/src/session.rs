@@ -23,6 +23,11 @@ impl Session {
         Session { child }
     }
 
+    /// The process that was started.
+    pub fn id(&self) -> u32 {
+        self.child.id()
+    }
+
     pub fn signal(&self, signal: Signal) {
         let pid = Pid::from_raw(self.child.id() as i32).expect("a process id");
         kill_process(pid, signal).expect("the program is there to be signalled");

@@ -1,7 +1,7 @@
 //! How often intervals hold the truth and verdicts are right, in suites whose truth is known.
 //!
-//! `cargo run --release -p terca-core --example simulate` prints the tables of `docs/statistics.md`: fixed repetitions,
-//! then adaptive ones; with `fixed` or `adaptive` after `--`, only that one.
+//! `cargo run --release -p terca-core --example simulate` prints the tables of `docs/explanations/statistics.md`: fixed
+//! repetitions, then adaptive ones; with `fixed` or `adaptive` after `--`, only that one.
 
 #![allow(clippy::print_stdout, reason = "this is what it is for")]
 

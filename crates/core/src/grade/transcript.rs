@@ -29,6 +29,8 @@ pub struct Session {
     pub tools: Option<Vec<ToolUse>>,
     /// What the agent said, without what its tools gave.
     pub said: String,
+    /// There was more of that than is kept.
+    pub said_more: bool,
     pub usage: Usage,
     /// How long the agent ran, by Terca's own clock.
     pub seconds: f64,
@@ -69,6 +71,12 @@ impl TranscriptTest {
         if let Some(failure) = self.failure(session) {
             return Ok(Verdict::fail(failure));
         }
+        if session.said_more && !self.is_said(session) {
+            return Err(NoVerdict(format!(
+                "the agent `{}` said more than is kept of it: see the raw output",
+                session.agent
+            )));
+        }
         let about_tools = !self.used_tool.is_empty() || !self.not_used_tool.is_empty();
         let counted = session.tools.is_some() || session.usage.tool_calls.is_some();
         if about_tools && session.tools.is_none() {
@@ -108,11 +116,15 @@ impl TranscriptTest {
             return Some(format!("{calls}, more than {limit}"));
         }
         match &self.output_contains {
-            Some(text) if !session.said.contains(text) => {
+            Some(text) if !session.said_more && !self.is_said(session) => {
                 Some(format!("the agent did not say {:?}", shortened(text)))
             }
             _ => None,
         }
+    }
+
+    fn is_said(&self, session: &Session) -> bool {
+        self.output_contains.as_ref().is_none_or(|text| session.said.contains(text))
     }
 
     fn praise(&self, session: &Session) -> String {
@@ -207,6 +219,10 @@ mod tests {
         assert_eq!(at_most(1).judge(&two), Ok(Verdict::fail("2 tool calls, more than 1")));
         assert_eq!(says("done").judge(&session(None)), Ok(Verdict::pass("as asked")));
         assert_eq!(says("DONE").judge(&two), Ok(Verdict::fail("the agent did not say \"DONE\"")));
+        let flood = Session { said_more: true, ..session(Some(&[])) };
+        assert_eq!(says("done").judge(&flood), Ok(Verdict::pass("as asked, in 0 tool calls")));
+        assert!(says("DONE").judge(&flood).is_err(), "it may stand in what is not kept");
+        assert_eq!(used("shell").judge(&flood).unwrap().score, 0.0, "of tools all is known");
         let reported = Session { usage: Usage { tool_calls: Some(5), ..Usage::default() }, ..session(None) };
         assert_eq!(at_most(4).judge(&reported), Ok(Verdict::fail("5 tool calls, more than 4")));
     }

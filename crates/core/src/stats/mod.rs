@@ -5,11 +5,36 @@
 //! value for each of them.
 //!
 //! What the data cannot answer is a [`CannotTell`] that says why, never a number that looks like an answer.
-//! `docs/statistics.md` has the conventions, the published values that these are tested against, and how often the
-//! intervals and verdicts are right in simulations.
+//! `docs/explanations/statistics.md` has the conventions, the published values that these are tested against, and how
+//! often the intervals and verdicts are right in simulations.
+//!
+//! Why these:
+//!
+//! - **Paired by eval.** Evals differ more from each other than arms do; a difference within an eval takes that out.
+//! - **A permutation test** ([`sign_flip`]) needs no distribution, which five evals could not show anyway, and is
+//!   exact where it is needed most: with few evals. Its price is honest, too: fewer than six cannot be significant,
+//!   whatever they show.
+//! - **An interval and a p-value, both**, before something is called a difference (`summary::verdict`): t over a few
+//!   evals that change alike has no width; a p-value has no size.
+//! - **Holm**, since a suite with four experiments asks three questions: uniformly better than Bonferroni, and as
+//!   simple to explain.
+//! - **Equivalence needs an interval within a margin.** "Not significant" is not "no difference".
+//! - **An e-value for runs that look after every round** ([`sequential`]), because a p-value that is looked at until
+//!   it pleases is not one.
+//!
+//! Rejected:
+//!
+//! - *All trials in one table (two proportions, χ²).* Ten repetitions of three evals are not thirty questions: it
+//!   finds differences where there are none.
+//! - *The bootstrap over evals.* Too narrow with ten evals or fewer, which is what suites have.
+//! - *A mixed-effects or Bayesian model.* Better in theory with hundreds of evals; here its answer would be its
+//!   prior, and no maintainer could check it by hand.
+//! - *Counting errors as failures.* A provider's bad hour would then be a finding. They are in no rate, are shown for
+//!   each arm, and compared ([`fisher`]).
+//! - *A statistics library.* What is needed of special functions is one file that is tested against published values
+//!   ([`special`]).
 
 pub mod cannot_tell;
-pub mod clustered;
 pub mod fisher;
 pub mod holm;
 pub mod interval;

@@ -1,11 +1,10 @@
 //! The last stage: what is kept, and the report.
 
-use std::io;
+use std::io::{self, BufRead, BufReader, BufWriter, Write};
 
 use terca_core::delivery::Delivery;
 use terca_core::outcome::{ErrorKind, Stats, Status, TrialError, TrialReport};
-use terca_core::trajectory::{About, trajectory};
-use terca_core::transcript::Record;
+use terca_core::trajectory::{About, Trajectory};
 
 use super::bench::Bench;
 use super::{Keep, Stages, Stop, rounded};
@@ -78,8 +77,10 @@ fn write_trajectory(bench: &Bench<'_>, report: &TrialReport) -> io::Result<()> {
     if !(1..=LARGEST).contains(&fs_err::metadata(&transcript)?.len()) {
         return Ok(());
     }
-    let text = fs_err::read_to_string(&transcript)?;
-    let records: Vec<Record> = text.lines().map(serde_json::from_str).collect::<Result<_, _>>()?;
+    let mut trajectory = Trajectory::default();
+    for line in BufReader::new(fs_err::File::open(&transcript)?).lines() {
+        trajectory.add(serde_json::from_str(&line?)?);
+    }
     let about = About {
         session_id: &format!("{}-{}", bench.context.run_dir.file_name().unwrap_or("run"), bench.trial.id),
         agent: bench.trial.case.variant.agent.agent.profile().name,
@@ -87,7 +88,10 @@ fn write_trajectory(bench: &Bench<'_>, report: &TrialReport) -> io::Result<()> {
         model: report.delivery.model_observed.as_deref().or(report.delivery.model_requested.as_deref()),
         usage: &report.stats.usage,
     };
-    fs_err::write(bench.artifacts.join("trajectory.json"), format!("{:#}\n", trajectory(&records, &about)))
+    let mut out = BufWriter::new(fs_err::File::create(bench.artifacts.join("trajectory.json"))?);
+    serde_json::to_writer_pretty(&mut out, &trajectory.document(&about))?;
+    out.write_all(b"\n")?;
+    out.flush()
 }
 
 fn close_log(bench: &mut Bench<'_>, report: &TrialReport) -> io::Result<()> {

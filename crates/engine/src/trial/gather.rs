@@ -111,6 +111,7 @@ fn session(bench: &Bench<'_>, conduct: &Conduct) -> Result<Session, Stop> {
         is_reference: conduct.is_reference,
         tools: None,
         said: String::new(),
+        said_more: false,
         usage: conduct.usage,
         seconds: conduct.seconds,
     };
@@ -119,8 +120,7 @@ fn session(bench: &Bench<'_>, conduct: &Conduct) -> Result<Session, Stop> {
         session.tools = Some(Vec::new());
         session.usage = NOTHING_USED;
     } else if profile.streams_events {
-        let (tools, said) = read_transcript(&bench.dir.join("transcript.jsonl"))?;
-        (session.tools, session.said) = (Some(tools), said);
+        read_transcript(&bench.dir.join("transcript.jsonl"), &mut session)?;
     } else {
         session.said = read_text(fs_err::File::open(bench.artifacts.join("stdout.log"))?.file())?;
     }
@@ -137,14 +137,16 @@ const NOTHING_USED: Usage = Usage {
 };
 
 /// The tools that were called, and what the agent said.
-fn read_transcript(path: &Utf8Path) -> std::io::Result<(Vec<ToolUse>, String)> {
+fn read_transcript(path: &Utf8Path, session: &mut Session) -> std::io::Result<()> {
     let (mut tools, mut said) = (Vec::new(), Vec::new());
     for line in BufReader::new(fs_err::File::open(path)?).lines() {
         match serde_json::from_str::<Record>(&line?)?.step {
             Step::ToolCall { tool, server, .. } => tools.push(ToolUse { tool, server }),
             Step::Message { role: Role::Assistant, text } => said.push(text),
+            Step::Omitted { words, .. } => session.said_more |= words,
             _ => {}
         }
     }
-    Ok((tools, said.join("\n")))
+    (session.tools, session.said) = (Some(tools), said.join("\n"));
+    Ok(())
 }

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use camino::Utf8PathBuf;
 use globset::GlobBuilder;
 use terca_core::activity::Activity;
-use terca_core::agent::{Decoder, Line, Reading, SideFile};
+use terca_core::agent::{Decoder, Flood, Line, Reading, SideFile};
 use terca_core::mask::Mask;
 use terca_core::transcript::{Record, Usage};
 
@@ -17,7 +17,7 @@ use super::session::Seat;
 use crate::log::RunLog;
 use crate::output::Output;
 use crate::supervise::Ended;
-use crate::tail::{Seen, Tail};
+use crate::tail::{Ear, Seen, Tail};
 use crate::tree;
 
 /// How often the display hears of what an agent does.
@@ -31,7 +31,7 @@ const SIDE_LOOK: Duration = Duration::from_secs(1);
 pub(super) type Tell<'a> = &'a dyn Fn(String, Usage);
 
 pub(super) struct Listener<'a> {
-    decoder: Box<dyn Decoder>,
+    flood: Flood,
     stdout: Tail,
     stderr: Tail,
     sides: &'a [SideFile],
@@ -53,7 +53,7 @@ impl<'a> Listener<'a> {
     ) -> Result<Self, Stop> {
         let now = Instant::now();
         Ok(Listener {
-            decoder,
+            flood: Flood::new(decoder),
             stdout: Tail::open(&stdout.path, mask)?,
             stderr: Tail::open(&stderr.path, mask)?,
             sides,
@@ -67,10 +67,9 @@ impl<'a> Listener<'a> {
     /// Called again and again while the agent runs. Says whether there is more to read already. A read that fails
     /// now is tried again at the end, where failing counts.
     pub(super) fn turn(&mut self, tell: Tell<'_>) -> bool {
-        let (decoder, transcript) = (&mut self.decoder, &mut self.transcript);
         let more = [
-            self.stdout.read(&mut |line| transcript.add(decoder.stdout(line))),
-            self.stderr.read(&mut |line| decoder.stderr(line)),
+            self.stdout.read(&mut Stdout { flood: &mut self.flood, transcript: &mut self.transcript }),
+            self.stderr.read(&mut |line: Line<'_>| self.flood.decoder.stderr(line)),
         ];
         let _ = self.transcript.file.flush();
         if self.looked.elapsed() >= SIDE_LOOK {
@@ -85,7 +84,7 @@ impl<'a> Listener<'a> {
         if self.told.0.elapsed() < NEWS {
             return;
         }
-        let (doing, usage) = (self.transcript.latest(), self.decoder.usage());
+        let (doing, usage) = (self.transcript.latest(), self.flood.decoder.usage());
         if doing != self.told.1 || usage != self.told.2 {
             self.told = (Instant::now(), doing.clone(), usage);
             tell(doing, usage);
@@ -101,25 +100,46 @@ impl<'a> Listener<'a> {
                 }
             }
         }
-        let decoder = &mut self.decoder;
+        let decoder = &mut self.flood.decoder;
         for (label, _, tail) in &mut self.side_tails {
-            let _ = tail.read(&mut |line| side_line(decoder.as_mut(), label, line));
+            let _ = tail.read(&mut |line: Line<'_>| side_line(decoder.as_mut(), label, line));
         }
     }
 
     /// The rest of everything, and what it all comes to.
     pub(super) fn finish(mut self, ended: &Ended, log: &mut RunLog) -> Result<Heard, Stop> {
         self.read_side_files(|_| true);
-        let Listener { mut decoder, stdout, stderr, side_tails, mut transcript, .. } = self;
-        let stdout = stdout.finish(&mut |line| transcript.add(decoder.stdout(line)))?;
-        let stderr = stderr.finish(&mut |line| decoder.stderr(line))?;
+        let Listener { mut flood, stdout, stderr, side_tails, mut transcript, .. } = self;
+        let stdout = stdout.finish(&mut Stdout { flood: &mut flood, transcript: &mut transcript })?;
+        let decoder = &mut flood.decoder;
+        let stderr = stderr.finish(&mut |line: Line<'_>| decoder.stderr(line))?;
         for (label, _, tail) in side_tails {
-            tail.finish(&mut |line| side_line(decoder.as_mut(), label, line))?;
+            tail.finish(&mut |line: Line<'_>| side_line(decoder.as_mut(), label, line))?;
         }
-        let mut reading = decoder.finish(ended.exit);
+        let mut reading = flood.finish(ended.exit);
         transcript.add(std::mem::take(&mut reading.records));
         transcript.close(log)?;
         Ok(Heard { reading, stdout, stderr })
+    }
+}
+
+/// Standard output, on its way into the transcript.
+struct Stdout<'a> {
+    flood: &'a mut Flood,
+    transcript: &'a mut Transcript,
+}
+
+impl Ear for Stdout<'_> {
+    fn hear(&mut self, line: Line<'_>) {
+        self.transcript.add(self.flood.line(line));
+    }
+
+    fn wants(&mut self, first_words: &[u8]) -> bool {
+        self.flood.wants(first_words)
+    }
+
+    fn pass_over(&mut self, bytes: u64) {
+        self.flood.pass_over(bytes);
     }
 }
 

@@ -6,6 +6,40 @@
 //!
 //! One type and one module per stage. A stage that cannot go on returns a [`Stop`]; whatever happened, `collect`
 //! saves what there is. A trial that fails is data: nothing here returns an `Err` to the scheduler.
+//!
+//! # Hermetic
+//!
+//! Two arms can be compared only if nothing differs but what the variant says. So a trial is built up from nothing,
+//! and what comes out of one stage reaches the next through one door:
+//!
+//! - **In**: the layers of the suite, an environment of an allow-list (`crate::environment`), what the agent signs in
+//!   with (`crate::credentials`), and nothing of the user's home. The room lies outside the suite and the home, on a
+//!   path without names, below nothing that agents read (`crate::work`): they look for rules, settings and git in
+//!   every directory above.
+//! - **Agent to tests**: its workspace, and nothing else. Every process is gone; the home of set-up and tests is
+//!   another than the agent's, which began as a copy of it; so is the temporary directory. `_tests/` is laid over
+//!   last and wins against whatever the agent put there.
+//! - **Agent to what is saved**: its workspace is put aside before the tests run on a copy *in its place*, so that
+//!   absolute paths still lead to the same things, and no test changes what is saved.
+//! - **Out**: files with secrets masked. Output is read through the handle it was made with, under a name that cannot
+//!   be foreseen.
+//! - **The agent cannot tell where it is**: none of `TERCA_EVAL` and the like, a number for a path, and in `--aa` not
+//!   even the commands of the suite are told which arm it is.
+//!
+//! What it is not is a wall: with `sandbox: none` the agent runs as the user and can read what the user can, the
+//! suite's directory included, if it goes looking.
+//!
+//! Rejected:
+//!
+//! - *A container for every trial.* Not there on every machine, and credentials, proxies and toolchains have to be
+//!   carried in by hand. It is a wall against malice; leaks by default are what spoils comparisons.
+//! - *The workspace below `.terca/` of the suite.* Agents then read the suite's own `AGENTS.md`, `.git` and settings.
+//! - *The user's home with a few variables unset.* Which files an agent reads there changes with every version: a
+//!   list of what to hide is always one behind, a list of what to pass on is not.
+//! - *Tests in the agent's own workspace.* What is saved would be what the tests left, and `regrade` would grade
+//!   something else.
+//! - *Copying the workspace before and after to compare it.* Identities of files are noted instead
+//!   (`crate::changes`).
 
 mod actions;
 mod agent;
@@ -33,8 +67,8 @@ use std::time::Instant;
 use camino::Utf8PathBuf;
 use terca_core::event::{EventKind, Phase};
 use terca_core::mask::Mask;
-use terca_core::matrix::{PreparedLayer, TrialSpec};
 use terca_core::outcome::{ErrorKind, Phases, Status, TrialError, TrialReport};
+use terca_core::plan::{PreparedLayer, TrialSpec};
 
 use crate::cache::Cache;
 use crate::environment::Host;

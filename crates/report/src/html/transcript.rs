@@ -53,6 +53,9 @@ fn step(record: &Record, results: &HashMap<&str, (bool, Option<&str>)>) -> Optio
         Step::Reasoning { text } => said("thought", "Thinking", text, time),
         Step::Notice { text } => said("notice", "Note", text, time),
         Step::Error { text } => said("trouble", "Error", text, time),
+        Step::Omitted { .. } => {
+            note(&format!("{} from line {} of its raw output", record.step.headline(), record.line))
+        }
         Step::ToolCall { id, tool, input, server } => {
             let result = id.as_deref().and_then(|id| results.get(id)).copied();
             call(record, tool, input, server.as_deref(), result)

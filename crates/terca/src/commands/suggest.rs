@@ -30,7 +30,7 @@ pub(super) fn suggest(args: &RunArgs, common: &Common, done: &Done, results: &Re
     let around = Circumstances {
         terca: &shell::terca(common),
         run: &if is_latest { String::new() } else { format!(" {}", results.run) },
-        selection: &shell::selection(&args.selection),
+        selection: &shell::selection(&args.selection.names),
         agent: &shell::agent(&args.selection),
         validated: runs::has_lately_run(suite_dir, OF_VALIDATE[1]),
         earlier: earlier.as_deref(),

@@ -6,8 +6,9 @@ use serde_json::Value;
 
 use super::errors::classify;
 use super::wire::{Block, Content, Event, Message, Outcome, SessionLine, System, Tokens};
-use crate::agent::mcp_tools::server_of;
-use crate::agent::{Decoder, Ending, Line, Reading};
+use crate::agent::endings::no_end;
+use crate::agent::mcp_tools::{self, server_of};
+use crate::agent::{Aside, Decoder, Ending, Line, Reading};
 use crate::delivery::{McpDelivery, McpStatus};
 use crate::grade::Exit;
 use crate::outcome::{ErrorKind, TrialError};
@@ -81,11 +82,13 @@ impl Stream {
         match block {
             Block::Text { text } => Some(Step::Message { role, text }),
             Block::Thinking { thinking } => Some(Step::Reasoning { text: thinking }),
-            Block::ToolUse { id, name, input } => Some(self.tool_use(id, name, input)),
+            Block::ToolUse { id, name, input } if role == Role::Assistant => {
+                Some(self.tool_use(id, name, input))
+            }
             Block::ToolResult { tool_use_id, is_error, content } => {
                 Some(Step::ToolResult { id: tool_use_id, ok: !is_error, output: plain(content) })
             }
-            Block::Other => None,
+            Block::ToolUse { .. } | Block::Other => None,
         }
     }
 
@@ -133,11 +136,7 @@ impl Stream {
             // The first event comes when all servers have connected or failed.
             self.begun.then_some(McpStatus::Connected)
         };
-        let calls = |server: &String| Some(self.server_calls.get(server).copied().unwrap_or(0));
-        self.servers
-            .iter()
-            .map(|server| (server.clone(), McpDelivery { status: status(server), calls: calls(server) }))
-            .collect()
+        mcp_tools::delivery(&self.servers, &self.server_calls, status)
     }
 
     fn ending(&mut self, exit: Exit) -> Ending {
@@ -161,13 +160,12 @@ impl Stream {
     }
 
     fn without_result(&mut self, exit: Exit) -> Ending {
-        let words = if self.last_words.is_empty() { exit.describe() } else { self.last_words.clone() };
         if matches!(exit, Exit::Code(code) if LIMITS.contains(&code)) {
+            let words = if self.last_words.is_empty() { exit.describe() } else { self.last_words.clone() };
             self.notes.push(words);
             return Ending::Completed;
         }
-        let kind = classify(&self.last_words).unwrap_or(ErrorKind::Agent);
-        Ending::Failed(TrialError::new(kind, format!("the session has no end: {words}")))
+        no_end(&self.last_words, classify(&self.last_words), exit)
     }
 }
 
@@ -201,6 +199,15 @@ impl Decoder for Stream {
         };
         let line = self.line;
         steps.into_iter().map(|step| Record { time: None, line, step }).collect()
+    }
+
+    fn aside(&self, beginning: &[u8]) -> Option<Aside> {
+        beginning.starts_with(br#"{"type":"user""#).then_some(Aside::Output)
+    }
+
+    fn passed_over(&mut self, lines: u64) -> Vec<Record> {
+        self.line += lines;
+        Vec::new()
     }
 
     fn stderr(&mut self, line: Line<'_>) {

@@ -1,0 +1,1 @@
+echo "retry: $1 handled"

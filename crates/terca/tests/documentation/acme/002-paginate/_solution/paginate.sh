@@ -1,0 +1,1 @@
+echo "paginate: $1 handled"

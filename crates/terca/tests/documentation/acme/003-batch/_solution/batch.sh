@@ -1,0 +1,1 @@
+echo "batch: $1 handled"

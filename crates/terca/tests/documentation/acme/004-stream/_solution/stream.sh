@@ -1,0 +1,1 @@
+echo "stream: $1 handled"

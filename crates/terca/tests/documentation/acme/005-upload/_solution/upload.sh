@@ -1,0 +1,1 @@
+echo "upload: $1 handled"

@@ -1,0 +1,1 @@
+echo "offline: $1 handled"

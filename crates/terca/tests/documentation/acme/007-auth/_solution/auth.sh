@@ -1,0 +1,1 @@
+echo "auth: $1 handled"
