@@ -20,6 +20,7 @@ pub mod config;
 pub mod delivery;
 pub mod diagnostic;
 pub mod event;
+pub mod explain;
 mod filler;
 pub mod fingerprint;
 pub mod forecast;

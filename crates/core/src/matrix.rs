@@ -12,6 +12,7 @@ use crate::config::folder_name;
 use crate::config::read::Patch;
 use crate::config::suite::{Action, AgentChoice, Eval, Setup, Suite, Template, Variables};
 use crate::diagnostic::{Diagnostic, Diagnostics};
+use crate::explain::Code;
 use crate::filler::Filler;
 use crate::json;
 use crate::judges;
@@ -113,16 +114,16 @@ fn no_agent(environment: &Setup, experiment: &Setup) -> Diagnostic {
     let run_with = "or run with `--agent NAME`";
     match (&experiment.agent, experiment.place, environment.place) {
         (Patch::Remove, Some(place), _) => {
-            Diagnostic::error(format!("the experiment `{}` leaves no agent", experiment.name))
+            Diagnostic::error(Code::NoAgent, format!("the experiment `{}` leaves no agent", experiment.name))
                 .at(place, "`agent: null` removes it here")
                 .help(format!("name another agent, {run_with}"))
         }
         (_, _, Some(place)) => {
-            Diagnostic::error(format!("the environment `{}` has no agent", environment.name))
+            Diagnostic::error(Code::NoAgent, format!("the environment `{}` has no agent", environment.name))
                 .at(place, format!("no `agent` here, nor in the experiment `{}`", experiment.name))
                 .help(format!("add `agent: NAME` to the environment, {run_with}"))
         }
-        (_, _, None) => Diagnostic::error("the suite names no agent")
+        (_, _, None) => Diagnostic::error(Code::NoAgent, "the suite names no agent")
             .help(format!("add `environments: [{{name: default, agent: NAME}}]` to terca.yaml, {run_with}")),
     }
 }
@@ -194,8 +195,11 @@ fn check_capabilities(
     ];
     for (field, _, by_experiment) in given.iter().filter(|(_, refused, _)| *refused) {
         let giver = if *by_experiment { experiment } else { environment };
-        let diagnostic = Diagnostic::error(format!("the agent `{}` cannot be given `{field}`", profile.name))
-            .help(format!("remove `{field}`, or choose another agent"));
+        let diagnostic = Diagnostic::error(
+            Code::AgentCannot,
+            format!("the agent `{}` cannot be given `{field}`", profile.name),
+        )
+        .help(format!("remove `{field}`, or choose another agent"));
         problems.push(match giver.place {
             Some(place) => diagnostic.at(place, format!("`{}` has `{field}`", giver.name)),
             None => diagnostic,

@@ -77,7 +77,7 @@ pub fn did_you_mean<'a>(word: &str, candidates: impl IntoIterator<Item = &'a str
 }
 
 /// Spelling differences that people do not see: case, `-`, `_` and spaces.
-fn fold(word: &str) -> Vec<char> {
+pub(crate) fn fold(word: &str) -> Vec<char> {
     word.chars().filter(|c| !matches!(c, '-' | '_' | ' ')).flat_map(char::to_lowercase).collect()
 }
 

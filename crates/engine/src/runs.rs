@@ -15,13 +15,16 @@ use crate::store::{EVENTS, RUN, is_going_on, runs_dir};
 
 #[derive(Debug, Error)]
 pub enum RunsError {
-    #[error("no runs yet in {0}")]
+    #[error("no runs yet in {0}\nhelp: `terca` runs the suite; `-C DIR` names another suite")]
     None(Utf8PathBuf),
-    #[error("no run `{name}`; the runs are {known}")]
+    #[error("no run `{name}`; the runs are {known}\nhelp: `terca list` says more about them")]
     Unknown { name: String, known: String },
-    #[error("{path}: {source}")]
+    #[error("{path} cannot be read: {source}\nhelp: is the run's folder whole? `terca list` lists the runs")]
     Read { path: Utf8PathBuf, source: io::Error },
-    #[error("{path}, line {line}: {reason}")]
+    #[error(
+        "{path}, line {line} is not an event: {reason}\nhelp: was the file edited, or made by a newer version? \
+         `terca list` lists the other runs"
+    )]
     Journal { path: Utf8PathBuf, line: usize, reason: String },
 }
 

@@ -17,6 +17,7 @@ pub fn closing(results: &Results, run_dir: &Utf8Path, palette: Palette) -> Strin
     let mut lines = vec![counts(results)];
     lines.extend(errors(results));
     lines.extend(results.stopped_variants.iter().map(stopped));
+    lines.extend(explained(results));
     lines.extend(other_models(results));
     lines.extend(results.adaptive.as_ref().map(repeated));
     lines.extend(unfinished(results));
@@ -62,6 +63,20 @@ fn errors(results: &Results) -> Option<Spans> {
         ),
     };
     Some(Spans::of(Tone::Trouble, "warning: ").with(Tone::Plain, &said))
+}
+
+/// Where the kinds of those errors are explained.
+fn explained(results: &Results) -> Option<Spans> {
+    const MOST: usize = 3;
+    let mut kinds: Vec<&str> = Vec::new();
+    for error in results.trials.iter().filter_map(|trial| trial.report.error.as_ref()) {
+        if !kinds.contains(&error.kind.word()) {
+            kinds.push(error.kind.word());
+        }
+    }
+    kinds.truncate(MOST);
+    let said = format!("more: terca explain {}", kinds.join(" "));
+    (!kinds.is_empty()).then(|| Spans::of(Tone::Dim, &said))
 }
 
 /// What was not tried, since it would have ended like what was.

@@ -8,6 +8,8 @@ mod screen;
 
 use std::process::ExitCode;
 
+use terca_core::explain::Code;
+
 fn main() -> ExitCode {
     // Before anything else is looked at: a supervisor is started for every trial.
     if std::env::args_os().nth(1).is_some_and(|argument| argument == terca_engine::supervise::ARGUMENT) {
@@ -27,6 +29,7 @@ fn main() -> ExitCode {
 fn say_that_a_panic_is_a_bug() {
     std::panic::set_hook(Box::new(|panic| {
         let backtrace = std::backtrace::Backtrace::capture();
-        screen::complain(&format!("this is a bug in Terca, please report it: {panic}\n{backtrace}"));
+        let text = format!("this is a bug in Terca, please report it: {panic}\n{backtrace}");
+        screen::complain(Code::Internal, &text, args::Colour::Auto);
     }));
 }

@@ -73,6 +73,8 @@ pub use flood::{Aside, Flood};
 pub use invocation::{Inputs, Invocation, Launch, PlacedFile, SideFile, Stdin};
 pub use profile::{Capabilities, CredentialFile, Profile, StopSignal};
 
+use crate::prose;
+
 static AGENTS: &[&dyn Agent] = &[
     &gemini_cli::GeminiCli,
     &claude_code::ClaudeCode,
@@ -104,6 +106,12 @@ pub fn find(name: &str) -> Option<AgentRef> {
 
 pub fn names() -> Vec<&'static str> {
     AGENTS.iter().map(|agent| agent.profile().name).collect()
+}
+
+/// The agent that was probably meant by a name that none has, be it an alias that was misspelt.
+pub fn probably(name: &str) -> Option<&'static str> {
+    let all = profiles().flat_map(|profile| profile.aliases.iter().chain([&profile.name]).copied());
+    prose::did_you_mean(name, all).and_then(find).map(|agent| agent.profile().name)
 }
 
 /// The facts about every agent, in the order of the table.
@@ -162,5 +170,10 @@ mod tests {
         }
         assert_eq!(find("gemini").unwrap().profile().name, "gemini-cli");
         assert!(find("no-such-agent").is_none());
+        for (typed, meant) in
+            [("gemnini", Some("gemini-cli")), ("cluade", Some("claude-code")), ("hal", None)]
+        {
+            assert_eq!(probably(typed), meant, "{typed}");
+        }
     }
 }

@@ -5,6 +5,7 @@
 
 use crate::config::yaml::{Node, Value};
 use crate::diagnostic::{Diagnostic, Diagnostics};
+use crate::explain::Code;
 use crate::prose;
 use crate::source::{Located, Place};
 
@@ -91,7 +92,8 @@ impl<'p> Fields<'p> {
             Some(node) => self.problems.about(key, |problems| read(node, problems)),
             None => {
                 self.problems.push(
-                    Diagnostic::error(missing(key)).at(self.place, format!("{} needs a `{key}`", self.what)),
+                    Diagnostic::error(Code::MissingKey, missing(key))
+                        .at(self.place, format!("{} needs a `{key}`", self.what)),
                 );
                 None
             }
@@ -122,7 +124,7 @@ impl<'p> Fields<'p> {
     /// Says that every other key is unknown.
     pub fn close(self) {
         for (key, _) in &self.entries {
-            let diagnostic = Diagnostic::error(format!("unknown key `{}`", key.value))
+            let diagnostic = Diagnostic::error(Code::UnknownKey, format!("unknown key `{}`", key.value))
                 .at(key.place, format!("not a key of {}", self.what));
             let diagnostic = match prose::did_you_mean(&key.value, self.known.iter().copied()) {
                 Some(meant) => {
@@ -156,7 +158,7 @@ fn unlike(node: &Node, expected: &str) -> Diagnostic {
         _ => kind.to_owned(),
     };
     let label = if node.value == Value::Null { "no value here".into() } else { format!("this is {kind}") };
-    Diagnostic::error(format!("expected {expected}, found {found}")).at(node.place, label)
+    Diagnostic::error(Code::WrongValue, format!("expected {expected}, found {found}")).at(node.place, label)
 }
 
 pub fn text(node: Node, problems: &mut Diagnostics) -> Option<Located<String>> {
@@ -174,7 +176,10 @@ pub fn text(node: Node, problems: &mut Diagnostics) -> Option<Located<String>> {
 pub fn filled_text(node: Node, problems: &mut Diagnostics) -> Option<Located<String>> {
     let text = text(node, problems)?;
     if text.value.trim().is_empty() {
-        problems.push(Diagnostic::error("expected text, found an empty one").at(text.place, "this is empty"));
+        problems.push(
+            Diagnostic::error(Code::WrongValue, "expected text, found an empty one")
+                .at(text.place, "this is empty"),
+        );
         return None;
     }
     Some(text)
@@ -270,7 +275,7 @@ fn wrong_number<T>(node: Node, expected: &str, problems: &mut Diagnostics) -> Op
     let Node { value, place } = node;
     let diagnostic = match &value {
         Value::Number { written, .. } => {
-            Diagnostic::error(format!("expected {expected}, found {written}")).at(place, "")
+            Diagnostic::error(Code::OutOfRange, format!("expected {expected}, found {written}")).at(place, "")
         }
         Value::Text(text) if text.trim().parse::<f64>().is_ok() => {
             unlike(&Node { value, place }, expected).help("remove the quotes")

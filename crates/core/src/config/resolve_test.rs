@@ -13,6 +13,7 @@ use crate::config::resolve_setup::choose_agent;
 use crate::config::resolver::Resolver;
 use crate::config::suite::{AgentChoice, DEFAULT_TEST_SECONDS};
 use crate::diagnostic::Diagnostic;
+use crate::explain::Code;
 use crate::grade::{Budget, ChangedFiles, Glob, JudgeTest, PathPattern, TestKind, TestSpec, TranscriptTest};
 use crate::prose;
 use crate::source::Located;
@@ -52,7 +53,7 @@ fn single_kind(raw: &RawTest, resolver: &mut Resolver<'_>) -> Option<Located<Raw
         [] if raw.unreadable => None,
         [] => {
             resolver.problems.push(
-                Diagnostic::error("a test needs a kind")
+                Diagnostic::error(Code::AsksNothing, "a test needs a kind")
                     .at(raw.place, "this test verifies nothing")
                     .help(format!("the kinds are {}", prose::quoted_list(&RawTestKind::KEYS, "and"))),
             );
@@ -65,7 +66,7 @@ fn single_kind(raw: &RawTest, resolver: &mut Resolver<'_>) -> Option<Located<Raw
                 second.value.key()
             );
             resolver.problems.push(
-                Diagnostic::error(message)
+                Diagnostic::error(Code::ConflictingKeys, message)
                     .at(second.place, "a second kind")
                     .beside(first.place, "the first kind")
                     .help("make it two tests"),
@@ -118,7 +119,7 @@ fn resolved(kind: Located<RawTestKind>, resolver: &mut Resolver<'_>) -> Option<T
             let agent = if_given(agent, |agent| judge_agent(&agent, config.as_ref(), resolver))?;
             if let (None, Some(config)) = (&agent, &config) {
                 resolver.problems.push(
-                    Diagnostic::error("`config` of a judge without an `agent`")
+                    Diagnostic::error(Code::MisplacedKey, "`config` of a judge without an `agent`")
                         .at(config.place, "whose settings?")
                         .help("name the agent that judges: `agent: NAME`"),
                 );
@@ -158,7 +159,7 @@ fn judge_agent(
     let profile = choice.agent.profile();
     if profile.is_built_in() {
         resolver.problems.push(
-            Diagnostic::error(format!("the agent `{}` cannot judge", profile.name))
+            Diagnostic::error(Code::CannotJudge, format!("the agent `{}` cannot judge", profile.name))
                 .at(raw.name.place, "it is built in, and has no opinion")
                 .help("name another agent, or leave `agent` out: the trial's own agent judges then"),
         );
@@ -166,9 +167,12 @@ fn judge_agent(
     }
     if let Some(config) = config.filter(|_| !profile.capabilities.config) {
         resolver.problems.push(
-            Diagnostic::error(format!("the agent `{}` cannot be given `config`", profile.name))
-                .at(config.place, "it has no settings of its own")
-                .help("remove `config`, or choose another agent"),
+            Diagnostic::error(
+                Code::AgentCannot,
+                format!("the agent `{}` cannot be given `config`", profile.name),
+            )
+            .at(config.place, "it has no settings of its own")
+            .help("remove `config`, or choose another agent"),
         );
         return None;
     }
@@ -191,7 +195,11 @@ fn regex(pattern: &Located<String>, resolver: &mut Resolver<'_>) -> Option<Regex
         Err(error) => {
             let reason = error.to_string();
             let reason = reason.lines().last().unwrap_or_default().trim_start_matches("error: ").to_owned();
-            resolver.problems.push(Diagnostic::error("invalid regular expression").at(pattern.place, reason));
+            resolver.problems.push(
+                Diagnostic::error(Code::InvalidPattern, "invalid regular expression")
+                    .at(pattern.place, reason)
+                    .help(r"a sign that is meant literally needs a `\` before it"),
+            );
             None
         }
     }
@@ -224,7 +232,9 @@ fn glob(written: &Located<String>, pattern: &str, resolver: &mut Resolver<'_>) -
         Err(error) => {
             let reason = error.kind().to_string();
             resolver.problems.push(
-                Diagnostic::error(format!("invalid glob `{}`", written.value)).at(written.place, reason),
+                Diagnostic::error(Code::InvalidPattern, format!("invalid glob `{}`", written.value))
+                    .at(written.place, reason)
+                    .help("a sign that is meant literally stands in brackets, as in `[[]`"),
             );
             None
         }
@@ -236,8 +246,12 @@ fn workspace_path(path: &Located<String>, resolver: &mut Resolver<'_>) -> Option
         Ok(clean) => Some(clean),
         Err(reason) => {
             resolver.problems.push(
-                Diagnostic::error(format!("path `{}` lies outside the workspace", path.value))
-                    .at(path.place, reason),
+                Diagnostic::error(
+                    Code::OutsideWorkspace,
+                    format!("path `{}` lies outside the workspace", path.value),
+                )
+                .at(path.place, reason)
+                .help("a path is one inside the workspace, such as `src/app.js`"),
             );
             None
         }

@@ -8,17 +8,16 @@ use terca_engine::environment::Host;
 use terca_report::{Palette, closing, flaws, proofs_table};
 
 use super::execute::Done;
-use super::{INTERRUPTED, MISUSE, plan, run};
+use super::refusal::Outcome;
+use super::{INTERRUPTED, plan, run};
 use crate::args::{Common, Format, NameArgs, RunArgs, SelectionArgs, ValidateArgs};
 use crate::screen;
 
-pub(super) fn validate(args: &ValidateArgs, common: &Common) -> u8 {
+pub(super) fn validate(args: &ValidateArgs, common: &Common) -> Outcome {
     let host = Host::of_this_process();
     let args = run_args(args);
-    match plan::make_proof(&args.selection, common, &host) {
-        Some(planned) => run::start(&args, common, &planned, host, conclude),
-        None => MISUSE,
-    }
+    let planned = plan::make_proof(&args.selection, common, &host)?;
+    run::start(&args, common, &planned, host, conclude)
 }
 
 /// A run like any other, each trial once.

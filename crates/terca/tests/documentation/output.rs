@@ -38,13 +38,14 @@ fn pattern_of_line(line: &str) -> String {
     line.split('…').map(|words| regex::escape(words.trim())).collect::<Vec<_>>().join(".*")
 }
 
-/// A line without what differs from one time to the next: times, dates, seeds, and how wide columns are.
+/// A line without what differs from one time to the next: times and their ratios, dates, seeds, how wide columns are.
 fn normal(line: &str, numbers_differ: bool) -> String {
     let always = [
         (r"\d{4}-\d\d-\d\d", "DATE"),
         (r"\b\d\d:\d\d\b", "CLOCK"),
         (r"\bseed \d+", "seed N"),
         (r"\b\d+h \d+m\b|\b\d+m \d+s\b|\b\d+(\.\d+)?(ms|s|m)\b", "TIME"),
+        (r"\d+\.\d+×", "RATIO"),
         (r"/var/tmp/terca-docs-\w+/page", "~"),
         (r"─+", "─"),
         (r"\s+", " "),

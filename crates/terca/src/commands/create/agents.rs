@@ -67,9 +67,9 @@ pub(super) fn find(name: &str) -> Result<AgentRef, String> {
     let known: Vec<&str> = choosable().map(|profile| profile.name).collect();
     match agent::find(name).filter(|agent| known.contains(&agent.profile().name)) {
         Some(agent) => Ok(agent),
-        None => Err(match prose::did_you_mean(name, known.iter().copied()) {
-            Some(meant) => format!("{name}: no such agent; did you mean `{meant}`?"),
-            None => format!("{name}: no such agent; there are {}", prose::quoted_list(&known, "and")),
+        None => Err(match agent::probably(name).filter(|meant| known.contains(meant)) {
+            Some(meant) => format!("{name}: no such agent\nhelp: did you mean `{meant}`?"),
+            None => format!("{name}: no such agent\nhelp: there are {}", prose::quoted_list(&known, "and")),
         }),
     }
 }
