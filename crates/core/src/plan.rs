@@ -28,7 +28,7 @@ pub struct Variant {
 }
 
 impl Variant {
-    /// How people name it: the environment alone where there is only one experiment, say.
+    /// How people name it.
     pub fn label(&self) -> String {
         format!("{}.{}", self.environment, self.experiment)
     }
