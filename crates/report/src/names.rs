@@ -110,9 +110,9 @@ impl Names {
         usize::from(gap > 0) * 2 + usize::from(space > 0) + self.number_width
     }
 
-    /// How wide a name gets that has no columns.
+    /// How wide a name gets where there is no room for columns.
     pub fn longest(&self) -> usize {
-        self.eval_width + self.variant_width + self.beside() - usize::from(self.beside() > 0)
+        self.eval_width + self.brief_width + self.beside() - usize::from(self.beside() > 0)
     }
 
     /// The same, with its parts aligned in columns.
@@ -131,11 +131,12 @@ impl Names {
         if name.is_empty() { eval } else { format!("{eval}  {name}") }
     }
 
-    /// The name in `columns` at most, its number kept.
+    /// The name in `columns` at most, as brief as it can be and its number kept.
     pub fn within(&self, head: &TrialHead, columns: usize) -> String {
         let number = self.repetition(head.repetition);
         let room = if number.is_empty() { columns } else { columns.saturating_sub(width(&number) + 1) };
-        words([shorten(&self.cell(head), room).into_owned(), number])
+        let cell = words([clean(&head.eval).into_owned(), self.brief(&head.environment, &head.experiment)]);
+        words([shorten(&cell, room).into_owned(), number])
     }
 }
 
@@ -200,7 +201,7 @@ mod tests {
         let narrow = Layout { room: Room::Columns(40), eval: 9, variant: 9, brief: false, unit: None };
         assert_eq!(names.aligned(&heads[1], &narrow), "a-ra…eval  gemi…ules #02");
         assert_eq!((names.widths(), names.beside()), ([18, 17], 6));
-        assert_eq!(names.longest(), width(&names.trial(&heads[1])));
+        assert_eq!(names.longest(), width("a-rather-long-eval with-rules #02"));
         assert_eq!(names.within(&heads[1], 14), "a-rat…ules #02");
     }
 }

@@ -5,7 +5,7 @@ mod common;
 use std::num::NonZeroU16;
 
 use common::project;
-use terca_testkit::Project;
+use terca_testkit::{Project, Terminal};
 
 fn suite(repetitions: usize) -> Project {
     project().file(
@@ -69,4 +69,12 @@ fn a_terminal_that_wants_no_colour_gets_none() {
 fn is_coloured(screen: &str) -> bool {
     let ends = |sequence: &str| sequence.chars().find(|c| c.is_ascii_alphabetic());
     screen.split("\x1b[").skip(1).any(|sequence| ends(sequence) == Some('m'))
+}
+
+#[test]
+fn a_terminal_that_cannot_be_painted_on_gets_lines() {
+    let project = suite(1).env("TERM", "dumb");
+    let (status, text) = Terminal::start(project.command(&[])).finish();
+    assert_eq!(status, 1, "{text}");
+    assert!(text.contains("· start  good") && !text.contains('\x1b'), "{text:?}");
 }
