@@ -8,6 +8,7 @@ use std::collections::HashSet;
 use annotate_snippets::renderer::DecorStyle;
 use annotate_snippets::{AnnotationKind, Group, Level, Origin, Renderer, Snippet};
 
+use crate::explain::Code;
 use crate::source::{Place, Sources};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -19,6 +20,8 @@ pub enum Severity {
 #[derive(Debug, Clone)]
 pub struct Diagnostic {
     pub severity: Severity,
+    /// What kind of mistake it is: `terca explain` says more.
+    pub code: Code,
     pub message: String,
     pub labels: Vec<Label>,
     /// A file as a whole, for trouble that has no place in a text (it is missing, it is not UTF-8).
@@ -34,9 +37,10 @@ pub struct Label {
 }
 
 impl Diagnostic {
-    pub fn error(message: impl Into<String>) -> Self {
+    pub fn error(code: Code, message: impl Into<String>) -> Self {
         Diagnostic {
             severity: Severity::Error,
+            code,
             message: message.into(),
             labels: Vec::new(),
             path: None,
@@ -44,8 +48,8 @@ impl Diagnostic {
         }
     }
 
-    pub fn warning(message: impl Into<String>) -> Self {
-        Diagnostic { severity: Severity::Warning, ..Diagnostic::error(message) }
+    pub fn warning(code: Code, message: impl Into<String>) -> Self {
+        Diagnostic { severity: Severity::Warning, ..Diagnostic::error(code, message) }
     }
 
     /// The place that is wrong, and what was expected there.
@@ -111,6 +115,18 @@ impl Diagnostics {
         self.error_count() > 0
     }
 
+    /// The codes that are there, each once, in the order of the report, those of errors first.
+    pub fn codes(&self) -> Vec<Code> {
+        let of = |severity| self.list.iter().filter(move |d| d.severity == severity).map(|d| d.code);
+        let mut codes: Vec<Code> = Vec::new();
+        for code in of(Severity::Error).chain(of(Severity::Warning)) {
+            if !codes.contains(&code) {
+                codes.push(code);
+            }
+        }
+        codes
+    }
+
     /// File by file, in the order of the text, warnings among the errors. What is said twice is said once.
     pub fn sort(&mut self) {
         let place = |d: &Diagnostic| d.labels.first().map(|l| (l.place.file, l.place.start, l.place.end));
@@ -141,7 +157,8 @@ fn render(diagnostic: &Diagnostic, sources: &Sources, style: Style) -> String {
         Severity::Error => Level::ERROR,
         Severity::Warning => Level::WARNING,
     };
-    let mut group = Group::with_title(level.primary_title(diagnostic.message.as_str()));
+    let title = level.primary_title(diagnostic.message.as_str()).id(diagnostic.code.word());
+    let mut group = Group::with_title(title);
     for (index, label) in diagnostic.labels.iter().enumerate() {
         let same_file_before = diagnostic.labels[..index].iter().any(|l| l.place.file == label.place.file);
         if !same_file_before {
@@ -183,12 +200,12 @@ mod tests {
         let file = sources.add("/s/terca.yaml", "terca.yaml", "name: x\npromt: hi\n");
         let mut all = Diagnostics::default();
         all.push(
-            Diagnostic::error("unknown key `promt`")
+            Diagnostic::error(Code::UnknownKey, "unknown key `promt`")
                 .at(Place { file, start: 8, end: 13 }, "not a key of an eval")
                 .help("did you mean `prompt`?"),
         );
         insta::assert_snapshot!(all.render(&sources, Style::PLAIN), @r"
-        error: unknown key `promt`
+        error[unknown-key]: unknown key `promt`
          --> terca.yaml:2:1
           |
         2 | promt: hi

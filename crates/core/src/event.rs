@@ -5,8 +5,8 @@ use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
 use crate::adaptive::Adaptive;
-use crate::matrix::TrialSpec;
 use crate::outcome::{TrialError, TrialReport};
+use crate::plan::TrialSpec;
 use crate::transcript::Usage;
 
 /// A numbered event: one line of the journal.

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use crate::config::read::Patch;
 use crate::config::suite::{Template, Variables};
 use crate::diagnostic::{Diagnostic, Diagnostics};
+use crate::explain::Code;
 use crate::mcp::McpServer;
 
 /// Puts the values of Terca's own environment where `${NAME}` stands.
@@ -73,7 +74,7 @@ impl Filler<'_> {
             (_, Some(default)) => default.to_owned(),
             _ => {
                 self.problems.push(
-                    Diagnostic::error(format!("the variable `{name}` is not set"))
+                    Diagnostic::error(Code::UnsetVariable, format!("the variable `{name}` is not set"))
                         .at(template.place, "taken from the environment Terca runs in")
                         .help(format!("set it, or write `${{{name}:-default}}`")),
                 );

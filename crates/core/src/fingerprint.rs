@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 use crate::config::suite::{Action, ShellCommand};
 use crate::delivery::sha256;
 use crate::mask::Mask;
-use crate::matrix::{Case, Layer, Plan, PreparedLayer};
+use crate::plan::{Case, Layer, Plan, PreparedLayer};
 use crate::prose;
 
 /// Part of a case → hash.

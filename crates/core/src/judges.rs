@@ -3,8 +3,9 @@
 use crate::agent::AgentRef;
 use crate::config::suite::{AgentChoice, Eval};
 use crate::diagnostic::{Diagnostic, Diagnostics};
+use crate::explain::Code;
 use crate::grade::{JudgeTest, TestKind, TestSpec};
-use crate::matrix::{Case, Plan, Variant};
+use crate::plan::{Case, Plan, Variant};
 
 impl Plan {
     /// Every agent that takes part, those that judge included.
@@ -55,7 +56,7 @@ pub(crate) fn check(eval: &Eval, variant: &Variant, problems: &mut Diagnostics) 
     }
     for (test, judge) in of(eval).filter(|(_, judge)| judge.agent.is_none()) {
         problems.push(
-            Diagnostic::error(format!("nobody can judge the test `{}` here", test.name))
+            Diagnostic::error(Code::CannotJudge, format!("nobody can judge the test `{}` here", test.name))
                 .at(judge.place, "it names no agent, and the trial's own is built in")
                 .help("name the agent that judges: `judge: {rubric: …, agent: NAME}`"),
         );

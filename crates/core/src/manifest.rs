@@ -6,8 +6,8 @@ use crate::config::suite::{Action, Suite};
 use crate::event::TrialHead;
 use crate::fingerprint::CasePrint;
 use crate::mask::Mask;
-use crate::matrix::{Case, Layer, Plan, TrialSpec, Variant};
 use crate::mcp::McpServer;
+use crate::plan::{Case, Layer, Plan, TrialSpec, Variant};
 use crate::shard::Shard;
 
 /// What `run.json` says beside the plan.

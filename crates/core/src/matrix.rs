@@ -7,16 +7,17 @@ use std::time::Duration;
 use camino::Utf8PathBuf;
 use serde_json::Value;
 
-use crate::adaptive::Adaptive;
 use crate::agent::Capabilities;
 use crate::config::folder_name;
 use crate::config::read::Patch;
-use crate::config::suite::{Action, AgentChoice, Eval, Setup, ShellCommand, Suite, Template, Variables};
+use crate::config::suite::{Action, AgentChoice, Eval, Setup, Suite, Template, Variables};
 use crate::diagnostic::{Diagnostic, Diagnostics};
+use crate::explain::Code;
 use crate::filler::Filler;
 use crate::json;
 use crate::judges;
 use crate::mcp::McpServer;
+use crate::plan::{Case, Layer, Plan, PreparedLayer, TrialSpec, Variant};
 use crate::selection::{Selection, select};
 
 /// What the command line lays over the suite.
@@ -25,88 +26,6 @@ pub struct Overrides {
     pub agent: Option<AgentChoice>,
     pub repetitions: Option<u32>,
     pub timeout: Option<Duration>,
-}
-
-/// One environment with one experiment laid over it.
-#[derive(Debug, Clone)]
-pub struct Variant {
-    pub environment: String,
-    pub experiment: String,
-    /// What the suite's own commands are told that the experiment is.
-    pub told_experiment: String,
-    pub agent: AgentChoice,
-    pub model: Option<String>,
-    pub rules: Vec<Utf8PathBuf>,
-    /// Directories, each with a `SKILL.md`.
-    pub skills: Vec<Utf8PathBuf>,
-    pub mcp_servers: Vec<(String, McpServer<String>)>,
-    pub config: Option<Value>,
-    pub command: Option<ShellCommand>,
-}
-
-impl Variant {
-    /// How people name it: the environment alone where there is only one experiment, say.
-    pub fn label(&self) -> String {
-        format!("{}.{}", self.environment, self.experiment)
-    }
-}
-
-/// Files that a workspace starts from.
-#[derive(Debug, Clone, PartialEq)]
-pub enum Layer {
-    /// A directory of the suite.
-    Directory(Utf8PathBuf),
-    /// What `prepare` makes of other layers, once.
-    Prepared(Arc<PreparedLayer>),
-}
-
-/// The same for all trials that start from it: it knows nothing of variants and repetitions.
-#[derive(Debug, PartialEq)]
-pub struct PreparedLayer {
-    pub below: Vec<Layer>,
-    pub actions: Vec<Action>,
-    pub env: Vec<(String, String)>,
-    /// The eval it is for, where it is not the suite's.
-    pub eval: Option<String>,
-}
-
-/// One eval in one variant: what all its repetitions share.
-#[derive(Debug, Clone)]
-pub struct Case {
-    pub eval: Arc<Eval>,
-    pub variant: Arc<Variant>,
-    pub prompt: String,
-    /// What the workspace starts from, lowest first.
-    pub layers: Vec<Layer>,
-    /// Everything done before the agent starts, in order, except the variant's `command`.
-    pub actions: Vec<Action>,
-    pub env: Vec<(String, String)>,
-    /// What a judge is given, where one of the tests has one: the suite's own variables, the same in every variant.
-    pub judge_env: Vec<(String, String)>,
-    pub timeout: Duration,
-    /// Whether changes that `.gitignore` ignores are looked at too.
-    pub track_ignored: bool,
-}
-
-/// One eval × variant × repetition.
-#[derive(Debug, Clone)]
-pub struct TrialSpec {
-    pub id: u32,
-    pub case: Arc<Case>,
-    pub repetition: u32,
-    /// Its folder in the run, relative.
-    pub dir: Utf8PathBuf,
-}
-
-/// What will be run.
-#[derive(Debug, Clone)]
-pub struct Plan {
-    /// In the order of their ids.
-    pub trials: Vec<TrialSpec>,
-    /// Values taken from Terca's environment: to be masked in everything that is written.
-    pub secrets: Vec<String>,
-    /// Not all repetitions may be needed.
-    pub adaptive: Option<Adaptive>,
 }
 
 /// The trials that a selection of a suite comes to. Ids do not depend on the order they are run in.
@@ -195,16 +114,16 @@ fn no_agent(environment: &Setup, experiment: &Setup) -> Diagnostic {
     let run_with = "or run with `--agent NAME`";
     match (&experiment.agent, experiment.place, environment.place) {
         (Patch::Remove, Some(place), _) => {
-            Diagnostic::error(format!("the experiment `{}` leaves no agent", experiment.name))
+            Diagnostic::error(Code::NoAgent, format!("the experiment `{}` leaves no agent", experiment.name))
                 .at(place, "`agent: null` removes it here")
                 .help(format!("name another agent, {run_with}"))
         }
         (_, _, Some(place)) => {
-            Diagnostic::error(format!("the environment `{}` has no agent", environment.name))
+            Diagnostic::error(Code::NoAgent, format!("the environment `{}` has no agent", environment.name))
                 .at(place, format!("no `agent` here, nor in the experiment `{}`", experiment.name))
                 .help(format!("add `agent: NAME` to the environment, {run_with}"))
         }
-        (_, _, None) => Diagnostic::error("the suite names no agent")
+        (_, _, None) => Diagnostic::error(Code::NoAgent, "the suite names no agent")
             .help(format!("add `environments: [{{name: default, agent: NAME}}]` to terca.yaml, {run_with}")),
     }
 }
@@ -276,8 +195,11 @@ fn check_capabilities(
     ];
     for (field, _, by_experiment) in given.iter().filter(|(_, refused, _)| *refused) {
         let giver = if *by_experiment { experiment } else { environment };
-        let diagnostic = Diagnostic::error(format!("the agent `{}` cannot be given `{field}`", profile.name))
-            .help(format!("remove `{field}`, or choose another agent"));
+        let diagnostic = Diagnostic::error(
+            Code::AgentCannot,
+            format!("the agent `{}` cannot be given `{field}`", profile.name),
+        )
+        .help(format!("remove `{field}`, or choose another agent"));
         problems.push(match giver.place {
             Some(place) => diagnostic.at(place, format!("`{}` has `{field}`", giver.name)),
             None => diagnostic,

@@ -9,9 +9,11 @@ use crate::event::{Event, EventKind, RunStatus, TrialHead};
 
 #[derive(Debug, Error, PartialEq)]
 pub enum MergeError {
-    #[error("the journal of {0} has no beginning")]
+    #[error(
+        "the journal of {0} has no beginning: the run ended before its first trial\nhelp: run that part again"
+    )]
     NoBeginning(String),
-    #[error("trial {id} ({eval}) is in {first} and in {second}")]
+    #[error("trial {id} ({eval}) is in {first} and in {second}\nhelp: name each part once")]
     Twice { id: u32, eval: String, first: String, second: String },
 }
 

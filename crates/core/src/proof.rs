@@ -9,8 +9,8 @@ use crate::config::Suite;
 use crate::config::read::Patch;
 use crate::config::suite::{AgentChoice, Setup};
 use crate::diagnostic::Diagnostics;
-use crate::matrix::Plan;
 use crate::outcome::Status;
+use crate::plan::Plan;
 use crate::results::{Results, TrialResult};
 use crate::selection::{Selection, select};
 

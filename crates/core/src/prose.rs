@@ -77,7 +77,7 @@ pub fn did_you_mean<'a>(word: &str, candidates: impl IntoIterator<Item = &'a str
 }
 
 /// Spelling differences that people do not see: case, `-`, `_` and spaces.
-fn fold(word: &str) -> Vec<char> {
+pub(crate) fn fold(word: &str) -> Vec<char> {
     word.chars().filter(|c| !matches!(c, '-' | '_' | ' ')).flat_map(char::to_lowercase).collect()
 }
 
@@ -101,6 +101,21 @@ fn edit_distance(a: &[char], b: &[char]) -> usize {
         }
     }
     rows[a.len()][b.len()]
+}
+
+/// The first line that says something, as far as one looks at it.
+pub(crate) fn first_line(text: &str) -> String {
+    const LONGEST: usize = 200;
+    let line = text.lines().map(str::trim).find(|line| !line.is_empty()).unwrap_or_default();
+    // Most lines are short or plain, and there may be millions of them.
+    if line.len() <= LONGEST {
+        return line.to_owned();
+    }
+    let end = match line.as_bytes()[..LONGEST].is_ascii() {
+        true => LONGEST,
+        false => line.char_indices().nth(LONGEST).map_or(line.len(), |(end, _)| end),
+    };
+    line[..end].to_owned()
 }
 
 #[cfg(test)]

@@ -7,7 +7,7 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::time::Duration;
 
 use crate::limits::{Limits, Slots};
-use crate::matrix::TrialSpec;
+use crate::plan::TrialSpec;
 
 /// Positions in the list of trials. Times count from the beginning of the run.
 #[derive(Debug)]

@@ -5,7 +5,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::matrix::TrialSpec;
+use crate::plan::TrialSpec;
 
 /// Indices into `trials`, in the order to start them.
 pub fn order(trials: &[TrialSpec], seed: u64) -> Vec<usize> {

@@ -4,6 +4,7 @@ use globset::{GlobBuilder, GlobMatcher};
 
 use crate::config::suite::{Eval, Setup, Suite};
 use crate::diagnostic::{Diagnostic, Diagnostics};
+use crate::explain::Code;
 use crate::prose;
 
 /// Names, globs, and for evals `tag:NAME`; an empty list means all.
@@ -12,12 +13,6 @@ pub struct Selection {
     pub evals: Vec<String>,
     pub experiments: Vec<String>,
     pub environments: Vec<String>,
-}
-
-impl Selection {
-    pub fn is_everything(&self) -> bool {
-        self.evals.is_empty() && self.experiments.is_empty() && self.environments.is_empty()
-    }
 }
 
 #[derive(Debug)]
@@ -60,7 +55,7 @@ fn pick<'a, T>(
     if parts.is_empty() {
         if !patterns.is_empty() {
             problems.push(
-                Diagnostic::error(format!("an empty selection of {what}s"))
+                Diagnostic::error(Code::NoMatch, format!("an empty selection of {what}s"))
                     .help(format!("name at least one {what}, or leave the option out")),
             );
         }
@@ -102,8 +97,14 @@ fn parts<'a>(pattern: &'a str, names: &[&str]) -> Vec<&'a str> {
 
 fn nothing(what: &str, part: &str, items: &[(&str, &[String])]) -> Diagnostic {
     let names: Vec<&str> = items.iter().map(|(name, _)| *name).collect();
-    let diagnostic = Diagnostic::error(format!("no {what} matches `{part}`"))
+    let diagnostic = Diagnostic::error(Code::NoMatch, format!("no {what} matches `{part}`"))
         .help(format!("the {what}s are {}", prose::quoted_list(&names, "and")));
+    if items.iter().any(|(_, tags)| tags.iter().any(|tag| tag == part)) {
+        return diagnostic.help(format!("`{part}` is a tag: `tag:{part}` selects by tags"));
+    }
+    if names.iter().any(|name| name.contains(part)) {
+        return diagnostic.help(format!("a name is matched as a whole; `'*{part}*'` matches a part of it"));
+    }
     if part.starts_with("tag:") {
         let mut tags: Vec<&str> =
             items.iter().flat_map(|(_, tags)| tags.iter().map(String::as_str)).collect();

@@ -32,13 +32,17 @@
 //! - *Snapshots to start the fold from.* The fold is one pass over a file that is read anyway; a second form of the
 //!   truth could differ from the first.
 
+mod counts;
+mod fold;
+
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
 use crate::adaptive::Adaptive;
-use crate::event::{Event, EventKind, Phase, RunStatus, StopReason, TrialHead};
+use crate::event::{Phase, RunStatus, StopReason, TrialHead};
 use crate::outcome::{Attempt, Status, TrialError, TrialReport};
 use crate::transcript::Usage;
+pub use counts::Counts;
 
 #[derive(Debug, Clone, PartialEq)]
 pub struct RunState {
@@ -94,35 +98,6 @@ pub struct StoppedVariant {
     pub trials: usize,
 }
 
-/// How many trials ended how.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct Counts {
-    pub total: usize,
-    pub passed: usize,
-    pub partial: usize,
-    pub failed: usize,
-    pub errors: usize,
-    pub interrupted: usize,
-}
-
-impl Counts {
-    pub fn finished(&self) -> usize {
-        self.passed + self.partial + self.failed + self.errors + self.interrupted
-    }
-
-    fn change(&mut self, status: Status, by: impl Fn(usize) -> usize) {
-        let count = match status {
-            Status::Passed => &mut self.passed,
-            Status::Partial => &mut self.partial,
-            Status::Failed => &mut self.failed,
-            Status::Error => &mut self.errors,
-            Status::Interrupted => &mut self.interrupted,
-            Status::Pending => return,
-        };
-        *count = by(*count);
-    }
-}
-
 impl Default for RunState {
     fn default() -> Self {
         RunState {
@@ -148,179 +123,6 @@ impl Default for RunState {
 }
 
 impl RunState {
-    pub fn fold<'a>(events: impl IntoIterator<Item = &'a Event>) -> Self {
-        let mut state = RunState::default();
-        for event in events {
-            state.apply(event);
-        }
-        state
-    }
-
-    pub fn apply(&mut self, event: &Event) {
-        match &event.kind {
-            EventKind::RunStarted {
-                run,
-                suite,
-                terca_version,
-                seed,
-                concurrency,
-                baseline,
-                adaptive,
-                trials,
-            } => {
-                let at_once = |head: &&TrialHead| adaptive.is_none_or(|bounds| head.repetition <= bounds.min);
-                let (trials, spare): (Vec<&TrialHead>, Vec<&TrialHead>) = trials.iter().partition(at_once);
-                *self = RunState {
-                    run: run.clone(),
-                    suite: suite.clone(),
-                    terca_version: terca_version.clone(),
-                    seed: *seed,
-                    concurrency: *concurrency,
-                    baseline: baseline.clone(),
-                    adaptive: *adaptive,
-                    started_at: Some(event.at),
-                    counts: Counts { total: trials.len(), ..Counts::default() },
-                    trials: trials.into_iter().cloned().map(Trial::pending).collect(),
-                    spare: spare.into_iter().cloned().collect(),
-                    ..RunState::default()
-                };
-            }
-            EventKind::RunResumed { terca_version, concurrency } => {
-                self.terca_version.clone_from(terca_version);
-                self.concurrency = *concurrency;
-                self.resumed();
-            }
-            EventKind::RoundStarted { trials, .. } => self.round_started(trials),
-            EventKind::TrialStarted { trial } => self.trial_started(*trial, event.at),
-            EventKind::PhaseStarted { trial, phase } => {
-                if let Some(live) = self.live(*trial) {
-                    live.phase = *phase;
-                    live.doing.clear();
-                }
-            }
-            EventKind::Progress { trial, doing, usage } => {
-                if let Some(live) = self.live(*trial) {
-                    live.doing.clone_from(doing);
-                    live.usage = *usage;
-                }
-            }
-            EventKind::TrialFinished { trial, report } => self.trial_finished(*trial, report),
-            EventKind::AttemptFailed { trial, report, .. } => self.attempt_failed(*trial, report),
-            EventKind::VariantStopped { environment, experiment, error, trials } => {
-                self.stopped_variants.push(StoppedVariant {
-                    environment: environment.clone(),
-                    experiment: experiment.clone(),
-                    error: error.clone(),
-                    trials: *trials,
-                });
-            }
-            EventKind::Regraded { grading, trials } => {
-                self.grading = *grading;
-                for regraded in trials {
-                    self.regraded(regraded.trial, &regraded.report);
-                }
-            }
-            EventKind::Stopping { reason } => {
-                self.stopping = Some(*reason);
-                if *reason == StopReason::Budget {
-                    self.give_back();
-                }
-            }
-            EventKind::RunFinished { status } => {
-                self.status = *status;
-                self.finished_at = Some(event.at);
-            }
-        }
-    }
-
-    /// What was in flight has not run; what was told about stopping is over.
-    fn resumed(&mut self) {
-        for index in std::mem::take(&mut self.in_flight) {
-            self.trials[index].live = None;
-        }
-        self.status = RunStatus::Running;
-        self.finished_at = None;
-        self.stopping = None;
-        self.stopped_variants.clear();
-    }
-
-    fn round_started(&mut self, ids: &[u32]) {
-        let is_called = |head: &TrialHead| ids.contains(&head.id);
-        let (called, spare): (Vec<TrialHead>, _) =
-            std::mem::take(&mut self.spare).into_iter().partition(is_called);
-        self.spare = spare;
-        self.rearrange(|trials| trials.into_iter().chain(called.into_iter().map(Trial::pending)).collect());
-    }
-
-    /// What a round asked for and nobody can pay for is spare again: the comparisons go by what there is.
-    fn give_back(&mut self) {
-        let Some(Adaptive { min, .. }) = self.adaptive else { return };
-        let is_begun = |trial: &Trial| {
-            trial.live.is_some() || trial.report.status != Status::Pending || !trial.earlier.is_empty()
-        };
-        let mut given: Vec<Trial> = Vec::new();
-        self.rearrange(|trials| {
-            let (kept, rest) =
-                trials.into_iter().partition(|trial| trial.head.repetition <= min || is_begun(trial));
-            given = rest;
-            kept
-        });
-        self.spare.extend(given.into_iter().map(|trial| trial.head));
-        self.spare.sort_by_key(|head| head.id);
-    }
-
-    /// Other trials, in the order of their ids; what is in flight stays so.
-    fn rearrange(&mut self, change: impl FnOnce(Vec<Trial>) -> Vec<Trial>) {
-        let flying: Vec<u32> = self.in_flight.iter().map(|index| self.trials[*index].head.id).collect();
-        self.trials = change(std::mem::take(&mut self.trials));
-        self.trials.sort_by_key(|trial| trial.head.id);
-        self.counts.total = self.trials.len();
-        self.in_flight = flying.into_iter().filter_map(|id| self.position(id)).collect();
-    }
-
-    fn trial_started(&mut self, id: u32, at: Timestamp) {
-        let Some(index) = self.position(id) else { return };
-        self.trials[index].live =
-            Some(Live { since: at, phase: Phase::Setup, doing: String::new(), usage: Usage::default() });
-        // Started once more, after a crash say: still in flight once.
-        self.in_flight.retain(|other| *other != index);
-        self.in_flight.push(index);
-    }
-
-    fn trial_finished(&mut self, id: u32, report: &TrialReport) {
-        let Some(index) = self.position(id) else { return };
-        let trial = &mut self.trials[index];
-        trial.live = None;
-        let before = std::mem::replace(&mut trial.report, report.clone());
-        if before.status == Status::Error {
-            trial.earlier.push(Attempt::of(&before));
-        }
-        self.in_flight.retain(|other| *other != index);
-        // A trial that is finished a second time, in a resumed run say, counts as it ended last.
-        self.counts.change(before.status, |count| count - 1);
-        self.counts.change(report.status, |count| count + 1);
-    }
-
-    fn attempt_failed(&mut self, id: u32, report: &TrialReport) {
-        let Some(index) = self.position(id) else { return };
-        let trial = &mut self.trials[index];
-        trial.live = None;
-        trial.earlier.push(Attempt::of(report));
-        self.in_flight.retain(|other| *other != index);
-    }
-
-    fn regraded(&mut self, id: u32, report: &TrialReport) {
-        let Some(index) = self.position(id) else { return };
-        let before = std::mem::replace(&mut self.trials[index].report, report.clone());
-        self.counts.change(before.status, |count| count - 1);
-        self.counts.change(report.status, |count| count + 1);
-    }
-
-    fn live(&mut self, id: u32) -> Option<&mut Live> {
-        let index = self.position(id)?;
-        self.trials[index].live.as_mut()
-    }
-
     pub fn trial(&self, id: u32) -> Option<&Trial> {
         self.position(id).map(|index| &self.trials[index])
     }

@@ -2,8 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::activity::main_argument;
-use crate::prose;
+use crate::arguments::main_argument;
+use crate::prose::{self, first_line};
 
 /// One thing that happened in a session.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -135,18 +135,4 @@ impl Step {
             }
         }
     }
-}
-
-pub(crate) fn first_line(text: &str) -> String {
-    const LONGEST: usize = 200;
-    let line = text.lines().map(str::trim).find(|line| !line.is_empty()).unwrap_or_default();
-    // Most lines are short or plain, and there may be millions of them.
-    if line.len() <= LONGEST {
-        return line.to_owned();
-    }
-    let end = match line.as_bytes()[..LONGEST].is_ascii() {
-        true => LONGEST,
-        false => line.char_indices().nth(LONGEST).map_or(line.len(), |(end, _)| end),
-    };
-    line[..end].to_owned()
 }

@@ -72,6 +72,8 @@ fn every_example_is_as_its_schema_says() {
 fn every_yaml_of_the_documentation_is_as_its_schema_says() {
     let mut pages = vec![root().join("README.md")];
     files_below(&root().join("docs"), &|name| name.ends_with(".md"), &mut pages);
+    // It shows what is wrong, too; its examples are tried where its texts are.
+    pages.retain(|page| !page.ends_with("reference/errors.md"));
     let mut judged = 0;
     for page in pages {
         let text = std::fs::read_to_string(&page).unwrap();

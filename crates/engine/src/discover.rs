@@ -5,6 +5,8 @@ use std::io;
 use camino::{Utf8Path, Utf8PathBuf};
 use terca_core::config::{self, ConfigFiles, PathKind, Suite, Surroundings};
 use terca_core::diagnostic::{Diagnostic, Diagnostics};
+use terca_core::explain::Code;
+use terca_core::prose;
 use terca_core::source::{FileId, Place, Sources};
 use thiserror::Error;
 
@@ -13,12 +15,14 @@ pub const EVAL_FILE: &str = "eval.terca.yaml";
 
 #[derive(Debug, Error)]
 pub enum DiscoverError {
-    #[error("{dir} cannot be opened: {source}")]
-    Open { dir: Utf8PathBuf, source: io::Error },
+    #[error("{dir} cannot be opened: {source}\nhelp: {help}")]
+    Open { dir: Utf8PathBuf, source: io::Error, help: String },
     #[error("{dir} is not UTF-8; Terca needs paths that are")]
     NotUtf8 { dir: String },
-    #[error("no suite here: {dir} has no {SUITE_FILE} and no {EVAL_FILE} below it")]
-    NoSuite { dir: Utf8PathBuf },
+    #[error("{path} is a file, not a directory\nhelp: name the directory it is in")]
+    File { path: Utf8PathBuf },
+    #[error("no suite here: {dir} has no {SUITE_FILE} and no {EVAL_FILE} below it\nhelp: {help}")]
+    NoSuite { dir: Utf8PathBuf, help: String },
 }
 
 /// Everything that was read, with the suite when there was no error in it.
@@ -39,9 +43,14 @@ pub fn load(dir: &Utf8Path) -> Result<Loaded, DiscoverError> {
     let mut eval_paths = Vec::new();
     find_evals(&root, &mut eval_paths, &mut problems);
     if !has_suite_file && eval_paths.is_empty() {
-        return Err(DiscoverError::NoSuite { dir: root });
+        return Err(DiscoverError::NoSuite { help: where_else(&root), dir: root });
     }
     eval_paths.sort();
+    if let Some(above) =
+        root.ancestors().filter(|_| !has_suite_file).find(|dir| dir.join(SUITE_FILE).is_file())
+    {
+        problems.push(part_of_a_suite(above));
+    }
     let suite = if has_suite_file { read(&suite_path, &root, &mut sources, &mut problems) } else { None };
     let evals = eval_paths.iter().filter_map(|path| read(path, &root, &mut sources, &mut problems)).collect();
     let files = ConfigFiles { root, suite, evals };
@@ -51,10 +60,46 @@ pub fn load(dir: &Utf8Path) -> Result<Loaded, DiscoverError> {
 
 /// The directory without symbolic links and `..`.
 pub fn canonical(dir: &Utf8Path) -> Result<Utf8PathBuf, DiscoverError> {
-    let real =
-        std::fs::canonicalize(dir).map_err(|source| DiscoverError::Open { dir: dir.to_owned(), source })?;
-    Utf8PathBuf::from_path_buf(real)
-        .map_err(|path| DiscoverError::NotUtf8 { dir: path.display().to_string() })
+    let real = std::fs::canonicalize(dir).map_err(|source| DiscoverError::Open {
+        help: near(dir),
+        dir: dir.to_owned(),
+        source,
+    })?;
+    let real = Utf8PathBuf::from_path_buf(real)
+        .map_err(|path| DiscoverError::NotUtf8 { dir: path.display().to_string() })?;
+    if real.is_file() { Err(DiscoverError::File { path: real }) } else { Ok(real) }
+}
+
+/// Settings that are not used, though somebody who stands in an eval's directory may think so.
+fn part_of_a_suite(above: &Utf8Path) -> Diagnostic {
+    let message = format!("no {SUITE_FILE} here, and the one above, in {above}, is not used");
+    Diagnostic::warning(Code::NoSuite, message)
+        .help(format!("`-C {above}` takes the whole suite, and `-t NAME` one eval of it"))
+}
+
+/// The directory that was probably meant.
+fn near(dir: &Utf8Path) -> String {
+    let around = dir.parent().filter(|parent| !parent.as_str().is_empty()).unwrap_or(Utf8Path::new("."));
+    let entries = around.read_dir_utf8().into_iter().flatten().flatten();
+    let names: Vec<String> =
+        entries.filter(|entry| entry.path().is_dir()).map(|entry| entry.file_name().to_owned()).collect();
+    match prose::did_you_mean(dir.file_name().unwrap_or_default(), names.iter().map(String::as_str)) {
+        Some(meant) => format!("did you mean `{meant}`?"),
+        None => "a relative path begins at the directory that Terca is started in".into(),
+    }
+}
+
+/// What somebody who finds no suite has most probably overlooked.
+fn where_else(dir: &Utf8Path) -> String {
+    const OTHER_NAMES: [&str; 4] = ["terca.yml", "Terca.yaml", "terca.yaml.txt", "eval.terca.yml"];
+    if let Some(name) = OTHER_NAMES.iter().find(|name| dir.join(name).is_file()) {
+        let right = if name.starts_with("eval") { EVAL_FILE } else { SUITE_FILE };
+        return format!("{name} is not looked for: rename it to {right}");
+    }
+    match dir.ancestors().find(|above| above.join(SUITE_FILE).is_file()) {
+        Some(above) => format!("the suite is above, in {above}: go there, or say `-C {above}`"),
+        None => "`terca create` makes a suite; `-C DIR` names another directory".into(),
+    }
 }
 
 /// Every `eval.terca.yaml` below a directory. Hidden directories, `node_modules` and names with `_` hold none.
@@ -63,7 +108,9 @@ fn find_evals(dir: &Utf8Path, found: &mut Vec<Utf8PathBuf>, problems: &mut Diagn
         Ok(entries) => entries,
         Err(error) => {
             problems.push(
-                Diagnostic::error(format!("the directory cannot be read: {error}")).in_file(dir.as_str()),
+                Diagnostic::error(Code::UnreadableFile, format!("the directory cannot be read: {error}"))
+                    .in_file(dir.as_str())
+                    .help("evals are looked for in it; make it readable, or begin its name with `_`"),
             );
             return;
         }
@@ -96,12 +143,18 @@ fn read(
             let file = sources.add(path, label, shown);
             let place = Place { file, start, end: start };
             problems.push(
-                Diagnostic::error("the file is not UTF-8 text").at(place, "the first byte that is not"),
+                Diagnostic::error(Code::UnreadableFile, "the file is not UTF-8 text")
+                    .at(place, "the first byte that is not")
+                    .help("save it as UTF-8; `iconv -f latin1 -t utf-8` turns Latin-1 into it"),
             );
             None
         }
         Err(error) => {
-            problems.push(Diagnostic::error(format!("the file cannot be read: {error}")).in_file(label));
+            problems.push(
+                Diagnostic::error(Code::UnreadableFile, format!("the file cannot be read: {error}"))
+                    .in_file(label)
+                    .help("Terca reads with the rights of whoever starts it; `ls -l` shows the file's"),
+            );
             None
         }
     }

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use camino::Utf8Path;
 use terca_core::agent::Profile;
-use terca_core::matrix::{PreparedLayer, TrialSpec};
+use terca_core::plan::{PreparedLayer, TrialSpec};
 
 use crate::work::Dirs;
 

@@ -25,15 +25,24 @@ pub enum JoinError {
     Store(#[from] StoreError),
     #[error(transparent)]
     Merge(#[from] MergeError),
-    #[error("{path}: not the plan of a run: {reason}")]
+    #[error(
+        "{path}/run.json is not the plan of a run: {reason}\nhelp: is the run's folder whole? `terca list` lists \
+         the runs"
+    )]
     Plan { path: Utf8PathBuf, reason: String },
-    #[error("{0} is not a part of a plan: it was not run with --shard")]
+    #[error(
+        "{0} is not a part of a plan: it was not run with --shard\nhelp: whole runs need no merging; \
+         `terca compare A B` compares two"
+    )]
     NotAPart(String),
-    #[error("{0} is still going on")]
+    #[error("the run {0} is still going on; it can be merged when it has ended")]
     GoingOn(String),
-    #[error("{first} and {second} are not parts of the same plan:\n{reasons}")]
+    #[error(
+        "{first} and {second} are not parts of the same plan:\n{reasons}\nhelp: run the parts from the same \
+         commit, with the same selection and repetitions"
+    )]
     Different { first: String, second: String, reasons: String },
-    #[error("{missing} of the plan {verb} missing: the whole is not there")]
+    #[error("{missing} of the plan {verb} missing: the whole is not there\nhelp: name the runs of all parts")]
     Missing { missing: String, verb: &'static str },
     #[error("what {from} left could not be copied: {source}")]
     Copy { from: Utf8PathBuf, source: io::Error },
@@ -64,6 +73,9 @@ pub fn join(
 ) -> Result<PastRun, JoinError> {
     let parts = dirs.iter().map(|dir| read(dir)).collect::<Result<Vec<Part>, _>>()?;
     let Some(first) = parts.first() else { return Err(JoinError::NotAPart("nothing".into())) };
+    if let Some(whole) = parts.iter().find(|part| part.recorded.shard.is_none()) {
+        return Err(JoinError::NotAPart(whole.name.clone()));
+    }
     for part in &parts[1..] {
         are_of_one_plan(first, part)?;
     }
@@ -118,10 +130,7 @@ fn are_of_one_plan(one: &Part, other: &Part) -> Result<(), JoinError> {
 }
 
 fn is_whole(parts: &[Part]) -> Result<(), JoinError> {
-    let mut present = Vec::new();
-    for part in parts {
-        present.push(part.recorded.shard.ok_or_else(|| JoinError::NotAPart(part.name.clone()))?);
-    }
+    let present: Vec<Shard> = parts.iter().filter_map(|part| part.recorded.shard).collect();
     let of = present.first().map_or(0, |shard| shard.of());
     let missing: Vec<String> =
         Shard::all(of).filter(|shard| !present.contains(shard)).map(|shard| shard.to_string()).collect();

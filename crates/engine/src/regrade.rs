@@ -4,8 +4,8 @@ use std::sync::Mutex;
 use std::sync::PoisonError;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use terca_core::matrix::TrialSpec;
 use terca_core::outcome::TrialReport;
+use terca_core::plan::TrialSpec;
 
 use crate::trial::{Context, regrade};
 

@@ -15,13 +15,16 @@ use crate::store::{EVENTS, RUN, is_going_on, runs_dir};
 
 #[derive(Debug, Error)]
 pub enum RunsError {
-    #[error("no runs yet in {0}")]
+    #[error("no runs yet in {0}\nhelp: `terca` runs the suite; `-C DIR` names another suite")]
     None(Utf8PathBuf),
-    #[error("no run `{name}`; the runs are {known}")]
+    #[error("no run `{name}`; the runs are {known}\nhelp: `terca list` says more about them")]
     Unknown { name: String, known: String },
-    #[error("{path}: {source}")]
+    #[error("{path} cannot be read: {source}\nhelp: is the run's folder whole? `terca list` lists the runs")]
     Read { path: Utf8PathBuf, source: io::Error },
-    #[error("{path}, line {line}: {reason}")]
+    #[error(
+        "{path}, line {line} is not an event: {reason}\nhelp: was the file edited, or made by a newer version? \
+         `terca list` lists the other runs"
+    )]
     Journal { path: Utf8PathBuf, line: usize, reason: String },
 }
 
@@ -171,4 +174,14 @@ pub fn latest_interrupted(suite_dir: &Utf8Path) -> Option<String> {
     let is_complete = last
         .is_some_and(|event| matches!(event.kind, EventKind::RunFinished { status: RunStatus::Complete }));
     (!is_complete && !is_going_on(&dir)).then_some(name)
+}
+
+/// Whether an agent had a trial in one of the latest runs.
+pub fn has_lately_run(suite_dir: &Utf8Path, agent: &str) -> bool {
+    const LATEST: usize = 20;
+    let names = names(suite_dir).unwrap_or_default();
+    names.iter().rev().take(LATEST).any(|name| {
+        let plan = plan(&runs_dir(suite_dir).join(name)).unwrap_or_default();
+        plan["trials"].as_array().is_some_and(|trials| trials.iter().any(|trial| trial["agent"] == agent))
+    })
 }

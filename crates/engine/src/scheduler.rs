@@ -4,17 +4,15 @@
 //! journals them, folds them into the state, and shows them, in that order: what is shown is on disk, and there
 //! is one writer of truth.
 
-use std::any::Any;
-use std::panic::{AssertUnwindSafe, catch_unwind};
+mod orders;
+mod thread;
+
 use std::sync::Arc;
-use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender};
 use std::time::{Duration, Instant};
 
 use jiff::Timestamp;
-use terca_core::adaptive::Adaptive;
 use terca_core::event::{Event, EventKind, RunStatus, StopReason, TrialHead};
-use terca_core::limits::Limits;
-use terca_core::matrix::TrialSpec;
 use terca_core::observer::Observer;
 use terca_core::outcome::{ErrorKind, Status, TrialError, TrialReport};
 use terca_core::queue::Queue;
@@ -23,62 +21,15 @@ use terca_core::rounds::{self, Round};
 use terca_core::state::{RunState, Trial};
 
 use crate::store::{Store, StoreError};
-use crate::trial::{self, Context};
+use crate::trial::Context;
+pub use orders::{Finished, Orders, Past};
+use thread::start;
+pub use thread::{Message, mailbox};
 
 /// How often observers get a turn when nothing happens.
 const TICK: Duration = Duration::from_millis(100);
 /// After a second interrupt, how long trials have to see their processes dead before Terca leaves anyway.
 const LAST_WAIT: Duration = Duration::from_secs(3);
-
-/// What is to be run, and how.
-#[derive(Debug)]
-pub struct Orders {
-    pub suite: String,
-    pub baseline: String,
-    pub terca_version: String,
-    pub seed: u64,
-    pub limits: Limits,
-    pub fail_fast: bool,
-    /// How often a trial that ended in an error is tried again.
-    pub retries: u32,
-    /// Not all of the trials may be needed.
-    pub adaptive: Option<Adaptive>,
-    /// No trial is started when those that ended have cost as much.
-    pub budget_usd: Option<f64>,
-    pub trials: Vec<TrialSpec>,
-    /// Positions in `trials`, in the order to start them; those that are spare wait until they are called.
-    pub order: Vec<usize>,
-    /// What has happened already, in a run that is resumed.
-    pub past: Option<Past>,
-}
-
-/// The journal so far, folded.
-#[derive(Debug, Clone)]
-pub struct Past {
-    pub state: RunState,
-    pub next_sequence: u64,
-}
-
-/// A run that has come to an end.
-#[derive(Debug)]
-pub struct Finished {
-    pub state: RunState,
-    /// Ended by a signal.
-    pub interrupted: bool,
-}
-
-/// What reaches the loop.
-#[derive(Debug)]
-pub enum Message {
-    Trial(EventKind),
-    /// SIGINT, SIGTERM or SIGHUP.
-    Signal,
-}
-
-/// The two ends of the loop's channel; the sender is for whoever receives signals.
-pub fn mailbox() -> (Sender<Message>, Receiver<Message>) {
-    channel()
-}
 
 /// Runs everything that is ordered.
 pub fn run(
@@ -336,42 +287,5 @@ impl Run<'_> {
                 self.state.apply(&Event { seq: self.sequence, at: Timestamp::now(), kind });
             }
         }
-    }
-}
-
-/// Starts a trial on a thread of its own. Whatever happens there, a report comes back.
-fn start(trial: TrialSpec, attempt: u32, context: Arc<Context>, sender: &Sender<Message>) {
-    let id = trial.id;
-    let work = {
-        let sender = sender.clone();
-        move || {
-            let emit = |kind| {
-                // The loop has left when this fails: nobody is listening any more.
-                let _ = sender.send(Message::Trial(kind));
-            };
-            let outcome = catch_unwind(AssertUnwindSafe(|| trial::run(&trial, attempt, &context, &emit)));
-            let report = outcome.unwrap_or_else(|panic| broken(&*panic, attempt));
-            // Let go before the end is told: whoever hears of the last end may remove the work directory.
-            drop(context);
-            emit(EventKind::TrialFinished { trial: id, report: Box::new(report) });
-        }
-    };
-    if let Err(error) = std::thread::Builder::new().name(format!("trial {id}")).spawn(work) {
-        let report = internal_error(format!("no thread could be started: {error}"), attempt);
-        let _ = sender.send(Message::Trial(EventKind::TrialFinished { trial: id, report: Box::new(report) }));
-    }
-}
-
-fn broken(panic: &(dyn Any + Send), attempt: u32) -> TrialReport {
-    let words = panic.downcast_ref::<String>().map(String::as_str).or(panic.downcast_ref::<&str>().copied());
-    internal_error(format!("a bug in Terca: {}", words.unwrap_or("a panic without words")), attempt)
-}
-
-fn internal_error(message: String, attempt: u32) -> TrialReport {
-    TrialReport {
-        status: Status::Error,
-        error: Some(TrialError::new(ErrorKind::Internal, message)),
-        attempts: attempt,
-        ..TrialReport::pending()
     }
 }

@@ -28,15 +28,20 @@ const PARTS: usize = 16;
 const LONGEST_WAIT: Duration = Duration::from_secs(30);
 
 #[derive(Debug, Error)]
-#[error("{doing}: {source}")]
-pub struct StoreError {
-    doing: String,
-    source: io::Error,
+pub enum StoreError {
+    #[error("{doing}: {source}")]
+    Refused { doing: String, source: io::Error },
+    #[error(
+        "{path} cannot be opened: {source}\nhelp: is the run's folder whole? `terca list` lists the runs"
+    )]
+    Open { path: Utf8PathBuf, source: io::Error },
+    #[error("the run {0} is still going on\nhelp: wait for its end, or stop it with Ctrl+C where it runs")]
+    GoingOn(String),
 }
 
 fn refused(doing: impl Into<String>) -> impl FnOnce(io::Error) -> StoreError {
     let doing = doing.into();
-    move |source| StoreError { doing, source }
+    move |source| StoreError::Refused { doing, source }
 }
 
 /// Where the runs of a suite lie.
@@ -99,16 +104,13 @@ impl Store {
     /// when Terca died is cut off.
     pub fn reopen(dir: &Utf8Path) -> Result<Self, StoreError> {
         let path = dir.join(EVENTS);
-        let open = || -> io::Result<File> {
-            let journal = File::options().read(true).append(true).open(&path)?;
-            if let Err(std::fs::TryLockError::WouldBlock) = journal.try_lock() {
-                return Err(io::Error::other("the run is still going on"));
-            }
-            cut_torn_line(&journal)?;
-            Ok(journal)
-        };
-        let journal = open().map_err(refused(path.to_string()))?;
         let name = dir.file_name().unwrap_or_default().to_owned();
+        let unopened = |source| StoreError::Open { path: path.clone(), source };
+        let journal = File::options().read(true).append(true).open(&path).map_err(unopened)?;
+        if let Err(std::fs::TryLockError::WouldBlock) = journal.try_lock() {
+            return Err(StoreError::GoingOn(name));
+        }
+        cut_torn_line(&journal).map_err(unopened)?;
         Ok(Store { name, dir: dir.to_owned(), journal, written: None })
     }
 
@@ -321,7 +323,7 @@ mod tests {
             Store::create(&dir, jiff::civil::date(2026, 11, 14), &serde_json::json!({"seed": 1})).unwrap();
         assert!(is_going_on(&store.dir));
         let error = Store::reopen(&store.dir).unwrap_err();
-        assert!(error.to_string().ends_with("events.jsonl: the run is still going on"), "{error}");
+        assert!(matches!(&error, StoreError::GoingOn(name) if name == "2026-11-14-001"), "{error}");
         let place = store.dir.clone();
         drop(store);
         assert!(!is_going_on(&place));

@@ -25,8 +25,11 @@ impl WorkDir {
     pub fn create(chosen: Option<&str>) -> io::Result<Self> {
         let parent = match chosen.filter(|dir| !dir.is_empty()) {
             Some(dir) => {
-                fs_err::create_dir_all(dir)?;
-                Utf8PathBuf::from_path_buf(std::fs::canonicalize(dir)?)
+                let named = |error: io::Error| {
+                    io::Error::new(error.kind(), format!("{dir} (TERCA_WORK_DIR) cannot be made: {error}"))
+                };
+                std::fs::create_dir_all(dir).map_err(named)?;
+                Utf8PathBuf::from_path_buf(std::fs::canonicalize(dir).map_err(named)?)
                     .map_err(|_| io::Error::other("the work directory is not UTF-8"))?
             }
             None => private_parent()?,
@@ -174,8 +177,7 @@ fn nothing_to_read_above(dir: &Utf8Path) -> io::Result<()> {
     for above in dir.ancestors() {
         if let Some(name) = READ_BY_AGENTS.iter().find(|name| above.join(name).symlink_metadata().is_ok()) {
             return Err(io::Error::other(format!(
-                "trials would run below {above}, which has {name}: agents read that \
-                 (choose another place with TERCA_WORK_DIR, outside of any project and home)"
+                "trials would run below {above}, which has {name}: agents read that"
             )));
         }
     }
@@ -188,18 +190,13 @@ fn private_parent() -> io::Result<Utf8PathBuf> {
     let path = Utf8PathBuf::from(format!("/var/tmp/terca-{user}"));
     match private_dir(&path) {
         Err(error) if error.kind() != io::ErrorKind::AlreadyExists => {
-            return Err(io::Error::new(
-                error.kind(),
-                format!("{path}: {error} (choose another place with TERCA_WORK_DIR)"),
-            ));
+            return Err(io::Error::new(error.kind(), format!("{path} cannot be made: {error}")));
         }
         _ => {}
     }
     let found = fs_err::symlink_metadata(&path)?;
     if !found.is_dir() || found.uid() != user {
-        return Err(io::Error::other(format!(
-            "{path} belongs to somebody else (choose another place with TERCA_WORK_DIR)"
-        )));
+        return Err(io::Error::other(format!("{path} belongs to somebody else")));
     }
     Ok(path)
 }

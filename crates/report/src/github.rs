@@ -1,6 +1,10 @@
 //! What GitHub Actions understands on a step's output: annotations, which it shows beside the job.
 
+mod defuse;
+
 use terca_core::results::{Results, TrialResult};
+
+pub use defuse::{Defused, Printed, defused};
 
 use crate::ansi;
 use crate::failures::is_failure;

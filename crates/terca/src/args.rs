@@ -9,10 +9,16 @@ mod report;
 mod run;
 mod values;
 
+use std::ffi::OsString;
+
 use camino::Utf8PathBuf;
 use clap::error::ErrorKind;
 use clap::parser::ValueSource;
 use clap::{ArgMatches, Args, CommandFactory, FromArgMatches, Parser, Subcommand, ValueEnum};
+
+use terca_core::explain::Code;
+
+use crate::screen;
 
 pub use compare::*;
 pub use help::*;
@@ -22,12 +28,31 @@ pub use run::*;
 
 /// The arguments of this process; wrong ones end it with a message and exit status 2.
 pub fn parse() -> Cli {
-    let matches = Cli::command().get_matches();
+    read(std::env::args_os()).unwrap_or_else(|error| refuse(&error))
+}
+
+fn read(words: impl IntoIterator<Item = OsString>) -> Result<Cli, clap::Error> {
+    let matches = Cli::command().try_get_matches_from(words)?;
     if let Some((flag, command)) = flag_before_command(&matches) {
-        let message = format!("`--{flag}` stands before `{command}`; options come after the command");
-        Cli::command().error(ErrorKind::ArgumentConflict, message).exit();
+        let message = format!(
+            "`--{flag}` stands before `{command}`; options come after the command: `terca {command} --{flag} …`"
+        );
+        return Err(Cli::command().error(ErrorKind::ArgumentConflict, message));
     }
-    Cli::from_arg_matches(&matches).unwrap_or_else(|error| error.exit())
+    Cli::from_arg_matches(&matches)
+}
+
+/// Says what is wrong, under the code that every error has. Help that was asked for is no error.
+fn refuse(error: &clap::Error) -> ! {
+    if !error.use_stderr() {
+        error.exit()
+    }
+    let said = error.render();
+    let coloured = screen::colour(Colour::Auto, &std::io::stderr());
+    let said = if coloured { said.ansi().to_string() } else { said.to_string() };
+    let code = format!("error[{}]:", Code::Usage.word());
+    screen::remark(&said.replacen("error:", &code, 1));
+    std::process::exit(error.exit_code())
 }
 
 /// `terca -t fib check` would otherwise check everything, with the selection silently ignored.
@@ -98,6 +123,8 @@ pub enum Command {
     Import(ImportArgs),
     /// Say which agents are installed, their versions, and whether they look signed in
     Doctor,
+    /// Explain an error: what it means, what it comes from, what to do next
+    Explain(ExplainArgs),
     /// Print the JSON Schema of a configuration file, for editors
     Schema(SchemaArgs),
     /// Print what makes a shell complete commands, flags, and the names of the suite at hand
@@ -129,6 +156,12 @@ impl RunArgs {
     pub fn usual() -> Self {
         Cli::parse_from(["terca"]).run
     }
+}
+
+/// Whether a line, of words without spaces, can be typed.
+#[cfg(test)]
+pub fn is_understood(line: &str) -> bool {
+    read(line.split_whitespace().map(OsString::from)).is_ok()
 }
 
 #[cfg(test)]

@@ -11,6 +11,7 @@ use clap_complete::CompleteEnv;
 use clap_complete::engine::{ArgValueCandidates, CompletionCandidate};
 use terca_core::agent;
 use terca_core::config::Suite;
+use terca_core::explain::Code;
 use terca_engine::{discover, runs};
 
 use crate::args::Cli;
@@ -38,6 +39,7 @@ fn with_candidates(argument: Arg) -> Arg {
             || of_suite(|suite| suite.environments.iter().map(|one| one.name.clone()).collect())
         }
         "agent" | "agents" => || agent::names().into_iter().map(str::to_owned).collect(),
+        "codes" => || Code::ALL.iter().map(|code| code.word().to_owned()).collect(),
         "dir" => return argument.value_hint(ValueHint::DirPath),
         _ if is_run(&argument) => of_runs,
         _ => return argument,

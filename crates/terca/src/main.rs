@@ -5,8 +5,11 @@ mod ask;
 mod commands;
 mod complete;
 mod screen;
+mod shell;
 
 use std::process::ExitCode;
+
+use terca_core::explain::Code;
 
 fn main() -> ExitCode {
     // Before anything else is looked at: a supervisor is started for every trial.
@@ -27,6 +30,7 @@ fn main() -> ExitCode {
 fn say_that_a_panic_is_a_bug() {
     std::panic::set_hook(Box::new(|panic| {
         let backtrace = std::backtrace::Backtrace::capture();
-        screen::complain(&format!("this is a bug in Terca, please report it: {panic}\n{backtrace}"));
+        let text = format!("this is a bug in Terca, please report it: {panic}\n{backtrace}");
+        screen::complain(Code::Internal, &text, args::Colour::Auto);
     }));
 }

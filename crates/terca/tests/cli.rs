@@ -13,13 +13,14 @@ fn small() -> Project {
 }
 
 /// Every command that the program is to have one day.
-const COMMANDS: [&str; 16] = [
+const COMMANDS: [&str; 17] = [
     "run",
     "create",
     "create-eval",
     "check",
     "validate",
     "doctor",
+    "explain",
     "list",
     "show",
     "compare",
@@ -153,7 +154,7 @@ fn directories_without_a_suite_are_refused() {
     for (dir, phrase) in cases {
         for command in ["run", "check"] {
             let outcome = project.terca(&[command, "-C", dir]).expect_status(2);
-            assert!(outcome.stderr.starts_with("error: "), "{command} {dir}: {}", outcome.stderr);
+            assert!(outcome.stderr.starts_with("error[no-"), "{command} {dir}: {}", outcome.stderr);
             assert!(outcome.stderr.contains(phrase), "{command} {dir}: {}", outcome.stderr);
         }
     }

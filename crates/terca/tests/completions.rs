@@ -74,6 +74,7 @@ fn complete_everything(terminal: &mut Terminal, run: &str) {
     completes(terminal, "terca -C below check -t dee", "-t deeper");
     completes(terminal, "terca show 2", &format!("terca show {run}"));
     completes(terminal, "terca completions fi", "terca completions fish");
+    completes(terminal, "terca explain unknown-k", "terca explain unknown-key");
     // Several: all are shown.
     terminal
         .type_in("terca run -t fi\t\t")

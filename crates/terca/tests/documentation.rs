@@ -42,7 +42,7 @@ use std::collections::BTreeMap;
 
 use camino::{Utf8Path, Utf8PathBuf};
 use flags::Flags;
-use page::Page;
+use page::{Page, Part};
 
 /// Blocks that are not tested, by page. Each says why; a new one has to be thought about here, too.
 const EXEMPT: &[(&str, usize)] = &[
@@ -51,7 +51,6 @@ const EXEMPT: &[(&str, usize)] = &[
     ("docs/architecture.md", 2),
     ("docs/reference/terca-yaml.md", 1),
     ("docs/reference/pages.md", 1),
-    ("docs/guides/interrupted-and-shared.md", 1),
 ];
 
 /// Pages whose blocks another test looks at.
@@ -67,10 +66,11 @@ fn pages_below(dir: &str) -> Vec<Utf8PathBuf> {
     let mut open = vec![Utf8PathBuf::from(dir)];
     while let Some(dir) = open.pop() {
         for entry in repository().join(&dir).read_dir_utf8().unwrap().map(Result::unwrap) {
-            let path = dir.join(entry.file_name());
+            let (path, name) = (dir.join(entry.file_name()), entry.file_name());
             if entry.file_type().unwrap().is_dir() {
-                open.push(path);
-            } else if path.extension() == Some("md") && path.file_name() != Some("SUMMARY.md") {
+                // What agents start from is theirs.
+                open.extend(Some(path).filter(|_| name != "node_modules" && !name.starts_with('_')));
+            } else if path.extension() == Some("md") && name != "SUMMARY.md" {
                 found.push(path);
             }
         }
@@ -133,12 +133,37 @@ fn the_other_pages() {
     are_true(&others);
 }
 
+/// What stands in the repository beside the book. Its commands are run by other tests, or by nobody.
+fn pages_beside_the_book() -> Vec<Utf8PathBuf> {
+    let entries = repository().read_dir_utf8().unwrap().map(Result::unwrap);
+    let root = entries.map(|entry| Utf8PathBuf::from(entry.file_name()));
+    let root = root.filter(|path| path.extension() == Some("md"));
+    let below = ["examples", "npm"].iter().flat_map(|dir| pages_below(dir));
+    root.chain(below.filter(|path| path.file_name() == Some("README.md"))).collect()
+}
+
+#[test]
+fn pages_beside_the_book_name_commands_that_there_are() {
+    let flags = Flags::of_the_program();
+    let mut problems = Vec::new();
+    for path in pages_beside_the_book() {
+        let page = Page::load(&repository(), &path);
+        let blocks = page.parts.iter().filter_map(|part| match part {
+            Part::Block(block) if block.language == "sh" => Some(block.text.lines()),
+            _ => None,
+        });
+        let spans = page.code.iter().map(|spot| spot.text.as_str());
+        let found = blocks.flatten().chain(spans).flat_map(|text| flags.problems(text));
+        problems.extend(found.map(|problem| format!("{path}: {problem}")));
+    }
+    assert!(problems.is_empty(), "\n{}", problems.join("\n"));
+}
+
 #[test]
 fn links_lead_somewhere() {
     let mut paths = pages_below("docs");
-    // Whoever comes to the repository begins with one of these.
-    let root = ["README.md", "CONTRIBUTING.md", "AGENTS.md", "CHANGELOG.md", "docs/SUMMARY.md"];
-    paths.extend(root.map(Utf8PathBuf::from).into_iter().filter(|path| repository().join(path).exists()));
+    paths.extend(pages_beside_the_book());
+    paths.push("docs/SUMMARY.md".into());
     let pages: BTreeMap<Utf8PathBuf, Page> =
         paths.into_iter().map(|path| (path.clone(), Page::load(&repository(), &path))).collect();
     let problems = links::problems(&repository(), &pages);

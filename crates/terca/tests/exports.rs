@@ -162,7 +162,11 @@ fn resume_writes_junit_too_and_a_file_that_cannot_be_written_is_trouble() {
     project.terca(&["resume", "--junit", "second.xml"]).expect_status(0);
     assert_eq!(project.read("first.xml"), project.read("second.xml"));
     let outcome = project.terca(&["-t", "a-right", "--junit", "first.xml/x.xml"]).expect_status(3);
-    assert!(outcome.stderr.contains("error: first.xml/x.xml cannot be written: "), "{}", outcome.stderr);
+    assert!(
+        outcome.stderr.contains("error[cannot-write]: first.xml/x.xml cannot be written: "),
+        "{}",
+        outcome.stderr
+    );
 }
 
 /// Reads RFC 4180.

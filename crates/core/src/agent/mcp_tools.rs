@@ -1,4 +1,8 @@
-//! Whose tool it is: agents put the name of its MCP server before the name of a tool.
+//! Whose tool it is (agents put the name of its MCP server before the name of a tool), and what became of the servers.
+
+use std::collections::BTreeMap;
+
+use crate::delivery::{McpDelivery, McpStatus};
 
 /// The server that the tool's name begins with, followed by `separator`; the longest, where one server's name begins
 /// with another's. What a tool's name cannot have stands as `_` there.
@@ -10,6 +14,19 @@ pub(super) fn server_of(servers: &[String], tool: &str, separator: &str) -> Opti
         begins(&plain) || begins(server)
     };
     servers.iter().filter(named).max_by_key(|server| server.len()).cloned()
+}
+
+/// What is known of the servers that an agent was given, when every call of their tools was counted.
+pub(super) fn delivery(
+    servers: &[String],
+    calls: &BTreeMap<String, u64>,
+    status: impl Fn(&String) -> Option<McpStatus>,
+) -> BTreeMap<String, McpDelivery> {
+    let of = |server: &String| McpDelivery {
+        status: status(server),
+        calls: Some(calls.get(server).copied().unwrap_or(0)),
+    };
+    servers.iter().map(|server| (server.clone(), of(server))).collect()
 }
 
 #[cfg(test)]

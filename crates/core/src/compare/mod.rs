@@ -50,7 +50,7 @@ pub struct Compared {
 pub enum CompareError {
     #[error("the run {0} is still going on; it can be compared when it has ended")]
     GoingOn(String),
-    #[error("the run {0} has no trials")]
+    #[error("the run {0} has no trials\nhelp: `terca list` lists the runs; name another")]
     Empty(String),
     #[error("the run {run} has no {noun} `{name}`; its {noun}s are {known}{meant}")]
     Unknown { run: String, noun: &'static str, name: String, known: String, meant: String },
@@ -65,7 +65,10 @@ pub enum CompareError {
         "the runs {first} and {second} have no eval in common that both ran in the same variant\n{reasons}"
     )]
     NothingInCommon { first: String, second: String, reasons: String },
-    #[error("all evals that {first} and {second} have in common have changed: none is left")]
+    #[error(
+        "all evals that {first} and {second} have in common have changed: none is left\nhelp: without \
+         `--only-unchanged` they are compared all the same"
+    )]
     AllChanged { first: String, second: String },
 }
 

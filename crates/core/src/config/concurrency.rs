@@ -7,6 +7,7 @@ use crate::config::resolver::Resolver;
 use crate::config::suite::Concurrency;
 use crate::config::yaml::{Node, Value};
 use crate::diagnostic::{Diagnostic, Diagnostics};
+use crate::explain::Code;
 use crate::prose;
 use crate::source::Located;
 
@@ -43,8 +44,9 @@ pub(super) fn resolve(raw: RawConcurrency, resolver: &mut Resolver<'_>) -> Concu
 
 fn unknown(name: &Located<String>) -> Diagnostic {
     let names: Vec<&str> = std::iter::once(DEFAULT).chain(agent::names()).collect();
-    let diagnostic = Diagnostic::error(format!("`concurrency`: unknown agent `{}`", name.value))
-        .at(name.place, format!("expected one of {}", prose::quoted_list(&names, "or")));
+    let diagnostic =
+        Diagnostic::error(Code::UnknownAgent, format!("`concurrency`: unknown agent `{}`", name.value))
+            .at(name.place, format!("expected one of {}", prose::quoted_list(&names, "or")));
     match prose::did_you_mean(&name.value, names) {
         Some(meant) => diagnostic.help(format!("did you mean `{meant}`?")),
         None => diagnostic.help(format!("`{DEFAULT}` is for all agents that are not named")),

@@ -33,6 +33,7 @@ pub use suite::Suite;
 use crate::config::raw::{RawEval, RawSuite};
 use crate::config::yaml::{Node, Value};
 use crate::diagnostic::{Diagnostic, Diagnostics};
+use crate::explain::Code;
 use crate::source::{FileId, Place, Sources};
 
 /// The configuration files of a suite.
@@ -91,7 +92,8 @@ fn read_file<T>(
     if node.value == Value::Null {
         let place = Place { file, start: 0, end: 0 };
         problems.push(
-            Diagnostic::error("the file is empty").at(place, "expected keys and values, such as `name: …`"),
+            Diagnostic::error(Code::EmptyFile, "the file is empty")
+                .at(place, "expected keys and values, such as `name: …`"),
         );
         return None;
     }

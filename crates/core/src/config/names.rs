@@ -5,6 +5,7 @@ use std::collections::HashMap;
 use crate::config::paths::folder_name;
 use crate::config::resolver::Resolver;
 use crate::diagnostic::Diagnostic;
+use crate::explain::Code;
 use crate::source::Located;
 
 /// An eval's folder stands in the run's directory, beside the run's own files.
@@ -12,7 +13,7 @@ pub(super) fn not_reserved(name: &Located<String>, resolver: &mut Resolver<'_>) 
     const OWN_FILES: [&str; 3] = ["results.json", "events.jsonl", "run.json"];
     if OWN_FILES.contains(&name.value.as_str()) {
         resolver.problems.push(
-            Diagnostic::error(format!("an eval cannot be named `{}`", name.value))
+            Diagnostic::error(Code::InvalidName, format!("an eval cannot be named `{}`", name.value))
                 .at(name.place, "a run has a file of this name where the eval's folder would be")
                 .help("choose another name"),
         );
@@ -35,20 +36,21 @@ fn unique(names: &[&Located<String>], what: &str, key: fn(&str) -> String, resol
         if std::ptr::eq(first, name) {
             continue;
         }
-        let message = if first.value == name.value {
-            format!("two {what}s are named `{}`", name.value)
+        let (code, message) = if first.value == name.value {
+            (Code::DuplicateName, format!("two {what}s are named `{}`", name.value))
         } else {
-            format!(
-                "the {what}s `{}` and `{}` would share the folder `{}`",
-                first.value,
-                name.value,
-                folder_name(&name.value)
-            )
+            let folder = folder_name(&name.value);
+            let message = format!(
+                "the {what}s `{}` and `{}` would share the folder `{folder}`",
+                first.value, name.value
+            );
+            (Code::SharedFolder, message)
         };
         resolver.problems.push(
-            Diagnostic::error(message)
+            Diagnostic::error(code, message)
                 .at(name.place, whose(name, "another is here", resolver))
-                .beside(first.place, whose(first, "the first is here", resolver)),
+                .beside(first.place, whose(first, "the first is here", resolver))
+                .help("rename one of them"),
         );
     }
 }

@@ -178,6 +178,17 @@ pub enum RawTestKind {
 }
 
 impl RawTestKind {
+    pub const KEYS: [&str; 8] = [
+        "commandSuccess",
+        "fileExists",
+        "fileContains",
+        "commandScore",
+        "transcript",
+        "changedFiles",
+        "budget",
+        "judge",
+    ];
+
     pub fn key(&self) -> &'static str {
         match self {
             RawTestKind::CommandSuccess { .. } => "commandSuccess",

@@ -5,6 +5,7 @@
 
 use crate::config::yaml::{Node, Value};
 use crate::diagnostic::{Diagnostic, Diagnostics};
+use crate::explain::Code;
 use crate::prose;
 use crate::source::{Located, Place};
 
@@ -49,13 +50,30 @@ pub struct Fields<'p> {
     pub problems: &'p mut Diagnostics,
 }
 
+/// How the maps are written that people most often write as something else.
+const EXAMPLES: [(&str, &str); 5] = [
+    ("a test", "commandSuccess: npm test"),
+    ("an action", "command: npm install"),
+    ("an eval", "{name: fib, prompt: Write fib.js.}"),
+    ("an environment or experiment", "{name: default, agent: codex}"),
+    ("an MCP server", "{command: npx, args: [docs-server]}"),
+];
+
 impl<'p> Fields<'p> {
     pub fn open(node: Node, what: &'static str, problems: &'p mut Diagnostics) -> Option<Self> {
         match node.value {
             Value::Map(entries) => {
                 Some(Fields { what, place: node.place, entries, known: Vec::new(), problems })
             }
-            _ => wrong_type(node, &format!("{what} (a map of keys and values)"), problems),
+            _ => {
+                let diagnostic = unlike(&node, &format!("{what} (a map of keys and values)"));
+                let example = EXAMPLES.iter().find(|(known, _)| *known == what);
+                problems.push(match example {
+                    Some((_, example)) => diagnostic.help(format!("write it like this: `{example}`")),
+                    None => diagnostic,
+                });
+                None
+            }
         }
     }
 
@@ -91,7 +109,8 @@ impl<'p> Fields<'p> {
             Some(node) => self.problems.about(key, |problems| read(node, problems)),
             None => {
                 self.problems.push(
-                    Diagnostic::error(missing(key)).at(self.place, format!("{} needs a `{key}`", self.what)),
+                    Diagnostic::error(Code::MissingKey, missing(key))
+                        .at(self.place, format!("{} needs a `{key}`", self.what)),
                 );
                 None
             }
@@ -122,7 +141,7 @@ impl<'p> Fields<'p> {
     /// Says that every other key is unknown.
     pub fn close(self) {
         for (key, _) in &self.entries {
-            let diagnostic = Diagnostic::error(format!("unknown key `{}`", key.value))
+            let diagnostic = Diagnostic::error(Code::UnknownKey, format!("unknown key `{}`", key.value))
                 .at(key.place, format!("not a key of {}", self.what));
             let diagnostic = match prose::did_you_mean(&key.value, self.known.iter().copied()) {
                 Some(meant) => {
@@ -156,7 +175,7 @@ fn unlike(node: &Node, expected: &str) -> Diagnostic {
         _ => kind.to_owned(),
     };
     let label = if node.value == Value::Null { "no value here".into() } else { format!("this is {kind}") };
-    Diagnostic::error(format!("expected {expected}, found {found}")).at(node.place, label)
+    Diagnostic::error(Code::WrongValue, format!("expected {expected}, found {found}")).at(node.place, label)
 }
 
 pub fn text(node: Node, problems: &mut Diagnostics) -> Option<Located<String>> {
@@ -174,7 +193,10 @@ pub fn text(node: Node, problems: &mut Diagnostics) -> Option<Located<String>> {
 pub fn filled_text(node: Node, problems: &mut Diagnostics) -> Option<Located<String>> {
     let text = text(node, problems)?;
     if text.value.trim().is_empty() {
-        problems.push(Diagnostic::error("expected text, found an empty one").at(text.place, "this is empty"));
+        problems.push(
+            Diagnostic::error(Code::WrongValue, "expected text, found an empty one")
+                .at(text.place, "this is empty"),
+        );
         return None;
     }
     Some(text)
@@ -201,6 +223,10 @@ pub fn command(node: Node, problems: &mut Diagnostics) -> Option<Located<String>
 pub fn boolean(node: Node, problems: &mut Diagnostics) -> Option<Located<bool>> {
     match node.value {
         Value::Bool { value, .. } => Some(Located::new(value, node.place)),
+        Value::Text(ref text) if matches!(text.as_str(), "yes" | "no" | "on" | "off") => {
+            problems.push(unlike(&node, "`true` or `false`").help("in YAML 1.2 this word is text"));
+            None
+        }
         _ => wrong_type(node, "`true` or `false`", problems),
     }
 }
@@ -270,7 +296,7 @@ fn wrong_number<T>(node: Node, expected: &str, problems: &mut Diagnostics) -> Op
     let Node { value, place } = node;
     let diagnostic = match &value {
         Value::Number { written, .. } => {
-            Diagnostic::error(format!("expected {expected}, found {written}")).at(place, "")
+            Diagnostic::error(Code::OutOfRange, format!("expected {expected}, found {written}")).at(place, "")
         }
         Value::Text(text) if text.trim().parse::<f64>().is_ok() => {
             unlike(&Node { value, place }, expected).help("remove the quotes")
@@ -284,6 +310,12 @@ fn wrong_number<T>(node: Node, expected: &str, problems: &mut Diagnostics) -> Op
 pub fn list<T>(node: Node, problems: &mut Diagnostics, read: Read<T>) -> Vec<T> {
     match node.value {
         Value::List(items) => items.into_iter().filter_map(|item| read(item, problems)).collect(),
+        Value::Map(_) | Value::Text(_) => {
+            problems.push(
+                unlike(&node, "a list").help("begin each entry with `- `, or put brackets around: `[…]`"),
+            );
+            Vec::new()
+        }
         _ => wrong_type(node, "a list", problems).unwrap_or_default(),
     }
 }
@@ -319,6 +351,12 @@ pub fn map_of<T>(
                 })
                 .collect(),
         ),
+        Value::Text(_) | Value::List(_) => {
+            problems.push(
+                unlike(&node, "a map").help("a map has a `KEY: value` in each line, or `{KEY: value}`"),
+            );
+            None
+        }
         _ => wrong_type(node, "a map", problems),
     }
 }

@@ -4,6 +4,7 @@ use crate::config::raw::{RawAction, RawCommand};
 use crate::config::read::{self, Fields, Patch, Read};
 use crate::config::yaml::{Node, Value};
 use crate::diagnostic::{Diagnostic, Diagnostics};
+use crate::explain::Code;
 use crate::prose;
 use crate::source::Located;
 
@@ -22,15 +23,18 @@ pub(super) fn action(node: Node, problems: &mut Diagnostics) -> Option<RawAction
         [_] => copy.map(RawAction::Copy).or(files.map(RawAction::Files)).or(command.map(RawAction::Command)),
         [] => {
             let message = format!("an action needs one of {}", prose::quoted_list(&KINDS, "or"));
-            problems.push(Diagnostic::error(message).at(place, "nothing to do here"));
+            problems.push(Diagnostic::error(Code::AsksNothing, message).at(place, "nothing to do here"));
             None
         }
         [first, second, ..] => {
             problems.push(
-                Diagnostic::error(format!(
-                    "an action does one thing, this one has `{}` and `{}`",
-                    first.value, second.value
-                ))
+                Diagnostic::error(
+                    Code::ConflictingKeys,
+                    format!(
+                        "an action does one thing, this one has `{}` and `{}`",
+                        first.value, second.value
+                    ),
+                )
                 .at(second.place, "a second kind")
                 .beside(first.place, "the first kind")
                 .help("make it two entries of the list"),
@@ -75,8 +79,10 @@ fn pairs(
             Patch::Set(value) => pairs.push((key, value)),
             Patch::Keep | Patch::Remove => {
                 let message = format!("`{}` has no value", key.value);
-                problems
-                    .push(Diagnostic::error(message).at(key.place, format!("expected {expected} after it")));
+                problems.push(
+                    Diagnostic::error(Code::MissingKey, message)
+                        .at(key.place, format!("expected {expected} after it")),
+                );
             }
         }
     }

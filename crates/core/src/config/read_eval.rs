@@ -7,6 +7,7 @@ use crate::config::read_setup::variables;
 use crate::config::read_test::test;
 use crate::config::yaml::Node;
 use crate::diagnostic::{Diagnostic, Diagnostics};
+use crate::explain::Code;
 use crate::source::Located;
 
 pub(super) fn eval(node: Node, problems: &mut Diagnostics) -> Option<RawEval> {
@@ -40,14 +41,14 @@ fn prompt(fields: &mut Fields<'_>) -> Option<RawPrompt> {
         (None, Some(_)) => file.map(RawPrompt::File),
         (None, None) => {
             fields.problems.push(
-                Diagnostic::error(read::missing("prompt"))
+                Diagnostic::error(Code::MissingKey, read::missing("prompt"))
                     .at(fields.place, "an eval needs a `prompt` (or a `promptFile`)"),
             );
             None
         }
         (Some(inline), Some(file)) => {
             fields.problems.push(
-                Diagnostic::error("both `prompt` and `promptFile` are given")
+                Diagnostic::error(Code::ConflictingKeys, "both `prompt` and `promptFile` are given")
                     .at(file.place, "one of the two is enough")
                     .beside(inline.place, "the prompt is here"),
             );
@@ -90,13 +91,16 @@ fn renamed<T>(
 }
 
 fn older_spelling(key: &Located<String>, name: &str) -> Diagnostic {
-    Diagnostic::warning(format!("`{}` is the older spelling of `{name}`", key.value))
+    Diagnostic::warning(Code::OlderSpelling, format!("`{}` is the older spelling of `{name}`", key.value))
         .at(key.place, format!("write `{name}` here"))
 }
 
 fn two_spellings(first: &Located<String>, second: &Located<String>, name: &str) -> Diagnostic {
-    Diagnostic::error(format!("both `{}` and `{}` are given", first.value, second.value))
-        .at(second.place, format!("an older spelling of `{name}`"))
-        .beside(first.place, "the first is here")
-        .help(format!("put all entries under `{name}`"))
+    Diagnostic::error(
+        Code::ConflictingKeys,
+        format!("both `{}` and `{}` are given", first.value, second.value),
+    )
+    .at(second.place, format!("an older spelling of `{name}`"))
+    .beside(first.place, "the first is here")
+    .help(format!("put all entries under `{name}`"))
 }

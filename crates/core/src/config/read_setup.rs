@@ -5,6 +5,7 @@ use crate::config::read::{self, Fields};
 use crate::config::read_action::{action, command};
 use crate::config::yaml::{Node, Value};
 use crate::diagnostic::{Diagnostic, Diagnostics};
+use crate::explain::Code;
 use crate::source::{Located, Place};
 
 pub(super) fn setup(node: Node, problems: &mut Diagnostics) -> Option<RawSetup> {
@@ -36,10 +37,10 @@ pub(super) fn variables(node: Node, problems: &mut Diagnostics) -> Option<RawVar
     for (name, _) in &variables {
         if name.value.is_empty() || name.value.contains(['=', '\0']) {
             problems.push(
-                Diagnostic::error(format!(
-                    "`{}` cannot be the name of a variable",
-                    name.value.escape_debug()
-                ))
+                Diagnostic::error(
+                    Code::InvalidName,
+                    format!("`{}` cannot be the name of a variable", name.value.escape_debug()),
+                )
                 .at(name.place, "a name has at least one character and no `=`"),
             );
         }
@@ -98,21 +99,29 @@ fn one_transport(
         (None, Some(_)) => ("url", "command", &["args", "env", "cwd"]),
         (command, url) => {
             let message = "an MCP server needs either a `command` or a `url`";
-            let at = command.and(url).map_or(place, |url| url.place);
-            problems.push(Diagnostic::error(message).at(at, "exactly one of the two is expected"));
+            let both = command.and(url);
+            let code = if both.is_some() { Code::ConflictingKeys } else { Code::MissingKey };
+            let at = both.map_or(place, |url| url.place);
+            problems.push(Diagnostic::error(code, message).at(at, "exactly one of the two is expected"));
             return None;
         }
     };
     for key in foreign.iter().filter_map(|name| key(name)) {
         problems.push(
-            Diagnostic::error(format!("`{}` is for an MCP server with a `{is_not}`", key.value))
-                .at(key.place, format!("this one has a `{is}`")),
+            Diagnostic::error(
+                Code::MisplacedKey,
+                format!("`{}` is for an MCP server with a `{is_not}`", key.value),
+            )
+            .at(key.place, format!("this one has a `{is}`")),
         );
     }
     if let Some(kind) = kind.filter(|kind| (kind.value == "stdio") != (is == "command")) {
         problems.push(
-            Diagnostic::error(format!("`type: {}` is for an MCP server with a `{is_not}`", kind.value))
-                .at(kind.place, format!("this one has a `{is}`")),
+            Diagnostic::error(
+                Code::MisplacedKey,
+                format!("`type: {}` is for an MCP server with a `{is_not}`", kind.value),
+            )
+            .at(kind.place, format!("this one has a `{is}`")),
         );
     }
     Some(())
@@ -124,7 +133,7 @@ fn transport_kind(node: Node, problems: &mut Diagnostics) -> Option<Located<Stri
         return Some(kind);
     }
     problems.push(
-        Diagnostic::error(format!("unknown transport `{}`", kind.value))
+        Diagnostic::error(Code::WrongValue, format!("unknown transport `{}`", kind.value))
             .at(kind.place, "expected `http`, `sse` or `stdio`"),
     );
     None

@@ -5,6 +5,7 @@ use crate::config::read::{self, Fields, Read};
 use crate::config::read_setup;
 use crate::config::yaml::{Node, Value};
 use crate::diagnostic::{Diagnostic, Diagnostics};
+use crate::explain::Code;
 use crate::source::Located;
 
 pub(super) fn test(node: Node, problems: &mut Diagnostics) -> Option<RawTest> {
@@ -57,7 +58,7 @@ fn command_success(node: Node, problems: &mut Diagnostics) -> Option<RawTestKind
 fn file_exists(node: Node, problems: &mut Diagnostics) -> Option<RawTestKind> {
     if node.value == Value::List(Vec::new()) {
         problems.push(
-            Diagnostic::error("`fileExists` names no file")
+            Diagnostic::error(Code::AsksNothing, "`fileExists` names no file")
                 .at(node.place, "expected a path or a list of paths"),
         );
         return None;
@@ -77,7 +78,8 @@ fn file_contains(node: Node, problems: &mut Diagnostics) -> Option<RawTestKind> 
     let path = path?;
     if text.is_none() && matches.is_none() {
         problems.push(
-            Diagnostic::error("`fileContains` needs a `text` or `matches`").at(place, "nothing to look for"),
+            Diagnostic::error(Code::MissingKey, "`fileContains` needs a `text` or `matches`")
+                .at(place, "nothing to look for"),
         );
         return None;
     }
@@ -138,7 +140,7 @@ fn asks_something(node: &Node, kind: &str, such_as: &str, problems: &mut Diagnos
         return Some(());
     }
     problems.push(
-        Diagnostic::error(format!("`{kind}` asks for nothing"))
+        Diagnostic::error(Code::AsksNothing, format!("`{kind}` asks for nothing"))
             .at(node.place, "this test would always pass")
             .help(format!("say what is asked for, such as `{such_as}`")),
     );
@@ -162,7 +164,7 @@ fn pass_score(node: Node, problems: &mut Diagnostics) -> Option<Located<f64>> {
         return Some(score);
     }
     problems.push(
-        Diagnostic::error("`passScore` is reached by any work")
+        Diagnostic::error(Code::AsksNothing, "`passScore` is reached by any work")
             .at(score.place, "this test would always pass")
             .help("a score above 0, such as 0.8, is as good as 1 when the judge gives it"),
     );

@@ -7,6 +7,7 @@ use crate::config::resolver::Resolver;
 use crate::config::suite::Suite;
 use crate::config::yaml::{Node, Value};
 use crate::diagnostic::{Diagnostic, Diagnostics};
+use crate::explain::Code;
 use crate::source::Located;
 
 /// What can be waited for.
@@ -50,7 +51,10 @@ pub(super) fn resolve(raw: RawRepetitions, suite: &mut Suite, resolver: &mut Res
 }
 
 fn too_few(min: &Located<u32>, max: &Located<u32>) -> Diagnostic {
-    Diagnostic::error(format!("`repetitions`: from {} to {} there is nothing", min.value, max.value))
-        .at(max.place, "`max` is smaller than `min`")
-        .beside(min.place, "`min` is here")
+    Diagnostic::error(
+        Code::OutOfRange,
+        format!("`repetitions`: from {} to {} there is nothing", min.value, max.value),
+    )
+    .at(max.place, "`max` is smaller than `min`")
+    .beside(min.place, "`min` is here")
 }

@@ -16,6 +16,7 @@ use crate::config::{
     resolve_setup,
 };
 use crate::diagnostic::{Diagnostic, Diagnostics};
+use crate::explain::Code;
 use crate::source::{Located, Place, Sources};
 
 pub(super) fn suite(
@@ -119,8 +120,9 @@ fn setups(raw: Vec<RawSetup>, what: &str, layers: &[Utf8PathBuf], resolver: &mut
 fn baseline(environments: &[RawSetup], experiments: &[RawSetup], resolver: &mut Resolver<'_>) -> String {
     for flag in environments.iter().filter_map(|setup| setup.baseline.as_ref()) {
         resolver.problems.push(
-            Diagnostic::error("`baseline` belongs to an experiment")
-                .at(flag.place, "an environment is not compared with others"),
+            Diagnostic::error(Code::MisplacedKey, "`baseline` belongs to an experiment")
+                .at(flag.place, "an environment is not compared with others")
+                .help("move it to the experiment that the others are compared with"),
         );
     }
     let marked: Vec<(&RawSetup, &Located<bool>)> = experiments
@@ -129,9 +131,10 @@ fn baseline(environments: &[RawSetup], experiments: &[RawSetup], resolver: &mut 
         .collect();
     if let [(_, first), (_, second), ..] = marked.as_slice() {
         resolver.problems.push(
-            Diagnostic::error("two experiments are marked `baseline: true`")
+            Diagnostic::error(Code::TwoBaselines, "two experiments are marked `baseline: true`")
                 .at(second.place, "there can be one")
-                .beside(first.place, "the first is here"),
+                .beside(first.place, "the first is here")
+                .help("leave the mark on the one that the others are compared with"),
         );
     }
     let chosen = marked.first().map(|(setup, _)| *setup).or(experiments.first());
@@ -171,7 +174,10 @@ fn shared_trial_folders(suite: &Suite, resolver: &mut Resolver<'_>) {
             if folder_name(&first.0.name) == folder_name(&environment.name) {
                 continue; // two environments or two experiments share a folder: already said
             }
-            let mut diagnostic = Diagnostic::error(format!("two variants would share the folder `{folder}`"));
+            let mut diagnostic = Diagnostic::error(
+                Code::SharedFolder,
+                format!("two variants would share the folder `{folder}`"),
+            );
             if let (Some(second_place), Some(first_place)) = (environment.place, first.0.place) {
                 diagnostic = diagnostic
                     .at(second_place, format!("with the experiment `{}`", experiment.name))
@@ -183,8 +189,8 @@ fn shared_trial_folders(suite: &Suite, resolver: &mut Resolver<'_>) {
 }
 
 fn no_evals(files: &ConfigFiles, resolver: &mut Resolver<'_>) {
-    let diagnostic = Diagnostic::error("the suite has no evals")
-        .help("add `evals:` to terca.yaml, or a directory with an `eval.terca.yaml`");
+    let diagnostic = Diagnostic::error(Code::NoEvals, "the suite has no evals")
+        .help("add `evals:` to terca.yaml, or a directory with an `eval.terca.yaml` (`terca create-eval`)");
     resolver.problems.push(match files.suite {
         Some(file) => {
             diagnostic.at(Place { file, start: 0, end: 0 }, "no `evals` here, and no eval.terca.yaml below")

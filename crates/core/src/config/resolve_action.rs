@@ -10,6 +10,7 @@ use crate::config::raw::{RawAction, RawCommand};
 use crate::config::resolver::Resolver;
 use crate::config::suite::{Action, DEFAULT_COMMAND_SECONDS, ShellCommand};
 use crate::diagnostic::Diagnostic;
+use crate::explain::Code;
 use crate::source::Located;
 
 pub(super) fn actions(
@@ -72,7 +73,9 @@ fn file_destination(
     let path = destination(written, layers, resolver)?;
     if path.as_str().is_empty() || written.value.ends_with('/') {
         let message = format!("`{}` does not name a file", written.value);
-        resolver.problems.push(Diagnostic::error(message).at(written.place, "expected a file name"));
+        resolver
+            .problems
+            .push(Diagnostic::error(Code::InvalidName, message).at(written.place, "expected a file name"));
         return None;
     }
     Some(path)
@@ -85,9 +88,12 @@ fn destination(
 ) -> Option<Utf8PathBuf> {
     let refuse = |label: String, resolver: &mut Resolver<'_>| {
         resolver.problems.push(
-            Diagnostic::error(format!("destination `{}` leaves the workspace", written.value))
-                .at(written.place, label)
-                .help("a destination is a path inside the workspace, such as `src/app.js`"),
+            Diagnostic::error(
+                Code::OutsideWorkspace,
+                format!("destination `{}` leaves the workspace", written.value),
+            )
+            .at(written.place, label)
+            .help("a destination is a path inside the workspace, such as `src/app.js`"),
         );
     };
     match inside(&written.value) {
@@ -116,7 +122,7 @@ pub(super) fn anchored(command: &Located<String>, resolver: &mut Resolver<'_>) -
     let path = beside(resolver.dir(command.place), program);
     if resolver.surroundings.kind(&path) != PathKind::File {
         resolver.problems.push(
-            Diagnostic::error(format!("program `{program}` does not exist"))
+            Diagnostic::error(Code::MissingFile, format!("program `{program}` does not exist"))
                 .at(command.place, format!("looked for {path}"))
                 .help("a relative path is relative to the file that names it"),
         );

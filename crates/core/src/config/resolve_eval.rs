@@ -11,6 +11,7 @@ use crate::config::resolver::Resolver;
 use crate::config::suite::Eval;
 use crate::config::{PathKind, resolve_action, resolve_test};
 use crate::diagnostic::Diagnostic;
+use crate::explain::Code;
 use crate::source::Located;
 
 /// The eval's name: the one written, else that of the directory of its file.
@@ -22,9 +23,10 @@ pub(super) fn name(raw: &RawEval, is_file: bool, resolver: &mut Resolver<'_>) ->
         let dir = resolver.dir(raw.place).file_name().unwrap_or("eval").to_owned();
         return Some(Located::new(dir, raw.place));
     }
-    resolver
-        .problems
-        .push(Diagnostic::error("missing key `name`").at(raw.place, "an eval of `evals` needs a `name`"));
+    resolver.problems.push(
+        Diagnostic::error(Code::MissingKey, "missing key `name`")
+            .at(raw.place, "an eval of `evals` needs a `name`"),
+    );
     None
 }
 
@@ -75,13 +77,17 @@ fn prompt(raw: Option<RawPrompt>, resolver: &mut Resolver<'_>) -> Option<String>
             match resolver.surroundings.read_text(&full) {
                 Ok(text) if text.trim().is_empty() => {
                     let message = format!("prompt file `{}` is empty", path.value);
-                    resolver.problems.push(Diagnostic::error(message).at(path.place, "nothing to ask for"));
+                    resolver.problems.push(
+                        Diagnostic::error(Code::EmptyFile, message).at(path.place, "nothing to ask for"),
+                    );
                     None
                 }
                 Ok(text) => Some(text),
                 Err(reason) => {
                     let message = format!("prompt file `{}` cannot be read", path.value);
-                    resolver.problems.push(Diagnostic::error(message).at(path.place, reason));
+                    resolver
+                        .problems
+                        .push(Diagnostic::error(Code::UnreadableFile, message).at(path.place, reason));
                     None
                 }
             }

@@ -12,6 +12,7 @@ use crate::config::resolver::Resolver;
 use crate::config::suite::{AgentChoice, Setup, Template, Variables};
 use crate::config::{PathKind, resolve_action};
 use crate::diagnostic::Diagnostic;
+use crate::explain::Code;
 use crate::mcp::{McpServer, RemoteTransport};
 use crate::prose;
 use crate::source::Located;
@@ -41,9 +42,9 @@ pub(super) fn setup(raw: RawSetup, layers: &[Utf8PathBuf], resolver: &mut Resolv
 pub(super) fn choose_agent(raw: &RawAgent, resolver: &mut Resolver<'_>) -> Option<AgentChoice> {
     let Some(agent) = agent::find(&raw.name.value) else {
         let names = agent::names();
-        let diagnostic = Diagnostic::error(format!("unknown agent `{}`", raw.name.value))
+        let diagnostic = Diagnostic::error(Code::UnknownAgent, format!("unknown agent `{}`", raw.name.value))
             .at(raw.name.place, format!("expected one of {}", prose::quoted_list(&names, "or")));
-        resolver.problems.push(match prose::did_you_mean(&raw.name.value, names) {
+        resolver.problems.push(match agent::probably(&raw.name.value) {
             Some(meant) => diagnostic.help(format!("did you mean `{meant}`?")),
             None => diagnostic.help("any program can be run with `agent: {name: command, command: …}`"),
         });
@@ -59,14 +60,16 @@ pub(super) fn choose_agent(raw: &RawAgent, resolver: &mut Resolver<'_>) -> Optio
         Some(command) => {
             let message = format!("the agent `{}` takes no `command`", raw.name.value);
             resolver.problems.push(
-                Diagnostic::error(message).at(command.place, "only `command` runs a command of your own"),
+                Diagnostic::error(Code::MisplacedKey, message)
+                    .at(command.place, "only `command` runs a command of your own")
+                    .help("remove `command`, or write `agent: {name: command, command: …}`"),
             );
             None
         }
         None => {
             let message = format!("the agent `{}` needs a `command`", raw.name.value);
             resolver.problems.push(
-                Diagnostic::error(message)
+                Diagnostic::error(Code::MissingKey, message)
                     .at(raw.name.place, "which command?")
                     .help("write `agent: {name: command, command: ./my-agent}`"),
             );
@@ -86,10 +89,18 @@ fn skill_directories(skills: &[Located<String>], resolver: &mut Resolver<'_>) ->
         let Some(dir) = resolver.existing(written, "skill", &[PathKind::Directory]) else { continue };
         if resolver.surroundings.kind(&dir.join("SKILL.md")) != PathKind::File {
             let message = format!("skill `{}` has no SKILL.md", written.value);
-            resolver.problems.push(Diagnostic::error(message).at(written.place, format!("looked in {dir}")));
+            resolver.problems.push(
+                Diagnostic::error(Code::MissingFile, message)
+                    .at(written.place, format!("looked in {dir}"))
+                    .help("a skill is a directory with a SKILL.md in it"),
+            );
         } else if found.iter().any(|other| other.file_name() == dir.file_name()) {
             let message = format!("two skills are named `{}`", dir.file_name().unwrap_or_default());
-            resolver.problems.push(Diagnostic::error(message).at(written.place, "the second is here"));
+            resolver.problems.push(
+                Diagnostic::error(Code::DuplicateName, message)
+                    .at(written.place, "the second is here")
+                    .help("a skill is named after its directory: rename one"),
+            );
         } else {
             found.push(dir);
         }

@@ -13,20 +13,10 @@ use crate::config::resolve_setup::choose_agent;
 use crate::config::resolver::Resolver;
 use crate::config::suite::{AgentChoice, DEFAULT_TEST_SECONDS};
 use crate::diagnostic::Diagnostic;
+use crate::explain::Code;
 use crate::grade::{Budget, ChangedFiles, Glob, JudgeTest, PathPattern, TestKind, TestSpec, TranscriptTest};
 use crate::prose;
 use crate::source::Located;
-
-const KINDS: [&str; 8] = [
-    "commandSuccess",
-    "fileExists",
-    "fileContains",
-    "commandScore",
-    "transcript",
-    "changedFiles",
-    "budget",
-    "judge",
-];
 
 pub(super) fn tests(raw: Vec<RawTest>, resolver: &mut Resolver<'_>) -> Vec<TestSpec> {
     let mut names = Vec::new();
@@ -63,9 +53,9 @@ fn single_kind(raw: &RawTest, resolver: &mut Resolver<'_>) -> Option<Located<Raw
         [] if raw.unreadable => None,
         [] => {
             resolver.problems.push(
-                Diagnostic::error("a test needs a kind")
+                Diagnostic::error(Code::AsksNothing, "a test needs a kind")
                     .at(raw.place, "this test verifies nothing")
-                    .help(format!("the kinds are {}", prose::quoted_list(&KINDS, "and"))),
+                    .help(format!("the kinds are {}", prose::quoted_list(&RawTestKind::KEYS, "and"))),
             );
             None
         }
@@ -76,7 +66,7 @@ fn single_kind(raw: &RawTest, resolver: &mut Resolver<'_>) -> Option<Located<Raw
                 second.value.key()
             );
             resolver.problems.push(
-                Diagnostic::error(message)
+                Diagnostic::error(Code::ConflictingKeys, message)
                     .at(second.place, "a second kind")
                     .beside(first.place, "the first kind")
                     .help("make it two tests"),
@@ -91,21 +81,15 @@ fn resolved(kind: Located<RawTestKind>, resolver: &mut Resolver<'_>) -> Option<T
         RawTestKind::CommandSuccess { command, output_contains, output_matches } => {
             Some(TestKind::CommandSuccess {
                 command: command.value,
-                output_contains: output_contains.map(|text| text.value),
-                output_matches: match output_matches {
-                    Some(pattern) => Some(regex(&pattern, resolver)?),
-                    None => None,
-                },
+                output_contains: value(output_contains),
+                output_matches: if_given(output_matches, |pattern| regex(&pattern, resolver))?,
             })
         }
         RawTestKind::FileExists(paths) => Some(TestKind::FileExists(all(&paths, resolver, pattern)?)),
         RawTestKind::FileContains { path, text, matches } => Some(TestKind::FileContains {
             path: workspace_path(&path, resolver)?,
-            text: text.map(|text| text.value),
-            matches: match matches {
-                Some(pattern) => Some(regex(&pattern, resolver)?),
-                None => None,
-            },
+            text: value(text),
+            matches: if_given(matches, |pattern| regex(&pattern, resolver))?,
         }),
         RawTestKind::CommandScore(command) => Some(TestKind::CommandScore { command: command.value }),
         RawTestKind::Transcript { used_tool, not_used_tool, output_contains, max_tool_calls } => {
@@ -114,35 +98,28 @@ fn resolved(kind: Located<RawTestKind>, resolver: &mut Resolver<'_>) -> Option<T
             Some(TestKind::Transcript(TranscriptTest {
                 used_tool: used?,
                 not_used_tool: not_used?,
-                output_contains: output_contains.map(|text| text.value),
-                max_tool_calls: max_tool_calls.map(|calls| calls.value),
+                output_contains: value(output_contains),
+                max_tool_calls: value(max_tool_calls),
             }))
         }
         RawTestKind::ChangedFiles { only, never } => {
-            let only = only.map(|only| all(&only, resolver, path_glob));
+            let only = if_given(only, |only| all(&only, resolver, path_glob));
             let never = all(&never, resolver, path_glob);
-            let only = match only {
-                Some(only) => Some(only?),
-                None => None,
-            };
-            Some(TestKind::ChangedFiles(ChangedFiles { only, never: never? }))
+            Some(TestKind::ChangedFiles(ChangedFiles { only: only?, never: never? }))
         }
         RawTestKind::Budget { max_tokens, max_cost_usd, max_seconds, max_requests } => {
             Some(TestKind::Budget(Budget {
-                max_tokens: max_tokens.map(|tokens| tokens.value),
-                max_cost_usd: max_cost_usd.map(|cost| cost.value),
-                max_seconds: max_seconds.map(|seconds| seconds.value),
-                max_requests: max_requests.map(|requests| requests.value),
+                max_tokens: value(max_tokens),
+                max_cost_usd: value(max_cost_usd),
+                max_seconds: value(max_seconds),
+                max_requests: value(max_requests),
             }))
         }
         RawTestKind::Judge { rubric, agent, model, config, pass_score } => {
-            let agent = match agent {
-                Some(agent) => Some(judge_agent(&agent, config.as_ref(), resolver)?),
-                None => None,
-            };
+            let agent = if_given(agent, |agent| judge_agent(&agent, config.as_ref(), resolver))?;
             if let (None, Some(config)) = (&agent, &config) {
                 resolver.problems.push(
-                    Diagnostic::error("`config` of a judge without an `agent`")
+                    Diagnostic::error(Code::MisplacedKey, "`config` of a judge without an `agent`")
                         .at(config.place, "whose settings?")
                         .help("name the agent that judges: `agent: NAME`"),
                 );
@@ -151,12 +128,24 @@ fn resolved(kind: Located<RawTestKind>, resolver: &mut Resolver<'_>) -> Option<T
             Some(TestKind::Judge(JudgeTest {
                 rubric: rubric.value,
                 agent,
-                model: model.map(|model| model.value),
-                config: config.map(|config| config.value),
-                pass_score: pass_score.map(|score| score.value),
+                model: value(model),
+                config: value(config),
+                pass_score: value(pass_score),
                 place: kind.place,
             }))
         }
+    }
+}
+
+fn value<T>(given: Option<Located<T>>) -> Option<T> {
+    given.map(|given| given.value)
+}
+
+/// Nothing stays nothing; what is given and wrong is no test at all.
+fn if_given<T, U>(given: Option<T>, resolve: impl FnOnce(T) -> Option<U>) -> Option<Option<U>> {
+    match given {
+        Some(given) => resolve(given).map(Some),
+        None => Some(None),
     }
 }
 
@@ -170,7 +159,7 @@ fn judge_agent(
     let profile = choice.agent.profile();
     if profile.is_built_in() {
         resolver.problems.push(
-            Diagnostic::error(format!("the agent `{}` cannot judge", profile.name))
+            Diagnostic::error(Code::CannotJudge, format!("the agent `{}` cannot judge", profile.name))
                 .at(raw.name.place, "it is built in, and has no opinion")
                 .help("name another agent, or leave `agent` out: the trial's own agent judges then"),
         );
@@ -178,9 +167,12 @@ fn judge_agent(
     }
     if let Some(config) = config.filter(|_| !profile.capabilities.config) {
         resolver.problems.push(
-            Diagnostic::error(format!("the agent `{}` cannot be given `config`", profile.name))
-                .at(config.place, "it has no settings of its own")
-                .help("remove `config`, or choose another agent"),
+            Diagnostic::error(
+                Code::AgentCannot,
+                format!("the agent `{}` cannot be given `config`", profile.name),
+            )
+            .at(config.place, "it has no settings of its own")
+            .help("remove `config`, or choose another agent"),
         );
         return None;
     }
@@ -203,7 +195,11 @@ fn regex(pattern: &Located<String>, resolver: &mut Resolver<'_>) -> Option<Regex
         Err(error) => {
             let reason = error.to_string();
             let reason = reason.lines().last().unwrap_or_default().trim_start_matches("error: ").to_owned();
-            resolver.problems.push(Diagnostic::error("invalid regular expression").at(pattern.place, reason));
+            resolver.problems.push(
+                Diagnostic::error(Code::InvalidPattern, "invalid regular expression")
+                    .at(pattern.place, reason)
+                    .help(r"a sign that is meant literally needs a `\` before it"),
+            );
             None
         }
     }
@@ -236,7 +232,9 @@ fn glob(written: &Located<String>, pattern: &str, resolver: &mut Resolver<'_>) -
         Err(error) => {
             let reason = error.kind().to_string();
             resolver.problems.push(
-                Diagnostic::error(format!("invalid glob `{}`", written.value)).at(written.place, reason),
+                Diagnostic::error(Code::InvalidPattern, format!("invalid glob `{}`", written.value))
+                    .at(written.place, reason)
+                    .help("a sign that is meant literally stands in brackets, as in `[[]`"),
             );
             None
         }
@@ -248,8 +246,12 @@ fn workspace_path(path: &Located<String>, resolver: &mut Resolver<'_>) -> Option
         Ok(clean) => Some(clean),
         Err(reason) => {
             resolver.problems.push(
-                Diagnostic::error(format!("path `{}` lies outside the workspace", path.value))
-                    .at(path.place, reason),
+                Diagnostic::error(
+                    Code::OutsideWorkspace,
+                    format!("path `{}` lies outside the workspace", path.value),
+                )
+                .at(path.place, reason)
+                .help("a path is one inside the workspace, such as `src/app.js`"),
             );
             None
         }

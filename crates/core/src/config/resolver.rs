@@ -5,6 +5,7 @@ use camino::{Utf8Path, Utf8PathBuf};
 use crate::config::paths::beside;
 use crate::config::{PathKind, Surroundings};
 use crate::diagnostic::{Diagnostic, Diagnostics};
+use crate::explain::Code;
 use crate::source::{Located, Place, Sources};
 
 pub(super) struct Resolver<'a> {
@@ -40,7 +41,7 @@ impl Resolver<'_> {
             }
             PathKind::File => (format!("{what} `{}` is a file", path.value), "expected a directory".into()),
         };
-        let diagnostic = Diagnostic::error(message).at(path.place, label);
+        let diagnostic = Diagnostic::error(Code::MissingFile, message).at(path.place, label);
         self.problems.push(match found {
             PathKind::Missing => diagnostic.help("a relative path is relative to the file that names it"),
             PathKind::File | PathKind::Directory => diagnostic,
@@ -50,7 +51,7 @@ impl Resolver<'_> {
 
     pub(super) fn not_yet(&mut self, what: &str, place: Place) {
         self.problems.push(
-            Diagnostic::error(format!("{what} is not supported yet"))
+            Diagnostic::error(Code::NotSupported, format!("{what} is not supported yet"))
                 .at(place, "this version of Terca cannot do that")
                 .help("remove it; nothing is run while it stands here, so that it is never silently ignored"),
         );

@@ -10,6 +10,7 @@ use serde_saphyr::options::DuplicateKeyPolicy;
 use serde_saphyr::{Error, Location, Spanned};
 
 use crate::diagnostic::{Diagnostic, Diagnostics};
+use crate::explain::Code;
 use crate::source::{FileId, Located, Place, Sources};
 
 /// Deeper than any suite, shallower than any stack: a level costs up to 40 kB in a debug build.
@@ -91,7 +92,8 @@ fn syntax_problem(file: FileId, text: &str, error: &Error) -> Diagnostic {
     let plain = error.without_snippet();
     let place = error.location().map_or(Place { file, start: 0, end: 0 }, |at| place(at, file, text));
     let (message, label, help) = describe(plain);
-    let diagnostic = Diagnostic::error(message).at(place, label);
+    let code = if is_duplicate(error) { Code::DuplicateKey } else { Code::InvalidYaml };
+    let diagnostic = Diagnostic::error(code, message).at(place, label);
     match help {
         Some(help) => diagnostic.help(help),
         None => diagnostic,
@@ -116,7 +118,8 @@ fn describe(error: &Error) -> (String, String, Option<String>) {
             Some("remove the `---` line, or move the second part to a file of its own".into()),
         ),
         Error::UnknownAnchor { .. } => {
-            ("unknown alias".into(), "no `&anchor` of this name stands before it".into(), None)
+            let help = "text that begins with `*` needs quotes; an alias needs its anchor";
+            ("unknown alias".into(), "no `&anchor` of this name stands before it".into(), Some(help.into()))
         }
         Error::NonFiniteFloat { .. } => {
             ("a number must be finite".into(), "neither a number nor text".into(), None)
@@ -130,17 +133,23 @@ fn describe_by_text(text: &str) -> (String, String, Option<String>) {
     let reason = text.split(" at line ").next().unwrap_or(text);
     if reason.contains("budget breached") && reason.contains("Depth") || reason.contains("recursion limit") {
         let message = format!("nested too deeply: more than {DEPTH_LIMIT} levels");
-        return (message, "too deep from here on".into(), None);
+        let help = "no configuration needs that many: is a bracket repeated by mistake?";
+        return (message, "too deep from here on".into(), Some(help.into()));
     }
     if reason.contains("budget breached") || reason.contains("replay") {
-        return ("the document is too large once its aliases are expanded".into(), String::new(), None);
+        let message = "the document is too large once its aliases are expanded";
+        return (
+            message.into(),
+            String::new(),
+            Some("write values out instead of aliases of aliases".into()),
+        );
     }
     let help = ADVICE.iter().find(|(words, _)| reason.contains(words)).map(|(_, help)| (*help).to_owned());
     ("the file is not valid YAML".into(), reason.to_owned(), help)
 }
 
 /// What the library's words most often come from.
-const ADVICE: [(&str, &str); 7] = [
+const ADVICE: [(&str, &str); 10] = [
     ("tabs disallowed", "YAML is indented with spaces, never with tabs"),
     (
         "mapping values are not allowed",
@@ -151,6 +160,9 @@ const ADVICE: [(&str, &str); 7] = [
     ("did not find expected key", "the keys of one map stand in one column"),
     ("simple key expected ':'", "expected `key: value` here"),
     ("unexpected character", "text that begins with such a sign needs quotes"),
+    ("unclosed bracket", "close it, or put quotes around text that begins with `{` or `[`"),
+    ("trailing content after", "quotes go around the whole text, or nowhere"),
+    ("merge value", "`<<` takes a map, or an alias (`*name`) of one"),
 ];
 
 /// Byte offsets where the library has them, else counted from line and column.
@@ -199,7 +211,7 @@ fn insert(
     match map.iter().find(|(other, _)| other.value == key.value) {
         None => map.push((key, value)),
         Some((first, _)) => problems.push(
-            Diagnostic::error(duplicate_message(&key.value))
+            Diagnostic::error(Code::DuplicateKey, duplicate_message(&key.value))
                 .at(key.place, "another is here")
                 .beside(first.place, "the first is here")
                 .help(KEEP_ONE),
@@ -241,7 +253,7 @@ fn key_text(
         Value::Number { written, .. } | Value::Bool { written, .. } => written,
         Value::Null | Value::List(_) | Value::Map(_) => {
             problems.push(
-                Diagnostic::error("a key must be text")
+                Diagnostic::error(Code::InvalidYaml, "a key must be text")
                     .at(node.place, format!("this key is {}", node.value.describe()))
                     .help("text that begins with `{` or `[` needs quotes"),
             );

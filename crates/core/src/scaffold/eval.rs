@@ -41,7 +41,9 @@ pub fn eval_name_problem(name: &str) -> Option<String> {
             return Some(format!("`{name}` is not a path inside the suite"));
         };
         if part.starts_with(['.', '_']) || part == "node_modules" {
-            return Some(format!("evals are not looked for in `{part}`"));
+            return Some(format!(
+                "evals are not looked for in `{part}`, nor anywhere below a name that begins with `_` or `.`"
+            ));
         }
         if folder_name(part) != part || part.trim() != part {
             return Some(format!("`{}` cannot be a directory's name everywhere", part.escape_debug()));

@@ -35,7 +35,6 @@
 //!   ([`special`]).
 
 pub mod cannot_tell;
-pub mod clustered;
 pub mod fisher;
 pub mod holm;
 pub mod interval;

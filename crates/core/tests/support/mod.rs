@@ -8,7 +8,8 @@ use terca_core::agent;
 use terca_core::config::suite::AgentChoice;
 use terca_core::config::{self, ConfigFiles, PathKind, Suite, Surroundings};
 use terca_core::diagnostic::{Diagnostics, Style};
-use terca_core::matrix::{Overrides, Plan, TrialSpec, expand};
+use terca_core::matrix::{Overrides, expand};
+use terca_core::plan::{Plan, TrialSpec};
 use terca_core::selection::Selection;
 use terca_core::source::{FileId, Sources};
 

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use camino::{Utf8Path, Utf8PathBuf};
 use terca_core::event::{EventKind, Phase};
-use terca_core::matrix::TrialSpec;
+use terca_core::plan::TrialSpec;
 use terca_core::transcript::Usage;
 
 use super::session::Seat;

@@ -14,8 +14,8 @@ use terca_core::event::EventKind;
 use terca_core::grade::{
     Brief, JudgeTest, JudgedBy, Judgement, Opinion, TestSpec, VERDICT_FILE, judge_prompt,
 };
-use terca_core::matrix::Case;
 use terca_core::outcome::{ErrorKind, Stats, TrialError};
+use terca_core::plan::Case;
 use terca_core::transcript::{Record, Role, Step};
 
 use super::bench::Bench;

@@ -4,8 +4,8 @@
 use std::sync::Arc;
 
 use camino::{Utf8Path, Utf8PathBuf};
-use terca_core::matrix::{Layer, PreparedLayer};
 use terca_core::outcome::ErrorKind;
+use terca_core::plan::{Layer, PreparedLayer};
 
 use super::Stop;
 use super::actions::{self, failed};

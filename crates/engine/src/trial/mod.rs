@@ -67,8 +67,8 @@ use std::time::Instant;
 use camino::Utf8PathBuf;
 use terca_core::event::{EventKind, Phase};
 use terca_core::mask::Mask;
-use terca_core::matrix::{PreparedLayer, TrialSpec};
 use terca_core::outcome::{ErrorKind, Phases, Status, TrialError, TrialReport};
+use terca_core::plan::{PreparedLayer, TrialSpec};
 
 use crate::cache::Cache;
 use crate::environment::Host;

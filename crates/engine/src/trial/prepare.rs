@@ -3,8 +3,8 @@
 use camino::{Utf8Path, Utf8PathBuf};
 use terca_core::agent::{Decoder, Invocation, Launch};
 use terca_core::delivery::Installed;
-use terca_core::matrix::Case;
 use terca_core::outcome::ErrorKind;
+use terca_core::plan::Case;
 
 use super::actions::{self, failed};
 use super::bench::Bench;

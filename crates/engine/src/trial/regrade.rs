@@ -2,8 +2,8 @@
 
 use std::time::Instant;
 
-use terca_core::matrix::TrialSpec;
 use terca_core::outcome::{Status, TrialError, TrialReport};
+use terca_core::plan::TrialSpec;
 
 use super::bench::Bench;
 use super::conduct::Conduct;

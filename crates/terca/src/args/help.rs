@@ -30,6 +30,13 @@ pub struct CreateEvalArgs {
 }
 
 #[derive(Debug, Clone, Args)]
+pub struct ExplainArgs {
+    /// What stands in brackets beside an error's message, or the kind of a trial's error (default: list them all)
+    #[arg(value_name = "CODE")]
+    pub codes: Vec<String>,
+}
+
+#[derive(Debug, Clone, Args)]
 pub struct SchemaArgs {
     /// Of which file: `terca` for terca.yaml, `eval` for eval.terca.yaml
     #[arg(value_enum, default_value_t = ConfigFile::Terca)]

@@ -2,23 +2,17 @@
 
 use std::time::Duration;
 
-use clap::{ArgAction, Args};
+use clap::Args;
 
+use super::run::NameArgs;
 use super::values::{age, share};
 
 #[derive(Debug, Clone, Args)]
 pub struct RegradeArgs {
     /// A run's name or number (default: the latest)
     pub run: Option<String>,
-    /// Only these evals (repeatable, comma-separated, globs, tag:NAME)
-    #[arg(short = 't', long = "test", value_name = "NAME", action = ArgAction::Append)]
-    pub evals: Vec<String>,
-    /// Only these experiments
-    #[arg(short = 'x', long = "experiment", value_name = "NAME", action = ArgAction::Append)]
-    pub experiments: Vec<String>,
-    /// Only these environments
-    #[arg(short = 'e', long = "environment", value_name = "NAME", action = ArgAction::Append)]
-    pub environments: Vec<String>,
+    #[command(flatten)]
+    pub names: NameArgs,
     /// Trials graded at once
     #[arg(short = 'c', long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=10_000))]
     pub concurrency: Option<u32>,

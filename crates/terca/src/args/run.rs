@@ -7,9 +7,10 @@ use terca_core::shard::Shard;
 
 use super::values::{seconds, share, usd};
 
+/// A part of the suite, by names.
 #[derive(Debug, Clone, Default, Args, Serialize, Deserialize)]
 #[serde(default, rename_all = "camelCase")]
-pub struct SelectionArgs {
+pub struct NameArgs {
     /// Only these evals (repeatable, comma-separated, globs, tag:NAME)
     #[arg(short = 't', long = "test", value_name = "NAME", action = ArgAction::Append)]
     pub evals: Vec<String>,
@@ -19,6 +20,14 @@ pub struct SelectionArgs {
     /// Only these environments
     #[arg(short = 'e', long = "environment", value_name = "NAME", action = ArgAction::Append)]
     pub environments: Vec<String>,
+}
+
+#[derive(Debug, Clone, Default, Args, Serialize, Deserialize)]
+#[serde(default, rename_all = "camelCase")]
+pub struct SelectionArgs {
+    #[command(flatten)]
+    #[serde(flatten)]
+    pub names: NameArgs,
     /// How often each eval is run in each variant, whatever the suite says
     #[arg(short = 'n', long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
     pub repetitions: Option<u32>,

@@ -2,32 +2,28 @@
 
 use std::io::{BufRead, IsTerminal};
 
+use terca_core::explain::Code;
 use terca_core::prose;
 use terca_engine::clean::{Kind, Removable, removable, remove};
 use terca_engine::discover;
 
 use super::MISUSE;
+use super::refusal::{Outcome, Refusal};
 use crate::args::{CleanArgs, Common};
 use crate::screen;
 
-pub(super) fn clean(args: &CleanArgs, common: &Common) -> u8 {
-    let dir = match discover::canonical(&common.dir) {
-        Ok(dir) => dir,
-        Err(error) => {
-            screen::complain(&error.to_string());
-            return MISUSE;
-        }
-    };
+pub(super) fn clean(args: &CleanArgs, common: &Common) -> Outcome {
+    let dir = discover::canonical(&common.dir)?;
     let found = removable(&dir, args.older_than);
     if found.is_empty() {
         screen::remark("there is nothing to remove");
-        return 0;
+        return Ok(0);
     }
     let list: String = found.iter().map(line).collect();
     let total = found.iter().map(|one| one.bytes).sum();
     screen::say(&format!("{list}{} in all", prose::bytes(total)));
-    if !args.yes && !agreed() {
-        return MISUSE;
+    if !args.yes {
+        agree()?;
     }
     let gone: Vec<&Removable> = found.iter().filter(|one| remove(one)).collect();
     let freed = gone.iter().map(|one| one.bytes).sum();
@@ -35,7 +31,7 @@ pub(super) fn clean(args: &CleanArgs, common: &Common) -> u8 {
     if gone.len() < found.len() {
         screen::remark("the others are in use, or could not be removed");
     }
-    0
+    Ok(0)
 }
 
 fn line(one: &Removable) -> String {
@@ -47,17 +43,17 @@ fn line(one: &Removable) -> String {
 }
 
 /// Asks; without anybody to ask, nothing is removed.
-fn agreed() -> bool {
+fn agree() -> Result<(), Refusal> {
     if !std::io::stdin().is_terminal() {
-        screen::complain("nothing was removed: there is nobody to ask (--yes removes without asking)");
-        return false;
+        let refusal = Refusal::misuse(Code::NobodyToAsk, "nothing was removed: there is nobody to ask");
+        return Err(refusal.help("`terca clean --yes` removes without asking"));
     }
     screen::remark("Remove all of this? [y/N]");
     let mut answer = String::new();
     let read = std::io::stdin().lock().read_line(&mut answer);
-    let yes = read.is_ok() && matches!(answer.trim().to_lowercase().as_str(), "y" | "yes");
-    if !yes {
-        screen::remark("nothing was removed");
+    if read.is_ok() && matches!(answer.trim().to_lowercase().as_str(), "y" | "yes") {
+        return Ok(());
     }
-    yes
+    screen::remark("nothing was removed");
+    Err(Refusal::told(MISUSE))
 }

@@ -1,51 +1,50 @@
 //! `terca compare`: the experiments or environments of a run, or two runs.
 
-use terca_core::compare::{Arm, CompareError, Compared, between, within};
+use terca_core::compare::{Arm, Compared, between, within};
+use terca_core::explain::Code;
 use terca_core::summary::By;
 use terca_engine::runs::{self, PastRun};
 use terca_report::{Palette, compared, compared_markdown};
 
-use super::MISUSE;
-use super::suite_runs::{open, refused, say_json};
+use super::refusal::{Outcome, Refusal};
+use super::suite_runs::{open, say_json};
 use crate::args::{ByChoice, Common, CompareArgs, CompareFormat};
 use crate::screen;
 
-pub(super) fn compare(args: &CompareArgs, common: &Common) -> u8 {
-    match find(args, common).and_then(|found| show(&found, args, common).map(|()| found)) {
-        Ok(found) => found.exit_status(args.require_conclusive),
-        Err(status) => status,
+pub(super) fn compare(args: &CompareArgs, common: &Common) -> Outcome {
+    let found = find(args, common)?;
+    show(&found, args, common)?;
+    Ok(found.exit_status(args.require_conclusive))
+}
+
+fn find(args: &CompareArgs, common: &Common) -> Result<Compared, Refusal> {
+    let first = open(args.run.as_deref(), common)?;
+    match args.other.as_deref() {
+        None => in_one(&first, args),
+        Some(other) => of_two(&first, &open(Some(other), common)?, args),
     }
 }
 
-fn find(args: &CompareArgs, common: &Common) -> Result<Compared, u8> {
-    let first = open(args.run.as_deref(), common)?;
-    let found = match args.other.as_deref() {
-        None => in_one(&first, args)?,
-        Some(other) => of_two(&first, &open(Some(other), common)?, args)?,
-    };
-    found.map_err(|error| refused(&error.to_string(), MISUSE))
-}
-
-fn in_one(run: &PastRun, args: &CompareArgs) -> Result<Result<Compared, CompareError>, u8> {
+fn in_one(run: &PastRun, args: &CompareArgs) -> Result<Compared, Refusal> {
     if args.only_unchanged {
-        return Err(refused("`--only-unchanged` is for two runs: name a second one", MISUSE));
+        let text = "`--only-unchanged` is for two runs: name a second one";
+        return Err(Refusal::misuse(Code::Usage, text).help("`terca compare A B --only-unchanged`"));
     }
     let by = match args.by {
         ByChoice::Experiment => By::Experiment,
         ByChoice::Environment => By::Environment,
     };
-    Ok(within(&run.state, by, args.baseline.as_deref(), args.margin))
+    Ok(within(&run.state, by, args.baseline.as_deref(), args.margin)?)
 }
 
-fn of_two(one: &PastRun, other: &PastRun, args: &CompareArgs) -> Result<Result<Compared, CompareError>, u8> {
+fn of_two(one: &PastRun, other: &PastRun, args: &CompareArgs) -> Result<Compared, Refusal> {
     if args.by == ByChoice::Environment {
-        return Err(refused(
-            "`--by environment` is for one run: two runs are compared in each variant",
-            MISUSE,
-        ));
+        let text = "`--by environment` is for one run: two runs are compared in each variant";
+        return Err(Refusal::misuse(Code::Usage, text).help("leave `--by` out, or name one run"));
     }
     if one.dir.canonicalize_utf8().ok() == other.dir.canonicalize_utf8().ok() {
-        return Err(refused(&format!("{} cannot be compared with itself", one.state.run), MISUSE));
+        let text = format!("{} cannot be compared with itself", one.state.run);
+        return Err(Refusal::misuse(Code::NothingToCompare, text).help("`terca list` lists the runs"));
     }
     let names = names(one, other);
     let prints = [runs::fingerprints(&one.dir), runs::fingerprints(&other.dir)];
@@ -58,10 +57,11 @@ fn of_two(one: &PastRun, other: &PastRun, args: &CompareArgs) -> Result<Result<C
         Some(name) if is_called(&second, args.other.as_deref(), name) => (second, first),
         Some(name) => {
             let text = format!("--baseline {name}: the runs are {} and {}", first.name, second.name);
-            return Err(refused(&text, MISUSE));
+            let refusal = Refusal::misuse(Code::UnknownBaseline, text);
+            return Err(refusal.help("between two runs, the baseline is one of them (default: the first)"));
         }
     };
-    Ok(between(baseline, other, args.margin, args.only_unchanged))
+    Ok(between(baseline, other, args.margin, args.only_unchanged)?)
 }
 
 /// By their folders where two suites have runs of the same name.
@@ -74,7 +74,7 @@ fn names(one: &PastRun, other: &PastRun) -> [String; 2] {
     }
 }
 
-fn show(found: &Compared, args: &CompareArgs, common: &Common) -> Result<(), u8> {
+fn show(found: &Compared, args: &CompareArgs, common: &Common) -> Result<(), Refusal> {
     let palette = Palette { colour: screen::colour(common.color, &std::io::stdout()) };
     match args.format {
         CompareFormat::Table => screen::say(&compared(found, screen::columns(), palette)),

@@ -1,13 +1,14 @@
 //! `terca completions`: the lines that make a shell ask Terca what may come next.
 
 use clap_complete::env::{Bash, EnvCompleter, Fish, Powershell, Zsh};
+use terca_core::explain::Code;
 
-use super::TROUBLE;
+use super::refusal::{Outcome, Refusal};
 use crate::args::{CompletionsArgs, Shell};
 use crate::complete::VARIABLE;
 use crate::screen;
 
-pub(super) fn completions(args: &CompletionsArgs) -> u8 {
+pub(super) fn completions(args: &CompletionsArgs) -> Outcome {
     let shell: &dyn EnvCompleter = match args.shell {
         Shell::Bash => &Bash,
         Shell::Zsh => &Zsh,
@@ -15,10 +16,8 @@ pub(super) fn completions(args: &CompletionsArgs) -> u8 {
         Shell::Powershell => &Powershell,
     };
     let mut script = Vec::new();
-    if let Err(error) = shell.write_registration(VARIABLE, "terca", "terca", "terca", &mut script) {
-        screen::complain(&error.to_string());
-        return TROUBLE;
-    }
+    let written = shell.write_registration(VARIABLE, "terca", "terca", "terca", &mut script);
+    written.map_err(|error| Refusal::trouble(Code::Internal, error))?;
     screen::say(&String::from_utf8_lossy(&script));
-    0
+    Ok(0)
 }

@@ -3,46 +3,42 @@
 mod agents;
 
 use camino::{Utf8Path, Utf8PathBuf};
+use terca_core::explain::Code;
 use terca_core::scaffold::{self, NewFile, NewSuite, Sample};
 use terca_engine::environment::Host;
 use terca_engine::{create as engine, discover};
 
 use self::agents::Offer;
-use super::{MISUSE, TROUBLE};
+use super::refusal::{Outcome, Refusal};
 use crate::args::{Common, CreateArgs};
 use crate::{ask, screen};
 
 /// What the suite's directory is called when nobody says.
 const USUAL_NAME: &str = "evals";
-const NOBODY: &str = "nothing was made: there is nobody to ask";
 
-pub(super) fn create(args: &CreateArgs, common: &Common) -> u8 {
+pub(super) fn create(args: &CreateArgs, common: &Common) -> Outcome {
     if !args.yes && !ask::is_possible() {
-        screen::complain(&format!(
-            "{NOBODY}\nhelp: `terca create NAME --agent AGENT --yes` asks nothing; \
-             --eval NAME calls the first eval so, --empty leaves the example out"
+        return Err(nobody_to_ask().help(
+            "`terca create NAME --agent AGENT --yes` asks nothing; --eval NAME calls the first eval so, \
+             --empty leaves the example out",
         ));
-        return MISUSE;
     }
-    match answers(args, common).and_then(|plan| make(&plan)) {
-        Ok(()) => 0,
-        Err(Refusal { reason, status }) => {
-            screen::complain(&reason);
-            status
-        }
-    }
+    make(&answers(args, common)?)?;
+    Ok(0)
 }
 
-/// Why nothing was made.
-pub(super) struct Refusal {
-    pub(super) reason: String,
-    pub(super) status: u8,
+pub(super) fn nobody_to_ask() -> Refusal {
+    Refusal::misuse(Code::NobodyToAsk, "nothing was made: there is nobody to ask")
 }
 
-impl Refusal {
-    pub(super) fn misuse(reason: impl Into<String>) -> Self {
-        Refusal { reason: reason.into(), status: MISUSE }
-    }
+pub(super) fn no_answer() -> Refusal {
+    let refusal = Refusal::misuse(Code::NobodyToAsk, "nothing was made: no answer");
+    refusal.help("`--yes` asks nothing, and takes the default for what no flag says")
+}
+
+/// A value that was given as a flag or typed, and is none.
+pub(super) fn misuse(reason: String) -> Refusal {
+    Refusal::misuse(Code::Usage, reason)
 }
 
 /// Where to make what.
@@ -53,41 +49,43 @@ struct Plan {
 
 /// The flags, and answers to what they leave open. What can be refused is, before anybody has to answer.
 fn answers(args: &CreateArgs, common: &Common) -> Result<Plan, Refusal> {
-    let around = discover::canonical(&common.dir).map_err(|error| Refusal::misuse(error.to_string()))?;
+    let around = discover::canonical(&common.dir)?;
     outside_of_suites(&around)?;
     let offer = Offer::of(&Host::of_this_process());
     let agents = args.agents.iter().map(|name| agents::find(name)).collect::<Result<Vec<_>, _>>();
-    let mut agents = agents.map_err(|reason| Refusal::misuse(format!("--agent {reason}")))?;
+    let mut agents =
+        agents.map_err(|reason| Refusal::misuse(Code::UnknownAgent, format!("--agent {reason}")))?;
     if let Some(problem) = args.eval.as_deref().and_then(scaffold::eval_name_problem) {
-        return Err(Refusal::misuse(format!("--eval: {problem}")));
+        return Err(misuse(format!("--eval: {problem}")));
     }
     let asks = !args.yes;
-    let gone = || Refusal::misuse("nothing was made: no answer");
     let dir = match &args.name {
-        Some(name) => place(&around, name).map_err(Refusal::misuse)?,
+        Some(name) => place(&around, name).map_err(misuse)?,
         None if asks => {
             let question = "The suite's directory, which also names it (. is this one)";
-            ask::for_value(question, USUAL_NAME, |name| place(&around, name)).ok_or_else(gone)?
+            ask::for_value(question, USUAL_NAME, |name| place(&around, name)).ok_or_else(no_answer)?
         }
-        None => place(&around, USUAL_NAME).map_err(Refusal::misuse)?,
+        None => place(&around, USUAL_NAME).map_err(misuse)?,
     };
     if agents.is_empty() && asks {
-        screen::remark(&offer.to_string());
+        screen::remark(&offer.within(screen::columns()));
         let question = "Agents, by number or name, with commas between";
-        agents = ask::for_value(question, offer.usual(), |text| offer.read(text)).ok_or_else(gone)?;
+        agents = ask::for_value(question, offer.usual(), |text| offer.read(text)).ok_or_else(no_answer)?;
     } else if agents.is_empty() {
-        agents = offer.read(offer.usual()).map_err(Refusal::misuse)?;
+        agents = offer.read(offer.usual()).map_err(misuse)?;
     }
     let sample = match (args.empty, asks) {
         (true, _) => Sample::Small,
         (false, false) => Sample::Example,
         (false, true) => {
-            ask::for_value("Begin with an `example`, or `empty`", "example", sample).ok_or_else(gone)?
+            ask::for_value("Begin with an `example`, or `empty`", "example", sample).ok_or_else(no_answer)?
         }
     };
     let eval = match &args.eval {
         Some(eval) => eval.clone(),
-        None if asks => ask::for_value("The first eval", sample.usual_name(), eval_name).ok_or_else(gone)?,
+        None if asks => {
+            ask::for_value("The first eval", sample.usual_name(), eval_name).ok_or_else(no_answer)?
+        }
         None => sample.usual_name().to_owned(),
     };
     let name = dir.file_name().unwrap_or(USUAL_NAME).to_owned();
@@ -98,10 +96,12 @@ fn answers(args: &CreateArgs, common: &Common) -> Result<Plan, Refusal> {
 fn outside_of_suites(dir: &Utf8Path) -> Result<(), Refusal> {
     match engine::suite_around(dir) {
         None => Ok(()),
-        Some(suite) => Err(Refusal::misuse(format!(
-            "there is a suite already: {}\nhelp: `terca create-eval` adds an eval to it",
-            screen::short(&suite.join(discover::SUITE_FILE))
-        ))),
+        Some(suite) => {
+            let file = suite.join(discover::SUITE_FILE);
+            let text = format!("there is a suite already: {}", screen::short(&file));
+            let refusal = Refusal::misuse(Code::AlreadyThere, text);
+            Err(refusal.help("`terca create-eval` adds an eval to it; `-C DIR` makes the suite elsewhere"))
+        }
     }
 }
 
@@ -115,7 +115,7 @@ fn place(around: &Utf8Path, name: &str) -> Result<Utf8PathBuf, String> {
     // A suite has to be called something: what `.` and `..` stand for has a name.
     match dir.canonicalize_utf8() {
         Ok(real) if real.is_dir() => Ok(real),
-        Ok(real) => Err(format!("{} is a file", screen::short(&real))),
+        Ok(real) => Err(format!("{} is a file; a suite is a directory", screen::short(&real))),
         Err(_) if dir.file_name().is_some() => Ok(dir),
         Err(error) => Err(format!("{name}: {error}")),
     }
@@ -160,11 +160,10 @@ pub(super) fn write(dir: &Utf8Path, parts: Vec<Utf8PathBuf>, files: &[NewFile]) 
     let present = engine::in_the_way(parts);
     if !present.is_empty() {
         let list: String = present.iter().map(|path| format!("\n  {}", screen::short(path))).collect();
-        return Err(Refusal::misuse(format!("nothing was made: this is there already{list}")));
+        let text = format!("nothing was made: this is there already{list}");
+        return Err(Refusal::misuse(Code::AlreadyThere, text).help("choose another name, or move it away"));
     }
-    if let Err(error) = engine::write(dir, files) {
-        return Err(Refusal { reason: error.to_string(), status: TROUBLE });
-    }
+    engine::write(dir, files).map_err(|error| Refusal::trouble(Code::CannotWrite, error))?;
     for file in files {
         screen::say(&format!("made {}", screen::short(&dir.join(&file.path))));
     }

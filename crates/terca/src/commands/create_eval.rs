@@ -1,37 +1,33 @@
 //! `terca create-eval`: adds an eval to the suite around this directory.
 
 use camino::{Utf8Path, Utf8PathBuf};
+use terca_core::explain::Code;
 use terca_core::scaffold::{self, EVAL_SCHEMA, SCHEMAS, Sample};
 use terca_engine::{create as engine, discover};
 
-use super::MISUSE;
-use super::create::{Refusal, eval_name, write};
+use super::create::{eval_name, misuse, no_answer, nobody_to_ask, write};
+use super::refusal::{Outcome, Refusal};
 use crate::args::{Common, CreateEvalArgs};
 use crate::{ask, screen};
 
-pub(super) fn create_eval(args: &CreateEvalArgs, common: &Common) -> u8 {
-    match make(args, common) {
-        Ok(()) => 0,
-        Err(Refusal { reason, status }) => {
-            screen::complain(&reason);
-            status
-        }
-    }
+pub(super) fn create_eval(args: &CreateEvalArgs, common: &Common) -> Outcome {
+    make(args, common)?;
+    Ok(0)
 }
 
 fn make(args: &CreateEvalArgs, common: &Common) -> Result<(), Refusal> {
-    let here = discover::canonical(&common.dir).map_err(|error| Refusal::misuse(error.to_string()))?;
+    let here = discover::canonical(&common.dir)?;
     let Some(suite) = engine::suite_around(&here) else {
-        return Err(Refusal::misuse(format!(
-            "no suite here: neither {here} nor a directory above it has a {}\nhelp: `terca create` makes a suite",
-            discover::SUITE_FILE
-        )));
+        let file = discover::SUITE_FILE;
+        let text = format!("no suite here: neither {here} nor a directory above it has a {file}");
+        return Err(Refusal::misuse(Code::NoSuite, text).help("`terca create` makes a suite"));
     };
     let taken = names(suite);
     let name = name(args, &taken)?;
     let dir = Utf8Path::new(&name);
     if let Some(known) = taken.iter().find(|known| dir.file_name() == Some(known)) {
-        return Err(Refusal::misuse(format!("nothing was made: there is an eval `{known}` already")));
+        let text = format!("nothing was made: there is an eval `{known}` already");
+        return Err(Refusal::misuse(Code::AlreadyThere, text).help("choose another name"));
     }
     let has_schemas = suite.join(SCHEMAS).join(EVAL_SCHEMA).is_file();
     let files = scaffold::eval(dir, Sample::Small, has_schemas);
@@ -48,18 +44,16 @@ fn make(args: &CreateEvalArgs, common: &Common) -> Result<(), Refusal> {
 fn name(args: &CreateEvalArgs, taken: &[String]) -> Result<String, Refusal> {
     let next = next_name(taken);
     match &args.name {
-        Some(name) => eval_name(name).map_err(Refusal::misuse),
+        Some(name) => eval_name(name).map_err(misuse),
         None if args.yes => Ok(next),
         None if ask::is_possible() => {
             ask::for_value("The eval's directory, which also names it", &next, eval_name)
-                .ok_or_else(|| Refusal::misuse("nothing was made: no answer"))
+                .ok_or_else(no_answer)
         }
-        None => Err(Refusal {
-            reason: "nothing was made: there is nobody to ask\n\
-                     help: `terca create-eval NAME` asks nothing; with --yes it gets the next number"
-                .into(),
-            status: MISUSE,
-        }),
+        None => {
+            let help = "`terca create-eval NAME` asks nothing; with --yes it gets the next number";
+            Err(nobody_to_ask().help(help))
+        }
     }
 }
 

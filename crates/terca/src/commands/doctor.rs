@@ -5,18 +5,14 @@ use terca_engine::{doctor as engine, supervise};
 use terca_report::{AgentRow, Palette, agents_table};
 
 use super::TROUBLE;
+use super::refusal::{Outcome, Refusal};
 use crate::args::Common;
 use crate::screen;
 
-pub(super) fn doctor(common: &Common) -> u8 {
+pub(super) fn doctor(common: &Common) -> Outcome {
     supervise::prepare_process();
-    let checkups = match engine::examine(&Host::of_this_process()) {
-        Ok(checkups) => checkups,
-        Err(error) => {
-            screen::complain(&error.to_string());
-            return TROUBLE;
-        }
-    };
+    let checkups = engine::examine(&Host::of_this_process());
+    let checkups = checkups.map_err(|error| Refusal::no_work_dir(TROUBLE, &error))?;
     let rows: Vec<AgentRow> = checkups
         .into_iter()
         .map(|checkup| AgentRow {
@@ -31,5 +27,5 @@ pub(super) fn doctor(common: &Common) -> u8 {
         .collect();
     let palette = Palette { colour: screen::colour(common.color, &std::io::stdout()) };
     screen::say(&agents_table(&rows, palette));
-    0
+    Ok(0)
 }

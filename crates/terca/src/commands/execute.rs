@@ -1,12 +1,12 @@
 //! What `run` and `resume` have in common: from a plan and an open folder to results.
 
-use std::error::Error;
 use std::io;
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, Sender};
 
 use camino::{Utf8Path, Utf8PathBuf};
 use serde_json::Value;
+use terca_core::explain::Code;
 use terca_core::fingerprint::{CasePrint, Press};
 use terca_core::limits::Limits;
 use terca_core::manifest::{Settings, manifest};
@@ -27,13 +27,16 @@ use terca_engine::supervise::Crew;
 use terca_engine::trial::{Context, Keep, LayerKeys, Versions};
 use terca_engine::work::WorkDir;
 use terca_engine::{signals, supervise};
-use terca_report::{JsonLines, Palette, Plain, Tty, closing, failures, results_table, verdicts};
+use terca_report::github::Printed;
+use terca_report::{JsonLines, Palette, Plain, Tty, Whereabouts, closing, failures, results_table, verdicts};
 
 use super::export;
 use super::plan::Planned;
-use super::{INTERRUPTED, VERSION};
+use super::refusal::Refusal;
+use super::suggest::suggest;
+use super::{INTERRUPTED, MISUSE, VERSION};
 use crate::args::{Common, Format, KeepChoice, RunArgs};
-use crate::screen;
+use crate::{screen, shell};
 
 /// Everything that is needed to run trials, before there is a folder for them.
 pub(super) struct Execution<'a> {
@@ -62,8 +65,9 @@ impl<'a> Execution<'a> {
         common: &'a Common,
         planned: &'a Planned,
         host: Host,
-    ) -> io::Result<Self> {
-        let work = WorkDir::create(host.get("TERCA_WORK_DIR"))?;
+    ) -> Result<Self, Refusal> {
+        let work = WorkDir::create(host.get("TERCA_WORK_DIR"))
+            .map_err(|error| Refusal::no_work_dir(MISUSE, &error))?;
         let mask = mask(planned, &host);
         let (fingerprints, layer_keys) =
             pressed(planned, &mask, |press| (press.plan(&planned.plan), press.layers(&planned.plan)));
@@ -93,11 +97,12 @@ impl<'a> Execution<'a> {
     }
 
     /// What all trials share. From here on a signal finds somebody who knows what to do.
-    pub(super) fn context(self, run_dir: &Utf8Path) -> io::Result<(Arc<Context>, Mail)> {
+    pub(super) fn context(self, run_dir: &Utf8Path) -> Result<(Arc<Context>, Mail), Refusal> {
+        let refused = |error: io::Error| Refusal::trouble(Code::Internal, error);
         let Execution { args, planned, host, work, mask, layer_keys, .. } = self;
-        let interrupt = Arc::new(Interrupt::new()?);
+        let interrupt = Arc::new(Interrupt::new().map_err(refused)?);
         let mail = scheduler::mailbox();
-        signals::forward(&mail.0, &interrupt)?;
+        signals::forward(&mail.0, &interrupt).map_err(refused)?;
         supervise::prepare_process();
         let context = Context {
             suite_dir: planned.suite.root.clone(),
@@ -115,7 +120,7 @@ impl<'a> Execution<'a> {
         Ok((Arc::new(context), mail))
     }
 
-    pub(super) fn carry_out(self, store: Store, past: Option<Past>) -> Result<Done, Box<dyn Error>> {
+    pub(super) fn carry_out(self, store: Store, past: Option<Past>) -> Result<Done, Refusal> {
         let (args, common, planned, limits) = (self.args, self.common, self.planned, self.limits.clone());
         let run_dir = store.dir.clone();
         let (context, mail) = self.context(&run_dir)?;
@@ -206,10 +211,12 @@ fn keep(choice: KeepChoice) -> Keep {
 fn observer(format: Format, common: &Common) -> Box<dyn Observer> {
     let palette = Palette { colour: screen::colour(common.color, &io::stderr()) };
     match format {
-        Format::Json => Box::new(JsonLines::new(io::stdout())),
-        Format::Tty => Box::new(Tty::new(io::stderr(), palette)),
+        Format::Json => Box::new(JsonLines::new(screen::stream(io::stdout(), Printed::Json))),
+        Format::Tty => Box::new(Tty::new(screen::stream(io::stderr(), Printed::Text), palette)),
         Format::Auto if screen::is_lively() => Box::new(Tty::new(io::stderr(), palette)),
-        Format::Auto | Format::Plain => Box::new(Plain::new(io::stderr(), palette)),
+        Format::Auto | Format::Plain => {
+            Box::new(Plain::new(screen::stream(io::stderr(), Printed::Text), palette))
+        }
     }
 }
 
@@ -221,9 +228,10 @@ pub(super) fn conclude(args: &RunArgs, common: &Common, done: &Done) -> u8 {
         screen::remark("");
         show(&results, &done.run_dir, common);
         after_words(args, &results);
+        suggest(args, common, done, &results);
     }
     let status = if done.finished.interrupted { INTERRUPTED } else { exit_status(&results, args.fail_under) };
-    export::for_ci(&results, args).unwrap_or(status)
+    export::for_ci(&results, args, common).unwrap_or(status)
 }
 
 /// What is to be said about a run because of how it was asked for.
@@ -257,11 +265,12 @@ fn a_a(same: bool) -> &'static str {
 
 pub(super) fn show(results: &Results, run_dir: &Utf8Path, common: &Common) {
     let palette = Palette { colour: screen::colour(common.color, &io::stdout()) };
-    let run_dir = screen::short(run_dir);
+    let here =
+        Whereabouts { run_dir: screen::short(run_dir), terca: &shell::terca(common), room: screen::room() };
     screen::say_all(&[
         results_table(results, screen::columns(), palette),
-        failures(results, run_dir, palette),
+        failures(results, here, palette),
         verdicts(results, screen::columns(), palette),
-        closing(results, run_dir, palette),
+        closing(results, here, palette),
     ]);
 }

@@ -6,18 +6,16 @@ use terca_engine::environment::Host;
 use terca_engine::history;
 use terca_report::Palette;
 
-use super::suite_runs::{refused, say_json};
-use super::{MISUSE, TROUBLE, execute, plan};
+use super::refusal::Outcome;
+use super::suite_runs::say_json;
+use super::{execute, plan};
 use crate::args::{Common, PlanArgs, TableFormat};
 use crate::screen;
 
-pub(super) fn plan(args: &PlanArgs, common: &Common) -> u8 {
+pub(super) fn plan(args: &PlanArgs, common: &Common) -> Outcome {
     let host = Host::of_this_process();
-    let Some(planned) = plan::make(&args.selection, None, common, &host) else { return MISUSE };
-    let records = match history::read(&planned.suite.root) {
-        Ok(records) => records,
-        Err(error) => return refused(&error.to_string(), TROUBLE),
-    };
+    let planned = plan::make(&args.selection, None, common, &host)?;
+    let records = history::read(&planned.suite.root)?;
     planned.say_what_may_be_left_out();
     let heads = planned.heads();
     let history = History::of(&records, &heads, &execute::fingerprints(&planned, &host));
@@ -30,11 +28,11 @@ pub(super) fn plan(args: &PlanArgs, common: &Common) -> u8 {
     };
     let found = forecast(&question, &history);
     match args.format {
-        TableFormat::Json => say_json(&found).err().unwrap_or(0),
+        TableFormat::Json => say_json(&found)?,
         TableFormat::Table => {
             let palette = Palette { colour: screen::colour(common.color, &std::io::stdout()) };
             screen::say(&terca_report::forecast(&found, &heads, screen::columns(), palette));
-            0
         }
     }
+    Ok(0)
 }

@@ -23,8 +23,8 @@ pub(super) fn tell(results: &Results, format: Format) -> io::Result<()> {
     match format {
         _ if annotations.is_empty() => {}
         // Standard output is for one JSON event per line; GitHub reads both streams.
-        Format::Json => screen::remark(&annotations),
-        _ => screen::print(&annotations),
+        Format::Json => screen::command(&annotations, &mut io::stderr()),
+        _ => screen::command(&annotations, &mut io::stdout()),
     }
     let Some(file) = std::env::var_os("GITHUB_STEP_SUMMARY").filter(|file| !file.is_empty()) else {
         return Ok(());

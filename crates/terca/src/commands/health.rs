@@ -1,34 +1,33 @@
 //! `terca health`: what the evals of a suite tell, and what they cost.
 
 use terca_core::event::RunStatus;
+use terca_core::explain::Code;
 use terca_core::health::health as examine;
 use terca_core::history::Record;
 use terca_engine::{discover, history, runs};
 use terca_report::Palette;
 
-use super::suite_runs::{open, refused, say_json};
-use super::{MISUSE, TROUBLE};
+use super::refusal::{Outcome, Refusal};
+use super::suite_runs::{open, say_json};
 use crate::args::{Common, HealthArgs, TableFormat};
 use crate::screen;
 
-pub(super) fn health(args: &HealthArgs, common: &Common) -> u8 {
-    match records(args, common).and_then(|records| show(&records, args, common)) {
-        Ok(()) => 0,
-        Err(status) => status,
-    }
+pub(super) fn health(args: &HealthArgs, common: &Common) -> Outcome {
+    show(&records(args, common)?, args, common)?;
+    Ok(0)
 }
 
 /// The runs that were named, or all that have ended.
-fn records(args: &HealthArgs, common: &Common) -> Result<Vec<Record>, u8> {
+fn records(args: &HealthArgs, common: &Common) -> Result<Vec<Record>, Refusal> {
     if args.runs.is_empty() {
-        let dir = discover::canonical(&common.dir).map_err(|error| refused(&error.to_string(), MISUSE))?;
-        return history::read(&dir).map_err(|error| refused(&error.to_string(), TROUBLE));
+        return Ok(history::read(&discover::canonical(&common.dir)?)?);
     }
     let mut records = Vec::new();
     for name in &args.runs {
         let run = open(Some(name), common)?;
         if run.state.status == RunStatus::Running {
-            return Err(refused(&format!("the run {} is still going on", run.state.run), MISUSE));
+            let text = format!("the run {} is still going on", run.state.run);
+            return Err(Refusal::misuse(Code::RunGoingOn, text).help("wait for its end, or leave it out"));
         }
         records.push(Record { prints: runs::fingerprints(&run.dir), state: run.state });
     }
@@ -39,11 +38,11 @@ fn records(args: &HealthArgs, common: &Common) -> Result<Vec<Record>, u8> {
     Ok(records)
 }
 
-fn show(records: &[Record], args: &HealthArgs, common: &Common) -> Result<(), u8> {
+fn show(records: &[Record], args: &HealthArgs, common: &Common) -> Result<(), Refusal> {
     let found = examine(records);
     if found.evals.is_empty() {
-        let text = "no trials to learn from: run the suite first (trials of `oracle`, `nop` and `cheat` do not count)";
-        return Err(refused(text, MISUSE));
+        let text = "no trials to learn from (those of `oracle`, `nop` and `cheat` do not count)";
+        return Err(Refusal::misuse(Code::NothingToLearn, text).help("run the suite with an agent first"));
     }
     match args.format {
         TableFormat::Json => say_json(&found),

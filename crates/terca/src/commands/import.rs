@@ -4,68 +4,62 @@ use std::collections::BTreeMap;
 use std::io;
 
 use camino::{Utf8Path, Utf8PathBuf};
+use terca_core::explain::Code;
 use terca_core::harbor::Imported;
 use terca_core::prose;
 use terca_engine::{discover, harbor};
 
-use super::{MISUSE, TROUBLE};
-use crate::args::{Common, HarborArgs, ImportArgs, ImportFrom};
+use super::refusal::{Outcome, Refusal};
+use crate::args::{Common, ImportArgs, ImportFrom};
 use crate::screen;
 
 /// Some tasks could not become evals.
 const INCOMPLETE: u8 = 1;
 
-pub(super) fn import(args: &ImportArgs, common: &Common) -> u8 {
+pub(super) fn import(args: &ImportArgs, common: &Common) -> Outcome {
     let ImportFrom::Harbor(args) = &args.from;
-    let found = discover::canonical(&args.tasks).map_err(|error| error.to_string());
+    let tasks = discover::canonical(&args.tasks)?;
     let to = match &args.to {
-        Some(to) => Ok(to.clone()),
-        None => discover::canonical(&common.dir).map_err(|error| error.to_string()),
+        Some(to) => to.clone(),
+        None => discover::canonical(&common.dir)?,
     };
-    match found.and_then(|tasks| Ok((tasks, to?))) {
-        Ok((tasks, to)) => match from_harbor(args, &tasks, &to) {
-            Ok(status) => status,
-            Err(error) => {
-                screen::complain(&error.to_string());
-                TROUBLE
-            }
-        },
-        Err(error) => misuse(&error),
-    }
-}
-
-fn misuse(text: &str) -> u8 {
-    screen::complain(text);
-    MISUSE
-}
-
-fn from_harbor(args: &HarborArgs, tasks: &Utf8Path, to: &Utf8Path) -> io::Result<u8> {
-    let found = harbor::find(tasks)?;
-    for old in &found.old {
-        screen::complain(&format!(
-            "{old} is in the format before Harbor's (task.yaml)\n\
+    let unread = |error: io::Error| Refusal::trouble(Code::UnreadableFile, error);
+    let found = harbor::find(&tasks).map_err(unread)?;
+    let old = found.old.iter().map(|task| {
+        format!(
+            "{task} is in the format before Harbor's (task.yaml)\n\
              help: `harbor tasks migrate` makes a task in the new format of it"
-        ));
-    }
-    if found.tasks.is_empty() {
-        let text = format!("there is no task in {}", args.tasks);
-        return Ok(misuse(&format!("{text}\nhelp: a task is a directory with a task.toml")));
-    }
+        )
+    });
+    let mut complaints: Vec<String> = old.collect();
     let mut evals = Vec::new();
-    let mut refused = found.old.len();
     for task in &found.tasks {
-        match harbor::read(task)? {
+        match harbor::read(task).map_err(unread)? {
             Ok(eval) => evals.push((task, eval)),
-            Err(reason) => {
-                refused += 1;
-                screen::complain(&format!("{task} cannot become an eval: {reason}"));
-            }
+            Err(reason) => complaints.push(format!("{task} cannot become an eval: {reason}")),
         }
     }
-    if let Some(reason) = in_the_way(&evals, to) {
-        return Ok(misuse(&format!("{reason}\nhelp: nothing was written; choose another place with `--to`")));
+    for complaint in &complaints {
+        screen::complain(Code::NotATask, complaint, common.color);
     }
-    for (task, eval) in &evals {
+    if found.tasks.is_empty() {
+        let refusal = Refusal::misuse(Code::NotATask, format!("there is no task in {}", args.tasks));
+        return Err(refusal.help("a task is a directory with a task.toml"));
+    }
+    if let Some(reason) = in_the_way(&evals, &to) {
+        let refusal = Refusal::misuse(Code::AlreadyThere, reason);
+        return Err(refusal.help("nothing was written; choose another place with `--to`"));
+    }
+    write(&evals, &to).map_err(|error| Refusal::trouble(Code::CannotWrite, error))?;
+    if complaints.is_empty() {
+        return Ok(0);
+    }
+    screen::say_more_about(&[Code::NotATask], common.color);
+    Ok(INCOMPLETE)
+}
+
+fn write(evals: &[(&Utf8PathBuf, Imported)], to: &Utf8Path) -> io::Result<()> {
+    for (task, eval) in evals {
         harbor::write(eval, task, to)?;
         tell(eval, to);
     }
@@ -73,7 +67,7 @@ fn from_harbor(args: &HarborArgs, tasks: &Utf8Path, to: &Utf8Path) -> io::Result
     if !evals.is_empty() {
         screen::remark("`terca validate` shows which of them work here");
     }
-    Ok(if refused > 0 { INCOMPLETE } else { 0 })
+    Ok(())
 }
 
 /// Nothing is overwritten, and no two tasks become one.

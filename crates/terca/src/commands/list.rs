@@ -3,33 +3,21 @@
 use terca_engine::{clean, discover, runs, store};
 use terca_report::{Palette, RunRow, runs_table};
 
-use super::{MISUSE, TROUBLE};
+use super::refusal::Outcome;
 use crate::args::Common;
 use crate::screen;
 
-pub(super) fn list(common: &Common) -> u8 {
-    let dir = match discover::canonical(&common.dir) {
-        Ok(dir) => dir,
-        Err(error) => {
-            screen::complain(&error.to_string());
-            return MISUSE;
-        }
-    };
-    let names = match runs::names(&dir) {
-        Ok(names) => names,
-        Err(error) => {
-            screen::complain(&error.to_string());
-            return TROUBLE;
-        }
-    };
+pub(super) fn list(common: &Common) -> Outcome {
+    let dir = discover::canonical(&common.dir)?;
+    let names = runs::names(&dir)?;
     if names.is_empty() {
-        screen::remark(&format!("no runs yet in {}", store::runs_dir(&dir)));
-        return 0;
+        screen::remark(&format!("no runs yet in {}; `terca` runs the suite", store::runs_dir(&dir)));
+        return Ok(0);
     }
     let palette = Palette { colour: screen::colour(common.color, &std::io::stdout()) };
     let rows: Vec<RunRow> = names.into_iter().map(|name| row(&dir, name)).collect();
-    screen::say(&runs_table(&rows, &jiff::tz::TimeZone::system(), palette));
-    0
+    screen::say(&runs_table(&rows, &jiff::tz::TimeZone::system(), screen::room(), palette));
+    Ok(0)
 }
 
 /// A run that cannot be read is still listed, with the reason.

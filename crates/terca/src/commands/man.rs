@@ -2,13 +2,14 @@
 
 use clap::{Command, CommandFactory};
 use clap_mangen::Man;
+use terca_core::explain::Code;
 use terca_core::prose;
 
-use super::{MISUSE, TROUBLE};
+use super::refusal::{Outcome, Refusal};
 use crate::args::{Cli, ManArgs};
 use crate::screen;
 
-pub(super) fn man(args: &ManArgs) -> u8 {
+pub(super) fn man(args: &ManArgs) -> Outcome {
     let mut program = Cli::command().version(super::VERSION);
     program.build();
     let page = match &args.command {
@@ -17,21 +18,19 @@ pub(super) fn man(args: &ManArgs) -> u8 {
             Some(page) => page,
             None => {
                 let names: Vec<&str> = program.get_subcommands().map(Command::get_name).collect();
-                screen::complain(&format!(
-                    "no command `{name}`; there are {}",
-                    prose::quoted_list(&names, "and")
-                ));
-                return MISUSE;
+                let text = format!("no command `{name}`; there are {}", prose::quoted_list(&names, "and"));
+                let refusal = Refusal::misuse(Code::Usage, text);
+                return Err(match prose::did_you_mean(name, names) {
+                    Some(meant) => refusal.help(format!("did you mean `{meant}`?")),
+                    None => refusal,
+                });
             }
         },
     };
     let mut roff = Vec::new();
-    if let Err(error) = Man::new(page).render(&mut roff) {
-        screen::complain(&error.to_string());
-        return TROUBLE;
-    }
+    Man::new(page).render(&mut roff).map_err(|error| Refusal::trouble(Code::Internal, error))?;
     screen::say(&String::from_utf8_lossy(&roff));
-    0
+    Ok(0)
 }
 
 /// A command under the name that its page has: `terca-run`.

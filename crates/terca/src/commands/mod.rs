@@ -8,6 +8,7 @@ mod create;
 mod create_eval;
 mod doctor;
 mod execute;
+mod explain;
 mod export;
 mod forecast;
 mod github;
@@ -18,12 +19,14 @@ mod man;
 mod merge;
 mod past;
 mod plan;
+mod refusal;
 mod regrade;
 mod report;
 mod resume;
 mod run;
 mod schema;
 mod show;
+mod suggest;
 mod suite_runs;
 mod validate;
 mod view;
@@ -33,6 +36,7 @@ use std::process::ExitCode;
 use camino::Utf8PathBuf;
 use terca_engine::{discover, runs};
 
+use self::refusal::Refusal;
 use crate::args::{Cli, Command, Common};
 use crate::screen;
 
@@ -49,7 +53,7 @@ pub(crate) fn dispatch(cli: Cli) -> ExitCode {
         screen::say(VERSION);
         return ExitCode::SUCCESS;
     }
-    let status = match cli.command {
+    let outcome = match cli.command {
         None => run::run(&cli.run, &cli.common),
         Some(Command::Run(args)) => run::run(&args, &cli.common),
         Some(Command::Create(args)) => create::create(&args, &cli.common),
@@ -69,29 +73,17 @@ pub(crate) fn dispatch(cli: Cli) -> ExitCode {
         Some(Command::List) => list::list(&cli.common),
         Some(Command::Clean(args)) => clean::clean(&args, &cli.common),
         Some(Command::Doctor) => doctor::doctor(&cli.common),
-        Some(Command::Schema(args)) => schema::schema(&args),
+        Some(Command::Explain(args)) => explain::explain(&args),
+        Some(Command::Schema(args)) => Ok(schema::schema(&args)),
         Some(Command::Completions(args)) => completions::completions(&args),
         Some(Command::Man(args)) => man::man(&args),
     };
-    ExitCode::from(status)
+    ExitCode::from(outcome.unwrap_or_else(|refusal| refusal.say(&cli.common)))
 }
 
-/// The suite's directory and the folder of a run in it, or the exit status when the reason why not has been said.
-fn find_run(run: Option<&str>, common: &Common) -> Result<(Utf8PathBuf, Utf8PathBuf), u8> {
-    let dir = discover::canonical(&common.dir).map_err(|error| misuse(&error))?;
-    match runs::find(&dir, run) {
-        Ok(run) => Ok((dir, run)),
-        Err(error @ (runs::RunsError::None(_) | runs::RunsError::Unknown { .. })) => Err(misuse(&error)),
-        Err(error) => Err(trouble(&error)),
-    }
-}
-
-fn misuse(error: &dyn std::fmt::Display) -> u8 {
-    screen::complain(&error.to_string());
-    MISUSE
-}
-
-fn trouble(error: &dyn std::fmt::Display) -> u8 {
-    screen::complain(&error.to_string());
-    TROUBLE
+/// The suite's directory and the folder of a run in it.
+fn find_run(run: Option<&str>, common: &Common) -> Result<(Utf8PathBuf, Utf8PathBuf), Refusal> {
+    let dir = discover::canonical(&common.dir)?;
+    let run = runs::find(&dir, run)?;
+    Ok((dir, run))
 }

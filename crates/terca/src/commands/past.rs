@@ -1,17 +1,18 @@
 //! Runs of the past, in the light of the suite as it is now.
 
 use std::collections::HashMap;
-use std::error::Error;
 
 use camino::Utf8Path;
 use serde::Deserialize;
 use terca_core::event::TrialHead;
+use terca_core::explain::Code;
 use terca_core::fingerprint::CasePrint;
-use terca_core::matrix::TrialSpec;
+use terca_core::plan::TrialSpec;
 use terca_core::state::RunState;
 use terca_engine::runs;
 
 use super::plan::Planned;
+use super::refusal::Refusal;
 use crate::args::RunArgs;
 
 /// What `run.json` keeps of how the run was started.
@@ -22,13 +23,11 @@ pub(super) struct Recorded {
     pub(super) fingerprints: Vec<CasePrint>,
 }
 
-pub(super) fn recorded(dir: &Utf8Path) -> Result<Recorded, Box<dyn Error>> {
+pub(super) fn recorded(dir: &Utf8Path) -> Result<Recorded, Refusal> {
     let plan = runs::plan(dir)?;
     serde_json::from_value(plan).map_err(|error| {
-        format!(
-            "{dir}/run.json does not say how the run was started: {error} (start a new one with `terca run`)"
-        )
-        .into()
+        let text = format!("{dir}/run.json does not say how the run was started: {error}");
+        Refusal::trouble(Code::DamagedRun, text).help("start a new one with `terca run`")
     })
 }
 

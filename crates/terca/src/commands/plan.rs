@@ -8,7 +8,9 @@ use terca_core::config::Suite;
 use terca_core::config::suite::AgentChoice;
 use terca_core::diagnostic::{Diagnostic, Diagnostics, Style};
 use terca_core::event::TrialHead;
-use terca_core::matrix::{Overrides, Plan, TrialSpec, expand};
+use terca_core::explain::Code;
+use terca_core::matrix::{Overrides, expand};
+use terca_core::plan::{Plan, TrialSpec};
 use terca_core::proof;
 use terca_core::prose;
 use terca_core::schedule;
@@ -19,7 +21,9 @@ use terca_core::twice;
 use terca_engine::discover;
 use terca_engine::environment::Host;
 
-use crate::args::{Common, RunArgs, SelectionArgs};
+use super::MISUSE;
+use super::refusal::Refusal;
+use crate::args::{Common, NameArgs, RunArgs, SelectionArgs};
 use crate::screen;
 
 pub(super) struct Planned {
@@ -49,20 +53,20 @@ impl Planned {
     }
 }
 
-/// The plan, or `None` when every reason why not has been said.
+/// The plan. Every reason why there is none has been said, or is what comes back.
 pub(super) fn make(
     selection: &SelectionArgs,
     shard: Option<Shard>,
     common: &Common,
     host: &Host,
-) -> Option<Planned> {
+) -> Result<Planned, Refusal> {
     make_by(selection, shard, common, host, |suite, chosen, overrides, variables, problems| {
         expand(suite, chosen, overrides, variables, problems)
     })
 }
 
 /// The plan of `terca run`, also of one that is resumed.
-pub(super) fn make_run(args: &RunArgs, common: &Common, host: &Host) -> Option<Planned> {
+pub(super) fn make_run(args: &RunArgs, common: &Common, host: &Host) -> Result<Planned, Refusal> {
     if !args.aa {
         return make(&args.selection, args.shard, common, host);
     }
@@ -73,7 +77,11 @@ pub(super) fn make_run(args: &RunArgs, common: &Common, host: &Host) -> Option<P
 }
 
 /// The plan that proves the evals: three agents in the place of those that the suite names.
-pub(super) fn make_proof(selection: &SelectionArgs, common: &Common, host: &Host) -> Option<Planned> {
+pub(super) fn make_proof(
+    selection: &SelectionArgs,
+    common: &Common,
+    host: &Host,
+) -> Result<Planned, Refusal> {
     make_by(selection, None, common, host, |suite, chosen, overrides, variables, problems| {
         let evals = proof::prepare(suite, chosen, problems);
         proof::without_missing_solutions(expand(suite, &evals, overrides, variables, problems))
@@ -90,22 +98,13 @@ fn make_by(
     common: &Common,
     host: &Host,
     expand: Expand,
-) -> Option<Planned> {
-    let loaded = match discover::load(&common.dir) {
-        Ok(loaded) => loaded,
-        Err(error) => {
-            screen::complain(&error.to_string());
-            return None;
-        }
-    };
+) -> Result<Planned, Refusal> {
+    let loaded = discover::load(&common.dir)?;
     let mut problems = loaded.problems;
     let overrides = overrides(selection, &mut problems);
     let planned = loaded.suite.map(|mut suite| {
-        let chosen = Selection {
-            evals: selection.evals.clone(),
-            experiments: selection.experiments.clone(),
-            environments: selection.environments.clone(),
-        };
+        let NameArgs { evals, experiments, environments } = selection.names.clone();
+        let chosen = Selection { evals, experiments, environments };
         let variables = |name: &str| host.get(name).map(str::to_owned);
         let plan = expand(&mut suite, &chosen, &overrides, &variables, &mut problems);
         if let Some(shard) = shard.filter(|_| plan.adaptive.is_some()) {
@@ -118,13 +117,16 @@ fn make_by(
     });
     problems.sort();
     report(&problems, &loaded.sources, common);
-    planned.filter(|_| !problems.has_errors())
+    planned.filter(|_| !problems.has_errors()).ok_or(Refusal::told(MISUSE))
 }
 
 /// Nobody knows beforehand how many trials there will be, and each look needs all of them.
 fn no_parts(shard: Shard) -> Diagnostic {
-    Diagnostic::error(format!("--shard {shard}: adaptive repetitions cannot be run in parts"))
-        .help("give a number of repetitions with `-n`, or run the whole on one machine")
+    Diagnostic::error(
+        Code::NotInParts,
+        format!("--shard {shard}: adaptive repetitions cannot be run in parts"),
+    )
+    .help("give a number of repetitions with `-n`, or run the whole on one machine")
 }
 
 fn overrides(selection: &SelectionArgs, problems: &mut Diagnostics) -> Overrides {
@@ -137,29 +139,39 @@ fn overrides(selection: &SelectionArgs, problems: &mut Diagnostics) -> Overrides
 
 fn chosen_agent(name: &str, problems: &mut Diagnostics) -> Option<AgentChoice> {
     let names: Vec<&str> = agent::names().into_iter().filter(|name| !takes_command(name)).collect();
-    match agent::find(name).filter(|agent| !agent.profile().takes_command) {
-        Some(agent) => Some(AgentChoice { agent, command: None }),
-        None => {
-            let diagnostic = Diagnostic::error(format!("--agent {name}: no such agent"));
-            problems.push(diagnostic.help(format!("the agents are {}", prose::quoted_list(&names, "and"))));
-            None
-        }
+    if let Some(agent) = agent::find(name).filter(|_| !takes_command(name)) {
+        return Some(AgentChoice { agent, command: None });
     }
+    let diagnostic = if takes_command(name) {
+        let message = format!("--agent {name}: it needs a command, which cannot be given here");
+        let help = format!("write it into terca.yaml: `agent: {{name: {name}, command: ./my-agent}}`");
+        Diagnostic::error(Code::Usage, message).help(help)
+    } else {
+        Diagnostic::error(Code::UnknownAgent, format!("--agent {name}: no such agent"))
+    };
+    let diagnostic = diagnostic.help(format!("the agents are {}", prose::quoted_list(&names, "and")));
+    problems.push(match agent::probably(name).filter(|meant| !takes_command(meant)) {
+        Some(meant) => diagnostic.help(format!("did you mean `{meant}`?")),
+        None => diagnostic,
+    });
+    None
 }
 
 fn takes_command(name: &str) -> bool {
     agent::find(name).is_some_and(|agent| agent.profile().takes_command)
 }
 
-/// All problems of all files in one go.
+/// All problems of all files in one go, and one line that says where there is more to read.
 fn report(problems: &Diagnostics, sources: &Sources, common: &Common) {
-    if problems.iter().next().is_none() {
+    let codes = problems.codes();
+    if codes.is_empty() {
         return;
     }
     let colour = screen::colour(common.color, &std::io::stderr());
     screen::remark(&problems.render(sources, Style { colour, ..Style::PLAIN }));
-    match problems.error_count() {
-        0 => screen::remark(""),
-        count => screen::remark(&format!("\n{}: nothing was run", prose::count(count, "error"))),
+    screen::remark("");
+    if problems.has_errors() {
+        screen::remark(&format!("{}: nothing was run", prose::count(problems.error_count(), "error")));
     }
+    screen::say_more_about(&codes, common.color);
 }

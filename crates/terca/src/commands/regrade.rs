@@ -3,75 +3,49 @@
 //! The new grades are recorded all at once when the last one is known: a run shows one grading or the next, never
 //! half of each. Earlier gradings stay in `gradings/` and in the journal.
 
-use std::error::Error;
 use std::io::IsTerminal;
 
 use terca_core::event::{Event, EventKind, RegradedTrial};
+use terca_core::explain::Code;
 use terca_core::results::{Results, exit_status};
 use terca_core::state::RunState;
 use terca_engine::environment::Host;
 use terca_engine::regrade::{self, Task};
-use terca_engine::runs::PastRun;
+use terca_engine::runs::{self, PastRun};
 use terca_engine::store::Store;
 use terca_engine::trial::{Context, Ungradable, is_gradable};
-use terca_engine::{discover, runs};
 use terca_report::{Palette, regraded};
 
 use super::execute::{self, Execution};
 use super::past::{adopt, recorded};
 use super::plan::{self, Planned};
-use super::{INTERRUPTED, MISUSE, TROUBLE};
-use crate::args::{Common, RegradeArgs, RunArgs, SelectionArgs};
+use super::refusal::{Outcome, Refusal};
+use super::{INTERRUPTED, find_run};
+use crate::args::{Common, NameArgs, RegradeArgs, RunArgs, SelectionArgs};
 use crate::screen;
 
-pub(super) fn regrade(args: &RegradeArgs, common: &Common) -> u8 {
-    let found = discover::canonical(&common.dir)
-        .map_err(Box::<dyn Error>::from)
-        .and_then(|dir| Ok(runs::find(&dir, args.run.as_deref())?));
-    let dir = match found {
-        Ok(dir) => dir,
-        Err(error) => {
-            screen::complain(&error.to_string());
-            return MISUSE;
-        }
-    };
-    match grade_again(args, common, &dir) {
-        Ok(status) => status,
-        Err(error) => {
-            screen::complain(&error.to_string());
-            TROUBLE
-        }
-    }
-}
-
-fn grade_again(args: &RegradeArgs, common: &Common, dir: &camino::Utf8Path) -> Result<u8, Box<dyn Error>> {
+pub(super) fn regrade(args: &RegradeArgs, common: &Common) -> Outcome {
+    let (_, dir) = find_run(args.run.as_deref(), common)?;
     // Held from here on: nobody else goes on with the run.
-    let mut store = Store::reopen(dir)?;
-    let past = runs::read(dir)?;
-    let settings = settings(args, recorded(dir)?.command);
+    let mut store = Store::reopen(&dir)?;
+    let past = runs::read(&dir)?;
+    let settings = settings(args, recorded(&dir)?.command);
     let host = Host::of_this_process();
-    let Some(mut planned) = plan::make_run(&settings, common, &host) else {
-        return Ok(MISUSE);
-    };
+    let mut planned = plan::make_run(&settings, common, &host)?;
     adopt(&mut planned, &past.state);
-    let execution = match Execution::prepare(&settings, common, &planned, host) {
-        Ok(execution) => execution,
-        Err(error) => {
-            screen::complain(&error.to_string());
-            return Ok(MISUSE);
-        }
-    };
+    let execution = Execution::prepare(&settings, common, &planned, host)?;
     let at_once = execution.at_once();
     // The mail is kept: a signal that nobody hears is still one that stops the tests.
-    let (context, _mail) = execution.context(dir)?;
+    let (context, _mail) = execution.context(&dir)?;
     let tasks = tasks(&planned, &past, &context);
     if tasks.is_empty() {
-        screen::complain("there is nothing to grade: no trial of the selection has a saved workspace");
-        return Ok(MISUSE);
+        let text = "there is nothing to grade: no trial of the selection has a saved workspace";
+        let help = "workspaces are kept unless `--keep` says otherwise; run the suite again";
+        return Err(Refusal::misuse(Code::NothingToGrade, text).help(help));
     }
     let grading = past.state.grading + 1;
     let Some(reports) = regrade::run(&tasks, grading, &context, at_once, &progress(tasks.len())) else {
-        screen::complain("interrupted: the grading is as it was");
+        screen::remark("interrupted: the grading is as it was; `terca regrade` begins anew");
         return Ok(INTERRUPTED);
     };
     let trials = reports.into_iter().map(|(trial, report)| RegradedTrial { trial, report }).collect();
@@ -80,19 +54,20 @@ fn grade_again(args: &RegradeArgs, common: &Common, dir: &camino::Utf8Path) -> R
     let palette = Palette { colour: screen::colour(common.color, &std::io::stdout()) };
     screen::say(&regraded(&past.results(), &results, palette));
     screen::say("");
-    execute::show(&results, dir, common);
+    execute::show(&results, &dir, common);
     Ok(exit_status(&results, args.fail_under))
 }
 
 /// As the run was started, for the trials that are asked for.
 fn settings(args: &RegradeArgs, command: RunArgs) -> RunArgs {
     let or = |asked: &Vec<String>, then: Vec<String>| if asked.is_empty() { then } else { asked.clone() };
-    let selection = SelectionArgs {
-        evals: or(&args.evals, command.selection.evals),
-        experiments: or(&args.experiments, command.selection.experiments),
-        environments: or(&args.environments, command.selection.environments),
-        ..command.selection
+    let (asked, then) = (&args.names, command.selection.names);
+    let names = NameArgs {
+        evals: or(&asked.evals, then.evals),
+        experiments: or(&asked.experiments, then.experiments),
+        environments: or(&asked.environments, then.environments),
     };
+    let selection = SelectionArgs { names, ..command.selection };
     RunArgs { selection, concurrency: args.concurrency.or(command.concurrency), ..command }
 }
 
@@ -127,7 +102,7 @@ fn progress(total: usize) -> impl Fn(usize) + Sync {
 }
 
 /// The earlier results are put aside first, the new ones are recorded in one line, then shown.
-fn record(store: &mut Store, past: &PastRun, kind: EventKind) -> Result<RunState, Box<dyn Error>> {
+fn record(store: &mut Store, past: &PastRun, kind: EventKind) -> Result<RunState, Refusal> {
     let mut state = past.state.clone();
     store.keep_grading(&state)?;
     let event = Event { seq: past.next_sequence, at: jiff::Timestamp::now(), kind };

@@ -3,48 +3,34 @@
 use std::io;
 
 use camino::Utf8Path;
+use terca_core::explain::Code;
 use terca_core::state::Trial;
+use terca_engine::bodies;
 use terca_engine::runs::{self, PastRun};
-use terca_engine::{bodies, discover};
+use terca_report::github::Printed;
 use terca_report::html::{Bound, Prompts, run_page};
 
-use super::{MISUSE, TROUBLE, export};
+use super::refusal::{Outcome, Refusal};
+use super::{export, find_run};
 use crate::args::{Common, ReportArgs};
 use crate::screen;
 
-pub(super) fn report(args: &ReportArgs, common: &Common) -> u8 {
+pub(super) fn report(args: &ReportArgs, common: &Common) -> Outcome {
     if args.html.is_none() && args.export.is_empty() {
-        screen::complain(
-            "nothing to write\nhelp: ask for `--html FILE`, `--junit FILE`, `--markdown FILE`, `--csv FILE` or `--jsonl FILE`",
-        );
-        return MISUSE;
+        return Err(Refusal::misuse(Code::Usage, "nothing to write").help(
+            "ask for `--html FILE`, `--junit FILE`, `--markdown FILE`, `--csv FILE` or `--jsonl FILE`",
+        ));
     }
-    let run = discover::canonical(&common.dir).map_err(|error| (MISUSE, error.to_string())).and_then(|dir| {
-        runs::open(&dir, args.run.as_deref()).map(|run| (dir, run)).map_err(|error| {
-            let is_misuse = matches!(error, runs::RunsError::None(_) | runs::RunsError::Unknown { .. });
-            (if is_misuse { MISUSE } else { TROUBLE }, error.to_string())
-        })
-    });
-    let written = match run {
-        Ok((dir, run)) => write(args, &dir, &run),
-        Err((status, error)) => {
-            screen::complain(&error);
-            return status;
-        }
-    };
-    match written {
-        Ok(()) => 0,
-        Err(error) => {
-            screen::complain(&error.to_string());
-            TROUBLE
-        }
-    }
+    let (suite_dir, run_dir) = find_run(args.run.as_deref(), common)?;
+    let run = runs::read(&run_dir)?;
+    write(args, &suite_dir, &run).map_err(export::unwritten)?;
+    Ok(0)
 }
 
 fn write(args: &ReportArgs, suite_dir: &Utf8Path, run: &PastRun) -> io::Result<()> {
     if let Some(file) = &args.html {
         let page = page(suite_dir, run);
-        export::write(file, &page)?;
+        export::write(file, &page, Printed::Text)?;
         if file != "-" {
             screen::remark(&format!("{file} written ({})", terca_core::prose::bytes(page.len() as u64)));
         }

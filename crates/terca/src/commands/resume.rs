@@ -3,42 +3,28 @@
 //! What is finished stays. The rest runs with the same plan, seed and settings; if the suite has changed since,
 //! nothing is mixed unless the user says so.
 
-use std::error::Error;
-
-use camino::Utf8Path;
 use terca_core::event::RunStatus;
+use terca_core::explain::Code;
 use terca_core::fingerprint::differences;
 use terca_core::outcome::Status;
 use terca_core::results::exit_status;
 use terca_core::rounds;
 use terca_core::state::{RunState, Trial};
 use terca_engine::environment::Host;
+use terca_engine::runs;
 use terca_engine::scheduler::Past;
 use terca_engine::store::Store;
-use terca_engine::{discover, runs};
 
 use super::execute::{self, Execution};
 use super::export;
 use super::past::{adopt, recorded};
-use super::{MISUSE, TROUBLE, plan};
+use super::refusal::{Outcome, Refusal};
+use super::{find_run, plan};
 use crate::args::{Common, ResumeArgs, RunArgs};
 use crate::screen;
 
-pub(super) fn resume(args: &ResumeArgs, common: &Common) -> u8 {
-    match try_resume(args, common) {
-        Ok(status) => status,
-        Err(error) => {
-            screen::complain(&error.to_string());
-            TROUBLE
-        }
-    }
-}
-
-fn try_resume(args: &ResumeArgs, common: &Common) -> Result<u8, Box<dyn Error>> {
-    let dir = match discover::canonical(&common.dir).map_err(Into::into).and_then(|dir| find(&dir, args)) {
-        Ok(dir) => dir,
-        Err(error) => return Ok(misuse(&error.to_string())),
-    };
+pub(super) fn resume(args: &ResumeArgs, common: &Common) -> Outcome {
+    let (_, dir) = find_run(args.run.as_deref(), common)?;
     // Held from here on: nobody else goes on with it.
     let store = Store::reopen(&dir)?;
     let past = runs::read(&dir)?;
@@ -53,7 +39,7 @@ fn try_resume(args: &ResumeArgs, common: &Common) -> Result<u8, Box<dyn Error>> 
     let host = Host::of_this_process();
     let mut seeded = settings.clone();
     seeded.selection.seed = Some(recorded.seed);
-    let Some(mut planned) = plan::make_run(&seeded, common, &host) else { return Ok(MISUSE) };
+    let mut planned = plan::make_run(&seeded, common, &host)?;
     let has_begun = !past.state.trials.is_empty();
     let mut to_run = planned.order.len();
     if has_begun {
@@ -67,30 +53,16 @@ fn try_resume(args: &ResumeArgs, common: &Common) -> Result<u8, Box<dyn Error>> 
         let is_over = past.state.status == RunStatus::Complete;
         if is_over && to_run == 0 && rounds::next(&past.state).is_none() {
             let status = nothing_left(&past, &settings, args);
-            return Ok(export::for_ci(&past.results(), &settings).unwrap_or(status));
+            return Ok(export::for_ci(&past.results(), &settings, common).unwrap_or(status));
         }
     }
-    let execution = match Execution::prepare(&settings, common, &planned, host) {
-        Ok(execution) => execution,
-        Err(error) => return Ok(misuse(&error.to_string())),
-    };
+    let execution = Execution::prepare(&settings, common, &planned, host)?;
     let changes = differences(&recorded.fingerprints, &execution.fingerprints);
-    if !changes.is_empty() && !may_go_on(&changes, args) {
-        return Ok(MISUSE);
-    }
-    say_what_is_left(&past.state, to_run);
+    may_go_on(&changes, args)?;
+    say_what_is_left(&past.state, to_run, args.errors);
     let past = has_begun.then_some(Past { state: past.state, next_sequence: past.next_sequence });
     let done = execution.carry_out(store, past)?;
     Ok(execute::conclude(&settings, common, &done))
-}
-
-fn misuse(text: &str) -> u8 {
-    screen::complain(text);
-    MISUSE
-}
-
-fn find(suite_dir: &Utf8Path, args: &ResumeArgs) -> Result<camino::Utf8PathBuf, Box<dyn Error>> {
-    Ok(runs::find(suite_dir, args.run.as_deref())?)
 }
 
 fn is_open(trial: &Trial, errors_too: bool) -> bool {
@@ -113,8 +85,11 @@ fn nothing_left(past: &runs::PastRun, settings: &RunArgs, args: &ResumeArgs) -> 
     exit_status(&results, settings.fail_under)
 }
 
-fn may_go_on(changes: &[String], args: &ResumeArgs) -> bool {
+fn may_go_on(changes: &[String], args: &ResumeArgs) -> Result<(), Refusal> {
     const SHOWN: usize = 20;
+    if changes.is_empty() {
+        return Ok(());
+    }
     let mut lines: Vec<String> = changes.iter().take(SHOWN).map(|change| format!("  {change}")).collect();
     if changes.len() > SHOWN {
         lines.push(format!("  and {} more", changes.len() - SHOWN));
@@ -122,17 +97,17 @@ fn may_go_on(changes: &[String], args: &ResumeArgs) -> bool {
     let list = lines.join("\n");
     if args.accept_changes {
         screen::remark(&format!("note: the suite has changed since the run was started:\n{list}"));
-        return true;
+        return Ok(());
     }
-    screen::complain(&format!(
-        "the suite has changed since the run was started, so the rest would not be like what is done:\n{list}\n\
-         help: undo the changes, start anew with `terca run`, or mix them with `--accept-changes`"
-    ));
-    false
+    let text = format!(
+        "the suite has changed since the run was started, so the rest would not be like what is done:\n{list}"
+    );
+    let refusal = Refusal::misuse(Code::SuiteChanged, text);
+    Err(refusal.help("undo the changes, start anew with `terca run`, or mix them with `--accept-changes`"))
 }
 
-fn say_what_is_left(state: &RunState, left: usize) {
-    let done = state.counts.finished() - state.counts.interrupted;
+fn say_what_is_left(state: &RunState, left: usize, errors_too: bool) {
+    let done = state.trials.iter().filter(|trial| !is_open(trial, errors_too)).count();
     let more = if state.spare.is_empty() { "" } else { ", then more as needed" };
     screen::remark(&format!("resuming {}: {done} done, {left} to run{more}", state.run));
 }

@@ -9,18 +9,18 @@ use terca_report::{Palette, plan_trials};
 
 use super::execute::{self, Done, Execution};
 use super::plan::{self, Planned};
-use super::{MISUSE, TROUBLE};
+use super::refusal::Outcome;
 use crate::args::{Common, RunArgs};
 use crate::screen;
 
-pub(super) fn run(args: &RunArgs, common: &Common) -> u8 {
+pub(super) fn run(args: &RunArgs, common: &Common) -> Outcome {
     let host = Host::of_this_process();
-    let Some(planned) = plan::make_run(args, common, &host) else { return MISUSE };
+    let planned = plan::make_run(args, common, &host)?;
     if args.dry_run {
         let palette = Palette { colour: screen::colour(common.color, &io::stdout()) };
         screen::say(&plan_trials(&planned.heads(), &planned.order, palette));
         planned.say_what_may_be_left_out();
-        return 0;
+        return Ok(0);
     }
     if let Some(name) = runs::latest_interrupted(&planned.suite.root) {
         screen::remark(&format!(
@@ -40,29 +40,11 @@ pub(super) fn start(
     planned: &Planned,
     host: Host,
     conclude: Conclude,
-) -> u8 {
-    let execution = match Execution::prepare(args, common, planned, host) {
-        Ok(execution) => execution,
-        Err(error) => {
-            screen::complain(&error.to_string());
-            return MISUSE;
-        }
-    };
-    let manifest = execution.manifest();
-    let store = match Store::create(&planned.suite.root, jiff::Zoned::now().date(), &manifest) {
-        Ok(store) => store,
-        Err(error) => {
-            screen::complain(&error.to_string());
-            return TROUBLE;
-        }
-    };
-    match execution.carry_out(store, None) {
-        Ok(done) => conclude(args, common, &done),
-        Err(error) => {
-            screen::complain(&format!(
-                "{error}\nhelp: what is finished is kept; `terca resume` goes on from there"
-            ));
-            TROUBLE
-        }
-    }
+) -> Outcome {
+    let execution = Execution::prepare(args, common, planned, host)?;
+    let store = Store::create(&planned.suite.root, jiff::Zoned::now().date(), &execution.manifest())?;
+    let done = execution.carry_out(store, None);
+    let done =
+        done.map_err(|refusal| refusal.help("what is finished is kept; `terca resume` goes on from there"))?;
+    Ok(conclude(args, common, &done))
 }

@@ -5,32 +5,30 @@ use std::io;
 use terca_core::proof::{exit_status, proofs};
 use terca_core::results::Results;
 use terca_engine::environment::Host;
-use terca_report::{Palette, closing, flaws, proofs_table};
+use terca_report::{Palette, Whereabouts, closing, flaws, proofs_table};
 
 use super::execute::Done;
-use super::{INTERRUPTED, MISUSE, plan, run};
-use crate::args::{Common, Format, RunArgs, SelectionArgs, ValidateArgs};
-use crate::screen;
+use super::refusal::Outcome;
+use super::{INTERRUPTED, plan, run};
+use crate::args::{Common, Format, NameArgs, RunArgs, SelectionArgs, ValidateArgs};
+use crate::{screen, shell};
 
-pub(super) fn validate(args: &ValidateArgs, common: &Common) -> u8 {
+pub(super) fn validate(args: &ValidateArgs, common: &Common) -> Outcome {
     let host = Host::of_this_process();
     let args = run_args(args);
-    match plan::make_proof(&args.selection, common, &host) {
-        Some(planned) => run::start(&args, common, &planned, host, conclude),
-        None => MISUSE,
-    }
+    let planned = plan::make_proof(&args.selection, common, &host)?;
+    run::start(&args, common, &planned, host, conclude)
 }
 
 /// A run like any other, each trial once.
 fn run_args(args: &ValidateArgs) -> RunArgs {
     let usual = RunArgs::usual();
-    let selection = SelectionArgs {
+    let names = NameArgs {
         evals: args.evals.clone(),
         experiments: args.experiments.clone(),
         environments: args.environments.clone(),
-        repetitions: Some(1),
-        ..usual.selection
     };
+    let selection = SelectionArgs { names, repetitions: Some(1), ..usual.selection };
     RunArgs { selection, concurrency: args.concurrency, format: args.format, keep: args.keep, ..usual }
 }
 
@@ -41,10 +39,11 @@ fn conclude(args: &RunArgs, common: &Common, done: &Done) -> u8 {
         let palette = Palette { colour: screen::colour(common.color, &io::stdout()) };
         screen::remark("");
         let run_dir = screen::short(&done.run_dir);
+        let here = Whereabouts { run_dir, terca: &shell::terca(common), room: screen::room() };
         screen::say_all(&[
             proofs_table(&proofs, palette),
             flaws(&proofs, run_dir, palette),
-            closing(&results, run_dir, palette),
+            closing(&results, here, palette),
         ]);
     }
     if done.finished.interrupted { INTERRUPTED } else { exit_status(&proofs) }

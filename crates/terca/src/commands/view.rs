@@ -9,31 +9,35 @@ use std::net::{Ipv4Addr, TcpListener};
 use std::sync::Arc;
 
 use camino::Utf8Path;
+use terca_core::explain::Code;
 use terca_report::serve::{Gate, serve};
 
 use self::library::Library;
-use super::{TROUBLE, find_run};
+use super::find_run;
+use super::refusal::{Outcome, Refusal};
 use crate::args::{Common, ViewArgs};
 use crate::screen;
 
-pub(super) fn view(args: &ViewArgs, common: &Common) -> u8 {
-    let (dir, run) = match find_run(args.run.as_deref(), common) {
-        Ok(found) => found,
-        Err(status) => return status,
-    };
-    match show(&dir, run.file_name().unwrap_or_default(), args) {
-        Ok(()) => 0,
-        Err(error) => {
-            screen::complain(&format!("the view could not be opened: {error}"));
-            TROUBLE
-        }
+pub(super) fn view(args: &ViewArgs, common: &Common) -> Outcome {
+    let (dir, run) = find_run(args.run.as_deref(), common)?;
+    show(&dir, run.file_name().unwrap_or_default(), args)?;
+    Ok(0)
+}
+
+fn unopened(error: &io::Error, args: &ViewArgs) -> Refusal {
+    match args.port {
+        Some(port) => Refusal::trouble(Code::CannotServe, format!("port {port} cannot be opened: {error}"))
+            .help("without `--port` a free one is chosen"),
+        None => Refusal::trouble(Code::CannotServe, format!("the view could not be opened: {error}")),
     }
 }
 
 /// Until Ctrl+C, which ends the program: there is nothing to be tidied up.
-fn show(suite_dir: &Utf8Path, run: &str, args: &ViewArgs) -> io::Result<()> {
-    let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, args.port.unwrap_or(0)))?;
-    let gate = Gate { port: listener.local_addr()?.port(), token: token()? };
+fn show(suite_dir: &Utf8Path, run: &str, args: &ViewArgs) -> Result<(), Refusal> {
+    let unopened = |error: io::Error| unopened(&error, args);
+    let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, args.port.unwrap_or(0))).map_err(unopened)?;
+    let gate =
+        Gate { port: listener.local_addr().map_err(unopened)?.port(), token: token().map_err(unopened)? };
     let url = gate.url(&format!("runs/{run}/"));
     screen::say(&url);
     screen::remark(

@@ -43,8 +43,13 @@ pub struct Table {
 }
 
 impl Table {
-    /// The first word of every row but the heading.
+    /// The first word of every row but the heading. A table that is compared with the code says something about each.
+    #[track_caller]
     pub fn first_column(&self) -> BTreeSet<String> {
+        for row in self.rows.iter().skip(1) {
+            let is_told = row.iter().skip(1).any(|cell| !cell.trim().is_empty());
+            assert!(is_told, "nothing is said about `{}`", row[0]);
+        }
         self.rows.iter().skip(1).filter_map(|row| row.first().cloned()).collect()
     }
 }

@@ -8,7 +8,7 @@ use super::ending;
 use super::errors::classify;
 use super::figures::{Figures, plain};
 use super::wire::{Block, Event, Message, SessionResult, Stamped, System};
-use crate::agent::mcp_tools::server_of;
+use crate::agent::mcp_tools::{self, server_of};
 use crate::agent::{Aside, Decoder, Ending, Line, Reading};
 use crate::delivery::{McpDelivery, McpStatus};
 use crate::grade::Exit;
@@ -145,11 +145,7 @@ impl Stream {
     }
 
     fn mcp_delivery(&self) -> BTreeMap<String, McpDelivery> {
-        let delivery = |server: &String| McpDelivery {
-            status: self.server_status(server),
-            calls: Some(self.server_calls.get(server).copied().unwrap_or(0)),
-        };
-        self.servers.iter().map(|server| (server.clone(), delivery(server))).collect()
+        mcp_tools::delivery(&self.servers, &self.server_calls, |server| self.server_status(server))
     }
 
     /// The servers that were not there when the session began.
@@ -190,12 +186,9 @@ impl Decoder for Stream {
     fn stdout(&mut self, line: Line<'_>) -> Vec<Record> {
         self.line += 1;
         let number = self.line;
-        let text = match line {
-            Line::Text(text) => text,
-            Line::Oversized { bytes, .. } => {
-                let step = Step::Notice { text: format!("an event of {bytes} bytes was not decoded") };
-                return vec![Record { time: None, line: number, step }];
-            }
+        let text = match line.event() {
+            Ok(text) => text,
+            Err(notice) => return vec![Record { time: None, line: number, step: notice }],
         };
         let Ok(event) = serde_json::from_str::<Event>(text) else { return Vec::new() };
         let time = serde_json::from_str::<Stamped>(text).ok().and_then(|stamped| stamped.timestamp);

@@ -7,7 +7,8 @@ use serde_json::Value;
 use super::errors::{classify, kind_of};
 use super::log::Log;
 use super::wire::{Content, Event, Failure, RunResult, Stamped, Used, Written};
-use crate::agent::mcp_tools::server_of;
+use crate::agent::endings::{no_end, not_connected};
+use crate::agent::mcp_tools::{self, server_of};
 use crate::agent::{Decoder, Ending, Line, Reading};
 use crate::delivery::{McpDelivery, McpStatus};
 use crate::grade::Exit;
@@ -119,18 +120,13 @@ impl Stream {
             // Servers are connected before the first request, so by then the log has named the broken ones.
             (!self.used.is_empty()).then_some(McpStatus::Connected)
         };
-        let calls = |server: &String| Some(self.server_calls.get(server).copied().unwrap_or(0));
-        self.servers
-            .iter()
-            .map(|server| (server.clone(), McpDelivery { status: status(server), calls: calls(server) }))
-            .collect()
+        mcp_tools::delivery(&self.servers, &self.server_calls, status)
     }
 
     fn ending(&mut self, exit: Exit) -> Ending {
         let broken = self.servers.iter().find_map(|server| self.log.unavailable.get_key_value(server));
         if let Some((server, why)) = broken {
-            let message = format!("the MCP server `{server}` did not connect: {why}");
-            return Ending::Failed(TrialError::new(ErrorKind::Mcp, message));
+            return not_connected(server, why);
         }
         let Some(result) = &self.result else { return self.no_end(exit) };
         match result.finish_reason.as_str() {
@@ -168,9 +164,7 @@ impl Stream {
         if let (true, true, Exit::Signal(_)) = (self.used.is_empty(), self.waiting, exit) {
             return Ending::Failed(TrialError::new(ErrorKind::ModelApi, "the model never answered"));
         }
-        let words = if self.last_words.is_empty() { exit.describe() } else { self.last_words.clone() };
-        let kind = classify(&self.last_words).unwrap_or(ErrorKind::Agent);
-        Ending::Failed(TrialError::new(kind, format!("the session has no end: {words}")))
+        no_end(&self.last_words, classify(&self.last_words), exit)
     }
 
     /// The last words, unless earlier ones say more.

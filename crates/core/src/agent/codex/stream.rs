@@ -7,6 +7,7 @@ use serde_json::{Value, json};
 use super::errors::classify;
 use super::figures::Figures;
 use super::wire::{Event, Failure, Item, McpResult, What};
+use crate::agent::mcp_tools;
 use crate::agent::{Decoder, Ending, Line, Reading, note};
 use crate::delivery::{McpDelivery, McpStatus};
 use crate::grade::Exit;
@@ -142,11 +143,7 @@ impl Stream {
             }
             _ => None,
         };
-        let delivery = |server: &String| McpDelivery {
-            status: status(server),
-            calls: Some(self.server_calls.get(server).copied().unwrap_or(0)),
-        };
-        self.servers.iter().map(|server| (server.clone(), delivery(server))).collect()
+        mcp_tools::delivery(&self.servers, &self.server_calls, status)
     }
 
     fn ending(&self, exit: Exit) -> Ending {
@@ -209,12 +206,9 @@ impl Decoder for Stream {
         self.line += 1;
         let line_number = self.line;
         let record = |step| Record { time: None, line: line_number, step };
-        let text = match line {
-            Line::Text(text) => text,
-            Line::Oversized { bytes, .. } => {
-                let text = format!("an event of {bytes} bytes was not decoded");
-                return vec![record(Step::Notice { text })];
-            }
+        let text = match line.event() {
+            Ok(text) => text,
+            Err(notice) => return vec![record(notice)],
         };
         let Ok(event) = serde_json::from_str::<Event>(text) else { return Vec::new() };
         self.event(event).into_iter().map(record).collect()

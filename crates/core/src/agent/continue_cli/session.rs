@@ -6,6 +6,7 @@ use serde_json::Value;
 
 use super::errors::classify;
 use super::wire::{Document, Item, Report, Tokens, ToolCall};
+use crate::agent::endings::no_end;
 use crate::agent::{Decoder, Ending, Line, Reading};
 use crate::delivery::{McpDelivery, McpStatus};
 use crate::grade::Exit;
@@ -57,8 +58,7 @@ impl Session {
         if answered && exit == Exit::Code(0) {
             return Ending::Completed;
         }
-        let words = if self.last_words.is_empty() { exit.describe() } else { self.last_words.clone() };
-        Ending::Failed(TrialError::new(ErrorKind::Agent, format!("the session has no end: {words}")))
+        no_end(&self.last_words, None, exit)
     }
 
     /// The server of a tool, where there is but one that it can be of.

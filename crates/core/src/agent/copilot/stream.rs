@@ -4,10 +4,12 @@ use std::collections::BTreeMap;
 
 use super::errors::{classify, kind_of};
 use super::wire::{Answer, Event, Server, Stamped, ToolEnd, ToolStart, Used};
+use crate::agent::endings::{no_end, not_connected};
+use crate::agent::mcp_tools;
 use crate::agent::{Decoder, Ending, Line, Reading};
 use crate::delivery::{McpDelivery, McpStatus};
 use crate::grade::Exit;
-use crate::outcome::{ErrorKind, TrialError};
+use crate::outcome::TrialError;
 use crate::transcript::{Record, Role, Step, Usage, total};
 
 #[derive(Debug, Default)]
@@ -113,28 +115,21 @@ impl Stream {
             "pending" => None,
             _ => Some(McpStatus::Failed),
         };
-        let calls = |server: &String| Some(self.server_calls.get(server).copied().unwrap_or(0));
-        self.servers
-            .iter()
-            .map(|server| (server.clone(), McpDelivery { status: status(server), calls: calls(server) }))
-            .collect()
+        mcp_tools::delivery(&self.servers, &self.server_calls, status)
     }
 
     /// The first server that did not connect, and why.
-    fn broken(&self) -> Option<String> {
+    fn broken(&self) -> Option<(&String, &String)> {
         self.servers.iter().find_map(|server| {
             let (status, why) = self.server_status.get(server)?;
             let stands = status == "connected" || status == "pending";
-            (!stands).then(|| {
-                let why = why.as_ref().unwrap_or(status);
-                format!("the MCP server `{server}` did not connect: {why}")
-            })
+            (!stands).then_some((server, why.as_ref().unwrap_or(status)))
         })
     }
 
     fn ending(&mut self, exit: Exit) -> Ending {
-        if let Some(message) = self.broken() {
-            return Ending::Failed(TrialError::new(ErrorKind::Mcp, message));
+        if let Some((server, why)) = self.broken() {
+            return not_connected(server, why);
         }
         if let Some(failure) = self.failure.take() {
             return Ending::Failed(failure);
@@ -142,9 +137,7 @@ impl Stream {
         if self.result == Some(0) {
             return Ending::Completed;
         }
-        let words = if self.last_words.is_empty() { exit.describe() } else { self.last_words.clone() };
-        let kind = classify(&self.last_words).unwrap_or(ErrorKind::Agent);
-        Ending::Failed(TrialError::new(kind, format!("the session has no end: {words}")))
+        no_end(&self.last_words, classify(&self.last_words), exit)
     }
 
     fn record(&self, time: Option<String>, step: Step) -> Record {

@@ -7,7 +7,8 @@ use serde_json::Value;
 
 use super::LOG;
 use super::wire::{Event, Reloaded, Stamped, Totals};
-use crate::agent::mcp_tools::server_of;
+use crate::agent::endings::{no_end, not_connected};
+use crate::agent::mcp_tools::{self, server_of};
 use crate::agent::pi::errors::{classify, of_request};
 use crate::agent::{Decoder, Ending, Line, Reading};
 use crate::delivery::{McpDelivery, McpStatus};
@@ -138,18 +139,13 @@ impl Stream {
             let works = self.connected.contains(server) || self.server_calls.contains_key(server);
             works.then_some(McpStatus::Connected)
         };
-        let calls = |server: &String| Some(self.server_calls.get(server).copied().unwrap_or(0));
-        self.servers
-            .iter()
-            .map(|server| (server.clone(), McpDelivery { status: status(server), calls: calls(server) }))
-            .collect()
+        mcp_tools::delivery(&self.servers, &self.server_calls, status)
     }
 
     fn ending(&mut self, exit: Exit) -> Ending {
         if let Some((server, why)) = self.servers.iter().find_map(|server| self.broken.get_key_value(server))
         {
-            let message = format!("the MCP server `{server}` did not connect: {why}");
-            return Ending::Failed(TrialError::new(ErrorKind::Mcp, message));
+            return not_connected(server, why);
         }
         if let Some(failure) = self.failure.take() {
             return Ending::Failed(failure);
@@ -157,21 +153,16 @@ impl Stream {
         if self.complete.is_some() {
             return Ending::Completed;
         }
-        let words = if self.last_words.is_empty() { exit.describe() } else { self.last_words.clone() };
-        let kind = classify(&self.last_words).unwrap_or(ErrorKind::Agent);
-        Ending::Failed(TrialError::new(kind, format!("the session has no end: {words}")))
+        no_end(&self.last_words, classify(&self.last_words), exit)
     }
 }
 
 impl Decoder for Stream {
     fn stdout(&mut self, line: Line<'_>) -> Vec<Record> {
         self.line += 1;
-        let text = match line {
-            Line::Text(text) => text,
-            Line::Oversized { bytes, .. } => {
-                let text = format!("an event of {bytes} bytes was not decoded");
-                return vec![Record { time: None, line: self.line, step: Step::Notice { text } }];
-            }
+        let text = match line.event() {
+            Ok(text) => text,
+            Err(notice) => return vec![Record { time: None, line: self.line, step: notice }],
         };
         let Ok(Stamped { timestamp, event }) = serde_json::from_str(text) else { return Vec::new() };
         let time = timestamp.and_then(|time| Timestamp::from_millisecond(time).ok());

@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use super::errors::classify;
 use super::wire::{Event, EventError, EventType, ResultStats, SessionLine, SessionTokens};
-use crate::agent::mcp_tools::server_of;
+use crate::agent::mcp_tools::{self, server_of};
 use crate::agent::{Aside, Decoder, Ending, LONGEST_MESSAGE, Line, Reading, note};
 use crate::delivery::{McpDelivery, McpStatus};
 use crate::grade::Exit;
@@ -177,13 +177,7 @@ impl Stream {
             (None, _) if self.result.is_some() => Some(McpStatus::Connected),
             (None, _) => None,
         };
-        self.servers
-            .iter()
-            .map(|server| {
-                let calls = self.server_calls.get(server).copied().unwrap_or(0);
-                (server.clone(), McpDelivery { status: status(server), calls: Some(calls) })
-            })
-            .collect()
+        mcp_tools::delivery(&self.servers, &self.server_calls, status)
     }
 
     fn ending(&mut self, exit: Exit) -> Ending {
@@ -219,12 +213,11 @@ impl Stream {
 impl Decoder for Stream {
     fn stdout(&mut self, line: Line<'_>) -> Vec<Record> {
         self.line += 1;
-        let text = match line {
-            Line::Text(text) => text,
-            Line::Oversized { bytes, .. } => {
-                let step = Step::Notice { text: format!("an event of {bytes} bytes was not decoded") };
+        let text = match line.event() {
+            Ok(text) => text,
+            Err(notice) => {
                 let mut records = self.flush();
-                records.push(Record { time: None, line: self.line, step });
+                records.push(Record { time: None, line: self.line, step: notice });
                 return records;
             }
         };

@@ -7,6 +7,8 @@ use serde_json::Value;
 
 use super::errors::{classify, gives_up};
 use super::wire::{Content, Event, Inference, Message, Totals};
+use crate::agent::endings::{no_end, not_connected};
+use crate::agent::mcp_tools;
 use crate::agent::{Decoder, Ending, LONGEST_MESSAGE, Line, Reading, note};
 use crate::delivery::{McpDelivery, McpStatus};
 use crate::grade::Exit;
@@ -202,11 +204,7 @@ impl Stream {
                 asked.then_some(McpStatus::Connected)
             }
         };
-        let calls = |server: &String| Some(self.server_calls.get(server).copied().unwrap_or(0));
-        self.servers
-            .iter()
-            .map(|server| (server.clone(), McpDelivery { status: status(server), calls: calls(server) }))
-            .collect()
+        mcp_tools::delivery(&self.servers, &self.server_calls, status)
     }
 
     /// The servers that did not connect, and why.
@@ -219,8 +217,7 @@ impl Stream {
 
     fn ending(&self, exit: Exit) -> Ending {
         if let Some((server, why)) = self.broken().next() {
-            let message = format!("the MCP server `{server}` did not connect: {why}");
-            return Ending::Failed(TrialError::new(ErrorKind::Mcp, message));
+            return not_connected(server, why);
         }
         if let Some(failure) = &self.failure {
             return Ending::Failed(failure.clone());
@@ -228,9 +225,7 @@ impl Stream {
         if self.complete.is_some() {
             return Ending::Completed;
         }
-        let words = if self.last_words.is_empty() { exit.describe() } else { self.last_words.clone() };
-        let kind = classify(&self.last_words).unwrap_or(ErrorKind::Agent);
-        Ending::Failed(TrialError::new(kind, format!("the session has no end: {words}")))
+        no_end(&self.last_words, classify(&self.last_words), exit)
     }
 
     /// The last words, unless earlier ones say more.

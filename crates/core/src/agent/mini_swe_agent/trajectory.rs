@@ -4,6 +4,7 @@ use serde::Deserialize;
 use serde_json::Value;
 
 use super::wire::{Document, Message, Tokens};
+use crate::agent::endings::no_end;
 use crate::agent::{Decoder, Ending, Line, Reading};
 use crate::grade::Exit;
 use crate::outcome::{ErrorKind, TrialError};
@@ -54,9 +55,7 @@ impl Trajectory {
             return Ending::Failed(TrialError::new(kind, trouble.clone()));
         }
         if interrupted {
-            let words = if self.last_words.is_empty() { exit.describe() } else { self.last_words.clone() };
-            let message = format!("the session has no end: {words}");
-            return Ending::Failed(TrialError::new(ErrorKind::Agent, message));
+            return no_end(&self.last_words, None, exit);
         }
         let said = document.and_then(|document| document.messages.last()).map(|last| text(&last.content));
         let said: String = said.unwrap_or_default().chars().take(300).collect();

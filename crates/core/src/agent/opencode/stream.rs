@@ -7,7 +7,8 @@ use jiff::Timestamp;
 use super::errors::{classify, kind_of};
 use super::log::Log;
 use super::wire::{Event, Finish, Stamped, ToolPart};
-use crate::agent::mcp_tools::server_of;
+use crate::agent::endings::{no_end, not_connected};
+use crate::agent::mcp_tools::{self, server_of};
 use crate::agent::{Decoder, Ending, Line, Reading};
 use crate::delivery::{McpDelivery, McpStatus};
 use crate::grade::Exit;
@@ -146,18 +147,13 @@ impl Stream {
             let asked = !self.log.requests.is_empty();
             (asked || self.server_calls.contains_key(server)).then_some(McpStatus::Connected)
         };
-        let calls = |server: &String| Some(self.server_calls.get(server).copied().unwrap_or(0));
-        self.servers
-            .iter()
-            .map(|server| (server.clone(), McpDelivery { status: status(server), calls: calls(server) }))
-            .collect()
+        mcp_tools::delivery(&self.servers, &self.server_calls, status)
     }
 
     fn ending(&mut self, exit: Exit) -> Ending {
         let broken = self.servers.iter().find_map(|server| self.log.unavailable.get_key_value(server));
         if let Some((server, status)) = broken {
-            let message = format!("the MCP server `{server}` did not connect: {status}");
-            return Ending::Failed(TrialError::new(ErrorKind::Mcp, message));
+            return not_connected(server, status);
         }
         if let Some(failure) = self.failure.take() {
             return Ending::Failed(self.explained(failure));
@@ -195,9 +191,7 @@ impl Stream {
             let kind = classify(refused).unwrap_or(ErrorKind::ModelApi);
             return Ending::Failed(TrialError::new(kind, format!("the model never answered: {refused}")));
         }
-        let words = if self.last_words.is_empty() { exit.describe() } else { self.last_words.clone() };
-        let kind = classify(&self.last_words).unwrap_or(ErrorKind::Agent);
-        Ending::Failed(TrialError::new(kind, format!("the session has no end: {words}")))
+        no_end(&self.last_words, classify(&self.last_words), exit)
     }
 
     fn record(&self, time: Option<String>, step: Step) -> Record {

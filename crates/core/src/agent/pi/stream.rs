@@ -6,6 +6,7 @@ use jiff::Timestamp;
 
 use super::errors::{classify, of_request};
 use super::wire::{Answer, Event, Message, Part, Tokens};
+use crate::agent::endings::no_end;
 use crate::agent::{Decoder, Ending, Line, Reading};
 use crate::grade::Exit;
 use crate::outcome::{ErrorKind, TrialError};
@@ -149,9 +150,7 @@ impl Stream {
             }
             return Ending::Completed;
         }
-        let words = if self.last_words.is_empty() { exit.describe() } else { self.last_words.clone() };
-        let kind = classify(&self.last_words).unwrap_or(ErrorKind::Agent);
-        Ending::Failed(TrialError::new(kind, format!("the session has no end: {words}")))
+        no_end(&self.last_words, classify(&self.last_words), exit)
     }
 }
 

@@ -6,7 +6,8 @@ use serde_json::Value;
 
 use super::errors::classify;
 use super::wire::{Block, Content, Event, Message, Outcome, SessionLine, System, Tokens};
-use crate::agent::mcp_tools::server_of;
+use crate::agent::endings::no_end;
+use crate::agent::mcp_tools::{self, server_of};
 use crate::agent::{Aside, Decoder, Ending, Line, Reading};
 use crate::delivery::{McpDelivery, McpStatus};
 use crate::grade::Exit;
@@ -135,11 +136,7 @@ impl Stream {
             // The first event comes when all servers have connected or failed.
             self.begun.then_some(McpStatus::Connected)
         };
-        let calls = |server: &String| Some(self.server_calls.get(server).copied().unwrap_or(0));
-        self.servers
-            .iter()
-            .map(|server| (server.clone(), McpDelivery { status: status(server), calls: calls(server) }))
-            .collect()
+        mcp_tools::delivery(&self.servers, &self.server_calls, status)
     }
 
     fn ending(&mut self, exit: Exit) -> Ending {
@@ -163,13 +160,12 @@ impl Stream {
     }
 
     fn without_result(&mut self, exit: Exit) -> Ending {
-        let words = if self.last_words.is_empty() { exit.describe() } else { self.last_words.clone() };
         if matches!(exit, Exit::Code(code) if LIMITS.contains(&code)) {
+            let words = if self.last_words.is_empty() { exit.describe() } else { self.last_words.clone() };
             self.notes.push(words);
             return Ending::Completed;
         }
-        let kind = classify(&self.last_words).unwrap_or(ErrorKind::Agent);
-        Ending::Failed(TrialError::new(kind, format!("the session has no end: {words}")))
+        no_end(&self.last_words, classify(&self.last_words), exit)
     }
 }
 

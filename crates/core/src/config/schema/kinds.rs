@@ -6,17 +6,7 @@ use super::terms::{
     about, command_line, filled_text, list, not_negative, object, one_of, optional, plain_text,
 };
 use super::terms::{positive, reference, requiring, texts, whole, with};
-
-const KINDS: [&str; 8] = [
-    "commandSuccess",
-    "fileExists",
-    "fileContains",
-    "commandScore",
-    "transcript",
-    "changedFiles",
-    "budget",
-    "judge",
-];
+use crate::config::raw::RawTestKind;
 
 pub(super) fn test() -> Value {
     let schema = object([
@@ -38,7 +28,7 @@ pub(super) fn test() -> Value {
         ("budget", budget()),
         ("judge", judge()),
     ]);
-    one_of(&KINDS, about("One kind, and optionally a name, a weight and a time limit.", schema))
+    one_of(&RawTestKind::KEYS, about("One kind, and optionally a name, a weight and a time limit.", schema))
 }
 
 fn command_success() -> Value {
