@@ -12,7 +12,7 @@ use terca_core::explain::Code;
 use terca_report::Palette;
 use terca_report::github::{Defused, Printed, defused};
 
-use crate::args::Colour;
+use crate::args::colour::Colour;
 
 /// Whether to colour what is written to a stream.
 pub fn colour(choice: Colour, stream: &impl IsTerminal) -> bool {
