@@ -6,8 +6,9 @@ use std::os::unix::fs::OpenOptionsExt;
 use camino::{Utf8Path, Utf8PathBuf};
 use serde_json::Value;
 use terca_core::agent::{CredentialFile, Profile};
+use terca_core::prose;
 
-use crate::environment::Host;
+use crate::environment::{Host, Variables};
 
 /// Shorter texts in a credential file are words like `Bearer`, not secrets.
 const SHORTEST_TOKEN: usize = 16;
@@ -47,6 +48,25 @@ pub fn install(host: &Host, profile: &'static Profile, agent_home: &Utf8Path) ->
         io::Write::write_all(&mut copy, &fs_err::read(path)?)?;
     }
     Ok(())
+}
+
+/// In words, for an agent that could not sign in: what it was given to do so. Never what is in it.
+pub fn given(host: &Host, profile: &'static Profile, env: &Variables) -> String {
+    const NAMED: usize = 3;
+    let accepted = profile.credential_variables.iter();
+    let is_set = |name: &&&str| env.get(**name).is_some_and(|value| !value.is_empty());
+    let mut given: Vec<String> = accepted.clone().filter(is_set).map(|name| format!("${name}")).collect();
+    if variables(host, profile).is_empty() {
+        given.extend(files(host, profile).into_iter().map(|(file, _)| format!("~/{}", file.from)));
+    }
+    if !given.is_empty() {
+        return format!("it was given {}", prose::list(&given, "and"));
+    }
+    let names: Vec<String> = accepted.take(NAMED).map(|name| format!("${name}")).collect();
+    match names.as_slice() {
+        [] => "it was given nothing to sign in with".into(),
+        names => format!("it was given nothing to sign in with: set {}", prose::list(names, "or")),
+    }
 }
 
 /// Every value that must not be written down: of the variables, and the tokens in the files.

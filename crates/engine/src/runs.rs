@@ -175,3 +175,13 @@ pub fn latest_interrupted(suite_dir: &Utf8Path) -> Option<String> {
         .is_some_and(|event| matches!(event.kind, EventKind::RunFinished { status: RunStatus::Complete }));
     (!is_complete && !is_going_on(&dir)).then_some(name)
 }
+
+/// Whether an agent had a trial in one of the latest runs.
+pub fn has_lately_run(suite_dir: &Utf8Path, agent: &str) -> bool {
+    const LATEST: usize = 20;
+    let names = names(suite_dir).unwrap_or_default();
+    names.iter().rev().take(LATEST).any(|name| {
+        let plan = plan(&runs_dir(suite_dir).join(name)).unwrap_or_default();
+        plan["trials"].as_array().is_some_and(|trials| trials.iter().any(|trial| trial["agent"] == agent))
+    })
+}

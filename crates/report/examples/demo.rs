@@ -15,7 +15,11 @@ use terca_core::outcome::{ErrorKind, Stats, Status, TrialError, TrialReport};
 use terca_core::results::Results;
 use terca_core::state::RunState;
 use terca_core::transcript::Usage;
-use terca_report::{JsonLines, Palette, Plain, Size, Tty, closing, failures, results_table, verdicts};
+use terca_report::layout::Room;
+use terca_report::{
+    Circumstances, JsonLines, Palette, Plain, Size, Tty, Whereabouts, closing, failures, next, results_table,
+    verdicts,
+};
 
 const EVALS: [&str; 6] =
     ["fib", "fib-recursive", "add-endpoint", "日本語-i18n", "migrate-to-v2", "fix-flaky-test"];
@@ -42,11 +46,15 @@ fn main() {
     demo.run(heads(number(1, 6)), number(2, 5), Duration::from_secs(number(3, 4) as u64));
     let results = Results::of(&demo.state);
     drop(demo);
-    let dir = camino::Utf8Path::new(".terca/runs/2026-11-14-001");
+    let room = Room::Columns(Size::of_terminal().columns);
+    let here = Whereabouts { run_dir: ".terca/runs/2026-11-14-001".into(), terca: "terca", room };
     println!("\n{}", results_table(&results, Size::of_terminal().columns, palette));
-    println!("{}", failures(&results, dir, palette));
+    println!("{}", failures(&results, here, palette));
     println!("{}", verdicts(&results, Size::of_terminal().columns, palette));
-    print!("{}", closing(&results, dir, palette));
+    print!("{}", closing(&results, here, palette));
+    let around =
+        Circumstances { terca: "terca", run: "", selection: "", agent: "", validated: false, earlier: None };
+    print!("\n{}", next(&results, &around, Size::of_terminal().columns, palette));
 }
 
 fn heads(evals: usize) -> Vec<TrialHead> {

@@ -1,6 +1,5 @@
 //! The last lines of a run: how many ended how, what to know about them, and where the results are.
 
-use camino::Utf8Path;
 use terca_core::event::{RunStatus, StopReason};
 use terca_core::outcome::Status;
 use terca_core::prose;
@@ -11,16 +10,17 @@ use crate::memo::seconds_between;
 use crate::spans::Spans;
 use crate::style::{Palette, Tone};
 use crate::tally::ending;
+use crate::whereabouts::Whereabouts;
 
-pub fn closing(results: &Results, run_dir: &Utf8Path, palette: Palette) -> String {
-    let results_file = Spans::plain(&format!("results: {}", run_dir.join("results.json")));
+pub fn closing(results: &Results, here: Whereabouts<'_>, palette: Palette) -> String {
+    let results_file = Spans::plain(&format!("results: {}", here.run_dir.join("results.json")));
     let mut lines = vec![counts(results)];
     lines.extend(errors(results));
-    lines.extend(results.stopped_variants.iter().map(stopped));
+    lines.extend(results.stopped_variants.iter().map(|variant| stopped(variant, here)));
     lines.extend(explained(results));
     lines.extend(other_models(results));
     lines.extend(results.adaptive.as_ref().map(repeated));
-    lines.extend(unfinished(results));
+    lines.extend(unfinished(results, here));
     lines.push(results_file);
     lines.iter().map(|line| line.render(palette) + "\n").collect()
 }
@@ -55,13 +55,12 @@ pub(crate) fn counts(results: &Results) -> Spans {
 
 fn errors(results: &Results) -> Option<Spans> {
     let number = results.summary.errors;
-    let said = match number {
-        0 => return None,
-        1 => "1 trial ended in an error: it could not be judged and does not count as a failure".to_owned(),
-        _ => format!(
-            "{number} trials ended in an error: they could not be judged and do not count as failures"
-        ),
-    };
+    if number == 0 {
+        return None;
+    }
+    let trials = prose::count(number, "trial");
+    let failures = if number == 1 { "a failure" } else { "failures" };
+    let said = format!("{trials} ended in an error: not judged, and not counted as {failures}");
     Some(Spans::of(Tone::Trouble, "warning: ").with(Tone::Plain, &said))
 }
 
@@ -80,13 +79,14 @@ fn explained(results: &Results) -> Option<Spans> {
 }
 
 /// What was not tried, since it would have ended like what was.
-fn stopped(variant: &StoppedVariant) -> Spans {
+fn stopped(variant: &StoppedVariant, here: Whereabouts<'_>) -> Spans {
     let StoppedVariant { environment, experiment, error, trials } = variant;
     let said = format!(
         "{environment}.{experiment}: {} not started after an error that each would have met ({}); \
-         `terca resume --errors` runs them",
+         `{} resume --errors` runs them",
         prose::count(*trials, "trial"),
         error.kind.word(),
+        here.terca,
     );
     Spans::of(Tone::Trouble, "warning: ").with(Tone::Plain, &said)
 }
@@ -131,7 +131,7 @@ fn spent(results: &Results) -> (f64, usize) {
     (sum, unknown)
 }
 
-fn over_budget(results: &Results, open: usize) -> Spans {
+fn over_budget(results: &Results, open: usize, here: Whereabouts<'_>) -> Spans {
     let (sum, unknown) = spent(results);
     let mut said = format!("{} spent (--budget-usd)", prose::dollars(sum));
     if unknown > 0 {
@@ -140,20 +140,21 @@ fn over_budget(results: &Results, open: usize) -> Spans {
     if open > 0 {
         said += &format!(", {} not run", prose::count(open, "trial"));
     }
-    said += "; `terca resume --budget-usd MORE` goes on";
+    said += &format!("; `{} resume --budget-usd MORE` goes on", here.terca);
     Spans::of(Tone::Fair, "stopped by the budget: ").with(Tone::Plain, &said)
 }
 
 /// A run that was cut short, by its user, by `--fail-fast` or by its budget.
-fn unfinished(results: &Results) -> Option<Spans> {
+fn unfinished(results: &Results, here: Whereabouts<'_>) -> Option<Spans> {
     let summary = &results.summary;
     let open = summary.interrupted + summary.pending;
     match results.status {
         RunStatus::Interrupted => {
-            let rest = format!("{} left; `terca resume` runs them", prose::count(open, "trial"));
+            let trials = prose::count(open, "trial");
+            let rest = format!("{trials} left; `{} resume` runs them", here.terca);
             Some(Spans::of(Tone::Fair, "interrupted: ").with(Tone::Plain, &rest))
         }
-        _ if results.stopped == Some(StopReason::Budget) => Some(over_budget(results, open)),
+        _ if results.stopped == Some(StopReason::Budget) => Some(over_budget(results, open, here)),
         RunStatus::Complete if open > 0 => {
             let rest = format!("stopped early, {} left", prose::count(open, "trial"));
             Some(Spans::of(Tone::Fair, "warning: ").with(Tone::Plain, &rest))
@@ -168,7 +169,7 @@ mod tests {
     use crate::fixture::{self, Script};
 
     fn shown(script: &Script) -> String {
-        closing(&script.results(), ".terca/runs/2026-11-14-001".into(), Palette::new(false))
+        closing(&script.results(), fixture::here(), Palette::new(false))
     }
 
     #[test]

@@ -4,7 +4,6 @@
 //! and so are all trials that ended in the same error, wherever they are (a missing key hits every one of
 //! them). Trials that were interrupted or never ran are no failures; the closing lines count them.
 
-use camino::Utf8Path;
 use terca_core::outcome::Status;
 use terca_core::prose;
 use terca_core::results::{Results, TrialResult};
@@ -13,14 +12,19 @@ use crate::line::{mark, reason, score_text};
 use crate::names::Names;
 use crate::spans::Spans;
 use crate::style::{Palette, Tone};
-use crate::width::truncate;
+use crate::verdicts::paragraph;
+use crate::whereabouts::Whereabouts;
+use crate::width::{spaces, truncate, width};
 
 const MOST_LISTED: usize = 20;
+/// Below the name.
+const INDENT: usize = 9;
+const SMALL_INDENT: usize = 2;
 /// A message longer than this belongs into the log, whose path stands below it.
 const LONGEST_MESSAGE: usize = 300;
 
 /// Empty when everything passed.
-pub fn failures(results: &Results, run_dir: &Utf8Path, palette: Palette) -> String {
+pub fn failures(results: &Results, here: Whereabouts<'_>, palette: Palette) -> String {
     let entries = entries(results);
     if entries.is_empty() {
         return String::new();
@@ -28,13 +32,11 @@ pub fn failures(results: &Results, run_dir: &Utf8Path, palette: Palette) -> Stri
     let names = Names::of(results.trials.iter().map(|trial| &trial.head));
     let mut text = palette.bold("not passed") + "\n";
     for entry in entries.iter().take(MOST_LISTED) {
-        for line in entry.lines(&names, run_dir) {
-            text.push_str(&line.render(palette));
-            text.push('\n');
-        }
+        text += &entry.told(&names, here, palette);
     }
     if entries.len() > MOST_LISTED {
-        let rest = format!("  … and {} more: terca show {}", entries.len() - MOST_LISTED, results.run);
+        let more = entries.len() - MOST_LISTED;
+        let rest = format!("  … and {more} more: `{} view {}` shows them", here.terca, results.run);
         text.push_str(&Spans::plain(&rest).render(palette));
         text.push('\n');
     }
@@ -81,20 +83,24 @@ pub(crate) fn verdict(trial: &TrialResult) -> String {
 }
 
 impl Entry<'_> {
-    fn lines(&self, names: &Names, run_dir: &Utf8Path) -> Vec<Spans> {
-        let Some(first) = self.trials.first() else { return Vec::new() };
+    /// The name, why, and where to read on.
+    fn told(&self, names: &Names, here: Whereabouts<'_>, palette: Palette) -> String {
+        let Some(first) = self.trials.first() else { return String::new() };
         let status = first.report.status;
         let lead = format!("{} {:5}", mark(status), verdict(first));
-        let mut lines = vec![
-            Spans::of(Tone::of_status(status), &lead).with(Tone::Plain, &format!("  {}", self.name(names))),
-        ];
-        let indent = "         ";
+        let name =
+            Spans::of(Tone::of_status(status), &lead).with(Tone::Plain, &format!("  {}", self.name(names)));
+        let mut text = name.render(palette) + "\n";
+        let columns = here.room.columns();
         if !self.reason.is_empty() {
-            lines.push(Spans::plain(&format!("{indent}{}", truncate(&self.reason, LONGEST_MESSAGE))));
+            let reason = truncate(&self.reason, LONGEST_MESSAGE);
+            text += &paragraph((Tone::Plain, ""), &reason, INDENT, columns, palette);
         }
-        let log = run_dir.join(&first.head.dir).join("run.log");
-        lines.push(Spans::of(Tone::Dim, &format!("{indent}{log}")));
-        lines
+        let log = here.run_dir.join(&first.head.dir).join("run.log");
+        // In one piece, so that it can be copied.
+        let indent = if INDENT + width(log.as_str()) <= columns { INDENT } else { SMALL_INDENT };
+        text += &Spans::of(Tone::Dim, &format!("{}{log}", spaces(indent))).render(palette);
+        text + "\n"
     }
 
     /// `fib gemini.base #02`, `fib gemini.base ×3`, or `24 trials of 6 evals` for an error that is everywhere.
@@ -117,9 +123,10 @@ impl Entry<'_> {
 mod tests {
     use super::*;
     use crate::fixture::{self, Script};
+    use crate::layout::Room;
 
     fn shown(script: &Script) -> String {
-        failures(&script.results(), "/suite/.terca/runs/2026-11-14-001".into(), Palette::new(false))
+        failures(&script.results(), fixture::here(), Palette::new(false))
     }
 
     #[test]
@@ -151,7 +158,22 @@ mod tests {
         }
         let text = shown(&script);
         assert_eq!(text.lines().count(), 1 + 20 * 3 + 1);
-        assert!(text.ends_with("  … and 180 more: terca show 2026-11-14-001\n"), "{text}");
+        assert!(text.ends_with("  … and 180 more: `terca view 2026-11-14-001` shows them\n"), "{text}");
+    }
+
+    #[test]
+    fn on_a_screen_words_stay_whole_and_paths_in_one_piece() {
+        let mut script = Script::new(fixture::heads(1, 1, 1), 1);
+        script.finish(1, &fixture::failed(1.0, "check-file", "fib.js does not exist in the workspace"));
+        let here = Whereabouts { room: Room::Columns(58), ..fixture::here() };
+        let text = failures(&script.results(), here, Palette::new(false));
+        let lines: Vec<&str> = text.lines().skip(2).collect();
+        let expected = [
+            "         check-file: fib.js does not exist in the",
+            "           workspace",
+            "  .terca/runs/2026-11-14-001/fib/gemini.base.01/run.log",
+        ];
+        assert_eq!(lines, expected);
     }
 
     #[test]

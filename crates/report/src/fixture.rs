@@ -10,6 +10,13 @@ use terca_core::results::Results;
 use terca_core::state::RunState;
 use terca_core::transcript::Usage;
 
+use crate::layout::Room;
+use crate::whereabouts::Whereabouts;
+
+pub(crate) fn here() -> Whereabouts<'static> {
+    Whereabouts { run_dir: ".terca/runs/2026-11-14-001".into(), terca: "terca", room: Room::Unlimited }
+}
+
 const EVALS: [&str; 4] = ["fib", "fib-recursive", "add-endpoint", "日本語"];
 const VARIANTS: [(&str, &str); 4] =
     [("gemini", "base"), ("gemini", "with-rules"), ("claude", "base"), ("claude", "with-rules")];

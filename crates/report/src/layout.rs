@@ -44,6 +44,8 @@ pub struct Layout {
     pub room: Room,
     pub eval: usize,
     pub variant: usize,
+    /// Variants are named by what tells them apart alone.
+    pub brief: bool,
     /// The unit of the tokens; without one there is no column for them.
     pub unit: Option<&'static str>,
 }
@@ -54,7 +56,7 @@ impl Layout {
         let layout = match room {
             Room::Unlimited => {
                 let [eval, variant] = wanted.map(|wanted| wanted.min(WIDEST_ALIGNED));
-                Layout { room, eval, variant, unit: Some("tokens") }
+                Layout { room, eval, variant, brief: false, unit: Some("tokens") }
             }
             Room::Columns(columns) => Layout::within(memo, columns),
         };
@@ -68,7 +70,8 @@ impl Layout {
     /// The same whether or not tokens have been told of by now: the first report must not move the names.
     fn within(memo: &Memo, columns: usize) -> Self {
         let room = Room::Columns(columns);
-        let wanted = memo.names.widths().map(|wanted| wanted.min(columns / 4));
+        let [whole, brief] = [memo.names.widths(), memo.names.brief_widths()]
+            .map(|wanted| wanted.map(|one| one.min(columns / 4)));
         let beside = LEAD + memo.names.beside() + GAP.len() + TIME_COLUMNS + GAP.len();
         let left = |unit: Option<&str>, detail: usize| {
             let tokens = unit.map_or(0, |unit| GAP.len() + NUMBER_COLUMNS + 1 + unit.len());
@@ -78,12 +81,17 @@ impl Layout {
         for (unit, detail, shortest) in
             [(Some("tokens"), 32, usize::MAX), (Some("tok"), 16, SHORTEST_NAME), (None, 16, SHORTEST_NAME)]
         {
-            if let Some([eval, variant]) = share(wanted, left(unit, detail), shortest) {
-                return Layout { room, eval, variant, unit };
+            let left = left(unit, detail);
+            let is_whole = |widths: &[usize; 2]| *widths == memo.names.widths();
+            if let Some([eval, variant]) = share(whole, left, shortest).filter(is_whole) {
+                return Layout { room, eval, variant, brief: false, unit };
+            }
+            if let Some([eval, variant]) = share(brief, left, shortest) {
+                return Layout { room, eval, variant, brief: true, unit };
             }
         }
-        let [eval, variant] = wanted.map(|wanted| wanted.min(SHORTEST_NAME));
-        Layout { room, eval, variant, unit: None }
+        let [eval, variant] = brief.map(|wanted| wanted.min(SHORTEST_NAME));
+        Layout { room, eval, variant, brief: true, unit: None }
     }
 }
 
@@ -136,6 +144,19 @@ mod tests {
         assert_eq!(layout(79), (13, 13, Some("tok")));
         assert_eq!(layout(69), (13, 15, None));
         assert_eq!(layout(60), (12, 12, None));
+    }
+
+    #[test]
+    fn what_all_variants_have_in_common_goes_before_anything_is_cut() {
+        let script = Script::new(fixture::heads(4, 2, 1), 1);
+        let memo = Memo::of(&script.state);
+        let layout = |columns| {
+            let Layout { eval, variant, brief, .. } = Layout::of(&memo, Room::Columns(columns));
+            (eval, variant, brief)
+        };
+        // `gemini.with-rules` or `with-rules`.
+        assert_eq!(layout(99), (13, 17, false));
+        assert_eq!(layout(75), (13, 10, true));
     }
 
     #[test]

@@ -9,6 +9,7 @@
 //! | [`Plain`] | lines, for logs | [`failures()`] | what did not pass, and why |
 //! | [`JsonLines`] | events, for programs | [`verdicts()`] | the experiments against the baseline |
 //! | | | [`closing()`] | counts, warnings, where the results are |
+//! | | | [`next()`] | what to do about it |
 //!
 //! For other programs there are [`junit()`], [`markdown()`], [`csv()`] and [`trial_rows::json_lines`], and what GitHub
 //! Actions understands in [`github`].
@@ -45,6 +46,7 @@ pub mod markdown;
 mod markdown_text;
 pub mod memo;
 pub mod names;
+pub mod next;
 pub mod notices;
 pub mod pace;
 pub mod painter;
@@ -64,6 +66,7 @@ pub mod totals;
 pub mod trial_rows;
 pub mod tty;
 pub mod verdicts;
+pub mod whereabouts;
 pub mod width;
 mod xml;
 
@@ -83,6 +86,7 @@ pub use health::health;
 pub use jsonl::JsonLines;
 pub use junit::junit;
 pub use markdown::markdown;
+pub use next::{Circumstances, next};
 pub use painter::RESTORE;
 pub use plain::Plain;
 pub use plan::{plan_overview, plan_trials};
@@ -94,3 +98,4 @@ pub use style::Palette;
 pub use table::results_table;
 pub use tty::Tty;
 pub use verdicts::verdicts;
+pub use whereabouts::Whereabouts;

@@ -20,7 +20,11 @@ pub struct Names {
     repetitions: bool,
     eval_width: usize,
     variant_width: usize,
+    /// The same for what is left of a variant's name in a narrow place.
+    brief_width: usize,
     number_width: usize,
+    /// There are several environments, several experiments.
+    several: (bool, bool),
 }
 
 impl Names {
@@ -37,11 +41,16 @@ impl Names {
         names.number_width = width(&names.repetition(highest));
         let variants: BTreeSet<(&str, &str)> =
             heads.iter().map(|head| (head.environment.as_str(), head.experiment.as_str())).collect();
-        names.variant_width = variants
-            .iter()
-            .map(|(environment, experiment)| width(&names.variant(environment, experiment)))
-            .max()
-            .unwrap_or(0);
+        let differ = |parts: Vec<&str>| parts.windows(2).any(|pair| pair[0] != pair[1]);
+        names.several = (
+            differ(variants.iter().map(|(environment, _)| *environment).collect()),
+            differ(variants.iter().map(|(_, experiment)| *experiment).collect()),
+        );
+        let widest = |name: &dyn Fn(&str, &str) -> String| {
+            variants.iter().map(|(one, other)| width(&name(one, other))).max().unwrap_or(0)
+        };
+        (names.variant_width, names.brief_width) =
+            (widest(&|one, other| names.variant(one, other)), widest(&|one, other| names.brief(one, other)));
         names
     }
 
@@ -57,6 +66,15 @@ impl Names {
     /// `environment.experiment`; empty when the run has but one variant that nobody named.
     pub fn variant(&self, environment: &str, experiment: &str) -> String {
         self.variant_parts(environment, experiment).join(".")
+    }
+
+    /// The same without a part that all variants have in common: what tells them apart is the last to be cut.
+    fn brief(&self, environment: &str, experiment: &str) -> String {
+        match self.several {
+            (true, false) => clean(environment).into_owned(),
+            (false, true) => clean(experiment).into_owned(),
+            _ => self.variant(environment, experiment),
+        }
     }
 
     /// `#02`; empty when nothing is repeated.
@@ -80,6 +98,11 @@ impl Names {
         [self.eval_width, self.variant_width]
     }
 
+    /// The same with variants as brief as they can be.
+    pub fn brief_widths(&self) -> [usize; 2] {
+        [self.eval_width, self.brief_width]
+    }
+
     /// What a name in columns takes beside these two.
     pub fn beside(&self) -> usize {
         let [gap, space] =
@@ -99,7 +122,11 @@ impl Names {
             Room::Columns(_) => pad(&shorten(text, columns), columns),
         };
         let eval = cell(&clean(&head.eval), layout.eval);
-        let variant = cell(&self.variant(&head.environment, &head.experiment), layout.variant);
+        let variant = match layout.brief {
+            true => self.brief(&head.environment, &head.experiment),
+            false => self.variant(&head.environment, &head.experiment),
+        };
+        let variant = cell(&variant, layout.variant);
         let name = words([variant, pad(&self.repetition(head.repetition), self.number_width)]);
         if name.is_empty() { eval } else { format!("{eval}  {name}") }
     }
@@ -157,7 +184,7 @@ mod tests {
     fn numbers_of_any_length_are_a_column() {
         let heads = [head(1, "fib", "default", "default", 7), head(2, "fib", "default", "default", 100)];
         let names = Names::of(&heads);
-        let layout = Layout { room: Room::Unlimited, eval: 3, variant: 0, unit: None };
+        let layout = Layout { room: Room::Unlimited, eval: 3, variant: 0, brief: false, unit: None };
         assert_eq!(names.aligned(&heads[0], &layout), "fib  #07 ");
         assert_eq!((names.beside(), names.longest()), (6, 8));
     }
@@ -167,10 +194,10 @@ mod tests {
         let heads =
             [head(1, "fib", "gemini", "base", 1), head(2, "a-rather-long-eval", "gemini", "with-rules", 2)];
         let names = Names::of(&heads);
-        let unlimited = Layout { room: Room::Unlimited, eval: 18, variant: 17, unit: None };
+        let unlimited = Layout { room: Room::Unlimited, eval: 18, variant: 17, brief: false, unit: None };
         assert_eq!(names.aligned(&heads[0], &unlimited), "fib                 gemini.base       #01");
         assert_eq!(names.aligned(&heads[1], &unlimited), "a-rather-long-eval  gemini.with-rules #02");
-        let narrow = Layout { room: Room::Columns(40), eval: 9, variant: 9, unit: None };
+        let narrow = Layout { room: Room::Columns(40), eval: 9, variant: 9, brief: false, unit: None };
         assert_eq!(names.aligned(&heads[1], &narrow), "a-ra…eval  gemi…ules #02");
         assert_eq!((names.widths(), names.beside()), ([18, 17], 6));
         assert_eq!(names.longest(), width(&names.trial(&heads[1])));

@@ -6,6 +6,7 @@ use terca_core::event::RunStatus;
 use terca_core::prose;
 
 use crate::grid::{Grid, Side};
+use crate::layout::Room;
 use crate::spans::Spans;
 use crate::style::{Palette, Tone};
 
@@ -26,19 +27,44 @@ pub struct RunRow {
     pub note: Option<String>,
 }
 
-/// The rows as they come, which should be oldest first; times in the time zone given.
-pub fn runs_table(rows: &[RunRow], zone: &TimeZone, palette: Palette) -> String {
+/// The rows as they come, which should be oldest first; times in the time zone given. What matters least is left out
+/// where it would not fit: the size, then the suite, which is mostly the same.
+pub fn runs_table(rows: &[RunRow], zone: &TimeZone, room: Room, palette: Palette) -> String {
     if rows.is_empty() {
         return String::new();
     }
+    let tables = [&[][..], &[SIZE], &[SIZE, SUITE]].map(|left_out| table(rows, zone, left_out));
+    let fits = |table: &&Grid| table.lines().iter().all(|line| line.width() <= room.columns());
+    let [.., last] = &tables;
+    tables.iter().find(fits).unwrap_or(last).render(0, palette)
+}
+
+const SUITE: &str = "suite";
+const SIZE: &str = "size";
+
+fn table(rows: &[RunRow], zone: &TimeZone, left_out: &[&str]) -> Grid {
     let (left, right) = (Side::Left, Side::Right);
-    let mut grid = Grid::new(&[left, left, left, left, right, right, right, right, right, left]);
-    let titles = ["run", "suite", "started", "status", "trials", "passed", "failed", "errors", "size"];
-    grid.row(titles.map(|title| Spans::of(Tone::Bold, title)));
+    let columns = [
+        ("run", left),
+        (SUITE, left),
+        ("started", left),
+        ("status", left),
+        ("trials", right),
+        ("passed", right),
+        ("failed", right),
+        ("errors", right),
+        (SIZE, right),
+        ("", left),
+    ];
+    let is_kept = |title: &str| !left_out.contains(&title);
+    let kept = || columns.iter().filter(|(title, _)| is_kept(title));
+    let mut grid = Grid::new(&kept().map(|(_, side)| *side).collect::<Vec<Side>>());
+    grid.row(kept().map(|(title, _)| Spans::of(Tone::Bold, title)));
     for row in rows {
-        grid.row(cells(row, zone));
+        let cells = columns.iter().zip(cells(row, zone));
+        grid.row(cells.filter(|((title, _), _)| is_kept(title)).map(|(_, cell)| cell));
     }
-    grid.render(0, palette)
+    grid
 }
 
 fn cells(row: &RunRow, zone: &TimeZone) -> [Spans; 10] {
@@ -78,6 +104,7 @@ fn number(number: usize, tone: Tone) -> Spans {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::width::width;
 
     fn row(run: &str, status: Option<RunStatus>, passed: usize, failed: usize, errors: usize) -> RunRow {
         RunRow {
@@ -102,11 +129,16 @@ mod tests {
             row("2026-11-14-001", Some(RunStatus::Interrupted), 3, 0, 12),
             row("2026-11-14-002", Some(RunStatus::Running), 0, 0, 0),
         ];
-        insta::assert_snapshot!("runs", runs_table(&rows, &TimeZone::UTC, Palette::new(false)));
+        let shown = |room| runs_table(&rows, &TimeZone::UTC, room, Palette::new(false));
+        insta::assert_snapshot!("runs", shown(Room::Unlimited));
+        // Without the note of what cannot be read.
+        let narrow = runs_table(&rows[2..], &TimeZone::UTC, Room::Columns(80), Palette::new(false));
+        assert!(narrow.lines().all(|line| width(line) <= 80) && !narrow.contains("MB"), "{narrow}");
+        assert!(narrow.contains("  12") && !shown(Room::Columns(70)).contains("basic-js"), "{narrow}");
     }
 
     #[test]
     fn no_runs_are_no_table() {
-        assert_eq!(runs_table(&[], &TimeZone::UTC, Palette::new(false)), "");
+        assert_eq!(runs_table(&[], &TimeZone::UTC, Room::Columns(80), Palette::new(false)), "");
     }
 }

@@ -5,6 +5,7 @@ mod ask;
 mod commands;
 mod complete;
 mod screen;
+mod shell;
 
 use std::process::ExitCode;
 

@@ -11,6 +11,7 @@ use camino::{Utf8Path, Utf8PathBuf};
 use terca_core::explain::Code;
 use terca_report::Palette;
 use terca_report::github::{Defused, Printed, defused};
+use terca_report::layout::Room;
 
 use crate::args::colour::Colour;
 
@@ -38,6 +39,11 @@ fn is_dumb() -> bool {
 /// How wide what is written may be.
 pub fn columns() -> usize {
     terca_report::Size::of_terminal().columns
+}
+
+/// The same for lines that must not be broken where no screen is.
+pub fn room() -> Room {
+    if std::io::stdout().is_terminal() { Room::Columns(columns()) } else { Room::Unlimited }
 }
 
 /// A path as short as it can be said from here.

@@ -101,6 +101,29 @@ fn trouble_with_the_service_is_never_a_failed_eval() {
 }
 
 #[test]
+fn whoever_cannot_sign_in_is_told_what_with() {
+    let note = |project: &Project| {
+        assert_eq!(project.terca(&[]).status, 3);
+        let trial = project.only_trial();
+        assert_eq!(trial["error"]["kind"], "auth");
+        trial["notes"][0].as_str().unwrap().to_owned()
+    };
+    let project = suite("", "play 401");
+    assert_eq!(note(&project), "it was given $GEMINI_API_KEY");
+    let project = project.env("GEMINI_API_KEY", "");
+    assert_eq!(
+        note(&project),
+        "it was given nothing to sign in with: set $GEMINI_API_KEY or $GOOGLE_API_KEY"
+    );
+    let file = project.home().join(".gemini/oauth_creds.json");
+    std::fs::create_dir_all(file.parent().unwrap()).unwrap();
+    std::fs::write(&file, "{}").unwrap();
+    assert_eq!(note(&project), "it was given ~/.gemini/oauth_creds.json");
+    let shown = project.terca(&["show"]).stdout;
+    assert!(shown.contains("; it was given ~/.gemini/oauth_creds.json"), "{shown}");
+}
+
+#[test]
 fn a_limit_of_turns_is_judged_with_a_note() {
     let project = suite("", "play max-turns");
     project.terca(&[]);

@@ -100,9 +100,8 @@ fn contents(place: &Place, tarball: &Utf8Path) -> String {
     files.concat()
 }
 
-fn manifest(place: &Place, tarball: &Utf8Path) -> Value {
-    let arguments = ["-xOzf", tarball.as_str(), "package/package.json"];
-    serde_json::from_str(&expect_success(place.command("tar").args(arguments))).unwrap()
+fn packed(place: &Place, tarball: &Utf8Path, file: &str) -> String {
+    expect_success(place.command("tar").args(["-xOzf", tarball.as_str(), &format!("package/{file}")]))
 }
 
 #[test]
@@ -279,11 +278,16 @@ fn a_package_holds_what_it_must_and_nothing_else() {
     let tarballs = place.pack("darwin-arm64", &other);
     let mut told = String::new();
     for tarball in &tarballs {
-        let manifest = manifest(&place, tarball);
+        let manifest: Value = serde_json::from_str(&packed(&place, tarball, "package.json")).unwrap();
         assert!(manifest.get("scripts").is_none(), "nothing runs while npm installs");
         assert!(manifest.get("dependencies").is_none());
         let manifest = serde_json::to_string_pretty(&manifest).unwrap().replace(VERSION, "[version]");
         told += &format!("{}{manifest}\n\n", contents(&place, tarball));
     }
     insta::assert_snapshot!("npm_packages", told);
+
+    let licences = packed(&place, &tarballs[1], "THIRD-PARTY-LICENSES.txt");
+    assert!(licences.contains("\nserde_json 1."), "a crate that is linked");
+    assert!(licences.contains("Permission is hereby granted"), "and what its licence says");
+    assert!(!licences.contains("\nproptest 1."), "not one that only tests need");
 }

@@ -16,6 +16,8 @@ use rustix::termios::{Winsize, tcsetwinsize};
 const PATIENCE: Duration = Duration::from_secs(120);
 const ROWS: u16 = 50;
 const COLUMNS: u16 = 120;
+/// More than any test scrolls.
+const SCROLLBACK: usize = 10_000;
 
 #[derive(Debug)]
 pub struct Terminal {
@@ -25,16 +27,23 @@ pub struct Terminal {
     reader: JoinHandle<()>,
     /// How much of what is shown was waited for.
     read: usize,
+    rows: u16,
+    columns: u16,
 }
 
 impl Terminal {
     /// Starts a program with a pseudo-terminal as its standard input, output and error.
-    pub fn start(mut command: Command) -> Self {
+    pub fn start(command: Command) -> Self {
+        Terminal::sized(command, COLUMNS, ROWS)
+    }
+
+    /// The same at a terminal of another size.
+    pub fn sized(mut command: Command, columns: u16, rows: u16) -> Self {
         let keyboard = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY | OpenptFlags::CLOEXEC)
             .expect("a pseudo-terminal");
         grantpt(&keyboard).expect("the terminal is ours");
         unlockpt(&keyboard).expect("the terminal is open");
-        let size = Winsize { ws_row: ROWS, ws_col: COLUMNS, ws_xpixel: 0, ws_ypixel: 0 };
+        let size = Winsize { ws_row: rows, ws_col: columns, ws_xpixel: 0, ws_ypixel: 0 };
         tcsetwinsize(&keyboard, size).expect("the terminal has a size");
         let name = ptsname(&keyboard, Vec::new()).expect("the terminal has a name");
         let path = std::ffi::OsStr::from_bytes(name.as_bytes());
@@ -45,7 +54,7 @@ impl Terminal {
         let keyboard = File::from(keyboard);
         let shown = Arc::default();
         let reader = watch(keyboard.try_clone().expect("another handle"), Arc::clone(&shown));
-        Terminal { child, keyboard, shown, reader, read: 0 }
+        Terminal { child, keyboard, shown, reader, read: 0, rows, columns }
     }
 
     /// Waits until a text is shown, after those that were waited for before.
@@ -68,7 +77,7 @@ impl Terminal {
     pub fn wait_for_line(&mut self, text: &str) -> &mut Self {
         self.wait_for_screen(text, |screen| {
             let (row, _) = screen.cursor_position();
-            screen.rows(0, COLUMNS).nth(usize::from(row)).unwrap_or_default()
+            screen.rows(0, screen.size().1.get()).nth(usize::from(row)).unwrap_or_default()
         })
     }
 
@@ -82,16 +91,52 @@ impl Terminal {
     fn wait_for_screen(&mut self, text: &str, part: impl Fn(&vt100::Screen) -> String) -> &mut Self {
         let started = Instant::now();
         loop {
-            let size = |n| NonZeroU16::new(n).unwrap_or(NonZeroU16::MIN);
-            let mut parser = vt100::Parser::new(size(ROWS), size(COLUMNS), 0);
-            parser.process(self.text().as_bytes());
-            let seen = part(parser.screen());
+            let seen = part(self.emulated(&self.text()).screen());
             if seen.contains(text) {
                 return self;
             }
             assert!(started.elapsed() < PATIENCE, "`{text}` is not to be seen in:\n{seen}");
             std::thread::sleep(Duration::from_millis(10));
         }
+    }
+
+    fn emulated(&self, text: &str) -> vt100::Parser {
+        let size = |n| NonZeroU16::new(n).unwrap_or(NonZeroU16::MIN);
+        let mut parser = vt100::Parser::new(size(self.rows), size(self.columns), SCROLLBACK);
+        parser.process(text.as_bytes());
+        parser
+    }
+
+    /// What a person sees just now, and what has scrolled out of sight above it.
+    pub fn everything(&self) -> String {
+        let mut parser = self.emulated(&self.text());
+        let screen = parser.screen_mut();
+        screen.set_scrollback(usize::MAX);
+        let above = screen.scrollback();
+        let mut rows: Vec<String> = Vec::new();
+        for offset in (1..=above).rev() {
+            screen.set_scrollback(offset);
+            rows.extend(screen.rows(0, self.columns).next());
+        }
+        screen.set_scrollback(0);
+        rows.extend(screen.rows(0, self.columns));
+        let rows: Vec<&str> = rows.iter().map(|row| row.trim_end()).collect();
+        rows.join("\n").trim_end().to_owned()
+    }
+
+    /// Waits for the program's end: its exit status, and all that a person can see or scroll back to.
+    pub fn see_it_out(mut self) -> (i32, String) {
+        let status = self.child.wait().expect("the program ends");
+        while !self.reader.is_finished() {
+            std::thread::sleep(Duration::from_millis(10));
+        }
+        (status.code().unwrap_or(-1), self.everything())
+    }
+
+    /// Ends the program.
+    pub fn close(mut self) {
+        self.child.kill().expect("the program can be ended");
+        self.child.wait().expect("the program ends");
     }
 
     pub fn type_in(&mut self, keys: &str) -> &mut Self {

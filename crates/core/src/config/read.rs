@@ -50,13 +50,30 @@ pub struct Fields<'p> {
     pub problems: &'p mut Diagnostics,
 }
 
+/// How the maps are written that people most often write as something else.
+const EXAMPLES: [(&str, &str); 5] = [
+    ("a test", "commandSuccess: npm test"),
+    ("an action", "command: npm install"),
+    ("an eval", "{name: fib, prompt: Write fib.js.}"),
+    ("an environment or experiment", "{name: default, agent: codex}"),
+    ("an MCP server", "{command: npx, args: [docs-server]}"),
+];
+
 impl<'p> Fields<'p> {
     pub fn open(node: Node, what: &'static str, problems: &'p mut Diagnostics) -> Option<Self> {
         match node.value {
             Value::Map(entries) => {
                 Some(Fields { what, place: node.place, entries, known: Vec::new(), problems })
             }
-            _ => wrong_type(node, &format!("{what} (a map of keys and values)"), problems),
+            _ => {
+                let diagnostic = unlike(&node, &format!("{what} (a map of keys and values)"));
+                let example = EXAMPLES.iter().find(|(known, _)| *known == what);
+                problems.push(match example {
+                    Some((_, example)) => diagnostic.help(format!("write it like this: `{example}`")),
+                    None => diagnostic,
+                });
+                None
+            }
         }
     }
 
@@ -206,6 +223,10 @@ pub fn command(node: Node, problems: &mut Diagnostics) -> Option<Located<String>
 pub fn boolean(node: Node, problems: &mut Diagnostics) -> Option<Located<bool>> {
     match node.value {
         Value::Bool { value, .. } => Some(Located::new(value, node.place)),
+        Value::Text(ref text) if matches!(text.as_str(), "yes" | "no" | "on" | "off") => {
+            problems.push(unlike(&node, "`true` or `false`").help("in YAML 1.2 this word is text"));
+            None
+        }
         _ => wrong_type(node, "`true` or `false`", problems),
     }
 }
@@ -289,6 +310,12 @@ fn wrong_number<T>(node: Node, expected: &str, problems: &mut Diagnostics) -> Op
 pub fn list<T>(node: Node, problems: &mut Diagnostics, read: Read<T>) -> Vec<T> {
     match node.value {
         Value::List(items) => items.into_iter().filter_map(|item| read(item, problems)).collect(),
+        Value::Map(_) | Value::Text(_) => {
+            problems.push(
+                unlike(&node, "a list").help("begin each entry with `- `, or put brackets around: `[…]`"),
+            );
+            Vec::new()
+        }
         _ => wrong_type(node, "a list", problems).unwrap_or_default(),
     }
 }
@@ -324,6 +351,12 @@ pub fn map_of<T>(
                 })
                 .collect(),
         ),
+        Value::Text(_) | Value::List(_) => {
+            problems.push(
+                unlike(&node, "a map").help("a map has a `KEY: value` in each line, or `{KEY: value}`"),
+            );
+            None
+        }
         _ => wrong_type(node, "a map", problems),
     }
 }

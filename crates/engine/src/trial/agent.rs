@@ -14,6 +14,7 @@ use super::prepare::Prepared;
 use super::process::{self, Start};
 use super::{Stop, cheat, rounded, solution};
 use crate::changes::Changes;
+use crate::credentials;
 use crate::diff;
 use crate::supervise::Ended;
 use crate::tree;
@@ -66,6 +67,7 @@ pub(super) fn run_agent(bench: &mut Bench<'_>, prepared: Prepared) -> Result<Age
     bench.log.section(&format!("agent: {}", profile.name))?;
     let Prepared { invocation, decoder, env, program, snapshot, .. } = prepared;
     let litter = litter(bench);
+    let credentials = credentials::given(&bench.context.host, profile, &env);
     let mut failed_solution = None;
     let (ended, mut reading) = match &invocation.launch {
         Launch::Nothing | Launch::LaySolution | Launch::Cheat => {
@@ -91,6 +93,12 @@ pub(super) fn run_agent(bench: &mut Bench<'_>, prepared: Prepared) -> Result<Age
     };
     let mut notes = std::mem::take(&mut reading.notes);
     notes.extend(failed_solution);
+    if let Ending::Failed(error) | Ending::Crashed(error) = &reading.ending
+        && error.kind == ErrorKind::Auth
+    {
+        // The agent's own advice (`/login`) does not help here: its home is that of the trial.
+        notes.push(credentials);
+    }
     notes.extend(restore(&bench.room.workspace)?);
     for dir in litter.iter().filter(|path| path.is_dir()) {
         tree::remove(dir)?;

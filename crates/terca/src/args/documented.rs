@@ -1,6 +1,6 @@
 //! The reference of commands is made of the commands, so that it has all of them, with all their flags.
 //!
-//! `UPDATE_DOCS=1 cargo test -p terca documented` brings it up to date.
+//! `UPDATE_DOCS=1 cargo test -p terca --bin terca documented` brings it up to date.
 
 use clap::{Arg, Command, CommandFactory};
 

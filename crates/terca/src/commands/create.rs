@@ -68,7 +68,7 @@ fn answers(args: &CreateArgs, common: &Common) -> Result<Plan, Refusal> {
         None => place(&around, USUAL_NAME).map_err(misuse)?,
     };
     if agents.is_empty() && asks {
-        screen::remark(&offer.to_string());
+        screen::remark(&offer.within(screen::columns()));
         let question = "Agents, by number or name, with commas between";
         agents = ask::for_value(question, offer.usual(), |text| offer.read(text)).ok_or_else(no_answer)?;
     } else if agents.is_empty() {

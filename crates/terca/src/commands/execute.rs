@@ -28,14 +28,15 @@ use terca_engine::trial::{Context, Keep, LayerKeys, Versions};
 use terca_engine::work::WorkDir;
 use terca_engine::{signals, supervise};
 use terca_report::github::Printed;
-use terca_report::{JsonLines, Palette, Plain, Tty, closing, failures, results_table, verdicts};
+use terca_report::{JsonLines, Palette, Plain, Tty, Whereabouts, closing, failures, results_table, verdicts};
 
 use super::export;
 use super::plan::Planned;
 use super::refusal::Refusal;
+use super::suggest::suggest;
 use super::{INTERRUPTED, MISUSE, VERSION};
 use crate::args::{Common, Format, KeepChoice, RunArgs};
-use crate::screen;
+use crate::{screen, shell};
 
 /// Everything that is needed to run trials, before there is a folder for them.
 pub(super) struct Execution<'a> {
@@ -227,6 +228,7 @@ pub(super) fn conclude(args: &RunArgs, common: &Common, done: &Done) -> u8 {
         screen::remark("");
         show(&results, &done.run_dir, common);
         after_words(args, &results);
+        suggest(args, common, done, &results);
     }
     let status = if done.finished.interrupted { INTERRUPTED } else { exit_status(&results, args.fail_under) };
     export::for_ci(&results, args, common).unwrap_or(status)
@@ -263,11 +265,12 @@ fn a_a(same: bool) -> &'static str {
 
 pub(super) fn show(results: &Results, run_dir: &Utf8Path, common: &Common) {
     let palette = Palette { colour: screen::colour(common.color, &io::stdout()) };
-    let run_dir = screen::short(run_dir);
+    let here =
+        Whereabouts { run_dir: screen::short(run_dir), terca: &shell::terca(common), room: screen::room() };
     screen::say_all(&[
         results_table(results, screen::columns(), palette),
-        failures(results, run_dir, palette),
+        failures(results, here, palette),
         verdicts(results, screen::columns(), palette),
-        closing(results, run_dir, palette),
+        closing(results, here, palette),
     ]);
 }

@@ -16,7 +16,7 @@ pub(super) fn list(common: &Common) -> Outcome {
     }
     let palette = Palette { colour: screen::colour(common.color, &std::io::stdout()) };
     let rows: Vec<RunRow> = names.into_iter().map(|name| row(&dir, name)).collect();
-    screen::say(&runs_table(&rows, &jiff::tz::TimeZone::system(), palette));
+    screen::say(&runs_table(&rows, &jiff::tz::TimeZone::system(), screen::room(), palette));
     Ok(0)
 }
 

@@ -26,6 +26,7 @@ mod resume;
 mod run;
 mod schema;
 mod show;
+mod suggest;
 mod suite_runs;
 mod validate;
 mod view;

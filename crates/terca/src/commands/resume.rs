@@ -59,7 +59,7 @@ pub(super) fn resume(args: &ResumeArgs, common: &Common) -> Outcome {
     let execution = Execution::prepare(&settings, common, &planned, host)?;
     let changes = differences(&recorded.fingerprints, &execution.fingerprints);
     may_go_on(&changes, args)?;
-    say_what_is_left(&past.state, to_run);
+    say_what_is_left(&past.state, to_run, args.errors);
     let past = has_begun.then_some(Past { state: past.state, next_sequence: past.next_sequence });
     let done = execution.carry_out(store, past)?;
     Ok(execute::conclude(&settings, common, &done))
@@ -106,8 +106,8 @@ fn may_go_on(changes: &[String], args: &ResumeArgs) -> Result<(), Refusal> {
     Err(refusal.help("undo the changes, start anew with `terca run`, or mix them with `--accept-changes`"))
 }
 
-fn say_what_is_left(state: &RunState, left: usize) {
-    let done = state.counts.finished() - state.counts.interrupted;
+fn say_what_is_left(state: &RunState, left: usize, errors_too: bool) {
+    let done = state.trials.iter().filter(|trial| !is_open(trial, errors_too)).count();
     let more = if state.spare.is_empty() { "" } else { ", then more as needed" };
     screen::remark(&format!("resuming {}: {done} done, {left} to run{more}", state.run));
 }

@@ -5,13 +5,13 @@ use std::io;
 use terca_core::proof::{exit_status, proofs};
 use terca_core::results::Results;
 use terca_engine::environment::Host;
-use terca_report::{Palette, closing, flaws, proofs_table};
+use terca_report::{Palette, Whereabouts, closing, flaws, proofs_table};
 
 use super::execute::Done;
 use super::refusal::Outcome;
 use super::{INTERRUPTED, plan, run};
 use crate::args::{Common, Format, NameArgs, RunArgs, SelectionArgs, ValidateArgs};
-use crate::screen;
+use crate::{screen, shell};
 
 pub(super) fn validate(args: &ValidateArgs, common: &Common) -> Outcome {
     let host = Host::of_this_process();
@@ -39,10 +39,11 @@ fn conclude(args: &RunArgs, common: &Common, done: &Done) -> u8 {
         let palette = Palette { colour: screen::colour(common.color, &io::stdout()) };
         screen::remark("");
         let run_dir = screen::short(&done.run_dir);
+        let here = Whereabouts { run_dir, terca: &shell::terca(common), room: screen::room() };
         screen::say_all(&[
             proofs_table(&proofs, palette),
             flaws(&proofs, run_dir, palette),
-            closing(&results, run_dir, palette),
+            closing(&results, here, palette),
         ]);
     }
     if done.finished.interrupted { INTERRUPTED } else { exit_status(&proofs) }

@@ -1,5 +1,7 @@
 //! Whether what a page shows is what was printed.
 
+use std::sync::LazyLock;
+
 use regex::Regex;
 
 /// Why not, if it is not. `…` alone on a line stands for any lines, within a line for any words.
@@ -38,9 +40,9 @@ fn pattern_of_line(line: &str) -> String {
     line.split('…').map(|words| regex::escape(words.trim())).collect::<Vec<_>>().join(".*")
 }
 
-/// A line without what differs from one time to the next: times and their ratios, dates, seeds, how wide columns are.
-fn normal(line: &str, numbers_differ: bool) -> String {
-    let always = [
+/// What differs from one time to the next: times and their ratios, dates, seeds, how wide columns are.
+static DIFFERS: LazyLock<Vec<(Regex, &str)>> = LazyLock::new(|| {
+    let all = [
         (r"\d{4}-\d\d-\d\d", "DATE"),
         (r"\b\d\d:\d\d\b", "CLOCK"),
         (r"\bseed \d+", "seed N"),
@@ -50,12 +52,18 @@ fn normal(line: &str, numbers_differ: bool) -> String {
         (r"─+", "─"),
         (r"\s+", " "),
     ];
+    all.map(|(pattern, name)| (Regex::new(pattern).unwrap(), name)).into()
+});
+
+static NUMBER: LazyLock<Regex> = LazyLock::new(|| Regex::new(r"[+−-]?\d+([.,]\d+)*").unwrap());
+
+fn normal(line: &str, numbers_differ: bool) -> String {
     let mut line = line.to_owned();
-    for (from, to) in always {
-        line = Regex::new(from).unwrap().replace_all(&line, to).into_owned();
+    for (pattern, name) in DIFFERS.iter() {
+        line = pattern.replace_all(&line, *name).into_owned();
     }
     if numbers_differ {
-        line = Regex::new(r"[+−-]?\d+([.,]\d+)*").unwrap().replace_all(&line, "N").into_owned();
+        line = NUMBER.replace_all(&line, "N").into_owned();
     }
     line.trim().to_owned()
 }

@@ -1,11 +1,10 @@
 //! Which agents a new suite may have: those on this machine come first.
 
-use std::fmt;
-
 use terca_core::agent::{self, AgentRef, Profile};
 use terca_core::prose;
 use terca_engine::doctor;
 use terca_engine::environment::Host;
+use terca_report::width::truncate;
 
 /// What is put before whoever is asked, in this order.
 pub(super) struct Offer {
@@ -18,6 +17,20 @@ enum Standing {
     Installed,
     BuiltIn,
     Missing,
+}
+
+impl Standing {
+    fn words(self, profile: &Profile) -> String {
+        match self {
+            Standing::SignedIn => "on this machine, looks signed in".to_owned(),
+            Standing::Installed => match profile.credential_variables.first() {
+                Some(name) => format!("on this machine; signs in with ${name}, among others"),
+                None => "on this machine".to_owned(),
+            },
+            Standing::BuiltIn => "built in: the evals' own solutions; needs no key".to_owned(),
+            Standing::Missing => format!("not here: {}", profile.install),
+        }
+    }
 }
 
 impl Offer {
@@ -41,6 +54,16 @@ impl Offer {
     /// The first: one that will most probably work, and `oracle` where there is none.
     pub(super) fn usual(&self) -> &'static str {
         self.entries.first().map_or("oracle", |(profile, _)| profile.name)
+    }
+
+    /// The list, each agent in one line of the screen.
+    pub(super) fn within(&self, columns: usize) -> String {
+        let entries = self.entries.iter().enumerate();
+        let lines = entries.map(|(at, (profile, standing))| {
+            let line = format!("{:>4}  {:<16} {}", at + 1, profile.name, standing.words(profile));
+            truncate(&line, columns.saturating_sub(1)).into_owned()
+        });
+        lines.collect::<Vec<String>>().join("\n")
     }
 
     /// Numbers of the list, or names.
@@ -71,23 +94,5 @@ pub(super) fn find(name: &str) -> Result<AgentRef, String> {
             Some(meant) => format!("{name}: no such agent\nhelp: did you mean `{meant}`?"),
             None => format!("{name}: no such agent\nhelp: there are {}", prose::quoted_list(&known, "and")),
         }),
-    }
-}
-
-impl fmt::Display for Offer {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        for (number, (profile, standing)) in self.entries.iter().enumerate() {
-            let words = match standing {
-                Standing::SignedIn => "on this machine, looks signed in".to_owned(),
-                Standing::Installed => match profile.credential_variables.first() {
-                    Some(name) => format!("on this machine; signs in with ${name}, among others"),
-                    None => "on this machine".to_owned(),
-                },
-                Standing::BuiltIn => "built in: the evals' own solutions; needs no key".to_owned(),
-                Standing::Missing => format!("not here: {}", profile.install),
-            };
-            writeln!(f, "{:>4}  {:<16} {words}", number + 1, profile.name)?;
-        }
-        Ok(())
     }
 }
