@@ -1,5 +1,6 @@
 //! The command line. Only what works is here.
 
+pub mod colour;
 mod compare;
 #[cfg(test)]
 mod documented;
@@ -14,12 +15,13 @@ use std::ffi::OsString;
 use camino::Utf8PathBuf;
 use clap::error::ErrorKind;
 use clap::parser::ValueSource;
-use clap::{ArgMatches, Args, CommandFactory, FromArgMatches, Parser, Subcommand, ValueEnum};
+use clap::{ArgMatches, Args, CommandFactory, FromArgMatches, Parser, Subcommand};
 
 use terca_core::explain::Code;
 
 use crate::screen;
 
+pub use colour::Colour;
 pub use compare::*;
 pub use help::*;
 pub use past::*;
@@ -142,13 +144,6 @@ pub struct Common {
     /// When to use colour (also: NO_COLOR)
     #[arg(long, value_enum, default_value_t = Colour::Auto, value_name = "WHEN", global = true)]
     pub color: Colour,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub enum Colour {
-    Auto,
-    Always,
-    Never,
 }
 
 impl RunArgs {

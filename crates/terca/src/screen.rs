@@ -13,7 +13,7 @@ use terca_report::Palette;
 use terca_report::github::{Defused, Printed, defused};
 use terca_report::layout::Room;
 
-use crate::args::Colour;
+use crate::args::colour::Colour;
 
 /// Whether to colour what is written to a stream.
 pub fn colour(choice: Colour, stream: &impl IsTerminal) -> bool {
