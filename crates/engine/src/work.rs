@@ -23,21 +23,17 @@ pub struct WorkDir {
 
 impl WorkDir {
     pub fn create(chosen: Option<&str>) -> io::Result<Self> {
-        let parent = match chosen.filter(|dir| !dir.is_empty()) {
-            Some(dir) => {
-                let named = |error: io::Error| {
-                    io::Error::new(error.kind(), format!("{dir} (TERCA_WORK_DIR) cannot be made: {error}"))
-                };
-                std::fs::create_dir_all(dir).map_err(named)?;
-                Utf8PathBuf::from_path_buf(std::fs::canonicalize(dir).map_err(named)?)
-                    .map_err(|_| io::Error::other("the work directory is not UTF-8"))?
-            }
-            None => private_parent()?,
-        };
+        let parent = parent(chosen)?;
         nothing_to_read_above(&parent)?;
         stale::remove_all(&parent);
         WorkDir::in_parent(&parent)
             .map_err(|error| io::Error::new(error.kind(), format!("{parent}: {error}")))
+    }
+
+    /// Removes what dead runs have left, for whoever needs no directory of its own.
+    pub fn remove_stale(chosen: Option<&str>) -> io::Result<()> {
+        stale::remove_all(&parent(chosen)?);
+        Ok(())
     }
 
     fn in_parent(parent: &Utf8Path) -> io::Result<Self> {
@@ -58,6 +54,17 @@ impl WorkDir {
         nothing_to_read_above(&self.path)?;
         room_at(self.path.join(format!("{trial}-{:016x}", fastrand::u64(..))))
     }
+}
+
+/// Where all runs have their directories.
+fn parent(chosen: Option<&str>) -> io::Result<Utf8PathBuf> {
+    let Some(dir) = chosen.filter(|dir| !dir.is_empty()) else { return private_parent() };
+    let named = |error: io::Error| {
+        io::Error::new(error.kind(), format!("{dir} (TERCA_WORK_DIR) cannot be made: {error}"))
+    };
+    std::fs::create_dir_all(dir).map_err(named)?;
+    Utf8PathBuf::from_path_buf(std::fs::canonicalize(dir).map_err(named)?)
+        .map_err(|_| io::Error::other("the work directory is not UTF-8"))
 }
 
 fn room_at(root: Utf8PathBuf) -> io::Result<Room> {

@@ -4,6 +4,7 @@
 
 mod common;
 
+use std::os::unix::fs::PermissionsExt;
 use std::time::{Duration, Instant};
 
 use common::project;
@@ -81,6 +82,19 @@ fn assert_complete(project: &Project, trials: usize) {
     let mut ends = ends(project);
     ends.sort_unstable();
     assert_eq!(ends, (1..=trials as u64).collect::<Vec<_>>(), "every trial has one end");
+    project.assert_nothing_left();
+}
+
+/// Killed after its last word and before its end, a run has nothing left to do and a directory that nobody needs.
+#[test]
+fn what_a_finished_run_has_left_behind_is_removed() {
+    let project = suite(1);
+    project.terca(&[]).expect_status(0);
+    let left = project.work_dir().join("run-0badcafe");
+    std::fs::create_dir_all(left.join("1/workspace")).unwrap();
+    std::fs::set_permissions(&left, std::fs::Permissions::from_mode(0o700)).unwrap();
+    let outcome = resume(&project, &[]).expect_status(0);
+    assert!(outcome.stderr.contains("nothing is left to run"), "{}", outcome.stderr);
     project.assert_nothing_left();
 }
 

@@ -14,6 +14,7 @@ use terca_engine::environment::Host;
 use terca_engine::runs;
 use terca_engine::scheduler::Past;
 use terca_engine::store::Store;
+use terca_engine::work::WorkDir;
 
 use super::execute::{self, Execution};
 use super::export;
@@ -52,6 +53,9 @@ pub(super) fn resume(args: &ResumeArgs, common: &Common) -> Outcome {
         // A run that died after its last trial has yet to say that it is over.
         let is_over = past.state.status == RunStatus::Complete;
         if is_over && to_run == 0 && rounds::next(&past.state).is_none() {
+            // It may have died even later, between its last word and its end. That nothing could be removed is no
+            // trouble of a run that is over.
+            let _ = WorkDir::remove_stale(host.get("TERCA_WORK_DIR"));
             let status = nothing_left(&past, &settings, args);
             return Ok(export::for_ci(&past.results(), &settings, common).unwrap_or(status));
         }
