@@ -67,7 +67,7 @@ fn a_terminal_that_wants_no_colour_gets_none() {
 
 /// Whether there is an escape sequence that ends in `m`; others move the cursor.
 fn is_coloured(screen: &str) -> bool {
-    let ends = |sequence: &str| sequence.chars().find(|c| c.is_ascii_alphabetic());
+    let ends = |sequence: &str| sequence.chars().find(char::is_ascii_alphabetic);
     screen.split("\x1b[").skip(1).any(|sequence| ends(sequence) == Some('m'))
 }
 
