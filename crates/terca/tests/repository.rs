@@ -42,6 +42,25 @@ fn assert_names_packages(words: &[&str]) {
     }
 }
 
+/// The README begins with `cargo run`, and there are other programs in the workspace.
+#[test]
+fn cargo_run_is_terca() {
+    assert!(read("README.md").contains("\ncargo run --release -- -C examples/quickstart"));
+    let metadata = std::process::Command::new(env!("CARGO"))
+        .args(["metadata", "--no-deps", "--offline", "--format-version", "1"])
+        .current_dir(root())
+        .output()
+        .unwrap();
+    let metadata: Value = serde_json::from_slice(&metadata.stdout).unwrap();
+    let is_default =
+        |package: &&Value| metadata["workspace_default_members"].as_array().unwrap().contains(&package["id"]);
+    let packages = metadata["packages"].as_array().unwrap().iter().filter(is_default);
+    let targets = packages.flat_map(|package| package["targets"].as_array().unwrap());
+    let programs: Vec<&Value> =
+        targets.filter(|target| target["kind"][0] == "bin").map(|target| &target["name"]).collect();
+    assert_eq!(programs, ["terca"]);
+}
+
 #[test]
 fn the_recipes_run_what_there_is() {
     let justfile = read("justfile");
