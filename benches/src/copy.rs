@@ -25,7 +25,10 @@ pub fn measure(place: &Place, table: &mut Table) -> io::Result<()> {
 }
 
 fn measure_size(place: &Place, table: &mut Table, files: usize) -> io::Result<()> {
-    let (full, empty) = (suite(place, &format!("full-{files}"), files)?, suite(place, "empty", 0)?);
+    let (full, empty) = (
+        suite(place, &format!("full-{files}"), files)?,
+        suite(place, "empty", 0)?,
+    );
     let (mut with, mut without, mut by_cp) = (Vec::new(), Vec::new(), Vec::new());
     for _ in 0..place.repeats(6) {
         with.push(run(place, &full)?);
@@ -35,7 +38,11 @@ fn measure_size(place: &Place, table: &mut Table, files: usize) -> io::Result<()
     let (with, without, by_cp) = (least(&with)?, least(&without)?, least(&by_cp)?);
     let what = format!("{TRIALS} × 2 copies of {files} files, and looking for changes");
     for (kind, most, figure) in [
-        ("wall", 3.0, (|cost: &Cost| cost.wall) as fn(&Cost) -> Duration),
+        (
+            "wall",
+            3.0,
+            (|cost: &Cost| cost.wall) as fn(&Cost) -> Duration,
+        ),
         ("CPU", 3.0, |cost: &Cost| cost.cpu),
     ] {
         let copies = figure(&with).saturating_sub(figure(&without));
@@ -55,7 +62,10 @@ fn suite(place: &Place, name: &str, files: usize) -> io::Result<camino::Utf8Path
     for index in 0..files {
         let dir = suite.join(format!("_base/src/part{:02}", index % 40));
         fs_err::create_dir_all(&dir)?;
-        fs_err::write(dir.join(format!("file{index}.txt")), format!("line of text {index}\n").repeat(100))?;
+        fs_err::write(
+            dir.join(format!("file{index}.txt")),
+            format!("line of text {index}\n").repeat(100),
+        )?;
     }
     fs_err::write(
         suite.join("terca.yaml"),
@@ -73,9 +83,13 @@ fn run(place: &Place, suite: &Utf8Path) -> io::Result<Cost> {
 /// The same number of copies; the second of each pair is removed, as the copy that is graded is.
 fn copy(place: &Place, base: &Utf8Path) -> io::Result<Cost> {
     let out = place.dir("copies")?;
-    let script =
-        "for n in $(seq \"$1\"); do cp -a \"$0\" one$n && cp -a one$n two && rm -r two || exit 1; done";
+    let script = "for n in $(seq \"$1\"); do cp -a \"$0\" one$n && cp -a one$n two && rm -r two || exit 1; done";
     let mut command = Command::new("/bin/sh");
-    command.args(["-c", script]).arg(base).arg(TRIALS).current_dir(&out).stdin(Stdio::null());
+    command
+        .args(["-c", script])
+        .arg(base)
+        .arg(TRIALS)
+        .current_dir(&out)
+        .stdin(Stdio::null());
     cost_of(&mut command)
 }

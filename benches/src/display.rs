@@ -23,12 +23,25 @@ pub fn measure(place: &Place, table: &mut Table) -> io::Result<()> {
     share(place, table, &what, &talking, 64)?;
     let nothing = trials::suite(place)?;
     let count = if place.quick { 300 } else { 1000 };
-    share(place, table, &format!("live display: {count} no-op trials, 64 at once"), &nothing, count)
+    share(
+        place,
+        table,
+        &format!("live display: {count} no-op trials, 64 at once"),
+        &nothing,
+        count,
+    )
 }
 
-fn share(place: &Place, table: &mut Table, what: &str, suite: &Utf8Path, trials: usize) -> io::Result<()> {
+fn share(
+    place: &Place,
+    table: &mut Table,
+    what: &str,
+    suite: &Utf8Path,
+    trials: usize,
+) -> io::Result<()> {
     let trials = trials.to_string();
-    let args = |format: &'static str| ["-n", &trials, "-c", "64", "--format", format].map(str::to_owned);
+    let args =
+        |format: &'static str| ["-n", &trials, "-c", "64", "--format", format].map(str::to_owned);
     let (with, without) = side_by_side(
         place.repeats(4),
         || {
@@ -47,7 +60,12 @@ fn share(place: &Place, table: &mut Table, what: &str, suite: &Utf8Path, trials:
         figure: 100.0 * spent.as_secs_f64() / with.wall.as_secs_f64(),
         unit: " %",
         target: Target::AtMost(3.0),
-        detail: format!("{} − {} in {}", time(with.own_cpu), time(without.own_cpu), time(with.wall)),
+        detail: format!(
+            "{} − {} in {}",
+            time(with.own_cpu),
+            time(without.own_cpu),
+            time(with.wall)
+        ),
     })
 }
 
@@ -73,7 +91,11 @@ fn in_terminal(place: &Place, suite: &Utf8Path, args: &[String; 6]) -> io::Resul
         while screen.read(&mut seen).is_ok_and(|length| length > 0) {}
     });
     let mut command = place.terca(suite, &args.each_ref().map(String::as_str))?;
-    let cost = cost_of(command.env("TERM", "xterm-256color").stderr(Stdio::from(theirs)));
+    let cost = cost_of(
+        command
+            .env("TERM", "xterm-256color")
+            .stderr(Stdio::from(theirs)),
+    );
     // The last handle of the terminal's other end goes with it, which ends the watcher.
     drop(command);
     let _ = watcher.join();
@@ -85,8 +107,19 @@ fn open_terminal() -> io::Result<(OwnedFd, OwnedFd)> {
     grantpt(&ours)?;
     unlockpt(&ours)?;
     let name = ptsname(&ours, Vec::new())?;
-    let theirs =
-        rustix::fs::open(name.as_c_str(), OFlags::RDWR | OFlags::NOCTTY | OFlags::CLOEXEC, Mode::empty())?;
-    tcsetwinsize(&theirs, Winsize { ws_row: 50, ws_col: 160, ws_xpixel: 0, ws_ypixel: 0 })?;
+    let theirs = rustix::fs::open(
+        name.as_c_str(),
+        OFlags::RDWR | OFlags::NOCTTY | OFlags::CLOEXEC,
+        Mode::empty(),
+    )?;
+    tcsetwinsize(
+        &theirs,
+        Winsize {
+            ws_row: 50,
+            ws_col: 160,
+            ws_xpixel: 0,
+            ws_ypixel: 0,
+        },
+    )?;
     Ok((ours, theirs))
 }

@@ -57,5 +57,9 @@ fn main() -> io::Result<ExitCode> {
             Bench::Display => display::measure(&place, &mut table)?,
         }
     }
-    Ok(if args.check && table.is_missed() { ExitCode::FAILURE } else { ExitCode::SUCCESS })
+    Ok(if args.check && table.is_missed() {
+        ExitCode::FAILURE
+    } else {
+        ExitCode::SUCCESS
+    })
 }

@@ -18,11 +18,20 @@ impl Place {
     pub fn new(quick: bool) -> io::Result<Self> {
         build()?;
         let own = Utf8PathBuf::from_path_buf(std::env::current_exe()?);
-        let programs = own.ok().and_then(|path| path.parent().map(Utf8Path::to_owned));
-        let programs = programs.ok_or_else(|| io::Error::other("this program's path is not UTF-8"))?;
+        let programs = own
+            .ok()
+            .and_then(|path| path.parent().map(Utf8Path::to_owned));
+        let programs =
+            programs.ok_or_else(|| io::Error::other("this program's path is not UTF-8"))?;
         // Beside Terca's own work directories: the same file system, so that moving is moving for both.
-        let guard = tempfile::Builder::new().prefix("terca-benches-").tempdir_in("/var/tmp")?;
-        let place = Place { guard, programs, quick };
+        let guard = tempfile::Builder::new()
+            .prefix("terca-benches-")
+            .tempdir_in("/var/tmp")?;
+        let place = Place {
+            guard,
+            programs,
+            quick,
+        };
         for dir in ["home", "work"] {
             fs_err::create_dir(place.root()?.join(dir))?;
         }
@@ -30,7 +39,8 @@ impl Place {
     }
 
     fn root(&self) -> io::Result<&Utf8Path> {
-        Utf8Path::from_path(self.guard.path()).ok_or_else(|| io::Error::other("a path that is not UTF-8"))
+        Utf8Path::from_path(self.guard.path())
+            .ok_or_else(|| io::Error::other("a path that is not UTF-8"))
     }
 
     /// A directory of this name that is new and empty.
@@ -42,7 +52,11 @@ impl Place {
     }
 
     pub fn clear(&self, dir: &Utf8Path) -> io::Result<()> {
-        if dir.exists() { fs_err::remove_dir_all(dir) } else { Ok(()) }
+        if dir.exists() {
+            fs_err::remove_dir_all(dir)
+        } else {
+            Ok(())
+        }
     }
 
     pub fn program(&self, name: &str) -> Utf8PathBuf {
@@ -74,8 +88,21 @@ impl Place {
 fn build() -> io::Result<()> {
     let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
     let mut command = Command::new(cargo);
-    command.args(["build", "--quiet", "--release", "--bins", "-p", "terca", "-p", "terca-benches"]);
+    command.args([
+        "build",
+        "--quiet",
+        "--release",
+        "--bins",
+        "-p",
+        "terca",
+        "-p",
+        "terca-benches",
+    ]);
     command.current_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/.."));
     let status = command.stdin(Stdio::null()).status()?;
-    if status.success() { Ok(()) } else { Err(io::Error::other("terca could not be built")) }
+    if status.success() {
+        Ok(())
+    } else {
+        Err(io::Error::other("terca could not be built"))
+    }
 }

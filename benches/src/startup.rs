@@ -26,7 +26,13 @@ pub fn measure(place: &Place, table: &mut Table) -> io::Result<()> {
 
 fn start(place: &Place, program: &str, args: &[&str]) -> io::Result<Cost> {
     let mut command = Command::new(place.program(program));
-    cost_of(command.args(args).env_clear().stdin(Stdio::null()).stdout(Stdio::null()))
+    cost_of(
+        command
+            .args(args)
+            .env_clear()
+            .stdin(Stdio::null())
+            .stdout(Stdio::null()),
+    )
 }
 
 /// Of something that takes a millisecond, the middle says more than the least.

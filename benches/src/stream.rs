@@ -42,7 +42,10 @@ enum Kind {
 
 fn write_stream(path: &Utf8Path, size: usize, kind: Kind) -> io::Result<()> {
     let (length, head) = match kind {
-        Kind::Pieces => (200, r#"{"type":"message","role":"assistant","delta":true,"content":""#),
+        Kind::Pieces => (
+            200,
+            r#"{"type":"message","role":"assistant","delta":true,"content":""#,
+        ),
         Kind::Results(length) => (
             length,
             r#"{"type":"tool_result","tool_id":"shell-1763114400000-1","status":"success","output":""#,
@@ -76,8 +79,9 @@ fn compare(place: &Place, dir: &Utf8Path, stream: &Utf8Path) -> io::Result<(Cost
     fs_err::create_dir_all(&bin)?;
     fs_err::create_dir_all(&suite)?;
     // Stands in for Gemini CLI, so that a real decoder reads what it prints.
-    let script =
-        format!("#!/bin/sh\n[ \"$1\" = --version ] && {{ echo 0.61.0; exit 0; }}\nexec cat '{stream}'\n");
+    let script = format!(
+        "#!/bin/sh\n[ \"$1\" = --version ] && {{ echo 0.61.0; exit 0; }}\nexec cat '{stream}'\n"
+    );
     fs_err::write(&program, script)?;
     fs_err::set_permissions(&program, std::fs::Permissions::from_mode(0o755))?;
     fs_err::write(
@@ -91,7 +95,11 @@ fn compare(place: &Place, dir: &Utf8Path, stream: &Utf8Path) -> io::Result<(Cost
             place.clear(&suite.join(".terca"))?;
             let mut terca = place.terca(&suite, &["--format", "plain"])?;
             // A key, as every real session has one: what is written is searched for it.
-            cost_of(terca.env("PATH", &path).env("GEMINI_API_KEY", "AIzaSyD-a-key-that-is-not-one"))
+            cost_of(
+                terca
+                    .env("PATH", &path)
+                    .env("GEMINI_API_KEY", "AIzaSyD-a-key-that-is-not-one"),
+            )
         },
         || cat(dir, stream),
     )
@@ -100,7 +108,12 @@ fn compare(place: &Place, dir: &Utf8Path, stream: &Utf8Path) -> io::Result<(Cost
 fn cat(dir: &Utf8Path, stream: &Utf8Path) -> io::Result<Cost> {
     let copy: Utf8PathBuf = dir.join("copy");
     let out = fs_err::File::create(&copy)?;
-    let cost = cost_of(Command::new("cat").arg(stream).stdin(Stdio::null()).stdout(out.into_parts().0));
+    let cost = cost_of(
+        Command::new("cat")
+            .arg(stream)
+            .stdin(Stdio::null())
+            .stdout(out.into_parts().0),
+    );
     fs_err::remove_file(copy)?;
     cost
 }

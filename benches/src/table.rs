@@ -46,7 +46,11 @@ impl fmt::Display for Row {
             _ if self.is_missed() => "missed",
             _ => "ok",
         };
-        write!(formatter, "{:<52} {figure:>12} {target:>12}  {verdict:<7} {}", self.what, self.detail)
+        write!(
+            formatter,
+            "{:<52} {figure:>12} {target:>12}  {verdict:<7} {}",
+            self.what, self.detail
+        )
     }
 }
 
@@ -58,7 +62,13 @@ pub struct Table {
 
 impl Table {
     pub fn new() -> io::Result<Self> {
-        writeln!(io::stdout(), "{:<52} {:>12} {:>12}", "what", "figure", "target")?;
+        writeln!(
+            io::stdout(),
+            "{:<52} {:>12} {:>12}",
+            "what",
+            "figure",
+            "target"
+        )?;
         Ok(Table::default())
     }
 
@@ -76,7 +86,11 @@ impl Table {
 /// `12.3 ms`, `4.56 s`.
 pub fn time(duration: Duration) -> String {
     let seconds = duration.as_secs_f64();
-    if seconds < 1.0 { format!("{:.1} ms", seconds * 1000.0) } else { format!("{seconds:.2} s") }
+    if seconds < 1.0 {
+        format!("{:.1} ms", seconds * 1000.0)
+    } else {
+        format!("{seconds:.2} s")
+    }
 }
 
 pub fn mib(bytes: u64) -> f64 {

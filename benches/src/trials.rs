@@ -11,11 +11,21 @@ use crate::place::Place;
 use crate::table::{Row, Table, Target, mib, time};
 
 pub fn measure(place: &Place, table: &mut Table) -> io::Result<()> {
-    let (few, many) = if place.quick { (200, 1000) } else { (1000, 5000) };
+    let (few, many) = if place.quick {
+        (200, 1000)
+    } else {
+        (1000, 5000)
+    };
     let suite = suite(place)?;
     for concurrency in [2, 8, 64] {
         // Promised for 2 and 8; with 64 at once the processes themselves get in each other's way.
-        let promised = |most| if concurrency < 64 { Target::AtMost(most) } else { Target::None };
+        let promised = |most| {
+            if concurrency < 64 {
+                Target::AtMost(most)
+            } else {
+                Target::None
+            }
+        };
         let at_few = compare(place, &suite, few, concurrency, place.repeats(5))?;
         rows(table, at_few, few, concurrency, promised)?;
         let at_many = compare(place, &suite, many, concurrency, place.repeats(2))?;
@@ -29,7 +39,11 @@ pub fn measure(place: &Place, table: &mut Table) -> io::Result<()> {
 pub fn suite(place: &Place) -> io::Result<Utf8PathBuf> {
     let suite = place.dir("trials")?;
     fs_err::create_dir_all(suite.join("_base/src"))?;
-    for (file, size) in [("README.md", 300), ("package.json", 400), ("src/main.js", 2000)] {
+    for (file, size) in [
+        ("README.md", 300),
+        ("package.json", 400),
+        ("src/main.js", 2000),
+    ] {
         fs_err::write(suite.join("_base").join(file), "x".repeat(size))?;
     }
     fs_err::write(
@@ -52,12 +66,19 @@ fn compare(
         repeats,
         || {
             place.clear(&suite.join(".terca"))?;
-            cost_of(&mut place.terca(suite, &["-n", &trials, "-c", &concurrency, "--format", "plain"])?)
+            cost_of(&mut place.terca(
+                suite,
+                &["-n", &trials, "-c", &concurrency, "--format", "plain"],
+            )?)
         },
         || {
             let out = place.dir("minimal")?;
             let mut command = Command::new(place.program("bench-minimal"));
-            command.arg(suite.join("_base")).arg(&out).args([&trials, &concurrency]).stdin(Stdio::null());
+            command
+                .arg(suite.join("_base"))
+                .arg(&out)
+                .args([&trials, &concurrency])
+                .stdin(Stdio::null());
             let cost = cost_of(&mut command);
             place.clear(&out)?;
             cost
@@ -72,11 +93,14 @@ fn rows(
     concurrency: usize,
     promised: impl Fn(f64) -> Target,
 ) -> io::Result<()> {
-    for (what, one, other, most) in
-        [("wall", terca.wall, minimal.wall, 3.0), ("CPU", terca.cpu, minimal.cpu, 4.0)]
-    {
+    for (what, one, other, most) in [
+        ("wall", terca.wall, minimal.wall, 3.0),
+        ("CPU", terca.cpu, minimal.cpu, 4.0),
+    ] {
         table.add(&Row {
-            what: format!("{trials} no-op trials, {concurrency} at once: {what} / the least program's"),
+            what: format!(
+                "{trials} no-op trials, {concurrency} at once: {what} / the least program's"
+            ),
             figure: ratio(one, other),
             unit: " ×",
             target: promised(most),
@@ -98,7 +122,8 @@ fn growth(
     (many_cost, many): (Cost, usize),
     concurrency: usize,
 ) -> io::Result<()> {
-    let what = |figure: &str| format!("{many} trials / {few} trials, {concurrency} at once: {figure}");
+    let what =
+        |figure: &str| format!("{many} trials / {few} trials, {concurrency} at once: {figure}");
     table.add(&Row {
         what: what("wall"),
         figure: ratio(many_cost.wall, few_cost.wall),

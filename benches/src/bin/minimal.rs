@@ -13,7 +13,9 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 fn main() -> io::Result<()> {
     let args: Vec<String> = std::env::args().skip(1).collect();
     let [base, out, trials, concurrency] = args.as_slice() else {
-        return Err(io::Error::other("usage: bench-minimal BASE OUT TRIALS CONCURRENCY"));
+        return Err(io::Error::other(
+            "usage: bench-minimal BASE OUT TRIALS CONCURRENCY",
+        ));
     };
     let (base, out) = (PathBuf::from(base), PathBuf::from(out));
     let number = |text: &str| text.parse::<usize>().map_err(io::Error::other);
@@ -30,9 +32,11 @@ fn main() -> io::Result<()> {
             }
         };
         let threads: Vec<_> = (0..concurrency).map(|_| scope.spawn(work)).collect();
-        threads
-            .into_iter()
-            .try_for_each(|thread| thread.join().unwrap_or_else(|_| Err(io::Error::other("a thread broke"))))
+        threads.into_iter().try_for_each(|thread| {
+            thread
+                .join()
+                .unwrap_or_else(|_| Err(io::Error::other("a thread broke")))
+        })
     })
 }
 
@@ -58,7 +62,11 @@ fn shell(dir: &Path, log: &Path) -> io::Result<()> {
         .stderr(output.try_clone()?)
         .stdout(output)
         .status()?;
-    if status.success() { Ok(()) } else { Err(io::Error::other("`true` failed")) }
+    if status.success() {
+        Ok(())
+    } else {
+        Err(io::Error::other("`true` failed"))
+    }
 }
 
 fn copy_tree(from: &Path, to: &Path) -> io::Result<()> {

@@ -25,15 +25,23 @@ pub(crate) fn shell_command(arguments: &Map<String, Value>) -> Option<String> {
     if PATHS.iter().any(|key| arguments.contains_key(*key)) {
         return None;
     }
-    COMMANDS.iter().find_map(|key| arguments.get(*key)).and_then(words).filter(|command| !command.is_empty())
+    COMMANDS
+        .iter()
+        .find_map(|key| arguments.get(*key))
+        .and_then(words)
+        .filter(|command| !command.is_empty())
 }
 
 /// The argument that tells most: the command, the file, what is looked for, or the first text there is.
 pub(crate) fn main_argument(input: &Value) -> String {
-    let Some(arguments) = input.as_object() else { return String::new() };
+    let Some(arguments) = input.as_object() else {
+        return String::new();
+    };
     let known = || COMMANDS.iter().chain(&PATHS).chain(&SUBJECTS);
     let told = known().find_map(|key| arguments.get(*key).and_then(words));
-    let told = told.or_else(|| changed(arguments)).or_else(|| arguments.values().find_map(words));
+    let told = told
+        .or_else(|| changed(arguments))
+        .or_else(|| arguments.values().find_map(words));
     told.as_deref().map(first_line).unwrap_or_default()
 }
 
@@ -43,7 +51,9 @@ fn words(value: &Value) -> Option<String> {
         Value::String(text) => Some(text.clone()),
         Value::Array(items) => {
             let items: Option<Vec<&str>> = items.iter().map(Value::as_str).collect();
-            items.filter(|items| !items.is_empty()).map(|items| items.join(" "))
+            items
+                .filter(|items| !items.is_empty())
+                .map(|items| items.join(" "))
         }
         _ => None,
     }
@@ -52,6 +62,9 @@ fn words(value: &Value) -> Option<String> {
 /// The files of a change that comes as a list of them.
 fn changed(arguments: &Map<String, Value>) -> Option<String> {
     let changes = arguments.get("changes")?.as_array()?;
-    let paths: Vec<&str> = changes.iter().filter_map(|change| change.get("path")?.as_str()).collect();
+    let paths: Vec<&str> = changes
+        .iter()
+        .filter_map(|change| change.get("path")?.as_str())
+        .collect();
     (!paths.is_empty()).then(|| paths.join(" "))
 }

@@ -49,18 +49,29 @@ impl Diagnostic {
     }
 
     pub fn warning(code: Code, message: impl Into<String>) -> Self {
-        Diagnostic { severity: Severity::Warning, ..Diagnostic::error(code, message) }
+        Diagnostic {
+            severity: Severity::Warning,
+            ..Diagnostic::error(code, message)
+        }
     }
 
     /// The place that is wrong, and what was expected there.
     pub fn at(mut self, place: Place, text: impl Into<String>) -> Self {
-        self.labels.push(Label { place, text: text.into(), primary: true });
+        self.labels.push(Label {
+            place,
+            text: text.into(),
+            primary: true,
+        });
         self
     }
 
     /// Another place that explains the first.
     pub fn beside(mut self, place: Place, text: impl Into<String>) -> Self {
-        self.labels.push(Label { place, text: text.into(), primary: false });
+        self.labels.push(Label {
+            place,
+            text: text.into(),
+            primary: false,
+        });
         self
     }
 
@@ -100,7 +111,8 @@ impl Diagnostics {
 
     /// Takes back what was said about a place.
     pub(crate) fn retract(&mut self, message: &str, place: Place) {
-        self.list.retain(|d| d.message != message || d.labels.first().is_none_or(|l| l.place != place));
+        self.list
+            .retain(|d| d.message != message || d.labels.first().is_none_or(|l| l.place != place));
     }
 
     pub fn iter(&self) -> impl Iterator<Item = &Diagnostic> {
@@ -108,7 +120,10 @@ impl Diagnostics {
     }
 
     pub fn error_count(&self) -> usize {
-        self.list.iter().filter(|d| d.severity == Severity::Error).count()
+        self.list
+            .iter()
+            .filter(|d| d.severity == Severity::Error)
+            .count()
     }
 
     pub fn has_errors(&self) -> bool {
@@ -117,7 +132,12 @@ impl Diagnostics {
 
     /// The codes that are there, each once, in the order of the report, those of errors first.
     pub fn codes(&self) -> Vec<Code> {
-        let of = |severity| self.list.iter().filter(move |d| d.severity == severity).map(|d| d.code);
+        let of = |severity| {
+            self.list
+                .iter()
+                .filter(move |d| d.severity == severity)
+                .map(|d| d.code)
+        };
         let mut codes: Vec<Code> = Vec::new();
         for code in of(Severity::Error).chain(of(Severity::Warning)) {
             if !codes.contains(&code) {
@@ -129,14 +149,24 @@ impl Diagnostics {
 
     /// File by file, in the order of the text, warnings among the errors. What is said twice is said once.
     pub fn sort(&mut self) {
-        let place = |d: &Diagnostic| d.labels.first().map(|l| (l.place.file, l.place.start, l.place.end));
+        let place = |d: &Diagnostic| {
+            d.labels
+                .first()
+                .map(|l| (l.place.file, l.place.start, l.place.end))
+        };
         let mut said = HashSet::new();
-        self.list.retain(|d| said.insert((d.message.clone(), place(d))));
-        self.list.sort_by_key(|d| place(d).map(|(file, start, _)| (file, start)));
+        self.list
+            .retain(|d| said.insert((d.message.clone(), place(d))));
+        self.list
+            .sort_by_key(|d| place(d).map(|(file, start, _)| (file, start)));
     }
 
     pub fn render(&self, sources: &Sources, style: Style) -> String {
-        let rendered: Vec<String> = self.list.iter().map(|d| render(d, sources, style)).collect();
+        let rendered: Vec<String> = self
+            .list
+            .iter()
+            .map(|d| render(d, sources, style))
+            .collect();
         rendered.join("\n\n")
     }
 }
@@ -149,7 +179,10 @@ pub struct Style {
 }
 
 impl Style {
-    pub const PLAIN: Style = Style { colour: false, width: 140 };
+    pub const PLAIN: Style = Style {
+        colour: false,
+        width: 140,
+    };
 }
 
 fn render(diagnostic: &Diagnostic, sources: &Sources, style: Style) -> String {
@@ -157,10 +190,14 @@ fn render(diagnostic: &Diagnostic, sources: &Sources, style: Style) -> String {
         Severity::Error => Level::ERROR,
         Severity::Warning => Level::WARNING,
     };
-    let title = level.primary_title(diagnostic.message.as_str()).id(diagnostic.code.word());
+    let title = level
+        .primary_title(diagnostic.message.as_str())
+        .id(diagnostic.code.word());
     let mut group = Group::with_title(title);
     for (index, label) in diagnostic.labels.iter().enumerate() {
-        let same_file_before = diagnostic.labels[..index].iter().any(|l| l.place.file == label.place.file);
+        let same_file_before = diagnostic.labels[..index]
+            .iter()
+            .any(|l| l.place.file == label.place.file);
         if !same_file_before {
             group = group.element(snippet(diagnostic, label.place, sources));
         }
@@ -171,8 +208,15 @@ fn render(diagnostic: &Diagnostic, sources: &Sources, style: Style) -> String {
     for help in &diagnostic.help {
         group = group.element(Level::HELP.message(help.as_str()));
     }
-    let renderer = if style.colour { Renderer::styled() } else { Renderer::plain() };
-    renderer.decor_style(DecorStyle::Ascii).term_width(style.width).render(&[group])
+    let renderer = if style.colour {
+        Renderer::styled()
+    } else {
+        Renderer::plain()
+    };
+    renderer
+        .decor_style(DecorStyle::Ascii)
+        .term_width(style.width)
+        .render(&[group])
 }
 
 /// One file's lines with every marker of the diagnostic that lies in it.
@@ -182,12 +226,26 @@ fn snippet<'a>(
     sources: &'a Sources,
 ) -> Snippet<'a, annotate_snippets::Annotation<'a>> {
     let file = sources.get(of.file);
-    let markers = diagnostic.labels.iter().filter(|l| l.place.file == of.file).map(|label| {
-        let kind = if label.primary { AnnotationKind::Primary } else { AnnotationKind::Context };
-        let marker = kind.span(sources.first_line(label.place));
-        if label.text.is_empty() { marker } else { marker.label(label.text.as_str()) }
-    });
-    Snippet::source(file.text.as_str()).path(file.label.as_str()).annotations(markers)
+    let markers = diagnostic
+        .labels
+        .iter()
+        .filter(|l| l.place.file == of.file)
+        .map(|label| {
+            let kind = if label.primary {
+                AnnotationKind::Primary
+            } else {
+                AnnotationKind::Context
+            };
+            let marker = kind.span(sources.first_line(label.place));
+            if label.text.is_empty() {
+                marker
+            } else {
+                marker.label(label.text.as_str())
+            }
+        });
+    Snippet::source(file.text.as_str())
+        .path(file.label.as_str())
+        .annotations(markers)
 }
 
 #[cfg(test)]
@@ -201,7 +259,14 @@ mod tests {
         let mut all = Diagnostics::default();
         all.push(
             Diagnostic::error(Code::UnknownKey, "unknown key `promt`")
-                .at(Place { file, start: 8, end: 13 }, "not a key of an eval")
+                .at(
+                    Place {
+                        file,
+                        start: 8,
+                        end: 13,
+                    },
+                    "not a key of an eval",
+                )
                 .help("did you mean `prompt`?"),
         );
         insta::assert_snapshot!(all.render(&sources, Style::PLAIN), @r"

@@ -24,20 +24,38 @@ impl Filler<'_> {
                 Patch::Keep | Patch::Remove => merged.remove(name.as_str()),
             };
         }
-        merged.into_iter().map(|(name, template)| (name.to_owned(), self.fill(template))).collect()
+        merged
+            .into_iter()
+            .map(|(name, template)| (name.to_owned(), self.fill(template)))
+            .collect()
     }
 
     pub(crate) fn server(&mut self, server: &McpServer<Template>) -> McpServer<String> {
         match server {
-            McpServer::Stdio { command, args, env, cwd } => McpServer::Stdio {
+            McpServer::Stdio {
+                command,
+                args,
+                env,
+                cwd,
+            } => McpServer::Stdio {
                 command: self.fill(command),
                 args: args.iter().map(|arg| self.fill(arg)).collect(),
-                env: env.iter().map(|(name, value)| (name.clone(), self.fill(value))).collect(),
+                env: env
+                    .iter()
+                    .map(|(name, value)| (name.clone(), self.fill(value)))
+                    .collect(),
                 cwd: cwd.as_ref().map(|cwd| self.fill(cwd)),
             },
-            McpServer::Remote { url, headers, transport } => McpServer::Remote {
+            McpServer::Remote {
+                url,
+                headers,
+                transport,
+            } => McpServer::Remote {
                 url: self.fill(url),
-                headers: headers.iter().map(|(name, value)| (name.clone(), self.fill(value))).collect(),
+                headers: headers
+                    .iter()
+                    .map(|(name, value)| (name.clone(), self.fill(value)))
+                    .collect(),
                 transport: *transport,
             },
         }
@@ -74,9 +92,12 @@ impl Filler<'_> {
             (_, Some(default)) => default.to_owned(),
             _ => {
                 self.problems.push(
-                    Diagnostic::error(Code::UnsetVariable, format!("the variable `{name}` is not set"))
-                        .at(template.place, "taken from the environment Terca runs in")
-                        .help(format!("set it, or write `${{{name}:-default}}`")),
+                    Diagnostic::error(
+                        Code::UnsetVariable,
+                        format!("the variable `{name}` is not set"),
+                    )
+                    .at(template.place, "taken from the environment Terca runs in")
+                    .help(format!("set it, or write `${{{name}:-default}}`")),
                 );
                 String::new()
             }

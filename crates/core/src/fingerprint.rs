@@ -37,7 +37,9 @@ pub struct Press<'a> {
 
 impl std::fmt::Debug for Press<'_> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Press").field("suite_dir", &self.suite_dir).finish_non_exhaustive()
+        f.debug_struct("Press")
+            .field("suite_dir", &self.suite_dir)
+            .finish_non_exhaustive()
     }
 }
 
@@ -68,13 +70,30 @@ impl Press<'_> {
     }
 
     fn case(&self, case: &Case) -> CasePrint {
-        let Case { eval, variant, prompt, layers, actions, env, judge_env, timeout, track_ignored } = case;
-        let contents =
-            |paths: &[Utf8PathBuf]| paths.iter().map(|path| (self.content)(path)).collect::<Vec<_>>();
+        let Case {
+            eval,
+            variant,
+            prompt,
+            layers,
+            actions,
+            env,
+            judge_env,
+            timeout,
+            track_ignored,
+        } = case;
+        let contents = |paths: &[Utf8PathBuf]| {
+            paths
+                .iter()
+                .map(|path| (self.content)(path))
+                .collect::<Vec<_>>()
+        };
         let hidden = eval.tests_layer.as_deref().map(self.content);
         let actions: Vec<String> = actions.iter().map(|action| self.action(action)).collect();
         let parts = [
-            ("agent", self.hash(&(variant.agent.agent.profile().name, &variant.agent.command))),
+            (
+                "agent",
+                self.hash(&(variant.agent.agent.profile().name, &variant.agent.command)),
+            ),
             ("model", self.hash(&variant.model)),
             ("rules", self.hash(&contents(&variant.rules))),
             ("skills", self.hash(&contents(&variant.skills))),
@@ -82,7 +101,15 @@ impl Press<'_> {
             ("config", self.hash(&variant.config)),
             ("command", self.hash(&variant.command)),
             ("prompt", self.hash(prompt)),
-            ("files", self.hash(&layers.iter().map(|layer| self.layer(layer)).collect::<Vec<_>>())),
+            (
+                "files",
+                self.hash(
+                    &layers
+                        .iter()
+                        .map(|layer| self.layer(layer))
+                        .collect::<Vec<_>>(),
+                ),
+            ),
             ("set-up", self.hash(&actions)),
             ("variables", self.hash(env)),
             ("time limit", self.hash(timeout)),
@@ -93,7 +120,10 @@ impl Press<'_> {
             eval: eval.name.clone(),
             environment: variant.environment.clone(),
             experiment: variant.experiment.clone(),
-            fingerprint: parts.into_iter().map(|(part, hash)| (part.to_owned(), hash)).collect(),
+            fingerprint: parts
+                .into_iter()
+                .map(|(part, hash)| (part.to_owned(), hash))
+                .collect(),
         }
     }
 
@@ -107,8 +137,18 @@ impl Press<'_> {
     /// The key of a prepared layer: the same whenever building it would give the same.
     fn prepared(&self, layer: &PreparedLayer) -> String {
         let below: Vec<String> = layer.below.iter().map(|layer| self.layer(layer)).collect();
-        let actions: Vec<String> = layer.actions.iter().map(|action| self.action(action)).collect();
-        self.hash(&(below, actions, &layer.env, &layer.eval, std::env::consts::ARCH))
+        let actions: Vec<String> = layer
+            .actions
+            .iter()
+            .map(|action| self.action(action))
+            .collect();
+        self.hash(&(
+            below,
+            actions,
+            &layer.env,
+            &layer.eval,
+            std::env::consts::ARCH,
+        ))
     }
 
     fn action(&self, action: &Action) -> String {
@@ -122,7 +162,10 @@ impl Press<'_> {
     /// The content of the files beside the suite that a command names: its text alone does not say what it does.
     fn scripts(&self, command: &ShellCommand) -> Vec<String> {
         let separators = |c: char| c.is_whitespace() || "'\"`;|&()<>=".contains(c);
-        let words = command.command.split(separators).filter(|word| !word.is_empty());
+        let words = command
+            .command
+            .split(separators)
+            .filter(|word| !word.is_empty());
         let paths = words.filter_map(|word| {
             let in_suite = ["$TERCA_SUITE_DIR/", "${TERCA_SUITE_DIR}/"];
             match in_suite.iter().find_map(|prefix| word.strip_prefix(prefix)) {
@@ -130,17 +173,31 @@ impl Press<'_> {
                 None => (!word.starts_with(['/', '-'])).then(|| command.dir.join(word)),
             }
         });
-        paths.filter(|path| (self.is_file)(path)).map(|path| (self.content)(&path)).collect()
+        paths
+            .filter(|path| (self.is_file)(path))
+            .map(|path| (self.content)(&path))
+            .collect()
     }
 
     fn hash(&self, part: &impl std::fmt::Debug) -> String {
-        let text = self.mask.text(&format!("{part:?}")).replace(self.suite_dir.as_str(), "");
+        let text = self
+            .mask
+            .text(&format!("{part:?}"))
+            .replace(self.suite_dir.as_str(), "");
         sha256(text.as_bytes())[..16].to_owned()
     }
 }
 
 /// Parts that belong to a variant, whatever the eval.
-const OF_VARIANT: [&str; 7] = ["agent", "model", "rules", "skills", "MCP servers", "config", "command"];
+const OF_VARIANT: [&str; 7] = [
+    "agent",
+    "model",
+    "rules",
+    "skills",
+    "MCP servers",
+    "config",
+    "command",
+];
 
 /// What differs, a line each; nothing when the two plans are the same.
 pub fn differences(before: &[CasePrint], now: &[CasePrint]) -> Vec<String> {
@@ -149,7 +206,9 @@ pub fn differences(before: &[CasePrint], now: &[CasePrint]) -> Vec<String> {
     changed
         .words()
         .into_iter()
-        .chain(missing_from(&now, &before).map(|case| format!("{case} is not in the suite any more")))
+        .chain(
+            missing_from(&now, &before).map(|case| format!("{case} is not in the suite any more")),
+        )
         .chain(missing_from(&before, &now).map(|case| format!("{case} is new")))
         .collect()
 }
@@ -167,7 +226,10 @@ impl Changes {
         let mut changes = Changes::default();
         for (case, old) in by_case(before) {
             let Some(new) = now.get(&case) else { continue };
-            for (part, _) in old.iter().filter(|(part, hash)| new.get(*part) != Some(hash)) {
+            for (part, _) in old
+                .iter()
+                .filter(|(part, hash)| new.get(*part) != Some(hash))
+            {
                 let of_variant = OF_VARIANT.contains(&part.as_str());
                 let parts = if of_variant {
                     changes.variants.entry(case.variant())
@@ -208,15 +270,30 @@ type ByCase<'a> = BTreeMap<CaseName<'a>, &'a Fingerprint>;
 
 fn by_case(cases: &[CasePrint]) -> ByCase<'_> {
     let named = cases.iter().map(|case| {
-        let CasePrint { eval, environment, experiment, fingerprint } = case;
-        (CaseName { eval, environment, experiment }, fingerprint)
+        let CasePrint {
+            eval,
+            environment,
+            experiment,
+            fingerprint,
+        } = case;
+        (
+            CaseName {
+                eval,
+                environment,
+                experiment,
+            },
+            fingerprint,
+        )
     });
     named.collect()
 }
 
 fn missing_from(some: &ByCase<'_>, all: &ByCase<'_>) -> impl Iterator<Item = String> {
     let missing = all.keys().filter(|case| !some.contains_key(case));
-    missing.map(|case| format!("{} in {}", case.eval, case.variant())).collect::<Vec<_>>().into_iter()
+    missing
+        .map(|case| format!("{} in {}", case.eval, case.variant()))
+        .collect::<Vec<_>>()
+        .into_iter()
 }
 
 #[cfg(test)]
@@ -228,22 +305,41 @@ mod tests {
             eval: eval.into(),
             environment: "gemini".into(),
             experiment: experiment.into(),
-            fingerprint: parts.iter().map(|(part, hash)| ((*part).into(), (*hash).into())).collect(),
+            fingerprint: parts
+                .iter()
+                .map(|(part, hash)| ((*part).into(), (*hash).into()))
+                .collect(),
         }
     }
 
     #[test]
     fn what_differs_is_said_once_and_by_whose_it_is() {
         let before = [
-            print("fib", "control", &[("prompt", "1"), ("tests", "1"), ("rules", "1")]),
-            print("fib", "rules", &[("prompt", "1"), ("tests", "1"), ("rules", "1")]),
+            print(
+                "fib",
+                "control",
+                &[("prompt", "1"), ("tests", "1"), ("rules", "1")],
+            ),
+            print(
+                "fib",
+                "rules",
+                &[("prompt", "1"), ("tests", "1"), ("rules", "1")],
+            ),
             print("sort", "control", &[("prompt", "1"), ("rules", "1")]),
             print("sort", "rules", &[("prompt", "1"), ("rules", "1")]),
         ];
         assert_eq!(differences(&before, &before), [""; 0]);
         let now = [
-            print("fib", "control", &[("prompt", "2"), ("tests", "2"), ("rules", "1")]),
-            print("fib", "rules", &[("prompt", "2"), ("tests", "2"), ("rules", "2")]),
+            print(
+                "fib",
+                "control",
+                &[("prompt", "2"), ("tests", "2"), ("rules", "1")],
+            ),
+            print(
+                "fib",
+                "rules",
+                &[("prompt", "2"), ("tests", "2"), ("rules", "2")],
+            ),
             print("sort", "rules", &[("prompt", "1"), ("rules", "2")]),
             print("new", "rules", &[]),
         ];

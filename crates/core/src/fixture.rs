@@ -43,17 +43,33 @@ impl RunState {
                 agent: "gemini-cli".to_owned(),
                 model: None,
             };
-            self.trials.push(Trial { head, report, live: None, earlier: Vec::new() });
+            self.trials.push(Trial {
+                head,
+                report,
+                live: None,
+                earlier: Vec::new(),
+            });
         }
-        self.counts = Counts { total: self.trials.len(), ..self.counts };
+        self.counts = Counts {
+            total: self.trials.len(),
+            ..self.counts
+        };
         self
     }
 
     /// Eight evals in one variant, five times each.
     #[must_use]
-    pub(crate) fn eight(mut self, [environment, experiment]: [&str; 2], passed: [usize; 8]) -> Self {
+    pub(crate) fn eight(
+        mut self,
+        [environment, experiment]: [&str; 2],
+        passed: [usize; 8],
+    ) -> Self {
         for (number, passed) in passed.into_iter().enumerate() {
-            self = self.cell([&format!("eval{number}"), environment, experiment], passed, 5);
+            self = self.cell(
+                [&format!("eval{number}"), environment, experiment],
+                passed,
+                5,
+            );
         }
         self
     }
@@ -61,10 +77,17 @@ impl RunState {
 
 pub(crate) fn judged(passes: bool) -> TrialReport {
     TrialReport {
-        status: if passes { Status::Passed } else { Status::Failed },
+        status: if passes {
+            Status::Passed
+        } else {
+            Status::Failed
+        },
         score: Some(f64::from(u8::from(passes))),
         stats: Stats {
-            usage: Usage { cost_usd: Some(0.03), ..Usage::default() },
+            usage: Usage {
+                cost_usd: Some(0.03),
+                ..Usage::default()
+            },
             duration_seconds: Some(38.0),
         },
         attempts: 1,
@@ -74,12 +97,24 @@ pub(crate) fn judged(passes: bool) -> TrialReport {
 }
 
 pub(crate) fn error() -> TrialReport {
-    TrialReport { status: Status::Error, attempts: 1, ..TrialReport::pending() }
+    TrialReport {
+        status: Status::Error,
+        attempts: 1,
+        ..TrialReport::pending()
+    }
 }
 
 /// What a case was made from: its parts, and their hashes.
 pub(crate) fn print(place: [&str; 3], parts: &[(&str, &str)]) -> CasePrint {
     let [eval, environment, experiment] = place.map(str::to_owned);
-    let fingerprint = parts.iter().map(|(part, hash)| ((*part).to_owned(), (*hash).to_owned())).collect();
-    CasePrint { eval, environment, experiment, fingerprint }
+    let fingerprint = parts
+        .iter()
+        .map(|(part, hash)| ((*part).to_owned(), (*hash).to_owned()))
+        .collect();
+    CasePrint {
+        eval,
+        environment,
+        experiment,
+        fingerprint,
+    }
 }

@@ -17,7 +17,10 @@ pub struct Record {
 impl Record {
     /// The evals that were others than they are now, though they had the same names.
     pub fn changed(&self, now: &[CasePrint]) -> BTreeSet<String> {
-        let changes = self.prints.as_ref().map(|prints| Changes::between(prints, now));
+        let changes = self
+            .prints
+            .as_ref()
+            .map(|prints| Changes::between(prints, now));
         changes.map_or_else(BTreeSet::new, |changes| changes.evals.into_keys().collect())
     }
 }
@@ -34,8 +37,21 @@ struct Case {
 
 impl Case {
     fn of(head: &TrialHead) -> Self {
-        let TrialHead { eval, environment, experiment, agent, model, .. } = head.clone();
-        Case { eval, environment, experiment, agent, model }
+        let TrialHead {
+            eval,
+            environment,
+            experiment,
+            agent,
+            model,
+            ..
+        } = head.clone();
+        Case {
+            eval,
+            environment,
+            experiment,
+            agent,
+            model,
+        }
     }
 }
 
@@ -75,7 +91,11 @@ impl History {
         let mut history = History::default();
         for record in records {
             let changed = record.changed(now);
-            let judged = record.state.trials.iter().filter(|trial| trial.report.status.is_judged());
+            let judged = record
+                .state
+                .trials
+                .iter()
+                .filter(|trial| trial.report.status.is_judged());
             let mut says_something = false;
             for trial in judged.filter(|trial| !changed.contains(&trial.head.eval)) {
                 let case = Case::of(&trial.head);
@@ -104,17 +124,47 @@ mod tests {
     fn only_what_is_still_the_same_counts() {
         let place = ["a", "gemini", "control"];
         let other = ["b", "gemini", "control"];
-        let state = || run("1").cell(place, 2, 3).reports(place, vec![error()]).cell(other, 1, 1);
+        let state = || {
+            run("1")
+                .cell(place, 2, 3)
+                .reports(place, vec![error()])
+                .cell(other, 1, 1)
+        };
         let plan = [state().trials[0].head.clone()];
-        let old = Record { state: state(), prints: Some(vec![print(place, &[("tests", "1")])]) };
-        let silent = Record { state: state(), prints: None };
-        let mut foreign = Record { state: state(), prints: None };
+        let old = Record {
+            state: state(),
+            prints: Some(vec![print(place, &[("tests", "1")])]),
+        };
+        let silent = Record {
+            state: state(),
+            prints: None,
+        };
+        let mut foreign = Record {
+            state: state(),
+            prints: None,
+        };
         for trial in &mut foreign.state.trials {
             trial.head.agent = "oracle".into();
         }
-        let history = History::of(&[old, silent, foreign], &plan, &[print(place, &[("tests", "2")])]);
-        assert_eq!((history.runs, history.trials), (1, 3), "the run that does not say what it was made from");
+        let history = History::of(
+            &[old, silent, foreign],
+            &plan,
+            &[print(place, &[("tests", "2")])],
+        );
+        assert_eq!(
+            (history.runs, history.trials),
+            (1, 3),
+            "the run that does not say what it was made from"
+        );
         let past = history.case(&plan[0]).unwrap();
-        assert_eq!((past.passed, past.judged, past.costs.len(), past.seconds.len()), (2, 3, 3, 3));
+        assert_eq!(
+            (
+                past.passed,
+                past.judged,
+                past.costs.len(),
+                past.seconds.len()
+            ),
+            (2, 3, 3, 3)
+        );
     }
 }

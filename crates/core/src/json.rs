@@ -24,7 +24,10 @@ pub fn merge(base: &mut Value, over: &Value) {
 /// takes for the end of a line.
 pub fn yaml(document: &Value) -> String {
     let odd = |c: char| {
-        matches!(c, '\u{7f}'..='\u{9f}' | '\u{2028}' | '\u{2029}' | '\u{feff}' | '\u{fffe}' | '\u{ffff}')
+        matches!(
+            c,
+            '\u{7f}'..='\u{9f}' | '\u{2028}' | '\u{2029}' | '\u{feff}' | '\u{fffe}' | '\u{ffff}'
+        )
     };
     let text = format!("{document:#}\n");
     let mut yaml = String::with_capacity(text.len());
@@ -41,7 +44,10 @@ pub fn yaml(document: &Value) -> String {
 
 /// Names and values as an object.
 pub fn object(pairs: &[(String, String)]) -> Value {
-    pairs.iter().map(|(name, value)| (name.clone(), value.clone())).collect()
+    pairs
+        .iter()
+        .map(|(name, value)| (name.clone(), value.clone()))
+        .collect()
 }
 
 #[cfg(test)]
@@ -54,7 +60,10 @@ mod tests {
     fn what_yaml_does_not_take_is_written_otherwise() {
         let document = json!({ "text": "a\u{7f}b\u{2028}c\u{85}d äöü 🦀" });
         let yaml = yaml(&document);
-        assert_eq!(yaml, "{\n  \"text\": \"a\\u007fb\\u2028c\\u0085d äöü 🦀\"\n}\n");
+        assert_eq!(
+            yaml,
+            "{\n  \"text\": \"a\\u007fb\\u2028c\\u0085d äöü 🦀\"\n}\n"
+        );
         assert_eq!(serde_json::from_str::<Value>(&yaml).unwrap(), document);
     }
 }

@@ -12,7 +12,10 @@ impl Plan {
     pub fn agents(&self) -> Vec<AgentRef> {
         let mut agents: Vec<AgentRef> = Vec::new();
         for trial in &self.trials {
-            let judges = trial.case.judges().map(|(_, judge)| trial.case.judge(judge));
+            let judges = trial
+                .case
+                .judges()
+                .map(|(_, judge)| trial.case.judge(judge));
             for choice in judges.chain([&trial.case.variant.agent]) {
                 if !agents.contains(&choice.agent) {
                     agents.push(choice.agent);
@@ -36,7 +39,11 @@ impl Case {
 
     /// The model it judges with. One that was chosen for another agent is not for this one.
     pub fn judge_model<'a>(&'a self, test: &'a JudgeTest) -> Option<&'a str> {
-        let own = if test.agent.is_none() { self.variant.model.as_deref() } else { None };
+        let own = if test.agent.is_none() {
+            self.variant.model.as_deref()
+        } else {
+            None
+        };
         test.model.as_deref().or(own)
     }
 }
@@ -56,9 +63,15 @@ pub(crate) fn check(eval: &Eval, variant: &Variant, problems: &mut Diagnostics) 
     }
     for (test, judge) in of(eval).filter(|(_, judge)| judge.agent.is_none()) {
         problems.push(
-            Diagnostic::error(Code::CannotJudge, format!("nobody can judge the test `{}` here", test.name))
-                .at(judge.place, "it names no agent, and the trial's own is built in")
-                .help("name the agent that judges: `judge: {rubric: …, agent: NAME}`"),
+            Diagnostic::error(
+                Code::CannotJudge,
+                format!("nobody can judge the test `{}` here", test.name),
+            )
+            .at(
+                judge.place,
+                "it names no agent, and the trial's own is built in",
+            )
+            .help("name the agent that judges: `judge: {rubric: …, agent: NAME}`"),
         );
     }
 }

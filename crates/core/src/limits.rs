@@ -17,7 +17,11 @@ pub struct Limits {
 impl Limits {
     /// So many trials in all.
     pub fn overall(number: usize) -> Self {
-        Limits { others: number, agents: BTreeMap::new(), ceiling: usize::MAX }
+        Limits {
+            others: number,
+            agents: BTreeMap::new(),
+            ceiling: usize::MAX,
+        }
     }
 
     /// How many trials there can be in flight when these agents take part.
@@ -61,7 +65,10 @@ struct Agent {
 
 impl Slots {
     pub fn new(limits: Limits) -> Self {
-        Slots { limits, agents: BTreeMap::new() }
+        Slots {
+            limits,
+            agents: BTreeMap::new(),
+        }
     }
 
     pub fn is_free(&self, agent: &str) -> bool {
@@ -71,23 +78,37 @@ impl Slots {
         };
         let in_flight: usize = self.agents.values().map(|agent| agent.in_flight).sum();
         own && in_flight < self.limits.ceiling
-            && (self.limits.agents.contains_key(agent) || self.others_in_flight() < self.limits.others)
+            && (self.limits.agents.contains_key(agent)
+                || self.others_in_flight() < self.limits.others)
     }
 
     fn others_in_flight(&self) -> usize {
-        let others = self.agents.iter().filter(|(name, _)| !self.limits.agents.contains_key(*name));
+        let others = self
+            .agents
+            .iter()
+            .filter(|(name, _)| !self.limits.agents.contains_key(*name));
         others.map(|(_, agent)| agent.in_flight).sum()
     }
 
     pub fn take(&mut self, agent: &str) {
         let allowed = self.limits.of(agent);
-        let fresh = || Agent { in_flight: 0, allowed, calm: 0, echo: 0 };
-        self.agents.entry(agent.to_owned()).or_insert_with(fresh).in_flight += 1;
+        let fresh = || Agent {
+            in_flight: 0,
+            allowed,
+            calm: 0,
+            echo: 0,
+        };
+        self.agents
+            .entry(agent.to_owned())
+            .or_insert_with(fresh)
+            .in_flight += 1;
     }
 
     pub fn give_back(&mut self, agent: &str, rate_limited: bool) {
         let limit = self.limits.of(agent);
-        let Some(agent) = self.agents.get_mut(agent) else { return };
+        let Some(agent) = self.agents.get_mut(agent) else {
+            return;
+        };
         let is_echo = agent.echo > 0;
         agent.echo = agent.echo.saturating_sub(1);
         if rate_limited && !is_echo {
@@ -112,7 +133,10 @@ mod tests {
         Limits {
             others,
             ceiling,
-            agents: agents.iter().map(|(name, limit)| ((*name).to_owned(), *limit)).collect(),
+            agents: agents
+                .iter()
+                .map(|(name, limit)| ((*name).to_owned(), *limit))
+                .collect(),
         }
     }
 
@@ -149,7 +173,10 @@ mod tests {
         ] {
             assert_eq!(limits.total(agents.iter().copied()), total, "{agents:?}");
         }
-        let bounded = Limits { ceiling: 2, ..limits };
+        let bounded = Limits {
+            ceiling: 2,
+            ..limits
+        };
         assert_eq!(bounded.total(["codex", "gemini-cli"]), 2);
         let mut slots = Slots::new(bounded);
         assert_eq!(fill(&mut slots, "codex"), 2);

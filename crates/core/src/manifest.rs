@@ -27,7 +27,9 @@ pub struct Settings<'a> {
 
 /// The whole plan, also where the run is a part of it.
 pub fn manifest(suite: &Suite, plan: &Plan, settings: &Settings<'_>, mask: &Mask) -> Value {
-    let cases = plan.trials.chunk_by(|a, b| std::sync::Arc::ptr_eq(&a.case, &b.case));
+    let cases = plan
+        .trials
+        .chunk_by(|a, b| std::sync::Arc::ptr_eq(&a.case, &b.case));
     let document = json!({
         "schemaVersion": 1,
         "tercaVersion": settings.terca_version,
@@ -48,8 +50,17 @@ pub fn manifest(suite: &Suite, plan: &Plan, settings: &Settings<'_>, mask: &Mask
 }
 
 fn case(trials: &[TrialSpec]) -> Value {
-    let Case { eval, variant, prompt, layers, actions, env, judge_env: _, timeout, track_ignored } =
-        &*trials[0].case;
+    let Case {
+        eval,
+        variant,
+        prompt,
+        layers,
+        actions,
+        env,
+        judge_env: _,
+        timeout,
+        track_ignored,
+    } = &*trials[0].case;
     json!({
         "eval": eval.name,
         "tags": eval.tags,
@@ -92,12 +103,26 @@ fn variant_document(variant: &Variant) -> Value {
 
 /// Values of variables and headers are left out: they are where secrets are.
 fn server_document(server: &McpServer<String>) -> Value {
-    let names = |pairs: &[(String, String)]| pairs.iter().map(|(name, _)| name.clone()).collect::<Vec<_>>();
+    let names = |pairs: &[(String, String)]| {
+        pairs
+            .iter()
+            .map(|(name, _)| name.clone())
+            .collect::<Vec<_>>()
+    };
     match server {
-        McpServer::Stdio { command, args, env, cwd } => {
+        McpServer::Stdio {
+            command,
+            args,
+            env,
+            cwd,
+        } => {
             json!({ "command": command, "args": args, "env": names(env), "cwd": cwd })
         }
-        McpServer::Remote { url, headers, transport } => {
+        McpServer::Remote {
+            url,
+            headers,
+            transport,
+        } => {
             json!({ "url": url, "headers": names(headers), "type": transport })
         }
     }
@@ -105,7 +130,10 @@ fn server_document(server: &McpServer<String>) -> Value {
 
 fn action(action: &Action) -> Value {
     match action {
-        Action::Copy { source, destination } => json!({ "copy": source, "to": destination }),
+        Action::Copy {
+            source,
+            destination,
+        } => json!({ "copy": source, "to": destination }),
         Action::Write { destination, .. } => json!({ "file": destination }),
         Action::Run(command) => json!({ "command": command.command }),
     }
@@ -115,9 +143,10 @@ fn masked(value: Value, mask: &Mask) -> Value {
     match value {
         Value::String(text) => Value::String(mask.text(&text)),
         Value::Array(items) => items.into_iter().map(|item| masked(item, mask)).collect(),
-        Value::Object(entries) => {
-            entries.into_iter().map(|(key, value)| (key, masked(value, mask))).collect()
-        }
+        Value::Object(entries) => entries
+            .into_iter()
+            .map(|(key, value)| (key, masked(value, mask)))
+            .collect(),
         other => other,
     }
 }

@@ -20,7 +20,12 @@ impl Mask {
         let values: Vec<S> = values.into_iter().collect();
         // A key of several lines is printed, logged and compared line by line, so that each counts as a secret too.
         let lines = values.iter().flat_map(|value| value.as_ref().lines());
-        for value in values.iter().map(AsRef::as_ref).chain(lines).filter(|value| value.len() >= SHORTEST) {
+        for value in values
+            .iter()
+            .map(AsRef::as_ref)
+            .chain(lines)
+            .filter(|value| value.len() >= SHORTEST)
+        {
             secrets.push(value.to_owned());
             // In JSON the same value may stand escaped.
             let escaped = serde_json::Value::from(value).to_string();
@@ -32,7 +37,12 @@ impl Mask {
             return Mask::default();
         }
         // Fails only for more secrets than fit into memory.
-        Mask { secrets: AhoCorasick::builder().match_kind(MatchKind::LeftmostLongest).build(secrets).ok() }
+        Mask {
+            secrets: AhoCorasick::builder()
+                .match_kind(MatchKind::LeftmostLongest)
+                .build(secrets)
+                .ok(),
+        }
     }
 
     pub fn is_empty(&self) -> bool {
@@ -41,12 +51,16 @@ impl Mask {
 
     /// How many bytes before a cut may belong to a secret that goes on after it.
     pub fn overlap(&self) -> usize {
-        self.secrets.as_ref().map_or(0, |secrets| secrets.max_pattern_len() - 1)
+        self.secrets
+            .as_ref()
+            .map_or(0, |secrets| secrets.max_pattern_len() - 1)
     }
 
     /// Whether there is anything to hide.
     pub fn hides(&self, bytes: &[u8]) -> bool {
-        self.secrets.as_ref().is_some_and(|secrets| secrets.is_match(bytes))
+        self.secrets
+            .as_ref()
+            .is_some_and(|secrets| secrets.is_match(bytes))
     }
 
     pub fn text(&self, text: &str) -> String {
@@ -65,7 +79,10 @@ impl Mask {
     pub fn bytes_up_to(&self, bytes: &[u8], limit: usize) -> (Vec<u8>, usize) {
         let mut masked = Vec::with_capacity(limit);
         let mut at = 0;
-        let secrets = self.secrets.iter().flat_map(|secrets| secrets.find_iter(bytes));
+        let secrets = self
+            .secrets
+            .iter()
+            .flat_map(|secrets| secrets.find_iter(bytes));
         for secret in secrets.take_while(|secret| secret.start() < limit) {
             masked.extend_from_slice(&bytes[at..secret.start()]);
             masked.extend_from_slice(MASK.as_bytes());
@@ -86,7 +103,10 @@ mod tests {
     #[test]
     fn values_are_masked_wherever_they_stand() {
         let mask = Mask::new(["sk-secret", "sk-secret-longer", "8080", "with\"quote"]);
-        assert_eq!(mask.text("a sk-secret-longer b sk-secret, 8080"), "a *** b ***, 8080");
+        assert_eq!(
+            mask.text("a sk-secret-longer b sk-secret, 8080"),
+            "a *** b ***, 8080"
+        );
         assert_eq!(mask.text(r#"{"k":"with\"quote"}"#), r#"{"k":"***"}"#);
         assert_eq!(mask.bytes(b"sk-secre"), b"sk-secre");
         assert_eq!(Mask::default().text("x"), "x");

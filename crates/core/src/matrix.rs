@@ -37,7 +37,11 @@ pub fn expand(
     problems: &mut Diagnostics,
 ) -> Plan {
     let selected = select(suite, selection, problems);
-    let mut filler = Filler { variable, secrets: Vec::new(), problems };
+    let mut filler = Filler {
+        variable,
+        secrets: Vec::new(),
+        problems,
+    };
     let mut variants = Vec::new();
     for environment in &selected.environments {
         for experiment in &selected.experiments {
@@ -51,27 +55,48 @@ pub fn expand(
         let base = eval_layers(suite, &eval, &suite_layers, &mut filler);
         for (variant, layers) in &variants {
             judges::check(&eval, variant, filler.problems);
-            let case = Arc::new(case(suite, &eval, &base, variant, layers, overrides, &mut filler));
-            let repetitions = overrides.repetitions.or(eval.repetitions).unwrap_or(suite.repetitions);
+            let case = Arc::new(case(
+                suite,
+                &eval,
+                &base,
+                variant,
+                layers,
+                overrides,
+                &mut filler,
+            ));
+            let repetitions = overrides
+                .repetitions
+                .or(eval.repetitions)
+                .unwrap_or(suite.repetitions);
             trials.extend((1..=repetitions).map(|repetition| (case.clone(), repetition)));
         }
     }
-    let trials = trials.into_iter().zip(1..).map(|((case, repetition), id)| TrialSpec {
-        id,
-        dir: dir(&case, repetition),
-        case,
-        repetition,
-    });
+    let trials = trials
+        .into_iter()
+        .zip(1..)
+        .map(|((case, repetition), id)| TrialSpec {
+            id,
+            dir: dir(&case, repetition),
+            case,
+            repetition,
+        });
     let adaptive = suite.adaptive.filter(|_| overrides.repetitions.is_none());
-    let plan = Plan { trials: trials.collect(), secrets: filler.secrets, adaptive };
+    let plan = Plan {
+        trials: trials.collect(),
+        secrets: filler.secrets,
+        adaptive,
+    };
     problems.sort();
     plan
 }
 
 fn dir(case: &Case, repetition: u32) -> Utf8PathBuf {
     let variant = &case.variant;
-    let folder =
-        format!("{}.{}.{repetition:02}", folder_name(&variant.environment), folder_name(&variant.experiment));
+    let folder = format!(
+        "{}.{}.{repetition:02}",
+        folder_name(&variant.environment),
+        folder_name(&variant.experiment)
+    );
     Utf8PathBuf::from(folder_name(&case.eval.name)).join(folder)
 }
 
@@ -87,7 +112,10 @@ fn variant<'a>(
     overrides: &Overrides,
     filler: &mut Filler<'_>,
 ) -> Option<(Arc<Variant>, Layers<'a>)> {
-    let agent = overrides.agent.clone().or(laid_over(&environment.agent, &experiment.agent).cloned());
+    let agent = overrides
+        .agent
+        .clone()
+        .or(laid_over(&environment.agent, &experiment.agent).cloned());
     let Some(agent) = agent else {
         filler.problems.push(no_agent(environment, experiment));
         return None;
@@ -95,17 +123,31 @@ fn variant<'a>(
     let variant = Variant {
         environment: environment.name.clone(),
         experiment: experiment.name.clone(),
-        told_experiment: experiment.stands_for.as_ref().unwrap_or(&experiment.name).clone(),
+        told_experiment: experiment
+            .stands_for
+            .as_ref()
+            .unwrap_or(&experiment.name)
+            .clone(),
         agent,
         model: laid_over(&environment.model, &experiment.model).cloned(),
-        rules: laid_over(&environment.rules, &experiment.rules).cloned().unwrap_or_default(),
-        skills: laid_over(&environment.skills, &experiment.skills).cloned().unwrap_or_default(),
+        rules: laid_over(&environment.rules, &experiment.rules)
+            .cloned()
+            .unwrap_or_default(),
+        skills: laid_over(&environment.skills, &experiment.skills)
+            .cloned()
+            .unwrap_or_default(),
         mcp_servers: mcp_servers(environment, experiment, filler),
         config: config(environment, experiment),
         command: laid_over(&environment.command, &experiment.command).cloned(),
     };
     check_capabilities(&variant, environment, experiment, filler.problems);
-    Some((Arc::new(variant), Layers { environment, experiment }))
+    Some((
+        Arc::new(variant),
+        Layers {
+            environment,
+            experiment,
+        },
+    ))
 }
 
 /// Says who is at fault, not which variant: one environment without an agent is one problem, not one for
@@ -113,18 +155,27 @@ fn variant<'a>(
 fn no_agent(environment: &Setup, experiment: &Setup) -> Diagnostic {
     let run_with = "or run with `--agent NAME`";
     match (&experiment.agent, experiment.place, environment.place) {
-        (Patch::Remove, Some(place), _) => {
-            Diagnostic::error(Code::NoAgent, format!("the experiment `{}` leaves no agent", experiment.name))
-                .at(place, "`agent: null` removes it here")
-                .help(format!("name another agent, {run_with}"))
-        }
-        (_, _, Some(place)) => {
-            Diagnostic::error(Code::NoAgent, format!("the environment `{}` has no agent", environment.name))
-                .at(place, format!("no `agent` here, nor in the experiment `{}`", experiment.name))
-                .help(format!("add `agent: NAME` to the environment, {run_with}"))
-        }
-        (_, _, None) => Diagnostic::error(Code::NoAgent, "the suite names no agent")
-            .help(format!("add `environments: [{{name: default, agent: NAME}}]` to terca.yaml, {run_with}")),
+        (Patch::Remove, Some(place), _) => Diagnostic::error(
+            Code::NoAgent,
+            format!("the experiment `{}` leaves no agent", experiment.name),
+        )
+        .at(place, "`agent: null` removes it here")
+        .help(format!("name another agent, {run_with}")),
+        (_, _, Some(place)) => Diagnostic::error(
+            Code::NoAgent,
+            format!("the environment `{}` has no agent", environment.name),
+        )
+        .at(
+            place,
+            format!(
+                "no `agent` here, nor in the experiment `{}`",
+                experiment.name
+            ),
+        )
+        .help(format!("add `agent: NAME` to the environment, {run_with}")),
+        (_, _, None) => Diagnostic::error(Code::NoAgent, "the suite names no agent").help(format!(
+            "add `environments: [{{name: default, agent: NAME}}]` to terca.yaml, {run_with}"
+        )),
     }
 }
 
@@ -157,7 +208,10 @@ fn mcp_servers(
             }
         }
     }
-    merged.into_iter().map(|(name, server)| (name.to_owned(), filler.server(server))).collect()
+    merged
+        .into_iter()
+        .map(|(name, server)| (name.to_owned(), filler.server(server)))
+        .collect()
 }
 
 fn config(environment: &Setup, experiment: &Setup) -> Option<Value> {
@@ -181,20 +235,46 @@ fn check_capabilities(
     problems: &mut Diagnostics,
 ) {
     let profile = variant.agent.agent.profile();
-    let Capabilities { model, rules, mcp_servers, skills, config } = profile.capabilities;
+    let Capabilities {
+        model,
+        rules,
+        mcp_servers,
+        skills,
+        config,
+    } = profile.capabilities;
     let given = [
-        ("model", variant.model.is_some() && !model, experiment.model.set().is_some()),
-        ("rules", !variant.rules.is_empty() && !rules, experiment.rules.set().is_some()),
+        (
+            "model",
+            variant.model.is_some() && !model,
+            experiment.model.set().is_some(),
+        ),
+        (
+            "rules",
+            !variant.rules.is_empty() && !rules,
+            experiment.rules.set().is_some(),
+        ),
         (
             "mcpServers",
             !variant.mcp_servers.is_empty() && !mcp_servers,
             experiment.mcp_servers.set().is_some(),
         ),
-        ("skills", !variant.skills.is_empty() && !skills, experiment.skills.set().is_some()),
-        ("config", variant.config.is_some() && !config, experiment.config.set().is_some()),
+        (
+            "skills",
+            !variant.skills.is_empty() && !skills,
+            experiment.skills.set().is_some(),
+        ),
+        (
+            "config",
+            variant.config.is_some() && !config,
+            experiment.config.set().is_some(),
+        ),
     ];
     for (field, _, by_experiment) in given.iter().filter(|(_, refused, _)| *refused) {
-        let giver = if *by_experiment { experiment } else { environment };
+        let giver = if *by_experiment {
+            experiment
+        } else {
+            environment
+        };
         let diagnostic = Diagnostic::error(
             Code::AgentCannot,
             format!("the agent `{}` cannot be given `{field}`", profile.name),
@@ -216,24 +296,40 @@ fn case(
     overrides: &Overrides,
     filler: &mut Filler<'_>,
 ) -> Case {
-    let Layers { environment, experiment } = setups;
-    let environment_env = if experiment.drops_env { &Vec::new() } else { &environment.env };
+    let Layers {
+        environment,
+        experiment,
+    } = setups;
+    let environment_env = if experiment.drops_env {
+        &Vec::new()
+    } else {
+        &environment.env
+    };
     let variant_timeout = laid_over(&environment.timeout, &experiment.timeout).copied();
     Case {
         prompt: prompt(suite, eval, environment, experiment),
         layers: base.to_vec(),
-        actions: [&suite.before, &eval.before, &environment.before, &experiment.before]
-            .into_iter()
-            .flatten()
-            .cloned()
-            .collect(),
+        actions: [
+            &suite.before,
+            &eval.before,
+            &environment.before,
+            &experiment.before,
+        ]
+        .into_iter()
+        .flatten()
+        .cloned()
+        .collect(),
         env: filler.variables(&[&suite.env, environment_env, &experiment.env, &eval.env]),
         judge_env: if judges::of(eval).next().is_some() {
             filler.variables(&[&suite.env])
         } else {
             Vec::new()
         },
-        timeout: overrides.timeout.or(eval.timeout).or(variant_timeout).unwrap_or(suite.timeout),
+        timeout: overrides
+            .timeout
+            .or(eval.timeout)
+            .or(variant_timeout)
+            .unwrap_or(suite.timeout),
         track_ignored: suite.track_ignored,
         eval: eval.clone(),
         variant: variant.clone(),
@@ -248,8 +344,18 @@ fn suite_layers(suite: &Suite, filler: &mut Filler<'_>) -> Vec<Layer> {
 
 /// The same with the eval's own directory on top, or what its `prepare` makes of that.
 fn eval_layers(suite: &Suite, eval: &Eval, base: &[Layer], filler: &mut Filler<'_>) -> Vec<Layer> {
-    let below = base.iter().cloned().chain(eval.layer.clone().map(Layer::Directory)).collect();
-    prepared(below, &eval.prepare, &[&suite.env, &eval.env], Some(&eval.name), filler)
+    let below = base
+        .iter()
+        .cloned()
+        .chain(eval.layer.clone().map(Layer::Directory))
+        .collect();
+    prepared(
+        below,
+        &eval.prepare,
+        &[&suite.env, &eval.env],
+        Some(&eval.name),
+        filler,
+    )
 }
 
 fn prepared(
@@ -263,7 +369,12 @@ fn prepared(
         return below;
     }
     let env = filler.variables(env);
-    let layer = PreparedLayer { below, actions: actions.to_vec(), env, eval: eval.map(str::to_owned) };
+    let layer = PreparedLayer {
+        below,
+        actions: actions.to_vec(),
+        env,
+        eval: eval.map(str::to_owned),
+    };
     vec![Layer::Prepared(Arc::new(layer))]
 }
 

@@ -4,8 +4,17 @@ use serde::Serialize;
 
 #[derive(Debug, Clone, PartialEq)]
 pub enum McpServer<T> {
-    Stdio { command: T, args: Vec<T>, env: Vec<(String, T)>, cwd: Option<T> },
-    Remote { url: T, headers: Vec<(String, T)>, transport: RemoteTransport },
+    Stdio {
+        command: T,
+        args: Vec<T>,
+        env: Vec<(String, T)>,
+        cwd: Option<T>,
+    },
+    Remote {
+        url: T,
+        headers: Vec<(String, T)>,
+        transport: RemoteTransport,
+    },
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
@@ -19,7 +28,12 @@ impl McpServer<String> {
     /// The same server for an agent that does not know `cwd`: a shell changes the directory first.
     pub fn with_cwd_wrapped(&self) -> Self {
         match self {
-            McpServer::Stdio { command, args, env, cwd: Some(cwd) } => {
+            McpServer::Stdio {
+                command,
+                args,
+                env,
+                cwd: Some(cwd),
+            } => {
                 let script = r#"cd "$0" && exec "$@""#;
                 let wrapped = ["-c", script, cwd, command].map(str::to_owned);
                 McpServer::Stdio {
@@ -46,10 +60,16 @@ mod tests {
             env: vec![],
             cwd: Some("/x y".into()),
         };
-        let McpServer::Stdio { command, args, cwd, .. } = server.with_cwd_wrapped() else {
+        let McpServer::Stdio {
+            command, args, cwd, ..
+        } = server.with_cwd_wrapped()
+        else {
             panic!("not stdio")
         };
         assert_eq!((command.as_str(), cwd), ("/bin/sh", None));
-        assert_eq!(args, ["-c", "cd \"$0\" && exec \"$@\"", "/x y", "node", "a b"]);
+        assert_eq!(
+            args,
+            ["-c", "cd \"$0\" && exec \"$@\"", "/x y", "node", "a b"]
+        );
     }
 }

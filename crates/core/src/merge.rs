@@ -14,7 +14,12 @@ pub enum MergeError {
     )]
     NoBeginning(String),
     #[error("trial {id} ({eval}) is in {first} and in {second}\nhelp: name each part once")]
-    Twice { id: u32, eval: String, first: String, second: String },
+    Twice {
+        id: u32,
+        eval: String,
+        first: String,
+        second: String,
+    },
 }
 
 /// The journal of the one run, from those of its parts (name, events).
@@ -23,9 +28,20 @@ pub fn merge(name: &str, parts: &[(String, Vec<Event>)]) -> Result<Vec<Event>, M
     let mut width = 0;
     let mut beginning: Option<&Event> = None;
     for (part, events) in parts {
-        let start = events.iter().find(|event| matches!(event.kind, EventKind::RunStarted { .. }));
-        let Some(start @ Event { kind: EventKind::RunStarted { trials: heads, concurrency, .. }, .. }) =
-            start
+        let start = events
+            .iter()
+            .find(|event| matches!(event.kind, EventKind::RunStarted { .. }));
+        let Some(
+            start @ Event {
+                kind:
+                    EventKind::RunStarted {
+                        trials: heads,
+                        concurrency,
+                        ..
+                    },
+                ..
+            },
+        ) = start
         else {
             return Err(MergeError::NoBeginning(part.clone()));
         };
@@ -36,27 +52,50 @@ pub fn merge(name: &str, parts: &[(String, Vec<Event>)]) -> Result<Vec<Event>, M
         for head in heads {
             if let Some((head, first)) = trials.insert(head.id, (head.clone(), part)) {
                 let (id, eval) = (head.id, head.eval);
-                return Err(MergeError::Twice { id, eval, first: first.to_owned(), second: part.clone() });
+                return Err(MergeError::Twice {
+                    id,
+                    eval,
+                    first: first.to_owned(),
+                    second: part.clone(),
+                });
             }
         }
     }
-    let mut beginning = beginning.ok_or_else(|| MergeError::NoBeginning(name.to_owned()))?.clone();
-    if let EventKind::RunStarted { run, trials: heads, concurrency, .. } = &mut beginning.kind {
+    let mut beginning = beginning
+        .ok_or_else(|| MergeError::NoBeginning(name.to_owned()))?
+        .clone();
+    if let EventKind::RunStarted {
+        run,
+        trials: heads,
+        concurrency,
+        ..
+    } = &mut beginning.kind
+    {
         name.clone_into(run);
         *concurrency = width;
         *heads = trials.into_values().map(|(head, _)| head).collect();
     }
-    let mut merged: Vec<(Timestamp, &Event)> = parts.iter().flat_map(|(_, events)| timed(events)).collect();
+    let mut merged: Vec<(Timestamp, &Event)> =
+        parts.iter().flat_map(|(_, events)| timed(events)).collect();
     merged.sort_by_key(|(at, _)| *at);
     let merged = merged.into_iter().map(|(_, event)| event.clone());
-    let end = parts.iter().flat_map(|(_, events)| events.last()).map(|event| event.at).max();
+    let end = parts
+        .iter()
+        .flat_map(|(_, events)| events.last())
+        .map(|event| event.at)
+        .max();
     let ending = Event {
         seq: 0,
         at: end.unwrap_or(beginning.at),
-        kind: EventKind::RunFinished { status: status(parts) },
+        kind: EventKind::RunFinished {
+            status: status(parts),
+        },
     };
     let whole = std::iter::once(beginning).chain(merged).chain([ending]);
-    Ok(whole.zip(0..).map(|(event, seq)| Event { seq, ..event }).collect())
+    Ok(whole
+        .zip(0..)
+        .map(|(event, seq)| Event { seq, ..event })
+        .collect())
 }
 
 /// With a time that never goes back, though the clock may have: what one part tells stays in its order.
@@ -89,7 +128,12 @@ fn happenings(events: &[Event]) -> impl Iterator<Item = &Event> {
 fn status(parts: &[(String, Vec<Event>)]) -> RunStatus {
     let is_complete = |events: &Vec<Event>| {
         let last = events.last().map(|event| &event.kind);
-        matches!(last, Some(EventKind::RunFinished { status: RunStatus::Complete }))
+        matches!(
+            last,
+            Some(EventKind::RunFinished {
+                status: RunStatus::Complete
+            })
+        )
     };
     if parts.iter().all(|(_, events)| is_complete(events)) {
         RunStatus::Complete

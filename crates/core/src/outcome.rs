@@ -94,7 +94,10 @@ pub struct TrialError {
 
 impl TrialError {
     pub fn new(kind: ErrorKind, message: impl Into<String>) -> Self {
-        TrialError { kind, message: message.into() }
+        TrialError {
+            kind,
+            message: message.into(),
+        }
     }
 }
 

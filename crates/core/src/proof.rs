@@ -22,27 +22,45 @@ const CHEAT: &str = "cheat";
 /// the baseline, or the first that are selected. Returns what is left to select: the evals.
 pub fn prepare(suite: &mut Suite, selection: &Selection, problems: &mut Diagnostics) -> Selection {
     let selected = select(suite, selection, problems);
-    let environment =
-        selected.environments.first().map_or_else(Setup::named_default, |setup| (*setup).clone());
-    let baseline = selected.experiments.iter().find(|setup| setup.name == suite.baseline);
+    let environment = selected
+        .environments
+        .first()
+        .map_or_else(Setup::named_default, |setup| (*setup).clone());
+    let baseline = selected
+        .experiments
+        .iter()
+        .find(|setup| setup.name == suite.baseline);
     let experiment = baseline.or(selected.experiments.first());
     let mut experiment = experiment.map_or_else(Setup::named_default, |setup| (*setup).clone());
     experiment.agent = Patch::Keep;
-    suite.environments =
-        [ORACLE, NOP, CHEAT].into_iter().filter_map(|name| played_by(&environment, name)).collect();
+    suite.environments = [ORACLE, NOP, CHEAT]
+        .into_iter()
+        .filter_map(|name| played_by(&environment, name))
+        .collect();
     suite.baseline.clone_from(&experiment.name);
     suite.experiments = vec![experiment];
-    Selection { evals: selection.evals.clone(), ..Selection::default() }
+    Selection {
+        evals: selection.evals.clone(),
+        ..Selection::default()
+    }
 }
 
 fn played_by(environment: &Setup, name: &str) -> Option<Setup> {
-    let choice = AgentChoice { agent: agent::find(name)?, command: None };
-    Some(Setup { name: name.to_owned(), agent: Patch::Set(choice), ..environment.clone() })
+    let choice = AgentChoice {
+        agent: agent::find(name)?,
+        command: None,
+    };
+    Some(Setup {
+        name: name.to_owned(),
+        agent: Patch::Set(choice),
+        ..environment.clone()
+    })
 }
 
 /// Leaves out what cannot be tried: the oracle where there is no solution.
 pub fn without_missing_solutions(mut plan: Plan) -> Plan {
-    plan.trials.retain(|trial| trial.case.eval.has_solution() || trial.case.variant.environment != ORACLE);
+    plan.trials
+        .retain(|trial| trial.case.eval.has_solution() || trial.case.variant.environment != ORACLE);
     for (trial, id) in plan.trials.iter_mut().zip(1..) {
         trial.id = id;
     }
@@ -94,7 +112,9 @@ impl Proof<'_> {
         let mut flaws = Vec::new();
         match oracle {
             None => flaws.push(Flaw::NoSolution),
-            Some(status) if status.is_judged() && status != Status::Passed => flaws.push(Flaw::Broken),
+            Some(status) if status.is_judged() && status != Status::Passed => {
+                flaws.push(Flaw::Broken)
+            }
             Some(_) => {}
         }
         // What passes for nothing is gameable too; that it is trivial says it better.
@@ -116,10 +136,18 @@ pub fn proofs(results: &Results) -> Vec<Proof<'_>> {
     let mut proofs: Vec<Proof<'_>> = Vec::new();
     for trial in &results.trials {
         let eval = trial.head.eval.as_str();
-        let place = proofs.iter().position(|proof| proof.eval == eval).unwrap_or_else(|| {
-            proofs.push(Proof { eval, oracle: None, nop: None, cheat: None });
-            proofs.len() - 1
-        });
+        let place = proofs
+            .iter()
+            .position(|proof| proof.eval == eval)
+            .unwrap_or_else(|| {
+                proofs.push(Proof {
+                    eval,
+                    oracle: None,
+                    nop: None,
+                    cheat: None,
+                });
+                proofs.len() - 1
+            });
         match trial.head.environment.as_str() {
             ORACLE => proofs[place].oracle = Some(trial),
             NOP => proofs[place].nop = Some(trial),
@@ -131,8 +159,13 @@ pub fn proofs(results: &Results) -> Vec<Proof<'_>> {
 
 /// 0 when every eval is proven, 1 when not, 3 when that is not known because a trial ended in an error.
 pub fn exit_status(proofs: &[Proof<'_>]) -> u8 {
-    let trials = proofs.iter().flat_map(|proof| [proof.oracle, proof.nop, proof.cheat]).flatten();
-    let errors = trials.filter(|trial| trial.report.status == Status::Error).count();
+    let trials = proofs
+        .iter()
+        .flat_map(|proof| [proof.oracle, proof.nop, proof.cheat])
+        .flatten();
+    let errors = trials
+        .filter(|trial| trial.report.status == Status::Error)
+        .count();
     match errors {
         0 => u8::from(proofs.iter().any(|proof| !proof.flaws().is_empty())),
         _ => 3,
@@ -157,7 +190,14 @@ mod tests {
             agent: agent.into(),
             model: None,
         };
-        TrialResult { head, report: TrialReport { status, ..TrialReport::pending() }, earlier: Vec::new() }
+        TrialResult {
+            head,
+            report: TrialReport {
+                status,
+                ..TrialReport::pending()
+            },
+            earlier: Vec::new(),
+        }
     }
 
     #[test]
@@ -180,7 +220,10 @@ mod tests {
                 .into_iter()
                 .flatten()
                 .chain([trial("nop", nop), trial("cheat", cheat)]);
-            let results = Results { trials: trials.collect(), ..Results::of(&RunState::default()) };
+            let results = Results {
+                trials: trials.collect(),
+                ..Results::of(&RunState::default())
+            };
             let proofs = proofs(&results);
             assert_eq!(proofs.len(), 1);
             assert_eq!(proofs[0].flaws(), flaws, "{oracle:?} {nop:?} {cheat:?}");

@@ -14,13 +14,20 @@ pub fn list<S: AsRef<str>>(items: &[S], conjunction: &str) -> String {
 
 /// The same, each item in back-quotes.
 pub fn quoted_list<S: AsRef<str>>(items: &[S], conjunction: &str) -> String {
-    let quoted: Vec<String> = items.iter().map(|item| format!("`{}`", item.as_ref())).collect();
+    let quoted: Vec<String> = items
+        .iter()
+        .map(|item| format!("`{}`", item.as_ref()))
+        .collect();
     list(&quoted, conjunction)
 }
 
 /// `1 trial`, `3 trials`.
 pub fn count(number: usize, noun: &str) -> String {
-    if number == 1 { format!("1 {noun}") } else { format!("{number} {noun}s") }
+    if number == 1 {
+        format!("1 {noun}")
+    } else {
+        format!("{number} {noun}s")
+    }
 }
 
 /// A duration as people say it: `0.4s`, `41s`, `3m 05s`, `2h 07m`.
@@ -61,11 +68,18 @@ pub fn bytes(number: u64) -> String {
 
 /// An amount of money in dollars, with more digits where it is small.
 pub fn dollars(amount: f64) -> String {
-    if amount < 0.995 { format!("${amount:.3}") } else { format!("${amount:.2}") }
+    if amount < 0.995 {
+        format!("${amount:.3}")
+    } else {
+        format!("${amount:.2}")
+    }
 }
 
 /// The candidate that was probably meant, if one is close enough to be worth saying.
-pub fn did_you_mean<'a>(word: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
+pub fn did_you_mean<'a>(
+    word: &str,
+    candidates: impl IntoIterator<Item = &'a str>,
+) -> Option<&'a str> {
     let folded = fold(word);
     let limit = 1 + word.chars().count() / 4;
     candidates
@@ -78,7 +92,10 @@ pub fn did_you_mean<'a>(word: &str, candidates: impl IntoIterator<Item = &'a str
 
 /// Spelling differences that people do not see: case, `-`, `_` and spaces.
 pub(crate) fn fold(word: &str) -> Vec<char> {
-    word.chars().filter(|c| !matches!(c, '-' | '_' | ' ')).flat_map(char::to_lowercase).collect()
+    word.chars()
+        .filter(|c| !matches!(c, '-' | '_' | ' '))
+        .flat_map(char::to_lowercase)
+        .collect()
 }
 
 /// Insertions, deletions, substitutions and swaps of neighbours (optimal string alignment).
@@ -106,14 +123,21 @@ fn edit_distance(a: &[char], b: &[char]) -> usize {
 /// The first line that says something, as far as one looks at it.
 pub(crate) fn first_line(text: &str) -> String {
     const LONGEST: usize = 200;
-    let line = text.lines().map(str::trim).find(|line| !line.is_empty()).unwrap_or_default();
+    let line = text
+        .lines()
+        .map(str::trim)
+        .find(|line| !line.is_empty())
+        .unwrap_or_default();
     // Most lines are short or plain, and there may be millions of them.
     if line.len() <= LONGEST {
         return line.to_owned();
     }
     let end = match line.as_bytes()[..LONGEST].is_ascii() {
         true => LONGEST,
-        false => line.char_indices().nth(LONGEST).map_or(line.len(), |(end, _)| end),
+        false => line
+            .char_indices()
+            .nth(LONGEST)
+            .map_or(line.len(), |(end, _)| end),
     };
     line[..end].to_owned()
 }
@@ -124,7 +148,14 @@ mod tests {
 
     #[test]
     fn what_was_probably_meant() {
-        let keys = ["name", "prompt", "repetitions", "timeoutSeconds", "fileExists", "fileContains"];
+        let keys = [
+            "name",
+            "prompt",
+            "repetitions",
+            "timeoutSeconds",
+            "fileExists",
+            "fileContains",
+        ];
         for (typed, meant) in [
             ("promt", Some("prompt")),
             ("pormpt", Some("prompt")),

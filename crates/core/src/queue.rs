@@ -32,18 +32,35 @@ impl Queue {
         let places: Vec<Place> = trials.iter().map(Place::of).collect();
         let mut waiting: BTreeMap<String, VecDeque<(usize, usize)>> = BTreeMap::new();
         for (turn, position) in order.iter().copied().enumerate() {
-            waiting.entry(places[position].agent.clone()).or_default().push_back((turn, position));
+            waiting
+                .entry(places[position].agent.clone())
+                .or_default()
+                .push_back((turn, position));
         }
-        Queue { places, waiting, delayed: Vec::new(), stopped: BTreeSet::new(), slots: Slots::new(limits) }
+        Queue {
+            places,
+            waiting,
+            delayed: Vec::new(),
+            stopped: BTreeSet::new(),
+            slots: Slots::new(limits),
+        }
     }
 
     /// More trials, in the order to start them, after all that wait.
     pub fn extend(&mut self, order: &[usize]) {
-        let last = self.waiting.values().filter_map(|trials| trials.back()).map(|(turn, _)| *turn).max();
+        let last = self
+            .waiting
+            .values()
+            .filter_map(|trials| trials.back())
+            .map(|(turn, _)| *turn)
+            .max();
         let first = last.map_or(0, |turn| turn + 1);
         for (turn, position) in (first..).zip(order.iter().copied()) {
             let agent = self.places[position].agent.clone();
-            self.waiting.entry(agent).or_default().push_back((turn, position));
+            self.waiting
+                .entry(agent)
+                .or_default()
+                .push_back((turn, position));
         }
     }
 
@@ -60,24 +77,26 @@ impl Queue {
 
     fn next_delayed(&mut self, now: Duration) -> Option<usize> {
         let (places, slots) = (&self.places, &self.slots);
-        let ready = self
-            .delayed
-            .iter()
-            .position(|(until, position)| *until <= now && slots.is_free(&places[*position].agent))?;
+        let ready = self.delayed.iter().position(|(until, position)| {
+            *until <= now && slots.is_free(&places[*position].agent)
+        })?;
         Some(self.delayed.remove(ready).1)
     }
 
     fn next_waiting(&mut self) -> Option<usize> {
         let slots = &self.slots;
-        let open =
-            self.waiting.iter_mut().filter(|(agent, trials)| !trials.is_empty() && slots.is_free(agent));
+        let open = self
+            .waiting
+            .iter_mut()
+            .filter(|(agent, trials)| !trials.is_empty() && slots.is_free(agent));
         let (_, trials) = open.min_by_key(|(_, trials)| trials.front().map(|(turn, _)| *turn))?;
         trials.pop_front().map(|(_, position)| position)
     }
 
     /// A trial is no longer in flight.
     pub fn ended(&mut self, position: usize, rate_limited: bool) {
-        self.slots.give_back(&self.places[position].agent, rate_limited);
+        self.slots
+            .give_back(&self.places[position].agent, rate_limited);
     }
 
     /// A trial that ended is to start again then, unless its variant was stopped meanwhile.
@@ -96,7 +115,8 @@ impl Queue {
         for trials in self.waiting.values_mut() {
             trials.retain(|(_, position)| places[*position].variant != *variant);
         }
-        self.delayed.retain(|(_, position)| places[*position].variant != *variant);
+        self.delayed
+            .retain(|(_, position)| places[*position].variant != *variant);
         self.stopped.insert(variant.clone());
         before - self.len()
     }
@@ -127,8 +147,15 @@ mod tests {
         let mut queue = Queue::new(&[], &[], limits);
         for (position, (agent, environment)) in trials.iter().enumerate() {
             let variant = ((*environment).to_owned(), "default".to_owned());
-            queue.places.push(Place { agent: (*agent).to_owned(), variant });
-            queue.waiting.entry((*agent).to_owned()).or_default().push_back((position, position));
+            queue.places.push(Place {
+                agent: (*agent).to_owned(),
+                variant,
+            });
+            queue
+                .waiting
+                .entry((*agent).to_owned())
+                .or_default()
+                .push_back((position, position));
         }
         queue
     }
@@ -139,8 +166,14 @@ mod tests {
 
     #[test]
     fn the_order_holds_where_there_are_slots() {
-        let limits = Limits { agents: BTreeMap::from([("b".to_owned(), 1)]), ..Limits::overall(2) };
-        let mut queue = queue(&[("b", "x"), ("b", "x"), ("a", "x"), ("a", "x"), ("a", "x")], limits);
+        let limits = Limits {
+            agents: BTreeMap::from([("b".to_owned(), 1)]),
+            ..Limits::overall(2)
+        };
+        let mut queue = queue(
+            &[("b", "x"), ("b", "x"), ("a", "x"), ("a", "x"), ("a", "x")],
+            limits,
+        );
         assert_eq!(all(&mut queue, NOW), [0, 2, 3]);
         queue.ended(2, false);
         assert_eq!(all(&mut queue, NOW), [4]);

@@ -44,7 +44,11 @@ pub struct TrialResult {
     #[serde(flatten)]
     pub report: TrialReport,
     /// Attempts before this one, which ended in errors. What they left is in `attempts/` of the trial's folder.
-    #[serde(default, rename = "earlierAttempts", skip_serializing_if = "Vec::is_empty")]
+    #[serde(
+        default,
+        rename = "earlierAttempts",
+        skip_serializing_if = "Vec::is_empty"
+    )]
     pub earlier: Vec<Attempt>,
 }
 
@@ -63,10 +67,24 @@ pub struct AdaptiveResult {
 
 impl AdaptiveResult {
     fn of(Adaptive { min, max }: Adaptive, state: &RunState) -> Self {
-        let reached = state.trials.iter().map(|trial| trial.head.repetition).max().unwrap_or(0);
+        let reached = state
+            .trials
+            .iter()
+            .map(|trial| trial.head.repetition)
+            .max()
+            .unwrap_or(0);
         let standings = standings(state);
-        let undecided = standings.iter().filter(|standing| !standing.decided).count();
-        AdaptiveResult { min, max, reached, comparisons: standings.len(), undecided }
+        let undecided = standings
+            .iter()
+            .filter(|standing| !standing.decided)
+            .count();
+        AdaptiveResult {
+            min,
+            max,
+            reached,
+            comparisons: standings.len(),
+            undecided,
+        }
     }
 }
 
@@ -84,7 +102,9 @@ impl Results {
             finished_at: state.finished_at,
             stopped_variants: state.stopped_variants.clone(),
             stopped: state.stopping,
-            adaptive: state.adaptive.map(|bounds| AdaptiveResult::of(bounds, state)),
+            adaptive: state
+                .adaptive
+                .map(|bounds| AdaptiveResult::of(bounds, state)),
             trials: state
                 .trials
                 .iter()
@@ -111,7 +131,11 @@ pub fn exit_status(results: &Results, fail_under: f64) -> u8 {
         return 0;
     }
     let unfinished = summary.pending + summary.interrupted;
-    let share = if judged == 0 { 0.0 } else { summary.passed as f64 / judged as f64 };
+    let share = if judged == 0 {
+        0.0
+    } else {
+        summary.passed as f64 / judged as f64
+    };
     // A share is a quotient of small numbers: 0.1 + 0.2 must not fail 0.3.
     let enough = share + 1e-9 >= fail_under;
     u8::from(!enough || unfinished > 0)
@@ -132,7 +156,10 @@ mod tests {
                 trials: passed + failed + errors + pending,
                 ..Summary::default()
             };
-            Results { summary, ..Results::of(&RunState::default()) }
+            Results {
+                summary,
+                ..Results::of(&RunState::default())
+            }
         };
         for (passed, failed, errors, pending, fail_under, status) in [
             (4, 0, 0, 0, 1.0, 0),
@@ -144,7 +171,10 @@ mod tests {
             (1, 0, 0, 1, 1.0, 1),
             (0, 2, 0, 0, 0.0, 0),
         ] {
-            assert_eq!(exit_status(&results(passed, failed, errors, pending), fail_under), status);
+            assert_eq!(
+                exit_status(&results(passed, failed, errors, pending), fail_under),
+                status
+            );
         }
     }
 }

@@ -44,10 +44,15 @@ pub fn is_hopeless(kind: ErrorKind) -> bool {
 fn told(message: &str) -> Option<Duration> {
     static ASKED: LazyLock<Option<Regex>> = LazyLock::new(|| {
         let lead = r#"(?:re)?try[ _-]?(?:again )?(?:in|after)(?:_seconds)?|retry_?delay"#;
-        let amount = r"\d{1,9}(?:\.\d{1,9})? ?(?:ms|milliseconds?|s|seconds?|m|min|minutes?|h|hours?)?\b";
-        Regex::new(&format!(r#"(?i)(?:{lead})["' :=]{{1,4}}((?:{amount} ?)+|\d[\dmsh.]*)"#)).ok()
+        let amount =
+            r"\d{1,9}(?:\.\d{1,9})? ?(?:ms|milliseconds?|s|seconds?|m|min|minutes?|h|hours?)?\b";
+        Regex::new(&format!(
+            r#"(?i)(?:{lead})["' :=]{{1,4}}((?:{amount} ?)+|\d[\dmsh.]*)"#
+        ))
+        .ok()
     });
-    static PART: LazyLock<Option<Regex>> = LazyLock::new(|| Regex::new(r"(\d+(?:\.\d+)?) ?([a-zA-Z]*)").ok());
+    static PART: LazyLock<Option<Regex>> =
+        LazyLock::new(|| Regex::new(r"(\d+(?:\.\d+)?) ?([a-zA-Z]*)").ok());
     let asked = ASKED.as_ref()?.captures(message)?;
     let seconds = PART.as_ref()?.captures_iter(&asked[1]).map(|part| {
         let number: f64 = part[1].parse().unwrap_or(0.0);
@@ -73,9 +78,15 @@ mod tests {
     #[test]
     fn delays_that_providers_ask_for() {
         for (message, seconds) in [
-            ("429: You exceeded your quota. Please retry in 34.074824224s.", Some(34.074_824)),
+            (
+                "429: You exceeded your quota. Please retry in 34.074824224s.",
+                Some(34.074_824),
+            ),
             (r#"{"@type": "RetryInfo", "retryDelay": "34s"}"#, Some(34.0)),
-            ("Rate limit reached. Please try again in 6s. Visit the docs", Some(6.0)),
+            (
+                "Rate limit reached. Please try again in 6s. Visit the docs",
+                Some(6.0),
+            ),
             ("Rate limit reached. Please try again in 250ms.", Some(0.25)),
             ("Please try again in 1m2.5s.", Some(62.5)),
             ("please retry after 30 seconds", Some(30.0)),
@@ -104,8 +115,14 @@ mod tests {
             assert_eq!(wait(kind, "try again in 1s", 1), Some(0.0), "{kind:?}");
         }
         for kind in [ErrorKind::RateLimit, ErrorKind::ModelApi] {
-            let waits: Vec<_> = (1..=7).map(|attempts| wait(kind, "500", attempts).unwrap()).collect();
-            assert_eq!(waits, [4.0, 8.0, 16.0, 32.0, 64.0, 120.0, 120.0], "{kind:?}");
+            let waits: Vec<_> = (1..=7)
+                .map(|attempts| wait(kind, "500", attempts).unwrap())
+                .collect();
+            assert_eq!(
+                waits,
+                [4.0, 8.0, 16.0, 32.0, 64.0, 120.0, 120.0],
+                "{kind:?}"
+            );
             assert_eq!(wait(kind, "try again in 10s", 5), Some(11.0));
             assert_eq!(wait(kind, "try again in 5 hours", 1), None);
             assert!(wait(kind, "500", u32::MAX).is_some());

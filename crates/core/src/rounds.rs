@@ -34,9 +34,16 @@ pub fn next(state: &RunState) -> Option<Round> {
     };
     let wanted: Vec<&TrialHead> = state.spare.iter().filter(is_wanted).collect();
     let repetition = wanted.iter().map(|head| head.repetition).min()?;
-    let trials: Vec<u32> =
-        wanted.iter().filter(|head| head.repetition == repetition).map(|head| head.id).collect();
-    Some(Round { repetition, undecided: undecided.len(), trials })
+    let trials: Vec<u32> = wanted
+        .iter()
+        .filter(|head| head.repetition == repetition)
+        .map(|head| head.id)
+        .collect();
+    Some(Round {
+        repetition,
+        undecided: undecided.len(),
+        trials,
+    })
 }
 
 /// Undecided, and able to get on: neither arm was stopped.
@@ -48,16 +55,27 @@ fn open_comparisons(state: &RunState) -> Vec<Standing> {
             .any(|variant| variant.environment == environment && variant.experiment == experiment)
     };
     let mut open = standings(state);
-    open.retain(|Standing { environment, experiment, decided }| {
-        !decided && !is_stopped(environment, experiment) && !is_stopped(environment, &state.baseline)
-    });
+    open.retain(
+        |Standing {
+             environment,
+             experiment,
+             decided,
+         }| {
+            !decided
+                && !is_stopped(environment, experiment)
+                && !is_stopped(environment, &state.baseline)
+        },
+    );
     open
 }
 
 /// What has been spent so far, as far as agents report it: also on attempts that ended in errors.
 pub fn spent_usd(state: &RunState) -> f64 {
     let of_trial = |trial: &Trial| {
-        let earlier = trial.earlier.iter().filter_map(|attempt| attempt.stats.usage.cost_usd);
+        let earlier = trial
+            .earlier
+            .iter()
+            .filter_map(|attempt| attempt.stats.usage.cost_usd);
         earlier.sum::<f64>() + trial.report.stats.usage.cost_usd.unwrap_or(0.0)
     };
     state.trials.iter().map(of_trial).sum()
@@ -84,24 +102,27 @@ mod tests {
             for eval in ["one", "two"] {
                 for environment in ["x", "y"] {
                     for experiment in ["a", "b", "c"] {
-                        heads.extend((1..=MAX).map(|repetition| (eval, environment, experiment, repetition)));
+                        heads.extend(
+                            (1..=MAX).map(|repetition| (eval, environment, experiment, repetition)),
+                        );
                     }
                 }
             }
-            let trials =
-                heads.into_iter().zip(1..).map(|((eval, environment, experiment, repetition), id)| {
-                    TrialHead {
-                        id,
-                        eval: eval.into(),
-                        environment: environment.into(),
-                        experiment: experiment.into(),
-                        repetition,
-                        dir: format!("{id}").into(),
-                        agent: "nop".into(),
-                        model: None,
-                    }
-                });
-            let mut play = Play { state: RunState::default() };
+            let trials = heads.into_iter().zip(1..).map(
+                |((eval, environment, experiment, repetition), id)| TrialHead {
+                    id,
+                    eval: eval.into(),
+                    environment: environment.into(),
+                    experiment: experiment.into(),
+                    repetition,
+                    dir: format!("{id}").into(),
+                    agent: "nop".into(),
+                    model: None,
+                },
+            );
+            let mut play = Play {
+                state: RunState::default(),
+            };
             play.tell(EventKind::RunStarted {
                 run: "r".into(),
                 suite: "s".into(),
@@ -116,34 +137,70 @@ mod tests {
         }
 
         fn tell(&mut self, kind: EventKind) {
-            self.state.apply(&Event { seq: 0, at: Timestamp::UNIX_EPOCH, kind });
+            self.state.apply(&Event {
+                seq: 0,
+                at: Timestamp::UNIX_EPOCH,
+                kind,
+            });
         }
 
         /// Ends everything that is pending.
         fn end_all(&mut self, passes: impl Fn(&TrialHead) -> bool) {
             let pending: Vec<TrialHead> = self.pending().cloned().collect();
             for head in pending {
-                let status = if passes(&head) { Status::Passed } else { Status::Failed };
-                let report = Box::new(TrialReport { status, ..TrialReport::pending() });
-                self.tell(EventKind::TrialFinished { trial: head.id, report });
+                let status = if passes(&head) {
+                    Status::Passed
+                } else {
+                    Status::Failed
+                };
+                let report = Box::new(TrialReport {
+                    status,
+                    ..TrialReport::pending()
+                });
+                self.tell(EventKind::TrialFinished {
+                    trial: head.id,
+                    report,
+                });
             }
         }
 
         fn pending(&self) -> impl Iterator<Item = &TrialHead> {
-            let pending = self.state.trials.iter().filter(|trial| trial.report.status == Status::Pending);
+            let pending = self
+                .state
+                .trials
+                .iter()
+                .filter(|trial| trial.report.status == Status::Pending);
             pending.map(|trial| &trial.head)
         }
 
-        fn start(&mut self, Round { repetition, undecided, trials }: Round) {
-            self.tell(EventKind::RoundStarted { repetition, undecided, trials });
+        fn start(
+            &mut self,
+            Round {
+                repetition,
+                undecided,
+                trials,
+            }: Round,
+        ) {
+            self.tell(EventKind::RoundStarted {
+                repetition,
+                undecided,
+                trials,
+            });
         }
 
         /// Which variants the next round asks for.
         fn asked(&self) -> Vec<String> {
-            let Some(round) = next(&self.state) else { return Vec::new() };
-            let of_it = self.state.spare.iter().filter(|head| round.trials.contains(&head.id));
-            let mut variants: Vec<String> =
-                of_it.map(|head| format!("{}.{}", head.environment, head.experiment)).collect();
+            let Some(round) = next(&self.state) else {
+                return Vec::new();
+            };
+            let of_it = self
+                .state
+                .spare
+                .iter()
+                .filter(|head| round.trials.contains(&head.id));
+            let mut variants: Vec<String> = of_it
+                .map(|head| format!("{}.{}", head.environment, head.experiment))
+                .collect();
             variants.sort();
             variants.dedup();
             variants
@@ -157,13 +214,18 @@ mod tests {
         let mut rounds = Vec::new();
         loop {
             play.end_all(|_| true);
-            let Some(round) = next(&play.state) else { break };
+            let Some(round) = next(&play.state) else {
+                break;
+            };
             assert_eq!((round.undecided, round.trials.len()), (4, 12));
             rounds.push(round.repetition);
             play.start(round);
         }
         assert_eq!(rounds, (4..=MAX).collect::<Vec<_>>());
-        assert_eq!((play.state.counts.total, play.state.counts.passed), (144, 144));
+        assert_eq!(
+            (play.state.counts.total, play.state.counts.passed),
+            (144, 144)
+        );
     }
 
     /// Four comparisons: with ten pairs to one side the e-value is 93, and 80 is enough for the first of them.
@@ -176,10 +238,18 @@ mod tests {
         assert_eq!(play.asked(), ["x.a", "x.c", "y.a", "y.b", "y.c"]);
         let mut play = Play::new(4);
         play.end_all(b_helps_in_x);
-        assert_eq!(play.asked().len(), 6, "eight pairs are not enough for one of four");
+        assert_eq!(
+            play.asked().len(),
+            6,
+            "eight pairs are not enough for one of four"
+        );
         let mut play = Play::new(5);
         play.end_all(|head| head.environment == "x" && head.experiment != "a");
-        assert_eq!(play.asked(), ["y.a", "y.b", "y.c"], "an environment is done by itself");
+        assert_eq!(
+            play.asked(),
+            ["y.a", "y.b", "y.c"],
+            "an environment is done by itself"
+        );
         let mut play = Play::new(5);
         play.end_all(|head| head.experiment == "a");
         assert_eq!(play.asked(), [""; 0], "all are worse");
@@ -218,11 +288,19 @@ mod tests {
         play.start(next(&play.state).unwrap());
         let begun = play.pending().next().unwrap().id;
         play.tell(EventKind::TrialStarted { trial: begun });
-        play.tell(EventKind::Stopping { reason: StopReason::Budget });
-        assert_eq!(play.pending().map(|head| head.id).collect::<Vec<_>>(), [begun]);
+        play.tell(EventKind::Stopping {
+            reason: StopReason::Budget,
+        });
+        assert_eq!(
+            play.pending().map(|head| head.id).collect::<Vec<_>>(),
+            [begun]
+        );
         assert_eq!(play.state.in_flight.len(), 1);
         play.end_all(|_| true);
-        play.tell(EventKind::RunResumed { terca_version: "0".into(), concurrency: 1 });
+        play.tell(EventKind::RunResumed {
+            terca_version: "0".into(),
+            concurrency: 1,
+        });
         let rest = next(&play.state).unwrap();
         assert_eq!((rest.repetition, rest.trials.len()), (2, 11));
         assert!(!rest.trials.contains(&begun));

@@ -12,7 +12,10 @@ pub fn order(trials: &[TrialSpec], seed: u64) -> Vec<usize> {
     let mut random = fastrand::Rng::with_seed(seed);
     let mut blocks: BTreeMap<(u32, &str), Vec<usize>> = BTreeMap::new();
     for (index, trial) in trials.iter().enumerate() {
-        blocks.entry((trial.repetition, trial.case.eval.name.as_str())).or_default().push(index);
+        blocks
+            .entry((trial.repetition, trial.case.eval.name.as_str()))
+            .or_default()
+            .push(index);
     }
     // Within one repetition the evals are shuffled; repetitions follow each other, so that a run that is
     // stopped early has every eval about equally often.

@@ -22,7 +22,9 @@ impl Scorecard {
     }
 
     pub fn iter(&self) -> impl Iterator<Item = (&str, &Grade)> {
-        self.grades.iter().map(|(test, grade)| (test.as_str(), grade))
+        self.grades
+            .iter()
+            .map(|(test, grade)| (test.as_str(), grade))
     }
 
     /// The test that explains a trial that did not pass: the first that lost points.
@@ -33,7 +35,9 @@ impl Scorecard {
 
 impl FromIterator<(String, Grade)> for Scorecard {
     fn from_iter<I: IntoIterator<Item = (String, Grade)>>(grades: I) -> Self {
-        Scorecard { grades: grades.into_iter().collect() }
+        Scorecard {
+            grades: grades.into_iter().collect(),
+        }
     }
 }
 
@@ -73,11 +77,19 @@ mod tests {
 
     #[test]
     fn the_order_survives_json() {
-        let grade = |score| Grade { score, message: String::new(), duration_seconds: 0.0, judge: None };
-        let card: Scorecard =
-            [("z".to_owned(), grade(1.0)), ("b".to_owned(), grade(0.5)), ("a".to_owned(), grade(0.0))]
-                .into_iter()
-                .collect();
+        let grade = |score| Grade {
+            score,
+            message: String::new(),
+            duration_seconds: 0.0,
+            judge: None,
+        };
+        let card: Scorecard = [
+            ("z".to_owned(), grade(1.0)),
+            ("b".to_owned(), grade(0.5)),
+            ("a".to_owned(), grade(0.0)),
+        ]
+        .into_iter()
+        .collect();
         let text = serde_json::to_string(&card).unwrap();
         assert_eq!(serde_json::from_str::<Scorecard>(&text).unwrap(), card);
         assert_eq!(card.first_loss().unwrap().0, "b");

@@ -22,9 +22,19 @@ pub struct Selected<'a> {
     pub environments: Vec<&'a Setup>,
 }
 
-pub fn select<'a>(suite: &'a Suite, selection: &Selection, problems: &mut Diagnostics) -> Selected<'a> {
+pub fn select<'a>(
+    suite: &'a Suite,
+    selection: &Selection,
+    problems: &mut Diagnostics,
+) -> Selected<'a> {
     Selected {
-        evals: pick("eval", &selection.evals, &suite.evals, |eval| (&eval.name, &eval.tags), problems),
+        evals: pick(
+            "eval",
+            &selection.evals,
+            &suite.evals,
+            |eval| (&eval.name, &eval.tags),
+            problems,
+        ),
         experiments: pick(
             "experiment",
             &selection.experiments,
@@ -51,7 +61,10 @@ fn pick<'a, T>(
     problems: &mut Diagnostics,
 ) -> Vec<&'a T> {
     let names: Vec<&str> = items.iter().map(|item| name_and_tags(item).0).collect();
-    let parts: Vec<&str> = patterns.iter().flat_map(|pattern| parts(pattern, &names)).collect();
+    let parts: Vec<&str> = patterns
+        .iter()
+        .flat_map(|pattern| parts(pattern, &names))
+        .collect();
     if parts.is_empty() {
         if !patterns.is_empty() {
             problems.push(
@@ -72,10 +85,18 @@ fn pick<'a, T>(
             }
         }
         if !found {
-            problems.push(nothing(what, part, &items.iter().map(&name_and_tags).collect::<Vec<_>>()));
+            problems.push(nothing(
+                what,
+                part,
+                &items.iter().map(&name_and_tags).collect::<Vec<_>>(),
+            ));
         }
     }
-    items.iter().zip(chosen).filter_map(|(item, chosen)| chosen.then_some(item)).collect()
+    items
+        .iter()
+        .zip(chosen)
+        .filter_map(|(item, chosen)| chosen.then_some(item))
+        .collect()
 }
 
 /// The parts between commas. A comma inside `{a,b}` is the glob's, and one inside a name is the name's.
@@ -92,22 +113,34 @@ fn parts<'a>(pattern: &'a str, names: &[&str]) -> Vec<&'a str> {
         }
         c == ',' && depth == 0
     };
-    pattern.split(is_between).map(str::trim).filter(|part| !part.is_empty()).collect()
+    pattern
+        .split(is_between)
+        .map(str::trim)
+        .filter(|part| !part.is_empty())
+        .collect()
 }
 
 fn nothing(what: &str, part: &str, items: &[(&str, &[String])]) -> Diagnostic {
     let names: Vec<&str> = items.iter().map(|(name, _)| *name).collect();
-    let diagnostic = Diagnostic::error(Code::NoMatch, format!("no {what} matches `{part}`"))
-        .help(format!("the {what}s are {}", prose::quoted_list(&names, "and")));
-    if items.iter().any(|(_, tags)| tags.iter().any(|tag| tag == part)) {
+    let diagnostic = Diagnostic::error(Code::NoMatch, format!("no {what} matches `{part}`")).help(
+        format!("the {what}s are {}", prose::quoted_list(&names, "and")),
+    );
+    if items
+        .iter()
+        .any(|(_, tags)| tags.iter().any(|tag| tag == part))
+    {
         return diagnostic.help(format!("`{part}` is a tag: `tag:{part}` selects by tags"));
     }
     if names.iter().any(|name| name.contains(part)) {
-        return diagnostic.help(format!("a name is matched as a whole; `'*{part}*'` matches a part of it"));
+        return diagnostic.help(format!(
+            "a name is matched as a whole; `'*{part}*'` matches a part of it"
+        ));
     }
     if part.starts_with("tag:") {
-        let mut tags: Vec<&str> =
-            items.iter().flat_map(|(_, tags)| tags.iter().map(String::as_str)).collect();
+        let mut tags: Vec<&str> = items
+            .iter()
+            .flat_map(|(_, tags)| tags.iter().map(String::as_str))
+            .collect();
         tags.sort_unstable();
         tags.dedup();
         return diagnostic.help(match tags.as_slice() {
@@ -135,13 +168,24 @@ impl<'a> Pattern<'a> {
             None => (false, part),
         };
         let is_glob = exact.contains(['*', '?', '[', '{']);
-        let glob = is_glob.then(|| GlobBuilder::new(exact).empty_alternates(true).build().ok()).flatten();
-        Pattern { exact, glob: glob.map(|glob| glob.compile_matcher()), on_tags }
+        let glob = is_glob
+            .then(|| GlobBuilder::new(exact).empty_alternates(true).build().ok())
+            .flatten();
+        Pattern {
+            exact,
+            glob: glob.map(|glob| glob.compile_matcher()),
+            on_tags,
+        }
     }
 
     fn matches(&self, name: &str, tags: &[String]) -> bool {
-        let one =
-            |text: &str| text == self.exact || self.glob.as_ref().is_some_and(|glob| glob.is_match(text));
-        if self.on_tags { tags.iter().any(|tag| one(tag)) } else { one(name) }
+        let one = |text: &str| {
+            text == self.exact || self.glob.as_ref().is_some_and(|glob| glob.is_match(text))
+        };
+        if self.on_tags {
+            tags.iter().any(|tag| one(tag))
+        } else {
+            one(name)
+        }
     }
 }

@@ -35,8 +35,10 @@ impl Shard {
         // Within a repetition, ids put an eval's variants next to each other.
         dealt.sort_by_key(|trial| (trial.repetition, trial.id));
         let cut = |index: usize| index * trials.len() / self.of;
-        let mut part: Vec<TrialSpec> =
-            dealt[cut(self.index - 1)..cut(self.index)].iter().map(|trial| (*trial).clone()).collect();
+        let mut part: Vec<TrialSpec> = dealt[cut(self.index - 1)..cut(self.index)]
+            .iter()
+            .map(|trial| (*trial).clone())
+            .collect();
         part.sort_by_key(|trial| trial.id);
         part
     }
@@ -53,8 +55,9 @@ impl FromStr for Shard {
 
     fn from_str(text: &str) -> Result<Self, Self::Err> {
         const MOST: usize = 10_000;
-        let parts =
-            text.split_once('/').and_then(|(index, of)| Some((index.parse().ok()?, of.parse().ok()?)));
+        let parts = text
+            .split_once('/')
+            .and_then(|(index, of)| Some((index.parse().ok()?, of.parse().ok()?)));
         match parts {
             Some((index, of)) if (1..=of).contains(&index) && of <= MOST => Ok(Shard { index, of }),
             _ => Err("expected a part and a number of parts, such as 1/3, 2/3 or 3/3".into()),
@@ -83,7 +86,17 @@ mod tests {
     #[test]
     fn parts_are_written_as_fractions() {
         assert_eq!("2/3".parse::<Shard>().unwrap().to_string(), "2/3");
-        for wrong in ["", "1", "0/3", "4/3", "1/0", "a/b", "1/3/5", "-1/3", "1/99999999"] {
+        for wrong in [
+            "",
+            "1",
+            "0/3",
+            "4/3",
+            "1/0",
+            "a/b",
+            "1/3/5",
+            "-1/3",
+            "1/99999999",
+        ] {
             assert!(wrong.parse::<Shard>().is_err(), "{wrong}");
         }
     }

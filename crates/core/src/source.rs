@@ -32,7 +32,10 @@ impl<T> Located<T> {
     }
 
     pub fn map<U>(self, change: impl FnOnce(T) -> U) -> Located<U> {
-        Located { value: change(self.value), place: self.place }
+        Located {
+            value: change(self.value),
+            place: self.place,
+        }
     }
 }
 
@@ -66,7 +69,11 @@ impl Sources {
         label: impl Into<String>,
         text: impl Into<String>,
     ) -> FileId {
-        self.files.push(SourceFile { path: path.into(), label: label.into(), text: text.into() });
+        self.files.push(SourceFile {
+            path: path.into(),
+            label: label.into(),
+            text: text.into(),
+        });
         FileId(self.files.len() - 1)
     }
 
@@ -80,7 +87,10 @@ impl Sources {
 
     /// The text at a place, exactly as written.
     pub fn slice(&self, place: Place) -> &str {
-        self.get(place.file).text.get(place.start..place.end).unwrap_or("")
+        self.get(place.file)
+            .text
+            .get(place.start..place.end)
+            .unwrap_or("")
     }
 
     /// Line and column, both from 1, counted in characters.
@@ -88,7 +98,10 @@ impl Sources {
         let text = &self.get(place.file).text;
         let before = &text[..floor_char_boundary(text, place.start)];
         let line_start = before.rfind('\n').map_or(0, |newline| newline + 1);
-        (before.matches('\n').count() + 1, before[line_start..].chars().count() + 1)
+        (
+            before.matches('\n').count() + 1,
+            before[line_start..].chars().count() + 1,
+        )
     }
 
     /// The part of a place that lies on its first line: what a one-line marker can underline.
@@ -96,7 +109,9 @@ impl Sources {
         let text = &self.get(place.file).text;
         let start = floor_char_boundary(text, place.start);
         let end = floor_char_boundary(text, place.end.max(start));
-        let line_end = text[start..end].find('\n').map_or(end, |newline| start + newline);
+        let line_end = text[start..end]
+            .find('\n')
+            .map_or(end, |newline| start + newline);
         start..line_end
     }
 }
@@ -128,6 +143,13 @@ mod tests {
     fn a_marker_stays_on_its_first_line() {
         let mut sources = Sources::default();
         let file = sources.add("/s/terca.yaml", "terca.yaml", "a: |\n  one\n  two\n");
-        assert_eq!(sources.first_line(Place { file, start: 7, end: 17 }), 7..10);
+        assert_eq!(
+            sources.first_line(Place {
+                file,
+                start: 7,
+                end: 17
+            }),
+            7..10
+        );
     }
 }

@@ -128,7 +128,9 @@ impl RunState {
     }
 
     fn position(&self, id: u32) -> Option<usize> {
-        self.trials.binary_search_by_key(&id, |trial| trial.head.id).ok()
+        self.trials
+            .binary_search_by_key(&id, |trial| trial.head.id)
+            .ok()
     }
 }
 
@@ -140,6 +142,11 @@ impl Trial {
     }
 
     fn pending(head: TrialHead) -> Self {
-        Trial { head, report: TrialReport::pending(), live: None, earlier: Vec::new() }
+        Trial {
+            head,
+            report: TrialReport::pending(),
+            live: None,
+            earlier: Vec::new(),
+        }
     }
 }

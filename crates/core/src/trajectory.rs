@@ -119,12 +119,24 @@ impl Trajectory {
     pub fn add(&mut self, record: Record) {
         let Record { time, line, step } = record;
         match step {
-            Step::Message { role: Role::User, text } => self.say("user", time, text),
-            Step::Message { role: Role::Assistant, text } => join(&mut self.speaking(time).message, text),
+            Step::Message {
+                role: Role::User,
+                text,
+            } => self.say("user", time, text),
+            Step::Message {
+                role: Role::Assistant,
+                text,
+            } => join(&mut self.speaking(time).message, text),
             Step::Reasoning { text } => join(&mut self.speaking(time).reasoning_content, text),
-            Step::ToolCall { id, tool, input, .. } => {
+            Step::ToolCall {
+                id, tool, input, ..
+            } => {
                 let tool_call_id = id.unwrap_or_else(|| format!("call_{line}"));
-                let arguments = if input.is_object() { input } else { json!({ "input": input }) };
+                let arguments = if input.is_object() {
+                    input
+                } else {
+                    json!({ "input": input })
+                };
                 let turn = self.acting(time);
                 let number = turn.step_id;
                 turn.tool_calls.push(Call {
@@ -141,7 +153,10 @@ impl Trajectory {
                     Some(turn) => (&mut self.turns[turn], id),
                     None => (self.acting(time), None),
                 };
-                turn.observation.results.push(CallResult { source_call_id, content });
+                turn.observation.results.push(CallResult {
+                    source_call_id,
+                    content,
+                });
             }
             Step::Usage { usage } => self.acting(time).metrics = Some(Metrics::of(&usage)),
             Step::Notice { text } | Step::Error { text } => self.say("system", time, text),
@@ -150,7 +165,13 @@ impl Trajectory {
     }
 
     pub fn document<'a>(&'a self, about: &About<'a>) -> impl Serialize + use<'a> {
-        let Usage { input_tokens, cached_input_tokens, output_tokens, cost_usd, .. } = *about.usage;
+        let Usage {
+            input_tokens,
+            cached_input_tokens,
+            output_tokens,
+            cost_usd,
+            ..
+        } = *about.usage;
         Document {
             schema_version: SCHEMA_VERSION,
             session_id: about.session_id,
@@ -238,25 +259,43 @@ mod tests {
     fn document(steps: impl IntoIterator<Item = Step>, about: &About<'_>) -> Value {
         let mut trajectory = Trajectory::default();
         for (step, line) in steps.into_iter().zip(1..) {
-            trajectory.add(Record { time: None, line, step });
+            trajectory.add(Record {
+                time: None,
+                line,
+                step,
+            });
         }
         serde_json::to_value(trajectory.document(about)).unwrap()
     }
 
     fn call(id: &str, tool: &str) -> Step {
-        Step::ToolCall { id: Some(id.into()), tool: tool.into(), input: json!({ "path": "a" }), server: None }
+        Step::ToolCall {
+            id: Some(id.into()),
+            tool: tool.into(),
+            input: json!({ "path": "a" }),
+            server: None,
+        }
     }
 
     fn result(id: &str) -> Step {
-        Step::ToolResult { id: Some(id.into()), ok: true, output: Some(format!("result of {id}")) }
+        Step::ToolResult {
+            id: Some(id.into()),
+            ok: true,
+            output: Some(format!("result of {id}")),
+        }
     }
 
     #[test]
     fn a_turn_is_what_was_said_called_and_answered() {
-        let text = |role, text: &str| Step::Message { role, text: text.into() };
+        let text = |role, text: &str| Step::Message {
+            role,
+            text: text.into(),
+        };
         let steps = [
             text(Role::User, "do it"),
-            Step::Reasoning { text: "first".into() },
+            Step::Reasoning {
+                text: "first".into(),
+            },
             text(Role::Assistant, "Writing."),
             call("c1", "write_file"),
             call("c2", "run"),
@@ -264,7 +303,11 @@ mod tests {
             result("c2"),
             text(Role::Assistant, "Done."),
         ];
-        let usage = Usage { input_tokens: Some(3300), output_tokens: Some(174), ..Usage::default() };
+        let usage = Usage {
+            input_tokens: Some(3300),
+            output_tokens: Some(174),
+            ..Usage::default()
+        };
         let about = About {
             session_id: "s",
             agent: "gemini-cli",
@@ -286,7 +329,13 @@ mod tests {
             Step::Notice { text: "n".into() },
         ];
         let usage = Usage::default();
-        let about = About { session_id: "s", agent: "a", agent_version: None, model: None, usage: &usage };
+        let about = About {
+            session_id: "s",
+            agent: "a",
+            agent_version: None,
+            model: None,
+            usage: &usage,
+        };
         let document = document(steps, &about);
         for step in document["steps"].as_array().unwrap() {
             let calls: Vec<&Value> = step["tool_calls"]
@@ -295,13 +344,22 @@ mod tests {
                 .flatten()
                 .map(|call| &call["tool_call_id"])
                 .collect();
-            for result in step["observation"]["results"].as_array().into_iter().flatten() {
+            for result in step["observation"]["results"]
+                .as_array()
+                .into_iter()
+                .flatten()
+            {
                 assert!(
-                    result["source_call_id"].is_null() || calls.contains(&&result["source_call_id"]),
+                    result["source_call_id"].is_null()
+                        || calls.contains(&&result["source_call_id"]),
                     "{step}"
                 );
             }
         }
-        assert_eq!(document["final_metrics"], json!({ "total_steps": 4 }), "what is not known is left out");
+        assert_eq!(
+            document["final_metrics"],
+            json!({ "total_steps": 4 }),
+            "what is not known is left out"
+        );
     }
 }

@@ -7,7 +7,11 @@ use crate::prose::{self, first_line};
 
 /// One thing that happened in a session.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(tag = "type", rename_all = "camelCase", rename_all_fields = "camelCase")]
+#[serde(
+    tag = "type",
+    rename_all = "camelCase",
+    rename_all_fields = "camelCase"
+)]
 pub enum Step {
     Message {
         role: Role,
@@ -115,23 +119,40 @@ impl Step {
     /// One line for a log or a live display: what the agent is doing.
     pub fn headline(&self) -> String {
         match self {
-            Step::Message { role: Role::User, text } => format!("prompt: {}", first_line(text)),
-            Step::Message { role: Role::Assistant, text } => first_line(text),
-            Step::ToolCall { tool, input, .. } => {
-                format!("{tool} {}", main_argument(input)).trim_end().to_owned()
-            }
-            Step::ToolResult { ok: true, output, .. } => {
+            Step::Message {
+                role: Role::User,
+                text,
+            } => format!("prompt: {}", first_line(text)),
+            Step::Message {
+                role: Role::Assistant,
+                text,
+            } => first_line(text),
+            Step::ToolCall { tool, input, .. } => format!("{tool} {}", main_argument(input))
+                .trim_end()
+                .to_owned(),
+            Step::ToolResult {
+                ok: true, output, ..
+            } => {
                 format!("→ {}", output.as_deref().map_or("done".into(), first_line))
             }
-            Step::ToolResult { ok: false, output, .. } => {
-                format!("→ failed: {}", output.as_deref().map_or(String::new(), first_line))
+            Step::ToolResult {
+                ok: false, output, ..
+            } => {
+                format!(
+                    "→ failed: {}",
+                    output.as_deref().map_or(String::new(), first_line)
+                )
             }
             Step::Reasoning { text } => format!("thinking: {}", first_line(text)),
             Step::Usage { usage } => format!("used {} tokens", usage.tokens().unwrap_or(0)),
             Step::Notice { text } => format!("note: {}", first_line(text)),
             Step::Error { text } => format!("error: {}", first_line(text)),
             Step::Omitted { lines, bytes, .. } => {
-                format!("… {} of output left out, {} lines …", prose::bytes(*bytes), prose::compact(*lines))
+                format!(
+                    "… {} of output left out, {} lines …",
+                    prose::bytes(*bytes),
+                    prose::compact(*lines)
+                )
             }
         }
     }

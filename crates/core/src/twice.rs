@@ -15,14 +15,27 @@ pub const NAMES: [&str; 2] = ["A", "A again"];
 /// select.
 pub fn prepare(suite: &mut Suite, selection: &Selection, problems: &mut Diagnostics) -> Selection {
     let selected = select(suite, selection, problems);
-    let baseline = selected.experiments.iter().find(|setup| setup.name == suite.baseline);
+    let baseline = selected
+        .experiments
+        .iter()
+        .find(|setup| setup.name == suite.baseline);
     let experiment = baseline.or(selected.experiments.first());
     let experiment = experiment.map_or_else(Setup::named_default, |setup| (*setup).clone());
-    suite.experiments = NAMES.into_iter().map(|name| called(&experiment, name)).collect();
+    suite.experiments = NAMES
+        .into_iter()
+        .map(|name| called(&experiment, name))
+        .collect();
     NAMES[0].clone_into(&mut suite.baseline);
-    Selection { experiments: Vec::new(), ..selection.clone() }
+    Selection {
+        experiments: Vec::new(),
+        ..selection.clone()
+    }
 }
 
 fn called(experiment: &Setup, name: &str) -> Setup {
-    Setup { name: name.to_owned(), stands_for: Some(experiment.name.clone()), ..experiment.clone() }
+    Setup {
+        name: name.to_owned(),
+        stands_for: Some(experiment.name.clone()),
+        ..experiment.clone()
+    }
 }

@@ -40,7 +40,10 @@ fn report(files: &[(&str, &str)]) -> String {
 }
 
 fn report_of(files: &[(&str, &str)], selection: &Selection) -> String {
-    let as_written = files.iter().map(|(path, text)| ((*path).to_owned(), (*text).to_owned())).collect();
+    let as_written = files
+        .iter()
+        .map(|(path, text)| ((*path).to_owned(), (*text).to_owned()))
+        .collect();
     LAST.with_borrow_mut(|last: &mut Vec<(String, String)>| *last = as_written);
     let mut project = project(files);
     let _ = project.plan(selection, &Overrides::default());
@@ -71,11 +74,17 @@ fn action(text: &str) -> String {
 }
 
 fn environment(text: &str) -> String {
-    suite(&format!("environments:\n  - name: default\n    {}\n", indented(text, 4)))
+    suite(&format!(
+        "environments:\n  - name: default\n    {}\n",
+        indented(text, 4)
+    ))
 }
 
 fn mcp_server(text: &str) -> String {
-    environment(&format!("agent: gemini-cli\nmcpServers:\n  files:\n    {}", indented(text, 4)))
+    environment(&format!(
+        "agent: gemini-cli\nmcpServers:\n  files:\n    {}",
+        indented(text, 4)
+    ))
 }
 
 thread_local! {
@@ -86,14 +95,21 @@ thread_local! {
 /// Topics about the shape of what is written: an editor that knows the schema complains too.
 const SHAPES: [&str; 3] = ["unknown_keys", "wrong_types", "numbers_out_of_range"];
 /// JSON has no such numbers, and a schema cannot compare one with another.
-const BEYOND_SCHEMAS: [&str; 3] =
-    ["a timeout that is no number", "a cost without end", "adaptive repetitions upside down"];
+const BEYOND_SCHEMAS: [&str; 3] = [
+    "a timeout that is no number",
+    "a cost without end",
+    "adaptive repetitions upside down",
+];
 
 fn editors_complain() -> bool {
     let (suite, eval) = (schema::suite(), schema::eval());
     LAST.with_borrow(|files| {
         files.iter().any(|(path, text)| {
-            let schema = if path.ends_with("eval.terca.yaml") { &eval } else { &suite };
+            let schema = if path.ends_with("eval.terca.yaml") {
+                &eval
+            } else {
+                &suite
+            };
             let options = serde_saphyr::options! { strict_booleans: true };
             let value = serde_saphyr::from_str_with_options::<serde_json::Value>(text, options);
             value.map_or(true, |value| !checker::accepts(schema, schema, &value))
@@ -107,7 +123,10 @@ fn snapshot(topic: &str, cases: &[(&str, Around, &str)]) {
     for (title, around, text) in cases {
         reports.push(section(title, &around(text)));
         let expected = SHAPES.contains(&topic) && !BEYOND_SCHEMAS.contains(title);
-        assert!(!expected || editors_complain(), "the schema has nothing against: {title}");
+        assert!(
+            !expected || editors_complain(),
+            "the schema has nothing against: {title}"
+        );
     }
     insta::assert_snapshot!(topic, reports.join("\n\n"));
 }
@@ -126,18 +145,50 @@ fn unknown_keys() {
             ("in a suite, unlike any", suite, "colour: blue"),
             ("in an eval, misspelt", eval, "timeout_seconds: 3"),
             ("in an eval, unlike any", eval, "colour: blue"),
-            ("in an eval, the older name is not advised", eval, "evals: []"),
+            (
+                "in an eval, the older name is not advised",
+                eval,
+                "evals: []",
+            ),
             ("in a test, misspelt", test, "fileExist: a.js"),
-            ("in a test, unlike any", test, "fileExists: a.js\ncolour: blue"),
-            ("in `commandSuccess`", test, "commandSuccess: {command: ls, outputContain: x}"),
+            (
+                "in a test, unlike any",
+                test,
+                "fileExists: a.js\ncolour: blue",
+            ),
+            (
+                "in `commandSuccess`",
+                test,
+                "commandSuccess: {command: ls, outputContain: x}",
+            ),
             ("in an action, misspelt", action, "comand: ls"),
             ("in an action, unlike any", action, "colour: blue"),
             ("in a command", action, "command: {command: ls, timeout: 3}"),
-            ("in an environment, misspelt", environment, "agent: nop\nmcpServer: {}"),
-            ("in an environment, unlike any", environment, "agent: nop\ncolour: blue"),
-            ("in an agent", environment, "agent: {name: nop, colour: blue}"),
-            ("in an MCP server, misspelt", mcp_server, "comand: x\ncommand: y"),
-            ("in an MCP server, unlike any", mcp_server, "command: y\ncolour: blue"),
+            (
+                "in an environment, misspelt",
+                environment,
+                "agent: nop\nmcpServer: {}",
+            ),
+            (
+                "in an environment, unlike any",
+                environment,
+                "agent: nop\ncolour: blue",
+            ),
+            (
+                "in an agent",
+                environment,
+                "agent: {name: nop, colour: blue}",
+            ),
+            (
+                "in an MCP server, misspelt",
+                mcp_server,
+                "comand: x\ncommand: y",
+            ),
+            (
+                "in an MCP server, unlike any",
+                mcp_server,
+                "command: y\ncolour: blue",
+            ),
             ("a key that is no text", suite, "? [a, b]\n: 1"),
         ],
     );
@@ -149,7 +200,11 @@ fn duplicate_keys() {
         "duplicate_keys",
         &[
             ("one", suite, "name: a\nrepetitions: 1\nname: b"),
-            ("several, and a misspelt key", suite, "name: a\nname: b\nnaem: c\nenv: {A: 1, A: 2}\nname: d"),
+            (
+                "several, and a misspelt key",
+                suite,
+                "name: a\nname: b\nnaem: c\nenv: {A: 1, A: 2}\nname: d",
+            ),
             ("of numbers", action, "files: {1: a, 2: b, 1: c}"),
         ],
     );
@@ -163,25 +218,49 @@ fn names_used_twice() {
         ("fib/eval.terca.yaml", "prompt: go\n"),
     ]);
     let cases: [(&str, Around, &str); 7] = [
-        ("environments", suite, "environments:\n  - name: a\n  - name: b\n  - name: a\n  - name: a"),
-        ("experiments", suite, "experiments:\n  - {name: a}\n  - {name: a}"),
-        ("tests of one eval", eval, "tests:\n  - {fileExists: a, name: x}\n  - name: x\n    fileExists: b"),
+        (
+            "environments",
+            suite,
+            "environments:\n  - name: a\n  - name: b\n  - name: a\n  - name: a",
+        ),
+        (
+            "experiments",
+            suite,
+            "experiments:\n  - {name: a}\n  - {name: a}",
+        ),
+        (
+            "tests of one eval",
+            eval,
+            "tests:\n  - {fileExists: a, name: x}\n  - name: x\n    fileExists: b",
+        ),
         (
             "a test that takes another's default name",
             eval,
             "tests:\n  - fileExists: a\n  - {fileExists: b, name: fileExists-1}",
         ),
-        ("names that share a folder", suite, "environments:\n  - name: a/b\n  - name: a-b"),
+        (
+            "names that share a folder",
+            suite,
+            "environments:\n  - name: a/b\n  - name: a-b",
+        ),
         (
             "variants that share a folder",
             suite,
             "environments:\n  - name: a.b\n  - name: a\nexperiments:\n  - name: c\n  - name: b.c",
         ),
-        ("a name that the run needs for itself", eval, "name: results.json"),
+        (
+            "a name that the run needs for itself",
+            eval,
+            "name: results.json",
+        ),
     ];
     let reports: Vec<String> = [section("evals across files", &across)]
         .into_iter()
-        .chain(cases.iter().map(|(title, around, text)| section(title, &around(text))))
+        .chain(
+            cases
+                .iter()
+                .map(|(title, around, text)| section(title, &around(text))),
+        )
         .collect();
     insta::assert_snapshot!("names_used_twice", reports.join("\n\n"));
 }
@@ -200,12 +279,20 @@ fn wrong_types() {
             ("number: in quotes", suite, "timeoutSeconds: '30'"),
             ("number: a list", suite, "timeoutSeconds: [30]"),
             ("whole number: text", suite, "repetitions: many"),
-            ("boolean: text", suite, "experiments: [{name: a, baseline: yes}]"),
+            (
+                "boolean: text",
+                suite,
+                "experiments: [{name: a, baseline: yes}]",
+            ),
             ("list: text", suite, "evals: fib"),
             ("list: a map", eval, "tests: {fileExists: a}"),
             ("list: nothing", eval, "tests:"),
             ("list of texts: a number in it", eval, "tags: [a, 1]"),
-            ("list of texts: nothing in it", eval, "tests: [fileExists: [a, null]]"),
+            (
+                "list of texts: nothing in it",
+                eval,
+                "tests: [fileExists: [a, null]]",
+            ),
             ("map: text", suite, "env: A=1"),
             ("map: a list", suite, "env: [A=1]"),
             ("map of texts: a list in it", suite, "env: {A: [1]}"),
@@ -214,12 +301,28 @@ fn wrong_types() {
             ("action: text", action, "npm install"),
             ("environment: text", suite, "environments: [default]"),
             ("agent: a list", environment, "agent: [nop]"),
-            ("MCP servers: a list", environment, "agent: gemini-cli\nmcpServers: [{command: x}]"),
-            ("MCP server: text", environment, "agent: gemini-cli\nmcpServers: {files: npx files}"),
-            ("config: text", environment, "agent: gemini-cli\nconfig: fast"),
+            (
+                "MCP servers: a list",
+                environment,
+                "agent: gemini-cli\nmcpServers: [{command: x}]",
+            ),
+            (
+                "MCP server: text",
+                environment,
+                "agent: gemini-cli\nmcpServers: {files: npx files}",
+            ),
+            (
+                "config: text",
+                environment,
+                "agent: gemini-cli\nconfig: fast",
+            ),
             ("sandbox: a number", suite, "sandbox: 1"),
             ("sandbox: a word that is none", suite, "sandbox: bwarp"),
-            ("sandbox: a map of something else", suite, "sandbox: {chroot: x}"),
+            (
+                "sandbox: a map of something else",
+                suite,
+                "sandbox: {chroot: x}",
+            ),
         ],
     );
 }
@@ -233,17 +336,57 @@ fn numbers_out_of_range() {
             ("repetitions below 0", eval, "repetitions: -3"),
             ("repetitions with a fraction", suite, "repetitions: 2.5"),
             ("repetitions without end", suite, "repetitions: 2000000"),
-            ("repetitions larger than any number", suite, "repetitions: 99999999999999999999999999"),
-            ("adaptive repetitions from 0", suite, "repetitions: {min: 0, max: 5, until: conclusive}"),
-            ("adaptive repetitions upside down", suite, "repetitions: {min: 9, max: 5, until: conclusive}"),
-            ("adaptive repetitions without end", suite, "repetitions: {min: 3, until: conclusive}"),
-            ("adaptive repetitions for no reason", suite, "repetitions: {min: 3, max: 5}"),
-            ("adaptive repetitions until anything", suite, "repetitions: {max: 5, until: significant}"),
-            ("adaptive repetitions of one eval", eval, "repetitions: {min: 3, max: 5, until: conclusive}"),
+            (
+                "repetitions larger than any number",
+                suite,
+                "repetitions: 99999999999999999999999999",
+            ),
+            (
+                "adaptive repetitions from 0",
+                suite,
+                "repetitions: {min: 0, max: 5, until: conclusive}",
+            ),
+            (
+                "adaptive repetitions upside down",
+                suite,
+                "repetitions: {min: 9, max: 5, until: conclusive}",
+            ),
+            (
+                "adaptive repetitions without end",
+                suite,
+                "repetitions: {min: 3, until: conclusive}",
+            ),
+            (
+                "adaptive repetitions for no reason",
+                suite,
+                "repetitions: {min: 3, max: 5}",
+            ),
+            (
+                "adaptive repetitions until anything",
+                suite,
+                "repetitions: {max: 5, until: significant}",
+            ),
+            (
+                "adaptive repetitions of one eval",
+                eval,
+                "repetitions: {min: 3, max: 5, until: conclusive}",
+            ),
             ("concurrency 0", suite, "concurrency: 0"),
-            ("concurrency of an agent 0", suite, "concurrency: {default: 8, codex: 0}"),
-            ("concurrency of nobody", suite, "concurrency: {cluade-code: 2}"),
-            ("concurrency of something else", suite, "concurrency: {everything: 2}"),
+            (
+                "concurrency of an agent 0",
+                suite,
+                "concurrency: {default: 8, codex: 0}",
+            ),
+            (
+                "concurrency of nobody",
+                suite,
+                "concurrency: {cluade-code: 2}",
+            ),
+            (
+                "concurrency of something else",
+                suite,
+                "concurrency: {everything: 2}",
+            ),
             ("concurrency that is a list", suite, "concurrency: [2]"),
             ("retries below 0", suite, "retries: -1"),
             ("retries without end", suite, "retries: 5000"),
@@ -252,14 +395,22 @@ fn numbers_out_of_range() {
             ("a timeout beyond all bounds", eval, "timeoutSeconds: 1e30"),
             ("a timeout that is no number", eval, "timeoutSeconds: .nan"),
             ("a weight of 0", test, "fileExists: a\nweight: 0"),
-            ("a command's timeout of 0", action, "command: {command: ls, timeoutSeconds: 0}"),
+            (
+                "a command's timeout of 0",
+                action,
+                "command: {command: ls, timeoutSeconds: 0}",
+            ),
             ("a budget below 0", test, "budget: {maxTokens: -1}"),
             ("a cost below 0", test, "budget: {maxCostUsd: -0.5}"),
             ("a cost without end", test, "budget: {maxCostUsd: .inf}"),
             ("no time at all", test, "budget: {maxSeconds: 0}"),
             ("a part of a request", test, "budget: {maxRequests: 2.5}"),
             ("tool calls below 0", test, "transcript: {maxToolCalls: -1}"),
-            ("a score to pass above 1", test, "judge: {rubric: good?, passScore: 80}"),
+            (
+                "a score to pass above 1",
+                test,
+                "judge: {rubric: good?, passScore: 80}",
+            ),
         ],
     );
 }
@@ -269,33 +420,97 @@ fn paths() {
     snapshot(
         "paths",
         &[
-            ("missing rules", environment, "agent: nop\nrules: [AGENTS.md, AGENT.md]"),
-            ("rules that are a directory", environment, "agent: nop\nrules: docs"),
-            ("missing copy source", action, "copy: {../notes.md: notes.md}"),
+            (
+                "missing rules",
+                environment,
+                "agent: nop\nrules: [AGENTS.md, AGENT.md]",
+            ),
+            (
+                "rules that are a directory",
+                environment,
+                "agent: nop\nrules: docs",
+            ),
+            (
+                "missing copy source",
+                action,
+                "copy: {../notes.md: notes.md}",
+            ),
             ("missing prompt file", eval_file, "promptFile: prompt.md"),
-            ("prompt file that is a directory", eval_file, "promptFile: ../docs"),
-            ("prompt file that cannot be read", eval_file, "promptFile: ../binary.md"),
-            ("prompt file with nothing in it", eval_file, "promptFile: ../empty.md"),
+            (
+                "prompt file that is a directory",
+                eval_file,
+                "promptFile: ../docs",
+            ),
+            (
+                "prompt file that cannot be read",
+                eval_file,
+                "promptFile: ../binary.md",
+            ),
+            (
+                "prompt file with nothing in it",
+                eval_file,
+                "promptFile: ../empty.md",
+            ),
             ("missing workspaceDir", suite, "workspaceDir: start"),
-            ("workspaceDir that is a file", suite, "workspaceDir: AGENTS.md"),
+            (
+                "workspaceDir that is a file",
+                suite,
+                "workspaceDir: AGENTS.md",
+            ),
             (
                 "missing program of an agent",
                 environment,
                 "agent: {name: command, command: ./agent.sh --fast}",
             ),
-            ("missing program of an MCP server", mcp_server, "command: ./server"),
-            ("copy: destination above", action, "copy: {../AGENTS.md: ../AGENTS.md}"),
-            ("copy: absolute destination", action, "copy: {../AGENTS.md: /etc/AGENTS.md}"),
-            ("copy: destination through a link", action, "copy: {../AGENTS.md: out/AGENTS.md}"),
+            (
+                "missing program of an MCP server",
+                mcp_server,
+                "command: ./server",
+            ),
+            (
+                "copy: destination above",
+                action,
+                "copy: {../AGENTS.md: ../AGENTS.md}",
+            ),
+            (
+                "copy: absolute destination",
+                action,
+                "copy: {../AGENTS.md: /etc/AGENTS.md}",
+            ),
+            (
+                "copy: destination through a link",
+                action,
+                "copy: {../AGENTS.md: out/AGENTS.md}",
+            ),
             ("copy: no destination", action, "copy: {../AGENTS.md: }"),
             ("files: destination above", action, "files: {a/../../b: x}"),
-            ("files: absolute destination", action, "files: {/etc/passwd: x}"),
-            ("files: destination through a link", action, "files: {up/b: x}"),
-            ("files: destination that is a link", action, "files: {out: x}"),
+            (
+                "files: absolute destination",
+                action,
+                "files: {/etc/passwd: x}",
+            ),
+            (
+                "files: destination through a link",
+                action,
+                "files: {up/b: x}",
+            ),
+            (
+                "files: destination that is a link",
+                action,
+                "files: {out: x}",
+            ),
             ("files: no file name", action, "files: {docs/: x}"),
             ("files: no content", action, "files: {a.txt: }"),
-            ("test: outside the workspace", test, "fileExists: [a.js, ../b.js]"),
-            ("test: absolute", test, "fileContains: {path: /etc/passwd, text: root}"),
+            (
+                "test: outside the workspace",
+                test,
+                "fileExists: [a.js, ../b.js]",
+            ),
+            (
+                "test: absolute",
+                test,
+                "fileContains: {path: /etc/passwd, text: root}",
+            ),
         ],
     );
 }
@@ -313,7 +528,11 @@ fn agents() {
                 environment,
                 "agent: {name: gemini-cli, command: gemini}",
             ),
-            ("without a name", environment, "agent: {command: ./agent.sh}"),
+            (
+                "without a name",
+                environment,
+                "agent: {command: ./agent.sh}",
+            ),
             (
                 "that cannot be given MCP servers",
                 environment,
@@ -362,7 +581,11 @@ fn tests_of_an_eval() {
             ("no text", test, "fileContains: {path: a.js}"),
             ("no path", test, "fileContains: {text: a}"),
             ("no command", test, "commandSuccess: {outputContains: a}"),
-            ("bad regular expression", test, "fileContains: {path: a.js, matches: '(a|b'}"),
+            (
+                "bad regular expression",
+                test,
+                "fileContains: {path: a.js, matches: '(a|b'}",
+            ),
             (
                 "bad regular expression of an output",
                 test,
@@ -370,20 +593,44 @@ fn tests_of_an_eval() {
             ),
             ("bad glob", test, "fileExists: 'src/[a.js'"),
             ("a kind that does not exist", test, "fileMissing: a.js"),
-            ("a score without a command", test, "commandScore: {command: ./score}"),
+            (
+                "a score without a command",
+                test,
+                "commandScore: {command: ./score}",
+            ),
             ("an empty command", test, "commandScore: ' '"),
             ("a transcript that asks for nothing", test, "transcript: {}"),
-            ("a transcript with an unknown key", test, "transcript: {usedTools: shell}"),
-            ("bad globs of tools", test, "transcript: {usedTool: 'a{b', notUsedTool: [ok, 'x[']}"),
-            ("changed files that ask for nothing", test, "changedFiles: {never: []}"),
+            (
+                "a transcript with an unknown key",
+                test,
+                "transcript: {usedTools: shell}",
+            ),
+            (
+                "bad globs of tools",
+                test,
+                "transcript: {usedTool: 'a{b', notUsedTool: [ok, 'x[']}",
+            ),
+            (
+                "changed files that ask for nothing",
+                test,
+                "changedFiles: {never: []}",
+            ),
             ("changed files as a list", test, "changedFiles: ['src/**']"),
             (
                 "bad globs of changed files",
                 test,
                 "changedFiles: {only: ['src/[', ok], never: ['../x', 'a{']}",
             ),
-            ("a budget that asks for nothing", test, "budget: {maxTokens: null}"),
-            ("a budget in words", test, "budget: {maxTokens: '1000', maxCost: 3}"),
+            (
+                "a budget that asks for nothing",
+                test,
+                "budget: {maxTokens: null}",
+            ),
+            (
+                "a budget in words",
+                test,
+                "budget: {maxTokens: '1000', maxCost: 3}",
+            ),
         ],
     );
 }
@@ -395,34 +642,72 @@ fn judges() {
         let eval = format!("prompt: go\ntests:\n  - {}\n", indented(text, 4));
         report(&[("terca.yaml", &suite), ("fib/eval.terca.yaml", &eval)])
     };
-    let pinned = "judge: {rubric: good?, agent: codex, model: gpt-5, config: {a: 1}, passScore: 0.8}";
+    let pinned =
+        "judge: {rubric: good?, agent: codex, model: gpt-5, config: {a: 1}, passScore: 0.8}";
     assert_eq!(with_agent(pinned, "nop"), "");
-    assert_eq!(with_agent("judge: {rubric: good?, passScore: 1}", "gemini"), "");
+    assert_eq!(
+        with_agent("judge: {rubric: good?, passScore: 1}", "gemini"),
+        ""
+    );
     let cases = [
-        ("the trial's own agent, which is built in", "name: taste\njudge:\n  rubric: good?", "oracle"),
+        (
+            "the trial's own agent, which is built in",
+            "name: taste\njudge:\n  rubric: good?",
+            "oracle",
+        ),
         ("no rubric", "judge: {agent: codex}", "gemini"),
-        ("an empty rubric", "judge: {rubric: ' ', agent: codex}", "gemini"),
+        (
+            "an empty rubric",
+            "judge: {rubric: ' ', agent: codex}",
+            "gemini",
+        ),
         ("a rubric by itself", "judge: is it good?", "gemini"),
-        ("an unknown agent", "judge: {rubric: good?, agent: codecs}", "gemini"),
-        ("an agent that is built in", "judge: {rubric: good?, agent: oracle}", "gemini"),
-        ("a command that is missing", "judge: {rubric: good?, agent: command}", "gemini"),
+        (
+            "an unknown agent",
+            "judge: {rubric: good?, agent: codecs}",
+            "gemini",
+        ),
+        (
+            "an agent that is built in",
+            "judge: {rubric: good?, agent: oracle}",
+            "gemini",
+        ),
+        (
+            "a command that is missing",
+            "judge: {rubric: good?, agent: command}",
+            "gemini",
+        ),
         (
             "a program that is missing",
             "judge: {rubric: good?, agent: {name: command, command: ./judge.sh}}",
             "gemini",
         ),
-        ("settings for nobody", "judge: {rubric: good?, config: {a: 1}}", "gemini"),
+        (
+            "settings for nobody",
+            "judge: {rubric: good?, config: {a: 1}}",
+            "gemini",
+        ),
         (
             "settings that the agent does not have",
             "judge: {rubric: good?, agent: {name: command, command: judge}, config: {a: 1}}",
             "gemini",
         ),
-        ("a score that any work has", "judge: {rubric: good?, passScore: 0}", "gemini"),
-        ("a score above 1", "judge: {rubric: good?, passScore: 1.5}", "gemini"),
+        (
+            "a score that any work has",
+            "judge: {rubric: good?, passScore: 0}",
+            "gemini",
+        ),
+        (
+            "a score above 1",
+            "judge: {rubric: good?, passScore: 1.5}",
+            "gemini",
+        ),
         ("an unknown key", "judge: {rubrik: good?}", "gemini"),
     ];
-    let reports: Vec<String> =
-        cases.iter().map(|(title, text, agent)| section(title, &with_agent(text, agent))).collect();
+    let reports: Vec<String> = cases
+        .iter()
+        .map(|(title, text, agent)| section(title, &with_agent(text, agent)))
+        .collect();
     insta::assert_snapshot!("judges", reports.join("\n\n"));
 }
 
@@ -445,12 +730,20 @@ fn evals() {
         "evals",
         &[
             ("no prompt", eval_file, "name: fib\ntags: [a]"),
-            ("no prompt, inline", suite, "evals:\n  - name: a\n    tags: [b]\n  - {name: c}"),
+            (
+                "no prompt, inline",
+                suite,
+                "evals:\n  - name: a\n    tags: [b]\n  - {name: c}",
+            ),
             ("two prompts", eval_file, "prompt: go\npromptFile: p.md"),
             ("empty prompt", eval_file, "prompt: ' '"),
             ("prompt without a value", eval_file, "prompt:"),
             ("inline without a name", suite, "evals:\n  - prompt: go"),
-            ("none at all", |text| report(&[("terca.yaml", text)]), "name: x\nenvironments: []"),
+            (
+                "none at all",
+                |text| report(&[("terca.yaml", text)]),
+                "name: x\nenvironments: []",
+            ),
             ("none at all, and no suite", |_| report(&[]), ""),
         ],
     );
@@ -460,7 +753,12 @@ fn evals() {
 fn syntax() {
     let deep = format!("{}{}", "[".repeat(100), "]".repeat(100));
     let bomb: String = std::iter::once("a0: &a0 [x, x, x, x, x, x, x, x, x]\n".to_owned())
-        .chain((1..9).map(|n| format!("a{n}: &a{n} [{}]\n", vec![format!("*a{}", n - 1); 9].join(", "))))
+        .chain((1..9).map(|n| {
+            format!(
+                "a{n}: &a{n} [{}]\n",
+                vec![format!("*a{}", n - 1); 9].join(", ")
+            )
+        }))
         .collect();
     snapshot(
         "syntax",
@@ -472,8 +770,16 @@ fn syntax() {
             ("two colons", suite, "name: b: c"),
             ("text after a quote", suite, "name: \"a\" b"),
             ("wrong indentation", suite, "env:\n    A: 1\n  B: 2"),
-            ("text that begins with a reserved sign", suite, "name: @home"),
-            ("a line that is no key", suite, "name: a\nrepetitions\ntimeoutSeconds: 3"),
+            (
+                "text that begins with a reserved sign",
+                suite,
+                "name: @home",
+            ),
+            (
+                "a line that is no key",
+                suite,
+                "name: a\nrepetitions\ntimeoutSeconds: 3",
+            ),
             ("two documents", suite, "name: a\n---\nname: b"),
             ("unknown alias", suite, "env: *shared"),
             ("merge of something else", suite, "env: {<<: 1}"),
@@ -499,17 +805,41 @@ fn setups() {
     snapshot(
         "setups",
         &[
-            ("environment without a name", suite, "environments:\n  - agent: nop"),
-            ("experiment without a name", suite, "experiments: [{model: x}]"),
+            (
+                "environment without a name",
+                suite,
+                "environments:\n  - agent: nop",
+            ),
+            (
+                "experiment without a name",
+                suite,
+                "experiments: [{model: x}]",
+            ),
             (
                 "two baselines",
                 suite,
                 "experiments:\n  - {name: a, baseline: true}\n  - {name: b, baseline: true}",
             ),
-            ("baseline in an environment", environment, "agent: nop\nbaseline: true"),
-            ("invalid variable names", environment, "agent: nop\nenv: {A=B: 1, '': 2}"),
-            ("variable that is not set", environment, "agent: nop\nenv: {KEY: 'a ${KEY} ${OTHER}'}"),
-            ("variable that is not set, in an MCP server", mcp_server, "url: https://example.com/${KEY}"),
+            (
+                "baseline in an environment",
+                environment,
+                "agent: nop\nbaseline: true",
+            ),
+            (
+                "invalid variable names",
+                environment,
+                "agent: nop\nenv: {A=B: 1, '': 2}",
+            ),
+            (
+                "variable that is not set",
+                environment,
+                "agent: nop\nenv: {KEY: 'a ${KEY} ${OTHER}'}",
+            ),
+            (
+                "variable that is not set, in an MCP server",
+                mcp_server,
+                "url: https://example.com/${KEY}",
+            ),
         ],
     );
 }
@@ -520,9 +850,21 @@ fn mcp_servers() {
         "mcp_servers",
         &[
             ("neither command nor url", mcp_server, "args: [a]"),
-            ("both command and url", mcp_server, "command: a\nurl: http://localhost"),
-            ("unknown type", mcp_server, "url: http://localhost\ntype: websocket"),
-            ("keys of a remote server for a command", mcp_server, "command: a\nheaders: {A: b}\ntype: http"),
+            (
+                "both command and url",
+                mcp_server,
+                "command: a\nurl: http://localhost",
+            ),
+            (
+                "unknown type",
+                mcp_server,
+                "url: http://localhost\ntype: websocket",
+            ),
+            (
+                "keys of a remote server for a command",
+                mcp_server,
+                "command: a\nheaders: {A: b}\ntype: http",
+            ),
             (
                 "keys of a command for a remote server",
                 mcp_server,
@@ -542,12 +884,28 @@ fn the_older_spelling() {
                 suite,
                 "environments: [{name: default, agent: nop}]\ntests: [{name: a, prompt: go}]",
             ),
-            ("`tests` and `evals`", suite, "evals: [{name: a, prompt: go}]\ntests: [{name: b, prompt: go}]"),
+            (
+                "`tests` and `evals`",
+                suite,
+                "evals: [{name: a, prompt: go}]\ntests: [{name: b, prompt: go}]",
+            ),
             ("`eval` of an eval", eval, "eval: [{fileExists: a}]"),
             ("`evaluate` of an eval", eval, "evaluate: [{fileExists: a}]"),
-            ("`tests` and `eval`", eval, "tests: [{fileExists: a}]\neval: [{fileExists: b}]"),
-            ("`eval` and `evaluate`", eval, "eval: [{fileExists: a}]\nevaluate: [{fileExists: b}]"),
-            ("with a mistake in it", suite, "tests:\n  - name: a\n    promt: go\n    eval: [{fileExist: a}]"),
+            (
+                "`tests` and `eval`",
+                eval,
+                "tests: [{fileExists: a}]\neval: [{fileExists: b}]",
+            ),
+            (
+                "`eval` and `evaluate`",
+                eval,
+                "eval: [{fileExists: a}]\nevaluate: [{fileExists: b}]",
+            ),
+            (
+                "with a mistake in it",
+                suite,
+                "tests:\n  - name: a\n    promt: go\n    eval: [{fileExist: a}]",
+            ),
         ],
     );
 }
@@ -556,7 +914,10 @@ fn the_older_spelling() {
 fn not_supported_yet() {
     snapshot(
         "not_supported_yet",
-        &[("sandbox", suite, "sandbox: bwrap"), ("sandbox with an image", suite, "sandbox: {docker: node}")],
+        &[
+            ("sandbox", suite, "sandbox: bwrap"),
+            ("sandbox with an image", suite, "sandbox: {docker: node}"),
+        ],
     );
 }
 
@@ -570,18 +931,35 @@ fn selections_that_match_nothing() {
         ("fib/eval.terca.yaml", "prompt: go\ntags: [slow, maths]\n"),
         ("sort/eval.terca.yaml", "prompt: go\n"),
     ];
-    let evals = |of: &str| Selection { evals: vec![of.into()], ..Selection::default() };
+    let evals = |of: &str| Selection {
+        evals: vec![of.into()],
+        ..Selection::default()
+    };
     let cases = [
         ("eval, misspelt", evals("fbi")),
         ("eval, one of two", evals("fib,graph")),
         ("eval, a glob", evals("graph-*")),
         ("tag", evals("tag:fast")),
         ("empty", evals(" , ")),
-        ("experiment", Selection { experiments: vec!["wiht".into()], ..Selection::default() }),
-        ("environment", Selection { environments: vec!["deno".into()], ..Selection::default() }),
+        (
+            "experiment",
+            Selection {
+                experiments: vec!["wiht".into()],
+                ..Selection::default()
+            },
+        ),
+        (
+            "environment",
+            Selection {
+                environments: vec!["deno".into()],
+                ..Selection::default()
+            },
+        ),
     ];
-    let reports: Vec<String> =
-        cases.iter().map(|(title, selection)| section(title, &report_of(&files, selection))).collect();
+    let reports: Vec<String> = cases
+        .iter()
+        .map(|(title, selection)| section(title, &report_of(&files, selection)))
+        .collect();
     insta::assert_snapshot!("selections_that_match_nothing", reports.join("\n\n"));
 }
 

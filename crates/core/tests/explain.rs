@@ -1,6 +1,9 @@
 //! The texts of `terca explain` tell the truth: their examples are tried, and the page of the documentation is theirs.
 
-#![allow(clippy::expect_used, reason = "a test that cannot go on says so and ends")]
+#![allow(
+    clippy::expect_used,
+    reason = "a test that cannot go on says so and ends"
+)]
 
 #[cfg(test)]
 mod support;
@@ -11,16 +14,24 @@ use terca_core::matrix::Overrides;
 use terca_core::selection::Selection;
 
 /// What stands around an example, unless it says otherwise.
-const SUITE: (&str, &str) = ("terca.yaml", "environments: [{name: default, agent: codex}]\n");
+const SUITE: (&str, &str) = (
+    "terca.yaml",
+    "environments: [{name: default, agent: codex}]\n",
+);
 const EVAL: (&str, &str) = ("fib/eval.terca.yaml", "prompt: Write fib.js.\n");
 
 /// The files of the YAML blocks in a part of a text, by the comment in their first line.
 fn files(part: &str) -> Vec<(&str, &str)> {
-    let blocks = part.split("```yaml\n").skip(1).filter_map(|rest| rest.split("```").next());
+    let blocks = part
+        .split("```yaml\n")
+        .skip(1)
+        .filter_map(|rest| rest.split("```").next());
     blocks
         .map(|block| {
             let first = block.lines().next().unwrap_or_default();
-            let path = first.strip_prefix("# ").expect("a block begins with the name of its file");
+            let path = first
+                .strip_prefix("# ")
+                .expect("a block begins with the name of its file");
             (path, block)
         })
         .collect()
@@ -28,7 +39,10 @@ fn files(part: &str) -> Vec<(&str, &str)> {
 
 /// What is called wrong in a text, and what is called right.
 fn examples(code: Code) -> [Vec<(&'static str, &'static str)>; 2] {
-    let (wrong, right) = code.text().split_once("\nRight:\n").expect("an example that is right");
+    let (wrong, right) = code
+        .text()
+        .split_once("\nRight:\n")
+        .expect("an example that is right");
     [files(wrong), files(right)]
 }
 
@@ -36,7 +50,11 @@ fn examples(code: Code) -> [Vec<(&'static str, &'static str)>; 2] {
 fn codes_of(example: &[(&str, &str)], is_bare: bool) -> (Vec<Code>, String) {
     let mut files = example.to_vec();
     files.push(("AGENTS.md", "be kind"));
-    let has = |name: &str| example.iter().any(|(path, _)| path.rsplit('/').next() == Some(name));
+    let has = |name: &str| {
+        example
+            .iter()
+            .any(|(path, _)| path.rsplit('/').next() == Some(name))
+    };
     if !has("terca.yaml") {
         files.push(SUITE);
     }
@@ -44,7 +62,9 @@ fn codes_of(example: &[(&str, &str)], is_bare: bool) -> (Vec<Code>, String) {
         files.push(EVAL);
     }
     // The default eval would be a second one of the name.
-    let mentions_fib = example.iter().any(|(path, text)| *path == "terca.yaml" && text.contains("name: fib"));
+    let mentions_fib = example
+        .iter()
+        .any(|(path, text)| *path == "terca.yaml" && text.contains("name: fib"));
     files.retain(|file| *file != EVAL || !mentions_fib);
     let mut project = Project::new(&files);
     let _ = project.plan(&Selection::default(), &Overrides::default());
@@ -60,7 +80,11 @@ fn examples_are_as_wrong_and_as_right_as_they_are_called() {
         if !wrong.is_empty() {
             let (codes, report) = codes_of(&wrong, is_bare);
             // What goes wrong in a trial cannot be seen in the text.
-            let expected: &[Code] = if code.topic() == Topic::Trials { &[] } else { &[*code] };
+            let expected: &[Code] = if code.topic() == Topic::Trials {
+                &[]
+            } else {
+                &[*code]
+            };
             assert_eq!(codes, expected, "{}, wrong:\n{report}", code.word());
             tried += 1;
         }
@@ -70,8 +94,9 @@ fn examples_are_as_wrong_and_as_right_as_they_are_called() {
         }
         assert_eq!(wrong.is_empty(), right.is_empty(), "{}", code.word());
     }
-    let about_texts =
-        Code::ALL.iter().filter(|code| matches!(code.topic(), Topic::Configuration | Topic::Agents));
+    let about_texts = Code::ALL
+        .iter()
+        .filter(|code| matches!(code.topic(), Topic::Configuration | Topic::Agents));
     // Whether a file can be read is not a matter of its text.
     assert!(about_texts.count() - 1 <= tried);
 }
@@ -79,7 +104,10 @@ fn examples_are_as_wrong_and_as_right_as_they_are_called() {
 /// Made anew with `UPDATE_DOCS=1`.
 #[test]
 fn the_page_of_the_documentation_is_up_to_date() {
-    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/reference/errors.md");
+    let path = concat!(
+        env!("CARGO_MANIFEST_DIR"),
+        "/../../docs/reference/errors.md"
+    );
     let page = explain::markdown();
     if std::env::var_os("UPDATE_DOCS").is_some() {
         std::fs::create_dir_all(std::path::Path::new(path).parent().unwrap()).unwrap();

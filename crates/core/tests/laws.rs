@@ -40,9 +40,16 @@ struct Shape {
 impl Shape {
     fn project(&self) -> Project {
         let named = |prefix: &str, count: usize| -> String {
-            (0..count).map(|n| format!("  - name: {prefix}{n}\n")).collect()
+            (0..count)
+                .map(|n| format!("  - name: {prefix}{n}\n"))
+                .collect()
         };
-        let evals: String = self.evals.iter().enumerate().map(|(n, own)| inline_eval(n, *own)).collect();
+        let evals: String = self
+            .evals
+            .iter()
+            .enumerate()
+            .map(|(n, own)| inline_eval(n, *own))
+            .collect();
         let suite = format!(
             "repetitions: {}\nenvironments:\n{}experiments:\n{}evals:\n{evals}",
             self.repetitions,
@@ -53,7 +60,14 @@ impl Shape {
     }
 
     fn plan(&self, selection: &Selection, repetitions: Option<u32>) -> Plan {
-        plan_of(self.project(), selection, &Overrides { repetitions, ..with_nop() })
+        plan_of(
+            self.project(),
+            selection,
+            &Overrides {
+                repetitions,
+                ..with_nop()
+            },
+        )
     }
 
     fn whole_plan(&self) -> Plan {
@@ -61,7 +75,11 @@ impl Shape {
     }
 
     fn trials(&self) -> u32 {
-        let repetitions: u32 = self.evals.iter().map(|own| own.unwrap_or(self.repetitions)).sum();
+        let repetitions: u32 = self
+            .evals
+            .iter()
+            .map(|own| own.unwrap_or(self.repetitions))
+            .sum();
         repetitions * (self.environments * self.experiments) as u32
     }
 }
@@ -72,14 +90,18 @@ fn inline_eval(number: usize, repetitions: Option<u32>) -> String {
 }
 
 fn shapes() -> impl Strategy<Value = Shape> {
-    (1..4u32, vec(option::of(1..4u32), 1..5), 1..4usize, 1..4usize).prop_map(
-        |(repetitions, evals, environments, experiments)| Shape {
+    (
+        1..4u32,
+        vec(option::of(1..4u32), 1..5),
+        1..4usize,
+        1..4usize,
+    )
+        .prop_map(|(repetitions, evals, environments, experiments)| Shape {
             repetitions,
             evals,
             environments,
             experiments,
-        },
-    )
+        })
 }
 
 type Coordinates = (String, String, String, u32);
@@ -170,10 +192,21 @@ proptest! {
 
 #[test]
 fn seeds_matter() {
-    let shape = Shape { repetitions: 2, evals: vec![None; 4], environments: 2, experiments: 2 };
+    let shape = Shape {
+        repetitions: 2,
+        evals: vec![None; 4],
+        environments: 2,
+        experiments: 2,
+    };
     let plan = shape.whole_plan();
-    let orders: BTreeSet<Vec<usize>> = (0..10).map(|seed| schedule::order(&plan.trials, seed)).collect();
-    assert!(orders.len() > 5, "only {} different orders of 10 seeds", orders.len());
+    let orders: BTreeSet<Vec<usize>> = (0..10)
+        .map(|seed| schedule::order(&plan.trials, seed))
+        .collect();
+    assert!(
+        orders.len() > 5,
+        "only {} different orders of 10 seeds",
+        orders.len()
+    );
 }
 
 /// How many trials the runs below have.
@@ -202,9 +235,15 @@ fn figures() -> impl Strategy<Value = f64> {
 }
 
 fn usages() -> impl Strategy<Value = Usage> {
-    (numbers(), numbers(), numbers(), option::of(figures())).prop_map(|(requests, input, output, cost)| {
-        Usage { requests, input_tokens: input, output_tokens: output, cost_usd: cost, ..Usage::default() }
-    })
+    (numbers(), numbers(), numbers(), option::of(figures())).prop_map(
+        |(requests, input, output, cost)| Usage {
+            requests,
+            input_tokens: input,
+            output_tokens: output,
+            cost_usd: cost,
+            ..Usage::default()
+        },
+    )
 }
 
 fn statuses() -> impl Strategy<Value = Status> {
@@ -213,12 +252,15 @@ fn statuses() -> impl Strategy<Value = Status> {
 }
 
 fn grades() -> impl Strategy<Value = Scorecard> {
-    let grade = (0.0..=1.0f64, "\\PC{0,8}", figures()).prop_map(|(score, message, duration_seconds)| Grade {
-        score,
-        message,
-        duration_seconds,
-        judge: None,
-    });
+    let grade =
+        (0.0..=1.0f64, "\\PC{0,8}", figures()).prop_map(|(score, message, duration_seconds)| {
+            Grade {
+                score,
+                message,
+                duration_seconds,
+                judge: None,
+            }
+        });
     btree_map("\\PC{1,6}", grade, 0..3).prop_map(|grades| grades.into_iter().collect())
 }
 
@@ -226,27 +268,44 @@ fn reports() -> impl Strategy<Value = TrialReport> {
     let time = (-1_000_000_000_000..1_000_000_000_000i64)
         .prop_map(|ms| Timestamp::UNIX_EPOCH + SignedDuration::from_millis(ms));
     let error = "\\PC{0,8}".prop_map(|message| TrialError::new(ErrorKind::RateLimit, message));
-    (statuses(), grades(), usages(), option::of(figures()), option::of(time), option::of(error)).prop_map(
-        |(status, tests, usage, seconds, started_at, error)| TrialReport {
-            status,
-            score: seconds.map(|seconds| seconds / 1e6),
-            tests,
-            stats: Stats { usage, duration_seconds: seconds },
-            delivery: Delivery {
-                mcp_servers: [(
-                    "s".to_owned(),
-                    McpDelivery { status: Some(McpStatus::Failed), calls: usage.requests },
-                )]
-                .into(),
-                ..Delivery::default()
-            },
-            started_at,
-            duration_seconds: seconds.unwrap_or(0.0),
-            phases: Phases { agent: seconds, ..Phases::default() },
-            error,
-            ..TrialReport::pending()
-        },
+    (
+        statuses(),
+        grades(),
+        usages(),
+        option::of(figures()),
+        option::of(time),
+        option::of(error),
     )
+        .prop_map(
+            |(status, tests, usage, seconds, started_at, error)| TrialReport {
+                status,
+                score: seconds.map(|seconds| seconds / 1e6),
+                tests,
+                stats: Stats {
+                    usage,
+                    duration_seconds: seconds,
+                },
+                delivery: Delivery {
+                    mcp_servers: [(
+                        "s".to_owned(),
+                        McpDelivery {
+                            status: Some(McpStatus::Failed),
+                            calls: usage.requests,
+                        },
+                    )]
+                    .into(),
+                    ..Delivery::default()
+                },
+                started_at,
+                duration_seconds: seconds.unwrap_or(0.0),
+                phases: Phases {
+                    agent: seconds,
+                    ..Phases::default()
+                },
+                error,
+                ..TrialReport::pending()
+            },
+        )
 }
 
 /// Anything that can happen to the trials of a run, in any order: a journal may come from a resumed run.
@@ -296,7 +355,14 @@ fn journals() -> impl Strategy<Value = Vec<Event>> {
             trials: (1..=TRIALS).map(head).collect(),
         };
         let kinds = std::iter::once(start).chain(happenings);
-        kinds.zip(1..).map(|(kind, seq)| Event { seq, at: at(seq), kind }).collect()
+        kinds
+            .zip(1..)
+            .map(|(kind, seq)| Event {
+                seq,
+                at: at(seq),
+                kind,
+            })
+            .collect()
     })
 }
 
@@ -328,7 +394,13 @@ fn is_about_a_trial(kind: &EventKind) -> bool {
 }
 
 fn recount(state: &RunState) -> Counts {
-    let of = |status| state.trials.iter().filter(|trial| trial.report.status == status).count();
+    let of = |status| {
+        state
+            .trials
+            .iter()
+            .filter(|trial| trial.report.status == status)
+            .count()
+    };
     Counts {
         total: state.trials.len(),
         passed: of(Status::Passed),
@@ -409,9 +481,10 @@ fn yaml_like() -> impl Strategy<Value = String> {
     const WORDS: &str = "name prompt evals tests environments experiments env agent before copy files command \
          fileExists rules mcpServers sandbox config baseline nop ${A} null true 0 -1.5 1e400 .nan 0x .. / \\";
     const SIGNS: [&str; 39] = [
-        ": ", ":", "\n", "\n  ", "\n    ", "\n- ", "\n  - ", "- ", "\r\n", "\t", " ", "{", "}", "[", "]",
-        ", ", "'", "\"", "|\n", ">-\n", "&a ", "*a", "<<: ", "? ", "---\n", "...\n", "# c\n", "!!str ",
-        "!x ", "%", "@", "ä", "😀", "\u{feff}", "\u{2028}", "\u{0}", "\u{85}", "\r", "\u{a0}",
+        ": ", ":", "\n", "\n  ", "\n    ", "\n- ", "\n  - ", "- ", "\r\n", "\t", " ", "{", "}",
+        "[", "]", ", ", "'", "\"", "|\n", ">-\n", "&a ", "*a", "<<: ", "? ", "---\n", "...\n",
+        "# c\n", "!!str ", "!x ", "%", "@", "ä", "😀", "\u{feff}", "\u{2028}", "\u{0}", "\u{85}",
+        "\r", "\u{a0}",
     ];
     let tokens: Vec<&str> = WORDS.split_whitespace().chain(SIGNS).collect();
     vec(prop::sample::select(tokens), 0..40).prop_map(|tokens| tokens.concat())
@@ -419,10 +492,17 @@ fn yaml_like() -> impl Strategy<Value = String> {
 
 /// Loads it in every role; a panic is the only way to fail, and rendering is where places are put to the proof.
 fn load_everywhere(text: &str) -> String {
-    let files = [("terca.yaml", text), ("a/eval.terca.yaml", text), ("_base/out -> /etc", "")];
+    let files = [
+        ("terca.yaml", text),
+        ("a/eval.terca.yaml", text),
+        ("_base/out -> /etc", ""),
+    ];
     let mut project = Project::new(&files);
     let plan = project.plan(&Selection::default(), &with_nop());
-    assert!(plan.is_some() || project.problems.has_errors(), "nothing came of it, and nobody said why");
+    assert!(
+        plan.is_some() || project.problems.has_errors(),
+        "nothing came of it, and nobody said why"
+    );
     project.report()
 }
 
@@ -456,15 +536,26 @@ fn results_have_the_keys_of_the_specification() {
     let report = TrialReport {
         tests: [(
             "check-file".to_owned(),
-            Grade { score: 1.0, message: "exists".into(), duration_seconds: 0.002, judge: None },
+            Grade {
+                score: 1.0,
+                message: "exists".into(),
+                duration_seconds: 0.002,
+                judge: None,
+            },
         )]
         .into_iter()
         .collect(),
         delivery: Delivery {
-            rules: vec![Installed { path: "AGENTS.md".into(), sha256: "…".into() }],
+            rules: vec![Installed {
+                path: "AGENTS.md".into(),
+                sha256: "…".into(),
+            }],
             mcp_servers: [(
                 "firebase".to_owned(),
-                McpDelivery { status: Some(McpStatus::Connected), calls: Some(2) },
+                McpDelivery {
+                    status: Some(McpStatus::Connected),
+                    calls: Some(2),
+                },
             )]
             .into(),
             ..Delivery::default()
@@ -482,32 +573,54 @@ fn results_have_the_keys_of_the_specification() {
         adaptive: None,
         trials: vec![head(1)],
     };
-    let finish = EventKind::TrialFinished { trial: 1, report: Box::new(report) };
-    let events = [start, finish].map(|kind| Event { seq: 1, at: at(1), kind });
+    let finish = EventKind::TrialFinished {
+        trial: 1,
+        report: Box::new(report),
+    };
+    let events = [start, finish].map(|kind| Event {
+        seq: 1,
+        at: at(1),
+        kind,
+    });
     let results = serde_json::to_value(Results::of(&RunState::fold(&events))).unwrap();
     for (pointer, keys) in [
-        ("", "finishedAt grading run schemaVersion seed startedAt status suite summary tercaVersion trials"),
+        (
+            "",
+            "finishedAt grading run schemaVersion seed startedAt status suite summary tercaVersion trials",
+        ),
         (
             "/trials/0",
             "agent agentVersion attempts delivery dir durationSeconds environment error eval exitCode experiment id \
              model phases repetition score startedAt stats status tests timedOut",
         ),
-        ("/trials/0/tests/check-file", "durationSeconds message score"),
+        (
+            "/trials/0/tests/check-file",
+            "durationSeconds message score",
+        ),
         (
             "/trials/0/stats",
             "cachedInputTokens costUsd durationSeconds inputTokens outputTokens requests toolCalls",
         ),
-        ("/trials/0/delivery", "mcpServers modelObserved modelRequested rules skills"),
+        (
+            "/trials/0/delivery",
+            "mcpServers modelObserved modelRequested rules skills",
+        ),
         ("/trials/0/delivery/rules/0", "path sha256"),
         ("/trials/0/delivery/mcpServers/firebase", "calls status"),
         ("/trials/0/phases", "agent setup tests"),
         ("/trials/0/error", "kind message"),
     ] {
-        let object = results.pointer(pointer).and_then(|value| value.as_object()).expect(pointer);
+        let object = results
+            .pointer(pointer)
+            .and_then(|value| value.as_object())
+            .expect(pointer);
         let found: BTreeSet<&str> = object.keys().map(String::as_str).collect();
         assert_eq!(found, keys.split_whitespace().collect(), "{pointer}");
     }
     assert_eq!(results["trials"][0]["error"]["kind"], "agentMissing");
-    assert_eq!(results["trials"][0]["delivery"]["mcpServers"]["firebase"]["status"], "connected");
+    assert_eq!(
+        results["trials"][0]["delivery"]["mcpServers"]["firebase"]["status"],
+        "connected"
+    );
     assert_eq!(results["trials"][0]["status"], "pending");
 }

@@ -18,14 +18,22 @@ const EVAL: (&str, &str) = ("fib/eval.terca.yaml", "prompt: go\n");
 /// A suite of one environment and one experiment laid over it.
 fn two_setups(environment: &str, experiment: &str) -> String {
     let (below, above) = (indented(environment, 4), indented(experiment, 4));
-    format!("environments:\n  - name: below\n    {below}\nexperiments:\n  - name: above\n    {above}\n")
+    format!(
+        "environments:\n  - name: below\n    {below}\nexperiments:\n  - name: above\n    {above}\n"
+    )
 }
 
 fn project(suite: &str) -> Project {
-    Project::new(&[("one.md", ""), ("two.md", ""), ("server", ""), EVAL, ("terca.yaml", suite)])
-        .variable("HOST", "example.com")
-        .variable("TOKEN", "s3cret")
-        .variable("EMPTY", "")
+    Project::new(&[
+        ("one.md", ""),
+        ("two.md", ""),
+        ("server", ""),
+        EVAL,
+        ("terca.yaml", suite),
+    ])
+    .variable("HOST", "example.com")
+    .variable("TOKEN", "s3cret")
+    .variable("EMPTY", "")
 }
 
 /// The plan with the agent `nop`, and the one case that it has.
@@ -48,19 +56,37 @@ fn field(case: &Case, name: &str) -> Value {
         "command" => json!(variant.command.as_ref().map(|command| &command.command)),
         "timeoutSeconds" => json!(case.timeout.as_secs_f64()),
         "env" => object(case.env.iter().map(|(name, value)| (name, json!(value)))),
-        "mcpServers" => object(variant.mcp_servers.iter().map(|(name, server)| (name, brief(server)))),
+        "mcpServers" => object(
+            variant
+                .mcp_servers
+                .iter()
+                .map(|(name, server)| (name, brief(server))),
+        ),
         other => json!(format!("no field {other}")),
     }
 }
 
 fn object<'a>(entries: impl Iterator<Item = (&'a String, Value)>) -> Value {
-    Value::Object(entries.map(|(name, value)| (name.clone(), value)).collect::<Map<_, _>>())
+    Value::Object(
+        entries
+            .map(|(name, value)| (name.clone(), value))
+            .collect::<Map<_, _>>(),
+    )
 }
 
 fn brief(server: &McpServer<String>) -> Value {
     match server {
-        McpServer::Stdio { command, args, env, cwd } => json!([command, args, env, cwd]),
-        McpServer::Remote { url, headers, transport } => json!([url, headers, transport]),
+        McpServer::Stdio {
+            command,
+            args,
+            env,
+            cwd,
+        } => json!([command, args, env, cwd]),
+        McpServer::Remote {
+            url,
+            headers,
+            transport,
+        } => json!([url, headers, transport]),
     }
 }
 
@@ -73,17 +99,47 @@ fn an_experiment_is_laid_over_an_environment() {
         ("model", "model: a", "", json!("a")),
         ("model", "model: a", "model: null", json!(null)),
         ("model", "", "model: b", json!("b")),
-        ("rules", "rules: one.md", "rules: [two.md]", json!(["/suite/two.md"])),
-        ("rules", "rules: [two.md, one.md]", "", json!(["/suite/two.md", "/suite/one.md"])),
+        (
+            "rules",
+            "rules: one.md",
+            "rules: [two.md]",
+            json!(["/suite/two.md"]),
+        ),
+        (
+            "rules",
+            "rules: [two.md, one.md]",
+            "",
+            json!(["/suite/two.md", "/suite/one.md"]),
+        ),
         ("rules", "rules: one.md", "rules: null", json!([])),
         ("rules", "rules: one.md", "rules: []", json!([])),
         ("command", "command: a", "command: {command: b}", json!("b")),
         ("command", "command: a", "command: null", json!(null)),
-        ("timeoutSeconds", "timeoutSeconds: 1", "timeoutSeconds: 2.5", json!(2.5)),
-        ("timeoutSeconds", "timeoutSeconds: 1", "timeoutSeconds: null", json!(300.0)),
+        (
+            "timeoutSeconds",
+            "timeoutSeconds: 1",
+            "timeoutSeconds: 2.5",
+            json!(2.5),
+        ),
+        (
+            "timeoutSeconds",
+            "timeoutSeconds: 1",
+            "timeoutSeconds: null",
+            json!(300.0),
+        ),
         // A map is merged key by key.
-        ("env", "env: {A: a, B: b}", "env: {B: c, C: c}", json!({"A": "a", "B": "c", "C": "c"})),
-        ("env", "env: {A: a, B: b}", "env: {A: null}", json!({"B": "b"})),
+        (
+            "env",
+            "env: {A: a, B: b}",
+            "env: {B: c, C: c}",
+            json!({"A": "a", "B": "c", "C": "c"}),
+        ),
+        (
+            "env",
+            "env: {A: a, B: b}",
+            "env: {A: null}",
+            json!({"B": "b"}),
+        ),
         ("env", "env: {A: a, B: b}", "env: null", json!({})),
         ("env", "env: {A: a}", "env: {}", json!({"A": "a"})),
         (
@@ -98,16 +154,36 @@ fn an_experiment_is_laid_over_an_environment() {
             "mcpServers: {a: null}",
             json!({"b": server("y")}),
         ),
-        ("mcpServers", "mcpServers: {a: {command: x}}", "mcpServers: null", json!({})),
+        (
+            "mcpServers",
+            "mcpServers: {a: {command: x}}",
+            "mcpServers: null",
+            json!({}),
+        ),
         (
             "config",
             "config: {a: {b: 1, c: 2}}",
             "config: {a: {c: 3}, d: 4}",
             json!({"a": {"b": 1, "c": 3}, "d": 4}),
         ),
-        ("config", "config: {a: {b: 1, c: 2}}", "config: {a: {b: null}}", json!({"a": {"c": 2}})),
-        ("config", "config: {a: [1, 2]}", "config: {a: [3]}", json!({"a": [3]})),
-        ("config", "config: {a: 1}", "config: {a: {b: 1, c: null}}", json!({"a": {"b": 1}})),
+        (
+            "config",
+            "config: {a: {b: 1, c: 2}}",
+            "config: {a: {b: null}}",
+            json!({"a": {"c": 2}}),
+        ),
+        (
+            "config",
+            "config: {a: [1, 2]}",
+            "config: {a: [3]}",
+            json!({"a": [3]}),
+        ),
+        (
+            "config",
+            "config: {a: 1}",
+            "config: {a: {b: 1, c: null}}",
+            json!({"a": {"b": 1}}),
+        ),
         ("config", "", "config: {a: 1, b: null}", json!({"a": 1})),
         ("config", "config: {a: 1}", "config: null", json!(null)),
     ] {
@@ -118,13 +194,21 @@ fn an_experiment_is_laid_over_an_environment() {
 
 #[test]
 fn the_agent_of_an_experiment_replaces_and_that_of_the_command_line_wins() {
-    let suite = two_setups("agent: gemini", "agent: {name: command, command: ../suite/server --fast}");
+    let suite = two_setups(
+        "agent: gemini",
+        "agent: {name: command, command: ../suite/server --fast}",
+    );
     let chosen = |overrides: &Overrides| {
-        let agent =
-            only_case(&plan_of(project(&suite), &Selection::default(), overrides)).variant.agent.clone();
+        let agent = only_case(&plan_of(project(&suite), &Selection::default(), overrides))
+            .variant
+            .agent
+            .clone();
         (agent.agent.profile().name, agent.command)
     };
-    assert_eq!(chosen(&Overrides::default()), ("command", Some("/suite/server --fast".into())));
+    assert_eq!(
+        chosen(&Overrides::default()),
+        ("command", Some("/suite/server --fast".into()))
+    );
     assert_eq!(chosen(&with_nop()), ("nop", None));
 }
 
@@ -134,7 +218,12 @@ fn the_prompt_has_its_parts_in_order_and_leaves_out_the_missing() {
     for (suite, below, above, prompt) in [
         ("", "", "", "go"),
         ("suite", "", "", "suite before\n\ngo\n\nsuite after"),
-        ("suite", "", "above", "suite before\n\nabove before\n\ngo\n\nabove after\n\nsuite after"),
+        (
+            "suite",
+            "",
+            "above",
+            "suite before\n\nabove before\n\ngo\n\nabove after\n\nsuite after",
+        ),
         (
             "suite",
             "below",
@@ -142,21 +231,38 @@ fn the_prompt_has_its_parts_in_order_and_leaves_out_the_missing() {
             "suite before\n\nbelow before\n\nabove before\n\ngo\n\nabove after\n\nbelow after\n\nsuite after",
         ),
     ] {
-        let [suite, below, above] =
-            [suite, below, above].map(|name| if name.is_empty() { String::new() } else { around(name) });
+        let [suite, below, above] = [suite, below, above].map(|name| {
+            if name.is_empty() {
+                String::new()
+            } else {
+                around(name)
+            }
+        });
         let plan = planned(project(&format!("{suite}{}", two_setups(&below, &above))));
         assert_eq!(only_case(&plan).prompt, prompt);
     }
     let blocks = "preamble: |\n  one\n\n  two\npostamble: ''\n";
-    assert_eq!(only_case(&planned(project(blocks))).prompt, "one\n\ntwo\n\ngo");
+    assert_eq!(
+        only_case(&planned(project(blocks))).prompt,
+        "one\n\ntwo\n\ngo"
+    );
 }
 
 #[test]
 fn actions_run_from_the_suite_inwards() {
     let before = |name: &str| format!("before: [{{command: {name}-1}}, {{command: {name}-2}}]\n");
-    let suite = format!("{}{}", before("suite"), two_setups(&before("below"), &before("above")));
-    let plan =
-        plan(&[("terca.yaml", &suite), ("fib/eval.terca.yaml", &format!("prompt: go\n{}", before("eval")))]);
+    let suite = format!(
+        "{}{}",
+        before("suite"),
+        two_setups(&before("below"), &before("above"))
+    );
+    let plan = plan(&[
+        ("terca.yaml", &suite),
+        (
+            "fib/eval.terca.yaml",
+            &format!("prompt: go\n{}", before("eval")),
+        ),
+    ]);
     let commands: Vec<String> = only_case(&plan)
         .actions
         .iter()
@@ -165,7 +271,12 @@ fn actions_run_from_the_suite_inwards() {
             other => panic!("not a command: {other:?}"),
         })
         .collect();
-    let expected = [("suite", "/suite"), ("eval", "/suite/fib"), ("below", "/suite"), ("above", "/suite")];
+    let expected = [
+        ("suite", "/suite"),
+        ("eval", "/suite/fib"),
+        ("below", "/suite"),
+        ("above", "/suite"),
+    ];
     let expected: Vec<String> = expected
         .iter()
         .flat_map(|(name, dir)| [1, 2].map(|number| format!("{name}-{number} in {dir}")))
@@ -175,7 +286,8 @@ fn actions_run_from_the_suite_inwards() {
 
 #[test]
 fn the_nearest_timeout_counts() {
-    let written = |seconds: Option<u32>| seconds.map_or(String::new(), |s| format!("timeoutSeconds: {s}\n"));
+    let written =
+        |seconds: Option<u32>| seconds.map_or(String::new(), |s| format!("timeoutSeconds: {s}\n"));
     for (suite, below, above, eval, flag, seconds) in [
         (None, None, None, None, None, 300),
         (Some(1), None, None, None, None, 1),
@@ -185,13 +297,27 @@ fn the_nearest_timeout_counts() {
         (Some(1), Some(2), Some(3), Some(4), Some(5), 5),
         (Some(1), None, None, None, Some(5), 5),
     ] {
-        let suite = format!("{}{}", written(suite), two_setups(&written(below), &written(above)));
+        let suite = format!(
+            "{}{}",
+            written(suite),
+            two_setups(&written(below), &written(above))
+        );
         let eval = format!("prompt: go\n{}", written(eval));
         let timeout = flag.map(Duration::from_secs);
-        let files = [("terca.yaml", suite.as_str()), ("fib/eval.terca.yaml", &eval)];
-        let overrides = Overrides { timeout, ..with_nop() };
+        let files = [
+            ("terca.yaml", suite.as_str()),
+            ("fib/eval.terca.yaml", &eval),
+        ];
+        let overrides = Overrides {
+            timeout,
+            ..with_nop()
+        };
         let plan = plan_of(Project::new(&files), &Selection::default(), &overrides);
-        assert_eq!(only_case(&plan).timeout, Duration::from_secs(seconds), "{files:?}");
+        assert_eq!(
+            only_case(&plan).timeout,
+            Duration::from_secs(seconds),
+            "{files:?}"
+        );
     }
 }
 
@@ -199,7 +325,10 @@ fn the_nearest_timeout_counts() {
 fn variables_of_the_eval_win_then_of_the_experiment_the_environment_the_suite() {
     let suite = format!(
         "env: {{A: suite, B: suite, C: suite, D: suite, GONE: x}}\n{}",
-        two_setups("env: {B: below, C: below, D: below}", "env: {C: above, D: above}")
+        two_setups(
+            "env: {B: below, C: below, D: below}",
+            "env: {C: above, D: above}"
+        )
     );
     let eval = "prompt: go\nenv: {D: eval, GONE: null}\n";
     let plan = plan(&[("terca.yaml", &suite), ("fib/eval.terca.yaml", eval)]);
@@ -231,7 +360,11 @@ fn variables_are_filled_in_and_remembered_as_secrets() {
         ("größe ${HOST} ß", "größe example.com ß", &["example.com"]),
     ] {
         let plan = planned(project(&format!("env: {{A: '{written}'}}\n")));
-        assert_eq!(field(only_case(&plan), "env"), json!({"A": value}), "{written}");
+        assert_eq!(
+            field(only_case(&plan), "env"),
+            json!({"A": value}),
+            "{written}"
+        );
         assert_eq!(plan.secrets, secrets, "{written}");
     }
 }
@@ -241,27 +374,63 @@ fn every_string_of_an_mcp_server_is_filled_in_and_its_paths_start_from_the_file(
     for (written, server) in [
         (
             "{command: ./server, args: ['--token=${TOKEN}', 1.10], env: {T: '${TOKEN}'}, cwd: sub}",
-            json!(["/suite/server", ["--token=s3cret", "1.10"], [["T", "s3cret"]], "/suite/sub"]),
+            json!([
+                "/suite/server",
+                ["--token=s3cret", "1.10"],
+                [["T", "s3cret"]],
+                "/suite/sub"
+            ]),
         ),
-        ("{command: '${HOST}', cwd: '${HOST}/x'}", json!(["example.com", [], [], "example.com/x"])),
+        (
+            "{command: '${HOST}', cwd: '${HOST}/x'}",
+            json!(["example.com", [], [], "example.com/x"]),
+        ),
         (
             "{url: 'https://${HOST}/mcp', headers: {Authorization: 'Bearer ${TOKEN}'}}",
-            json!(["https://example.com/mcp", [["Authorization", "Bearer s3cret"]], "http"]),
+            json!([
+                "https://example.com/mcp",
+                [["Authorization", "Bearer s3cret"]],
+                "http"
+            ]),
         ),
         ("{url: 'http://x/sse'}", json!(["http://x/sse", [], "sse"])),
-        ("{url: 'http://x/sse', type: http}", json!(["http://x/sse", [], "http"])),
-        ("{url: 'http://x', type: sse}", json!(["http://x", [], "sse"])),
+        (
+            "{url: 'http://x/sse', type: http}",
+            json!(["http://x/sse", [], "http"]),
+        ),
+        (
+            "{url: 'http://x', type: sse}",
+            json!(["http://x", [], "sse"]),
+        ),
     ] {
-        let plan = planned(project(&two_setups("agent: gemini", &format!("mcpServers: {{s: {written}}}"))));
-        assert_eq!(field(only_case(&plan), "mcpServers"), json!({"s": server}), "{written}");
+        let plan = planned(project(&two_setups(
+            "agent: gemini",
+            &format!("mcpServers: {{s: {written}}}"),
+        )));
+        assert_eq!(
+            field(only_case(&plan), "mcpServers"),
+            json!({"s": server}),
+            "{written}"
+        );
     }
 }
 
 #[test]
 fn values_of_variables_keep_their_spelling() {
-    for written in
-        ["1.10", "true", "False", "0x1F", "1_000", "007", "1e3", "+5", "12:30", "2026-11-14", "no", "~x"]
-    {
+    for written in [
+        "1.10",
+        "true",
+        "False",
+        "0x1F",
+        "1_000",
+        "007",
+        "1e3",
+        "+5",
+        "12:30",
+        "2026-11-14",
+        "no",
+        "~x",
+    ] {
         let plan = planned(project(&format!("env: {{A: {written}}}\n")));
         assert_eq!(field(only_case(&plan), "env"), json!({"A": written}));
     }
@@ -276,7 +445,10 @@ fn anchors_and_merge_keys_work() {
     let plan = planned(project(suite));
     let case = only_case(&plan);
     assert_eq!(field(case, "env"), json!({"A": "1", "B": "3"}));
-    assert_eq!((case.variant.label().as_str(), case.variant.model.as_deref()), ("below.above", Some("a")));
+    assert_eq!(
+        (case.variant.label().as_str(), case.variant.model.as_deref()),
+        ("below.above", Some("a"))
+    );
 }
 
 #[test]
@@ -287,12 +459,20 @@ fn an_evals_repetitions_replace_the_suites_and_the_command_line_all() {
         ("b/eval.terca.yaml", "prompt: go\nrepetitions: 2\n"),
     ];
     let dirs = |repetitions| -> Vec<String> {
-        let overrides = Overrides { repetitions, ..with_nop() };
+        let overrides = Overrides {
+            repetitions,
+            ..with_nop()
+        };
         let plan = plan_of(Project::new(&files), &Selection::default(), &overrides);
-        plan.trials.iter().map(|trial| trial.dir.to_string()).collect()
+        plan.trials
+            .iter()
+            .map(|trial| trial.dir.to_string())
+            .collect()
     };
     let of = |eval: &str, count: u32| {
-        (1..=count).map(|n| format!("{eval}/default.default.{n:02}")).collect::<Vec<_>>()
+        (1..=count)
+            .map(|n| format!("{eval}/default.default.{n:02}"))
+            .collect::<Vec<_>>()
     };
     assert_eq!(dirs(None), [of("a", 3), of("b", 2)].concat());
     assert_eq!(dirs(Some(1)), [of("a", 1), of("b", 1)].concat());
@@ -305,9 +485,18 @@ fn selections() {
             "terca.yaml",
             "environments: [{name: node}, {name: deno}]\nexperiments: [{name: with}, {name: without}]\n",
         ),
-        ("1/eval.terca.yaml", "prompt: go\nname: fib\ntags: [maths, slow]\n"),
-        ("2/eval.terca.yaml", "prompt: go\nname: fib-fast\ntags: [maths]\n"),
-        ("3/eval.terca.yaml", "prompt: go\nname: 'sort, stable'\ntags: [lists]\n"),
+        (
+            "1/eval.terca.yaml",
+            "prompt: go\nname: fib\ntags: [maths, slow]\n",
+        ),
+        (
+            "2/eval.terca.yaml",
+            "prompt: go\nname: fib-fast\ntags: [maths]\n",
+        ),
+        (
+            "3/eval.terca.yaml",
+            "prompt: go\nname: 'sort, stable'\ntags: [lists]\n",
+        ),
         ("4/eval.terca.yaml", "prompt: go\nname: 'odd[1]'\n"),
     ];
     let all = ["fib", "fib-fast", "sort, stable", "odd[1]"];
@@ -325,12 +514,17 @@ fn selections() {
         (&["tag:sl*, odd*"], &[all[0], all[3]]),
     ] {
         let evals = patterns.iter().map(|&pattern| pattern.to_owned()).collect();
-        let selection =
-            Selection { evals, experiments: vec!["without".into()], environments: vec!["n*".into()] };
+        let selection = Selection {
+            evals,
+            experiments: vec!["without".into()],
+            environments: vec!["n*".into()],
+        };
         let plan = plan_of(Project::new(&files), &selection, &with_nop());
         let found: Vec<_> = plan.trials.iter().map(coordinates).collect();
-        let expected: Vec<_> =
-            names.iter().map(|&name| (name.to_owned(), "node".to_owned(), "without".to_owned(), 1)).collect();
+        let expected: Vec<_> = names
+            .iter()
+            .map(|&name| (name.to_owned(), "node".to_owned(), "without".to_owned(), 1))
+            .collect();
         assert_eq!(found, expected, "{patterns:?}");
     }
 }

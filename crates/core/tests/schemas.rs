@@ -23,7 +23,10 @@ fn root() -> PathBuf {
 /// Made anew with `UPDATE_SCHEMAS=1`.
 #[test]
 fn the_committed_schemas_are_those_of_the_program() {
-    for (name, schema) in [("terca.schema.json", schema::suite()), ("eval.schema.json", schema::eval())] {
+    for (name, schema) in [
+        ("terca.schema.json", schema::suite()),
+        ("eval.schema.json", schema::eval()),
+    ] {
         let path = root().join("schemas").join(name);
         let text = schema::text(&schema);
         if std::env::var_os("UPDATE_SCHEMAS").is_some() {
@@ -40,8 +43,13 @@ fn the_committed_schemas_are_those_of_the_program() {
 
 /// Whether a file is as its schema says; the file's name says which schema.
 fn is_valid(name: &str, text: &str) -> bool {
-    let schema = if name.ends_with("eval.terca.yaml") { schema::eval() } else { schema::suite() };
-    let value: Value = serde_saphyr::from_str(text).unwrap_or_else(|error| panic!("{name}: {error}\n{text}"));
+    let schema = if name.ends_with("eval.terca.yaml") {
+        schema::eval()
+    } else {
+        schema::suite()
+    };
+    let value: Value =
+        serde_saphyr::from_str(text).unwrap_or_else(|error| panic!("{name}: {error}\n{text}"));
     checker::accepts(&schema, &schema, &value)
 }
 
@@ -59,11 +67,19 @@ fn files_below(dir: &Path, wanted: &dyn Fn(&str) -> bool, found: &mut Vec<PathBu
 #[test]
 fn every_example_is_as_its_schema_says() {
     let mut files = Vec::new();
-    files_below(&root().join("examples"), &|name| name.ends_with("terca.yaml"), &mut files);
+    files_below(
+        &root().join("examples"),
+        &|name| name.ends_with("terca.yaml"),
+        &mut files,
+    );
     assert!(files.len() > 15, "{files:?}");
     for file in files {
         let text = std::fs::read_to_string(&file).unwrap();
-        assert!(is_valid(&file.to_string_lossy(), &text), "{}", file.display());
+        assert!(
+            is_valid(&file.to_string_lossy(), &text),
+            "{}",
+            file.display()
+        );
     }
 }
 
@@ -71,13 +87,21 @@ fn every_example_is_as_its_schema_says() {
 #[test]
 fn every_yaml_of_the_documentation_is_as_its_schema_says() {
     let mut pages = vec![root().join("README.md")];
-    files_below(&root().join("docs"), &|name| name.ends_with(".md"), &mut pages);
+    files_below(
+        &root().join("docs"),
+        &|name| name.ends_with(".md"),
+        &mut pages,
+    );
     // It shows what is wrong, too; its examples are tried where its texts are.
     pages.retain(|page| !page.ends_with("reference/errors.md"));
     let mut judged = 0;
     for page in pages {
         let text = std::fs::read_to_string(&page).unwrap();
-        for block in text.split("```yaml\n").skip(1).filter_map(|rest| rest.split("```").next()) {
+        for block in text
+            .split("```yaml\n")
+            .skip(1)
+            .filter_map(|rest| rest.split("```").next())
+        {
             let first = block.lines().next().unwrap_or_default();
             if first.starts_with('#') && first.ends_with("terca.yaml") {
                 assert!(is_valid(first, block), "{}:\n{block}", page.display());
@@ -94,18 +118,39 @@ fn the_comments_of_new_files_teach_what_is_right() {
     let dir = Path::new(env!("CARGO_MANIFEST_DIR")).join("src/scaffold");
     let around = "name: x\nenvironments: [{name: a, agent: codex}]\n";
     let suite = uncommented(&std::fs::read_to_string(dir.join("suite.yaml")).unwrap());
-    let suite: Vec<&str> =
-        suite.lines().filter(|line| !line.contains('@') && *line != "environments:").collect();
-    assert!(suite.iter().any(|line| line.starts_with("concurrency:")), "{suite:#?}");
-    assert!(is_valid("terca.yaml", &format!("{around}{}\n", suite.join("\n"))), "{suite:#?}");
-    for name in ["small/experiments.yaml", "example/rules.yaml", "example/preamble.yaml"] {
+    let suite: Vec<&str> = suite
+        .lines()
+        .filter(|line| !line.contains('@') && *line != "environments:")
+        .collect();
+    assert!(
+        suite.iter().any(|line| line.starts_with("concurrency:")),
+        "{suite:#?}"
+    );
+    assert!(
+        is_valid("terca.yaml", &format!("{around}{}\n", suite.join("\n"))),
+        "{suite:#?}"
+    );
+    for name in [
+        "small/experiments.yaml",
+        "example/rules.yaml",
+        "example/preamble.yaml",
+    ] {
         let text = uncommented(&std::fs::read_to_string(dir.join(name)).unwrap());
-        assert!(is_valid("terca.yaml", &format!("{around}{text}")), "{name}:\n{text}");
+        assert!(
+            is_valid("terca.yaml", &format!("{around}{text}")),
+            "{name}:\n{text}"
+        );
     }
     for name in ["example/eval.terca.yaml", "small/eval.terca.yaml"] {
         let text = uncommented(&std::fs::read_to_string(dir.join(name)).unwrap());
-        let text: Vec<&str> = text.lines().filter(|line| !line.starts_with("promptFile:")).collect();
-        assert!(text.iter().any(|line| line.starts_with("timeoutSeconds:")), "{text:#?}");
+        let text: Vec<&str> = text
+            .lines()
+            .filter(|line| !line.starts_with("promptFile:"))
+            .collect();
+        assert!(
+            text.iter().any(|line| line.starts_with("timeoutSeconds:")),
+            "{text:#?}"
+        );
         assert!(is_valid(name, &text.join("\n")), "{name}:\n{text:#?}");
     }
 }
@@ -118,8 +163,8 @@ fn uncommented(text: &str) -> String {
         let word = bare.split(':').next().unwrap_or_default();
         let is_field =
             !word.is_empty() && word.chars().all(|c| c.is_ascii_alphabetic()) && bare.contains(':');
-        let is_entry =
-            bare.starts_with("  ") && bare.trim_start().starts_with("- ") || bare.starts_with("    ");
+        let is_entry = bare.starts_with("  ") && bare.trim_start().starts_with("- ")
+            || bare.starts_with("    ");
         lines.push(if is_field || is_entry { bare } else { line });
     }
     lines.join("\n")

@@ -1,6 +1,9 @@
 //! The statistics against published values, laws, and suites whose truth is known.
 
-#![allow(clippy::unwrap_used, reason = "a test that cannot go on says so and ends")]
+#![allow(
+    clippy::unwrap_used,
+    reason = "a test that cannot go on says so and ends"
+)]
 
 #[path = "../examples/simulate/adaptive.rs"]
 #[cfg(test)]
@@ -30,9 +33,15 @@ use world::World;
 #[track_caller]
 fn printed(found: f64, expected: &str) {
     let (digits, exponent) = expected.split_once('e').unwrap_or((expected, "0"));
-    let decimals = digits.split_once('.').map_or(0, |(_, decimals)| decimals.len());
+    let decimals = digits
+        .split_once('.')
+        .map_or(0, |(_, decimals)| decimals.len());
     let scaled = found / 10f64.powi(exponent.parse().unwrap());
-    assert_eq!(format!("{scaled:.decimals$}"), digits, "{found} is not {expected}");
+    assert_eq!(
+        format!("{scaled:.decimals$}"),
+        digits,
+        "{found} is not {expected}"
+    );
 }
 
 #[track_caller]
@@ -73,7 +82,16 @@ fn reliability_as_published() {
 
 #[test]
 fn the_rest_as_published() {
-    assert_eq!(evals_needed(Spread { between: 1.0 / 9.0, luck: 0.0 }, 0.03), 969);
+    assert_eq!(
+        evals_needed(
+            Spread {
+                between: 1.0 / 9.0,
+                luck: 0.0
+            },
+            0.03
+        ),
+        969
+    );
     let adjusted = holm(&[0.01, 0.04, 0.03, 0.005]);
     for (found, expected) in adjusted.into_iter().zip(["0.03", "0.06", "0.06", "0.02"]) {
         printed(found, expected);
@@ -170,10 +188,15 @@ fn permutation_p_is_uniform_under_the_null() {
     const CASES: usize = 1_000;
     for evals in [12, 25] {
         let mut random = fastrand::Rng::with_seed(11);
-        let cases = if evals > sign_flip::EXACT_UP_TO { CASES / 10 } else { CASES };
+        let cases = if evals > sign_flip::EXACT_UP_TO {
+            CASES / 10
+        } else {
+            CASES
+        };
         let mut values: Vec<f64> = (0..cases)
             .map(|seed| {
-                let differences: Vec<f64> = (0..evals).map(|_| random.f64() - random.f64()).collect();
+                let differences: Vec<f64> =
+                    (0..evals).map(|_| random.f64() - random.f64()).collect();
                 sign_flip::p_value(&differences, seed as u64).unwrap()
             })
             .collect();
@@ -182,7 +205,10 @@ fn permutation_p_is_uniform_under_the_null() {
         let limit = 1.95 / (cases as f64).sqrt();
         for (rank, p) in values.iter().enumerate() {
             let share = (rank + 1) as f64 / cases as f64;
-            assert!((share - p).abs() < limit, "{evals} evals: p ≤ {p} in {share} of all cases");
+            assert!(
+                (share - p).abs() < limit,
+                "{evals} evals: p ≤ {p} in {share} of all cases"
+            );
         }
     }
 }
@@ -191,22 +217,48 @@ fn permutation_p_is_uniform_under_the_null() {
 #[test]
 fn intervals_hold_the_truth_and_verdicts_are_rarely_wrong() {
     const RUNS: usize = 1_000;
-    let plain = World { evals: 20, repetitions: 3, effect: 0.0, spread: 0.0, settled: 0.0 };
+    let plain = World {
+        evals: 20,
+        repetitions: 3,
+        effect: 0.0,
+        spread: 0.0,
+        settled: 0.0,
+    };
     let worlds = [
         plain,
-        World { evals: 12, repetitions: 5, effect: 0.1, spread: 0.2, ..plain },
-        World { evals: 16, repetitions: 5, settled: 0.5, ..plain },
+        World {
+            evals: 12,
+            repetitions: 5,
+            effect: 0.1,
+            spread: 0.2,
+            ..plain
+        },
+        World {
+            evals: 16,
+            repetitions: 5,
+            settled: 0.5,
+            ..plain
+        },
     ];
     for (seed, world) in worlds.into_iter().enumerate() {
         let tally = world.simulate(RUNS, seed as u64);
         let share = |count: usize| count as f64 / tally.runs as f64;
         for covered in [tally.covered, tally.rate_covered] {
-            assert!((0.93..=0.97).contains(&share(covered)), "{world:?}: {tally:?}");
+            assert!(
+                (0.93..=0.97).contains(&share(covered)),
+                "{world:?}: {tally:?}"
+            );
         }
         if world.effect == 0.0 {
-            assert!(share(tally.better + tally.worse) <= 0.06, "{world:?}: {tally:?}");
+            assert!(
+                share(tally.better + tally.worse) <= 0.06,
+                "{world:?}: {tally:?}"
+            );
         } else {
-            assert!(tally.better > 10 * tally.worse.max(1), "{world:?}: {tally:?}");
+            assert!(
+                tally.better > 10 * tally.worse.max(1),
+                "{world:?}: {tally:?}"
+            );
         }
     }
 }
@@ -216,18 +268,43 @@ fn intervals_hold_the_truth_and_verdicts_are_rarely_wrong() {
 fn looking_after_every_round_finds_no_more_by_chance() {
     const RUNS: usize = 200;
     let bounds = Adaptive { min: 1, max: 12 };
-    let plain = AdaptiveWorld { evals: 6, bounds, experiments: 1, effect: 0.0, settled: 0.0 };
-    for (seed, world) in
-        [plain, AdaptiveWorld { experiments: 2, ..plain }, AdaptiveWorld { settled: 0.5, ..plain }]
-            .into_iter()
-            .enumerate()
+    let plain = AdaptiveWorld {
+        evals: 6,
+        bounds,
+        experiments: 1,
+        effect: 0.0,
+        settled: 0.0,
+    };
+    for (seed, world) in [
+        plain,
+        AdaptiveWorld {
+            experiments: 2,
+            ..plain
+        },
+        AdaptiveWorld {
+            settled: 0.5,
+            ..plain
+        },
+    ]
+    .into_iter()
+    .enumerate()
     {
         let tally = world.simulate(RUNS, seed as u64);
         assert!(tally.found * 20 <= tally.runs, "{world:?}: {tally:?}");
-        assert!(tally.repetitions > RUNS * 11, "without an effect it goes to the most: {tally:?}");
+        assert!(
+            tally.repetitions > RUNS * 11,
+            "without an effect it goes to the most: {tally:?}"
+        );
     }
-    let large = AdaptiveWorld { effect: 0.3, ..plain }.simulate(RUNS, 7);
+    let large = AdaptiveWorld {
+        effect: 0.3,
+        ..plain
+    }
+    .simulate(RUNS, 7);
     assert!(large.better > RUNS * 3 / 4 && large.worse == 0, "{large:?}");
     assert!(large.repetitions < RUNS * 10, "and stops early: {large:?}");
-    assert!(large.trials < large.planned * 5 / 6 && large.equivalent == 0, "{large:?}");
+    assert!(
+        large.trials < large.planned * 5 / 6 && large.equivalent == 0,
+        "{large:?}"
+    );
 }

@@ -1,6 +1,9 @@
 //! What a run says about its experiments: every verdict, every obstacle, every warning.
 
-#![allow(clippy::unwrap_used, reason = "a test that cannot go on says so and ends")]
+#![allow(
+    clippy::unwrap_used,
+    reason = "a test that cannot go on says so and ends"
+)]
 
 use jiff::Timestamp;
 use proptest::collection::vec;
@@ -30,11 +33,17 @@ impl Run {
     /// One cell: so many passed of so many.
     fn cell(self, place: [&str; 3], passed: usize, trials: usize) -> Self {
         let cost = if place[2] == "control" { 0.03 } else { 0.0342 };
-        let reports = (0..trials).map(|n| judged(f64::from(u8::from(n < passed)), Some(cost))).collect();
+        let reports = (0..trials)
+            .map(|n| judged(f64::from(u8::from(n < passed)), Some(cost)))
+            .collect();
         self.reports(place, reports)
     }
 
-    fn reports(mut self, [eval, environment, experiment]: [&str; 3], reports: Vec<TrialReport>) -> Self {
+    fn reports(
+        mut self,
+        [eval, environment, experiment]: [&str; 3],
+        reports: Vec<TrialReport>,
+    ) -> Self {
         for (report, repetition) in reports.into_iter().zip(1..) {
             let head = TrialHead {
                 id: self.trials.len() as u32 + 1,
@@ -62,8 +71,11 @@ impl Run {
         for (number, (with, without)) in passed.iter().enumerate() {
             let eval = format!("eval{number:02}");
             if !self.trials.iter().any(|(head, _)| {
-                (head.eval.as_str(), head.environment.as_str(), head.experiment.as_str())
-                    == (eval.as_str(), environment, "control")
+                (
+                    head.eval.as_str(),
+                    head.environment.as_str(),
+                    head.experiment.as_str(),
+                ) == (eval.as_str(), environment, "control")
             }) {
                 self = self.cell([&eval, environment, "control"], *without, trials);
             }
@@ -73,12 +85,18 @@ impl Run {
     }
 
     fn running(self) -> Self {
-        Run { unfinished: true, ..self }
+        Run {
+            unfinished: true,
+            ..self
+        }
     }
 
     /// As if repetitions had been added one by one.
     fn adaptive(self) -> Self {
-        Run { adaptive: Some(Adaptive { min: 100, max: 100 }), ..self }
+        Run {
+            adaptive: Some(Adaptive { min: 100, max: 100 }),
+            ..self
+        }
     }
 
     fn events(&self) -> Vec<Event> {
@@ -96,9 +114,20 @@ impl Run {
             trial: head.id,
             report: Box::new(report.clone()),
         };
-        let end = (!self.unfinished).then_some(EventKind::RunFinished { status: RunStatus::Complete });
-        let kinds = std::iter::once(start).chain(self.trials.iter().map(finish)).chain(end);
-        kinds.zip(1..).map(|(kind, seq)| Event { seq, at: Timestamp::UNIX_EPOCH, kind }).collect()
+        let end = (!self.unfinished).then_some(EventKind::RunFinished {
+            status: RunStatus::Complete,
+        });
+        let kinds = std::iter::once(start)
+            .chain(self.trials.iter().map(finish))
+            .chain(end);
+        kinds
+            .zip(1..)
+            .map(|(kind, seq)| Event {
+                seq,
+                at: Timestamp::UNIX_EPOCH,
+                kind,
+            })
+            .collect()
     }
 
     fn results(&self) -> Results {
@@ -119,7 +148,13 @@ fn judged(score: f64, cost_usd: Option<f64>) -> TrialReport {
     TrialReport {
         status: Status::of_score(score),
         score: Some(score),
-        stats: Stats { usage: Usage { cost_usd, ..Usage::default() }, duration_seconds: Some(40.0) },
+        stats: Stats {
+            usage: Usage {
+                cost_usd,
+                ..Usage::default()
+            },
+            duration_seconds: Some(40.0),
+        },
         attempts: 1,
         duration_seconds: 44.0,
         ..TrialReport::pending()
@@ -139,44 +174,91 @@ fn with(environment: &str, trials: usize, passed: &[(usize, usize)]) -> Run {
     Run::default().evals(environment, "with-rules", trials, passed)
 }
 
-const HELPS: [(usize, usize); 12] =
-    [(5, 3), (4, 2), (5, 4), (3, 3), (5, 2), (4, 3), (5, 5), (3, 1), (4, 4), (5, 4), (3, 2), (4, 3)];
-const DOES_LITTLE: [(usize, usize); 12] =
-    [(3, 3), (4, 2), (5, 4), (3, 3), (2, 4), (4, 3), (5, 5), (3, 1), (4, 4), (3, 4), (3, 2), (1, 3)];
+const HELPS: [(usize, usize); 12] = [
+    (5, 3),
+    (4, 2),
+    (5, 4),
+    (3, 3),
+    (5, 2),
+    (4, 3),
+    (5, 5),
+    (3, 1),
+    (4, 4),
+    (5, 4),
+    (3, 2),
+    (4, 3),
+];
+const DOES_LITTLE: [(usize, usize); 12] = [
+    (3, 3),
+    (4, 2),
+    (5, 4),
+    (3, 3),
+    (2, 4),
+    (4, 3),
+    (5, 5),
+    (3, 1),
+    (4, 4),
+    (3, 4),
+    (3, 2),
+    (1, 3),
+];
 
 fn reversed(passed: &[(usize, usize)]) -> Vec<(usize, usize)> {
-    passed.iter().map(|(with, without)| (*without, *with)).collect()
+    passed
+        .iter()
+        .map(|(with, without)| (*without, *with))
+        .collect()
 }
 
 #[test]
 fn every_verdict_has_a_sentence() {
-    let equal: Vec<(usize, usize)> =
-        (0..40).map(|n| (10 + n % 11 - usize::from(n % 13 == 0), 10 + n % 11)).collect();
+    let equal: Vec<(usize, usize)> = (0..40)
+        .map(|n| (10 + n % 11 - usize::from(n % 13 == 0), 10 + n % 11))
+        .collect();
     let sure = with("gemini", 5, &HELPS).evals("gemini", "with-mcp", 5, &DOES_LITTLE);
     let two_places = with("gemini", 5, &HELPS).evals("claude", "with-rules", 5, &DOES_LITTLE);
-    let no_money = HELPS.iter().enumerate().fold(Run::default(), |run, (number, (one, other))| {
-        let eval = format!("eval{number}");
-        let arm =
-            |passed: usize| (0..5).map(|n| judged(f64::from(u8::from(n < passed)), None)).collect::<Vec<_>>();
-        run.reports([&eval, "default", "control"], arm(*other))
-            .reports([&eval, "default", "with-rules"], arm(*one))
-    });
+    let no_money = HELPS
+        .iter()
+        .enumerate()
+        .fold(Run::default(), |run, (number, (one, other))| {
+            let eval = format!("eval{number}");
+            let arm = |passed: usize| {
+                (0..5)
+                    .map(|n| judged(f64::from(u8::from(n < passed)), None))
+                    .collect::<Vec<_>>()
+            };
+            run.reports([&eval, "default", "control"], arm(*other))
+                .reports([&eval, "default", "with-rules"], arm(*one))
+        });
     let one_arm = Run::default()
         .cell(["fib", "gemini", "control"], 3, 4)
         .reports(["fib", "gemini", "with-rules"], vec![error(), error()]);
     let cases = [
         ("better", with("gemini", 5, &HELPS)),
         ("worse", with("gemini", 5, &reversed(&HELPS))),
-        ("better, nobody told the cost, one environment without a name", no_money),
+        (
+            "better, nobody told the cost, one environment without a name",
+            no_money,
+        ),
         ("equivalent", with("gemini", 20, &equal)),
         ("inconclusive", with("gemini", 5, &DOES_LITTLE)),
         (
             "inconclusive, one repetition",
-            with("gemini", 1, &[(1, 0), (1, 1), (0, 0), (1, 0), (0, 1), (1, 0), (1, 1)]),
+            with(
+                "gemini",
+                1,
+                &[(1, 0), (1, 1), (0, 0), (1, 0), (0, 1), (1, 0), (1, 1)],
+            ),
         ),
         ("inconclusive, few evals", with("gemini", 5, &HELPS[..4])),
-        ("inconclusive, all few evals changed", with("gemini", 1, &[(1, 0); 5])),
-        ("six evals that changed are enough", with("gemini", 1, &[(1, 0); 6])),
+        (
+            "inconclusive, all few evals changed",
+            with("gemini", 1, &[(1, 0); 5]),
+        ),
+        (
+            "six evals that changed are enough",
+            with("gemini", 1, &[(1, 0); 6]),
+        ),
         ("one eval", with("gemini", 10, &[(10, 2)])),
         ("all passed", with("gemini", 5, &[(5, 5); 12])),
         ("all failed", with("gemini", 5, &[(0, 0); 12])),
@@ -184,7 +266,10 @@ fn every_verdict_has_a_sentence() {
         ("two experiments", sure),
         ("two environments", two_places),
     ];
-    let told: Vec<String> = cases.iter().map(|(case, run)| tell(case, &run.summary())).collect();
+    let told: Vec<String> = cases
+        .iter()
+        .map(|(case, run)| tell(case, &run.summary()))
+        .collect();
     insta::assert_snapshot!("sentences", told.join("\n"));
 }
 
@@ -193,22 +278,32 @@ fn every_verdict_has_a_sentence() {
 fn every_verdict_of_an_adaptive_run_has_a_sentence() {
     let clear: Vec<(usize, usize)> = vec![(8, 1), (7, 2), (8, 4)];
     let two = with("gemini", 8, &clear).evals("gemini", "with-mcp", 8, &[(4, 4), (5, 2), (4, 4)]);
-    let places = with("gemini", 8, &clear).evals("claude", "with-rules", 8, &[(4, 4), (5, 2), (4, 4)]);
-    let equal: Vec<(usize, usize)> =
-        (0..40).map(|n| (10 + n % 11, 10 + n % 11 - usize::from(n % 13 == 0))).collect();
+    let places =
+        with("gemini", 8, &clear).evals("claude", "with-rules", 8, &[(4, 4), (5, 2), (4, 4)]);
+    let equal: Vec<(usize, usize)> = (0..40)
+        .map(|n| (10 + n % 11, 10 + n % 11 - usize::from(n % 13 == 0)))
+        .collect();
     let cases = [
         ("better", with("gemini", 8, &clear)),
         ("worse", with("gemini", 8, &reversed(&clear))),
-        ("one eval is enough for a verdict on that eval", with("gemini", 10, &[(10, 1)])),
-        ("fixed repetitions would call it better", with("gemini", 1, &[(1, 0); 6])),
+        (
+            "one eval is enough for a verdict on that eval",
+            with("gemini", 10, &[(10, 1)]),
+        ),
+        (
+            "fixed repetitions would call it better",
+            with("gemini", 1, &[(1, 0); 6]),
+        ),
         ("equivalent", with("gemini", 20, &equal)),
         ("all passed", with("gemini", 5, &[(5, 5); 12])),
         ("inconclusive", with("gemini", 5, &DOES_LITTLE)),
         ("two experiments", two),
         ("two environments", places),
     ];
-    let told: Vec<String> =
-        cases.into_iter().map(|(case, run)| tell(case, &run.adaptive().summary())).collect();
+    let told: Vec<String> = cases
+        .into_iter()
+        .map(|(case, run)| tell(case, &run.adaptive().summary()))
+        .collect();
     insta::assert_snapshot!("sentences_adaptive", told.join("\n"));
 }
 
@@ -217,8 +312,14 @@ fn pairs_are_the_same_repetition_judged_in_both_arms() {
     let pass = || judged(1.0, None);
     let fail = || judged(0.5, None);
     let run = Run::default()
-        .reports(["a", "e", "control"], vec![pass(), fail(), error(), pass(), fail()])
-        .reports(["a", "e", "with-rules"], vec![fail(), pass(), pass(), error(), pass(), pass()])
+        .reports(
+            ["a", "e", "control"],
+            vec![pass(), fail(), error(), pass(), fail()],
+        )
+        .reports(
+            ["a", "e", "with-rules"],
+            vec![fail(), pass(), pass(), error(), pass(), pass()],
+        )
         .adaptive();
     let evidence = run.only().sequential.unwrap();
     assert_eq!((evidence.pairs, evidence.better, evidence.worse), (3, 2, 1));
@@ -230,9 +331,16 @@ fn pairs_are_the_same_repetition_judged_in_both_arms() {
 
 fn tell(case: &str, summary: &Summary) -> String {
     let comparisons = summary.comparisons.iter().map(|comparison| {
-        let warnings: String =
-            comparison.warnings.iter().map(|warning| format!("              warning: {warning}\n")).collect();
-        format!("{:12}  {}\n{warnings}", comparison.verdict.word(), comparison.sentence)
+        let warnings: String = comparison
+            .warnings
+            .iter()
+            .map(|warning| format!("              warning: {warning}\n"))
+            .collect();
+        format!(
+            "{:12}  {}\n{warnings}",
+            comparison.verdict.word(),
+            comparison.sentence
+        )
     });
     format!("# {case}\n{}", comparisons.collect::<String>())
 }
@@ -240,8 +348,14 @@ fn tell(case: &str, summary: &Summary) -> String {
 #[test]
 fn verdicts_are_what_they_are_called() {
     assert_eq!(with("g", 5, &HELPS).only().verdict, Verdict::Better);
-    assert_eq!(with("g", 5, &reversed(&HELPS)).only().verdict, Verdict::Worse);
-    assert_eq!(with("g", 5, &DOES_LITTLE).only().verdict, Verdict::Inconclusive);
+    assert_eq!(
+        with("g", 5, &reversed(&HELPS)).only().verdict,
+        Verdict::Worse
+    );
+    assert_eq!(
+        with("g", 5, &DOES_LITTLE).only().verdict,
+        Verdict::Inconclusive
+    );
     for (passed, trials, reason) in [
         (vec![(5, 5); 12], 5, CannotTell::AllPassed),
         (vec![(0, 0); 12], 5, CannotTell::AllFailed),
@@ -249,13 +363,19 @@ fn verdicts_are_what_they_are_called() {
         (vec![(1, 0); 5], 1, CannotTell::TooFewEvals),
     ] {
         let comparison = with("g", trials, &passed).only();
-        assert_eq!((comparison.verdict, comparison.cannot_tell), (Verdict::Inconclusive, Some(reason)));
+        assert_eq!(
+            (comparison.verdict, comparison.cannot_tell),
+            (Verdict::Inconclusive, Some(reason))
+        );
     }
 }
 
 #[test]
 fn swapping_the_arms_flips_every_effect() {
-    let (one, other) = (with("g", 5, &HELPS).only(), with("g", 5, &reversed(&HELPS)).only());
+    let (one, other) = (
+        with("g", 5, &HELPS).only(),
+        with("g", 5, &reversed(&HELPS)).only(),
+    );
     assert!((one.pass_rate.value.unwrap() + other.pass_rate.value.unwrap()).abs() < 1e-12);
     assert_eq!(one.pass_rate.p, other.pass_rate.p);
     assert_eq!(one.arms.experiment.pass_rate, other.arms.baseline.pass_rate);
@@ -289,14 +409,20 @@ fn errors_are_in_no_denominator_and_are_warned_of_when_arms_differ() {
     for number in 0..10 {
         let eval = format!("eval{number}");
         run = run.cell([&eval, "gemini", "control"], 2, 3);
-        run = run.reports([&eval, "gemini", "with-mcp"], vec![judged(1.0, None), judged(1.0, None), error()]);
+        run = run.reports(
+            [&eval, "gemini", "with-mcp"],
+            vec![judged(1.0, None), judged(1.0, None), error()],
+        );
     }
     run = run
         .cell(["broken", "gemini", "control"], 0, 3)
         .reports(["broken", "gemini", "with-mcp"], vec![error(); 3]);
     let comparison = run.only();
     let arm = &comparison.arms.experiment;
-    assert_eq!((arm.trials, arm.judged, arm.errors, arm.pass_rate), (33, 20, 13, Some(1.0)));
+    assert_eq!(
+        (arm.trials, arm.judged, arm.errors, arm.pass_rate),
+        (33, 20, 13, Some(1.0))
+    );
     assert_eq!(comparison.left_out, ["broken"]);
     assert_eq!(comparison.evals, 10);
     insta::assert_snapshot!("warnings", tell("errors", &run.summary()));
@@ -307,10 +433,19 @@ fn whether_the_experiment_reached_the_agent() {
     let server = |status, calls| McpDelivery { status, calls };
     let given = |servers: Vec<(&str, McpDelivery)>, status| TrialReport {
         status,
-        phases: Phases { agent: Some(1.0), ..Phases::default() },
+        phases: Phases {
+            agent: Some(1.0),
+            ..Phases::default()
+        },
         delivery: Delivery {
-            rules: vec![Installed { path: "AGENTS.md".into(), sha256: "…".into() }],
-            mcp_servers: servers.into_iter().map(|(name, server)| (name.to_owned(), server)).collect(),
+            rules: vec![Installed {
+                path: "AGENTS.md".into(),
+                sha256: "…".into(),
+            }],
+            mcp_servers: servers
+                .into_iter()
+                .map(|(name, server)| (name.to_owned(), server))
+                .collect(),
             ..Delivery::default()
         },
         ..judged(1.0, None)
@@ -354,22 +489,37 @@ fn figures_that_nobody_reported_have_no_effect() {
     let comparison = with("gemini", 5, &HELPS).only();
     assert_eq!(comparison.tokens.cannot_tell, Some(CannotTell::NotReported));
     assert!((comparison.cost_usd.value.unwrap() - 1.14).abs() < 1e-12);
-    assert_eq!(comparison.cost_usd.cannot_tell, Some(CannotTell::NoVariation));
+    assert_eq!(
+        comparison.cost_usd.cannot_tell,
+        Some(CannotTell::NoVariation)
+    );
     let free = Run::default()
         .reports(["a", "g", "control"], vec![judged(1.0, Some(0.0))])
         .reports(["a", "g", "with-rules"], vec![judged(1.0, Some(0.1))]);
-    assert_eq!(free.only().cost_usd.cannot_tell, Some(CannotTell::NotPositive));
+    assert_eq!(
+        free.only().cost_usd.cannot_tell,
+        Some(CannotTell::NotPositive)
+    );
 }
 
 #[test]
 fn a_variant_is_the_mean_of_its_evals() {
-    let run = Run::default().cell(["a", "g", "control"], 1, 1).cell(["b", "g", "control"], 1, 4);
+    let run = Run::default()
+        .cell(["a", "g", "control"], 1, 1)
+        .cell(["b", "g", "control"], 1, 4);
     let summary = run.summary();
     let variant = &summary.variants[0].figures;
     assert_eq!((variant.pass_rate, variant.judged), (Some(0.625), 5));
-    assert_eq!(variant.reliability.len(), 1, "for the k that every eval allows");
+    assert_eq!(
+        variant.reliability.len(),
+        1,
+        "for the k that every eval allows"
+    );
     assert_eq!(summary.cells[1].figures.reliability.len(), 4);
-    assert_eq!(summary.cells[1].figures.pass_rate_interval, wilson(1, 4).ok());
+    assert_eq!(
+        summary.cells[1].figures.pass_rate_interval,
+        wilson(1, 4).ok()
+    );
     assert_eq!(summary.comparisons, [], "nothing but the baseline");
 }
 
@@ -379,9 +529,15 @@ fn the_summary_survives_json_and_is_the_fold_of_the_journal() {
     let results = run.results();
     let document = serde_json::to_string(&results).unwrap();
     assert_eq!(serde_json::from_str::<Results>(&document).unwrap(), results);
-    let journal: Vec<String> =
-        run.events().iter().map(|event| serde_json::to_string(event).unwrap()).collect();
-    let read: Vec<Event> = journal.iter().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let journal: Vec<String> = run
+        .events()
+        .iter()
+        .map(|event| serde_json::to_string(event).unwrap())
+        .collect();
+    let read: Vec<Event> = journal
+        .iter()
+        .map(|line| serde_json::from_str(line).unwrap())
+        .collect();
     assert_eq!(Results::of(&RunState::fold(&read)), results);
 }
 
@@ -390,8 +546,15 @@ fn the_summary_survives_json_and_is_the_fold_of_the_journal() {
 fn the_summary_has_the_keys_it_is_documented_with() {
     let results = serde_json::to_value(with("gemini", 5, &DOES_LITTLE).results()).unwrap();
     let keys = |pointer: &str| -> String {
-        let object = results.pointer(pointer).and_then(Value::as_object).expect(pointer);
-        object.keys().map(String::as_str).collect::<Vec<_>>().join(" ")
+        let object = results
+            .pointer(pointer)
+            .and_then(Value::as_object)
+            .expect(pointer);
+        object
+            .keys()
+            .map(String::as_str)
+            .collect::<Vec<_>>()
+            .join(" ")
     };
     let pointers = [
         "/summary",
@@ -409,33 +572,53 @@ fn the_summary_has_the_keys_it_is_documented_with() {
         "/summary/comparisons/0/outlook",
         "/summary/comparisons/0/outlook/withEvals",
     ];
-    let told: Vec<String> =
-        pointers.iter().map(|pointer| format!("{pointer}: {}\n", keys(pointer))).collect();
+    let told: Vec<String> = pointers
+        .iter()
+        .map(|pointer| format!("{pointer}: {}\n", keys(pointer)))
+        .collect();
     insta::assert_snapshot!("keys", told.concat());
 }
 
 /// Whatever can become of a trial, with figures as wild as agents report them.
 fn any_report() -> impl Strategy<Value = TrialReport> {
     use Status::*;
-    let status =
-        prop::sample::select(vec![Passed, Passed, Partial, Failed, Failed, Error, Interrupted, Pending]);
+    let status = prop::sample::select(vec![
+        Passed,
+        Passed,
+        Partial,
+        Failed,
+        Failed,
+        Error,
+        Interrupted,
+        Pending,
+    ]);
     let figure = || option::of(prop_oneof![8 => 1e-9..1e12f64, 1 => Just(0.0)]);
-    (status, figure(), figure(), option::of(0..u64::MAX / 4)).prop_map(|(status, cost, seconds, tokens)| {
-        let score = match status {
-            Passed => Some(1.0),
-            Partial => Some(0.3),
-            Failed => Some(0.0),
-            _ => None,
-        };
-        let usage = Usage { cost_usd: cost, input_tokens: tokens, output_tokens: tokens, ..Usage::default() };
-        TrialReport {
-            status,
-            score,
-            stats: Stats { usage, duration_seconds: seconds },
-            duration_seconds: seconds.unwrap_or(0.0),
-            ..TrialReport::pending()
-        }
-    })
+    (status, figure(), figure(), option::of(0..u64::MAX / 4)).prop_map(
+        |(status, cost, seconds, tokens)| {
+            let score = match status {
+                Passed => Some(1.0),
+                Partial => Some(0.3),
+                Failed => Some(0.0),
+                _ => None,
+            };
+            let usage = Usage {
+                cost_usd: cost,
+                input_tokens: tokens,
+                output_tokens: tokens,
+                ..Usage::default()
+            };
+            TrialReport {
+                status,
+                score,
+                stats: Stats {
+                    usage,
+                    duration_seconds: seconds,
+                },
+                duration_seconds: seconds.unwrap_or(0.0),
+                ..TrialReport::pending()
+            }
+        },
+    )
 }
 
 fn any_run() -> impl Strategy<Value = Run> {
@@ -446,7 +629,11 @@ fn any_run() -> impl Strategy<Value = Run> {
             for (place, reports) in cells.into_iter().enumerate() {
                 let experiment = ["control", "with-rules", "with-mcp"][place % 3];
                 run = run.reports(
-                    [&format!("eval{number}"), ["gemini", "claude"][place / 3], experiment],
+                    [
+                        &format!("eval{number}"),
+                        ["gemini", "claude"][place / 3],
+                        experiment,
+                    ],
                     reports,
                 );
             }

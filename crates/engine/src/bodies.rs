@@ -25,16 +25,25 @@ const LONGEST_TRANSCRIPT: u64 = 256 * 1024 * 1024;
 pub fn read(run_dir: &Utf8Path, trial_dir: &Utf8Path, limit: usize) -> Bodies {
     let of = |name: &str| open(run_dir, trial_dir, name).ok();
     Bodies {
-        transcript: of(TRANSCRIPT).map(|file| session(file, limit)).unwrap_or_default(),
-        changes: of(CHANGES).and_then(|file| excerpt(file, limit).ok()).unwrap_or_default(),
-        log: of(LOG).and_then(|file| excerpt(file, limit).ok()).unwrap_or_default(),
+        transcript: of(TRANSCRIPT)
+            .map(|file| session(file, limit))
+            .unwrap_or_default(),
+        changes: of(CHANGES)
+            .and_then(|file| excerpt(file, limit).ok())
+            .unwrap_or_default(),
+        log: of(LOG)
+            .and_then(|file| excerpt(file, limit).ok())
+            .unwrap_or_default(),
     }
 }
 
 /// A file of a trial. Neither its folder nor the file may lead out of the run's folder.
 pub fn open(run_dir: &Utf8Path, trial_dir: &Utf8Path, name: &str) -> io::Result<File> {
     let path = trial_dir.join(name);
-    if !path.components().all(|part| matches!(part, Utf8Component::Normal(_))) {
+    if !path
+        .components()
+        .all(|part| matches!(part, Utf8Component::Normal(_)))
+    {
         return Err(io::Error::other("a path that leads out of its run"));
     }
     let mut place = Utf8PathBuf::from(run_dir);
@@ -55,11 +64,18 @@ fn excerpt(mut file: File, limit: usize) -> io::Result<Excerpt> {
     let size = file.metadata()?.len();
     let (head, tail) = (limit as u64 / 4 * 3, limit as u64 / 4);
     if size <= head + tail {
-        return Ok(Excerpt { head: text(&mut file, limit as u64)?, ..Excerpt::default() });
+        return Ok(Excerpt {
+            head: text(&mut file, limit as u64)?,
+            ..Excerpt::default()
+        });
     }
     let head_text = text(&mut file, head)?;
     file.seek(SeekFrom::Start(size - tail))?;
-    Ok(Excerpt { head: head_text, left_out: size - head - tail, tail: text(&mut file, tail)? })
+    Ok(Excerpt {
+        head: head_text,
+        left_out: size - head - tail,
+        tail: text(&mut file, tail)?,
+    })
 }
 
 fn text(file: &mut File, limit: u64) -> io::Result<String> {
@@ -93,12 +109,21 @@ fn session(file: File, limit: usize) -> Session {
 /// The next line as a record with short texts. A line that is none says so in its place.
 fn next_record(lines: &mut impl BufRead, longest_text: usize) -> Option<Record> {
     let mut line = Vec::new();
-    lines.by_ref().take(LONGEST_LINE).read_until(b'\n', &mut line).ok()?;
+    lines
+        .by_ref()
+        .take(LONGEST_LINE)
+        .read_until(b'\n', &mut line)
+        .ok()?;
     if line.is_empty() {
         return None;
     }
-    let notice =
-        |text: &str| Record { time: None, line: 0, step: Step::Notice { text: format!("Terca: {text}") } };
+    let notice = |text: &str| Record {
+        time: None,
+        line: 0,
+        step: Step::Notice {
+            text: format!("Terca: {text}"),
+        },
+    };
     if line.len() as u64 == LONGEST_LINE && !line.ends_with(b"\n") {
         lines.skip_until(b'\n').ok()?;
         return Some(notice("a line of the transcript is too long to be shown"));
@@ -135,18 +160,30 @@ mod tests {
     #[test]
     fn five_megabytes_and_bytes_that_are_no_text() {
         let (first, huge) = (message("first"), message(&"x".repeat(5_000_000)));
-        let many: String = (0..1000).map(|number| message(&format!("step {number}"))).collect();
-        let transcript = [first.as_bytes(), b"\xff\xfe not json\n", huge.as_bytes(), many.as_bytes()];
+        let many: String = (0..1000)
+            .map(|number| message(&format!("step {number}")))
+            .collect();
+        let transcript = [
+            first.as_bytes(),
+            b"\xff\xfe not json\n",
+            huge.as_bytes(),
+            many.as_bytes(),
+        ];
         let log = [b"\xff\x00begin".as_slice(), &vec![b'y'; 5_000_000], b"end"].concat();
         let (_guard, run) = run(&[(TRANSCRIPT, &transcript.concat()), (LOG, &log)]);
         let bodies = read(&run, Utf8Path::new("eval/a.b.01"), 10_000);
-        assert!(bodies.log.head.starts_with("\u{fffd}\0begin") && bodies.log.tail.ends_with("yend"));
+        assert!(
+            bodies.log.head.starts_with("\u{fffd}\0begin") && bodies.log.tail.ends_with("yend")
+        );
         assert_eq!(bodies.log.left_out as usize, log.len() - 10_000);
         assert!(bodies.changes.is_empty());
         let session = &bodies.transcript;
         let kept: usize = session.head.iter().chain(&session.tail).map(size_of).sum();
         assert!(kept < 13_000, "{kept}");
-        assert_eq!(session.head.len() + session.left_out + session.tail.len(), 1003);
+        assert_eq!(
+            session.head.len() + session.left_out + session.tail.len(),
+            1003
+        );
         let text = |record: &Record| record.step.headline();
         assert_eq!(text(&session.head[0]), "first");
         assert!(text(&session.head[1]).contains("could not be read"));
@@ -159,14 +196,29 @@ mod tests {
         std::fs::create_dir_all(run.join("../outside")).unwrap();
         std::fs::write(run.join("../outside/run.log"), "secret").unwrap();
         std::os::unix::fs::symlink("../outside", run.join("link")).unwrap();
-        std::os::unix::fs::symlink("../../../outside/run.log", run.join("eval/a.b.01/changes.diff")).unwrap();
-        for dir in ["../outside", "eval/../../outside", "link", "eval/a.b.01/../../../outside"] {
+        std::os::unix::fs::symlink(
+            "../../../outside/run.log",
+            run.join("eval/a.b.01/changes.diff"),
+        )
+        .unwrap();
+        for dir in [
+            "../outside",
+            "eval/../../outside",
+            "link",
+            "eval/a.b.01/../../../outside",
+        ] {
             assert!(open(&run, Utf8Path::new(dir), LOG).is_err(), "{dir}");
         }
         let absolute = run.join("../outside");
         assert!(open(&run, &absolute, LOG).is_err());
-        assert!(open(&run, Utf8Path::new("eval/a.b.01"), CHANGES).is_err(), "a link");
-        assert!(open(&run, Utf8Path::new("eval"), "a.b.01").is_err(), "a directory");
+        assert!(
+            open(&run, Utf8Path::new("eval/a.b.01"), CHANGES).is_err(),
+            "a link"
+        );
+        assert!(
+            open(&run, Utf8Path::new("eval"), "a.b.01").is_err(),
+            "a directory"
+        );
         assert!(open(&run, Utf8Path::new("eval/a.b.01"), LOG).is_ok());
     }
 }

@@ -53,7 +53,11 @@ pub fn cache_dir(suite_dir: &Utf8Path) -> Utf8PathBuf {
 
 impl Cache {
     pub fn new(suite_dir: &Utf8Path, anew: bool) -> Self {
-        Cache { dir: cache_dir(suite_dir), anew, known: Mutex::default() }
+        Cache {
+            dir: cache_dir(suite_dir),
+            anew,
+            known: Mutex::default(),
+        }
     }
 
     /// The tree of a layer, made if need be: by one trial of one run, while all others wait. `make` puts it into an
@@ -132,7 +136,14 @@ impl Cache {
         let entries = self.dir.read_dir_utf8().ok()?;
         entries
             .flatten()
-            .filter_map(|entry| entry.file_name().strip_prefix(key)?.strip_prefix('.')?.parse().ok())
+            .filter_map(|entry| {
+                entry
+                    .file_name()
+                    .strip_prefix(key)?
+                    .strip_prefix('.')?
+                    .parse()
+                    .ok()
+            })
             .max()
     }
 }
@@ -141,12 +152,17 @@ fn hold(place: &Utf8Path) -> io::Result<Held> {
     let lock = File::open(place)?;
     // Where directories cannot be locked, nobody else can tell that it is in use; that is all.
     let lock = lock.try_lock_shared().is_ok().then_some(lock);
-    Ok(Held { tree: place.join("tree"), _lock: lock })
+    Ok(Held {
+        tree: place.join("tree"),
+        _lock: lock,
+    })
 }
 
 /// Removes a layer unless somebody uses it. Says whether it is gone.
 pub fn remove_unused(place: &Utf8Path) -> bool {
-    let Ok(lock) = File::open(place) else { return false };
+    let Ok(lock) = File::open(place) else {
+        return false;
+    };
     lock.try_lock().is_ok() && tree::remove(place).is_ok()
 }
 
@@ -167,7 +183,9 @@ mod tests {
             made.fetch_add(1, Ordering::SeqCst);
             fs_err::write(tree.join("file"), "x")
         };
-        cache.get("key", &Interrupt::new().unwrap(), make, |_| None).unwrap()
+        cache
+            .get("key", &Interrupt::new().unwrap(), make, |_| None)
+            .unwrap()
     }
 
     #[test]
@@ -214,10 +232,19 @@ mod tests {
             fs_err::write(tree.join("half"), "x").unwrap();
             Err("no network".to_owned())
         };
-        let error = cache.get("key", &interrupt, fail, |error| Some(error.clone())).unwrap_err();
+        let error = cache
+            .get("key", &interrupt, fail, |error| Some(error.clone()))
+            .unwrap_err();
         assert!(matches!(error, Unmade::Maker(_)));
         // The others of the run hear of it without trying.
-        let again = cache.get("key", &interrupt, |_| -> Result<(), String> { Ok(()) }, |_| None).unwrap_err();
+        let again = cache
+            .get(
+                "key",
+                &interrupt,
+                |_| -> Result<(), String> { Ok(()) },
+                |_| None,
+            )
+            .unwrap_err();
         assert!(matches!(again, Unmade::Failed(reason) if reason == "no network"));
         // The next run tries again.
         let made = AtomicUsize::new(0);

@@ -76,27 +76,52 @@ enum Content {
 impl Snapshot {
     /// Notes every file; `origins` says which came unchanged from a layer.
     pub fn take(workspace: &Utf8Path, origins: &[Copied], store: &Utf8Path) -> io::Result<Self> {
-        let origins: HashMap<&Path, &Path> =
-            origins.iter().map(|copied| (copied.path.as_path(), copied.source.as_path())).collect();
+        let origins: HashMap<&Path, &Path> = origins
+            .iter()
+            .map(|copied| (copied.path.as_path(), copied.source.as_path()))
+            .collect();
         let mut files = BTreeMap::new();
         for (path, meta) in tree::walk(workspace)? {
             let origin = origins.get(path.as_path()).copied();
-            let content = keep(workspace.as_std_path(), &path, &meta, origin, store.as_std_path())?;
+            let content = keep(
+                workspace.as_std_path(),
+                &path,
+                &meta,
+                origin,
+                store.as_std_path(),
+            )?;
             let changed = (meta.ctime(), meta.ctime_nsec());
-            files.insert(path, Noted { inode: meta.ino(), changed, mode: meta.mode(), content });
+            files.insert(
+                path,
+                Noted {
+                    inode: meta.ino(),
+                    changed,
+                    mode: meta.mode(),
+                    content,
+                },
+            );
         }
         let ignored = Ignored::read(workspace.as_std_path(), files.keys().map(PathBuf::as_path))?;
-        Ok(Snapshot { files, ignored, taken: jiff::Timestamp::now().as_nanosecond() })
+        Ok(Snapshot {
+            files,
+            ignored,
+            taken: jiff::Timestamp::now().as_nanosecond(),
+        })
     }
 
     /// What is different now, in the order of the paths. What is ignored is only counted, unless it is asked for.
     pub fn changes(&self, workspace: &Utf8Path, track_ignored: bool) -> io::Result<Changes> {
         let all = self.differences(workspace)?;
         let number = all.len();
-        let seen: Vec<Change> =
-            all.into_iter().filter(|change| track_ignored || !self.ignored.has(&change.path)).collect();
+        let seen: Vec<Change> = all
+            .into_iter()
+            .filter(|change| track_ignored || !self.ignored.has(&change.path))
+            .collect();
         let ignored = number - seen.len();
-        Ok(Changes { seen: renames::join(seen), ignored })
+        Ok(Changes {
+            seen: renames::join(seen),
+            ignored,
+        })
     }
 
     fn differences(&self, workspace: &Utf8Path) -> io::Result<Vec<Change>> {
@@ -105,16 +130,29 @@ impl Snapshot {
         for (path, noted) in &self.files {
             let full = workspace.as_std_path().join(path);
             let after = now.remove(path);
-            if after.as_ref().is_some_and(|meta| noted.is_same(meta, &full, self.taken)) {
+            if after
+                .as_ref()
+                .is_some_and(|meta| noted.is_same(meta, &full, self.taken))
+            {
                 continue;
             }
             let after = after.map(|meta| Version::of_file(meta.mode(), &full));
             let before = Some(noted.version());
-            changes.push(Change { path: path.clone(), before, after, renamed: None });
+            changes.push(Change {
+                path: path.clone(),
+                before,
+                after,
+                renamed: None,
+            });
         }
         changes.extend(now.into_iter().map(|(path, meta)| {
             let after = Version::of_file(meta.mode(), &workspace.as_std_path().join(&path));
-            Change { path, before: None, after: Some(after), renamed: None }
+            Change {
+                path,
+                before: None,
+                after: Some(after),
+                renamed: None,
+            }
         }));
         changes.sort_by(|a, b| a.path.cmp(&b.path));
         Ok(changes)
@@ -152,7 +190,8 @@ fn keep(
 impl Noted {
     fn is_same(&self, meta: &Metadata, now: &Path, snapshot: i128) -> bool {
         // The kernel changes this time with every write, rename and chmod; nobody can set it back.
-        let same_time = self.inode == meta.ino() && self.changed == (meta.ctime(), meta.ctime_nsec());
+        let same_time =
+            self.inode == meta.ino() && self.changed == (meta.ctime(), meta.ctime_nsec());
         let changed = i128::from(self.changed.0) * 1_000_000_000 + i128::from(self.changed.1);
         let untouched = same_time && changed + COARSE_NANOSECONDS < snapshot;
         untouched || (self.mode == meta.mode() && self.has_same_content(now))

@@ -39,12 +39,22 @@ pub fn removable(suite_dir: &Utf8Path, older_than: Duration) -> Vec<Removable> {
 
 /// How long ago something was last written to the journal. A clock that was set back makes nothing old.
 fn age(run: &Utf8Path) -> Option<Duration> {
-    let modified = std::fs::metadata(run.join(EVENTS)).and_then(|meta| meta.modified()).ok()?;
-    Some(SystemTime::now().duration_since(modified).unwrap_or_default())
+    let modified = std::fs::metadata(run.join(EVENTS))
+        .and_then(|meta| meta.modified())
+        .ok()?;
+    Some(
+        SystemTime::now()
+            .duration_since(modified)
+            .unwrap_or_default(),
+    )
 }
 
 fn measured(path: &Utf8Path, kind: Kind) -> Removable {
-    Removable { path: path.to_owned(), kind, bytes: bytes_below(path) }
+    Removable {
+        path: path.to_owned(),
+        kind,
+        bytes: bytes_below(path),
+    }
 }
 
 /// The disk space of everything below a directory; links are not followed.
@@ -54,7 +64,9 @@ pub fn bytes_below(dir: &Utf8Path) -> u64 {
     let mut open = vec![dir.as_std_path().to_owned()];
     let mut bytes = 0;
     while let Some(next) = open.pop() {
-        let Ok(entries) = std::fs::read_dir(&next) else { continue };
+        let Ok(entries) = std::fs::read_dir(&next) else {
+            continue;
+        };
         for entry in entries.flatten() {
             let Ok(meta) = entry.metadata() else { continue };
             bytes += meta.blocks() * BLOCK;

@@ -24,8 +24,11 @@ impl Contents {
         if let Some(hash) = self.known.borrow().get(path) {
             return hash.clone();
         }
-        let hash = hash(path.as_std_path()).unwrap_or_else(|error| format!("unreadable: {}", error.kind()));
-        self.known.borrow_mut().insert(path.to_owned(), hash.clone());
+        let hash = hash(path.as_std_path())
+            .unwrap_or_else(|error| format!("unreadable: {}", error.kind()));
+        self.known
+            .borrow_mut()
+            .insert(path.to_owned(), hash.clone());
         hash
     }
 }
@@ -79,7 +82,11 @@ mod tests {
         let contents = Contents::default();
         let before = contents.of(&dir.join("b"));
         fs_err::write(dir.join("b"), "3").unwrap();
-        assert_eq!(contents.of(&dir.join("b")), before, "each path is read once");
+        assert_eq!(
+            contents.of(&dir.join("b")),
+            before,
+            "each path is read once"
+        );
         assert_ne!(Contents::default().of(&dir.join("b")), before);
     }
 }

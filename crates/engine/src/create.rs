@@ -15,7 +15,9 @@ pub fn suite_around(dir: &Utf8Path) -> Option<&Utf8Path> {
 /// The parts of a new suite, by their first names: nothing is put into a directory that somebody has made for
 /// something else.
 pub fn parts(dir: &Utf8Path, files: &[NewFile]) -> Vec<Utf8PathBuf> {
-    let firsts = files.iter().filter_map(|file| file.path.components().next());
+    let firsts = files
+        .iter()
+        .filter_map(|file| file.path.components().next());
     let mut parts: Vec<Utf8PathBuf> = firsts.map(|first| dir.join(first.as_str())).collect();
     parts.sort();
     parts.dedup();
@@ -24,7 +26,10 @@ pub fn parts(dir: &Utf8Path, files: &[NewFile]) -> Vec<Utf8PathBuf> {
 
 /// Those of the paths where something is already, be it a link that leads nowhere.
 pub fn in_the_way(paths: Vec<Utf8PathBuf>) -> Vec<Utf8PathBuf> {
-    paths.into_iter().filter(|path| path.symlink_metadata().is_ok()).collect()
+    paths
+        .into_iter()
+        .filter(|path| path.symlink_metadata().is_ok())
+        .collect()
 }
 
 /// Makes the files, and the directories they are in.
@@ -33,7 +38,10 @@ pub fn write(dir: &Utf8Path, files: &[NewFile]) -> io::Result<()> {
         let path = dir.join(&file.path);
         fs_err::create_dir_all(path.parent().unwrap_or(dir))?;
         // Made new: whatever has come to stand there meanwhile is not overwritten either.
-        let mut new = fs_err::OpenOptions::new().write(true).create_new(true).open(&path)?;
+        let mut new = fs_err::OpenOptions::new()
+            .write(true)
+            .create_new(true)
+            .open(&path)?;
         new.write_all(file.content.as_bytes())?;
     }
     Ok(())

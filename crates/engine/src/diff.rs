@@ -52,18 +52,29 @@ impl Version {
     /// A file or link on disk, with the mode the system gives.
     pub fn of_file(mode: u32, path: &Path) -> Self {
         if mode & TYPE == LINK {
-            return std::fs::read_link(path)
-                .map_or_else(|_| Version::opaque(mode), |target| Version::of_link(&target));
+            return std::fs::read_link(path).map_or_else(
+                |_| Version::opaque(mode),
+                |target| Version::of_link(&target),
+            );
         }
-        Version { mode: git_mode(mode), text: Text::At(path.to_owned()) }
+        Version {
+            mode: git_mode(mode),
+            text: Text::At(path.to_owned()),
+        }
     }
 
     pub fn of_link(target: &Path) -> Self {
-        Version { mode: LINK, text: Text::Here(target.to_string_lossy().into_owned()) }
+        Version {
+            mode: LINK,
+            text: Text::Here(target.to_string_lossy().into_owned()),
+        }
     }
 
     pub fn opaque(mode: u32) -> Self {
-        Version { mode: git_mode(mode), text: Text::Opaque }
+        Version {
+            mode: git_mode(mode),
+            text: Text::Opaque,
+        }
     }
 
     /// Whether a file may have got another name: links and the like are too small to tell.
@@ -78,9 +89,10 @@ impl Version {
     /// How many bytes there are on disk.
     pub fn size(&self) -> Option<u64> {
         match &self.text {
-            Text::At(path) => {
-                std::fs::metadata(path).ok().filter(std::fs::Metadata::is_file).map(|meta| meta.len())
-            }
+            Text::At(path) => std::fs::metadata(path)
+                .ok()
+                .filter(std::fs::Metadata::is_file)
+                .map(|meta| meta.len()),
             Text::Here(_) | Text::Opaque => None,
         }
     }
@@ -90,10 +102,12 @@ impl Version {
         match &self.text {
             Text::Here(text) => Some(text.clone()),
             Text::At(path) => {
-                let small =
-                    std::fs::metadata(path).is_ok_and(|meta| meta.is_file() && meta.len() <= LARGEST_SHOWN);
+                let small = std::fs::metadata(path)
+                    .is_ok_and(|meta| meta.is_file() && meta.len() <= LARGEST_SHOWN);
                 let text = if small {
-                    std::fs::read(path).ok().and_then(|bytes| String::from_utf8(bytes).ok())
+                    std::fs::read(path)
+                        .ok()
+                        .and_then(|bytes| String::from_utf8(bytes).ok())
                 } else {
                     None
                 };
@@ -129,19 +143,32 @@ pub fn write(changes: &[Change], ignored: usize, to: &Utf8Path, mask: &Mask) -> 
     }
     if ignored > 0 {
         let number = prose::count(ignored, "changed file");
-        writeln!(out, "# {number} not shown: ignored by .gitignore, or git's own")?;
+        writeln!(
+            out,
+            "# {number} not shown: ignored by .gitignore, or git's own"
+        )?;
     }
     out.flush()
 }
 
 fn diff_of(change: &Change) -> String {
-    let Change { path, before, after, .. } = change;
+    let Change {
+        path,
+        before,
+        after,
+        ..
+    } = change;
     match (before, after) {
         // A file that became a link, or the other way round, is one that went and one that came.
         (Some(before), Some(after)) if before.mode & TYPE != after.mode & TYPE => {
             one(path, Some(before), None, None) + &one(path, None, Some(after), None)
         }
-        (before, after) => one(path, before.as_ref(), after.as_ref(), change.renamed.as_ref()),
+        (before, after) => one(
+            path,
+            before.as_ref(),
+            after.as_ref(),
+            change.renamed.as_ref(),
+        ),
     }
 }
 
@@ -158,13 +185,20 @@ fn one(
         (None, Some(after)) => writeln!(text, "new file mode {:06o}", after.mode),
         (Some(before), None) => writeln!(text, "deleted file mode {:06o}", before.mode),
         (Some(before), Some(after)) if before.mode != after.mode => {
-            writeln!(text, "old mode {:06o}\nnew mode {:06o}", before.mode, after.mode)
+            writeln!(
+                text,
+                "old mode {:06o}\nnew mode {:06o}",
+                before.mode, after.mode
+            )
         }
         _ => Ok(()),
     };
     if let Some((from, similarity)) = renamed {
         let (from, to) = (quoted("", from), quoted("", path));
-        let _ = writeln!(text, "similarity index {similarity}%\nrename from {from}\nrename to {to}");
+        let _ = writeln!(
+            text,
+            "similarity index {similarity}%\nrename from {from}\nrename to {to}"
+        );
         if *similarity == 100 {
             return text;
         }
@@ -172,16 +206,34 @@ fn one(
     let side = |version: Option<&Version>| version.map_or(Some(String::new()), Version::text);
     let (Some(old), Some(new)) = (side(before), side(after)) else {
         let _ = writeln!(text, "Binary files {old_name} and {new_name} differ");
-        let largest = [before, after].into_iter().flatten().filter_map(Version::size).max();
+        let largest = [before, after]
+            .into_iter()
+            .flatten()
+            .filter_map(Version::size)
+            .max();
         if let Some(size) = largest.filter(|size| *size > LARGEST_SHOWN) {
-            let _ = writeln!(text, "# too large to be shown: {} bytes", prose::compact(size));
+            let _ = writeln!(
+                text,
+                "# too large to be shown: {} bytes",
+                prose::compact(size)
+            );
         }
         return text;
     };
-    let name =
-        |version: Option<&Version>, name: String| if version.is_some() { name } else { "/dev/null".into() };
-    let diff = TextDiff::configure().timeout(PATIENCE).diff_lines(old.as_str(), new.as_str());
-    text + &diff.unified_diff().header(&name(before, old_name), &name(after, new_name)).to_string()
+    let name = |version: Option<&Version>, name: String| {
+        if version.is_some() {
+            name
+        } else {
+            "/dev/null".into()
+        }
+    };
+    let diff = TextDiff::configure()
+        .timeout(PATIENCE)
+        .diff_lines(old.as_str(), new.as_str());
+    text + &diff
+        .unified_diff()
+        .header(&name(before, old_name), &name(after, new_name))
+        .to_string()
 }
 
 /// A name as git writes it: in quotes, with escapes, where it holds what would break a line of the diff.

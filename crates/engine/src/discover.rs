@@ -16,7 +16,11 @@ pub const EVAL_FILE: &str = "eval.terca.yaml";
 #[derive(Debug, Error)]
 pub enum DiscoverError {
     #[error("{dir} cannot be opened: {source}\nhelp: {help}")]
-    Open { dir: Utf8PathBuf, source: io::Error, help: String },
+    Open {
+        dir: Utf8PathBuf,
+        source: io::Error,
+        help: String,
+    },
     #[error("{dir} is not UTF-8; Terca needs paths that are")]
     NotUtf8 { dir: String },
     #[error("{path} is a file, not a directory\nhelp: name the directory it is in")]
@@ -43,19 +47,35 @@ pub fn load(dir: &Utf8Path) -> Result<Loaded, DiscoverError> {
     let mut eval_paths = Vec::new();
     find_evals(&root, &mut eval_paths, &mut problems);
     if !has_suite_file && eval_paths.is_empty() {
-        return Err(DiscoverError::NoSuite { help: where_else(&root), dir: root });
+        return Err(DiscoverError::NoSuite {
+            help: where_else(&root),
+            dir: root,
+        });
     }
     eval_paths.sort();
-    if let Some(above) =
-        root.ancestors().filter(|_| !has_suite_file).find(|dir| dir.join(SUITE_FILE).is_file())
+    if let Some(above) = root
+        .ancestors()
+        .filter(|_| !has_suite_file)
+        .find(|dir| dir.join(SUITE_FILE).is_file())
     {
         problems.push(part_of_a_suite(above));
     }
-    let suite = if has_suite_file { read(&suite_path, &root, &mut sources, &mut problems) } else { None };
-    let evals = eval_paths.iter().filter_map(|path| read(path, &root, &mut sources, &mut problems)).collect();
+    let suite = if has_suite_file {
+        read(&suite_path, &root, &mut sources, &mut problems)
+    } else {
+        None
+    };
+    let evals = eval_paths
+        .iter()
+        .filter_map(|path| read(path, &root, &mut sources, &mut problems))
+        .collect();
     let files = ConfigFiles { root, suite, evals };
     let suite = config::load(&files, &sources, &Disk, &mut problems);
-    Ok(Loaded { suite, sources, problems })
+    Ok(Loaded {
+        suite,
+        sources,
+        problems,
+    })
 }
 
 /// The directory without symbolic links and `..`.
@@ -65,25 +85,39 @@ pub fn canonical(dir: &Utf8Path) -> Result<Utf8PathBuf, DiscoverError> {
         dir: dir.to_owned(),
         source,
     })?;
-    let real = Utf8PathBuf::from_path_buf(real)
-        .map_err(|path| DiscoverError::NotUtf8 { dir: path.display().to_string() })?;
-    if real.is_file() { Err(DiscoverError::File { path: real }) } else { Ok(real) }
+    let real = Utf8PathBuf::from_path_buf(real).map_err(|path| DiscoverError::NotUtf8 {
+        dir: path.display().to_string(),
+    })?;
+    if real.is_file() {
+        Err(DiscoverError::File { path: real })
+    } else {
+        Ok(real)
+    }
 }
 
 /// Settings that are not used, though somebody who stands in an eval's directory may think so.
 fn part_of_a_suite(above: &Utf8Path) -> Diagnostic {
     let message = format!("no {SUITE_FILE} here, and the one above, in {above}, is not used");
-    Diagnostic::warning(Code::NoSuite, message)
-        .help(format!("`-C {above}` takes the whole suite, and `-t NAME` one eval of it"))
+    Diagnostic::warning(Code::NoSuite, message).help(format!(
+        "`-C {above}` takes the whole suite, and `-t NAME` one eval of it"
+    ))
 }
 
 /// The directory that was probably meant.
 fn near(dir: &Utf8Path) -> String {
-    let around = dir.parent().filter(|parent| !parent.as_str().is_empty()).unwrap_or(Utf8Path::new("."));
+    let around = dir
+        .parent()
+        .filter(|parent| !parent.as_str().is_empty())
+        .unwrap_or(Utf8Path::new("."));
     let entries = around.read_dir_utf8().into_iter().flatten().flatten();
-    let names: Vec<String> =
-        entries.filter(|entry| entry.path().is_dir()).map(|entry| entry.file_name().to_owned()).collect();
-    match prose::did_you_mean(dir.file_name().unwrap_or_default(), names.iter().map(String::as_str)) {
+    let names: Vec<String> = entries
+        .filter(|entry| entry.path().is_dir())
+        .map(|entry| entry.file_name().to_owned())
+        .collect();
+    match prose::did_you_mean(
+        dir.file_name().unwrap_or_default(),
+        names.iter().map(String::as_str),
+    ) {
         Some(meant) => format!("did you mean `{meant}`?"),
         None => "a relative path begins at the directory that Terca is started in".into(),
     }
@@ -91,12 +125,24 @@ fn near(dir: &Utf8Path) -> String {
 
 /// What somebody who finds no suite has most probably overlooked.
 fn where_else(dir: &Utf8Path) -> String {
-    const OTHER_NAMES: [&str; 4] = ["terca.yml", "Terca.yaml", "terca.yaml.txt", "eval.terca.yml"];
+    const OTHER_NAMES: [&str; 4] = [
+        "terca.yml",
+        "Terca.yaml",
+        "terca.yaml.txt",
+        "eval.terca.yml",
+    ];
     if let Some(name) = OTHER_NAMES.iter().find(|name| dir.join(name).is_file()) {
-        let right = if name.starts_with("eval") { EVAL_FILE } else { SUITE_FILE };
+        let right = if name.starts_with("eval") {
+            EVAL_FILE
+        } else {
+            SUITE_FILE
+        };
         return format!("{name} is not looked for: rename it to {right}");
     }
-    match dir.ancestors().find(|above| above.join(SUITE_FILE).is_file()) {
+    match dir
+        .ancestors()
+        .find(|above| above.join(SUITE_FILE).is_file())
+    {
         Some(above) => format!("the suite is above, in {above}: go there, or say `-C {above}`"),
         None => "`terca create` makes a suite; `-C DIR` names another directory".into(),
     }
@@ -108,9 +154,12 @@ fn find_evals(dir: &Utf8Path, found: &mut Vec<Utf8PathBuf>, problems: &mut Diagn
         Ok(entries) => entries,
         Err(error) => {
             problems.push(
-                Diagnostic::error(Code::UnreadableFile, format!("the directory cannot be read: {error}"))
-                    .in_file(dir.as_str())
-                    .help("evals are looked for in it; make it readable, or begin its name with `_`"),
+                Diagnostic::error(
+                    Code::UnreadableFile,
+                    format!("the directory cannot be read: {error}"),
+                )
+                .in_file(dir.as_str())
+                .help("evals are looked for in it; make it readable, or begin its name with `_`"),
             );
             return;
         }
@@ -118,7 +167,9 @@ fn find_evals(dir: &Utf8Path, found: &mut Vec<Utf8PathBuf>, problems: &mut Diagn
     // An entry whose name is not UTF-8 cannot be an eval of this suite.
     for entry in entries.flatten() {
         let name = entry.file_name();
-        let Ok(kind) = entry.file_type() else { continue };
+        let Ok(kind) = entry.file_type() else {
+            continue;
+        };
         if name == EVAL_FILE {
             found.push(entry.path().to_owned());
         } else if kind.is_dir() && !name.starts_with(['.', '_']) && name != "node_modules" {
@@ -141,7 +192,11 @@ fn read(
             let start = error.utf8_error().valid_up_to();
             let shown = String::from_utf8_lossy(error.as_bytes()).into_owned();
             let file = sources.add(path, label, shown);
-            let place = Place { file, start, end: start };
+            let place = Place {
+                file,
+                start,
+                end: start,
+            };
             problems.push(
                 Diagnostic::error(Code::UnreadableFile, "the file is not UTF-8 text")
                     .at(place, "the first byte that is not")
@@ -151,9 +206,12 @@ fn read(
         }
         Err(error) => {
             problems.push(
-                Diagnostic::error(Code::UnreadableFile, format!("the file cannot be read: {error}"))
-                    .in_file(label)
-                    .help("Terca reads with the rights of whoever starts it; `ls -l` shows the file's"),
+                Diagnostic::error(
+                    Code::UnreadableFile,
+                    format!("the file cannot be read: {error}"),
+                )
+                .in_file(label)
+                .help("Terca reads with the rights of whoever starts it; `ls -l` shows the file's"),
             );
             None
         }

@@ -78,7 +78,9 @@ impl Host {
             .filter(|(name, _)| passed(name))
             .map(|(name, value)| (name.clone(), value.clone()))
             .collect();
-        let path = variables.entry("PATH".into()).or_insert_with(|| "/usr/local/bin:/usr/bin:/bin".into());
+        let path = variables
+            .entry("PATH".into())
+            .or_insert_with(|| "/usr/local/bin:/usr/bin:/bin".into());
         *path = without_here(path);
         self.add_toolchains(&mut variables);
         add_private_directories(&mut variables, dirs);
@@ -89,8 +91,10 @@ impl Host {
     fn add_toolchains(&self, variables: &mut Variables) {
         for (name, dir) in TOOLCHAINS {
             let set = self.get(name).map(str::to_owned);
-            let usual =
-                self.get("HOME").map(|home| Utf8Path::new(home).join(dir)).filter(|path| path.is_dir());
+            let usual = self
+                .get("HOME")
+                .map(|home| Utf8Path::new(home).join(dir))
+                .filter(|path| path.is_dir());
             if let Some(value) = set.or(usual.map(Into::into)) {
                 variables.insert(name.into(), value);
             }
@@ -98,9 +102,18 @@ impl Host {
     }
 
     /// The agent's own: the base, what it signs in with, and the variables that it is given.
-    pub fn for_agent(&self, dirs: Dirs<'_>, profile: &Profile, env: &[(String, String)]) -> Variables {
+    pub fn for_agent(
+        &self,
+        dirs: Dirs<'_>,
+        profile: &Profile,
+        env: &[(String, String)],
+    ) -> Variables {
         let mut variables = self.base(dirs);
-        for name in profile.credential_variables.iter().chain(profile.setting_variables) {
+        for name in profile
+            .credential_variables
+            .iter()
+            .chain(profile.setting_variables)
+        {
             if let Some(value) = self.get(name) {
                 variables.insert((*name).to_owned(), value.to_owned());
             }
@@ -121,7 +134,12 @@ impl Host {
         variables.extend(layer.env.iter().cloned());
         add_to_path(&mut variables, beside, dirs);
         variables.insert("TERCA_SUITE_DIR".into(), suite_dir.to_string());
-        variables.extend(layer.eval.iter().map(|eval| ("TERCA_EVAL".to_owned(), eval.clone())));
+        variables.extend(
+            layer
+                .eval
+                .iter()
+                .map(|eval| ("TERCA_EVAL".to_owned(), eval.clone())),
+        );
         variables
     }
 
@@ -160,7 +178,10 @@ fn add_to_path(variables: &mut Variables, beside: &Utf8Path, dirs: Dirs<'_>) {
 /// A `PATH` without its relative entries: `.`, or the empty one that means the same, is the workspace here, where
 /// an agent could put a program of its own in another's place.
 fn without_here(path: &str) -> String {
-    path.split(':').filter(|entry| entry.starts_with('/')).collect::<Vec<_>>().join(":")
+    path.split(':')
+        .filter(|entry| entry.starts_with('/'))
+        .collect::<Vec<_>>()
+        .join(":")
 }
 
 fn add_private_directories(variables: &mut Variables, dirs: Dirs<'_>) {
@@ -178,7 +199,11 @@ fn add_private_directories(variables: &mut Variables, dirs: Dirs<'_>) {
 
 /// A private home has no git identity, and git must not look above the workspace for a repository.
 fn add_git(variables: &mut Variables, dirs: Dirs<'_>) {
-    let above = dirs.workspace.parent().unwrap_or(dirs.workspace).to_string();
+    let above = dirs
+        .workspace
+        .parent()
+        .unwrap_or(dirs.workspace)
+        .to_string();
     let git = [
         ("GIT_CEILING_DIRECTORIES", above),
         ("GIT_AUTHOR_NAME", "terca".into()),
@@ -193,7 +218,8 @@ fn add_git(variables: &mut Variables, dirs: Dirs<'_>) {
 pub fn find_program(name: &str, path: &str) -> Option<camino::Utf8PathBuf> {
     use std::os::unix::fs::PermissionsExt;
     let executable = |file: &camino::Utf8PathBuf| {
-        std::fs::metadata(file).is_ok_and(|meta| meta.is_file() && meta.permissions().mode() & 0o111 != 0)
+        std::fs::metadata(file)
+            .is_ok_and(|meta| meta.is_file() && meta.permissions().mode() & 0o111 != 0)
     };
     let found = path
         .split(':')

@@ -24,14 +24,24 @@ pub fn make_room_for(trials: usize) -> usize {
     let mut allowed = at_start;
     if at_start.is_some_and(|limit| limit < needed) {
         let raised = maximum.map_or(needed, |maximum| maximum.min(needed));
-        if setrlimit(Resource::Nofile, Rlimit { current: Some(raised), maximum }).is_ok() {
+        if setrlimit(
+            Resource::Nofile,
+            Rlimit {
+                current: Some(raised),
+                maximum,
+            },
+        )
+        .is_ok()
+        {
             allowed = Some(raised);
         }
     }
     match allowed {
         Some(limit) if limit < needed => {
             let room = limit.saturating_sub(FOR_TERCA) / FOR_A_TRIAL;
-            usize::try_from(room).unwrap_or(usize::MAX).clamp(1, trials.max(1))
+            usize::try_from(room)
+                .unwrap_or(usize::MAX)
+                .clamp(1, trials.max(1))
         }
         _ => trials,
     }
@@ -41,5 +51,11 @@ pub fn make_room_for(trials: usize) -> usize {
 pub(crate) fn restore(limit: u64) {
     let Rlimit { maximum, .. } = getrlimit(Resource::Nofile);
     // Lowering it again is always allowed.
-    let _ = setrlimit(Resource::Nofile, Rlimit { current: Some(limit), maximum });
+    let _ = setrlimit(
+        Resource::Nofile,
+        Rlimit {
+            current: Some(limit),
+            maximum,
+        },
+    );
 }

@@ -35,8 +35,9 @@ fn find_below(dir: &Utf8Path, found: &mut Found) -> io::Result<()> {
         found.old.push(dir.to_owned());
         return Ok(());
     }
-    let entries =
-        dir.read_dir_utf8().map_err(|error| io::Error::new(error.kind(), format!("{dir}: {error}")))?;
+    let entries = dir
+        .read_dir_utf8()
+        .map_err(|error| io::Error::new(error.kind(), format!("{dir}: {error}")))?;
     let mut below: Vec<Utf8PathBuf> = Vec::new();
     for entry in entries {
         let entry = entry?;
@@ -58,17 +59,32 @@ pub fn read(dir: &Utf8Path) -> io::Result<Result<Imported, String>> {
         if path.starts_with(".git") {
             continue;
         }
-        if meta.is_file() { files.push(path) } else { links.push(path) }
+        if meta.is_file() {
+            files.push(path)
+        } else {
+            links.push(path)
+        }
     }
     files.sort();
     links.sort();
     // Canonical: the name of `.` is that of the directory.
-    let name = dir.canonicalize_utf8()?.file_name().unwrap_or("task").to_owned();
+    let name = dir
+        .canonicalize_utf8()?
+        .file_name()
+        .unwrap_or("task")
+        .to_owned();
     let text = |path: &Utf8Path| {
         let is_here = files.iter().any(|file| file == path);
-        is_here.then(|| std::fs::read_to_string(dir.join(path)).ok()).flatten()
+        is_here
+            .then(|| std::fs::read_to_string(dir.join(path)).ok())
+            .flatten()
     };
-    Ok(import(&Task { name: &name, files: &files, links: &links, text: &text }))
+    Ok(import(&Task {
+        name: &name,
+        files: &files,
+        links: &links,
+        text: &text,
+    }))
 }
 
 /// Writes an eval. The directory must not exist, and is there only when it is whole.
@@ -77,8 +93,8 @@ pub fn write(eval: &Imported, task: &Utf8Path, to: &Utf8Path) -> io::Result<()> 
     // Hidden, so that nobody takes what is not finished for an eval.
     let unfinished = to.join(format!(".{}.importing", eval.folder));
     fs_err::create_dir(&unfinished)?;
-    let written =
-        fill(eval, task, &unfinished).and_then(|()| fs_err::rename(&unfinished, to.join(&eval.folder)));
+    let written = fill(eval, task, &unfinished)
+        .and_then(|()| fs_err::rename(&unfinished, to.join(&eval.folder)));
     if written.is_err() {
         let _ = tree::remove(&unfinished);
     }

@@ -14,13 +14,21 @@ const LATEST: usize = 50;
 pub fn read(suite_dir: &Utf8Path) -> Result<Vec<Record>, RunsError> {
     let names = runs::names(suite_dir)?;
     let latest = names.len().saturating_sub(LATEST);
-    let dirs = names[latest..].iter().map(|name| runs_dir(suite_dir).join(name));
-    Ok(dirs.filter_map(|dir| of(&dir).ok()).filter(has_ended).collect())
+    let dirs = names[latest..]
+        .iter()
+        .map(|name| runs_dir(suite_dir).join(name));
+    Ok(dirs
+        .filter_map(|dir| of(&dir).ok())
+        .filter(has_ended)
+        .collect())
 }
 
 /// One run.
 pub fn of(dir: &Utf8Path) -> Result<Record, RunsError> {
-    Ok(Record { state: runs::read(dir)?.state, prints: runs::fingerprints(dir) })
+    Ok(Record {
+        state: runs::read(dir)?.state,
+        prints: runs::fingerprints(dir),
+    })
 }
 
 fn has_ended(record: &Record) -> bool {

@@ -41,14 +41,19 @@ impl Ignored {
             return true;
         }
         // From the top: what lies in an ignored directory cannot be called back.
-        let mut above: Vec<&Path> = path.ancestors().filter(|part| !part.as_os_str().is_empty()).collect();
+        let mut above: Vec<&Path> = path
+            .ancestors()
+            .filter(|part| !part.as_os_str().is_empty())
+            .collect();
         above.reverse();
         above.into_iter().any(|part| self.names(part, part != path))
     }
 
     fn names(&self, path: &Path, is_dir: bool) -> bool {
         for (dir, rules) in &self.rules {
-            let Ok(below) = path.strip_prefix(dir) else { continue };
+            let Ok(below) = path.strip_prefix(dir) else {
+                continue;
+            };
             match rules.matched(below, is_dir) {
                 Match::Ignore(_) => return true,
                 Match::Whitelist(_) => return false,
@@ -80,7 +85,10 @@ mod tests {
             std::fs::create_dir_all(path.parent().unwrap()).unwrap();
             std::fs::write(path, text).unwrap();
         };
-        write(".gitignore", "# built\n/dist\nnode_modules/\n*.log\n!keep.log\n[bad\n");
+        write(
+            ".gitignore",
+            "# built\n/dist\nnode_modules/\n*.log\n!keep.log\n[bad\n",
+        );
         write("app/.gitignore", "secret\n!loud.log\n");
         write("node_modules/x/.gitignore", "!*\n");
         let files = [".gitignore", "app/.gitignore", "node_modules/x/.gitignore"];

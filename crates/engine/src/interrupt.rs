@@ -23,7 +23,10 @@ struct Level {
 
 impl Interrupt {
     pub fn new() -> io::Result<Self> {
-        Ok(Interrupt { stop: Level::new()?, kill: Level::new()? })
+        Ok(Interrupt {
+            stop: Level::new()?,
+            kill: Level::new()?,
+        })
     }
 
     /// Agents are asked to end.
@@ -57,11 +60,18 @@ impl Interrupt {
 impl Level {
     fn new() -> io::Result<Self> {
         let (read, write) = io::pipe()?;
-        Ok(Level { raised: AtomicBool::new(false), read: read.into(), write: Mutex::new(Some(write.into())) })
+        Ok(Level {
+            raised: AtomicBool::new(false),
+            read: read.into(),
+            write: Mutex::new(Some(write.into())),
+        })
     }
 
     fn raise(&self) {
         self.raised.store(true, Ordering::Release);
-        self.write.lock().unwrap_or_else(PoisonError::into_inner).take();
+        self.write
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .take();
     }
 }

@@ -41,11 +41,20 @@ pub enum JoinError {
         "{first} and {second} are not parts of the same plan:\n{reasons}\nhelp: run the parts from the same \
          commit, with the same selection and repetitions"
     )]
-    Different { first: String, second: String, reasons: String },
-    #[error("{missing} of the plan {verb} missing: the whole is not there\nhelp: name the runs of all parts")]
+    Different {
+        first: String,
+        second: String,
+        reasons: String,
+    },
+    #[error(
+        "{missing} of the plan {verb} missing: the whole is not there\nhelp: name the runs of all parts"
+    )]
     Missing { missing: String, verb: &'static str },
     #[error("what {from} left could not be copied: {source}")]
-    Copy { from: Utf8PathBuf, source: io::Error },
+    Copy {
+        from: Utf8PathBuf,
+        source: io::Error,
+    },
 }
 
 struct Part {
@@ -71,16 +80,23 @@ pub fn join(
     today: jiff::civil::Date,
     dirs: &[Utf8PathBuf],
 ) -> Result<PastRun, JoinError> {
-    let parts = dirs.iter().map(|dir| read(dir)).collect::<Result<Vec<Part>, _>>()?;
-    let Some(first) = parts.first() else { return Err(JoinError::NotAPart("nothing".into())) };
+    let parts = dirs
+        .iter()
+        .map(|dir| read(dir))
+        .collect::<Result<Vec<Part>, _>>()?;
+    let Some(first) = parts.first() else {
+        return Err(JoinError::NotAPart("nothing".into()));
+    };
     if let Some(whole) = parts.iter().find(|part| part.recorded.shard.is_none()) {
         return Err(JoinError::NotAPart(whole.name.clone()));
     }
     for part in &parts[1..] {
         are_of_one_plan(first, part)?;
     }
-    let journals: Vec<(String, Vec<Event>)> =
-        parts.iter().map(|part| (part.name.clone(), part.events.clone())).collect();
+    let journals: Vec<(String, Vec<Event>)> = parts
+        .iter()
+        .map(|part| (part.name.clone(), part.events.clone()))
+        .collect();
     // Refused before anything is made.
     let events = merge("", &journals)?;
     is_whole(&parts)?;
@@ -98,12 +114,20 @@ pub fn join(
 fn read(dir: &Utf8Path) -> Result<Part, JoinError> {
     let name = dir.file_name().unwrap_or(dir.as_str()).to_owned();
     let plan = runs::plan(dir)?;
-    let recorded = Recorded::deserialize(&plan)
-        .map_err(|error| JoinError::Plan { path: dir.to_owned(), reason: error.to_string() })?;
+    let recorded = Recorded::deserialize(&plan).map_err(|error| JoinError::Plan {
+        path: dir.to_owned(),
+        reason: error.to_string(),
+    })?;
     if is_going_on(dir) {
         return Err(JoinError::GoingOn(name));
     }
-    Ok(Part { events: runs::events(dir)?, name, dir: dir.to_owned(), plan, recorded })
+    Ok(Part {
+        events: runs::events(dir)?,
+        name,
+        dir: dir.to_owned(),
+        plan,
+        recorded,
+    })
 }
 
 fn are_of_one_plan(one: &Part, other: &Part) -> Result<(), JoinError> {
@@ -125,21 +149,41 @@ fn are_of_one_plan(one: &Part, other: &Part) -> Result<(), JoinError> {
     if reasons.is_empty() {
         return Ok(());
     }
-    let reasons = reasons.iter().map(|reason| format!("  {reason}")).collect::<Vec<_>>().join("\n");
-    Err(JoinError::Different { first: one.name.clone(), second: other.name.clone(), reasons })
+    let reasons = reasons
+        .iter()
+        .map(|reason| format!("  {reason}"))
+        .collect::<Vec<_>>()
+        .join("\n");
+    Err(JoinError::Different {
+        first: one.name.clone(),
+        second: other.name.clone(),
+        reasons,
+    })
 }
 
 fn is_whole(parts: &[Part]) -> Result<(), JoinError> {
-    let present: Vec<Shard> = parts.iter().filter_map(|part| part.recorded.shard).collect();
+    let present: Vec<Shard> = parts
+        .iter()
+        .filter_map(|part| part.recorded.shard)
+        .collect();
     let of = present.first().map_or(0, |shard| shard.of());
-    let missing: Vec<String> =
-        Shard::all(of).filter(|shard| !present.contains(shard)).map(|shard| shard.to_string()).collect();
+    let missing: Vec<String> = Shard::all(of)
+        .filter(|shard| !present.contains(shard))
+        .map(|shard| shard.to_string())
+        .collect();
     if missing.is_empty() {
         return Ok(());
     }
     let names: Vec<&str> = missing.iter().map(String::as_str).collect();
-    let (noun, verb) = if names.len() == 1 { ("part", "is") } else { ("parts", "are") };
-    Err(JoinError::Missing { missing: format!("{noun} {}", prose::list(&names, "and")), verb })
+    let (noun, verb) = if names.len() == 1 {
+        ("part", "is")
+    } else {
+        ("parts", "are")
+    };
+    Err(JoinError::Missing {
+        missing: format!("{noun} {}", prose::list(&names, "and")),
+        verb,
+    })
 }
 
 /// The plan of the whole is in every part.
@@ -147,14 +191,25 @@ fn whole_plan(parts: &[Part]) -> Value {
     let mut plan = parts[0].plan.clone();
     plan["shard"] = Value::Null;
     plan["command"]["shard"] = Value::Null;
-    plan["order"] = parts.iter().flat_map(|part| part.recorded.order.clone()).collect();
-    plan["mergedFrom"] = json!(parts.iter().map(|part| part.name.as_str()).collect::<Vec<_>>());
+    plan["order"] = parts
+        .iter()
+        .flat_map(|part| part.recorded.order.clone())
+        .collect();
+    plan["mergedFrom"] = json!(
+        parts
+            .iter()
+            .map(|part| part.name.as_str())
+            .collect::<Vec<_>>()
+    );
     plan
 }
 
 fn copy_trials(parts: &[Part], to: &Utf8Path, whole: &RunState) -> Result<(), JoinError> {
     for trial in &whole.trials {
-        let found = parts.iter().map(|part| part.dir.join(&trial.head.dir)).find(|dir| dir.is_dir());
+        let found = parts
+            .iter()
+            .map(|part| part.dir.join(&trial.head.dir))
+            .find(|dir| dir.is_dir());
         let Some(from) = found else { continue };
         let place = to.join(&trial.head.dir);
         let copied = fs_err::create_dir_all(&place).and_then(|()| tree::lay_over(&from, &place));

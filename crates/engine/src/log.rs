@@ -18,7 +18,10 @@ pub struct RunLog {
 
 impl RunLog {
     pub fn create(path: &Utf8Path, mask: &Mask) -> io::Result<Self> {
-        Ok(RunLog { file: BufWriter::new(fs_err::File::create(path)?.into_parts().0), mask: mask.clone() })
+        Ok(RunLog {
+            file: BufWriter::new(fs_err::File::create(path)?.into_parts().0),
+            mask: mask.clone(),
+        })
     }
 
     /// Begins a part: `── before: npm install ──`.
@@ -56,13 +59,20 @@ impl RunLog {
         file.seek(SeekFrom::End(-((SHOWN + overlap as u64) as i64)))?;
         let tail = self.masked(&mut file, SHOWN + overlap as u64)?;
         self.write_lines(&head[..head.len() - overlap.min(head.len())])?;
-        writeln!(self.file, "… {} bytes left out …", prose::compact(size - 2 * SHOWN))?;
+        writeln!(
+            self.file,
+            "… {} bytes left out …",
+            prose::compact(size - 2 * SHOWN)
+        )?;
         self.write_lines(&tail[overlap.min(tail.len())..])
     }
 
     /// All that a test's command has written: the log is the only place where it is kept.
     pub fn whole_output(&mut self, file: &File) -> io::Result<()> {
-        let mut out = LineEnd { out: &mut self.file, last: b'\n' };
+        let mut out = LineEnd {
+            out: &mut self.file,
+            last: b'\n',
+        };
         pass_masked(file, &mut out, &self.mask)?;
         if out.last != b'\n' {
             self.file.write_all(b"\n")?;
@@ -121,7 +131,11 @@ fn pass_masked(mut from: impl Read, output: &mut impl Write, mask: &Mask) -> io:
         let length = from.read(&mut chunk)?;
         held.extend_from_slice(&chunk[..length]);
         // The end may be the beginning of a secret that goes on in the next chunk.
-        let settled = if length == 0 { held.len() } else { held.len().saturating_sub(mask.overlap()) };
+        let settled = if length == 0 {
+            held.len()
+        } else {
+            held.len().saturating_sub(mask.overlap())
+        };
         let (masked, consumed) = mask.bytes_up_to(&held, settled);
         output.write_all(&masked)?;
         held.drain(..consumed);
@@ -148,7 +162,10 @@ mod tests {
             let text = format!("{}sk-very-secret tail", "x".repeat(before));
             std::fs::write(&from, &text).unwrap();
             copy_masked(File::open(&from).unwrap(), &to, &mask).unwrap();
-            assert_eq!(std::fs::read_to_string(&to).unwrap(), text.replace("sk-very-secret", "***"));
+            assert_eq!(
+                std::fs::read_to_string(&to).unwrap(),
+                text.replace("sk-very-secret", "***")
+            );
         }
     }
 }

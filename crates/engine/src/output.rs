@@ -17,7 +17,11 @@ pub struct Output {
 impl Output {
     pub fn create(dir: &Utf8Path) -> io::Result<Self> {
         let path = dir.join(format!("output-{:016x}", fastrand::u64(..)));
-        let file = File::options().read(true).append(true).create_new(true).open(&path)?;
+        let file = File::options()
+            .read(true)
+            .append(true)
+            .create_new(true)
+            .open(&path)?;
         Ok(Output { path, file })
     }
 

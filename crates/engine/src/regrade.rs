@@ -32,7 +32,9 @@ pub fn run(
             let index = next.fetch_add(1, Ordering::Relaxed);
             tasks.get(index).map(|task| (index, task))
         } {
-            let Some(report) = regrade(&task.trial, &task.old, grading, context) else { return };
+            let Some(report) = regrade(&task.trial, &task.old, grading, context) else {
+                return;
+            };
             let mut done = done.lock().unwrap_or_else(PoisonError::into_inner);
             done.push((index, report));
             told(done.len());
@@ -48,5 +50,9 @@ pub fn run(
         return None;
     }
     done.sort_by_key(|(index, _)| *index);
-    Some(done.into_iter().map(|(index, report)| (tasks[index].trial.id, report)).collect())
+    Some(
+        done.into_iter()
+            .map(|(index, report)| (tasks[index].trial.id, report))
+            .collect(),
+    )
 }

@@ -30,7 +30,9 @@ pub fn join(mut changes: Vec<Change>) -> Vec<Change> {
                 continue;
             }
             let free = came.iter().copied().filter(|new| !taken[*new]);
-            let Some((new, similarity)) = best(&changes, old, free, exact) else { continue };
+            let Some((new, similarity)) = best(&changes, old, free, exact) else {
+                continue;
+            };
             (taken[old], taken[new]) = (true, true);
             let from = changes[old].path.clone();
             changes[new].before = changes[old].before.take();
@@ -43,7 +45,12 @@ pub fn join(mut changes: Vec<Change>) -> Vec<Change> {
 }
 
 fn positions(changes: &[Change], of: impl Fn(&Change) -> bool) -> Vec<usize> {
-    changes.iter().enumerate().filter(|(_, change)| of(change)).map(|(index, _)| index).collect()
+    changes
+        .iter()
+        .enumerate()
+        .filter(|(_, change)| of(change))
+        .map(|(index, _)| index)
+        .collect()
 }
 
 /// The addition most like a removal; of equals, the one with the same file name.
@@ -65,13 +72,19 @@ fn best(
         } else {
             let small = |size: Option<u64>| size.is_some_and(|size| size <= LARGEST_COMPARED);
             let readable = small(before.size()) && small(after.size());
-            readable.then(|| likeness(&before.text()?, &after.text()?)).flatten()?
+            readable
+                .then(|| likeness(&before.text()?, &after.text()?))
+                .flatten()?
         };
         Some((likeness, same_name, new))
     };
-    let found = candidates
-        .filter_map(alike)
-        .reduce(|best, next| if (next.0, next.1) > (best.0, best.1) { next } else { best })?;
+    let found = candidates.filter_map(alike).reduce(|best, next| {
+        if (next.0, next.1) > (best.0, best.1) {
+            next
+        } else {
+            best
+        }
+    })?;
     Some((found.2, (found.0 * 100.0) as u8))
 }
 
@@ -81,6 +94,9 @@ fn likeness(old: &str, new: &str) -> Option<f32> {
     if small * 3 < large || small == 0 {
         return None;
     }
-    let ratio = TextDiff::configure().timeout(PATIENCE).diff_lines(old, new).ratio();
+    let ratio = TextDiff::configure()
+        .timeout(PATIENCE)
+        .diff_lines(old, new)
+        .ratio();
     (ratio >= ALIKE).then_some(ratio.min(0.99))
 }

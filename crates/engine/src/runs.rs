@@ -19,13 +19,22 @@ pub enum RunsError {
     None(Utf8PathBuf),
     #[error("no run `{name}`; the runs are {known}\nhelp: `terca list` says more about them")]
     Unknown { name: String, known: String },
-    #[error("{path} cannot be read: {source}\nhelp: is the run's folder whole? `terca list` lists the runs")]
-    Read { path: Utf8PathBuf, source: io::Error },
+    #[error(
+        "{path} cannot be read: {source}\nhelp: is the run's folder whole? `terca list` lists the runs"
+    )]
+    Read {
+        path: Utf8PathBuf,
+        source: io::Error,
+    },
     #[error(
         "{path}, line {line} is not an event: {reason}\nhelp: was the file edited, or made by a newer version? \
          `terca list` lists the other runs"
     )]
-    Journal { path: Utf8PathBuf, line: usize, reason: String },
+    Journal {
+        path: Utf8PathBuf,
+        line: usize,
+        reason: String,
+    },
 }
 
 /// A run as its journal tells it.
@@ -64,7 +73,11 @@ pub fn names(suite_dir: &Utf8Path) -> Result<Vec<String>, RunsError> {
 /// By day, then by number: `-1000` comes after `-999`.
 fn order(name: &str) -> (String, u32, String) {
     let day = name.rsplit_once('-').map_or(name, |(day, _)| day);
-    (day.to_owned(), number_of(name).unwrap_or(0), name.to_owned())
+    (
+        day.to_owned(),
+        number_of(name).unwrap_or(0),
+        name.to_owned(),
+    )
 }
 
 fn number_of(name: &str) -> Option<u32> {
@@ -79,16 +92,24 @@ pub fn open(suite_dir: &Utf8Path, name: Option<&str>) -> Result<PastRun, RunsErr
 /// The folder of such a run.
 pub fn find(suite_dir: &Utf8Path, name: Option<&str>) -> Result<Utf8PathBuf, RunsError> {
     let names = names(suite_dir)?;
-    let Some(latest) = names.last() else { return Err(RunsError::None(runs_dir(suite_dir))) };
+    let Some(latest) = names.last() else {
+        return Err(RunsError::None(runs_dir(suite_dir)));
+    };
     let chosen = match name {
         None => latest,
         Some(name) => {
             let wanted = Utf8Path::new(name).file_name().unwrap_or(name);
             let exact = names.iter().find(|known| *known == wanted);
             let number = wanted.parse::<u32>().ok();
-            let by_number =
-                || names.iter().rev().find(|known| number.is_some() && number == number_of(known));
-            exact.or_else(by_number).ok_or_else(|| unknown(name, &names))?
+            let by_number = || {
+                names
+                    .iter()
+                    .rev()
+                    .find(|known| number.is_some() && number == number_of(known))
+            };
+            exact
+                .or_else(by_number)
+                .ok_or_else(|| unknown(name, &names))?
         }
     };
     Ok(runs_dir(suite_dir).join(chosen))
@@ -98,7 +119,10 @@ fn unknown(name: &str, names: &[String]) -> RunsError {
     const SHOWN: usize = 5;
     let last: Vec<&str> = names.iter().rev().take(SHOWN).map(String::as_str).collect();
     let more = if names.len() > SHOWN { " …" } else { "" };
-    RunsError::Unknown { name: name.to_owned(), known: format!("{}{more}", last.join(", ")) }
+    RunsError::Unknown {
+        name: name.to_owned(),
+        known: format!("{}{more}", last.join(", ")),
+    }
 }
 
 /// The same, or the path of a run's folder, from another suite or another machine say. A path that leads nowhere is
@@ -108,7 +132,11 @@ pub fn find_anywhere(suite_dir: &Utf8Path, name: &str) -> Result<Utf8PathBuf, Ru
     if let Some(dir) = places.into_iter().find(|dir| dir.join(EVENTS).is_file()) {
         return Ok(dir);
     }
-    if name.contains('/') { Err(unknown(name, &names(suite_dir)?)) } else { find(suite_dir, Some(name)) }
+    if name.contains('/') {
+        Err(unknown(name, &names(suite_dir)?))
+    } else {
+        find(suite_dir, Some(name))
+    }
 }
 
 /// Folds the journal of a run.
@@ -123,13 +151,20 @@ pub fn read(dir: &Utf8Path) -> Result<PastRun, RunsError> {
     if state.status == RunStatus::Running && !is_going_on(dir) {
         state.status = RunStatus::Interrupted;
     }
-    Ok(PastRun { dir: dir.to_owned(), state, next_sequence })
+    Ok(PastRun {
+        dir: dir.to_owned(),
+        state,
+        next_sequence,
+    })
 }
 
 /// The journal of a run.
 pub fn events(dir: &Utf8Path) -> Result<Vec<Event>, RunsError> {
     let path = dir.join(EVENTS);
-    let text = std::fs::read(&path).map_err(|source| RunsError::Read { path: path.clone(), source })?;
+    let text = std::fs::read(&path).map_err(|source| RunsError::Read {
+        path: path.clone(),
+        source,
+    })?;
     let text = String::from_utf8_lossy(&text);
     let lines: Vec<&str> = text.lines().collect();
     let mut events = Vec::new();
@@ -139,7 +174,11 @@ pub fn events(dir: &Utf8Path) -> Result<Vec<Event>, RunsError> {
             // The last line may be torn: Terca was killed while writing it.
             Err(_) if index + 1 == lines.len() && !text.ends_with('\n') => {}
             Err(error) => {
-                return Err(RunsError::Journal { path, line: index + 1, reason: error.to_string() });
+                return Err(RunsError::Journal {
+                    path,
+                    line: index + 1,
+                    reason: error.to_string(),
+                });
             }
         }
     }
@@ -149,8 +188,14 @@ pub fn events(dir: &Utf8Path) -> Result<Vec<Event>, RunsError> {
 /// The plan that a run was started with, as `run.json` has it.
 pub fn plan(dir: &Utf8Path) -> Result<Value, RunsError> {
     let path = dir.join(RUN);
-    let text = std::fs::read(&path).map_err(|source| RunsError::Read { path: path.clone(), source })?;
-    serde_json::from_slice(&text).map_err(|error| RunsError::Read { path, source: error.into() })
+    let text = std::fs::read(&path).map_err(|source| RunsError::Read {
+        path: path.clone(),
+        source,
+    })?;
+    serde_json::from_slice(&text).map_err(|error| RunsError::Read {
+        path,
+        source: error.into(),
+    })
 }
 
 /// What the cases of a run were made from, if its `run.json` says so.
@@ -170,9 +215,18 @@ pub fn latest_interrupted(suite_dir: &Utf8Path) -> Option<String> {
     let mut end = Vec::new();
     journal.read_to_end(&mut end).ok()?;
     let end = String::from_utf8_lossy(&end);
-    let last = end.lines().next_back().and_then(|line| serde_json::from_str::<Event>(line).ok());
-    let is_complete = last
-        .is_some_and(|event| matches!(event.kind, EventKind::RunFinished { status: RunStatus::Complete }));
+    let last = end
+        .lines()
+        .next_back()
+        .and_then(|line| serde_json::from_str::<Event>(line).ok());
+    let is_complete = last.is_some_and(|event| {
+        matches!(
+            event.kind,
+            EventKind::RunFinished {
+                status: RunStatus::Complete
+            }
+        )
+    });
     (!is_complete && !is_going_on(&dir)).then_some(name)
 }
 
@@ -182,6 +236,8 @@ pub fn has_lately_run(suite_dir: &Utf8Path, agent: &str) -> bool {
     let names = names(suite_dir).unwrap_or_default();
     names.iter().rev().take(LATEST).any(|name| {
         let plan = plan(&runs_dir(suite_dir).join(name)).unwrap_or_default();
-        plan["trials"].as_array().is_some_and(|trials| trials.iter().any(|trial| trial["agent"] == agent))
+        plan["trials"]
+            .as_array()
+            .is_some_and(|trials| trials.iter().any(|trial| trial["agent"] == agent))
     })
 }

@@ -12,8 +12,10 @@ pub(crate) fn have_same_bytes(a: &Path, b: &Path) -> bool {
 /// Piece by piece: a file may be larger than the memory.
 fn compare(a: &Path, b: &Path) -> io::Result<bool> {
     const PIECE: usize = 64 * 1024;
-    let (mut a, mut b) =
-        (BufReader::with_capacity(PIECE, File::open(a)?), BufReader::with_capacity(PIECE, File::open(b)?));
+    let (mut a, mut b) = (
+        BufReader::with_capacity(PIECE, File::open(a)?),
+        BufReader::with_capacity(PIECE, File::open(b)?),
+    );
     loop {
         let (left, right) = (a.fill_buf()?, b.fill_buf()?);
         let common = left.len().min(right.len());

@@ -52,7 +52,10 @@ pub fn run(
         state,
         sequence,
         queue: Queue::new(&orders.trials, &[], orders.limits.clone()),
-        spent_usd: orders.past.as_ref().map_or(0.0, |past| rounds::spent_usd(&past.state)),
+        spent_usd: orders
+            .past
+            .as_ref()
+            .map_or(0.0, |past| rounds::spent_usd(&past.state)),
         started: Instant::now(),
         random: fastrand::Rng::with_seed(orders.seed),
         signals: 0,
@@ -64,7 +67,10 @@ pub fn run(
         context.interrupt.kill();
         run.drain(&receiver);
     }
-    result.map(|()| Finished { interrupted: run.signals > 0, state: run.state })
+    result.map(|()| Finished {
+        interrupted: run.signals > 0,
+        state: run.state,
+    })
 }
 
 struct Run<'a> {
@@ -116,12 +122,22 @@ impl Run<'_> {
 
     fn begin(&mut self) -> Result<(), StoreError> {
         let orders = self.orders;
-        let agents =
-            orders.order.iter().map(|index| orders.trials[*index].case.variant.agent.agent.profile().name);
+        let agents = orders.order.iter().map(|index| {
+            orders.trials[*index]
+                .case
+                .variant
+                .agent
+                .agent
+                .profile()
+                .name
+        });
         let concurrency = orders.limits.total(agents).max(1);
         if orders.past.is_some() {
             let terca_version = orders.terca_version.clone();
-            return self.record(EventKind::RunResumed { terca_version, concurrency });
+            return self.record(EventKind::RunResumed {
+                terca_version,
+                concurrency,
+            });
         }
         self.record(EventKind::RunStarted {
             run: self.store.name.clone(),
@@ -139,11 +155,21 @@ impl Run<'_> {
         // Trials that were still in flight when Terca left at once.
         for index in self.state.in_flight.clone() {
             let trial = self.state.trials[index].head.id;
-            let report = TrialReport { status: Status::Interrupted, ..TrialReport::pending() };
-            self.record(EventKind::TrialFinished { trial, report: Box::new(report) })?;
+            let report = TrialReport {
+                status: Status::Interrupted,
+                ..TrialReport::pending()
+            };
+            self.record(EventKind::TrialFinished {
+                trial,
+                report: Box::new(report),
+            })?;
         }
         let interrupted = self.state.stopping == Some(StopReason::Interrupted);
-        let status = if interrupted { RunStatus::Interrupted } else { RunStatus::Complete };
+        let status = if interrupted {
+            RunStatus::Interrupted
+        } else {
+            RunStatus::Complete
+        };
         self.record(EventKind::RunFinished { status })?;
         self.store.write_results(&self.state)
     }
@@ -155,9 +181,13 @@ impl Run<'_> {
     fn start_trials(&mut self) -> Result<(), StoreError> {
         while !self.is_stopping() {
             if self.is_budget_spent() && !self.queue.is_empty() {
-                return self.record(EventKind::Stopping { reason: StopReason::Budget });
+                return self.record(EventKind::Stopping {
+                    reason: StopReason::Budget,
+                });
             }
-            let Some(next) = self.queue.next(self.started.elapsed()) else { break };
+            let Some(next) = self.queue.next(self.started.elapsed()) else {
+                break;
+            };
             let trial = self.orders.trials[next].clone();
             let attempt = self.state.trial(trial.id).map_or(1, Trial::next_attempt);
             self.record(EventKind::TrialStarted { trial: trial.id })?;
@@ -176,28 +206,45 @@ impl Run<'_> {
     /// One more repetition of whatever is not decided. Says whether there is anything to start, or to say about it.
     fn start_round(&mut self) -> Result<bool, StoreError> {
         let orders = self.orders;
-        let Some(Round { repetition, undecided, mut trials }) = rounds::next(&self.state) else {
+        let Some(Round {
+            repetition,
+            undecided,
+            mut trials,
+        }) = rounds::next(&self.state)
+        else {
             return Ok(false);
         };
         if self.is_budget_spent() {
-            self.record(EventKind::Stopping { reason: StopReason::Budget })?;
+            self.record(EventKind::Stopping {
+                reason: StopReason::Budget,
+            })?;
             return Ok(true);
         }
         let is_called = |position: &usize| trials.contains(&orders.trials[*position].id);
         let called: Vec<usize> = orders.order.iter().copied().filter(is_called).collect();
         // In a run that is resumed, the suite may no longer have them.
-        trials.retain(|id| called.iter().any(|position| orders.trials[*position].id == *id));
+        trials.retain(|id| {
+            called
+                .iter()
+                .any(|position| orders.trials[*position].id == *id)
+        });
         if trials.is_empty() {
             return Ok(false);
         }
-        self.record(EventKind::RoundStarted { repetition, undecided, trials })?;
+        self.record(EventKind::RoundStarted {
+            repetition,
+            undecided,
+            trials,
+        })?;
         self.queue.extend(&called);
         Ok(true)
     }
 
     fn is_budget_spent(&self) -> bool {
         // A sum of cents: 0.1 + 0.2 is 0.3.
-        self.orders.budget_usd.is_some_and(|budget| self.spent_usd + 1e-9 >= budget)
+        self.orders
+            .budget_usd
+            .is_some_and(|budget| self.spent_usd + 1e-9 >= budget)
     }
 
     fn hear(&mut self, kind: EventKind) -> Result<(), StoreError> {
@@ -209,16 +256,25 @@ impl Run<'_> {
 
     fn trial_ended(&mut self, id: u32, report: Box<TrialReport>) -> Result<(), StoreError> {
         // Trials stand in the order of their ids.
-        let found = self.orders.trials.binary_search_by_key(&id, |trial| trial.id);
+        let found = self
+            .orders
+            .trials
+            .binary_search_by_key(&id, |trial| trial.id);
         let Ok(position) = found else { return Ok(()) };
         self.spent_usd += report.stats.usage.cost_usd.unwrap_or(0.0);
         let error = report.error.clone();
-        let rate_limited = error.as_ref().is_some_and(|error| error.kind == ErrorKind::RateLimit);
+        let rate_limited = error
+            .as_ref()
+            .is_some_and(|error| error.kind == ErrorKind::RateLimit);
         self.queue.ended(position, rate_limited);
         if let Some(wait) = self.wait_before_retry(position, &report) {
             self.queue.again(position, self.started.elapsed() + wait);
             let wait_seconds = (wait.as_secs_f64() * 1000.0).round() / 1000.0;
-            return self.record(EventKind::AttemptFailed { trial: id, report, wait_seconds });
+            return self.record(EventKind::AttemptFailed {
+                trial: id,
+                report,
+                wait_seconds,
+            });
         }
         let passed = report.status == Status::Passed;
         self.record(EventKind::TrialFinished { trial: id, report })?;
@@ -226,14 +282,19 @@ impl Run<'_> {
             self.stop_variant(position, error)?;
         }
         if !passed && self.orders.fail_fast && !self.is_stopping() {
-            self.record(EventKind::Stopping { reason: StopReason::FailFast })?;
+            self.record(EventKind::Stopping {
+                reason: StopReason::FailFast,
+            })?;
         }
         Ok(())
     }
 
     /// How long to wait for another attempt; `None` when there is to be none.
     fn wait_before_retry(&mut self, position: usize, report: &TrialReport) -> Option<Duration> {
-        let error = report.error.as_ref().filter(|_| report.status == Status::Error)?;
+        let error = report
+            .error
+            .as_ref()
+            .filter(|_| report.status == Status::Error)?;
         let wanted = report.attempts <= self.orders.retries && !self.is_stopping();
         if !wanted || self.queue.is_stopped(position) {
             return None;
@@ -255,13 +316,20 @@ impl Run<'_> {
             return Ok(());
         }
         let (environment, experiment) = (variant.environment.clone(), variant.experiment.clone());
-        self.record(EventKind::VariantStopped { environment, experiment, error, trials })
+        self.record(EventKind::VariantStopped {
+            environment,
+            experiment,
+            error,
+            trials,
+        })
     }
 
     fn signal(&mut self) -> Result<(), StoreError> {
         self.signals += 1;
         if self.signals == 1 {
-            self.record(EventKind::Stopping { reason: StopReason::Interrupted })
+            self.record(EventKind::Stopping {
+                reason: StopReason::Interrupted,
+            })
         } else {
             Ok(())
         }
@@ -269,7 +337,11 @@ impl Run<'_> {
 
     /// Number, journal, fold, show.
     fn record(&mut self, kind: EventKind) -> Result<(), StoreError> {
-        let event = Event { seq: self.sequence, at: Timestamp::now(), kind };
+        let event = Event {
+            seq: self.sequence,
+            at: Timestamp::now(),
+            kind,
+        };
         if event.kind.is_lasting() {
             self.sequence += 1;
             self.store.append(&event)?;
@@ -284,7 +356,11 @@ impl Run<'_> {
         let leave_at = Instant::now() + LAST_WAIT;
         while !self.state.in_flight.is_empty() && Instant::now() < leave_at {
             if let Ok(Message::Trial(kind)) = receiver.recv_timeout(TICK) {
-                self.state.apply(&Event { seq: self.sequence, at: Timestamp::now(), kind });
+                self.state.apply(&Event {
+                    seq: self.sequence,
+                    at: Timestamp::now(),
+                    kind,
+                });
             }
         }
     }

@@ -26,24 +26,28 @@ const ECHO: Duration = Duration::from_millis(500);
 /// nobody reads; after a third signal it does not wait for anybody. The supervisors see to the rest.
 pub fn forward(to: &Sender<Message>, interrupt: &Arc<Interrupt>) -> io::Result<()> {
     let ignored = ignored_signals();
-    let wanted = [SIGINT, SIGTERM, SIGHUP].into_iter().filter(|signal| ignored >> (signal - 1) & 1 == 0);
+    let wanted = [SIGINT, SIGTERM, SIGHUP]
+        .into_iter()
+        .filter(|signal| ignored >> (signal - 1) & 1 == 0);
     let mut signals = Signals::new(wanted)?;
     let (to, interrupt) = (to.clone(), interrupt.clone());
-    std::thread::Builder::new().name("signals".into()).spawn(move || {
-        let mut heard = Heard::default();
-        for signal in signals.forever() {
-            if heard.is_echo(signal, Instant::now()) {
-                continue;
+    std::thread::Builder::new()
+        .name("signals".into())
+        .spawn(move || {
+            let mut heard = Heard::default();
+            for signal in signals.forever() {
+                if heard.is_echo(signal, Instant::now()) {
+                    continue;
+                }
+                match heard.count {
+                    1 => interrupt.stop(),
+                    2 => interrupt.kill(),
+                    _ => std::process::exit(INTERRUPTED),
+                }
+                // Fails when the run is over already.
+                let _ = to.send(Message::Signal);
             }
-            match heard.count {
-                1 => interrupt.stop(),
-                2 => interrupt.kill(),
-                _ => std::process::exit(INTERRUPTED),
-            }
-            // Fails when the run is over already.
-            let _ = to.send(Message::Signal);
-        }
-    })?;
+        })?;
     Ok(())
 }
 
@@ -57,7 +61,10 @@ struct Heard {
 impl Heard {
     /// Counts a signal, unless it is the last one over again.
     fn is_echo(&mut self, signal: i32, at: Instant) -> bool {
-        if self.last.is_some_and(|(last, since)| last == signal && at.duration_since(since) < ECHO) {
+        if self
+            .last
+            .is_some_and(|(last, since)| last == signal && at.duration_since(since) < ECHO)
+        {
             return true;
         }
         self.last = Some((signal, at));
@@ -70,7 +77,8 @@ impl Heard {
 fn ignored_signals() -> u64 {
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
     let mask = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
-    mask.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok()).unwrap_or(0)
+    mask.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok())
+        .unwrap_or(0)
 }
 
 #[cfg(test)]
@@ -97,7 +105,16 @@ mod tests {
     fn a_second_press_counts() {
         assert_eq!(counted(&[(SIGINT, 0), (SIGINT, 500)]), 2);
         // However impatiently somebody presses: an echo does not put off the end of the echoes.
-        assert_eq!(counted(&[(SIGINT, 0), (SIGINT, 200), (SIGINT, 400), (SIGINT, 600), (SIGINT, 1200)]), 3);
+        assert_eq!(
+            counted(&[
+                (SIGINT, 0),
+                (SIGINT, 200),
+                (SIGINT, 400),
+                (SIGINT, 600),
+                (SIGINT, 1200)
+            ]),
+            3
+        );
     }
 
     #[test]

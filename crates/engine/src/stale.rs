@@ -39,7 +39,11 @@ impl Draft {
         private_dir(&path)?;
         let lock = File::open(&path)?;
         let lock = lock.try_lock().is_ok().then_some(lock);
-        Ok(Draft { path, lock, published: false })
+        Ok(Draft {
+            path,
+            lock,
+            published: false,
+        })
     }
 
     pub(crate) fn path(&self) -> &Utf8Path {
@@ -64,8 +68,13 @@ impl Drop for Draft {
 
 /// Removes the drafts of programs that died.
 pub(crate) fn remove_drafts(parent: &Utf8Path) {
-    let Ok(entries) = parent.read_dir_utf8() else { return };
-    for entry in entries.flatten().filter(|entry| entry.file_name().starts_with(DRAFT)) {
+    let Ok(entries) = parent.read_dir_utf8() else {
+        return;
+    };
+    for entry in entries
+        .flatten()
+        .filter(|entry| entry.file_name().starts_with(DRAFT))
+    {
         if is_ours(entry.file_name(), entry.path()) {
             remove_unlocked(entry.path());
         }
@@ -83,7 +92,9 @@ fn remove_unlocked(path: &Utf8Path) {
 /// Removes what dead runs have left in `parent`, and ends what still runs there. Whatever cannot be removed stays:
 /// it must not keep a new run from starting.
 pub(crate) fn remove_all(parent: &Utf8Path) {
-    let Ok(entries) = parent.read_dir_utf8() else { return };
+    let Ok(entries) = parent.read_dir_utf8() else {
+        return;
+    };
     for entry in entries.flatten() {
         let path = entry.path();
         if !is_ours(entry.file_name(), path) {
@@ -94,9 +105,12 @@ pub(crate) fn remove_all(parent: &Utf8Path) {
 }
 
 fn is_ours(name: &str, path: &Utf8Path) -> bool {
-    let Ok(meta) = path.symlink_metadata() else { return false };
-    let is_private =
-        meta.is_dir() && meta.uid() == rustix::process::getuid().as_raw() && meta.mode() & 0o077 == 0;
+    let Ok(meta) = path.symlink_metadata() else {
+        return false;
+    };
+    let is_private = meta.is_dir()
+        && meta.uid() == rustix::process::getuid().as_raw()
+        && meta.mode() & 0o077 == 0;
     let digits = |name: &str| name.len() == 8 && name.bytes().all(|byte| byte.is_ascii_hexdigit());
     if name.strip_prefix(DRAFT).is_some_and(digits) {
         // It may be about to be locked.
@@ -123,7 +137,9 @@ fn end_processes(dir: &Utf8Path) {
 
 fn processes_of(dir: &Utf8Path) -> Vec<Pid> {
     let inside = format!("{dir}/");
-    let Ok(processes) = Utf8PathBuf::from("/proc").read_dir_utf8() else { return Vec::new() };
+    let Ok(processes) = Utf8PathBuf::from("/proc").read_dir_utf8() else {
+        return Vec::new();
+    };
     processes
         .flatten()
         .filter_map(|entry| {
@@ -135,11 +151,16 @@ fn processes_of(dir: &Utf8Path) -> Vec<Pid> {
 
 /// `HOME` and `TMPDIR` are the marks that every process of a trial carries, unless it has put them off.
 fn is_in(process: &Utf8Path, inside: &str) -> bool {
-    let works_there = process.join("cwd").read_link_utf8().is_ok_and(|cwd| cwd.as_str().starts_with(inside));
+    let works_there = process
+        .join("cwd")
+        .read_link_utf8()
+        .is_ok_and(|cwd| cwd.as_str().starts_with(inside));
     works_there
         || std::fs::read(process.join("environ")).is_ok_and(|environment| {
             environment.split(|byte| *byte == 0).any(|variable| {
-                let value = variable.strip_prefix(b"HOME=").or_else(|| variable.strip_prefix(b"TMPDIR="));
+                let value = variable
+                    .strip_prefix(b"HOME=")
+                    .or_else(|| variable.strip_prefix(b"TMPDIR="));
                 value.is_some_and(|value| value.starts_with(inside.as_bytes()))
             })
         })
@@ -148,5 +169,6 @@ fn is_in(process: &Utf8Path, inside: &str) -> bool {
 /// Waiting for its parent to take note.
 fn is_dead(process: &Utf8Path) -> bool {
     let stat = std::fs::read_to_string(process.join("stat")).unwrap_or_default();
-    stat.rsplit_once(')').is_none_or(|(_, rest)| rest.trim_start().starts_with(['Z', 'X']))
+    stat.rsplit_once(')')
+        .is_none_or(|(_, rest)| rest.trim_start().starts_with(['Z', 'X']))
 }

@@ -34,8 +34,13 @@ pub enum StoreError {
     #[error(
         "{path} cannot be opened: {source}\nhelp: is the run's folder whole? `terca list` lists the runs"
     )]
-    Open { path: Utf8PathBuf, source: io::Error },
-    #[error("the run {0} is still going on\nhelp: wait for its end, or stop it with Ctrl+C where it runs")]
+    Open {
+        path: Utf8PathBuf,
+        source: io::Error,
+    },
+    #[error(
+        "the run {0} is still going on\nhelp: wait for its end, or stop it with Ctrl+C where it runs"
+    )]
     GoingOn(String),
 }
 
@@ -70,7 +75,8 @@ impl Written {
     fn is_outdated(&self, state: &RunState) -> bool {
         let age = self.at.elapsed();
         let news = state.counts.finished().saturating_sub(self.finished);
-        let enough = news >= (state.counts.total / PARTS).max(1) || (news > 0 && age >= LONGEST_WAIT);
+        let enough =
+            news >= (state.counts.total / PARTS).max(1) || (news > 0 && age >= LONGEST_WAIT);
         enough && age >= INTERVAL.max(self.took * SHARE)
     }
 }
@@ -90,14 +96,22 @@ impl Store {
         remove_unfinished(&drafts);
         let draft = drafts.join(format!("{DRAFT}{:08x}", fastrand::u32(..)));
         fs::create_dir(&draft).map_err(refused("the run's folder could not be made"))?;
-        let journal = File::options().create_new(true).append(true).open(draft.join(EVENTS));
+        let journal = File::options()
+            .create_new(true)
+            .append(true)
+            .open(draft.join(EVENTS));
         let journal = journal.map_err(refused("events.jsonl could not be made"))?;
         // Where files cannot be locked, nobody can tell whether the run is going on; that is all.
         let _ = journal.try_lock();
         replace(&draft, RUN, plan)?;
-        let (name, dir) =
-            next_folder(&runs, &draft, today).map_err(refused("the run's folder could not be made"))?;
-        Ok(Store { name, dir, journal, written: None })
+        let (name, dir) = next_folder(&runs, &draft, today)
+            .map_err(refused("the run's folder could not be made"))?;
+        Ok(Store {
+            name,
+            dir,
+            journal,
+            written: None,
+        })
     }
 
     /// Opens the folder of a run that was interrupted, unless it is going on. What was being written to the journal
@@ -105,13 +119,25 @@ impl Store {
     pub fn reopen(dir: &Utf8Path) -> Result<Self, StoreError> {
         let path = dir.join(EVENTS);
         let name = dir.file_name().unwrap_or_default().to_owned();
-        let unopened = |source| StoreError::Open { path: path.clone(), source };
-        let journal = File::options().read(true).append(true).open(&path).map_err(unopened)?;
+        let unopened = |source| StoreError::Open {
+            path: path.clone(),
+            source,
+        };
+        let journal = File::options()
+            .read(true)
+            .append(true)
+            .open(&path)
+            .map_err(unopened)?;
         if let Err(std::fs::TryLockError::WouldBlock) = journal.try_lock() {
             return Err(StoreError::GoingOn(name));
         }
         cut_torn_line(&journal).map_err(unopened)?;
-        Ok(Store { name, dir: dir.to_owned(), journal, written: None })
+        Ok(Store {
+            name,
+            dir: dir.to_owned(),
+            journal,
+            written: None,
+        })
     }
 
     /// Appends an event. One write for one line: what is finished is never lost.
@@ -119,19 +145,29 @@ impl Store {
         let mut line = serde_json::to_vec(event)
             .map_err(|error| refused("an event could not be written")(error.into()))?;
         line.push(b'\n');
-        self.journal.write_all(&line).map_err(refused("events.jsonl could not be written"))
+        self.journal
+            .write_all(&line)
+            .map_err(refused("events.jsonl could not be written"))
     }
 
     /// Keeps the results as they are under the number of their grading, before there is another.
     pub fn keep_grading(&self, state: &RunState) -> Result<(), StoreError> {
         let dir = self.dir.join(GRADINGS);
-        fs::create_dir_all(&dir).map_err(refused("the folder of earlier gradings could not be made"))?;
-        replace(&dir, &format!("{:02}.json", state.grading), &Results::of(state))
+        fs::create_dir_all(&dir)
+            .map_err(refused("the folder of earlier gradings could not be made"))?;
+        replace(
+            &dir,
+            &format!("{:02}.json", state.grading),
+            &Results::of(state),
+        )
     }
 
     /// Writes the results when it is time again.
     pub fn refresh_results(&mut self, state: &RunState) -> Result<(), StoreError> {
-        if self.written.is_none_or(|written| written.is_outdated(state)) {
+        if self
+            .written
+            .is_none_or(|written| written.is_outdated(state))
+        {
             self.write_results(state)
         } else {
             Ok(())
@@ -143,7 +179,11 @@ impl Store {
         let started = Instant::now();
         replace(&self.dir, RESULTS, &Results::of(state))?;
         let finished = state.counts.finished();
-        self.written = Some(Written { at: Instant::now(), took: started.elapsed(), finished });
+        self.written = Some(Written {
+            at: Instant::now(),
+            took: started.elapsed(),
+            finished,
+        });
         Ok(())
     }
 }
@@ -162,8 +202,13 @@ fn replace(dir: &Utf8Path, name: &str, document: &impl serde::Serialize) -> Resu
 
 /// Whether a run's Terca is alive: it holds the journal locked for as long as it lives.
 pub fn is_going_on(dir: &Utf8Path) -> bool {
-    let Ok(journal) = File::open(dir.join(EVENTS)) else { return false };
-    matches!(journal.try_lock_shared(), Err(std::fs::TryLockError::WouldBlock))
+    let Ok(journal) = File::open(dir.join(EVENTS)) else {
+        return false;
+    };
+    matches!(
+        journal.try_lock_shared(),
+        Err(std::fs::TryLockError::WouldBlock)
+    )
 }
 
 /// A line that has no end was being written when Terca died, or when the disk was full.
@@ -189,10 +234,18 @@ const DRAFT: &str = ".new-";
 
 /// Drafts of programs that died before they had a folder.
 fn remove_unfinished(drafts: &Utf8Path) {
-    let Ok(entries) = drafts.read_dir_utf8() else { return };
-    for entry in entries.flatten().filter(|entry| entry.file_name().starts_with(DRAFT)) {
+    let Ok(entries) = drafts.read_dir_utf8() else {
+        return;
+    };
+    for entry in entries
+        .flatten()
+        .filter(|entry| entry.file_name().starts_with(DRAFT))
+    {
         // One that has just been made and not yet locked is held to be another's, until it is old enough.
-        let age = entry.metadata().ok().and_then(|meta| meta.modified().ok()?.elapsed().ok());
+        let age = entry
+            .metadata()
+            .ok()
+            .and_then(|meta| meta.modified().ok()?.elapsed().ok());
         let is_old = age.is_some_and(|age| age > Duration::from_secs(60));
         if is_old && !is_going_on(entry.path()) {
             let _ = fs::remove_dir_all(entry.path());
@@ -202,7 +255,11 @@ fn remove_unfinished(drafts: &Utf8Path) {
 
 fn keep_out_of_git(suite_dir: &Utf8Path) -> io::Result<()> {
     let ignore = suite_dir.join(".terca/.gitignore");
-    if ignore.exists() { Ok(()) } else { fs::write(ignore, "*\n") }
+    if ignore.exists() {
+        Ok(())
+    } else {
+        fs::write(ignore, "*\n")
+    }
 }
 
 /// Gives the draft its name, `YYYY-MM-DD-NNN`. A folder with something in it cannot be replaced by another, so two
@@ -216,7 +273,9 @@ fn next_folder(
     let mut number = 0;
     for entry in fs::read_dir(runs)? {
         let name = entry?.file_name().to_string_lossy().into_owned();
-        let taken = name.strip_prefix(&prefix).and_then(|rest| rest.parse::<u32>().ok());
+        let taken = name
+            .strip_prefix(&prefix)
+            .and_then(|rest| rest.parse::<u32>().ok());
         number = number.max(taken.unwrap_or(0));
     }
     loop {
@@ -233,7 +292,10 @@ fn next_folder(
 
 fn is_taken(error: &io::Error) -> bool {
     use io::ErrorKind::{AlreadyExists, DirectoryNotEmpty, NotADirectory};
-    matches!(error.kind(), AlreadyExists | DirectoryNotEmpty | NotADirectory)
+    matches!(
+        error.kind(),
+        AlreadyExists | DirectoryNotEmpty | NotADirectory
+    )
 }
 
 #[cfg(test)]
@@ -247,21 +309,37 @@ mod tests {
         let today = jiff::civil::date(2026, 11, 14);
         let names = std::thread::scope(|scope| {
             let threads: Vec<_> = (0..16)
-                .map(|_| scope.spawn(|| Store::create(&dir, today, &serde_json::json!({})).unwrap().name))
+                .map(|_| {
+                    scope.spawn(|| {
+                        Store::create(&dir, today, &serde_json::json!({}))
+                            .unwrap()
+                            .name
+                    })
+                })
                 .collect();
-            let mut names: Vec<String> = threads.into_iter().map(|thread| thread.join().unwrap()).collect();
+            let mut names: Vec<String> = threads
+                .into_iter()
+                .map(|thread| thread.join().unwrap())
+                .collect();
             names.sort();
             names
         });
         let expected: Vec<String> = (1..=16).map(|n| format!("2026-11-14-{n:03}")).collect();
         assert_eq!(names, expected);
-        assert_eq!(fs::read_to_string(dir.join(".terca/.gitignore")).unwrap(), "*\n");
+        assert_eq!(
+            fs::read_to_string(dir.join(".terca/.gitignore")).unwrap(),
+            "*\n"
+        );
     }
 
     #[test]
     fn results_are_written_again_when_enough_has_happened() {
         let state = |total, passed| RunState {
-            counts: terca_core::state::Counts { total, passed, ..Default::default() },
+            counts: terca_core::state::Counts {
+                total,
+                passed,
+                ..Default::default()
+            },
             ..RunState::default()
         };
         let ago = |seconds| Written {
@@ -279,7 +357,11 @@ mod tests {
             (31, 5000, 100, false),
         ] {
             let written = ago(seconds);
-            assert_eq!(written.is_outdated(&state(total, passed)), outdated, "{seconds} {total} {passed}");
+            assert_eq!(
+                written.is_outdated(&state(total, passed)),
+                outdated,
+                "{seconds} {total} {passed}"
+            );
         }
     }
 
@@ -291,7 +373,10 @@ mod tests {
         fs::create_dir_all(dir.join("2026-11-13-004")).unwrap();
         fs::create_dir_all(dir.join("draft")).unwrap();
         let today = jiff::civil::date(2026, 11, 14);
-        assert_eq!(next_folder(&dir, &dir.join("draft"), today).unwrap().0, "2026-11-14-1000");
+        assert_eq!(
+            next_folder(&dir, &dir.join("draft"), today).unwrap().0,
+            "2026-11-14-1000"
+        );
     }
 
     #[test]
@@ -311,7 +396,12 @@ mod tests {
             file.rewind().unwrap();
             let mut left = String::new();
             file.read_to_string(&mut left).unwrap();
-            assert!(left == kept, "{} bytes left of {}", left.len(), written.len());
+            assert!(
+                left == kept,
+                "{} bytes left of {}",
+                left.len(),
+                written.len()
+            );
         }
     }
 
@@ -319,11 +409,18 @@ mod tests {
     fn a_run_that_goes_on_is_not_opened_twice() {
         let dir = tempfile::tempdir().unwrap();
         let dir = Utf8PathBuf::from_path_buf(dir.path().to_owned()).unwrap();
-        let store =
-            Store::create(&dir, jiff::civil::date(2026, 11, 14), &serde_json::json!({"seed": 1})).unwrap();
+        let store = Store::create(
+            &dir,
+            jiff::civil::date(2026, 11, 14),
+            &serde_json::json!({"seed": 1}),
+        )
+        .unwrap();
         assert!(is_going_on(&store.dir));
         let error = Store::reopen(&store.dir).unwrap_err();
-        assert!(matches!(&error, StoreError::GoingOn(name) if name == "2026-11-14-001"), "{error}");
+        assert!(
+            matches!(&error, StoreError::GoingOn(name) if name == "2026-11-14-001"),
+            "{error}"
+        );
         let place = store.dir.clone();
         drop(store);
         assert!(!is_going_on(&place));

@@ -101,7 +101,8 @@ impl Tail {
                 Ok(0) => break Ok(false),
                 Ok(length) => {
                     total += length;
-                    self.begun.feed(&chunk[self.carried..self.carried + length], ear);
+                    self.begun
+                        .feed(&chunk[self.carried..self.carried + length], ear);
                     self.look(&mut chunk, length);
                 }
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
@@ -192,7 +193,10 @@ impl Begun {
         let text = String::from_utf8_lossy(&self.held);
         match self.fate {
             Fate::Unwanted(bytes) => ear.pass_over(bytes + 1),
-            Fate::Oversized(bytes) => ear.hear(Line::Oversized { beginning: &text, bytes }),
+            Fate::Oversized(bytes) => ear.hear(Line::Oversized {
+                beginning: &text,
+                bytes,
+            }),
             Fate::Unknown | Fate::Wanted => ear.hear(Line::Text(&text)),
         }
         self.held.clear();
@@ -213,7 +217,8 @@ mod tests {
 
     fn lines(tail: &mut Tail) -> Vec<String> {
         let mut seen = Vec::new();
-        tail.read(&mut |line: Line<'_>| seen.push(describe(line))).unwrap();
+        tail.read(&mut |line: Line<'_>| seen.push(describe(line)))
+            .unwrap();
         seen
     }
 
@@ -235,7 +240,8 @@ mod tests {
         writer.write_all(b"o\n\nhal").unwrap();
         assert_eq!(lines(&mut tail), ["two", ""]);
         let mut rest = Vec::new();
-        tail.finish(&mut |line: Line<'_>| rest.push(describe(line))).unwrap();
+        tail.finish(&mut |line: Line<'_>| rest.push(describe(line)))
+            .unwrap();
         assert_eq!(rest, ["hal"]);
     }
 
@@ -255,7 +261,14 @@ mod tests {
         };
         for pieces in 1..12 {
             let text = b"some text\nsk-secre t sk-secret.";
-            assert_eq!(seen(text, pieces), Seen { bytes: text.len() as u64, secrets: true }, "{pieces}");
+            assert_eq!(
+                seen(text, pieces),
+                Seen {
+                    bytes: text.len() as u64,
+                    secrets: true
+                },
+                "{pieces}"
+            );
             assert!(!seen(b"sk-secre\nsk-secre", pieces).secrets, "{pieces}");
         }
         for before in CHUNK - 10..CHUNK + 2 {
@@ -276,7 +289,10 @@ mod tests {
         let mut tail = Tail::open(path, &Mask::default()).unwrap();
         assert!(lines(&mut tail).is_empty(), "not more than so much at once");
         assert!(lines(&mut tail).is_empty());
-        assert_eq!(lines(&mut tail), [format!("xxx… {}", 20 * 1024 * 1024), "next".into()]);
+        assert_eq!(
+            lines(&mut tail),
+            [format!("xxx… {}", 20 * 1024 * 1024), "next".into()]
+        );
         assert!(tail.begun.held.capacity() <= CHUNK);
     }
 
@@ -304,7 +320,15 @@ mod tests {
         let path = Utf8Path::from_path(file.path()).unwrap();
         let long = "x".repeat(3 * CHUNK);
         let text = format!("one\nx\n\n{long}\ntwo\nxx\nlast");
-        let expected = ["one", "(2)", "", &format!("({})", long.len() + 1), "two", "(3)", "last"];
+        let expected = [
+            "one",
+            "(2)",
+            "",
+            &format!("({})", long.len() + 1),
+            "two",
+            "(3)",
+            "last",
+        ];
         for piece in [1, 7, FIRST_WORDS, 100_000, text.len()] {
             let mut writer = File::create(path).unwrap();
             let mut tail = Tail::open(path, &Mask::default()).unwrap();

@@ -31,7 +31,10 @@ pub fn lay_open(from: impl AsRef<Path>, to: impl AsRef<Path>) -> io::Result<Vec<
 
 /// `_tests`, `_solution` and `_solution.sh` of an eval, and `.terca`, where the workspaces of earlier trials are.
 fn is_hidden_from_agents(path: &Path) -> bool {
-    let beside_eval = || path.parent().is_some_and(|dir| dir.join("eval.terca.yaml").exists());
+    let beside_eval = || {
+        path.parent()
+            .is_some_and(|dir| dir.join("eval.terca.yaml").exists())
+    };
     match path.file_name().and_then(|name| name.to_str()) {
         Some("_tests" | "_solution" | "_solution.sh") => beside_eval(),
         Some(".terca") => true,
@@ -49,7 +52,12 @@ struct Laying<'a> {
 
 impl<'a> Laying<'a> {
     fn of(root: &'a Path, leaves_out: fn(&Path) -> bool) -> Self {
-        Laying { root, leaves_out, copied: Vec::new(), dirs: Vec::new() }
+        Laying {
+            root,
+            leaves_out,
+            copied: Vec::new(),
+            dirs: Vec::new(),
+        }
     }
 
     fn over(mut self, to: &Path) -> io::Result<Vec<Copied>> {
@@ -85,7 +93,10 @@ impl<'a> Laying<'a> {
         } else if meta.is_file() {
             copy_file(source, target, &meta)?;
             let path = source.strip_prefix(self.root).unwrap_or(source).to_owned();
-            self.copied.push(Copied { path, source: source.to_owned() });
+            self.copied.push(Copied {
+                path,
+                source: source.to_owned(),
+            });
         } else if meta.file_type().is_fifo() {
             make_room(target)?;
             make_fifo(target, &meta)?;
@@ -98,7 +109,13 @@ impl<'a> Laying<'a> {
 #[cfg(target_os = "linux")]
 fn make_fifo(target: &Path, meta: &Metadata) -> io::Result<()> {
     use rustix::fs::{FileType, Mode, mknodat};
-    Ok(mknodat(CWD, target, FileType::Fifo, Mode::from_raw_mode(meta.mode()), 0)?)
+    Ok(mknodat(
+        CWD,
+        target,
+        FileType::Fifo,
+        Mode::from_raw_mode(meta.mode()),
+        0,
+    )?)
 }
 
 /// Elsewhere they are left out, as sockets are.
@@ -108,7 +125,11 @@ fn make_fifo(_target: &Path, _meta: &Metadata) -> io::Result<()> {
 }
 
 /// Copies one file with its permissions and modification time.
-pub fn copy_file(source: impl AsRef<Path>, target: impl AsRef<Path>, meta: &Metadata) -> io::Result<()> {
+pub fn copy_file(
+    source: impl AsRef<Path>,
+    target: impl AsRef<Path>,
+    meta: &Metadata,
+) -> io::Result<()> {
     let (source, target) = (source.as_ref(), target.as_ref());
     make_room(target)?;
     fs::copy(source, target)?;
@@ -116,9 +137,20 @@ pub fn copy_file(source: impl AsRef<Path>, target: impl AsRef<Path>, meta: &Meta
 }
 
 fn keep_time(path: &Path, meta: &Metadata) -> io::Result<()> {
-    let time = Timespec { tv_sec: meta.mtime(), tv_nsec: meta.mtime_nsec() };
-    let times = Timestamps { last_access: time, last_modification: time };
-    Ok(rustix::fs::utimensat(CWD, path, &times, AtFlags::SYMLINK_NOFOLLOW)?)
+    let time = Timespec {
+        tv_sec: meta.mtime(),
+        tv_nsec: meta.mtime_nsec(),
+    };
+    let times = Timestamps {
+        last_access: time,
+        last_modification: time,
+    };
+    Ok(rustix::fs::utimensat(
+        CWD,
+        path,
+        &times,
+        AtFlags::SYMLINK_NOFOLLOW,
+    )?)
 }
 
 /// A directory that can be written to, in place of whatever stood there.
@@ -152,7 +184,9 @@ fn make_writable(path: &Path, meta: &Metadata) -> io::Result<()> {
 
 /// The names in a directory, sorted.
 fn read_dir(dir: &Path) -> io::Result<Vec<OsString>> {
-    let names: io::Result<Vec<OsString>> = fs::read_dir(dir)?.map(|entry| Ok(entry?.file_name())).collect();
+    let names: io::Result<Vec<OsString>> = fs::read_dir(dir)?
+        .map(|entry| Ok(entry?.file_name()))
+        .collect();
     let mut names = names?;
     names.sort_unstable();
     Ok(names)
@@ -173,11 +207,15 @@ pub fn remove(path: impl AsRef<Path>) -> io::Result<()> {
 }
 
 fn unlock(dir: &Path) {
-    let Ok(meta) = std::fs::symlink_metadata(dir) else { return };
+    let Ok(meta) = std::fs::symlink_metadata(dir) else {
+        return;
+    };
     if !meta.is_dir() || make_writable(dir, &meta).is_err() {
         return;
     }
-    let Ok(entries) = std::fs::read_dir(dir) else { return };
+    let Ok(entries) = std::fs::read_dir(dir) else {
+        return;
+    };
     for entry in entries.flatten() {
         unlock(&entry.path());
     }
@@ -195,7 +233,10 @@ pub fn make_readable(root: &Path) -> io::Result<()> {
             make_readable(&root.join(name))?;
         }
     } else if meta.is_file() && meta.permissions().mode() & 0o400 == 0 {
-        fs::set_permissions(root, std::fs::Permissions::from_mode(meta.permissions().mode() | 0o400))?;
+        fs::set_permissions(
+            root,
+            std::fs::Permissions::from_mode(meta.permissions().mode() | 0o400),
+        )?;
     }
     Ok(())
 }
@@ -211,7 +252,11 @@ pub fn move_dir(from: impl AsRef<Path>, to: impl AsRef<Path>) -> io::Result<()> 
         }
         Err(error) => Err(io::Error::new(
             error.kind(),
-            format!("{} could not be moved to {}: {error}", from.display(), to.display()),
+            format!(
+                "{} could not be moved to {}: {error}",
+                from.display(),
+                to.display()
+            ),
         )),
         Ok(()) => Ok(()),
     }
@@ -239,7 +284,9 @@ fn walk_into(root: &Path, below: &Path, found: &mut Vec<(PathBuf, Metadata)>) ->
 
 /// Whether a path inside a directory stays inside once its symbolic links are followed.
 pub fn stays_inside(root: impl AsRef<Path>, path: impl AsRef<Path>) -> bool {
-    let Ok(root) = std::fs::canonicalize(root) else { return false };
+    let Ok(root) = std::fs::canonicalize(root) else {
+        return false;
+    };
     // The deepest part that exists decides; what does not exist yet is made as plain directories.
     let mut existing = root.join(path);
     while std::fs::symlink_metadata(&existing).is_err() {
@@ -272,9 +319,17 @@ mod tests {
         fs::create_dir(&to).unwrap();
         fs::write(from.join("binary"), [0u8, 255, 10, 13]).unwrap();
         fs::write(from.join("script.sh"), "#!/bin/sh\n").unwrap();
-        fs::set_permissions(from.join("script.sh"), std::fs::Permissions::from_mode(0o755)).unwrap();
+        fs::set_permissions(
+            from.join("script.sh"),
+            std::fs::Permissions::from_mode(0o755),
+        )
+        .unwrap();
         fs::write(from.join("deep/readonly"), "x").unwrap();
-        fs::set_permissions(from.join("deep/readonly"), std::fs::Permissions::from_mode(0o444)).unwrap();
+        fs::set_permissions(
+            from.join("deep/readonly"),
+            std::fs::Permissions::from_mode(0o444),
+        )
+        .unwrap();
         symlink("../binary", from.join("deep/link")).unwrap();
         symlink("nowhere", from.join("dangling")).unwrap();
         fs::set_permissions(from.join("deep"), std::fs::Permissions::from_mode(0o555)).unwrap();
@@ -290,9 +345,16 @@ mod tests {
         );
         assert_eq!(to.join("dangling").read_link_utf8().unwrap(), "nowhere");
         for path in ["script.sh", "deep/readonly", "deep", "binary"] {
-            let (a, b) = (fs::metadata(from.join(path)).unwrap(), fs::metadata(to.join(path)).unwrap());
+            let (a, b) = (
+                fs::metadata(from.join(path)).unwrap(),
+                fs::metadata(to.join(path)).unwrap(),
+            );
             assert_eq!(a.mode(), b.mode(), "{path}");
-            assert_eq!((a.mtime(), a.mtime_nsec()), (b.mtime(), b.mtime_nsec()), "{path}");
+            assert_eq!(
+                (a.mtime(), a.mtime_nsec()),
+                (b.mtime(), b.mtime_nsec()),
+                "{path}"
+            );
         }
         // Again over itself: read-only files and directories are no obstacle.
         assert_eq!(lay_over(&from, &to).unwrap().len(), 3);

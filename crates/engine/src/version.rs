@@ -33,7 +33,10 @@ impl Versions {
     ) -> Option<String> {
         // Held while asking: a program that takes seconds to say its version is asked by one trial alone.
         let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
-        known.entry(program.to_owned()).or_insert_with(|| ask(profile, program, env, dir, interrupt)).clone()
+        known
+            .entry(program.to_owned())
+            .or_insert_with(|| ask(profile, program, env, dir, interrupt))
+            .clone()
     }
 }
 
@@ -51,7 +54,11 @@ pub fn ask(
     env.extend(["HOME", "TMPDIR"].map(|name| (name.to_owned(), dir.to_string())));
     let job = Job {
         program: program.to_owned(),
-        args: profile.version_args.iter().map(|arg| (*arg).to_owned()).collect(),
+        args: profile
+            .version_args
+            .iter()
+            .map(|arg| (*arg).to_owned())
+            .collect(),
         env: env.into_iter().collect(),
         dir: dir.to_owned(),
         stdin: None,
@@ -62,7 +69,10 @@ pub fn ask(
         grace: GRACE,
         sweep: true,
     };
-    let ended = Supervisor::start().ok()?.run(&job, interrupt, &mut || false).ok()?;
+    let ended = Supervisor::start()
+        .ok()?
+        .run(&job, interrupt, &mut || false)
+        .ok()?;
     if ended.exit.code() != Some(0) {
         return None;
     }
@@ -70,7 +80,12 @@ pub fn ask(
     [stdout, stderr].into_iter().find_map(|output| {
         // Cut anywhere, a text may end in half a character.
         let mut beginning = Vec::new();
-        output.rewound().ok()?.take(4096).read_to_end(&mut beginning).ok()?;
+        output
+            .rewound()
+            .ok()?
+            .take(4096)
+            .read_to_end(&mut beginning)
+            .ok()?;
         version_in(&String::from_utf8_lossy(&beginning))
     })
 }
@@ -78,7 +93,10 @@ pub fn ask(
 /// The first word that begins with a digit and has a dot: `codex-cli 0.61.0` is `0.61.0`.
 fn version_in(text: &str) -> Option<String> {
     text.split_whitespace()
-        .map(|word| word.trim_start_matches('v').trim_end_matches([',', ')', '.']))
+        .map(|word| {
+            word.trim_start_matches('v')
+                .trim_end_matches([',', ')', '.'])
+        })
         .find(|word| word.starts_with(|c: char| c.is_ascii_digit()) && word.contains('.'))
         .map(str::to_owned)
 }
@@ -94,7 +112,10 @@ mod tests {
             ("codex-cli 0.99.1", Some("0.99.1")),
             ("2.1.0 (Claude Code)", Some("2.1.0")),
             ("tool v1.2.3, built today", Some("1.2.3")),
-            ("GitHub Copilot CLI 1.0.102.\nRun 'copilot update'.", Some("1.0.102")),
+            (
+                "GitHub Copilot CLI 1.0.102.\nRun 'copilot update'.",
+                Some("1.0.102"),
+            ),
             ("This is a tool of version 2.4.6.", Some("2.4.6")),
             ("no version here", None),
         ] {

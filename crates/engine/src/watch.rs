@@ -28,7 +28,11 @@ pub struct Watch {
 impl Watch {
     /// What is there now counts as seen.
     pub fn new(dir: &Utf8Path) -> Self {
-        Watch { dir: dir.to_owned(), seen: size(dir), ended: false }
+        Watch {
+            dir: dir.to_owned(),
+            seen: size(dir),
+            ended: false,
+        }
     }
 
     /// Waits for the next change. Nothing follows after the end.
@@ -56,7 +60,11 @@ impl Watch {
 
     fn still_there(&mut self) -> Change {
         self.ended = !is_going_on(&self.dir);
-        if self.ended { Change::Ended } else { Change::Quiet }
+        if self.ended {
+            Change::Ended
+        } else {
+            Change::Quiet
+        }
     }
 }
 

@@ -52,15 +52,23 @@ impl WorkDir {
     /// A fresh room for somebody who is not to meet what the trial's agent left, neither where it was nor above.
     pub fn room_apart(&self, trial: u32) -> io::Result<Room> {
         nothing_to_read_above(&self.path)?;
-        room_at(self.path.join(format!("{trial}-{:016x}", fastrand::u64(..))))
+        room_at(
+            self.path
+                .join(format!("{trial}-{:016x}", fastrand::u64(..))),
+        )
     }
 }
 
 /// Where all runs have their directories.
 fn parent(chosen: Option<&str>) -> io::Result<Utf8PathBuf> {
-    let Some(dir) = chosen.filter(|dir| !dir.is_empty()) else { return private_parent() };
+    let Some(dir) = chosen.filter(|dir| !dir.is_empty()) else {
+        return private_parent();
+    };
     let named = |error: io::Error| {
-        io::Error::new(error.kind(), format!("{dir} (TERCA_WORK_DIR) cannot be made: {error}"))
+        io::Error::new(
+            error.kind(),
+            format!("{dir} (TERCA_WORK_DIR) cannot be made: {error}"),
+        )
     };
     std::fs::create_dir_all(dir).map_err(named)?;
     Utf8PathBuf::from_path_buf(std::fs::canonicalize(dir).map_err(named)?)
@@ -82,7 +90,14 @@ fn room_at(root: Utf8PathBuf) -> io::Result<Room> {
         left: root.join(format!("left-{:016x}", fastrand::u64(..))),
         root,
     };
-    for dir in [&room.workspace, &room.home, &room.agent_home, &room.tmp, &room.tests_tmp, &room.io] {
+    for dir in [
+        &room.workspace,
+        &room.home,
+        &room.agent_home,
+        &room.tmp,
+        &room.tests_tmp,
+        &room.io,
+    ] {
         fs_err::create_dir(dir)?;
     }
     Ok(room)
@@ -126,20 +141,33 @@ pub struct Dirs<'a> {
 
 impl Room {
     pub fn for_setup(&self) -> Dirs<'_> {
-        Dirs { home: &self.home, tmp: &self.tmp, workspace: &self.workspace }
+        Dirs {
+            home: &self.home,
+            tmp: &self.tmp,
+            workspace: &self.workspace,
+        }
     }
 
     /// For what is done once for many trials: a home of its own, of which nothing stays.
     pub fn for_layer(&self) -> Dirs<'_> {
-        Dirs { home: &self.layer_home, ..self.for_setup() }
+        Dirs {
+            home: &self.layer_home,
+            ..self.for_setup()
+        }
     }
 
     pub fn for_agent(&self) -> Dirs<'_> {
-        Dirs { home: &self.agent_home, ..self.for_setup() }
+        Dirs {
+            home: &self.agent_home,
+            ..self.for_setup()
+        }
     }
 
     pub fn for_tests(&self) -> Dirs<'_> {
-        Dirs { tmp: &self.tests_tmp, ..self.for_setup() }
+        Dirs {
+            tmp: &self.tests_tmp,
+            ..self.for_setup()
+        }
     }
 }
 
@@ -182,7 +210,10 @@ const READ_BY_AGENTS: &[&str] = &[
 /// Not every agent can be kept from looking, so there must be nothing to find.
 fn nothing_to_read_above(dir: &Utf8Path) -> io::Result<()> {
     for above in dir.ancestors() {
-        if let Some(name) = READ_BY_AGENTS.iter().find(|name| above.join(name).symlink_metadata().is_ok()) {
+        if let Some(name) = READ_BY_AGENTS
+            .iter()
+            .find(|name| above.join(name).symlink_metadata().is_ok())
+        {
             return Err(io::Error::other(format!(
                 "trials would run below {above}, which has {name}: agents read that"
             )));
@@ -197,7 +228,10 @@ fn private_parent() -> io::Result<Utf8PathBuf> {
     let path = Utf8PathBuf::from(format!("/var/tmp/terca-{user}"));
     match private_dir(&path) {
         Err(error) if error.kind() != io::ErrorKind::AlreadyExists => {
-            return Err(io::Error::new(error.kind(), format!("{path} cannot be made: {error}")));
+            return Err(io::Error::new(
+                error.kind(),
+                format!("{path} cannot be made: {error}"),
+            ));
         }
         _ => {}
     }

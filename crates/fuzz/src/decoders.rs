@@ -22,7 +22,13 @@ pub fn target(data: &[u8]) {
             3 => Way::SideFile,
             _ => Way::Oversized,
         });
-        listen(agent, &text, |index| if index % 2 == 0 { Way::SideFile } else { Way::Stderr });
+        listen(agent, &text, |index| {
+            if index % 2 == 0 {
+                Way::SideFile
+            } else {
+                Way::Stderr
+            }
+        });
         no_result_rests_on_an_aside(agent, &text);
     }
 }
@@ -42,7 +48,12 @@ fn listen(agent: AgentRef, text: &str, way: impl Fn(usize) -> Way) {
     let inputs = inputs(&servers, &variables);
     let labels: Vec<&str> = match name {
         "command" => Vec::new(),
-        _ => agent.invocation(&inputs).side_files.iter().map(|side| side.label).collect(),
+        _ => agent
+            .invocation(&inputs)
+            .side_files
+            .iter()
+            .map(|side| side.label)
+            .collect(),
     };
     let mut decoder = agent.decoder(&inputs);
     let mut records: Vec<Record> = Vec::new();
@@ -51,14 +62,23 @@ fn listen(agent: AgentRef, text: &str, way: impl Fn(usize) -> Way) {
         match way(index) {
             Way::Stdout => records.extend(print(decoder.as_mut(), Line::Text(line), &mut printed)),
             Way::Oversized => {
-                let line = Line::Oversized { beginning: line, bytes: 9_000_000 };
+                let line = Line::Oversized {
+                    beginning: line,
+                    bytes: 9_000_000,
+                };
                 records.extend(print(decoder.as_mut(), line, &mut printed));
             }
             Way::Stderr => decoder.stderr(Line::Text(line)),
-            Way::SideFile => labels.iter().for_each(|label| decoder.side_line(label, line)),
+            Way::SideFile => labels
+                .iter()
+                .for_each(|label| decoder.side_line(label, line)),
         }
         let now = decoder.usage();
-        assert!(stays_known(known, now), "{name}, line {}: {known:?} became {now:?}", index + 1);
+        assert!(
+            stays_known(known, now),
+            "{name}, line {}: {known:?} became {now:?}",
+            index + 1
+        );
         known = now;
     }
     for exit in [Exit::Code(0), Exit::Code(1), Exit::Signal(9)] {
@@ -75,7 +95,9 @@ fn listen(agent: AgentRef, text: &str, way: impl Fn(usize) -> Way) {
         usage: &reading.usage,
     };
     let mut trajectory = Trajectory::default();
-    records.into_iter().for_each(|record| trajectory.add(record));
+    records
+        .into_iter()
+        .for_each(|record| trajectory.add(record));
     serde_json::to_value(trajectory.document(&about)).expect("a trajectory can be written");
 }
 
@@ -107,29 +129,57 @@ fn print(decoder: &mut dyn Decoder, line: Line<'_>, printed: &mut u64) -> Vec<Re
 }
 
 fn check(name: &str, records: &[Record], printed: u64) {
-    assert!(records.is_sorted_by_key(|record| record.line), "{name}: the steps are out of order");
+    assert!(
+        records.is_sorted_by_key(|record| record.line),
+        "{name}: the steps are out of order"
+    );
     for record in records {
-        assert!(record.line <= printed, "{name}: line {} of {printed}", record.line);
+        assert!(
+            record.line <= printed,
+            "{name}: line {} of {printed}",
+            record.line
+        );
         let headline = record.step.headline();
-        assert!(headline.lines().count() <= 1, "{name}: a headline of several lines: {headline:?}");
+        assert!(
+            headline.lines().count() <= 1,
+            "{name}: a headline of several lines: {headline:?}"
+        );
         let written = serde_json::to_string(record).expect("a record can be written");
         assert!(!written.contains('\n'));
         let read: Record = serde_json::from_str(&written).expect("a record can be read");
         // Numbers in the input of a tool may be more exact than they can be held.
-        assert_eq!(serde_json::to_string(&read).expect("again"), written, "{name}");
+        assert_eq!(
+            serde_json::to_string(&read).expect("again"),
+            written,
+            "{name}"
+        );
     }
 }
 
 /// The display never takes back that something is known.
 fn stays_known(before: Usage, after: Usage) -> bool {
     let figures = |usage: Usage| {
-        [usage.requests, usage.input_tokens, usage.cached_input_tokens, usage.output_tokens, usage.tool_calls]
+        [
+            usage.requests,
+            usage.input_tokens,
+            usage.cached_input_tokens,
+            usage.output_tokens,
+            usage.tool_calls,
+        ]
     };
-    figures(before).iter().zip(figures(after)).all(|(before, after)| before.is_none() || after.is_some())
+    figures(before)
+        .iter()
+        .zip(figures(after))
+        .all(|(before, after)| before.is_none() || after.is_some())
 }
 
 fn servers() -> Vec<(String, McpServer<String>)> {
-    let program = McpServer::Stdio { command: "node".into(), args: Vec::new(), env: Vec::new(), cwd: None };
+    let program = McpServer::Stdio {
+        command: "node".into(),
+        args: Vec::new(),
+        env: Vec::new(),
+        cwd: None,
+    };
     let elsewhere = McpServer::Remote {
         url: "http://127.0.0.1:1/mcp".into(),
         headers: Vec::new(),
@@ -138,7 +188,10 @@ fn servers() -> Vec<(String, McpServer<String>)> {
     vec![("tiny".to_owned(), program), ("web".to_owned(), elsewhere)]
 }
 
-fn inputs<'a>(mcp_servers: &'a [(String, McpServer<String>)], variables: &'a BTreeSet<String>) -> Inputs<'a> {
+fn inputs<'a>(
+    mcp_servers: &'a [(String, McpServer<String>)],
+    variables: &'a BTreeSet<String>,
+) -> Inputs<'a> {
     Inputs {
         git: false,
         model: Some("provider/model"),

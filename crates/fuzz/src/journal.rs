@@ -34,7 +34,10 @@ fn read(dir: &Utf8Path, data: &[u8]) -> Result<RunState, RunsError> {
 /// All that stands there whole, by the shortest way.
 fn fold(data: &[u8]) -> RunState {
     let text = String::from_utf8_lossy(data);
-    let events: Vec<Event> = text.lines().filter_map(|line| serde_json::from_str(line).ok()).collect();
+    let events: Vec<Event> = text
+        .lines()
+        .filter_map(|line| serde_json::from_str(line).ok())
+        .collect();
     let mut state = RunState::fold(&events);
     // Nobody is writing it: a run without an end was interrupted.
     if state.status == RunStatus::Running {
@@ -45,17 +48,32 @@ fn fold(data: &[u8]) -> RunState {
 
 /// Around the ends of lines, and here and there.
 fn cuts(data: &[u8]) -> Vec<usize> {
-    let ends = data.iter().enumerate().filter(|(_, byte)| **byte == b'\n').map(|(index, _)| index);
-    let near = ends.flat_map(|end| [end.saturating_sub(1), end, end + 1]).take(15);
+    let ends = data
+        .iter()
+        .enumerate()
+        .filter(|(_, byte)| **byte == b'\n')
+        .map(|(index, _)| index);
+    let near = ends
+        .flat_map(|end| [end.saturating_sub(1), end, end + 1])
+        .take(15);
     let far = (0..5).map(|fifth| data.len() * fifth / 5);
     near.chain(far).collect()
 }
 
 fn check(state: &RunState) {
-    let finished = state.trials.iter().filter(|trial| trial.report.status.word() != "pending").count();
+    let finished = state
+        .trials
+        .iter()
+        .filter(|trial| trial.report.status.word() != "pending")
+        .count();
     assert_eq!(state.counts.finished(), finished, "{:?}", state.counts);
     assert_eq!(state.counts.total, state.trials.len());
-    assert!(state.in_flight.iter().all(|index| *index < state.trials.len()));
+    assert!(
+        state
+            .in_flight
+            .iter()
+            .all(|index| *index < state.trials.len())
+    );
     let results = Results::of(state);
     let text = serde_json::to_string(&results).expect("results can be written");
     let read: Results = serde_json::from_str(&text).expect("results can be read");

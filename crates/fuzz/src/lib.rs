@@ -1,4 +1,8 @@
-#![allow(clippy::expect_used, clippy::panic, reason = "a target that finds something says so by a panic")]
+#![allow(
+    clippy::expect_used,
+    clippy::panic,
+    reason = "a target that finds something says so by a panic"
+)]
 //! Fuzz targets: functions that take any bytes and panic when something does not hold that always must.
 //!
 //! They are plain functions, so that any fuzzer can drive them. The test suite passes the corpus and a bounded number of

@@ -16,14 +16,19 @@ pub fn target(data: &[u8]) {
     let (report, clean) = load(&text);
     let (again, _) = load(&text);
     assert_eq!(report, again, "the same files give the same report");
-    assert!(clean || !report.is_empty(), "what cannot be loaded has a reason");
+    assert!(
+        clean || !report.is_empty(),
+        "what cannot be loaded has a reason"
+    );
 }
 
 /// The report, and whether there is a suite.
 fn load(text: &str) -> (String, bool) {
     let mut parts = text.split(NEXT_FILE);
     let mut sources = Sources::default();
-    let suite = parts.next().map(|part| sources.add("/suite/terca.yaml", "terca.yaml", part));
+    let suite = parts
+        .next()
+        .map(|part| sources.add("/suite/terca.yaml", "terca.yaml", part));
     let evals = parts
         .enumerate()
         .map(|(index, part)| {
@@ -31,13 +36,27 @@ fn load(text: &str) -> (String, bool) {
             sources.add(format!("/suite/{label}"), label, part)
         })
         .collect();
-    let files = ConfigFiles { root: "/suite".into(), suite, evals };
+    let files = ConfigFiles {
+        root: "/suite".into(),
+        suite,
+        evals,
+    };
     let mut problems = Diagnostics::default();
     let loaded = config::load(&files, &sources, &Imagined, &mut problems);
-    assert_eq!(loaded.is_none(), problems.has_errors(), "a suite, or an error that says why not");
+    assert_eq!(
+        loaded.is_none(),
+        problems.has_errors(),
+        "a suite, or an error that says why not"
+    );
     if let Some(suite) = &loaded {
         let variable = |name: &str| (name != "MISSING").then(|| format!("value of {name}"));
-        expand(suite, &Selection::default(), &Overrides::default(), &variable, &mut problems);
+        expand(
+            suite,
+            &Selection::default(),
+            &Overrides::default(),
+            &variable,
+            &mut problems,
+        );
     }
     for problem in problems.iter() {
         check(problem, &sources);
@@ -77,6 +96,10 @@ impl Surroundings for Imagined {
     }
 
     fn read_text(&self, path: &Utf8Path) -> Result<String, String> {
-        if path.as_str().contains("missing") { Err("no such file".into()) } else { Ok("text".into()) }
+        if path.as_str().contains("missing") {
+            Err("no such file".into())
+        } else {
+            Ok("text".into())
+        }
     }
 }

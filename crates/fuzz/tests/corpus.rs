@@ -1,4 +1,8 @@
-#![allow(clippy::expect_used, clippy::print_stderr, reason = "a test that cannot go on says so and ends")]
+#![allow(
+    clippy::expect_used,
+    clippy::print_stderr,
+    reason = "a test that cannot go on says so and ends"
+)]
 //! The corpus, and a bounded number of seeded mutations of it, through every target. The same inputs every time.
 //!
 //! `TERCA_FUZZ_ROUNDS=100000 cargo test --release -p terca-fuzz` looks longer.
@@ -34,20 +38,33 @@ fn mask() {
 }
 
 fn pass(name: &str, places: &[&str]) {
-    let target = TARGETS.iter().find(|(known, _)| *known == name).expect("a target").1;
+    let target = TARGETS
+        .iter()
+        .find(|(known, _)| *known == name)
+        .expect("a target")
+        .1;
     let seeds: Vec<Vec<u8>> = places
         .iter()
         .flat_map(|place| read_all(&Path::new(env!("CARGO_MANIFEST_DIR")).join(place)))
         .collect();
     assert!(seeds.len() >= 2, "{name} has a corpus");
-    let rounds = std::env::var("TERCA_FUZZ_ROUNDS").ok().and_then(|text| text.parse().ok()).unwrap_or(ROUNDS);
+    let rounds = std::env::var("TERCA_FUZZ_ROUNDS")
+        .ok()
+        .and_then(|text| text.parse().ok())
+        .unwrap_or(ROUNDS);
     let mut rng = Rng::with_seed(20_261_115);
-    let mutations = (0..rounds).map(|_| mutate(&seeds, &mut rng)).collect::<Vec<_>>();
+    let mutations = (0..rounds)
+        .map(|_| mutate(&seeds, &mut rng))
+        .collect::<Vec<_>>();
     for input in seeds.iter().cloned().chain(mutations) {
         if let Err(panic) = catch_unwind(AssertUnwindSafe(|| target(&input))) {
             let kept = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("{name}-finding"));
             std::fs::write(&kept, &input).expect("a file");
-            eprintln!("the input is in {}:\n{}", kept.display(), String::from_utf8_lossy(&input));
+            eprintln!(
+                "the input is in {}:\n{}",
+                kept.display(),
+                String::from_utf8_lossy(&input)
+            );
             std::panic::resume_unwind(panic);
         }
     }
@@ -55,11 +72,17 @@ fn pass(name: &str, places: &[&str]) {
 
 /// The files below a directory that a target may be fed, in the order of their names.
 fn read_all(dir: &Path) -> Vec<Vec<u8>> {
-    let mut paths: Vec<PathBuf> =
-        std::fs::read_dir(dir).expect("a directory").map(|entry| entry.expect("an entry").path()).collect();
+    let mut paths: Vec<PathBuf> = std::fs::read_dir(dir)
+        .expect("a directory")
+        .map(|entry| entry.expect("an entry").path())
+        .collect();
     paths.sort();
     let wanted = |path: &Path| {
-        path.extension().is_some_and(|end| ["yaml", "json", "jsonl", "txt"].iter().any(|known| end == *known))
+        path.extension().is_some_and(|end| {
+            ["yaml", "json", "jsonl", "txt"]
+                .iter()
+                .any(|known| end == *known)
+        })
     };
     paths
         .into_iter()
@@ -139,16 +162,35 @@ fn range(length: usize, rng: &mut Rng) -> (usize, usize) {
 
 /// Puts an extreme in the place of the next number.
 fn number(input: &mut Vec<u8>, from: usize, rng: &mut Rng) {
-    let Some(start) = input[from..].iter().position(u8::is_ascii_digit).map(|at| from + at) else { return };
-    let length = input[start..].iter().take_while(|byte| byte.is_ascii_digit()).count();
-    let extreme =
-        rng.choice(["0", "18446744073709551615", "9223372036854775808", "4294967296", "-5", "1.5", "null"]);
+    let Some(start) = input[from..]
+        .iter()
+        .position(u8::is_ascii_digit)
+        .map(|at| from + at)
+    else {
+        return;
+    };
+    let length = input[start..]
+        .iter()
+        .take_while(|byte| byte.is_ascii_digit())
+        .count();
+    let extreme = rng.choice([
+        "0",
+        "18446744073709551615",
+        "9223372036854775808",
+        "4294967296",
+        "-5",
+        "1.5",
+        "null",
+    ]);
     input.splice(start..start + length, extreme.unwrap_or_default().bytes());
 }
 
 /// Puts a line somewhere else.
 fn lines(input: &mut Vec<u8>, rng: &mut Rng) {
-    let mut lines: Vec<Vec<u8>> = input.split_inclusive(|byte| *byte == b'\n').map(<[u8]>::to_vec).collect();
+    let mut lines: Vec<Vec<u8>> = input
+        .split_inclusive(|byte| *byte == b'\n')
+        .map(<[u8]>::to_vec)
+        .collect();
     if lines.len() > 1 {
         let line = lines.remove(rng.usize(..lines.len()));
         lines.insert(rng.usize(..=lines.len()), line);

@@ -17,12 +17,18 @@ use terca_core::state::RunState;
 use terca_core::transcript::Usage;
 use terca_report::layout::Room;
 use terca_report::{
-    Circumstances, JsonLines, Palette, Plain, Size, Tty, Whereabouts, closing, failures, next, results_table,
-    verdicts,
+    Circumstances, JsonLines, Palette, Plain, Size, Tty, Whereabouts, closing, failures, next,
+    results_table, verdicts,
 };
 
-const EVALS: [&str; 6] =
-    ["fib", "fib-recursive", "add-endpoint", "日本語-i18n", "migrate-to-v2", "fix-flaky-test"];
+const EVALS: [&str; 6] = [
+    "fib",
+    "fib-recursive",
+    "add-endpoint",
+    "日本語-i18n",
+    "migrate-to-v2",
+    "fix-flaky-test",
+];
 const VARIANTS: [(&str, &str); 2] = [("gemini", "base"), ("gemini", "with-rules")];
 const DOING: [&str; 5] = [
     "read_file README.md",
@@ -34,33 +40,66 @@ const DOING: [&str; 5] = [
 
 fn main() {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
-    let number =
-        |index: usize, default: usize| arguments.get(index).map_or(default, |text| text.parse().unwrap());
+    let number = |index: usize, default: usize| {
+        arguments
+            .get(index)
+            .map_or(default, |text| text.parse().unwrap())
+    };
     let palette = Palette::new(std::env::var_os("NO_COLOR").is_none());
     let observer: Box<dyn Observer> = match arguments.first().map(String::as_str) {
         Some("plain") => Box::new(Plain::new(io::stdout(), palette)),
         Some("json") => Box::new(JsonLines::new(io::stdout())),
         _ => Box::new(Tty::new(io::stdout(), palette)),
     };
-    let mut demo = Demo { observer, state: RunState::default(), seq: 0, in_flight: BTreeMap::new() };
-    demo.run(heads(number(1, 6)), number(2, 5), Duration::from_secs(number(3, 4) as u64));
+    let mut demo = Demo {
+        observer,
+        state: RunState::default(),
+        seq: 0,
+        in_flight: BTreeMap::new(),
+    };
+    demo.run(
+        heads(number(1, 6)),
+        number(2, 5),
+        Duration::from_secs(number(3, 4) as u64),
+    );
     let results = Results::of(&demo.state);
     drop(demo);
     let room = Room::Columns(Size::of_terminal().columns);
-    let here = Whereabouts { run_dir: ".terca/runs/2026-11-14-001".into(), terca: "terca", room };
-    println!("\n{}", results_table(&results, Size::of_terminal().columns, palette));
+    let here = Whereabouts {
+        run_dir: ".terca/runs/2026-11-14-001".into(),
+        terca: "terca",
+        room,
+    };
+    println!(
+        "\n{}",
+        results_table(&results, Size::of_terminal().columns, palette)
+    );
     println!("{}", failures(&results, here, palette));
-    println!("{}", verdicts(&results, Size::of_terminal().columns, palette));
+    println!(
+        "{}",
+        verdicts(&results, Size::of_terminal().columns, palette)
+    );
     print!("{}", closing(&results, here, palette));
-    let around =
-        Circumstances { terca: "terca", run: "", selection: "", agent: "", validated: false, earlier: None };
-    print!("\n{}", next(&results, &around, Size::of_terminal().columns, palette));
+    let around = Circumstances {
+        terca: "terca",
+        run: "",
+        selection: "",
+        agent: "",
+        validated: false,
+        earlier: None,
+    };
+    print!(
+        "\n{}",
+        next(&results, &around, Size::of_terminal().columns, palette)
+    );
 }
 
 fn heads(evals: usize) -> Vec<TrialHead> {
     let mut heads = Vec::new();
     for eval in 0..evals {
-        let name = EVALS.get(eval).map_or_else(|| format!("eval-{eval:03}"), |name| (*name).to_owned());
+        let name = EVALS
+            .get(eval)
+            .map_or_else(|| format!("eval-{eval:03}"), |name| (*name).to_owned());
         for (environment, experiment) in VARIANTS {
             for repetition in 1..=3 {
                 heads.push(TrialHead {
@@ -114,21 +153,26 @@ impl Demo {
             self.observer.tick(Timestamp::now(), &self.state);
             std::thread::sleep(Duration::from_millis(50));
         }
-        self.show(EventKind::RunFinished { status: RunStatus::Complete });
+        self.show(EventKind::RunFinished {
+            status: RunStatus::Complete,
+        });
     }
 
     /// Takes a trial as far as it should be by now.
     fn advance(&mut self, trial: u32, length: Duration) {
         let (since, step) = self.in_flight[&trial];
         // Trials differ in length, so that they do not end all at once.
-        let share =
-            since.elapsed().as_secs_f64() / length.as_secs_f64() * (0.6 + f64::from(trial * 7 % 10) / 10.0);
+        let share = since.elapsed().as_secs_f64() / length.as_secs_f64()
+            * (0.6 + f64::from(trial * 7 % 10) / 10.0);
         if (share * 10.0) as usize <= step {
             return;
         }
         self.in_flight.insert(trial, (since, step + 1));
         match step {
-            0 => self.show(EventKind::PhaseStarted { trial, phase: Phase::Agent }),
+            0 => self.show(EventKind::PhaseStarted {
+                trial,
+                phase: Phase::Agent,
+            }),
             1..8 => {
                 let usage = Usage {
                     input_tokens: Some(step as u64 * 4_321),
@@ -136,9 +180,16 @@ impl Demo {
                     ..Usage::default()
                 };
                 let doing = DOING[(step + trial as usize) % DOING.len()].to_owned();
-                self.show(EventKind::Progress { trial, doing, usage });
+                self.show(EventKind::Progress {
+                    trial,
+                    doing,
+                    usage,
+                });
             }
-            8 => self.show(EventKind::PhaseStarted { trial, phase: Phase::Tests }),
+            8 => self.show(EventKind::PhaseStarted {
+                trial,
+                phase: Phase::Tests,
+            }),
             _ => {
                 self.in_flight.remove(&trial);
                 let report = Box::new(report(trial, since.elapsed().as_secs_f64()));
@@ -149,7 +200,11 @@ impl Demo {
 
     fn show(&mut self, kind: EventKind) {
         self.seq += 1;
-        let event = Event { seq: self.seq, at: Timestamp::now(), kind };
+        let event = Event {
+            seq: self.seq,
+            at: Timestamp::now(),
+            kind,
+        };
         self.state.apply(&event);
         self.observer.event(&event, &self.state);
     }
@@ -162,8 +217,17 @@ fn report(trial: u32, seconds: f64) -> TrialReport {
         5 => 0.5,
         _ => 1.0,
     };
-    let message = if score < 1.0 { "src/fib.js does not exist" } else { "src/fib.js exists" };
-    let grade = Grade { score, message: message.to_owned(), duration_seconds: 0.1, judge: None };
+    let message = if score < 1.0 {
+        "src/fib.js does not exist"
+    } else {
+        "src/fib.js exists"
+    };
+    let grade = Grade {
+        score,
+        message: message.to_owned(),
+        duration_seconds: 0.1,
+        judge: None,
+    };
     TrialReport {
         status: Status::of_score(score),
         score: Some(score),
@@ -190,7 +254,10 @@ fn error(seconds: f64) -> TrialReport {
         status: Status::Error,
         attempts: 2,
         duration_seconds: seconds,
-        error: Some(TrialError::new(ErrorKind::RateLimit, "429 Too Many Requests")),
+        error: Some(TrialError::new(
+            ErrorKind::RateLimit,
+            "429 Too Many Requests",
+        )),
         ..TrialReport::pending()
     }
 }

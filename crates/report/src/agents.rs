@@ -21,20 +21,30 @@ pub struct AgentRow {
 }
 
 pub fn agents_table(rows: &[AgentRow], palette: Palette) -> String {
-    rows.iter().flat_map(lines).map(|line| line.render(palette) + "\n").collect()
+    rows.iter()
+        .flat_map(lines)
+        .map(|line| line.render(palette) + "\n")
+        .collect()
 }
 
 fn lines(row: &AgentRow) -> Vec<Spans> {
     let Some(program) = &row.program else {
         return vec![
-            Spans::of(Tone::Bad, "✗ ").with(Tone::Bold, &row.agent).with(Tone::Plain, ": not installed"),
+            Spans::of(Tone::Bad, "✗ ")
+                .with(Tone::Bold, &row.agent)
+                .with(Tone::Plain, ": not installed"),
             Spans::of(Tone::Dim, &format!("    to get it: {}", row.install)),
         ];
     };
     let ready = row.version.is_some() && !row.credentials.is_empty();
-    let mark = if ready { Spans::of(Tone::Good, "✓ ") } else { Spans::of(Tone::Fair, "! ") };
+    let mark = if ready {
+        Spans::of(Tone::Good, "✓ ")
+    } else {
+        Spans::of(Tone::Fair, "! ")
+    };
     vec![
-        mark.with(Tone::Bold, &row.agent).with(Tone::Plain, &format!(": {}", version(row))),
+        mark.with(Tone::Bold, &row.agent)
+            .with(Tone::Plain, &format!(": {}", version(row))),
         Spans::of(Tone::Dim, &format!("    {program}")),
         Spans::plain(&format!("    {}", credentials(row))),
     ]
@@ -52,7 +62,10 @@ fn version(row: &AgentRow) -> String {
 
 fn credentials(row: &AgentRow) -> String {
     if row.credentials.is_empty() {
-        return format!("no credentials found; it signs in with {}", prose::list(&row.accepted, "or"));
+        return format!(
+            "no credentials found; it signs in with {}",
+            prose::list(&row.accepted, "or")
+        );
     }
     format!("signs in with {}", prose::list(&row.credentials, "and"))
 }
@@ -74,9 +87,19 @@ mod tests {
         };
         let rows = [
             here.clone(),
-            AgentRow { version: Some("0.70.0".into()), credentials: vec![], ..here.clone() },
-            AgentRow { version: None, ..here.clone() },
-            AgentRow { program: None, ..here },
+            AgentRow {
+                version: Some("0.70.0".into()),
+                credentials: vec![],
+                ..here.clone()
+            },
+            AgentRow {
+                version: None,
+                ..here.clone()
+            },
+            AgentRow {
+                program: None,
+                ..here
+            },
         ];
         insta::assert_snapshot!("agents", agents_table(&rows, Palette::new(false)));
     }

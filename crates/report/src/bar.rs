@@ -30,9 +30,21 @@ struct Form {
 }
 
 const FORMS: [Form; 3] = [
-    Form { percentage: true, hedge: true, left: true },
-    Form { percentage: false, hedge: false, left: true },
-    Form { percentage: false, hedge: false, left: false },
+    Form {
+        percentage: true,
+        hedge: true,
+        left: true,
+    },
+    Form {
+        percentage: false,
+        hedge: false,
+        left: true,
+    },
+    Form {
+        percentage: false,
+        hedge: false,
+        left: false,
+    },
 ];
 
 /// For a screen that has another line for how trials ended.
@@ -47,10 +59,24 @@ pub fn bar(state: &RunState, memo: &Memo, now: Timestamp, columns: usize) -> Spa
             + usize::from(form.hedge) * HEDGE_COLUMNS;
         let room = columns.saturating_sub(figures + GAP.len());
         if room >= SHORTEST_BAR {
-            let percentage = if form.percentage { percentage(counts) } else { Spans::new() };
-            let left = if form.left { left(state, memo, now, form.hedge) } else { Spans::new() };
+            let percentage = if form.percentage {
+                percentage(counts)
+            } else {
+                Spans::new()
+            };
+            let left = if form.left {
+                left(state, memo, now, form.hedge)
+            } else {
+                Spans::new()
+            };
             let gauge = gauge(counts, room.min(LONGEST_BAR));
-            return join([gauge, fraction(counts), percentage, elapsed(state, memo, now), left]);
+            return join([
+                gauge,
+                fraction(counts),
+                percentage,
+                elapsed(state, memo, now),
+                left,
+            ]);
         }
     }
     without_gauge(state, memo, now, columns)
@@ -59,9 +85,20 @@ pub fn bar(state: &RunState, memo: &Memo, now: Timestamp, columns: usize) -> Spa
 /// For a screen that has no other line: the counts are told here, and the bar goes first.
 pub fn only(state: &RunState, memo: &Memo, now: Timestamp, columns: usize) -> Spans {
     let counts = &state.counts;
-    let told = |more: Spans| join([fraction(counts), in_marks(counts), elapsed(state, memo, now), more]);
+    let told = |more: Spans| {
+        join([
+            fraction(counts),
+            in_marks(counts),
+            elapsed(state, memo, now),
+            more,
+        ])
+    };
     let left = left(state, memo, now, true);
-    for figures in [told(join([left.clone(), cost(state, memo)])), told(left), told(Spans::new())] {
+    for figures in [
+        told(join([left.clone(), cost(state, memo)])),
+        told(left),
+        told(Spans::new()),
+    ] {
         let room = columns.saturating_sub(figures.width() + GAP.len());
         if room >= SHORTEST_BAR {
             return join([gauge(counts, room.min(LONGEST_BAR)), figures]);
@@ -78,7 +115,10 @@ fn without_gauge(state: &RunState, memo: &Memo, now: Timestamp, columns: usize) 
         join([fraction.clone(), marks]),
         join([fraction.clone(), elapsed(state, memo, now)]),
     ];
-    candidates.into_iter().find(|line| line.width() <= columns).unwrap_or(fraction)
+    candidates
+        .into_iter()
+        .find(|line| line.width() <= columns)
+        .unwrap_or(fraction)
 }
 
 /// `31/40`.
@@ -90,24 +130,38 @@ fn fraction(counts: &Counts) -> Spans {
 
 /// ` 78%`.
 fn percentage(counts: &Counts) -> Spans {
-    Spans::plain(&format!("{:>3}%", counts.finished() * 100 / counts.total.max(1)))
+    Spans::plain(&format!(
+        "{:>3}%",
+        counts.finished() * 100 / counts.total.max(1)
+    ))
 }
 
 fn elapsed(state: &RunState, memo: &Memo, now: Timestamp) -> Spans {
-    let Some(since) = memo.since.or(state.started_at) else { return Spans::new() };
-    Spans::of(Tone::Dim, &pad_left(&clock(seconds_between(since, now)), TIME_COLUMNS))
+    let Some(since) = memo.since.or(state.started_at) else {
+        return Spans::new();
+    };
+    Spans::of(
+        Tone::Dim,
+        &pad_left(&clock(seconds_between(since, now)), TIME_COLUMNS),
+    )
 }
 
 /// Nothing when stopping: what waits will not run. Of a run that adds repetitions as it needs them only the least is
 /// known.
 fn left(state: &RunState, memo: &Memo, now: Timestamp, hedged: bool) -> Spans {
-    let seconds = if state.stopping.is_some() { None } else { memo.pace.seconds_left(state, now) };
+    let seconds = if state.stopping.is_some() {
+        None
+    } else {
+        memo.pace.seconds_left(state, now)
+    };
     let hedge = match (hedged, state.spare.is_empty()) {
         (false, _) => "",
         (true, true) => "about ",
         (true, false) => "at least ",
     };
-    seconds.map_or(Spans::new(), |seconds| Spans::of(Tone::Dim, &format!("{hedge}{} left", roughly(seconds))))
+    seconds.map_or(Spans::new(), |seconds| {
+        Spans::of(Tone::Dim, &format!("{hedge}{} left", roughly(seconds)))
+    })
 }
 
 /// An estimate is not better than this, and it should not twitch.
@@ -154,14 +208,28 @@ mod tests {
             (997, 3, 1000, "━━━━━━━━━━"),
             (0, 0, 0, "──────────"),
         ] {
-            let counts = Counts { total, passed, failed, ..Counts::default() };
-            assert_eq!(gauge(&counts, 10).render(Palette::new(false)), drawn, "{passed}+{failed}/{total}");
+            let counts = Counts {
+                total,
+                passed,
+                failed,
+                ..Counts::default()
+            };
+            assert_eq!(
+                gauge(&counts, 10).render(Palette::new(false)),
+                drawn,
+                "{passed}+{failed}/{total}"
+            );
         }
     }
 
     #[test]
     fn the_bar_shows_how_trials_ended() {
-        let counts = Counts { total: 4, passed: 2, failed: 1, ..Counts::default() };
+        let counts = Counts {
+            total: 4,
+            passed: 2,
+            failed: 1,
+            ..Counts::default()
+        };
         assert_eq!(
             gauge(&counts, 4).render(Palette::new(true)),
             "\u{1b}[32m━━\u{1b}[0m\u{1b}[31m━\u{1b}[0m\u{1b}[2m─\u{1b}[0m"
@@ -175,19 +243,32 @@ mod tests {
             let memo = Memo::of(&script.state);
             bar(&script.state, &memo, script.now, columns).render(Palette::new(false))
         };
-        let places =
-            |line: &str| line.find('/').map(|at| (line[..at].chars().count(), line.contains(" left")));
+        let places = |line: &str| {
+            line.find('/')
+                .map(|at| (line[..at].chars().count(), line.contains(" left")))
+        };
         for columns in [39, 59, 79, 199] {
             let before = drawn(&script, columns);
-            assert_eq!(places(&before).map(|(_, left)| left), Some(false), "{before}");
+            assert_eq!(
+                places(&before).map(|(_, left)| left),
+                Some(false),
+                "{before}"
+            );
         }
         let before = [39, 59, 79, 199].map(|columns| drawn(&script, columns));
         for id in 1..=11 {
-            script.start(id).pass(41.0).finish(id, &fixture::passed(41.0));
+            script
+                .start(id)
+                .pass(41.0)
+                .finish(id, &fixture::passed(41.0));
         }
         for (before, columns) in before.iter().zip([39, 59, 79, 199]) {
             let after = drawn(&script, columns);
-            assert_eq!(places(&after), places(before).map(|(slash, _)| (slash, true)), "{after}");
+            assert_eq!(
+                places(&after),
+                places(before).map(|(slash, _)| (slash, true)),
+                "{after}"
+            );
         }
     }
 

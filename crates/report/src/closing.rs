@@ -16,19 +16,28 @@ pub fn closing(results: &Results, here: Whereabouts<'_>, palette: Palette) -> St
     let results_file = Spans::plain(&format!("results: {}", here.run_dir.join("results.json")));
     let mut lines = vec![counts(results)];
     lines.extend(errors(results));
-    lines.extend(results.stopped_variants.iter().map(|variant| stopped(variant, here)));
+    lines.extend(
+        results
+            .stopped_variants
+            .iter()
+            .map(|variant| stopped(variant, here)),
+    );
     lines.extend(explained(results));
     lines.extend(other_models(results));
     lines.extend(results.adaptive.as_ref().map(repeated));
     lines.extend(unfinished(results, here));
     lines.push(results_file);
-    lines.iter().map(|line| line.render(palette) + "\n").collect()
+    lines
+        .iter()
+        .map(|line| line.render(palette) + "\n")
+        .collect()
 }
 
 /// `40 trials: 31 passed, 4 partial, 5 failed, in 3m 05s`.
 pub(crate) fn counts(results: &Results) -> Spans {
     let summary = &results.summary;
-    let mut line = Spans::of(Tone::Bold, &prose::count(summary.trials, "trial")).with(Tone::Plain, ": ");
+    let mut line =
+        Spans::of(Tone::Bold, &prose::count(summary.trials, "trial")).with(Tone::Plain, ": ");
     let endings = [
         (Status::Passed, summary.passed),
         (Status::Partial, summary.partial),
@@ -38,17 +47,30 @@ pub(crate) fn counts(results: &Results) -> Spans {
         (Status::Pending, summary.pending),
     ];
     // That nothing passed is worth saying.
-    let told = endings.into_iter().filter(|(status, number)| *number > 0 || *status == Status::Passed);
+    let told = endings
+        .into_iter()
+        .filter(|(status, number)| *number > 0 || *status == Status::Passed);
     for (index, (status, number)) in told.enumerate() {
         line.push(Tone::Plain, if index > 0 { ", " } else { "" });
-        let tone = if number > 0 { Tone::of_status(status) } else { Tone::Plain };
+        let tone = if number > 0 {
+            Tone::of_status(status)
+        } else {
+            Tone::Plain
+        };
         line.push(
             tone,
-            &if status == Status::Pending { format!("{number} not run") } else { ending(status, number) },
+            &if status == Status::Pending {
+                format!("{number} not run")
+            } else {
+                ending(status, number)
+            },
         );
     }
     if let (Some(from), Some(to)) = (results.started_at, results.finished_at) {
-        line.push(Tone::Plain, &format!(", in {}", prose::duration(seconds_between(from, to))));
+        line.push(
+            Tone::Plain,
+            &format!(", in {}", prose::duration(seconds_between(from, to))),
+        );
     }
     line
 }
@@ -68,7 +90,11 @@ fn errors(results: &Results) -> Option<Spans> {
 fn explained(results: &Results) -> Option<Spans> {
     const MOST: usize = 3;
     let mut kinds: Vec<&str> = Vec::new();
-    for error in results.trials.iter().filter_map(|trial| trial.report.error.as_ref()) {
+    for error in results
+        .trials
+        .iter()
+        .filter_map(|trial| trial.report.error.as_ref())
+    {
         if !kinds.contains(&error.kind.word()) {
             kinds.push(error.kind.word());
         }
@@ -80,7 +106,12 @@ fn explained(results: &Results) -> Option<Spans> {
 
 /// What was not tried, since it would have ended like what was.
 fn stopped(variant: &StoppedVariant, here: Whereabouts<'_>) -> Spans {
-    let StoppedVariant { environment, experiment, error, trials } = variant;
+    let StoppedVariant {
+        environment,
+        experiment,
+        error,
+        trials,
+    } = variant;
     let said = format!(
         "{environment}.{experiment}: {} not started after an error that each would have met ({}); \
          `{} resume --errors` runs them",
@@ -93,27 +124,43 @@ fn stopped(variant: &StoppedVariant, here: Whereabouts<'_>) -> Spans {
 
 /// An arm that ran on another model than its name says is not the arm that was meant.
 fn other_models(results: &Results) -> Option<Spans> {
-    let others: Vec<(&str, &str)> =
-        results.trials.iter().filter_map(|trial| trial.report.delivery.other_model()).collect();
+    let others: Vec<(&str, &str)> = results
+        .trials
+        .iter()
+        .filter_map(|trial| trial.report.delivery.other_model())
+        .collect();
     let (requested, observed) = others.first()?;
     let trials = prose::count(others.len(), "trial");
-    let said =
-        format!("{trials} used another model than was asked for: `{observed}` instead of `{requested}`");
+    let said = format!(
+        "{trials} used another model than was asked for: `{observed}` instead of `{requested}`"
+    );
     Some(Spans::of(Tone::Fair, "warning: ").with(Tone::Plain, &said))
 }
 
 /// How far an adaptive run went, and why no further.
 fn repeated(run: &AdaptiveResult) -> Spans {
-    let AdaptiveResult { max, reached, comparisons, undecided, .. } = *run;
+    let AdaptiveResult {
+        max,
+        reached,
+        comparisons,
+        undecided,
+        ..
+    } = *run;
     let number = prose::count(reached as usize, "repetition");
     let said = match (comparisons, undecided) {
         (0, _) => format!("{number}, since there is nothing to compare"),
         (_, 0) => format!("every comparison is decided after {number} of at most {max}"),
         (_, open) if reached < max => {
-            format!("{} undecided after {number} of at most {max}", prose::count(open, "comparison"))
+            format!(
+                "{} undecided after {number} of at most {max}",
+                prose::count(open, "comparison")
+            )
         }
         (_, open) => {
-            format!("{} undecided after {number}, the most allowed", prose::count(open, "comparison"))
+            format!(
+                "{} undecided after {number}, the most allowed",
+                prose::count(open, "comparison")
+            )
         }
     };
     Spans::of(Tone::Bold, "adaptive: ").with(Tone::Plain, &said)
@@ -122,8 +169,15 @@ fn repeated(run: &AdaptiveResult) -> Spans {
 /// What the agents reported, and how many trials ended without a report of it.
 fn spent(results: &Results) -> (f64, usize) {
     let (mut sum, mut unknown) = (0.0, 0);
-    for trial in results.trials.iter().filter(|trial| trial.report.started_at.is_some()) {
-        let earlier = trial.earlier.iter().filter_map(|attempt| attempt.stats.usage.cost_usd);
+    for trial in results
+        .trials
+        .iter()
+        .filter(|trial| trial.report.started_at.is_some())
+    {
+        let earlier = trial
+            .earlier
+            .iter()
+            .filter_map(|attempt| attempt.stats.usage.cost_usd);
         let own = trial.report.stats.usage.cost_usd;
         sum += earlier.sum::<f64>() + own.unwrap_or(0.0);
         unknown += usize::from(own.is_none());
@@ -135,7 +189,10 @@ fn over_budget(results: &Results, open: usize, here: Whereabouts<'_>) -> Spans {
     let (sum, unknown) = spent(results);
     let mut said = format!("{} spent (--budget-usd)", prose::dollars(sum));
     if unknown > 0 {
-        said += &format!(", not counting {} that reported no cost", prose::count(unknown, "trial"));
+        said += &format!(
+            ", not counting {} that reported no cost",
+            prose::count(unknown, "trial")
+        );
     }
     if open > 0 {
         said += &format!(", {} not run", prose::count(open, "trial"));
@@ -180,7 +237,11 @@ mod tests {
     #[test]
     fn a_run_that_simply_passed() {
         let mut script = Script::new(fixture::heads(1, 1, 1), 1);
-        script.start(1).pass(3.5).finish(1, &fixture::passed(3.5)).end(RunStatus::Complete);
+        script
+            .start(1)
+            .pass(3.5)
+            .finish(1, &fixture::passed(3.5))
+            .end(RunStatus::Complete);
         assert_eq!(
             shown(&script),
             "1 trial: 1 passed, in 3.5s\nresults: .terca/runs/2026-11-14-001/results.json\n"
@@ -190,36 +251,80 @@ mod tests {
     #[test]
     fn a_run_that_was_interrupted() {
         let mut script = Script::new(fixture::heads(4, 1, 1), 1);
-        script.start(1).pass(3.5).finish(1, &fixture::failed(3.5, "t", "m")).start(2).pass(1.0);
-        script.finish(2, &fixture::interrupted(1.0)).end(RunStatus::Interrupted);
+        script
+            .start(1)
+            .pass(3.5)
+            .finish(1, &fixture::failed(3.5, "t", "m"))
+            .start(2)
+            .pass(1.0);
+        script
+            .finish(2, &fixture::interrupted(1.0))
+            .end(RunStatus::Interrupted);
         insta::assert_snapshot!("closing_interrupted", shown(&script));
     }
 
     #[test]
     fn how_far_an_adaptive_run_went() {
         for (comparisons, undecided, reached, said) in [
-            (2, 0, 4, "every comparison is decided after 4 repetitions of at most 20"),
-            (2, 1, 20, "1 comparison undecided after 20 repetitions, the most allowed"),
-            (3, 2, 7, "2 comparisons undecided after 7 repetitions of at most 20"),
+            (
+                2,
+                0,
+                4,
+                "every comparison is decided after 4 repetitions of at most 20",
+            ),
+            (
+                2,
+                1,
+                20,
+                "1 comparison undecided after 20 repetitions, the most allowed",
+            ),
+            (
+                3,
+                2,
+                7,
+                "2 comparisons undecided after 7 repetitions of at most 20",
+            ),
             (0, 0, 3, "3 repetitions, since there is nothing to compare"),
         ] {
-            let run = AdaptiveResult { min: 3, max: 20, reached, comparisons, undecided };
-            assert_eq!(repeated(&run).render(Palette::new(false)), format!("adaptive: {said}"));
+            let run = AdaptiveResult {
+                min: 3,
+                max: 20,
+                reached,
+                comparisons,
+                undecided,
+            };
+            assert_eq!(
+                repeated(&run).render(Palette::new(false)),
+                format!("adaptive: {said}")
+            );
         }
     }
 
     #[test]
     fn a_run_whose_budget_is_spent() {
         let mut script = Script::new(fixture::heads(4, 1, 1), 1);
-        script.start(1).finish(1, &fixture::passed(3.5)).start(2).stop(StopReason::Budget);
-        script.finish(2, &fixture::failed(3.5, "t", "m")).end(RunStatus::Complete);
+        script
+            .start(1)
+            .finish(1, &fixture::passed(3.5))
+            .start(2)
+            .stop(StopReason::Budget);
+        script
+            .finish(2, &fixture::failed(3.5, "t", "m"))
+            .end(RunStatus::Complete);
         insta::assert_snapshot!("closing_budget", shown(&script));
     }
 
     #[test]
     fn a_run_that_stopped_early() {
         let mut script = Script::new(fixture::heads(4, 1, 1), 1);
-        script.start(1).finish(1, &fixture::failed(3.5, "t", "m")).end(RunStatus::Complete);
-        assert!(shown(&script).contains("\nwarning: stopped early, 3 trials left\n"), "{}", shown(&script));
+        script
+            .start(1)
+            .finish(1, &fixture::failed(3.5, "t", "m"))
+            .end(RunStatus::Complete);
+        assert!(
+            shown(&script).contains("\nwarning: stopped early, 3 trials left\n"),
+            "{}",
+            shown(&script)
+        );
     }
 }

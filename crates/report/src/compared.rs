@@ -36,8 +36,15 @@ pub fn compared(compared: &Compared, columns: usize, palette: Palette) -> String
     let prose = columns.min(WIDEST_PROSE);
     let mut parts = vec![
         paragraph((Tone::Bold, ""), &title(compared), 0, prose, palette),
-        table(compared, columns).iter().map(|line| format!("{}\n", line.render(palette))).collect(),
-        compared.comparisons.iter().map(|comparison| told(comparison, prose, palette)).collect::<String>(),
+        table(compared, columns)
+            .iter()
+            .map(|line| format!("{}\n", line.render(palette)))
+            .collect(),
+        compared
+            .comparisons
+            .iter()
+            .map(|comparison| told(comparison, prose, palette))
+            .collect::<String>(),
     ];
     if let Some(matching) = &compared.matching {
         let remarks = remarks(matching, compared);
@@ -56,10 +63,21 @@ pub fn compared(compared: &Compared, columns: usize, palette: Palette) -> String
 fn title(compared: &Compared) -> String {
     let what = match (compared.by, compared.runs.as_slice()) {
         (By::Run, [baseline, other]) => {
-            let evals = compared.matching.as_ref().map_or(0, |matching| matching.evals.len());
-            format!("{other} against {baseline}: {}", prose::count(evals, "eval"))
+            let evals = compared
+                .matching
+                .as_ref()
+                .map_or(0, |matching| matching.evals.len());
+            format!(
+                "{other} against {baseline}: {}",
+                prose::count(evals, "eval")
+            )
         }
-        (by, runs) => format!("{}: {}s against {}", runs.join(", "), by.word(), compared.baseline),
+        (by, runs) => format!(
+            "{}: {}s against {}",
+            runs.join(", "),
+            by.word(),
+            compared.baseline
+        ),
     };
     format!("{what}; margin {}", size(compared.margin))
 }
@@ -67,11 +85,14 @@ fn title(compared: &Compared) -> String {
 /// All columns if there is room, else fewer, else shorter names: the widest that fits, or the narrowest.
 fn table(compared: &Compared, columns: usize) -> Vec<Spans> {
     let fits = |table: &Vec<Spans>| table.iter().all(|line| line.width() <= columns);
-    let ways =
-        [usize::MAX, SHORT_NAME].into_iter().flat_map(|name| LEFT_OUT.map(|left_out| (name, left_out)));
+    let ways = [usize::MAX, SHORT_NAME]
+        .into_iter()
+        .flat_map(|name| LEFT_OUT.map(|left_out| (name, left_out)));
     let mut tables = ways.map(|(name, left_out)| figures(compared, name, left_out));
     let narrowest = || figures(compared, SHORT_NAME, LEFT_OUT[LEFT_OUT.len() - 1]);
-    tables.find(fits).unwrap_or_else(|| narrowest().iter().map(|line| line.fit(columns)).collect())
+    tables
+        .find(fits)
+        .unwrap_or_else(|| narrowest().iter().map(|line| line.fit(columns)).collect())
 }
 
 fn figures(compared: &Compared, widest_name: usize, left_out: &[&str]) -> Vec<Spans> {
@@ -79,13 +100,23 @@ fn figures(compared: &Compared, widest_name: usize, left_out: &[&str]) -> Vec<Sp
         let is_told = |one: &Comparison| figure(one).render(Palette { colour: false }) != UNKNOWN;
         compared.comparisons.iter().any(is_told)
     };
-    let columns = || COLUMNS.iter().filter(|(title, figure)| !left_out.contains(title) && is_known(*figure));
-    let sides: Vec<Side> = [Side::Left; 2].into_iter().chain(columns().map(|_| Side::Right)).collect();
+    let columns = || {
+        COLUMNS
+            .iter()
+            .filter(|(title, figure)| !left_out.contains(title) && is_known(*figure))
+    };
+    let sides: Vec<Side> = [Side::Left; 2]
+        .into_iter()
+        .chain(columns().map(|_| Side::Right))
+        .collect();
     let mut grid = Grid::new(&sides);
-    let titles = ["", ""].into_iter().chain(columns().map(|(title, _)| *title));
+    let titles = ["", ""]
+        .into_iter()
+        .chain(columns().map(|(title, _)| *title));
     grid.row(titles.map(|title| Spans::of(Tone::Bold, title)));
     for comparison in &compared.comparisons {
-        let [arm, place] = names(comparison, compared).map(|name| shorten(&name, widest_name).into_owned());
+        let [arm, place] =
+            names(comparison, compared).map(|name| shorten(&name, widest_name).into_owned());
         let verdict = Spans::of(tone(comparison.verdict), comparison.verdict.word());
         let figures = columns().map(|(_, figure)| figure(comparison));
         let names = [Spans::plain(&arm), Spans::of(Tone::Dim, &place)];
@@ -96,21 +127,41 @@ fn figures(compared: &Compared, widest_name: usize, left_out: &[&str]) -> Vec<Sp
 
 /// Arm and place, without what is the same in every row.
 fn names(comparison: &Comparison, compared: &Compared) -> [String; 2] {
-    let is_shared = compared.comparisons.iter().all(|other| other.environment.is_some())
-        && compared.comparisons.windows(2).all(|two| two[0].environment == two[1].environment);
+    let is_shared = compared
+        .comparisons
+        .iter()
+        .all(|other| other.environment.is_some())
+        && compared
+            .comparisons
+            .windows(2)
+            .all(|two| two[0].environment == two[1].environment);
     let place = comparison.environment.as_deref().unwrap_or("all");
     match compared.by {
         By::Run => [place.to_owned(), String::new()],
-        By::Experiment | By::Environment if is_shared => [comparison.experiment.clone(), String::new()],
+        By::Experiment | By::Environment if is_shared => {
+            [comparison.experiment.clone(), String::new()]
+        }
         By::Experiment | By::Environment => [comparison.experiment.clone(), place.to_owned()],
     }
 }
 
 fn told(comparison: &Comparison, columns: usize, palette: Palette) -> String {
     let label = format!("{}: ", comparison.verdict.word());
-    let mut text = paragraph((tone(comparison.verdict), &label), &comparison.sentence, 0, columns, palette);
+    let mut text = paragraph(
+        (tone(comparison.verdict), &label),
+        &comparison.sentence,
+        0,
+        columns,
+        palette,
+    );
     if let Some(errors) = errors(comparison) {
-        text += &paragraph((Tone::Trouble, "errors, counted apart: "), &errors, INDENT, columns, palette);
+        text += &paragraph(
+            (Tone::Trouble, "errors, counted apart: "),
+            &errors,
+            INDENT,
+            columns,
+            palette,
+        );
     }
     for warning in &comparison.warnings {
         text += &paragraph((Tone::Fair, "warning: "), warning, INDENT, columns, palette);
@@ -169,7 +220,10 @@ fn remarks(matching: &Matching, compared: &Compared) -> Vec<(Tone, String, Strin
             }
         }
     }
-    for (run, only) in [(baseline, &matching.only_in_baseline), (other, &matching.only_in_other)] {
+    for (run, only) in [
+        (baseline, &matching.only_in_baseline),
+        (other, &matching.only_in_other),
+    ] {
         if !only.is_empty() {
             remark(Tone::Dim, format!("only in {run}: "), only.words());
         }

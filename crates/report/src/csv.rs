@@ -34,8 +34,10 @@ fn cell(value: &Value) -> String {
 
 fn guarded(text: &str) -> String {
     // Readers stumble over NUL, and other control characters help nobody in a cell.
-    let text = ansi::stripped(text)
-        .replace(|c: char| c.is_control() && !matches!(c, '\t' | '\n' | '\r'), "\u{fffd}");
+    let text = ansi::stripped(text).replace(
+        |c: char| c.is_control() && !matches!(c, '\t' | '\n' | '\r'),
+        "\u{fffd}",
+    );
     let is_formula = text.starts_with(['=', '+', '-', '@', '\t', '\r']);
     if is_formula { format!("'{text}") } else { text }
 }
@@ -83,7 +85,9 @@ mod tests {
     fn a_run() {
         let text = csv(&fixture::mixed_run().results());
         assert_eq!(text.matches("\r\n").count(), 25);
-        let lines: Vec<&str> = [0, 1, 3, 12].map(|index| text.split("\r\n").nth(index).unwrap()).to_vec();
+        let lines: Vec<&str> = [0, 1, 3, 12]
+            .map(|index| text.split("\r\n").nth(index).unwrap())
+            .to_vec();
         insta::assert_snapshot!("csv", lines.join("\n"));
     }
 }

@@ -36,7 +36,10 @@ pub fn failures(results: &Results, here: Whereabouts<'_>, palette: Palette) -> S
     }
     if entries.len() > MOST_LISTED {
         let more = entries.len() - MOST_LISTED;
-        let rest = format!("  … and {more} more: `{} view {}` shows them", here.terca, results.run);
+        let rest = format!(
+            "  … and {more} more: `{} view {}` shows them",
+            here.terca, results.run
+        );
         text.push_str(&Spans::plain(&rest).render(palette));
         text.push('\n');
     }
@@ -52,11 +55,20 @@ pub(crate) struct Entry<'a> {
 pub(crate) fn entries(results: &Results) -> Vec<Entry<'_>> {
     let mut entries: Vec<Entry<'_>> = Vec::new();
     let mut places = std::collections::HashMap::new();
-    for trial in results.trials.iter().filter(|trial| is_failure(trial.report.status)) {
+    for trial in results
+        .trials
+        .iter()
+        .filter(|trial| is_failure(trial.report.status))
+    {
         let reason = reason(&trial.report);
-        let place = *places.entry((group(trial), reason.clone())).or_insert(entries.len());
+        let place = *places
+            .entry((group(trial), reason.clone()))
+            .or_insert(entries.len());
         if place == entries.len() {
-            entries.push(Entry { trials: Vec::new(), reason });
+            entries.push(Entry {
+                trials: Vec::new(),
+                reason,
+            });
         }
         entries[place].trials.push(trial);
     }
@@ -85,11 +97,13 @@ pub(crate) fn verdict(trial: &TrialResult) -> String {
 impl Entry<'_> {
     /// The name, why, and where to read on.
     fn told(&self, names: &Names, here: Whereabouts<'_>, palette: Palette) -> String {
-        let Some(first) = self.trials.first() else { return String::new() };
+        let Some(first) = self.trials.first() else {
+            return String::new();
+        };
         let status = first.report.status;
         let lead = format!("{} {:5}", mark(status), verdict(first));
-        let name =
-            Spans::of(Tone::of_status(status), &lead).with(Tone::Plain, &format!("  {}", self.name(names)));
+        let name = Spans::of(Tone::of_status(status), &lead)
+            .with(Tone::Plain, &format!("  {}", self.name(names)));
         let mut text = name.render(palette) + "\n";
         let columns = here.room.columns();
         if !self.reason.is_empty() {
@@ -98,7 +112,11 @@ impl Entry<'_> {
         }
         let log = here.run_dir.join(&first.head.dir).join("run.log");
         // In one piece, so that it can be copied.
-        let indent = if INDENT + width(log.as_str()) <= columns { INDENT } else { SMALL_INDENT };
+        let indent = if INDENT + width(log.as_str()) <= columns {
+            INDENT
+        } else {
+            SMALL_INDENT
+        };
         text += &Spans::of(Tone::Dim, &format!("{}{log}", spaces(indent))).render(palette);
         text + "\n"
     }
@@ -110,12 +128,23 @@ impl Entry<'_> {
         if number == 1 {
             return names.trial(head);
         }
-        if self.trials.iter().all(|trial| names.cell(&trial.head) == names.cell(head)) {
+        if self
+            .trials
+            .iter()
+            .all(|trial| names.cell(&trial.head) == names.cell(head))
+        {
             return format!("{} ×{number}", names.cell(head));
         }
-        let evals: std::collections::BTreeSet<&str> =
-            self.trials.iter().map(|trial| trial.head.eval.as_str()).collect();
-        format!("{} of {}", prose::count(number, "trial"), prose::count(evals.len(), "eval"))
+        let evals: std::collections::BTreeSet<&str> = self
+            .trials
+            .iter()
+            .map(|trial| trial.head.eval.as_str())
+            .collect();
+        format!(
+            "{} of {}",
+            prose::count(number, "trial"),
+            prose::count(evals.len(), "eval")
+        )
     }
 }
 
@@ -137,7 +166,11 @@ mod tests {
     #[test]
     fn a_run_that_passed_has_nothing_to_list() {
         let mut script = Script::new(fixture::heads(2, 1, 1), 1);
-        script.start(1).finish(1, &fixture::passed(3.0)).start(2).finish(2, &fixture::interrupted(3.0));
+        script
+            .start(1)
+            .finish(1, &fixture::passed(3.0))
+            .start(2)
+            .finish(2, &fixture::interrupted(3.0));
         assert_eq!(shown(&script), "");
     }
 
@@ -154,18 +187,30 @@ mod tests {
     fn a_thousand_failures_stay_readable() {
         let mut script = Script::new(fixture::heads(50, 4, 5), 1);
         for id in 1..=1_000 {
-            script.finish(id, &fixture::failed(1.0, "check-file", &format!("missing {}", (id - 1) / 5)));
+            script.finish(
+                id,
+                &fixture::failed(1.0, "check-file", &format!("missing {}", (id - 1) / 5)),
+            );
         }
         let text = shown(&script);
         assert_eq!(text.lines().count(), 1 + 20 * 3 + 1);
-        assert!(text.ends_with("  … and 180 more: `terca view 2026-11-14-001` shows them\n"), "{text}");
+        assert!(
+            text.ends_with("  … and 180 more: `terca view 2026-11-14-001` shows them\n"),
+            "{text}"
+        );
     }
 
     #[test]
     fn on_a_screen_words_stay_whole_and_paths_in_one_piece() {
         let mut script = Script::new(fixture::heads(1, 1, 1), 1);
-        script.finish(1, &fixture::failed(1.0, "check-file", "fib.js does not exist in the workspace"));
-        let here = Whereabouts { room: Room::Columns(58), ..fixture::here() };
+        script.finish(
+            1,
+            &fixture::failed(1.0, "check-file", "fib.js does not exist in the workspace"),
+        );
+        let here = Whereabouts {
+            room: Room::Columns(58),
+            ..fixture::here()
+        };
         let text = failures(&script.results(), here, Palette::new(false));
         let lines: Vec<&str> = text.lines().skip(2).collect();
         let expected = [
@@ -179,7 +224,10 @@ mod tests {
     #[test]
     fn long_and_hostile_messages_keep_to_their_line() {
         let mut script = Script::new(fixture::heads(1, 1, 1), 1);
-        script.finish(1, &fixture::failed(1.0, "t", &"line\n\u{1b}[2J".repeat(100)));
+        script.finish(
+            1,
+            &fixture::failed(1.0, "t", &"line\n\u{1b}[2J".repeat(100)),
+        );
         let text = shown(&script);
         assert_eq!(text.lines().count(), 4, "{text}");
         assert!(text.lines().nth(2).unwrap().ends_with('…'), "{text}");

@@ -19,14 +19,22 @@ pub fn passed(figures: &Figures) -> Spans {
 
 /// `54%`; the ends of the scale are kept for what is exactly there.
 pub fn pass_rate(figures: &Figures) -> Spans {
-    let Some(rate) = figures.pass_rate else { return unknown() };
+    let Some(rate) = figures.pass_rate else {
+        return unknown();
+    };
     let percentage = (rate * 100.0).round();
-    let shown = if rate > 0.0 && rate < 1.0 { percentage.clamp(1.0, 99.0) } else { percentage };
+    let shown = if rate > 0.0 && rate < 1.0 {
+        percentage.clamp(1.0, 99.0)
+    } else {
+        percentage
+    };
     Spans::of(Tone::of_score(rate), &format!("{shown:.0}%"))
 }
 
 pub fn score(figures: &Figures) -> Spans {
-    let Some(score) = figures.mean_score else { return unknown() };
+    let Some(score) = figures.mean_score else {
+        return unknown();
+    };
     Spans::of(Tone::of_score(score), &score_text(score))
 }
 
@@ -35,7 +43,11 @@ pub fn time(figures: &Figures) -> Spans {
 }
 
 pub fn tokens(figures: &Figures) -> Spans {
-    known(figures.mean_tokens.map(|tokens| prose::compact(tokens.round() as u64)))
+    known(
+        figures
+            .mean_tokens
+            .map(|tokens| prose::compact(tokens.round() as u64)),
+    )
 }
 
 pub fn cost(figures: &Figures) -> Spans {
@@ -46,13 +58,19 @@ pub fn cost(figures: &Figures) -> Spans {
 pub fn errors(figures: &Figures) -> Spans {
     match figures.errors {
         0 => Spans::new(),
-        number => Spans::of(Tone::Trouble, &format!("+{}", prose::count(number, "error"))),
+        number => Spans::of(
+            Tone::Trouble,
+            &format!("+{}", prose::count(number, "error")),
+        ),
     }
 }
 
 /// By the score where there is one: half of the tests passed is not nothing.
 fn tone(figures: &Figures) -> Tone {
-    figures.mean_score.or(figures.pass_rate).map_or(Tone::Dim, Tone::of_score)
+    figures
+        .mean_score
+        .or(figures.pass_rate)
+        .map_or(Tone::Dim, Tone::of_score)
 }
 
 fn known(text: Option<String>) -> Spans {
@@ -79,8 +97,17 @@ mod tests {
 
     #[test]
     fn a_rate_is_never_rounded_to_all_or_nothing() {
-        for (rate, text) in [(1.0, "100%"), (0.999, "99%"), (0.54, "54%"), (0.001, "1%"), (0.0, "0%")] {
-            let figures = Figures { pass_rate: Some(rate), ..Figures::default() };
+        for (rate, text) in [
+            (1.0, "100%"),
+            (0.999, "99%"),
+            (0.54, "54%"),
+            (0.001, "1%"),
+            (0.0, "0%"),
+        ] {
+            let figures = Figures {
+                pass_rate: Some(rate),
+                ..Figures::default()
+            };
             assert_eq!(pass_rate(&figures).render(Palette::new(false)), text);
         }
     }

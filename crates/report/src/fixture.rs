@@ -14,14 +14,28 @@ use crate::layout::Room;
 use crate::whereabouts::Whereabouts;
 
 pub(crate) fn here() -> Whereabouts<'static> {
-    Whereabouts { run_dir: ".terca/runs/2026-11-14-001".into(), terca: "terca", room: Room::Unlimited }
+    Whereabouts {
+        run_dir: ".terca/runs/2026-11-14-001".into(),
+        terca: "terca",
+        room: Room::Unlimited,
+    }
 }
 
 const EVALS: [&str; 4] = ["fib", "fib-recursive", "add-endpoint", "日本語"];
-const VARIANTS: [(&str, &str); 4] =
-    [("gemini", "base"), ("gemini", "with-rules"), ("claude", "base"), ("claude", "with-rules")];
+const VARIANTS: [(&str, &str); 4] = [
+    ("gemini", "base"),
+    ("gemini", "with-rules"),
+    ("claude", "base"),
+    ("claude", "with-rules"),
+];
 
-pub(crate) fn head(id: u32, eval: &str, environment: &str, experiment: &str, repetition: u32) -> TrialHead {
+pub(crate) fn head(
+    id: u32,
+    eval: &str,
+    environment: &str,
+    experiment: &str,
+    repetition: u32,
+) -> TrialHead {
     TrialHead {
         id,
         eval: eval.to_owned(),
@@ -29,7 +43,12 @@ pub(crate) fn head(id: u32, eval: &str, environment: &str, experiment: &str, rep
         experiment: experiment.to_owned(),
         repetition,
         dir: format!("{eval}/{environment}.{experiment}.{repetition:02}").into(),
-        agent: if environment == "claude" { "claude-code" } else { "gemini-cli" }.to_owned(),
+        agent: if environment == "claude" {
+            "claude-code"
+        } else {
+            "gemini-cli"
+        }
+        .to_owned(),
         model: (environment != "claude").then(|| "gemini-3-pro".to_owned()),
     }
 }
@@ -38,11 +57,19 @@ pub(crate) fn head(id: u32, eval: &str, environment: &str, experiment: &str, rep
 pub(crate) fn heads(evals: usize, variants: usize, repetitions: u32) -> Vec<TrialHead> {
     let mut heads = Vec::new();
     for eval in 0..evals {
-        let name = EVALS.get(eval).map_or_else(|| format!("eval-{eval:03}"), |name| (*name).to_owned());
+        let name = EVALS
+            .get(eval)
+            .map_or_else(|| format!("eval-{eval:03}"), |name| (*name).to_owned());
         for variant in 0..variants {
             let (environment, experiment) = VARIANTS[variant % VARIANTS.len()];
             for repetition in 1..=repetitions {
-                heads.push(head(heads.len() as u32 + 1, &name, environment, experiment, repetition));
+                heads.push(head(
+                    heads.len() as u32 + 1,
+                    &name,
+                    environment,
+                    experiment,
+                    repetition,
+                ));
             }
         }
     }
@@ -62,7 +89,12 @@ pub(crate) fn failed(seconds: f64, test: &str, message: &str) -> TrialReport {
 }
 
 fn judged(seconds: f64, score: f64, test: &str, message: &str) -> TrialReport {
-    let grade = Grade { score, message: message.to_owned(), duration_seconds: 0.01, judge: None };
+    let grade = Grade {
+        score,
+        message: message.to_owned(),
+        duration_seconds: 0.01,
+        judge: None,
+    };
     TrialReport {
         status: Status::of_score(score),
         score: Some(score),
@@ -120,7 +152,11 @@ impl Script {
 
     fn begun(trials: Vec<TrialHead>, concurrency: usize, adaptive: Option<Adaptive>) -> Self {
         let now: Timestamp = "2026-11-14T10:00:00Z".parse().unwrap();
-        let mut script = Script { now, state: RunState::default(), events: Vec::new() };
+        let mut script = Script {
+            now,
+            state: RunState::default(),
+            events: Vec::new(),
+        };
         script.add(EventKind::RunStarted {
             run: "2026-11-14-001".to_owned(),
             suite: "basic-js".to_owned(),
@@ -148,19 +184,38 @@ impl Script {
     }
 
     pub(crate) fn doing(&mut self, trial: u32, doing: &str, tokens: u64) -> &mut Self {
-        let usage = Usage { input_tokens: Some(tokens), output_tokens: Some(0), ..Usage::default() };
-        self.add(EventKind::Progress { trial, doing: doing.to_owned(), usage })
+        let usage = Usage {
+            input_tokens: Some(tokens),
+            output_tokens: Some(0),
+            ..Usage::default()
+        };
+        self.add(EventKind::Progress {
+            trial,
+            doing: doing.to_owned(),
+            usage,
+        })
     }
 
     pub(crate) fn finish(&mut self, trial: u32, report: &TrialReport) -> &mut Self {
-        self.add(EventKind::TrialFinished { trial, report: Box::new(report.clone()) })
+        self.add(EventKind::TrialFinished {
+            trial,
+            report: Box::new(report.clone()),
+        })
     }
 
     /// One more repetition of everything.
     pub(crate) fn round(&mut self, repetition: u32) -> &mut Self {
-        let called = self.state.spare.iter().filter(|head| head.repetition == repetition);
+        let called = self
+            .state
+            .spare
+            .iter()
+            .filter(|head| head.repetition == repetition);
         let trials = called.map(|head| head.id).collect();
-        self.add(EventKind::RoundStarted { repetition, undecided: 1, trials })
+        self.add(EventKind::RoundStarted {
+            repetition,
+            undecided: 1,
+            trials,
+        })
     }
 
     pub(crate) fn stop(&mut self, reason: StopReason) -> &mut Self {
@@ -176,7 +231,11 @@ impl Script {
     }
 
     pub(crate) fn add(&mut self, kind: EventKind) -> &mut Self {
-        let event = Event { seq: self.events.len() as u64 + 1, at: self.now, kind };
+        let event = Event {
+            seq: self.events.len() as u64 + 1,
+            at: self.now,
+            kind,
+        };
         self.state.apply(&event);
         self.events.push(event);
         self
@@ -202,7 +261,10 @@ pub(crate) fn mixed_run() -> Script {
             2 | 9..=11 => failed(38.0, "check-file", "fib.js does not exist"),
             3 | 17 => partial(52.0, 0.5),
             12 => error("`npm ci`: exit status 1"),
-            18 => TrialReport { timed_out: true, ..failed(300.0, "unit-tests", "no tests were run") },
+            18 => TrialReport {
+                timed_out: true,
+                ..failed(300.0, "unit-tests", "no tests were run")
+            },
             _ => passed(20.0 + f64::from(id)),
         };
         script.finish(id, &report);
@@ -230,10 +292,25 @@ pub(crate) fn busy_run() -> Script {
     for id in 17..=22 {
         script.phase(id, Phase::Agent);
     }
-    script.doing(17, "$ npm test -- --watch=false --reporter=dot src/fib.test.js", 20_512);
-    script.doing(18, "write_file fib.js", 950).doing(19, "thinking: the loop is off by one", 1_204_000);
-    script.phase(20, Phase::Tests).doing(20, "unit-tests", 31_700).phase(21, Phase::Collect);
+    script.doing(
+        17,
+        "$ npm test -- --watch=false --reporter=dot src/fib.test.js",
+        20_512,
+    );
+    script.doing(18, "write_file fib.js", 950).doing(
+        19,
+        "thinking: the loop is off by one",
+        1_204_000,
+    );
+    script
+        .phase(20, Phase::Tests)
+        .doing(20, "unit-tests", 31_700)
+        .phase(21, Phase::Collect);
     let doing = "$ npm ci".to_owned();
-    script.add(EventKind::Progress { trial: 23, doing, usage: Usage::default() });
+    script.add(EventKind::Progress {
+        trial: 23,
+        doing,
+        usage: Usage::default(),
+    });
     script
 }

@@ -31,7 +31,12 @@ use crate::verdicts::{INDENT, WIDEST_PROSE, paragraph};
 use crate::width::shorten;
 
 /// `heads` are the trials that the forecast is of.
-pub fn forecast(forecast: &Forecast, heads: &[TrialHead], columns: usize, palette: Palette) -> String {
+pub fn forecast(
+    forecast: &Forecast,
+    heads: &[TrialHead],
+    columns: usize,
+    palette: Palette,
+) -> String {
     let prose = columns.min(WIDEST_PROSE);
     let parts = [
         title(heads).fit(columns).render(palette) + "\n",
@@ -46,22 +51,49 @@ fn title(heads: &[TrialHead]) -> Spans {
     let shape = Shape::of(heads);
     let title = Spans::of(Tone::Bold, &prose::count(shape.trials, "trial"));
     let words = shape.in_words();
-    if words.is_empty() { title } else { title.with(Tone::Plain, &format!(": {words}")) }
+    if words.is_empty() {
+        title
+    } else {
+        title.with(Tone::Plain, &format!(": {words}"))
+    }
 }
 
 fn table(forecast: &Forecast, heads: &[TrialHead], columns: usize, palette: Palette) -> String {
     let names = Names::of(heads);
     let room = columns.saturating_sub(44).max(12);
-    let mut grid = Grid::new(&[Side::Left, Side::Right, Side::Right, Side::Right, Side::Right]);
+    let mut grid = Grid::new(&[
+        Side::Left,
+        Side::Right,
+        Side::Right,
+        Side::Right,
+        Side::Right,
+    ]);
     grid.row(["arm", "trials", "before", "cost", "time"].map(|title| Spans::of(Tone::Bold, title)));
     for arm in &forecast.arms {
         let name = names.variant(&arm.environment, &arm.experiment);
-        let name = if name.is_empty() { "default".to_owned() } else { name };
+        let name = if name.is_empty() {
+            "default".to_owned()
+        } else {
+            name
+        };
         let before = known(arm.pass_rate.map(percent));
-        grid.row(row(Spans::plain(&shorten(&name, room)), arm.trials, before, arm.expense));
+        grid.row(row(
+            Spans::plain(&shorten(&name, room)),
+            arm.trials,
+            before,
+            arm.expense,
+        ));
     }
-    let all = format!("all, {} at a time", forecast.concurrency.min(forecast.trials).max(1));
-    grid.row(row(Spans::of(Tone::Bold, &all), forecast.trials, Spans::new(), forecast.expense));
+    let all = format!(
+        "all, {} at a time",
+        forecast.concurrency.min(forecast.trials).max(1)
+    );
+    grid.row(row(
+        Spans::of(Tone::Bold, &all),
+        forecast.trials,
+        Spans::new(),
+        forecast.expense,
+    ));
     grid.render(0, palette)
 }
 
@@ -85,7 +117,10 @@ fn source(forecast: &Forecast, columns: usize, palette: Palette) -> String {
     let text = if known.trials == 0 {
         "cost and time are not known: no earlier run has these evals in these variants".to_owned()
     } else {
-        let (trials, runs) = (prose::count(known.trials, "trial"), prose::count(known.runs, "earlier run"));
+        let (trials, runs) = (
+            prose::count(known.trials, "trial"),
+            prose::count(known.runs, "earlier run"),
+        );
         let never: Vec<String> = forecast
             .arms
             .iter()
@@ -107,7 +142,12 @@ fn sees(forecast: &Forecast, columns: usize, palette: Palette) -> String {
         return String::new();
     }
     let mut grid = Grid::new(&[Side::Left, Side::Left, Side::Right, Side::Right]);
-    let titles = ["finds in four of five cases", "", "evals", "differences from"];
+    let titles = [
+        "finds in four of five cases",
+        "",
+        "evals",
+        "differences from",
+    ];
     grid.row(titles.map(|title| Spans::of(Tone::Bold, title)));
     let room = columns.saturating_sub(45).max(12);
     for precision in &forecast.precision {
@@ -143,9 +183,15 @@ fn basis(forecast: &Forecast, columns: usize, palette: Palette) -> String {
     for precision in &forecast.precision {
         let variances = &precision.variances;
         if variances.trials > 0 {
-            let (trials, evals) =
-                (prose::count(variances.trials, "trial"), prose::count(variances.evals, "eval"));
-            add((Tone::Dim, "", format!("by how much {trials} of {evals} varied before")));
+            let (trials, evals) = (
+                prose::count(variances.trials, "trial"),
+                prose::count(variances.evals, "eval"),
+            );
+            add((
+                Tone::Dim,
+                "",
+                format!("by how much {trials} of {evals} varied before"),
+            ));
         }
         for assumption in &variances.assumed {
             add((Tone::Dim, "assumed: ", assumption.words().to_owned()));
@@ -153,7 +199,8 @@ fn basis(forecast: &Forecast, columns: usize, palette: Palette) -> String {
         match (precision.cannot_tell, precision.detectable) {
             (Some(reason), _) => add((Tone::Fair, "none: ", reason.to_string())),
             (None, Some(difference)) if difference >= 1.0 => {
-                let text = "so few trials would not even find all against nothing in four of five cases";
+                let text =
+                    "so few trials would not even find all against nothing in four of five cases";
                 add((Tone::Fair, "none: ", text.to_owned()));
             }
             _ => {}
@@ -168,7 +215,10 @@ fn basis(forecast: &Forecast, columns: usize, palette: Palette) -> String {
 /// What was asked for, or how to ask.
 fn wanted(forecast: &Forecast, columns: usize, palette: Palette) -> String {
     let (tone, text) = match &forecast.detect {
-        None => (Tone::Dim, "`--detect 10` says what it takes to see a difference of 10 points".to_owned()),
+        None => (
+            Tone::Dim,
+            "`--detect 10` says what it takes to see a difference of 10 points".to_owned(),
+        ),
         Some(detect) => (Tone::Plain, ways(detect)),
     };
     paragraph((tone, ""), &text, 0, columns, palette)
@@ -181,10 +231,15 @@ fn ways(detect: &Detect) -> String {
     } else {
         format!("To see {difference} it takes")
     };
-    let ways: Vec<String> =
-        [&detect.with_these_evals, &detect.with_more_evals].into_iter().flatten().map(way).collect();
+    let ways: Vec<String> = [&detect.with_these_evals, &detect.with_more_evals]
+        .into_iter()
+        .flatten()
+        .map(way)
+        .collect();
     let more = match (&detect.with_these_evals, &detect.with_more_evals) {
-        (None, None) => return format!("To see {difference} it would take more than anybody runs."),
+        (None, None) => {
+            return format!("To see {difference} it would take more than anybody runs.");
+        }
         (None, Some(_)) => " More repetitions of these evals alone cannot do it.",
         (Some(_), Some(_)) => " More evals are cheaper to run, and have to be written.",
         (Some(_), None) => "",
@@ -194,10 +249,16 @@ fn ways(detect: &Detect) -> String {
 
 /// `8 evals × 45 repetitions (720 trials, about $23.10 and 1h 04m)`.
 fn way(proposal: &Proposal) -> String {
-    let expense = [proposal.cost_usd.map(prose::dollars), proposal.seconds.map(prose::duration)];
+    let expense = [
+        proposal.cost_usd.map(prose::dollars),
+        proposal.seconds.map(prose::duration),
+    ];
     let expense: Vec<String> = expense.into_iter().flatten().collect();
-    let about =
-        if expense.is_empty() { String::new() } else { format!(", about {}", prose::list(&expense, "and")) };
+    let about = if expense.is_empty() {
+        String::new()
+    } else {
+        format!(", about {}", prose::list(&expense, "and"))
+    };
     format!(
         "{} × {} ({}{about})",
         prose::count(proposal.evals, "eval"),
@@ -216,22 +277,44 @@ mod tests {
     use crate::fixture::{self, Script};
     use crate::width::width;
 
-    fn shown(heads: &[TrialHead], records: &[Record], detect: Option<f64>, columns: usize) -> String {
+    fn shown(
+        heads: &[TrialHead],
+        records: &[Record],
+        detect: Option<f64>,
+        columns: usize,
+    ) -> String {
         let history = History::of(records, heads, &[]);
-        let question = Question { suite: "basic-js", baseline: "base", plan: heads, concurrency: 4, detect };
-        forecast(&reckon(&question, &history), heads, columns, Palette { colour: false })
+        let question = Question {
+            suite: "basic-js",
+            baseline: "base",
+            plan: heads,
+            concurrency: 4,
+            detect,
+        };
+        forecast(
+            &reckon(&question, &history),
+            heads,
+            columns,
+            Palette { colour: false },
+        )
     }
 
     fn past(variants: usize) -> Record {
         let heads = fixture::heads(12, variants, 3);
         let mut script = Script::new(heads.clone(), 4);
         for head in heads {
-            let report =
-                if head.id % 3 == 0 { fixture::passed(40.0) } else { fixture::failed(44.0, "t", "no") };
+            let report = if head.id % 3 == 0 {
+                fixture::passed(40.0)
+            } else {
+                fixture::failed(44.0, "t", "no")
+            };
             script.start(head.id).finish(head.id, &report);
         }
         script.end(RunStatus::Complete);
-        Record { state: script.state.clone(), prints: None }
+        Record {
+            state: script.state.clone(),
+            prints: None,
+        }
     }
 
     #[test]
@@ -244,7 +327,10 @@ mod tests {
 
     #[test]
     fn without_history() {
-        insta::assert_snapshot!("forecast_assumed", shown(&fixture::heads(8, 4, 5), &[], None, 80));
+        insta::assert_snapshot!(
+            "forecast_assumed",
+            shown(&fixture::heads(8, 4, 5), &[], None, 80)
+        );
     }
 
     #[test]
@@ -257,9 +343,15 @@ mod tests {
 
     #[test]
     fn of_very_little() {
-        insta::assert_snapshot!("forecast_little", shown(&fixture::heads(2, 1, 1), &[], Some(0.1), 80));
+        insta::assert_snapshot!(
+            "forecast_little",
+            shown(&fixture::heads(2, 1, 1), &[], Some(0.1), 80)
+        );
         let text = shown(&fixture::heads(6, 2, 1), &[], None, 40);
         let words = text.split_whitespace().collect::<Vec<_>>().join(" ");
-        assert!(words.contains("none: so few trials would not even find all"), "{text}");
+        assert!(
+            words.contains("none: so few trials would not even find all"),
+            "{text}"
+        );
     }
 }

@@ -28,7 +28,13 @@ use crate::tally::tally;
 const TALL: usize = 12;
 
 /// At most `rows - 1` lines, none wider than `columns - 1`.
-pub fn frame(state: &RunState, memo: &Memo, now: Timestamp, size: Size, palette: Palette) -> Vec<String> {
+pub fn frame(
+    state: &RunState,
+    memo: &Memo,
+    now: Timestamp,
+    size: Size,
+    palette: Palette,
+) -> Vec<String> {
     let columns = size.usable_columns();
     let mut lines = footer(state, memo, now, size);
     // What cannot be shown is dropped from the top: the bar is the last to go.
@@ -40,20 +46,37 @@ pub fn frame(state: &RunState, memo: &Memo, now: Timestamp, size: Size, palette:
     if size.rows >= TALL {
         whole.insert(0, Spans::new());
     }
-    whole.iter().map(|line| line.fit(columns).render(palette)).collect()
+    whole
+        .iter()
+        .map(|line| line.fit(columns).render(palette))
+        .collect()
 }
 
 /// On a low screen all but one. On a tall one less than half: finished trials stay in sight, and when a window is
 /// split, so that a terminal rewraps every line to two rows, the old frame still fits the screen and can be erased.
 fn most_lines(rows: usize) -> usize {
-    if rows >= TALL { rows * 2 / 5 + 1 } else { rows.saturating_sub(1) }
+    if rows >= TALL {
+        rows * 2 / 5 + 1
+    } else {
+        rows.saturating_sub(1)
+    }
 }
 
 /// The oldest trials in flight, and how many more there are.
-fn trials(state: &RunState, memo: &Memo, now: Timestamp, columns: usize, room: usize) -> Vec<Spans> {
+fn trials(
+    state: &RunState,
+    memo: &Memo,
+    now: Timestamp,
+    columns: usize,
+    room: usize,
+) -> Vec<Spans> {
     let layout = Layout::of(memo, Room::Columns(columns));
     let all = state.in_flight.len();
-    let shown = if all <= room { all } else { room.saturating_sub(1) };
+    let shown = if all <= room {
+        all
+    } else {
+        room.saturating_sub(1)
+    };
     let mut lines: Vec<Spans> = state.in_flight[..shown]
         .iter()
         .filter_map(|index| state.trials.get(*index))
@@ -69,13 +92,21 @@ fn trials(state: &RunState, memo: &Memo, now: Timestamp, columns: usize, room: u
 }
 
 fn rest(shown: usize, all: usize) -> String {
-    if shown == 0 { format!("… {all} in flight") } else { format!("… and {} more", all - shown) }
+    if shown == 0 {
+        format!("… {all} in flight")
+    } else {
+        format!("… and {} more", all - shown)
+    }
 }
 
 fn footer(state: &RunState, memo: &Memo, now: Timestamp, size: Size) -> Vec<Spans> {
     let columns = size.usable_columns();
     let mut lines = Vec::new();
-    lines.extend(state.stopping.map(|reason| stopping(reason, state.in_flight.len())));
+    lines.extend(
+        state
+            .stopping
+            .map(|reason| stopping(reason, state.in_flight.len())),
+    );
     if size.rows < TALL {
         lines.push(bar::only(state, memo, now, columns));
         return lines;
@@ -102,7 +133,13 @@ mod tests {
 
     fn draw(script: &Script, columns: usize, rows: usize, colour: bool) -> Vec<String> {
         let memo = Memo::of(&script.state);
-        frame(&script.state, &memo, script.now, Size { columns, rows }, Palette::new(colour))
+        frame(
+            &script.state,
+            &memo,
+            script.now,
+            Size { columns, rows },
+            Palette::new(colour),
+        )
     }
 
     #[test]
@@ -135,15 +172,24 @@ mod tests {
     fn a_frame_before_anything_is_finished() {
         let mut script = Script::new(fixture::heads(2, 1, 1), 2);
         script.start(1).pass(1.4).start(2).pass(0.7);
-        insta::assert_snapshot!("frame_at_the_start", draw(&script, 80, 24, false).join("\n"));
+        insta::assert_snapshot!(
+            "frame_at_the_start",
+            draw(&script, 80, 24, false).join("\n")
+        );
     }
 
     #[test]
     fn stopping_says_what_is_waited_for() {
         let mut script = fixture::busy_run();
         script.stop(StopReason::Interrupted);
-        insta::assert_snapshot!("frame_stopping_80x10", draw(&script, 80, 10, false).join("\n"));
-        insta::assert_snapshot!("frame_stopping_40x4", draw(&script, 40, 4, false).join("\n"));
+        insta::assert_snapshot!(
+            "frame_stopping_80x10",
+            draw(&script, 80, 10, false).join("\n")
+        );
+        insta::assert_snapshot!(
+            "frame_stopping_40x4",
+            draw(&script, 40, 4, false).join("\n")
+        );
     }
 
     #[test]
@@ -158,11 +204,20 @@ mod tests {
         }
         let mut stopping = fixture::busy_run();
         stopping.stop(StopReason::FailFast);
-        for script in [&crowded, &stopping, &fixture::busy_run(), &Script::new(Vec::new(), 1)] {
+        for script in [
+            &crowded,
+            &stopping,
+            &fixture::busy_run(),
+            &Script::new(Vec::new(), 1),
+        ] {
             for columns in (0..30).chain((30..140).step_by(7)).chain(58..62) {
                 for rows in (0..8).chain([11, 12, 13, 24, 50]) {
                     let lines = draw(script, columns, rows, false);
-                    assert!(lines.len() < rows.max(1), "{} lines in {rows} rows", lines.len());
+                    assert!(
+                        lines.len() < rows.max(1),
+                        "{} lines in {rows} rows",
+                        lines.len()
+                    );
                     for line in &lines {
                         assert!(width(line) < columns.max(1), "{columns} columns: {line:?}");
                     }
@@ -178,8 +233,10 @@ mod tests {
             crowded.start(id).doing(id, &"long ".repeat(40), 1_234_567);
         }
         for rows in TALL..100 {
-            let after: usize =
-                draw(&crowded, 120, rows, false).iter().map(|line| width(line).div_ceil(60).max(1)).sum();
+            let after: usize = draw(&crowded, 120, rows, false)
+                .iter()
+                .map(|line| width(line).div_ceil(60).max(1))
+                .sum();
             assert!(after <= rows, "{after} of {rows}");
         }
     }
@@ -195,9 +252,18 @@ mod tests {
     #[test]
     fn hostile_activity_stays_on_its_line() {
         let mut script = Script::new(vec![fixture::head(1, "a\u{1b}[2Jb\nc", "e\rv", "x", 1)], 1);
-        script.start(1).doing(1, "one\ntwo \u{1b}]0;title\u{7} \u{202e}three", 5);
+        script
+            .start(1)
+            .doing(1, "one\ntwo \u{1b}]0;title\u{7} \u{202e}three", 5);
         let lines = draw(&script, 200, 24, false);
-        assert!(lines.iter().all(|line| !line.chars().any(char::is_control)), "{lines:?}");
-        assert_eq!(lines.len(), 4, "a gap, the trial, the bar and the tokens: {lines:?}");
+        assert!(
+            lines.iter().all(|line| !line.chars().any(char::is_control)),
+            "{lines:?}"
+        );
+        assert_eq!(
+            lines.len(),
+            4,
+            "a gap, the trial, the bar and the tokens: {lines:?}"
+        );
     }
 }

@@ -21,7 +21,10 @@ pub struct Grid {
 
 impl Grid {
     pub fn new(sides: &[Side]) -> Self {
-        Grid { sides: sides.to_vec(), rows: Vec::new() }
+        Grid {
+            sides: sides.to_vec(),
+            rows: Vec::new(),
+        }
     }
 
     /// Cells without a side of their own, at the end, are set left.
@@ -31,19 +34,30 @@ impl Grid {
 
     pub fn lines(&self) -> Vec<Spans> {
         let widths = self.widths();
-        self.rows.iter().map(|row| self.line(row, &widths)).collect()
+        self.rows
+            .iter()
+            .map(|row| self.line(row, &widths))
+            .collect()
     }
 
     /// The rows, each indented and ended by a line feed.
     pub fn render(&self, indent: usize, palette: Palette) -> String {
-        self.lines().iter().map(|line| format!("{}{}\n", spaces(indent), line.render(palette))).collect()
+        self.lines()
+            .iter()
+            .map(|line| format!("{}{}\n", spaces(indent), line.render(palette)))
+            .collect()
     }
 
     fn widths(&self) -> Vec<usize> {
         let columns = self.rows.iter().map(Vec::len).max().unwrap_or(0);
         (0..columns)
             .map(|column| {
-                self.rows.iter().filter_map(|row| row.get(column)).map(Spans::width).max().unwrap_or(0)
+                self.rows
+                    .iter()
+                    .filter_map(|row| row.get(column))
+                    .map(Spans::width)
+                    .max()
+                    .unwrap_or(0)
             })
             .collect()
     }

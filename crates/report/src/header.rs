@@ -32,7 +32,10 @@ pub fn until_decided(bounds: Adaptive) -> String {
 
 /// `4 at a time, run 2026-11-14-001, seed 7`.
 pub fn particulars(state: &RunState) -> Spans {
-    let text = format!("{} at a time, run {}, seed {}", state.concurrency, state.run, state.seed);
+    let text = format!(
+        "{} at a time, run {}, seed {}",
+        state.concurrency, state.run, state.seed
+    );
     Spans::of(Tone::Dim, &text)
 }
 
@@ -53,7 +56,9 @@ impl Shape {
         for head in heads {
             evals.insert(&head.eval);
             variants.insert((&head.environment, &head.experiment));
-            *cells.entry((&head.eval, &head.environment, &head.experiment)).or_default() += 1;
+            *cells
+                .entry((&head.eval, &head.environment, &head.experiment))
+                .or_default() += 1;
         }
         Shape {
             evals: evals.len(),
@@ -75,7 +80,14 @@ impl Shape {
         let factors: Vec<String> = [
             (self.evals, prose::count(self.evals, "eval")),
             (self.variants, prose::count(self.variants, "variant")),
-            (most, if fewest == most { repetitions } else { format!("up to {repetitions}") }),
+            (
+                most,
+                if fewest == most {
+                    repetitions
+                } else {
+                    format!("up to {repetitions}")
+                },
+            ),
         ]
         .into_iter()
         .filter(|(number, _)| *number > 1)
@@ -96,11 +108,23 @@ mod tests {
 
     #[test]
     fn the_shape_is_a_product_only_where_that_is_true() {
-        assert_eq!(Shape::of(&heads(3, 2, 4)).in_words(), "3 evals × 2 variants × 4 repetitions");
-        assert_eq!(Shape::of(&heads(3, 1, 4)).in_words(), "3 evals × 4 repetitions");
+        assert_eq!(
+            Shape::of(&heads(3, 2, 4)).in_words(),
+            "3 evals × 2 variants × 4 repetitions"
+        );
+        assert_eq!(
+            Shape::of(&heads(3, 1, 4)).in_words(),
+            "3 evals × 4 repetitions"
+        );
         assert_eq!(Shape::of(&heads(3, 1, 1)).in_words(), "");
         // A selection or a shard has left some out.
-        assert_eq!(Shape::of(&heads(3, 2, 4)[1..]).in_words(), "3 evals, 2 variants, up to 4 repetitions");
-        assert_eq!(Shape::of(&heads(2, 2, 1)[1..]).in_words(), "2 evals, 2 variants");
+        assert_eq!(
+            Shape::of(&heads(3, 2, 4)[1..]).in_words(),
+            "3 evals, 2 variants, up to 4 repetitions"
+        );
+        assert_eq!(
+            Shape::of(&heads(2, 2, 1)[1..]).in_words(),
+            "2 evals, 2 variants"
+        );
     }
 }

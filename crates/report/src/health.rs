@@ -25,10 +25,16 @@ const SHORTEST_NAME: usize = 8;
 pub fn health(health: &Health, columns: usize, palette: Palette) -> String {
     let prose = columns.min(WIDEST_PROSE);
     let say = |tone, text: &str| paragraph((tone, ""), text, 0, prose, palette);
-    let advice: String = advice(health).iter().map(|text| say(Tone::Plain, text)).collect();
+    let advice: String = advice(health)
+        .iter()
+        .map(|text| say(Tone::Plain, text))
+        .collect();
     let mut parts = vec![
         say(Tone::Bold, &title(health)),
-        table(health, columns).iter().map(|line| format!("{}\n", line.render(palette))).collect(),
+        table(health, columns)
+            .iter()
+            .map(|line| format!("{}\n", line.render(palette)))
+            .collect(),
         say(Tone::Dim, LEGEND),
         advice,
     ];
@@ -43,57 +49,100 @@ fn title(health: &Health) -> String {
     let runs = prose::count(health.runs.len(), "run");
     let start = format!("{} in {runs}", prose::count(health.evals.len(), "eval"));
     let marked = |mark: Mark, one: &str, several: &str| {
-        let number = health.evals.iter().filter(|eval| eval.marks.contains(&mark)).count();
+        let number = health
+            .evals
+            .iter()
+            .filter(|eval| eval.marks.contains(&mark))
+            .count();
         (number > 0).then(|| format!("{number} {}", if number == 1 { one } else { several }))
     };
     let found: Vec<String> = [
         marked(Mark::AlwaysPasses, "always passes", "always pass"),
         marked(Mark::NeverPasses, "never passes", "never pass"),
         marked(Mark::Flaky, "is flaky", "are flaky"),
-        marked(Mark::Contradicts, "contradicts the rest", "contradict the rest"),
-        marked(Mark::TooFewTrials, "has too few trials", "have too few trials"),
+        marked(
+            Mark::Contradicts,
+            "contradicts the rest",
+            "contradict the rest",
+        ),
+        marked(
+            Mark::TooFewTrials,
+            "has too few trials",
+            "have too few trials",
+        ),
     ]
     .into_iter()
     .flatten()
     .collect();
-    if found.is_empty() { format!("{start}: all is well") } else { format!("{start}: {}", found.join(", ")) }
+    if found.is_empty() {
+        format!("{start}: all is well")
+    } else {
+        format!("{start}: {}", found.join(", "))
+    }
 }
 
 /// Names are cut by what does not fit.
 fn table(health: &Health, columns: usize) -> Vec<Spans> {
     let whole = rows(health, usize::MAX);
     let widest = whole.iter().map(Spans::width).max().unwrap_or(0);
-    let name = health.evals.iter().map(|eval| width(&clean(&eval.eval))).max().unwrap_or(0);
+    let name = health
+        .evals
+        .iter()
+        .map(|eval| width(&clean(&eval.eval)))
+        .max()
+        .unwrap_or(0);
     if widest <= columns {
         return whole;
     }
     let room = name.saturating_sub(widest - columns).max(SHORTEST_NAME);
-    rows(health, room).iter().map(|line| line.fit(columns)).collect()
+    rows(health, room)
+        .iter()
+        .map(|line| line.fit(columns))
+        .collect()
 }
 
 fn rows(health: &Health, widest_name: usize) -> Vec<Spans> {
-    let sides = [Side::Left].into_iter().chain([Side::Right; 6]).collect::<Vec<_>>();
+    let sides = [Side::Left]
+        .into_iter()
+        .chain([Side::Right; 6])
+        .collect::<Vec<_>>();
     let mut grid = Grid::new(&sides);
     let has_cost = health.evals.iter().any(|eval| eval.cost_usd.is_some());
     let price = if has_cost { "cost" } else { "time" };
-    let titles = ["eval", "passed", "rate", "alike", "with rest", price, "share"];
+    let titles = [
+        "eval",
+        "passed",
+        "rate",
+        "alike",
+        "with rest",
+        price,
+        "share",
+    ];
     grid.row(titles.map(|title| Spans::of(Tone::Bold, title)));
     for eval in &health.evals {
         let name = shorten(&clean(&eval.eval), widest_name).into_owned();
-        grid.row([Spans::plain(&name)].into_iter().chain(figures(eval, has_cost)).chain([marks(eval)]));
+        grid.row(
+            [Spans::plain(&name)]
+                .into_iter()
+                .chain(figures(eval, has_cost))
+                .chain([marks(eval)]),
+        );
     }
     grid.lines()
 }
 
 fn figures(eval: &EvalHealth, has_cost: bool) -> [Spans; 6] {
-    let known =
-        |text: Option<String>| text.map_or_else(|| Spans::of(Tone::Dim, UNKNOWN), |text| Spans::plain(&text));
+    let known = |text: Option<String>| {
+        text.map_or_else(|| Spans::of(Tone::Dim, UNKNOWN), |text| Spans::plain(&text))
+    };
     let (price, share) = if has_cost {
         (eval.mean_cost_usd.map(prose::dollars), eval.cost_share)
     } else {
         (eval.mean_seconds.map(prose::duration), eval.seconds_share)
     };
-    let rate = eval.pass_rate.map_or_else(Spans::new, |rate| Spans::of(Tone::of_score(rate), &percent(rate)));
+    let rate = eval.pass_rate.map_or_else(Spans::new, |rate| {
+        Spans::of(Tone::of_score(rate), &percent(rate))
+    });
     [
         known((eval.judged > 0).then(|| format!("{}/{}", eval.passed, eval.judged))),
         if rate.is_empty() { known(None) } else { rate },
@@ -124,7 +173,10 @@ fn marks(eval: &EvalHealth) -> Spans {
     }
     if eval.errors > 0 {
         let gap = if marks.is_empty() { "" } else { " " };
-        marks.push(Tone::Trouble, &format!("{gap}+{}", prose::count(eval.errors, "error")));
+        marks.push(
+            Tone::Trouble,
+            &format!("{gap}+{}", prose::count(eval.errors, "error")),
+        );
     }
     marks
 }
@@ -149,7 +201,11 @@ fn advice(health: &Health) -> Vec<String> {
             (None, Some(share)) => format!(" That would save {} of the time.", percent(share)),
             (None, None) => String::new(),
         };
-        let each = if dropped.evals.len() == 1 { "it" } else { "each" };
+        let each = if dropped.evals.len() == 1 {
+            "it"
+        } else {
+            "each"
+        };
         advice.push(format!(
             "{} could be dropped without losing information: {each} always ended alike, so no difference between \
              arms and no p-value rests on it.{saved} What always passes still guards against a day when it does not.",
@@ -157,19 +213,35 @@ fn advice(health: &Health) -> Vec<String> {
         ));
     }
     let marked = |mark: Mark| -> Vec<String> {
-        let of_mark = health.evals.iter().filter(|eval| eval.marks.contains(&mark));
+        let of_mark = health
+            .evals
+            .iter()
+            .filter(|eval| eval.marks.contains(&mark));
         of_mark.map(|eval| eval.eval.clone()).collect()
     };
     let contradicting = marked(Mark::Contradicts);
     if !contradicting.is_empty() {
-        let (verb, whose) = if contradicting.len() == 1 { ("passes", "its") } else { ("pass", "their") };
-        advice
-            .push(format!("{} {verb} where the others fail: look at {whose} tests.", names(&contradicting)));
+        let (verb, whose) = if contradicting.len() == 1 {
+            ("passes", "its")
+        } else {
+            ("pass", "their")
+        };
+        advice.push(format!(
+            "{} {verb} where the others fail: look at {whose} tests.",
+            names(&contradicting)
+        ));
     }
-    let changed = health.evals.iter().filter(|eval| eval.changed_runs > 0).map(|eval| eval.eval.clone());
+    let changed = health
+        .evals
+        .iter()
+        .filter(|eval| eval.changed_runs > 0)
+        .map(|eval| eval.eval.clone());
     let changed: Vec<String> = changed.collect();
     if !changed.is_empty() {
-        advice.push(format!("{} changed: only trials since then are counted.", names(&changed)));
+        advice.push(format!(
+            "{} changed: only trials since then are counted.",
+            names(&changed)
+        ));
     }
     advice
 }
@@ -193,7 +265,10 @@ mod tests {
             script.start(head.id).finish(head.id, &ends(&head));
         }
         script.end(RunStatus::Complete);
-        Record { state: script.state.clone(), prints: None }
+        Record {
+            state: script.state.clone(),
+            prints: None,
+        }
     }
 
     fn mixed(head: &TrialHead) -> TrialReport {
@@ -206,7 +281,11 @@ mod tests {
             _ if head.id.is_multiple_of(29) => return fixture::error("429"),
             _ => good,
         };
-        if passes { fixture::passed(40.0) } else { fixture::failed(90.0, "t", "no") }
+        if passes {
+            fixture::passed(40.0)
+        } else {
+            fixture::failed(90.0, "t", "no")
+        }
     }
 
     #[test]
@@ -221,10 +300,19 @@ mod tests {
     #[test]
     fn all_is_well_or_nothing_is_known() {
         let steady = record(4, |head| {
-            if head.experiment == "base" { fixture::failed(9.0, "t", "no") } else { fixture::passed(9.0) }
+            if head.experiment == "base" {
+                fixture::failed(9.0, "t", "no")
+            } else {
+                fixture::passed(9.0)
+            }
         });
-        assert!(health(&examine(&[steady]), 80, PALETTE).starts_with("4 evals in 1 run: all is well\n"));
-        let broken = record(1, |_| TrialReport { duration_seconds: 2.0, ..fixture::error("429") });
+        assert!(
+            health(&examine(&[steady]), 80, PALETTE).starts_with("4 evals in 1 run: all is well\n")
+        );
+        let broken = record(1, |_| TrialReport {
+            duration_seconds: 2.0,
+            ..fixture::error("429")
+        });
         insta::assert_snapshot!("health_errors", health(&examine(&[broken]), 80, PALETTE));
     }
 }

@@ -23,7 +23,11 @@ pub struct JsonLines<W: Write> {
 
 impl<W: Write> JsonLines<W> {
     pub fn new(out: W) -> Self {
-        JsonLines { out, reported: HashMap::new(), closed: false }
+        JsonLines {
+            out,
+            reported: HashMap::new(),
+            closed: false,
+        }
     }
 
     fn is_due(&mut self, event: &Event) -> bool {
@@ -98,11 +102,13 @@ mod tests {
         let mut script = Script::new(fixture::heads(2, 1, 1), 2);
         script.start(1).start(2);
         for step in 0..100 {
-            script.doing(1, &format!("step {step}"), step).doing(2, "other", step).pass(0.1);
+            script
+                .doing(1, &format!("step {step}"), step)
+                .doing(2, "other", step)
+                .pass(0.1);
         }
         let of = |trial: u32| {
-            let is_its =
-                |event: &&Event| matches!(event.kind, EventKind::Progress { trial: id, .. } if id == trial);
+            let is_its = |event: &&Event| matches!(event.kind, EventKind::Progress { trial: id, .. } if id == trial);
             shown(&script).iter().filter(is_its).count()
         };
         // Ten seconds.

@@ -32,7 +32,9 @@ const FIGURES: [&str; 12] = [
 pub fn junit(results: &Results) -> String {
     let mut xml = Xml::document();
     let counts = Counts::of(results.trials.iter());
-    let attributes = [("name", results.suite.clone())].into_iter().chain(counts.common());
+    let attributes = [("name", results.suite.clone())]
+        .into_iter()
+        .chain(counts.common());
     xml.element("testsuites", attributes, |xml| {
         for variant in &results.summary.variants {
             suite(xml, results, variant);
@@ -53,10 +55,15 @@ fn suite(xml: &mut Xml, results: &Results, variant: &VariantSummary) {
     attributes.push(("skipped", counts.skipped.to_string()));
     if let Some(started_at) = results.started_at {
         // Without a zone, which older readers do not know; it is UTC.
-        attributes.push(("timestamp", started_at.strftime("%Y-%m-%dT%H:%M:%S").to_string()));
+        attributes.push((
+            "timestamp",
+            started_at.strftime("%Y-%m-%dT%H:%M:%S").to_string(),
+        ));
     }
     xml.element("testsuite", attributes, |xml| {
-        xml.element("properties", [], |xml| properties(xml, results, variant, &trials));
+        xml.element("properties", [], |xml| {
+            properties(xml, results, variant, &trials)
+        });
         for trial in trials {
             case(xml, results, trial, &name);
         }
@@ -74,11 +81,20 @@ fn properties(xml: &mut Xml, results: &Results, variant: &VariantSummary, trials
         ("model", first.and_then(|trial| trial.head.model.clone())),
         ("passRate", variant.figures.pass_rate.map(number)),
         ("meanScore", variant.figures.mean_score.map(number)),
-        ("inputTokens", known(totals.input_tokens.known, totals.input_tokens.sum)),
-        ("outputTokens", known(totals.output_tokens.known, totals.output_tokens.sum)),
+        (
+            "inputTokens",
+            known(totals.input_tokens.known, totals.input_tokens.sum),
+        ),
+        (
+            "outputTokens",
+            known(totals.output_tokens.known, totals.output_tokens.sum),
+        ),
         ("costUsd", known(totals.cost_usd.known, totals.cost_usd.sum)),
     ];
-    for (name, value) in told.into_iter().filter_map(|(name, value)| Some((name, value?))) {
+    for (name, value) in told
+        .into_iter()
+        .filter_map(|(name, value)| Some((name, value?)))
+    {
         xml.empty("property", [("name", name.to_owned()), ("value", value)]);
     }
 }
@@ -90,7 +106,10 @@ fn known(trials: usize, sum: f64) -> Option<String> {
 fn case(xml: &mut Xml, results: &Results, trial: &TrialResult, variant: &str) {
     let attributes = [
         // With the repetition even where there is one: names are what CI systems follow over time.
-        ("name", format!("{} #{:02}", trial.head.eval, trial.head.repetition)),
+        (
+            "name",
+            format!("{} #{:02}", trial.head.eval, trial.head.repetition),
+        ),
         ("classname", format!("{}.{variant}", results.suite)),
         ("time", seconds(trial.report.duration_seconds)),
     ];
@@ -100,16 +119,26 @@ fn case(xml: &mut Xml, results: &Results, trial: &TrialResult, variant: &str) {
         match report.status {
             Status::Passed => {}
             Status::Partial | Status::Failed => {
-                let attributes = [("message", said()), ("type", report.status.word().to_owned())];
+                let attributes = [
+                    ("message", said()),
+                    ("type", report.status.word().to_owned()),
+                ];
                 xml.text_element("failure", attributes, &grades(trial));
             }
             Status::Error => {
-                let kind = report.error.as_ref().map_or("internal", |error| error.kind.word());
+                let kind = report
+                    .error
+                    .as_ref()
+                    .map_or("internal", |error| error.kind.word());
                 let attributes = [("message", said()), ("type", kind.to_owned())];
                 xml.text_element("error", attributes, &format!("{}\n{}", said(), log(trial)));
             }
             Status::Interrupted | Status::Pending => {
-                let word = if report.status == Status::Pending { "not run" } else { "interrupted" };
+                let word = if report.status == Status::Pending {
+                    "not run"
+                } else {
+                    "interrupted"
+                };
                 xml.empty("skipped", [("message", word.to_owned())]);
             }
         }
@@ -125,7 +154,13 @@ fn grades(trial: &TrialResult) -> String {
     let mut lines: Vec<String> = grades
         .map(|(test, grade)| format!("{} {test}: {}", score_text(grade.score), grade.message))
         .collect();
-    lines.extend(trial.report.notes.iter().map(|note| format!("note: {note}")));
+    lines.extend(
+        trial
+            .report
+            .notes
+            .iter()
+            .map(|note| format!("note: {note}")),
+    );
     lines.push(log(trial));
     lines.join("\n")
 }
@@ -135,7 +170,8 @@ fn log(trial: &TrialResult) -> String {
 }
 
 fn figures(results: &Results, trial: &TrialResult) -> String {
-    let told = row(results, trial).filter(|(name, value)| FIGURES.contains(name) && !value.is_null());
+    let told =
+        row(results, trial).filter(|(name, value)| FIGURES.contains(name) && !value.is_null());
     let lines = told.map(|(name, value)| match value.as_str() {
         Some(text) => format!("{name}: {text}"),
         None => format!("{name}: {value}"),
@@ -186,9 +222,18 @@ mod tests {
     #[test]
     fn a_run_with_everything() {
         let mut script = Script::new(fixture::heads(3, 2, 1), 1);
-        script.start(1).finish(1, &fixture::passed(3.0)).start(2).finish(2, &fixture::partial(4.5, 0.5));
-        script.start(3).finish(3, &fixture::failed(2.0, "check-file", "fib.js does not exist"));
-        script.start(4).finish(4, &fixture::error("`npm ci`: exit status 1"));
+        script
+            .start(1)
+            .finish(1, &fixture::passed(3.0))
+            .start(2)
+            .finish(2, &fixture::partial(4.5, 0.5));
+        script.start(3).finish(
+            3,
+            &fixture::failed(2.0, "check-file", "fib.js does not exist"),
+        );
+        script
+            .start(4)
+            .finish(4, &fixture::error("`npm ci`: exit status 1"));
         script.start(5).finish(5, &fixture::interrupted(1.0));
         insta::assert_snapshot!("junit", junit(&script.results()));
     }
@@ -196,8 +241,11 @@ mod tests {
     #[test]
     fn hostile_text_is_harmless() {
         let mut script = Script::new(vec![fixture::head(1, "<&\"'>]]>", "e\u{1}", "x\ny", 1)], 1);
-        let message = "\u{1b}[31mred\u{1b}[0m \0\u{fffe} ]]> </failure><testcase name=\"x\"/>\nline two";
-        script.start(1).finish(1, &fixture::failed(1.0, "t<", message));
+        let message =
+            "\u{1b}[31mred\u{1b}[0m \0\u{fffe} ]]> </failure><testcase name=\"x\"/>\nline two";
+        script
+            .start(1)
+            .finish(1, &fixture::failed(1.0, "t<", message));
         insta::assert_snapshot!("junit_hostile", junit(&script.results()));
     }
 }

@@ -56,11 +56,20 @@ impl Layout {
         let layout = match room {
             Room::Unlimited => {
                 let [eval, variant] = wanted.map(|wanted| wanted.min(WIDEST_ALIGNED));
-                Layout { room, eval, variant, brief: false, unit: Some("tokens") }
+                Layout {
+                    room,
+                    eval,
+                    variant,
+                    brief: false,
+                    unit: Some("tokens"),
+                }
             }
             Room::Columns(columns) => Layout::within(memo, columns),
         };
-        Layout { unit: layout.unit.filter(|_| memo.tokens), ..layout }
+        Layout {
+            unit: layout.unit.filter(|_| memo.tokens),
+            ..layout
+        }
     }
 
     pub fn is_narrow(&self) -> bool {
@@ -78,20 +87,40 @@ impl Layout {
             columns.saturating_sub(beside + tokens + detail)
         };
         // How much of what an agent is doing is to be seen, and how short names may get for it.
-        for (unit, detail, shortest) in
-            [(Some("tokens"), 32, usize::MAX), (Some("tok"), 16, SHORTEST_NAME), (None, 16, SHORTEST_NAME)]
-        {
+        for (unit, detail, shortest) in [
+            (Some("tokens"), 32, usize::MAX),
+            (Some("tok"), 16, SHORTEST_NAME),
+            (None, 16, SHORTEST_NAME),
+        ] {
             let left = left(unit, detail);
             let is_whole = |widths: &[usize; 2]| *widths == memo.names.widths();
             if let Some([eval, variant]) = share(whole, left, shortest).filter(is_whole) {
-                return Layout { room, eval, variant, brief: false, unit };
+                return Layout {
+                    room,
+                    eval,
+                    variant,
+                    brief: false,
+                    unit,
+                };
             }
             if let Some([eval, variant]) = share(brief, left, shortest) {
-                return Layout { room, eval, variant, brief: true, unit };
+                return Layout {
+                    room,
+                    eval,
+                    variant,
+                    brief: true,
+                    unit,
+                };
             }
         }
         let [eval, variant] = brief.map(|wanted| wanted.min(SHORTEST_NAME));
-        Layout { room, eval, variant, brief: true, unit: None }
+        Layout {
+            room,
+            eval,
+            variant,
+            brief: true,
+            unit: None,
+        }
     }
 }
 
@@ -100,10 +129,21 @@ fn share([one, other]: [usize; 2], columns: usize, shortest: usize) -> Option<[u
     let excess = (one + other).saturating_sub(columns);
     let of_wider = excess.min(one.abs_diff(other));
     let (of_each, odd) = ((excess - of_wider) / 2, (excess - of_wider) % 2);
-    let (of_one, of_other) = if one > other { (of_wider, 0) } else { (0, of_wider) };
-    let widths = [one - (of_one + of_each + odd).min(one), other - (of_other + of_each).min(other)];
+    let (of_one, of_other) = if one > other {
+        (of_wider, 0)
+    } else {
+        (0, of_wider)
+    };
+    let widths = [
+        one - (of_one + of_each + odd).min(one),
+        other - (of_other + of_each).min(other),
+    ];
     let is_long_enough = |(width, wanted): (&usize, usize)| *width >= wanted.min(shortest);
-    widths.iter().zip([one, other]).all(is_long_enough).then_some(widths)
+    widths
+        .iter()
+        .zip([one, other])
+        .all(is_long_enough)
+        .then_some(widths)
 }
 
 #[cfg(test)]
@@ -123,7 +163,11 @@ mod tests {
             ([4, 20], 15, None),
             ([0, 0], 0, Some([0, 0])),
         ] {
-            assert_eq!(share(wanted, columns, 12), shared, "{wanted:?} in {columns}");
+            assert_eq!(
+                share(wanted, columns, 12),
+                shared,
+                "{wanted:?} in {columns}"
+            );
         }
         assert_eq!(share([15, 20], 34, usize::MAX), None, "nothing may be cut");
     }
@@ -134,7 +178,12 @@ mod tests {
         script.start(1).finish(1, &fixture::passed(20.0));
         let memo = Memo::of(&script.state);
         let layout = |columns| {
-            let Layout { eval, variant, unit, .. } = Layout::of(&memo, Room::Columns(columns));
+            let Layout {
+                eval,
+                variant,
+                unit,
+                ..
+            } = Layout::of(&memo, Room::Columns(columns));
             (eval, variant, unit)
         };
         // `fib-recursive` and `gemini.with-rules`, when they are whole.
@@ -151,7 +200,12 @@ mod tests {
         let script = Script::new(fixture::heads(4, 2, 1), 1);
         let memo = Memo::of(&script.state);
         let layout = |columns| {
-            let Layout { eval, variant, brief, .. } = Layout::of(&memo, Room::Columns(columns));
+            let Layout {
+                eval,
+                variant,
+                brief,
+                ..
+            } = Layout::of(&memo, Room::Columns(columns));
             (eval, variant, brief)
         };
         // `gemini.with-rules` or `with-rules`.
@@ -166,8 +220,13 @@ mod tests {
         script.start(1).finish(1, &fixture::passed(20.0));
         let after = Memo::of(&script.state);
         for columns in 60..200 {
-            let [one, other] = [&before, &after].map(|memo| Layout::of(memo, Room::Columns(columns)));
-            assert_eq!((one.eval, one.variant), (other.eval, other.variant), "{columns}");
+            let [one, other] =
+                [&before, &after].map(|memo| Layout::of(memo, Room::Columns(columns)));
+            assert_eq!(
+                (one.eval, one.variant),
+                (other.eval, other.variant),
+                "{columns}"
+            );
         }
     }
 }

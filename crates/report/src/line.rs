@@ -31,10 +31,15 @@ const IN_FLIGHT: &str = "·";
 /// A trial that is over.
 pub fn finished(head: &TrialHead, report: &TrialReport, memo: &Memo, layout: &Layout) -> Spans {
     let room = layout.room;
-    let lead =
-        Spans::of(Tone::of_status(report.status), &format!("{} {}", mark(report.status), verdict(report)));
+    let lead = Spans::of(
+        Tone::of_status(report.status),
+        &format!("{} {}", mark(report.status), verdict(report)),
+    );
     let passed = report.status == Status::Passed;
-    let why = Spans::of(if passed { Tone::Dim } else { Tone::Plain }, &reason(report));
+    let why = Spans::of(
+        if passed { Tone::Dim } else { Tone::Plain },
+        &reason(report),
+    );
     if layout.is_narrow() {
         return narrow(lead, head, memo, why, room);
     }
@@ -43,7 +48,9 @@ pub fn finished(head: &TrialHead, report: &TrialReport, memo: &Memo, layout: &La
     let tokens = tokens(report.stats.usage.tokens(), layout);
     let with = |figures: &[&Spans]| {
         let mut line = named.clone();
-        figures.iter().for_each(|figure| line.append((*figure).clone()));
+        figures
+            .iter()
+            .for_each(|figure| line.append((*figure).clone()));
         line
     };
     let fits = |line: &Spans| passed || line.width() + GAP.len() + why.width() <= room.columns();
@@ -54,19 +61,40 @@ pub fn finished(head: &TrialHead, report: &TrialReport, memo: &Memo, layout: &La
 }
 
 /// A trial in flight.
-pub fn in_flight(head: &TrialHead, live: &Live, memo: &Memo, now: Timestamp, layout: &Layout) -> Spans {
+pub fn in_flight(
+    head: &TrialHead,
+    live: &Live,
+    memo: &Memo,
+    now: Timestamp,
+    layout: &Layout,
+) -> Spans {
     let age = time(&clock(seconds_between(live.since, now)));
     let stage = stage(live.phase);
     let doing = doing(head, live);
     if layout.is_narrow() {
         let mut line = Spans::of(Tone::Dim, IN_FLIGHT).with(Tone::Plain, " ");
-        let left = layout.room.columns().saturating_sub(line.width() + age.width());
+        let left = layout
+            .room
+            .columns()
+            .saturating_sub(line.width() + age.width());
         let columns = left.min(memo.names.longest());
-        line.push(Tone::Plain, &pad(&memo.names.within(head, columns), columns));
+        line.push(
+            Tone::Plain,
+            &pad(&memo.names.within(head, columns), columns),
+        );
         line.append(age);
-        return detail(line, Spans::of(Tone::Dim, if doing.is_empty() { stage } else { doing }), layout.room);
+        return detail(
+            line,
+            Spans::of(Tone::Dim, if doing.is_empty() { stage } else { doing }),
+            layout.room,
+        );
     }
-    let mut line = named(Spans::of(Tone::Dim, &format!("{IN_FLIGHT} {stage}")), head, memo, layout);
+    let mut line = named(
+        Spans::of(Tone::Dim, &format!("{IN_FLIGHT} {stage}")),
+        head,
+        memo,
+        layout,
+    );
     line.append(age);
     line.append(tokens(live.usage.tokens(), layout));
     detail(line, Spans::of(Tone::Dim, doing), layout.room)
@@ -77,7 +105,12 @@ fn narrow(lead: Spans, head: &TrialHead, memo: &Memo, why: Spans, room: Room) ->
     let mut line = lead;
     line.pad_to(2 + WORD_COLUMNS);
     line.push(Tone::Plain, " ");
-    line.push(Tone::Plain, &memo.names.within(head, room.columns().saturating_sub(line.width())));
+    line.push(
+        Tone::Plain,
+        &memo
+            .names
+            .within(head, room.columns().saturating_sub(line.width())),
+    );
     detail(line, why, room)
 }
 
@@ -85,7 +118,10 @@ fn narrow(lead: Spans, head: &TrialHead, memo: &Memo, why: Spans, room: Room) ->
 fn named(lead: Spans, head: &TrialHead, memo: &Memo, layout: &Layout) -> Spans {
     let mut line = lead;
     line.pad_to(2 + WORD_COLUMNS);
-    line.with(Tone::Plain, &format!("{GAP}{}", memo.names.aligned(head, layout)))
+    line.with(
+        Tone::Plain,
+        &format!("{GAP}{}", memo.names.aligned(head, layout)),
+    )
 }
 
 fn time(text: &str) -> Spans {
@@ -93,9 +129,16 @@ fn time(text: &str) -> Spans {
 }
 
 fn tokens(number: Option<u64>, layout: &Layout) -> Spans {
-    let Some(unit) = layout.unit else { return Spans::new() };
-    let text = number.map_or(String::new(), |number| format!("{} {unit}", prose::compact(number)));
-    Spans::of(Tone::Dim, &format!("{GAP}{}", pad_left(&text, NUMBER_COLUMNS + 1 + unit.len())))
+    let Some(unit) = layout.unit else {
+        return Spans::new();
+    };
+    let text = number.map_or(String::new(), |number| {
+        format!("{} {unit}", prose::compact(number))
+    });
+    Spans::of(
+        Tone::Dim,
+        &format!("{GAP}{}", pad_left(&text, NUMBER_COLUMNS + 1 + unit.len())),
+    )
 }
 
 /// What a line ends with, as much as there is room for.
@@ -149,12 +192,17 @@ pub fn reason(report: &TrialReport) -> String {
         reasons.push(format!("{}: {}", error.kind.word(), error.message));
     } else if let Some((test, grade)) = report.tests.first_loss() {
         reasons.push(format!("{test}: {}", grade.message));
-    } else if let (Status::Failed, Some(code), false) = (report.status, report.exit_code, report.timed_out) {
+    } else if let (Status::Failed, Some(code), false) =
+        (report.status, report.exit_code, report.timed_out)
+    {
         reasons.push(format!("exit status {code}"));
     }
     reasons.extend(report.notes.iter().cloned());
     if report.attempts > 1 {
-        reasons.push(format!("after {}", prose::count(report.attempts as usize, "attempt")));
+        reasons.push(format!(
+            "after {}",
+            prose::count(report.attempts as usize, "attempt")
+        ));
     }
     reasons.join("; ")
 }
@@ -180,7 +228,11 @@ fn stage(phase: Phase) -> &'static str {
 /// A time that is still growing, in whole seconds: tenths would flicker.
 pub fn clock(seconds: f64) -> String {
     let whole = seconds.floor();
-    if whole < 60.0 { format!("{whole:.0}s") } else { prose::duration(whole) }
+    if whole < 60.0 {
+        format!("{whole:.0}s")
+    } else {
+        prose::duration(whole)
+    }
 }
 
 #[cfg(test)]
@@ -197,8 +249,14 @@ mod tests {
             fixture::partial(9.0, 0.5),
             fixture::error("exit status 1"),
             fixture::interrupted(12.0),
-            TrialReport { timed_out: true, ..fixture::failed(300.0, "check-file", "fib.js does not exist") },
-            TrialReport { attempts: 2, ..fixture::passed(4000.0) },
+            TrialReport {
+                timed_out: true,
+                ..fixture::failed(300.0, "check-file", "fib.js does not exist")
+            },
+            TrialReport {
+                attempts: 2,
+                ..fixture::passed(4000.0)
+            },
         ];
         for (id, report) in (1..).zip(&reports) {
             script.start(id).finish(id, report);
@@ -207,7 +265,9 @@ mod tests {
         let layout = Layout::of(&memo, room);
         let lines: Vec<String> = script.state.trials[..reports.len()]
             .iter()
-            .map(|trial| finished(&trial.head, &trial.report, &memo, &layout).render(Palette::new(false)))
+            .map(|trial| {
+                finished(&trial.head, &trial.report, &memo, &layout).render(Palette::new(false))
+            })
             .collect();
         lines.join("\n")
     }
@@ -221,7 +281,13 @@ mod tests {
 
     #[test]
     fn a_score_is_never_rounded_to_another_verdict() {
-        for (score, text) in [(1.0, "1.00"), (0.999, "0.99"), (0.5, "0.50"), (0.001, "0.01"), (0.0, "0.00")] {
+        for (score, text) in [
+            (1.0, "1.00"),
+            (0.999, "0.99"),
+            (0.5, "0.50"),
+            (0.001, "0.01"),
+            (0.0, "0.00"),
+        ] {
             assert_eq!(score_text(score), text);
         }
     }
@@ -238,6 +304,9 @@ mod tests {
 
     #[test]
     fn growing_times_do_not_flicker() {
-        assert_eq!([0.4, 9.96, 59.9, 65.2].map(clock), ["0s", "9s", "59s", "1m 05s"]);
+        assert_eq!(
+            [0.4, 9.96, 59.9, 65.2].map(clock),
+            ["0s", "9s", "59s", "1m 05s"]
+        );
     }
 }

@@ -34,7 +34,10 @@ pub fn markdown(results: &Results, limit: usize) -> String {
         if text.len() + part.len() <= limit {
             text += part;
         } else {
-            text += &format!("{name} would be too long for here; `terca show {}` has it.\n\n", results.run);
+            text += &format!(
+                "{name} would be too long for here; `terca show {}` has it.\n\n",
+                results.run
+            );
         }
     }
     text.trim_end().to_owned() + "\n"
@@ -44,7 +47,11 @@ pub fn markdown(results: &Results, limit: usize) -> String {
 fn verdicts(summary: &Summary) -> String {
     let mut text = String::new();
     for comparison in &summary.comparisons {
-        text += &format!("- **{}**: {}\n", comparison.verdict.word(), sentence(&comparison.sentence));
+        text += &format!(
+            "- **{}**: {}\n",
+            comparison.verdict.word(),
+            sentence(&comparison.sentence)
+        );
         for line in beside(comparison, summary) {
             text += &format!("  - {line}\n");
         }
@@ -53,8 +60,13 @@ fn verdicts(summary: &Summary) -> String {
 }
 
 fn beside(comparison: &Comparison, summary: &Summary) -> Vec<String> {
-    let delivered = delivered(comparison, summary).into_iter().map(|text| sentence(&text));
-    let warnings = comparison.warnings.iter().map(|text| format!("⚠️ {}", sentence(text)));
+    let delivered = delivered(comparison, summary)
+        .into_iter()
+        .map(|text| sentence(&text));
+    let warnings = comparison
+        .warnings
+        .iter()
+        .map(|text| format!("⚠️ {}", sentence(text)));
     delivered.chain(warnings).collect()
 }
 
@@ -62,25 +74,39 @@ fn beside(comparison: &Comparison, summary: &Summary) -> Vec<String> {
 fn sentence(text: &str) -> String {
     let parts: Vec<&str> = text.split('`').collect();
     let last = parts.len() - 1;
-    let shown = parts.iter().enumerate().map(|(index, part)| match index % 2 {
-        1 if index < last => format!("<code>{}</code>", words(part)),
-        1 => format!("\\`{}", words(part)),
-        _ => words(part),
-    });
+    let shown = parts
+        .iter()
+        .enumerate()
+        .map(|(index, part)| match index % 2 {
+            1 if index < last => format!("<code>{}</code>", words(part)),
+            1 => format!("\\`{}", words(part)),
+            _ => words(part),
+        });
     shown.collect()
 }
 
 /// Sentences can be longer than a name or a message may be; none of their words is cut.
 fn words(text: &str) -> String {
-    text.split(' ').map(escaped).collect::<Vec<String>>().join(" ")
+    text.split(' ')
+        .map(escaped)
+        .collect::<Vec<String>>()
+        .join(" ")
 }
 
 /// `**24 trials: 16 passed, 5 failed, in 3m 05s** · $0.82`, and the run's name.
 fn totals(results: &Results) -> String {
     let counted = counts(results).render(Palette::new(false));
     let used = Totals::of(&results.trials).sentence();
-    let used = if used.is_empty() { String::new() } else { format!(" · {}", escaped(&used)) };
-    let mut text = format!("**{}**{used} · run {}\n\n", escaped(&counted), escaped(&results.run));
+    let used = if used.is_empty() {
+        String::new()
+    } else {
+        format!(" · {}", escaped(&used))
+    };
+    let mut text = format!(
+        "**{}**{used} · run {}\n\n",
+        escaped(&counted),
+        escaped(&results.run)
+    );
     for stopped in &results.stopped_variants {
         text += &format!(
             "⚠️ {}: {} not started after an error that each would have met ({}).\n\n",
@@ -101,7 +127,11 @@ fn table(results: &Results, names: &Names) -> String {
     }
     let titles = variants.iter().map(|variant| {
         let name = names.variant(&variant.environment, &variant.experiment);
-        if name.is_empty() { "passed".to_owned() } else { escaped(&name) }
+        if name.is_empty() {
+            "passed".to_owned()
+        } else {
+            escaped(&name)
+        }
     });
     let mut text = row("eval", titles);
     text += &format!("|---|{}\n", "---:|".repeat(variants.len()));
@@ -117,12 +147,18 @@ fn table(results: &Results, names: &Names) -> String {
     for eval in evals {
         let figures = variants.iter().map(|variant| {
             let place = [eval, variant.environment.as_str(), &variant.experiment];
-            cells.get(&place).map(|figures| cell(figures)).unwrap_or_default()
+            cells
+                .get(&place)
+                .map(|figures| cell(figures))
+                .unwrap_or_default()
         });
         text += &row(&escaped(eval), figures);
     }
     for (title, show) in CLOSING {
-        text += &row(&format!("**{title}**"), variants.iter().map(|variant| show(&variant.figures)));
+        text += &row(
+            &format!("**{title}**"),
+            variants.iter().map(|variant| show(&variant.figures)),
+        );
     }
     text + "\n"
 }
@@ -141,7 +177,11 @@ fn cell(figures: &Figures) -> String {
         (judged, Some(_)) if figures.passed == judged => Some(format!("✅ {judged}/{judged}")),
         (judged, Some(score)) => {
             let mark = if score > 0.0 { "🟡" } else { "❌" };
-            Some(format!("{mark} {}/{judged} · {}", figures.passed, score_text(score)))
+            Some(format!(
+                "{mark} {}/{judged} · {}",
+                figures.passed,
+                score_text(score)
+            ))
         }
     };
     let parts: Vec<String> = [told, errors, unfinished].into_iter().flatten().collect();
@@ -152,11 +192,23 @@ fn cell(figures: &Figures) -> String {
 type Show = fn(&Figures) -> String;
 
 const CLOSING: [(&str, Show); 5] = [
-    ("pass rate", |figures| known(figures.pass_rate, |rate| format!("{:.0} %", rate * 100.0))),
-    ("mean score", |figures| known(figures.mean_score, score_text)),
-    ("mean time", |figures| known(figures.mean_seconds, prose::duration)),
-    ("mean tokens", |figures| known(figures.mean_tokens, |tokens| prose::compact(tokens.round() as u64))),
-    ("mean cost", |figures| known(figures.mean_cost_usd, prose::dollars)),
+    ("pass rate", |figures| {
+        known(figures.pass_rate, |rate| format!("{:.0} %", rate * 100.0))
+    }),
+    ("mean score", |figures| {
+        known(figures.mean_score, score_text)
+    }),
+    ("mean time", |figures| {
+        known(figures.mean_seconds, prose::duration)
+    }),
+    ("mean tokens", |figures| {
+        known(figures.mean_tokens, |tokens| {
+            prose::compact(tokens.round() as u64)
+        })
+    }),
+    ("mean cost", |figures| {
+        known(figures.mean_cost_usd, prose::dollars)
+    }),
 ];
 
 fn known(figure: Option<f64>, text: impl Fn(f64) -> String) -> String {
@@ -176,7 +228,11 @@ fn failures(results: &Results, names: &Names) -> String {
     );
     for entry in entries.iter().take(MOST_FAILURES) {
         let name = escaped(&entry.name(names));
-        let score = entry.trials.first().map(|trial| verdict(trial)).unwrap_or_default();
+        let score = entry
+            .trials
+            .first()
+            .map(|trial| verdict(trial))
+            .unwrap_or_default();
         text += &row(&name, [score, escaped(&entry.reason)].into_iter());
     }
     if entries.len() > MOST_FAILURES {
@@ -202,7 +258,11 @@ mod tests {
     #[test]
     fn one_variant_that_nobody_named() {
         let mut script = Script::new(vec![fixture::head(1, "fib", "default", "default", 1)], 1);
-        script.start(1).pass(3.5).finish(1, &fixture::passed(3.5)).end(RunStatus::Complete);
+        script
+            .start(1)
+            .pass(3.5)
+            .finish(1, &fixture::passed(3.5))
+            .end(RunStatus::Complete);
         insta::assert_snapshot!("markdown_one", markdown(&script.results(), ROOM));
     }
 
@@ -213,7 +273,10 @@ mod tests {
             fixture::head(2, "@octocat #1", "`env`", "</details>", 1),
         ];
         let mut script = Script::new(heads, 1);
-        script.start(1).finish(1, &fixture::failed(1.0, "t|", "</details><script>alert(1)</script>\n# hi"));
+        script.start(1).finish(
+            1,
+            &fixture::failed(1.0, "t|", "</details><script>alert(1)</script>\n# hi"),
+        );
         script.start(2).finish(2, &fixture::error("@team | look"));
         script.end(RunStatus::Complete);
         let text = markdown(&script.results(), ROOM);
@@ -223,8 +286,14 @@ mod tests {
 
     #[test]
     fn names_in_sentences_are_code_and_never_markup() {
-        assert_eq!(sentence("`a` beats `b_c`."), "<code>a</code> beats <code>b\\_c</code>.");
-        assert_eq!(sentence("`a`</code><b>` x"), "<code>a</code>\\</code\\>\\<b\\>\\` x");
+        assert_eq!(
+            sentence("`a` beats `b_c`."),
+            "<code>a</code> beats <code>b\\_c</code>."
+        );
+        assert_eq!(
+            sentence("`a`</code><b>` x"),
+            "<code>a</code>\\</code\\>\\<b\\>\\` x"
+        );
     }
 
     #[test]
@@ -235,7 +304,14 @@ mod tests {
         }
         let text = markdown(&script.results(), 100_000);
         assert!(text.len() < 100_000, "{}", text.len());
-        assert!(text.contains("The table would be too long for here; `terca show 2026-11-14-001` has it."));
-        assert!(text.contains("8000 trials did not pass") && text.contains("… and 7900 more."), "{text}");
+        assert!(
+            text.contains(
+                "The table would be too long for here; `terca show 2026-11-14-001` has it."
+            )
+        );
+        assert!(
+            text.contains("8000 trials did not pass") && text.contains("… and 7900 more."),
+            "{text}"
+        );
     }
 }

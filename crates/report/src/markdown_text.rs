@@ -21,7 +21,8 @@ pub(crate) fn escaped(text: &str) -> String {
     while let Some(c) = characters.next() {
         let next = characters.peek();
         match c {
-            '\\' | '`' | '*' | '_' | '{' | '}' | '[' | ']' | '<' | '>' | '|' | '~' | '&' | '$' | '!' => {
+            '\\' | '`' | '*' | '_' | '{' | '}' | '[' | ']' | '<' | '>' | '|' | '~' | '&' | '$'
+            | '!' => {
                 safe.push('\\');
                 safe.push(c);
             }
@@ -47,10 +48,22 @@ mod tests {
         for (text, safe) in [
             ("fib.js does not exist", "fib.js does not exist"),
             ("a|b `c` *d* _e_", "a\\|b \\`c\\` \\*d\\* \\_e\\_"),
-            ("<script>alert(1)</script> &lt;", "\\<script\\>alert(1)\\</script\\> \\&lt;"),
-            ("one\n\n## two\r\n- three", "one \\#\u{200b}\\#\u{200b} two - three"),
-            ("@octocat fixes #12, GH-3", "@\u{200b}octocat fixes \\#\u{200b}12, GH-\u{200b}3"),
-            ("![x](http://evil.test) www.evil.test", "\\!\\[x\\](http\\://evil.test) www\\.evil.test"),
+            (
+                "<script>alert(1)</script> &lt;",
+                "\\<script\\>alert(1)\\</script\\> \\&lt;",
+            ),
+            (
+                "one\n\n## two\r\n- three",
+                "one \\#\u{200b}\\#\u{200b} two - three",
+            ),
+            (
+                "@octocat fixes #12, GH-3",
+                "@\u{200b}octocat fixes \\#\u{200b}12, GH-\u{200b}3",
+            ),
+            (
+                "![x](http://evil.test) www.evil.test",
+                "\\!\\[x\\](http\\://evil.test) www\\.evil.test",
+            ),
             ("\u{1b}[31mred\u{1b}[0m", "red"),
             ("back\\|slash", "back\\\\\\|slash"),
         ] {

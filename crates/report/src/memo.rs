@@ -27,12 +27,26 @@ pub struct Memo {
 impl Memo {
     /// From scratch, also for a run that is already going on.
     pub fn of(state: &RunState) -> Self {
-        let heads = state.trials.iter().map(|trial| &trial.head).chain(&state.spare);
-        let mut memo = Memo { names: Names::of(heads), pace: Pace::of(state), ..Memo::default() };
+        let heads = state
+            .trials
+            .iter()
+            .map(|trial| &trial.head)
+            .chain(&state.spare);
+        let mut memo = Memo {
+            names: Names::of(heads),
+            pace: Pace::of(state),
+            ..Memo::default()
+        };
         for trial in &state.trials {
-            trial.earlier.iter().for_each(|attempt| memo.spent.add(&attempt.stats.usage));
+            trial
+                .earlier
+                .iter()
+                .for_each(|attempt| memo.spent.add(&attempt.stats.usage));
             memo.report(&trial.report);
-            memo.tokens |= trial.live.as_ref().is_some_and(|live| live.usage.tokens().is_some());
+            memo.tokens |= trial
+                .live
+                .as_ref()
+                .is_some_and(|live| live.usage.tokens().is_some());
         }
         memo
     }
@@ -74,7 +88,11 @@ mod tests {
         let mut kept = Memo::of(&script.state);
         let mut state = script.state.clone();
         let before = script.events.len();
-        script.start(1).start(2).finish(1, &fixture::passed(20.0)).finish(2, &fixture::interrupted(3.0));
+        script
+            .start(1)
+            .start(2)
+            .finish(1, &fixture::passed(20.0))
+            .finish(2, &fixture::interrupted(3.0));
         script.start(3).doing(3, "npm test", 12);
         script.add(EventKind::AttemptFailed {
             trial: 3,

@@ -34,33 +34,53 @@ impl Names {
             environments: is_worth_naming(heads.iter().map(|head| head.environment.as_str())),
             experiments: is_worth_naming(heads.iter().map(|head| head.experiment.as_str())),
             repetitions: heads.iter().any(|head| head.repetition > 1),
-            eval_width: heads.iter().map(|head| width(&clean(&head.eval))).max().unwrap_or(0),
+            eval_width: heads
+                .iter()
+                .map(|head| width(&clean(&head.eval)))
+                .max()
+                .unwrap_or(0),
             ..Names::default()
         };
         let highest = heads.iter().map(|head| head.repetition).max().unwrap_or(0);
         names.number_width = width(&names.repetition(highest));
-        let variants: BTreeSet<(&str, &str)> =
-            heads.iter().map(|head| (head.environment.as_str(), head.experiment.as_str())).collect();
+        let variants: BTreeSet<(&str, &str)> = heads
+            .iter()
+            .map(|head| (head.environment.as_str(), head.experiment.as_str()))
+            .collect();
         let differ = |parts: Vec<&str>| parts.windows(2).any(|pair| pair[0] != pair[1]);
         names.several = (
-            differ(variants.iter().map(|(environment, _)| *environment).collect()),
+            differ(
+                variants
+                    .iter()
+                    .map(|(environment, _)| *environment)
+                    .collect(),
+            ),
             differ(variants.iter().map(|(_, experiment)| *experiment).collect()),
         );
         let widest = |name: &dyn Fn(&str, &str) -> String| {
-            variants.iter().map(|(one, other)| width(&name(one, other))).max().unwrap_or(0)
+            variants
+                .iter()
+                .map(|(one, other)| width(&name(one, other)))
+                .max()
+                .unwrap_or(0)
         };
-        (names.variant_width, names.brief_width) =
-            (widest(&|one, other| names.variant(one, other)), widest(&|one, other| names.brief(one, other)));
+        (names.variant_width, names.brief_width) = (
+            widest(&|one, other| names.variant(one, other)),
+            widest(&|one, other| names.brief(one, other)),
+        );
         names
     }
 
     /// The parts of a variant's name that tell it from others: environment, experiment, both or none.
     pub fn variant_parts(&self, environment: &str, experiment: &str) -> Vec<String> {
-        [(self.environments, environment), (self.experiments, experiment)]
-            .into_iter()
-            .filter(|(needed, _)| *needed)
-            .map(|(_, part)| clean(part).into_owned())
-            .collect()
+        [
+            (self.environments, environment),
+            (self.experiments, experiment),
+        ]
+        .into_iter()
+        .filter(|(needed, _)| *needed)
+        .map(|(_, part)| clean(part).into_owned())
+        .collect()
     }
 
     /// `environment.experiment`; empty when the run has but one variant that nobody named.
@@ -79,7 +99,11 @@ impl Names {
 
     /// `#02`; empty when nothing is repeated.
     pub fn repetition(&self, number: u32) -> String {
-        if self.repetitions { format!("#{number:02}") } else { String::new() }
+        if self.repetitions {
+            format!("#{number:02}")
+        } else {
+            String::new()
+        }
     }
 
     /// `fib gemini.with-rules`: the cell that a trial belongs to.
@@ -105,8 +129,10 @@ impl Names {
 
     /// What a name in columns takes beside these two.
     pub fn beside(&self) -> usize {
-        let [gap, space] =
-            [self.variant_width + self.number_width, self.variant_width.min(self.number_width)];
+        let [gap, space] = [
+            self.variant_width + self.number_width,
+            self.variant_width.min(self.number_width),
+        ];
         usize::from(gap > 0) * 2 + usize::from(space > 0) + self.number_width
     }
 
@@ -127,22 +153,38 @@ impl Names {
             false => self.variant(&head.environment, &head.experiment),
         };
         let variant = cell(&variant, layout.variant);
-        let name = words([variant, pad(&self.repetition(head.repetition), self.number_width)]);
-        if name.is_empty() { eval } else { format!("{eval}  {name}") }
+        let name = words([
+            variant,
+            pad(&self.repetition(head.repetition), self.number_width),
+        ]);
+        if name.is_empty() {
+            eval
+        } else {
+            format!("{eval}  {name}")
+        }
     }
 
     /// The name in `columns` at most, as brief as it can be and its number kept.
     pub fn within(&self, head: &TrialHead, columns: usize) -> String {
         let number = self.repetition(head.repetition);
-        let room = if number.is_empty() { columns } else { columns.saturating_sub(width(&number) + 1) };
-        let cell = words([clean(&head.eval).into_owned(), self.brief(&head.environment, &head.experiment)]);
+        let room = if number.is_empty() {
+            columns
+        } else {
+            columns.saturating_sub(width(&number) + 1)
+        };
+        let cell = words([
+            clean(&head.eval).into_owned(),
+            self.brief(&head.environment, &head.experiment),
+        ]);
         words([shorten(&cell, room).into_owned(), number])
     }
 }
 
 /// Several names, or one that somebody chose.
 fn is_worth_naming<'a>(mut names: impl Iterator<Item = &'a str>) -> bool {
-    let Some(first) = names.next() else { return false };
+    let Some(first) = names.next() else {
+        return false;
+    };
     first != UNWRITTEN || names.any(|name| name != first)
 }
 
@@ -173,8 +215,16 @@ mod tests {
             (&[("default", "default")], 2, "fib #02"),
             (&[("gemini", "default")], 1, "fib gemini"),
             (&[("default", "with-rules")], 1, "fib with-rules"),
-            (&[("default", "default"), ("default", "with-rules")], 2, "fib with-rules #02"),
-            (&[("default", "default"), ("gemini", "with-rules")], 2, "fib gemini.with-rules #02"),
+            (
+                &[("default", "default"), ("default", "with-rules")],
+                2,
+                "fib with-rules #02",
+            ),
+            (
+                &[("default", "default"), ("gemini", "with-rules")],
+                2,
+                "fib gemini.with-rules #02",
+            ),
         ] {
             let (names, heads) = names(variants, repetitions);
             assert_eq!(names.trial(heads.last().unwrap()), expected);
@@ -183,23 +233,55 @@ mod tests {
 
     #[test]
     fn numbers_of_any_length_are_a_column() {
-        let heads = [head(1, "fib", "default", "default", 7), head(2, "fib", "default", "default", 100)];
+        let heads = [
+            head(1, "fib", "default", "default", 7),
+            head(2, "fib", "default", "default", 100),
+        ];
         let names = Names::of(&heads);
-        let layout = Layout { room: Room::Unlimited, eval: 3, variant: 0, brief: false, unit: None };
+        let layout = Layout {
+            room: Room::Unlimited,
+            eval: 3,
+            variant: 0,
+            brief: false,
+            unit: None,
+        };
         assert_eq!(names.aligned(&heads[0], &layout), "fib  #07 ");
         assert_eq!((names.beside(), names.longest()), (6, 8));
     }
 
     #[test]
     fn parts_are_aligned_and_cut_where_there_is_no_room() {
-        let heads =
-            [head(1, "fib", "gemini", "base", 1), head(2, "a-rather-long-eval", "gemini", "with-rules", 2)];
+        let heads = [
+            head(1, "fib", "gemini", "base", 1),
+            head(2, "a-rather-long-eval", "gemini", "with-rules", 2),
+        ];
         let names = Names::of(&heads);
-        let unlimited = Layout { room: Room::Unlimited, eval: 18, variant: 17, brief: false, unit: None };
-        assert_eq!(names.aligned(&heads[0], &unlimited), "fib                 gemini.base       #01");
-        assert_eq!(names.aligned(&heads[1], &unlimited), "a-rather-long-eval  gemini.with-rules #02");
-        let narrow = Layout { room: Room::Columns(40), eval: 9, variant: 9, brief: false, unit: None };
-        assert_eq!(names.aligned(&heads[1], &narrow), "a-ra…eval  gemi…ules #02");
+        let unlimited = Layout {
+            room: Room::Unlimited,
+            eval: 18,
+            variant: 17,
+            brief: false,
+            unit: None,
+        };
+        assert_eq!(
+            names.aligned(&heads[0], &unlimited),
+            "fib                 gemini.base       #01"
+        );
+        assert_eq!(
+            names.aligned(&heads[1], &unlimited),
+            "a-rather-long-eval  gemini.with-rules #02"
+        );
+        let narrow = Layout {
+            room: Room::Columns(40),
+            eval: 9,
+            variant: 9,
+            brief: false,
+            unit: None,
+        };
+        assert_eq!(
+            names.aligned(&heads[1], &narrow),
+            "a-ra…eval  gemi…ules #02"
+        );
         assert_eq!((names.widths(), names.beside()), ([18, 17], 6));
         assert_eq!(names.longest(), width("a-rather-long-eval with-rules #02"));
         assert_eq!(names.within(&heads[1], 14), "a-rat…ules #02");

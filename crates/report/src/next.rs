@@ -57,12 +57,21 @@ impl Step {
 }
 
 /// Empty when there is nothing to suggest.
-pub fn next(results: &Results, around: &Circumstances<'_>, columns: usize, palette: Palette) -> String {
+pub fn next(
+    results: &Results,
+    around: &Circumstances<'_>,
+    columns: usize,
+    palette: Palette,
+) -> String {
     let steps = steps(results, around);
     if steps.is_empty() {
         return String::new();
     }
-    let widest = steps.iter().map(|step| width(&step.command)).max().unwrap_or(0);
+    let widest = steps
+        .iter()
+        .map(|step| width(&step.command))
+        .max()
+        .unwrap_or(0);
     let fits = |line: &String| width(line) < columns;
     let aligned = || steps.iter().map(|step| step.line(widest));
     // A command that goes on in the next line is hard to copy, so what it is for goes first.
@@ -71,19 +80,27 @@ pub fn next(results: &Results, around: &Circumstances<'_>, columns: usize, palet
     } else {
         steps
             .iter()
-            .map(|step| Some(step.line(0)).filter(fits).unwrap_or(format!("  {}", step.command)))
+            .map(|step| {
+                Some(step.line(0))
+                    .filter(fits)
+                    .unwrap_or(format!("  {}", step.command))
+            })
             .collect()
     };
     let lines = ["next:".to_owned()].into_iter().chain(lines);
-    lines.map(|line| Spans::of(Tone::Dim, &line).render(palette) + "\n").collect()
+    lines
+        .map(|line| Spans::of(Tone::Dim, &line).render(palette) + "\n")
+        .collect()
 }
 
 pub fn steps(results: &Results, around: &Circumstances<'_>) -> Vec<Step> {
     if results.status != RunStatus::Complete || results.trials.is_empty() {
         return Vec::new();
     }
-    let step =
-        |arguments: &str, purpose: String| Step { command: format!("{} {arguments}", around.terca), purpose };
+    let step = |arguments: &str, purpose: String| Step {
+        command: format!("{} {arguments}", around.terca),
+        purpose,
+    };
     let of = |kinds: &[ErrorKind]| {
         results
             .trials
@@ -95,7 +112,10 @@ pub fn steps(results: &Results, around: &Circumstances<'_>) -> Vec<Step> {
     let judged = summary.passed + summary.partial + summary.failed;
     let mut steps = Vec::new();
     if of(&[ErrorKind::AgentMissing, ErrorKind::Auth]) {
-        steps.push(step("doctor", "which agents are here, and signed in".to_owned()));
+        steps.push(step(
+            "doctor",
+            "which agents are here, and signed in".to_owned(),
+        ));
     }
     // Of a variant that was stopped the closing lines say the same.
     if summary.errors > 0 && results.stopped_variants.is_empty() {
@@ -106,7 +126,10 @@ pub fn steps(results: &Results, around: &Circumstances<'_>) -> Vec<Step> {
         ));
     }
     if summary.partial + summary.failed > 0 {
-        steps.push(step(&format!("view{}", around.run), "what the agents did, and why it failed".to_owned()));
+        steps.push(step(
+            &format!("view{}", around.run),
+            "what the agents did, and why it failed".to_owned(),
+        ));
     }
     steps.extend(settling(results, around).map(|(arguments, purpose)| step(&arguments, purpose)));
     if judged > 0 && !around.validated {
@@ -117,7 +140,10 @@ pub fn steps(results: &Results, around: &Circumstances<'_>) -> Vec<Step> {
         steps.push(step(&arguments, "with the suite's own agents".to_owned()));
     } else if let Some(earlier) = around.earlier.filter(|_| summary.comparisons.is_empty()) {
         let arguments = format!("compare {earlier} {}", results.run);
-        steps.push(step(&arguments, "with the run before: better, or noise?".to_owned()));
+        steps.push(step(
+            &arguments,
+            "with the run before: better, or noise?".to_owned(),
+        ));
     }
     if judged > 0 {
         steps.push(step(
@@ -137,38 +163,58 @@ fn settling(results: &Results, around: &Circumstances<'_>) -> Option<(String, St
     }
     let is_open = |comparison: &&Comparison| comparison.verdict == Verdict::Inconclusive;
     let open: Vec<&Comparison> = results.summary.comparisons.iter().filter(is_open).collect();
-    let outlooks = || open.iter().filter_map(|comparison| comparison.outlook.as_ref());
-    let again = |repetitions: usize| format!("run -n {repetitions}{}{}", around.selection, around.agent);
+    let outlooks = || {
+        open.iter()
+            .filter_map(|comparison| comparison.outlook.as_ref())
+    };
+    let again =
+        |repetitions: usize| format!("run -n {repetitions}{}{}", around.selection, around.agent);
     let enough = |outlook: &Outlook| {
         let proposal = outlook.with_repetitions.as_ref()?;
-        Some((proposal.repetitions, size(outlook.difference))).filter(|(most, _)| *most <= MOST_REPETITIONS)
+        Some((proposal.repetitions, size(outlook.difference)))
+            .filter(|(most, _)| *most <= MOST_REPETITIONS)
     };
     // The most that any of them needs does for all.
     if let Some((most, difference)) = outlooks().filter_map(enough).max_by_key(|(most, _)| *most) {
-        return Some((again(most), format!("enough to see a difference of {difference}")));
+        return Some((
+            again(most),
+            format!("enough to see a difference of {difference}"),
+        ));
     }
     if outlooks().any(|outlook| outlook.cannot_tell == Some(CannotTell::OneRepetition)) {
         return Some((again(SEVERAL), "one repetition is mostly luck".to_owned()));
     }
-    let purpose = open.iter().find_map(|comparison| match comparison.cannot_tell {
-        Some(CannotTell::AllPassed) => Some("a harder one: all pass in both arms"),
-        Some(CannotTell::AllFailed) => Some("an easier one: all fail in both arms"),
-        Some(CannotTell::OneEval | CannotTell::TooFewEvals) => Some("more evals: so few show no difference"),
-        _ => {
-            comparison.outlook.as_ref()?.with_evals.as_ref().map(|_| "more evals: repetitions will not do it")
-        }
-    });
+    let purpose = open
+        .iter()
+        .find_map(|comparison| match comparison.cannot_tell {
+            Some(CannotTell::AllPassed) => Some("a harder one: all pass in both arms"),
+            Some(CannotTell::AllFailed) => Some("an easier one: all fail in both arms"),
+            Some(CannotTell::OneEval | CannotTell::TooFewEvals) => {
+                Some("more evals: so few show no difference")
+            }
+            _ => comparison
+                .outlook
+                .as_ref()?
+                .with_evals
+                .as_ref()
+                .map(|_| "more evals: repetitions will not do it"),
+        });
     purpose.map(|purpose| ("create-eval".to_owned(), purpose.to_owned()))
 }
 
 /// Why it should be proven that an eval measures anything.
 fn unproven(results: &Results) -> String {
     let is_solved = |eval: &str| {
-        results.trials.iter().any(|trial| trial.head.eval == eval && trial.report.status == Status::Passed)
+        results
+            .trials
+            .iter()
+            .any(|trial| trial.head.eval == eval && trial.report.status == Status::Passed)
     };
     let judged = |status: Status| matches!(status, Status::Partial | Status::Failed);
-    let unsolved =
-        results.trials.iter().find(|trial| judged(trial.report.status) && !is_solved(&trial.head.eval));
+    let unsolved = results
+        .trials
+        .iter()
+        .find(|trial| judged(trial.report.status) && !is_solved(&trial.head.eval));
     match unsolved {
         Some(trial) => format!("can `{}` be solved at all?", trial.head.eval),
         None => "would doing nothing pass, too?".to_owned(),

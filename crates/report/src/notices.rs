@@ -12,16 +12,25 @@ use crate::style::Tone;
 
 pub fn notice(event: &EventKind, state: &RunState, memo: &Memo, room: Room) -> Option<Spans> {
     match event {
-        EventKind::Stopping { reason } => {
-            Some(Spans::of(Tone::Fair, &format!("stopping: {}", reason.words())))
-        }
-        EventKind::RoundStarted { repetition, undecided, .. } => {
+        EventKind::Stopping { reason } => Some(Spans::of(
+            Tone::Fair,
+            &format!("stopping: {}", reason.words()),
+        )),
+        EventKind::RoundStarted {
+            repetition,
+            undecided,
+            ..
+        } => {
             let open = prose::count(*undecided, "comparison");
             let verb = if *undecided == 1 { "is" } else { "are" };
             let round = Spans::of(Tone::Bold, &format!("repetition {repetition}"));
             Some(round.with(Tone::Plain, &format!(": {open} {verb} undecided")))
         }
-        EventKind::AttemptFailed { trial, report, wait_seconds } => {
+        EventKind::AttemptFailed {
+            trial,
+            report,
+            wait_seconds,
+        } => {
             let head = &state.trial(*trial)?.head;
             let why = report.error.as_ref().map(told).unwrap_or_default();
             let when = if *wait_seconds < 0.5 {
@@ -31,11 +40,19 @@ pub fn notice(event: &EventKind, state: &RunState, memo: &Memo, room: Room) -> O
             };
             let line = Spans::of(Tone::Trouble, "↻ retry").with(Tone::Plain, "  ");
             let layout = Layout::of(memo, room);
-            let name =
-                if layout.is_narrow() { memo.names.trial(head) } else { memo.names.aligned(head, &layout) };
+            let name = if layout.is_narrow() {
+                memo.names.trial(head)
+            } else {
+                memo.names.aligned(head, &layout)
+            };
             Some(line.with(Tone::Plain, &format!("{name}  {when}: {why}")))
         }
-        EventKind::VariantStopped { environment, experiment, error, trials } => {
+        EventKind::VariantStopped {
+            environment,
+            experiment,
+            error,
+            trials,
+        } => {
             let rest = format!(
                 "{environment}.{experiment}: {} not started, which would end in the same error ({})",
                 prose::count(*trials, "further trial"),

@@ -49,7 +49,8 @@ impl Pace {
     pub fn of(state: &RunState) -> Self {
         let mut pace = Pace::default();
         for trial in &state.trials {
-            pace.of_variant(&trial.head).waiting += usize::from(is_open(trial) && trial.live.is_none());
+            pace.of_variant(&trial.head).waiting +=
+                usize::from(is_open(trial) && trial.live.is_none());
             pace.ended(&trial.head, &trial.report);
         }
         for stopped in &state.stopped_variants {
@@ -83,7 +84,11 @@ impl Pace {
                     self.ended(&trial.head, report);
                 }
             }
-            EventKind::VariantStopped { environment, experiment, .. } => {
+            EventKind::VariantStopped {
+                environment,
+                experiment,
+                ..
+            } => {
                 self.stopped(environment, experiment);
             }
             _ => {}
@@ -104,17 +109,25 @@ impl Pace {
     }
 
     fn place(&self, environment: &str, experiment: &str) -> Option<usize> {
-        let is_it =
-            |variant: &Variant| variant.experiment == experiment && variant.environment == environment;
+        let is_it = |variant: &Variant| {
+            variant.experiment == experiment && variant.environment == environment
+        };
         self.variants.iter().position(is_it)
     }
 
     fn of_variant(&mut self, head: &TrialHead) -> &mut Variant {
-        let place = self.place(&head.environment, &head.experiment).unwrap_or_else(|| {
-            let (environment, experiment) = (head.environment.clone(), head.experiment.clone());
-            self.variants.push(Variant { environment, experiment, waiting: 0, took: Took::default() });
-            self.variants.len() - 1
-        });
+        let place = self
+            .place(&head.environment, &head.experiment)
+            .unwrap_or_else(|| {
+                let (environment, experiment) = (head.environment.clone(), head.experiment.clone());
+                self.variants.push(Variant {
+                    environment,
+                    experiment,
+                    waiting: 0,
+                    took: Took::default(),
+                });
+                self.variants.len() - 1
+            });
         &mut self.variants[place]
     }
 
@@ -128,14 +141,28 @@ impl Pace {
             .filter_map(|trial| Some((self.place_of(trial)?, age(trial.live.as_ref()?, now))))
             .collect();
         let means = self.means(&flying)?;
-        let rest: Vec<f64> = flying.iter().map(|(place, age)| (means[*place] - age).max(0.0)).collect();
-        let waiting = || self.variants.iter().zip(&means).filter(|(variant, _)| variant.waiting > 0);
+        let rest: Vec<f64> = flying
+            .iter()
+            .map(|(place, age)| (means[*place] - age).max(0.0))
+            .collect();
+        let waiting = || {
+            self.variants
+                .iter()
+                .zip(&means)
+                .filter(|(variant, _)| variant.waiting > 0)
+        };
         let number: usize = waiting().map(|(variant, _)| variant.waiting).sum();
         let work = rest.iter().sum::<f64>()
-            + waiting().map(|(variant, mean)| variant.waiting as f64 * mean).sum::<f64>();
+            + waiting()
+                .map(|(variant, mean)| variant.waiting as f64 * mean)
+                .sum::<f64>();
         // No more trials than there are can share the work, and the longest has to end.
         let lanes = state.concurrency.min(number + rest.len()).max(1);
-        let longest = rest.iter().copied().chain(waiting().map(|(_, mean)| *mean)).fold(0.0, f64::max);
+        let longest = rest
+            .iter()
+            .copied()
+            .chain(waiting().map(|(_, mean)| *mean))
+            .fold(0.0, f64::max);
         let left = (work / lanes as f64).max(longest);
         (left >= 1.0).then_some(left)
     }
@@ -146,10 +173,13 @@ impl Pace {
 
     /// How long a trial of each variant takes.
     fn means(&self, flying: &[(usize, f64)]) -> Option<Vec<f64>> {
-        let all = self.variants.iter().fold(Took::default(), |all, variant| Took {
-            trials: all.trials + variant.took.trials,
-            seconds: all.seconds + variant.took.seconds,
-        });
+        let all = self
+            .variants
+            .iter()
+            .fold(Took::default(), |all, variant| Took {
+                trials: all.trials + variant.took.trials,
+                seconds: all.seconds + variant.took.seconds,
+            });
         let overall = all.mean()?;
         let mut took: Vec<Took> = self.variants.iter().map(|variant| variant.took).collect();
         for (place, age) in flying {
@@ -157,7 +187,11 @@ impl Pace {
                 took[*place].add(*age);
             }
         }
-        Some(took.into_iter().map(|took| took.mean().unwrap_or(overall)).collect())
+        Some(
+            took.into_iter()
+                .map(|took| took.mean().unwrap_or(overall))
+                .collect(),
+        )
     }
 }
 
@@ -213,8 +247,15 @@ mod tests {
         // Four evals in two variants, one at a time: 10 s in the first and 100 s in the second.
         let mut script = Script::new(fixture::heads(4, 2, 1), 1);
         script.start(1).pass(10.0).finish(1, &fixture::passed(10.0));
-        assert_eq!(estimate(&script), Some(70.0), "what is not known is taken to be like the rest");
-        script.start(2).pass(100.0).finish(2, &fixture::passed(100.0));
+        assert_eq!(
+            estimate(&script),
+            Some(70.0),
+            "what is not known is taken to be like the rest"
+        );
+        script
+            .start(2)
+            .pass(100.0)
+            .finish(2, &fixture::passed(100.0));
         assert_eq!(estimate(&script), Some(3.0 * 110.0));
         script.start(3).pass(10.0).finish(3, &fixture::passed(10.0));
         assert_eq!(estimate(&script), Some(2.0 * 10.0 + 3.0 * 100.0));
@@ -261,14 +302,22 @@ mod tests {
         let mut kept = Pace::of(&script.state);
         let mut state = script.state.clone();
         let before = script.events.len();
-        script.start(1).start(2).finish(1, &fixture::passed(20.0)).finish(2, &fixture::interrupted(3.0));
+        script
+            .start(1)
+            .start(2)
+            .finish(1, &fixture::passed(20.0))
+            .finish(2, &fixture::interrupted(3.0));
         script.start(3);
         script.add(EventKind::AttemptFailed {
             trial: 3,
             report: Box::new(fixture::error("429")),
             wait_seconds: 1.0,
         });
-        script.start(3).finish(3, &fixture::error("429")).start(4).end(RunStatus::Complete);
+        script
+            .start(3)
+            .finish(3, &fixture::error("429"))
+            .start(4)
+            .end(RunStatus::Complete);
         for event in &script.events[before..] {
             state.apply(event);
             kept.note(event, &state);

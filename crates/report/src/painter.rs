@@ -43,7 +43,13 @@ pub struct Painter<W: Write> {
 
 impl<W: Write> Painter<W> {
     pub fn new(out: W) -> Self {
-        Painter { out, painted: Vec::new(), size: None, dirty: false, broken: false }
+        Painter {
+            out,
+            painted: Vec::new(),
+            size: None,
+            dirty: false,
+            broken: false,
+        }
     }
 
     /// Prints the lines of `above` for good, and `frame` below them in place of the frame before. Lines of both must be
@@ -79,7 +85,11 @@ impl<W: Write> Painter<W> {
 
     fn write(&mut self, text: &str) {
         if !self.broken {
-            self.broken = self.out.write_all(text.as_bytes()).and_then(|()| self.out.flush()).is_err();
+            self.broken = self
+                .out
+                .write_all(text.as_bytes())
+                .and_then(|()| self.out.flush())
+                .is_err();
         }
     }
 }
@@ -117,7 +127,10 @@ mod tests {
     use super::*;
     use crate::screen::Screen;
 
-    const SIZE: Size = Size { columns: 20, rows: 6 };
+    const SIZE: Size = Size {
+        columns: 20,
+        rows: 6,
+    };
 
     fn lines(texts: &[&str]) -> Vec<String> {
         texts.iter().map(|text| (*text).to_owned()).collect()
@@ -147,10 +160,17 @@ mod tests {
         let before = screen.writes().len();
         painter.paint(&[], lines(&["one", "unchanged", "three"]), SIZE);
         let last = screen.writes().pop().unwrap();
-        assert!(!last.contains("unchanged") && last.contains("three"), "{last:?}");
+        assert!(
+            !last.contains("unchanged") && last.contains("three"),
+            "{last:?}"
+        );
         assert_eq!(screen.text(), "one\nunchanged\nthree");
         painter.paint(&[], lines(&["one", "unchanged", "three"]), SIZE);
-        assert_eq!(screen.writes().len(), before + 1, "an equal frame writes nothing");
+        assert_eq!(
+            screen.writes().len(),
+            before + 1,
+            "an equal frame writes nothing"
+        );
     }
 
     #[test]
@@ -169,7 +189,10 @@ mod tests {
         painter.paint(&lines(&["a", "b"]), lines(&["c", "d"]), SIZE);
         let writes = screen.writes();
         assert_eq!(writes.len(), 1);
-        assert!(writes[0].starts_with("\x1b[?2026h") && writes[0].ends_with("\x1b[?2026l"), "{writes:?}");
+        assert!(
+            writes[0].starts_with("\x1b[?2026h") && writes[0].ends_with("\x1b[?2026l"),
+            "{writes:?}"
+        );
         // What is switched off is switched on again before anybody else can write.
         assert!(writes[0].contains("\x1b[?7l") && writes[0].contains("\x1b[?7h"));
     }
@@ -218,13 +241,22 @@ mod tests {
     #[test]
     fn rewrapped_lines_are_all_erased() {
         // A terminal that rewraps is imitated: the old frame takes twice the rows, the cursor stays at its top.
-        let narrow = Size { columns: 10, rows: 8 };
-        let screen = Screen::new(Size { columns: 20, rows: 8 });
+        let narrow = Size {
+            columns: 10,
+            rows: 8,
+        };
+        let screen = Screen::new(Size {
+            columns: 20,
+            rows: 8,
+        });
         let mut painter = Painter::new(screen.clone());
         painter.paint(
             &lines(&["kept"]),
             lines(&["a234567890123456", "b234567890123456"]),
-            Size { columns: 20, rows: 8 },
+            Size {
+                columns: 20,
+                rows: 8,
+            },
         );
         screen.resize(narrow);
         screen.feed("\x1b[2;1Ha234567890\r\n123456\x1b[K\r\nb234567890\r\n123456\x1b[K\x1b[2;1H");

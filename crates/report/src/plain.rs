@@ -27,18 +27,32 @@ pub struct Plain<W: Write> {
 
 impl<W: Write> Plain<W> {
     pub fn new(out: W, palette: Palette) -> Self {
-        Plain { out, palette, memo: None, closed: false }
+        Plain {
+            out,
+            palette,
+            memo: None,
+            closed: false,
+        }
     }
 
     fn trial_started(&mut self, id: u32, state: &RunState) {
-        let (Some(memo), Some(trial)) = (&self.memo, state.trial(id)) else { return };
+        let (Some(memo), Some(trial)) = (&self.memo, state.trial(id)) else {
+            return;
+        };
         let mut line = Spans::of(Tone::Dim, &format!("{} · start  ", no_counter(state)));
-        line.push(Tone::Dim, &memo.names.aligned(&trial.head, &Layout::of(memo, Room::Unlimited)));
+        line.push(
+            Tone::Dim,
+            &memo
+                .names
+                .aligned(&trial.head, &Layout::of(memo, Room::Unlimited)),
+        );
         self.write(&line);
     }
 
     fn trial_finished(&mut self, id: u32, state: &RunState) {
-        let (Some(memo), Some(trial)) = (&self.memo, state.trial(id)) else { return };
+        let (Some(memo), Some(trial)) = (&self.memo, state.trial(id)) else {
+            return;
+        };
         let mut line = Spans::of(Tone::Dim, &format!("{} ", counter(state)));
         let layout = Layout::of(memo, Room::Unlimited);
         line.append(line::finished(&trial.head, &trial.report, memo, &layout));
@@ -48,7 +62,11 @@ impl<W: Write> Plain<W> {
     fn write(&mut self, line: &Spans) {
         if !self.closed {
             let text = format!("{}\n", line.render(self.palette));
-            self.closed = self.out.write_all(text.as_bytes()).and_then(|()| self.out.flush()).is_err();
+            self.closed = self
+                .out
+                .write_all(text.as_bytes())
+                .and_then(|()| self.out.flush())
+                .is_err();
         }
     }
 }
@@ -56,7 +74,10 @@ impl<W: Write> Plain<W> {
 /// `[ 3/40]`.
 fn counter(state: &RunState) -> String {
     let total = state.counts.total.to_string();
-    format!("[{}/{total}]", pad_left(&state.counts.finished().to_string(), width(&total)))
+    format!(
+        "[{}/{total}]",
+        pad_left(&state.counts.finished().to_string(), width(&total))
+    )
 }
 
 /// As wide as the counter: a trial that starts has not been counted.
@@ -79,7 +100,10 @@ impl<W: Write> Observer for Plain<W> {
             EventKind::TrialStarted { trial } => self.trial_started(*trial, state),
             EventKind::TrialFinished { trial, .. } => self.trial_finished(*trial, state),
             kind => {
-                let told = self.memo.as_ref().and_then(|memo| notice(kind, state, memo, Room::Unlimited));
+                let told = self
+                    .memo
+                    .as_ref()
+                    .and_then(|memo| notice(kind, state, memo, Room::Unlimited));
                 told.iter().for_each(|line| self.write(line));
             }
         }
@@ -103,11 +127,26 @@ mod tests {
 
     fn interrupted_run() -> Script {
         let mut script = Script::new(fixture::heads(3, 2, 2), 2);
-        script.start(1).start(3).pass(41.2).doing(1, "npm test", 900);
+        script
+            .start(1)
+            .start(3)
+            .pass(41.2)
+            .doing(1, "npm test", 900);
         script.finish(1, &fixture::passed(41.2)).start(5).pass(3.0);
-        script.finish(3, &fixture::failed(44.2, "check-file", "fib.js does not exist")).start(7);
-        script.finish(5, &fixture::partial(20.0, 0.5)).start(9).finish(7, &fixture::error("exit status 1"));
-        script.stop(StopReason::Interrupted).pass(1.0).finish(9, &fixture::interrupted(1.0));
+        script
+            .finish(
+                3,
+                &fixture::failed(44.2, "check-file", "fib.js does not exist"),
+            )
+            .start(7);
+        script
+            .finish(5, &fixture::partial(20.0, 0.5))
+            .start(9)
+            .finish(7, &fixture::error("exit status 1"));
+        script
+            .stop(StopReason::Interrupted)
+            .pass(1.0)
+            .finish(9, &fixture::interrupted(1.0));
         script.end(RunStatus::Interrupted);
         script
     }
@@ -119,13 +158,17 @@ mod tests {
 
     #[test]
     fn a_run_as_coloured_lines() {
-        insta::assert_snapshot!("plain_colour", shown(&interrupted_run(), true).replace('\u{1b}', "␛"));
+        insta::assert_snapshot!(
+            "plain_colour",
+            shown(&interrupted_run(), true).replace('\u{1b}', "␛")
+        );
     }
 
     #[test]
     fn a_run_without_variants() {
-        let heads =
-            (1..=3).map(|id| fixture::head(id, &format!("eval-{id}"), "default", "default", 1)).collect();
+        let heads = (1..=3)
+            .map(|id| fixture::head(id, &format!("eval-{id}"), "default", "default", 1))
+            .collect();
         let mut script = Script::new(heads, 1);
         script
             .start(1)
@@ -137,15 +180,28 @@ mod tests {
 
     #[test]
     fn a_run_that_adds_repetitions() {
-        let mut script = Script::adaptive(fixture::heads(1, 2, 12), 2, Adaptive { min: 1, max: 12 });
-        let ids = |script: &Script| script.state.trials.iter().map(|trial| trial.head.id).collect::<Vec<_>>();
+        let mut script =
+            Script::adaptive(fixture::heads(1, 2, 12), 2, Adaptive { min: 1, max: 12 });
+        let ids = |script: &Script| {
+            script
+                .state
+                .trials
+                .iter()
+                .map(|trial| trial.head.id)
+                .collect::<Vec<_>>()
+        };
         for id in ids(&script) {
             script.start(id).pass(1.0).finish(id, &fixture::passed(1.0));
         }
         script.round(2);
         for id in ids(&script)
             .into_iter()
-            .filter(|id| script.state.trial(*id).is_some_and(|t| t.report.score.is_none()))
+            .filter(|id| {
+                script
+                    .state
+                    .trial(*id)
+                    .is_some_and(|t| t.report.score.is_none())
+            })
             .collect::<Vec<_>>()
         {
             script.start(id).pass(1.0).finish(id, &fixture::passed(1.0));
@@ -158,8 +214,13 @@ mod tests {
     fn a_run_that_is_joined_late_has_its_header() {
         let script = interrupted_run();
         let mut out = Vec::new();
-        Plain::new(&mut out, Palette::new(false)).event(script.events.last().unwrap(), &script.state);
-        assert!(String::from_utf8(out).unwrap().starts_with("basic-js: 12 trials"));
+        Plain::new(&mut out, Palette::new(false))
+            .event(script.events.last().unwrap(), &script.state);
+        assert!(
+            String::from_utf8(out)
+                .unwrap()
+                .starts_with("basic-js: 12 trials")
+        );
     }
 
     #[test]
@@ -168,7 +229,11 @@ mod tests {
         impl Write for Closing {
             fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
                 self.0 += 1;
-                if self.0 > 2 { Err(std::io::ErrorKind::BrokenPipe.into()) } else { Ok(bytes.len()) }
+                if self.0 > 2 {
+                    Err(std::io::ErrorKind::BrokenPipe.into())
+                } else {
+                    Ok(bytes.len())
+                }
             }
             fn flush(&mut self) -> std::io::Result<()> {
                 Ok(())

@@ -34,7 +34,10 @@ pub fn plan_overview(heads: &[TrialHead], palette: Palette) -> String {
 pub fn plan_trials(heads: &[TrialHead], order: &[usize], palette: Palette) -> String {
     let mut grid = Grid::new(&[Side::Right]);
     for head in order.iter().filter_map(|index| heads.get(*index)) {
-        let mut row = vec![Spans::of(Tone::Dim, &head.id.to_string()), Spans::plain(head.dir.as_str())];
+        let mut row = vec![
+            Spans::of(Tone::Dim, &head.id.to_string()),
+            Spans::plain(head.dir.as_str()),
+        ];
         row.extend(agent(head));
         grid.row(row);
     }
@@ -44,7 +47,11 @@ pub fn plan_trials(heads: &[TrialHead], order: &[usize], palette: Palette) -> St
 fn evals(heads: &[TrialHead]) -> Grid {
     let mut grid = Grid::new(&[Side::Left]);
     for (eval, repetitions) in in_order(heads, |head| head.eval.clone()) {
-        let most = repetitions.iter().map(|head| head.repetition).max().unwrap_or(0);
+        let most = repetitions
+            .iter()
+            .map(|head| head.repetition)
+            .max()
+            .unwrap_or(0);
         let trials = prose::count(repetitions.len(), "trial");
         let repeated = if most > 1 {
             format!("{trials}, {}", prose::count(most as usize, "repetition"))
@@ -59,10 +66,16 @@ fn evals(heads: &[TrialHead]) -> Grid {
 fn variants(heads: &[TrialHead]) -> Grid {
     let names = Names::of(heads);
     let mut grid = Grid::new(&[Side::Left]);
-    for (_, trials) in in_order(heads, |head| (head.environment.clone(), head.experiment.clone())) {
+    for (_, trials) in in_order(heads, |head| {
+        (head.environment.clone(), head.experiment.clone())
+    }) {
         let Some(head) = trials.first() else { continue };
         let name = names.variant(&head.environment, &head.experiment);
-        let mut row = vec![Spans::plain(if name.is_empty() { "default" } else { &name })];
+        let mut row = vec![Spans::plain(if name.is_empty() {
+            "default"
+        } else {
+            &name
+        })];
         row.extend(agent(head));
         grid.row(row);
     }
@@ -75,7 +88,10 @@ fn agent(head: &TrialHead) -> [Spans; 2] {
 }
 
 /// Heads by some key, in the order in which keys first appear.
-fn in_order<K: Ord + Clone>(heads: &[TrialHead], key: impl Fn(&TrialHead) -> K) -> Vec<(K, Vec<&TrialHead>)> {
+fn in_order<K: Ord + Clone>(
+    heads: &[TrialHead],
+    key: impl Fn(&TrialHead) -> K,
+) -> Vec<(K, Vec<&TrialHead>)> {
     let mut groups: Vec<(K, Vec<&TrialHead>)> = Vec::new();
     let mut places: BTreeMap<K, usize> = BTreeMap::new();
     for head in heads {
@@ -98,7 +114,10 @@ mod tests {
 
     #[test]
     fn the_plan_in_brief() {
-        insta::assert_snapshot!("plan_overview", plan_overview(&fixture::heads(4, 3, 2), PALETTE));
+        insta::assert_snapshot!(
+            "plan_overview",
+            plan_overview(&fixture::heads(4, 3, 2), PALETTE)
+        );
     }
 
     #[test]

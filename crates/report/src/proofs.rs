@@ -27,7 +27,9 @@ pub fn proofs_table(proofs: &[Proof<'_>], palette: Palette) -> String {
 
 /// Passing is what the oracle should do and the others should not.
 fn cell(trial: Option<&TrialResult>, passed: Tone, not_passed: Tone) -> Spans {
-    let Some(trial) = trial else { return Spans::of(Tone::Dim, "–") };
+    let Some(trial) = trial else {
+        return Spans::of(Tone::Dim, "–");
+    };
     let status = trial.report.status;
     let tone = match status {
         Status::Passed => passed,
@@ -64,7 +66,9 @@ pub fn flaws(proofs: &[Proof<'_>], run_dir: &Utf8Path, palette: Palette) -> Stri
                 Flaw::Unknown => line,
                 flaw => line.with(Tone::Bad, flaw.word()).with(Tone::Plain, ": "),
             };
-            text += &line.with(Tone::Plain, &explained(proof, flaw, run_dir)).render(palette);
+            text += &line
+                .with(Tone::Plain, &explained(proof, flaw, run_dir))
+                .render(palette);
             text.push('\n');
         }
     }
@@ -73,21 +77,39 @@ pub fn flaws(proofs: &[Proof<'_>], run_dir: &Utf8Path, palette: Palette) -> Stri
 
 fn explained(proof: &Proof<'_>, flaw: Flaw, run_dir: &Utf8Path) -> String {
     let log = |trial: Option<&TrialResult>| {
-        trial
-            .map_or_else(String::new, |trial| format!(" ({})", run_dir.join(&trial.head.dir).join("run.log")))
+        trial.map_or_else(String::new, |trial| {
+            format!(" ({})", run_dir.join(&trial.head.dir).join("run.log"))
+        })
     };
     match flaw {
-        Flaw::NoSolution => "nothing shows that it can be passed; add a _solution/ directory".into(),
-        Flaw::Broken => format!("its own solution does not pass{}{}", loss(proof.oracle), log(proof.oracle)),
-        Flaw::Trivial => format!("it passes when nothing is done; ask for more{}", log(proof.nop)),
+        Flaw::NoSolution => {
+            "nothing shows that it can be passed; add a _solution/ directory".into()
+        }
+        Flaw::Broken => format!(
+            "its own solution does not pass{}{}",
+            loss(proof.oracle),
+            log(proof.oracle)
+        ),
+        Flaw::Trivial => format!(
+            "it passes when nothing is done; ask for more{}",
+            log(proof.nop)
+        ),
         Flaw::Gameable => {
-            format!("it passes without the work; put its tests out of reach{}", log(proof.cheat))
+            format!(
+                "it passes without the work; put its tests out of reach{}",
+                log(proof.cheat)
+            )
         }
         Flaw::Unknown => {
             let undecided = |trial: &&TrialResult| !trial.report.status.is_judged();
-            let trial = [proof.oracle, proof.nop, proof.cheat].into_iter().flatten().find(undecided);
+            let trial = [proof.oracle, proof.nop, proof.cheat]
+                .into_iter()
+                .flatten()
+                .find(undecided);
             let error = trial.and_then(|trial| trial.report.error.as_ref());
-            let reason = error.map_or("a trial did not come to its end", |error| error.message.as_str());
+            let reason = error.map_or("a trial did not come to its end", |error| {
+                error.message.as_str()
+            });
             format!("{reason}{}", log(trial))
         }
     }
@@ -96,7 +118,9 @@ fn explained(proof: &Proof<'_>, flaw: Flaw, run_dir: &Utf8Path) -> String {
 /// The first test that lost points, with its reason.
 fn loss(trial: Option<&TrialResult>) -> String {
     let lost = trial.and_then(|trial| trial.report.tests.first_loss());
-    lost.map_or_else(String::new, |(test, grade)| format!(": {test}: {}", grade.message))
+    lost.map_or_else(String::new, |(test, grade)| {
+        format!(": {test}: {}", grade.message)
+    })
 }
 
 #[cfg(test)]
@@ -110,8 +134,22 @@ mod tests {
     fn results() -> Results {
         let mut results = Results::of(&Default::default());
         let rows = [
-            ("fib", [Some(Status::Passed), Some(Status::Failed), Some(Status::Partial)]),
-            ("sort", [Some(Status::Failed), Some(Status::Failed), Some(Status::Passed)]),
+            (
+                "fib",
+                [
+                    Some(Status::Passed),
+                    Some(Status::Failed),
+                    Some(Status::Partial),
+                ],
+            ),
+            (
+                "sort",
+                [
+                    Some(Status::Failed),
+                    Some(Status::Failed),
+                    Some(Status::Passed),
+                ],
+            ),
             ("empty", [None, Some(Status::Passed), Some(Status::Passed)]),
         ];
         for (eval, statuses) in rows {
@@ -146,8 +184,24 @@ mod tests {
     fn passing_is_good_for_the_oracle_alone() {
         let results = results();
         let table = proofs_table(&proofs(&results), Palette { colour: true });
-        let line = |eval: &str| table.lines().find(|line| line.contains(eval)).unwrap_or_default().to_owned();
-        assert_eq!(line("fib").matches("\u{1b}[32m").count(), 4, "{:?}", line("fib"));
-        assert_eq!(line("sort").matches("\u{1b}[31m").count(), 3, "{:?}", line("sort"));
+        let line = |eval: &str| {
+            table
+                .lines()
+                .find(|line| line.contains(eval))
+                .unwrap_or_default()
+                .to_owned()
+        };
+        assert_eq!(
+            line("fib").matches("\u{1b}[32m").count(),
+            4,
+            "{:?}",
+            line("fib")
+        );
+        assert_eq!(
+            line("sort").matches("\u{1b}[31m").count(),
+            3,
+            "{:?}",
+            line("sort")
+        );
     }
 }

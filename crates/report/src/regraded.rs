@@ -10,7 +10,11 @@ use crate::spans::Spans;
 use crate::style::{Palette, Tone};
 
 pub fn regraded(before: &Results, now: &Results, palette: Palette) -> String {
-    let graded = now.trials.iter().filter(|trial| trial.report.grading == now.grading).count();
+    let graded = now
+        .trials
+        .iter()
+        .filter(|trial| trial.report.grading == now.grading)
+        .count();
     let changed: Vec<(&TrialReport, &TrialResult)> = before
         .trials
         .iter()
@@ -23,7 +27,11 @@ pub fn regraded(before: &Results, now: &Results, palette: Palette) -> String {
         1 => "1 is judged differently".to_owned(),
         number => format!("{number} are judged differently"),
     };
-    let head = format!("grading {}: {}, {count}\n", now.grading, prose::count(graded, "trial"));
+    let head = format!(
+        "grading {}: {}, {count}\n",
+        now.grading,
+        prose::count(graded, "trial")
+    );
     if changed.is_empty() {
         return head;
     }
@@ -55,7 +63,13 @@ fn reason(report: &TrialReport) -> String {
         let failed = report.tests.iter().find(|(_, grade)| grade.score < 1.0);
         failed.map(|(name, grade)| format!("{name}: {}", grade.message))
     };
-    error.or_else(test).unwrap_or_default().lines().next().unwrap_or_default().to_owned()
+    error
+        .or_else(test)
+        .unwrap_or_default()
+        .lines()
+        .next()
+        .unwrap_or_default()
+        .to_owned()
 }
 
 #[cfg(test)]
@@ -74,15 +88,24 @@ mod tests {
         let before = script.results();
         let again = |trial, report: TrialReport| RegradedTrial {
             trial,
-            report: TrialReport { grading: 2, ..report },
+            report: TrialReport {
+                grading: 2,
+                ..report
+            },
         };
         let trials = vec![
             again(1, fixture::passed(3.0)),
-            again(2, fixture::failed(3.0, "check-file", "fib.js does not exist")),
+            again(
+                2,
+                fixture::failed(3.0, "check-file", "fib.js does not exist"),
+            ),
             again(3, fixture::partial(3.0, 0.5)),
         ];
         script.add(EventKind::Regraded { grading: 2, trials });
-        insta::assert_snapshot!("regraded", regraded(&before, &script.results(), Palette::new(false)));
+        insta::assert_snapshot!(
+            "regraded",
+            regraded(&before, &script.results(), Palette::new(false))
+        );
         let same = regraded(&before, &before, Palette::new(false));
         assert_eq!(same, "grading 1: 4 trials, none is judged differently\n");
     }

@@ -34,7 +34,12 @@ pub fn runs_table(rows: &[RunRow], zone: &TimeZone, room: Room, palette: Palette
         return String::new();
     }
     let tables = [&[][..], &[SIZE], &[SIZE, SUITE]].map(|left_out| table(rows, zone, left_out));
-    let fits = |table: &&Grid| table.lines().iter().all(|line| line.width() <= room.columns());
+    let fits = |table: &&Grid| {
+        table
+            .lines()
+            .iter()
+            .all(|line| line.width() <= room.columns())
+    };
     let [.., last] = &tables;
     tables.iter().find(fits).unwrap_or(last).render(0, palette)
 }
@@ -62,7 +67,11 @@ fn table(rows: &[RunRow], zone: &TimeZone, left_out: &[&str]) -> Grid {
     grid.row(kept().map(|(title, _)| Spans::of(Tone::Bold, title)));
     for row in rows {
         let cells = columns.iter().zip(cells(row, zone));
-        grid.row(cells.filter(|((title, _), _)| is_kept(title)).map(|(_, cell)| cell));
+        grid.row(
+            cells
+                .filter(|((title, _), _)| is_kept(title))
+                .map(|(_, cell)| cell),
+        );
     }
     grid
 }
@@ -84,7 +93,11 @@ fn cells(row: &RunRow, zone: &TimeZone) -> [Spans; 10] {
 
 /// To the minute; a time that is not known is `–`.
 fn started(at: Option<Timestamp>, zone: &TimeZone) -> String {
-    at.map_or("–".to_owned(), |at| at.to_zoned(zone.clone()).strftime("%Y-%m-%d %H:%M").to_string())
+    at.map_or("–".to_owned(), |at| {
+        at.to_zoned(zone.clone())
+            .strftime("%Y-%m-%d %H:%M")
+            .to_string()
+    })
 }
 
 fn status(status: Option<RunStatus>) -> Spans {
@@ -98,7 +111,10 @@ fn status(status: Option<RunStatus>) -> Spans {
 
 /// Colour only for what there is.
 fn number(number: usize, tone: Tone) -> Spans {
-    Spans::of(if number == 0 { Tone::Dim } else { tone }, &number.to_string())
+    Spans::of(
+        if number == 0 { Tone::Dim } else { tone },
+        &number.to_string(),
+    )
 }
 
 #[cfg(test)]
@@ -106,7 +122,13 @@ mod tests {
     use super::*;
     use crate::width::width;
 
-    fn row(run: &str, status: Option<RunStatus>, passed: usize, failed: usize, errors: usize) -> RunRow {
+    fn row(
+        run: &str,
+        status: Option<RunStatus>,
+        passed: usize,
+        failed: usize,
+        errors: usize,
+    ) -> RunRow {
         RunRow {
             run: run.to_owned(),
             suite: "basic-js".to_owned(),
@@ -117,7 +139,9 @@ mod tests {
             failed,
             errors,
             bytes: 1_234_567,
-            note: status.is_none().then(|| "results.json: expected `,` at line 3".to_owned()),
+            note: status
+                .is_none()
+                .then(|| "results.json: expected `,` at line 3".to_owned()),
         }
     }
 
@@ -132,13 +156,27 @@ mod tests {
         let shown = |room| runs_table(&rows, &TimeZone::UTC, room, Palette::new(false));
         insta::assert_snapshot!("runs", shown(Room::Unlimited));
         // Without the note of what cannot be read.
-        let narrow = runs_table(&rows[2..], &TimeZone::UTC, Room::Columns(80), Palette::new(false));
-        assert!(narrow.lines().all(|line| width(line) <= 80) && !narrow.contains("MB"), "{narrow}");
-        assert!(narrow.contains("  12") && !shown(Room::Columns(70)).contains("basic-js"), "{narrow}");
+        let narrow = runs_table(
+            &rows[2..],
+            &TimeZone::UTC,
+            Room::Columns(80),
+            Palette::new(false),
+        );
+        assert!(
+            narrow.lines().all(|line| width(line) <= 80) && !narrow.contains("MB"),
+            "{narrow}"
+        );
+        assert!(
+            narrow.contains("  12") && !shown(Room::Columns(70)).contains("basic-js"),
+            "{narrow}"
+        );
     }
 
     #[test]
     fn no_runs_are_no_table() {
-        assert_eq!(runs_table(&[], &TimeZone::UTC, Room::Columns(80), Palette::new(false)), "");
+        assert_eq!(
+            runs_table(&[], &TimeZone::UTC, Room::Columns(80), Palette::new(false)),
+            ""
+        );
     }
 }

@@ -19,7 +19,11 @@ struct Inner {
 impl Screen {
     pub(crate) fn new(size: Size) -> Self {
         let terminal = vt100::Parser::new(cells(size.rows), cells(size.columns), 100_000);
-        Screen(Rc::new(RefCell::new(Inner { terminal, writes: Vec::new(), size })))
+        Screen(Rc::new(RefCell::new(Inner {
+            terminal,
+            writes: Vec::new(),
+            size,
+        })))
     }
 
     pub(crate) fn size(&self) -> Size {
@@ -28,7 +32,10 @@ impl Screen {
 
     pub(crate) fn resize(&self, size: Size) {
         let mut inner = self.0.borrow_mut();
-        inner.terminal.screen_mut().set_size(cells(size.rows), cells(size.columns));
+        inner
+            .terminal
+            .screen_mut()
+            .set_size(cells(size.rows), cells(size.columns));
         inner.size = size;
     }
 
@@ -39,7 +46,13 @@ impl Screen {
 
     /// The rows in sight, without the empty ones at the end.
     pub(crate) fn text(&self) -> String {
-        self.0.borrow().terminal.screen().contents().trim_end().to_owned()
+        self.0
+            .borrow()
+            .terminal
+            .screen()
+            .contents()
+            .trim_end()
+            .to_owned()
     }
 
     /// The rows that have scrolled out of sight, oldest first.
@@ -87,7 +100,9 @@ impl Write for Screen {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         let mut inner = self.0.borrow_mut();
         inner.terminal.process(bytes);
-        inner.writes.push(String::from_utf8(bytes.to_vec()).unwrap());
+        inner
+            .writes
+            .push(String::from_utf8(bytes.to_vec()).unwrap());
         Ok(bytes.len())
     }
 

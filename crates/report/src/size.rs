@@ -8,16 +8,20 @@ pub struct Size {
 }
 
 impl Size {
-    pub const FALLBACK: Size = Size { columns: 80, rows: 24 };
+    pub const FALLBACK: Size = Size {
+        columns: 80,
+        rows: 24,
+    };
 
     /// Of the terminal that standard error or standard output goes to.
     pub fn of_terminal() -> Self {
         let found = terminal_size::terminal_size_of(std::io::stderr())
             .or_else(|| terminal_size::terminal_size_of(std::io::stdout()));
         match found {
-            Some((columns, rows)) if columns.0 > 0 && rows.0 > 0 => {
-                Size { columns: usize::from(columns.0), rows: usize::from(rows.0) }
-            }
+            Some((columns, rows)) if columns.0 > 0 && rows.0 > 0 => Size {
+                columns: usize::from(columns.0),
+                rows: usize::from(rows.0),
+            },
             _ => Size::FALLBACK,
         }
     }

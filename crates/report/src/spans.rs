@@ -42,7 +42,10 @@ impl Spans {
 
     /// Spaces up to a column, so that what follows is aligned.
     pub fn pad_to(&mut self, columns: usize) {
-        self.push(Tone::Plain, &width::spaces(columns.saturating_sub(self.width())));
+        self.push(
+            Tone::Plain,
+            &width::spaces(columns.saturating_sub(self.width())),
+        );
     }
 
     pub fn is_empty(&self) -> bool {
@@ -76,8 +79,16 @@ impl Spans {
     }
 
     pub fn render(&self, palette: Palette) -> String {
-        let whole: String = self.parts.iter().map(|(tone, text)| palette.paint(*tone, text)).collect();
-        if whole.ends_with(' ') { whole.trim_end().to_owned() } else { whole }
+        let whole: String = self
+            .parts
+            .iter()
+            .map(|(tone, text)| palette.paint(*tone, text))
+            .collect();
+        if whole.ends_with(' ') {
+            whole.trim_end().to_owned()
+        } else {
+            whole
+        }
     }
 }
 
@@ -86,7 +97,9 @@ mod tests {
     use super::*;
 
     fn line() -> Spans {
-        Spans::of(Tone::Good, "✓ 1.00").with(Tone::Plain, "  fib").with(Tone::Dim, "  41s")
+        Spans::of(Tone::Good, "✓ 1.00")
+            .with(Tone::Plain, "  fib")
+            .with(Tone::Dim, "  41s")
     }
 
     #[test]
@@ -100,7 +113,11 @@ mod tests {
             (1, "…"),
             (0, ""),
         ] {
-            assert_eq!(line().fit(columns).render(Palette::new(false)), text, "{columns}");
+            assert_eq!(
+                line().fit(columns).render(Palette::new(false)),
+                text,
+                "{columns}"
+            );
         }
     }
 
@@ -108,6 +125,9 @@ mod tests {
     fn escape_sequences_are_ours_alone() {
         let hostile = Spans::of(Tone::Bad, "a\u{1b}[2J\nb");
         assert_eq!(hostile.render(Palette::new(false)), "a␛[2J b");
-        assert_eq!(hostile.render(Palette::new(true)), "\u{1b}[31ma␛[2J b\u{1b}[0m");
+        assert_eq!(
+            hostile.render(Palette::new(true)),
+            "\u{1b}[31ma␛[2J b\u{1b}[0m"
+        );
     }
 }

@@ -29,14 +29,20 @@ impl Spent {
     /// With what the trials in flight have told so far.
     #[must_use]
     pub fn with_live(mut self, state: &RunState) -> Self {
-        let trials = state.in_flight.iter().filter_map(|index| state.trials.get(*index));
-        trials.filter_map(|trial| trial.live.as_ref()).for_each(|live| self.add(&live.usage));
+        let trials = state
+            .in_flight
+            .iter()
+            .filter_map(|index| state.trials.get(*index));
+        trials
+            .filter_map(|trial| trial.live.as_ref())
+            .for_each(|live| self.add(&live.usage));
         self
     }
 
     /// `312.0k tokens`.
     pub fn tokens_in(&self, unit: &str) -> Option<String> {
-        self.tokens.map(|tokens| format!("{} {unit}", prose::compact(tokens)))
+        self.tokens
+            .map(|tokens| format!("{} {unit}", prose::compact(tokens)))
     }
 
     /// `$0.820`; `$0.820+` when some of it was not told.
@@ -63,17 +69,29 @@ mod tests {
     fn what_is_in_flight_counts_and_what_is_untold_is_marked() {
         let mut script = Script::new(fixture::heads(4, 1, 1), 2);
         let spent = |script: &Script| Memo::of(&script.state).spent.with_live(&script.state);
-        assert_eq!((spent(&script).tokens_in("tok"), spent(&script).dollars()), (None, None));
+        assert_eq!(
+            (spent(&script).tokens_in("tok"), spent(&script).dollars()),
+            (None, None)
+        );
         script.start(1).doing(1, "npm test", 900);
         assert_eq!(spent(&script).tokens_in("tok").as_deref(), Some("900 tok"));
         // Twenty seconds are ten thousand tokens, which take the place of those told on the way.
-        script.finish(1, &fixture::passed(20.0)).start(2).doing(2, "npm test", 500);
-        assert_eq!(spent(&script).tokens_in("tokens").as_deref(), Some("10.5k tokens"));
+        script
+            .finish(1, &fixture::passed(20.0))
+            .start(2)
+            .doing(2, "npm test", 500);
+        assert_eq!(
+            spent(&script).tokens_in("tokens").as_deref(),
+            Some("10.5k tokens")
+        );
         assert_eq!(spent(&script).dollars().as_deref(), Some("$0.016"));
         let mut silent = fixture::passed(20.0);
         silent.stats.usage = Usage::default();
         script.finish(2, &silent);
-        assert_eq!(spent(&script).tokens_in("tokens").as_deref(), Some("10.0k tokens"));
+        assert_eq!(
+            spent(&script).tokens_in("tokens").as_deref(),
+            Some("10.0k tokens")
+        );
         assert_eq!(spent(&script).dollars().as_deref(), Some("$0.016+"));
     }
 }

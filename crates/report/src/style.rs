@@ -100,7 +100,10 @@ mod tests {
     #[test]
     fn without_colour_there_is_only_the_text() {
         let palette = Palette::new(false);
-        assert_eq!(palette.bad("0.00") + &palette.dim("x") + &palette.bold("y"), "0.00xy");
+        assert_eq!(
+            palette.bad("0.00") + &palette.dim("x") + &palette.bold("y"),
+            "0.00xy"
+        );
     }
 
     #[test]
@@ -112,7 +115,12 @@ mod tests {
 
     #[test]
     fn only_a_full_score_is_green() {
-        for (score, tone) in [(1.0, Tone::Good), (0.999, Tone::Fair), (0.001, Tone::Fair), (0.0, Tone::Bad)] {
+        for (score, tone) in [
+            (1.0, Tone::Good),
+            (0.999, Tone::Fair),
+            (0.001, Tone::Fair),
+            (0.0, Tone::Bad),
+        ] {
             assert_eq!(Tone::of_score(score), tone, "{score}");
         }
     }

@@ -52,23 +52,47 @@ pub fn results_table(results: &Results, columns: usize, palette: Palette) -> Str
         }
     }
     let matrix = Matrix::of(results, columns);
-    let tables: Vec<String> =
-        matrix.panels(columns).into_iter().map(|panel| render(&matrix.panel(panel), palette)).collect();
+    let tables: Vec<String> = matrix
+        .panels(columns)
+        .into_iter()
+        .map(|panel| render(&matrix.panel(panel), palette))
+        .collect();
     tables.join("\n")
 }
 
 fn render(lines: &[Spans], palette: Palette) -> String {
-    lines.iter().map(|line| line.render(palette) + "\n").collect()
+    lines
+        .iter()
+        .map(|line| line.render(palette) + "\n")
+        .collect()
 }
 
 /// One variant: a row of figures for each eval, and one for all.
 fn figures_of_evals(results: &Results, variant: &VariantSummary) -> Vec<Spans> {
-    let mut grid = Grid::new(&[Side::Left, Side::Right, Side::Right, Side::Right, Side::Right, Side::Right]);
-    grid.row(["eval", "passed", "score", "time", "tokens", "cost"].map(|title| Spans::of(Tone::Bold, title)));
+    let mut grid = Grid::new(&[
+        Side::Left,
+        Side::Right,
+        Side::Right,
+        Side::Right,
+        Side::Right,
+        Side::Right,
+    ]);
+    grid.row(
+        ["eval", "passed", "score", "time", "tokens", "cost"]
+            .map(|title| Spans::of(Tone::Bold, title)),
+    );
     for cell in &results.summary.cells {
-        grid.row(figures_row(&cell.eval, figure::passed(&cell.figures), &cell.figures));
+        grid.row(figures_row(
+            &cell.eval,
+            figure::passed(&cell.figures),
+            &cell.figures,
+        ));
     }
-    grid.row(figures_row("all evals", figure::pass_rate(&variant.figures), &variant.figures));
+    grid.row(figures_row(
+        "all evals",
+        figure::pass_rate(&variant.figures),
+        &variant.figures,
+    ));
     let mut lines = grid.lines();
     let rule = rule(lines.iter().map(Spans::width).max().unwrap_or(0));
     lines.insert(lines.len() - 1, rule);
@@ -124,16 +148,28 @@ impl Matrix {
         let cells: HashMap<(&str, &str, &str), &Figures> = summary
             .cells
             .iter()
-            .map(|cell| ((&*cell.eval, &*cell.environment, &*cell.experiment), &cell.figures))
+            .map(|cell| {
+                (
+                    (&*cell.eval, &*cell.environment, &*cell.experiment),
+                    &cell.figures,
+                )
+            })
             .collect();
         let of_variant = |variant: &VariantSummary| {
             let key = |eval| (eval, &*variant.environment, &*variant.experiment);
-            let figures: Vec<Option<&Figures>> =
-                evals.iter().map(|eval| cells.get(&key(eval.as_str())).copied()).collect();
+            let figures: Vec<Option<&Figures>> = evals
+                .iter()
+                .map(|eval| cells.get(&key(eval.as_str())).copied())
+                .collect();
             Column::of(title(&names, variant, columns), &figures, &variant.figures)
         };
         let columns_: Vec<Column> = summary.variants.iter().map(of_variant).collect();
-        Matrix { label_width: label_width(&evals, columns), line_width: columns, evals, columns: columns_ }
+        Matrix {
+            label_width: label_width(&evals, columns),
+            line_width: columns,
+            evals,
+            columns: columns_,
+        }
     }
 
     /// As many variants beside each other as fit, but at least one.
@@ -154,33 +190,55 @@ impl Matrix {
     }
 
     fn panel(&self, columns: &[Column]) -> Vec<Spans> {
-        let height = columns.iter().map(|column| column.title.len()).max().unwrap_or(0);
+        let height = columns
+            .iter()
+            .map(|column| column.title.len())
+            .max()
+            .unwrap_or(0);
         let mut lines: Vec<Spans> = (0..height)
-            .map(|line| self.row("", columns, |column| (column.title(line, height), Spans::new())))
+            .map(|line| {
+                self.row("", columns, |column| {
+                    (column.title(line, height), Spans::new())
+                })
+            })
             .collect();
         for (index, eval) in self.evals.iter().enumerate() {
             lines.extend(self.eval(eval, columns, |column| column.cells[index].clone()));
         }
         lines.push(rule(lines.iter().map(Spans::width).max().unwrap_or(0)));
         for (index, (label, _)) in CLOSING.iter().enumerate() {
-            lines.push(self.row(label, columns, |column| (column.closing[index].clone(), Spans::new())));
+            lines.push(self.row(label, columns, |column| {
+                (column.closing[index].clone(), Spans::new())
+            }));
         }
         lines
     }
 
     /// The row of an eval; a name that is too long for its column stands above it.
-    fn eval(&self, name: &str, columns: &[Column], cell: impl Fn(&Column) -> (Spans, Spans)) -> Vec<Spans> {
+    fn eval(
+        &self,
+        name: &str,
+        columns: &[Column],
+        cell: impl Fn(&Column) -> (Spans, Spans),
+    ) -> Vec<Spans> {
         let label = clean(name);
         if width(&label) <= self.label_width {
             return vec![self.row(&label, columns, cell)];
         }
-        let mut lines: Vec<Spans> =
-            wrap(&label, self.line_width).iter().map(|line| Spans::plain(line)).collect();
+        let mut lines: Vec<Spans> = wrap(&label, self.line_width)
+            .iter()
+            .map(|line| Spans::plain(line))
+            .collect();
         lines.push(self.row("", columns, cell));
         lines
     }
 
-    fn row(&self, label: &str, columns: &[Column], cell: impl Fn(&Column) -> (Spans, Spans)) -> Spans {
+    fn row(
+        &self,
+        label: &str,
+        columns: &[Column],
+        cell: impl Fn(&Column) -> (Spans, Spans),
+    ) -> Spans {
         let mut line = Spans::plain(label);
         let mut end = self.label_width;
         for column in columns {
@@ -200,7 +258,10 @@ impl Matrix {
 /// As wide as the longest name, of those that leave enough room for figures.
 fn label_width(evals: &[String], columns: usize) -> usize {
     let widest = columns * 2 / 5;
-    let widths = evals.iter().map(|eval| width(&clean(eval))).filter(|width| *width <= widest);
+    let widths = evals
+        .iter()
+        .map(|eval| width(&clean(eval)))
+        .filter(|width| *width <= widest);
     widths.max().unwrap_or(0).max(NARROWEST_LABELS)
 }
 
@@ -213,17 +274,34 @@ fn title(names: &Names, variant: &VariantSummary, columns: usize) -> Vec<String>
 
 impl Column {
     fn of(title: Vec<String>, figures: &[Option<&Figures>], overall: &Figures) -> Self {
-        let widest_pass =
-            figures.iter().flatten().map(|figures| figure::passed(figures).width()).max().unwrap_or(0);
+        let widest_pass = figures
+            .iter()
+            .flatten()
+            .map(|figures| figure::passed(figures).width())
+            .max()
+            .unwrap_or(0);
         let cells: Vec<(Spans, Spans)> = figures
             .iter()
-            .map(|figures| figures.map_or_else(Default::default, |figures| cell(figures, widest_pass)))
+            .map(|figures| {
+                figures.map_or_else(Default::default, |figures| cell(figures, widest_pass))
+            })
             .collect();
         let closing: Vec<Spans> = CLOSING.iter().map(|(_, figure)| figure(overall)).collect();
-        let bodies = cells.iter().map(|(body, _)| body).chain(&closing).map(Spans::width);
+        let bodies = cells
+            .iter()
+            .map(|(body, _)| body)
+            .chain(&closing)
+            .map(Spans::width);
         Column {
-            body_width: bodies.chain(title.iter().map(|line| width(line))).max().unwrap_or(0),
-            note_width: cells.iter().map(|(_, note)| note.width()).max().unwrap_or(0),
+            body_width: bodies
+                .chain(title.iter().map(|line| width(line)))
+                .max()
+                .unwrap_or(0),
+            note_width: cells
+                .iter()
+                .map(|(_, note)| note.width())
+                .max()
+                .unwrap_or(0),
             title,
             cells,
             closing,
@@ -231,13 +309,20 @@ impl Column {
     }
 
     fn width(&self) -> usize {
-        self.body_width + if self.note_width > 0 { 2 + self.note_width } else { 0 }
+        self.body_width
+            + if self.note_width > 0 {
+                2 + self.note_width
+            } else {
+                0
+            }
     }
 
     /// Titles stand on the figures: a short one begins lower.
     fn title(&self, line: usize, of: usize) -> Spans {
         let missing = of - self.title.len();
-        let text = line.checked_sub(missing).and_then(|line| self.title.get(line));
+        let text = line
+            .checked_sub(missing)
+            .and_then(|line| self.title.get(line));
         text.map_or_else(Spans::new, |text| Spans::of(Tone::Bold, text))
     }
 }

@@ -22,7 +22,10 @@ pub fn tally(state: &RunState, memo: &Memo, columns: usize) -> Spans {
         join([marks.clone(), short, cost.clone()]),
         join([marks.clone(), cost]),
     ];
-    candidates.into_iter().find(|line| line.width() <= columns).unwrap_or(marks)
+    candidates
+        .into_iter()
+        .find(|line| line.width() <= columns)
+        .unwrap_or(marks)
 }
 
 /// What was spent, by itself.
@@ -74,7 +77,10 @@ pub(crate) fn in_marks(counts: &Counts) -> Spans {
         if !marks.is_empty() {
             marks.push(Tone::Plain, GAP);
         }
-        marks.push(Tone::of_status(status), &format!("{} {number}", mark(status)));
+        marks.push(
+            Tone::of_status(status),
+            &format!("{} {number}", mark(status)),
+        );
     }
     marks
 }
@@ -105,7 +111,10 @@ mod tests {
     fn as_many_words_as_there_is_room_for() {
         let script = fixture::busy_run();
         for (columns, line) in [
-            (79, "12 passed · 1 partial · 2 failed · 1 error  1.6M tokens  $0.576"),
+            (
+                79,
+                "12 passed · 1 partial · 2 failed · 1 error  1.6M tokens  $0.576",
+            ),
             (59, "✓ 12  ◐ 1  ✗ 2  ! 1  1.6M tok  $0.576"),
             (30, "✓ 12  ◐ 1  ✗ 2  ! 1  $0.576"),
             (20, "✓ 12  ◐ 1  ✗ 2  ! 1"),

@@ -71,8 +71,12 @@ impl<W: Write> Tty<W> {
     }
 
     fn begin(&mut self, now: Timestamp, state: &RunState) {
-        self.memo = Some(Memo { since: Some(now), ..Memo::of(state) });
-        self.above.extend([title(state), particulars(state)].map(Above::Line));
+        self.memo = Some(Memo {
+            since: Some(now),
+            ..Memo::of(state)
+        });
+        self.above
+            .extend([title(state), particulars(state)].map(Above::Line));
         self.apart = false;
     }
 
@@ -85,7 +89,8 @@ impl<W: Write> Tty<W> {
 
     fn is_due(&self, now: Timestamp) -> bool {
         // A clock that was set back must not stop the display.
-        self.drawn_at.is_none_or(|then| now < then || now.duration_since(then) >= BETWEEN_DRAWS)
+        self.drawn_at
+            .is_none_or(|then| now < then || now.duration_since(then) >= BETWEEN_DRAWS)
     }
 
     fn draw(&mut self, now: Timestamp, state: &RunState) {
@@ -135,8 +140,12 @@ impl<W: Write> Observer for Tty<W> {
             }
             kind => {
                 let room = Room::Columns(self.columns);
-                let told = self.memo.as_ref().and_then(|memo| notice(kind, state, memo, room));
-                told.into_iter().for_each(|line| self.print(Above::Line(line)));
+                let told = self
+                    .memo
+                    .as_ref()
+                    .and_then(|memo| notice(kind, state, memo, room));
+                told.into_iter()
+                    .for_each(|line| self.print(Above::Line(line)));
             }
         }
         if self.is_due(event.at) {
@@ -153,7 +162,10 @@ impl<W: Write> Observer for Tty<W> {
 
 impl<W: Write> fmt::Debug for Tty<W> {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.debug_struct("Tty").field("palette", &self.palette).finish_non_exhaustive()
+        formatter
+            .debug_struct("Tty")
+            .field("palette", &self.palette)
+            .finish_non_exhaustive()
     }
 }
 

@@ -24,18 +24,35 @@ pub(crate) const INDENT: usize = 2;
 pub(crate) const WIDEST_PROSE: usize = 110;
 
 /// What is left out when the screen is narrow; when even the last is too wide, the sentences say it all.
-pub(crate) const LEFT_OUT: [&[&str]; 4] =
-    [&[], &["tokens"], &["tokens", "time"], &["tokens", "time", "cost"]];
+pub(crate) const LEFT_OUT: [&[&str]; 4] = [
+    &[],
+    &["tokens"],
+    &["tokens", "time"],
+    &["tokens", "time", "cost"],
+];
 
 /// Empty when there is nothing to compare, or not yet.
 pub fn verdicts(results: &Results, columns: usize, palette: Palette) -> String {
     let summary = &results.summary;
     let tables = LEFT_OUT.iter().map(|left_out| figures(summary, left_out));
-    let fitting = tables.into_iter().find(|table| table.iter().all(|line| line.width() <= columns));
-    let table: String = fitting.iter().flatten().map(|line| format!("{}\n", line.render(palette))).collect();
-    let sentences: Vec<String> =
-        summary.comparisons.iter().map(|comparison| told(comparison, summary, columns, palette)).collect();
-    if table.is_empty() { sentences.concat() } else { format!("{table}\n{}", sentences.concat()) }
+    let fitting = tables
+        .into_iter()
+        .find(|table| table.iter().all(|line| line.width() <= columns));
+    let table: String = fitting
+        .iter()
+        .flatten()
+        .map(|line| format!("{}\n", line.render(palette)))
+        .collect();
+    let sentences: Vec<String> = summary
+        .comparisons
+        .iter()
+        .map(|comparison| told(comparison, summary, columns, palette))
+        .collect();
+    if table.is_empty() {
+        sentences.concat()
+    } else {
+        format!("{table}\n{}", sentences.concat())
+    }
 }
 
 /// A column: its title, and what stands in it.
@@ -43,26 +60,53 @@ pub(crate) type Column = (&'static str, fn(&Comparison) -> Spans);
 
 pub(crate) const COLUMNS: [Column; 7] = [
     ("pass rate", |comparison| known(rates(comparison))),
-    ("points", |comparison| known(comparison.pass_rate.value.map(signed))),
-    ("interval", |comparison| known(interval(&comparison.pass_rate))),
-    ("p", |comparison| known(comparison.pass_rate.p_adjusted.map(probability))),
+    ("points", |comparison| {
+        known(comparison.pass_rate.value.map(signed))
+    }),
+    ("interval", |comparison| {
+        known(interval(&comparison.pass_rate))
+    }),
+    ("p", |comparison| {
+        known(comparison.pass_rate.p_adjusted.map(probability))
+    }),
     ("tokens", |comparison| ratio(&comparison.tokens)),
     ("cost", |comparison| ratio(&comparison.cost_usd)),
     ("time", |comparison| ratio(&comparison.seconds)),
 ];
 
 fn figures(summary: &Summary, left_out: &[&str]) -> Vec<Spans> {
-    let Some(first) = summary.comparisons.first() else { return Vec::new() };
-    let columns = || COLUMNS.iter().filter(|(title, _)| !left_out.contains(title));
-    let sides: Vec<Side> = [Side::Left; 2].into_iter().chain(columns().map(|_| Side::Right)).collect();
+    let Some(first) = summary.comparisons.first() else {
+        return Vec::new();
+    };
+    let columns = || {
+        COLUMNS
+            .iter()
+            .filter(|(title, _)| !left_out.contains(title))
+    };
+    let sides: Vec<Side> = [Side::Left; 2]
+        .into_iter()
+        .chain(columns().map(|_| Side::Right))
+        .collect();
     let mut grid = Grid::new(&sides);
     let against = format!("against {}", first.baseline);
-    let titles = [against.as_str(), ""].into_iter().chain(columns().map(|(title, _)| *title));
+    let titles = [against.as_str(), ""]
+        .into_iter()
+        .chain(columns().map(|(title, _)| *title));
     grid.row(titles.map(|title| Spans::of(Tone::Bold, title)));
-    let several = summary.comparisons.iter().any(|comparison| comparison.environment.is_none());
+    let several = summary
+        .comparisons
+        .iter()
+        .any(|comparison| comparison.environment.is_none());
     for comparison in &summary.comparisons {
-        let environment = if several { comparison.environment.as_deref().unwrap_or("all") } else { "" };
-        let names = [Spans::plain(&comparison.experiment), Spans::of(Tone::Dim, environment)];
+        let environment = if several {
+            comparison.environment.as_deref().unwrap_or("all")
+        } else {
+            ""
+        };
+        let names = [
+            Spans::plain(&comparison.experiment),
+            Spans::of(Tone::Dim, environment),
+        ];
         let verdict = Spans::of(tone(comparison.verdict), comparison.verdict.word());
         let figures = columns().map(|(_, figure)| figure(comparison));
         grid.row(names.into_iter().chain(figures).chain([verdict]));
@@ -71,13 +115,22 @@ fn figures(summary: &Summary, left_out: &[&str]) -> Vec<Spans> {
 }
 
 pub(crate) fn interval(effect: &Effect) -> Option<String> {
-    effect.interval.map(|interval| format!("{} … {}", signed(interval.low), signed(interval.high)))
+    effect
+        .interval
+        .map(|interval| format!("{} … {}", signed(interval.low), signed(interval.high)))
 }
 
 /// `60 → 83 %`.
 pub(crate) fn rates(comparison: &Comparison) -> Option<String> {
-    let (baseline, experiment) = (comparison.arms.baseline.pass_rate?, comparison.arms.experiment.pass_rate?);
-    Some(format!("{} → {}", percent(baseline).trim_end_matches(" %"), percent(experiment)))
+    let (baseline, experiment) = (
+        comparison.arms.baseline.pass_rate?,
+        comparison.arms.experiment.pass_rate?,
+    );
+    Some(format!(
+        "{} → {}",
+        percent(baseline).trim_end_matches(" %"),
+        percent(experiment)
+    ))
 }
 
 fn ratio(effect: &Effect) -> Spans {
@@ -121,7 +174,8 @@ fn told(comparison: &Comparison, summary: &Summary, columns: usize, palette: Pal
 pub(crate) fn delivered(comparison: &Comparison, summary: &Summary) -> Vec<String> {
     let environment = comparison.environment.as_deref();
     let variant = summary.variants.iter().find(|variant| {
-        Some(variant.environment.as_str()) == environment && variant.experiment == comparison.experiment
+        Some(variant.environment.as_str()) == environment
+            && variant.experiment == comparison.experiment
     });
     variant.map_or_else(Vec::new, |variant| variant.delivery.sentences())
 }
@@ -145,7 +199,10 @@ pub(crate) fn paragraph(
             line.push(Tone::Plain, word);
         }
     }
-    lines.iter().map(|line| format!("{}\n", line.render(palette))).collect()
+    lines
+        .iter()
+        .map(|line| format!("{}\n", line.render(palette)))
+        .collect()
 }
 
 #[cfg(test)]
@@ -162,12 +219,23 @@ mod tests {
         let heads = fixture::heads(8, variants, 5);
         let mut script = Script::new(heads.clone(), 4);
         for head in heads {
-            let passes = head.id.is_multiple_of(3) || (head.experiment == "with-rules" && helps(head.id));
-            let seconds = if head.experiment == "base" { 40.0 } else { 44.0 + f64::from(head.id % 4) };
-            let mut report =
-                if passes { fixture::passed(seconds) } else { fixture::failed(seconds, "check", "no") };
+            let passes =
+                head.id.is_multiple_of(3) || (head.experiment == "with-rules" && helps(head.id));
+            let seconds = if head.experiment == "base" {
+                40.0
+            } else {
+                44.0 + f64::from(head.id % 4)
+            };
+            let mut report = if passes {
+                fixture::passed(seconds)
+            } else {
+                fixture::failed(seconds, "check", "no")
+            };
             if head.experiment == "with-rules" {
-                report = TrialReport { delivery: delivery(head.id), ..report };
+                report = TrialReport {
+                    delivery: delivery(head.id),
+                    ..report
+                };
             }
             script.start(head.id).finish(head.id, &report);
         }
@@ -176,10 +244,15 @@ mod tests {
     }
 
     fn delivery(id: u32) -> Delivery {
-        let server =
-            McpDelivery { status: Some(McpStatus::Connected), calls: Some(u64::from(id.is_multiple_of(4))) };
+        let server = McpDelivery {
+            status: Some(McpStatus::Connected),
+            calls: Some(u64::from(id.is_multiple_of(4))),
+        };
         Delivery {
-            rules: vec![Installed { path: "GEMINI.md".into(), sha256: "…".into() }],
+            rules: vec![Installed {
+                path: "GEMINI.md".into(),
+                sha256: "…".into(),
+            }],
             mcp_servers: [("firebase".to_owned(), server)].into(),
             ..Delivery::default()
         }
@@ -193,12 +266,18 @@ mod tests {
     fn one_experiment() {
         let script = played(2, |id| id % 3 == 1);
         insta::assert_snapshot!("verdicts", shown(&script, 100));
-        for (columns, titles) in
-            [(79, "tokens   cost   time"), (78, "p   cost   time"), (70, "p   cost"), (63, "interval      p")]
-        {
+        for (columns, titles) in [
+            (79, "tokens   cost   time"),
+            (78, "p   cost   time"),
+            (70, "p   cost"),
+            (63, "interval      p"),
+        ] {
             let text = shown(&script, columns);
             let title = text.lines().next().unwrap();
-            assert!(title.ends_with(titles) && width(title) <= columns, "{columns}: {text}");
+            assert!(
+                title.ends_with(titles) && width(title) <= columns,
+                "{columns}: {text}"
+            );
         }
     }
 

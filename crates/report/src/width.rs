@@ -44,14 +44,19 @@ pub(crate) fn visible(c: char) -> Option<char> {
         '\u{7f}' => Some('␡'),
         '\u{80}'..='\u{9f}' => Some('�'),
         // Directional marks, embeddings, overrides and isolates.
-        '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' => Some('�'),
+        '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' => {
+            Some('�')
+        }
         // Joiners, variation selectors, invisible operators, tags.
         '\u{ad}'
         | '\u{180e}'
         | '\u{200b}'..='\u{200d}'
         | '\u{2060}'..='\u{2064}'
         | '\u{206a}'..='\u{206f}' => None,
-        '\u{fe00}'..='\u{fe0f}' | '\u{feff}' | '\u{fff9}'..='\u{fffb}' | '\u{e0000}'..='\u{e0fff}' => None,
+        '\u{fe00}'..='\u{fe0f}'
+        | '\u{feff}'
+        | '\u{fff9}'..='\u{fffb}'
+        | '\u{e0000}'..='\u{e0fff}' => None,
         other => Some(other),
     }
 }
@@ -151,7 +156,10 @@ mod tests {
             ("evil\u{202e}txt.exe", "evil�txt.exe"),
             ("zero\u{200b}width\u{feff}", "zerowidth"),
             ("👩\u{200d}👧", "👩👧"),
-            ("e\u{301}\u{301}\u{301}\u{301}\u{301}", "e\u{301}\u{301}\u{301}"),
+            (
+                "e\u{301}\u{301}\u{301}\u{301}\u{301}",
+                "e\u{301}\u{301}\u{301}",
+            ),
             ("naïve 日本", "naïve 日本"),
         ] {
             assert_eq!(clean(dirty), cleaned, "{dirty:?}");
@@ -163,7 +171,9 @@ mod tests {
         let all: Vec<char> = ('\0'..=char::MAX).collect();
         for some in all.chunks(4096) {
             let text: String = some.iter().collect();
-            let harmful = clean(&text).chars().find(|c| c.is_control() || c.width().is_none());
+            let harmful = clean(&text)
+                .chars()
+                .find(|c| c.is_control() || c.width().is_none());
             assert_eq!(harmful, None);
         }
     }

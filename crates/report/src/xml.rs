@@ -10,7 +10,10 @@ pub(crate) struct Xml {
 
 impl Xml {
     pub(crate) fn document() -> Self {
-        Xml { text: "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n".to_owned(), depth: 0 }
+        Xml {
+            text: "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n".to_owned(),
+            depth: 0,
+        }
     }
 
     /// An element with elements in it.
@@ -37,10 +40,15 @@ impl Xml {
         content: &str,
     ) {
         self.open(name, attributes);
-        self.text.push_str(&format!(">{}</{name}>\n", escaped(content, false)));
+        self.text
+            .push_str(&format!(">{}</{name}>\n", escaped(content, false)));
     }
 
-    pub(crate) fn empty<'a>(&mut self, name: &str, attributes: impl IntoIterator<Item = (&'a str, String)>) {
+    pub(crate) fn empty<'a>(
+        &mut self,
+        name: &str,
+        attributes: impl IntoIterator<Item = (&'a str, String)>,
+    ) {
         self.open(name, attributes);
         self.text.push_str("/>\n");
     }
@@ -49,7 +57,8 @@ impl Xml {
         self.indent();
         self.text.push_str(&format!("<{name}"));
         for (name, value) in attributes {
-            self.text.push_str(&format!(" {name}=\"{}\"", escaped(&value, true)));
+            self.text
+                .push_str(&format!(" {name}=\"{}\"", escaped(&value, true)));
         }
     }
 
@@ -88,7 +97,9 @@ fn escaped(text: &str, in_attribute: bool) -> String {
             '\t' | '\n' if in_attribute => escaped.push_str(&format!("&#{};", u32::from(c))),
             '\r' => escaped.push_str("&#13;"),
             '\t' | '\n' => escaped.push(c),
-            '\0'..='\u{1f}' | '\u{7f}'..='\u{9f}' | '\u{fffe}' | '\u{ffff}' => escaped.push('\u{fffd}'),
+            '\0'..='\u{1f}' | '\u{7f}'..='\u{9f}' | '\u{fffe}' | '\u{ffff}' => {
+                escaped.push('\u{fffd}')
+            }
             other => escaped.push(other),
         }
     }

@@ -51,7 +51,11 @@ fn refuse(error: &clap::Error) -> ! {
     }
     let said = error.render();
     let coloured = screen::colour(Colour::Auto, &std::io::stderr());
-    let said = if coloured { said.ansi().to_string() } else { said.to_string() };
+    let said = if coloured {
+        said.ansi().to_string()
+    } else {
+        said.to_string()
+    };
     let code = format!("error[{}]:", Code::Usage.word());
     screen::remark(&said.replacen("error:", &code, 1));
     std::process::exit(error.exit_code())
@@ -62,7 +66,11 @@ fn flag_before_command(matches: &ArgMatches) -> Option<(String, &str)> {
     let (command, _) = matches.subcommand()?;
     let run = RunArgs::augment_args(clap::Command::new("run"));
     let given = |name: &str| matches.value_source(name) == Some(ValueSource::CommandLine);
-    let flag = run.get_arguments().find(|argument| given(argument.get_id().as_str()))?.get_long()?.to_owned();
+    let flag = run
+        .get_arguments()
+        .find(|argument| given(argument.get_id().as_str()))?
+        .get_long()?
+        .to_owned();
     Some((flag, command))
 }
 
@@ -139,7 +147,13 @@ pub enum Command {
 #[derive(Debug, Clone, Args)]
 pub struct Common {
     /// The suite's directory
-    #[arg(short = 'C', long = "dir", value_name = "DIR", default_value = ".", global = true)]
+    #[arg(
+        short = 'C',
+        long = "dir",
+        value_name = "DIR",
+        default_value = ".",
+        global = true
+    )]
     pub dir: Utf8PathBuf,
     /// When to use colour (also: NO_COLOR)
     #[arg(long, value_enum, default_value_t = Colour::Auto, value_name = "WHEN", global = true)]

@@ -10,7 +10,11 @@ pub fn is_possible() -> bool {
 }
 
 /// Asks until the answer makes sense; an empty one is the default. `None`: there will be no answer.
-pub fn for_value<T>(question: &str, usual: &str, read: impl Fn(&str) -> Result<T, String>) -> Option<T> {
+pub fn for_value<T>(
+    question: &str,
+    usual: &str,
+    read: impl Fn(&str) -> Result<T, String>,
+) -> Option<T> {
     loop {
         screen::ask(&format!("{question} [{usual}]: "));
         let mut line = String::new();

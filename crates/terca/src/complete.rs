@@ -24,28 +24,58 @@ pub fn answer_the_shell() -> bool {
     let here = std::env::current_dir().ok();
     let asked = CompleteEnv::with_factory(|| with_names(Cli::command())).var(VARIABLE);
     // A shell has no use for an error in the middle of a line.
-    asked.try_complete(std::env::args_os(), here.as_deref()).unwrap_or(true)
+    asked
+        .try_complete(std::env::args_os(), here.as_deref())
+        .unwrap_or(true)
 }
 
 fn with_names(command: Command) -> Command {
-    command.mut_args(with_candidates).mut_subcommands(with_names)
+    command
+        .mut_args(with_candidates)
+        .mut_subcommands(with_names)
 }
 
 fn with_candidates(argument: Arg) -> Arg {
     let candidates: fn() -> Vec<String> = match argument.get_id().as_str() {
         "evals" => || of_suite(|suite| suite.evals.iter().map(|eval| eval.name.clone()).collect()),
-        "experiments" => || of_suite(|suite| suite.experiments.iter().map(|one| one.name.clone()).collect()),
-        "environments" => {
-            || of_suite(|suite| suite.environments.iter().map(|one| one.name.clone()).collect())
-        }
+        "experiments" => || {
+            of_suite(|suite| {
+                suite
+                    .experiments
+                    .iter()
+                    .map(|one| one.name.clone())
+                    .collect()
+            })
+        },
+        "environments" => || {
+            of_suite(|suite| {
+                suite
+                    .environments
+                    .iter()
+                    .map(|one| one.name.clone())
+                    .collect()
+            })
+        },
         "agent" | "agents" => || agent::names().into_iter().map(str::to_owned).collect(),
-        "codes" => || Code::ALL.iter().map(|code| code.word().to_owned()).collect(),
+        "codes" => || {
+            Code::ALL
+                .iter()
+                .map(|code| code.word().to_owned())
+                .collect()
+        },
         "dir" => return argument.value_hint(ValueHint::DirPath),
         _ if is_run(&argument) => of_runs,
         _ => return argument,
     };
-    let offered = move || candidates().into_iter().map(CompletionCandidate::new).collect::<Vec<_>>();
-    argument.value_delimiter(',').add(ArgValueCandidates::new(offered))
+    let offered = move || {
+        candidates()
+            .into_iter()
+            .map(CompletionCandidate::new)
+            .collect::<Vec<_>>()
+    };
+    argument
+        .value_delimiter(',')
+        .add(ArgValueCandidates::new(offered))
 }
 
 fn is_run(argument: &Arg) -> bool {
@@ -63,15 +93,19 @@ fn of_suite(names: fn(&Suite) -> Vec<String>) -> Vec<String> {
 /// The latest first.
 fn of_runs() -> Vec<String> {
     let suite = discover::canonical(&dir()).ok();
-    let names = suite.and_then(|suite| runs::names(&suite).ok()).unwrap_or_default();
+    let names = suite
+        .and_then(|suite| runs::names(&suite).ok())
+        .unwrap_or_default();
     names.into_iter().rev().collect()
 }
 
 /// The suite's directory: that of `-C`, where the line has one.
 fn dir() -> Utf8PathBuf {
     let words: Vec<String> = std::env::args().collect();
-    let after =
-        words.windows(2).find(|pair| matches!(pair[0].as_str(), "-C" | "--dir")).map(|pair| pair[1].as_str());
+    let after = words
+        .windows(2)
+        .find(|pair| matches!(pair[0].as_str(), "-C" | "--dir"))
+        .map(|pair| pair[1].as_str());
     let joined = words.iter().find_map(|word| word.strip_prefix("--dir="));
     after.or(joined).unwrap_or(".").into()
 }

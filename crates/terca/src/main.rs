@@ -13,7 +13,10 @@ use terca_core::explain::Code;
 
 fn main() -> ExitCode {
     // Before anything else is looked at: a supervisor is started for every trial.
-    if std::env::args_os().nth(1).is_some_and(|argument| argument == terca_engine::supervise::ARGUMENT) {
+    if std::env::args_os()
+        .nth(1)
+        .is_some_and(|argument| argument == terca_engine::supervise::ARGUMENT)
+    {
         return match terca_engine::supervise::serve() {
             Ok(()) => ExitCode::SUCCESS,
             Err(_) => ExitCode::FAILURE,

@@ -43,13 +43,20 @@ pub fn columns() -> usize {
 
 /// The same for lines that must not be broken where no screen is.
 pub fn room() -> Room {
-    if std::io::stdout().is_terminal() { Room::Columns(columns()) } else { Room::Unlimited }
+    if std::io::stdout().is_terminal() {
+        Room::Columns(columns())
+    } else {
+        Room::Unlimited
+    }
 }
 
 /// A path as short as it can be said from here.
 pub fn short(path: &Utf8Path) -> &Utf8Path {
-    let here = std::env::current_dir().ok().and_then(|dir| Utf8PathBuf::from_path_buf(dir).ok());
-    here.and_then(|here| path.strip_prefix(here).ok()).unwrap_or(path)
+    let here = std::env::current_dir()
+        .ok()
+        .and_then(|dir| Utf8PathBuf::from_path_buf(dir).ok());
+    here.and_then(|here| path.strip_prefix(here).ok())
+        .unwrap_or(path)
 }
 
 /// Whether GitHub Actions reads what is written, and obeys lines that look like its commands.
@@ -59,33 +66,54 @@ fn is_obeyed() -> bool {
 
 /// What is written, made unable to give commands where somebody would obey them.
 fn safe(text: &str, printed: Printed) -> Cow<'_, str> {
-    if is_obeyed() { defused(text, printed) } else { Cow::Borrowed(text) }
+    if is_obeyed() {
+        defused(text, printed)
+    } else {
+        Cow::Borrowed(text)
+    }
 }
 
 /// A stream for whoever writes lines while a run goes on.
 pub fn stream(to: impl Write + 'static, printed: Printed) -> Box<dyn Write> {
-    if is_obeyed() { Box::new(Defused::new(to, printed)) } else { Box::new(to) }
+    if is_obeyed() {
+        Box::new(Defused::new(to, printed))
+    } else {
+        Box::new(to)
+    }
 }
 
 /// To standard output.
 pub fn say(text: &str) {
-    let _ = writeln!(std::io::stdout(), "{}", safe(text.trim_end_matches('\n'), Printed::Text));
+    let _ = writeln!(
+        std::io::stdout(),
+        "{}",
+        safe(text.trim_end_matches('\n'), Printed::Text)
+    );
 }
 
 /// A document for programs, to standard output.
 pub fn say_json(text: &str) {
-    let _ = writeln!(std::io::stdout(), "{}", safe(text.trim_end_matches('\n'), Printed::Json));
+    let _ = writeln!(
+        std::io::stdout(),
+        "{}",
+        safe(text.trim_end_matches('\n'), Printed::Json)
+    );
 }
 
 /// A document to standard output, byte for byte where that is a file.
 pub fn print(text: &str, printed: Printed) {
-    let text = if is_file(std::io::stdout()) { Cow::Borrowed(text) } else { safe(text, printed) };
+    let text = if is_file(std::io::stdout()) {
+        Cow::Borrowed(text)
+    } else {
+        safe(text, printed)
+    };
     let _ = std::io::stdout().write_all(text.as_bytes());
 }
 
 fn is_file(stream: impl AsFd) -> bool {
     let file = stream.as_fd().try_clone_to_owned().map(File::from);
-    file.and_then(|file| file.metadata()).is_ok_and(|meta| meta.is_file())
+    file.and_then(|file| file.metadata())
+        .is_ok_and(|meta| meta.is_file())
 }
 
 /// Commands to the CI system that are meant as such.
@@ -95,14 +123,21 @@ pub fn command(text: &str, to: &mut impl Write) {
 
 /// Parts to standard output, a blank line between those that say something.
 pub fn say_all(parts: &[String]) {
-    let present: Vec<&str> =
-        parts.iter().map(|part| part.trim_matches('\n')).filter(|part| !part.is_empty()).collect();
+    let present: Vec<&str> = parts
+        .iter()
+        .map(|part| part.trim_matches('\n'))
+        .filter(|part| !part.is_empty())
+        .collect();
     say(&present.join("\n\n"));
 }
 
 /// To standard error.
 pub fn remark(text: &str) {
-    let _ = writeln!(std::io::stderr(), "{}", safe(text.trim_end_matches('\n'), Printed::Text));
+    let _ = writeln!(
+        std::io::stderr(),
+        "{}",
+        safe(text.trim_end_matches('\n'), Printed::Text)
+    );
 }
 
 /// A question, to standard error; the answer is typed behind it.
@@ -118,14 +153,21 @@ pub fn count(text: &str, last: bool) {
 
 /// An error, to standard error: what happened, and what to do next.
 pub fn complain(code: Code, text: &str, choice: Colour) {
-    let palette = Palette { colour: colour(choice, &std::io::stderr()) };
-    remark(&format!("{}: {text}", palette.bad(&format!("error[{}]", code.word()))));
+    let palette = Palette {
+        colour: colour(choice, &std::io::stderr()),
+    };
+    remark(&format!(
+        "{}: {text}",
+        palette.bad(&format!("error[{}]", code.word()))
+    ));
 }
 
 /// Where codes are explained, to standard error: one line, however many errors there are.
 pub fn say_more_about(codes: &[Code], choice: Colour) {
     const MOST: usize = 3;
-    let palette = Palette { colour: colour(choice, &std::io::stderr()) };
+    let palette = Palette {
+        colour: colour(choice, &std::io::stderr()),
+    };
     let words: Vec<&str> = codes.iter().take(MOST).map(|code| code.word()).collect();
     remark(&palette.dim(&format!("more: terca explain {}", words.join(" "))));
 }

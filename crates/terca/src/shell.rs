@@ -15,14 +15,24 @@ pub fn terca(common: &Common) -> String {
 
 /// The flags that chose evals and variants, each with a space before it.
 pub fn selection(args: &NameArgs) -> String {
-    let chosen = [("-t", &args.evals), ("-x", &args.experiments), ("-e", &args.environments)];
-    let flags = chosen.into_iter().flat_map(|(flag, names)| names.iter().map(move |name| (flag, name)));
-    flags.map(|(flag, name)| format!(" {flag} {}", word(name))).collect()
+    let chosen = [
+        ("-t", &args.evals),
+        ("-x", &args.experiments),
+        ("-e", &args.environments),
+    ];
+    let flags = chosen
+        .into_iter()
+        .flat_map(|(flag, names)| names.iter().map(move |name| (flag, name)));
+    flags
+        .map(|(flag, name)| format!(" {flag} {}", word(name)))
+        .collect()
 }
 
 /// The flag that put another agent in the place of the suite's own.
 pub fn agent(args: &SelectionArgs) -> String {
-    args.agent.as_deref().map_or_else(String::new, |name| format!(" --agent {}", word(name)))
+    args.agent
+        .as_deref()
+        .map_or_else(String::new, |name| format!(" --agent {}", word(name)))
 }
 
 /// A word as a shell takes it.
@@ -60,7 +70,10 @@ mod tests {
             ..NameArgs::default()
         };
         assert_eq!(selection(&names), " -t fib -t 'a b' -e gemini");
-        let args = SelectionArgs { agent: Some("oracle".into()), ..SelectionArgs::default() };
+        let args = SelectionArgs {
+            agent: Some("oracle".into()),
+            ..SelectionArgs::default()
+        };
         assert_eq!(agent(&args), " --agent oracle");
     }
 }

@@ -1,6 +1,9 @@
 //! Adaptive repetitions, budgets, and an experiment against itself, with an agent whose passes are known.
 
-#![allow(clippy::unwrap_used, reason = "a test that cannot go on says so and ends")]
+#![allow(
+    clippy::unwrap_used,
+    reason = "a test that cannot go on says so and ends"
+)]
 
 mod common;
 
@@ -52,25 +55,53 @@ fn journal(project: &Project) -> String {
 /// How many trials an arm has in the results, and how many repetitions.
 fn arm(results: &Value, experiment: &str) -> (usize, u64) {
     let trials = results["trials"].as_array().unwrap();
-    let of_it: Vec<&Value> = trials.iter().filter(|trial| trial["experiment"] == experiment).collect();
-    (of_it.len(), of_it.iter().map(|trial| trial["repetition"].as_u64().unwrap()).max().unwrap_or(0))
+    let of_it: Vec<&Value> = trials
+        .iter()
+        .filter(|trial| trial["experiment"] == experiment)
+        .collect();
+    (
+        of_it.len(),
+        of_it
+            .iter()
+            .map(|trial| trial["repetition"].as_u64().unwrap())
+            .max()
+            .unwrap_or(0),
+    )
 }
 
 fn verdict<'r>(results: &'r Value, experiment: &str) -> &'r Value {
     let comparisons = results["summary"]["comparisons"].as_array().unwrap();
-    comparisons.iter().find(|comparison| comparison["experiment"] == experiment).unwrap()
+    comparisons
+        .iter()
+        .find(|comparison| comparison["experiment"] == experiment)
+        .unwrap()
 }
 
 /// Every trial of the results ran once, in a folder of its own, and the journal tells the same as the results.
 fn assert_whole(project: &Project) {
     let text = journal(project);
-    let events: Vec<Event> = text.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
-    assert_eq!(serde_json::to_value(Results::of(&RunState::fold(&events))).unwrap(), project.results());
+    let events: Vec<Event> = text
+        .lines()
+        .map(|line| serde_json::from_str(line).unwrap())
+        .collect();
+    assert_eq!(
+        serde_json::to_value(Results::of(&RunState::fold(&events))).unwrap(),
+        project.results()
+    );
     let results = project.results();
     for trial in results["trials"].as_array().unwrap() {
-        assert!(project.run_dir().join(trial["dir"].as_str().unwrap()).join("run.log").is_file(), "{trial}");
+        assert!(
+            project
+                .run_dir()
+                .join(trial["dir"].as_str().unwrap())
+                .join("run.log")
+                .is_file(),
+            "{trial}"
+        );
         let end = format!("\"event\":\"trialFinished\",\"trial\":{},", trial["id"]);
-        let ends = text.lines().filter(|line| line.contains(&end) && !line.contains("\"interrupted\""));
+        let ends = text
+            .lines()
+            .filter(|line| line.contains(&end) && !line.contains("\"interrupted\""));
         assert_eq!(ends.count(), 1, "{trial}");
     }
 }
@@ -78,36 +109,66 @@ fn assert_whole(project: &Project) {
 #[test]
 fn a_clear_effect_stops_early() {
     let project = suite("{min: 1, max: 20, until: conclusive}", false);
-    let outcome = project.terca(&["-x", "control,good", "--format", "plain"]).expect_status(1);
+    let outcome = project
+        .terca(&["-x", "control,good", "--format", "plain"])
+        .expect_status(1);
     let results = project.results();
     // Three pairs a round, all for the better: 2⁹/10 is the first e-value above 20.
-    assert_eq!((arm(&results, "good"), arm(&results, "control")), ((9, 3), (9, 3)));
+    assert_eq!(
+        (arm(&results, "good"), arm(&results, "control")),
+        ((9, 3), (9, 3))
+    );
     assert_eq!(results["status"], "complete");
-    assert_eq!((&results["summary"]["trials"], &results["summary"]["pending"]), (&18.into(), &0.into()));
+    assert_eq!(
+        (
+            &results["summary"]["trials"],
+            &results["summary"]["pending"]
+        ),
+        (&18.into(), &0.into())
+    );
     assert_eq!(
         results["adaptive"],
         serde_json::json!({"min": 1, "max": 20, "reached": 3, "comparisons": 1, "undecided": 0})
     );
     let good = verdict(&results, "good");
     assert_eq!(good["verdict"], "better");
-    assert_eq!((&good["sequential"]["better"], &good["sequential"]["worse"]), (&9.into(), &0.into()));
+    assert_eq!(
+        (&good["sequential"]["better"], &good["sequential"]["worse"]),
+        (&9.into(), &0.into())
+    );
     assert_eq!(
         good["sentence"],
         "`good` is better than `control` on script: 100 % against 0 % of trials passed (+100 points, 95 % interval \
          +21 … +100, anytime-valid p = 0.020 from 9 pairs for it and 0 against, over 3 evals × 3 repetitions), at \
          the same cost."
     );
-    assert!(outcome.stderr.contains("up to 20 repetitions"), "{}", outcome.stderr);
-    assert!(outcome.stderr.contains("repetition 3: 1 comparison is undecided"), "{}", outcome.stderr);
     assert!(
-        outcome.stdout.contains("adaptive: every comparison is decided after 3 repetitions of at most 20"),
+        outcome.stderr.contains("up to 20 repetitions"),
+        "{}",
+        outcome.stderr
+    );
+    assert!(
+        outcome
+            .stderr
+            .contains("repetition 3: 1 comparison is undecided"),
+        "{}",
+        outcome.stderr
+    );
+    assert!(
+        outcome
+            .stdout
+            .contains("adaptive: every comparison is decided after 3 repetitions of at most 20"),
         "{}",
         outcome.stdout
     );
     assert!(!outcome.stdout.contains("not run"), "{}", outcome.stdout);
     assert_whole(&project);
     let again = project.terca(&["resume"]).expect_status(1);
-    assert!(again.stderr.contains("nothing is left to run"), "{}", again.stderr);
+    assert!(
+        again.stderr.contains("nothing is left to run"),
+        "{}",
+        again.stderr
+    );
 }
 
 #[test]
@@ -115,10 +176,15 @@ fn no_effect_goes_to_the_most() {
     let project = suite("{min: 2, max: 4, until: conclusive}", true);
     let outcome = project.terca(&["-x", "control,useless"]).expect_status(0);
     let results = project.results();
-    assert_eq!((arm(&results, "useless"), arm(&results, "control")), ((12, 4), (12, 4)));
+    assert_eq!(
+        (arm(&results, "useless"), arm(&results, "control")),
+        ((12, 4), (12, 4))
+    );
     assert_eq!(verdict(&results, "useless")["verdict"], "inconclusive");
     assert!(
-        outcome.stdout.contains("adaptive: 1 comparison undecided after 4 repetitions, the most allowed"),
+        outcome
+            .stdout
+            .contains("adaptive: 1 comparison undecided after 4 repetitions, the most allowed"),
         "{}",
         outcome.stdout
     );
@@ -133,7 +199,10 @@ fn each_comparison_has_as_many_as_it_needs() {
     let results = project.results();
     // Two comparisons: nine pairs reach 40 as well.
     assert_eq!(arm(&results, "good"), (9, 3));
-    assert_eq!((arm(&results, "useless"), arm(&results, "control")), ((18, 6), (18, 6)));
+    assert_eq!(
+        (arm(&results, "useless"), arm(&results, "control")),
+        ((18, 6), (18, 6))
+    );
     assert_eq!(verdict(&results, "good")["verdict"], "better");
     assert_eq!(verdict(&results, "useless")["verdict"], "inconclusive");
     assert_whole(&project);
@@ -142,11 +211,17 @@ fn each_comparison_has_as_many_as_it_needs() {
 #[test]
 fn an_evals_own_number_is_its_most() {
     let project = suite("{min: 1, max: 4, until: conclusive}", true);
-    let yaml = project.read("terca.yaml").replace("{name: one,", "{name: one, repetitions: 2,");
+    let yaml = project
+        .read("terca.yaml")
+        .replace("{name: one,", "{name: one, repetitions: 2,");
     let project = project.file("terca.yaml", yaml);
     project.terca(&["-x", "control,useless"]).expect_status(0);
     let results = project.results();
-    let of_one = results["trials"].as_array().unwrap().iter().filter(|trial| trial["eval"] == "one");
+    let of_one = results["trials"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .filter(|trial| trial["eval"] == "one");
     assert_eq!(of_one.count(), 4);
     assert_eq!(arm(&results, "useless"), (10, 4));
 }
@@ -156,13 +231,19 @@ fn without_a_comparison_the_fewest_are_run() {
     let project = suite("{min: 2, max: 9, until: conclusive}", true);
     let outcome = project.terca(&["-x", "good"]).expect_status(0);
     assert_eq!(arm(&project.results(), "good"), (6, 2));
-    assert!(outcome.stdout.contains("nothing to compare"), "{}", outcome.stdout);
+    assert!(
+        outcome.stdout.contains("nothing to compare"),
+        "{}",
+        outcome.stdout
+    );
 }
 
 #[test]
 fn a_number_on_the_command_line_is_a_number() {
     let project = suite("{min: 1, max: 20, until: conclusive}", false);
-    project.terca(&["-n", "2", "-x", "control,good"]).expect_status(1);
+    project
+        .terca(&["-n", "2", "-x", "control,good"])
+        .expect_status(1);
     let results = project.results();
     assert_eq!(arm(&results, "good"), (6, 2));
     assert_eq!(results.get("adaptive"), None);
@@ -173,23 +254,34 @@ fn a_number_on_the_command_line_is_a_number() {
 fn the_plan_says_that_it_is_the_most() {
     let project = suite("{min: 1, max: 20, until: conclusive}", false);
     let check = project.terca(&["check"]).expect_status(0);
-    assert!(check.stderr.contains("1 at first, then one at a time"), "{}", check.stderr);
+    assert!(
+        check.stderr.contains("1 at first, then one at a time"),
+        "{}",
+        check.stderr
+    );
     assert!(check.stdout.contains("180 trials"), "{}", check.stdout);
     let shard = project.terca(&["--shard", "1/2"]).expect_status(2);
     assert!(
-        shard.stderr.contains("--shard 1/2: adaptive repetitions cannot be run in parts"),
+        shard
+            .stderr
+            .contains("--shard 1/2: adaptive repetitions cannot be run in parts"),
         "{}",
         shard.stderr
     );
     assert!(!project.has_run());
-    project.terca(&["--shard", "1/2", "-n", "1", "--dry-run"]).expect_status(0);
+    project
+        .terca(&["--shard", "1/2", "-n", "1", "--dry-run"])
+        .expect_status(0);
 }
 
 #[test]
 fn a_run_that_was_killed_goes_on_from_its_round() {
     let project = suite("{min: 1, max: 4, until: conclusive}", true);
     let wait = "while [ $TERCA_REPETITION = 2 -a -e $NOTES/wait ]; do sleep 0.05; done";
-    let yaml = format!("before: [{{command: '{wait}'}}]\n{}", project.read("terca.yaml"));
+    let yaml = format!(
+        "before: [{{command: '{wait}'}}]\n{}",
+        project.read("terca.yaml")
+    );
     let project = project.file("terca.yaml", yaml).file("notes/wait", "");
     let mut session = project.start(&["-x", "control,useless", "--format", "plain", "-c", "2"]);
     session.wait_until("trials of the second round are in flight", || {
@@ -200,10 +292,19 @@ fn a_run_that_was_killed_goes_on_from_its_round() {
     session.signal(Signal::KILL);
     session.finish();
     std::fs::remove_file(project.path("notes/wait")).unwrap();
-    let resumed = project.terca(&["resume", "--format", "plain"]).expect_status(0);
-    assert!(resumed.stderr.contains("then more as needed"), "{}", resumed.stderr);
+    let resumed = project
+        .terca(&["resume", "--format", "plain"])
+        .expect_status(0);
+    assert!(
+        resumed.stderr.contains("then more as needed"),
+        "{}",
+        resumed.stderr
+    );
     let results = project.results();
-    assert_eq!((arm(&results, "useless"), arm(&results, "control")), ((12, 4), (12, 4)));
+    assert_eq!(
+        (arm(&results, "useless"), arm(&results, "control")),
+        ((12, 4), (12, 4))
+    );
     assert_eq!(results["status"], "complete");
     assert_whole(&project);
 }
@@ -212,11 +313,22 @@ fn a_run_that_was_killed_goes_on_from_its_round() {
 fn a_budget_stops_a_run_of_any_kind() {
     let project = suite("3", true);
     let args = ["-x", "control,useless", "-c", "1", "--budget-usd"];
-    let outcome = project.terca(&[&args[..], &["0.25"]].concat()).expect_status(1);
+    let outcome = project
+        .terca(&[&args[..], &["0.25"]].concat())
+        .expect_status(1);
     let results = project.results();
     // Nine trials of 3 cents; what is left is not what was asked for.
-    assert_eq!((&results["summary"]["passed"], &results["summary"]["pending"]), (&9.into(), &9.into()));
-    assert_eq!((&results["stopped"], &results["status"]), (&"budget".into(), &"complete".into()));
+    assert_eq!(
+        (
+            &results["summary"]["passed"],
+            &results["summary"]["pending"]
+        ),
+        (&9.into(), &9.into())
+    );
+    assert_eq!(
+        (&results["stopped"], &results["status"]),
+        (&"budget".into(), &"complete".into())
+    );
     assert!(
         outcome.stdout.contains(
             "stopped by the budget: $0.270 spent (--budget-usd), 9 trials not run; `terca resume --budget-usd \
@@ -225,12 +337,23 @@ fn a_budget_stops_a_run_of_any_kind() {
         "{}",
         outcome.stdout
     );
-    assert!(outcome.stderr.contains("stopping: the budget is spent (--budget-usd)"), "{}", outcome.stderr);
+    assert!(
+        outcome
+            .stderr
+            .contains("stopping: the budget is spent (--budget-usd)"),
+        "{}",
+        outcome.stderr
+    );
     // Resumed with the same budget it stops at once; with more it goes on.
     project.terca(&["resume"]).expect_status(1);
-    project.terca(&["resume", "--budget-usd", "9"]).expect_status(0);
+    project
+        .terca(&["resume", "--budget-usd", "9"])
+        .expect_status(0);
     let results = project.results();
-    assert_eq!((&results["summary"]["passed"], results.get("stopped")), (&18.into(), None));
+    assert_eq!(
+        (&results["summary"]["passed"], results.get("stopped")),
+        (&18.into(), None)
+    );
     assert_whole(&project);
 }
 
@@ -242,20 +365,39 @@ fn a_budget_ends_the_repetitions() {
     let outcome = project.terca(&args).expect_status(0);
     let results = project.results();
     let (summary, adaptive) = (&results["summary"], &results["adaptive"]);
-    assert_eq!((&summary["trials"], &summary["pending"]), (&15.into(), &0.into()));
-    assert_eq!((&adaptive["reached"], &adaptive["undecided"]), (&3.into(), &1.into()));
-    assert!(outcome.stdout.contains("stopped by the budget: $0.450 spent"), "{}", outcome.stdout);
+    assert_eq!(
+        (&summary["trials"], &summary["pending"]),
+        (&15.into(), &0.into())
+    );
+    assert_eq!(
+        (&adaptive["reached"], &adaptive["undecided"]),
+        (&3.into(), &1.into())
+    );
     assert!(
-        outcome.stdout.contains("adaptive: 1 comparison undecided after 3 repetitions of at most 10"),
+        outcome
+            .stdout
+            .contains("stopped by the budget: $0.450 spent"),
+        "{}",
+        outcome.stdout
+    );
+    assert!(
+        outcome
+            .stdout
+            .contains("adaptive: 1 comparison undecided after 3 repetitions of at most 10"),
         "{}",
         outcome.stdout
     );
     assert_whole(&project);
     // The round that was cut is made whole first.
-    project.terca(&["resume", "--budget-usd", "0.70"]).expect_status(0);
+    project
+        .terca(&["resume", "--budget-usd", "0.70"])
+        .expect_status(0);
     let results = project.results();
     assert_eq!(results["summary"]["trials"], 24);
-    assert_eq!((arm(&results, "useless"), arm(&results, "control")), ((12, 4), (12, 4)));
+    assert_eq!(
+        (arm(&results, "useless"), arm(&results, "control")),
+        ((12, 4), (12, 4))
+    );
     assert_whole(&project);
 }
 
@@ -263,9 +405,17 @@ fn a_budget_ends_the_repetitions() {
 #[test]
 fn a_budget_for_less_than_the_fewest_leaves_a_rest() {
     let project = suite("{min: 2, max: 10, until: conclusive}", true);
-    project.terca(&["-x", "control,useless", "-c", "1", "--budget-usd", "0.1"]).expect_status(1);
+    project
+        .terca(&["-x", "control,useless", "-c", "1", "--budget-usd", "0.1"])
+        .expect_status(1);
     let results = project.results();
-    assert_eq!((&results["summary"]["passed"], &results["summary"]["pending"]), (&4.into(), &8.into()));
+    assert_eq!(
+        (
+            &results["summary"]["passed"],
+            &results["summary"]["pending"]
+        ),
+        (&4.into(), &8.into())
+    );
 }
 
 #[test]
@@ -276,8 +426,12 @@ fn an_experiment_against_itself_is_no_different() {
         let yaml = format!("{before}{}", project.read("terca.yaml"));
         // Whatever the agent can see of where it is.
         let agent = project.read("agent.sh") + "env > seen\npwd >> seen\nls -a >> seen\n";
-        let project = project.file("terca.yaml", yaml).executable("agent.sh", &agent);
-        let outcome = project.terca(&["--aa", "--format", "plain"]).expect_status(0);
+        let project = project
+            .file("terca.yaml", yaml)
+            .executable("agent.sh", &agent);
+        let outcome = project
+            .terca(&["--aa", "--format", "plain"])
+            .expect_status(0);
         let results = project.results();
         let summary = &results["summary"];
         assert_eq!(summary["baseline"], "A");
@@ -287,17 +441,31 @@ fn an_experiment_against_itself_is_no_different() {
         );
         assert_eq!(arm(&results, "A"), arm(&results, "A again"));
         let verdict = verdict(&results, "A again");
-        assert!(["inconclusive", "equivalent"].contains(&verdict["verdict"].as_str().unwrap()), "{verdict}");
         assert!(
-            outcome.stderr.contains("are the same experiment; no difference was found"),
+            ["inconclusive", "equivalent"].contains(&verdict["verdict"].as_str().unwrap()),
+            "{verdict}"
+        );
+        assert!(
+            outcome
+                .stderr
+                .contains("are the same experiment; no difference was found"),
             "{}",
             outcome.stderr
         );
         for trial in results["trials"].as_array().unwrap() {
-            let workspace = project.run_dir().join(trial["dir"].as_str().unwrap()).join("workspace");
-            assert_eq!(std::fs::read_to_string(workspace.join("told")).unwrap(), "control\n");
+            let workspace = project
+                .run_dir()
+                .join(trial["dir"].as_str().unwrap())
+                .join("workspace");
+            assert_eq!(
+                std::fs::read_to_string(workspace.join("told")).unwrap(),
+                "control\n"
+            );
             let seen = std::fs::read_to_string(workspace.join("seen")).unwrap();
-            assert!(!seen.contains("again") && !seen.contains("TERCA_EXPERIMENT"), "{seen}");
+            assert!(
+                !seen.contains("again") && !seen.contains("TERCA_EXPERIMENT"),
+                "{seen}"
+            );
         }
         assert_whole(&project);
     }
@@ -307,7 +475,17 @@ fn an_experiment_against_itself_is_no_different() {
 #[test]
 fn an_experiment_against_itself_can_be_resumed() {
     let project = suite("2", true);
-    project.terca(&["--aa", "-c", "1", "--budget-usd", "0.1"]).expect_status(1);
-    project.terca(&["resume", "--budget-usd", "9"]).expect_status(0);
-    assert_eq!((arm(&project.results(), "A"), arm(&project.results(), "A again")), ((6, 2), (6, 2)));
+    project
+        .terca(&["--aa", "-c", "1", "--budget-usd", "0.1"])
+        .expect_status(1);
+    project
+        .terca(&["resume", "--budget-usd", "9"])
+        .expect_status(0);
+    assert_eq!(
+        (
+            arm(&project.results(), "A"),
+            arm(&project.results(), "A again")
+        ),
+        ((6, 2), (6, 2))
+    );
 }

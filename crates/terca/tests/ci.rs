@@ -22,7 +22,9 @@ use machine::{Pipeline, Played, Rules};
 use serde_json::Value;
 
 fn file(name: &str) -> Value {
-    let path = Utf8Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/ci").join(name);
+    let path = Utf8Path::new(env!("CARGO_MANIFEST_DIR"))
+        .join("../../examples/ci")
+        .join(name);
     serde_saphyr::from_str(&std::fs::read_to_string(path).unwrap()).unwrap()
 }
 
@@ -45,18 +47,44 @@ fn what_is_better_passes() {
         let played = played(name, Pipeline::new(Rules::Help));
         assert_eq!(played.failed(), Vec::<&str>::new(), "{name}: {played:#?}");
         assert_eq!(played.jobs(), JOBS, "{name}");
-        assert!(played.said("verdict").contains("BETTER: `with-rules` is better"), "{name}: {played:#?}");
+        assert!(
+            played
+                .said("verdict")
+                .contains("BETTER: `with-rules` is better"),
+            "{name}: {played:#?}"
+        );
         let report = played.kept("report.html");
-        assert!(report.contains("with-rules") && report.contains("</html>"), "{name}");
+        assert!(
+            report.contains("with-rules") && report.contains("</html>"),
+            "{name}"
+        );
         let junit = played.kept("junit.xml");
-        assert_eq!(junit.matches("<testcase ").count(), 24, "{name}: every trial of every part");
-        assert!(played.summary().contains("with-rules"), "{name}: {}", played.summary());
-        assert!(played.installed().lines().all(|line| line.starts_with("install --global terca")), "{name}");
+        assert_eq!(
+            junit.matches("<testcase ").count(),
+            24,
+            "{name}: every trial of every part"
+        );
+        assert!(
+            played.summary().contains("with-rules"),
+            "{name}: {}",
+            played.summary()
+        );
+        assert!(
+            played
+                .installed()
+                .lines()
+                .all(|line| line.starts_with("install --global terca")),
+            "{name}"
+        );
 
         let made = played.layers_made();
         let next = self::played(name, played.again());
         assert_eq!(next.failed(), Vec::<&str>::new(), "{name}: {next:#?}");
-        assert_eq!(next.layers_made() - made, 1, "{name}: only the job that proves the evals keeps none");
+        assert_eq!(
+            next.layers_made() - made,
+            1,
+            "{name}: only the job that proves the evals keeps none"
+        );
     }
 }
 
@@ -66,7 +94,12 @@ fn what_is_worse_fails() {
     for name in FILES {
         let played = played(name, Pipeline::new(Rules::Hurt));
         assert_eq!(played.failed(), ["verdict"], "{name}: {played:#?}");
-        assert!(played.said("verdict").contains("WORSE: `with-rules` is worse"), "{name}: {played:#?}");
+        assert!(
+            played
+                .said("verdict")
+                .contains("WORSE: `with-rules` is worse"),
+            "{name}: {played:#?}"
+        );
         assert!(played.kept("report.html").contains("</html>"), "{name}");
     }
 }
@@ -77,7 +110,10 @@ fn what_is_incomplete_fails_and_is_told() {
     for name in FILES {
         let played = played(name, Pipeline::new(Rules::Break));
         let failed = played.failed();
-        assert!(failed.contains(&"verdict") && failed.len() > 1, "{name}: {played:#?}");
+        assert!(
+            failed.contains(&"verdict") && failed.len() > 1,
+            "{name}: {played:#?}"
+        );
         assert!(!failed.contains(&"prove"), "{name}: the evals are sound");
         assert!(played.kept("junit.xml").contains("<error "), "{name}");
     }

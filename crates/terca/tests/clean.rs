@@ -1,6 +1,9 @@
 //! `terca clean`, and what `terca list` says of the disk.
 
-#![allow(clippy::unwrap_used, reason = "a test that cannot go on says so and ends")]
+#![allow(
+    clippy::unwrap_used,
+    reason = "a test that cannot go on says so and ends"
+)]
 
 mod common;
 
@@ -26,17 +29,43 @@ fn nothing_goes_without_being_asked_for() {
     let outcome = project.terca(&["clean"]).expect_status(2);
     assert!(outcome.stdout.contains("layer"), "{}", outcome.stdout);
     assert!(outcome.stderr.contains("--yes"), "{}", outcome.stderr);
-    assert_eq!((count(&project, ".terca/cache"), count(&project, ".terca/runs")), (1, 1));
+    assert_eq!(
+        (
+            count(&project, ".terca/cache"),
+            count(&project, ".terca/runs")
+        ),
+        (1, 1)
+    );
     // The run is young.
     project.terca(&["clean", "--yes"]).expect_status(0);
-    assert_eq!((count(&project, ".terca/cache"), count(&project, ".terca/runs")), (0, 1));
+    assert_eq!(
+        (
+            count(&project, ".terca/cache"),
+            count(&project, ".terca/runs")
+        ),
+        (0, 1)
+    );
     project.terca(&[]).expect_status(0);
-    project.terca(&["clean", "--yes", "--older-than", "0d"]).expect_status(0);
-    assert_eq!((count(&project, ".terca/cache"), count(&project, ".terca/runs")), (0, 0));
+    project
+        .terca(&["clean", "--yes", "--older-than", "0d"])
+        .expect_status(0);
+    assert_eq!(
+        (
+            count(&project, ".terca/cache"),
+            count(&project, ".terca/runs")
+        ),
+        (0, 0)
+    );
     let outcome = project.terca(&["clean"]).expect_status(0);
-    assert!(outcome.stderr.contains("nothing to remove"), "{}", outcome.stderr);
+    assert!(
+        outcome.stderr.contains("nothing to remove"),
+        "{}",
+        outcome.stderr
+    );
     for wrong in ["1", "d", "3x", "-1d", ""] {
-        project.terca(&["clean", "--older-than", wrong]).expect_status(2);
+        project
+            .terca(&["clean", "--older-than", wrong])
+            .expect_status(2);
     }
 }
 
@@ -52,9 +81,17 @@ fn what_is_in_use_stays() {
     let project = project.file("terca.yaml", format!("env: {{READY: '{ready}'}}\n{yaml}"));
     let mut session = project.start(&["--format", "plain"]);
     session.wait_until("the agent is at work", || ready.exists());
-    let outcome = project.terca(&["clean", "--yes", "--older-than", "0h"]).expect_status(0);
+    let outcome = project
+        .terca(&["clean", "--yes", "--older-than", "0h"])
+        .expect_status(0);
     assert!(outcome.stderr.contains("in use"), "{}", outcome.stderr);
-    assert_eq!((count(&project, ".terca/cache"), count(&project, ".terca/runs")), (1, 1));
+    assert_eq!(
+        (
+            count(&project, ".terca/cache"),
+            count(&project, ".terca/runs")
+        ),
+        (1, 1)
+    );
     session.signal(rustix::process::Signal::INT);
     session.finish();
 }
@@ -64,5 +101,8 @@ fn the_list_says_how_large_runs_are() {
     let project = suite().file("_base/large", vec![7; 3_000_000]);
     project.terca(&[]).expect_status(0);
     let listed = project.terca(&["list"]).expect_status(0).stdout;
-    assert!(listed.contains("size") && listed.contains("3.0 MB"), "{listed}");
+    assert!(
+        listed.contains("size") && listed.contains("3.0 MB"),
+        "{listed}"
+    );
 }

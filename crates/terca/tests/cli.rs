@@ -8,7 +8,10 @@ use terca_testkit::Project;
 
 fn small() -> Project {
     project()
-        .file("terca.yaml", "name: small\nenvironments: [{name: default, agent: nop}]\n")
+        .file(
+            "terca.yaml",
+            "name: small\nenvironments: [{name: default, agent: nop}]\n",
+        )
         .file("fib/eval.terca.yaml", "prompt: go\n")
 }
 
@@ -37,7 +40,11 @@ const COMMANDS: [&str; 17] = [
 fn the_version_is_a_number_and_a_line_end() {
     for args in [&["-v"][..], &["--version"]] {
         let outcome = project().terca(args).expect_status(0);
-        assert_eq!(outcome.stdout, concat!(env!("CARGO_PKG_VERSION"), "\n"), "{args:?}");
+        assert_eq!(
+            outcome.stdout,
+            concat!(env!("CARGO_PKG_VERSION"), "\n"),
+            "{args:?}"
+        );
         assert_eq!(outcome.stderr, "", "{args:?}");
     }
 }
@@ -48,10 +55,16 @@ fn help_lists_the_commands_that_work_and_no_others() {
     let help = project.terca(&["--help"]).expect_status(0).stdout;
     assert!(help.contains("Exit status: 0 every trial passed"), "{help}");
     for command in COMMANDS {
-        let listed = help.lines().any(|line| line.split_whitespace().next() == Some(command));
+        let listed = help
+            .lines()
+            .any(|line| line.split_whitespace().next() == Some(command));
         let outcome = project.terca(&[command, "--help"]);
-        let works = outcome.status == 0 && outcome.stdout.contains(&format!("Usage: terca {command}"));
-        assert_eq!(listed, works, "`{command}` is listed: {listed}; it works: {works}");
+        let works =
+            outcome.status == 0 && outcome.stdout.contains(&format!("Usage: terca {command}"));
+        assert_eq!(
+            listed, works,
+            "`{command}` is listed: {listed}; it works: {works}"
+        );
     }
     for command in ["run", "check", "show", "list"] {
         assert!(help.contains(&format!("\n  {command} ")), "{help}");
@@ -79,16 +92,37 @@ fn wrong_usage_is_refused_and_nothing_is_run() {
     let project = small();
     for (args, phrase) in [
         (&["--frobnicate"][..], "unexpected argument '--frobnicate'"),
-        (&["run", "--frobnicate"], "unexpected argument '--frobnicate'"),
+        (
+            &["run", "--frobnicate"],
+            "unexpected argument '--frobnicate'",
+        ),
         (&["frobnicate"], "unrecognized subcommand 'frobnicate'"),
-        (&["-n", "abc"], "invalid value 'abc' for '--repetitions <N>'"),
-        (&["-n", "0"], "invalid value '0' for '--repetitions <N>': 0 is not in 1..="),
+        (
+            &["-n", "abc"],
+            "invalid value 'abc' for '--repetitions <N>'",
+        ),
+        (
+            &["-n", "0"],
+            "invalid value '0' for '--repetitions <N>': 0 is not in 1..=",
+        ),
         (&["-n=-1"], "invalid value '-1' for '--repetitions <N>'"),
-        (&["-n", "1.5"], "invalid value '1.5' for '--repetitions <N>'"),
+        (
+            &["-n", "1.5"],
+            "invalid value '1.5' for '--repetitions <N>'",
+        ),
         (&["-n"], "a value is required for '--repetitions <N>'"),
-        (&["-c", "0"], "invalid value '0' for '--concurrency <N>': 0 is not in 1..="),
-        (&["-c", "many"], "invalid value 'many' for '--concurrency <N>'"),
-        (&["--fail-under", "2"], "invalid value '2' for '--fail-under <RATE>': expected a share from 0 to 1"),
+        (
+            &["-c", "0"],
+            "invalid value '0' for '--concurrency <N>': 0 is not in 1..=",
+        ),
+        (
+            &["-c", "many"],
+            "invalid value 'many' for '--concurrency <N>'",
+        ),
+        (
+            &["--fail-under", "2"],
+            "invalid value '2' for '--fail-under <RATE>': expected a share from 0 to 1",
+        ),
         (&["--fail-under", "90%"], "expected a share from 0 to 1"),
         (&["--fail-under", "nan"], "expected a share from 0 to 1"),
         (&["--timeout", "-1"], "-1"),
@@ -97,10 +131,19 @@ fn wrong_usage_is_refused_and_nothing_is_run() {
             "invalid value '-1' for '--timeout <SECONDS>': expected a number of seconds above 0",
         ),
         (&["--timeout", "0"], "expected a number of seconds above 0"),
-        (&["--timeout", "inf"], "expected a number of seconds above 0"),
+        (
+            &["--timeout", "inf"],
+            "expected a number of seconds above 0",
+        ),
         (&["--seed", "x"], "invalid value 'x' for '--seed <N>'"),
-        (&["--format", "xml"], "[possible values: auto, tty, plain, json]"),
-        (&["--color", "pink"], "[possible values: auto, always, never]"),
+        (
+            &["--format", "xml"],
+            "[possible values: auto, tty, plain, json]",
+        ),
+        (
+            &["--color", "pink"],
+            "[possible values: auto, always, never]",
+        ),
         (&["--keep", "some"], "[possible values: all, failed, none]"),
         (&["-t"], "a value is required for '--test <NAME>'"),
         (&["-n", "1", "-n", "2"], "cannot be used multiple times"),
@@ -112,9 +155,16 @@ fn wrong_usage_is_refused_and_nothing_is_run() {
         (&["--fail-fast", "list"], "`--fail-fast`"),
     ] {
         let outcome = project.terca(args).expect_status(2);
-        assert!(outcome.stderr.contains(phrase), "{args:?}: {}", outcome.stderr);
+        assert!(
+            outcome.stderr.contains(phrase),
+            "{args:?}: {}",
+            outcome.stderr
+        );
         assert_eq!(outcome.stdout, "", "{args:?}");
-        assert!(!project.path(".terca").exists(), "{args:?} left something behind");
+        assert!(
+            !project.path(".terca").exists(),
+            "{args:?} left something behind"
+        );
     }
 }
 
@@ -131,9 +181,19 @@ fn the_directory_may_stand_before_and_after_the_command() {
         &["-C", dir.as_str(), "run", "--dry-run"],
     ] {
         let mut command = project.command(args);
-        let output = command.current_dir(project.home()).output().expect("the program starts");
-        assert!(output.status.success(), "{args:?}: {}", String::from_utf8_lossy(&output.stderr));
-        assert!(String::from_utf8_lossy(&output.stdout).contains("fib"), "{args:?}");
+        let output = command
+            .current_dir(project.home())
+            .output()
+            .expect("the program starts");
+        assert!(
+            output.status.success(),
+            "{args:?}: {}",
+            String::from_utf8_lossy(&output.stderr)
+        );
+        assert!(
+            String::from_utf8_lossy(&output.stdout).contains("fib"),
+            "{args:?}"
+        );
     }
 }
 
@@ -141,8 +201,15 @@ fn the_directory_may_stand_before_and_after_the_command() {
 fn a_run_elsewhere_is_kept_with_its_suite() {
     let project = small();
     let mut command = project.command(&["-C", "../suite", "run"]);
-    let output = command.current_dir(project.home()).output().expect("the program starts");
-    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let output = command
+        .current_dir(project.home())
+        .output()
+        .expect("the program starts");
+    assert!(
+        output.status.success(),
+        "{}",
+        String::from_utf8_lossy(&output.stderr)
+    );
     assert_eq!(project.only_trial()["status"], "passed");
     assert!(!project.home().join(".terca").exists());
 }
@@ -150,17 +217,35 @@ fn a_run_elsewhere_is_kept_with_its_suite() {
 #[test]
 fn directories_without_a_suite_are_refused() {
     let project = project().directory("empty").file("file", "");
-    let cases = [("empty", "no suite here"), ("no-such-directory", "no-such-directory"), ("file", "file")];
+    let cases = [
+        ("empty", "no suite here"),
+        ("no-such-directory", "no-such-directory"),
+        ("file", "file"),
+    ];
     for (dir, phrase) in cases {
         for command in ["run", "check"] {
             let outcome = project.terca(&[command, "-C", dir]).expect_status(2);
-            assert!(outcome.stderr.starts_with("error[no-"), "{command} {dir}: {}", outcome.stderr);
-            assert!(outcome.stderr.contains(phrase), "{command} {dir}: {}", outcome.stderr);
+            assert!(
+                outcome.stderr.starts_with("error[no-"),
+                "{command} {dir}: {}",
+                outcome.stderr
+            );
+            assert!(
+                outcome.stderr.contains(phrase),
+                "{command} {dir}: {}",
+                outcome.stderr
+            );
         }
     }
     for command in ["list", "show"] {
-        let outcome = project.terca(&[command, "-C", "no-such-directory"]).expect_status(2);
-        assert!(outcome.stderr.contains("no-such-directory"), "{command}: {}", outcome.stderr);
+        let outcome = project
+            .terca(&[command, "-C", "no-such-directory"])
+            .expect_status(2);
+        assert!(
+            outcome.stderr.contains("no-such-directory"),
+            "{command}: {}",
+            outcome.stderr
+        );
     }
     assert!(!project.path("empty/.terca").exists());
 }
@@ -187,13 +272,22 @@ fn runs_are_listed_and_shown_by_name_and_number() {
     let (first, second) = (name(&first), name(&second));
 
     let list = project.terca(&["list"]).expect_status(0).stdout;
-    let rows: Vec<Vec<&str>> = list.lines().map(|line| line.split_whitespace().collect()).collect();
+    let rows: Vec<Vec<&str>> = list
+        .lines()
+        .map(|line| line.split_whitespace().collect())
+        .collect();
     assert_eq!(rows.len(), 3, "a title and a line for each run: {list}");
     assert_eq!(
         rows[0],
-        ["run", "suite", "started", "status", "trials", "passed", "failed", "errors", "size"]
+        [
+            "run", "suite", "started", "status", "trials", "passed", "failed", "errors", "size"
+        ]
     );
-    assert_eq!((rows[1][0], rows[2][0]), (first.as_str(), second.as_str()), "the newest last: {list}");
+    assert_eq!(
+        (rows[1][0], rows[2][0]),
+        (first.as_str(), second.as_str()),
+        "the newest last: {list}"
+    );
     assert_eq!(rows[2][4..9], ["complete", "3", "3", "0", "0"], "{list}");
 
     for (run, trials) in [
@@ -205,16 +299,31 @@ fn runs_are_listed_and_shown_by_name_and_number() {
     ] {
         let args: Vec<&str> = std::iter::once("show").chain(run).collect();
         let outcome = project.terca(&args).expect_status(0);
-        assert!(outcome.stdout.contains(trials), "{run:?}: {}", outcome.stdout);
+        assert!(
+            outcome.stdout.contains(trials),
+            "{run:?}: {}",
+            outcome.stdout
+        );
     }
     let unknown = project.terca(&["show", "2001-01-01-001"]).expect_status(2);
-    assert!(unknown.stderr.contains("no run `2001-01-01-001`"), "{}", unknown.stderr);
-    assert!(unknown.stderr.contains(&first) && unknown.stderr.contains(&second), "{}", unknown.stderr);
+    assert!(
+        unknown.stderr.contains("no run `2001-01-01-001`"),
+        "{}",
+        unknown.stderr
+    );
+    assert!(
+        unknown.stderr.contains(&first) && unknown.stderr.contains(&second),
+        "{}",
+        unknown.stderr
+    );
 }
 
 #[test]
 fn a_run_is_shown_as_it_was_at_its_end() {
-    let project = small().file("fib/eval.terca.yaml", "prompt: go\ntests: [{fileExists: a}]\n");
+    let project = small().file(
+        "fib/eval.terca.yaml",
+        "prompt: go\ntests: [{fileExists: a}]\n",
+    );
     let ran = project.terca(&[]).expect_status(1);
     let shown = project.terca(&["show"]).expect_status(0);
     assert_eq!(shown.stdout, ran.stdout);
@@ -227,14 +336,19 @@ fn a_run_that_cannot_be_read_is_listed_all_the_same() {
     let project = project.file(".terca/runs/2001-01-01-001/events.jsonl", "not JSON\n");
     let list = project.terca(&["list"]).expect_status(0).stdout;
     let lines: Vec<&str> = list.lines().collect();
-    assert!(lines[1].starts_with("2001-01-01-001") && lines[1].contains("unreadable"), "{list}");
+    assert!(
+        lines[1].starts_with("2001-01-01-001") && lines[1].contains("unreadable"),
+        "{list}"
+    );
     assert!(lines[2].contains("complete"), "{list}");
     project.terca(&["show", "2001-01-01-001"]).expect_status(3);
 }
 
 #[test]
 fn a_run_is_shown_by_its_number_without_zeros() {
-    let project = project().agent("true").file("fib/eval.terca.yaml", "prompt: go\n");
+    let project = project()
+        .agent("true")
+        .file("fib/eval.terca.yaml", "prompt: go\n");
     project.terca(&[]).expect_status(0);
     project.terca(&["show", "1"]).expect_status(0);
 }

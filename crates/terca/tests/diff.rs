@@ -14,9 +14,11 @@ fn apply(project: &Project) -> Outcome {
         .output();
     match output {
         Ok(output) => output.into(),
-        Err(error) => {
-            Outcome { status: 127, stdout: String::new(), stderr: format!("git is needed: {error}") }
-        }
+        Err(error) => Outcome {
+            status: 127,
+            stdout: String::new(),
+            stderr: format!("git is needed: {error}"),
+        },
     }
 }
 
@@ -30,7 +32,10 @@ fn links_are_as_git_has_them() {
     project.terca(&[]).expect_status(0);
     apply(&project).expect_status(0);
     for (link, target) in [("new", "a"), ("old", "b"), ("file", "a")] {
-        assert_eq!(project.path("_base").join(link).read_link_utf8().unwrap(), target);
+        assert_eq!(
+            project.path("_base").join(link).read_link_utf8().unwrap(),
+            target
+        );
     }
 }
 
@@ -61,7 +66,9 @@ fn edits_additions_deletions_and_modes_arrive() {
     assert_eq!(project.read("_base/open"), "no end");
     assert!(!project.path("_base/gone").exists());
     let mode = std::os::unix::fs::PermissionsExt::mode(
-        &std::fs::metadata(project.path("_base/tool")).unwrap().permissions(),
+        &std::fs::metadata(project.path("_base/tool"))
+            .unwrap()
+            .permissions(),
     );
     assert_eq!(mode & 0o111, 0o111);
 }
@@ -94,11 +101,18 @@ fn a_file_with_another_name_is_a_rename() {
     }
     apply(&project).expect_status(0);
     assert_eq!(project.read("_base/new/moved.txt"), lines);
-    assert_eq!(project.read("_base/new/edited-too.txt"), lines.replace("line", "row") + "end\n");
+    assert_eq!(
+        project.read("_base/new/edited-too.txt"),
+        lines.replace("line", "row") + "end\n"
+    );
     assert!(project.path("_base/new/pic.bin").exists() && !project.path("_base/tool.sh").exists());
     // To `changedFiles` a rename is a change in both places.
     let tests = &project.only_trial()["tests"];
-    assert_eq!((&tests["both"]["score"], &tests["names"]["score"]), (&0.0.into(), &0.0.into()), "{tests}");
+    assert_eq!(
+        (&tests["both"]["score"], &tests["names"]["score"]),
+        (&0.0.into(), &0.0.into()),
+        "{tests}"
+    );
 }
 
 #[test]
@@ -125,10 +139,20 @@ fn what_is_ignored_is_counted_unless_it_is_asked_for() {
     let agent = "mkdir -p node_modules/x dist/deep src; echo 1 > node_modules/x/a.js; echo 2 > dist/deep/b.js; echo l > a.log; \
                  echo s > src/a.js; echo k > keep.log; git init -q .; echo hidden > secret.txt; echo secret.txt >> .gitignore";
     for (track, shown, notes) in [
-        ("", &["src/a.js", "keep.log", "secret.txt", ".gitignore"][..], true),
+        (
+            "",
+            &["src/a.js", "keep.log", "secret.txt", ".gitignore"][..],
+            true,
+        ),
         (
             "trackIgnored: true\n",
-            &["src/a.js", "node_modules/x/a.js", "dist/deep/b.js", "a.log", ".git/HEAD"],
+            &[
+                "src/a.js",
+                "node_modules/x/a.js",
+                "dist/deep/b.js",
+                "a.log",
+                ".git/HEAD",
+            ],
             false,
         ),
     ] {
@@ -155,9 +179,16 @@ fn what_is_ignored_is_counted_unless_it_is_asked_for() {
         assert_eq!(diff.contains("node_modules"), !notes, "{diff}");
         // `changedFiles` sees what the diff shows, and what an agent wants ignored from now on is not.
         let tests = &project.only_trial()["tests"];
-        assert_eq!(tests["only"]["score"], if notes { 1.0 } else { 0.0 }, "{tests}");
+        assert_eq!(
+            tests["only"]["score"],
+            if notes { 1.0 } else { 0.0 },
+            "{tests}"
+        );
         assert_eq!(tests["never"]["score"], 0.0, "{tests}");
-        assert!(project.trial_path("workspace/node_modules/x/a.js").exists(), "the workspace has everything");
+        assert!(
+            project.trial_path("workspace/node_modules/x/a.js").exists(),
+            "the workspace has everything"
+        );
     }
 }
 
@@ -166,7 +197,10 @@ fn a_crash_after_work_that_is_ignored_is_judged() {
     let project = project()
         .agent("mkdir dist; echo x > dist/a; exit 1")
         .file("_base/.gitignore", "dist\n")
-        .file("fib/eval.terca.yaml", "prompt: go\ntests: [{fileExists: dist/a}]\n");
+        .file(
+            "fib/eval.terca.yaml",
+            "prompt: go\ntests: [{fileExists: dist/a}]\n",
+        );
     project.terca(&[]).expect_status(0);
 }
 
@@ -178,11 +212,23 @@ fn the_diff_is_bounded_and_says_so() {
     project.terca(&[]).expect_status(1);
     let diff = project.trial_file("changes.diff");
     assert!(diff.len() < 20_000_000, "{}", diff.len());
-    assert!(diff.contains("b/big.txt differ\n# too large to be shown: 3.0M bytes\n"), "{}", &diff[..300]);
+    assert!(
+        diff.contains("b/big.txt differ\n# too large to be shown: 3.0M bytes\n"),
+        "{}",
+        &diff[..300]
+    );
     let note = diff.lines().last().unwrap_or_default();
-    assert!(note.ends_with("more changed files not shown: the diff would be too large"), "{note}");
+    assert!(
+        note.ends_with("more changed files not shown: the diff would be too large"),
+        "{note}"
+    );
     assert!(!diff.contains("b/many/9\n"), "what is not shown");
-    let message =
-        project.only_trial()["tests"]["changedFiles-1"]["message"].as_str().unwrap_or_default().to_owned();
-    assert!(message.contains("many/9"), "is looked at all the same: {message}");
+    let message = project.only_trial()["tests"]["changedFiles-1"]["message"]
+        .as_str()
+        .unwrap_or_default()
+        .to_owned();
+    assert!(
+        message.contains("many/9"),
+        "is looked at all the same: {message}"
+    );
 }

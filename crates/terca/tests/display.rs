@@ -51,9 +51,15 @@ fn every_trial_scrolls_by_once_and_the_frame_is_gone() {
     for repetition in 1..=100 {
         assert_eq!(count(&format!("#{repetition:02} ")), 2, "{repetition}");
     }
-    let other: Vec<&String> =
-        rows[2..].iter().filter(|row| !row.contains(" e #")).filter(|row| !row.is_empty()).collect();
-    assert!(other.is_empty(), "the header, the trials, and nothing of the frame: {other:#?}");
+    let other: Vec<&String> = rows[2..]
+        .iter()
+        .filter(|row| !row.contains(" e #"))
+        .filter(|row| !row.is_empty())
+        .collect();
+    assert!(
+        other.is_empty(),
+        "the header, the trials, and nothing of the frame: {other:#?}"
+    );
 }
 
 #[test]
@@ -68,7 +74,10 @@ fn a_terminal_that_wants_no_colour_gets_none() {
 /// Whether there is an escape sequence that ends in `m`; others move the cursor.
 fn is_coloured(screen: &str) -> bool {
     let ends = |sequence: &str| sequence.chars().find(char::is_ascii_alphabetic);
-    screen.split("\x1b[").skip(1).any(|sequence| ends(sequence) == Some('m'))
+    screen
+        .split("\x1b[")
+        .skip(1)
+        .any(|sequence| ends(sequence) == Some('m'))
 }
 
 #[test]
@@ -76,5 +85,8 @@ fn a_terminal_that_cannot_be_painted_on_gets_lines() {
     let project = suite(1).env("TERM", "dumb");
     let (status, text) = Terminal::start(project.command(&[])).finish();
     assert_eq!(status, 1, "{text}");
-    assert!(text.contains("· start  good") && !text.contains('\x1b'), "{text:?}");
+    assert!(
+        text.contains("· start  good") && !text.contains('\x1b'),
+        "{text:?}"
+    );
 }

@@ -1,7 +1,11 @@
 //! The documentation is true: its commands are run, its files are loaded, what it shows is what is printed, and its
 //! tables are those of the code. `documentation/directive.rs` tells how a page says what is to be done with a block.
 
-#![allow(clippy::unwrap_used, clippy::panic, reason = "a test that cannot go on says so and ends")]
+#![allow(
+    clippy::unwrap_used,
+    clippy::panic,
+    reason = "a test that cannot go on says so and ends"
+)]
 
 #[cfg(test)]
 #[path = "documentation/agents.rs"]
@@ -54,10 +58,14 @@ const EXEMPT: &[(&str, usize)] = &[
 ];
 
 /// Pages whose blocks another test looks at.
-const TESTED_ELSEWHERE: &[(&str, &str)] = &[("docs/reference/errors.md", "crates/core/tests/explain.rs")];
+const TESTED_ELSEWHERE: &[(&str, &str)] =
+    &[("docs/reference/errors.md", "crates/core/tests/explain.rs")];
 
 fn repository() -> Utf8PathBuf {
-    Utf8Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").canonicalize_utf8().unwrap()
+    Utf8Path::new(env!("CARGO_MANIFEST_DIR"))
+        .join("../..")
+        .canonicalize_utf8()
+        .unwrap()
 }
 
 /// The pages of the book below a directory, relative to the repository and sorted.
@@ -65,11 +73,18 @@ fn pages_below(dir: &str) -> Vec<Utf8PathBuf> {
     let mut found = Vec::new();
     let mut open = vec![Utf8PathBuf::from(dir)];
     while let Some(dir) = open.pop() {
-        for entry in repository().join(&dir).read_dir_utf8().unwrap().map(Result::unwrap) {
+        for entry in repository()
+            .join(&dir)
+            .read_dir_utf8()
+            .unwrap()
+            .map(Result::unwrap)
+        {
             let (path, name) = (dir.join(entry.file_name()), entry.file_name());
             if entry.file_type().unwrap().is_dir() {
                 // What agents start from is theirs.
-                open.extend(Some(path).filter(|_| name != "node_modules" && !name.starts_with('_')));
+                open.extend(
+                    Some(path).filter(|_| name != "node_modules" && !name.starts_with('_')),
+                );
             } else if path.extension() == Some("md") && name != "SUMMARY.md" {
                 found.push(path);
             }
@@ -85,12 +100,17 @@ fn are_true(pages: &[Utf8PathBuf]) {
     let flags = Flags::of_the_program();
     let chosen = std::env::var("TERCA_DOCS_PAGE").unwrap_or_default();
     let mut complaints = Vec::new();
-    let pages: Vec<&Utf8PathBuf> = pages.iter().filter(|path| path.as_str().contains(&chosen)).collect();
+    let pages: Vec<&Utf8PathBuf> = pages
+        .iter()
+        .filter(|path| path.as_str().contains(&chosen))
+        .collect();
     // Some at once: a page mostly waits for its own trials.
     for some in pages.chunks(4) {
         std::thread::scope(|scope| {
-            let checks: Vec<_> =
-                some.iter().map(|path| scope.spawn(|| complaints_about(path, &flags))).collect();
+            let checks: Vec<_> = some
+                .iter()
+                .map(|path| scope.spawn(|| complaints_about(path, &flags)))
+                .collect();
             complaints.extend(checks.into_iter().flat_map(|check| check.join().unwrap()));
         });
     }
@@ -100,13 +120,22 @@ fn are_true(pages: &[Utf8PathBuf]) {
 fn complaints_about(path: &Utf8Path, flags: &Flags) -> Vec<String> {
     let mut page = Page::load(&repository(), path);
     if let Some((_, test)) = TESTED_ELSEWHERE.iter().find(|(page, _)| path == *page) {
-        assert!(repository().join(test).exists(), "{path}: {test} is not there any more");
+        assert!(
+            repository().join(test).exists(),
+            "{path}: {test} is not there any more"
+        );
         page.parts.clear();
     }
     let mut findings = check::check(&page, &repository(), flags);
-    let allowed = EXEMPT.iter().find(|(page, _)| path == *page).map_or(0, |(_, number)| *number);
+    let allowed = EXEMPT
+        .iter()
+        .find(|(page, _)| path == *page)
+        .map_or(0, |(_, number)| *number);
     if findings.exempt != allowed {
-        findings.complaints.push(format!("{path}: {} blocks are not tested, not {allowed}", findings.exempt));
+        findings.complaints.push(format!(
+            "{path}: {} blocks are not tested, not {allowed}",
+            findings.exempt
+        ));
     }
     findings.complaints
 }
@@ -139,7 +168,8 @@ fn pages_beside_the_book() -> Vec<Utf8PathBuf> {
     let root = entries.map(|entry| Utf8PathBuf::from(entry.file_name()));
     let root = root.filter(|path| path.extension() == Some("md"));
     let below = ["examples", "npm"].iter().flat_map(|dir| pages_below(dir));
-    root.chain(below.filter(|path| path.file_name() == Some("README.md"))).collect()
+    root.chain(below.filter(|path| path.file_name() == Some("README.md")))
+        .collect()
 }
 
 #[test]
@@ -153,7 +183,10 @@ fn pages_beside_the_book_name_commands_that_there_are() {
             _ => None,
         });
         let spans = page.code.iter().map(|spot| spot.text.as_str());
-        let found = blocks.flatten().chain(spans).flat_map(|text| flags.problems(text));
+        let found = blocks
+            .flatten()
+            .chain(spans)
+            .flat_map(|text| flags.problems(text));
         problems.extend(found.map(|problem| format!("{path}: {problem}")));
     }
     assert!(problems.is_empty(), "\n{}", problems.join("\n"));
@@ -164,11 +197,16 @@ fn links_lead_somewhere() {
     let mut paths = pages_below("docs");
     paths.extend(pages_beside_the_book());
     paths.push("docs/SUMMARY.md".into());
-    let pages: BTreeMap<Utf8PathBuf, Page> =
-        paths.into_iter().map(|path| (path.clone(), Page::load(&repository(), &path))).collect();
+    let pages: BTreeMap<Utf8PathBuf, Page> = paths
+        .into_iter()
+        .map(|path| (path.clone(), Page::load(&repository(), &path)))
+        .collect();
     let problems = links::problems(&repository(), &pages);
     assert!(problems.is_empty(), "\n{}", problems.join("\n"));
-    for page in pages.values().filter(|page| !page.path.ends_with("SUMMARY.md")) {
+    for page in pages
+        .values()
+        .filter(|page| !page.path.ends_with("SUMMARY.md"))
+    {
         assert_eq!(page.titles, 1, "{}: a page has one title", page.path);
     }
 }

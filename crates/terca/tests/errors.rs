@@ -1,7 +1,11 @@
 //! Every error that a command can give, met as a user meets it. Read the snapshots as one would: does it say what
 //! happened, where, and what to do next?
 
-#![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test that cannot go on says so and ends")]
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    reason = "a test that cannot go on says so and ends"
+)]
 
 #[cfg(test)]
 mod common;
@@ -20,7 +24,10 @@ struct Tour {
 
 impl Tour {
     fn of(project: Project) -> Self {
-        Tour { project, met: Vec::new() }
+        Tour {
+            project,
+            met: Vec::new(),
+        }
     }
 
     /// Types a command that is refused with these codes.
@@ -28,17 +35,30 @@ impl Tour {
         let outcome = self.project.terca(args).expect_status(status);
         let said = &outcome.stderr;
         for code in codes {
-            assert!(said.contains(&format!("[{}]: ", code.word())), "{code:?}: {said}");
+            assert!(
+                said.contains(&format!("[{}]: ", code.word())),
+                "{code:?}: {said}"
+            );
         }
         if codes == [Code::Usage] && said.contains("try '--help'") {
-            assert!(!said.contains("terca explain"), "one hint is enough: {said}");
+            assert!(
+                !said.contains("terca explain"),
+                "one hint is enough: {said}"
+            );
         } else {
             let words: Vec<&str> = codes.iter().map(|code| code.word()).collect();
             let more = format!("more: terca explain {}\n", words.join(" "));
-            assert!(outcome.stdout.contains(&more) || said.ends_with(&more), "{args:?}: {said}");
-            assert!(said.contains("help: ") || codes[0] == Code::Usage || status == 3, "{args:?}: {said}");
+            assert!(
+                outcome.stdout.contains(&more) || said.ends_with(&more),
+                "{args:?}: {said}"
+            );
+            assert!(
+                said.contains("help: ") || codes[0] == Code::Usage || status == 3,
+                "{args:?}: {said}"
+            );
         }
-        self.met.push(format!("━━ terca {}\n{}", args.join(" "), said.trim_end()));
+        self.met
+            .push(format!("━━ terca {}\n{}", args.join(" "), said.trim_end()));
         self
     }
 
@@ -48,7 +68,10 @@ impl Tour {
     }
 
     fn changes(self, change: impl FnOnce(Project) -> Project) -> Self {
-        Tour { project: change(self.project), met: self.met }
+        Tour {
+            project: change(self.project),
+            met: self.met,
+        }
     }
 
     fn ends(self, topic: &str) {
@@ -87,8 +110,17 @@ fn where_there_is_no_suite() {
         .meets(&["-C", "other", "check"], 2, &[Code::NoSuite])
         .meets(&["-C", "fib"], 2, &[Code::NoAgent, Code::NoSuite])
         .meets(&["check"], 2, &[Code::UnreadableFile]);
-    let outcome = tour.project.terca(&["-C", "..", "create-eval", "x"]).expect_status(2);
-    assert!(outcome.stderr.contains("error[no-suite]: no suite here: neither "), "{}", outcome.stderr);
+    let outcome = tour
+        .project
+        .terca(&["-C", "..", "create-eval", "x"])
+        .expect_status(2);
+    assert!(
+        outcome
+            .stderr
+            .contains("error[no-suite]: no suite here: neither "),
+        "{}",
+        outcome.stderr
+    );
     tour.ends("no_suite");
 }
 
@@ -128,12 +160,15 @@ fn selections_and_agents() {
     tour.meets(&["-t", "fibb"], 2, &[Code::NoMatch])
         .meets(&["-t", "slow"], 2, &[Code::NoMatch])
         .meets(&["-t", "fi"], 2, &[Code::NoMatch])
-        .meets(&["-e", "node", "-x", "rules", "-t", "tag:fast"], 2, &[Code::NoMatch])
+        .meets(
+            &["-e", "node", "-x", "rules", "-t", "tag:fast"],
+            2,
+            &[Code::NoMatch],
+        )
         .meets(&["--agent", "gemnini"], 2, &[Code::UnknownAgent])
         .meets(&["--agent", "hal9000"], 2, &[Code::UnknownAgent])
         .meets(&["--agent", "command"], 2, &[Code::Usage]);
-    let adaptive =
-        "repetitions: {min: 1, max: 3, until: conclusive}\nenvironments: [{name: default, agent: nop}]\n";
+    let adaptive = "repetitions: {min: 1, max: 3, until: conclusive}\nenvironments: [{name: default, agent: nop}]\n";
     let mut tour = tour.changes(|project| project.file("terca.yaml", adaptive));
     tour.meets(&["--shard", "1/2"], 2, &[Code::NotInParts]);
     tour.ends("selections");
@@ -141,7 +176,12 @@ fn selections_and_agents() {
 
 #[test]
 fn what_is_there_already() {
-    let mut tour = Tour::of(suite().file("tasks/a/task.yaml", "").directory("new").file("new/file", ""));
+    let mut tour = Tour::of(
+        suite()
+            .file("tasks/a/task.yaml", "")
+            .directory("new")
+            .file("new/file", ""),
+    );
     tour.meets(&["create", "x", "--yes"], 2, &[Code::AlreadyThere])
         .meets(&["create-eval", "fib"], 2, &[Code::AlreadyThere])
         .meets(&["create-eval"], 2, &[Code::NobodyToAsk])
@@ -151,15 +191,24 @@ fn what_is_there_already() {
         .meets(&["import", "harbor", "tasks"], 2, &[Code::NotATask])
         .meets(&["import", "harbor", "task"], 2, &[Code::NoDirectory])
         .meets(&["import", "harbor", "terca.yaml"], 2, &[Code::NoDirectory]);
-    tour.does(&[], 0).meets(&["clean", "--older-than", "0d"], 2, &[Code::NobodyToAsk]);
+    tour.does(&[], 0)
+        .meets(&["clean", "--older-than", "0d"], 2, &[Code::NobodyToAsk]);
     let mut tour = tour.changes(|project| {
         std::fs::remove_file(project.path("terca.yaml")).unwrap();
         project
     });
     tour.meets(&["create"], 2, &[Code::NobodyToAsk])
-        .meets(&["create", "x", "--agent", "cluade", "--yes"], 2, &[Code::UnknownAgent])
+        .meets(
+            &["create", "x", "--agent", "cluade", "--yes"],
+            2,
+            &[Code::UnknownAgent],
+        )
         .meets(&["create", "new/file", "--yes"], 2, &[Code::Usage])
-        .meets(&["create", ".", "--eval", "fib", "--agent", "oracle", "--yes"], 2, &[Code::AlreadyThere]);
+        .meets(
+            &["create", ".", "--eval", "fib", "--agent", "oracle", "--yes"],
+            2,
+            &[Code::AlreadyThere],
+        );
     tour.ends("already_there");
 }
 
@@ -178,15 +227,28 @@ fn runs_that_are_not_there_or_not_whole() {
         tour.meets(args, 2, &[Code::NoRuns]);
     }
     tour.meets(&["health"], 2, &[Code::NothingToLearn]);
-    tour.does(&["-x", "plain", "--keep", "none"], 0).does(&[], 0);
+    tour.does(&["-x", "plain", "--keep", "none"], 0)
+        .does(&[], 0);
     for args in [&["show", "7"][..], &["merge", "1", "parts/2"]] {
         tour.meets(args, 2, &[Code::UnknownRun]);
     }
     tour.meets(&["compare", "1"], 2, &[Code::NothingToCompare])
         .meets(&["compare", "1", "1"], 2, &[Code::NothingToCompare])
-        .meets(&["compare", "--baseline", "plane"], 2, &[Code::UnknownBaseline])
-        .meets(&["compare", "1", "2", "--baseline", "3"], 2, &[Code::UnknownBaseline])
-        .meets(&["compare", "1", "2", "--by", "environment"], 2, &[Code::Usage])
+        .meets(
+            &["compare", "--baseline", "plane"],
+            2,
+            &[Code::UnknownBaseline],
+        )
+        .meets(
+            &["compare", "1", "2", "--baseline", "3"],
+            2,
+            &[Code::UnknownBaseline],
+        )
+        .meets(
+            &["compare", "1", "2", "--by", "environment"],
+            2,
+            &[Code::Usage],
+        )
         .meets(&["regrade", "1"], 2, &[Code::NothingToGrade])
         .meets(&["merge", "1", "2"], 2, &[Code::CannotMerge]);
     let [first, second] = [1, 2].map(|number| {
@@ -196,26 +258,28 @@ fn runs_that_are_not_there_or_not_whole() {
     });
     std::fs::write(second.join("events.jsonl"), "{}\n{}\n").unwrap();
     std::fs::write(first.join("run.json"), "{}").unwrap();
-    tour.meets(&["show"], 3, &[Code::DamagedRun]).meets(&["resume", "1"], 3, &[Code::DamagedRun]).meets(
-        &["merge", "1", "2"],
-        2,
-        &[Code::DamagedRun],
-    );
+    tour.meets(&["show"], 3, &[Code::DamagedRun])
+        .meets(&["resume", "1"], 3, &[Code::DamagedRun])
+        .meets(&["merge", "1", "2"], 2, &[Code::DamagedRun]);
     std::fs::remove_file(second.join("events.jsonl")).unwrap();
-    tour.meets(&["show"], 3, &[Code::DamagedRun]).meets(&["resume"], 3, &[Code::DamagedRun]);
+    tour.meets(&["show"], 3, &[Code::DamagedRun])
+        .meets(&["resume"], 3, &[Code::DamagedRun]);
     tour.ends("runs");
 }
 
 #[test]
 fn parts_that_do_not_belong_together() {
     let mut tour = Tour::of(suite());
-    tour.does(&["--shard", "1/2"], 0).does(&["--shard", "2/2", "-n", "2"], 0).does(&["--shard", "1/3"], 0);
+    tour.does(&["--shard", "1/2"], 0)
+        .does(&["--shard", "2/2", "-n", "2"], 0)
+        .does(&["--shard", "1/3"], 0);
     tour.meets(&["merge", "1"], 2, &[Code::CannotMerge])
         .meets(&["merge", "1", "1"], 2, &[Code::CannotMerge])
         .meets(&["merge", "1", "2"], 2, &[Code::CannotMerge])
         .meets(&["merge", "1", "3"], 2, &[Code::CannotMerge]);
     let mut tour = tour.changes(|project| project.file("fib/eval.terca.yaml", "prompt: go away\n"));
-    tour.does(&["--shard", "2/2"], 0).meets(&["merge", "1", "4"], 2, &[Code::CannotMerge]);
+    tour.does(&["--shard", "2/2"], 0)
+        .meets(&["merge", "1", "4"], 2, &[Code::CannotMerge]);
     tour.ends("parts");
 }
 
@@ -225,13 +289,23 @@ fn what_the_machine_refuses() {
     let port = taken.local_addr().unwrap().port().to_string();
     let mut tour = Tour::of(suite().file("file", ""));
     tour.does(&[], 0)
-        .meets(&["view", "--no-open", "--port", &port], 3, &[Code::CannotServe])
-        .meets(&["report", "--html", "file/report.html"], 3, &[Code::CannotWrite])
+        .meets(
+            &["view", "--no-open", "--port", &port],
+            3,
+            &[Code::CannotServe],
+        )
+        .meets(
+            &["report", "--html", "file/report.html"],
+            3,
+            &[Code::CannotWrite],
+        )
         .meets(&["report", "--csv", "."], 3, &[Code::CannotWrite]);
     let at = |tour: Tour, place: &str| {
         tour.changes(|project| {
             let place = project.path(place).to_string();
-            project.directory("around/.git").env("TERCA_WORK_DIR", &place)
+            project
+                .directory("around/.git")
+                .env("TERCA_WORK_DIR", &place)
         })
     };
     let mut tour = at(tour, "file");
@@ -254,10 +328,19 @@ fn trials_that_could_not_be_judged() {
         .file("terca.yaml", suite)
         .executable("agent.sh", "#!/bin/sh\nexit 3\n")
         .file("fib/eval.terca.yaml", "prompt: go\n")
-        .file("set-up/eval.terca.yaml", "prompt: go\nbefore: [command: 'echo no; exit 1']\n")
+        .file(
+            "set-up/eval.terca.yaml",
+            "prompt: go\nbefore: [command: 'echo no; exit 1']\n",
+        )
         .env("PATH", "/usr/bin:/bin");
-    let outcome = project.terca(&["--format", "plain", "-c", "1", "--seed", "1"]).expect_status(3);
-    let more = outcome.stdout.lines().find(|line| line.starts_with("more: terca explain ")).expect("a hint");
+    let outcome = project
+        .terca(&["--format", "plain", "-c", "1", "--seed", "1"])
+        .expect_status(3);
+    let more = outcome
+        .stdout
+        .lines()
+        .find(|line| line.starts_with("more: terca explain "))
+        .expect("a hint");
     for kind in ["agentMissing", "agent", "setup"] {
         assert!(more.split(' ').any(|word| word == kind), "{kind}: {more}");
         project.terca(&["explain", kind]).expect_status(0);
@@ -269,14 +352,34 @@ fn every_code_is_explained_and_listed() {
     let project = project();
     let list = project.terca(&["explain"]).expect_status(0).stdout;
     for code in Code::ALL {
-        let Outcome { stdout, stderr, .. } = project.terca(&["explain", code.word()]).expect_status(0);
-        assert!(stdout.starts_with(&format!("{}: {}\n", code.word(), code.title())), "{stdout}");
-        assert!(stdout.contains("\nUsual causes:\n") && stdout.contains("\nWhat to do next: "), "{stdout}");
-        assert!(!stdout.contains("```") && stderr.is_empty(), "{stdout}{stderr}");
-        assert!(list.contains(&format!("\n  {} ", code.word())), "{}: {list}", code.word());
+        let Outcome { stdout, stderr, .. } =
+            project.terca(&["explain", code.word()]).expect_status(0);
+        assert!(
+            stdout.starts_with(&format!("{}: {}\n", code.word(), code.title())),
+            "{stdout}"
+        );
+        assert!(
+            stdout.contains("\nUsual causes:\n") && stdout.contains("\nWhat to do next: "),
+            "{stdout}"
+        );
+        assert!(
+            !stdout.contains("```") && stderr.is_empty(),
+            "{stdout}{stderr}"
+        );
+        assert!(
+            list.contains(&format!("\n  {} ", code.word())),
+            "{}: {list}",
+            code.word()
+        );
     }
-    let both = project.terca(&["explain", "no-runs", "error[no-suite]"]).expect_status(0).stdout;
-    assert!(both.contains("no-runs: ") && both.contains("\n\nno-suite: "), "{both}");
+    let both = project
+        .terca(&["explain", "no-runs", "error[no-suite]"])
+        .expect_status(0)
+        .stdout;
+    assert!(
+        both.contains("no-runs: ") && both.contains("\n\nno-suite: "),
+        "{both}"
+    );
 }
 
 /// GitHub's runner obeys what a step prints, on either stream.
@@ -286,7 +389,9 @@ fn nothing_that_is_shown_gives_commands_on_github() {
     let suite = format!(
         "environments: [{{name: default, agent: nop}}]\nevals:\n  - name: '{name}'\n    prompt: go\n    tests:\n      - name: '::stop-commands::x'\n        fileExists: '##[group]x'\n"
     );
-    let project = project().file("terca.yaml", suite).env("GITHUB_ACTIONS", "true");
+    let project = project()
+        .file("terca.yaml", suite)
+        .env("GITHUB_ACTIONS", "true");
     let is_command = |line: &&str| {
         let own = line.starts_with("::error title=") || line.starts_with("::notice title=");
         !own && (line.trim_start().starts_with("::") || line.contains("##["))
@@ -313,12 +418,19 @@ fn nothing_that_is_shown_gives_commands_on_github() {
         assert!(commands.is_empty(), "{args:?}: {commands:?}\n{all}");
     }
     // The documents are what they were.
-    let lines = project.terca(&["report", "--jsonl", "-"]).expect_status(0).stdout;
+    let lines = project
+        .terca(&["report", "--jsonl", "-"])
+        .expect_status(0)
+        .stdout;
     let trial: serde_json::Value = serde_json::from_str(lines.lines().next().unwrap()).unwrap();
     assert_eq!(trial["eval"], name);
     let shown = project.terca(&["show"]).expect_status(0).stdout;
     assert!(shown.contains("\n: :add-mask::the "), "{shown}");
     // Elsewhere a name is a name.
-    let shown = project.env("GITHUB_ACTIONS", "").terca(&["show"]).expect_status(0).stdout;
+    let shown = project
+        .env("GITHUB_ACTIONS", "")
+        .terca(&["show"])
+        .expect_status(0)
+        .stdout;
     assert!(shown.contains("\n::add-mask::the "), "{shown}");
 }

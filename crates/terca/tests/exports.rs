@@ -24,7 +24,8 @@ fn suite() -> Project {
     let agent = "prompt=$(cat)\n\
                  echo '{\"inputTokens\": 100, \"outputTokens\": 20, \"costUsd\": 0.25}' > \"$TERCA_STATS_FILE\"\n\
                  case $prompt in *right*) echo ok > answer;; *half*) echo so > answer;; esac\n";
-    let hostile = r#"printf '\033[31mred\033[0m <b>]]></failure> | `x` @octocat #1 \001\n'; exit 1"#;
+    let hostile =
+        r#"printf '\033[31mred\033[0m <b>]]></failure> | `x` @octocat #1 \001\n'; exit 1"#;
     let tests = |first: &str| {
         format!(
             "tests:\n  - {{name: there, {first}}}\n  - {{name: ok, fileContains: {{path: answer, text: ok}}}}\n"
@@ -58,7 +59,9 @@ fn xmllint() -> Command {
     INSTALLED.call_once(|| {
         let is_there = || Command::new("xmllint").arg("--version").output().is_ok();
         if !is_there() && rustix::process::geteuid().is_root() {
-            let _ = Command::new("apt-get").args(["install", "-y", "libxml2-utils"]).output();
+            let _ = Command::new("apt-get")
+                .args(["install", "-y", "libxml2-utils"])
+                .output();
         }
         assert!(
             is_there(),
@@ -76,14 +79,25 @@ fn validated(document: &str) -> (bool, String) {
         .stderr(Stdio::piped())
         .spawn()
         .expect("xmllint");
-    child.stdin.take().unwrap().write_all(document.as_bytes()).expect("the document");
+    child
+        .stdin
+        .take()
+        .unwrap()
+        .write_all(document.as_bytes())
+        .expect("the document");
     let output = child.wait_with_output().expect("xmllint ends");
-    (output.status.success(), String::from_utf8_lossy(&output.stderr).into_owned())
+    (
+        output.status.success(),
+        String::from_utf8_lossy(&output.stderr).into_owned(),
+    )
 }
 
 /// What an XPath expression finds.
 fn found(file: &Utf8Path, xpath: &str) -> String {
-    let output = xmllint().args(["--nonet", "--xpath", xpath, file.as_str()]).output().expect("xmllint");
+    let output = xmllint()
+        .args(["--nonet", "--xpath", xpath, file.as_str()])
+        .output()
+        .expect("xmllint");
     String::from_utf8_lossy(&output.stdout).trim().to_owned()
 }
 
@@ -109,7 +123,9 @@ fn the_schema_can_say_no() {
 #[test]
 fn junit_of_every_ending_is_valid() {
     let project = suite();
-    project.terca(&["--junit", "out/deep/junit.xml"]).expect_status(3);
+    project
+        .terca(&["--junit", "out/deep/junit.xml"])
+        .expect_status(3);
     let file = project.path("out/deep/junit.xml");
     let text = project.read("out/deep/junit.xml");
     let (valid, said) = validated(&text);
@@ -119,14 +135,26 @@ fn junit_of_every_ending_is_valid() {
         ("string(/testsuites/@tests)", "16"),
         ("count(/testsuites/testsuite)", "2"),
         ("string(/testsuites/testsuite[1]/@name)", "e|1.base"),
-        ("string(/testsuites/testsuite[2]/@name)", "e|1.=with,\"rules\""),
+        (
+            "string(/testsuites/testsuite[2]/@name)",
+            "e|1.=with,\"rules\"",
+        ),
         ("string(/testsuites/testsuite[1]/@failures)", "4"),
         ("string(/testsuites/testsuite[1]/@errors)", "2"),
         ("string(/testsuites/testsuite[1]/@skipped)", "0"),
-        ("string(/testsuites/testsuite[1]/properties/property[@name='inputTokens']/@value)", "600"),
-        ("string(/testsuites/testsuite[1]/properties/property[@name='costUsd']/@value)", "1.5"),
+        (
+            "string(/testsuites/testsuite[1]/properties/property[@name='inputTokens']/@value)",
+            "600",
+        ),
+        (
+            "string(/testsuites/testsuite[1]/properties/property[@name='costUsd']/@value)",
+            "1.5",
+        ),
         ("string(//testsuite[1]/testcase[2]/@name)", "a-right #02"),
-        ("count(//testcase[starts-with(@name, 'a-right')]/*[not(self::system-out)])", "0"),
+        (
+            "count(//testcase[starts-with(@name, 'a-right')]/*[not(self::system-out)])",
+            "0",
+        ),
         ("count(//testcase/failure[@type='partial'])", "4"),
         ("count(//testcase/failure[@type='failed'])", "4"),
         ("count(//testcase/error[@type='setup'])", "4"),
@@ -134,36 +162,65 @@ fn junit_of_every_ending_is_valid() {
             "contains(//testcase[starts-with(@name, '=cmd')]/failure/@message, 'red <b>]]></failure> |')",
             "true",
         ),
-        ("contains(//testcase[starts-with(@name, 'b-half')]/failure, 'there: answer exists')", "true"),
-        ("contains(//testcase[starts-with(@name, 'a-right')]/system-out, 'costUsd: 0.25')", "true"),
+        (
+            "contains(//testcase[starts-with(@name, 'b-half')]/failure, 'there: answer exists')",
+            "true",
+        ),
+        (
+            "contains(//testcase[starts-with(@name, 'a-right')]/system-out, 'costUsd: 0.25')",
+            "true",
+        ),
     ] {
         assert_eq!(found(&file, xpath), expected, "{xpath}\n{text}");
     }
     // The same afterwards, from the run on disk.
-    project.terca(&["report", "--junit", "again.xml"]).expect_status(0);
+    project
+        .terca(&["report", "--junit", "again.xml"])
+        .expect_status(0);
     assert_eq!(project.read("again.xml"), text);
 }
 
 #[test]
 fn what_did_not_run_is_skipped() {
     let project = suite();
-    project.terca(&["-t", "b-half", "--fail-fast", "-c", "1", "--junit", "junit.xml"]).expect_status(1);
+    project
+        .terca(&[
+            "-t",
+            "b-half",
+            "--fail-fast",
+            "-c",
+            "1",
+            "--junit",
+            "junit.xml",
+        ])
+        .expect_status(1);
     let (valid, said) = validated(&project.read("junit.xml"));
     assert!(valid, "{said}");
     let file = project.path("junit.xml");
-    assert_eq!(found(&file, "count(//testcase/skipped[@message='not run'])"), "3");
+    assert_eq!(
+        found(&file, "count(//testcase/skipped[@message='not run'])"),
+        "3"
+    );
     assert_eq!(found(&file, "sum(//testsuite/@skipped)"), "3");
 }
 
 #[test]
 fn resume_writes_junit_too_and_a_file_that_cannot_be_written_is_trouble() {
     let project = suite();
-    project.terca(&["-t", "a-right", "--fail-fast", "--junit", "first.xml"]).expect_status(0);
-    project.terca(&["resume", "--junit", "second.xml"]).expect_status(0);
+    project
+        .terca(&["-t", "a-right", "--fail-fast", "--junit", "first.xml"])
+        .expect_status(0);
+    project
+        .terca(&["resume", "--junit", "second.xml"])
+        .expect_status(0);
     assert_eq!(project.read("first.xml"), project.read("second.xml"));
-    let outcome = project.terca(&["-t", "a-right", "--junit", "first.xml/x.xml"]).expect_status(3);
+    let outcome = project
+        .terca(&["-t", "a-right", "--junit", "first.xml/x.xml"])
+        .expect_status(3);
     assert!(
-        outcome.stderr.contains("error[cannot-write]: first.xml/x.xml cannot be written: "),
+        outcome
+            .stderr
+            .contains("error[cannot-write]: first.xml/x.xml cannot be written: "),
         "{}",
         outcome.stderr
     );
@@ -186,7 +243,10 @@ fn parse_csv(text: &str) -> Vec<Vec<String>> {
             other => cell.push(other),
         }
     }
-    assert!(row.is_empty() && cell.is_empty() && !quoted, "the last line is whole");
+    assert!(
+        row.is_empty() && cell.is_empty() && !quoted,
+        "the last line is whole"
+    );
     rows
 }
 
@@ -194,11 +254,19 @@ fn parse_csv(text: &str) -> Vec<Vec<String>> {
 fn csv_and_json_lines_have_every_trial_and_agree_with_the_results() {
     let project = suite();
     project.terca(&[]).expect_status(3);
-    let csv = project.terca(&["report", "--csv", "-"]).expect_status(0).stdout;
-    project.terca(&["report", "--jsonl", "rows.jsonl"]).expect_status(0);
+    let csv = project
+        .terca(&["report", "--csv", "-"])
+        .expect_status(0)
+        .stdout;
+    project
+        .terca(&["report", "--jsonl", "rows.jsonl"])
+        .expect_status(0);
     let table = parse_csv(&csv);
-    let lines: Vec<Value> =
-        project.read("rows.jsonl").lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let lines: Vec<Value> = project
+        .read("rows.jsonl")
+        .lines()
+        .map(|line| serde_json::from_str(line).unwrap())
+        .collect();
     let results = project.results();
     let trials = results["trials"].as_array().unwrap();
     assert_eq!((table.len(), lines.len()), (trials.len() + 1, trials.len()));
@@ -211,35 +279,76 @@ fn csv_and_json_lines_have_every_trial_and_agree_with_the_results() {
         assert_eq!(line["costUsd"], trial["stats"]["costUsd"]);
         assert_eq!(line["status"], trial["status"]);
         assert_eq!(cell("status"), trial["status"].as_str().unwrap());
-        let score = if trial["score"].is_null() { String::new() } else { trial["score"].to_string() };
+        let score = if trial["score"].is_null() {
+            String::new()
+        } else {
+            trial["score"].to_string()
+        };
         assert_eq!(cell("score"), score);
-        let tokens = if trial["status"] == "error" { "" } else { "100" };
-        assert_eq!((cell("inputTokens"), cell("cachedInputTokens")), (tokens, ""));
+        let tokens = if trial["status"] == "error" {
+            ""
+        } else {
+            "100"
+        };
+        assert_eq!(
+            (cell("inputTokens"), cell("cachedInputTokens")),
+            (tokens, "")
+        );
         // A spreadsheet must not calculate what somebody named.
         for text in row {
             let is_number = text.parse::<f64>().is_ok();
-            assert!(is_number || !text.starts_with(['=', '+', '-', '@']), "{text}");
+            assert!(
+                is_number || !text.starts_with(['=', '+', '-', '@']),
+                "{text}"
+            );
         }
     }
-    assert!(table.iter().any(|row| row[column("eval")] == "'=cmd|<&\"@octocat"));
-    assert!(table.iter().any(|row| row[column("experiment")] == "'=with,\"rules\""));
-    assert_eq!(lines[0]["tests"], serde_json::json!({"there": 1.0, "ok": 1.0}));
+    assert!(
+        table
+            .iter()
+            .any(|row| row[column("eval")] == "'=cmd|<&\"@octocat")
+    );
+    assert!(
+        table
+            .iter()
+            .any(|row| row[column("experiment")] == "'=with,\"rules\"")
+    );
+    assert_eq!(
+        lines[0]["tests"],
+        serde_json::json!({"there": 1.0, "ok": 1.0})
+    );
 }
 
 #[test]
 fn markdown_for_a_pull_request() {
     let project = suite();
     project.terca(&[]).expect_status(3);
-    let text = project.terca(&["report", "--markdown", "-"]).expect_status(0).stdout;
-    assert!(text.starts_with("## Terca: endings\n\n- **INCONCLUSIVE**: "), "{text}");
-    assert!(text.contains("| eval | e\\|1.base | e\\|1.=with,\"rules\" |\n|---|---:|---:|\n"), "{text}");
+    let text = project
+        .terca(&["report", "--markdown", "-"])
+        .expect_status(0)
+        .stdout;
     assert!(
-        text.contains("| a-right | ✅ 2/2 | ✅ 2/2 |\n| b-half | 🟡 0/2 · 0.50 | 🟡 0/2 · 0.50 |\n"),
+        text.starts_with("## Terca: endings\n\n- **INCONCLUSIVE**: "),
         "{text}"
     );
-    assert!(text.contains("<summary>12 trials did not pass</summary>"), "{text}");
     assert!(
-        text.contains("red \\<b\\>\\]\\]\\>\\</failure\\> \\| \\`x\\` @\u{200b}octocat \\#\u{200b}1"),
+        text.contains("| eval | e\\|1.base | e\\|1.=with,\"rules\" |\n|---|---:|---:|\n"),
+        "{text}"
+    );
+    assert!(
+        text.contains(
+            "| a-right | ✅ 2/2 | ✅ 2/2 |\n| b-half | 🟡 0/2 · 0.50 | 🟡 0/2 · 0.50 |\n"
+        ),
+        "{text}"
+    );
+    assert!(
+        text.contains("<summary>12 trials did not pass</summary>"),
+        "{text}"
+    );
+    assert!(
+        text.contains(
+            "red \\<b\\>\\]\\]\\>\\</failure\\> \\| \\`x\\` @\u{200b}octocat \\#\u{200b}1"
+        ),
         "{text}"
     );
     // Every row of both tables has its cells and no more.
@@ -247,16 +356,26 @@ fn markdown_for_a_pull_request() {
         assert_eq!(line.replace("\\|", "").matches('|').count(), 4, "{line}");
     }
     let outcome = project.terca(&["report"]).expect_status(2);
-    assert!(outcome.stderr.contains("help: ask for `--html FILE`"), "{}", outcome.stderr);
+    assert!(
+        outcome.stderr.contains("help: ask for `--html FILE`"),
+        "{}",
+        outcome.stderr
+    );
 }
 
 #[test]
 fn on_github_actions_a_run_adds_itself_to_the_summary_and_annotates() {
-    let project = suite().file("summary.md", "before\n").env("GITHUB_ACTIONS", "true");
+    let project = suite()
+        .file("summary.md", "before\n")
+        .env("GITHUB_ACTIONS", "true");
     let summary = project.path("summary.md");
     let project = project.env("GITHUB_STEP_SUMMARY", summary.as_str());
     let outcome = project.terca(&[]).expect_status(3);
-    let annotations: Vec<&str> = outcome.stdout.lines().filter(|line| line.starts_with("::")).collect();
+    let annotations: Vec<&str> = outcome
+        .stdout
+        .lines()
+        .filter(|line| line.starts_with("::"))
+        .collect();
     assert_eq!(annotations.len(), 11, "{annotations:#?}");
     assert_eq!(
         annotations[10],
@@ -267,23 +386,47 @@ fn on_github_actions_a_run_adds_itself_to_the_summary_and_annotates() {
         "{}",
         annotations[0]
     );
-    let hostile = annotations.iter().find(|line| line.contains("=cmd")).unwrap();
+    let hostile = annotations
+        .iter()
+        .find(|line| line.contains("=cmd"))
+        .unwrap();
     assert!(
         hostile.starts_with("::error title==cmd|<&\"@octocat e|1.base #01%3A failed::say: "),
         "{hostile}"
     );
     let told = project.read("summary.md");
     assert!(told.starts_with("before\n\n## Terca: endings\n"), "{told}");
-    assert_eq!(told["before\n\n".len()..], project.terca(&["report", "--markdown", "-"]).stdout);
+    assert_eq!(
+        told["before\n\n".len()..],
+        project.terca(&["report", "--markdown", "-"]).stdout
+    );
 
     // As JSON, standard output has nothing but events.
-    let outcome = project.terca(&["--format", "json", "-t", "b-half"]).expect_status(1);
-    assert!(outcome.stdout.lines().all(|line| serde_json::from_str::<Value>(line).is_ok()));
-    assert_eq!(outcome.stderr.matches("::error ").count(), 4, "{}", outcome.stderr);
+    let outcome = project
+        .terca(&["--format", "json", "-t", "b-half"])
+        .expect_status(1);
+    assert!(
+        outcome
+            .stdout
+            .lines()
+            .all(|line| serde_json::from_str::<Value>(line).is_ok())
+    );
+    assert_eq!(
+        outcome.stderr.matches("::error ").count(),
+        4,
+        "{}",
+        outcome.stderr
+    );
 
-    let outcome = project.terca(&["--no-github", "-t", "b-half"]).expect_status(1);
+    let outcome = project
+        .terca(&["--no-github", "-t", "b-half"])
+        .expect_status(1);
     assert!(!outcome.stdout.contains("::error"));
-    assert_eq!(project.read("summary.md").matches("## Terca").count(), 2, "once for each of the others");
+    assert_eq!(
+        project.read("summary.md").matches("## Terca").count(),
+        2,
+        "once for each of the others"
+    );
 }
 
 #[test]

@@ -1,6 +1,9 @@
 //! What a run shows while it goes on and at its end.
 
-#![allow(clippy::unwrap_used, reason = "a test that cannot go on says so and ends")]
+#![allow(
+    clippy::unwrap_used,
+    reason = "a test that cannot go on says so and ends"
+)]
 
 #[cfg(test)]
 mod common;
@@ -48,11 +51,16 @@ fn settings() -> insta::Settings {
 
 #[test]
 fn a_session_in_plain_lines() {
-    let outcome = mixed().terca(&["--format", "plain", "-c", "1", "--seed", "1"]).expect_status(3);
+    let outcome = mixed()
+        .terca(&["--format", "plain", "-c", "1", "--seed", "1"])
+        .expect_status(3);
     settings().bind(|| {
         insta::assert_snapshot!(
             "plain_session",
-            format!("{}\n──── standard output\n{}", outcome.stderr, outcome.stdout)
+            format!(
+                "{}\n──── standard output\n{}",
+                outcome.stderr, outcome.stdout
+            )
         );
     });
 }
@@ -61,8 +69,18 @@ fn a_session_in_plain_lines() {
 fn plain_is_what_is_shown_without_a_terminal() {
     let project = mixed();
     let lines = |args: &[&str]| -> Vec<String> {
-        let text = project.terca(&[args, &["-c", "1", "--seed", "1"]].concat()).expect_status(3).stderr;
-        text.lines().map(|line| line.split_whitespace().take(4).collect::<Vec<_>>().join(" ")).collect()
+        let text = project
+            .terca(&[args, &["-c", "1", "--seed", "1"]].concat())
+            .expect_status(3)
+            .stderr;
+        text.lines()
+            .map(|line| {
+                line.split_whitespace()
+                    .take(4)
+                    .collect::<Vec<_>>()
+                    .join(" ")
+            })
+            .collect()
     };
     assert_eq!(lines(&[])[1..], lines(&["--format", "plain"])[1..]);
 }
@@ -70,24 +88,36 @@ fn plain_is_what_is_shown_without_a_terminal() {
 #[test]
 fn a_line_when_a_trial_starts_and_one_when_it_ends() {
     let project = mixed();
-    let outcome = project.terca(&["--format", "plain", "-n", "3"]).expect_status(3);
-    let (starts, rest): (Vec<&str>, Vec<&str>) =
-        outcome.stderr.lines().filter(|line| !line.is_empty()).partition(|line| line.contains("· start"));
+    let outcome = project
+        .terca(&["--format", "plain", "-n", "3"])
+        .expect_status(3);
+    let (starts, rest): (Vec<&str>, Vec<&str>) = outcome
+        .stderr
+        .lines()
+        .filter(|line| !line.is_empty())
+        .partition(|line| line.contains("· start"));
     assert_eq!(starts.len(), 24, "{}", outcome.stderr);
     assert!(rest[0].starts_with("mixed: 24 trials"), "{}", rest[0]);
     let ends = &rest[1..];
     assert_eq!(ends.len(), 24, "{}", outcome.stderr);
     for (number, line) in ends.iter().enumerate() {
-        assert!(line.starts_with(&format!("[{:>2}/24]", number + 1)), "{line}");
+        assert!(
+            line.starts_with(&format!("[{:>2}/24]", number + 1)),
+            "{line}"
+        );
     }
     assert!(
-        outcome.stdout.contains("24 trials: 6 passed, 6 partial, 6 failed, 6 errors"),
+        outcome
+            .stdout
+            .contains("24 trials: 6 passed, 6 partial, 6 failed, 6 errors"),
         "{}",
         outcome.stdout
     );
     let results = project.run_dir().join("results.json");
     assert!(
-        outcome.stdout.contains(results.strip_prefix(project.dir()).unwrap().as_str()),
+        outcome
+            .stdout
+            .contains(results.strip_prefix(project.dir()).unwrap().as_str()),
         "{}",
         outcome.stdout
     );
@@ -96,7 +126,9 @@ fn a_line_when_a_trial_starts_and_one_when_it_ends() {
 #[test]
 fn json_is_one_event_a_line_and_folds_to_the_results() {
     let project = mixed();
-    let outcome = project.terca(&["--format", "json", "-n", "2"]).expect_status(3);
+    let outcome = project
+        .terca(&["--format", "json", "-n", "2"])
+        .expect_status(3);
     let events: Vec<Event> = outcome
         .stdout
         .lines()
@@ -112,7 +144,11 @@ fn json_does_not_hide_a_mistake() {
     let project = mixed().file("terca.yaml", "naem: x\n");
     let outcome = project.terca(&["--format", "json"]).expect_status(2);
     assert_eq!(outcome.stdout, "");
-    assert!(outcome.stderr.contains("terca.yaml:1:1"), "{}", outcome.stderr);
+    assert!(
+        outcome.stderr.contains("terca.yaml:1:1"),
+        "{}",
+        outcome.stderr
+    );
 }
 
 #[test]
@@ -150,14 +186,20 @@ fn colour_is_used_where_it_is_wanted() {
 
 #[test]
 fn json_has_no_colour_even_when_asked() {
-    let outcome = mixed().terca(&["--format", "json", "--color", "always"]).expect_status(3);
+    let outcome = mixed()
+        .terca(&["--format", "json", "--color", "always"])
+        .expect_status(3);
     assert!(!outcome.stdout.contains('\u{1b}'), "{}", outcome.stdout);
 }
 
 /// `terca | head -1`: the reader goes away after a line.
 #[test]
 fn a_closed_pipe_does_not_end_the_run() {
-    for args in [&["--format", "json"][..], &["--format", "plain"], &["--format", "tty"]] {
+    for args in [
+        &["--format", "json"][..],
+        &["--format", "plain"],
+        &["--format", "tty"],
+    ] {
         let project = mixed();
         let mut child = project
             .command(&[args, &["-n", "3", "-c", "2"]].concat())
@@ -167,19 +209,30 @@ fn a_closed_pipe_does_not_end_the_run() {
             .unwrap();
         let mut first = String::new();
         if args[1] == "json" {
-            BufReader::new(child.stdout.take().unwrap()).read_line(&mut first).unwrap();
+            BufReader::new(child.stdout.take().unwrap())
+                .read_line(&mut first)
+                .unwrap();
             assert!(first.contains("runStarted"), "{first}");
         } else {
             drop(child.stdout.take());
-            BufReader::new(child.stderr.take().unwrap()).read_line(&mut first).unwrap();
+            BufReader::new(child.stderr.take().unwrap())
+                .read_line(&mut first)
+                .unwrap();
         }
         let status = child.wait().unwrap();
-        assert_eq!(status.code(), Some(3), "{args:?}: as if somebody had read it");
+        assert_eq!(
+            status.code(),
+            Some(3),
+            "{args:?}: as if somebody had read it"
+        );
         let results = project.results();
         assert_eq!(results["status"], "complete", "{args:?}");
         let trials = results["trials"].as_array().unwrap();
         assert_eq!(trials.len(), 24);
-        assert!(trials.iter().all(|trial| trial["status"] != "pending"), "{args:?}");
+        assert!(
+            trials.iter().all(|trial| trial["status"] != "pending"),
+            "{args:?}"
+        );
         project.assert_nothing_left();
     }
 }
@@ -189,8 +242,12 @@ fn a_closed_pipe_is_no_error_for_the_other_commands() {
     let project = mixed();
     project.terca(&[]).expect_status(3);
     for command in ["check", "list", "show"] {
-        let mut child =
-            project.command(&[command]).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+        let mut child = project
+            .command(&[command])
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .unwrap();
         drop(child.stdout.take());
         let output = child.wait_with_output().unwrap();
         assert_eq!(output.status.code(), Some(0), "{command}");
@@ -200,12 +257,20 @@ fn a_closed_pipe_is_no_error_for_the_other_commands() {
 
 #[test]
 fn a_live_display_leaves_a_clean_end() {
-    let outcome = mixed().terca(&["--format", "tty", "-n", "2"]).expect_status(3);
-    for (on, off) in
-        [("\u{1b}[?25h", "\u{1b}[?25l"), ("\u{1b}[?7h", "\u{1b}[?7l"), ("\u{1b}[?2026l", "\u{1b}[?2026h")]
-    {
+    let outcome = mixed()
+        .terca(&["--format", "tty", "-n", "2"])
+        .expect_status(3);
+    for (on, off) in [
+        ("\u{1b}[?25h", "\u{1b}[?25l"),
+        ("\u{1b}[?7h", "\u{1b}[?7l"),
+        ("\u{1b}[?2026l", "\u{1b}[?2026h"),
+    ] {
         let (on, off) = (outcome.stderr.rfind(on), outcome.stderr.rfind(off));
-        assert!(off.is_some() && on > off, "cursor, wrapping and drawing come back: {:?}", outcome.stderr);
+        assert!(
+            off.is_some() && on > off,
+            "cursor, wrapping and drawing come back: {:?}",
+            outcome.stderr
+        );
     }
     assert!(!outcome.stdout.contains('\u{1b}'), "{:?}", outcome.stdout);
     assert!(outcome.stdout.contains("16 trials"), "{}", outcome.stdout);
@@ -213,18 +278,32 @@ fn a_live_display_leaves_a_clean_end() {
 
 #[test]
 fn the_events_have_their_names_and_times() {
-    let outcome = mixed().terca(&["--format", "json", "-t", "work", "-x", "with"]).expect_status(0);
+    let outcome = mixed()
+        .terca(&["--format", "json", "-t", "work", "-x", "with"])
+        .expect_status(0);
     let mut seen = Vec::new();
     for line in outcome.stdout.lines() {
         let event: Value = serde_json::from_str(line).unwrap();
         assert!(event["at"].is_string() && event["seq"].is_u64(), "{line}");
-        let name =
-            ["type", "kind", "event"].iter().find_map(|key| event[key].as_str()).unwrap_or("?").to_owned();
+        let name = ["type", "kind", "event"]
+            .iter()
+            .find_map(|key| event[key].as_str())
+            .unwrap_or("?")
+            .to_owned();
         if seen.last() != Some(&name) {
             seen.push(name);
         }
     }
     seen.retain(|name| name != "progress");
     seen.dedup();
-    assert_eq!(seen, ["runStarted", "trialStarted", "phaseStarted", "trialFinished", "runFinished"]);
+    assert_eq!(
+        seen,
+        [
+            "runStarted",
+            "trialStarted",
+            "phaseStarted",
+            "trialFinished",
+            "runFinished"
+        ]
+    );
 }

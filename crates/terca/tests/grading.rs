@@ -9,14 +9,23 @@ use terca_testkit::Project;
 
 /// One eval with these tests, and an agent that runs this script.
 fn graded(agent: &str, tests: &str) -> Project {
-    project().agent(agent).file("fib/eval.terca.yaml", format!("prompt: go\ntests:\n{tests}"))
+    project().agent(agent).file(
+        "fib/eval.terca.yaml",
+        format!("prompt: go\ntests:\n{tests}"),
+    )
 }
 
 /// Score and message of a test of the one trial.
 fn verdict(trial: &Value, test: &str) -> (f64, String) {
     let grade = &trial["tests"][test];
     let score = grade["score"].as_f64().unwrap_or(f64::NAN);
-    (score, grade["message"].as_str().unwrap_or("(no such test)").to_owned())
+    (
+        score,
+        grade["message"]
+            .as_str()
+            .unwrap_or("(no such test)")
+            .to_owned(),
+    )
 }
 
 #[test]
@@ -25,20 +34,48 @@ fn each_kind_passes_and_fails_for_a_reason() {
                  printf 'one\\ntwo\\n' > lines.txt; mkdir folder";
     let rows = [
         ("commandSuccess: test -f a.txt", 1.0, "exit status 0"),
-        ("commandSuccess: echo oops >&2; exit 3", 0.0, "exit status 3: oops"),
-        ("commandSuccess: ./no-such-program-xyz", 0.0, "exit status 127"),
+        (
+            "commandSuccess: echo oops >&2; exit 3",
+            0.0,
+            "exit status 3: oops",
+        ),
+        (
+            "commandSuccess: ./no-such-program-xyz",
+            0.0,
+            "exit status 127",
+        ),
         ("commandSuccess: kill -9 $$", 0.0, "killed by SIGKILL"),
         ("commandSuccess: kill -SEGV $$", 0.0, "killed by SIGSEGV"),
-        ("commandSuccess: {command: cat a.txt, outputContains: hello}", 1.0, "exit status 0"),
+        (
+            "commandSuccess: {command: cat a.txt, outputContains: hello}",
+            1.0,
+            "exit status 0",
+        ),
         (
             "commandSuccess: {command: cat a.txt, outputContains: goodbye}",
             0.0,
             "does not contain \"goodbye\": hello world",
         ),
-        ("commandSuccess: {command: echo hello >&2, outputContains: hello}", 1.0, "exit status 0"),
-        ("commandSuccess: {command: echo hello; exit 1, outputContains: hello}", 0.0, "exit status 1: hello"),
-        ("commandSuccess: {command: cat a.txt, outputMatches: '(?m)wor.d$'}", 1.0, "exit status 0"),
-        ("commandSuccess: {command: cat a.txt >&2, outputMatches: '^w'}", 0.0, "does not match /^w/"),
+        (
+            "commandSuccess: {command: echo hello >&2, outputContains: hello}",
+            1.0,
+            "exit status 0",
+        ),
+        (
+            "commandSuccess: {command: echo hello; exit 1, outputContains: hello}",
+            0.0,
+            "exit status 1: hello",
+        ),
+        (
+            "commandSuccess: {command: cat a.txt, outputMatches: '(?m)wor.d$'}",
+            1.0,
+            "exit status 0",
+        ),
+        (
+            "commandSuccess: {command: cat a.txt >&2, outputMatches: '^w'}",
+            0.0,
+            "does not match /^w/",
+        ),
         (
             "commandSuccess: {command: cat a.txt, outputContains: hello, outputMatches: '^w'}",
             0.0,
@@ -46,8 +83,16 @@ fn each_kind_passes_and_fails_for_a_reason() {
         ),
         ("fileExists: a.txt", 1.0, "a.txt exists"),
         ("fileExists: missing.txt", 0.0, "missing.txt does not exist"),
-        ("fileExists: [a.txt, lines.txt]", 1.0, "a.txt and lines.txt exist"),
-        ("fileExists: [a.txt, x.txt, y.txt]", 0.0, "x.txt and y.txt do not exist"),
+        (
+            "fileExists: [a.txt, lines.txt]",
+            1.0,
+            "a.txt and lines.txt exist",
+        ),
+        (
+            "fileExists: [a.txt, x.txt, y.txt]",
+            0.0,
+            "x.txt and y.txt do not exist",
+        ),
         ("fileExists: folder", 1.0, "folder exists"),
         ("fileExists: dangling", 0.0, "dangling does not exist"),
         ("fileExists: 'src/**/*.js'", 1.0, "src/**/*.js"),
@@ -55,12 +100,36 @@ fn each_kind_passes_and_fails_for_a_reason() {
         ("fileExists: '*.js'", 0.0, "*.js"),
         ("fileExists: 'src/**/*.ts'", 0.0, "src/**/*.ts"),
         ("fileContains: {path: a.txt, text: hello}", 1.0, "a.txt"),
-        ("fileContains: {path: a.txt, text: goodbye}", 0.0, "a.txt does not contain \"goodbye\""),
-        ("fileContains: {path: a.txt, matches: '^hello \\w+$'}", 1.0, "a.txt has it"),
-        ("fileContains: {path: a.txt, matches: '^hello$'}", 0.0, "a.txt does not match"),
-        ("fileContains: {path: lines.txt, matches: '(?m)^two$'}", 1.0, "lines.txt"),
-        ("fileContains: {path: missing.txt, text: x}", 0.0, "missing.txt does not exist"),
-        ("fileContains: {path: folder, text: x}", 0.0, "folder cannot be read"),
+        (
+            "fileContains: {path: a.txt, text: goodbye}",
+            0.0,
+            "a.txt does not contain \"goodbye\"",
+        ),
+        (
+            "fileContains: {path: a.txt, matches: '^hello \\w+$'}",
+            1.0,
+            "a.txt has it",
+        ),
+        (
+            "fileContains: {path: a.txt, matches: '^hello$'}",
+            0.0,
+            "a.txt does not match",
+        ),
+        (
+            "fileContains: {path: lines.txt, matches: '(?m)^two$'}",
+            1.0,
+            "lines.txt",
+        ),
+        (
+            "fileContains: {path: missing.txt, text: x}",
+            0.0,
+            "missing.txt does not exist",
+        ),
+        (
+            "fileContains: {path: folder, text: x}",
+            0.0,
+            "folder cannot be read",
+        ),
     ];
     let tests: String = rows
         .iter()
@@ -82,8 +151,18 @@ fn each_kind_passes_and_fails_for_a_reason() {
 fn the_score_is_the_weighted_mean() {
     for (tests, score, status, exit) in [
         ("  - fileExists: a\n  - fileExists: b\n", 1.0, "passed", 0),
-        ("  - fileExists: a\n  - fileExists: missing\n", 0.5, "partial", 1),
-        ("  - fileExists: a\n    weight: 3\n  - fileExists: missing\n", 0.75, "partial", 1),
+        (
+            "  - fileExists: a\n  - fileExists: missing\n",
+            0.5,
+            "partial",
+            1,
+        ),
+        (
+            "  - fileExists: a\n    weight: 3\n  - fileExists: missing\n",
+            0.75,
+            "partial",
+            1,
+        ),
         (
             "  - {fileExists: a, weight: 0.1}\n  - {fileExists: b, weight: 0.2}\n  - {fileExists: a, weight: 0.7}\n",
             1.0,
@@ -95,14 +174,20 @@ fn the_score_is_the_weighted_mean() {
         let project = graded("touch a b", tests);
         project.terca(&[]).expect_status(exit);
         let trial = project.only_trial();
-        assert_eq!((&trial["score"], &trial["status"]), (&json!(score), &json!(status)), "{tests}");
+        assert_eq!(
+            (&trial["score"], &trial["status"]),
+            (&json!(score), &json!(status)),
+            "{tests}"
+        );
     }
 }
 
 #[test]
 fn tests_without_a_name_are_called_by_kind_and_position() {
-    let project =
-        graded("true", "  - commandSuccess: 'true'\n  - fileExists: x\n  - {name: own, fileExists: y}\n");
+    let project = graded(
+        "true",
+        "  - commandSuccess: 'true'\n  - fileExists: x\n  - {name: own, fileExists: y}\n",
+    );
     project.terca(&[]).expect_status(1);
     let trial = project.only_trial();
     let names: Vec<&String> = trial["tests"].as_object().unwrap().keys().collect();
@@ -118,7 +203,10 @@ fn a_test_has_a_time_limit() {
     );
     project.terca(&[]).expect_status(1);
     let trial = project.only_trial();
-    for (test, score, words) in [("slow", 0.0, "still running after"), ("quick", 1.0, "exit status 0")] {
+    for (test, score, words) in [
+        ("slow", 0.0, "still running after"),
+        ("quick", 1.0, "exit status 0"),
+    ] {
         let (given, message) = verdict(&trial, test);
         assert_eq!(given, score, "{test}: {message}");
         assert!(message.contains(words), "{test}: {message}");
@@ -164,7 +252,11 @@ fn hidden_tests_are_laid_over_for_the_tests_alone() {
         !seen.contains("secret-answer") && !seen.contains("_tests") && !seen.contains("graded"),
         "{seen}"
     );
-    assert_eq!(project.trial_file("workspace/verify.sh"), "fake\n", "the workspace is as the agent left it");
+    assert_eq!(
+        project.trial_file("workspace/verify.sh"),
+        "fake\n",
+        "the workspace is as the agent left it"
+    );
     assert_eq!(project.trial_file("workspace/data.txt"), "mine\n");
     assert!(!project.trial_path("workspace/deep").exists());
     assert!(!project.trial_file("changes.diff").contains("secret-answer"));
@@ -177,10 +269,16 @@ fn without_tests_the_agents_end_decides() {
         ("echo x > a; exit 1", 1, "failed", json!(0.0)),
         ("exit 1", 3, "error", json!(null)),
     ] {
-        let project = project().agent(agent).file("fib/eval.terca.yaml", "prompt: go\n");
+        let project = project()
+            .agent(agent)
+            .file("fib/eval.terca.yaml", "prompt: go\n");
         project.terca(&[]).expect_status(status);
         let trial = project.only_trial();
-        assert_eq!((&trial["status"], &trial["score"]), (&json!(verdict), &score), "{agent}");
+        assert_eq!(
+            (&trial["status"], &trial["score"]),
+            (&json!(verdict), &score),
+            "{agent}"
+        );
     }
 }
 
@@ -197,10 +295,28 @@ fn how_an_agent_ends() {
             Some(7),
             "the agent ended with exit status 7: trouble",
         ),
-        (format!("{work}kill -SEGV $$"), "passed", None, None, "SIGSEGV"),
-        ("echo no key >&2; exit 7".into(), "error", Some("agent"), Some(7), "exit status 7: no key"),
+        (
+            format!("{work}kill -SEGV $$"),
+            "passed",
+            None,
+            None,
+            "SIGSEGV",
+        ),
+        (
+            "echo no key >&2; exit 7".into(),
+            "error",
+            Some("agent"),
+            Some(7),
+            "exit status 7: no key",
+        ),
         ("kill -9 $$".into(), "error", Some("agent"), None, "SIGKILL"),
-        ("no-such-program-xyz".into(), "error", Some("agentMissing"), Some(127), "no-such-program-xyz"),
+        (
+            "no-such-program-xyz".into(),
+            "error",
+            Some("agentMissing"),
+            Some(127),
+            "no-such-program-xyz",
+        ),
     ] {
         let project = graded(&agent, "  - fileExists: done.txt\n");
         let outcome = project.terca(&[]);
@@ -226,7 +342,10 @@ fn how_an_agent_ends() {
 #[test]
 fn a_program_that_is_not_there_is_an_agent_that_is_missing() {
     for (agent, words) in [
-        ("{name: command, command: no-such-program-xyz --flag}", "no-such-program-xyz"),
+        (
+            "{name: command, command: no-such-program-xyz --flag}",
+            "no-such-program-xyz",
+        ),
         ("gemini-cli", "npm install"),
         ("gemini", "`gemini` is not installed"),
     ] {
@@ -249,10 +368,17 @@ fn a_program_that_is_not_there_is_an_agent_that_is_missing() {
 #[test]
 fn an_agent_out_of_time_is_graded() {
     let agent = "echo '{\"inputTokens\": 12}' > $TERCA_STATS_FILE; echo half > half.txt; echo working; sleep 60; echo never > whole.txt";
-    let project = graded(agent, "  - fileExists: half.txt\n  - fileExists: whole.txt\n");
+    let project = graded(
+        agent,
+        "  - fileExists: half.txt\n  - fileExists: whole.txt\n",
+    );
     project.terca(&["--timeout", "0.5"]).expect_status(1);
     let trial = project.only_trial();
-    assert_eq!((&trial["status"], &trial["score"]), (&json!("partial"), &json!(0.5)), "{trial}");
+    assert_eq!(
+        (&trial["status"], &trial["score"]),
+        (&json!("partial"), &json!(0.5)),
+        "{trial}"
+    );
     assert_eq!(trial["timedOut"], true);
     assert_eq!(trial["stats"]["inputTokens"], 12, "its figures so far");
     assert!(trial["error"].is_null(), "{trial}");
@@ -267,10 +393,34 @@ fn the_nearest_time_limit_counts() {
     let short = "timeoutSeconds: 0.3\n";
     for (suite, environment, eval, args, out_of_time) in [
         (short, "", "", &[][..], true),
-        ("timeoutSeconds: 60\n", ", timeoutSeconds: 0.3", "", &[], true),
-        ("timeoutSeconds: 60\n", ", timeoutSeconds: 60", short, &[], true),
-        (short, ", timeoutSeconds: 0.3", "timeoutSeconds: 60\n", &[], false),
-        ("timeoutSeconds: 60\n", "", "timeoutSeconds: 60\n", &["--timeout", "0.3"], true),
+        (
+            "timeoutSeconds: 60\n",
+            ", timeoutSeconds: 0.3",
+            "",
+            &[],
+            true,
+        ),
+        (
+            "timeoutSeconds: 60\n",
+            ", timeoutSeconds: 60",
+            short,
+            &[],
+            true,
+        ),
+        (
+            short,
+            ", timeoutSeconds: 0.3",
+            "timeoutSeconds: 60\n",
+            &[],
+            false,
+        ),
+        (
+            "timeoutSeconds: 60\n",
+            "",
+            "timeoutSeconds: 60\n",
+            &["--timeout", "0.3"],
+            true,
+        ),
     ] {
         let wait = if out_of_time { "sleep 60" } else { "sleep 0.5" };
         let project = project()
@@ -280,13 +430,18 @@ fn the_nearest_time_limit_counts() {
             )
             .file("fib/eval.terca.yaml", format!("prompt: go\n{eval}"));
         project.terca(args);
-        assert_eq!(project.only_trial()["timedOut"], out_of_time, "{suite}{environment}{eval}{args:?}");
+        assert_eq!(
+            project.only_trial()["timedOut"],
+            out_of_time,
+            "{suite}{environment}{eval}{args:?}"
+        );
     }
 }
 
 #[test]
 fn the_oracle_passes_with_a_solution_and_says_what_is_missing_without() {
-    let tests = "  - commandSuccess: ./solve.sh\n  - fileContains: {path: base.txt, text: solved}\n";
+    let tests =
+        "  - commandSuccess: ./solve.sh\n  - fileContains: {path: base.txt, text: solved}\n";
     let project = graded("false", tests).file("_base/base.txt", "unsolved");
     let solved = |project: Project| {
         project
@@ -296,29 +451,45 @@ fn the_oracle_passes_with_a_solution_and_says_what_is_missing_without() {
     project.terca(&["--agent", "oracle"]).expect_status(3);
     let trial = project.only_trial();
     assert_eq!(trial["status"], "error");
-    assert!(trial["error"]["message"].as_str().unwrap_or_default().contains("_solution"), "{trial}");
+    assert!(
+        trial["error"]["message"]
+            .as_str()
+            .unwrap_or_default()
+            .contains("_solution"),
+        "{trial}"
+    );
 
     let project = solved(project);
     project.terca(&["--agent", "oracle"]).expect_status(0);
     assert_eq!(project.trial_file("workspace/base.txt"), "solved");
     assert!(project.trial_file("changes.diff").contains("solve.sh"));
     project.terca(&["--agent", "nop"]).expect_status(1);
-    assert_eq!(project.trial_file("workspace/base.txt"), "unsolved", "an agent does not see the solution");
+    assert_eq!(
+        project.trial_file("workspace/base.txt"),
+        "unsolved",
+        "an agent does not see the solution"
+    );
     assert!(!project.trial_path("workspace/solve.sh").exists());
 }
 
 /// Evals that pass, fail, are partial, or end in an error.
 fn mixed(evals: &[&str]) -> Project {
     let project = project().agent("case $(cat) in *error*) exit 1;; esac; touch done");
-    evals.iter().enumerate().fold(project, |project, (number, kind)| {
-        let tests = match *kind {
-            "pass" => "[{fileExists: done}]",
-            "partial" => "[{fileExists: done}, {fileExists: missing}]",
-            "fail" => "[{fileExists: missing}]",
-            _ => "[]",
-        };
-        project.file(&format!("{number}-{kind}/eval.terca.yaml"), format!("prompt: {kind}\ntests: {tests}\n"))
-    })
+    evals
+        .iter()
+        .enumerate()
+        .fold(project, |project, (number, kind)| {
+            let tests = match *kind {
+                "pass" => "[{fileExists: done}]",
+                "partial" => "[{fileExists: done}, {fileExists: missing}]",
+                "fail" => "[{fileExists: missing}]",
+                _ => "[]",
+            };
+            project.file(
+                &format!("{number}-{kind}/eval.terca.yaml"),
+                format!("prompt: {kind}\ntests: {tests}\n"),
+            )
+        })
 }
 
 #[test]
@@ -337,25 +508,42 @@ fn exit_statuses() {
         (&["pass", "error"], &["--fail-under", "0"], 3),
     ] {
         let outcome = mixed(evals).terca(args);
-        assert_eq!(outcome.status, status, "{evals:?} {args:?}: {}{}", outcome.stdout, outcome.stderr);
+        assert_eq!(
+            outcome.status, status,
+            "{evals:?} {args:?}: {}{}",
+            outcome.stdout, outcome.stderr
+        );
     }
 }
 
 #[test]
 fn fail_fast_starts_nothing_after_the_first_that_does_not_pass() {
-    for evals in
-        [&["fail", "fail", "fail"][..], &["partial", "partial", "partial"], &["error", "error", "error"]]
-    {
+    for evals in [
+        &["fail", "fail", "fail"][..],
+        &["partial", "partial", "partial"],
+        &["error", "error", "error"],
+    ] {
         let project = mixed(evals);
         let outcome = project.terca(&["--fail-fast", "-c", "1"]);
-        assert_eq!(outcome.status, if evals[0] == "error" { 3 } else { 1 }, "{evals:?}");
+        assert_eq!(
+            outcome.status,
+            if evals[0] == "error" { 3 } else { 1 },
+            "{evals:?}"
+        );
         let results = project.results();
         let trials = results["trials"].as_array().unwrap();
-        let count = |status: &str| trials.iter().filter(|trial| trial["status"] == status).count();
+        let count = |status: &str| {
+            trials
+                .iter()
+                .filter(|trial| trial["status"] == status)
+                .count()
+        };
         assert_eq!(count("pending"), 2, "{evals:?}: {results}");
         assert_eq!(trials.len(), 3, "trials that did not run are there too");
     }
-    mixed(&["pass", "pass", "pass"]).terca(&["--fail-fast", "-c", "1"]).expect_status(0);
+    mixed(&["pass", "pass", "pass"])
+        .terca(&["--fail-fast", "-c", "1"])
+        .expect_status(0);
 }
 
 #[test]
@@ -370,8 +558,13 @@ fn workspaces_are_kept_as_asked() {
         project.terca(keep).expect_status(3);
         let kept = ["0-pass", "1-partial", "2-error"].map(|eval| {
             let dir = project.run_dir().join(eval).join("default.default.01");
-            assert!(dir.join("run.log").is_file(), "{keep:?}: the log always stays");
-            dir.join("workspace").symlink_metadata().is_ok_and(|meta| meta.is_dir())
+            assert!(
+                dir.join("run.log").is_file(),
+                "{keep:?}: the log always stays"
+            );
+            dir.join("workspace")
+                .symlink_metadata()
+                .is_ok_and(|meta| meta.is_dir())
         });
         assert_eq!(kept, expected, "{keep:?}");
         project.assert_nothing_left();
@@ -382,7 +575,10 @@ fn workspaces_are_kept_as_asked() {
 fn tests_do_not_reach_the_saved_workspace_through_a_link() {
     let project = project()
         .agent("echo agent > t.txt; ln -s \"$PWD/t.txt\" link.txt")
-        .file("fib/eval.terca.yaml", "prompt: go\ntests: [{commandSuccess: echo test > link.txt}]\n");
+        .file(
+            "fib/eval.terca.yaml",
+            "prompt: go\ntests: [{commandSuccess: echo test > link.txt}]\n",
+        );
     project.terca(&[]);
     assert_eq!(project.trial_file("workspace/t.txt"), "agent\n");
 }
@@ -400,23 +596,31 @@ fn a_line_end_at_the_end_does_not_count_for_a_pattern() {
 fn a_file_name_that_is_not_utf_8_does_not_spoil_the_trial() {
     let project = project()
         .agent("echo x > \"$(printf 'bad\\377')\"; touch done")
-        .file("fib/eval.terca.yaml", "prompt: go\ntests: [{fileExists: done}]\n");
+        .file(
+            "fib/eval.terca.yaml",
+            "prompt: go\ntests: [{fileExists: done}]\n",
+        );
     project.terca(&[]).expect_status(0);
 }
 
 #[test]
 fn a_fifo_is_there_for_the_tests() {
-    let project = project()
-        .agent("mkfifo pipe")
-        .file("fib/eval.terca.yaml", "prompt: go\ntests: [{commandSuccess: test -p pipe}]\n");
+    let project = project().agent("mkfifo pipe").file(
+        "fib/eval.terca.yaml",
+        "prompt: go\ntests: [{commandSuccess: test -p pipe}]\n",
+    );
     project.terca(&[]).expect_status(0);
 }
 
 #[test]
 fn a_run_that_failed_fast_was_not_interrupted() {
-    let project =
-        project().agent("true").file("fib/eval.terca.yaml", "prompt: go\ntests: [{fileExists: x}]\n");
-    let outcome = project.terca(&["-n", "3", "-c", "1", "--fail-fast"]).expect_status(1);
+    let project = project().agent("true").file(
+        "fib/eval.terca.yaml",
+        "prompt: go\ntests: [{fileExists: x}]\n",
+    );
+    let outcome = project
+        .terca(&["-n", "3", "-c", "1", "--fail-fast"])
+        .expect_status(1);
     assert!(
         !outcome.stdout.contains("interrupted") && !outcome.stdout.contains("resume"),
         "{}",

@@ -67,7 +67,9 @@ fn variables(text: &str) -> BTreeMap<String, String> {
 }
 
 fn prying(script: &str) -> Project {
-    project().agent(script).file("fib/eval.terca.yaml", "prompt: go\n")
+    project()
+        .agent(script)
+        .file("fib/eval.terca.yaml", "prompt: go\n")
 }
 
 #[test]
@@ -84,12 +86,18 @@ fn variables_are_let_through_by_name_alone() {
         .env("HTTPS_PROXY", "http://proxy:1");
     project.terca(&[]).expect_status(0);
     let seen = environment(&project);
-    let strange: Vec<&String> = seen.keys().filter(|name| !ALLOWED.contains(&name.as_str())).collect();
+    let strange: Vec<&String> = seen
+        .keys()
+        .filter(|name| !ALLOWED.contains(&name.as_str()))
+        .collect();
     assert!(strange.is_empty(), "{strange:?}");
     assert_eq!(seen["LC_ALL"], "C.UTF-8");
     assert_eq!(seen["HTTPS_PROXY"], "http://proxy:1");
     assert_ne!(seen["XDG_CONFIG_HOME"], "/somewhere");
-    assert!(seen.contains_key("PATH") && seen.contains_key("TERCA_PROMPT_FILE"), "{seen:?}");
+    assert!(
+        seen.contains_key("PATH") && seen.contains_key("TERCA_PROMPT_FILE"),
+        "{seen:?}"
+    );
 }
 
 #[test]
@@ -149,7 +157,11 @@ fn home_and_its_like_are_private_and_empty() {
     let script = "env -0 > env.txt; find \"$HOME\" \"$TMPDIR\" -mindepth 1 ! -type d > found.txt; \
                   echo mine > \"$HOME/.left\"; echo mine > \"$TMPDIR/left\"";
     let project = prying(script);
-    for (path, content) in [(".gemini/settings.json", "{}"), (".bashrc", "x"), (".gitconfig", "[user]\n")] {
+    for (path, content) in [
+        (".gemini/settings.json", "{}"),
+        (".bashrc", "x"),
+        (".gitconfig", "[user]\n"),
+    ] {
         let path = project.home().join(path);
         std::fs::create_dir_all(path.parent().unwrap()).unwrap();
         std::fs::write(path, content).unwrap();
@@ -157,10 +169,18 @@ fn home_and_its_like_are_private_and_empty() {
     project.terca(&["-n", "3", "-c", "1"]).expect_status(0);
     let mut homes = BTreeSet::new();
     for number in 1..=3 {
-        let workspace = project.run_dir().join(format!("fib/default.default.{number:02}/workspace"));
+        let workspace = project
+            .run_dir()
+            .join(format!("fib/default.default.{number:02}/workspace"));
         let seen = variables(&std::fs::read_to_string(workspace.join("env.txt")).unwrap());
-        for name in ["HOME", "XDG_CONFIG_HOME", "XDG_CACHE_HOME", "XDG_DATA_HOME", "XDG_STATE_HOME", "TMPDIR"]
-        {
+        for name in [
+            "HOME",
+            "XDG_CONFIG_HOME",
+            "XDG_CACHE_HOME",
+            "XDG_DATA_HOME",
+            "XDG_STATE_HOME",
+            "TMPDIR",
+        ] {
             let path = Utf8Path::new(&seen[name]);
             assert!(path.starts_with(project.work_dir()), "{name} is {path}");
             assert!(
@@ -168,7 +188,11 @@ fn home_and_its_like_are_private_and_empty() {
                 "{name} is {path}"
             );
         }
-        assert_eq!(std::fs::read_to_string(workspace.join("found.txt")).unwrap(), "", "they are empty");
+        assert_eq!(
+            std::fs::read_to_string(workspace.join("found.txt")).unwrap(),
+            "",
+            "they are empty"
+        );
         homes.insert(seen["HOME"].clone());
         homes.insert(seen["TMPDIR"].clone());
     }
@@ -182,9 +206,14 @@ fn the_workspace_is_outside_the_suite_and_of_no_repository() {
     let script = "pwd -P > pwd.txt; git rev-parse --show-toplevel > git.txt 2>&1; echo \"status $?\" >> git.txt; \
                   d=$(pwd -P); while [ \"$d\" != / ]; do d=$(dirname \"$d\"); \
                   for f in AGENTS.md GEMINI.md CLAUDE.md .git .gemini terca.yaml; do [ -e \"$d/$f\" ] && echo \"$d/$f\"; done; done > above.txt; true";
-    let project = prying(script).file("AGENTS.md", "of the suite").file("CLAUDE.md", "of the suite");
+    let project = prying(script)
+        .file("AGENTS.md", "of the suite")
+        .file("CLAUDE.md", "of the suite");
     let git = |args: &[&str]| {
-        let status = std::process::Command::new("git").args(args).current_dir(project.dir()).status();
+        let status = std::process::Command::new("git")
+            .args(args)
+            .current_dir(project.dir())
+            .status();
         assert!(status.is_ok_and(|status| status.success()), "git {args:?}");
     };
     git(&["init", "-q", "."]);
@@ -193,17 +222,34 @@ fn the_workspace_is_outside_the_suite_and_of_no_repository() {
     assert!(!place.starts_with(project.dir()), "{place}");
     assert!(!place.starts_with(project.home()), "{place}");
     let answer = project.trial_file("workspace/git.txt");
-    assert!(answer.contains("not a git repository") && answer.contains("status 128"), "{answer}");
-    assert_eq!(project.trial_file("workspace/above.txt"), "", "nothing above it that agents read");
+    assert!(
+        answer.contains("not a git repository") && answer.contains("status 128"),
+        "{answer}"
+    );
+    assert_eq!(
+        project.trial_file("workspace/above.txt"),
+        "",
+        "nothing above it that agents read"
+    );
 }
 
 #[test]
 fn without_a_work_directory_of_ones_own_the_workspace_is_still_outside() {
     let project = prying("pwd -P > pwd.txt");
     let mut command = project.command(&[]);
-    assert!(command.env_remove("TERCA_WORK_DIR").output().unwrap().status.success());
+    assert!(
+        command
+            .env_remove("TERCA_WORK_DIR")
+            .output()
+            .unwrap()
+            .status
+            .success()
+    );
     let place = Utf8PathBuf::from(project.trial_file("workspace/pwd.txt").trim());
-    assert!(place.starts_with("/var/tmp") && !place.starts_with(project.dir()), "{place}");
+    assert!(
+        place.starts_with("/var/tmp") && !place.starts_with(project.dir()),
+        "{place}"
+    );
     assert!(!place.exists(), "gone with the run");
 }
 
@@ -237,24 +283,39 @@ fn long_prompts_arrive_whole() {
         project.terca(&[]).expect_status(0);
         for file in ["stdin.txt", "file.txt"] {
             let arrived = project.trial_file(&format!("workspace/{file}"));
-            assert!(arrived.trim_end() == prompt.trim_end(), "{size}, {file}: {} bytes", arrived.len());
+            assert!(
+                arrived.trim_end() == prompt.trim_end(),
+                "{size}, {file}: {} bytes",
+                arrived.len()
+            );
         }
     }
 }
 
 #[test]
 fn the_suite_is_as_it_was_before_the_run() {
-    let project =
-        prying("echo x > a; echo y > _base; rm -f b.txt").file("_base/b.txt", "b").file("fib/_tests/t", "t");
+    let project = prying("echo x > a; echo y > _base; rm -f b.txt")
+        .file("_base/b.txt", "b")
+        .file("fib/_tests/t", "t");
     let list = |project: &Project| {
         let output = std::process::Command::new("find")
-            .args([".", "-path", "./.terca", "-prune", "-o", "-printf", "%p %m %s %T@ %l\n"])
+            .args([
+                ".",
+                "-path",
+                "./.terca",
+                "-prune",
+                "-o",
+                "-printf",
+                "%p %m %s %T@ %l\n",
+            ])
             .current_dir(project.dir())
             .output()
             .unwrap();
         // The suite's own directory has changed: there is a `.terca` in it now.
-        let mut lines: Vec<String> =
-            String::from_utf8_lossy(&output.stdout).lines().map(str::to_owned).collect();
+        let mut lines: Vec<String> = String::from_utf8_lossy(&output.stdout)
+            .lines()
+            .map(str::to_owned)
+            .collect();
         lines.retain(|line| !line.starts_with(". "));
         lines.sort();
         lines
@@ -271,7 +332,10 @@ fn signals_that_terca_ignores_are_not_ignored_by_the_agent() {
     let project = project()
         .agent("grep SigIgn /proc/self/status > ignored.txt")
         .file("fib/eval.terca.yaml", "prompt: go\n");
-    let output = project.command_through("nohup", &["--format", "plain"]).output().unwrap();
+    let output = project
+        .command_through("nohup", &["--format", "plain"])
+        .output()
+        .unwrap();
     assert!(output.status.success());
     let ignored = project.trial_file("workspace/ignored.txt");
     let mask = u64::from_str_radix(ignored.split_whitespace().last().unwrap(), 16).unwrap();
@@ -291,9 +355,16 @@ fn the_agents_home_has_what_set_up_made_and_does_not_reach_the_tests() {
 
 #[test]
 fn a_place_below_something_that_agents_read_is_refused() {
-    for (name, is_dir) in [(".claude", true), ("AGENTS.md", false), (".git", true), (".env", false)] {
-        let project =
-            project().agent("true").file("fib/eval.terca.yaml", "prompt: go\n").directory("below/work");
+    for (name, is_dir) in [
+        (".claude", true),
+        ("AGENTS.md", false),
+        (".git", true),
+        (".env", false),
+    ] {
+        let project = project()
+            .agent("true")
+            .file("fib/eval.terca.yaml", "prompt: go\n")
+            .directory("below/work");
         let found = project.path("below").join(name);
         if is_dir {
             std::fs::create_dir(&found).unwrap();
@@ -301,16 +372,27 @@ fn a_place_below_something_that_agents_read_is_refused() {
             std::fs::write(&found, "x").unwrap();
         }
         let work = project.path("below/work").to_string();
-        let outcome = project.env("TERCA_WORK_DIR", &work).terca(&[]).expect_status(2);
-        assert!(outcome.stderr.contains(&format!("which has {name}")), "{}", outcome.stderr);
+        let outcome = project
+            .env("TERCA_WORK_DIR", &work)
+            .terca(&[])
+            .expect_status(2);
+        assert!(
+            outcome.stderr.contains(&format!("which has {name}")),
+            "{}",
+            outcome.stderr
+        );
     }
 }
 
 /// What a file of every trial says, in the order of the repetitions.
 fn told(project: &Project, file: &str) -> Vec<String> {
-    let dirs =
-        ["01", "02", "03"].map(|n| project.run_dir().join(format!("task/default.default.{n}/workspace")));
-    dirs.map(|dir| std::fs::read_to_string(dir.join(file)).unwrap_or_default()).to_vec()
+    let dirs = ["01", "02", "03"].map(|n| {
+        project
+            .run_dir()
+            .join(format!("task/default.default.{n}/workspace"))
+    });
+    dirs.map(|dir| std::fs::read_to_string(dir.join(file)).unwrap_or_default())
+        .to_vec()
 }
 
 #[test]
@@ -320,19 +402,31 @@ fn a_supervisor_takes_another_trial_unless_the_agent_has_changed_it() {
         let agent = format!("{{name: command, command: '{command}'}}");
         project()
             .file("task/eval.terca.yaml", "prompt: x\nrepetitions: 3\n")
-            .file("terca.yaml", format!("environments: [{{name: default, agent: {agent}}}]\n"))
+            .file(
+                "terca.yaml",
+                format!("environments: [{{name: default, agent: {agent}}}]\n"),
+            )
     };
     let well_behaved = suite("echo $PPID > parent; nice > priority");
     well_behaved.terca(&["-c", "1"]).expect_status(0);
     let parents = told(&well_behaved, "parent");
     assert!(parents[0].trim().parse::<u32>().is_ok(), "{parents:?}");
-    assert!(parents.iter().all(|parent| *parent == parents[0]), "{parents:?}");
+    assert!(
+        parents.iter().all(|parent| *parent == parents[0]),
+        "{parents:?}"
+    );
     well_behaved.assert_nothing_left();
 
     let meddling = suite("echo $PPID > parent; nice > priority; renice -n 7 -p $PPID");
     meddling.terca(&["-c", "1"]).expect_status(0);
     let (parents, priorities) = (told(&meddling, "parent"), told(&meddling, "priority"));
-    assert!(priorities.iter().all(|priority| *priority == priorities[0]), "{priorities:?}");
-    assert!(parents[0] != parents[1] && parents[1] != parents[2], "{parents:?}");
+    assert!(
+        priorities.iter().all(|priority| *priority == priorities[0]),
+        "{priorities:?}"
+    );
+    assert!(
+        parents[0] != parents[1] && parents[1] != parents[2],
+        "{parents:?}"
+    );
     meddling.assert_nothing_left();
 }

@@ -92,24 +92,45 @@ fn an_agent_sees_neither_tests_nor_solution() {
     project.terca(&["--agent", "oracle"]).expect_status(0);
     project.terca(&[]).expect_status(1);
     let seen = project.trial_file("workspace/seen.txt");
-    for secret in ["check.sh", "_solution", "answer.txt", ".terca/", "expected.txt"] {
+    for secret in [
+        "check.sh",
+        "_solution",
+        "answer.txt",
+        ".terca/",
+        "expected.txt",
+    ] {
         assert!(!seen.contains(secret), "{secret}: {seen}");
     }
     assert!(
         seen.contains("beside/data/_tests/kept.txt") && seen.contains("all/fib/eval.terca.yaml"),
         "{seen}"
     );
-    assert_eq!(project.trial_file("workspace/words.txt").matches("answer").count(), 0);
+    assert_eq!(
+        project
+            .trial_file("workspace/words.txt")
+            .matches("answer")
+            .count(),
+        0
+    );
     let env = project.trial_file("workspace/env.txt");
-    assert!(!env.contains(project.dir().as_str()), "no variable leads to the suite: {env}");
+    assert!(
+        !env.contains(project.dir().as_str()),
+        "no variable leads to the suite: {env}"
+    );
 }
 
 #[test]
 fn the_oracle_lays_its_solution_over_what_is_there() {
     let project = guarded("true")
         .file("_base/answer.txt/was-a-directory", "x")
-        .file("fib/_solution/checks/deep/check.sh", "not what the tests run");
+        .file(
+            "fib/_solution/checks/deep/check.sh",
+            "not what the tests run",
+        );
     project.terca(&["--agent", "oracle"]).expect_status(0);
     assert_eq!(project.trial_file("workspace/answer.txt"), "right\n");
-    assert_eq!(project.trial_file("workspace/checks/deep/check.sh"), "not what the tests run");
+    assert_eq!(
+        project.trial_file("workspace/checks/deep/check.sh"),
+        "not what the tests run"
+    );
 }

@@ -34,7 +34,10 @@ const SHORT: &str = "timeoutSeconds: 1\n";
 fn an_agent_deaf_to_signals_is_killed_and_graded() {
     let (_, trial) = survive("ignores-signals", SHORT);
     assert_eq!(trial["timedOut"], true);
-    assert_eq!(trial["status"], "passed", "it had made the file that the test looks for");
+    assert_eq!(
+        trial["status"], "passed",
+        "it had made the file that the test looks for"
+    );
     assert_eq!(trial["exitCode"], Value::Null);
 }
 
@@ -64,7 +67,10 @@ fn a_flood_of_output_is_kept_whole_and_logged_in_part() {
     assert_eq!(trial["status"], "passed");
     let dir = project.run_dir().join(trial["dir"].as_str().unwrap());
     let size = |name: &str| std::fs::metadata(dir.join(name)).unwrap().len();
-    assert!(size("artifacts/stdout.log") > 200_000_000, "nothing of it is lost");
+    assert!(
+        size("artifacts/stdout.log") > 200_000_000,
+        "nothing of it is lost"
+    );
     assert!(size("run.log") < 4_000_000);
     assert!(size("transcript.jsonl") < 4_000_000);
     assert!(project.trial_file("run.log").contains("bytes left out"));
@@ -74,7 +80,11 @@ fn a_flood_of_output_is_kept_whole_and_logged_in_part() {
 fn one_line_of_fifty_megabytes_is_kept_and_not_held() {
     let (project, trial) = survive("one-long-line", "timeoutSeconds: 120\n");
     assert_eq!(trial["status"], "passed");
-    assert!(project.trial_file("transcript.jsonl").contains("a line of 52428800 bytes"));
+    assert!(
+        project
+            .trial_file("transcript.jsonl")
+            .contains("a line of 52428800 bytes")
+    );
 }
 
 #[test]
@@ -82,7 +92,11 @@ fn half_a_line_is_not_lost() {
     let (project, trial) = survive("half-a-line", "");
     assert_eq!(trial["status"], "passed");
     assert!(project.trial_file("transcript.jsonl").contains("half a li"));
-    assert!(project.trial_file("run.log").contains("a whole line\nhalf a li"));
+    assert!(
+        project
+            .trial_file("run.log")
+            .contains("a whole line\nhalf a li")
+    );
 }
 
 #[test]
@@ -90,14 +104,23 @@ fn an_agent_that_dies_before_doing_anything_is_an_error() {
     let (_, trial) = survive("dies", "");
     assert_eq!(trial["status"], "error");
     assert_eq!(trial["error"]["kind"], "agent");
-    assert!(trial["error"]["message"].as_str().unwrap().contains("SIGSEGV"), "{trial}");
+    assert!(
+        trial["error"]["message"]
+            .as_str()
+            .unwrap()
+            .contains("SIGSEGV"),
+        "{trial}"
+    );
     assert_eq!(trial["score"], Value::Null);
 }
 
 #[test]
 fn an_agent_that_dies_after_some_work_is_judged_by_it() {
     let (_, trial) = survive("dies-after-work", "");
-    assert_eq!(trial["status"], "failed", "work.txt is not what the test wants");
+    assert_eq!(
+        trial["status"], "failed",
+        "work.txt is not what the test wants"
+    );
     assert!(trial["notes"][0].as_str().unwrap().contains("SIGSEGV"));
 }
 
@@ -105,8 +128,15 @@ fn an_agent_that_dies_after_some_work_is_judged_by_it() {
 fn what_is_written_outside_stays_in_the_trials_own_room() {
     let (project, trial) = survive("writes-outside", "");
     assert_eq!(trial["status"], "passed");
-    let workspace = project.run_dir().join(trial["dir"].as_str().unwrap()).join("workspace");
-    assert_eq!(workspace.join("root-link").read_link_utf8().unwrap(), "/", "links are saved as links");
+    let workspace = project
+        .run_dir()
+        .join(trial["dir"].as_str().unwrap())
+        .join("workspace");
+    assert_eq!(
+        workspace.join("root-link").read_link_utf8().unwrap(),
+        "/",
+        "links are saved as links"
+    );
     assert!(!project.run_dir().join("escaped.txt").exists());
 }
 
@@ -140,7 +170,13 @@ fn every_trial_is_looked_after_when_many_run_at_once() {
 fn an_agent_that_freezes_its_supervisor_is_ended_all_the_same() {
     let (_, trial) = survive("stops-supervisor", SHORT);
     assert_eq!(trial["status"], "error");
-    assert!(trial["error"]["message"].as_str().unwrap().contains("did not answer in time"), "{trial}");
+    assert!(
+        trial["error"]["message"]
+            .as_str()
+            .unwrap()
+            .contains("did not answer in time"),
+        "{trial}"
+    );
 }
 
 #[test]
@@ -167,8 +203,14 @@ fn a_workspace_that_is_gone_or_something_else_is_judged_as_empty() {
     ] {
         let (project, trial) = survive(mode, "");
         assert_eq!(trial["status"], "failed", "{trial}");
-        assert!(trial["notes"][0].as_str().unwrap().contains(note), "{trial}");
-        let workspace = project.run_dir().join(trial["dir"].as_str().unwrap()).join("workspace");
+        assert!(
+            trial["notes"][0].as_str().unwrap().contains(note),
+            "{trial}"
+        );
+        let workspace = project
+            .run_dir()
+            .join(trial["dir"].as_str().unwrap())
+            .join("workspace");
         assert!(workspace.symlink_metadata().unwrap().is_dir());
     }
 }

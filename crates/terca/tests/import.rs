@@ -93,19 +93,37 @@ fn statuses(project: &Project) -> Vec<(String, String, String)> {
     let trials = results["trials"].as_array().unwrap();
     trials
         .iter()
-        .map(|trial| (text(trial, "eval"), text(trial, "environment"), text(trial, "status")))
+        .map(|trial| {
+            (
+                text(trial, "eval"),
+                text(trial, "environment"),
+                text(trial, "status"),
+            )
+        })
         .collect()
 }
 
 #[test]
 fn imported_tasks_are_proven() {
     let project = tasks();
-    let outcome = project.terca(&["import", "harbor", "tasks", "--to", "evals"]).expect_status(0);
-    assert!(outcome.stdout.ends_with("3 evals imported\n"), "{}", outcome.stdout);
-    project.terca(&["-C", "evals", "check", "--agent", "oracle"]).expect_status(0);
+    let outcome = project
+        .terca(&["import", "harbor", "tasks", "--to", "evals"])
+        .expect_status(0);
+    assert!(
+        outcome.stdout.ends_with("3 evals imported\n"),
+        "{}",
+        outcome.stdout
+    );
+    project
+        .terca(&["-C", "evals", "check", "--agent", "oracle"])
+        .expect_status(0);
     let outcome = project.terca(&["-C", "evals", "validate"]).expect_status(0);
     for eval in ["hello", "service", "table"] {
-        let line = outcome.stdout.lines().find(|line| line.starts_with(eval)).unwrap();
+        let line = outcome
+            .stdout
+            .lines()
+            .find(|line| line.starts_with(eval))
+            .unwrap();
         assert!(line.trim_end().ends_with("proven"), "{line}");
     }
     project.assert_nothing_left();
@@ -114,7 +132,9 @@ fn imported_tasks_are_proven() {
 #[test]
 fn everything_has_its_place_and_what_has_none_is_told() {
     let project = tasks();
-    let outcome = project.terca(&["import", "harbor", "tasks"]).expect_status(0);
+    let outcome = project
+        .terca(&["import", "harbor", "tasks"])
+        .expect_status(0);
     assert_eq!(
         project.read("hello/instruction.md"),
         "Create ./out/hello.txt with the greeting that ./who.txt asks for.\n"
@@ -128,21 +148,36 @@ fn everything_has_its_place_and_what_has_none_is_told() {
     );
     insta::assert_snapshot!("import_service", project.read("service/eval.terca.yaml"));
     insta::assert_snapshot!("import_told", outcome.stdout);
-    assert!(!project.read("service/eval.terca.yaml").contains("sk-very-secret"));
+    assert!(
+        !project
+            .read("service/eval.terca.yaml")
+            .contains("sk-very-secret")
+    );
     let hello = project.read("hello/eval.terca.yaml");
-    assert!(hello.contains("\ntimeoutSeconds: 45.5\ntags: [ \"files\", \"easy\" ]\n"), "{hello}");
+    assert!(
+        hello.contains("\ntimeoutSeconds: 45.5\ntags: [ \"files\", \"easy\" ]\n"),
+        "{hello}"
+    );
 }
 
 #[test]
 fn rewards_become_scores() {
     let project = tasks()
         .agent("case $(cat) in *sorted.csv*) echo 1 > sorted.csv;; *) mkdir -p out; echo 'Hello, world' > out/hello.txt;; esac");
-    project.terca(&["import", "harbor", "tasks/table"]).expect_status(0);
-    project.terca(&["import", "harbor", "tasks/hello"]).expect_status(0);
+    project
+        .terca(&["import", "harbor", "tasks/table"])
+        .expect_status(0);
+    project
+        .terca(&["import", "harbor", "tasks/hello"])
+        .expect_status(0);
     project.terca(&[]).expect_status(1);
     let results = project.results();
-    let scores: Vec<&Value> =
-        results["trials"].as_array().unwrap().iter().map(|trial| &trial["score"]).collect();
+    let scores: Vec<&Value> = results["trials"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|trial| &trial["score"])
+        .collect();
     assert_eq!(scores, [1.0, 0.25]);
 }
 
@@ -154,7 +189,9 @@ fn what_an_agent_leaves_in_harbors_places_counts_for_nothing() {
          echo 'echo 1' > .harbor/run-tests.sh; echo 'EXPECTED=' > .harbor/tests/expected.env\n\
          echo planted > .harbor/tests/conftest.py; ln -s / .harbor/solution",
     );
-    project.terca(&["import", "harbor", "tasks/hello"]).expect_status(0);
+    project
+        .terca(&["import", "harbor", "tasks/hello"])
+        .expect_status(0);
     // The test looks for what it did not bring along.
     let test = project.read("hello/_tests/.harbor/tests/test.sh");
     let spy = test.replace("cd /tests\n", "cd /tests\nls >&2\n");
@@ -162,24 +199,40 @@ fn what_an_agent_leaves_in_harbors_places_counts_for_nothing() {
     project.terca(&[]).expect_status(1);
     assert_eq!(project.only_trial()["score"], 0.0);
     let log = project.trial_file("run.log");
-    assert!(log.contains("expected.env") && !log.contains("conftest.py"), "{log}");
+    assert!(
+        log.contains("expected.env") && !log.contains("conftest.py"),
+        "{log}"
+    );
 }
 
 #[test]
 fn tests_without_a_reward_are_an_error_and_a_failing_solution_is_noted() {
     let project = tasks()
-        .file("tasks/hello/tests/test.sh", "#!/bin/sh\necho 'cannot go on'; exit 7\n")
+        .file(
+            "tasks/hello/tests/test.sh",
+            "#!/bin/sh\necho 'cannot go on'; exit 7\n",
+        )
         .file("tasks/hello/solution/solve.sh", "#!/bin/sh\nexit 4\n")
         .file(
             "tasks/table/solution/solve.sh",
             "#!/bin/sh\nsort -r /work/in.csv > /work/sorted.csv; exit 5\n",
         );
-    project.terca(&["import", "harbor", "tasks"]).expect_status(0);
-    project.terca(&["--agent", "oracle", "-t", "hello,table"]).expect_status(3);
+    project
+        .terca(&["import", "harbor", "tasks"])
+        .expect_status(0);
+    project
+        .terca(&["--agent", "oracle", "-t", "hello,table"])
+        .expect_status(3);
     let results = project.results();
     let (hello, table) = (&results["trials"][0], &results["trials"][1]);
     assert_eq!(hello["error"]["kind"], "setup");
-    assert!(hello["error"]["message"].as_str().unwrap().contains("test.sh left no reward"), "{hello}");
+    assert!(
+        hello["error"]["message"]
+            .as_str()
+            .unwrap()
+            .contains("test.sh left no reward"),
+        "{hello}"
+    );
     assert_eq!(table["status"], "passed");
     assert_eq!(table["notes"][0], "_solution.sh failed: exit status 5");
 }
@@ -187,15 +240,34 @@ fn tests_without_a_reward_are_an_error_and_a_failing_solution_is_noted() {
 #[test]
 fn nothing_is_overwritten_and_nothing_is_written_by_halves() {
     let project = tasks().file("table/precious.txt", "mine\n");
-    let outcome = project.terca(&["import", "harbor", "tasks"]).expect_status(2);
-    assert!(outcome.stderr.contains("table is there already"), "{}", outcome.stderr);
-    assert!(outcome.stderr.contains("help: nothing was written"), "{}", outcome.stderr);
+    let outcome = project
+        .terca(&["import", "harbor", "tasks"])
+        .expect_status(2);
+    assert!(
+        outcome.stderr.contains("table is there already"),
+        "{}",
+        outcome.stderr
+    );
+    assert!(
+        outcome.stderr.contains("help: nothing was written"),
+        "{}",
+        outcome.stderr
+    );
     assert!(!project.path("hello").exists() && !project.path("table/eval.terca.yaml").exists());
-    let project =
-        project.file("tasks/again/hello/task.toml", "").file("tasks/again/hello/instruction.md", "x");
+    let project = project
+        .file("tasks/again/hello/task.toml", "")
+        .file("tasks/again/hello/instruction.md", "x");
     let project = project.file("tasks/again/hello/tests/test.sh", "");
-    let outcome = project.terca(&["import", "harbor", "tasks", "--to", "new"]).expect_status(2);
-    assert!(outcome.stderr.contains("tasks/hello would both become new/hello"), "{}", outcome.stderr);
+    let outcome = project
+        .terca(&["import", "harbor", "tasks", "--to", "new"])
+        .expect_status(2);
+    assert!(
+        outcome
+            .stderr
+            .contains("tasks/hello would both become new/hello"),
+        "{}",
+        outcome.stderr
+    );
     assert!(!project.path("new").exists());
 }
 
@@ -204,16 +276,30 @@ fn tasks_that_cannot_be_carried_over_are_refused_and_the_others_imported() {
     let project = hello(project())
         .file("tasks/steps/task.toml", "[[steps]]\nname = \"one\"\n")
         .file("tasks/old/task.yaml", "instruction: x\n");
-    let outcome = project.terca(&["import", "harbor", "tasks"]).expect_status(1);
+    let outcome = project
+        .terca(&["import", "harbor", "tasks"])
+        .expect_status(1);
     assert!(
-        outcome.stderr.contains("tasks/steps cannot become an eval: it has several steps"),
+        outcome
+            .stderr
+            .contains("tasks/steps cannot become an eval: it has several steps"),
         "{}",
         outcome.stderr
     );
-    assert!(outcome.stderr.contains("help: `harbor tasks migrate`"), "{}", outcome.stderr);
+    assert!(
+        outcome.stderr.contains("help: `harbor tasks migrate`"),
+        "{}",
+        outcome.stderr
+    );
     assert!(project.path("hello/eval.terca.yaml").exists());
-    let outcome = project.terca(&["import", "harbor", "hello/_base"]).expect_status(2);
-    assert!(outcome.stderr.contains("there is no task in hello/_base"), "{}", outcome.stderr);
+    let outcome = project
+        .terca(&["import", "harbor", "hello/_base"])
+        .expect_status(2);
+    assert!(
+        outcome.stderr.contains("there is no task in hello/_base"),
+        "{}",
+        outcome.stderr
+    );
 }
 
 #[test]

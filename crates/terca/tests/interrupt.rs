@@ -25,7 +25,11 @@ fn suite(mode: &str) -> Project {
 /// Whether both agents have said that they are at work.
 fn both_at_work(project: &Project) -> bool {
     ["01", "02"].iter().all(|n| {
-        project.has_run() && project.run_dir().join(format!("task/slow.default.{n}/workspace/ready")).exists()
+        project.has_run()
+            && project
+                .run_dir()
+                .join(format!("task/slow.default.{n}/workspace/ready"))
+                .exists()
     })
 }
 
@@ -59,7 +63,10 @@ fn the_first_signal_stops_agents_and_keeps_what_is_done() {
         for trial in results["trials"].as_array().unwrap() {
             assert_eq!(trial["status"], "interrupted");
             let dir = project.run_dir().join(trial["dir"].as_str().unwrap());
-            assert!(dir.join("workspace/ready").exists(), "what the agent left is kept");
+            assert!(
+                dir.join("workspace/ready").exists(),
+                "what the agent left is kept"
+            );
         }
         assert!(outcome.stdout.contains("interrupted"), "{}", outcome.stdout);
     }
@@ -72,7 +79,9 @@ fn the_second_signal_does_not_wait_for_the_deaf() {
     session.signal(Signal::INT);
     let journal = project.run_dir().join("events.jsonl");
     session.wait_until("the first signal is heard", || {
-        std::fs::read_to_string(&journal).unwrap().contains("stopping")
+        std::fs::read_to_string(&journal)
+            .unwrap()
+            .contains("stopping")
     });
     // Sooner, it would be an echo of the first.
     std::thread::sleep(Duration::from_millis(600));
@@ -95,13 +104,21 @@ fn trials_that_never_started_stay_pending() {
     );
     let mut session = project.start(&["--format", "plain"]);
     session.wait_until("the first agent is at work", || {
-        project.has_run() && project.run_dir().join("task/slow.default.01/workspace/ready").exists()
+        project.has_run()
+            && project
+                .run_dir()
+                .join("task/slow.default.01/workspace/ready")
+                .exists()
     });
     session.signal(Signal::INT);
     assert_eq!(session.finish().status, 130);
     let results = project.results();
-    let statuses: Vec<&str> =
-        results["trials"].as_array().unwrap().iter().map(|trial| trial["status"].as_str().unwrap()).collect();
+    let statuses: Vec<&str> = results["trials"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|trial| trial["status"].as_str().unwrap())
+        .collect();
     assert_eq!(statuses, ["interrupted", "pending", "pending"]);
     project.assert_nothing_left();
 }
@@ -114,7 +131,11 @@ fn sigkill_of_terca_leaves_no_process_and_a_readable_run() {
         session.signal(Signal::KILL);
         assert_eq!(session.finish().status, 128 + 9);
         assert_soon_nothing_left(&project);
-        assert_eq!(project.results()["status"], "running", "results.json is valid JSON");
+        assert_eq!(
+            project.results()["status"],
+            "running",
+            "results.json is valid JSON"
+        );
         let shown = project.terca(&["show"]);
         assert_eq!(shown.status, 0, "{}", shown.stderr);
     }
@@ -134,7 +155,10 @@ fn an_interrupt_during_set_up_and_during_tests_is_an_interrupt() {
         );
         let mut session = project.start(&["--format", "plain"]);
         session.wait_until("the command runs", || {
-            project.processes().iter().any(|process| process.command.contains("sleep 300"))
+            project
+                .processes()
+                .iter()
+                .any(|process| process.command.contains("sleep 300"))
         });
         session.signal(Signal::INT);
         assert_eq!(session.finish().status, 130, "{place}");
@@ -153,7 +177,11 @@ fn nohup_is_respected() {
     let outcome = session.finish();
     assert_eq!(outcome.status, 130);
     let journal = std::fs::read_to_string(project.run_dir().join("events.jsonl")).unwrap();
-    assert_eq!(journal.matches("\"event\":\"stopping\"").count(), 1, "only Ctrl+C was heard");
+    assert_eq!(
+        journal.matches("\"event\":\"stopping\"").count(),
+        1,
+        "only Ctrl+C was heard"
+    );
     assert!(project.results()["trials"][0]["status"] == "interrupted");
     project.assert_nothing_left();
 }
@@ -162,14 +190,20 @@ fn nohup_is_respected() {
 /// `TERCA_TEST_ENDS` says how many ends there are to be.
 #[test]
 fn no_process_outlives_terca() {
-    let ends = std::env::var("TERCA_TEST_ENDS").ok().and_then(|ends| ends.parse().ok()).unwrap_or(8);
+    let ends = std::env::var("TERCA_TEST_ENDS")
+        .ok()
+        .and_then(|ends| ends.parse().ok())
+        .unwrap_or(8);
     let mut random = fastrand::Rng::with_seed(1);
     for end in 0..ends {
         let mode = ["sleeps-in-tool", "ignores-signals", "daemons", "hops"][end % 4];
         let project = suite(mode);
         let project = if end % 5 == 4 {
             let yaml = project.read("terca.yaml");
-            project.file("terca.yaml", yaml.replace("timeoutSeconds: 600", "timeoutSeconds: 0.3"))
+            project.file(
+                "terca.yaml",
+                yaml.replace("timeoutSeconds: 600", "timeoutSeconds: 0.3"),
+            )
         } else {
             project
         };
@@ -179,7 +213,13 @@ fn no_process_outlives_terca() {
         while started.elapsed() < moment && !session.has_ended() {
             std::thread::sleep(Duration::from_millis(1));
         }
-        let signal = [Signal::INT, Signal::TERM, Signal::KILL, Signal::HUP, Signal::URG][end % 5];
+        let signal = [
+            Signal::INT,
+            Signal::TERM,
+            Signal::KILL,
+            Signal::HUP,
+            Signal::URG,
+        ][end % 5];
         if !session.has_ended() {
             session.signal(signal);
         }
@@ -196,7 +236,11 @@ fn a_reader_that_does_not_read_cannot_keep_terca_alive() {
     );
     // The first event alone is larger than a pipe holds.
     let mut command = project.command(&["--format", "json"]);
-    let mut child = command.stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap();
+    let mut child = command
+        .stdout(Stdio::piped())
+        .stderr(Stdio::null())
+        .spawn()
+        .unwrap();
     let pid = Pid::from_raw(child.id() as i32).unwrap();
     let journal = || project.has_run() && project.run_dir().join("events.jsonl").exists();
     let started = Instant::now();

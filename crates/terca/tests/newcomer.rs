@@ -28,7 +28,11 @@ fn machine() -> Project {
     std::fs::create_dir(&bin).unwrap();
     for tool in TOOLS {
         let place = ["/usr/bin", "/bin"].map(|dir| Utf8Path::new(dir).join(tool));
-        symlink(place.iter().find(|path| path.exists()).unwrap(), bin.join(tool)).unwrap();
+        symlink(
+            place.iter().find(|path| path.exists()).unwrap(),
+            bin.join(tool),
+        )
+        .unwrap();
     }
     symlink(env!("CARGO_BIN_EXE_terca"), bin.join("terca")).unwrap();
     let agent = include_str!("newcomer/claude.sh").replace("@HOME@", project.home().as_str());
@@ -88,26 +92,45 @@ fn steady(word: &str) -> Option<&'static str> {
         |text: &str| text.starts_with(|c: char| c.is_ascii_digit()) && text.parse::<f64>().is_ok();
     [("s", "0.0s"), ("×", "1.00×")]
         .into_iter()
-        .find_map(|(unit, steady)| word.strip_suffix(unit).is_some_and(is_figure).then_some(steady))
+        .find_map(|(unit, steady)| {
+            word.strip_suffix(unit)
+                .is_some_and(is_figure)
+                .then_some(steady)
+        })
 }
 
 /// The name of a run in this line, if there is one.
 fn dated(line: &str) -> String {
     let is_name = |text: &str| {
-        let shape: String = text.chars().map(|c| if c.is_ascii_digit() { '0' } else { c }).collect();
+        let shape: String = text
+            .chars()
+            .map(|c| if c.is_ascii_digit() { '0' } else { c })
+            .collect();
         shape == "0000-00-00-000"
     };
     let starts = line.char_indices().map(|(at, _)| at);
     let names = starts.filter_map(|at| line.get(at..at + 14));
-    names.into_iter().find(|text| is_name(text)).unwrap_or("no run at all").to_owned()
+    names
+        .into_iter()
+        .find(|text| is_name(text))
+        .unwrap_or("no run at all")
+        .to_owned()
 }
 
 #[test]
 fn the_first_five_minutes() {
     let project = machine();
     let mut create = at(&project, ".", "terca create");
-    create.wait_for("[evals]: ").type_in("\n").wait_for("[claude-code]: ").type_in("1\n");
-    create.wait_for("[example]: ").type_in("\n").wait_for("[001-slug]: ").type_in("\n");
+    create
+        .wait_for("[evals]: ")
+        .type_in("\n")
+        .wait_for("[claude-code]: ")
+        .type_in("1\n");
+    create
+        .wait_for("[example]: ")
+        .type_in("\n")
+        .wait_for("[001-slug]: ")
+        .type_in("\n");
     let (status, screen) = create.see_it_out();
     assert_eq!(status, 0, "{screen}");
     insta::assert_snapshot!("create", screen);
@@ -115,7 +138,9 @@ fn the_first_five_minutes() {
     insta::assert_snapshot!("check", see(&project, "terca check", 0));
 
     let mut run = at(&project, "evals", "terca -c 2 --seed 7");
-    run.wait_for_sight("$ sh slug.sh").wait_for_sight("Write slug.sh").wait_for_sight("28.7k tokens");
+    run.wait_for_sight("$ sh slug.sh")
+        .wait_for_sight("Write slug.sh")
+        .wait_for_sight("28.7k tokens");
     insta::assert_snapshot!("run_in_flight", calm(&run.everything()));
     let_go(&project, "without");
     run.wait_for_sight("◐ 0.25");
@@ -127,17 +152,35 @@ fn the_first_five_minutes() {
     insta::assert_snapshot!("show", see(&project, "terca show", 0));
     insta::assert_snapshot!("compare", see(&project, "terca compare", 0));
     let report = see(&project, "terca report --html report.html", 0);
-    assert!(report.starts_with("report.html written (") && report.ends_with(" kB)"), "{report}");
+    assert!(
+        report.starts_with("report.html written (") && report.ends_with(" kB)"),
+        "{report}"
+    );
     let page = project.read("evals/report.html");
-    assert!(page.contains("001-slug") && page.contains("without-rules"), "{}", page.len());
+    assert!(
+        page.contains("001-slug") && page.contains("without-rules"),
+        "{}",
+        page.len()
+    );
     let proven = see(&project, "terca validate", 0);
-    assert!(proven.contains("\n001-slug  passed  partial 0.25  failed  proven\n"), "{proven}");
+    assert!(
+        proven.contains("\n001-slug  passed  partial 0.25  failed  proven\n"),
+        "{proven}"
+    );
 }
 
 /// The commands below `next:`, without what they are for.
 fn suggested(screen: &str) -> Vec<String> {
     let lines = screen.lines().skip_while(|line| *line != "next:").skip(1);
-    lines.map(|line| line.split("  #").next().unwrap_or_default().trim().to_owned()).collect()
+    lines
+        .map(|line| {
+            line.split("  #")
+                .next()
+                .unwrap_or_default()
+                .trim()
+                .to_owned()
+        })
+        .collect()
 }
 
 #[test]
@@ -149,7 +192,10 @@ fn what_is_suggested_works_as_it_stands() {
     let_go(&project, "with");
     let_go(&project, "without");
     let (_, screen) = here("terca -C 'my suite' -x 'with-*'").see_it_out();
-    let first = ["terca -C 'my suite' validate", "terca -C 'my suite' report --html report.html"];
+    let first = [
+        "terca -C 'my suite' validate",
+        "terca -C 'my suite' report --html report.html",
+    ];
     assert_eq!(suggested(&screen), first, "{screen}");
     assert_eq!(here(first[0]).see_it_out().0, 0);
     assert_eq!(here(first[1]).see_it_out().0, 0);
@@ -157,8 +203,13 @@ fn what_is_suggested_works_as_it_stands() {
 
     let (_, screen) = here("terca -C 'my suite' -x 'with-*'").see_it_out();
     let again = suggested(&screen);
-    let [compare, report] = again.as_slice() else { panic!("{screen}") };
-    assert!(compare.starts_with("terca -C 'my suite' compare 2") && compare.ends_with("-003"), "{compare}");
+    let [compare, report] = again.as_slice() else {
+        panic!("{screen}")
+    };
+    assert!(
+        compare.starts_with("terca -C 'my suite' compare 2") && compare.ends_with("-003"),
+        "{compare}"
+    );
     assert_eq!(report, first[1], "proven by now");
     let (status, compared) = here(compare).see_it_out();
     assert_eq!(status, 0, "{compared}");
@@ -176,16 +227,26 @@ fn what_is_suggested_works_as_it_stands() {
 
     // Nobody reads a log for what to do next.
     let outcome = project.terca(&["-C", "my suite", "-x", "with-rules", "-t", "001-slug"]);
-    assert!(!outcome.stderr.contains("next:") && !outcome.stdout.contains("next:"), "{}", outcome.stderr);
+    assert!(
+        !outcome.stderr.contains("next:") && !outcome.stdout.contains("next:"),
+        "{}",
+        outcome.stderr
+    );
 }
 
 #[test]
 fn an_agent_that_is_not_there_is_told_of_and_tried_again() {
     let project = machine();
-    project.terca(&["create", "evals", "--agent", "codex", "--yes"]).expect_status(0);
+    project
+        .terca(&["create", "evals", "--agent", "codex", "--yes"])
+        .expect_status(0);
     let (status, screen) = at(&project, "evals", "terca -x without-rules").see_it_out();
     assert_eq!(status, 3, "{screen}");
-    assert_eq!(suggested(&screen), ["terca doctor", "terca resume --errors"], "{screen}");
+    assert_eq!(
+        suggested(&screen),
+        ["terca doctor", "terca resume --errors"],
+        "{screen}"
+    );
     assert_eq!(at(&project, "evals", "terca doctor").see_it_out().0, 0);
     let stand_in: Utf8PathBuf = project.home().join("bin/claude");
     assert!(stand_in.is_file());

@@ -1,6 +1,10 @@
 //! The packages for npm: packed, installed into an empty place as a user would, and run.
 
-#![allow(clippy::unwrap_used, clippy::panic, reason = "a test that cannot go on says so and ends")]
+#![allow(
+    clippy::unwrap_used,
+    clippy::panic,
+    reason = "a test that cannot go on says so and ends"
+)]
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
@@ -23,7 +27,10 @@ const PLATFORM: &str = match (cfg!(target_os = "macos"), cfg!(target_arch = "aar
 };
 
 fn repository() -> Utf8PathBuf {
-    Utf8Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").canonicalize_utf8().unwrap()
+    Utf8Path::new(env!("CARGO_MANIFEST_DIR"))
+        .join("../..")
+        .canonicalize_utf8()
+        .unwrap()
 }
 
 /// A place for packages and for what is installed, with a home that nobody lives in.
@@ -31,7 +38,12 @@ struct Place(tempfile::TempDir);
 
 impl Place {
     fn new() -> Self {
-        let place = Place(tempfile::Builder::new().prefix("terca-npm-").tempdir_in("/var/tmp").unwrap());
+        let place = Place(
+            tempfile::Builder::new()
+                .prefix("terca-npm-")
+                .tempdir_in("/var/tmp")
+                .unwrap(),
+        );
         fs::create_dir(place.path("home")).unwrap();
         place
     }
@@ -43,12 +55,23 @@ impl Place {
     /// A program that sees neither this machine's npm settings nor a network.
     fn command(&self, program: &str) -> Command {
         let mut command = Command::new(program);
-        command.current_dir(self.0.path()).stdin(Stdio::null()).env_clear();
-        command.env("PATH", std::env::var_os("PATH").unwrap_or_default()).env("HOME", self.path("home"));
-        command.env("npm_config_offline", "true").env("npm_config_update_notifier", "false");
+        command
+            .current_dir(self.0.path())
+            .stdin(Stdio::null())
+            .env_clear();
+        command
+            .env("PATH", std::env::var_os("PATH").unwrap_or_default())
+            .env("HOME", self.path("home"));
+        command
+            .env("npm_config_offline", "true")
+            .env("npm_config_update_notifier", "false");
         // What cargo needs to be found where this machine has it.
         let cargo = ["CARGO_HOME", "RUSTUP_HOME"].map(|name| (name, std::env::var_os(name)));
-        command.envs(cargo.into_iter().filter_map(|(name, value)| Some((name, value?))));
+        command.envs(
+            cargo
+                .into_iter()
+                .filter_map(|(name, value)| Some((name, value?))),
+        );
         command
     }
 
@@ -58,7 +81,8 @@ impl Place {
         pack.args(["--platform", platform, "--binary", binary.as_str()]);
         // With the home of whoever builds, since cargo may be found through it.
         pack.env("HOME", std::env::var_os("HOME").unwrap_or_default());
-        pack.env("npm_config_userconfig", self.path("npmrc")).env("npm_config_cache", self.path("cache"));
+        pack.env("npm_config_userconfig", self.path("npmrc"))
+            .env("npm_config_cache", self.path("cache"));
         let said = expect_success(pack.args(["--out", self.path("packed").as_str()]));
         said.lines().map(Utf8PathBuf::from).collect()
     }
@@ -66,7 +90,14 @@ impl Place {
     /// `npm install -g` of these tarballs into an empty prefix; returns the `terca` that a user finds on `PATH`.
     fn install(&self, prefix: &str, tarballs: &[Utf8PathBuf]) -> Utf8PathBuf {
         let mut npm = self.command("npm");
-        npm.args(["install", "--global", "--no-audit", "--no-fund", "--prefix", self.path(prefix).as_str()]);
+        npm.args([
+            "install",
+            "--global",
+            "--no-audit",
+            "--no-fund",
+            "--prefix",
+            self.path(prefix).as_str(),
+        ]);
         expect_success(npm.args(tarballs));
         self.path(prefix).join("bin/terca")
     }
@@ -74,9 +105,15 @@ impl Place {
 
 fn expect_success(command: &mut Command) -> String {
     let outcome = Outcome::from(command.output().unwrap_or_else(|error| {
-        panic!("{command:?}: {error}\n(TERCA_SKIP_REAL_AGENTS=1 leaves the tests that need Node out)")
+        panic!(
+            "{command:?}: {error}\n(TERCA_SKIP_REAL_AGENTS=1 leaves the tests that need Node out)"
+        )
     }));
-    assert_eq!(outcome.status, 0, "{command:?}\n{}{}", outcome.stdout, outcome.stderr);
+    assert_eq!(
+        outcome.status, 0,
+        "{command:?}\n{}{}",
+        outcome.stdout, outcome.stderr
+    );
     outcome.stdout
 }
 
@@ -84,8 +121,14 @@ fn expect_success(command: &mut Command) -> String {
 fn small_program(place: &Place) -> Utf8PathBuf {
     let program = Utf8PathBuf::from(env!("CARGO_BIN_EXE_terca"));
     let small = place.path("small");
-    let stripped = Command::new("strip").args(["-o", small.as_str(), program.as_str()]).status();
-    if stripped.is_ok_and(|status| status.success()) { small } else { program }
+    let stripped = Command::new("strip")
+        .args(["-o", small.as_str(), program.as_str()])
+        .status();
+    if stripped.is_ok_and(|status| status.success()) {
+        small
+    } else {
+        program
+    }
 }
 
 /// What is in a tarball: permissions and names.
@@ -101,7 +144,11 @@ fn contents(place: &Place, tarball: &Utf8Path) -> String {
 }
 
 fn packed(place: &Place, tarball: &Utf8Path, file: &str) -> String {
-    expect_success(place.command("tar").args(["-xOzf", tarball.as_str(), &format!("package/{file}")]))
+    expect_success(place.command("tar").args([
+        "-xOzf",
+        tarball.as_str(),
+        &format!("package/{file}"),
+    ]))
 }
 
 #[test]
@@ -112,7 +159,10 @@ fn the_packages_install_and_become_terca() {
     let place = Place::new();
     let tarballs = place.pack(PLATFORM, &small_program(&place));
     let named = format!("terca-{VERSION}.tgz terca-{PLATFORM}-{VERSION}.tgz");
-    let names: Vec<&str> = tarballs.iter().filter_map(|path| path.file_name()).collect();
+    let names: Vec<&str> = tarballs
+        .iter()
+        .filter_map(|path| path.file_name())
+        .collect();
     assert_eq!(names.join(" "), named, "versions are those of Cargo.toml");
 
     let terca = place.install("prefix", &tarballs);
@@ -134,12 +184,19 @@ fn is_executable(path: &Utf8Path) -> bool {
 
 fn it_runs(terca: &Utf8Path) {
     let outcome = Project::new(terca).terca(&["-v"]).expect_status(0);
-    assert_eq!((outcome.stdout.as_str(), outcome.stderr.as_str()), (&*format!("{VERSION}\n"), ""));
+    assert_eq!(
+        (outcome.stdout.as_str(), outcome.stderr.as_str()),
+        (&*format!("{VERSION}\n"), "")
+    );
     let example = repository().join("examples/quickstart");
-    let outcome = Project::new(terca).terca(&["check", "-C", example.as_str()]).expect_status(0);
+    let outcome = Project::new(terca)
+        .terca(&["check", "-C", example.as_str()])
+        .expect_status(0);
     assert!(outcome.stdout.contains("farewell"), "{}", outcome.stdout);
     // Every argument arrives as it was.
-    let outcome = Project::new(terca).terca(&["check", "-C", "a  b\n'c'\"$HOME\"*"]).expect_status(2);
+    let outcome = Project::new(terca)
+        .terca(&["check", "-C", "a  b\n'c'\"$HOME\"*"])
+        .expect_status(2);
     assert!(outcome.stderr.contains("a  b"), "{}", outcome.stderr);
     assert!(outcome.stderr.contains("$HOME\"*"), "{}", outcome.stderr);
 }
@@ -150,9 +207,14 @@ fn exit_statuses_are_its_own(terca: &Utf8Path) {
             "environments: [{{name: e, agent: nop}}]\n\
              evals: [{{name: task, prompt: x, tests: [{{commandSuccess: {test}}}]}}]\n"
         );
-        Project::new(terca).file("terca.yaml", suite).terca(&["--format", "plain"]).expect_status(status);
+        Project::new(terca)
+            .file("terca.yaml", suite)
+            .terca(&["--format", "plain"])
+            .expect_status(status);
     }
-    Project::new(terca).terca(&["--no-such-flag"]).expect_status(2);
+    Project::new(terca)
+        .terca(&["--no-such-flag"])
+        .expect_status(2);
 }
 
 /// Not a child of a launcher: whatever is done to the process that was started, is done to Terca. So it is with
@@ -161,7 +223,11 @@ fn it_is_the_process_that_was_started(terca: &Utf8Path) {
     let project = sleeping(terca);
     let session = at_work(&project);
     let program = fs::read_link(format!("/proc/{}/exe", session.id())).unwrap();
-    assert!(program.ends_with(Path::new(&format!("@terca/{PLATFORM}/bin/terca"))), "{}", program.display());
+    assert!(
+        program.ends_with(Path::new(&format!("@terca/{PLATFORM}/bin/terca"))),
+        "{}",
+        program.display()
+    );
     session.signal(Signal::INT);
     assert_eq!(session.finish().status, 130);
     project.assert_nothing_left();
@@ -172,7 +238,11 @@ fn signals_are_its_own(terca: &Utf8Path) {
         let project = sleeping(terca);
         let session = at_work(&project);
         session.signal(signal);
-        let (status, told) = if signal == Signal::KILL { (137, "running") } else { (130, "interrupted") };
+        let (status, told) = if signal == Signal::KILL {
+            (137, "running")
+        } else {
+            (130, "interrupted")
+        };
         assert_eq!(session.finish().status, status, "{signal:?}");
         assert_eq!(project.results()["status"], told, "{signal:?}");
         soon_nothing_is_left(&project);
@@ -183,7 +253,11 @@ fn signals_are_its_own(terca: &Utf8Path) {
 fn soon_nothing_is_left(project: &Project) {
     let started = Instant::now();
     while !project.processes().is_empty() {
-        assert!(started.elapsed() < Duration::from_secs(60), "{:?}", project.processes());
+        assert!(
+            started.elapsed() < Duration::from_secs(60),
+            "{:?}",
+            project.processes()
+        );
         std::thread::sleep(Duration::from_millis(10));
     }
 }
@@ -200,7 +274,11 @@ fn sleeping(terca: &Utf8Path) -> Project {
 fn at_work(project: &Project) -> Session {
     let mut session = project.start(&["--format", "plain"]);
     session.wait_until("the agent is at work", || {
-        project.has_run() && project.run_dir().join("task/e.default.01/workspace/ready").exists()
+        project.has_run()
+            && project
+                .run_dir()
+                .join("task/e.default.01/workspace/ready")
+                .exists()
     });
     session
 }
@@ -209,7 +287,10 @@ fn at_work(project: &Project) -> Session {
 fn it_says_what_is_missing(place: &Place, terca: &Utf8Path) {
     let outcome = Project::new(terca).terca(&["-v"]).expect_status(2);
     assert_eq!(outcome.stdout, "");
-    let told = outcome.stderr.replace(PLATFORM, "[platform]").replace(place.path("").as_str(), "[place]/");
+    let told = outcome
+        .stderr
+        .replace(PLATFORM, "[platform]")
+        .replace(place.path("").as_str(), "[place]/");
     insta::assert_snapshot!("npm_package_missing", told);
 }
 
@@ -217,7 +298,11 @@ fn it_says_what_is_missing(place: &Place, terca: &Utf8Path) {
 fn it_is_found_below_the_launcher(place: &Place, terca: &Utf8Path) {
     let modules = place.path("prefix/lib/node_modules");
     fs::create_dir(modules.join("terca/node_modules")).unwrap();
-    fs::rename(modules.join("@terca"), modules.join("terca/node_modules/@terca")).unwrap();
+    fs::rename(
+        modules.join("@terca"),
+        modules.join("terca/node_modules/@terca"),
+    )
+    .unwrap();
     Project::new(terca).terca(&["-v"]).expect_status(0);
 }
 
@@ -226,13 +311,20 @@ fn it_says_that_it_may_not_run(place: &Place, terca: &Utf8Path) {
     let program = modules.join("@terca").join(PLATFORM).join("bin/terca");
     fs::set_permissions(&program, fs::Permissions::from_mode(0o644)).unwrap();
     let outcome = Project::new(terca).terca(&["-v"]).expect_status(2);
-    assert!(outcome.stderr.contains(&format!("chmod +x '{program}'")), "{}", outcome.stderr);
+    assert!(
+        outcome.stderr.contains(&format!("chmod +x '{program}'")),
+        "{}",
+        outcome.stderr
+    );
 }
 
 #[test]
 fn the_launcher_is_plain_shell() {
     let launcher = repository().join("npm/terca/bin/terca.bin");
-    assert!(is_executable(&launcher), "npm keeps the permission that the file has");
+    assert!(
+        is_executable(&launcher),
+        "npm keeps the permission that the file has"
+    );
     // Not what bash understands: `sh` is another program on most machines.
     for shell in ["sh", "dash", "bash"] {
         match Command::new(shell).args(["-n", launcher.as_str()]).status() {
@@ -248,9 +340,17 @@ fn the_launcher_knows_every_platform() {
     let launcher = fs::read_to_string(repository().join("npm/terca/bin/terca.bin")).unwrap();
     let platforms = fs::read_to_string(repository().join("npm/platforms.json")).unwrap();
     let platforms: Value = serde_json::from_str(&platforms).unwrap();
-    let mut known: Vec<&str> =
-        launcher.split("platform=").skip(1).filter_map(|rest| rest.split(' ').next()).collect();
-    let mut packed: Vec<&str> = platforms.as_object().unwrap().keys().map(String::as_str).collect();
+    let mut known: Vec<&str> = launcher
+        .split("platform=")
+        .skip(1)
+        .filter_map(|rest| rest.split(' ').next())
+        .collect();
+    let mut packed: Vec<&str> = platforms
+        .as_object()
+        .unwrap()
+        .keys()
+        .map(String::as_str)
+        .collect();
     known.sort_unstable();
     packed.sort_unstable();
     assert_eq!(known, packed);
@@ -262,7 +362,10 @@ fn no_version_is_written_down_twice() {
     let manifest = fs::read_to_string(repository().join("npm/terca/package.json")).unwrap();
     let manifest: Value = serde_json::from_str(&manifest).unwrap();
     for field in ["version", "license", "description", "optionalDependencies"] {
-        assert!(manifest.get(field).is_none(), "{field} is filled in by scripts/npm-pack");
+        assert!(
+            manifest.get(field).is_none(),
+            "{field} is filled in by scripts/npm-pack"
+        );
     }
 }
 
@@ -278,16 +381,31 @@ fn a_package_holds_what_it_must_and_nothing_else() {
     let tarballs = place.pack("darwin-arm64", &other);
     let mut told = String::new();
     for tarball in &tarballs {
-        let manifest: Value = serde_json::from_str(&packed(&place, tarball, "package.json")).unwrap();
-        assert!(manifest.get("scripts").is_none(), "nothing runs while npm installs");
+        let manifest: Value =
+            serde_json::from_str(&packed(&place, tarball, "package.json")).unwrap();
+        assert!(
+            manifest.get("scripts").is_none(),
+            "nothing runs while npm installs"
+        );
         assert!(manifest.get("dependencies").is_none());
-        let manifest = serde_json::to_string_pretty(&manifest).unwrap().replace(VERSION, "[version]");
+        let manifest = serde_json::to_string_pretty(&manifest)
+            .unwrap()
+            .replace(VERSION, "[version]");
         told += &format!("{}{manifest}\n\n", contents(&place, tarball));
     }
     insta::assert_snapshot!("npm_packages", told);
 
     let licences = packed(&place, &tarballs[1], "THIRD-PARTY-LICENSES.txt");
-    assert!(licences.contains("\nserde_json 1."), "a crate that is linked");
-    assert!(licences.contains("Permission is hereby granted"), "and what its licence says");
-    assert!(!licences.contains("\nproptest 1."), "not one that only tests need");
+    assert!(
+        licences.contains("\nserde_json 1."),
+        "a crate that is linked"
+    );
+    assert!(
+        licences.contains("Permission is hereby granted"),
+        "and what its licence says"
+    );
+    assert!(
+        !licences.contains("\nproptest 1."),
+        "not one that only tests need"
+    );
 }

@@ -1,6 +1,9 @@
 //! `prepare`: done once, kept, and the same for every trial.
 
-#![allow(clippy::unwrap_used, reason = "a test that cannot go on says so and ends")]
+#![allow(
+    clippy::unwrap_used,
+    reason = "a test that cannot go on says so and ends"
+)]
 
 mod common;
 
@@ -12,8 +15,10 @@ use terca_testkit::Project;
 
 /// A suite whose `prepare` notes each time it is carried out.
 fn suite(more: &str) -> Project {
-    let project =
-        project().executable("install.sh", "#!/bin/sh\necho built >> $NOTES/suite\ncp input made\n");
+    let project = project().executable(
+        "install.sh",
+        "#!/bin/sh\necho built >> $NOTES/suite\ncp input made\n",
+    );
     let notes = project.path("notes");
     project.directory("notes").file("_base/input", "one\n").file(
         "terca.yaml",
@@ -46,7 +51,10 @@ fn it_is_done_once_for_all_trials_and_runs_until_an_input_changes() {
     // What one agent did to its workspace is not in another's.
     for trial in project.results()["trials"].as_array().unwrap() {
         let dir = project.run_dir().join(trial["dir"].as_str().unwrap());
-        assert_eq!(std::fs::read_to_string(dir.join("workspace/made")).unwrap(), "one\nx\n");
+        assert_eq!(
+            std::fs::read_to_string(dir.join("workspace/made")).unwrap(),
+            "one\nx\n"
+        );
         let diff = std::fs::read_to_string(dir.join("changes.diff")).unwrap();
         assert!(diff.contains("+x") && !diff.contains("input"), "{diff}");
     }
@@ -55,8 +63,10 @@ fn it_is_done_once_for_all_trials_and_runs_until_an_input_changes() {
     let project = project.file("_base/input", "one and two\n");
     passes(&project, &[]);
     assert_eq!(times(&project, "suite"), 3, "a file it starts from");
-    let project =
-        project.executable("install.sh", "#!/bin/sh\necho built >> $NOTES/suite; cat input > made\n");
+    let project = project.executable(
+        "install.sh",
+        "#!/bin/sh\necho built >> $NOTES/suite; cat input > made\n",
+    );
     passes(&project, &[]);
     assert_eq!(times(&project, "suite"), 4, "a script that it runs");
     let yaml = project.read("terca.yaml");
@@ -86,36 +96,61 @@ fn an_evals_own_layer_lies_on_the_suites() {
 
 #[test]
 fn a_failure_is_an_error_of_every_trial_and_is_not_repeated() {
-    let project = suite("")
-        .executable("install.sh", "#!/bin/sh\necho built >> $NOTES/suite\necho no network\nexit 3\n");
+    let project = suite("").executable(
+        "install.sh",
+        "#!/bin/sh\necho built >> $NOTES/suite\necho no network\nexit 3\n",
+    );
     let outcome = project.terca(&["--format", "plain"]);
     assert_eq!(outcome.status, 3, "{}", outcome.stderr);
     assert_eq!(times(&project, "suite"), 1);
     let results = project.results();
     for trial in results["trials"].as_array().unwrap() {
         assert_eq!(trial["error"]["kind"], "setup", "{trial}");
-        assert!(trial["error"]["message"].as_str().unwrap().contains("exit status 3"), "{trial}");
+        assert!(
+            trial["error"]["message"]
+                .as_str()
+                .unwrap()
+                .contains("exit status 3"),
+            "{trial}"
+        );
     }
     let logs: String = results["trials"]
         .as_array()
         .unwrap()
         .iter()
         .map(|trial| {
-            std::fs::read_to_string(project.run_dir().join(trial["dir"].as_str().unwrap()).join("run.log"))
-                .unwrap()
+            std::fs::read_to_string(
+                project
+                    .run_dir()
+                    .join(trial["dir"].as_str().unwrap())
+                    .join("run.log"),
+            )
+            .unwrap()
         })
         .collect();
-    assert_eq!(logs.matches("no network").count(), 1, "its output is in the log of the trial that tried");
+    assert_eq!(
+        logs.matches("no network").count(),
+        1,
+        "its output is in the log of the trial that tried"
+    );
     // And it is tried again by the next run.
-    let project = project.executable("install.sh", "#!/bin/sh\necho built >> $NOTES/suite\ncp input made\n");
+    let project = project.executable(
+        "install.sh",
+        "#!/bin/sh\necho built >> $NOTES/suite\ncp input made\n",
+    );
     passes(&project, &[]);
 }
 
 #[test]
 fn two_runs_at_once_make_it_once() {
-    let project = suite("")
-        .executable("install.sh", "#!/bin/sh\necho built >> $NOTES/suite\nsleep 0.5\ncp input made\n");
-    let (one, two) = (project.start(&["--format", "plain"]), project.start(&["--format", "plain"]));
+    let project = suite("").executable(
+        "install.sh",
+        "#!/bin/sh\necho built >> $NOTES/suite\nsleep 0.5\ncp input made\n",
+    );
+    let (one, two) = (
+        project.start(&["--format", "plain"]),
+        project.start(&["--format", "plain"]),
+    );
     for session in [one, two] {
         let outcome = session.finish();
         assert_eq!(outcome.status, 0, "{}", outcome.stderr);

@@ -1,6 +1,10 @@
 //! The example that compares an MCP server with nothing, with a real agent.
 
-#![allow(clippy::unwrap_used, clippy::panic, reason = "a test that cannot go on says so and ends")]
+#![allow(
+    clippy::unwrap_used,
+    clippy::panic,
+    reason = "a test that cannot go on says so and ends"
+)]
 
 mod common;
 #[path = "common/example.rs"]
@@ -11,7 +15,9 @@ use example::example;
 use real::RealAgent;
 use real::agents::{CLAUDE, GEMINI};
 use serde_json::{Value, json};
-use terca_testkit::{Action, ModelServer, Project, Request, Scenario, Script, Turn, real as programs};
+use terca_testkit::{
+    Action, ModelServer, Project, Request, Scenario, Script, Turn, real as programs,
+};
 
 /// What agents write from memory: it loads, and accepts everything.
 const FROM_MEMORY: &str = "import * as v from 'valibot';\n\n\
@@ -44,8 +50,14 @@ fn scripted(agent: RealAgent) -> Option<(Project, ModelServer)> {
         .scenario(
             "from-the-docs",
             Scenario::new([
-                Turn::calling("Looking.", Action::mcp("docs", "search", json!({"query": "email message"}))),
-                Turn::calling("Reading.", Action::mcp("docs", "read", json!({"page": "pipelines"}))),
+                Turn::calling(
+                    "Looking.",
+                    Action::mcp("docs", "search", json!({"query": "email message"})),
+                ),
+                Turn::calling(
+                    "Reading.",
+                    Action::mcp("docs", "read", json!({"page": "pipelines"})),
+                ),
                 Turn::calling("Writing.", Action::write("signup.js", &solution)),
                 Turn::saying("Done."),
             ]),
@@ -53,12 +65,20 @@ fn scripted(agent: RealAgent) -> Option<(Project, ModelServer)> {
     let server = ModelServer::start(script);
     let suite = project
         .read("terca.yaml")
-        .replace("  - name: control\n", "  - name: control\n    postamble: scenario:from-memory\n")
-        .replace("  - name: with-mcp\n", "  - name: with-mcp\n    postamble: scenario:from-the-docs\n");
+        .replace(
+            "  - name: control\n",
+            "  - name: control\n    postamble: scenario:from-memory\n",
+        )
+        .replace(
+            "  - name: with-mcp\n",
+            "  - name: with-mcp\n    postamble: scenario:from-the-docs\n",
+        );
     let path = format!("{program}:{}", std::env::var("PATH").unwrap_or_default());
     let project = (agent.env)(&server.url())
         .into_iter()
-        .fold(project.env("PATH", &path), |project, (name, value)| project.env(name, &value))
+        .fold(project.env("PATH", &path), |project, (name, value)| {
+            project.env(name, &value)
+        })
         .file("terca.yaml", suite);
     Some((project, server))
 }
@@ -67,34 +87,77 @@ fn scripted(agent: RealAgent) -> Option<(Project, ModelServer)> {
 fn trial(project: &Project, experiment: &str) -> Value {
     let results = project.results();
     let trials = results["trials"].as_array().unwrap();
-    trials.iter().find(|trial| trial["experiment"] == experiment).unwrap().clone()
+    trials
+        .iter()
+        .find(|trial| trial["experiment"] == experiment)
+        .unwrap()
+        .clone()
 }
 
 /// The server is there and asked in one experiment, and unknown in the other.
 fn the_server_reaches_its_experiment_alone(agent: RealAgent, environment: &str) {
-    let Some((project, server)) = scripted(agent) else { return };
-    let selection = ["-t", "signup-form", "-e", environment, "-x", "control,with-mcp", "-n", "1"];
-    let outcome = project.terca(&[&["--format", "plain"], &selection[..]].concat()).expect_status(1);
+    let Some((project, server)) = scripted(agent) else {
+        return;
+    };
+    let selection = [
+        "-t",
+        "signup-form",
+        "-e",
+        environment,
+        "-x",
+        "control,with-mcp",
+        "-n",
+        "1",
+    ];
+    let outcome = project
+        .terca(&[&["--format", "plain"], &selection[..]].concat())
+        .expect_status(1);
 
     let with = trial(&project, "with-mcp");
-    assert_eq!((&with["status"], &with["score"]), (&json!("passed"), &json!(1.0)), "{with:#}");
-    assert_eq!(with["delivery"]["mcpServers"], json!({"docs": {"status": "connected", "calls": 2}}));
+    assert_eq!(
+        (&with["status"], &with["score"]),
+        (&json!("passed"), &json!(1.0)),
+        "{with:#}"
+    );
+    assert_eq!(
+        with["delivery"]["mcpServers"],
+        json!({"docs": {"status": "connected", "calls": 2}})
+    );
     let without = trial(&project, "control");
     assert_eq!(without["status"], "partial", "{without:#}");
     let lost = &without["tests"]["behaves"]["message"];
-    assert!(lost.as_str().unwrap().starts_with("3 of 6 cases are wrong"), "{lost}");
+    assert!(
+        lost.as_str().unwrap().starts_with("3 of 6 cases are wrong"),
+        "{lost}"
+    );
     assert_eq!(without["delivery"]["mcpServers"], json!({}));
 
     let about_docs = |request: &&Request| request.tools().iter().any(|tool| tool.contains("docs"));
     let documented = server.requests_of("from-the-docs");
-    assert_eq!(documented.iter().filter(about_docs).count(), 4, "its tools are offered in every request");
-    let told = documented.iter().filter(|request| request.mentions(DOCUMENTED)).count();
-    assert_eq!(told, 3, "what the server says goes back to the model, from the first answer on");
+    assert_eq!(
+        documented.iter().filter(about_docs).count(),
+        4,
+        "its tools are offered in every request"
+    );
+    let told = documented
+        .iter()
+        .filter(|request| request.mentions(DOCUMENTED))
+        .count();
+    assert_eq!(
+        told, 3,
+        "what the server says goes back to the model, from the first answer on"
+    );
     for request in server.requests_of("from-memory") {
-        assert!(!about_docs(&&request) && !request.mentions(DOCUMENTED), "{:?}", request.tools());
+        assert!(
+            !about_docs(&&request) && !request.mentions(DOCUMENTED),
+            "{:?}",
+            request.tools()
+        );
     }
     assert!(
-        outcome.stdout.contains("MCP server `docs`: connected 1/1, used in 1/1"),
+        outcome
+            .stdout
+            .contains("MCP server `docs`: connected 1/1, used in 1/1"),
         "{}{}",
         outcome.stdout,
         outcome.stderr

@@ -1,6 +1,9 @@
 //! Real agents side by side: the figures of a trial do not depend on what else is running.
 
-#![allow(clippy::unwrap_used, reason = "a test that cannot go on says so and ends")]
+#![allow(
+    clippy::unwrap_used,
+    reason = "a test that cannot go on says so and ends"
+)]
 
 mod common;
 mod real;
@@ -40,7 +43,9 @@ fn sixteen_trials_give_the_same_figures_together_as_one_by_one() {
     let mut path = std::env::var("PATH").unwrap_or_default();
     let mut servers = Vec::new();
     for agent in agents {
-        let Some(program) = programs::require(agent.name) else { return };
+        let Some(program) = programs::require(agent.name) else {
+            return;
+        };
         path = format!("{program}:{path}");
         let script = Script::new(agent.vocabulary).scenario("both", Scenario::two_tools());
         let server = ModelServer::start(script);
@@ -50,13 +55,21 @@ fn sixteen_trials_give_the_same_figures_together_as_one_by_one() {
         servers.push(server);
     }
     let eval = json!({"name": "both", "prompt": "scenario:both", "tests": [{"fileExists": ["fib.txt", "checked.txt"]}]});
-    let document =
-        json!({"environments": agents.map(environment), "repetitions": TRIALS / 2, "evals": [eval]});
-    let suite = suite.env("PATH", &path).file("terca.yaml", format!("{document:#}"));
+    let document = json!({"environments": agents.map(environment), "repetitions": TRIALS / 2, "evals": [eval]});
+    let suite = suite
+        .env("PATH", &path)
+        .file("terca.yaml", format!("{document:#}"));
 
     let outcomes = |concurrency: &str| -> Vec<Value> {
-        suite.terca(&["--format", "plain", "-c", concurrency]).expect_status(0);
-        suite.results()["trials"].as_array().unwrap().iter().map(outcome).collect()
+        suite
+            .terca(&["--format", "plain", "-c", concurrency])
+            .expect_status(0);
+        suite.results()["trials"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .map(outcome)
+            .collect()
     };
     let (one_by_one, together) = (outcomes("1"), outcomes("8"));
     assert_eq!(one_by_one.len(), TRIALS);

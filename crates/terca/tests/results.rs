@@ -1,6 +1,9 @@
 //! What a run leaves on disk.
 
-#![allow(clippy::unwrap_used, reason = "a test that cannot go on says so and ends")]
+#![allow(
+    clippy::unwrap_used,
+    reason = "a test that cannot go on says so and ends"
+)]
 
 #[cfg(test)]
 mod common;
@@ -34,7 +37,12 @@ fn tree(root: &Utf8Path) -> BTreeSet<String> {
 }
 
 fn keys(value: &Value) -> Vec<&str> {
-    value.as_object().unwrap().keys().map(String::as_str).collect()
+    value
+        .as_object()
+        .unwrap()
+        .keys()
+        .map(String::as_str)
+        .collect()
 }
 
 fn json_of(path: &Utf8Path) -> Value {
@@ -43,7 +51,10 @@ fn json_of(path: &Utf8Path) -> Value {
 
 /// What the journal of a run amounts to.
 fn folded(journal: &str) -> Value {
-    let events: Vec<Event> = journal.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let events: Vec<Event> = journal
+        .lines()
+        .map(|line| serde_json::from_str(line).unwrap())
+        .collect();
     serde_json::to_value(Results::of(&RunState::fold(&events))).unwrap()
 }
 
@@ -95,13 +106,22 @@ fn runs_are_numbered_by_the_day() {
     for _ in 0..3 {
         project.terca(&[]).expect_status(0);
         names.push(project.results()["run"].as_str().unwrap().to_owned());
-        assert_eq!(project.run_dir().file_name(), names.last().map(String::as_str));
+        assert_eq!(
+            project.run_dir().file_name(),
+            names.last().map(String::as_str)
+        );
     }
-    let numbers: Vec<&str> = names.iter().map(|name| name.rsplit_once('-').unwrap().1).collect();
+    let numbers: Vec<&str> = names
+        .iter()
+        .map(|name| name.rsplit_once('-').unwrap().1)
+        .collect();
     assert_eq!(numbers, ["001", "002", "003"]);
     let day = names[0].rsplit_once('-').unwrap().0;
     let started = project.results()["startedAt"].as_str().unwrap().to_owned();
-    assert!(started.starts_with(day), "the local date, here in UTC: {day}, {started}");
+    assert!(
+        started.starts_with(day),
+        "the local date, here in UTC: {day}, {started}"
+    );
 }
 
 #[test]
@@ -153,7 +173,10 @@ fn results_have_the_keys_they_are_documented_with() {
     ];
     expected.sort_unstable();
     assert_eq!(keys(&trial), expected);
-    assert_eq!(keys(&trial["tests"]["check"]), ["durationSeconds", "message", "score"]);
+    assert_eq!(
+        keys(&trial["tests"]["check"]),
+        ["durationSeconds", "message", "score"]
+    );
     assert_eq!(
         keys(&trial["stats"]),
         [
@@ -168,7 +191,13 @@ fn results_have_the_keys_they_are_documented_with() {
     );
     assert_eq!(
         keys(&trial["delivery"]),
-        ["mcpServers", "modelObserved", "modelRequested", "rules", "skills"]
+        [
+            "mcpServers",
+            "modelObserved",
+            "modelRequested",
+            "rules",
+            "skills"
+        ]
     );
     assert_eq!(keys(&trial["phases"]), ["agent", "setup", "tests"]);
     assert_eq!(trial["attempts"], 1);
@@ -193,14 +222,26 @@ fn figures_are_what_the_agent_reported_and_the_rest_is_unknown() {
         ("not JSON", &none),
     ] {
         let project = project()
-            .agent(&format!("test -z '{stats}' || printf '%s\\n' '{stats}' > $TERCA_STATS_FILE"))
+            .agent(&format!(
+                "test -z '{stats}' || printf '%s\\n' '{stats}' > $TERCA_STATS_FILE"
+            ))
             .file("fib/eval.terca.yaml", "prompt: go\n");
         project.terca(&[]).expect_status(0);
         let trial = project.only_trial();
-        for key in ["requests", "inputTokens", "cachedInputTokens", "outputTokens", "toolCalls", "costUsd"] {
+        for key in [
+            "requests",
+            "inputTokens",
+            "cachedInputTokens",
+            "outputTokens",
+            "toolCalls",
+            "costUsd",
+        ] {
             assert_eq!(trial["stats"][key], expected[key], "{stats}: {key}");
         }
-        assert!(trial["stats"]["durationSeconds"].is_number(), "by Terca's own clock");
+        assert!(
+            trial["stats"]["durationSeconds"].is_number(),
+            "by Terca's own clock"
+        );
         let noted = trial["notes"].to_string().contains("TERCA_STATS_FILE");
         assert_eq!(noted, stats == "not JSON", "{stats}: {trial}");
     }
@@ -218,9 +259,15 @@ fn trials_stand_in_the_order_of_their_ids() {
     project.terca(&["-n", "2", "-c", "4"]).expect_status(0);
     let results = project.results();
     let trials = results["trials"].as_array().unwrap();
-    let ids: Vec<u64> = trials.iter().map(|trial| trial["id"].as_u64().unwrap()).collect();
+    let ids: Vec<u64> = trials
+        .iter()
+        .map(|trial| trial["id"].as_u64().unwrap())
+        .collect();
     assert_eq!(ids, (1..=16).collect::<Vec<_>>());
-    let dirs: Vec<&str> = trials.iter().map(|trial| trial["dir"].as_str().unwrap()).collect();
+    let dirs: Vec<&str> = trials
+        .iter()
+        .map(|trial| trial["dir"].as_str().unwrap())
+        .collect();
     let expected: Vec<String> = ["one", "two"]
         .iter()
         .flat_map(|eval| {
@@ -231,7 +278,10 @@ fn trials_stand_in_the_order_of_their_ids() {
         .collect();
     assert_eq!(dirs, expected, "evals by path, variants as written");
     for dir in dirs {
-        assert!(project.run_dir().join(dir).join("run.log").is_file(), "{dir}");
+        assert!(
+            project.run_dir().join(dir).join("run.log").is_file(),
+            "{dir}"
+        );
     }
 }
 
@@ -243,8 +293,11 @@ fn two_runs_at_once_get_a_folder_each_and_finish() {
         session.finish().expect_status(0);
     }
     let runs = project.path(".terca/runs");
-    let folders: Vec<Utf8PathBuf> =
-        runs.read_dir_utf8().unwrap().map(|entry| entry.unwrap().path().to_owned()).collect();
+    let folders: Vec<Utf8PathBuf> = runs
+        .read_dir_utf8()
+        .unwrap()
+        .map(|entry| entry.unwrap().path().to_owned())
+        .collect();
     assert_eq!(folders.len(), 4, "{folders:?}");
     for folder in folders {
         let results = json_of(&folder.join("results.json"));
@@ -258,19 +311,38 @@ fn two_runs_at_once_get_a_folder_each_and_finish() {
 fn the_journal_folds_to_the_results() {
     let project = project()
         .agent("case $(cat) in *crash*) exit 1;; *work*) echo x > done;; esac")
-        .file("a/eval.terca.yaml", "prompt: work\ntests: [{fileExists: done}]\n")
-        .file("b/eval.terca.yaml", "prompt: idle\ntests: [{fileExists: done}]\n")
-        .file("c/eval.terca.yaml", "prompt: crash\ntests: [{fileExists: done}]\n")
-        .file("d/eval.terca.yaml", "prompt: work\nbefore: [{command: exit 1}]\n");
+        .file(
+            "a/eval.terca.yaml",
+            "prompt: work\ntests: [{fileExists: done}]\n",
+        )
+        .file(
+            "b/eval.terca.yaml",
+            "prompt: idle\ntests: [{fileExists: done}]\n",
+        )
+        .file(
+            "c/eval.terca.yaml",
+            "prompt: crash\ntests: [{fileExists: done}]\n",
+        )
+        .file(
+            "d/eval.terca.yaml",
+            "prompt: work\nbefore: [{command: exit 1}]\n",
+        );
     for args in [&["-n", "3"][..], &["-n", "3", "--fail-fast", "-c", "1"]] {
         project.terca(args);
         let journal = std::fs::read_to_string(project.run_dir().join("events.jsonl")).unwrap();
         assert_eq!(folded(&journal), project.results(), "{args:?}");
         let numbers: Vec<u64> = journal
             .lines()
-            .map(|line| serde_json::from_str::<Value>(line).unwrap()["seq"].as_u64().unwrap())
+            .map(|line| {
+                serde_json::from_str::<Value>(line).unwrap()["seq"]
+                    .as_u64()
+                    .unwrap()
+            })
             .collect();
-        assert!(numbers.windows(2).all(|pair| pair[0] < pair[1]), "numbered upwards: {numbers:?}");
+        assert!(
+            numbers.windows(2).all(|pair| pair[0] < pair[1]),
+            "numbered upwards: {numbers:?}"
+        );
     }
 }
 
@@ -284,7 +356,13 @@ fn errors_are_counted_apart() {
         .file("d/eval.terca.yaml", "prompt: crash\ntests: [{fileExists: half}, {fileExists: whole}]\n");
     project.terca(&[]).expect_status(3);
     let summary = &project.results()["summary"];
-    for (key, number) in [("trials", 4), ("passed", 1), ("partial", 1), ("failed", 1), ("errors", 1)] {
+    for (key, number) in [
+        ("trials", 4),
+        ("passed", 1),
+        ("partial", 1),
+        ("failed", 1),
+        ("errors", 1),
+    ] {
         assert_eq!(summary[key], number, "{key}: {summary}");
     }
 }
@@ -338,15 +416,29 @@ fn the_diff_can_be_applied() {
         .file("fib/eval.terca.yaml", "prompt: go\n");
     project.terca(&[]).expect_status(0);
     let output = std::process::Command::new("git")
-        .args(["apply", "--verbose", project.trial_path("changes.diff").as_str()])
+        .args([
+            "apply",
+            "--verbose",
+            project.trial_path("changes.diff").as_str(),
+        ])
         .current_dir(project.path("_base"))
         .env("GIT_CEILING_DIRECTORIES", project.dir())
         .output()
         .unwrap();
-    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
-    assert_eq!(tree(&project.path("_base")), tree(&project.trial_path("workspace")));
+    assert!(
+        output.status.success(),
+        "{}",
+        String::from_utf8_lossy(&output.stderr)
+    );
+    assert_eq!(
+        tree(&project.path("_base")),
+        tree(&project.trial_path("workspace"))
+    );
     for file in ["added.txt", "modified.txt", "d/e", "open.txt"] {
-        assert_eq!(project.read(&format!("_base/{file}")), project.trial_file(&format!("workspace/{file}")));
+        assert_eq!(
+            project.read(&format!("_base/{file}")),
+            project.trial_file(&format!("workspace/{file}"))
+        );
     }
 }
 
@@ -357,10 +449,17 @@ fn the_transcript_is_what_the_agent_said() {
         .file("fib/eval.terca.yaml", "prompt: go\n");
     project.terca(&[]).expect_status(0);
     let transcript = project.trial_file("transcript.jsonl");
-    let lines: Vec<Value> = transcript.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let lines: Vec<Value> = transcript
+        .lines()
+        .map(|line| serde_json::from_str(line).unwrap())
+        .collect();
     assert!(!lines.is_empty());
-    let first = lines.iter().position(|line| line.to_string().contains("first"));
-    let last = lines.iter().position(|line| line.to_string().contains("last, unfinished"));
+    let first = lines
+        .iter()
+        .position(|line| line.to_string().contains("first"));
+    let last = lines
+        .iter()
+        .position(|line| line.to_string().contains("last, unfinished"));
     assert!(first.is_some() && first < last, "{transcript}");
 }
 
@@ -404,7 +503,9 @@ fn the_plan_is_kept() {
         "name: kept\ndescription: why\nenvironments: [{name: node, agent: {name: command, command: ./agent.sh}, model: m-1}]\n\
          experiments: [{name: with-rules, rules: rules.md, timeoutSeconds: 42}]\n",
     );
-    project.terca(&["--seed", "7", "-c", "2", "-n", "2"]).expect_status(0);
+    project
+        .terca(&["--seed", "7", "-c", "2", "-n", "2"])
+        .expect_status(0);
     let plan = json_of(&project.run_dir().join("run.json"));
     for (pointer, expected) in [
         ("/suite", json!("kept")),
@@ -423,8 +524,16 @@ fn the_plan_is_kept() {
     ] {
         assert_eq!(plan.pointer(pointer), Some(&expected), "{pointer}: {plan}");
     }
-    assert!(plan["cases"][0]["prompt"].as_str().unwrap().starts_with("go"));
-    assert_eq!(project.results()["trials"][0]["delivery"]["modelRequested"], "m-1");
+    assert!(
+        plan["cases"][0]["prompt"]
+            .as_str()
+            .unwrap()
+            .starts_with("go")
+    );
+    assert_eq!(
+        project.results()["trials"][0]["delivery"]["modelRequested"],
+        "m-1"
+    );
 }
 
 #[test]
@@ -442,13 +551,24 @@ fn secrets_are_masked_in_everything_that_terca_writes() {
         )
         .env("MY_TOKEN", SECRET);
     let suite = project.read("terca.yaml");
-    let project = project.file("terca.yaml", format!("env: {{TOKEN: '${{MY_TOKEN}}'}}\n{suite}"));
+    let project = project.file(
+        "terca.yaml",
+        format!("env: {{TOKEN: '${{MY_TOKEN}}'}}\n{suite}"),
+    );
     let outcome = project.terca(&[]).expect_status(1);
-    assert_eq!(project.trial_file("workspace/leaked.txt"), format!("<{SECRET}>\n"), "the agent did have it");
+    assert_eq!(
+        project.trial_file("workspace/leaked.txt"),
+        format!("<{SECRET}>\n"),
+        "the agent did have it"
+    );
 
-    for file in
-        ["run.log", "transcript.jsonl", "artifacts/stdout.log", "artifacts/stderr.log", "changes.diff"]
-    {
+    for file in [
+        "run.log",
+        "transcript.jsonl",
+        "artifacts/stdout.log",
+        "artifacts/stderr.log",
+        "changes.diff",
+    ] {
         assert!(
             project.trial_file(file).contains("<***>"),
             "{file} tells of it: {}",
@@ -457,15 +577,22 @@ fn secrets_are_masked_in_everything_that_terca_writes() {
     }
     assert!(project.only_trial().to_string().contains("<***>"));
     let pieces = ["sk-live", "0123456789"];
-    for path in
-        tree(&project.run_dir()).iter().filter(|path| !path.ends_with('/') && !path.contains("/workspace/"))
+    for path in tree(&project.run_dir())
+        .iter()
+        .filter(|path| !path.ends_with('/') && !path.contains("/workspace/"))
     {
         let text = std::fs::read(project.run_dir().join(path)).unwrap();
         let text = String::from_utf8_lossy(&text);
-        assert!(pieces.iter().all(|piece| !text.contains(piece)), "{path} has the secret: {text}");
+        assert!(
+            pieces.iter().all(|piece| !text.contains(piece)),
+            "{path} has the secret: {text}"
+        );
     }
     for text in [outcome.stdout, outcome.stderr] {
-        assert!(pieces.iter().all(|piece| !text.contains(piece)), "shown on the screen: {text}");
+        assert!(
+            pieces.iter().all(|piece| !text.contains(piece)),
+            "shown on the screen: {text}"
+        );
     }
 }
 
@@ -475,12 +602,27 @@ fn secrets_of_several_lines_are_masked_line_by_line() {
     let project = project()
         .agent(&format!("{print}; {print} > key.pem"))
         .file("fib/eval.terca.yaml", "prompt: go\n")
-        .env("MY_KEY", "-----BEGIN KEY-----\nAAAAsecretBBBB\nCCCCsecretDDDD\n-----END KEY-----");
+        .env(
+            "MY_KEY",
+            "-----BEGIN KEY-----\nAAAAsecretBBBB\nCCCCsecretDDDD\n-----END KEY-----",
+        );
     let suite = project.read("terca.yaml");
-    let project = project.file("terca.yaml", format!("env: {{TOKEN: '${{MY_KEY}}'}}\n{suite}"));
+    let project = project.file(
+        "terca.yaml",
+        format!("env: {{TOKEN: '${{MY_KEY}}'}}\n{suite}"),
+    );
     project.terca(&[]).expect_status(0);
-    for file in ["run.log", "transcript.jsonl", "artifacts/stdout.log", "changes.diff"] {
-        assert!(!project.trial_file(file).contains("secret"), "{file}: {}", project.trial_file(file));
+    for file in [
+        "run.log",
+        "transcript.jsonl",
+        "artifacts/stdout.log",
+        "changes.diff",
+    ] {
+        assert!(
+            !project.trial_file(file).contains("secret"),
+            "{file}: {}",
+            project.trial_file(file)
+        );
     }
 }
 
@@ -491,7 +633,10 @@ fn a_secret_at_the_cut_of_a_long_log_is_masked() {
         .file("fib/eval.terca.yaml", "prompt: go\n")
         .env("MY_KEY", "topsecret123");
     let suite = project.read("terca.yaml");
-    let project = project.file("terca.yaml", format!("env: {{TOKEN: '${{MY_KEY}}'}}\n{suite}"));
+    let project = project.file(
+        "terca.yaml",
+        format!("env: {{TOKEN: '${{MY_KEY}}'}}\n{suite}"),
+    );
     project.terca(&[]).expect_status(0);
     assert!(!project.trial_file("run.log").contains("topsec"));
 }

@@ -1,6 +1,10 @@
 //! `terca resume`: nothing that is finished is lost or run again, whatever happened to the run.
 
-#![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test that cannot go on says so and ends")]
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    reason = "a test that cannot go on says so and ends"
+)]
 
 mod common;
 
@@ -39,7 +43,13 @@ fn journal(project: &Project) -> String {
 }
 
 fn finished(project: &Project) -> usize {
-    if project.has_run() { journal(project).matches("\"event\":\"trialFinished\"").count() } else { 0 }
+    if project.has_run() {
+        journal(project)
+            .matches("\"event\":\"trialFinished\"")
+            .count()
+    } else {
+        0
+    }
 }
 
 /// Starts a run and kills it when two trials are done and two more are at work.
@@ -48,7 +58,10 @@ fn killed_in_the_middle(project: &Project) {
     session.wait_until("two trials are done", || finished(project) >= 2);
     std::fs::write(project.path("notes/wait"), "").unwrap();
     session.wait_until("two are in flight", || {
-        journal(project).matches("\"event\":\"trialStarted\"").count() >= finished(project) + 2
+        journal(project)
+            .matches("\"event\":\"trialStarted\"")
+            .count()
+            >= finished(project) + 2
     });
     session.signal(Signal::KILL);
     session.finish();
@@ -62,9 +75,13 @@ fn resume(project: &Project, args: &[&str]) -> Outcome {
 /// The trials that the journal tells the end of, in order.
 fn ends(project: &Project) -> Vec<u64> {
     let events = journal(project);
-    let events = events.lines().map(|line| serde_json::from_str::<Value>(line).expect("a whole event"));
+    let events = events
+        .lines()
+        .map(|line| serde_json::from_str::<Value>(line).expect("a whole event"));
     events
-        .filter(|event| event["event"] == "trialFinished" && event["report"]["status"] != "interrupted")
+        .filter(|event| {
+            event["event"] == "trialFinished" && event["report"]["status"] != "interrupted"
+        })
         .map(|event| event["trial"].as_u64().unwrap())
         .collect()
 }
@@ -81,7 +98,11 @@ fn assert_complete(project: &Project, trials: usize) {
     }
     let mut ends = ends(project);
     ends.sort_unstable();
-    assert_eq!(ends, (1..=trials as u64).collect::<Vec<_>>(), "every trial has one end");
+    assert_eq!(
+        ends,
+        (1..=trials as u64).collect::<Vec<_>>(),
+        "every trial has one end"
+    );
     project.assert_nothing_left();
 }
 
@@ -94,7 +115,11 @@ fn what_a_finished_run_has_left_behind_is_removed() {
     std::fs::create_dir_all(left.join("1/workspace")).unwrap();
     std::fs::set_permissions(&left, std::fs::Permissions::from_mode(0o700)).unwrap();
     let outcome = resume(&project, &[]).expect_status(0);
-    assert!(outcome.stderr.contains("nothing is left to run"), "{}", outcome.stderr);
+    assert!(
+        outcome.stderr.contains("nothing is left to run"),
+        "{}",
+        outcome.stderr
+    );
     project.assert_nothing_left();
 }
 
@@ -107,19 +132,35 @@ fn what_is_finished_stays_and_the_rest_is_run() {
     let outcome = resume(&project, &[]);
     assert_eq!(outcome.status, 0, "{}", outcome.stderr);
     assert!(
-        outcome.stderr.contains(&format!("{} done, {} to run", done.len(), 12 - done.len())),
+        outcome
+            .stderr
+            .contains(&format!("{} done, {} to run", done.len(), 12 - done.len())),
         "{}",
         outcome.stderr
     );
     assert_complete(&project, 12);
     let after = project.results();
-    assert_eq!((&after["seed"], &after["startedAt"]), (&before["seed"], &before["startedAt"]));
-    assert_eq!(&ends(&project)[..done.len()], &done[..], "what was finished first was not run again");
+    assert_eq!(
+        (&after["seed"], &after["startedAt"]),
+        (&before["seed"], &before["startedAt"])
+    );
+    assert_eq!(
+        &ends(&project)[..done.len()],
+        &done[..],
+        "what was finished first was not run again"
+    );
     // And it is the same run.
-    assert_eq!(project.path(".terca/runs").read_dir_utf8().unwrap().count(), 1);
+    assert_eq!(
+        project.path(".terca/runs").read_dir_utf8().unwrap().count(),
+        1
+    );
     let again = resume(&project, &[]);
     assert_eq!(again.status, 0, "{}", again.stderr);
-    assert!(again.stderr.contains("nothing is left to run"), "{}", again.stderr);
+    assert!(
+        again.stderr.contains("nothing is left to run"),
+        "{}",
+        again.stderr
+    );
 }
 
 #[test]
@@ -143,7 +184,13 @@ fn a_new_run_mentions_an_interrupted_one() {
     killed_in_the_middle(&project);
     let other = project.terca(&["--format", "plain"]);
     assert_eq!(other.status, 0, "{}", other.stderr);
-    assert!(other.stderr.contains("was interrupted; `terca resume` finishes it"), "{}", other.stderr);
+    assert!(
+        other
+            .stderr
+            .contains("was interrupted; `terca resume` finishes it"),
+        "{}",
+        other.stderr
+    );
 }
 
 /// Killed between the end of the last trial and the end of the run: there is nothing to run, and still something to say.
@@ -152,8 +199,11 @@ fn a_run_that_died_after_its_last_trial_is_brought_to_its_end() {
     let project = suite(2);
     assert_eq!(project.terca(&[]).status, 0);
     let text = journal(&project);
-    let without_end: String =
-        text.lines().filter(|line| !line.contains("runFinished")).map(|line| format!("{line}\n")).collect();
+    let without_end: String = text
+        .lines()
+        .filter(|line| !line.contains("runFinished"))
+        .map(|line| format!("{line}\n"))
+        .collect();
     assert_eq!(without_end.lines().count() + 1, text.lines().count());
     std::fs::write(project.run_dir().join("events.jsonl"), without_end).unwrap();
     std::fs::remove_file(project.run_dir().join("results.json")).unwrap();
@@ -178,7 +228,9 @@ fn a_changed_suite_is_not_mixed_unless_told() {
     let project = suite(4);
     killed_in_the_middle(&project);
     let yaml = project.read("terca.yaml");
-    let project = project.file("terca.yaml", yaml.replace("do a", "do A")).file("_base/new.txt", "new");
+    let project = project
+        .file("terca.yaml", yaml.replace("do a", "do A"))
+        .file("_base/new.txt", "new");
     let before = journal(&project);
     let outcome = resume(&project, &[]);
     assert_eq!(outcome.status, 2, "{}", outcome.stderr);
@@ -206,7 +258,11 @@ fn a_run_that_goes_on_is_left_alone() {
     });
     let outcome = resume(&project, &[]);
     assert_eq!(outcome.status, 3);
-    assert!(outcome.stderr.contains("still going on"), "{}", outcome.stderr);
+    assert!(
+        outcome.stderr.contains("still going on"),
+        "{}",
+        outcome.stderr
+    );
     std::fs::remove_file(project.path("notes/wait")).unwrap();
     assert_eq!(session.finish().status, 0);
     assert_complete(&project, 4);
@@ -218,12 +274,17 @@ fn errors_are_run_again_when_asked_for() {
     let yaml = project.read("terca.yaml");
     let project = project
         .executable("gate.sh", "#!/bin/sh\ntest -e $NOTES/open\n")
-        .file("terca.yaml", format!("before: [{{command: gate.sh}}]\n{yaml}"));
+        .file(
+            "terca.yaml",
+            format!("before: [{{command: gate.sh}}]\n{yaml}"),
+        );
     assert_eq!(project.terca(&[]).status, 3);
     let outcome = resume(&project, &[]);
     assert_eq!(outcome.status, 3, "{}", outcome.stderr);
     assert!(
-        outcome.stderr.contains("`terca resume --errors` runs those that ended in an error (2) again"),
+        outcome
+            .stderr
+            .contains("`terca resume --errors` runs those that ended in an error (2) again"),
         "{}",
         outcome.stderr
     );
@@ -231,7 +292,10 @@ fn errors_are_run_again_when_asked_for() {
     assert_eq!(resume(&project, &["--errors"]).status, 0);
     let results = project.results();
     for trial in results["trials"].as_array().unwrap() {
-        assert_eq!((&trial["status"], &trial["attempts"]), (&"passed".into(), &2.into()));
+        assert_eq!(
+            (&trial["status"], &trial["attempts"]),
+            (&"passed".into(), &2.into())
+        );
         assert_eq!(trial["earlierAttempts"][0]["error"]["kind"], "setup");
     }
 }
@@ -240,8 +304,14 @@ fn errors_are_run_again_when_asked_for() {
 #[test]
 fn killed_at_any_moment_nothing_is_lost_or_doubled() {
     const TRIALS: usize = 50;
-    let kills = std::env::var("TERCA_TEST_KILLS").ok().and_then(|kills| kills.parse().ok()).unwrap_or(12);
-    let seed = std::env::var("TERCA_TEST_SEED").ok().and_then(|seed| seed.parse().ok()).unwrap_or(20_261_115);
+    let kills = std::env::var("TERCA_TEST_KILLS")
+        .ok()
+        .and_then(|kills| kills.parse().ok())
+        .unwrap_or(12);
+    let seed = std::env::var("TERCA_TEST_SEED")
+        .ok()
+        .and_then(|seed| seed.parse().ok())
+        .unwrap_or(20_261_115);
     let mut random = fastrand::Rng::with_seed(seed);
     let mut killed = 0;
     while killed < kills {
@@ -249,7 +319,11 @@ fn killed_at_any_moment_nothing_is_lost_or_doubled() {
         let mut known: Vec<u64> = Vec::new();
         let mut begun = false;
         loop {
-            let args: &[&str] = if begun { &["resume", "--format", "plain"] } else { &["--format", "plain"] };
+            let args: &[&str] = if begun {
+                &["resume", "--format", "plain"]
+            } else {
+                &["--format", "plain"]
+            };
             let mut session = project.start(args);
             let moment = Duration::from_micros(random.u64(1_000..600_000));
             let started = Instant::now();

@@ -16,14 +16,28 @@ fn matrix() -> Project {
         )
         .file("fib/eval.terca.yaml", "prompt: go\ntags: [maths, slow]\n")
         .file("graph-bfs/eval.terca.yaml", "prompt: go\ntags: [graphs]\n")
-        .file("graph-dfs/eval.terca.yaml", "prompt: go\ntags: [graphs, slow]\n")
+        .file(
+            "graph-dfs/eval.terca.yaml",
+            "prompt: go\ntags: [graphs, slow]\n",
+        )
         .file("sort/eval.terca.yaml", "prompt: go\n")
 }
 
 /// The folders of the trials that would run, in the order in which they would.
 fn dry_run(project: &Project, args: &[&str]) -> Vec<String> {
-    let outcome = project.terca(&[&["--dry-run"], args].concat()).expect_status(0);
-    outcome.stdout.lines().map(|line| line.split_whitespace().nth(1).unwrap_or_default().to_owned()).collect()
+    let outcome = project
+        .terca(&[&["--dry-run"], args].concat())
+        .expect_status(0);
+    outcome
+        .stdout
+        .lines()
+        .map(|line| {
+            line.split_whitespace()
+                .nth(1)
+                .unwrap_or_default()
+                .to_owned()
+        })
+        .collect()
 }
 
 fn sorted(mut names: Vec<String>) -> Vec<String> {
@@ -34,7 +48,11 @@ fn sorted(mut names: Vec<String>) -> Vec<String> {
 fn evals(project: &Project, args: &[&str]) -> Vec<String> {
     let mut names: Vec<String> = dry_run(project, args)
         .iter()
-        .map(|dir| dir.split_once('/').map_or(dir.as_str(), |(eval, _)| eval).to_owned())
+        .map(|dir| {
+            dir.split_once('/')
+                .map_or(dir.as_str(), |(eval, _)| eval)
+                .to_owned()
+        })
         .collect();
     names.sort();
     names.dedup();
@@ -56,7 +74,10 @@ fn evals_by_name_glob_list_and_tag() {
         (&["-t", "{fib,sort}"], &["fib", "sort"]),
         (&["-t", "*"], &["fib", "graph-bfs", "graph-dfs", "sort"]),
         (&["-t", "tag:slow"], &["fib", "graph-dfs"]),
-        (&["-t", "tag:graphs,sort"], &["graph-bfs", "graph-dfs", "sort"]),
+        (
+            &["-t", "tag:graphs,sort"],
+            &["graph-bfs", "graph-dfs", "sort"],
+        ),
         (&["-t", "tag:s*"], &["fib", "graph-dfs"]),
         (&["-t", "fib", "-t", "tag:maths"], &["fib"]),
     ] {
@@ -68,11 +89,23 @@ fn evals_by_name_glob_list_and_tag() {
 fn environments_and_experiments() {
     let project = matrix();
     for (args, expected) in [
-        (&["-e", "node"][..], &["fib/node.plain.01", "fib/node.with-rules.01"][..]),
-        (&["-x", "plain"], &["fib/deno.plain.01", "fib/node.plain.01"]),
+        (
+            &["-e", "node"][..],
+            &["fib/node.plain.01", "fib/node.with-rules.01"][..],
+        ),
+        (
+            &["-x", "plain"],
+            &["fib/deno.plain.01", "fib/node.plain.01"],
+        ),
         (&["-e", "n*", "-x", "with-*"], &["fib/node.with-rules.01"]),
-        (&["-e", "node,deno", "-x", "plain"], &["fib/deno.plain.01", "fib/node.plain.01"]),
-        (&["-e", "node", "-e", "deno", "-x", "plain"], &["fib/deno.plain.01", "fib/node.plain.01"]),
+        (
+            &["-e", "node,deno", "-x", "plain"],
+            &["fib/deno.plain.01", "fib/node.plain.01"],
+        ),
+        (
+            &["-e", "node", "-e", "deno", "-x", "plain"],
+            &["fib/deno.plain.01", "fib/node.plain.01"],
+        ),
     ] {
         let args = [&["-t", "fib"], args].concat();
         assert_eq!(sorted(dry_run(&project, &args)), expected, "{args:?}");
@@ -83,7 +116,10 @@ fn environments_and_experiments() {
 fn a_selection_that_matches_nothing_lists_what_there_is() {
     let project = matrix();
     for (args, phrases) in [
-        (&["-t", "fbi"][..], &["fbi", "fib", "graph-bfs", "graph-dfs", "sort"][..]),
+        (
+            &["-t", "fbi"][..],
+            &["fbi", "fib", "graph-bfs", "graph-dfs", "sort"][..],
+        ),
         (&["-t", "fib,tree"], &["tree", "sort"]),
         (&["-t", "tree-*"], &["tree-*", "sort"]),
         (&["-t", "tag:fast"], &["fast", "slow", "graphs"]),
@@ -94,7 +130,11 @@ fn a_selection_that_matches_nothing_lists_what_there_is() {
         for command in ["run", "check"] {
             let outcome = project.terca(&[&[command], args].concat()).expect_status(2);
             for phrase in phrases {
-                assert!(outcome.stderr.contains(phrase), "{args:?}: {phrase}: {}", outcome.stderr);
+                assert!(
+                    outcome.stderr.contains(phrase),
+                    "{args:?}: {phrase}: {}",
+                    outcome.stderr
+                );
             }
             assert_eq!(outcome.stdout, "", "{args:?}");
         }
@@ -105,10 +145,17 @@ fn a_selection_that_matches_nothing_lists_what_there_is() {
 #[test]
 fn repetitions_of_an_eval_replace_those_of_the_suite() {
     let project = project()
-        .file("terca.yaml", "repetitions: 3\nenvironments: [{name: default, agent: nop}]\n")
+        .file(
+            "terca.yaml",
+            "repetitions: 3\nenvironments: [{name: default, agent: nop}]\n",
+        )
         .file("often/eval.terca.yaml", "prompt: go\nrepetitions: 4\n")
         .file("usual/eval.terca.yaml", "prompt: go\n");
-    for (args, often, usual) in [(&[][..], 4, 3), (&["-n", "2"], 2, 2), (&["--repetitions", "12"], 12, 12)] {
+    for (args, often, usual) in [
+        (&[][..], 4, 3),
+        (&["-n", "2"], 2, 2),
+        (&["--repetitions", "12"], 12, 12),
+    ] {
         let trials = sorted(dry_run(&project, args));
         let expected = (1..=often)
             .map(|n| format!("often/default.default.{n:02}"))
@@ -121,14 +168,22 @@ fn repetitions_of_an_eval_replace_those_of_the_suite() {
 fn a_dry_run_and_a_check_run_nothing() {
     let project = project();
     let mark = project.home().join("mark");
-    let project = project
-        .agent(&format!("touch {mark}"))
-        .file("fib/eval.terca.yaml", format!("prompt: go\nbefore: [{{command: touch {mark}}}]\n"));
+    let project = project.agent(&format!("touch {mark}")).file(
+        "fib/eval.terca.yaml",
+        format!("prompt: go\nbefore: [{{command: touch {mark}}}]\n"),
+    );
     for args in [&["--dry-run"][..], &["run", "--dry-run"], &["check"]] {
         let outcome = project.terca(args).expect_status(0);
-        assert!(outcome.stdout.contains("fib"), "{args:?}: {}", outcome.stdout);
+        assert!(
+            outcome.stdout.contains("fib"),
+            "{args:?}: {}",
+            outcome.stdout
+        );
         assert_eq!(outcome.stderr, "", "{args:?}");
-        assert!(!mark.exists() && !project.path(".terca").exists(), "{args:?} ran something");
+        assert!(
+            !mark.exists() && !project.path(".terca").exists(),
+            "{args:?} ran something"
+        );
     }
     project.terca(&[]).expect_status(0);
     assert!(mark.exists(), "the mark is what a real run leaves");
@@ -136,7 +191,10 @@ fn a_dry_run_and_a_check_run_nothing() {
 
 #[test]
 fn a_check_prints_the_plan() {
-    let plan = matrix().terca(&["check", "-n", "2", "-t", "fib,sort"]).expect_status(0).stdout;
+    let plan = matrix()
+        .terca(&["check", "-n", "2", "-t", "fib,sort"])
+        .expect_status(0)
+        .stdout;
     insta::assert_snapshot!("check", plan);
 }
 
@@ -151,10 +209,17 @@ fn the_same_seed_gives_the_same_order() {
     assert_eq!(sorted(other), sorted(first.clone()), "of the same trials");
 
     // The run itself starts them in that order, and says with which seed.
-    project.terca(&["-n", "3", "--seed", "1", "-c", "1"]).expect_status(0);
+    project
+        .terca(&["-n", "3", "--seed", "1", "-c", "1"])
+        .expect_status(0);
     let results = project.results();
     assert_eq!(results["seed"], 1);
-    let dir = |id: u64| results["trials"][id as usize - 1]["dir"].as_str().unwrap_or_default().to_owned();
+    let dir = |id: u64| {
+        results["trials"][id as usize - 1]["dir"]
+            .as_str()
+            .unwrap_or_default()
+            .to_owned()
+    };
     let events = std::fs::read_to_string(project.run_dir().join("events.jsonl")).unwrap();
     let started: Vec<String> = events
         .lines()
@@ -171,13 +236,18 @@ fn the_seed_of_a_run_without_one_is_recorded_and_repeats_it() {
     project.terca(&["-n", "3"]).expect_status(0);
     let seed = project.results()["seed"].as_u64().unwrap();
     let plan: serde_json::Value =
-        serde_json::from_str(&std::fs::read_to_string(project.run_dir().join("run.json")).unwrap()).unwrap();
+        serde_json::from_str(&std::fs::read_to_string(project.run_dir().join("run.json")).unwrap())
+            .unwrap();
     assert_eq!(plan["seed"].as_u64(), Some(seed));
     let again = dry_run(&project, &["-n", "3", "--seed", &seed.to_string()]);
     let order = plan["order"].as_array().unwrap();
     let recorded: Vec<&str> = order
         .iter()
-        .map(|id| plan["trials"][id.as_u64().unwrap() as usize - 1]["dir"].as_str().unwrap())
+        .map(|id| {
+            plan["trials"][id.as_u64().unwrap() as usize - 1]["dir"]
+                .as_str()
+                .unwrap()
+        })
         .collect();
     assert_eq!(again, recorded);
 }
@@ -186,7 +256,10 @@ fn the_seed_of_a_run_without_one_is_recorded_and_repeats_it() {
 fn another_agent_for_every_variant() {
     let project = project()
         .agent("exit 1")
-        .file("fib/eval.terca.yaml", "prompt: go\ntests: [{fileExists: done}]\n")
+        .file(
+            "fib/eval.terca.yaml",
+            "prompt: go\ntests: [{fileExists: done}]\n",
+        )
         .file("fib/_solution/done", "");
     for (agent, status, verdict) in [("nop", 1, "failed"), ("oracle", 0, "passed")] {
         project.terca(&["--agent", agent]).expect_status(status);
@@ -194,8 +267,14 @@ fn another_agent_for_every_variant() {
         assert_eq!(trial["agent"], agent);
         assert_eq!(trial["status"], verdict, "{agent}");
     }
-    let plan = project.terca(&["check", "--agent", "oracle"]).expect_status(0).stdout;
-    assert!(plan.contains("oracle") && !plan.contains("command"), "{plan}");
+    let plan = project
+        .terca(&["check", "--agent", "oracle"])
+        .expect_status(0)
+        .stdout;
+    assert!(
+        plan.contains("oracle") && !plan.contains("command"),
+        "{plan}"
+    );
 }
 
 #[test]
@@ -204,7 +283,11 @@ fn an_unknown_agent_is_refused_with_those_there_are() {
     for agent in ["hal9000", "command", ""] {
         let outcome = project.terca(&["--agent", agent]).expect_status(2);
         for known in ["`gemini-cli`", "`oracle`", "`nop`"] {
-            assert!(outcome.stderr.contains(known), "{agent}: {known}: {}", outcome.stderr);
+            assert!(
+                outcome.stderr.contains(known),
+                "{agent}: {known}: {}",
+                outcome.stderr
+            );
         }
         assert!(!project.path(".terca").exists(), "{agent}");
     }
@@ -220,5 +303,9 @@ fn only_selected_variants_need_their_variables() {
         .file("fib/eval.terca.yaml", "prompt: go\n");
     project.terca(&["-e", "free"]).expect_status(0);
     let refused = project.terca(&["-e", "paid"]).expect_status(2);
-    assert!(refused.stderr.contains("NOT_SET_HERE"), "{}", refused.stderr);
+    assert!(
+        refused.stderr.contains("NOT_SET_HERE"),
+        "{}",
+        refused.stderr
+    );
 }

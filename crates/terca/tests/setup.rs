@@ -10,7 +10,10 @@ use terca_testkit::Project;
 
 /// One eval whose agent does nothing; `before` as the eval has it.
 fn with_before(before: &str) -> Project {
-    project().agent("true").file("fib/eval.terca.yaml", format!("prompt: go\nbefore:\n{before}"))
+    project().agent("true").file(
+        "fib/eval.terca.yaml",
+        format!("prompt: go\nbefore:\n{before}"),
+    )
 }
 
 /// Fails unless the one trial ended as an error of the set-up with these words, and without its agent.
@@ -23,8 +26,14 @@ fn expect_setup_error(project: &Project, words: &str) {
     let message = trial["error"]["message"].as_str().unwrap_or_default();
     assert!(message.contains(words), "{message}");
     assert!(trial["score"].is_null(), "an error has no score: {trial}");
-    assert!(trial["phases"]["agent"].is_null(), "the agent was not started: {trial}");
-    assert!(!project.trial_file("run.log").contains("── agent"), "the agent was not started");
+    assert!(
+        trial["phases"]["agent"].is_null(),
+        "the agent was not started: {trial}"
+    );
+    assert!(
+        !project.trial_file("run.log").contains("── agent"),
+        "the agent was not started"
+    );
 }
 
 #[test]
@@ -40,10 +49,17 @@ fn layers_are_laid_over_each_other_file_by_file() {
         .file("other/_base/other.txt", "not for fib")
         .file("other/eval.terca.yaml", "prompt: go\n");
     project.terca(&["-t", "fib"]).expect_status(0);
-    for (path, content) in
-        [("common.txt", "project"), ("src/a.txt", "project"), ("src/b.txt", "eval"), ("src/c.txt", "eval")]
-    {
-        assert_eq!(project.trial_file(&format!("workspace/{path}")), content, "{path}");
+    for (path, content) in [
+        ("common.txt", "project"),
+        ("src/a.txt", "project"),
+        ("src/b.txt", "eval"),
+        ("src/c.txt", "eval"),
+    ] {
+        assert_eq!(
+            project.trial_file(&format!("workspace/{path}")),
+            content,
+            "{path}"
+        );
     }
     assert!(!project.trial_path("workspace/other.txt").exists());
     assert!(!project.trial_path("workspace/_base").exists());
@@ -52,8 +68,10 @@ fn layers_are_laid_over_each_other_file_by_file() {
 
 #[test]
 fn a_workspace_dir_is_a_layer_too() {
-    let project =
-        project().agent("true").file("start/a.txt", "start").file("fib/eval.terca.yaml", "prompt: go\n");
+    let project = project()
+        .agent("true")
+        .file("start/a.txt", "start")
+        .file("fib/eval.terca.yaml", "prompt: go\n");
     let suite = project.read("terca.yaml");
     let project = project.file("terca.yaml", format!("{suite}workspaceDir: start\n"));
     project.terca(&[]).expect_status(0);
@@ -78,7 +96,11 @@ fn actions_copy_write_and_run() {
         ("deep/er/note.md", "line 1\nline 2\n"),
         ("from-command.txt", "line 1\nline 2\n"),
     ] {
-        assert_eq!(project.trial_file(&format!("workspace/{path}")), content, "{path}");
+        assert_eq!(
+            project.trial_file(&format!("workspace/{path}")),
+            content,
+            "{path}"
+        );
     }
 }
 
@@ -107,7 +129,11 @@ fn commands_are_given_to_the_shell_as_they_are_written() {
         ("arithmetic.txt", "42\n"),
         ("stdin.txt", ""),
     ] {
-        assert_eq!(project.trial_file(&format!("workspace/{path}")), content, "{path}");
+        assert_eq!(
+            project.trial_file(&format!("workspace/{path}")),
+            content,
+            "{path}"
+        );
     }
 }
 
@@ -179,19 +205,37 @@ fn every_kind_of_file_survives_the_way_into_the_workspace_and_back() {
         .directory("_base/empty/gone")
         .directory("_base/empty/kept")
         .file("fib/eval.terca.yaml", "prompt: go\n");
-    std::fs::set_permissions(project.path("_base/locked.txt"), std::fs::Permissions::from_mode(0o444))
-        .unwrap();
+    std::fs::set_permissions(
+        project.path("_base/locked.txt"),
+        std::fs::Permissions::from_mode(0o444),
+    )
+    .unwrap();
     project.terca(&[]).expect_status(0);
 
     let workspace = project.trial_path("workspace");
     assert_eq!(std::fs::read(workspace.join("binary.bin")).unwrap(), bytes);
-    assert_eq!(project.trial_file("workspace/ran.txt"), "ran\n", "the script was executable");
+    assert_eq!(
+        project.trial_file("workspace/ran.txt"),
+        "ran\n",
+        "the script was executable"
+    );
     assert_eq!(project.trial_file("workspace/with space/ünï.txt"), "name");
-    let mode = |path: &str| workspace.join(path).metadata().unwrap().permissions().mode() & 0o777;
+    let mode = |path: &str| {
+        workspace
+            .join(path)
+            .metadata()
+            .unwrap()
+            .permissions()
+            .mode()
+            & 0o777
+    };
     assert_eq!((mode("run.sh"), mode("locked.txt")), (0o755, 0o444));
     assert!(workspace.join("empty/kept").is_dir() && !workspace.join("empty/gone").exists());
-    for (link, target) in [("link.txt", "target.txt"), ("dangling", "nowhere/at/all"), ("dir-link", "empty")]
-    {
+    for (link, target) in [
+        ("link.txt", "target.txt"),
+        ("dangling", "nowhere/at/all"),
+        ("dir-link", "empty"),
+    ] {
         assert_eq!(workspace.join(link).read_link_utf8().unwrap(), target);
     }
     // What was written through the link stayed in the workspace.
@@ -216,10 +260,22 @@ fn a_failing_action_ends_the_trial_before_its_agent() {
     let outside = project();
     let mark = outside.home().join("agent-was-here");
     for (before, words, logged) in [
-        ("  - command: echo out; echo err >&2; exit 3\n", "exit status 3", "out\nerr\n"),
-        ("  - command: no-such-program-xyz --flag\n", "exit status 127", "no-such-program-xyz"),
+        (
+            "  - command: echo out; echo err >&2; exit 3\n",
+            "exit status 3",
+            "out\nerr\n",
+        ),
+        (
+            "  - command: no-such-program-xyz --flag\n",
+            "exit status 127",
+            "no-such-program-xyz",
+        ),
         ("  - command: kill -9 $$\n", "SIGKILL", "killed by SIGKILL"),
-        ("  - command: echo fine\n  - command: 'false'\n  - command: echo never\n", "`false`", "fine\n"),
+        (
+            "  - command: echo fine\n  - command: 'false'\n  - command: echo never\n",
+            "`false`",
+            "fine\n",
+        ),
         (
             "  - command: ln -s /var/tmp out\n  - copy: {a.txt: out/terca-escape.txt}\n",
             "leaves the workspace",
@@ -230,20 +286,41 @@ fn a_failing_action_ends_the_trial_before_its_agent() {
             "leaves the workspace",
             "file",
         ),
-        ("  - command: ln -s ../.. up\n  - files: {up/escape.txt: x}\n", "leaves the workspace", "file"),
-        ("  - command: mkdir taken\n  - files: {taken: x}\n", "taken", "file"),
+        (
+            "  - command: ln -s ../.. up\n  - files: {up/escape.txt: x}\n",
+            "leaves the workspace",
+            "file",
+        ),
+        (
+            "  - command: mkdir taken\n  - files: {taken: x}\n",
+            "taken",
+            "file",
+        ),
     ] {
-        let project = project().agent(&format!("touch {mark}")).file("fib/a.txt", "a").file(
-            "fib/eval.terca.yaml",
-            format!("prompt: go\nbefore:\n{before}tests: [{{commandSuccess: 'true'}}]\n"),
-        );
+        let project = project()
+            .agent(&format!("touch {mark}"))
+            .file("fib/a.txt", "a")
+            .file(
+                "fib/eval.terca.yaml",
+                format!("prompt: go\nbefore:\n{before}tests: [{{commandSuccess: 'true'}}]\n"),
+            );
         expect_setup_error(&project, words);
         let log = project.trial_file("run.log");
         assert!(log.contains(logged), "{before}: {log}");
-        assert!(!log.contains("never\n"), "nothing runs after a failure: {log}");
+        assert!(
+            !log.contains("never\n"),
+            "nothing runs after a failure: {log}"
+        );
         assert!(!mark.exists(), "{before}: the agent was started");
-        assert_eq!(project.only_trial()["tests"], serde_json::json!({}), "{before}: nothing was graded");
-        assert!(!std::path::Path::new("/var/tmp/terca-escape.txt").exists(), "{before}: it got out");
+        assert_eq!(
+            project.only_trial()["tests"],
+            serde_json::json!({}),
+            "{before}: nothing was graded"
+        );
+        assert!(
+            !std::path::Path::new("/var/tmp/terca-escape.txt").exists(),
+            "{before}: it got out"
+        );
         project.assert_nothing_left();
     }
 }
@@ -255,16 +332,22 @@ fn a_failing_command_of_a_variant_ends_the_trial() {
             "environments" => "environments: [{name: default, agent: nop, command: 'false'}]\n".to_owned(),
             _ => "environments: [{name: default, agent: nop}]\nexperiments: [{name: default, command: 'false'}]\n".to_owned(),
         };
-        let project = project().file("terca.yaml", suite).file("fib/eval.terca.yaml", "prompt: go\n");
+        let project = project()
+            .file("terca.yaml", suite)
+            .file("fib/eval.terca.yaml", "prompt: go\n");
         expect_setup_error(&project, "`false`: exit status 1");
     }
 }
 
 #[test]
 fn an_action_has_a_time_limit() {
-    let project = with_before("  - command: {command: echo begun; sleep 30, timeoutSeconds: 0.3}\n");
+    let project =
+        with_before("  - command: {command: echo begun; sleep 30, timeoutSeconds: 0.3}\n");
     expect_setup_error(&project, "still running after");
-    assert!(project.trial_file("run.log").contains("begun"), "what it said until then is logged");
+    assert!(
+        project.trial_file("run.log").contains("begun"),
+        "what it said until then is logged"
+    );
     project.assert_nothing_left();
 }
 
@@ -278,8 +361,15 @@ fn a_server_left_running_is_there_for_the_agent_and_gone_afterwards() {
             "prompt: go\nbefore:\n  - command: sleep 300 & echo $! > server.pid\ntests: [{fileExists: seen.txt}]\n",
         );
     project.terca(&[]).expect_status(0);
-    let pid: u32 = project.trial_file("workspace/server.pid").trim().parse().unwrap();
-    assert!(!std::path::Path::new(&format!("/proc/{pid}")).exists(), "the server outlived the trial");
+    let pid: u32 = project
+        .trial_file("workspace/server.pid")
+        .trim()
+        .parse()
+        .unwrap();
+    assert!(
+        !std::path::Path::new(&format!("/proc/{pid}")).exists(),
+        "the server outlived the trial"
+    );
     project.assert_nothing_left();
 }
 
@@ -323,7 +413,10 @@ fn values_come_from_the_surroundings_when_they_are_named() {
         .env("HERE_1", "one")
         .env("HERE_2", "two");
     project.terca(&[]).expect_status(0);
-    assert_eq!(project.trial_file("workspace/env.txt"), "one,a one b two c,spare,just $HERE_1");
+    assert_eq!(
+        project.trial_file("workspace/env.txt"),
+        "one,a one b two c,spare,just $HERE_1"
+    );
 }
 
 #[test]
@@ -351,8 +444,9 @@ fn actions_and_tests_know_which_trial_they_are_in() {
     let transcript = format!("TERCA_TRANSCRIPT={dir}/transcript.jsonl\n");
     assert_eq!(project.trial_file("workspace/before.txt"), common);
     let tests = project.trial_file("artifacts/tests.txt");
-    let (known, rest): (Vec<&str>, Vec<&str>) =
-        tests.split_inclusive('\n').partition(|line| !line.starts_with("TERCA_TRANSCRIPT="));
+    let (known, rest): (Vec<&str>, Vec<&str>) = tests
+        .split_inclusive('\n')
+        .partition(|line| !line.starts_with("TERCA_TRANSCRIPT="));
     assert_eq!(known.concat(), common);
     assert_eq!(rest.concat(), transcript);
 }
@@ -385,7 +479,11 @@ fn the_prompt_is_put_together_from_outside_in_and_back_out() {
         ),
     ] {
         project.terca(&["-x", experiment]).expect_status(0);
-        assert_eq!(project.trial_file("workspace/prompt.txt").trim_end(), expected, "{experiment}");
+        assert_eq!(
+            project.trial_file("workspace/prompt.txt").trim_end(),
+            expected,
+            "{experiment}"
+        );
     }
 }
 
@@ -411,8 +509,14 @@ fn rules_are_installed_where_the_agent_reads_them() {
         ("own", "one", "Own rules.\n\nRule one.\n"),
         ("own", "two", "Own rules.\n\nRule two.\n\nRule one.\n"),
     ] {
-        project.terca(&["-t", eval, "-x", experiment]).expect_status(0);
-        assert_eq!(project.trial_file("workspace/seen.md"), expected, "{eval}, {experiment}");
+        project
+            .terca(&["-t", eval, "-x", experiment])
+            .expect_status(0);
+        assert_eq!(
+            project.trial_file("workspace/seen.md"),
+            expected,
+            "{eval}, {experiment}"
+        );
         let delivered = &project.only_trial()["delivery"]["rules"];
         if experiment == "without" {
             assert_eq!(*delivered, serde_json::json!([]), "{eval}");
@@ -422,13 +526,20 @@ fn rules_are_installed_where_the_agent_reads_them() {
             .arg(project.trial_path("workspace/AGENTS.md"))
             .output()
             .expect("sha256sum");
-        let sum = String::from_utf8_lossy(&output.stdout).split(' ').next().unwrap_or_default().to_owned();
+        let sum = String::from_utf8_lossy(&output.stdout)
+            .split(' ')
+            .next()
+            .unwrap_or_default()
+            .to_owned();
         assert_eq!(
             *delivered,
             serde_json::json!([{"path": "AGENTS.md", "sha256": sum}]),
             "{eval}, {experiment}"
         );
-        assert!(!project.trial_file("changes.diff").contains("AGENTS.md"), "rules are not the agent's work");
+        assert!(
+            !project.trial_file("changes.diff").contains("AGENTS.md"),
+            "rules are not the agent's work"
+        );
     }
     assert_eq!(project.read("own/_base/AGENTS.md"), "Own rules.\n");
 }
@@ -443,7 +554,11 @@ fn nothing_is_laid_through_a_link_to_the_outside() {
         ("the copy of a directory", "fib/src/d/escaped", &[][..]),
         ("the eval's layer", "fib/_base/d/escaped", &[]),
         ("the hidden tests", "fib/_tests/d/escaped", &[]),
-        ("the solution", "fib/_solution/d/escaped", &["--agent", "oracle"]),
+        (
+            "the solution",
+            "fib/_solution/d/escaped",
+            &["--agent", "oracle"],
+        ),
     ] {
         let project = project();
         let outside = project.home().join("outside");
@@ -466,7 +581,11 @@ fn nothing_is_laid_through_a_link_to_the_outside() {
             std::fs::remove_file(project.path("_base/d")).unwrap();
         }
         project.terca(args).expect_status(0);
-        assert_eq!(outside.read_dir_utf8().unwrap().count(), 0, "{title} went through the link");
+        assert_eq!(
+            outside.read_dir_utf8().unwrap().count(),
+            0,
+            "{title} went through the link"
+        );
     }
 }
 
@@ -485,12 +604,20 @@ fn what_set_up_left_running_is_gone_for_the_tests_whatever_the_agent() {
 fn skills_are_installed_whole_with_a_proof() {
     let project = project()
         .agent("cat .agents/skills/docs/SKILL.md > seen.txt; sh .agents/skills/docs/tools/run.sh")
-        .file("skills/docs/SKILL.md", "---\nname: docs\ndescription: d\n---\nRead.\n")
+        .file(
+            "skills/docs/SKILL.md",
+            "---\nname: docs\ndescription: d\n---\nRead.\n",
+        )
         .executable("skills/docs/tools/run.sh", "echo ran > ran.txt\n")
-        .file("fib/eval.terca.yaml", "prompt: go\ntests: [{fileExists: [seen.txt, ran.txt]}]\n");
+        .file(
+            "fib/eval.terca.yaml",
+            "prompt: go\ntests: [{fileExists: [seen.txt, ran.txt]}]\n",
+        );
     let suite = project.read("terca.yaml");
-    let project =
-        project.file("terca.yaml", format!("{suite}experiments:\n  - {{name: with, skills: skills/docs}}\n"));
+    let project = project.file(
+        "terca.yaml",
+        format!("{suite}experiments:\n  - {{name: with, skills: skills/docs}}\n"),
+    );
     project.terca(&[]).expect_status(0);
     let skills = project.only_trial()["delivery"]["skills"].clone();
     assert_eq!(skills[0]["path"], ".agents/skills/docs");

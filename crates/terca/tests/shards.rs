@@ -1,6 +1,10 @@
 //! `--shard` and `terca merge`: the parts of a plan, run apart and joined, are the run they would have been.
 
-#![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test that cannot go on says so and ends")]
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    reason = "a test that cannot go on says so and ends"
+)]
 
 mod common;
 
@@ -39,7 +43,11 @@ fn essence(project: &Project) -> Value {
             test["durationSeconds"] = Value::Null;
         }
     };
-    results["trials"].as_array_mut().unwrap().iter_mut().for_each(plain);
+    results["trials"]
+        .as_array_mut()
+        .unwrap()
+        .iter_mut()
+        .for_each(plain);
     strip_times(&mut results["summary"]);
     results
 }
@@ -58,7 +66,12 @@ fn strip_times(value: &mut Value) {
 
 fn ids(project: &Project) -> Vec<u64> {
     let results = project.results();
-    results["trials"].as_array().unwrap().iter().map(|trial| trial["id"].as_u64().unwrap()).collect()
+    results["trials"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|trial| trial["id"].as_u64().unwrap())
+        .collect()
 }
 
 fn latest(project: &Project) -> String {
@@ -75,13 +88,20 @@ fn parts_are_disjoint_complete_balanced_and_merge_to_the_whole() {
         for index in 1..=of {
             project.terca(&["--shard", &format!("{index}/{of}")]);
             let part = ids(&project);
-            assert!(part.len() == 18 / of || part.len() == 18 / of + 1, "{} of 18 in {of}", part.len());
+            assert!(
+                part.len() == 18 / of || part.len() == 18 / of + 1,
+                "{} of 18 in {of}",
+                part.len()
+            );
             for id in part {
                 assert!(seen.insert(id), "{id} stands in two parts of {of}");
             }
             names.push(latest(&project));
         }
-        assert_eq!(seen.into_iter().collect::<Vec<_>>(), (1..=18).collect::<Vec<_>>());
+        assert_eq!(
+            seen.into_iter().collect::<Vec<_>>(),
+            (1..=18).collect::<Vec<_>>()
+        );
         // In whatever order they are named.
         names.reverse();
         let names: Vec<&str> = names.iter().map(String::as_str).collect();
@@ -90,7 +110,10 @@ fn parts_are_disjoint_complete_balanced_and_merge_to_the_whole() {
         assert_eq!(essence(&project), whole, "{of} parts");
         for trial in project.results()["trials"].as_array().unwrap() {
             let dir = project.run_dir().join(trial["dir"].as_str().unwrap());
-            assert!(dir.join("workspace/arm.txt").is_file() && dir.join("run.log").is_file(), "{dir}");
+            assert!(
+                dir.join("workspace/arm.txt").is_file() && dir.join("run.log").is_file(),
+                "{dir}"
+            );
         }
     }
     project.assert_nothing_left();
@@ -116,8 +139,13 @@ fn what_does_not_belong_together_is_refused() {
     let (third_of_two, whole) = (run(&["--shard", "2/2"]), run(&[]));
     let other_selection = run(&["--shard", "3/3", "-n", "2"]);
     let yaml = project.read("terca.yaml");
-    let project = project
-        .file("terca.yaml", yaml.replace("prompt: x, tests: [{fileExists", "prompt: y, tests: [{fileExists"));
+    let project = project.file(
+        "terca.yaml",
+        yaml.replace(
+            "prompt: x, tests: [{fileExists",
+            "prompt: y, tests: [{fileExists",
+        ),
+    );
     project.terca(&["--shard", "3/3"]);
     let other_prompt = latest(&project);
     let runs = || project.path(".terca/runs").read_dir_utf8().unwrap().count();
@@ -126,15 +154,28 @@ fn what_does_not_belong_together_is_refused() {
         (vec![&first, &second], "part 3/3 of the plan is missing"),
         (vec![&first], "parts 2/3 and 3/3 of the plan are missing"),
         (vec![&first, &first], "is in"),
-        (vec![&first, &second, &other_prompt], "a: the prompt changed"),
-        (vec![&first, &second, &other_selection], "the selections or repetitions differ"),
-        (vec![&first, &third_of_two], "one is part 1/3, the other 2/2"),
+        (
+            vec![&first, &second, &other_prompt],
+            "a: the prompt changed",
+        ),
+        (
+            vec![&first, &second, &other_selection],
+            "the selections or repetitions differ",
+        ),
+        (
+            vec![&first, &third_of_two],
+            "one is part 1/3, the other 2/2",
+        ),
         (vec![&whole], "it was not run with --shard"),
     ] {
         let names: Vec<&str> = parts.iter().map(|name| name.as_str()).collect();
         let outcome = project.terca(&[&["merge"], &names[..]].concat());
         assert_eq!(outcome.status, 2, "{reason}: {}", outcome.stderr);
-        assert!(outcome.stderr.contains(reason), "{reason}: {}", outcome.stderr);
+        assert!(
+            outcome.stderr.contains(reason),
+            "{reason}: {}",
+            outcome.stderr
+        );
     }
     assert_eq!(runs(), before, "nothing was made");
     let outcome = project.terca(&["merge", "no-such-run"]);
@@ -158,6 +199,10 @@ fn a_wrong_part_is_a_usage_error() {
     for wrong in ["0/3", "4/3", "1", "x/y"] {
         let outcome = project.terca(&["--shard", wrong]);
         assert_eq!(outcome.status, 2, "{wrong}");
-        assert!(outcome.stderr.contains("such as 1/3, 2/3 or 3/3"), "{}", outcome.stderr);
+        assert!(
+            outcome.stderr.contains("such as 1/3, 2/3 or 3/3"),
+            "{}",
+            outcome.stderr
+        );
     }
 }

@@ -1,6 +1,10 @@
 //! `terca validate`, and the cheat that it sends.
 
-#![allow(clippy::unwrap_used, clippy::panic, reason = "a test that cannot go on says so and ends")]
+#![allow(
+    clippy::unwrap_used,
+    clippy::panic,
+    reason = "a test that cannot go on says so and ends"
+)]
 
 mod common;
 #[path = "common/example.rs"]
@@ -13,15 +17,29 @@ use terca_testkit::{Outcome, Project};
 
 /// The cells of an eval's line in the table.
 fn row(outcome: &Outcome, eval: &str) -> Vec<String> {
-    let line = outcome.stdout.lines().find(|line| line.starts_with(&format!("{eval} ")));
-    let line = line.unwrap_or_else(|| panic!("no line for {eval}:\n{}{}", outcome.stdout, outcome.stderr));
-    line.split("  ").map(str::trim).filter(|cell| !cell.is_empty()).map(str::to_owned).collect()
+    let line = outcome
+        .stdout
+        .lines()
+        .find(|line| line.starts_with(&format!("{eval} ")));
+    let line =
+        line.unwrap_or_else(|| panic!("no line for {eval}:\n{}{}", outcome.stdout, outcome.stderr));
+    line.split("  ")
+        .map(str::trim)
+        .filter(|cell| !cell.is_empty())
+        .map(str::to_owned)
+        .collect()
 }
 
 fn trial(project: &Project, eval: &str, agent: &str) -> Value {
     let results = project.results();
     let of = |trial: &&Value| trial["eval"] == eval && trial["environment"] == agent;
-    results["trials"].as_array().unwrap().iter().find(of).cloned().unwrap_or(Value::Null)
+    results["trials"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .find(of)
+        .cloned()
+        .unwrap_or(Value::Null)
 }
 
 #[test]
@@ -30,10 +48,15 @@ fn good_evals_are_proven() {
     let outcome = project.terca(&["validate"]).expect_status(0);
     for eval in ["count-words", "mend-the-sum", "table"] {
         let row = row(&outcome, eval);
-        assert_eq!((row[1].as_str(), row.last().unwrap().as_str()), ("passed", "proven"), "{row:?}");
+        assert_eq!(
+            (row[1].as_str(), row.last().unwrap().as_str()),
+            ("passed", "proven"),
+            "{row:?}"
+        );
     }
     // A run like any other: its logs are there, and `show` knows it.
-    let log = std::fs::read_to_string(project.run_dir().join("table/cheat.default.01/run.log")).unwrap();
+    let log =
+        std::fs::read_to_string(project.run_dir().join("table/cheat.default.01/run.log")).unwrap();
     assert!(log.contains("wrote score.txt: a score of its own"), "{log}");
     assert_eq!(trial(&project, "mend-the-sum", "nop")["score"], 0.25);
     project.terca(&["show"]);
@@ -56,13 +79,24 @@ fn the_evals_of_a_library_are_proven() {
         "webhook-events",
     ] {
         let row = row(&outcome, eval);
-        assert_eq!((row[1].as_str(), row.last().unwrap().as_str()), ("passed", "proven"), "{row:?}");
+        assert_eq!(
+            (row[1].as_str(), row.last().unwrap().as_str()),
+            ("passed", "proven"),
+            "{row:?}"
+        );
         // Not by `changedFiles` alone, which any cheat that is subtler would pass.
         for agent in ["nop", "cheat"] {
-            assert_eq!(trial(&project, eval, agent)["tests"]["behaves"]["score"], 0.0, "{eval}, {agent}");
+            assert_eq!(
+                trial(&project, eval, agent)["tests"]["behaves"]["score"],
+                0.0,
+                "{eval}, {agent}"
+            );
         }
     }
-    assert_eq!(trial(&project, "signup-form", "nop")["tests"]["behaves"]["message"], "there is no signup.js");
+    assert_eq!(
+        trial(&project, "signup-form", "nop")["tests"]["behaves"]["message"],
+        "there is no signup.js"
+    );
     project.assert_nothing_left();
 }
 
@@ -83,8 +117,14 @@ fn weak_evals_are_exposed() {
         assert_eq!(row.last().unwrap(), verdict, "{row:?}");
     }
     let said = &outcome.stdout;
-    assert!(said.contains("does not contain \"Hello, Ada!\": Hello Ada"), "{said}");
-    assert!(said.contains("visible-tests/cheat.default.01/run.log"), "{said}");
+    assert!(
+        said.contains("does not contain \"Hello, Ada!\": Hello Ada"),
+        "{said}"
+    );
+    assert!(
+        said.contains("visible-tests/cheat.default.01/run.log"),
+        "{said}"
+    );
 }
 
 #[test]
@@ -99,15 +139,23 @@ fn evals_are_selected_and_a_variant_is_chosen() {
         .file("one/eval.terca.yaml", "prompt: go\ntests: [{commandSuccess: 'echo $WHERE; cat experiment; test -f done'}]\n")
         .file("one/_solution/done", "")
         .file("two/eval.terca.yaml", "prompt: go\ntests: []\n");
-    for (args, variant) in
-        [(&["validate", "-t", "one"][..], "a\ny"), (&["validate", "-t", "one", "-e", "b", "-x", "x"], "b\nx")]
-    {
+    for (args, variant) in [
+        (&["validate", "-t", "one"][..], "a\ny"),
+        (&["validate", "-t", "one", "-e", "b", "-x", "x"], "b\nx"),
+    ] {
         let outcome = project.terca(args).expect_status(0);
         assert!(!outcome.stdout.contains("two"), "{}", outcome.stdout);
-        assert_eq!(project.results()["trials"].as_array().unwrap().len(), 3, "each agent once");
+        assert_eq!(
+            project.results()["trials"].as_array().unwrap().len(),
+            3,
+            "each agent once"
+        );
         let trial = trial(&project, "one", "oracle");
         assert_eq!(trial["agent"], "oracle");
-        let log = project.run_dir().join(trial["dir"].as_str().unwrap()).join("run.log");
+        let log = project
+            .run_dir()
+            .join(trial["dir"].as_str().unwrap())
+            .join("run.log");
         let log = std::fs::read_to_string(log).unwrap();
         assert!(log.contains(variant), "{args:?}: {log}");
     }
@@ -127,12 +175,17 @@ fn evals_are_selected_and_a_variant_is_chosen() {
 fn an_error_makes_the_proof_incomplete() {
     let project = project()
         .agent("true")
-        .file("fib/eval.terca.yaml", "prompt: go\nbefore: [{command: exit 3}]\ntests: [{fileExists: x}]\n")
+        .file(
+            "fib/eval.terca.yaml",
+            "prompt: go\nbefore: [{command: exit 3}]\ntests: [{fileExists: x}]\n",
+        )
         .file("fib/_solution/x", "");
     let outcome = project.terca(&["validate"]).expect_status(3);
     assert_eq!(row(&outcome, "fib").last().unwrap(), "unknown");
     assert!(
-        outcome.stdout.contains("fib is not known to be proven: `exit 3`: exit status 3"),
+        outcome
+            .stdout
+            .contains("fib is not known to be proven: `exit 3`: exit status 3"),
         "{}",
         outcome.stdout
     );
@@ -158,7 +211,11 @@ fn what_the_cheat_leaves_outside_the_workspace_does_not_reach_the_tests() {
     assert_eq!(trial["tests"]["path"]["score"], 1.0, "{trial}");
     assert_eq!(trial["tests"]["work"]["score"], 0.0, "{trial}");
     assert!(project.trial_path("workspace/grep").exists(), "it did try");
-    assert!(project.trial_file("run.log").contains("wrote .bashrc: read from the home directory"));
+    assert!(
+        project
+            .trial_file("run.log")
+            .contains("wrote .bashrc: read from the home directory")
+    );
 }
 
 #[test]
@@ -169,5 +226,8 @@ fn the_cheat_stays_in_its_workspace() {
         .file("fib/eval.terca.yaml", "prompt: write test.sh\nbefore: [{command: 'ln -s \"$TERCA_SUITE_DIR/outside\" tests; ln -s \"$TERCA_SUITE_DIR/outside/score.txt\" score.txt'}]\n");
     project.terca(&["--agent", "cheat"]).expect_status(0);
     assert_eq!(project.read("outside/score.txt"), "untouched");
-    assert_eq!(std::fs::read_dir(project.path("outside")).unwrap().count(), 1);
+    assert_eq!(
+        std::fs::read_dir(project.path("outside")).unwrap().count(),
+        1
+    );
 }

@@ -1,6 +1,10 @@
 //! `terca view` from outside: what it shows, and whom it shows nothing.
 
-#![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test that cannot go on says so and ends")]
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    reason = "a test that cannot go on says so and ends"
+)]
 
 #[path = "browser/gallery.rs"]
 mod gallery;
@@ -17,22 +21,30 @@ use viewer::View;
 const RUN: &str = "2026-11-14-001";
 
 fn suite() -> Project {
-    let project =
-        project().file("terca.yaml", "name: firestore-sdk\n").file("secret.txt", "secret of the suite");
+    let project = project()
+        .file("terca.yaml", "name: firestore-sdk\n")
+        .file("secret.txt", "secret of the suite");
     gallery::make(&project.path(&format!(".terca/runs/{RUN}")), 1);
     project
 }
 
 #[track_caller]
 fn assert_status(answer: &str, status: u16) {
-    assert!(answer.starts_with(&format!("HTTP/1.1 {status} ")), "{answer:.300}");
+    assert!(
+        answer.starts_with(&format!("HTTP/1.1 {status} ")),
+        "{answer:.300}"
+    );
 }
 
 #[test]
 fn pages_and_files() {
     let project = suite();
     let view = View::open(&project, &[]);
-    assert!(view.url.ends_with(&format!("/runs/{RUN}/")) && view.token().len() == 32, "{}", view.url);
+    assert!(
+        view.url.ends_with(&format!("/runs/{RUN}/")) && view.token().len() == 32,
+        "{}",
+        view.url
+    );
     let page = view.get(&format!("runs/{RUN}/"));
     assert_status(&page, 200);
     assert!(page.contains("<h1>firestore-sdk</h1>") && !page.contains("<template"));
@@ -43,11 +55,17 @@ fn pages_and_files() {
         "Cache-Control: no-store",
         "Referrer-Policy: no-referrer",
     ] {
-        assert!(page.split("\r\n\r\n").next().unwrap().contains(header), "{header}");
+        assert!(
+            page.split("\r\n\r\n").next().unwrap().contains(header),
+            "{header}"
+        );
     }
     assert!(view.get("").contains(&format!("<a href=\"runs/{RUN}/\">")));
     let trial = view.get(&format!("runs/{RUN}/trials/2"));
-    assert!(trial.contains("class=\"trial\"") && trial.contains("You work on the firestore-sdk."), "{trial}");
+    assert!(
+        trial.contains("class=\"trial\"") && trial.contains("You work on the firestore-sdk."),
+        "{trial}"
+    );
     let log = view.get(&format!("runs/{RUN}/trials/2/run.log"));
     assert!(
         log.contains("Content-Type: text/plain")
@@ -61,8 +79,15 @@ fn pages_and_files() {
         events.ends_with("event: change\ndata: -\n\nevent: end\ndata: -\n\n"),
         "the run is over: {events}"
     );
-    let head = view.send(&format!("HEAD /{}/ HTTP/1.1\r\nHost: {}\r\n\r\n", view.token(), view.host()));
-    assert!(head.starts_with("HTTP/1.1 200 OK") && head.ends_with("\r\n\r\n"), "{head}");
+    let head = view.send(&format!(
+        "HEAD /{}/ HTTP/1.1\r\nHost: {}\r\n\r\n",
+        view.token(),
+        view.host()
+    ));
+    assert!(
+        head.starts_with("HTTP/1.1 200 OK") && head.ends_with("\r\n\r\n"),
+        "{head}"
+    );
 }
 
 #[test]
@@ -92,7 +117,11 @@ fn strangers_get_nothing() {
         (405, &format!("OPTIONS /{token}/"), own.clone()),
         (431, &page, format!("{own}X: {}\r\n", "x".repeat(20_000))),
         (431, &page, format!("{own}{}", "X: y\r\n".repeat(100))),
-        (200, &page, format!("{own}Origin: http://{host}\r\nSec-Fetch-Site: same-origin\r\n")),
+        (
+            200,
+            &page,
+            format!("{own}Origin: http://{host}\r\nSec-Fetch-Site: same-origin\r\n"),
+        ),
     ] {
         let answer = ask(first, &headers);
         assert_status(&answer, status);
@@ -141,7 +170,11 @@ fn no_path_leads_out() {
         assert_status(&answer, 404);
         assert!(!answer.contains("secret of the suite"), "{path}");
     }
-    assert!(!view.get(&format!("runs/{RUN}/trials/1")).contains("secret of the suite"));
+    assert!(
+        !view
+            .get(&format!("runs/{RUN}/trials/1"))
+            .contains("secret of the suite")
+    );
 }
 
 #[test]
@@ -151,10 +184,15 @@ fn it_listens_on_this_machine_alone_and_ends_with_ctrl_c() {
     assert!(view.host().starts_with("127.0.0.1:"), "{}", view.url);
     let port: u16 = view.host().rsplit(':').next().unwrap().parse().unwrap();
     let tcp = std::fs::read_to_string("/proc/net/tcp").unwrap();
-    let listening: Vec<&str> =
-        tcp.lines().filter(|line| line.contains(&format!(":{port:04X} 00000000:0000 0A"))).collect();
+    let listening: Vec<&str> = tcp
+        .lines()
+        .filter(|line| line.contains(&format!(":{port:04X} 00000000:0000 0A")))
+        .collect();
     assert_eq!(listening.len(), 1, "{tcp}");
-    assert!(listening[0].contains(&format!("0100007F:{port:04X}")), "{listening:?}");
+    assert!(
+        listening[0].contains(&format!("0100007F:{port:04X}")),
+        "{listening:?}"
+    );
     kill_process(Pid::from_raw(view.id() as i32).unwrap(), Signal::INT).unwrap();
     assert!(!view.wait().success());
 }

@@ -42,7 +42,8 @@ fn install() -> Result<Browser, String> {
     let modules = bin.parent().ok_or("no node_modules")?;
     let cache = real::cache_dir()?;
     // Tests in other processes wait here for the one that installs.
-    let lock = std::fs::File::create(cache.join("chromium.lock")).map_err(|error| error.to_string())?;
+    let lock =
+        std::fs::File::create(cache.join("chromium.lock")).map_err(|error| error.to_string())?;
     lock.lock().map_err(|error| error.to_string())?;
     let chromium = match find_chromium() {
         Some(path) => path,
@@ -51,12 +52,17 @@ fn install() -> Result<Browser, String> {
             find_chromium().ok_or("apt-get installed no chromium")?
         }
     };
-    Ok(Browser { chromium, playwright: modules.join("playwright-core/index.mjs") })
+    Ok(Browser {
+        chromium,
+        playwright: modules.join("playwright-core/index.mjs"),
+    })
 }
 
 fn find_chromium() -> Option<Utf8PathBuf> {
     let path = std::env::var("PATH").ok()?;
-    path.split(':').map(|dir| Utf8Path::new(dir).join(CHROMIUM)).find(|file| file.is_file())
+    path.split(':')
+        .map(|dir| Utf8Path::new(dir).join(CHROMIUM))
+        .find(|file| file.is_file())
 }
 
 fn install_chromium() -> Result<(), String> {
@@ -66,8 +72,13 @@ fn install_chromium() -> Result<(), String> {
     }
     let apt = |arguments: &[&str]| {
         let mut command = Command::new("apt-get");
-        command.args(arguments).env("DEBIAN_FRONTEND", "noninteractive").stdin(Stdio::null());
-        command.output().map_err(|error| format!("{advice} (apt-get: {error})"))
+        command
+            .args(arguments)
+            .env("DEBIAN_FRONTEND", "noninteractive")
+            .stdin(Stdio::null());
+        command
+            .output()
+            .map_err(|error| format!("{advice} (apt-get: {error})"))
     };
     let package = ["install", "-y", "--no-install-recommends", CHROMIUM];
     if apt(&package)?.status.success() {
@@ -77,7 +88,11 @@ fn install_chromium() -> Result<(), String> {
     apt(&["update"])?;
     let output = apt(&package)?;
     let said = String::from_utf8_lossy(&output.stderr);
-    if output.status.success() { Ok(()) } else { Err(format!("{advice}\n{said}")) }
+    if output.status.success() {
+        Ok(())
+    } else {
+        Err(format!("{advice}\n{said}"))
+    }
 }
 
 impl Browser {
@@ -87,7 +102,9 @@ impl Browser {
     /// When the scenario fails, with everything it said.
     #[track_caller]
     pub fn drive(&self, scenario: &str, variables: &[(&str, &str)]) {
-        let file = Utf8Path::new(env!("CARGO_MANIFEST_DIR")).join("agents/browser").join(scenario);
+        let file = Utf8Path::new(env!("CARGO_MANIFEST_DIR"))
+            .join("agents/browser")
+            .join(scenario);
         let home = tempfile::tempdir().expect("a temporary directory");
         let output = Command::new("node")
             .arg(file)
@@ -100,9 +117,18 @@ impl Browser {
             .stdin(Stdio::null())
             .output()
             .expect("node starts");
-        let (stdout, stderr) =
-            (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
-        assert!(output.status.success(), "{scenario}: {}\n{stdout}{stderr}", output.status);
-        assert!(stdout.contains("all is well"), "{scenario} did not come to its end\n{stdout}{stderr}");
+        let (stdout, stderr) = (
+            String::from_utf8_lossy(&output.stdout),
+            String::from_utf8_lossy(&output.stderr),
+        );
+        assert!(
+            output.status.success(),
+            "{scenario}: {}\n{stdout}{stderr}",
+            output.status
+        );
+        assert!(
+            stdout.contains("all is well"),
+            "{scenario} did not come to its end\n{stdout}{stderr}"
+        );
     }
 }

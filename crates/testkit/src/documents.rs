@@ -6,14 +6,17 @@ use camino::Utf8Path;
 /// between `<!-- generated: NAME -->` and `<!-- end -->`.
 #[track_caller]
 pub fn generated(page: &str, name: &str, content: &str) {
-    let path = Utf8Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").join(page);
+    let path = Utf8Path::new(env!("CARGO_MANIFEST_DIR"))
+        .join("../..")
+        .join(page);
     let text = std::fs::read_to_string(&path).unwrap_or_else(|error| panic!("{page}: {error}"));
     let begin = format!("<!-- generated: {name} -->\n");
     let (before, rest) = text
         .split_once(&begin)
         .unwrap_or_else(|| panic!("{page} has no place for `{name}`: {begin}<!-- end -->"));
-    let (found, after) =
-        rest.split_once("<!-- end -->").unwrap_or_else(|| panic!("{page}: `{name}` has no end"));
+    let (found, after) = rest
+        .split_once("<!-- end -->")
+        .unwrap_or_else(|| panic!("{page}: `{name}` has no end"));
     let wanted = format!("\n{}\n\n", content.trim());
     if std::env::var_os("UPDATE_DOCS").is_some() {
         let text = format!("{before}{begin}{wanted}<!-- end -->{after}");

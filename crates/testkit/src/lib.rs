@@ -1,4 +1,8 @@
-#![allow(clippy::expect_used, clippy::panic, reason = "a test that cannot go on says so and ends")]
+#![allow(
+    clippy::expect_used,
+    clippy::panic,
+    reason = "a test that cannot go on says so and ends"
+)]
 //! What Terca's own tests are made of. Never shipped.
 //!
 //! A [`Project`] is a suite in a temporary directory: files in, arguments, and out come standard output, standard

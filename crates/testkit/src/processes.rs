@@ -17,12 +17,16 @@ pub(crate) fn processes_below(root: &Utf8Path) -> Vec<Process> {
         .flatten()
         .filter_map(|entry| entry.file_name().to_str()?.parse::<i32>().ok())
         .filter(|pid| *pid != own && belongs_to(*pid, root) && !is_zombie(*pid))
-        .map(|pid| Process { pid, command: command_line(pid) })
+        .map(|pid| Process {
+            pid,
+            command: command_line(pid),
+        })
         .collect()
 }
 
 fn belongs_to(pid: i32, root: &Utf8Path) -> bool {
-    let directory = std::fs::read_link(format!("/proc/{pid}/cwd")).is_ok_and(|cwd| cwd.starts_with(root));
+    let directory =
+        std::fs::read_link(format!("/proc/{pid}/cwd")).is_ok_and(|cwd| cwd.starts_with(root));
     let environment = std::fs::read(format!("/proc/{pid}/environ")).unwrap_or_default();
     directory || String::from_utf8_lossy(&environment).contains(root.as_str())
 }
@@ -30,7 +34,8 @@ fn belongs_to(pid: i32, root: &Utf8Path) -> bool {
 /// Ended, and waiting for its parent to notice.
 fn is_zombie(pid: i32) -> bool {
     let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
-    stat.rsplit_once(')').is_none_or(|(_, rest)| rest.trim_start().starts_with(['Z', 'X']))
+    stat.rsplit_once(')')
+        .is_none_or(|(_, rest)| rest.trim_start().starts_with(['Z', 'X']))
 }
 
 fn command_line(pid: i32) -> String {

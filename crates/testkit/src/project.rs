@@ -26,7 +26,11 @@ impl Project {
             .prefix("terca-test-")
             .tempdir_in("/var/tmp")
             .expect("a temporary directory");
-        let project = Project { program: program.into(), guard, env: Vec::new() };
+        let project = Project {
+            program: program.into(),
+            guard,
+            env: Vec::new(),
+        };
         for dir in ["suite", "work", "home"] {
             std::fs::create_dir(project.root().join(dir)).expect("a directory");
         }
@@ -39,7 +43,10 @@ impl Project {
 
     /// The suite's directory.
     pub fn dir(&self) -> Utf8PathBuf {
-        self.root().join("suite").canonicalize_utf8().expect("the suite exists")
+        self.root()
+            .join("suite")
+            .canonicalize_utf8()
+            .expect("the suite exists")
     }
 
     /// Where trials live while they run.
@@ -84,8 +91,10 @@ impl Project {
 
     /// A suite whose one environment has this shell script as its agent.
     pub fn agent(self, script: &str) -> Self {
-        let suite = "environments: [{name: default, agent: {name: command, command: ./agent.sh}}]\n";
-        self.executable("agent.sh", &format!("#!/bin/sh\n{script}\n")).file("terca.yaml", suite)
+        let suite =
+            "environments: [{name: default, agent: {name: command, command: ./agent.sh}}]\n";
+        self.executable("agent.sh", &format!("#!/bin/sh\n{script}\n"))
+            .file("terca.yaml", suite)
     }
 
     /// The text of a file of the suite.
@@ -132,7 +141,10 @@ impl Project {
 
     /// Runs the program to its end.
     pub fn terca(&self, args: &[&str]) -> Outcome {
-        self.command(args).output().expect("the program starts").into()
+        self.command(args)
+            .output()
+            .expect("the program starts")
+            .into()
     }
 
     /// Starts the program and leaves it running.
@@ -142,7 +154,9 @@ impl Project {
 
     /// Whether a run has begun.
     pub fn has_run(&self) -> bool {
-        self.path(".terca/runs").read_dir_utf8().is_ok_and(|mut runs| runs.next().is_some())
+        self.path(".terca/runs")
+            .read_dir_utf8()
+            .is_ok_and(|mut runs| runs.next().is_some())
     }
 
     /// The folder of the latest run.
@@ -160,7 +174,8 @@ impl Project {
 
     /// `results.json` of the latest run.
     pub fn results(&self) -> Value {
-        let text = std::fs::read_to_string(self.run_dir().join("results.json")).expect("results.json");
+        let text =
+            std::fs::read_to_string(self.run_dir().join("results.json")).expect("results.json");
         serde_json::from_str(&text).expect("results.json is JSON")
     }
 
@@ -180,7 +195,9 @@ impl Project {
     /// Where a file in the folder of the one trial is.
     pub fn trial_path(&self, name: &str) -> Utf8PathBuf {
         let trial = self.only_trial();
-        self.run_dir().join(trial["dir"].as_str().expect("dir")).join(name)
+        self.run_dir()
+            .join(trial["dir"].as_str().expect("dir"))
+            .join(name)
     }
 
     /// Processes that this project's runs have started and that still run, zombies left out.
@@ -192,7 +209,12 @@ impl Project {
     pub fn assert_nothing_left(&self) {
         let left = self.processes();
         assert!(left.is_empty(), "processes were left behind: {left:?}");
-        let rooms: Vec<_> = self.work_dir().read_dir_utf8().expect("the work directory").flatten().collect();
+        let rooms: Vec<_> = self
+            .work_dir()
+            .read_dir_utf8()
+            .expect("the work directory")
+            .flatten()
+            .collect();
         assert!(rooms.is_empty(), "directories were left behind: {rooms:?}");
     }
 }
@@ -206,7 +228,11 @@ impl Outcome {
     /// Fails, with everything that was said, unless this was the exit status.
     #[track_caller]
     pub fn expect_status(self, status: i32) -> Self {
-        assert_eq!(self.status, status, "exit status\n{}{}", self.stdout, self.stderr);
+        assert_eq!(
+            self.status, status,
+            "exit status\n{}{}",
+            self.stdout, self.stderr
+        );
         self
     }
 }

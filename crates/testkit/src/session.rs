@@ -18,8 +18,11 @@ pub struct Session {
 
 impl Session {
     pub fn start(mut command: Command) -> Self {
-        let child =
-            command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("the program starts");
+        let child = command
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .expect("the program starts");
         Session { child }
     }
 
@@ -38,9 +41,15 @@ impl Session {
         let started = Instant::now();
         while !come_about() {
             if let Ok(Some(status)) = self.child.try_wait() {
-                panic!("the program ended ({status}) before {what}: {}", self.words());
+                panic!(
+                    "the program ended ({status}) before {what}: {}",
+                    self.words()
+                );
             }
-            assert!(started.elapsed() < PATIENCE, "{what}: not within {PATIENCE:?}");
+            assert!(
+                started.elapsed() < PATIENCE,
+                "{what}: not within {PATIENCE:?}"
+            );
             std::thread::sleep(Duration::from_millis(10));
         }
     }
@@ -59,6 +68,9 @@ impl Session {
 
     /// Waits for the program's end.
     pub fn finish(self) -> Outcome {
-        self.child.wait_with_output().expect("the program ends").into()
+        self.child
+            .wait_with_output()
+            .expect("the program ends")
+            .into()
     }
 }

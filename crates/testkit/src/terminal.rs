@@ -43,18 +43,43 @@ impl Terminal {
             .expect("a pseudo-terminal");
         grantpt(&keyboard).expect("the terminal is ours");
         unlockpt(&keyboard).expect("the terminal is open");
-        let size = Winsize { ws_row: rows, ws_col: columns, ws_xpixel: 0, ws_ypixel: 0 };
+        let size = Winsize {
+            ws_row: rows,
+            ws_col: columns,
+            ws_xpixel: 0,
+            ws_ypixel: 0,
+        };
         tcsetwinsize(&keyboard, size).expect("the terminal has a size");
         let name = ptsname(&keyboard, Vec::new()).expect("the terminal has a name");
         let path = std::ffi::OsStr::from_bytes(name.as_bytes());
-        let side = OpenOptions::new().read(true).write(true).open(path).expect("the terminal's other side");
+        let side = OpenOptions::new()
+            .read(true)
+            .write(true)
+            .open(path)
+            .expect("the terminal's other side");
         let copy = || side.try_clone().expect("another handle");
-        let child = command.stdin(copy()).stdout(copy()).stderr(copy()).spawn().expect("the program starts");
+        let child = command
+            .stdin(copy())
+            .stdout(copy())
+            .stderr(copy())
+            .spawn()
+            .expect("the program starts");
         drop((command, side));
         let keyboard = File::from(keyboard);
         let shown = Arc::default();
-        let reader = watch(keyboard.try_clone().expect("another handle"), Arc::clone(&shown));
-        Terminal { child, keyboard, shown, reader, read: 0, rows, columns }
+        let reader = watch(
+            keyboard.try_clone().expect("another handle"),
+            Arc::clone(&shown),
+        );
+        Terminal {
+            child,
+            keyboard,
+            shown,
+            reader,
+            read: 0,
+            rows,
+            columns,
+        }
     }
 
     /// Waits until a text is shown, after those that were waited for before.
@@ -67,7 +92,10 @@ impl Terminal {
                 self.read += at + text.len();
                 return self;
             }
-            assert!(started.elapsed() < PATIENCE, "`{text}` was not shown; this was:\n{unread}");
+            assert!(
+                started.elapsed() < PATIENCE,
+                "`{text}` was not shown; this was:\n{unread}"
+            );
             std::thread::sleep(Duration::from_millis(10));
         }
     }
@@ -77,7 +105,10 @@ impl Terminal {
     pub fn wait_for_line(&mut self, text: &str) -> &mut Self {
         self.wait_for_screen(text, |screen| {
             let (row, _) = screen.cursor_position();
-            screen.rows(0, screen.size().1.get()).nth(usize::from(row)).unwrap_or_default()
+            screen
+                .rows(0, screen.size().1.get())
+                .nth(usize::from(row))
+                .unwrap_or_default()
         })
     }
 
@@ -88,14 +119,21 @@ impl Terminal {
     }
 
     #[track_caller]
-    fn wait_for_screen(&mut self, text: &str, part: impl Fn(&vt100::Screen) -> String) -> &mut Self {
+    fn wait_for_screen(
+        &mut self,
+        text: &str,
+        part: impl Fn(&vt100::Screen) -> String,
+    ) -> &mut Self {
         let started = Instant::now();
         loop {
             let seen = part(self.emulated(&self.text()).screen());
             if seen.contains(text) {
                 return self;
             }
-            assert!(started.elapsed() < PATIENCE, "`{text}` is not to be seen in:\n{seen}");
+            assert!(
+                started.elapsed() < PATIENCE,
+                "`{text}` is not to be seen in:\n{seen}"
+            );
             std::thread::sleep(Duration::from_millis(10));
         }
     }
@@ -140,7 +178,9 @@ impl Terminal {
     }
 
     pub fn type_in(&mut self, keys: &str) -> &mut Self {
-        self.keyboard.write_all(keys.as_bytes()).expect("the terminal takes keys");
+        self.keyboard
+            .write_all(keys.as_bytes())
+            .expect("the terminal takes keys");
         self
     }
 
@@ -153,8 +193,11 @@ impl Terminal {
     pub fn finish(mut self) -> (i32, String) {
         let status = self.child.wait().expect("the program ends");
         // Its last words may still be on their way.
-        self.reader.join().expect("the reader ends with the program");
-        let text = String::from_utf8_lossy(&self.shown.lock().expect("nobody panicked")).into_owned();
+        self.reader
+            .join()
+            .expect("the reader ends with the program");
+        let text =
+            String::from_utf8_lossy(&self.shown.lock().expect("nobody panicked")).into_owned();
         (status.code().unwrap_or(-1), text)
     }
 }
@@ -164,7 +207,10 @@ fn watch(mut terminal: File, shown: Arc<Mutex<Vec<u8>>>) -> JoinHandle<()> {
     std::thread::spawn(move || {
         let mut buffer = [0; 4096];
         while let Ok(count @ 1..) = terminal.read(&mut buffer) {
-            shown.lock().expect("nobody panicked").extend_from_slice(&buffer[..count]);
+            shown
+                .lock()
+                .expect("nobody panicked")
+                .extend_from_slice(&buffer[..count]);
         }
     })
 }

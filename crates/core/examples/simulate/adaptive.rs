@@ -42,7 +42,10 @@ pub struct AdaptiveTally {
 impl AdaptiveWorld {
     pub fn simulate(&self, runs: usize, seed: u64) -> AdaptiveTally {
         let mut random = fastrand::Rng::with_seed(seed);
-        let mut tally = AdaptiveTally { runs, ..AdaptiveTally::default() };
+        let mut tally = AdaptiveTally {
+            runs,
+            ..AdaptiveTally::default()
+        };
         for _ in 0..runs {
             self.run_once(&mut random, &mut tally);
         }
@@ -55,21 +58,41 @@ impl AdaptiveWorld {
         tally.planned += state.trials.len() + state.spare.len();
         loop {
             self.end_all(&mut state, &baseline, random);
-            let Some(round) = rounds::next(&state) else { break };
+            let Some(round) = rounds::next(&state) else {
+                break;
+            };
             let (repetition, undecided, trials) = (round.repetition, round.undecided, round.trials);
-            tell(&mut state, EventKind::RoundStarted { repetition, undecided, trials });
+            tell(
+                &mut state,
+                EventKind::RoundStarted {
+                    repetition,
+                    undecided,
+                    trials,
+                },
+            );
         }
-        tell(&mut state, EventKind::RunFinished { status: RunStatus::Complete });
-        let verdicts: Vec<Verdict> =
-            compare(&state, "base", DEFAULT_MARGIN).iter().map(|comparison| comparison.verdict).collect();
+        tell(
+            &mut state,
+            EventKind::RunFinished {
+                status: RunStatus::Complete,
+            },
+        );
+        let verdicts: Vec<Verdict> = compare(&state, "base", DEFAULT_MARGIN)
+            .iter()
+            .map(|comparison| comparison.verdict)
+            .collect();
         let has = |verdict| usize::from(verdicts.contains(&verdict));
         tally.better += has(Verdict::Better);
         tally.worse += has(Verdict::Worse);
         tally.found += has(Verdict::Better).max(has(Verdict::Worse));
         tally.equivalent += has(Verdict::Equivalent);
         tally.trials += state.trials.len();
-        tally.repetitions +=
-            state.trials.iter().map(|trial| trial.head.repetition).max().unwrap_or(0) as usize;
+        tally.repetitions += state
+            .trials
+            .iter()
+            .map(|trial| trial.head.repetition)
+            .max()
+            .unwrap_or(0) as usize;
     }
 
     /// A chance of 0 or 1 is settled: no experiment changes it.
@@ -89,7 +112,11 @@ impl AdaptiveWorld {
                         id: trials.len() as u32 + 1,
                         eval: format!("{eval}"),
                         environment: "e".into(),
-                        experiment: if experiment == 0 { "base".into() } else { format!("x{experiment}") },
+                        experiment: if experiment == 0 {
+                            "base".into()
+                        } else {
+                            format!("x{experiment}")
+                        },
                         repetition,
                         dir: "".into(),
                         agent: "nop".into(),
@@ -119,12 +146,19 @@ impl AdaptiveWorld {
     }
 
     fn end_all(&self, state: &mut RunState, baseline: &[f64], random: &mut fastrand::Rng) {
-        let pending = state.trials.iter().filter(|trial| trial.report.status == Status::Pending);
+        let pending = state
+            .trials
+            .iter()
+            .filter(|trial| trial.report.status == Status::Pending);
         let pending: Vec<TrialHead> = pending.map(|trial| trial.head.clone()).collect();
         for head in pending {
             let chance = baseline[head.eval.parse::<usize>().unwrap_or(0)];
             let is_settled = chance == 0.0 || chance == 1.0;
-            let chance = if head.experiment == "base" || is_settled { chance } else { chance + self.effect };
+            let chance = if head.experiment == "base" || is_settled {
+                chance
+            } else {
+                chance + self.effect
+            };
             let score = f64::from(u8::from(random.f64() < chance));
             let report = TrialReport {
                 status: Status::of_score(score),
@@ -132,11 +166,21 @@ impl AdaptiveWorld {
                 attempts: 1,
                 ..TrialReport::pending()
             };
-            tell(state, EventKind::TrialFinished { trial: head.id, report: Box::new(report) });
+            tell(
+                state,
+                EventKind::TrialFinished {
+                    trial: head.id,
+                    report: Box::new(report),
+                },
+            );
         }
     }
 }
 
 fn tell(state: &mut RunState, kind: EventKind) {
-    state.apply(&Event { seq: 0, at: Timestamp::UNIX_EPOCH, kind });
+    state.apply(&Event {
+        seq: 0,
+        at: Timestamp::UNIX_EPOCH,
+        kind,
+    });
 }

@@ -62,11 +62,26 @@ fn adaptive_worlds() -> Vec<AdaptiveWorld> {
     let mut worlds = Vec::new();
     for (evals, experiments) in [(1, 1), (5, 1), (12, 1), (12, 3)] {
         let bounds = Adaptive { min: 3, max: 20 };
-        let plain = AdaptiveWorld { evals, bounds, experiments, effect: 0.0, settled: 0.0 };
+        let plain = AdaptiveWorld {
+            evals,
+            bounds,
+            experiments,
+            effect: 0.0,
+            settled: 0.0,
+        };
         worlds.push(plain);
-        worlds.push(AdaptiveWorld { settled: 0.6, ..plain });
-        worlds.push(AdaptiveWorld { effect: 0.1, ..plain });
-        worlds.push(AdaptiveWorld { effect: 0.3, ..plain });
+        worlds.push(AdaptiveWorld {
+            settled: 0.6,
+            ..plain
+        });
+        worlds.push(AdaptiveWorld {
+            effect: 0.1,
+            ..plain
+        });
+        worlds.push(AdaptiveWorld {
+            effect: 0.3,
+            ..plain
+        });
     }
     worlds
 }
@@ -77,7 +92,14 @@ fn fixed() {
     );
     println!("|---|---|---|---|---|---|---|---|---|");
     for (number, world) in worlds().into_iter().enumerate() {
-        let tally = world.simulate(if world.evals > EXACT_UP_TO { SLOW_RUNS } else { RUNS }, number as u64);
+        let tally = world.simulate(
+            if world.evals > EXACT_UP_TO {
+                SLOW_RUNS
+            } else {
+                RUNS
+            },
+            number as u64,
+        );
         let share = |count: usize| format!("{:.1} %", 100.0 * count as f64 / tally.runs as f64);
         println!(
             "| {} × {} | {:+.1} | ±{:.0} | {:.0} % | {} | {} | {} | {} | {} |",
@@ -96,13 +118,36 @@ fn fixed() {
 }
 
 fn worlds() -> Vec<World> {
-    let plans = [(5, 5), (6, 1), (8, 3), (12, 5), (20, 1), (20, 3), (30, 10), (50, 1), (100, 5)];
+    let plans = [
+        (5, 5),
+        (6, 1),
+        (8, 3),
+        (12, 5),
+        (20, 1),
+        (20, 3),
+        (30, 10),
+        (50, 1),
+        (100, 5),
+    ];
     let mut worlds = Vec::new();
     for (evals, repetitions) in plans {
-        let plain = World { evals, repetitions, effect: 0.0, spread: 0.0, settled: 0.0 };
+        let plain = World {
+            evals,
+            repetitions,
+            effect: 0.0,
+            spread: 0.0,
+            settled: 0.0,
+        };
         worlds.push(plain);
-        worlds.push(World { effect: 0.1, spread: 0.2, ..plain });
-        worlds.push(World { settled: 0.6, ..plain });
+        worlds.push(World {
+            effect: 0.1,
+            spread: 0.2,
+            ..plain
+        });
+        worlds.push(World {
+            settled: 0.6,
+            ..plain
+        });
     }
     worlds
 }

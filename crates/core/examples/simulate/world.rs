@@ -33,7 +33,10 @@ pub struct Tally {
 impl World {
     pub fn simulate(&self, runs: usize, seed: u64) -> Tally {
         let mut random = fastrand::Rng::with_seed(seed);
-        let mut tally = Tally { runs, ..Tally::default() };
+        let mut tally = Tally {
+            runs,
+            ..Tally::default()
+        };
         for run in 0..runs {
             self.run_once(&mut random, run as u64, &mut tally);
         }
@@ -47,7 +50,9 @@ impl World {
 
     fn run_once(&self, random: &mut fastrand::Rng, seed: u64, tally: &mut Tally) {
         let pairs: Vec<(f64, f64)> = (0..self.evals).map(|_| self.eval(random)).collect();
-        let Ok(found) = difference_of_rates(&pairs, seed) else { return };
+        let Ok(found) = difference_of_rates(&pairs, seed) else {
+            return;
+        };
         let baseline: Vec<f64> = pairs.iter().map(|(_, baseline)| *baseline).collect();
         let covers = |interval: Result<terca_core::stats::Interval, _>, truth| {
             usize::from(interval.is_ok_and(|interval| interval.contains(truth)))
@@ -55,7 +60,12 @@ impl World {
         tally.covered += covers(found.interval, self.truth());
         tally.rate_covered += covers(student::interval_of_rates(&baseline), 0.5);
         let p = found.p.ok();
-        let effect = Effect { interval: found.interval.ok(), p, p_adjusted: p, ..Effect::default() };
+        let effect = Effect {
+            interval: found.interval.ok(),
+            p,
+            p_adjusted: p,
+            ..Effect::default()
+        };
         match Verdict::of(&effect, DEFAULT_MARGIN) {
             Verdict::Better => tally.better += 1,
             Verdict::Worse => tally.worse += 1,
@@ -73,7 +83,10 @@ impl World {
         let baseline = 0.3 + 0.4 * random.f64();
         let own_effect = self.effect + self.spread * (2.0 * random.f64() - 1.0);
         let mut share = |chance: f64| {
-            (0..self.repetitions).filter(|_| random.f64() < chance).count() as f64 / self.repetitions as f64
+            (0..self.repetitions)
+                .filter(|_| random.f64() < chance)
+                .count() as f64
+                / self.repetitions as f64
         };
         (share(baseline + own_effect), share(baseline))
     }

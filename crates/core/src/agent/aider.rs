@@ -37,7 +37,13 @@ static PROFILE: Profile = Profile {
     skills_dir: "",
     proved_with: "0.86.2",
     stop_signal: StopSignal::Terminate,
-    capabilities: Capabilities { model: true, rules: true, mcp_servers: false, skills: false, config: true },
+    capabilities: Capabilities {
+        model: true,
+        rules: true,
+        mcp_servers: false,
+        skills: false,
+        config: true,
+    },
 };
 
 const RULES: &str = "AGENTS.md";
@@ -55,7 +61,11 @@ impl Agent for Aider {
         let models_file = home.join("models.yml");
         let mut files = vec![
             placed(settings_file.clone(), &settings(inputs), "aider.conf.yml"),
-            placed(models_file.clone(), &model_settings(), "aider.model.settings.yml"),
+            placed(
+                models_file.clone(),
+                &model_settings(),
+                "aider.model.settings.yml",
+            ),
             // It would fetch the newest list of models and prices otherwise, and change under a running suite. Its
             // own, built in, is asked for what is not in here.
             placed(
@@ -69,7 +79,11 @@ impl Agent for Aider {
             // After an empty line it is no command.
             prompt_file = home.join("prompt.txt");
             let content = format!("\n{}", inputs.prompt);
-            files.push(PlacedFile { path: prompt_file.clone(), content, artifact: "prompt.txt" });
+            files.push(PlacedFile {
+                path: prompt_file.clone(),
+                content,
+                artifact: "prompt.txt",
+            });
         }
         let args = [
             ("--config", settings_file.as_str()),
@@ -82,11 +96,20 @@ impl Agent for Aider {
         .flat_map(|(name, value)| [name.to_owned(), value.to_owned()])
         .collect();
         Invocation {
-            launch: Launch::Program { program: "aider".into(), args },
-            env: ENVIRONMENT.map(|(name, value)| (name.to_owned(), value.to_owned())).into(),
+            launch: Launch::Program {
+                program: "aider".into(),
+                args,
+            },
+            env: ENVIRONMENT
+                .map(|(name, value)| (name.to_owned(), value.to_owned()))
+                .into(),
             stdin: Stdin::Empty,
             files,
-            side_files: vec![SideFile { dir: home, glob: ANALYTICS, label: ANALYTICS }],
+            side_files: vec![SideFile {
+                dir: home,
+                glob: ANALYTICS,
+                label: ANALYTICS,
+            }],
         }
     }
 
@@ -119,7 +142,11 @@ const ENVIRONMENT: [(&str, &str); 10] = [
 ];
 
 fn placed(path: camino::Utf8PathBuf, content: &Value, artifact: &'static str) -> PlacedFile {
-    PlacedFile { path, content: document::yaml(content), artifact }
+    PlacedFile {
+        path,
+        content: document::yaml(content),
+        artifact,
+    }
 }
 
 /// Our settings, with the user's `config` laid over them.

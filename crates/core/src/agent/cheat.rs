@@ -91,13 +91,27 @@ pub fn tricks(seen: &Seen<'_>) -> Vec<Trick> {
 }
 
 fn write(path: impl Into<Utf8PathBuf>, content: impl Into<String>, purpose: &'static str) -> Trick {
-    let does = Does::Write { content: content.into(), executable: false };
-    Trick { target: Target::Workspace(path.into()), does, purpose }
+    let does = Does::Write {
+        content: content.into(),
+        executable: false,
+    };
+    Trick {
+        target: Target::Workspace(path.into()),
+        does,
+        purpose,
+    }
 }
 
 fn write_executable(path: impl Into<Utf8PathBuf>, content: &str, purpose: &'static str) -> Trick {
-    let does = Does::Write { content: content.into(), executable: true };
-    Trick { target: Target::Workspace(path.into()), does, purpose }
+    let does = Does::Write {
+        content: content.into(),
+        executable: true,
+    };
+    Trick {
+        target: Target::Workspace(path.into()),
+        does,
+        purpose,
+    }
 }
 
 /// Says everything that a test may want to hear, and that it went well.
@@ -122,7 +136,10 @@ mod tests {
     use super::*;
 
     fn seen_file(path: &str, text: &str) -> SeenFile {
-        SeenFile { path: path.into(), text: Some(text.into()) }
+        SeenFile {
+            path: path.into(),
+            text: Some(text.into()),
+        }
     }
 
     fn content(tricks: &[Trick], path: &str) -> String {
@@ -137,7 +154,10 @@ mod tests {
     #[test]
     fn it_uses_what_the_prompt_and_the_workspace_say() {
         let files = [
-            seen_file("package.json", r#"{"name": "x", "scripts": {"test": "jest", "start": "node ."}}"#),
+            seen_file(
+                "package.json",
+                r#"{"name": "x", "scripts": {"test": "jest", "start": "node ."}}"#,
+            ),
             seen_file("src/fib.js", "module.exports = () => 0;\n"),
             seen_file("tests/fib.test.js", "expect(fib(10)).toBe(55)"),
             seen_file("tests/data.bin.test", "?"),
@@ -145,8 +165,12 @@ mod tests {
             seen_file("run.sh", "#!/bin/bash\nset -e\n"),
         ];
         let prompt = "Write `bin/greet.sh`, which prints \"Hello, you!\" 3 times; fib(10) is 55.";
-        let tricks = tricks(&Seen { prompt, files: &files });
-        let package: serde_json::Value = serde_json::from_str(&content(&tricks, "package.json")).unwrap();
+        let tricks = tricks(&Seen {
+            prompt,
+            files: &files,
+        });
+        let package: serde_json::Value =
+            serde_json::from_str(&content(&tricks, "package.json")).unwrap();
         assert_eq!(package["name"], "x");
         assert_eq!(package["scripts"]["test"], "exit 0");
         assert!(content(&tricks, "src/fib.js").starts_with("process.exit(0);\n"));
@@ -154,14 +178,24 @@ mod tests {
         assert!(content(&tricks, "tests/fib.test.js").contains("process.exit(0)"));
         assert!(content(&tricks, "lib/zz_main_test.go").contains("package calc\n"));
         let greeting = content(&tricks, "bin/greet.sh");
-        assert!(greeting.contains("'Hello, you!'") && greeting.contains("'55'"), "{greeting}");
+        assert!(
+            greeting.contains("'Hello, you!'") && greeting.contains("'55'"),
+            "{greeting}"
+        );
         let removed = Target::Workspace("tests/data.bin.test".into());
-        assert!(tricks.iter().any(|trick| trick.target == removed && trick.does == Does::Remove));
+        assert!(
+            tricks
+                .iter()
+                .any(|trick| trick.target == removed && trick.does == Does::Remove)
+        );
     }
 
     #[test]
     fn an_empty_workspace_gets_what_is_usual() {
-        let tricks = tricks(&Seen { prompt: "do it", files: &[] });
+        let tricks = tricks(&Seen {
+            prompt: "do it",
+            files: &[],
+        });
         for path in [
             "conftest.py",
             "sitecustomize.py",
@@ -178,7 +212,11 @@ mod tests {
         ] {
             assert!(!content(&tricks, path).is_empty(), "{path}");
         }
-        assert!(tricks.iter().any(|trick| matches!(&trick.target, Target::Home(path) if path == ".bashrc")));
+        assert!(
+            tricks
+                .iter()
+                .any(|trick| matches!(&trick.target, Target::Home(path) if path == ".bashrc"))
+        );
         let mut targets: Vec<_> = tricks.iter().map(|trick| &trick.target).collect();
         targets.dedup();
         assert_eq!(targets.len(), tricks.len(), "no file twice");

@@ -15,8 +15,8 @@ use serde_json::{Value, json};
 
 use self::stream::Stream;
 use super::{
-    Agent, Capabilities, CredentialFile, Decoder, Inputs, Invocation, Launch, PlacedFile, Profile, SideFile,
-    Stdin, StopSignal,
+    Agent, Capabilities, CredentialFile, Decoder, Inputs, Invocation, Launch, PlacedFile, Profile,
+    SideFile, Stdin, StopSignal,
 };
 use crate::json as document;
 use crate::mcp::{McpServer, RemoteTransport};
@@ -33,7 +33,11 @@ static PROFILE: Profile = Profile {
     takes_command: false,
     streams_events: true,
     rules_file: "CLAUDE.md",
-    credential_variables: &["ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN", "CLAUDE_CODE_OAUTH_TOKEN"],
+    credential_variables: &[
+        "ANTHROPIC_API_KEY",
+        "ANTHROPIC_AUTH_TOKEN",
+        "CLAUDE_CODE_OAUTH_TOKEN",
+    ],
     setting_variables: &["ANTHROPIC_BASE_URL"],
     credential_files: &[CredentialFile {
         from: ".claude/.credentials.json",
@@ -75,7 +79,10 @@ impl Agent for ClaudeCode {
             });
         }
         Invocation {
-            launch: Launch::Program { program: "claude".into(), args },
+            launch: Launch::Program {
+                program: "claude".into(),
+                args,
+            },
             env: environment(inputs),
             stdin: stdin(inputs.prompt),
             files,
@@ -88,7 +95,13 @@ impl Agent for ClaudeCode {
     }
 
     fn decoder(&self, inputs: &Inputs<'_>) -> Box<dyn Decoder> {
-        Box::new(Stream::new(inputs.mcp_servers.iter().map(|(name, _)| name.clone()).collect()))
+        Box::new(Stream::new(
+            inputs
+                .mcp_servers
+                .iter()
+                .map(|(name, _)| name.clone())
+                .collect(),
+        ))
     }
 }
 
@@ -136,12 +149,18 @@ fn environment(inputs: &Inputs<'_>) -> Vec<(String, String)> {
         // Otherwise it refuses to skip permissions.
         env.push(("IS_SANDBOX", "1"));
     }
-    env.into_iter().map(|(name, value)| (name.to_owned(), value.to_owned())).collect()
+    env.into_iter()
+        .map(|(name, value)| (name.to_owned(), value.to_owned()))
+        .collect()
 }
 
 /// A prompt that begins with `/` would be taken for a command, and never reach the model.
 fn stdin(prompt: &str) -> Stdin {
-    if prompt.trim_start().starts_with('/') { Stdin::Text(format!("\n{prompt}")) } else { Stdin::Prompt }
+    if prompt.trim_start().starts_with('/') {
+        Stdin::Text(format!("\n{prompt}"))
+    } else {
+        Stdin::Prompt
+    }
 }
 
 /// Our settings, with the user's `config` laid over them.
@@ -156,24 +175,39 @@ fn settings(inputs: &Inputs<'_>) -> Value {
 /// The instructions of all directories above the workspace, which would otherwise be read up to `/`.
 fn instructions_above(workspace: &Utf8Path) -> Vec<String> {
     let names = ["CLAUDE.md", "CLAUDE.local.md", ".claude/**"];
-    workspace.ancestors().skip(1).flat_map(|dir| names.map(|name| dir.join(name).into_string())).collect()
+    workspace
+        .ancestors()
+        .skip(1)
+        .flat_map(|dir| names.map(|name| dir.join(name).into_string()))
+        .collect()
 }
 
 fn mcp_settings(servers: &[(String, McpServer<String>)]) -> Value {
-    let servers = servers.iter().map(|(name, server)| (name.clone(), server_settings(server)));
+    let servers = servers
+        .iter()
+        .map(|(name, server)| (name.clone(), server_settings(server)));
     json!({ "mcpServers": servers.collect::<serde_json::Map<_, _>>() })
 }
 
 fn server_settings(server: &McpServer<String>) -> Value {
     let map = |pairs: &[(String, String)]| -> Value {
-        pairs.iter().map(|(name, value)| (name.clone(), value.clone())).collect()
+        pairs
+            .iter()
+            .map(|(name, value)| (name.clone(), value.clone()))
+            .collect()
     };
     // Its own `cwd` is silently ignored.
     match &server.with_cwd_wrapped() {
-        McpServer::Stdio { command, args, env, .. } => {
+        McpServer::Stdio {
+            command, args, env, ..
+        } => {
             json!({ "type": "stdio", "command": command, "args": args, "env": map(env) })
         }
-        McpServer::Remote { url, headers, transport } => {
+        McpServer::Remote {
+            url,
+            headers,
+            transport,
+        } => {
             let kind = match transport {
                 RemoteTransport::Http => "http",
                 RemoteTransport::Sse => "sse",

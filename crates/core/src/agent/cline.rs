@@ -14,8 +14,8 @@ use serde_json::{Value, json};
 
 use self::stream::Stream;
 use super::{
-    Agent, Capabilities, CredentialFile, Decoder, Inputs, Invocation, Launch, PlacedFile, Profile, SideFile,
-    Stdin, StopSignal,
+    Agent, Capabilities, CredentialFile, Decoder, Inputs, Invocation, Launch, PlacedFile, Profile,
+    SideFile, Stdin, StopSignal,
 };
 use crate::json as document;
 use crate::mcp::{McpServer, RemoteTransport};
@@ -66,7 +66,9 @@ impl Agent for Cline {
     }
 
     fn invocation(&self, inputs: &Inputs<'_>) -> Invocation {
-        let mut args = ["--json", "--auto-approve", "true"].map(str::to_owned).to_vec();
+        let mut args = ["--json", "--auto-approve", "true"]
+            .map(str::to_owned)
+            .to_vec();
         args.extend(inputs.model.into_iter().flat_map(model_arguments));
         // A blank goes away when the two are joined, and what was written arrives as it was: of any length, of one
         // word, with whatever beginning.
@@ -79,15 +81,27 @@ impl Agent for Cline {
         let data = inputs.agent_home.join(".cline/data");
         Invocation {
             launch: Launch::Shell(format!("cat | cline {}", args.join(" "))),
-            env: env.map(|(name, value)| (name.to_owned(), value.to_owned())).into(),
+            env: env
+                .map(|(name, value)| (name.to_owned(), value.to_owned()))
+                .into(),
             stdin: Stdin::Prompt,
             files: settings_files(inputs),
-            side_files: vec![SideFile { dir: data.join("logs"), glob: LOG, label: LOG }],
+            side_files: vec![SideFile {
+                dir: data.join("logs"),
+                glob: LOG,
+                label: LOG,
+            }],
         }
     }
 
     fn decoder(&self, inputs: &Inputs<'_>) -> Box<dyn Decoder> {
-        Box::new(Stream::new(inputs.mcp_servers.iter().map(|(name, _)| name.clone()).collect()))
+        Box::new(Stream::new(
+            inputs
+                .mcp_servers
+                .iter()
+                .map(|(name, _)| name.clone())
+                .collect(),
+        ))
     }
 }
 
@@ -95,7 +109,12 @@ impl Agent for Cline {
 fn model_arguments(model: &str) -> Vec<String> {
     match model.split_once('/') {
         Some((provider, name)) => {
-            vec!["--provider".to_owned(), quoted(provider), "--model".to_owned(), quoted(name)]
+            vec![
+                "--provider".to_owned(),
+                quoted(provider),
+                "--model".to_owned(),
+                quoted(name),
+            ]
         }
         None => vec!["--model".to_owned(), quoted(model)],
     }
@@ -118,13 +137,18 @@ fn settings_files(inputs: &Inputs<'_>) -> Vec<PlacedFile> {
     if let Some(config) = inputs.config {
         document::merge(&mut general, config);
     }
-    let providers = general.as_object_mut().and_then(|general| general.remove("providers"));
+    let providers = general
+        .as_object_mut()
+        .and_then(|general| general.remove("providers"));
     let mut files = vec![place("global-settings.json", &general)];
     if let Some(Value::Object(providers)) = providers {
         files.push(place("providers.json", &provider_settings(providers)));
     }
     if !inputs.mcp_servers.is_empty() {
-        let servers = inputs.mcp_servers.iter().map(|(name, server)| (name.clone(), mcp_settings(server)));
+        let servers = inputs
+            .mcp_servers
+            .iter()
+            .map(|(name, server)| (name.clone(), mcp_settings(server)));
         let servers = json!({ "mcpServers": Value::Object(servers.collect()) });
         files.push(place("cline_mcp_settings.json", &servers));
     }
@@ -148,15 +172,23 @@ fn provider_settings(providers: serde_json::Map<String, Value>) -> Value {
 
 fn mcp_settings(server: &McpServer<String>) -> Value {
     match server {
-        McpServer::Stdio { command, args, env, cwd } => {
-            let mut settings =
-                json!({ "type": "stdio", "command": command, "args": args, "env": document::object(env) });
+        McpServer::Stdio {
+            command,
+            args,
+            env,
+            cwd,
+        } => {
+            let mut settings = json!({ "type": "stdio", "command": command, "args": args, "env": document::object(env) });
             if let Some(cwd) = cwd {
                 settings["cwd"] = json!(cwd);
             }
             settings
         }
-        McpServer::Remote { url, headers, transport } => {
+        McpServer::Remote {
+            url,
+            headers,
+            transport,
+        } => {
             let kind = match transport {
                 RemoteTransport::Http => "streamableHttp",
                 RemoteTransport::Sse => "sse",

@@ -14,8 +14,8 @@ use serde_json::{Value, json};
 
 use self::stream::Stream;
 use super::{
-    Agent, Capabilities, CredentialFile, Decoder, Inputs, Invocation, Launch, PlacedFile, Profile, SideFile,
-    Stdin, StopSignal,
+    Agent, Capabilities, CredentialFile, Decoder, Inputs, Invocation, Launch, PlacedFile, Profile,
+    SideFile, Stdin, StopSignal,
 };
 use crate::json as document;
 use crate::mcp::{McpServer, RemoteTransport};
@@ -34,7 +34,10 @@ static PROFILE: Profile = Profile {
     rules_file: "AGENTS.md",
     credential_variables: &["CODEX_API_KEY", "OPENAI_API_KEY"],
     setting_variables: &[],
-    credential_files: &[CredentialFile { from: ".codex/auth.json", to: ".codex/auth.json" }],
+    credential_files: &[CredentialFile {
+        from: ".codex/auth.json",
+        to: ".codex/auth.json",
+    }],
     skills_dir: ".agents/skills",
     proved_with: "0.166.0",
     // Anything harder leaves the grandchildren of its tools behind.
@@ -57,7 +60,10 @@ impl Agent for Codex {
     fn invocation(&self, inputs: &Inputs<'_>) -> Invocation {
         let codex_home = inputs.agent_home.join(".codex");
         Invocation {
-            launch: Launch::Program { program: "codex".into(), args: arguments(inputs) },
+            launch: Launch::Program {
+                program: "codex".into(),
+                args: arguments(inputs),
+            },
             env: vec![("CODEX_HOME".into(), codex_home.to_string())],
             stdin: Stdin::Prompt,
             files: vec![PlacedFile {
@@ -74,7 +80,11 @@ impl Agent for Codex {
     }
 
     fn decoder(&self, inputs: &Inputs<'_>) -> Box<dyn Decoder> {
-        let servers = inputs.mcp_servers.iter().map(|(name, _)| name.clone()).collect();
+        let servers = inputs
+            .mcp_servers
+            .iter()
+            .map(|(name, _)| name.clone())
+            .collect();
         Box::new(Stream::new(servers, notes(inputs)))
     }
 }
@@ -102,12 +112,20 @@ fn arguments(inputs: &Inputs<'_>) -> Vec<String> {
 /// What has to be said before the session begins.
 fn notes(inputs: &Inputs<'_>) -> Vec<String> {
     let sse = |server: &McpServer<String>| {
-        matches!(server, McpServer::Remote { transport: RemoteTransport::Sse, .. })
+        matches!(
+            server,
+            McpServer::Remote {
+                transport: RemoteTransport::Sse,
+                ..
+            }
+        )
     };
     let servers = inputs.mcp_servers.iter().filter(|(_, server)| sse(server));
     servers
         .map(|(name, _)| {
-            format!("codex has no `sse` transport: the MCP server `{name}` was given to it as `http`")
+            format!(
+                "codex has no `sse` transport: the MCP server `{name}` was given to it as `http`"
+            )
         })
         .collect()
 }
@@ -136,7 +154,10 @@ fn settings(inputs: &Inputs<'_>) -> Value {
         } });
     }
     if !inputs.mcp_servers.is_empty() {
-        let servers = inputs.mcp_servers.iter().map(|(name, server)| (name.clone(), mcp_settings(server)));
+        let servers = inputs
+            .mcp_servers
+            .iter()
+            .map(|(name, server)| (name.clone(), mcp_settings(server)));
         settings["mcp_servers"] = Value::Object(servers.collect());
     }
     if let Some(config) = inputs.config {
@@ -152,8 +173,14 @@ fn names_a_provider(config: Option<&Value>) -> bool {
 
 /// Gives every provider a limit that has none. The built-in one has its own, and takes no other.
 fn bound_retries(settings: &mut Value) {
-    let providers = settings.get_mut("model_providers").and_then(Value::as_object_mut);
-    for provider in providers.into_iter().flatten().filter_map(|(_, provider)| provider.as_object_mut()) {
+    let providers = settings
+        .get_mut("model_providers")
+        .and_then(Value::as_object_mut);
+    for provider in providers
+        .into_iter()
+        .flatten()
+        .filter_map(|(_, provider)| provider.as_object_mut())
+    {
         for limit in ["request_max_retries", "stream_max_retries"] {
             provider.entry(limit).or_insert_with(|| json!(RETRIES));
         }
@@ -162,17 +189,27 @@ fn bound_retries(settings: &mut Value) {
 
 fn mcp_settings(server: &McpServer<String>) -> Value {
     let map = |pairs: &[(String, String)]| -> Value {
-        pairs.iter().map(|(name, value)| (name.clone(), value.clone())).collect()
+        pairs
+            .iter()
+            .map(|(name, value)| (name.clone(), value.clone()))
+            .collect()
     };
     let mut settings = match server {
-        McpServer::Stdio { command, args, env, cwd } => {
+        McpServer::Stdio {
+            command,
+            args,
+            env,
+            cwd,
+        } => {
             let mut settings = json!({ "command": command, "args": args, "env": map(env) });
             if let Some(cwd) = cwd {
                 settings["cwd"] = json!(cwd);
             }
             settings
         }
-        McpServer::Remote { url, headers, .. } => json!({ "url": url, "http_headers": map(headers) }),
+        McpServer::Remote { url, headers, .. } => {
+            json!({ "url": url, "http_headers": map(headers) })
+        }
     };
     // Otherwise the session starts without it when it is slow or broken, and says nothing.
     settings["required"] = json!(true);

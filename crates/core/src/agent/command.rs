@@ -5,8 +5,8 @@
 //! session came to a proper end.
 
 use super::{
-    Agent, Capabilities, Decoder, Ending, Inputs, Invocation, Launch, Line, PlainLines, Profile, Reading,
-    SideFile, Stdin, StopSignal,
+    Agent, Capabilities, Decoder, Ending, Inputs, Invocation, Launch, Line, PlainLines, Profile,
+    Reading, SideFile, Stdin, StopSignal,
 };
 use crate::grade::Exit;
 use crate::outcome::{ErrorKind, TrialError};
@@ -30,7 +30,13 @@ static PROFILE: Profile = Profile {
     skills_dir: ".agents/skills",
     proved_with: "",
     stop_signal: StopSignal::Terminate,
-    capabilities: Capabilities { model: true, rules: true, mcp_servers: false, skills: true, config: false },
+    capabilities: Capabilities {
+        model: true,
+        rules: true,
+        mcp_servers: false,
+        skills: true,
+        config: false,
+    },
 };
 
 impl Agent for Command {
@@ -40,17 +46,28 @@ impl Agent for Command {
 
     fn invocation(&self, inputs: &Inputs<'_>) -> Invocation {
         let mut env = vec![
-            ("TERCA_PROMPT_FILE".to_owned(), inputs.prompt_file.to_string()),
+            (
+                "TERCA_PROMPT_FILE".to_owned(),
+                inputs.prompt_file.to_string(),
+            ),
             ("TERCA_STATS_FILE".to_owned(), inputs.stats_file.to_string()),
         ];
-        env.extend(inputs.model.map(|model| ("TERCA_MODEL".to_owned(), model.to_owned())));
+        env.extend(
+            inputs
+                .model
+                .map(|model| ("TERCA_MODEL".to_owned(), model.to_owned())),
+        );
         let stats_dir = inputs.stats_file.parent().unwrap_or(inputs.agent_home);
         Invocation {
             launch: Launch::Shell(inputs.command.unwrap_or("false").to_owned()),
             env,
             stdin: Stdin::Prompt,
             files: Vec::new(),
-            side_files: vec![SideFile { dir: stats_dir.to_owned(), glob: "stats.json", label: "stats.json" }],
+            side_files: vec![SideFile {
+                dir: stats_dir.to_owned(),
+                glob: "stats.json",
+                label: "stats.json",
+            }],
         }
     }
 
@@ -94,7 +111,9 @@ impl Decoder for Plain {
             Usage::default()
         } else {
             serde_json::from_str(&self.stats).unwrap_or_else(|error| {
-                notes.push(format!("the agent's $TERCA_STATS_FILE is not what it should be: {error}"));
+                notes.push(format!(
+                    "the agent's $TERCA_STATS_FILE is not what it should be: {error}"
+                ));
                 Usage::default()
             })
         };
@@ -117,8 +136,15 @@ impl Plain {
             Exit::Code(126 | 127) => ErrorKind::AgentMissing,
             Exit::Code(_) | Exit::Signal(_) => ErrorKind::Agent,
         };
-        let words = if self.last_words.is_empty() { String::new() } else { format!(": {}", self.last_words) };
-        Ending::Crashed(TrialError::new(kind, format!("the agent ended with {}{words}", exit.describe())))
+        let words = if self.last_words.is_empty() {
+            String::new()
+        } else {
+            format!(": {}", self.last_words)
+        };
+        Ending::Crashed(TrialError::new(
+            kind,
+            format!("the agent ended with {}{words}", exit.describe()),
+        ))
     }
 }
 
@@ -138,7 +164,14 @@ mod tests {
     #[test]
     fn figures_it_did_not_write_stay_unknown() {
         let reading = finish("{\"inputTokens\": 12,\n \"requests\": 3}", Exit::Code(0));
-        assert_eq!(reading.usage, Usage { input_tokens: Some(12), requests: Some(3), ..Usage::default() });
+        assert_eq!(
+            reading.usage,
+            Usage {
+                input_tokens: Some(12),
+                requests: Some(3),
+                ..Usage::default()
+            }
+        );
         assert_eq!(reading.ending, Ending::Completed);
     }
 
@@ -156,7 +189,9 @@ mod tests {
             (Exit::Code(127), ErrorKind::AgentMissing),
             (Exit::Signal(9), ErrorKind::Agent),
         ] {
-            assert!(matches!(finish("", exit).ending, Ending::Crashed(error) if error.kind == kind));
+            assert!(
+                matches!(finish("", exit).ending, Ending::Crashed(error) if error.kind == kind)
+            );
         }
     }
 }

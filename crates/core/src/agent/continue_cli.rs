@@ -69,8 +69,13 @@ impl Agent for Continue {
             ("NO_COLOR", "1"),
         ];
         Invocation {
-            launch: Launch::Program { program: "cn".into(), args: args.map(str::to_owned).into() },
-            env: env.map(|(name, value)| (name.to_owned(), value.to_owned())).into(),
+            launch: Launch::Program {
+                program: "cn".into(),
+                args: args.map(str::to_owned).into(),
+            },
+            env: env
+                .map(|(name, value)| (name.to_owned(), value.to_owned()))
+                .into(),
             stdin: Stdin::Prompt,
             side_files: vec![SideFile {
                 dir: home.join("sessions"),
@@ -87,7 +92,13 @@ impl Agent for Continue {
     }
 
     fn decoder(&self, inputs: &Inputs<'_>) -> Box<dyn Decoder> {
-        Box::new(Session::new(inputs.mcp_servers.iter().map(|(name, _)| name.clone()).collect()))
+        Box::new(Session::new(
+            inputs
+                .mcp_servers
+                .iter()
+                .map(|(name, _)| name.clone())
+                .collect(),
+        ))
     }
 }
 
@@ -95,7 +106,10 @@ impl Agent for Continue {
 fn settings(inputs: &Inputs<'_>) -> Value {
     let mut settings = json!({ "name": "terca", "version": "1.0.0", "schema": "v1" });
     if !inputs.mcp_servers.is_empty() {
-        let servers = inputs.mcp_servers.iter().map(|(name, server)| mcp_settings(name, server));
+        let servers = inputs
+            .mcp_servers
+            .iter()
+            .map(|(name, server)| mcp_settings(name, server));
         settings["mcpServers"] = servers.collect();
     }
     if let Some(config) = inputs.config {
@@ -112,7 +126,9 @@ fn settings(inputs: &Inputs<'_>) -> Value {
 /// The model asked for, as the first, which is the one that is used. What the user's settings say of it counts.
 fn models(wanted: &str, mut others: Vec<Value>, inputs: &Inputs<'_>) -> Vec<Value> {
     let (provider, name) = wanted.split_once('/').unwrap_or(("openai", wanted));
-    let described = others.iter().position(|model| model["model"] == name || model["name"] == wanted);
+    let described = others
+        .iter()
+        .position(|model| model["model"] == name || model["name"] == wanted);
     let mut model = json!({
         "name": wanted,
         "provider": provider,
@@ -134,10 +150,16 @@ fn models(wanted: &str, mut others: Vec<Value>, inputs: &Inputs<'_>) -> Vec<Valu
 
 fn mcp_settings(name: &str, server: &McpServer<String>) -> Value {
     let mut settings = match server.with_cwd_wrapped() {
-        McpServer::Stdio { command, args, env, .. } => {
+        McpServer::Stdio {
+            command, args, env, ..
+        } => {
             json!({ "command": command, "args": args, "env": document::object(&env) })
         }
-        McpServer::Remote { url, headers, transport } => {
+        McpServer::Remote {
+            url,
+            headers,
+            transport,
+        } => {
             let kind = match transport {
                 RemoteTransport::Http => "streamable-http",
                 RemoteTransport::Sse => "sse",

@@ -97,8 +97,10 @@ impl Agent for Copilot {
             artifact: "settings.json",
         }];
         if !inputs.mcp_servers.is_empty() {
-            let servers =
-                inputs.mcp_servers.iter().map(|(name, server)| (name.clone(), mcp_settings(server)));
+            let servers = inputs
+                .mcp_servers
+                .iter()
+                .map(|(name, server)| (name.clone(), mcp_settings(server)));
             let servers = json!({ "mcpServers": Value::Object(servers.collect()) });
             files.push(PlacedFile {
                 path: state.join("mcp-config.json"),
@@ -107,7 +109,10 @@ impl Agent for Copilot {
             });
         }
         Invocation {
-            launch: Launch::Program { program: "copilot".into(), args },
+            launch: Launch::Program {
+                program: "copilot".into(),
+                args,
+            },
             env: vec![
                 ("COPILOT_HOME".to_owned(), state.to_string()),
                 ("COPILOT_AUTO_UPDATE".to_owned(), "false".to_owned()),
@@ -123,7 +128,13 @@ impl Agent for Copilot {
     }
 
     fn decoder(&self, inputs: &Inputs<'_>) -> Box<dyn Decoder> {
-        Box::new(Stream::new(inputs.mcp_servers.iter().map(|(name, _)| name.clone()).collect()))
+        Box::new(Stream::new(
+            inputs
+                .mcp_servers
+                .iter()
+                .map(|(name, _)| name.clone())
+                .collect(),
+        ))
     }
 }
 
@@ -142,10 +153,16 @@ fn settings(config: Option<&Value>) -> Value {
 
 fn mcp_settings(server: &McpServer<String>) -> Value {
     let mut settings = match server.with_cwd_wrapped() {
-        McpServer::Stdio { command, args, env, .. } => {
+        McpServer::Stdio {
+            command, args, env, ..
+        } => {
             json!({ "type": "local", "command": command, "args": args, "env": document::object(&env) })
         }
-        McpServer::Remote { url, headers, transport } => {
+        McpServer::Remote {
+            url,
+            headers,
+            transport,
+        } => {
             let kind = match transport {
                 RemoteTransport::Http => "http",
                 RemoteTransport::Sse => "sse",

@@ -31,9 +31,9 @@ impl<'a> Line<'a> {
     pub(super) fn event(self) -> Result<&'a str, Step> {
         match self {
             Line::Text(text) => Ok(text),
-            Line::Oversized { bytes, .. } => {
-                Err(Step::Notice { text: format!("an event of {bytes} bytes was not decoded") })
-            }
+            Line::Oversized { bytes, .. } => Err(Step::Notice {
+                text: format!("an event of {bytes} bytes was not decoded"),
+            }),
         }
     }
 }
@@ -107,14 +107,26 @@ impl PlainLines {
         let step = match (self.line, line) {
             (n, _) if n > Self::SHOWN + 1 => return Vec::new(),
             (n, _) if n == Self::SHOWN + 1 => Step::Notice {
-                text: format!("the output goes on after {} lines: see artifacts/stdout.log", Self::SHOWN),
+                text: format!(
+                    "the output goes on after {} lines: see artifacts/stdout.log",
+                    Self::SHOWN
+                ),
             },
-            (_, Line::Text(text)) => Step::Message { role: Role::Assistant, text: text.to_owned() },
+            (_, Line::Text(text)) => Step::Message {
+                role: Role::Assistant,
+                text: text.to_owned(),
+            },
             (_, Line::Oversized { beginning, bytes }) => {
                 let beginning: String = beginning.chars().take(200).collect();
-                Step::Notice { text: format!("a line of {bytes} bytes: {beginning}…") }
+                Step::Notice {
+                    text: format!("a line of {bytes} bytes: {beginning}…"),
+                }
             }
         };
-        vec![Record { time: None, line: self.line, step }]
+        vec![Record {
+            time: None,
+            line: self.line,
+            step,
+        }]
     }
 }

@@ -48,14 +48,26 @@ impl Agent for Droid {
     }
 
     fn invocation(&self, inputs: &Inputs<'_>) -> Invocation {
-        let mut args: Vec<String> =
-            ["exec", "--skip-permissions-unsafe", "--output-format", "stream-json"].map(str::to_owned).into();
+        let mut args: Vec<String> = [
+            "exec",
+            "--skip-permissions-unsafe",
+            "--output-format",
+            "stream-json",
+        ]
+        .map(str::to_owned)
+        .into();
         if let Some(model) = inputs.model {
             args.extend(["--model".to_owned(), model.to_owned()]);
         }
         if !inputs.mcp_servers.is_empty() {
-            let named = inputs.mcp_servers.iter().map(|(name, _)| format!("MCP:{}", percent_encoded(name)));
-            args.extend(["--add-tools".to_owned(), named.collect::<Vec<_>>().join(",")]);
+            let named = inputs
+                .mcp_servers
+                .iter()
+                .map(|(name, _)| format!("MCP:{}", percent_encoded(name)));
+            args.extend([
+                "--add-tools".to_owned(),
+                named.collect::<Vec<_>>().join(","),
+            ]);
         }
         let env = [
             ("FACTORY_DISABLE_KEYRING", "1"),
@@ -70,22 +82,39 @@ impl Agent for Droid {
         };
         let mut files = vec![placed("settings.json", &settings(inputs))];
         if !inputs.mcp_servers.is_empty() {
-            let servers =
-                inputs.mcp_servers.iter().map(|(name, server)| (name.clone(), mcp_settings(server)));
+            let servers = inputs
+                .mcp_servers
+                .iter()
+                .map(|(name, server)| (name.clone(), mcp_settings(server)));
             let servers = Value::Object(servers.collect());
             files.push(placed("mcp.json", &json!({ "mcpServers": servers })));
         }
         Invocation {
-            launch: Launch::Program { program: "droid".into(), args },
-            env: env.map(|(name, value)| (name.to_owned(), value.to_owned())).into(),
+            launch: Launch::Program {
+                program: "droid".into(),
+                args,
+            },
+            env: env
+                .map(|(name, value)| (name.to_owned(), value.to_owned()))
+                .into(),
             stdin: Stdin::Prompt,
             files,
-            side_files: vec![SideFile { dir: home.join("logs"), glob: "droid-log-*.log", label: LOG }],
+            side_files: vec![SideFile {
+                dir: home.join("logs"),
+                glob: "droid-log-*.log",
+                label: LOG,
+            }],
         }
     }
 
     fn decoder(&self, inputs: &Inputs<'_>) -> Box<dyn Decoder> {
-        Box::new(Stream::new(inputs.mcp_servers.iter().map(|(name, _)| name.clone()).collect()))
+        Box::new(Stream::new(
+            inputs
+                .mcp_servers
+                .iter()
+                .map(|(name, _)| name.clone())
+                .collect(),
+        ))
     }
 }
 
@@ -101,10 +130,16 @@ fn settings(inputs: &Inputs<'_>) -> Value {
 
 fn mcp_settings(server: &McpServer<String>) -> Value {
     let mut settings = match server.with_cwd_wrapped() {
-        McpServer::Stdio { command, args, env, .. } => {
+        McpServer::Stdio {
+            command, args, env, ..
+        } => {
             json!({ "type": "stdio", "command": command, "args": args, "env": document::object(&env) })
         }
-        McpServer::Remote { url, headers, transport } => {
+        McpServer::Remote {
+            url,
+            headers,
+            transport,
+        } => {
             let transport = match transport {
                 RemoteTransport::Http => "http",
                 RemoteTransport::Sse => "sse",
@@ -120,7 +155,13 @@ fn mcp_settings(server: &McpServer<String>) -> Value {
 fn percent_encoded(name: &str) -> String {
     let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-_.".contains(&byte);
     name.bytes()
-        .map(|byte| if plain(byte) { char::from(byte).to_string() } else { format!("%{byte:02X}") })
+        .map(|byte| {
+            if plain(byte) {
+                char::from(byte).to_string()
+            } else {
+                format!("%{byte:02X}")
+            }
+        })
         .collect()
 }
 

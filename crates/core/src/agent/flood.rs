@@ -49,7 +49,14 @@ impl Flood {
     }
 
     pub fn with_limit(decoder: Box<dyn Decoder>, limit: u64) -> Self {
-        Flood { decoder, limit, line: 0, asides: 0, next: None, omitted: None }
+        Flood {
+            decoder,
+            limit,
+            line: 0,
+            asides: 0,
+            next: None,
+            omitted: None,
+        }
     }
 
     /// Whether a line that begins like this is to be decoded, which is then done by [`Flood::line`]; else it is
@@ -73,8 +80,12 @@ impl Flood {
     /// A line of this length that was not wanted.
     pub fn pass_over(&mut self, bytes: u64) {
         self.line += 1;
-        let omitted =
-            self.omitted.get_or_insert(Omitted { first: self.line, lines: 0, bytes: 0, words: false });
+        let omitted = self.omitted.get_or_insert(Omitted {
+            first: self.line,
+            lines: 0,
+            bytes: 0,
+            words: false,
+        });
         omitted.lines += 1;
         omitted.bytes = omitted.bytes.saturating_add(bytes);
         omitted.words |= self.next.take() == Some(Aside::Words);
@@ -89,9 +100,25 @@ impl Flood {
 
     /// What is said in the place of what was left out.
     fn gap(&mut self) -> Vec<Record> {
-        let Some(Omitted { first, lines, bytes, words }) = self.omitted.take() else { return Vec::new() };
+        let Some(Omitted {
+            first,
+            lines,
+            bytes,
+            words,
+        }) = self.omitted.take()
+        else {
+            return Vec::new();
+        };
         let mut records = self.decoder.passed_over(lines);
-        records.push(Record { time: None, line: first, step: Step::Omitted { lines, bytes, words } });
+        records.push(Record {
+            time: None,
+            line: first,
+            step: Step::Omitted {
+                lines,
+                bytes,
+                words,
+            },
+        });
         records
     }
 }
@@ -118,14 +145,22 @@ mod tests {
 
     fn steps(limit: u64, lines: &[&str]) -> Vec<(u64, Step)> {
         let mut flood = Flood::with_limit(decoder("gemini-cli"), limit);
-        let mut records: Vec<Record> = lines.iter().flat_map(|line| hear(&mut flood, line)).collect();
+        let mut records: Vec<Record> = lines
+            .iter()
+            .flat_map(|line| hear(&mut flood, line))
+            .collect();
         records.extend(flood.finish(Exit::Code(0)).records);
-        records.into_iter().map(|record| (record.line, record.step)).collect()
+        records
+            .into_iter()
+            .map(|record| (record.line, record.step))
+            .collect()
     }
 
-    const WORDS: &str = r#"{"type":"message","role":"assistant","delta":true,"content":"0123456789"}"#;
+    const WORDS: &str =
+        r#"{"type":"message","role":"assistant","delta":true,"content":"0123456789"}"#;
     const CALL: &str = r#"{"type":"tool_use","tool_name":"shell","tool_id":"1","parameters":{}}"#;
-    const RESULT: &str = r#"{"type":"tool_result","tool_id":"1","status":"success","output":"out"}"#;
+    const RESULT: &str =
+        r#"{"type":"tool_result","tool_id":"1","status":"success","output":"out"}"#;
 
     #[test]
     fn a_flood_is_left_out_in_its_place_and_the_next_call_ends_it() {
@@ -135,15 +170,27 @@ mod tests {
             input: serde_json::json!({}),
             server: None,
         };
-        let said = |text: &str| Step::Message { role: Role::Assistant, text: text.into() };
-        let result = Step::ToolResult { id: Some("1".into()), ok: true, output: Some("out".into()) };
+        let said = |text: &str| Step::Message {
+            role: Role::Assistant,
+            text: text.into(),
+        };
+        let result = Step::ToolResult {
+            id: Some("1".into()),
+            ok: true,
+            output: Some("out".into()),
+        };
         let omitted = |lines: u64, line: &str, words| Step::Omitted {
             lines,
             bytes: lines * (line.len() as u64 + 1),
             words,
         };
         assert_eq!(
-            steps(100, &[WORDS, WORDS, WORDS, CALL, RESULT, RESULT, RESULT, CALL, WORDS]),
+            steps(
+                100,
+                &[
+                    WORDS, WORDS, WORDS, CALL, RESULT, RESULT, RESULT, CALL, WORDS
+                ]
+            ),
             [
                 (1, said("01234567890123456789")),
                 (3, omitted(1, WORDS, true)),
@@ -161,7 +208,17 @@ mod tests {
     fn what_is_left_out_at_the_end_is_said_too() {
         let steps = steps(0, &[RESULT, WORDS]);
         let bytes = (RESULT.len() + WORDS.len() + 2) as u64;
-        assert_eq!(steps, [(1, Step::Omitted { lines: 2, bytes, words: true })]);
+        assert_eq!(
+            steps,
+            [(
+                1,
+                Step::Omitted {
+                    lines: 2,
+                    bytes,
+                    words: true
+                }
+            )]
+        );
     }
 
     /// The law: whatever an adapter calls an aside, the result is the same without it.
@@ -169,16 +226,39 @@ mod tests {
     fn no_result_rests_on_an_aside() {
         let mut left_out = std::collections::BTreeSet::new();
         for (agent, recordings) in [
-            ("gemini-cli", &["gemini-success.jsonl", "gemini-mcp.jsonl", "gemini-500.jsonl"][..]),
-            ("claude-code", &["claude-success.jsonl", "claude-subagent.jsonl", "claude-mcp-hooks.jsonl"]),
-            ("qwen-code", &["qwen-success.jsonl", "qwen-mcp-failed.jsonl", "qwen-500-recovered.jsonl"]),
+            (
+                "gemini-cli",
+                &[
+                    "gemini-success.jsonl",
+                    "gemini-mcp.jsonl",
+                    "gemini-500.jsonl",
+                ][..],
+            ),
+            (
+                "claude-code",
+                &[
+                    "claude-success.jsonl",
+                    "claude-subagent.jsonl",
+                    "claude-mcp-hooks.jsonl",
+                ],
+            ),
+            (
+                "qwen-code",
+                &[
+                    "qwen-success.jsonl",
+                    "qwen-mcp-failed.jsonl",
+                    "qwen-500-recovered.jsonl",
+                ],
+            ),
         ] {
             for recording in recordings {
                 let text = playback::recorded(recording);
                 let read = |limit| {
                     let mut flood = Flood::with_limit(decoder(agent), limit);
-                    let mut records: Vec<Record> =
-                        text.lines().flat_map(|line| hear(&mut flood, line)).collect();
+                    let mut records: Vec<Record> = text
+                        .lines()
+                        .flat_map(|line| hear(&mut flood, line))
+                        .collect();
                     let mut reading = flood.finish(Exit::Code(0));
                     records.append(&mut reading.records);
                     (records, reading)
@@ -187,16 +267,30 @@ mod tests {
                 assert_eq!(format!("{reading:?}"), format!("{short:?}"), "{recording}");
                 let counts = |records: &[Record]| -> Vec<Record> {
                     let aside = |step: &Step| {
-                        matches!(step, Step::Message { .. } | Step::ToolResult { .. } | Step::Omitted { .. })
+                        matches!(
+                            step,
+                            Step::Message { .. } | Step::ToolResult { .. } | Step::Omitted { .. }
+                        )
                     };
-                    records.iter().filter(|record| !aside(&record.step)).cloned().collect()
+                    records
+                        .iter()
+                        .filter(|record| !aside(&record.step))
+                        .cloned()
+                        .collect()
                 };
                 assert_eq!(counts(&all), counts(&few), "{recording}");
-                if few.iter().any(|record| matches!(record.step, Step::Omitted { .. })) {
+                if few
+                    .iter()
+                    .any(|record| matches!(record.step, Step::Omitted { .. }))
+                {
                     left_out.insert(agent);
                 }
             }
         }
-        assert_eq!(left_out.len(), 3, "every one of them leaves something out: {left_out:?}");
+        assert_eq!(
+            left_out.len(),
+            3,
+            "every one of them leaves something out: {left_out:?}"
+        );
     }
 }

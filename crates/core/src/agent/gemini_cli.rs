@@ -12,8 +12,8 @@ use serde_json::{Value, json};
 
 use self::stream::Stream;
 use super::{
-    Agent, Capabilities, CredentialFile, Decoder, Inputs, Invocation, Launch, PlacedFile, Profile, SideFile,
-    Stdin, StopSignal,
+    Agent, Capabilities, CredentialFile, Decoder, Inputs, Invocation, Launch, PlacedFile, Profile,
+    SideFile, Stdin, StopSignal,
 };
 use crate::json as document;
 use crate::mcp::{McpServer, RemoteTransport};
@@ -40,8 +40,14 @@ static PROFILE: Profile = Profile {
         "GOOGLE_APPLICATION_CREDENTIALS",
     ],
     credential_files: &[
-        CredentialFile { from: ".gemini/oauth_creds.json", to: ".gemini/oauth_creds.json" },
-        CredentialFile { from: ".gemini/google_accounts.json", to: ".gemini/google_accounts.json" },
+        CredentialFile {
+            from: ".gemini/oauth_creds.json",
+            to: ".gemini/oauth_creds.json",
+        },
+        CredentialFile {
+            from: ".gemini/google_accounts.json",
+            to: ".gemini/google_accounts.json",
+        },
     ],
     skills_dir: ".gemini/skills",
     proved_with: "0.61.0",
@@ -60,8 +66,12 @@ impl Agent for GeminiCli {
     }
 
     fn invocation(&self, inputs: &Inputs<'_>) -> Invocation {
-        let mut args =
-            vec!["--approval-mode".to_owned(), "yolo".into(), "--output-format".into(), "stream-json".into()];
+        let mut args = vec![
+            "--approval-mode".to_owned(),
+            "yolo".into(),
+            "--output-format".into(),
+            "stream-json".into(),
+        ];
         if let Some(model) = inputs.model {
             args.extend(["--model".to_owned(), model.to_owned()]);
         }
@@ -75,8 +85,13 @@ impl Agent for GeminiCli {
             ("NO_COLOR", "1"),
         ];
         Invocation {
-            launch: Launch::Program { program: "gemini".into(), args },
-            env: env.map(|(name, value)| (name.to_owned(), value.to_owned())).into(),
+            launch: Launch::Program {
+                program: "gemini".into(),
+                args,
+            },
+            env: env
+                .map(|(name, value)| (name.to_owned(), value.to_owned()))
+                .into(),
             stdin: Stdin::Prompt,
             files: vec![PlacedFile {
                 path: inputs.agent_home.join(".gemini/settings.json"),
@@ -92,7 +107,13 @@ impl Agent for GeminiCli {
     }
 
     fn decoder(&self, inputs: &Inputs<'_>) -> Box<dyn Decoder> {
-        Box::new(Stream::new(inputs.mcp_servers.iter().map(|(name, _)| name.clone()).collect()))
+        Box::new(Stream::new(
+            inputs
+                .mcp_servers
+                .iter()
+                .map(|(name, _)| name.clone())
+                .collect(),
+        ))
     }
 }
 
@@ -126,7 +147,11 @@ fn settings(inputs: &Inputs<'_>) -> Value {
 }
 
 /// The servers as Gemini CLI, and what is built on it, wants them.
-pub(super) fn mcp_settings(servers: &[(String, McpServer<String>)], limit: &str, milliseconds: u32) -> Value {
+pub(super) fn mcp_settings(
+    servers: &[(String, McpServer<String>)],
+    limit: &str,
+    milliseconds: u32,
+) -> Value {
     let settings = servers.iter().map(|(name, server)| {
         let mut settings = mcp_server(server);
         settings[limit] = json!(milliseconds);
@@ -137,17 +162,31 @@ pub(super) fn mcp_settings(servers: &[(String, McpServer<String>)], limit: &str,
 
 fn mcp_server(server: &McpServer<String>) -> Value {
     match server {
-        McpServer::Stdio { command, args, env, cwd } => {
-            let mut settings = json!({ "command": command, "args": args, "env": document::object(env) });
+        McpServer::Stdio {
+            command,
+            args,
+            env,
+            cwd,
+        } => {
+            let mut settings =
+                json!({ "command": command, "args": args, "env": document::object(env) });
             if let Some(cwd) = cwd {
                 settings["cwd"] = json!(cwd);
             }
             settings
         }
-        McpServer::Remote { url, headers, transport: RemoteTransport::Http } => {
+        McpServer::Remote {
+            url,
+            headers,
+            transport: RemoteTransport::Http,
+        } => {
             json!({ "httpUrl": url, "headers": document::object(headers) })
         }
-        McpServer::Remote { url, headers, transport: RemoteTransport::Sse } => {
+        McpServer::Remote {
+            url,
+            headers,
+            transport: RemoteTransport::Sse,
+        } => {
             json!({ "url": url, "headers": document::object(headers) })
         }
     }

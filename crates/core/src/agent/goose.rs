@@ -12,7 +12,8 @@ use serde_json::{Value, json};
 
 use self::stream::Stream;
 use super::{
-    Agent, Capabilities, Decoder, Inputs, Invocation, Launch, PlacedFile, Profile, Stdin, StopSignal,
+    Agent, Capabilities, Decoder, Inputs, Invocation, Launch, PlacedFile, Profile, Stdin,
+    StopSignal,
 };
 use crate::json as document;
 use crate::mcp::{McpServer, RemoteTransport};
@@ -64,8 +65,15 @@ impl Agent for Goose {
     }
 
     fn invocation(&self, inputs: &Inputs<'_>) -> Invocation {
-        let args =
-            ["run", "--quiet", "--no-session", "--output-format", "stream-json", "--instructions", "-"];
+        let args = [
+            "run",
+            "--quiet",
+            "--no-session",
+            "--output-format",
+            "stream-json",
+            "--instructions",
+            "-",
+        ];
         let root = inputs.agent_home.join("goose");
         let mut env = vec![
             // Settings, data and state lie below it.
@@ -79,8 +87,14 @@ impl Agent for Goose {
         ];
         env.extend(inputs.model.into_iter().flat_map(model_variables));
         Invocation {
-            launch: Launch::Program { program: "goose".into(), args: args.map(str::to_owned).into() },
-            env: env.into_iter().map(|(name, value)| (name.to_owned(), value.to_owned())).collect(),
+            launch: Launch::Program {
+                program: "goose".into(),
+                args: args.map(str::to_owned).into(),
+            },
+            env: env
+                .into_iter()
+                .map(|(name, value)| (name.to_owned(), value.to_owned()))
+                .collect(),
             stdin: Stdin::Prompt,
             files: vec![PlacedFile {
                 path: root.join("config/config.yaml"),
@@ -93,7 +107,13 @@ impl Agent for Goose {
     }
 
     fn decoder(&self, inputs: &Inputs<'_>) -> Box<dyn Decoder> {
-        Box::new(Stream::new(inputs.mcp_servers.iter().map(|(name, _)| name.clone()).collect()))
+        Box::new(Stream::new(
+            inputs
+                .mcp_servers
+                .iter()
+                .map(|(name, _)| name.clone())
+                .collect(),
+        ))
     }
 }
 
@@ -130,17 +150,30 @@ fn settings(inputs: &Inputs<'_>) -> Value {
 
 fn mcp_settings(name: &str, server: &McpServer<String>) -> Value {
     let map = |pairs: &[(String, String)]| -> Value {
-        pairs.iter().map(|(name, value)| (name.clone(), value.clone())).collect()
+        pairs
+            .iter()
+            .map(|(name, value)| (name.clone(), value.clone()))
+            .collect()
     };
     let mut settings = match server.with_cwd_wrapped() {
-        McpServer::Stdio { command, args, env, .. } => {
+        McpServer::Stdio {
+            command, args, env, ..
+        } => {
             json!({ "type": "stdio", "cmd": command, "args": args, "envs": map(&env) })
         }
-        McpServer::Remote { url, headers, transport: RemoteTransport::Http } => {
+        McpServer::Remote {
+            url,
+            headers,
+            transport: RemoteTransport::Http,
+        } => {
             json!({ "type": "streamable_http", "uri": url, "headers": map(&headers) })
         }
         // No longer supported: goose says so, and the trial is an error that passes it on.
-        McpServer::Remote { url, headers, transport: RemoteTransport::Sse } => {
+        McpServer::Remote {
+            url,
+            headers,
+            transport: RemoteTransport::Sse,
+        } => {
             json!({ "type": "sse", "uri": url, "headers": map(&headers) })
         }
     };

@@ -3,7 +3,9 @@
 //! Verified against 7.7.7. Only the names differ, and what it would tell its makers.
 
 use super::opencode::{self, Flavour};
-use super::{Agent, Capabilities, CredentialFile, Decoder, Inputs, Invocation, Profile, StopSignal};
+use super::{
+    Agent, Capabilities, CredentialFile, Decoder, Inputs, Invocation, Profile, StopSignal,
+};
 
 #[derive(Debug)]
 pub(super) struct Kilo;

@@ -14,5 +14,10 @@ pub(super) const CREDENTIAL_VARIABLES: &[&str] = &[
 ];
 
 /// Where else the services are.
-pub(super) const SETTING_VARIABLES: &[&str] =
-    &["OPENAI_API_BASE", "ANTHROPIC_API_BASE", "AZURE_API_BASE", "AZURE_API_VERSION", "OLLAMA_API_BASE"];
+pub(super) const SETTING_VARIABLES: &[&str] = &[
+    "OPENAI_API_BASE",
+    "ANTHROPIC_API_BASE",
+    "AZURE_API_BASE",
+    "AZURE_API_VERSION",
+    "OLLAMA_API_BASE",
+];

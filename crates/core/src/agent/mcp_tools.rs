@@ -9,11 +9,21 @@ use crate::delivery::{McpDelivery, McpStatus};
 pub(super) fn server_of(servers: &[String], tool: &str, separator: &str) -> Option<String> {
     let allowed = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == '-';
     let named = |server: &&String| {
-        let plain: String = server.chars().map(|c| if allowed(c) { c } else { '_' }).collect();
-        let begins = |name: &str| tool.strip_prefix(name).is_some_and(|rest| rest.starts_with(separator));
+        let plain: String = server
+            .chars()
+            .map(|c| if allowed(c) { c } else { '_' })
+            .collect();
+        let begins = |name: &str| {
+            tool.strip_prefix(name)
+                .is_some_and(|rest| rest.starts_with(separator))
+        };
         begins(&plain) || begins(server)
     };
-    servers.iter().filter(named).max_by_key(|server| server.len()).cloned()
+    servers
+        .iter()
+        .filter(named)
+        .max_by_key(|server| server.len())
+        .cloned()
 }
 
 /// What is known of the servers that an agent was given, when every call of their tools was counted.
@@ -26,7 +36,10 @@ pub(super) fn delivery(
         status: status(server),
         calls: Some(calls.get(server).copied().unwrap_or(0)),
     };
-    servers.iter().map(|server| (server.clone(), of(server))).collect()
+    servers
+        .iter()
+        .map(|server| (server.clone(), of(server)))
+        .collect()
 }
 
 #[cfg(test)]
@@ -45,7 +58,11 @@ mod tests {
             ("mysearch", "_", None),
             ("write_file", "_", None),
         ] {
-            assert_eq!(server_of(&servers, tool, separator).as_deref(), server, "{tool}");
+            assert_eq!(
+                server_of(&servers, tool, separator).as_deref(),
+                server,
+                "{tool}"
+            );
         }
     }
 }

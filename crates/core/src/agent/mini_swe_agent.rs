@@ -37,7 +37,13 @@ static PROFILE: Profile = Profile {
     proved_with: "2.4.6",
     // It writes down how far it has come; a termination ends it without a word.
     stop_signal: StopSignal::Interrupt,
-    capabilities: Capabilities { model: true, rules: false, mcp_servers: false, skills: false, config: true },
+    capabilities: Capabilities {
+        model: true,
+        rules: false,
+        mcp_servers: false,
+        skills: false,
+        config: true,
+    },
 };
 
 /// How often a request is tried, four seconds apart or more. The default of 10 takes minutes.
@@ -56,8 +62,15 @@ impl Agent for MiniSweAgent {
         let home = inputs.agent_home.join(".config/mini-swe-agent");
         let settings_file = home.join("settings.yaml");
         let trajectory = home.join(TRAJECTORY);
-        let mut args =
-            vec!["-c", BUILT_IN, "-c", settings_file.as_str(), "--output", trajectory.as_str(), "--yolo"];
+        let mut args = vec![
+            "-c",
+            BUILT_IN,
+            "-c",
+            settings_file.as_str(),
+            "--output",
+            trajectory.as_str(),
+            "--yolo",
+        ];
         // Otherwise it asks whether it may end.
         args.push("--exit-immediately");
         if let Some(model) = inputs.model {
@@ -82,14 +95,20 @@ impl Agent for MiniSweAgent {
                 program: "mini".into(),
                 args: args.into_iter().map(str::to_owned).collect(),
             },
-            env: env.map(|(name, value)| (name.to_owned(), value.to_owned())).into(),
+            env: env
+                .map(|(name, value)| (name.to_owned(), value.to_owned()))
+                .into(),
             stdin: Stdin::Empty,
             files: vec![PlacedFile {
                 path: settings_file,
                 content: document::yaml(&settings(inputs)),
                 artifact: "settings.yaml",
             }],
-            side_files: vec![SideFile { dir: home.clone(), glob: TRAJECTORY, label: TRAJECTORY }],
+            side_files: vec![SideFile {
+                dir: home.clone(),
+                glob: TRAJECTORY,
+                label: TRAJECTORY,
+            }],
         }
     }
 

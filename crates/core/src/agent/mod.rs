@@ -111,7 +111,9 @@ pub fn names() -> Vec<&'static str> {
 /// The agent that was probably meant by a name that none has, be it an alias that was misspelt.
 pub fn probably(name: &str) -> Option<&'static str> {
     let all = profiles().flat_map(|profile| profile.aliases.iter().chain([&profile.name]).copied());
-    prose::did_you_mean(name, all).and_then(find).map(|agent| agent.profile().name)
+    prose::did_you_mean(name, all)
+        .and_then(find)
+        .map(|agent| agent.profile().name)
 }
 
 /// The facts about every agent, in the order of the table.
@@ -170,9 +172,11 @@ mod tests {
         }
         assert_eq!(find("gemini").unwrap().profile().name, "gemini-cli");
         assert!(find("no-such-agent").is_none());
-        for (typed, meant) in
-            [("gemnini", Some("gemini-cli")), ("cluade", Some("claude-code")), ("hal", None)]
-        {
+        for (typed, meant) in [
+            ("gemnini", Some("gemini-cli")),
+            ("cluade", Some("claude-code")),
+            ("hal", None),
+        ] {
             assert_eq!(probably(typed), meant, "{typed}");
         }
     }

@@ -1,8 +1,8 @@
 //! `nop`: does nothing. An eval that passes for it proves nothing.
 
 use super::{
-    Agent, Capabilities, Decoder, Ending, Inputs, Invocation, Launch, Line, Profile, Reading, Stdin,
-    StopSignal,
+    Agent, Capabilities, Decoder, Ending, Inputs, Invocation, Launch, Line, Profile, Reading,
+    Stdin, StopSignal,
 };
 use crate::grade::Exit;
 use crate::transcript::{Record, Usage};
@@ -48,7 +48,13 @@ impl Agent for Nop {
 }
 
 pub(super) fn invocation(launch: Launch) -> Invocation {
-    Invocation { launch, env: Vec::new(), stdin: Stdin::Empty, files: Vec::new(), side_files: Vec::new() }
+    Invocation {
+        launch,
+        env: Vec::new(),
+        stdin: Stdin::Empty,
+        files: Vec::new(),
+        side_files: Vec::new(),
+    }
 }
 
 /// Nothing is printed, and the session always completes.

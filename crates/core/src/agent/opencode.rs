@@ -14,8 +14,8 @@ use serde_json::{Value, json};
 
 use self::stream::Stream;
 use super::{
-    Agent, Capabilities, CredentialFile, Decoder, Inputs, Invocation, Launch, PlacedFile, Profile, Stdin,
-    StopSignal,
+    Agent, Capabilities, CredentialFile, Decoder, Inputs, Invocation, Launch, PlacedFile, Profile,
+    Stdin, StopSignal,
 };
 use crate::json as document;
 use crate::mcp::McpServer;
@@ -116,7 +116,11 @@ impl Flavour {
         if let Some(model) = inputs.model {
             args.extend(["--model".to_owned(), model.to_owned()]);
         }
-        let settings_file = inputs.agent_home.join(".config").join(self.program).join("settings.json");
+        let settings_file = inputs
+            .agent_home
+            .join(".config")
+            .join(self.program)
+            .join("settings.json");
         let shared = [
             ("CONFIG", settings_file.as_str()),
             // The catalogue of models is built in; a newer one would change under a running suite.
@@ -125,8 +129,13 @@ impl Flavour {
         ];
         let env = shared.iter().chain(self.env);
         Invocation {
-            launch: Launch::Program { program: self.program.into(), args },
-            env: env.map(|(name, value)| (format!("{}_{name}", self.prefix), (*value).to_owned())).collect(),
+            launch: Launch::Program {
+                program: self.program.into(),
+                args,
+            },
+            env: env
+                .map(|(name, value)| (format!("{}_{name}", self.prefix), (*value).to_owned()))
+                .collect(),
             // A prompt among the arguments would be put in quotes; on standard input it arrives as written.
             stdin: Stdin::Prompt,
             files: vec![PlacedFile {
@@ -140,7 +149,13 @@ impl Flavour {
 }
 
 pub(super) fn decoder(inputs: &Inputs<'_>) -> Box<dyn Decoder> {
-    Box::new(Stream::new(inputs.mcp_servers.iter().map(|(name, _)| name.clone()).collect()))
+    Box::new(Stream::new(
+        inputs
+            .mcp_servers
+            .iter()
+            .map(|(name, _)| name.clone())
+            .collect(),
+    ))
 }
 
 /// Our settings, with the user's `config` laid over them.
@@ -151,7 +166,10 @@ fn settings(schema: &str, inputs: &Inputs<'_>) -> Value {
         "autoupdate": false,
     });
     if !inputs.mcp_servers.is_empty() {
-        let servers = inputs.mcp_servers.iter().map(|(name, server)| (name.clone(), mcp_settings(server)));
+        let servers = inputs
+            .mcp_servers
+            .iter()
+            .map(|(name, server)| (name.clone(), mcp_settings(server)));
         settings["mcp"] = Value::Object(servers.collect());
     }
     if let Some(config) = inputs.config {
@@ -162,7 +180,9 @@ fn settings(schema: &str, inputs: &Inputs<'_>) -> Value {
 
 fn mcp_settings(server: &McpServer<String>) -> Value {
     let mut settings = match server.with_cwd_wrapped() {
-        McpServer::Stdio { command, args, env, .. } => {
+        McpServer::Stdio {
+            command, args, env, ..
+        } => {
             let command: Vec<String> = std::iter::once(command).chain(args).collect();
             json!({ "type": "local", "command": command, "environment": document::object(&env) })
         }

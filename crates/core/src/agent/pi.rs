@@ -13,8 +13,8 @@ use serde_json::{Value, json};
 
 use self::stream::Stream;
 use super::{
-    Agent, Capabilities, CredentialFile, Decoder, Inputs, Invocation, Launch, PlacedFile, Profile, Stdin,
-    StopSignal,
+    Agent, Capabilities, CredentialFile, Decoder, Inputs, Invocation, Launch, PlacedFile, Profile,
+    Stdin, StopSignal,
 };
 use crate::json as document;
 
@@ -56,13 +56,19 @@ static PROFILE: Profile = Profile {
         "AZURE_OPENAI_API_VERSION",
         "AZURE_OPENAI_DEPLOYMENT_NAME_MAP",
     ],
-    credential_files: &[CredentialFile { from: ".pi/agent/auth.json", to: ".pi/agent/auth.json" }],
+    credential_files: &[CredentialFile {
+        from: ".pi/agent/auth.json",
+        to: ".pi/agent/auth.json",
+    }],
     skills_dir: ".pi/skills",
     proved_with: "0.73.1",
     // It ends its tools, which an interrupt would leave behind.
     stop_signal: StopSignal::Terminate,
     // It has no MCP, by design.
-    capabilities: Capabilities { mcp_servers: false, ..Capabilities::ALL },
+    capabilities: Capabilities {
+        mcp_servers: false,
+        ..Capabilities::ALL
+    },
 };
 
 impl Agent for Pi {
@@ -71,7 +77,9 @@ impl Agent for Pi {
     }
 
     fn invocation(&self, inputs: &Inputs<'_>) -> Invocation {
-        let mut args: Vec<String> = ["--print", "--mode", "json", "--no-session"].map(str::to_owned).into();
+        let mut args: Vec<String> = ["--print", "--mode", "json", "--no-session"]
+            .map(str::to_owned)
+            .into();
         if let Some(model) = inputs.model {
             args.extend(["--model".to_owned(), model.to_owned()]);
         }
@@ -82,8 +90,13 @@ impl Agent for Pi {
             ("PI_TELEMETRY", "0"),
         ];
         Invocation {
-            launch: Launch::Program { program: "pi".into(), args },
-            env: env.map(|(name, value)| (name.to_owned(), value.to_owned())).into(),
+            launch: Launch::Program {
+                program: "pi".into(),
+                args,
+            },
+            env: env
+                .map(|(name, value)| (name.to_owned(), value.to_owned()))
+                .into(),
             // Among the arguments `@` would be a file and `-` an option.
             stdin: Stdin::Prompt,
             files: files(inputs),
@@ -103,14 +116,19 @@ fn files(inputs: &Inputs<'_>) -> Vec<PlacedFile> {
     if let Some(config) = inputs.config {
         document::merge(&mut settings, config);
     }
-    let providers = settings.as_object_mut().and_then(|settings| settings.remove("providers"));
+    let providers = settings
+        .as_object_mut()
+        .and_then(|settings| settings.remove("providers"));
     let placed = |name: &'static str, content: &Value| PlacedFile {
         path: inputs.agent_home.join(".pi/agent").join(name),
         content: format!("{content:#}\n"),
         artifact: name,
     };
-    let models = providers.map(|providers| placed("models.json", &json!({ "providers": providers })));
-    std::iter::once(placed("settings.json", &settings)).chain(models).collect()
+    let models =
+        providers.map(|providers| placed("models.json", &json!({ "providers": providers })));
+    std::iter::once(placed("settings.json", &settings))
+        .chain(models)
+        .collect()
 }
 
 #[cfg(test)]

@@ -13,7 +13,9 @@ use crate::transcript::{Record, Usage};
 
 /// A recording of `tests/streams`.
 pub(super) fn recorded(name: &str) -> String {
-    let path = Utf8Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/streams").join(name);
+    let path = Utf8Path::new(env!("CARGO_MANIFEST_DIR"))
+        .join("tests/streams")
+        .join(name);
     std::fs::read_to_string(path).unwrap()
 }
 
@@ -25,7 +27,10 @@ pub(super) fn play(
     exit: Exit,
 ) -> (Vec<Record>, Reading) {
     let text = recorded(recording);
-    let mut records: Vec<Record> = text.lines().flat_map(|line| decoder.stdout(Line::Text(line))).collect();
+    let mut records: Vec<Record> = text
+        .lines()
+        .flat_map(|line| decoder.stdout(Line::Text(line)))
+        .collect();
     for line in stderr {
         decoder.stderr(Line::Text(line));
     }
@@ -95,8 +100,17 @@ pub(super) fn servers() -> Vec<(String, McpServer<String>)> {
 
 /// Everything about how an agent is started, for a snapshot.
 pub(super) fn shown(invocation: &Invocation) -> String {
-    let files: String =
-        invocation.files.iter().map(|file| format!("\n{}\n{}", file.path, file.content)).collect();
-    let Invocation { launch, env, stdin, side_files, .. } = invocation;
+    let files: String = invocation
+        .files
+        .iter()
+        .map(|file| format!("\n{}\n{}", file.path, file.content))
+        .collect();
+    let Invocation {
+        launch,
+        env,
+        stdin,
+        side_files,
+        ..
+    } = invocation;
     format!("{launch:#?}\n{env:#?}\n{stdin:?}\n{side_files:#?}\n{files}")
 }

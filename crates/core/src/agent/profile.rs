@@ -57,8 +57,13 @@ pub struct Capabilities {
 }
 
 impl Capabilities {
-    pub const ALL: Capabilities =
-        Capabilities { model: true, rules: true, mcp_servers: true, skills: true, config: true };
+    pub const ALL: Capabilities = Capabilities {
+        model: true,
+        rules: true,
+        mcp_servers: true,
+        skills: true,
+        config: true,
+    };
 }
 
 /// The signal that asks the agent to end.

@@ -66,9 +66,14 @@ impl Agent for QwenCode {
         Invocation {
             launch: Launch::Program {
                 program: "qwen".into(),
-                args: ["--yolo", "--output-format", "stream-json"].map(str::to_owned).into(),
+                args: ["--yolo", "--output-format", "stream-json"]
+                    .map(str::to_owned)
+                    .into(),
             },
-            env: env.into_iter().map(|(name, value)| (name.to_owned(), value.to_owned())).collect(),
+            env: env
+                .into_iter()
+                .map(|(name, value)| (name.to_owned(), value.to_owned()))
+                .collect(),
             stdin: stdin(inputs.prompt),
             files: vec![PlacedFile {
                 path: home.join("settings.json"),
@@ -84,13 +89,23 @@ impl Agent for QwenCode {
     }
 
     fn decoder(&self, inputs: &Inputs<'_>) -> Box<dyn Decoder> {
-        Box::new(Stream::new(inputs.mcp_servers.iter().map(|(name, _)| name.clone()).collect()))
+        Box::new(Stream::new(
+            inputs
+                .mcp_servers
+                .iter()
+                .map(|(name, _)| name.clone())
+                .collect(),
+        ))
     }
 }
 
 /// A prompt that begins with `/` would run a command of that name; an empty line in front prevents it.
 fn stdin(prompt: &str) -> Stdin {
-    if prompt.starts_with('/') { Stdin::Text(format!("\n{prompt}")) } else { Stdin::Prompt }
+    if prompt.starts_with('/') {
+        Stdin::Text(format!("\n{prompt}"))
+    } else {
+        Stdin::Prompt
+    }
 }
 
 /// Our settings, with the user's `config` laid over them.
@@ -103,7 +118,8 @@ fn settings(inputs: &Inputs<'_>) -> Value {
         "model": { "generationConfig": { "maxRetries": RETRIES } },
     });
     if !inputs.mcp_servers.is_empty() {
-        settings["mcpServers"] = mcp_settings(inputs.mcp_servers, "discoveryTimeoutMs", MCP_MILLISECONDS);
+        settings["mcpServers"] =
+            mcp_settings(inputs.mcp_servers, "discoveryTimeoutMs", MCP_MILLISECONDS);
     }
     if let Some(config) = inputs.config {
         document::merge(&mut settings, config);

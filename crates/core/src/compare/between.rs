@@ -30,18 +30,27 @@ pub fn between(
     check(other.state)?;
     let (first, second) = (cases(baseline.state), cases(other.state));
     let mut common: BTreeSet<Case<'_>> = first.intersection(&second).copied().collect();
-    let (only_in_baseline, only_in_other) =
-        (OneSided::of(baseline.state, other.state), OneSided::of(other.state, baseline.state));
+    let (only_in_baseline, only_in_other) = (
+        OneSided::of(baseline.state, other.state),
+        OneSided::of(other.state, baseline.state),
+    );
     let names = || (baseline.name.to_owned(), other.name.to_owned());
     if common.is_empty() {
         let (first, second) = names();
         let reasons = nothing_in_common([(&first, &only_in_baseline), (&second, &only_in_other)]);
-        return Err(CompareError::NothingInCommon { first, second, reasons });
+        return Err(CompareError::NothingInCommon {
+            first,
+            second,
+            reasons,
+        });
     }
     let changes = changes(baseline.prints, other.prints, &common);
     if only_unchanged {
-        let is_changed =
-            |eval: &str| changes.as_ref().is_some_and(|changes| changes.evals.contains_key(eval));
+        let is_changed = |eval: &str| {
+            changes
+                .as_ref()
+                .is_some_and(|changes| changes.evals.contains_key(eval))
+        };
         common.retain(|(eval, ..)| !is_changed(eval));
         if common.is_empty() {
             let (first, second) = names();
@@ -59,7 +68,11 @@ pub fn between(
     };
     // Where one of them stopped when it had seen enough, the test has to allow for it.
     let adaptive = other.state.adaptive.or(baseline.state.adaptive);
-    let state = RunState { trials, adaptive, ..other.state.clone() };
+    let state = RunState {
+        trials,
+        adaptive,
+        ..other.state.clone()
+    };
     Ok(Compared {
         version: COMPARED_VERSION,
         suite: other.state.suite.clone(),
@@ -82,7 +95,11 @@ fn renamed(arm: Arm<'_>, common: &BTreeSet<Case<'_>>) -> Vec<Trial> {
     let names = Names::of(common);
     let trials = arm.state.trials.iter().filter(|trial| {
         let head = &trial.head;
-        common.contains(&(head.eval.as_str(), head.environment.as_str(), head.experiment.as_str()))
+        common.contains(&(
+            head.eval.as_str(),
+            head.environment.as_str(),
+            head.experiment.as_str(),
+        ))
     });
     let rename = |trial: &Trial| {
         let head = TrialHead {
@@ -90,7 +107,10 @@ fn renamed(arm: Arm<'_>, common: &BTreeSet<Case<'_>>) -> Vec<Trial> {
             experiment: arm.name.to_owned(),
             ..trial.head.clone()
         };
-        Trial { head, ..trial.clone() }
+        Trial {
+            head,
+            ..trial.clone()
+        }
     };
     trials.map(rename).collect()
 }

@@ -40,7 +40,11 @@ pub(super) fn cases(state: &RunState) -> BTreeSet<Case<'_>> {
         .iter()
         .map(|trial| {
             let head = &trial.head;
-            (head.eval.as_str(), head.environment.as_str(), head.experiment.as_str())
+            (
+                head.eval.as_str(),
+                head.environment.as_str(),
+                head.experiment.as_str(),
+            )
         })
         .collect()
 }
@@ -50,11 +54,14 @@ impl OneSided {
     pub(super) fn of(state: &RunState, other: &RunState) -> Self {
         let (here, there) = (cases(state), cases(other));
         let evals: BTreeSet<&str> = there.iter().map(|(eval, ..)| *eval).collect();
-        let variants: BTreeSet<(&str, &str)> = there.iter().map(|(_, one, two)| (*one, *two)).collect();
+        let variants: BTreeSet<(&str, &str)> =
+            there.iter().map(|(_, one, two)| (*one, *two)).collect();
         let mut one_sided = OneSided::default();
         for (eval, environment, experiment) in &here {
-            let (has_eval, has_variant) =
-                (evals.contains(eval), variants.contains(&(environment, experiment)));
+            let (has_eval, has_variant) = (
+                evals.contains(eval),
+                variants.contains(&(environment, experiment)),
+            );
             let variant = format!("{environment}.{experiment}");
             if has_eval && has_variant && !there.contains(&(*eval, *environment, *experiment)) {
                 one_sided.cases.push(format!("{eval} in {variant}"));
@@ -76,7 +83,11 @@ impl OneSided {
     /// `the evals `a` and `b`; the variant `gemini.control``.
     pub fn words(&self) -> String {
         let named = |noun: &str, names: &[String]| {
-            let noun = if names.len() == 1 { noun.to_owned() } else { format!("{noun}s") };
+            let noun = if names.len() == 1 {
+                noun.to_owned()
+            } else {
+                format!("{noun}s")
+            };
             (!names.is_empty()).then(|| format!("the {noun} {}", prose::quoted_list(names, "and")))
         };
         let parts = [
@@ -102,7 +113,11 @@ pub(super) fn changes(
 ) -> Option<Changes> {
     let of_common = |prints: &[CasePrint]| -> Vec<CasePrint> {
         let is_common = |print: &&CasePrint| {
-            common.contains(&(print.eval.as_str(), print.environment.as_str(), print.experiment.as_str()))
+            common.contains(&(
+                print.eval.as_str(),
+                print.environment.as_str(),
+                print.experiment.as_str(),
+            ))
         };
         prints.iter().filter(is_common).cloned().collect()
     };
@@ -119,7 +134,9 @@ impl Names {
     pub(super) fn of(common: &BTreeSet<Case<'_>>) -> Self {
         let is_named = |names: Vec<&str>| names != ["default"];
         Names {
-            environments: is_named(distinct(common.iter().map(|(_, environment, _)| *environment))),
+            environments: is_named(distinct(
+                common.iter().map(|(_, environment, _)| *environment),
+            )),
             experiments: is_named(distinct(common.iter().map(|(.., experiment)| *experiment))),
         }
     }

@@ -53,18 +53,39 @@ pub enum CompareError {
     #[error("the run {0} has no trials\nhelp: `terca list` lists the runs; name another")]
     Empty(String),
     #[error("the run {run} has no {noun} `{name}`; its {noun}s are {known}{meant}")]
-    Unknown { run: String, noun: &'static str, name: String, known: String, meant: String },
-    #[error("the run {run} has one {noun} only, `{name}`: there is nothing to compare it with\nhelp: {help}")]
-    Alone { run: String, noun: &'static str, name: String, help: &'static str },
+    Unknown {
+        run: String,
+        noun: &'static str,
+        name: String,
+        known: String,
+        meant: String,
+    },
+    #[error(
+        "the run {run} has one {noun} only, `{name}`: there is nothing to compare it with\nhelp: {help}"
+    )]
+    Alone {
+        run: String,
+        noun: &'static str,
+        name: String,
+        help: &'static str,
+    },
     #[error(
         "the baseline `{name}` is not in the run {run}; its experiments are {known}\nhelp: choose one with \
          `--baseline NAME`"
     )]
-    NoBaseline { run: String, name: String, known: String },
+    NoBaseline {
+        run: String,
+        name: String,
+        known: String,
+    },
     #[error(
         "the runs {first} and {second} have no eval in common that both ran in the same variant\n{reasons}"
     )]
-    NothingInCommon { first: String, second: String, reasons: String },
+    NothingInCommon {
+        first: String,
+        second: String,
+        reasons: String,
+    },
     #[error(
         "all evals that {first} and {second} have in common have changed: none is left\nhelp: without \
          `--only-unchanged` they are compared all the same"
@@ -75,7 +96,11 @@ pub enum CompareError {
 impl Compared {
     /// 1 when an arm is worse than the baseline; 3 when something is undecided that was to be decided.
     pub fn exit_status(&self, require_conclusive: bool) -> u8 {
-        let has = |verdict| self.comparisons.iter().any(|comparison| comparison.verdict == verdict);
+        let has = |verdict| {
+            self.comparisons
+                .iter()
+                .any(|comparison| comparison.verdict == verdict)
+        };
         if has(Verdict::Worse) {
             1
         } else if require_conclusive && has(Verdict::Inconclusive) {
@@ -104,7 +129,9 @@ fn unknown(run: &str, noun: &'static str, name: &str, known: &[&str]) -> Compare
         noun,
         name: name.to_owned(),
         known: prose::quoted_list(known, "and"),
-        meant: meant.map_or_else(String::new, |meant| format!("\nhelp: did you mean `{meant}`?")),
+        meant: meant.map_or_else(String::new, |meant| {
+            format!("\nhelp: did you mean `{meant}`?")
+        }),
     }
 }
 

@@ -14,8 +14,17 @@ pub fn within(
     margin: f64,
 ) -> Result<Compared, CompareError> {
     check(state)?;
-    let state = if by == By::Environment { turned(state) } else { state.clone() };
-    let arms = distinct(state.trials.iter().map(|trial| trial.head.experiment.as_str()));
+    let state = if by == By::Environment {
+        turned(state)
+    } else {
+        state.clone()
+    };
+    let arms = distinct(
+        state
+            .trials
+            .iter()
+            .map(|trial| trial.head.experiment.as_str()),
+    );
     let baseline = choose(&state, by, &arms, baseline)?.to_owned();
     if arms.len() == 1 {
         return Err(alone(&state, by, &baseline));
@@ -42,7 +51,11 @@ fn choose<'a>(
         let found = arms.iter().find(|arm| **arm == name).copied();
         return found.ok_or_else(|| unknown(&state.run, by.word(), name, arms));
     }
-    let usual = if by == By::Environment { arms[0] } else { state.baseline.as_str() };
+    let usual = if by == By::Environment {
+        arms[0]
+    } else {
+        state.baseline.as_str()
+    };
     match arms {
         [only] => Ok(only),
         arms if arms.contains(&usual) => Ok(usual),
@@ -55,7 +68,13 @@ fn choose<'a>(
 }
 
 fn alone(state: &RunState, by: By, name: &str) -> CompareError {
-    let places = distinct(state.trials.iter().map(|trial| trial.head.environment.as_str())).len();
+    let places = distinct(
+        state
+            .trials
+            .iter()
+            .map(|trial| trial.head.environment.as_str()),
+    )
+    .len();
     let help = match by {
         By::Experiment if places > 1 => {
             "compare its environments with `--by environment`, or name a second run"
@@ -65,7 +84,12 @@ fn alone(state: &RunState, by: By, name: &str) -> CompareError {
         }
         _ => "name a second run to compare it with",
     };
-    CompareError::Alone { run: state.run.clone(), noun: by.word(), name: name.to_owned(), help }
+    CompareError::Alone {
+        run: state.run.clone(),
+        noun: by.word(),
+        name: name.to_owned(),
+        help,
+    }
 }
 
 /// Environments in the place of experiments, and the other way round.
@@ -76,7 +100,13 @@ fn turned(state: &RunState) -> RunState {
             experiment: trial.head.environment.clone(),
             ..trial.head.clone()
         };
-        Trial { head, ..trial.clone() }
+        Trial {
+            head,
+            ..trial.clone()
+        }
     };
-    RunState { trials: state.trials.iter().map(turn).collect(), ..state.clone() }
+    RunState {
+        trials: state.trials.iter().map(turn).collect(),
+        ..state.clone()
+    }
 }

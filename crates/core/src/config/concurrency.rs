@@ -18,7 +18,11 @@ pub(super) fn read(node: Node, problems: &mut Diagnostics) -> Option<RawConcurre
     match node.value {
         Value::Map(_) => read::map_of(node, problems, read::count).map(RawConcurrency::ByAgent),
         Value::Number { .. } => read::count(node, problems).map(RawConcurrency::Overall),
-        _ => read::wrong_type(node, "a whole number, or a map of agents and numbers", problems),
+        _ => read::wrong_type(
+            node,
+            "a whole number, or a map of agents and numbers",
+            problems,
+        ),
     }
 }
 
@@ -32,7 +36,9 @@ pub(super) fn resolve(raw: RawConcurrency, resolver: &mut Resolver<'_>) -> Concu
                 if name.value == DEFAULT {
                     concurrency.others = Some(number.value);
                 } else if let Some(agent) = agent::find(&name.value) {
-                    concurrency.agents.insert(agent.profile().name.to_owned(), number.value);
+                    concurrency
+                        .agents
+                        .insert(agent.profile().name.to_owned(), number.value);
                 } else {
                     resolver.problems.push(unknown(&name));
                 }
@@ -44,9 +50,14 @@ pub(super) fn resolve(raw: RawConcurrency, resolver: &mut Resolver<'_>) -> Concu
 
 fn unknown(name: &Located<String>) -> Diagnostic {
     let names: Vec<&str> = std::iter::once(DEFAULT).chain(agent::names()).collect();
-    let diagnostic =
-        Diagnostic::error(Code::UnknownAgent, format!("`concurrency`: unknown agent `{}`", name.value))
-            .at(name.place, format!("expected one of {}", prose::quoted_list(&names, "or")));
+    let diagnostic = Diagnostic::error(
+        Code::UnknownAgent,
+        format!("`concurrency`: unknown agent `{}`", name.value),
+    )
+    .at(
+        name.place,
+        format!("expected one of {}", prose::quoted_list(&names, "or")),
+    );
     match prose::did_you_mean(&name.value, names) {
         Some(meant) => diagnostic.help(format!("did you mean `{meant}`?")),
         None => diagnostic.help(format!("`{DEFAULT}` is for all agents that are not named")),

@@ -68,18 +68,26 @@ pub fn load(
     surroundings: &dyn Surroundings,
     problems: &mut Diagnostics,
 ) -> Option<Suite> {
-    let suite = files.suite.and_then(|file| read_file(file, sources, problems, read_suite::suite));
+    let suite = files
+        .suite
+        .and_then(|file| read_file(file, sources, problems, read_suite::suite));
     let evals: Vec<RawEval> = files
         .evals
         .iter()
         .filter_map(|&file| {
-            read_file(file, sources, problems, |_, node, problems| read_eval::eval(node, problems))
+            read_file(file, sources, problems, |_, node, problems| {
+                read_eval::eval(node, problems)
+            })
         })
         .collect();
     let raw_suite: Option<RawSuite> = suite;
     let resolved = resolve::suite(files, raw_suite, evals, sources, surroundings, problems);
     problems.sort();
-    if problems.has_errors() { None } else { Some(resolved) }
+    if problems.has_errors() {
+        None
+    } else {
+        Some(resolved)
+    }
 }
 
 fn read_file<T>(
@@ -90,7 +98,11 @@ fn read_file<T>(
 ) -> Option<T> {
     let node = yaml::parse(file, sources, problems)?;
     if node.value == Value::Null {
-        let place = Place { file, start: 0, end: 0 };
+        let place = Place {
+            file,
+            start: 0,
+            end: 0,
+        };
         problems.push(
             Diagnostic::error(Code::EmptyFile, "the file is empty")
                 .at(place, "expected keys and values, such as `name: …`"),

@@ -13,9 +13,15 @@ pub(super) fn not_reserved(name: &Located<String>, resolver: &mut Resolver<'_>) 
     const OWN_FILES: [&str; 3] = ["results.json", "events.jsonl", "run.json"];
     if OWN_FILES.contains(&name.value.as_str()) {
         resolver.problems.push(
-            Diagnostic::error(Code::InvalidName, format!("an eval cannot be named `{}`", name.value))
-                .at(name.place, "a run has a file of this name where the eval's folder would be")
-                .help("choose another name"),
+            Diagnostic::error(
+                Code::InvalidName,
+                format!("an eval cannot be named `{}`", name.value),
+            )
+            .at(
+                name.place,
+                "a run has a file of this name where the eval's folder would be",
+            )
+            .help("choose another name"),
         );
     }
 }
@@ -29,7 +35,12 @@ pub(super) fn unique_names(names: &[&Located<String>], what: &str, resolver: &mu
     unique(names, what, str::to_owned, resolver);
 }
 
-fn unique(names: &[&Located<String>], what: &str, key: fn(&str) -> String, resolver: &mut Resolver<'_>) {
+fn unique(
+    names: &[&Located<String>],
+    what: &str,
+    key: fn(&str) -> String,
+    resolver: &mut Resolver<'_>,
+) {
     let mut seen: HashMap<String, &Located<String>> = HashMap::new();
     for &name in names {
         let first = *seen.entry(key(&name.value)).or_insert(name);
@@ -37,7 +48,10 @@ fn unique(names: &[&Located<String>], what: &str, key: fn(&str) -> String, resol
             continue;
         }
         let (code, message) = if first.value == name.value {
-            (Code::DuplicateName, format!("two {what}s are named `{}`", name.value))
+            (
+                Code::DuplicateName,
+                format!("two {what}s are named `{}`", name.value),
+            )
         } else {
             let folder = folder_name(&name.value);
             let message = format!(
@@ -58,5 +72,9 @@ fn unique(names: &[&Located<String>], what: &str, key: fn(&str) -> String, resol
 /// A name that stands nowhere is that of the eval's directory, or of the test's kind and position.
 fn whose(name: &Located<String>, label: &str, resolver: &Resolver<'_>) -> String {
     let written = resolver.sources.slice(name.place).contains(&name.value);
-    if written { label.to_owned() } else { format!("{label}, named so by default") }
+    if written {
+        label.to_owned()
+    } else {
+        format!("{label}, named so by default")
+    }
 }

@@ -9,8 +9,16 @@ const LONGEST: usize = 100;
 
 /// The folder made from a name: what a file system or a shell would trip over becomes `-`.
 pub fn folder_name(name: &str) -> String {
-    let replaced: String =
-        name.chars().map(|c| if c.is_control() || matches!(c, '/' | '\\') { '-' } else { c }).collect();
+    let replaced: String = name
+        .chars()
+        .map(|c| {
+            if c.is_control() || matches!(c, '/' | '\\') {
+                '-'
+            } else {
+                c
+            }
+        })
+        .collect();
     let mut folder = replaced.replace("..", "-");
     if folder.starts_with('.') {
         folder.replace_range(..1, "-");
@@ -23,7 +31,11 @@ pub fn folder_name(name: &str) -> String {
     while !folder.is_char_boundary(end) {
         end -= 1;
     }
-    format!("{}-{}", &folder[..end], &crate::delivery::sha256(name.as_bytes())[..8])
+    format!(
+        "{}-{}",
+        &folder[..end],
+        &crate::delivery::sha256(name.as_bytes())[..8]
+    )
 }
 
 /// A path inside the workspace without `.` and `..`, or why it is none.
@@ -38,7 +50,9 @@ pub(super) fn inside(path: &str) -> Result<Utf8PathBuf, &'static str> {
                     return Err("this path leaves the workspace through `..`");
                 }
             }
-            Utf8Component::RootDir | Utf8Component::Prefix(_) => return Err("this path is absolute"),
+            Utf8Component::RootDir | Utf8Component::Prefix(_) => {
+                return Err("this path is absolute");
+            }
         }
     }
     Ok(clean)
@@ -51,12 +65,14 @@ pub(super) fn escaping_link(
     surroundings: &dyn Surroundings,
 ) -> Option<Utf8PathBuf> {
     layers.iter().find_map(|layer| {
-        path.ancestors().filter(|prefix| !prefix.as_str().is_empty()).find_map(|prefix| {
-            let target = surroundings.link_target(&layer.join(prefix))?;
-            let from = prefix.parent().unwrap_or(Utf8Path::new(""));
-            let leaves = target.is_absolute() || inside(from.join(&target).as_str()).is_err();
-            leaves.then(|| layer.join(prefix))
-        })
+        path.ancestors()
+            .filter(|prefix| !prefix.as_str().is_empty())
+            .find_map(|prefix| {
+                let target = surroundings.link_target(&layer.join(prefix))?;
+                let from = prefix.parent().unwrap_or(Utf8Path::new(""));
+                let leaves = target.is_absolute() || inside(from.join(&target).as_str()).is_err();
+                leaves.then(|| layer.join(prefix))
+            })
     })
 }
 

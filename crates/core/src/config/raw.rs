@@ -30,7 +30,10 @@ pub struct RawSuite {
 #[derive(Debug, Clone)]
 pub enum RawRepetitions {
     Fixed(Located<u32>),
-    Adaptive { min: Option<Located<u32>>, max: Located<u32> },
+    Adaptive {
+        min: Option<Located<u32>>,
+        max: Located<u32>,
+    },
 }
 
 /// `concurrency`: one number, or one for each agent.

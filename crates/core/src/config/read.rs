@@ -55,21 +55,30 @@ const EXAMPLES: [(&str, &str); 5] = [
     ("a test", "commandSuccess: npm test"),
     ("an action", "command: npm install"),
     ("an eval", "{name: fib, prompt: Write fib.js.}"),
-    ("an environment or experiment", "{name: default, agent: codex}"),
+    (
+        "an environment or experiment",
+        "{name: default, agent: codex}",
+    ),
     ("an MCP server", "{command: npx, args: [docs-server]}"),
 ];
 
 impl<'p> Fields<'p> {
     pub fn open(node: Node, what: &'static str, problems: &'p mut Diagnostics) -> Option<Self> {
         match node.value {
-            Value::Map(entries) => {
-                Some(Fields { what, place: node.place, entries, known: Vec::new(), problems })
-            }
+            Value::Map(entries) => Some(Fields {
+                what,
+                place: node.place,
+                entries,
+                known: Vec::new(),
+                problems,
+            }),
             _ => {
                 let diagnostic = unlike(&node, &format!("{what} (a map of keys and values)"));
                 let example = EXAMPLES.iter().find(|(known, _)| *known == what);
                 problems.push(match example {
-                    Some((_, example)) => diagnostic.help(format!("write it like this: `{example}`")),
+                    Some((_, example)) => {
+                        diagnostic.help(format!("write it like this: `{example}`"))
+                    }
                     None => diagnostic,
                 });
                 None
@@ -85,12 +94,17 @@ impl<'p> Fields<'p> {
 
     /// The same for a key that nobody should be advised to write.
     pub fn take_older(&mut self, key: &str) -> Option<(Located<String>, Node)> {
-        let index = self.entries.iter().position(|(name, _)| name.value == key)?;
+        let index = self
+            .entries
+            .iter()
+            .position(|(name, _)| name.value == key)?;
         Some(self.entries.remove(index))
     }
 
     fn take_present(&mut self, key: &'static str) -> Option<Node> {
-        self.take_with_key(key).map(|(_, node)| node).filter(|node| node.value != Value::Null)
+        self.take_with_key(key)
+            .map(|(_, node)| node)
+            .filter(|node| node.value != Value::Null)
     }
 
     pub fn optional<T>(&mut self, key: &'static str, read: Read<T>) -> Option<T> {
@@ -120,17 +134,26 @@ impl<'p> Fields<'p> {
     pub fn patch<T>(&mut self, key: &'static str, read: Read<T>) -> Patch<T> {
         match self.take_with_key(key) {
             None => Patch::Keep,
-            Some((_, Node { value: Value::Null, .. })) => Patch::Remove,
-            Some((_, node)) => {
-                self.problems.about(key, |problems| read(node, problems)).map_or(Patch::Keep, Patch::Set)
-            }
+            Some((
+                _,
+                Node {
+                    value: Value::Null, ..
+                },
+            )) => Patch::Remove,
+            Some((_, node)) => self
+                .problems
+                .about(key, |problems| read(node, problems))
+                .map_or(Patch::Keep, Patch::Set),
         }
     }
 
     /// A list; missing and `null` are the empty list.
     pub fn list<T>(&mut self, key: &'static str, read: Read<T>) -> Vec<T> {
-        let Some(node) = self.take_present(key) else { return Vec::new() };
-        self.problems.about(key, |problems| list(node, problems, read))
+        let Some(node) = self.take_present(key) else {
+            return Vec::new();
+        };
+        self.problems
+            .about(key, |problems| list(node, problems, read))
     }
 
     /// The keys that are present and not taken yet.
@@ -141,15 +164,19 @@ impl<'p> Fields<'p> {
     /// Says that every other key is unknown.
     pub fn close(self) {
         for (key, _) in &self.entries {
-            let diagnostic = Diagnostic::error(Code::UnknownKey, format!("unknown key `{}`", key.value))
-                .at(key.place, format!("not a key of {}", self.what));
+            let diagnostic =
+                Diagnostic::error(Code::UnknownKey, format!("unknown key `{}`", key.value))
+                    .at(key.place, format!("not a key of {}", self.what));
             let diagnostic = match prose::did_you_mean(&key.value, self.known.iter().copied()) {
                 Some(meant) => {
                     // One mistake, one problem: the key is not missing but misspelt.
                     self.problems.retract(&missing(meant), self.place);
                     diagnostic.help(format!("did you mean `{meant}`?"))
                 }
-                None => diagnostic.help(format!("the keys are {}", prose::quoted_list(&self.known, "and"))),
+                None => diagnostic.help(format!(
+                    "the keys are {}",
+                    prose::quoted_list(&self.known, "and")
+                )),
             };
             self.problems.push(diagnostic);
         }
@@ -171,11 +198,21 @@ fn unlike(node: &Node, expected: &str) -> Diagnostic {
     const SHORT: usize = 40;
     let kind = node.value.describe();
     let found = match &node.value {
-        Value::Text(text) if text.chars().count() <= SHORT => format!("the text `{}`", text.escape_debug()),
+        Value::Text(text) if text.chars().count() <= SHORT => {
+            format!("the text `{}`", text.escape_debug())
+        }
         _ => kind.to_owned(),
     };
-    let label = if node.value == Value::Null { "no value here".into() } else { format!("this is {kind}") };
-    Diagnostic::error(Code::WrongValue, format!("expected {expected}, found {found}")).at(node.place, label)
+    let label = if node.value == Value::Null {
+        "no value here".into()
+    } else {
+        format!("this is {kind}")
+    };
+    Diagnostic::error(
+        Code::WrongValue,
+        format!("expected {expected}, found {found}"),
+    )
+    .at(node.place, label)
 }
 
 pub fn text(node: Node, problems: &mut Diagnostics) -> Option<Located<String>> {
@@ -235,10 +272,15 @@ pub fn boolean(node: Node, problems: &mut Diagnostics) -> Option<Located<bool>> 
 pub fn count(node: Node, problems: &mut Diagnostics) -> Option<Located<u32>> {
     const LARGEST: i64 = 1_000_000;
     match node.value {
-        Value::Number { integer: Some(value @ 1..=LARGEST), .. } => {
-            Some(Located::new(value as u32, node.place))
-        }
-        _ => wrong_number(node, &format!("a whole number from 1 to {LARGEST}"), problems),
+        Value::Number {
+            integer: Some(value @ 1..=LARGEST),
+            ..
+        } => Some(Located::new(value as u32, node.place)),
+        _ => wrong_number(
+            node,
+            &format!("a whole number from 1 to {LARGEST}"),
+            problems,
+        ),
     }
 }
 
@@ -246,10 +288,15 @@ pub fn count(node: Node, problems: &mut Diagnostics) -> Option<Located<u32>> {
 pub fn times(node: Node, problems: &mut Diagnostics) -> Option<Located<u32>> {
     const LARGEST: i64 = 1_000;
     match node.value {
-        Value::Number { integer: Some(value @ 0..=LARGEST), .. } => {
-            Some(Located::new(value as u32, node.place))
-        }
-        _ => wrong_number(node, &format!("a whole number from 0 to {LARGEST}"), problems),
+        Value::Number {
+            integer: Some(value @ 0..=LARGEST),
+            ..
+        } => Some(Located::new(value as u32, node.place)),
+        _ => wrong_number(
+            node,
+            &format!("a whole number from 0 to {LARGEST}"),
+            problems,
+        ),
     }
 }
 
@@ -268,7 +315,10 @@ pub fn positive(node: Node, problems: &mut Diagnostics) -> Option<Located<f64>> 
 /// A whole number from 0.
 pub fn whole(node: Node, problems: &mut Diagnostics) -> Option<Located<u64>> {
     match node.value {
-        Value::Number { integer: Some(value @ 0..), .. } => Some(Located::new(value as u64, node.place)),
+        Value::Number {
+            integer: Some(value @ 0..),
+            ..
+        } => Some(Located::new(value as u64, node.place)),
         _ => wrong_number(node, "a whole number of at least 0", problems),
     }
 }
@@ -276,7 +326,9 @@ pub fn whole(node: Node, problems: &mut Diagnostics) -> Option<Located<u64>> {
 /// A number from 0 to 1.
 pub fn share(node: Node, problems: &mut Diagnostics) -> Option<Located<f64>> {
     match node.value {
-        Value::Number { value, .. } if (0.0..=1.0).contains(&value) => Some(Located::new(value, node.place)),
+        Value::Number { value, .. } if (0.0..=1.0).contains(&value) => {
+            Some(Located::new(value, node.place))
+        }
         _ => wrong_number(node, "a number from 0 to 1", problems),
     }
 }
@@ -295,9 +347,11 @@ pub fn not_negative(node: Node, problems: &mut Diagnostics) -> Option<Located<f6
 fn wrong_number<T>(node: Node, expected: &str, problems: &mut Diagnostics) -> Option<T> {
     let Node { value, place } = node;
     let diagnostic = match &value {
-        Value::Number { written, .. } => {
-            Diagnostic::error(Code::OutOfRange, format!("expected {expected}, found {written}")).at(place, "")
-        }
+        Value::Number { written, .. } => Diagnostic::error(
+            Code::OutOfRange,
+            format!("expected {expected}, found {written}"),
+        )
+        .at(place, ""),
         Value::Text(text) if text.trim().parse::<f64>().is_ok() => {
             unlike(&Node { value, place }, expected).help("remove the quotes")
         }
@@ -309,10 +363,14 @@ fn wrong_number<T>(node: Node, expected: &str, problems: &mut Diagnostics) -> Op
 
 pub fn list<T>(node: Node, problems: &mut Diagnostics, read: Read<T>) -> Vec<T> {
     match node.value {
-        Value::List(items) => items.into_iter().filter_map(|item| read(item, problems)).collect(),
+        Value::List(items) => items
+            .into_iter()
+            .filter_map(|item| read(item, problems))
+            .collect(),
         Value::Map(_) | Value::Text(_) => {
             problems.push(
-                unlike(&node, "a list").help("begin each entry with `- `, or put brackets around: `[…]`"),
+                unlike(&node, "a list")
+                    .help("begin each entry with `- `, or put brackets around: `[…]`"),
             );
             Vec::new()
         }
@@ -323,7 +381,10 @@ pub fn list<T>(node: Node, problems: &mut Diagnostics, read: Read<T>) -> Vec<T> 
 /// One of something, or a list of them.
 pub fn one_or_more<T>(node: Node, problems: &mut Diagnostics, read: Read<T>) -> Vec<T> {
     match node.value {
-        Value::List(items) => items.into_iter().filter_map(|item| read(item, problems)).collect(),
+        Value::List(items) => items
+            .into_iter()
+            .filter_map(|item| read(item, problems))
+            .collect(),
         _ => read(node, problems).into_iter().collect(),
     }
 }
@@ -353,7 +414,8 @@ pub fn map_of<T>(
         ),
         Value::Text(_) | Value::List(_) => {
             problems.push(
-                unlike(&node, "a map").help("a map has a `KEY: value` in each line, or `{KEY: value}`"),
+                unlike(&node, "a map")
+                    .help("a map has a `KEY: value` in each line, or `{KEY: value}`"),
             );
             None
         }

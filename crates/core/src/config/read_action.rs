@@ -11,8 +11,11 @@ use crate::source::Located;
 pub(super) fn action(node: Node, problems: &mut Diagnostics) -> Option<RawAction> {
     let place = node.place;
     let mut fields = Fields::open(node, "an action", problems)?;
-    let given: Vec<Located<String>> =
-        fields.remaining().filter(|key| KINDS.contains(&key.value.as_str())).cloned().collect();
+    let given: Vec<Located<String>> = fields
+        .remaining()
+        .filter(|key| KINDS.contains(&key.value.as_str()))
+        .cloned()
+        .collect();
     let copy = fields.given("copy", copies);
     let files = fields.given("files", files_to_write);
     let command = fields.given("command", command);
@@ -20,10 +23,18 @@ pub(super) fn action(node: Node, problems: &mut Diagnostics) -> Option<RawAction
     fields.close();
     match given.as_slice() {
         [] if has_unknown => None, // probably a misspelt kind: said already
-        [_] => copy.map(RawAction::Copy).or(files.map(RawAction::Files)).or(command.map(RawAction::Command)),
+        [_] => copy
+            .map(RawAction::Copy)
+            .or(files.map(RawAction::Files))
+            .or(command.map(RawAction::Command)),
         [] => {
-            let message = format!("an action needs one of {}", prose::quoted_list(&KINDS, "or"));
-            problems.push(Diagnostic::error(Code::AsksNothing, message).at(place, "nothing to do here"));
+            let message = format!(
+                "an action needs one of {}",
+                prose::quoted_list(&KINDS, "or")
+            );
+            problems.push(
+                Diagnostic::error(Code::AsksNothing, message).at(place, "nothing to do here"),
+            );
             None
         }
         [first, second, ..] => {
@@ -49,20 +60,32 @@ const KINDS: [&str; 3] = ["copy", "files", "command"];
 /// A shell command, or `{command, timeoutSeconds}`.
 pub(super) fn command(node: Node, problems: &mut Diagnostics) -> Option<RawCommand> {
     if !matches!(node.value, Value::Map(_)) {
-        return read::command(node, problems).map(|command| RawCommand { command, timeout_seconds: None });
+        return read::command(node, problems).map(|command| RawCommand {
+            command,
+            timeout_seconds: None,
+        });
     }
     let mut fields = Fields::open(node, "a command", problems)?;
     let command = fields.required("command", read::command);
     let timeout_seconds = fields.optional("timeoutSeconds", read::positive);
     fields.close();
-    Some(RawCommand { command: command?, timeout_seconds })
+    Some(RawCommand {
+        command: command?,
+        timeout_seconds,
+    })
 }
 
-fn copies(node: Node, problems: &mut Diagnostics) -> Option<Vec<(Located<String>, Located<String>)>> {
+fn copies(
+    node: Node,
+    problems: &mut Diagnostics,
+) -> Option<Vec<(Located<String>, Located<String>)>> {
     pairs(node, problems, read::filled_text, "a destination")
 }
 
-fn files_to_write(node: Node, problems: &mut Diagnostics) -> Option<Vec<(Located<String>, Located<String>)>> {
+fn files_to_write(
+    node: Node,
+    problems: &mut Diagnostics,
+) -> Option<Vec<(Located<String>, Located<String>)>> {
     pairs(node, problems, read::plain_text, "the file's content")
 }
 

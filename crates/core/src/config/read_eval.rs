@@ -48,9 +48,12 @@ fn prompt(fields: &mut Fields<'_>) -> Option<RawPrompt> {
         }
         (Some(inline), Some(file)) => {
             fields.problems.push(
-                Diagnostic::error(Code::ConflictingKeys, "both `prompt` and `promptFile` are given")
-                    .at(file.place, "one of the two is enough")
-                    .beside(inline.place, "the prompt is here"),
+                Diagnostic::error(
+                    Code::ConflictingKeys,
+                    "both `prompt` and `promptFile` are given",
+                )
+                .at(file.place, "one of the two is enough")
+                .beside(inline.place, "the prompt is here"),
             );
             None
         }
@@ -77,9 +80,16 @@ fn renamed<T>(
     let mut first: Option<Located<String>> = None;
     let mut entries = Vec::new();
     let present = fields.take_with_key(name);
-    let older = older_names.iter().filter_map(|older| fields.take_older(older)).collect::<Vec<_>>();
+    let older = older_names
+        .iter()
+        .filter_map(|older| fields.take_older(older))
+        .collect::<Vec<_>>();
     for (key, node) in present.into_iter().chain(older) {
-        entries.extend(fields.problems.about(&key.value, |problems| read::list(node, problems, read)));
+        entries.extend(
+            fields
+                .problems
+                .about(&key.value, |problems| read::list(node, problems, read)),
+        );
         match &first {
             Some(first) => fields.problems.push(two_spellings(first, &key, name)),
             None if key.value != name => fields.problems.push(older_spelling(&key, name)),
@@ -91,8 +101,11 @@ fn renamed<T>(
 }
 
 fn older_spelling(key: &Located<String>, name: &str) -> Diagnostic {
-    Diagnostic::warning(Code::OlderSpelling, format!("`{}` is the older spelling of `{name}`", key.value))
-        .at(key.place, format!("write `{name}` here"))
+    Diagnostic::warning(
+        Code::OlderSpelling,
+        format!("`{}` is the older spelling of `{name}`", key.value),
+    )
+    .at(key.place, format!("write `{name}` here"))
 }
 
 fn two_spellings(first: &Located<String>, second: &Located<String>, name: &str) -> Diagnostic {

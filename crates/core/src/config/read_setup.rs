@@ -39,7 +39,10 @@ pub(super) fn variables(node: Node, problems: &mut Diagnostics) -> Option<RawVar
             problems.push(
                 Diagnostic::error(
                     Code::InvalidName,
-                    format!("`{}` cannot be the name of a variable", name.value.escape_debug()),
+                    format!(
+                        "`{}` cannot be the name of a variable",
+                        name.value.escape_debug()
+                    ),
                 )
                 .at(name.place, "a name has at least one character and no `=`"),
             );
@@ -50,13 +53,19 @@ pub(super) fn variables(node: Node, problems: &mut Diagnostics) -> Option<RawVar
 
 pub(super) fn agent(node: Node, problems: &mut Diagnostics) -> Option<RawAgent> {
     if !matches!(node.value, Value::Map(_)) {
-        return read::filled_text(node, problems).map(|name| RawAgent { name, command: None });
+        return read::filled_text(node, problems).map(|name| RawAgent {
+            name,
+            command: None,
+        });
     }
     let mut fields = Fields::open(node, "an agent", problems)?;
     let name = fields.required("name", read::filled_text);
     let command = fields.optional("command", read::filled_text);
     fields.close();
-    Some(RawAgent { name: name?, command })
+    Some(RawAgent {
+        name: name?,
+        command,
+    })
 }
 
 fn mcp_servers(
@@ -80,8 +89,17 @@ fn mcp_server(node: Node, problems: &mut Diagnostics) -> Option<RawMcpServer> {
     fields.close();
     one_transport(&keys, kind.as_ref(), place, problems)?;
     let transport = match command {
-        Some(command) => RawTransport::Stdio { command, args, env, cwd },
-        None => RawTransport::Remote { url: url?, headers, kind },
+        Some(command) => RawTransport::Stdio {
+            command,
+            args,
+            env,
+            cwd,
+        },
+        None => RawTransport::Remote {
+            url: url?,
+            headers,
+            kind,
+        },
     };
     Some(RawMcpServer { transport })
 }
@@ -100,9 +118,15 @@ fn one_transport(
         (command, url) => {
             let message = "an MCP server needs either a `command` or a `url`";
             let both = command.and(url);
-            let code = if both.is_some() { Code::ConflictingKeys } else { Code::MissingKey };
+            let code = if both.is_some() {
+                Code::ConflictingKeys
+            } else {
+                Code::MissingKey
+            };
             let at = both.map_or(place, |url| url.place);
-            problems.push(Diagnostic::error(code, message).at(at, "exactly one of the two is expected"));
+            problems.push(
+                Diagnostic::error(code, message).at(at, "exactly one of the two is expected"),
+            );
             return None;
         }
     };
@@ -119,7 +143,10 @@ fn one_transport(
         problems.push(
             Diagnostic::error(
                 Code::MisplacedKey,
-                format!("`type: {}` is for an MCP server with a `{is_not}`", kind.value),
+                format!(
+                    "`type: {}` is for an MCP server with a `{is_not}`",
+                    kind.value
+                ),
             )
             .at(kind.place, format!("this one has a `{is}`")),
         );
@@ -133,8 +160,11 @@ fn transport_kind(node: Node, problems: &mut Diagnostics) -> Option<Located<Stri
         return Some(kind);
     }
     problems.push(
-        Diagnostic::error(Code::WrongValue, format!("unknown transport `{}`", kind.value))
-            .at(kind.place, "expected `http`, `sse` or `stdio`"),
+        Diagnostic::error(
+            Code::WrongValue,
+            format!("unknown transport `{}`", kind.value),
+        )
+        .at(kind.place, "expected `http`, `sse` or `stdio`"),
     );
     None
 }
@@ -152,10 +182,16 @@ fn json(node: Node) -> serde_json::Value {
     match node.value {
         Value::Null => serde_json::Value::Null,
         Value::Bool { value, .. } => value.into(),
-        Value::Number { integer: Some(value), .. } => value.into(),
+        Value::Number {
+            integer: Some(value),
+            ..
+        } => value.into(),
         Value::Number { value, .. } => value.into(),
         Value::Text(text) => text.into(),
         Value::List(items) => items.into_iter().map(json).collect(),
-        Value::Map(entries) => entries.into_iter().map(|(key, node)| (key.value, json(node))).collect(),
+        Value::Map(entries) => entries
+            .into_iter()
+            .map(|(key, node)| (key.value, json(node)))
+            .collect(),
     }
 }

@@ -48,7 +48,14 @@ fn sandbox(node: Node, problems: &mut Diagnostics) -> Option<RawSandbox> {
         _ => None,
     };
     match kind {
-        Some(kind) => Some(RawSandbox { place: node.place, kind }),
-        None => read::wrong_type(node, "`none`, `bwrap`, `{docker: IMAGE}` or `{podman: IMAGE}`", problems),
+        Some(kind) => Some(RawSandbox {
+            place: node.place,
+            kind,
+        }),
+        None => read::wrong_type(
+            node,
+            "`none`, `bwrap`, `{docker: IMAGE}` or `{podman: IMAGE}`",
+            problems,
+        ),
     }
 }

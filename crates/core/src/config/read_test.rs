@@ -20,8 +20,13 @@ pub(super) fn test(node: Node, problems: &mut Diagnostics) -> Option<RawTest> {
         timeout_seconds: fields.optional("timeoutSeconds", read::positive),
     };
     for (key, read) in KINDS {
-        let Some((key, node)) = fields.take_with_key(key) else { continue };
-        match fields.problems.about(&key.value, |problems| read(node, problems)) {
+        let Some((key, node)) = fields.take_with_key(key) else {
+            continue;
+        };
+        match fields
+            .problems
+            .about(&key.value, |problems| read(node, problems))
+        {
             Some(kind) => test.kinds.push(Located::new(kind, key.place)),
             None => test.unreadable = true,
         }
@@ -45,14 +50,22 @@ const KINDS: [(&str, Read<RawTestKind>); 8] = [
 fn command_success(node: Node, problems: &mut Diagnostics) -> Option<RawTestKind> {
     if !matches!(node.value, Value::Map(_)) {
         let command = read::command(node, problems)?;
-        return Some(RawTestKind::CommandSuccess { command, output_contains: None, output_matches: None });
+        return Some(RawTestKind::CommandSuccess {
+            command,
+            output_contains: None,
+            output_matches: None,
+        });
     }
     let mut fields = Fields::open(node, "`commandSuccess`", problems)?;
     let command = fields.required("command", read::command);
     let output_contains = fields.optional("outputContains", read::plain_text);
     let output_matches = fields.optional("outputMatches", read::filled_text);
     fields.close();
-    Some(RawTestKind::CommandSuccess { command: command?, output_contains, output_matches })
+    Some(RawTestKind::CommandSuccess {
+        command: command?,
+        output_contains,
+        output_matches,
+    })
 }
 
 fn file_exists(node: Node, problems: &mut Diagnostics) -> Option<RawTestKind> {
@@ -78,12 +91,19 @@ fn file_contains(node: Node, problems: &mut Diagnostics) -> Option<RawTestKind> 
     let path = path?;
     if text.is_none() && matches.is_none() {
         problems.push(
-            Diagnostic::error(Code::MissingKey, "`fileContains` needs a `text` or `matches`")
-                .at(place, "nothing to look for"),
+            Diagnostic::error(
+                Code::MissingKey,
+                "`fileContains` needs a `text` or `matches`",
+            )
+            .at(place, "nothing to look for"),
         );
         return None;
     }
-    Some(RawTestKind::FileContains { path, text, matches })
+    Some(RawTestKind::FileContains {
+        path,
+        text,
+        matches,
+    })
 }
 
 fn command_score(node: Node, problems: &mut Diagnostics) -> Option<RawTestKind> {
@@ -95,7 +115,9 @@ fn transcript(node: Node, problems: &mut Diagnostics) -> Option<RawTestKind> {
     let mut fields = Fields::open(node, "`transcript`", problems)?;
     let kind = RawTestKind::Transcript {
         used_tool: fields.optional("usedTool", read::texts).unwrap_or_default(),
-        not_used_tool: fields.optional("notUsedTool", read::texts).unwrap_or_default(),
+        not_used_tool: fields
+            .optional("notUsedTool", read::texts)
+            .unwrap_or_default(),
         output_contains: fields.optional("outputContains", read::plain_text),
         max_tool_calls: fields.optional("maxToolCalls", read::whole),
     };
@@ -128,15 +150,25 @@ fn budget(node: Node, problems: &mut Diagnostics) -> Option<RawTestKind> {
 }
 
 /// A test that asks for nothing would always pass.
-fn asks_something(node: &Node, kind: &str, such_as: &str, problems: &mut Diagnostics) -> Option<()> {
-    let Value::Map(entries) = &node.value else { return Some(()) };
+fn asks_something(
+    node: &Node,
+    kind: &str,
+    such_as: &str,
+    problems: &mut Diagnostics,
+) -> Option<()> {
+    let Value::Map(entries) = &node.value else {
+        return Some(());
+    };
     let silent = |value: &Value| match value {
         Value::Null => true,
         Value::List(items) => items.is_empty(),
         _ => false,
     };
     // `only: []` is a demand: nothing may be changed.
-    if entries.iter().any(|(key, node)| !silent(&node.value) || key.value == "only") {
+    if entries
+        .iter()
+        .any(|(key, node)| !silent(&node.value) || key.value == "only")
+    {
         return Some(());
     }
     problems.push(
@@ -155,7 +187,13 @@ fn judge(node: Node, problems: &mut Diagnostics) -> Option<RawTestKind> {
     let config = fields.optional("config", read_setup::config);
     let pass_score = fields.optional("passScore", pass_score);
     fields.close();
-    Some(RawTestKind::Judge { rubric: rubric?, agent, model, config, pass_score })
+    Some(RawTestKind::Judge {
+        rubric: rubric?,
+        agent,
+        model,
+        config,
+        pass_score,
+    })
 }
 
 fn pass_score(node: Node, problems: &mut Diagnostics) -> Option<Located<f64>> {

@@ -45,7 +45,10 @@ pub(super) fn resolve(raw: RawRepetitions, suite: &mut Suite, resolver: &mut Res
                 resolver.problems.push(too_few(min, &max));
             }
             suite.repetitions = max.value;
-            suite.adaptive = Some(Adaptive { min: min.map_or(1, |min| min.value), max: max.value });
+            suite.adaptive = Some(Adaptive {
+                min: min.map_or(1, |min| min.value),
+                max: max.value,
+            });
         }
     }
 }
@@ -53,7 +56,10 @@ pub(super) fn resolve(raw: RawRepetitions, suite: &mut Suite, resolver: &mut Res
 fn too_few(min: &Located<u32>, max: &Located<u32>) -> Diagnostic {
     Diagnostic::error(
         Code::OutOfRange,
-        format!("`repetitions`: from {} to {} there is nothing", min.value, max.value),
+        format!(
+            "`repetitions`: from {} to {} there is nothing",
+            min.value, max.value
+        ),
     )
     .at(max.place, "`max` is smaller than `min`")
     .beside(min.place, "`min` is here")

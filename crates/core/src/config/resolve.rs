@@ -27,7 +27,11 @@ pub(super) fn suite(
     surroundings: &dyn Surroundings,
     problems: &mut Diagnostics,
 ) -> Suite {
-    let mut resolver = Resolver { sources, surroundings, problems };
+    let mut resolver = Resolver {
+        sources,
+        surroundings,
+        problems,
+    };
     let layers = layers(&mut resolver, &files.root, raw.as_ref());
     let mut suite = defaults(&files.root);
     suite.layers.clone_from(&layers);
@@ -36,7 +40,13 @@ pub(super) fn suite(
         inline_evals.clone_from(&raw.evals);
         apply(&mut suite, raw, &mut resolver);
     }
-    suite.evals = evals(inline_evals, eval_files, &files.root, &layers, &mut resolver);
+    suite.evals = evals(
+        inline_evals,
+        eval_files,
+        &files.root,
+        &layers,
+        &mut resolver,
+    );
     if suite.evals.is_empty() && !resolver.problems.has_errors() {
         no_evals(files, &mut resolver);
     }
@@ -76,7 +86,10 @@ fn apply(suite: &mut Suite, raw: RawSuite, resolver: &mut Resolver<'_>) {
     if let Some(raw) = raw.repetitions {
         repetitions::resolve(raw, suite, resolver);
     }
-    suite.concurrency = raw.concurrency.map(|raw| concurrency::resolve(raw, resolver)).unwrap_or_default();
+    suite.concurrency = raw
+        .concurrency
+        .map(|raw| concurrency::resolve(raw, resolver))
+        .unwrap_or_default();
     suite.retries = raw.retries.map_or(0, |count| count.value);
     if let Some(seconds) = raw.timeout_seconds {
         suite.timeout = Duration::from_secs_f64(seconds.value);
@@ -97,8 +110,15 @@ fn apply(suite: &mut Suite, raw: RawSuite, resolver: &mut Resolver<'_>) {
     suite.experiments = setups(raw.experiments, "experiment", &suite.layers, resolver);
 }
 
-fn layers(resolver: &mut Resolver<'_>, root: &Utf8Path, raw: Option<&RawSuite>) -> Vec<Utf8PathBuf> {
-    let mut layers: Vec<Utf8PathBuf> = resolver.optional_directory(root, "_base").into_iter().collect();
+fn layers(
+    resolver: &mut Resolver<'_>,
+    root: &Utf8Path,
+    raw: Option<&RawSuite>,
+) -> Vec<Utf8PathBuf> {
+    let mut layers: Vec<Utf8PathBuf> = resolver
+        .optional_directory(root, "_base")
+        .into_iter()
+        .collect();
     if let Some(dir) = raw.and_then(|raw| raw.workspace_dir.as_ref())
         && let Some(dir) = resolver.existing(dir, "workspace directory", &[PathKind::Directory])
         && !layers.contains(&dir)
@@ -108,17 +128,31 @@ fn layers(resolver: &mut Resolver<'_>, root: &Utf8Path, raw: Option<&RawSuite>) 
     layers
 }
 
-fn setups(raw: Vec<RawSetup>, what: &str, layers: &[Utf8PathBuf], resolver: &mut Resolver<'_>) -> Vec<Setup> {
+fn setups(
+    raw: Vec<RawSetup>,
+    what: &str,
+    layers: &[Utf8PathBuf],
+    resolver: &mut Resolver<'_>,
+) -> Vec<Setup> {
     if raw.is_empty() {
         return vec![Setup::named_default()];
     }
     let names: Vec<&Located<String>> = raw.iter().filter_map(|setup| setup.name.as_ref()).collect();
     unique_folders(&names, what, resolver);
-    raw.into_iter().filter_map(|setup| resolve_setup::setup(setup, layers, resolver)).collect()
+    raw.into_iter()
+        .filter_map(|setup| resolve_setup::setup(setup, layers, resolver))
+        .collect()
 }
 
-fn baseline(environments: &[RawSetup], experiments: &[RawSetup], resolver: &mut Resolver<'_>) -> String {
-    for flag in environments.iter().filter_map(|setup| setup.baseline.as_ref()) {
+fn baseline(
+    environments: &[RawSetup],
+    experiments: &[RawSetup],
+    resolver: &mut Resolver<'_>,
+) -> String {
+    for flag in environments
+        .iter()
+        .filter_map(|setup| setup.baseline.as_ref())
+    {
         resolver.problems.push(
             Diagnostic::error(Code::MisplacedKey, "`baseline` belongs to an experiment")
                 .at(flag.place, "an environment is not compared with others")
@@ -127,18 +161,32 @@ fn baseline(environments: &[RawSetup], experiments: &[RawSetup], resolver: &mut 
     }
     let marked: Vec<(&RawSetup, &Located<bool>)> = experiments
         .iter()
-        .filter_map(|setup| setup.baseline.as_ref().filter(|flag| flag.value).map(|flag| (setup, flag)))
+        .filter_map(|setup| {
+            setup
+                .baseline
+                .as_ref()
+                .filter(|flag| flag.value)
+                .map(|flag| (setup, flag))
+        })
         .collect();
     if let [(_, first), (_, second), ..] = marked.as_slice() {
         resolver.problems.push(
-            Diagnostic::error(Code::TwoBaselines, "two experiments are marked `baseline: true`")
-                .at(second.place, "there can be one")
-                .beside(first.place, "the first is here")
-                .help("leave the mark on the one that the others are compared with"),
+            Diagnostic::error(
+                Code::TwoBaselines,
+                "two experiments are marked `baseline: true`",
+            )
+            .at(second.place, "there can be one")
+            .beside(first.place, "the first is here")
+            .help("leave the mark on the one that the others are compared with"),
         );
     }
-    let chosen = marked.first().map(|(setup, _)| *setup).or(experiments.first());
-    chosen.and_then(|setup| setup.name.as_ref()).map_or_else(|| "default".into(), |name| name.value.clone())
+    let chosen = marked
+        .first()
+        .map(|(setup, _)| *setup)
+        .or(experiments.first());
+    chosen
+        .and_then(|setup| setup.name.as_ref())
+        .map_or_else(|| "default".into(), |name| name.value.clone())
 }
 
 fn evals(
@@ -150,13 +198,17 @@ fn evals(
 ) -> Vec<Eval> {
     let mut names = Vec::new();
     let mut evals = Vec::new();
-    for (raw, is_file) in
-        inline.into_iter().map(|raw| (raw, false)).chain(files.into_iter().map(|raw| (raw, true)))
+    for (raw, is_file) in inline
+        .into_iter()
+        .map(|raw| (raw, false))
+        .chain(files.into_iter().map(|raw| (raw, true)))
     {
         let name = resolve_eval::name(&raw, is_file, resolver);
         if let Some(name) = name {
             names.push(name.clone());
-            evals.extend(resolve_eval::eval(raw, name.value, is_file, root, layers, resolver));
+            evals.extend(resolve_eval::eval(
+                raw, name.value, is_file, root, layers, resolver,
+            ));
         }
     }
     unique_folders(&names.iter().collect::<Vec<_>>(), "eval", resolver);
@@ -169,8 +221,14 @@ fn shared_trial_folders(suite: &Suite, resolver: &mut Resolver<'_>) {
     let mut seen: HashMap<String, (&Setup, &Setup)> = HashMap::new();
     for environment in &suite.environments {
         for experiment in &suite.experiments {
-            let folder = format!("{}.{}", folder_name(&environment.name), folder_name(&experiment.name));
-            let Some(first) = seen.insert(folder.clone(), (environment, experiment)) else { continue };
+            let folder = format!(
+                "{}.{}",
+                folder_name(&environment.name),
+                folder_name(&experiment.name)
+            );
+            let Some(first) = seen.insert(folder.clone(), (environment, experiment)) else {
+                continue;
+            };
             if folder_name(&first.0.name) == folder_name(&environment.name) {
                 continue; // two environments or two experiments share a folder: already said
             }
@@ -180,10 +238,18 @@ fn shared_trial_folders(suite: &Suite, resolver: &mut Resolver<'_>) {
             );
             if let (Some(second_place), Some(first_place)) = (environment.place, first.0.place) {
                 diagnostic = diagnostic
-                    .at(second_place, format!("with the experiment `{}`", experiment.name))
-                    .beside(first_place, format!("with the experiment `{}`", first.1.name));
+                    .at(
+                        second_place,
+                        format!("with the experiment `{}`", experiment.name),
+                    )
+                    .beside(
+                        first_place,
+                        format!("with the experiment `{}`", first.1.name),
+                    );
             }
-            resolver.problems.push(diagnostic.help("rename the environment or the experiment"));
+            resolver
+                .problems
+                .push(diagnostic.help("rename the environment or the experiment"));
         }
     }
 }
@@ -192,9 +258,14 @@ fn no_evals(files: &ConfigFiles, resolver: &mut Resolver<'_>) {
     let diagnostic = Diagnostic::error(Code::NoEvals, "the suite has no evals")
         .help("add `evals:` to terca.yaml, or a directory with an `eval.terca.yaml` (`terca create-eval`)");
     resolver.problems.push(match files.suite {
-        Some(file) => {
-            diagnostic.at(Place { file, start: 0, end: 0 }, "no `evals` here, and no eval.terca.yaml below")
-        }
+        Some(file) => diagnostic.at(
+            Place {
+                file,
+                start: 0,
+                end: 0,
+            },
+            "no `evals` here, and no eval.terca.yaml below",
+        ),
         None => diagnostic.in_file(files.root.as_str()),
     });
 }

@@ -18,7 +18,9 @@ pub(super) fn actions(
     layers: &[Utf8PathBuf],
     resolver: &mut Resolver<'_>,
 ) -> Vec<Action> {
-    raw.into_iter().flat_map(|action| resolve(action, layers, resolver)).collect()
+    raw.into_iter()
+        .flat_map(|action| resolve(action, layers, resolver))
+        .collect()
 }
 
 fn resolve(raw: RawAction, layers: &[Utf8PathBuf], resolver: &mut Resolver<'_>) -> Vec<Action> {
@@ -31,7 +33,10 @@ fn resolve(raw: RawAction, layers: &[Utf8PathBuf], resolver: &mut Resolver<'_>) 
             .into_iter()
             .filter_map(|(path, content)| {
                 let destination = file_destination(&path, layers, resolver)?;
-                Some(Action::Write { destination, content: content.value })
+                Some(Action::Write {
+                    destination,
+                    content: content.value,
+                })
             })
             .collect(),
         RawAction::Command(raw) => vec![Action::Run(command(raw, resolver))],
@@ -39,7 +44,9 @@ fn resolve(raw: RawAction, layers: &[Utf8PathBuf], resolver: &mut Resolver<'_>) 
 }
 
 pub(super) fn command(raw: RawCommand, resolver: &Resolver<'_>) -> ShellCommand {
-    let seconds = raw.timeout_seconds.map_or(DEFAULT_COMMAND_SECONDS, |seconds| seconds.value);
+    let seconds = raw
+        .timeout_seconds
+        .map_or(DEFAULT_COMMAND_SECONDS, |seconds| seconds.value);
     ShellCommand {
         dir: resolver.dir(raw.command.place).to_owned(),
         command: raw.command.value,
@@ -53,16 +60,25 @@ fn copy(
     layers: &[Utf8PathBuf],
     resolver: &mut Resolver<'_>,
 ) -> Option<Action> {
-    let found = resolver.existing(source, "copy source", &[PathKind::File, PathKind::Directory]);
+    let found = resolver.existing(
+        source,
+        "copy source",
+        &[PathKind::File, PathKind::Directory],
+    );
     let mut destination = destination(written, layers, resolver);
     let source = found?;
     // `docs/` and `.` name the directory to put a file into.
-    let into =
-        written.value.ends_with('/') || destination.as_ref().is_some_and(|path| path.as_str().is_empty());
+    let into = written.value.ends_with('/')
+        || destination
+            .as_ref()
+            .is_some_and(|path| path.as_str().is_empty());
     if into && resolver.surroundings.kind(&source) == PathKind::File {
         destination = destination.map(|dir| dir.join(source.file_name().unwrap_or("file")));
     }
-    Some(Action::Copy { source, destination: destination? })
+    Some(Action::Copy {
+        source,
+        destination: destination?,
+    })
 }
 
 fn file_destination(
@@ -73,9 +89,9 @@ fn file_destination(
     let path = destination(written, layers, resolver)?;
     if path.as_str().is_empty() || written.value.ends_with('/') {
         let message = format!("`{}` does not name a file", written.value);
-        resolver
-            .problems
-            .push(Diagnostic::error(Code::InvalidName, message).at(written.place, "expected a file name"));
+        resolver.problems.push(
+            Diagnostic::error(Code::InvalidName, message).at(written.place, "expected a file name"),
+        );
         return None;
     }
     Some(path)
@@ -103,7 +119,10 @@ fn destination(
         }
         Ok(path) => match escaping_link(&path, layers, resolver.surroundings) {
             Some(link) => {
-                refuse(format!("`{link}` is a symbolic link that leads out of the workspace"), resolver);
+                refuse(
+                    format!("`{link}` is a symbolic link that leads out of the workspace"),
+                    resolver,
+                );
                 None
             }
             None => Some(path),
@@ -122,9 +141,12 @@ pub(super) fn anchored(command: &Located<String>, resolver: &mut Resolver<'_>) -
     let path = beside(resolver.dir(command.place), program);
     if resolver.surroundings.kind(&path) != PathKind::File {
         resolver.problems.push(
-            Diagnostic::error(Code::MissingFile, format!("program `{program}` does not exist"))
-                .at(command.place, format!("looked for {path}"))
-                .help("a relative path is relative to the file that names it"),
+            Diagnostic::error(
+                Code::MissingFile,
+                format!("program `{program}` does not exist"),
+            )
+            .at(command.place, format!("looked for {path}"))
+            .help("a relative path is relative to the file that names it"),
         );
         return None;
     }

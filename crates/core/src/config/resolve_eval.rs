@@ -15,12 +15,20 @@ use crate::explain::Code;
 use crate::source::Located;
 
 /// The eval's name: the one written, else that of the directory of its file.
-pub(super) fn name(raw: &RawEval, is_file: bool, resolver: &mut Resolver<'_>) -> Option<Located<String>> {
+pub(super) fn name(
+    raw: &RawEval,
+    is_file: bool,
+    resolver: &mut Resolver<'_>,
+) -> Option<Located<String>> {
     if let Some(name) = &raw.name {
         return Some(name.clone());
     }
     if is_file {
-        let dir = resolver.dir(raw.place).file_name().unwrap_or("eval").to_owned();
+        let dir = resolver
+            .dir(raw.place)
+            .file_name()
+            .unwrap_or("eval")
+            .to_owned();
         return Some(Located::new(dir, raw.place));
     }
     resolver.problems.push(
@@ -39,11 +47,25 @@ pub(super) fn eval(
     resolver: &mut Resolver<'_>,
 ) -> Option<Eval> {
     let dir = resolver.dir(raw.place).to_owned();
-    let beside_file = |name| if is_file { resolver.optional_directory(&dir, name) } else { None };
+    let beside_file = |name| {
+        if is_file {
+            resolver.optional_directory(&dir, name)
+        } else {
+            None
+        }
+    };
     // An eval file in the suite's own directory shares its `_base`, which is laid once.
-    let layer = if dir == root { None } else { beside_file("_base") };
+    let layer = if dir == root {
+        None
+    } else {
+        beside_file("_base")
+    };
     let (tests_layer, solution) = (beside_file("_tests"), beside_file("_solution"));
-    let solution_script = if is_file { resolver.optional_file(&dir, "_solution.sh") } else { None };
+    let solution_script = if is_file {
+        resolver.optional_file(&dir, "_solution.sh")
+    } else {
+        None
+    };
     let all_layers: Vec<Utf8PathBuf> = layers.iter().cloned().chain(layer.clone()).collect();
     let prepare = resolve_action::actions(raw.prepare, &all_layers, resolver);
     let before = resolve_action::actions(raw.before, &all_layers, resolver);
@@ -55,7 +77,9 @@ pub(super) fn eval(
         dir,
         prompt,
         repetitions: raw.repetitions.map(|count| count.value),
-        timeout: raw.timeout_seconds.map(|seconds| Duration::from_secs_f64(seconds.value)),
+        timeout: raw
+            .timeout_seconds
+            .map(|seconds| Duration::from_secs_f64(seconds.value)),
         layer,
         tests_layer,
         solution,
@@ -78,16 +102,17 @@ fn prompt(raw: Option<RawPrompt>, resolver: &mut Resolver<'_>) -> Option<String>
                 Ok(text) if text.trim().is_empty() => {
                     let message = format!("prompt file `{}` is empty", path.value);
                     resolver.problems.push(
-                        Diagnostic::error(Code::EmptyFile, message).at(path.place, "nothing to ask for"),
+                        Diagnostic::error(Code::EmptyFile, message)
+                            .at(path.place, "nothing to ask for"),
                     );
                     None
                 }
                 Ok(text) => Some(text),
                 Err(reason) => {
                     let message = format!("prompt file `{}` cannot be read", path.value);
-                    resolver
-                        .problems
-                        .push(Diagnostic::error(Code::UnreadableFile, message).at(path.place, reason));
+                    resolver.problems.push(
+                        Diagnostic::error(Code::UnreadableFile, message).at(path.place, reason),
+                    );
                     None
                 }
             }

@@ -17,7 +17,11 @@ use crate::mcp::{McpServer, RemoteTransport};
 use crate::prose;
 use crate::source::Located;
 
-pub(super) fn setup(raw: RawSetup, layers: &[Utf8PathBuf], resolver: &mut Resolver<'_>) -> Option<Setup> {
+pub(super) fn setup(
+    raw: RawSetup,
+    layers: &[Utf8PathBuf],
+    resolver: &mut Resolver<'_>,
+) -> Option<Setup> {
     let name = raw.name?;
     Some(Setup {
         name: name.value,
@@ -25,38 +29,63 @@ pub(super) fn setup(raw: RawSetup, layers: &[Utf8PathBuf], resolver: &mut Resolv
         stands_for: None,
         agent: raw.agent.try_map(|agent| choose_agent(&agent, resolver)),
         model: raw.model.try_map(|model| Some(model.value)),
-        rules: raw.rules.try_map(|rules| Some(rules_files(&rules, resolver))),
-        skills: raw.skills.try_map(|skills| Some(skill_directories(&skills, resolver))),
-        mcp_servers: raw.mcp_servers.try_map(|servers| Some(mcp_servers(servers, resolver))),
+        rules: raw
+            .rules
+            .try_map(|rules| Some(rules_files(&rules, resolver))),
+        skills: raw
+            .skills
+            .try_map(|skills| Some(skill_directories(&skills, resolver))),
+        mcp_servers: raw
+            .mcp_servers
+            .try_map(|servers| Some(mcp_servers(servers, resolver))),
         config: raw.config.try_map(|config| Some(config.value)),
         drops_env: raw.env == Patch::Remove,
         env: raw.env.set().cloned().map(variables).unwrap_or_default(),
-        command: raw.command.try_map(|command| Some(resolve_action::command(command, resolver))),
+        command: raw
+            .command
+            .try_map(|command| Some(resolve_action::command(command, resolver))),
         before: resolve_action::actions(raw.before, layers, resolver),
         preamble: raw.preamble.map(|text| text.value),
         postamble: raw.postamble.map(|text| text.value),
-        timeout: raw.timeout_seconds.try_map(|seconds| Some(Duration::from_secs_f64(seconds.value))),
+        timeout: raw
+            .timeout_seconds
+            .try_map(|seconds| Some(Duration::from_secs_f64(seconds.value))),
     })
 }
 
 pub(super) fn choose_agent(raw: &RawAgent, resolver: &mut Resolver<'_>) -> Option<AgentChoice> {
     let Some(agent) = agent::find(&raw.name.value) else {
         let names = agent::names();
-        let diagnostic = Diagnostic::error(Code::UnknownAgent, format!("unknown agent `{}`", raw.name.value))
-            .at(raw.name.place, format!("expected one of {}", prose::quoted_list(&names, "or")));
-        resolver.problems.push(match agent::probably(&raw.name.value) {
-            Some(meant) => diagnostic.help(format!("did you mean `{meant}`?")),
-            None => diagnostic.help("any program can be run with `agent: {name: command, command: …}`"),
-        });
+        let diagnostic = Diagnostic::error(
+            Code::UnknownAgent,
+            format!("unknown agent `{}`", raw.name.value),
+        )
+        .at(
+            raw.name.place,
+            format!("expected one of {}", prose::quoted_list(&names, "or")),
+        );
+        resolver
+            .problems
+            .push(match agent::probably(&raw.name.value) {
+                Some(meant) => diagnostic.help(format!("did you mean `{meant}`?")),
+                None => diagnostic
+                    .help("any program can be run with `agent: {name: command, command: …}`"),
+            });
         return None;
     };
     let takes_command = agent.profile().takes_command;
     match &raw.command {
         Some(command) if takes_command => {
             let command = resolve_action::anchored(command, resolver)?;
-            Some(AgentChoice { agent, command: Some(command) })
+            Some(AgentChoice {
+                agent,
+                command: Some(command),
+            })
         }
-        None if !takes_command => Some(AgentChoice { agent, command: None }),
+        None if !takes_command => Some(AgentChoice {
+            agent,
+            command: None,
+        }),
         Some(command) => {
             let message = format!("the agent `{}` takes no `command`", raw.name.value);
             resolver.problems.push(
@@ -79,14 +108,19 @@ pub(super) fn choose_agent(raw: &RawAgent, resolver: &mut Resolver<'_>) -> Optio
 }
 
 fn rules_files(rules: &[Located<String>], resolver: &mut Resolver<'_>) -> Vec<Utf8PathBuf> {
-    rules.iter().filter_map(|path| resolver.existing(path, "rules file", &[PathKind::File])).collect()
+    rules
+        .iter()
+        .filter_map(|path| resolver.existing(path, "rules file", &[PathKind::File]))
+        .collect()
 }
 
 /// A skill is a directory with a `SKILL.md`; its name is the directory's, which no other skill may have.
 fn skill_directories(skills: &[Located<String>], resolver: &mut Resolver<'_>) -> Vec<Utf8PathBuf> {
     let mut found: Vec<Utf8PathBuf> = Vec::new();
     for written in skills {
-        let Some(dir) = resolver.existing(written, "skill", &[PathKind::Directory]) else { continue };
+        let Some(dir) = resolver.existing(written, "skill", &[PathKind::Directory]) else {
+            continue;
+        };
         if resolver.surroundings.kind(&dir.join("SKILL.md")) != PathKind::File {
             let message = format!("skill `{}` has no SKILL.md", written.value);
             resolver.problems.push(
@@ -94,8 +128,14 @@ fn skill_directories(skills: &[Located<String>], resolver: &mut Resolver<'_>) ->
                     .at(written.place, format!("looked in {dir}"))
                     .help("a skill is a directory with a SKILL.md in it"),
             );
-        } else if found.iter().any(|other| other.file_name() == dir.file_name()) {
-            let message = format!("two skills are named `{}`", dir.file_name().unwrap_or_default());
+        } else if found
+            .iter()
+            .any(|other| other.file_name() == dir.file_name())
+        {
+            let message = format!(
+                "two skills are named `{}`",
+                dir.file_name().unwrap_or_default()
+            );
             resolver.problems.push(
                 Diagnostic::error(Code::DuplicateName, message)
                     .at(written.place, "the second is here")
@@ -113,16 +153,31 @@ fn mcp_servers(
     resolver: &mut Resolver<'_>,
 ) -> Vec<(String, Patch<McpServer<Template>>)> {
     raw.into_iter()
-        .map(|(name, server)| (name.value, server.try_map(|server| mcp_server(server.transport, resolver))))
+        .map(|(name, server)| {
+            (
+                name.value,
+                server.try_map(|server| mcp_server(server.transport, resolver)),
+            )
+        })
         .collect()
 }
 
 fn mcp_server(raw: RawTransport, resolver: &mut Resolver<'_>) -> Option<McpServer<Template>> {
     Some(match raw {
-        RawTransport::Stdio { command, args, env, cwd } => {
+        RawTransport::Stdio {
+            command,
+            args,
+            env,
+            cwd,
+        } => {
             let program = server_program(&command, resolver)?;
             let cwd = cwd.map(|dir| anchored(dir, resolver));
-            McpServer::Stdio { command: program, args, env: set_only(env), cwd }
+            McpServer::Stdio {
+                command: program,
+                args,
+                env: set_only(env),
+                cwd,
+            }
         }
         RawTransport::Remote { url, headers, kind } => {
             let transport = match kind.as_ref().map(|kind| kind.value.as_str()) {
@@ -130,7 +185,11 @@ fn mcp_server(raw: RawTransport, resolver: &mut Resolver<'_>) -> Option<McpServe
                 None if url.value.trim_end_matches('/').ends_with("/sse") => RemoteTransport::Sse,
                 _ => RemoteTransport::Http,
             };
-            McpServer::Remote { url, headers: set_only(headers), transport }
+            McpServer::Remote {
+                url,
+                headers: set_only(headers),
+                transport,
+            }
         }
     })
 }
@@ -140,7 +199,10 @@ fn anchored(dir: Template, resolver: &Resolver<'_>) -> Template {
     if dir.value.starts_with("${") {
         return dir;
     }
-    Located::new(beside(resolver.dir(dir.place), &dir.value).into_string(), dir.place)
+    Located::new(
+        beside(resolver.dir(dir.place), &dir.value).into_string(),
+        dir.place,
+    )
 }
 
 /// `./server` is relative to the YAML file; `node` is looked up on `PATH`.
@@ -165,5 +227,7 @@ fn set_only(raw: RawVariables) -> Vec<(String, Template)> {
 }
 
 pub(super) fn variables(raw: RawVariables) -> Variables {
-    raw.into_iter().map(|(name, value)| (name.value, value)).collect()
+    raw.into_iter()
+        .map(|(name, value)| (name.value, value))
+        .collect()
 }

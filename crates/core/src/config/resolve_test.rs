@@ -14,7 +14,9 @@ use crate::config::resolver::Resolver;
 use crate::config::suite::{AgentChoice, DEFAULT_TEST_SECONDS};
 use crate::diagnostic::Diagnostic;
 use crate::explain::Code;
-use crate::grade::{Budget, ChangedFiles, Glob, JudgeTest, PathPattern, TestKind, TestSpec, TranscriptTest};
+use crate::grade::{
+    Budget, ChangedFiles, Glob, JudgeTest, PathPattern, TestKind, TestSpec, TranscriptTest,
+};
 use crate::prose;
 use crate::source::Located;
 
@@ -34,14 +36,18 @@ pub(super) fn tests(raw: Vec<RawTest>, resolver: &mut Resolver<'_>) -> Vec<TestS
 
 fn test(raw: RawTest, position: usize, resolver: &mut Resolver<'_>) -> Option<TestSpec> {
     let kind = single_kind(&raw, resolver)?;
-    let name = raw.name.map_or_else(|| format!("{}-{position}", kind.value.key()), |name| name.value);
+    let name = raw.name.map_or_else(
+        || format!("{}-{position}", kind.value.key()),
+        |name| name.value,
+    );
     let dir = resolver.dir(raw.place).to_owned();
     Some(TestSpec {
         name,
         kind: resolved(kind, resolver)?,
         weight: raw.weight.map_or(1.0, |weight| weight.value),
         timeout: Duration::from_secs_f64(
-            raw.timeout_seconds.map_or(DEFAULT_TEST_SECONDS, |seconds| seconds.value),
+            raw.timeout_seconds
+                .map_or(DEFAULT_TEST_SECONDS, |seconds| seconds.value),
         ),
         dir,
     })
@@ -55,7 +61,10 @@ fn single_kind(raw: &RawTest, resolver: &mut Resolver<'_>) -> Option<Located<Raw
             resolver.problems.push(
                 Diagnostic::error(Code::AsksNothing, "a test needs a kind")
                     .at(raw.place, "this test verifies nothing")
-                    .help(format!("the kinds are {}", prose::quoted_list(&RawTestKind::KEYS, "and"))),
+                    .help(format!(
+                        "the kinds are {}",
+                        prose::quoted_list(&RawTestKind::KEYS, "and")
+                    )),
             );
             None
         }
@@ -78,23 +87,40 @@ fn single_kind(raw: &RawTest, resolver: &mut Resolver<'_>) -> Option<Located<Raw
 
 fn resolved(kind: Located<RawTestKind>, resolver: &mut Resolver<'_>) -> Option<TestKind> {
     match kind.value {
-        RawTestKind::CommandSuccess { command, output_contains, output_matches } => {
-            Some(TestKind::CommandSuccess {
-                command: command.value,
-                output_contains: value(output_contains),
-                output_matches: if_given(output_matches, |pattern| regex(&pattern, resolver))?,
-            })
+        RawTestKind::CommandSuccess {
+            command,
+            output_contains,
+            output_matches,
+        } => Some(TestKind::CommandSuccess {
+            command: command.value,
+            output_contains: value(output_contains),
+            output_matches: if_given(output_matches, |pattern| regex(&pattern, resolver))?,
+        }),
+        RawTestKind::FileExists(paths) => {
+            Some(TestKind::FileExists(all(&paths, resolver, pattern)?))
         }
-        RawTestKind::FileExists(paths) => Some(TestKind::FileExists(all(&paths, resolver, pattern)?)),
-        RawTestKind::FileContains { path, text, matches } => Some(TestKind::FileContains {
+        RawTestKind::FileContains {
+            path,
+            text,
+            matches,
+        } => Some(TestKind::FileContains {
             path: workspace_path(&path, resolver)?,
             text: value(text),
             matches: if_given(matches, |pattern| regex(&pattern, resolver))?,
         }),
-        RawTestKind::CommandScore(command) => Some(TestKind::CommandScore { command: command.value }),
-        RawTestKind::Transcript { used_tool, not_used_tool, output_contains, max_tool_calls } => {
-            let (used, not_used) =
-                (all(&used_tool, resolver, tool_glob), all(&not_used_tool, resolver, tool_glob));
+        RawTestKind::CommandScore(command) => Some(TestKind::CommandScore {
+            command: command.value,
+        }),
+        RawTestKind::Transcript {
+            used_tool,
+            not_used_tool,
+            output_contains,
+            max_tool_calls,
+        } => {
+            let (used, not_used) = (
+                all(&used_tool, resolver, tool_glob),
+                all(&not_used_tool, resolver, tool_glob),
+            );
             Some(TestKind::Transcript(TranscriptTest {
                 used_tool: used?,
                 not_used_tool: not_used?,
@@ -105,18 +131,32 @@ fn resolved(kind: Located<RawTestKind>, resolver: &mut Resolver<'_>) -> Option<T
         RawTestKind::ChangedFiles { only, never } => {
             let only = if_given(only, |only| all(&only, resolver, path_glob));
             let never = all(&never, resolver, path_glob);
-            Some(TestKind::ChangedFiles(ChangedFiles { only: only?, never: never? }))
-        }
-        RawTestKind::Budget { max_tokens, max_cost_usd, max_seconds, max_requests } => {
-            Some(TestKind::Budget(Budget {
-                max_tokens: value(max_tokens),
-                max_cost_usd: value(max_cost_usd),
-                max_seconds: value(max_seconds),
-                max_requests: value(max_requests),
+            Some(TestKind::ChangedFiles(ChangedFiles {
+                only: only?,
+                never: never?,
             }))
         }
-        RawTestKind::Judge { rubric, agent, model, config, pass_score } => {
-            let agent = if_given(agent, |agent| judge_agent(&agent, config.as_ref(), resolver))?;
+        RawTestKind::Budget {
+            max_tokens,
+            max_cost_usd,
+            max_seconds,
+            max_requests,
+        } => Some(TestKind::Budget(Budget {
+            max_tokens: value(max_tokens),
+            max_cost_usd: value(max_cost_usd),
+            max_seconds: value(max_seconds),
+            max_requests: value(max_requests),
+        })),
+        RawTestKind::Judge {
+            rubric,
+            agent,
+            model,
+            config,
+            pass_score,
+        } => {
+            let agent = if_given(agent, |agent| {
+                judge_agent(&agent, config.as_ref(), resolver)
+            })?;
             if let (None, Some(config)) = (&agent, &config) {
                 resolver.problems.push(
                     Diagnostic::error(Code::MisplacedKey, "`config` of a judge without an `agent`")
@@ -159,9 +199,12 @@ fn judge_agent(
     let profile = choice.agent.profile();
     if profile.is_built_in() {
         resolver.problems.push(
-            Diagnostic::error(Code::CannotJudge, format!("the agent `{}` cannot judge", profile.name))
-                .at(raw.name.place, "it is built in, and has no opinion")
-                .help("name another agent, or leave `agent` out: the trial's own agent judges then"),
+            Diagnostic::error(
+                Code::CannotJudge,
+                format!("the agent `{}` cannot judge", profile.name),
+            )
+            .at(raw.name.place, "it is built in, and has no opinion")
+            .help("name another agent, or leave `agent` out: the trial's own agent judges then"),
         );
         return None;
     }
@@ -194,7 +237,12 @@ fn regex(pattern: &Located<String>, resolver: &mut Resolver<'_>) -> Option<Regex
         Ok(regex) => Some(regex),
         Err(error) => {
             let reason = error.to_string();
-            let reason = reason.lines().last().unwrap_or_default().trim_start_matches("error: ").to_owned();
+            let reason = reason
+                .lines()
+                .last()
+                .unwrap_or_default()
+                .trim_start_matches("error: ")
+                .to_owned();
             resolver.problems.push(
                 Diagnostic::error(Code::InvalidPattern, "invalid regular expression")
                     .at(pattern.place, reason)
@@ -228,13 +276,19 @@ fn tool_glob(name: &Located<String>, resolver: &mut Resolver<'_>) -> Option<Glob
 /// `*` stays within a directory, `**` does not.
 fn glob(written: &Located<String>, pattern: &str, resolver: &mut Resolver<'_>) -> Option<Glob> {
     match GlobBuilder::new(pattern).literal_separator(true).build() {
-        Ok(glob) => Some(Glob { written: written.value.clone(), matcher: glob.compile_matcher() }),
+        Ok(glob) => Some(Glob {
+            written: written.value.clone(),
+            matcher: glob.compile_matcher(),
+        }),
         Err(error) => {
             let reason = error.kind().to_string();
             resolver.problems.push(
-                Diagnostic::error(Code::InvalidPattern, format!("invalid glob `{}`", written.value))
-                    .at(written.place, reason)
-                    .help("a sign that is meant literally stands in brackets, as in `[[]`"),
+                Diagnostic::error(
+                    Code::InvalidPattern,
+                    format!("invalid glob `{}`", written.value),
+                )
+                .at(written.place, reason)
+                .help("a sign that is meant literally stands in brackets, as in `[[]`"),
             );
             None
         }

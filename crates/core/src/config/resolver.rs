@@ -33,17 +33,24 @@ impl Resolver<'_> {
             return Some(full);
         }
         let (message, label) = match found {
-            PathKind::Missing => {
-                (format!("{what} `{}` does not exist", path.value), format!("looked for {full}"))
-            }
-            PathKind::Directory => {
-                (format!("{what} `{}` is a directory", path.value), "expected a file".into())
-            }
-            PathKind::File => (format!("{what} `{}` is a file", path.value), "expected a directory".into()),
+            PathKind::Missing => (
+                format!("{what} `{}` does not exist", path.value),
+                format!("looked for {full}"),
+            ),
+            PathKind::Directory => (
+                format!("{what} `{}` is a directory", path.value),
+                "expected a file".into(),
+            ),
+            PathKind::File => (
+                format!("{what} `{}` is a file", path.value),
+                "expected a directory".into(),
+            ),
         };
         let diagnostic = Diagnostic::error(Code::MissingFile, message).at(path.place, label);
         self.problems.push(match found {
-            PathKind::Missing => diagnostic.help("a relative path is relative to the file that names it"),
+            PathKind::Missing => {
+                diagnostic.help("a relative path is relative to the file that names it")
+            }
             PathKind::File | PathKind::Directory => diagnostic,
         });
         None

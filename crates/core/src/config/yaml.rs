@@ -62,7 +62,9 @@ pub(super) fn parse(file: FileId, sources: &Sources, problems: &mut Diagnostics)
     match deserialize(text, DuplicateKeyPolicy::Error) {
         Ok(root) => node(root, file, text, problems),
         Err(error) => {
-            let root = is_duplicate(&error).then(|| with_duplicates(file, text, problems)).flatten();
+            let root = is_duplicate(&error)
+                .then(|| with_duplicates(file, text, problems))
+                .flatten();
             problems.push(syntax_problem(file, text, &error));
             root
         }
@@ -90,9 +92,20 @@ fn deserialize(text: &str, duplicate_keys: DuplicateKeyPolicy) -> Result<Spanned
 
 fn syntax_problem(file: FileId, text: &str, error: &Error) -> Diagnostic {
     let plain = error.without_snippet();
-    let place = error.location().map_or(Place { file, start: 0, end: 0 }, |at| place(at, file, text));
+    let place = error.location().map_or(
+        Place {
+            file,
+            start: 0,
+            end: 0,
+        },
+        |at| place(at, file, text),
+    );
     let (message, label, help) = describe(plain);
-    let code = if is_duplicate(error) { Code::DuplicateKey } else { Code::InvalidYaml };
+    let code = if is_duplicate(error) {
+        Code::DuplicateKey
+    } else {
+        Code::InvalidYaml
+    };
     let diagnostic = Diagnostic::error(code, message).at(place, label);
     match help {
         Some(help) => diagnostic.help(help),
@@ -110,7 +123,11 @@ fn describe(error: &Error) -> (String, String, Option<String>) {
     match error {
         Error::DuplicateMappingKey { key, .. } => {
             let key = key.as_deref().unwrap_or("?");
-            (duplicate_message(key), "this key is already set above".into(), Some(KEEP_ONE.into()))
+            (
+                duplicate_message(key),
+                "this key is already set above".into(),
+                Some(KEEP_ONE.into()),
+            )
         }
         Error::MultipleDocuments { .. } => (
             "more than one YAML document in the file".into(),
@@ -119,11 +136,17 @@ fn describe(error: &Error) -> (String, String, Option<String>) {
         ),
         Error::UnknownAnchor { .. } => {
             let help = "text that begins with `*` needs quotes; an alias needs its anchor";
-            ("unknown alias".into(), "no `&anchor` of this name stands before it".into(), Some(help.into()))
+            (
+                "unknown alias".into(),
+                "no `&anchor` of this name stands before it".into(),
+                Some(help.into()),
+            )
         }
-        Error::NonFiniteFloat { .. } => {
-            ("a number must be finite".into(), "neither a number nor text".into(), None)
-        }
+        Error::NonFiniteFloat { .. } => (
+            "a number must be finite".into(),
+            "neither a number nor text".into(),
+            None,
+        ),
         other => describe_by_text(&other.to_string()),
     }
 }
@@ -131,7 +154,9 @@ fn describe(error: &Error) -> (String, String, Option<String>) {
 /// The library's wording for the rest, put into ours where it would puzzle a reader.
 fn describe_by_text(text: &str) -> (String, String, Option<String>) {
     let reason = text.split(" at line ").next().unwrap_or(text);
-    if reason.contains("budget breached") && reason.contains("Depth") || reason.contains("recursion limit") {
+    if reason.contains("budget breached") && reason.contains("Depth")
+        || reason.contains("recursion limit")
+    {
         let message = format!("nested too deeply: more than {DEPTH_LIMIT} levels");
         let help = "no configuration needs that many: is a bracket repeated by mistake?";
         return (message, "too deep from here on".into(), Some(help.into()));
@@ -144,58 +169,115 @@ fn describe_by_text(text: &str) -> (String, String, Option<String>) {
             Some("write values out instead of aliases of aliases".into()),
         );
     }
-    let help = ADVICE.iter().find(|(words, _)| reason.contains(words)).map(|(_, help)| (*help).to_owned());
+    let help = ADVICE
+        .iter()
+        .find(|(words, _)| reason.contains(words))
+        .map(|(_, help)| (*help).to_owned());
     ("the file is not valid YAML".into(), reason.to_owned(), help)
 }
 
 /// What the library's words most often come from.
 const ADVICE: [(&str, &str); 10] = [
-    ("tabs disallowed", "YAML is indented with spaces, never with tabs"),
+    (
+        "tabs disallowed",
+        "YAML is indented with spaces, never with tabs",
+    ),
     (
         "mapping values are not allowed",
         "text that contains `: ` needs quotes, or a block that begins with `|`",
     ),
     ("multiline quoted scalar", "is a quote above not closed?"),
-    ("illegal placement of ':'", "is a bracket or a quote above not closed?"),
-    ("did not find expected key", "the keys of one map stand in one column"),
+    (
+        "illegal placement of ':'",
+        "is a bracket or a quote above not closed?",
+    ),
+    (
+        "did not find expected key",
+        "the keys of one map stand in one column",
+    ),
     ("simple key expected ':'", "expected `key: value` here"),
-    ("unexpected character", "text that begins with such a sign needs quotes"),
-    ("unclosed bracket", "close it, or put quotes around text that begins with `{` or `[`"),
-    ("trailing content after", "quotes go around the whole text, or nowhere"),
-    ("merge value", "`<<` takes a map, or an alias (`*name`) of one"),
+    (
+        "unexpected character",
+        "text that begins with such a sign needs quotes",
+    ),
+    (
+        "unclosed bracket",
+        "close it, or put quotes around text that begins with `{` or `[`",
+    ),
+    (
+        "trailing content after",
+        "quotes go around the whole text, or nowhere",
+    ),
+    (
+        "merge value",
+        "`<<` takes a map, or an alias (`*name`) of one",
+    ),
 ];
 
 /// Byte offsets where the library has them, else counted from line and column.
 fn place(at: Location, file: FileId, text: &str) -> Place {
     if let (Some(start), Some(length)) = (at.span().byte_offset(), at.span().byte_len()) {
         let (start, length) = (start as usize, length as usize);
-        return Place { file, start, end: start + length };
+        return Place {
+            file,
+            start,
+            end: start + length,
+        };
     }
     let (line, column) = (at.line() as usize, at.column() as usize);
-    let line_start: usize = text.split_inclusive('\n').take(line.saturating_sub(1)).map(str::len).sum();
-    let within: usize = text[line_start..].chars().take(column.saturating_sub(1)).map(char::len_utf8).sum();
-    Place { file, start: line_start + within, end: line_start + within }
+    let line_start: usize = text
+        .split_inclusive('\n')
+        .take(line.saturating_sub(1))
+        .map(str::len)
+        .sum();
+    let within: usize = text[line_start..]
+        .chars()
+        .take(column.saturating_sub(1))
+        .map(char::len_utf8)
+        .sum();
+    Place {
+        file,
+        start: line_start + within,
+        end: line_start + within,
+    }
 }
 
 /// Places attached, keys made text.
-fn node(parsed: Spanned<Parsed>, file: FileId, text: &str, problems: &mut Diagnostics) -> Option<Node> {
+fn node(
+    parsed: Spanned<Parsed>,
+    file: FileId,
+    text: &str,
+    problems: &mut Diagnostics,
+) -> Option<Node> {
     let here = place(parsed.referenced, file, text);
     let value = match parsed.value {
         Parsed::Null => Value::Null,
-        Parsed::Bool(value) => Value::Bool { value, written: written(&value, parsed.defined, text) },
+        Parsed::Bool(value) => Value::Bool {
+            value,
+            written: written(&value, parsed.defined, text),
+        },
         Parsed::Integer(value) => number(value as f64, Some(value), parsed.defined, text),
         Parsed::Float(value) => number(value, None, parsed.defined, text),
         Parsed::Text(value) => Value::Text(value),
         Parsed::List(items) => Value::List(
-            items.into_iter().map(|item| node(item, file, text, problems)).collect::<Option<_>>()?,
+            items
+                .into_iter()
+                .map(|item| node(item, file, text, problems))
+                .collect::<Option<_>>()?,
         ),
         Parsed::Map(entries) => {
             let mut map = Vec::new();
             for (key, value) in entries {
-                let (key, value) = (key_text(key, file, text, problems)?, node(value, file, text, problems)?);
+                let (key, value) = (
+                    key_text(key, file, text, problems)?,
+                    node(value, file, text, problems)?,
+                );
                 insert(&mut map, key, value, problems);
             }
-            return Some(Node { place: map_place(here, &map), value: Value::Map(map) });
+            return Some(Node {
+                place: map_place(here, &map),
+                value: Value::Map(map),
+            });
         }
     };
     Some(Node { value, place: here })
@@ -228,7 +310,11 @@ fn map_place(here: Place, entries: &[(Located<String>, Node)]) -> Place {
 }
 
 fn number(value: f64, integer: Option<i64>, defined: Location, text: &str) -> Value {
-    Value::Number { value, integer, written: written(&value, defined, text) }
+    Value::Number {
+        value,
+        integer,
+        written: written(&value, defined, text),
+    }
 }
 
 /// A scalar as it stands in the text.
@@ -354,9 +440,18 @@ mod tests {
     #[test]
     fn numbers_keep_how_they_were_written() {
         let (node, _) = parse_text("a: &x 1.10\nb: *x\n");
-        let Some(Node { value: Value::Map(entries), .. }) = node else { panic!("not a map") };
+        let Some(Node {
+            value: Value::Map(entries),
+            ..
+        }) = node
+        else {
+            panic!("not a map")
+        };
         for (_, node) in entries {
-            assert!(matches!(node.value, Value::Number { ref written, .. } if written == "1.10"), "{node:?}");
+            assert!(
+                matches!(node.value, Value::Number { ref written, .. } if written == "1.10"),
+                "{node:?}"
+            );
         }
     }
 
@@ -364,13 +459,25 @@ mod tests {
     fn a_duplicate_key_does_not_hide_the_rest() {
         let (node, errors) = parse_text("a: 1\na: 2\nb: 3\n");
         assert_eq!(errors, 1);
-        assert!(matches!(node, Some(Node { value: Value::Map(entries), .. }) if entries.len() == 2));
+        assert!(
+            matches!(node, Some(Node { value: Value::Map(entries), .. }) if entries.len() == 2)
+        );
     }
 
     #[test]
     fn yes_and_no_are_text() {
         let (node, _) = parse_text("- yes\n- no\n");
-        let Some(Node { value: Value::List(items), .. }) = node else { panic!("not a list") };
-        assert!(items.iter().all(|item| matches!(item.value, Value::Text(_))));
+        let Some(Node {
+            value: Value::List(items),
+            ..
+        }) = node
+        else {
+            panic!("not a list")
+        };
+        assert!(
+            items
+                .iter()
+                .all(|item| matches!(item.value, Value::Text(_)))
+        );
     }
 }

@@ -144,7 +144,9 @@ impl Code {
     }
 
     pub fn body(self) -> &'static str {
-        self.text().split_once('\n').map_or("", |(_, body)| body.trim())
+        self.text()
+            .split_once('\n')
+            .map_or("", |(_, body)| body.trim())
     }
 }
 
@@ -186,14 +188,26 @@ mod tests {
 
     #[test]
     fn no_two_codes_are_taken_for_each_other() {
-        let folded: HashSet<Vec<char>> = Code::ALL.iter().map(|code| prose::fold(code.word())).collect();
+        let folded: HashSet<Vec<char>> = Code::ALL
+            .iter()
+            .map(|code| prose::fold(code.word()))
+            .collect();
         assert_eq!(folded.len(), Code::ALL.len());
     }
 
     #[test]
     fn errors_of_trials_have_the_words_of_the_results() {
         use ErrorKind::{Agent, AgentMissing, Auth, Internal, Mcp, ModelApi, RateLimit, Setup};
-        for kind in [Setup, AgentMissing, Auth, RateLimit, ModelApi, Mcp, Agent, Internal] {
+        for kind in [
+            Setup,
+            AgentMissing,
+            Auth,
+            RateLimit,
+            ModelApi,
+            Mcp,
+            Agent,
+            Internal,
+        ] {
             assert_eq!(Code::from(kind).word(), kind.word());
             assert_eq!(Code::from(kind).topic(), Topic::Trials);
         }
@@ -202,15 +216,32 @@ mod tests {
     /// What every text has to say, and where.
     #[test]
     fn every_text_explains() {
-        const PARTS: [&str; 4] =
-            ["\n\nUsual causes:\n\n- ", "\n\nWrong:\n\n```", "\n\nRight:\n\n```", "\n\nWhat to do next: "];
+        const PARTS: [&str; 4] = [
+            "\n\nUsual causes:\n\n- ",
+            "\n\nWrong:\n\n```",
+            "\n\nRight:\n\n```",
+            "\n\nWhat to do next: ",
+        ];
         for code in Code::ALL {
             let (text, word) = (code.text(), code.word());
-            assert!(text.starts_with(|c: char| c.is_lowercase() || c == '`'), "{word}: no title");
-            assert!(text.ends_with('\n') && !text.ends_with("\n\n"), "{word}: its end");
+            assert!(
+                text.starts_with(|c: char| c.is_lowercase() || c == '`'),
+                "{word}: no title"
+            );
+            assert!(
+                text.ends_with('\n') && !text.ends_with("\n\n"),
+                "{word}: its end"
+            );
             let places: Vec<Option<usize>> = PARTS.iter().map(|part| text.find(part)).collect();
-            assert!(places.iter().all(Option::is_some) && places.is_sorted(), "{word}: {places:?}");
-            let longest = text.lines().map(|line| line.chars().count()).max().unwrap_or(0);
+            assert!(
+                places.iter().all(Option::is_some) && places.is_sorted(),
+                "{word}: {places:?}"
+            );
+            let longest = text
+                .lines()
+                .map(|line| line.chars().count())
+                .max()
+                .unwrap_or(0);
             assert!(longest <= 80, "{word}: a line of {longest} characters");
         }
     }

@@ -11,7 +11,11 @@ pub fn brief(code: Code) -> String {
             in_code = !in_code;
             continue;
         }
-        let indent = if in_code && !line.is_empty() { "    " } else { "" };
+        let indent = if in_code && !line.is_empty() {
+            "    "
+        } else {
+            ""
+        };
         shown += &format!("{indent}{line}\n");
     }
     shown
@@ -19,10 +23,15 @@ pub fn brief(code: Code) -> String {
 
 /// All codes, by topic, a line each.
 pub fn overview() -> String {
-    let width = Code::ALL.iter().map(|code| code.word().len()).max().unwrap_or(0);
+    let width = Code::ALL
+        .iter()
+        .map(|code| code.word().len())
+        .max()
+        .unwrap_or(0);
     let topics = Topic::ALL.iter().map(|topic| {
-        let lines: String =
-            of(*topic).map(|code| format!("  {:width$}  {}\n", code.word(), code.title())).collect();
+        let lines: String = of(*topic)
+            .map(|code| format!("  {:width$}  {}\n", code.word(), code.title()))
+            .collect();
         format!("{}\n{lines}", topic.title())
     });
     topics.collect::<Vec<_>>().join("\n")
@@ -34,18 +43,28 @@ pub fn markdown() -> String {
     for topic in Topic::ALL {
         page += &format!("\n## {}\n", topic.title());
         for code in of(*topic) {
-            page += &format!("\n### {}\n\n{}.\n\n{}\n", code.word(), sentence(code.title()), code.body());
+            page += &format!(
+                "\n### {}\n\n{}.\n\n{}\n",
+                code.word(),
+                sentence(code.title()),
+                code.body()
+            );
         }
     }
     page
 }
 
 fn of(topic: Topic) -> impl Iterator<Item = Code> {
-    Code::ALL.iter().copied().filter(move |code| code.topic() == topic)
+    Code::ALL
+        .iter()
+        .copied()
+        .filter(move |code| code.topic() == topic)
 }
 
 /// With a capital, where it does not begin with code.
 fn sentence(title: &str) -> String {
     let mut letters = title.chars();
-    letters.next().map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect())
+    letters.next().map_or_else(String::new, |first| {
+        first.to_uppercase().chain(letters).collect()
+    })
 }

@@ -33,21 +33,31 @@ impl Detect {
         question: &Question<'_>,
     ) -> Option<Self> {
         let seen = |one: &&Precision| one.detectable.unwrap_or(f64::INFINITY);
-        let hardest = precision.iter().max_by(|one, other| seen(one).total_cmp(&seen(other)))?;
+        let hardest = precision
+            .iter()
+            .max_by(|one, other| seen(one).total_cmp(&seen(other)))?;
         let fewest = fewest_evals(hardest.comparisons);
         let these = (fewest..=hardest.evals)
             .filter_map(|evals| Some((evals, repetitions(hardest, evals, difference)?)))
             .min_by_key(|(evals, repetitions)| (evals * repetitions, *repetitions));
         let more = (1..=FEW_REPETITIONS)
-            .filter_map(|repetitions| Some((evals(hardest, repetitions, difference, fewest)?, repetitions)))
+            .filter_map(|repetitions| {
+                Some((
+                    evals(hardest, repetitions, difference, fewest)?,
+                    repetitions,
+                ))
+            })
             .min_by_key(|(evals, repetitions)| evals * repetitions);
         let size = |plan: &(usize, usize)| plan.0 * plan.1;
-        let more = more
-            .filter(|plan| plan.0 > hardest.evals && these.as_ref().is_none_or(|one| size(plan) < size(one)));
+        let more = more.filter(|plan| {
+            plan.0 > hardest.evals && these.as_ref().is_none_or(|one| size(plan) < size(one))
+        });
         let propose = |(evals, repetitions)| proposal(evals, repetitions, arms, question);
         Some(Detect {
             difference,
-            is_seen: hardest.detectable.is_some_and(|detectable| detectable <= difference),
+            is_seen: hardest
+                .detectable
+                .is_some_and(|detectable| detectable <= difference),
             with_these_evals: these.map(propose),
             with_more_evals: more.map(propose),
         })
@@ -57,18 +67,31 @@ impl Detect {
 fn is_seen(precision: &Precision, evals: usize, repetitions: usize, difference: f64) -> bool {
     let variances = &precision.variances;
     let luck = (variances.experiment + variances.baseline) / repetitions as f64;
-    let spread = Spread { between: variances.between, luck };
-    detectable_in_plan(spread, evals, precision.comparisons).is_ok_and(|detectable| detectable <= difference)
+    let spread = Spread {
+        between: variances.between,
+        luck,
+    };
+    detectable_in_plan(spread, evals, precision.comparisons)
+        .is_ok_and(|detectable| detectable <= difference)
 }
 
 /// The fewest with which so many evals see it.
 fn repetitions(precision: &Precision, evals: usize, difference: f64) -> Option<usize> {
-    first(1, MOST_REPETITIONS, |repetitions| is_seen(precision, evals, repetitions, difference))
+    first(1, MOST_REPETITIONS, |repetitions| {
+        is_seen(precision, evals, repetitions, difference)
+    })
 }
 
 /// The fewest with which so many repetitions see it.
-fn evals(precision: &Precision, repetitions: usize, difference: f64, fewest: usize) -> Option<usize> {
-    first(fewest, MOST_EVALS, |evals| is_seen(precision, evals, repetitions, difference))
+fn evals(
+    precision: &Precision,
+    repetitions: usize,
+    difference: f64,
+    fewest: usize,
+) -> Option<usize> {
+    first(fewest, MOST_EVALS, |evals| {
+        is_seen(precision, evals, repetitions, difference)
+    })
 }
 
 /// The smallest number for which something holds that holds for all larger ones.
@@ -97,5 +120,11 @@ fn proposal(evals: usize, repetitions: usize, arms: &[Arm], question: &Question<
     };
     let arms: Vec<Arm> = arms.iter().map(scaled).collect();
     let Expense { cost_usd, seconds } = Expense::total(&arms, question.concurrency);
-    Proposal { evals, repetitions, trials: of_arm * arms.len(), cost_usd, seconds }
+    Proposal {
+        evals,
+        repetitions,
+        trials: of_arm * arms.len(),
+        cost_usd,
+        seconds,
+    }
 }

@@ -37,7 +37,9 @@ impl Expense {
     /// Of all arms: not known as soon as one is not.
     pub(super) fn total(arms: &[Arm], concurrency: usize) -> Self {
         let sum = |read: fn(&Expense) -> Option<f64>| {
-            arms.iter().map(|arm| read(&arm.expense)).sum::<Option<f64>>()
+            arms.iter()
+                .map(|arm| read(&arm.expense))
+                .sum::<Option<f64>>()
         };
         let trials: usize = arms.iter().map(|arm| arm.trials).sum();
         let at_once = concurrency.min(trials).max(1) as f64;
@@ -50,7 +52,10 @@ impl Expense {
     /// The same arm with another number of trials.
     pub(super) fn scaled(self, times: f64) -> Self {
         let scale = |value: Option<f64>| value.map(|value| value * times);
-        Expense { cost_usd: scale(self.cost_usd), seconds: scale(self.seconds) }
+        Expense {
+            cost_usd: scale(self.cost_usd),
+            seconds: scale(self.seconds),
+        }
     }
 }
 
@@ -70,11 +75,24 @@ pub(super) fn arms(question: &Question<'_>, history: &History) -> Vec<Arm> {
 
 fn arm(trials: &[&TrialHead], history: &History) -> Arm {
     let first = trials[0];
-    let cases: Vec<&[&TrialHead]> = trials.chunk_by(|one, other| one.eval == other.eval).collect();
-    let known: Vec<&Past> = cases.iter().filter_map(|case| history.case(case[0])).collect();
-    let rates: Vec<f64> = known.iter().map(|past| past.passed as f64 / past.judged as f64).collect();
+    let cases: Vec<&[&TrialHead]> = trials
+        .chunk_by(|one, other| one.eval == other.eval)
+        .collect();
+    let known: Vec<&Past> = cases
+        .iter()
+        .filter_map(|case| history.case(case[0]))
+        .collect();
+    let rates: Vec<f64> = known
+        .iter()
+        .map(|past| past.passed as f64 / past.judged as f64)
+        .collect();
     let expected = |read: fn(&Past) -> &[f64]| {
-        let of_arm = mean(&known.iter().filter_map(|past| mean(read(past))).collect::<Vec<f64>>())?;
+        let of_arm = mean(
+            &known
+                .iter()
+                .filter_map(|past| mean(read(past)))
+                .collect::<Vec<f64>>(),
+        )?;
         let of_case = |case: &&[&TrialHead]| {
             let known = history.case(case[0]).and_then(|past| mean(read(past)));
             known.unwrap_or(of_arm) * case.len() as f64
@@ -90,6 +108,9 @@ fn arm(trials: &[&TrialHead], history: &History) -> Arm {
         evals: cases.len(),
         pass_rate: mean(&rates),
         known_trials: known.iter().map(|past| past.judged).sum(),
-        expense: Expense { cost_usd: expected(|past| &past.costs), seconds: expected(|past| &past.seconds) },
+        expense: Expense {
+            cost_usd: expected(|past| &past.costs),
+            seconds: expected(|past| &past.seconds),
+        },
     }
 }

@@ -68,9 +68,14 @@ pub fn forecast(question: &Question<'_>, history: &History) -> Forecast {
         baseline: question.baseline.to_owned(),
         trials: question.plan.len(),
         concurrency: question.concurrency,
-        history: Known { runs: history.runs, trials: history.trials },
+        history: Known {
+            runs: history.runs,
+            trials: history.trials,
+        },
         expense: Expense::total(&arms, question.concurrency),
-        detect: question.detect.and_then(|difference| Detect::of(difference, &precision, &arms, question)),
+        detect: question
+            .detect
+            .and_then(|difference| Detect::of(difference, &precision, &arms, question)),
         arms,
         precision,
     }

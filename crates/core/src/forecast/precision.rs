@@ -29,8 +29,12 @@ pub struct Precision {
 type Pair<'a> = (Vec<&'a TrialHead>, Vec<&'a TrialHead>);
 
 pub(super) fn all(question: &Question<'_>, history: &History) -> Vec<Precision> {
-    let variants =
-        distinct(question.plan.iter().map(|head| (head.environment.as_str(), head.experiment.as_str())));
+    let variants = distinct(
+        question
+            .plan
+            .iter()
+            .map(|head| (head.environment.as_str(), head.experiment.as_str())),
+    );
     let has = |environment: &str, experiment: &str| variants.contains(&(environment, experiment));
     let others: Vec<_> = variants
         .iter()
@@ -41,14 +45,28 @@ pub(super) fn all(question: &Question<'_>, history: &History) -> Vec<Precision> 
         .collect();
     // Nothing to compare within the run: then it is for comparing with another.
     let asked = if others.is_empty() {
-        variants.iter().map(|(environment, experiment)| (*environment, *experiment, None)).collect()
+        variants
+            .iter()
+            .map(|(environment, experiment)| (*environment, *experiment, None))
+            .collect()
     } else {
         others
     };
     let comparisons = asked.len();
     let of = |(environment, experiment, baseline): &(&str, &str, Option<&str>)| {
-        let pairs = pairs(question.plan, environment, experiment, baseline.unwrap_or(experiment));
-        Precision::of([environment, experiment], *baseline, &pairs, comparisons, history)
+        let pairs = pairs(
+            question.plan,
+            environment,
+            experiment,
+            baseline.unwrap_or(experiment),
+        );
+        Precision::of(
+            [environment, experiment],
+            *baseline,
+            &pairs,
+            comparisons,
+            history,
+        )
     };
     asked.iter().map(of).collect()
 }
@@ -64,7 +82,8 @@ impl Precision {
         let known: Vec<_> = pairs
             .iter()
             .map(|(one, other)| {
-                let past = |trials: &[&TrialHead]| trials.first().and_then(|head| history.case(head));
+                let past =
+                    |trials: &[&TrialHead]| trials.first().and_then(|head| history.case(head));
                 // Two runs of the same say nothing about how a change would act on the evals.
                 (past(one), baseline.and_then(|_| past(other)))
             })
@@ -72,7 +91,9 @@ impl Precision {
         let mut variances = Variances::of(&known);
         if baseline.is_none() {
             variances.baseline = variances.experiment;
-            variances.assumed.retain(|assumption| *assumption != super::Assumption::LuckOfOneArm);
+            variances
+                .assumed
+                .retain(|assumption| *assumption != super::Assumption::LuckOfOneArm);
         }
         let luck = |(one, other): &Pair<'_>| {
             variances.experiment / one.len() as f64 + variances.baseline / other.len() as f64
@@ -82,7 +103,14 @@ impl Precision {
         let found = if evals < fewest_evals(comparisons) {
             Err(CannotTell::TooFewEvals)
         } else {
-            detectable_in_plan(Spread { between: variances.between, luck }, evals, comparisons)
+            detectable_in_plan(
+                Spread {
+                    between: variances.between,
+                    luck,
+                },
+                evals,
+                comparisons,
+            )
         };
         Precision {
             environment: environment.to_owned(),
@@ -98,17 +126,29 @@ impl Precision {
 }
 
 /// The evals that both arms have.
-fn pairs<'a>(plan: &'a [TrialHead], environment: &str, experiment: &str, baseline: &str) -> Vec<Pair<'a>> {
+fn pairs<'a>(
+    plan: &'a [TrialHead],
+    environment: &str,
+    experiment: &str,
+    baseline: &str,
+) -> Vec<Pair<'a>> {
     let evals = distinct(plan.iter().map(|head| head.eval.as_str()));
     let trials = |eval: &str, experiment: &str| -> Vec<&'a TrialHead> {
         let is_of = |head: &&TrialHead| {
-            (head.eval.as_str(), head.environment.as_str(), head.experiment.as_str())
-                == (eval, environment, experiment)
+            (
+                head.eval.as_str(),
+                head.environment.as_str(),
+                head.experiment.as_str(),
+            ) == (eval, environment, experiment)
         };
         plan.iter().filter(is_of).collect()
     };
-    let pairs = evals.into_iter().map(|eval| (trials(eval, experiment), trials(eval, baseline)));
-    pairs.filter(|(one, other)| !one.is_empty() && !other.is_empty()).collect()
+    let pairs = evals
+        .into_iter()
+        .map(|eval| (trials(eval, experiment), trials(eval, baseline)));
+    pairs
+        .filter(|(one, other)| !one.is_empty() && !other.is_empty())
+        .collect()
 }
 
 fn distinct<T: PartialEq>(items: impl Iterator<Item = T>) -> Vec<T> {

@@ -50,8 +50,9 @@ impl Assumption {
 impl Variances {
     /// From what is known of each eval, in the experiment and in the baseline.
     pub(super) fn of(pairs: &[(Option<&Past>, Option<&Past>)]) -> Self {
-        let of_arm =
-            |arm: Vec<Option<&Past>>| mean(&arm.into_iter().flatten().map(luck).collect::<Vec<f64>>());
+        let of_arm = |arm: Vec<Option<&Past>>| {
+            mean(&arm.into_iter().flatten().map(luck).collect::<Vec<f64>>())
+        };
         let (first, second): (Vec<_>, Vec<_>) = pairs.iter().copied().unzip();
         let mut assumed = Vec::new();
         let (experiment, baseline) = match (of_arm(first), of_arm(second)) {
@@ -70,7 +71,11 @@ impl Variances {
             USUAL_BETWEEN
         });
         let known = |pair: &(Option<&Past>, Option<&Past>)| {
-            [pair.0, pair.1].into_iter().flatten().map(|past| past.judged).sum::<usize>()
+            [pair.0, pair.1]
+                .into_iter()
+                .flatten()
+                .map(|past| past.judged)
+                .sum::<usize>()
         };
         Variances {
             between,

@@ -43,7 +43,10 @@ impl Budget {
             match line.used {
                 Used::Exactly(used) | Used::AtLeast(used) if used > line.limit => {
                     let (used, limit) = ((line.write)(used), (line.write)(line.limit));
-                    return Ok(Verdict::fail(format!("{used} {}, more than {limit}", line.what)));
+                    return Ok(Verdict::fail(format!(
+                        "{used} {}, more than {limit}",
+                        line.what
+                    )));
                 }
                 Used::Exactly(used) => within.push(format!("{} {}", (line.write)(used), line.what)),
                 Used::AtLeast(_) | Used::Unknown => unknown.push(line.what),
@@ -53,7 +56,10 @@ impl Budget {
             return Ok(Verdict::pass(prose::list(&within, "and")));
         }
         let what = prose::list(&unknown, "and");
-        Err(NoVerdict(format!("the agent `{}` did not report its {what}", session.agent)))
+        Err(NoVerdict(format!(
+            "the agent `{}` did not report its {what}",
+            session.agent
+        )))
     }
 
     fn lines(&self, session: &Session) -> Vec<Line> {
@@ -80,7 +86,12 @@ impl Budget {
             }),
             self.max_seconds.map(|limit| {
                 let write = |seconds| format!("{seconds:.1}");
-                Line { what: "seconds", limit, used: Used::Exactly(session.seconds), write }
+                Line {
+                    what: "seconds",
+                    limit,
+                    used: Used::Exactly(session.seconds),
+                    write,
+                }
             }),
             self.max_requests.map(|limit| Line {
                 what: "requests",
@@ -101,7 +112,12 @@ mod tests {
     use crate::transcript::Usage;
 
     fn session(usage: Usage) -> Session {
-        Session { agent: "codex".into(), usage, seconds: 41.25, ..Session::default() }
+        Session {
+            agent: "codex".into(),
+            usage,
+            seconds: 41.25,
+            ..Session::default()
+        }
     }
 
     #[test]
@@ -115,35 +131,114 @@ mod tests {
         };
         let none = Budget::default();
         for (budget, score, message) in [
-            (Budget { max_tokens: Some(1000), ..none }, 1.0, "1000 tokens"),
-            (Budget { max_tokens: Some(999), ..none }, 0.0, "1000 tokens, more than 999"),
-            (Budget { max_cost_usd: Some(0.05), ..none }, 1.0, "$0.031 cost"),
-            (Budget { max_cost_usd: Some(0.03), ..none }, 0.0, "$0.031 cost, more than $0.030"),
-            (Budget { max_seconds: Some(60.0), ..none }, 1.0, "41.2 seconds"),
-            (Budget { max_seconds: Some(10.0), ..none }, 0.0, "41.2 seconds, more than 10.0"),
-            (Budget { max_requests: Some(2), ..none }, 0.0, "3 requests, more than 2"),
             (
-                Budget { max_requests: Some(3), max_seconds: Some(60.0), ..none },
+                Budget {
+                    max_tokens: Some(1000),
+                    ..none
+                },
+                1.0,
+                "1000 tokens",
+            ),
+            (
+                Budget {
+                    max_tokens: Some(999),
+                    ..none
+                },
+                0.0,
+                "1000 tokens, more than 999",
+            ),
+            (
+                Budget {
+                    max_cost_usd: Some(0.05),
+                    ..none
+                },
+                1.0,
+                "$0.031 cost",
+            ),
+            (
+                Budget {
+                    max_cost_usd: Some(0.03),
+                    ..none
+                },
+                0.0,
+                "$0.031 cost, more than $0.030",
+            ),
+            (
+                Budget {
+                    max_seconds: Some(60.0),
+                    ..none
+                },
+                1.0,
+                "41.2 seconds",
+            ),
+            (
+                Budget {
+                    max_seconds: Some(10.0),
+                    ..none
+                },
+                0.0,
+                "41.2 seconds, more than 10.0",
+            ),
+            (
+                Budget {
+                    max_requests: Some(2),
+                    ..none
+                },
+                0.0,
+                "3 requests, more than 2",
+            ),
+            (
+                Budget {
+                    max_requests: Some(3),
+                    max_seconds: Some(60.0),
+                    ..none
+                },
                 1.0,
                 "41.2 seconds and 3 requests",
             ),
         ] {
-            assert_eq!(budget.judge(&session(usage)), Ok(Verdict { score, message: message.into() }));
+            assert_eq!(
+                budget.judge(&session(usage)),
+                Ok(Verdict {
+                    score,
+                    message: message.into()
+                })
+            );
         }
     }
 
     #[test]
     fn what_is_not_reported_is_neither_within_nor_above() {
         let unknown = session(Usage::default());
-        let budget = Budget { max_tokens: Some(1), max_cost_usd: Some(1.0), ..Budget::default() };
+        let budget = Budget {
+            max_tokens: Some(1),
+            max_cost_usd: Some(1.0),
+            ..Budget::default()
+        };
         let reason = "the agent `codex` did not report its tokens and cost";
         assert_eq!(budget.judge(&unknown), Err(NoVerdict(reason.into())));
-        let requests = Budget { max_requests: Some(0), max_seconds: Some(60.0), ..Budget::default() };
-        assert!(requests.judge(&unknown).is_err(), "what is known to be within does not make up for it");
+        let requests = Budget {
+            max_requests: Some(0),
+            max_seconds: Some(60.0),
+            ..Budget::default()
+        };
+        assert!(
+            requests.judge(&unknown).is_err(),
+            "what is known to be within does not make up for it"
+        );
         // Half of a sum may already be too much, and then that is known.
-        let half = session(Usage { input_tokens: Some(50), ..Usage::default() });
-        let tokens = |limit| Budget { max_tokens: Some(limit), ..Budget::default() };
-        assert_eq!(tokens(49).judge(&half), Ok(Verdict::fail("50 tokens, more than 49")));
+        let half = session(Usage {
+            input_tokens: Some(50),
+            ..Usage::default()
+        });
+        let tokens = |limit| Budget {
+            max_tokens: Some(limit),
+            ..Budget::default()
+        };
+        assert_eq!(
+            tokens(49).judge(&half),
+            Ok(Verdict::fail("50 tokens, more than 49"))
+        );
         assert!(tokens(50).judge(&half).is_err());
     }
 }

@@ -27,10 +27,16 @@ impl ChangedFiles {
         if forbidden.is_empty() {
             return Verdict::pass(match changes.len() {
                 0 => "nothing was changed".into(),
-                number => format!("{}, all where they may be", prose::count(number, "changed file")),
+                number => format!(
+                    "{}, all where they may be",
+                    prose::count(number, "changed file")
+                ),
             });
         }
-        Verdict::fail(format!("changed where it may not: {}", first_few(&forbidden)))
+        Verdict::fail(format!(
+            "changed where it may not: {}",
+            first_few(&forbidden)
+        ))
     }
 }
 
@@ -61,13 +67,55 @@ mod tests {
     #[test]
     fn only_and_never() {
         for (only, never, changes, score, message) in [
-            (Some(&["src/**"][..]), &[][..], &[][..], 1.0, "nothing was changed"),
-            (Some(&["src/**"]), &[], &["src/a/b.js"], 1.0, "1 changed file, all where they may be"),
-            (Some(&["src/**"]), &[], &["README", "src/a"], 0.0, "changed where it may not: README"),
-            (Some(&[]), &[], &["a", "b"], 0.0, "changed where it may not: a and b"),
-            (None, &["*.lock"], &["a.js"], 1.0, "1 changed file, all where they may be"),
-            (None, &["*.lock"], &["x.lock", "a"], 0.0, "changed where it may not: x.lock (never *.lock)"),
-            (None, &["*"], &["a/b"], 1.0, "1 changed file, all where they may be"),
+            (
+                Some(&["src/**"][..]),
+                &[][..],
+                &[][..],
+                1.0,
+                "nothing was changed",
+            ),
+            (
+                Some(&["src/**"]),
+                &[],
+                &["src/a/b.js"],
+                1.0,
+                "1 changed file, all where they may be",
+            ),
+            (
+                Some(&["src/**"]),
+                &[],
+                &["README", "src/a"],
+                0.0,
+                "changed where it may not: README",
+            ),
+            (
+                Some(&[]),
+                &[],
+                &["a", "b"],
+                0.0,
+                "changed where it may not: a and b",
+            ),
+            (
+                None,
+                &["*.lock"],
+                &["a.js"],
+                1.0,
+                "1 changed file, all where they may be",
+            ),
+            (
+                None,
+                &["*.lock"],
+                &["x.lock", "a"],
+                0.0,
+                "changed where it may not: x.lock (never *.lock)",
+            ),
+            (
+                None,
+                &["*"],
+                &["a/b"],
+                1.0,
+                "1 changed file, all where they may be",
+            ),
             (
                 Some(&["src/**"]),
                 &["src/gen/**"],
@@ -83,9 +131,18 @@ mod tests {
                 "changed where it may not: 1, 2, 3, 4, 5 and 2 more",
             ),
         ] {
-            let asked = ChangedFiles { only: only.map(globs), never: globs(never) };
+            let asked = ChangedFiles {
+                only: only.map(globs),
+                never: globs(never),
+            };
             let changes: Vec<String> = changes.iter().map(|path| (*path).to_owned()).collect();
-            assert_eq!(asked.judge(&changes), Verdict { score, message: message.into() });
+            assert_eq!(
+                asked.judge(&changes),
+                Verdict {
+                    score,
+                    message: message.into()
+                }
+            );
         }
     }
 }

@@ -39,14 +39,22 @@ pub(super) fn judge(
     Ok(judge_output(end.exit, &end.output, contains, matches))
 }
 
-fn judge_output(exit: Exit, output: &str, contains: Option<&str>, matches: Option<&Regex>) -> Verdict {
+fn judge_output(
+    exit: Exit,
+    output: &str,
+    contains: Option<&str>,
+    matches: Option<&Regex>,
+) -> Verdict {
     if exit != Exit::Code(0) {
         return Verdict::fail(with_tail(&describe(exit), output));
     }
     if let Some(text) = contains
         && !output.contains(text)
     {
-        return Verdict::fail(with_tail(&format!("the output does not contain {text:?}"), output));
+        return Verdict::fail(with_tail(
+            &format!("the output does not contain {text:?}"),
+            output,
+        ));
     }
     if let Some(pattern) = matches
         && !is_match(pattern, output)
@@ -67,7 +75,10 @@ pub(super) fn describe(exit: Exit) -> String {
 }
 
 pub(super) fn out_of_time(limit: Duration) -> String {
-    format!("still running after {}", prose::duration(limit.as_secs_f64()))
+    format!(
+        "still running after {}",
+        prose::duration(limit.as_secs_f64())
+    )
 }
 
 pub(super) fn not_installed(program: &str) -> NoVerdict {
@@ -82,16 +93,36 @@ pub(super) mod tests {
     use super::*;
 
     pub(crate) fn ended(exit: Exit, stdout: &str, output: &str) -> CommandEnd {
-        CommandEnd { exit, timed_out: false, stdout: stdout.into(), output: output.into(), missing: None }
+        CommandEnd {
+            exit,
+            timed_out: false,
+            stdout: stdout.into(),
+            output: output.into(),
+            missing: None,
+        }
     }
 
     #[test]
     fn commands() {
         for (contains, matches, exit, output, score, message) in [
             (None, None, Exit::Code(0), "", 1.0, "exit status 0"),
-            (None, None, Exit::Code(3), "a\nboom\n\n", 0.0, "exit status 3: boom"),
+            (
+                None,
+                None,
+                Exit::Code(3),
+                "a\nboom\n\n",
+                0.0,
+                "exit status 3: boom",
+            ),
             (None, None, Exit::Signal(9), "", 0.0, "killed by SIGKILL"),
-            (None, None, Exit::Code(139), "", 0.0, "exit status 139 (SIGSEGV)"),
+            (
+                None,
+                None,
+                Exit::Code(139),
+                "",
+                0.0,
+                "exit status 139 (SIGSEGV)",
+            ),
             (
                 None,
                 None,
@@ -100,27 +131,91 @@ pub(super) mod tests {
                 0.0,
                 "could not be started, exit status 127 (not found): sh: 1: ./x: not found",
             ),
-            (None, None, Exit::Code(126), "", 0.0, "could not be started, exit status 126 (not executable)"),
-            (Some("ok"), None, Exit::Code(0), "all ok", 1.0, "exit status 0"),
-            (Some("ok"), None, Exit::Code(0), "no", 0.0, "the output does not contain \"ok\": no"),
-            (Some("ok"), None, Exit::Code(1), "ok", 0.0, "exit status 1: ok"),
-            (None, Some("^[0-9]+$"), Exit::Code(0), "55\n", 1.0, "exit status 0"),
-            (None, Some("^55\n$"), Exit::Code(0), "55\n", 1.0, "exit status 0"),
-            (None, Some("^a$"), Exit::Code(0), "55", 0.0, "the output does not match /^a$/: 55"),
+            (
+                None,
+                None,
+                Exit::Code(126),
+                "",
+                0.0,
+                "could not be started, exit status 126 (not executable)",
+            ),
+            (
+                Some("ok"),
+                None,
+                Exit::Code(0),
+                "all ok",
+                1.0,
+                "exit status 0",
+            ),
+            (
+                Some("ok"),
+                None,
+                Exit::Code(0),
+                "no",
+                0.0,
+                "the output does not contain \"ok\": no",
+            ),
+            (
+                Some("ok"),
+                None,
+                Exit::Code(1),
+                "ok",
+                0.0,
+                "exit status 1: ok",
+            ),
+            (
+                None,
+                Some("^[0-9]+$"),
+                Exit::Code(0),
+                "55\n",
+                1.0,
+                "exit status 0",
+            ),
+            (
+                None,
+                Some("^55\n$"),
+                Exit::Code(0),
+                "55\n",
+                1.0,
+                "exit status 0",
+            ),
+            (
+                None,
+                Some("^a$"),
+                Exit::Code(0),
+                "55",
+                0.0,
+                "the output does not match /^a$/: 55",
+            ),
         ] {
             let pattern = matches.map(|pattern| Regex::new(pattern).unwrap());
             let end = ended(exit, "", output);
             let verdict = judge(&end, Duration::from_secs(120), contains, pattern.as_ref());
-            assert_eq!(verdict, Ok(Verdict { score, message: message.into() }));
+            assert_eq!(
+                verdict,
+                Ok(Verdict {
+                    score,
+                    message: message.into()
+                })
+            );
         }
     }
 
     #[test]
     fn out_of_time_is_a_no_and_a_missing_program_is_not() {
-        let slow = CommandEnd { timed_out: true, ..ended(Exit::Signal(15), "", "half\n") };
+        let slow = CommandEnd {
+            timed_out: true,
+            ..ended(Exit::Signal(15), "", "half\n")
+        };
         let verdict = judge(&slow, Duration::from_secs(120), None, None);
-        assert_eq!(verdict, Ok(Verdict::fail("still running after 2m 00s: half")));
-        let nowhere = CommandEnd { missing: Some("node".into()), ..ended(Exit::Code(127), "", "") };
+        assert_eq!(
+            verdict,
+            Ok(Verdict::fail("still running after 2m 00s: half"))
+        );
+        let nowhere = CommandEnd {
+            missing: Some("node".into()),
+            ..ended(Exit::Code(127), "", "")
+        };
         let NoVerdict(reason) = judge(&nowhere, Duration::from_secs(1), None, None).unwrap_err();
         assert!(reason.starts_with("`node` is not installed"), "{reason}");
     }

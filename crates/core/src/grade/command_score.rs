@@ -19,19 +19,36 @@ pub(super) fn judge(end: &CommandEnd, limit: Duration) -> Result<Verdict, NoVerd
         return Ok(Verdict::fail(with_tail(&out_of_time(limit), &end.output)));
     }
     if end.exit != Exit::Code(0) {
-        let said = if last_line(&end.output).is_some() { &end.output } else { &end.stdout };
-        return Err(NoVerdict(with_tail(&format!("it gave no score: {}", describe(end.exit)), said)));
+        let said = if last_line(&end.output).is_some() {
+            &end.output
+        } else {
+            &end.stdout
+        };
+        return Err(NoVerdict(with_tail(
+            &format!("it gave no score: {}", describe(end.exit)),
+            said,
+        )));
     }
     let Some(line) = last_line(&end.stdout) else {
-        return Err(NoVerdict("it gave no score: nothing on standard output".into()));
+        return Err(NoVerdict(
+            "it gave no score: nothing on standard output".into(),
+        ));
     };
     let (score, message) = read(line).ok_or_else(|| {
-        NoVerdict(format!("it gave no score: the last line of its output is {:?}", shortened(line)))
+        NoVerdict(format!(
+            "it gave no score: the last line of its output is {:?}",
+            shortened(line)
+        ))
     })?;
     if !(0.0..=1.0).contains(&score) {
-        return Err(NoVerdict(format!("it gave the score {score}, which is not from 0 to 1")));
+        return Err(NoVerdict(format!(
+            "it gave the score {score}, which is not from 0 to 1"
+        )));
     }
-    Ok(Verdict { score, message: message.unwrap_or_else(|| format!("scored {score}")) })
+    Ok(Verdict {
+        score,
+        message: message.unwrap_or_else(|| format!("scored {score}")),
+    })
 }
 
 /// `0.5`, or `{"score": 0.5, "message": "…"}`.
@@ -40,8 +57,14 @@ fn read(line: &str) -> Option<(f64, Option<String>)> {
         return Some((score, None));
     }
     let document: Value = serde_json::from_str(line).ok()?;
-    let message = document.get("message").and_then(Value::as_str).map(shortened);
-    Some((document.get("score")?.as_f64()?, message.filter(|message| !message.trim().is_empty())))
+    let message = document
+        .get("message")
+        .and_then(Value::as_str)
+        .map(shortened);
+    Some((
+        document.get("score")?.as_f64()?,
+        message.filter(|message| !message.trim().is_empty()),
+    ))
 }
 
 #[cfg(test)]
@@ -57,28 +80,94 @@ mod tests {
             ("0.5", 0.5, "scored 0.5"),
             ("1\n", 1.0, "scored 1"),
             ("testing\n7 of 10\n 0.7 \n\n", 0.7, "scored 0.7"),
-            ("{\"score\": 0.25, \"message\": \"1 of 4\"}\n", 0.25, "1 of 4"),
+            (
+                "{\"score\": 0.25, \"message\": \"1 of 4\"}\n",
+                0.25,
+                "1 of 4",
+            ),
             ("{\"score\": 0}", 0.0, "scored 0"),
         ] {
             let verdict = judge(&ended(Exit::Code(0), stdout, "0.9"), LIMIT);
-            assert_eq!(verdict, Ok(Verdict { score, message: message.into() }), "{stdout}");
+            assert_eq!(
+                verdict,
+                Ok(Verdict {
+                    score,
+                    message: message.into()
+                }),
+                "{stdout}"
+            );
         }
     }
 
     #[test]
     fn what_is_no_score() {
         for (exit, stdout, stderr, reason) in [
-            (Exit::Code(0), "", "0.5", "it gave no score: nothing on standard output"),
-            (Exit::Code(0), "0.5\ndone", "", "it gave no score: the last line of its output is \"done\""),
-            (Exit::Code(0), "85%", "", "it gave no score: the last line of its output is \"85%\""),
-            (Exit::Code(0), "{\"points\": 1}", "", "it gave no score: the last line of its output is"),
-            (Exit::Code(0), "{\"score\": \"1\"}", "", "it gave no score: the last line of its output is"),
-            (Exit::Code(0), "1.5", "", "it gave the score 1.5, which is not from 0 to 1"),
-            (Exit::Code(0), "-0.1", "", "it gave the score -0.1, which is not from 0 to 1"),
-            (Exit::Code(0), "NaN", "", "it gave the score NaN, which is not from 0 to 1"),
-            (Exit::Code(1), "1.0", "boom", "it gave no score: exit status 1: boom"),
-            (Exit::Code(1), "1.0", "", "it gave no score: exit status 1: 1.0"),
-            (Exit::Signal(9), "", "", "it gave no score: killed by SIGKILL"),
+            (
+                Exit::Code(0),
+                "",
+                "0.5",
+                "it gave no score: nothing on standard output",
+            ),
+            (
+                Exit::Code(0),
+                "0.5\ndone",
+                "",
+                "it gave no score: the last line of its output is \"done\"",
+            ),
+            (
+                Exit::Code(0),
+                "85%",
+                "",
+                "it gave no score: the last line of its output is \"85%\"",
+            ),
+            (
+                Exit::Code(0),
+                "{\"points\": 1}",
+                "",
+                "it gave no score: the last line of its output is",
+            ),
+            (
+                Exit::Code(0),
+                "{\"score\": \"1\"}",
+                "",
+                "it gave no score: the last line of its output is",
+            ),
+            (
+                Exit::Code(0),
+                "1.5",
+                "",
+                "it gave the score 1.5, which is not from 0 to 1",
+            ),
+            (
+                Exit::Code(0),
+                "-0.1",
+                "",
+                "it gave the score -0.1, which is not from 0 to 1",
+            ),
+            (
+                Exit::Code(0),
+                "NaN",
+                "",
+                "it gave the score NaN, which is not from 0 to 1",
+            ),
+            (
+                Exit::Code(1),
+                "1.0",
+                "boom",
+                "it gave no score: exit status 1: boom",
+            ),
+            (
+                Exit::Code(1),
+                "1.0",
+                "",
+                "it gave no score: exit status 1: 1.0",
+            ),
+            (
+                Exit::Signal(9),
+                "",
+                "",
+                "it gave no score: killed by SIGKILL",
+            ),
         ] {
             let NoVerdict(said) = judge(&ended(exit, stdout, stderr), LIMIT).unwrap_err();
             assert!(said.starts_with(reason), "{stdout}: {said}");
@@ -87,7 +176,13 @@ mod tests {
 
     #[test]
     fn out_of_time_is_0() {
-        let slow = CommandEnd { timed_out: true, ..ended(Exit::Signal(15), "1.0\n", "") };
-        assert_eq!(judge(&slow, LIMIT), Ok(Verdict::fail("still running after 1m 00s")));
+        let slow = CommandEnd {
+            timed_out: true,
+            ..ended(Exit::Signal(15), "1.0\n", "")
+        };
+        assert_eq!(
+            judge(&slow, LIMIT),
+            Ok(Verdict::fail("still running after 1m 00s"))
+        );
     }
 }

@@ -20,7 +20,9 @@ impl Exit {
     pub fn describe(self) -> String {
         match self {
             // How a shell says that what it ran was killed.
-            Exit::Code(code @ 129..=159) => format!("exit status {code} ({})", signal_name(code - 128)),
+            Exit::Code(code @ 129..=159) => {
+                format!("exit status {code} ({})", signal_name(code - 128))
+            }
             Exit::Code(code) => format!("exit status {code}"),
             Exit::Signal(signal) => format!("killed by {}", signal_name(signal)),
         }

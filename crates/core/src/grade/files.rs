@@ -20,12 +20,21 @@ pub(super) fn judge_existence(patterns: &[PathPattern], found: &[bool]) -> Verdi
         .map(|(pattern, _)| pattern.written())
         .collect();
     let all: Vec<&str> = patterns.iter().map(PathPattern::written).collect();
-    let verb =
-        |files: &[&str], one: &'static str, many: &'static str| if files.len() == 1 { one } else { many };
+    let verb = |files: &[&str], one: &'static str, many: &'static str| {
+        if files.len() == 1 { one } else { many }
+    };
     if missing.is_empty() {
-        Verdict::pass(format!("{} {}", prose::list(&all, "and"), verb(&all, "exists", "exist")))
+        Verdict::pass(format!(
+            "{} {}",
+            prose::list(&all, "and"),
+            verb(&all, "exists", "exist")
+        ))
     } else {
-        Verdict::fail(format!("{} {} not exist", prose::list(&missing, "and"), verb(&missing, "does", "do")))
+        Verdict::fail(format!(
+            "{} {} not exist",
+            prose::list(&missing, "and"),
+            verb(&missing, "does", "do")
+        ))
     }
 }
 
@@ -37,7 +46,9 @@ pub(super) fn judge_content(
 ) -> Verdict {
     let found = match content {
         FileContent::Missing => return Verdict::fail(format!("{path} does not exist")),
-        FileContent::Unreadable(reason) => return Verdict::fail(format!("{path} cannot be read: {reason}")),
+        FileContent::Unreadable(reason) => {
+            return Verdict::fail(format!("{path} cannot be read: {reason}"));
+        }
         FileContent::Text(found) => found,
     };
     if let Some(text) = text
@@ -59,7 +70,10 @@ mod tests {
 
     #[test]
     fn files() {
-        let patterns = [PathPattern::Path("a.js".into()), PathPattern::Path("b.js".into())];
+        let patterns = [
+            PathPattern::Path("a.js".into()),
+            PathPattern::Path("b.js".into()),
+        ];
         for (found, verdict) in [
             ([true, true], Verdict::pass("a.js and b.js exist")),
             ([true, false], Verdict::fail("b.js does not exist")),
@@ -77,8 +91,17 @@ mod tests {
         };
         let text = |text: &str| FileContent::Text(text.into());
         assert_eq!(judged(text("axb"), Some("x"), None).score, 1.0);
-        assert_eq!(judged(text("axb"), None, Some("^#!\n")), Verdict::fail(r"a.txt does not match /^#!\n/"));
-        assert_eq!(judged(text("axb"), Some("x"), Some("^b")), Verdict::fail("a.txt does not match /^b/"));
-        assert_eq!(judged(FileContent::Missing, Some("x"), None), Verdict::fail("a.txt does not exist"));
+        assert_eq!(
+            judged(text("axb"), None, Some("^#!\n")),
+            Verdict::fail(r"a.txt does not match /^#!\n/")
+        );
+        assert_eq!(
+            judged(text("axb"), Some("x"), Some("^b")),
+            Verdict::fail("a.txt does not match /^b/")
+        );
+        assert_eq!(
+            judged(FileContent::Missing, Some("x"), None),
+            Verdict::fail("a.txt does not exist")
+        );
     }
 }

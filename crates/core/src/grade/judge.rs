@@ -37,8 +37,17 @@ pub struct JudgeTest {
 /// What a test asks is told by this in fingerprints, and where it stands in its file is no part of that.
 impl fmt::Debug for JudgeTest {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let JudgeTest { rubric, agent, model, config, pass_score, place: _ } = self;
-        f.debug_tuple("Judge").field(&(rubric, agent, model, config, pass_score)).finish()
+        let JudgeTest {
+            rubric,
+            agent,
+            model,
+            config,
+            pass_score,
+            place: _,
+        } = self;
+        f.debug_tuple("Judge")
+            .field(&(rubric, agent, model, config, pass_score))
+            .finish()
     }
 }
 
@@ -77,21 +86,33 @@ pub struct JudgeRecord {
 impl Judgement {
     pub fn record(&self) -> Option<JudgeRecord> {
         let opinion = self.opinion.as_ref()?.as_ref().ok()?;
-        Some(JudgeRecord { score: opinion.score, reasons: opinion.reasons.clone(), by: self.by.clone() })
+        Some(JudgeRecord {
+            score: opinion.score,
+            reasons: opinion.reasons.clone(),
+            by: self.by.clone(),
+        })
     }
 }
 
 impl JudgeTest {
-    pub(super) fn judge(&self, judgement: &Judgement, limit: Duration) -> Result<Verdict, NoVerdict> {
+    pub(super) fn judge(
+        &self,
+        judgement: &Judgement,
+        limit: Duration,
+    ) -> Result<Verdict, NoVerdict> {
         let who = &judgement.by.agent;
         let opinion = match &judgement.opinion {
             Some(Ok(opinion)) => opinion,
             Some(Err(NoVerdict(reason))) => {
-                return Err(NoVerdict(format!("the judge ({who}) gave no verdict: {reason}")));
+                return Err(NoVerdict(format!(
+                    "the judge ({who}) gave no verdict: {reason}"
+                )));
             }
             None => {
                 let limit = prose::duration(limit.as_secs_f64());
-                return Err(NoVerdict(format!("the judge ({who}) was still at work after {limit}")));
+                return Err(NoVerdict(format!(
+                    "the judge ({who}) was still at work after {limit}"
+                )));
             }
         };
         let given = opinion.score;
@@ -115,8 +136,19 @@ mod tests {
 
     fn asked(pass_score: Option<f64>, start: usize) -> JudgeTest {
         let file = Sources::default().add("/s/terca.yaml", "terca.yaml", "");
-        let place = Place { file, start, end: start };
-        JudgeTest { rubric: "good?".into(), agent: None, model: None, config: None, pass_score, place }
+        let place = Place {
+            file,
+            start,
+            end: start,
+        };
+        JudgeTest {
+            rubric: "good?".into(),
+            agent: None,
+            model: None,
+            config: None,
+            pass_score,
+            place,
+        }
     }
 
     fn judgement(opinion: Option<Result<Opinion, NoVerdict>>) -> Judgement {
@@ -131,7 +163,11 @@ mod tests {
     }
 
     fn scored(score: f64) -> Judgement {
-        judgement(Some(Ok(Opinion { score, summary: Some("fair".into()), reasons: Vec::new() })))
+        judgement(Some(Ok(Opinion {
+            score,
+            summary: Some("fair".into()),
+            reasons: Vec::new(),
+        })))
     }
 
     const LIMIT: Duration = Duration::from_secs(120);
@@ -142,14 +178,34 @@ mod tests {
             (0.0, None, 0.0, "scored 0: fair"),
             (0.6, None, 0.6, "scored 0.6: fair"),
             (1.0, None, 1.0, "scored 1: fair"),
-            (0.6, Some(0.7), 0.6, "scored 0.6, and 0.7 would be enough: fair"),
+            (
+                0.6,
+                Some(0.7),
+                0.6,
+                "scored 0.6, and 0.7 would be enough: fair",
+            ),
             (0.7, Some(0.7), 1.0, "scored 0.7, and 0.7 is enough: fair"),
-            (0.0, Some(0.1), 0.0, "scored 0, and 0.1 would be enough: fair"),
+            (
+                0.0,
+                Some(0.1),
+                0.0,
+                "scored 0, and 0.1 would be enough: fair",
+            ),
         ] {
             let verdict = asked(pass, 0).judge(&scored(given), LIMIT);
-            assert_eq!(verdict, Ok(Verdict { score, message: message.into() }));
+            assert_eq!(
+                verdict,
+                Ok(Verdict {
+                    score,
+                    message: message.into()
+                })
+            );
         }
-        assert_eq!(scored(0.6).record().unwrap().score, 0.6, "the record has what the judge gave");
+        assert_eq!(
+            scored(0.6).record().unwrap().score,
+            0.6,
+            "the record has what the judge gave"
+        );
     }
 
     #[test]
@@ -165,7 +221,13 @@ mod tests {
 
     #[test]
     fn where_a_test_stands_is_not_what_it_asks() {
-        assert_eq!(format!("{:?}", asked(Some(0.5), 1)), format!("{:?}", asked(Some(0.5), 99)));
-        assert_ne!(format!("{:?}", asked(Some(0.5), 1)), format!("{:?}", asked(None, 1)));
+        assert_eq!(
+            format!("{:?}", asked(Some(0.5), 1)),
+            format!("{:?}", asked(Some(0.5), 99))
+        );
+        assert_ne!(
+            format!("{:?}", asked(Some(0.5), 1)),
+            format!("{:?}", asked(None, 1))
+        );
     }
 }

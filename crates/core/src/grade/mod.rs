@@ -28,7 +28,8 @@ pub use command::CommandEnd;
 pub use exit::{Exit, signal_name};
 pub use files::FileContent;
 pub use judge::{
-    Brief, JudgeRecord, JudgeTest, JudgedBy, Judgement, Opinion, Reason, VERDICT_FILE, prompt as judge_prompt,
+    Brief, JudgeRecord, JudgeTest, JudgedBy, Judgement, Opinion, Reason, VERDICT_FILE,
+    prompt as judge_prompt,
 };
 pub use programs::programs_named;
 pub use transcript::{Session, ToolUse, TranscriptTest};
@@ -45,10 +46,20 @@ pub struct TestSpec {
 
 #[derive(Debug, Clone)]
 pub enum TestKind {
-    CommandSuccess { command: String, output_contains: Option<String>, output_matches: Option<Regex> },
+    CommandSuccess {
+        command: String,
+        output_contains: Option<String>,
+        output_matches: Option<Regex>,
+    },
     FileExists(Vec<PathPattern>),
-    FileContains { path: Utf8PathBuf, text: Option<String>, matches: Option<Regex> },
-    CommandScore { command: String },
+    FileContains {
+        path: Utf8PathBuf,
+        text: Option<String>,
+        matches: Option<Regex>,
+    },
+    CommandScore {
+        command: String,
+    },
     Transcript(TranscriptTest),
     ChangedFiles(ChangedFiles),
     Budget(Budget),
@@ -112,11 +123,17 @@ pub struct Verdict {
 
 impl Verdict {
     fn pass(message: impl Into<String>) -> Self {
-        Verdict { score: 1.0, message: message.into() }
+        Verdict {
+            score: 1.0,
+            message: message.into(),
+        }
     }
 
     fn fail(message: impl Into<String>) -> Self {
-        Verdict { score: 0.0, message: message.into() }
+        Verdict {
+            score: 0.0,
+            message: message.into(),
+        }
     }
 }
 
@@ -126,21 +143,47 @@ pub struct NoVerdict(pub String);
 
 pub fn judge(test: &TestSpec, evidence: &Evidence) -> Result<Verdict, NoVerdict> {
     match (&test.kind, evidence) {
-        (TestKind::CommandSuccess { output_contains, output_matches, .. }, Evidence::Command(end)) => {
-            command::judge(end, test.timeout, output_contains.as_deref(), output_matches.as_ref())
+        (
+            TestKind::CommandSuccess {
+                output_contains,
+                output_matches,
+                ..
+            },
+            Evidence::Command(end),
+        ) => command::judge(
+            end,
+            test.timeout,
+            output_contains.as_deref(),
+            output_matches.as_ref(),
+        ),
+        (TestKind::CommandScore { .. }, Evidence::Command(end)) => {
+            command_score::judge(end, test.timeout)
         }
-        (TestKind::CommandScore { .. }, Evidence::Command(end)) => command_score::judge(end, test.timeout),
         (TestKind::FileExists(patterns), Evidence::Files(found)) => {
             Ok(files::judge_existence(patterns, found))
         }
-        (TestKind::FileContains { path, text, matches }, Evidence::Content(content)) => {
-            Ok(files::judge_content(path.as_str(), content, text.as_deref(), matches.as_ref()))
-        }
+        (
+            TestKind::FileContains {
+                path,
+                text,
+                matches,
+            },
+            Evidence::Content(content),
+        ) => Ok(files::judge_content(
+            path.as_str(),
+            content,
+            text.as_deref(),
+            matches.as_ref(),
+        )),
         (TestKind::ChangedFiles(asked), Evidence::Changes(changes)) => Ok(asked.judge(changes)),
         (TestKind::Transcript(asked), Evidence::Session(session)) => asked.judge(session),
         (TestKind::Budget(asked), Evidence::Session(session)) => asked.judge(session),
-        (TestKind::Judge(asked), Evidence::Judgement(judgement)) => asked.judge(judgement, test.timeout),
-        _ => Err(NoVerdict("the evidence does not belong to this test (a bug in Terca)".into())),
+        (TestKind::Judge(asked), Evidence::Judgement(judgement)) => {
+            asked.judge(judgement, test.timeout)
+        }
+        _ => Err(NoVerdict(
+            "the evidence does not belong to this test (a bug in Terca)".into(),
+        )),
     }
 }
 
@@ -151,19 +194,30 @@ fn on_one_line(pattern: &Regex) -> String {
 
 /// `$` is the end of the text, and also the place before a last line end: `^55$` matches what `echo 55` prints.
 fn is_match(pattern: &Regex, text: &str) -> bool {
-    pattern.is_match(text) || text.strip_suffix('\n').is_some_and(|text| pattern.is_match(text))
+    pattern.is_match(text)
+        || text
+            .strip_suffix('\n')
+            .is_some_and(|text| pattern.is_match(text))
 }
 
 /// The last line of an output that says something.
 fn last_line(output: &str) -> Option<&str> {
-    output.lines().rev().map(str::trim).find(|line| !line.is_empty())
+    output
+        .lines()
+        .rev()
+        .map(str::trim)
+        .find(|line| !line.is_empty())
 }
 
 /// So much of a line as has room in a message; the log has all of it.
 fn shortened(line: &str) -> String {
     const LONGEST: usize = 200;
     let shown: String = line.chars().take(LONGEST).collect();
-    if shown.len() < line.len() { format!("{shown}…") } else { shown }
+    if shown.len() < line.len() {
+        format!("{shown}…")
+    } else {
+        shown
+    }
 }
 
 /// A reason with the last line of the output, which usually says most.
@@ -184,7 +238,13 @@ pub fn score(grades: &[(f64, f64)]) -> Option<f64> {
     if grades.iter().all(|(_, score)| *score >= 1.0) {
         return Some(1.0);
     }
-    Some(grades.iter().map(|(weight, score)| weight * score).sum::<f64>() / total)
+    Some(
+        grades
+            .iter()
+            .map(|(weight, score)| weight * score)
+            .sum::<f64>()
+            / total,
+    )
 }
 
 #[cfg(test)]

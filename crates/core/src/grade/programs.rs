@@ -5,28 +5,32 @@
 
 /// What stands before a program or in its place.
 const WORDS_OF_THE_SHELL: [&str; 56] = [
-    "!", "{", "}", "[", ".", ":", "alias", "bg", "break", "case", "cd", "command", "continue", "do", "done",
-    "echo", "elif", "else", "esac", "eval", "exec", "exit", "export", "false", "fg", "fi", "for", "function",
-    "getopts", "hash", "if", "in", "jobs", "kill", "local", "printf", "pwd", "read", "readonly", "return",
-    "set", "shift", "source", "test", "then", "time", "times", "trap", "true", "type", "ulimit", "umask",
-    "unset", "until", "wait", "while",
+    "!", "{", "}", "[", ".", ":", "alias", "bg", "break", "case", "cd", "command", "continue",
+    "do", "done", "echo", "elif", "else", "esac", "eval", "exec", "exit", "export", "false", "fg",
+    "fi", "for", "function", "getopts", "hash", "if", "in", "jobs", "kill", "local", "printf",
+    "pwd", "read", "readonly", "return", "set", "shift", "source", "test", "then", "time", "times",
+    "trap", "true", "type", "ulimit", "umask", "unset", "until", "wait", "while",
 ];
 
 /// After these the next word is in the program's place again.
-const LEAD_ON: [&str; 12] =
-    ["!", "{", "do", "then", "else", "elif", "if", "while", "until", "time", "exec", "command"];
+const LEAD_ON: [&str; 12] = [
+    "!", "{", "do", "then", "else", "elif", "if", "while", "until", "time", "exec", "command",
+];
 
 /// Bare names that stand where a program is called: the first word of each simple command.
 pub fn programs_named(command: &str) -> Vec<&str> {
-    let mut programs: Vec<&str> =
-        command.split(['\n', ';', '|', '&', '(', ')']).filter_map(program_of).collect();
+    let mut programs: Vec<&str> = command
+        .split(['\n', ';', '|', '&', '(', ')'])
+        .filter_map(program_of)
+        .collect();
     programs.dedup();
     programs
 }
 
 fn program_of(simple: &str) -> Option<&str> {
-    let mut words =
-        simple.split_whitespace().skip_while(|word| is_assignment(word) || LEAD_ON.contains(word));
+    let mut words = simple
+        .split_whitespace()
+        .skip_while(|word| is_assignment(word) || LEAD_ON.contains(word));
     let word = words.next()?;
     let bare = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | '+' | '.');
     (word.chars().all(bare) && !WORDS_OF_THE_SHELL.contains(&word)).then_some(word)

@@ -49,7 +49,8 @@ impl ToolUse {
     fn is_named_by(&self, glob: &Glob) -> bool {
         glob.matcher.is_match(&self.tool)
             || self.server.as_ref().is_some_and(|server| {
-                glob.matcher.is_match(format!("{server}/{}", without_server(&self.tool, server)))
+                glob.matcher
+                    .is_match(format!("{server}/{}", without_server(&self.tool, server)))
             })
     }
 }
@@ -57,16 +58,29 @@ impl ToolUse {
 /// `read` of `mcp__files__read`, `mcp_files_read`, `files__read` and `files_read`.
 fn without_server<'a>(tool: &'a str, server: &str) -> &'a str {
     let allowed = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-');
-    let server: String = server.chars().map(|c| if allowed(c) { c } else { '_' }).collect();
-    let prefixes =
-        [format!("mcp__{server}__"), format!("mcp_{server}_"), format!("{server}__"), format!("{server}_")];
-    prefixes.iter().find_map(|prefix| tool.strip_prefix(prefix.as_str())).unwrap_or(tool)
+    let server: String = server
+        .chars()
+        .map(|c| if allowed(c) { c } else { '_' })
+        .collect();
+    let prefixes = [
+        format!("mcp__{server}__"),
+        format!("mcp_{server}_"),
+        format!("{server}__"),
+        format!("{server}_"),
+    ];
+    prefixes
+        .iter()
+        .find_map(|prefix| tool.strip_prefix(prefix.as_str()))
+        .unwrap_or(tool)
 }
 
 impl TranscriptTest {
     pub(super) fn judge(&self, session: &Session) -> Result<Verdict, NoVerdict> {
         if session.is_reference {
-            return Ok(Verdict::pass(format!("not looked at: {} has no session", session.agent)));
+            return Ok(Verdict::pass(format!(
+                "not looked at: {} has no session",
+                session.agent
+            )));
         }
         if let Some(failure) = self.failure(session) {
             return Ok(Verdict::fail(failure));
@@ -86,7 +100,10 @@ impl TranscriptTest {
             )));
         }
         if self.max_tool_calls.is_some() && !counted {
-            return Err(NoVerdict(format!("the agent `{}` does not tell its tool calls", session.agent)));
+            return Err(NoVerdict(format!(
+                "the agent `{}` does not tell its tool calls",
+                session.agent
+            )));
         }
         Ok(Verdict::pass(self.praise(session)))
     }
@@ -95,7 +112,10 @@ impl TranscriptTest {
     fn failure(&self, session: &Session) -> Option<String> {
         let used = session.tools.as_deref();
         if let Some(used) = used {
-            let missing = self.used_tool.iter().find(|glob| !used.iter().any(|tool| tool.is_named_by(glob)));
+            let missing = self
+                .used_tool
+                .iter()
+                .find(|glob| !used.iter().any(|tool| tool.is_named_by(glob)));
             if let Some(glob) = missing {
                 return Some(format!(
                     "no tool that matches `{}` was used, but {}",
@@ -105,7 +125,10 @@ impl TranscriptTest {
             }
             for glob in &self.not_used_tool {
                 if let Some(tool) = used.iter().find(|tool| tool.is_named_by(glob)) {
-                    return Some(format!("`{}` was used, and no `{}` may be", tool.tool, glob.written));
+                    return Some(format!(
+                        "`{}` was used, and no `{}` may be",
+                        tool.tool, glob.written
+                    ));
                 }
             }
         }
@@ -124,14 +147,23 @@ impl TranscriptTest {
     }
 
     fn is_said(&self, session: &Session) -> bool {
-        self.output_contains.as_ref().is_none_or(|text| session.said.contains(text))
+        self.output_contains
+            .as_ref()
+            .is_none_or(|text| session.said.contains(text))
     }
 
     fn praise(&self, session: &Session) -> String {
-        let used: Vec<&str> = self.used_tool.iter().map(|glob| glob.written.as_str()).collect();
+        let used: Vec<&str> = self
+            .used_tool
+            .iter()
+            .map(|glob| glob.written.as_str())
+            .collect();
         match (used.as_slice(), calls(session)) {
             ([], Some(calls)) => {
-                format!("as asked, in {}", prose::count(calls.try_into().unwrap_or(usize::MAX), "tool call"))
+                format!(
+                    "as asked, in {}",
+                    prose::count(calls.try_into().unwrap_or(usize::MAX), "tool call")
+                )
             }
             ([], None) => "as asked".into(),
             ([used], _) => format!("`{used}` was used"),
@@ -142,14 +174,21 @@ impl TranscriptTest {
 
 /// The agent's own figure, since that is what the results show; else what was seen.
 fn calls(session: &Session) -> Option<u64> {
-    session.usage.tool_calls.or(session.tools.as_ref().map(|tools| tools.len() as u64))
+    session
+        .usage
+        .tool_calls
+        .or(session.tools.as_ref().map(|tools| tools.len() as u64))
 }
 
 fn names(used: &[ToolUse]) -> String {
     let mut names: Vec<&str> = used.iter().map(|tool| tool.tool.as_str()).collect();
     names.sort_unstable();
     names.dedup();
-    if names.is_empty() { "none at all".into() } else { shortened(&prose::quoted_list(&names, "and")) }
+    if names.is_empty() {
+        "none at all".into()
+    } else {
+        shortened(&prose::quoted_list(&names, "and"))
+    }
 }
 
 #[cfg(test)]
@@ -178,21 +217,35 @@ mod tests {
     }
 
     fn used(pattern: &str) -> TranscriptTest {
-        TranscriptTest { used_tool: globs(&[pattern]), ..TranscriptTest::default() }
+        TranscriptTest {
+            used_tool: globs(&[pattern]),
+            ..TranscriptTest::default()
+        }
     }
 
     fn not_used(pattern: &str) -> TranscriptTest {
-        TranscriptTest { not_used_tool: globs(&[pattern]), ..TranscriptTest::default() }
+        TranscriptTest {
+            not_used_tool: globs(&[pattern]),
+            ..TranscriptTest::default()
+        }
     }
 
     #[test]
     fn tools() {
-        let shell = session(Some(&[("shell", None), ("mcp__files__read", Some("files"))]));
+        let shell = session(Some(&[
+            ("shell", None),
+            ("mcp__files__read", Some("files")),
+        ]));
         let opencode = session(Some(&[("files_read", Some("files"))]));
         let none = session(Some(&[]));
         for (test, session, score, message) in [
             (used("shell"), &shell, 1.0, "`shell` was used"),
-            (used("mcp__files__*"), &shell, 1.0, "`mcp__files__*` was used"),
+            (
+                used("mcp__files__*"),
+                &shell,
+                1.0,
+                "`mcp__files__*` was used",
+            ),
             (used("files/read"), &shell, 1.0, "`files/read` was used"),
             (used("files/*"), &opencode, 1.0, "`files/*` was used"),
             (
@@ -201,40 +254,105 @@ mod tests {
                 0.0,
                 "no tool that matches `write*` was used, but `mcp__files__read` and `shell`",
             ),
-            (used("x"), &none, 0.0, "no tool that matches `x` was used, but none at all"),
+            (
+                used("x"),
+                &none,
+                0.0,
+                "no tool that matches `x` was used, but none at all",
+            ),
             (not_used("web*"), &shell, 1.0, "as asked, in 2 tool calls"),
-            (not_used("sh*"), &shell, 0.0, "`shell` was used, and no `sh*` may be"),
+            (
+                not_used("sh*"),
+                &shell,
+                0.0,
+                "`shell` was used, and no `sh*` may be",
+            ),
         ] {
-            assert_eq!(test.judge(session), Ok(Verdict { score, message: message.into() }));
+            assert_eq!(
+                test.judge(session),
+                Ok(Verdict {
+                    score,
+                    message: message.into()
+                })
+            );
         }
     }
 
     #[test]
     fn calls_and_words() {
-        let at_most = |limit| TranscriptTest { max_tool_calls: Some(limit), ..TranscriptTest::default() };
-        let says =
-            |text: &str| TranscriptTest { output_contains: Some(text.into()), ..TranscriptTest::default() };
+        let at_most = |limit| TranscriptTest {
+            max_tool_calls: Some(limit),
+            ..TranscriptTest::default()
+        };
+        let says = |text: &str| TranscriptTest {
+            output_contains: Some(text.into()),
+            ..TranscriptTest::default()
+        };
         let two = session(Some(&[("a", None), ("a", None)]));
-        assert_eq!(at_most(2).judge(&two), Ok(Verdict::pass("as asked, in 2 tool calls")));
-        assert_eq!(at_most(1).judge(&two), Ok(Verdict::fail("2 tool calls, more than 1")));
-        assert_eq!(says("done").judge(&session(None)), Ok(Verdict::pass("as asked")));
-        assert_eq!(says("DONE").judge(&two), Ok(Verdict::fail("the agent did not say \"DONE\"")));
-        let flood = Session { said_more: true, ..session(Some(&[])) };
-        assert_eq!(says("done").judge(&flood), Ok(Verdict::pass("as asked, in 0 tool calls")));
-        assert!(says("DONE").judge(&flood).is_err(), "it may stand in what is not kept");
-        assert_eq!(used("shell").judge(&flood).unwrap().score, 0.0, "of tools all is known");
-        let reported = Session { usage: Usage { tool_calls: Some(5), ..Usage::default() }, ..session(None) };
-        assert_eq!(at_most(4).judge(&reported), Ok(Verdict::fail("5 tool calls, more than 4")));
+        assert_eq!(
+            at_most(2).judge(&two),
+            Ok(Verdict::pass("as asked, in 2 tool calls"))
+        );
+        assert_eq!(
+            at_most(1).judge(&two),
+            Ok(Verdict::fail("2 tool calls, more than 1"))
+        );
+        assert_eq!(
+            says("done").judge(&session(None)),
+            Ok(Verdict::pass("as asked"))
+        );
+        assert_eq!(
+            says("DONE").judge(&two),
+            Ok(Verdict::fail("the agent did not say \"DONE\""))
+        );
+        let flood = Session {
+            said_more: true,
+            ..session(Some(&[]))
+        };
+        assert_eq!(
+            says("done").judge(&flood),
+            Ok(Verdict::pass("as asked, in 0 tool calls"))
+        );
+        assert!(
+            says("DONE").judge(&flood).is_err(),
+            "it may stand in what is not kept"
+        );
+        assert_eq!(
+            used("shell").judge(&flood).unwrap().score,
+            0.0,
+            "of tools all is known"
+        );
+        let reported = Session {
+            usage: Usage {
+                tool_calls: Some(5),
+                ..Usage::default()
+            },
+            ..session(None)
+        };
+        assert_eq!(
+            at_most(4).judge(&reported),
+            Ok(Verdict::fail("5 tool calls, more than 4"))
+        );
     }
 
     #[test]
     fn what_is_not_known_is_neither_passed_nor_failed() {
-        let at_most = TranscriptTest { max_tool_calls: Some(3), ..TranscriptTest::default() };
+        let at_most = TranscriptTest {
+            max_tool_calls: Some(3),
+            ..TranscriptTest::default()
+        };
         for test in [used("x"), not_used("x"), at_most] {
             let NoVerdict(reason) = test.judge(&session(None)).unwrap_err();
             assert!(reason.contains("`gemini-cli` does not tell"), "{reason}");
-            let oracle = Session { is_reference: true, agent: "oracle".into(), ..Session::default() };
-            assert_eq!(test.judge(&oracle), Ok(Verdict::pass("not looked at: oracle has no session")));
+            let oracle = Session {
+                is_reference: true,
+                agent: "oracle".into(),
+                ..Session::default()
+            };
+            assert_eq!(
+                test.judge(&oracle),
+                Ok(Verdict::pass("not looked at: oracle has no session"))
+            );
         }
         // A thing that is known to be wrong decides, whatever else is not known.
         let mut both = used("x");

@@ -10,8 +10,13 @@ use super::dockerfile::{Dockerfile, Instruction, joined};
 use super::places::Places;
 
 /// They make the container and are no part of it, though `COPY . .` would take them along.
-const OF_THE_BUILD: [&str; 5] =
-    ["Dockerfile", ".dockerignore", "docker-compose.yaml", "docker-compose.yml", "compose.yaml"];
+const OF_THE_BUILD: [&str; 5] = [
+    "Dockerfile",
+    ".dockerignore",
+    "docker-compose.yaml",
+    "docker-compose.yml",
+    "compose.yaml",
+];
 
 pub(super) fn base(
     task: &Task<'_>,
@@ -19,17 +24,33 @@ pub(super) fn base(
     places: &Places,
     notes: &mut Vec<String>,
 ) -> Vec<(Utf8PathBuf, Utf8PathBuf)> {
-    let files: Vec<&Utf8Path> =
-        task.files.iter().filter_map(|file| file.strip_prefix("environment").ok()).collect();
-    for file in files.iter().filter(|file| OF_THE_BUILD[1..].contains(&file.as_str())) {
-        let lost = if *file == ".dockerignore" { "it is not applied" } else { "no services are started" };
+    let files: Vec<&Utf8Path> = task
+        .files
+        .iter()
+        .filter_map(|file| file.strip_prefix("environment").ok())
+        .collect();
+    for file in files
+        .iter()
+        .filter(|file| OF_THE_BUILD[1..].contains(&file.as_str()))
+    {
+        let lost = if *file == ".dockerignore" {
+            "it is not applied"
+        } else {
+            "no services are started"
+        };
         notes.push(format!("environment/{file}: {lost}"));
     }
-    let context: Vec<&Utf8Path> =
-        files.iter().copied().filter(|file| !OF_THE_BUILD.contains(&file.as_str())).collect();
+    let context: Vec<&Utf8Path> = files
+        .iter()
+        .copied()
+        .filter(|file| !OF_THE_BUILD.contains(&file.as_str()))
+        .collect();
     // By destination: a later COPY replaces what an earlier one has put there.
     let mut copied = BTreeMap::new();
-    for instruction in dockerfile.iter().flat_map(|dockerfile| &dockerfile.instructions) {
+    for instruction in dockerfile
+        .iter()
+        .flat_map(|dockerfile| &dockerfile.instructions)
+    {
         match copies(instruction, &context, places) {
             Ok(pairs) => copied.extend(pairs.into_iter().map(|(from, to)| (to, from))),
             Err(reason) => notes.push(format!(
@@ -41,10 +62,15 @@ pub(super) fn base(
     }
     let used: BTreeSet<&Utf8Path> = copied.values().copied().collect();
     for file in context.iter().filter(|file| !used.contains(*file)) {
-        notes.push(format!("environment/{file}: nothing that is carried over puts it into the workspace"));
+        notes.push(format!(
+            "environment/{file}: nothing that is carried over puts it into the workspace"
+        ));
     }
     let pair = |(to, from): (Utf8PathBuf, &Utf8Path)| {
-        (Utf8Path::new("environment").join(from), Utf8Path::new("_base").join(to))
+        (
+            Utf8Path::new("environment").join(from),
+            Utf8Path::new("_base").join(to),
+        )
     };
     copied.into_iter().map(pair).collect()
 }
@@ -58,7 +84,9 @@ fn copies<'a>(
     match instruction.word.as_str() {
         "COPY" | "ADD" => copy(instruction, context, places),
         "WORKDIR" | "LABEL" | "MAINTAINER" => Ok(Vec::new()),
-        "FROM" => Err("there is no container: the agent works on this machine, with what is installed here"),
+        "FROM" => Err(
+            "there is no container: the agent works on this machine, with what is installed here",
+        ),
         "RUN" => Err("it is not run; `prepare` or `before` may do the same"),
         "ENV" | "ARG" => Err("it is not set; `env` may do the same"),
         _ => Err("there is no container"),
@@ -73,21 +101,31 @@ fn copy<'a>(
     let words = words(&instruction.rest).ok_or("it cannot be read")?;
     let (flags, words): (Vec<String>, Vec<String>) =
         words.into_iter().partition(|word| word.starts_with("--"));
-    if flags.iter().any(|flag| flag.starts_with("--from") || flag.starts_with("--exclude")) {
+    if flags
+        .iter()
+        .any(|flag| flag.starts_with("--from") || flag.starts_with("--exclude"))
+    {
         return Err("it copies from elsewhere");
     }
-    let [sources @ .., to] = words.as_slice() else { return Err("it cannot be read") };
-    let is_archive =
-        |source: &String| source.contains("://") || source.contains(".tar") || source.starts_with("git@");
+    let [sources @ .., to] = words.as_slice() else {
+        return Err("it cannot be read");
+    };
+    let is_archive = |source: &String| {
+        source.contains("://") || source.contains(".tar") || source.starts_with("git@")
+    };
     if instruction.word == "ADD" && sources.iter().any(is_archive) {
         return Err("it is not fetched or unpacked");
     }
     if sources.iter().any(|source| source.contains("<<")) {
         return Err("its text is not carried over");
     }
-    let whole = joined(instruction.workdir.as_deref(), to).ok_or("its destination depends on variables")?;
-    let below = places.below_root(&whole).ok_or("its destination is outside of where the agent works")?;
-    let into = to.ends_with('/') || to.ends_with("/.") || to == "." || sources.len() > 1 || below == "";
+    let whole =
+        joined(instruction.workdir.as_deref(), to).ok_or("its destination depends on variables")?;
+    let below = places
+        .below_root(&whole)
+        .ok_or("its destination is outside of where the agent works")?;
+    let into =
+        to.ends_with('/') || to.ends_with("/.") || to == "." || sources.len() > 1 || below == "";
     let mut pairs = Vec::new();
     for source in sources {
         let found = matching(source, context, below, into);
@@ -106,16 +144,24 @@ fn matching<'a>(
     to: &Utf8Path,
     into: bool,
 ) -> Vec<(&'a Utf8Path, Utf8PathBuf)> {
-    let source = source.trim_start_matches("./").trim_start_matches('/').trim_end_matches('/');
+    let source = source
+        .trim_start_matches("./")
+        .trim_start_matches('/')
+        .trim_end_matches('/');
     if source.is_empty() || source == "." {
         return context.iter().map(|file| (*file, to.join(file))).collect();
     }
-    let Ok(glob) = GlobBuilder::new(source).literal_separator(true).build() else { return Vec::new() };
+    let Ok(glob) = GlobBuilder::new(source).literal_separator(true).build() else {
+        return Vec::new();
+    };
     let matcher = glob.compile_matcher();
     let is_pattern = source.contains(['*', '?', '[']);
     let mut found = Vec::new();
     for file in context {
-        for part in file.ancestors().filter(|part| !part.as_str().is_empty() && matcher.is_match(part)) {
+        for part in file
+            .ancestors()
+            .filter(|part| !part.as_str().is_empty() && matcher.is_match(part))
+        {
             let rest = file.strip_prefix(part).unwrap_or(file);
             let is_file = rest.as_str().is_empty();
             let destination = match file.file_name() {
@@ -140,5 +186,9 @@ fn words(rest: &str) -> Option<Vec<String>> {
 fn shortened(text: &str) -> String {
     const LONGEST: usize = 100;
     let shown: String = text.chars().take(LONGEST).collect();
-    if shown.len() < text.len() { format!("{shown}…") } else { shown }
+    if shown.len() < text.len() {
+        format!("{shown}…")
+    } else {
+        shown
+    }
 }

@@ -30,20 +30,30 @@ impl Dockerfile {
             let mut whole = first.trim().to_owned();
             while let Some(open) = whole.strip_suffix('\\') {
                 let open = open.trim_end().to_owned();
-                let next = lines.by_ref().map(|(_, line)| line.trim()).find(|line| !line.starts_with('#'));
+                let next = lines
+                    .by_ref()
+                    .map(|(_, line)| line.trim())
+                    .find(|line| !line.starts_with('#'));
                 whole = format!("{open} {}", next.unwrap_or_default());
             }
             for end in heredocs(&whole) {
                 lines.by_ref().find(|(_, line)| line.trim() == end);
             }
-            let (word, rest) = whole.split_once(char::is_whitespace).unwrap_or((&whole, ""));
+            let (word, rest) = whole
+                .split_once(char::is_whitespace)
+                .unwrap_or((&whole, ""));
             let (word, rest) = (word.to_uppercase(), rest.trim().to_owned());
             if word == "FROM" {
                 workdir = None;
             } else if word == "WORKDIR" {
                 workdir = joined(workdir.as_deref(), unquoted(&rest));
             }
-            instructions.push(Instruction { line: index + 1, word, rest, workdir: workdir.clone() });
+            instructions.push(Instruction {
+                line: index + 1,
+                word,
+                rest,
+                workdir: workdir.clone(),
+            });
         }
         Dockerfile { instructions }
     }
@@ -58,7 +68,10 @@ impl Dockerfile {
 fn heredocs(line: &str) -> Vec<String> {
     let ends = line.split("<<").skip(1).filter_map(|rest| {
         let word = rest.trim_start_matches('-').trim_start_matches(['"', '\'']);
-        let end: String = word.chars().take_while(|c| c.is_alphanumeric() || *c == '_').collect();
+        let end: String = word
+            .chars()
+            .take_while(|c| c.is_alphanumeric() || *c == '_')
+            .collect();
         (!end.is_empty() && !rest.starts_with('<')).then_some(end)
     });
     ends.collect()
@@ -75,7 +88,11 @@ pub(super) fn joined(workdir: Option<&Utf8Path>, path: &str) -> Option<Utf8PathB
     }
     let whole = workdir.unwrap_or(Utf8Path::new("/")).join(path);
     let mut clean = Utf8PathBuf::from("/");
-    for part in whole.as_str().split('/').filter(|part| !part.is_empty() && *part != ".") {
+    for part in whole
+        .as_str()
+        .split('/')
+        .filter(|part| !part.is_empty() && *part != ".")
+    {
         if part == ".." {
             clean.pop();
         } else {

@@ -9,7 +9,11 @@ pub(super) fn text(name: &str, settings: &Settings, notes: &[String]) -> String 
     let mut text = format!("# Imported from the Harbor task {}.\n", one_line(name));
     if !notes.is_empty() {
         text += "# What is not as it was there:\n";
-        text.extend(notes.iter().map(|note| format!("#   - {}\n", one_line(note))));
+        text.extend(
+            notes
+                .iter()
+                .map(|note| format!("#   - {}\n", one_line(note))),
+        );
     }
     let mut key = |name: &str, value: Value| text += &format!("{name}: {}\n", scalar(&value));
     if let Some(description) = &settings.description {
@@ -32,15 +36,25 @@ pub(super) fn text(name: &str, settings: &Settings, notes: &[String]) -> String 
 /// JSON on one line, which is YAML too.
 fn scalar(value: &Value) -> String {
     // Line breaks in texts are escaped, so those that there are come from the layout.
-    yaml(value).lines().map(str::trim).collect::<Vec<&str>>().join(" ")
+    yaml(value)
+        .lines()
+        .map(str::trim)
+        .collect::<Vec<&str>>()
+        .join(" ")
 }
 
 fn seconds(seconds: f64) -> Value {
-    if seconds.fract() == 0.0 { json!(seconds as u64) } else { json!(seconds) }
+    if seconds.fract() == 0.0 {
+        json!(seconds as u64)
+    } else {
+        json!(seconds)
+    }
 }
 
 fn one_line(text: &str) -> String {
-    let words: Vec<&str> =
-        text.split(|c: char| c.is_whitespace() || c.is_control()).filter(|word| !word.is_empty()).collect();
+    let words: Vec<&str> = text
+        .split(|c: char| c.is_whitespace() || c.is_control())
+        .filter(|word| !word.is_empty())
+        .collect();
     words.join(" ")
 }

@@ -61,7 +61,8 @@ pub fn import(task: &Task<'_>) -> Result<Imported, String> {
     let text = |path: &str| (task.text)(Utf8Path::new(path));
     let has = |path: &str| task.files.iter().any(|file| file == path);
     let settings = Settings::read(&text("task.toml").ok_or("task.toml cannot be read")?)?;
-    let instruction = text("instruction.md").ok_or("there is no instruction.md (or it is not UTF-8 text)")?;
+    let instruction =
+        text("instruction.md").ok_or("there is no instruction.md (or it is not UTF-8 text)")?;
     if instruction.trim().is_empty() {
         return Err("instruction.md is empty".into());
     }
@@ -69,7 +70,10 @@ pub fn import(task: &Task<'_>) -> Result<Imported, String> {
         return Err("there is no tests/test.sh, so that nothing could be verified".into());
     }
     let dockerfile = text("environment/Dockerfile").map(|text| Dockerfile::read(&text));
-    let workdir = settings.workdir.clone().or_else(|| dockerfile.as_ref().and_then(Dockerfile::workdir));
+    let workdir = settings
+        .workdir
+        .clone()
+        .or_else(|| dockerfile.as_ref().and_then(Dockerfile::workdir));
     let places = Places::new(workdir.as_deref());
 
     let mut notes = settings.notes.clone();
@@ -79,7 +83,10 @@ pub fn import(task: &Task<'_>) -> Result<Imported, String> {
 
     let folder = folder(task.name);
     if folder != task.name {
-        notes.push(format!("the directory is called {folder}: Terca finds no evals in {}", task.name));
+        notes.push(format!(
+            "the directory is called {folder}: Terca finds no evals in {}",
+            task.name
+        ));
     }
     let mut copied = base;
     let tests = below(task, "tests", "_tests/.harbor/tests");
@@ -91,22 +98,39 @@ pub fn import(task: &Task<'_>) -> Result<Imported, String> {
     copied.extend(tests);
     let mut written = vec![
         (Utf8PathBuf::from("instruction.md"), prompt),
-        ("_tests/.harbor/run-tests.sh".into(), scripts::run_tests(&places)),
+        (
+            "_tests/.harbor/run-tests.sh".into(),
+            scripts::run_tests(&places),
+        ),
         ("_tests/.harbor/tests.list".into(), list),
     ];
     if has("solution/solve.sh") {
         copied.extend(below(task, "solution", "_solution/.harbor/solution"));
         written.push(("_solution.sh".into(), scripts::solution(&places)));
     } else {
-        notes.push("there is no solution/solve.sh: nothing shows that the eval can be passed".into());
+        notes.push(
+            "there is no solution/solve.sh: nothing shows that the eval can be passed".into(),
+        );
     }
-    written.push(("eval.terca.yaml".into(), eval_file::text(task.name, &settings, &notes)));
-    Ok(Imported { folder, written, copied, notes })
+    written.push((
+        "eval.terca.yaml".into(),
+        eval_file::text(task.name, &settings, &notes),
+    ));
+    Ok(Imported {
+        folder,
+        written,
+        copied,
+        notes,
+    })
 }
 
 fn below(task: &Task<'_>, from: &str, to: &str) -> Vec<(Utf8PathBuf, Utf8PathBuf)> {
-    let moved =
-        |file: &Utf8PathBuf| Some((file.clone(), Utf8Path::new(to).join(file.strip_prefix(from).ok()?)));
+    let moved = |file: &Utf8PathBuf| {
+        Some((
+            file.clone(),
+            Utf8Path::new(to).join(file.strip_prefix(from).ok()?),
+        ))
+    };
     task.files.iter().filter_map(moved).collect()
 }
 

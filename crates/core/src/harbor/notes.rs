@@ -13,27 +13,45 @@ use crate::prose;
 const MOST: usize = 5;
 
 /// Commands that change the machine they run on, or need more of it than a workspace.
-const INSTALLERS: &str =
-    r"(?m)(?:^|[;&|(\s])(apt-get|apt|apk|yum|dnf|pacman|brew|service|systemctl|docker|useradd|sudo)\s+[a-z-]";
+const INSTALLERS: &str = r"(?m)(?:^|[;&|(\s])(apt-get|apt|apk|yum|dnf|pacman|brew|service|systemctl|docker|useradd|sudo)\s+[a-z-]";
 /// Directories of containers; that of the task's own work comes to them.
-const DIRECTORIES: &str = "app|tests|logs|solution|root|home|workspace|workdir|data|opt|srv|mnt|etc|var";
+const DIRECTORIES: &str =
+    "app|tests|logs|solution|root|home|workspace|workdir|data|opt|srv|mnt|etc|var";
 const HOME: &str = r#"(?m)(?:^|[\s"'`=(:,>])(~/|\$HOME\b|\$\{HOME\})"#;
 
-pub(super) fn of_files(task: &Task<'_>, places: &Places, prompt_changed: bool, notes: &mut Vec<String>) {
+pub(super) fn of_files(
+    task: &Task<'_>,
+    places: &Places,
+    prompt_changed: bool,
+    notes: &mut Vec<String>,
+) {
     let root = &places.root;
     if places.is_assumed {
-        notes.push(format!("nothing says where the agent works; {root} is taken for the workspace"));
+        notes.push(format!(
+            "nothing says where the agent works; {root} is taken for the workspace"
+        ));
     }
     if prompt_changed {
-        notes.push(format!("instruction.md: paths below {root} are relative to the workspace now"));
+        notes.push(format!(
+            "instruction.md: paths below {root} are relative to the workspace now"
+        ));
     }
-    notes.extend(task.links.iter().map(|link| format!("{link}: it is a symbolic link and was left out")));
+    notes.extend(
+        task.links
+            .iter()
+            .map(|link| format!("{link}: it is a symbolic link and was left out")),
+    );
     let patterns = Patterns::new(places);
     let mut moved = BTreeSet::new();
     for file in task.files.iter().filter(|file| is_run_or_read(file)) {
-        let Some(text) = (task.text)(file) else { continue };
+        let Some(text) = (task.text)(file) else {
+            continue;
+        };
         of_text(file, &text, places, &patterns, notes);
-        let named = patterns.absolute.captures_iter(&text).filter_map(|found| found.get(1));
+        let named = patterns
+            .absolute
+            .captures_iter(&text)
+            .filter_map(|found| found.get(1));
         moved.extend(
             named
                 .map(|path| Utf8PathBuf::from(path.as_str()))
@@ -51,9 +69,16 @@ pub(super) fn of_files(task: &Task<'_>, places: &Places, prompt_changed: bool, n
     let known = ["task.toml", "instruction.md"];
     let is_extra = |file: &&Utf8PathBuf| {
         !known.contains(&file.as_str())
-            && !["environment", "tests", "solution"].iter().any(|dir| file.starts_with(dir))
+            && !["environment", "tests", "solution"]
+                .iter()
+                .any(|dir| file.starts_with(dir))
     };
-    let extra: Vec<&str> = task.files.iter().filter(is_extra).map(|file| file.as_str()).collect();
+    let extra: Vec<&str> = task
+        .files
+        .iter()
+        .filter(is_extra)
+        .map(|file| file.as_str())
+        .collect();
     if !extra.is_empty() {
         notes.push(format!("{}: no part of an eval", few(&extra)));
     }
@@ -63,19 +88,34 @@ fn is_run_or_read(file: &Utf8Path) -> bool {
     file == "instruction.md" || file.starts_with("tests") || file.starts_with("solution")
 }
 
-fn of_text(file: &Utf8Path, text: &str, places: &Places, patterns: &Patterns, notes: &mut Vec<String>) {
+fn of_text(
+    file: &Utf8Path,
+    text: &str,
+    places: &Places,
+    patterns: &Patterns,
+    notes: &mut Vec<String>,
+) {
     let distinct = |pattern: &Regex| -> BTreeSet<String> {
         let found = pattern.captures_iter(text).filter_map(|found| found.get(1));
-        found.map(|part| part.as_str().trim_end_matches('.').to_owned()).collect()
+        found
+            .map(|part| part.as_str().trim_end_matches('.').to_owned())
+            .collect()
     };
     let list = |set: &BTreeSet<String>| few(&set.iter().map(String::as_str).collect::<Vec<&str>>());
-    let elsewhere: BTreeSet<String> =
-        distinct(&patterns.absolute).into_iter().filter(|path| !places.knows(Utf8Path::new(path))).collect();
+    let elsewhere: BTreeSet<String> = distinct(&patterns.absolute)
+        .into_iter()
+        .filter(|path| !places.knows(Utf8Path::new(path)))
+        .collect();
     if !elsewhere.is_empty() {
-        notes.push(format!("{file} names {}, which would be places of this machine", list(&elsewhere)));
+        notes.push(format!(
+            "{file} names {}, which would be places of this machine",
+            list(&elsewhere)
+        ));
     }
     if !distinct(&patterns.home).is_empty() {
-        notes.push(format!("{file} uses the home directory: agent and tests each have one of their own"));
+        notes.push(format!(
+            "{file} uses the home directory: agent and tests each have one of their own"
+        ));
     }
     let installers = distinct(&patterns.installers);
     if file != "instruction.md" && !installers.is_empty() {
@@ -91,7 +131,11 @@ fn first_parts(path: &Utf8Path, places: &Places) -> String {
     if places.below_root(path).is_some() {
         return places.root.to_string();
     }
-    path.as_str().split('/').take(2).collect::<Vec<&str>>().join("/")
+    path.as_str()
+        .split('/')
+        .take(2)
+        .collect::<Vec<&str>>()
+        .join("/")
 }
 
 fn few(items: &[&str]) -> String {
@@ -114,9 +158,20 @@ impl Patterns {
     )]
     fn new(places: &Places) -> Self {
         let pattern = |text: &str| Regex::new(text).unwrap();
-        let own = places.root.as_str().split('/').nth(1).map(regex::escape).unwrap_or_default();
-        let absolute =
-            format!(r#"(?m)(?:^|[\s"'`=(:,<>\[])(/(?:{DIRECTORIES}|{own})(?:/[\w.@+-]+)*)(?:$|[^\w-])"#);
-        Patterns { absolute: pattern(&absolute), home: pattern(HOME), installers: pattern(INSTALLERS) }
+        let own = places
+            .root
+            .as_str()
+            .split('/')
+            .nth(1)
+            .map(regex::escape)
+            .unwrap_or_default();
+        let absolute = format!(
+            r#"(?m)(?:^|[\s"'`=(:,<>\[])(/(?:{DIRECTORIES}|{own})(?:/[\w.@+-]+)*)(?:$|[^\w-])"#
+        );
+        Patterns {
+            absolute: pattern(&absolute),
+            home: pattern(HOME),
+            installers: pattern(INSTALLERS),
+        }
     }
 }

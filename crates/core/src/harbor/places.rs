@@ -6,8 +6,11 @@ use camino::{Utf8Path, Utf8PathBuf};
 pub const DEFAULT_ROOT: &str = "/app";
 
 /// Places of Harbor's own, and what stands for them below the workspace.
-pub(super) const MOVED: [(&str, &str); 3] =
-    [("/tests", "/.harbor/tests"), ("/logs", "/.harbor/logs"), ("/solution", "/.harbor/solution")];
+pub(super) const MOVED: [(&str, &str); 3] = [
+    ("/tests", "/.harbor/tests"),
+    ("/logs", "/.harbor/logs"),
+    ("/solution", "/.harbor/solution"),
+];
 
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Places {
@@ -20,8 +23,13 @@ pub(super) struct Places {
 impl Places {
     /// The whole file system cannot be a workspace.
     pub(super) fn new(workdir: Option<&str>) -> Self {
-        let said = workdir.map(Utf8Path::new).filter(|path| path.is_absolute() && path.parent().is_some());
-        Places { root: said.unwrap_or(Utf8Path::new(DEFAULT_ROOT)).to_owned(), is_assumed: said.is_none() }
+        let said = workdir
+            .map(Utf8Path::new)
+            .filter(|path| path.is_absolute() && path.parent().is_some());
+        Places {
+            root: said.unwrap_or(Utf8Path::new(DEFAULT_ROOT)).to_owned(),
+            is_assumed: said.is_none(),
+        }
     }
 
     /// A path relative to the workspace; `None` when it is elsewhere.
@@ -46,7 +54,11 @@ impl Places {
             }
             told.push_str(&text[done..start]);
             told.push_str("./");
-            done = if text[end..].starts_with('/') { end + 1 } else { end };
+            done = if text[end..].starts_with('/') {
+                end + 1
+            } else {
+                end
+            };
         }
         told.push_str(&text[done..]);
         told
@@ -55,7 +67,10 @@ impl Places {
 
 /// Whether a path can begin after this: not in the middle of another, or after a variable.
 fn begins_here(before: &str) -> bool {
-    before.chars().next_back().is_none_or(|c| !c.is_alphanumeric() && !"_./~-})*".contains(c))
+    before
+        .chars()
+        .next_back()
+        .is_none_or(|c| !c.is_alphanumeric() && !"_./~-})*".contains(c))
 }
 
 /// Whether the name ends before this: `/app` is neither `/apple` nor `/app.py`, but may end a sentence.

@@ -74,15 +74,20 @@ fn relocate(places: &Places) -> String {
     let pattern = |from: &str| {
         let literal: String = from
             .chars()
-            .map(
-                |c| if c.is_alphanumeric() || "/_-".contains(c) { c.to_string() } else { format!("\\\\{c}") },
-            )
+            .map(|c| {
+                if c.is_alphanumeric() || "/_-".contains(c) {
+                    c.to_string()
+                } else {
+                    format!("\\\\{c}")
+                }
+            })
             .collect();
         format!("(^|[^A-Za-z0-9_./~}})*-]){literal}(/|[^A-Za-z0-9_.-]|$)")
     };
     let all = [(places.root.as_str(), "")].into_iter().chain(MOVED);
-    let rules: Vec<String> =
-        all.map(|(from, to)| format!("s#{}#\\\\1$here{to}\\\\2#g", pattern(from))).collect();
+    let rules: Vec<String> = all
+        .map(|(from, to)| format!("s#{}#\\\\1$here{to}\\\\2#g", pattern(from)))
+        .collect();
     format!(
         "\
 # The container's paths become those of this workspace, in every text file below a directory.

@@ -35,34 +35,69 @@ const USED: [&str; 10] = [
 
 /// Keys that have a meaning, and what becomes of it.
 const LOST: [(&str, &str); 14] = [
-    ("/verifier/env", "tests have no variables of their own here (an eval's `env` is seen by the agent too)"),
+    (
+        "/verifier/env",
+        "tests have no variables of their own here (an eval's `env` is seen by the agent too)",
+    ),
     ("/verifier/user", "tests run as you"),
-    ("/verifier/environment_mode", "tests run on this machine, on a copy of the workspace"),
-    ("/verifier/environment", "tests run on this machine, on a copy of the workspace"),
+    (
+        "/verifier/environment_mode",
+        "tests run on this machine, on a copy of the workspace",
+    ),
+    (
+        "/verifier/environment",
+        "tests run on this machine, on a copy of the workspace",
+    ),
     ("/agent/user", "the agent runs as you"),
-    ("/solution/env", "the solution has no variables of its own here"),
-    ("/environment/docker_image", "there is no container: the agent works on this machine"),
+    (
+        "/solution/env",
+        "the solution has no variables of its own here",
+    ),
+    (
+        "/environment/docker_image",
+        "there is no container: the agent works on this machine",
+    ),
     ("/environment/build_timeout_sec", "no image is built"),
-    ("/environment/allow_internet", "the agent's network is not limited"),
-    ("/environment/mcp_servers", "MCP servers belong to environments and experiments in terca.yaml"),
-    ("/environment/skills_dir", "skills belong to environments and experiments in terca.yaml"),
-    ("/environment/healthcheck", "there is no container to wait for"),
+    (
+        "/environment/allow_internet",
+        "the agent's network is not limited",
+    ),
+    (
+        "/environment/mcp_servers",
+        "MCP servers belong to environments and experiments in terca.yaml",
+    ),
+    (
+        "/environment/skills_dir",
+        "skills belong to environments and experiments in terca.yaml",
+    ),
+    (
+        "/environment/healthcheck",
+        "there is no container to wait for",
+    ),
     ("/artifacts", "the whole workspace is kept"),
     ("/metadata", "it has no place in an eval"),
 ];
 
 impl Settings {
     pub(super) fn read(text: &str) -> Result<Self, String> {
-        let document: Value =
-            toml::from_str(text).map_err(|error| format!("task.toml: {}", error.to_string().trim_end()))?;
+        let document: Value = toml::from_str(text)
+            .map_err(|error| format!("task.toml: {}", error.to_string().trim_end()))?;
         if document.get("steps").is_some() || document.get("multi_step_reward_strategy").is_some() {
             return Err("it has several steps (`[[steps]]`), and an eval has one prompt".into());
         }
-        if document.pointer("/environment/os").is_some_and(|os| os == "windows") {
+        if document
+            .pointer("/environment/os")
+            .is_some_and(|os| os == "windows")
+        {
             return Err("it is a task for Windows".into());
         }
         let mut notes = Vec::new();
-        let text = |path: &str| document.pointer(path).and_then(Value::as_str).map(str::to_owned);
+        let text = |path: &str| {
+            document
+                .pointer(path)
+                .and_then(Value::as_str)
+                .map(str::to_owned)
+        };
         let agent_seconds = seconds(&document, "/agent/timeout_sec", &mut notes);
         let tests_seconds = seconds(&document, "/verifier/timeout_sec", &mut notes);
         lost(&document, "", &mut notes);
@@ -79,11 +114,16 @@ impl Settings {
 }
 
 fn seconds(document: &Value, path: &str, notes: &mut Vec<String>) -> f64 {
-    let Some(value) = document.pointer(path) else { return DEFAULT_SECONDS };
+    let Some(value) = document.pointer(path) else {
+        return DEFAULT_SECONDS;
+    };
     match value.as_f64() {
         Some(seconds) if seconds > 0.0 && seconds <= 1e9 => seconds,
         _ => {
-            notes.push(format!("{}: {value} is no time limit; it is {DEFAULT_SECONDS} s", key(path)));
+            notes.push(format!(
+                "{}: {value} is no time limit; it is {DEFAULT_SECONDS} s",
+                key(path)
+            ));
             DEFAULT_SECONDS
         }
     }
@@ -91,9 +131,17 @@ fn seconds(document: &Value, path: &str, notes: &mut Vec<String>) -> f64 {
 
 fn tags(document: &Value) -> Vec<String> {
     let mut tags: Vec<String> = Vec::new();
-    for path in ["/metadata/tags", "/task/keywords", "/metadata/difficulty", "/metadata/category"] {
+    for path in [
+        "/metadata/tags",
+        "/task/keywords",
+        "/metadata/difficulty",
+        "/metadata/category",
+    ] {
         let value = document.pointer(path);
-        let list = value.and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();
+        let list = value
+            .and_then(Value::as_array)
+            .map(Vec::as_slice)
+            .unwrap_or_default();
         for tag in list.iter().chain(value).filter_map(Value::as_str) {
             if !tag.trim().is_empty() && !tags.iter().any(|known| known == tag) {
                 tags.push(tag.to_owned());
@@ -104,7 +152,10 @@ fn tags(document: &Value) -> Vec<String> {
 }
 
 fn variables(document: &Value, notes: &mut Vec<String>) -> Vec<(String, String)> {
-    let Some(env) = document.pointer("/environment/env").and_then(Value::as_object) else {
+    let Some(env) = document
+        .pointer("/environment/env")
+        .and_then(Value::as_object)
+    else {
         return Vec::new();
     };
     let mut variables = Vec::new();
@@ -122,8 +173,14 @@ fn lost(value: &Value, path: &str, notes: &mut Vec<String>) {
     if USED.contains(&path) || WITHOUT_EFFECT.contains(&path) {
         return;
     }
-    let reason = LOST.iter().find(|(lost, _)| *lost == path).map(|(_, reason)| *reason);
-    let holds_used = USED.iter().chain(&WITHOUT_EFFECT).any(|used| used.starts_with(&format!("{path}/")));
+    let reason = LOST
+        .iter()
+        .find(|(lost, _)| *lost == path)
+        .map(|(_, reason)| *reason);
+    let holds_used = USED
+        .iter()
+        .chain(&WITHOUT_EFFECT)
+        .any(|used| used.starts_with(&format!("{path}/")));
     match value {
         Value::Object(table) if path.is_empty() || holds_used => {
             // One line for all of them, where the whole table has a reason.
@@ -143,11 +200,20 @@ fn lost(value: &Value, path: &str, notes: &mut Vec<String>) {
         // The values may be secrets; the names are not.
         Value::Object(table) => {
             let names: Vec<&str> = table.keys().map(String::as_str).collect();
-            notes.push(format!("{} ({}): {}", key(path), names.join(", "), reason.unwrap_or(UNKNOWN)));
+            notes.push(format!(
+                "{} ({}): {}",
+                key(path),
+                names.join(", "),
+                reason.unwrap_or(UNKNOWN)
+            ));
         }
         Value::Bool(true) if path == "/environment/allow_internet" => {}
         Value::Bool(_) | Value::Number(_) => {
-            notes.push(format!("{} = {value}: {}", key(path), reason.unwrap_or(UNKNOWN)));
+            notes.push(format!(
+                "{} = {value}: {}",
+                key(path),
+                reason.unwrap_or(UNKNOWN)
+            ));
         }
         _ => notes.push(format!("{}: {}", key(path), reason.unwrap_or(UNKNOWN))),
     }
@@ -156,5 +222,8 @@ fn lost(value: &Value, path: &str, notes: &mut Vec<String>) {
 const UNKNOWN: &str = "Terca has nothing like it";
 
 fn key(path: &str) -> String {
-    path.trim_start_matches('/').replace('/', ".").replace("~1", "/").replace("~0", "~")
+    path.trim_start_matches('/')
+        .replace('/', ".")
+        .replace("~1", "/")
+        .replace("~0", "~")
 }

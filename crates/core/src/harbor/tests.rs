@@ -4,11 +4,18 @@ use super::*;
 
 /// A task of files and their texts, imported.
 fn imported(files: &[(&str, &str)]) -> Result<Imported, String> {
-    let texts: BTreeMap<Utf8PathBuf, String> =
-        files.iter().map(|(path, text)| (Utf8PathBuf::from(*path), (*text).to_owned())).collect();
+    let texts: BTreeMap<Utf8PathBuf, String> = files
+        .iter()
+        .map(|(path, text)| (Utf8PathBuf::from(*path), (*text).to_owned()))
+        .collect();
     let names: Vec<Utf8PathBuf> = texts.keys().cloned().collect();
     let text = |path: &Utf8Path| texts.get(path).cloned();
-    import(&Task { name: "hello", files: &names, links: &["tests/link".into()], text: &text })
+    import(&Task {
+        name: "hello",
+        files: &names,
+        links: &["tests/link".into()],
+        text: &text,
+    })
 }
 
 const SETTINGS: &str = r#"
@@ -57,7 +64,8 @@ CMD [\"bash\"]
 const INSTRUCTION: &str =
     "Write /app/hello.txt (not /apple, nor http://x/app) in `/app`. Use ~/.config. Work in /app.";
 
-const TESTS: &str = "apt-get install -y curl\npytest /tests/test_it.py\necho 1 > /logs/verifier/reward.txt\n";
+const TESTS: &str =
+    "apt-get install -y curl\npytest /tests/test_it.py\necho 1 > /logs/verifier/reward.txt\n";
 
 fn files() -> Vec<(&'static str, &'static str)> {
     vec![
@@ -73,7 +81,10 @@ fn files() -> Vec<(&'static str, &'static str)> {
         ("environment/config.toml", ""),
         ("environment/unused.bin", ""),
         ("tests/test.sh", TESTS),
-        ("tests/test_it.py", "open('/app/hello.txt'); open('/root/x')\n"),
+        (
+            "tests/test_it.py",
+            "open('/app/hello.txt'); open('/root/x')\n",
+        ),
         ("solution/solve.sh", "cat /solution/text > /app/hello.txt\n"),
         ("solution/text", "hello"),
     ]
@@ -97,18 +108,30 @@ fn a_task_with_everything() {
 #[test]
 fn what_cannot_become_an_eval_says_why() {
     let with = |path: &'static str, text: &'static str| {
-        let mut files: Vec<(&str, &str)> = files().into_iter().filter(|(name, _)| *name != path).collect();
+        let mut files: Vec<(&str, &str)> = files()
+            .into_iter()
+            .filter(|(name, _)| *name != path)
+            .collect();
         if !text.is_empty() {
             files.push((path, text));
         }
         imported(&files).unwrap_err()
     };
     assert_eq!(with("instruction.md", " \n"), "instruction.md is empty");
-    assert_eq!(with("instruction.md", ""), "there is no instruction.md (or it is not UTF-8 text)");
-    assert_eq!(with("tests/test.sh", ""), "there is no tests/test.sh, so that nothing could be verified");
+    assert_eq!(
+        with("instruction.md", ""),
+        "there is no instruction.md (or it is not UTF-8 text)"
+    );
+    assert_eq!(
+        with("tests/test.sh", ""),
+        "there is no tests/test.sh, so that nothing could be verified"
+    );
     let steps = "it has several steps (`[[steps]]`), and an eval has one prompt";
     assert_eq!(with("task.toml", "[[steps]]\nname = 'a'"), steps);
-    assert_eq!(with("task.toml", "[environment]\nos = 'windows'"), "it is a task for Windows");
+    assert_eq!(
+        with("task.toml", "[environment]\nos = 'windows'"),
+        "it is a task for Windows"
+    );
     assert!(with("task.toml", "a = [").starts_with("task.toml: TOML parse error at line 1"));
 }
 

@@ -28,9 +28,17 @@ impl Correlation {
         let of_sitting = |sitting: &std::collections::BTreeMap<usize, bool>| {
             let own = number(*sitting.get(&position)?);
             let rest = sitting.iter().filter(|(other, _)| **other != position);
-            Some((own, mean(&rest.map(|(_, passed)| number(*passed)).collect::<Vec<f64>>())?))
+            Some((
+                own,
+                mean(
+                    &rest
+                        .map(|(_, passed)| number(*passed))
+                        .collect::<Vec<f64>>(),
+                )?,
+            ))
         };
-        let (own, rest): (Vec<f64>, Vec<f64>) = gathered.sittings.iter().filter_map(of_sitting).unzip();
+        let (own, rest): (Vec<f64>, Vec<f64>) =
+            gathered.sittings.iter().filter_map(of_sitting).unzip();
         if own.len() < FEWEST_SITTINGS {
             return Err(CannotTell::TooFewTrials);
         }
@@ -42,7 +50,12 @@ impl Correlation {
         } else {
             student_two_sided((r * r * degrees / unexplained).sqrt(), degrees)
         };
-        Ok(Correlation { r, sittings: own.len(), p, p_adjusted: p })
+        Ok(Correlation {
+            r,
+            sittings: own.len(),
+            p,
+            p_adjusted: p,
+        })
     }
 }
 
@@ -53,7 +66,11 @@ fn pearson(one: &[f64], other: &[f64]) -> Option<f64> {
     }
     let (mean_one, mean_other) = (mean(one)?, mean(other)?);
     let sum = |terms: Vec<f64>| terms.into_iter().sum::<f64>();
-    let both = sum(one.iter().zip(other).map(|(a, b)| (a - mean_one) * (b - mean_other)).collect());
+    let both = sum(one
+        .iter()
+        .zip(other)
+        .map(|(a, b)| (a - mean_one) * (b - mean_other))
+        .collect());
     let of_one = sum(one.iter().map(|a| (a - mean_one).powi(2)).collect());
     let of_other = sum(other.iter().map(|b| (b - mean_other).powi(2)).collect());
     Some((both / (of_one * of_other).sqrt()).clamp(-1.0, 1.0))
@@ -67,7 +84,10 @@ mod tests {
     fn known_values() {
         let close = |found: Option<f64>, value: f64| (found.unwrap() - value).abs() < 1e-9;
         assert!(close(pearson(&[1.0, 2.0, 3.0], &[2.0, 4.0, 6.0]), 1.0));
-        assert!(close(pearson(&[1.0, 2.0, 3.0, 4.0, 5.0], &[2.0, 1.0, 4.0, 3.0, 5.0]), 0.8));
+        assert!(close(
+            pearson(&[1.0, 2.0, 3.0, 4.0, 5.0], &[2.0, 1.0, 4.0, 3.0, 5.0]),
+            0.8
+        ));
         assert!(close(pearson(&[0.0, 1.0], &[1.0, 0.0]), -1.0));
         assert_eq!(pearson(&[1.0, 1.0], &[0.0, 1.0]), None);
     }

@@ -75,12 +75,24 @@ impl Mark {
 
 impl EvalHealth {
     pub(super) fn of(seen: &Seen<'_>, gathered: &Gathered<'_>) -> Self {
-        let judged: Vec<&TrialReport> =
-            seen.trials.iter().copied().filter(|trial| trial.status.is_judged()).collect();
-        let count = |status| seen.trials.iter().filter(|trial| trial.status == status).count();
+        let judged: Vec<&TrialReport> = seen
+            .trials
+            .iter()
+            .copied()
+            .filter(|trial| trial.status.is_judged())
+            .collect();
+        let count = |status| {
+            seen.trials
+                .iter()
+                .filter(|trial| trial.status == status)
+                .count()
+        };
         let passed = count(Status::Passed);
         let costs = |trials: &[&TrialReport]| -> Vec<f64> {
-            trials.iter().filter_map(|trial| trial.stats.usage.cost_usd).collect()
+            trials
+                .iter()
+                .filter_map(|trial| trial.stats.usage.cost_usd)
+                .collect()
         };
         let all_costs = costs(&seen.trials);
         let seconds = |trials: &[&TrialReport]| -> Vec<f64> {
@@ -133,5 +145,11 @@ fn agreement(seen: &Seen<'_>) -> Option<f64> {
         let (passed, judged) = (*passed as f64, *judged as f64);
         (judged >= 2.0).then(|| 1.0 - 2.0 * passed * (judged - passed) / (judged * (judged - 1.0)))
     };
-    mean(&seen.variants.values().filter_map(of_variant).collect::<Vec<f64>>())
+    mean(
+        &seen
+            .variants
+            .values()
+            .filter_map(of_variant)
+            .collect::<Vec<f64>>(),
+    )
 }

@@ -34,7 +34,12 @@ pub(super) struct Seen<'a> {
 type Variant<'a> = (&'a str, &'a str, &'a str, Option<&'a str>);
 
 fn variant(head: &TrialHead) -> Variant<'_> {
-    (&head.environment, &head.experiment, &head.agent, head.model.as_deref())
+    (
+        &head.environment,
+        &head.experiment,
+        &head.agent,
+        head.model.as_deref(),
+    )
 }
 
 pub(super) fn gather(records: &[Record]) -> Gathered<'_> {
@@ -50,7 +55,9 @@ pub(super) fn gather(records: &[Record]) -> Gathered<'_> {
         let mut left_out: Vec<usize> = Vec::new();
         for trial in trials {
             let position = *positions.entry(&trial.head.eval).or_insert_with(|| {
-                gathered.evals.push(Seen::new(&trial.head.eval, gathered.evals.len()));
+                gathered
+                    .evals
+                    .push(Seen::new(&trial.head.eval, gathered.evals.len()));
                 gathered.evals.len() - 1
             });
             if changed.contains(&trial.head.eval) {
@@ -60,13 +67,17 @@ pub(super) fn gather(records: &[Record]) -> Gathered<'_> {
             says_something = true;
             gathered.evals[position].add(&trial.head, &trial.report);
             if trial.report.status.is_judged() {
-                let sitting = sittings.entry((variant(&trial.head), trial.head.repetition)).or_default();
+                let sitting = sittings
+                    .entry((variant(&trial.head), trial.head.repetition))
+                    .or_default();
                 sitting.insert(position, trial.report.status == Status::Passed);
             }
         }
         left_out.sort_unstable();
         left_out.dedup();
-        left_out.into_iter().for_each(|position| gathered.evals[position].changed_runs += 1);
+        left_out
+            .into_iter()
+            .for_each(|position| gathered.evals[position].changed_runs += 1);
         gathered.sittings.extend(sittings.into_values());
         if says_something {
             gathered.runs.push(record.state.run.clone());
@@ -80,7 +91,11 @@ fn latest(records: &[Record]) -> Vec<CasePrint> {
     let mut prints: Vec<CasePrint> = Vec::new();
     for record in records.iter().rev() {
         let known: Vec<String> = prints.iter().map(|print| print.eval.clone()).collect();
-        let new = record.prints.iter().flatten().filter(|print| !known.contains(&print.eval));
+        let new = record
+            .prints
+            .iter()
+            .flatten()
+            .filter(|print| !known.contains(&print.eval));
         prints.extend(new.cloned());
     }
     prints
@@ -88,7 +103,13 @@ fn latest(records: &[Record]) -> Vec<CasePrint> {
 
 impl<'a> Seen<'a> {
     fn new(eval: &'a str, position: usize) -> Self {
-        Seen { eval, position, trials: Vec::new(), variants: BTreeMap::new(), changed_runs: 0 }
+        Seen {
+            eval,
+            position,
+            trials: Vec::new(),
+            variants: BTreeMap::new(),
+            changed_runs: 0,
+        }
     }
 
     fn add(&mut self, head: &'a TrialHead, report: &'a TrialReport) {

@@ -43,12 +43,17 @@ pub struct Droppable {
 /// The records stand oldest first. Trials of an eval as it was before it changed are not counted.
 pub fn health(records: &[Record]) -> Health {
     let gathered = gather::gather(records);
-    let mut evals: Vec<EvalHealth> =
-        gathered.evals.iter().map(|seen| EvalHealth::of(seen, &gathered)).collect();
+    let mut evals: Vec<EvalHealth> = gathered
+        .evals
+        .iter()
+        .map(|seen| EvalHealth::of(seen, &gathered))
+        .collect();
     contradictions(&mut evals);
     Health {
         version: HEALTH_VERSION,
-        suite: records.last().map_or_else(String::new, |record| record.state.suite.clone()),
+        suite: records
+            .last()
+            .map_or_else(String::new, |record| record.state.suite.clone()),
         runs: gathered.runs,
         droppable: Droppable::of(&mut evals),
         evals,
@@ -57,8 +62,14 @@ pub fn health(records: &[Record]) -> Health {
 
 /// By Holm's method: of many evals one will look odd by chance.
 fn contradictions(evals: &mut [EvalHealth]) {
-    let mut tested: Vec<&mut EvalHealth> = evals.iter_mut().filter(|eval| eval.with_rest.is_some()).collect();
-    let raw: Vec<f64> = tested.iter().filter_map(|eval| eval.with_rest.map(|found| found.p)).collect();
+    let mut tested: Vec<&mut EvalHealth> = evals
+        .iter_mut()
+        .filter(|eval| eval.with_rest.is_some())
+        .collect();
+    let raw: Vec<f64> = tested
+        .iter()
+        .filter_map(|eval| eval.with_rest.map(|found| found.p))
+        .collect();
     for (eval, adjusted) in tested.iter_mut().zip(holm(&raw)) {
         if let Some(found) = &mut eval.with_rest {
             found.p_adjusted = adjusted;
@@ -72,15 +83,24 @@ fn contradictions(evals: &mut [EvalHealth]) {
 impl Droppable {
     /// And says of each eval what share of all it takes.
     fn of(evals: &mut [EvalHealth]) -> Self {
-        let total = |read: fn(&EvalHealth) -> Option<f64>| evals.iter().filter_map(read).sum::<f64>();
-        let (cost, seconds) = (total(|eval| eval.cost_usd), total(|eval| Some(eval.seconds)));
+        let total =
+            |read: fn(&EvalHealth) -> Option<f64>| evals.iter().filter_map(read).sum::<f64>();
+        let (cost, seconds) = (
+            total(|eval| eval.cost_usd),
+            total(|eval| Some(eval.seconds)),
+        );
         let share = |part: f64, whole: f64| (whole > 0.0).then_some(part / whole);
         for eval in evals.iter_mut() {
             eval.cost_share = eval.cost_usd.and_then(|part| share(part, cost));
             eval.seconds_share = share(eval.seconds, seconds);
         }
         let dropped = || evals.iter().filter(|eval| eval.droppable);
-        let sum = |shares: Vec<Option<f64>>| shares.into_iter().flatten().reduce(|one, other| one + other);
+        let sum = |shares: Vec<Option<f64>>| {
+            shares
+                .into_iter()
+                .flatten()
+                .reduce(|one, other| one + other)
+        };
         Droppable {
             evals: dropped().map(|eval| eval.eval.clone()).collect(),
             cost_share: sum(dropped().map(|eval| eval.cost_share).collect()),

@@ -5,7 +5,10 @@ use crate::stats::CannotTell;
 use crate::stats::sign_flip;
 
 fn record(state: RunState) -> Record {
-    Record { state, prints: None }
+    Record {
+        state,
+        prints: None,
+    }
 }
 
 fn of<'a>(health: &'a Health, eval: &str) -> &'a EvalHealth {
@@ -43,11 +46,20 @@ fn every_eval_gets_what_it_deserves() {
     assert_eq!(health.droppable.evals, ["easy", "hard"]);
     assert!((health.droppable.cost_share.unwrap() - 40.0 / 142.0).abs() < 1e-9);
     let clear = of(&health, "clear");
-    assert_eq!((clear.agreement, clear.passed, clear.judged), (Some(1.0), 10, 20));
+    assert_eq!(
+        (clear.agreement, clear.passed, clear.judged),
+        (Some(1.0), 10, 20)
+    );
     assert!(clear.with_rest.unwrap().r > 0.0 && clear.with_rest.unwrap().sittings == 20);
     assert!((of(&health, "mixed").agreement.unwrap() - 4.0 / 9.0).abs() < 1e-9);
-    assert_eq!(of(&health, "easy").cannot_tell, Some(CannotTell::NoVariation));
-    assert_eq!(of(&health, "new").cannot_tell, Some(CannotTell::TooFewTrials));
+    assert_eq!(
+        of(&health, "easy").cannot_tell,
+        Some(CannotTell::NoVariation)
+    );
+    assert_eq!(
+        of(&health, "new").cannot_tell,
+        Some(CannotTell::TooFewTrials)
+    );
 }
 
 /// What the rule for dropping rests on.
@@ -55,7 +67,10 @@ fn every_eval_gets_what_it_deserves() {
 fn evals_that_never_differ_do_not_change_a_p_value() {
     let differences = [0.4, -0.2, 0.6, 0.2, 0.2, 0.4, 0.8];
     let padded: Vec<f64> = differences.iter().copied().chain([0.0; 6]).collect();
-    assert_eq!(sign_flip::p_value(&differences, 1), sign_flip::p_value(&padded, 1));
+    assert_eq!(
+        sign_flip::p_value(&differences, 1),
+        sign_flip::p_value(&padded, 1)
+    );
 }
 
 #[test]
@@ -65,15 +80,25 @@ fn errors_provers_and_earlier_versions_are_not_held_against_it() {
     for trial in &mut proof.trials {
         trial.head.agent = "cheat".into();
     }
-    let old =
-        Record { state: run("2").cell(place, 0, 5), prints: Some(vec![print(place, &[("tests", "1")])]) };
+    let old = Record {
+        state: run("2").cell(place, 0, 5),
+        prints: Some(vec![print(place, &[("tests", "1")])]),
+    };
     let now = Record {
-        state: run("3").reports(place, vec![judged(true), judged(true), judged(true), error()]),
+        state: run("3").reports(
+            place,
+            vec![judged(true), judged(true), judged(true), error()],
+        ),
         prints: Some(vec![print(place, &[("tests", "2")])]),
     };
     let health = health(&[record(proof), old, now]);
-    let [eval] = &health.evals[..] else { panic!("{health:?}") };
-    assert_eq!((eval.judged, eval.passed, eval.errors, eval.changed_runs), (3, 3, 1, 1));
+    let [eval] = &health.evals[..] else {
+        panic!("{health:?}")
+    };
+    assert_eq!(
+        (eval.judged, eval.passed, eval.errors, eval.changed_runs),
+        (3, 3, 1, 1)
+    );
     assert_eq!(
         (eval.marks.as_slice(), eval.droppable),
         (&[Mark::AlwaysPasses][..], false),
@@ -85,10 +110,25 @@ fn errors_provers_and_earlier_versions_are_not_held_against_it() {
 #[test]
 fn nothing_gives_nothing_and_never_a_number() {
     let empty = health(&[]);
-    assert_eq!((empty.evals.len(), &empty.droppable), (0, &Droppable::default()));
+    assert_eq!(
+        (empty.evals.len(), &empty.droppable),
+        (0, &Droppable::default())
+    );
     let place = ["a", "gemini", "control"];
     let broken = health(&[record(run("1").reports(place, vec![error()]))]);
     let eval = &broken.evals[0];
-    assert_eq!((eval.pass_rate, eval.agreement, eval.with_rest, eval.cost_share), (None, None, None, None));
-    assert!(serde_json::to_string(&broken).unwrap().contains("\"passRate\":null"));
+    assert_eq!(
+        (
+            eval.pass_rate,
+            eval.agreement,
+            eval.with_rest,
+            eval.cost_share
+        ),
+        (None, None, None, None)
+    );
+    assert!(
+        serde_json::to_string(&broken)
+            .unwrap()
+            .contains("\"passRate\":null")
+    );
 }

@@ -25,9 +25,17 @@ pub fn eval(dir: &Utf8Path, sample: Sample, has_schemas: bool) -> Vec<NewFile> {
         ),
     };
     let path = dir.join("eval.terca.yaml");
-    let line = if has_schemas { editor_line(&path, EVAL_SCHEMA) } else { String::new() };
-    let others = files.iter().map(|(path, content)| NewFile::new(dir.join(path), *content));
-    std::iter::once(NewFile::new(path, format!("{line}{text}"))).chain(others).collect()
+    let line = if has_schemas {
+        editor_line(&path, EVAL_SCHEMA)
+    } else {
+        String::new()
+    };
+    let others = files
+        .iter()
+        .map(|(path, content)| NewFile::new(dir.join(path), *content));
+    std::iter::once(NewFile::new(path, format!("{line}{text}")))
+        .chain(others)
+        .collect()
 }
 
 /// Why no eval would be found in a directory of this name, if none would be.
@@ -46,7 +54,10 @@ pub fn eval_name_problem(name: &str) -> Option<String> {
             ));
         }
         if folder_name(part) != part || part.trim() != part {
-            return Some(format!("`{}` cannot be a directory's name everywhere", part.escape_debug()));
+            return Some(format!(
+                "`{}` cannot be a directory's name everywhere",
+                part.escape_debug()
+            ));
         }
     }
     None
@@ -61,9 +72,19 @@ mod tests {
         for good in ["fib", "001-fib", "group/fib", "two words", "größe"] {
             assert_eq!(eval_name_problem(good), None, "{good}");
         }
-        for bad in
-            ["", " ", "_base", ".hidden", "a/_tests", "../up", "/abs", "node_modules", "a\nb", "./x", "x "]
-        {
+        for bad in [
+            "",
+            " ",
+            "_base",
+            ".hidden",
+            "a/_tests",
+            "../up",
+            "/abs",
+            "node_modules",
+            "a\nb",
+            "./x",
+            "x ",
+        ] {
             assert!(eval_name_problem(bad).is_some(), "{bad}");
         }
     }

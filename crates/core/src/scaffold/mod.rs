@@ -28,7 +28,10 @@ pub struct NewFile {
 
 impl NewFile {
     fn new(path: impl Into<Utf8PathBuf>, content: impl Into<String>) -> Self {
-        NewFile { path: path.into(), content: content.into() }
+        NewFile {
+            path: path.into(),
+            content: content.into(),
+        }
     }
 }
 
@@ -54,7 +57,10 @@ impl Sample {
 /// The line by which editors find the schema of a file.
 fn editor_line(file: &Utf8Path, schema: &str) -> String {
     let depth = file.components().count().saturating_sub(1);
-    format!("# yaml-language-server: $schema={}{SCHEMAS}/{schema}\n", "../".repeat(depth))
+    format!(
+        "# yaml-language-server: $schema={}{SCHEMAS}/{schema}\n",
+        "../".repeat(depth)
+    )
 }
 
 #[cfg(test)]
@@ -64,7 +70,13 @@ mod tests {
     #[test]
     fn the_editor_line_leads_to_the_suite() {
         let line = |file: &str| editor_line(Utf8Path::new(file), "x.json");
-        assert_eq!(line("terca.yaml"), "# yaml-language-server: $schema=.schemas/x.json\n");
-        assert_eq!(line("a/b/eval.terca.yaml"), "# yaml-language-server: $schema=../../.schemas/x.json\n");
+        assert_eq!(
+            line("terca.yaml"),
+            "# yaml-language-server: $schema=.schemas/x.json\n"
+        );
+        assert_eq!(
+            line("a/b/eval.terca.yaml"),
+            "# yaml-language-server: $schema=../../.schemas/x.json\n"
+        );
     }
 }

@@ -25,9 +25,15 @@ pub fn suite(new: &NewSuite) -> Vec<NewFile> {
         NewFile::new(schemas.join(EVAL_SCHEMA), schema::text(&schema::eval())),
     ];
     if new.sample == Sample::Example {
-        files.push(NewFile::new("_base/README.md", include_str!("example/README.md")));
+        files.push(NewFile::new(
+            "_base/README.md",
+            include_str!("example/README.md"),
+        ));
         if all_take_rules(new) {
-            files.push(NewFile::new("rules/AGENTS.md", include_str!("example/AGENTS.md")));
+            files.push(NewFile::new(
+                "rules/AGENTS.md",
+                include_str!("example/AGENTS.md"),
+            ));
         }
     }
     files.extend(eval(Utf8Path::new(&new.eval), new.sample, true));
@@ -39,22 +45,32 @@ fn suite_file(new: &NewSuite) -> String {
         .replace("@name@", &scalar(&new.name))
         .replace("@environments@\n", &environments(&new.agents))
         .replace("@experiments@\n", experiments(new));
-    format!("{}{text}", editor_line(Utf8Path::new("terca.yaml"), SUITE_SCHEMA))
+    format!(
+        "{}{text}",
+        editor_line(Utf8Path::new("terca.yaml"), SUITE_SCHEMA)
+    )
 }
 
 fn environments(agents: &[AgentRef]) -> String {
-    agents.iter().map(|agent| environment(agent.profile())).collect()
+    agents
+        .iter()
+        .map(|agent| environment(agent.profile()))
+        .collect()
 }
 
 fn environment(profile: &Profile) -> String {
     let name = profile.name;
     if profile.is_built_in() {
-        let note =
-            format!("    # `{name}` is built in: replace it by an agent (`terca doctor` lists them)\n");
+        let note = format!(
+            "    # `{name}` is built in: replace it by an agent (`terca doctor` lists them)\n"
+        );
         return format!("  - name: {name}\n{note}    agent: {name}\n");
     }
-    let model =
-        if profile.capabilities.model { "    # model: passed on in the agent's own way\n" } else { "" };
+    let model = if profile.capabilities.model {
+        "    # model: passed on in the agent's own way\n"
+    } else {
+        ""
+    };
     format!("  - name: {name}\n    agent: {name}\n{model}")
 }
 
@@ -69,5 +85,7 @@ fn experiments(new: &NewSuite) -> &'static str {
 
 /// What an agent cannot be given is an error, and a new suite has none.
 fn all_take_rules(new: &NewSuite) -> bool {
-    new.agents.iter().all(|agent| agent.profile().capabilities.rules)
+    new.agents
+        .iter()
+        .all(|agent| agent.profile().capabilities.rules)
 }

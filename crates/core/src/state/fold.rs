@@ -40,7 +40,10 @@ impl RunState {
                     ..RunState::planned(trials, *adaptive)
                 };
             }
-            EventKind::RunResumed { terca_version, concurrency } => {
+            EventKind::RunResumed {
+                terca_version,
+                concurrency,
+            } => {
                 self.terca_version.clone_from(terca_version);
                 self.concurrency = *concurrency;
                 self.resumed();
@@ -48,13 +51,26 @@ impl RunState {
             EventKind::RoundStarted { trials, .. } => self.round_started(trials),
             EventKind::TrialStarted { trial } => self.trial_started(*trial, event.at),
             EventKind::PhaseStarted { trial, phase } => self.phase_started(*trial, *phase),
-            EventKind::Progress { trial, doing, usage } => self.progress(*trial, doing, *usage),
+            EventKind::Progress {
+                trial,
+                doing,
+                usage,
+            } => self.progress(*trial, doing, *usage),
             EventKind::TrialFinished { trial, report } => self.trial_finished(*trial, report),
             EventKind::AttemptFailed { trial, report, .. } => self.attempt_failed(*trial, report),
-            EventKind::VariantStopped { environment, experiment, error, trials } => {
+            EventKind::VariantStopped {
+                environment,
+                experiment,
+                error,
+                trials,
+            } => {
                 let (environment, experiment) = (environment.clone(), experiment.clone());
-                let stopped =
-                    StoppedVariant { environment, experiment, error: error.clone(), trials: *trials };
+                let stopped = StoppedVariant {
+                    environment,
+                    experiment,
+                    error: error.clone(),
+                    trials: *trials,
+                };
                 self.stopped_variants.push(stopped);
             }
             EventKind::Regraded { grading, trials } => self.regraded(*grading, trials),
@@ -68,11 +84,15 @@ impl RunState {
 
     /// Trials beyond the fewest repetitions of an adaptive run are spare until a round calls them.
     fn planned(heads: &[TrialHead], adaptive: Option<Adaptive>) -> Self {
-        let at_once = |head: &TrialHead| adaptive.is_none_or(|bounds| head.repetition <= bounds.min);
+        let at_once =
+            |head: &TrialHead| adaptive.is_none_or(|bounds| head.repetition <= bounds.min);
         let (called, spare): (Vec<TrialHead>, _) = heads.iter().cloned().partition(at_once);
         RunState {
             adaptive,
-            counts: Counts { total: called.len(), ..Counts::default() },
+            counts: Counts {
+                total: called.len(),
+                ..Counts::default()
+            },
             trials: called.into_iter().map(Trial::pending).collect(),
             spare,
             ..RunState::default()
@@ -92,22 +112,33 @@ impl RunState {
 
     fn round_started(&mut self, ids: &[u32]) {
         let is_called = |head: &TrialHead| ids.contains(&head.id);
-        let (called, spare): (Vec<TrialHead>, _) =
-            std::mem::take(&mut self.spare).into_iter().partition(is_called);
+        let (called, spare): (Vec<TrialHead>, _) = std::mem::take(&mut self.spare)
+            .into_iter()
+            .partition(is_called);
         self.spare = spare;
-        self.rearrange(|trials| trials.into_iter().chain(called.into_iter().map(Trial::pending)).collect());
+        self.rearrange(|trials| {
+            trials
+                .into_iter()
+                .chain(called.into_iter().map(Trial::pending))
+                .collect()
+        });
     }
 
     /// What a round asked for and nobody can pay for is spare again: the comparisons go by what there is.
     fn give_back(&mut self) {
-        let Some(Adaptive { min, .. }) = self.adaptive else { return };
+        let Some(Adaptive { min, .. }) = self.adaptive else {
+            return;
+        };
         let is_begun = |trial: &Trial| {
-            trial.live.is_some() || trial.report.status != Status::Pending || !trial.earlier.is_empty()
+            trial.live.is_some()
+                || trial.report.status != Status::Pending
+                || !trial.earlier.is_empty()
         };
         let mut given: Vec<Trial> = Vec::new();
         self.rearrange(|trials| {
-            let (kept, rest) =
-                trials.into_iter().partition(|trial| trial.head.repetition <= min || is_begun(trial));
+            let (kept, rest) = trials
+                .into_iter()
+                .partition(|trial| trial.head.repetition <= min || is_begun(trial));
             given = rest;
             kept
         });
@@ -117,24 +148,39 @@ impl RunState {
 
     /// Other trials, in the order of their ids; what is in flight stays so.
     fn rearrange(&mut self, change: impl FnOnce(Vec<Trial>) -> Vec<Trial>) {
-        let flying: Vec<u32> = self.in_flight.iter().map(|index| self.trials[*index].head.id).collect();
+        let flying: Vec<u32> = self
+            .in_flight
+            .iter()
+            .map(|index| self.trials[*index].head.id)
+            .collect();
         self.trials = change(std::mem::take(&mut self.trials));
         self.trials.sort_by_key(|trial| trial.head.id);
         self.counts.total = self.trials.len();
-        self.in_flight = flying.into_iter().filter_map(|id| self.position(id)).collect();
+        self.in_flight = flying
+            .into_iter()
+            .filter_map(|id| self.position(id))
+            .collect();
     }
 
     fn trial_started(&mut self, id: u32, at: Timestamp) {
-        let Some(index) = self.position(id) else { return };
-        self.trials[index].live =
-            Some(Live { since: at, phase: Phase::Setup, doing: String::new(), usage: Usage::default() });
+        let Some(index) = self.position(id) else {
+            return;
+        };
+        self.trials[index].live = Some(Live {
+            since: at,
+            phase: Phase::Setup,
+            doing: String::new(),
+            usage: Usage::default(),
+        });
         // Started once more, after a crash say: still in flight once.
         self.in_flight.retain(|other| *other != index);
         self.in_flight.push(index);
     }
 
     fn trial_finished(&mut self, id: u32, report: &TrialReport) {
-        let Some(index) = self.position(id) else { return };
+        let Some(index) = self.position(id) else {
+            return;
+        };
         let trial = &mut self.trials[index];
         trial.live = None;
         let before = std::mem::replace(&mut trial.report, report.clone());
@@ -146,7 +192,9 @@ impl RunState {
     }
 
     fn attempt_failed(&mut self, id: u32, report: &TrialReport) {
-        let Some(index) = self.position(id) else { return };
+        let Some(index) = self.position(id) else {
+            return;
+        };
         let trial = &mut self.trials[index];
         trial.live = None;
         trial.earlier.push(Attempt::of(report));
@@ -156,7 +204,9 @@ impl RunState {
     fn regraded(&mut self, grading: u32, trials: &[RegradedTrial]) {
         self.grading = grading;
         for RegradedTrial { trial, report } in trials {
-            let Some(index) = self.position(*trial) else { continue };
+            let Some(index) = self.position(*trial) else {
+                continue;
+            };
             let before = std::mem::replace(&mut self.trials[index].report, report.clone());
             self.recount(before.status, report.status);
         }

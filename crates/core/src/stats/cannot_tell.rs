@@ -15,7 +15,9 @@ pub enum CannotTell {
     /// The smallest p-value that so many evals can give is too large.
     #[error("so few evals cannot show a difference, whatever it is")]
     TooFewEvals,
-    #[error("with one repetition, the luck of a trial cannot be told from a difference between evals")]
+    #[error(
+        "with one repetition, the luck of a trial cannot be told from a difference between evals"
+    )]
     OneRepetition,
     #[error("there are fewer trials than were asked about")]
     TooFewTrials,

@@ -6,12 +6,17 @@ use super::special::ln_choose;
 pub fn fisher(first: (usize, usize), second: (usize, usize)) -> f64 {
     let (row, other) = (first.0 + first.1, second.0 + second.1);
     let column = first.0 + second.0;
-    let ln_probability =
-        |did: usize| ln_choose(row, did) + ln_choose(other, column - did) - ln_choose(row + other, column);
+    let ln_probability = |did: usize| {
+        ln_choose(row, did) + ln_choose(other, column - did) - ln_choose(row + other, column)
+    };
     // Tables that are as likely on paper differ in their last digits.
     let limit = ln_probability(first.0) + 1e-9;
     let possible = column.saturating_sub(other)..=row.min(column);
-    let p: f64 = possible.map(ln_probability).filter(|ln| *ln <= limit).map(f64::exp).sum();
+    let p: f64 = possible
+        .map(ln_probability)
+        .filter(|ln| *ln <= limit)
+        .map(f64::exp)
+        .sum();
     p.min(1.0)
 }
 
@@ -21,8 +26,16 @@ mod tests {
 
     #[test]
     fn nothing_to_compare_is_no_difference() {
-        for (first, second) in [((0, 0), (0, 0)), ((0, 5), (0, 7)), ((5, 0), (7, 0)), ((0, 0), (3, 4))] {
-            assert!((fisher(first, second) - 1.0).abs() < 1e-12, "{first:?} {second:?}");
+        for (first, second) in [
+            ((0, 0), (0, 0)),
+            ((0, 5), (0, 7)),
+            ((5, 0), (7, 0)),
+            ((0, 0), (3, 4)),
+        ] {
+            assert!(
+                (fisher(first, second) - 1.0).abs() < 1e-12,
+                "{first:?} {second:?}"
+            );
         }
     }
 

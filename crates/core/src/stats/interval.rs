@@ -10,7 +10,10 @@ pub struct Interval {
 
 impl Interval {
     pub fn around(centre: f64, half_width: f64) -> Self {
-        Interval { low: centre - half_width, high: centre + half_width }
+        Interval {
+            low: centre - half_width,
+            high: centre + half_width,
+        }
     }
 
     pub fn contains(self, value: f64) -> bool {
@@ -25,11 +28,17 @@ impl Interval {
     /// The part of it that is possible.
     #[must_use]
     pub fn clamp(self, low: f64, high: f64) -> Self {
-        Interval { low: self.low.clamp(low, high), high: self.high.clamp(low, high) }
+        Interval {
+            low: self.low.clamp(low, high),
+            high: self.high.clamp(low, high),
+        }
     }
 
     #[must_use]
     pub fn map(self, increasing: impl Fn(f64) -> f64) -> Self {
-        Interval { low: increasing(self.low), high: increasing(self.high) }
+        Interval {
+            low: increasing(self.low),
+            high: increasing(self.high),
+        }
     }
 }

@@ -6,6 +6,8 @@ use super::special::ln_choose;
 pub fn mcnemar(b: usize, c: usize) -> f64 {
     let n = b + c;
     let ln_half = 0.5f64.ln();
-    let tail: f64 = (0..=b.min(c)).map(|k| (ln_choose(n, k) + n as f64 * ln_half).exp()).sum();
+    let tail: f64 = (0..=b.min(c))
+        .map(|k| (ln_choose(n, k) + n as f64 * ln_half).exp())
+        .sum();
     (2.0 * tail).min(1.0)
 }

@@ -20,7 +20,10 @@ pub fn difference_of_rates(pairs: &[(f64, f64)], seed: u64) -> Result<Paired, Ca
         Err(CannotTell::NoVariation) => Ok(over_evals(pairs)),
         other => other,
     };
-    Ok(Paired { interval: interval.map(|interval| interval.clamp(-1.0, 1.0)), ..found })
+    Ok(Paired {
+        interval: interval.map(|interval| interval.clamp(-1.0, 1.0)),
+        ..found
+    })
 }
 
 fn over_evals(pairs: &[(f64, f64)]) -> Interval {
@@ -57,7 +60,10 @@ mod tests {
     fn all_changed_alike_is_not_certainty() {
         let all = difference_of_rates(&[(1.0, 0.0); 12], 0).unwrap();
         let interval = all.interval.unwrap();
-        assert!(interval.low > 0.6 && interval.low < 0.7 && interval.high == 1.0, "{interval:?}");
+        assert!(
+            interval.low > 0.6 && interval.low < 0.7 && interval.high == 1.0,
+            "{interval:?}"
+        );
         let none = difference_of_rates(&[(1.0, 1.0); 12], 0).unwrap();
         assert_eq!(none.p, Ok(1.0));
         assert!(none.interval.unwrap().low < -0.2 && none.interval.unwrap().high > 0.2);

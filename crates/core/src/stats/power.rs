@@ -22,8 +22,15 @@ impl Spread {
             return Err(CannotTell::NoEvals);
         }
         let variance = sample::variance(differences).ok_or(CannotTell::OneEval)?;
-        let spread = Spread { between: (variance - luck).max(0.0), luck };
-        if spread.total() > 0.0 { Ok(spread) } else { Err(CannotTell::NoVariation) }
+        let spread = Spread {
+            between: (variance - luck).max(0.0),
+            luck,
+        };
+        if spread.total() > 0.0 {
+            Ok(spread)
+        } else {
+            Err(CannotTell::NoVariation)
+        }
     }
 
     pub fn total(self) -> f64 {
@@ -42,7 +49,11 @@ pub fn evals_needed(spread: Spread, difference: f64) -> usize {
 }
 
 /// How many times the repetitions it takes to see `difference` with so many evals.
-pub fn repetitions_needed(spread: Spread, evals: usize, difference: f64) -> Result<f64, CannotTell> {
+pub fn repetitions_needed(
+    spread: Spread,
+    evals: usize,
+    difference: f64,
+) -> Result<f64, CannotTell> {
     let allowed = evals as f64 * difference * difference / factor();
     if allowed > spread.between {
         Ok(spread.luck / (allowed - spread.between))
@@ -53,14 +64,26 @@ pub fn repetitions_needed(spread: Spread, evals: usize, difference: f64) -> Resu
 
 /// The smallest difference that so many evals see in four of five cases.
 pub fn detectable(spread: Spread, evals: usize) -> Result<f64, CannotTell> {
-    if evals == 0 { Err(CannotTell::NoEvals) } else { Ok((factor() * spread.total() / evals as f64).sqrt()) }
+    if evals == 0 {
+        Err(CannotTell::NoEvals)
+    } else {
+        Ok((factor() * spread.total() / evals as f64).sqrt())
+    }
 }
 
 /// The same for a plan, which is often small: Student's t stands in the place of the normal distribution, since the
 /// variance will be estimated from the evals, and the level is that of the strictest of several comparisons.
-pub fn detectable_in_plan(spread: Spread, evals: usize, comparisons: usize) -> Result<f64, CannotTell> {
+pub fn detectable_in_plan(
+    spread: Spread,
+    evals: usize,
+    comparisons: usize,
+) -> Result<f64, CannotTell> {
     if evals < 2 {
-        return Err(if evals == 0 { CannotTell::NoEvals } else { CannotTell::OneEval });
+        return Err(if evals == 0 {
+            CannotTell::NoEvals
+        } else {
+            CannotTell::OneEval
+        });
     }
     let quantile = |p: f64| student_quantile(p, (evals - 1) as f64);
     let level = ALPHA / comparisons.max(1) as f64;
@@ -88,25 +111,43 @@ mod tests {
     fn luck_and_effect_are_told_apart() {
         let spread = Spread::of(&[0.1, -0.1, 0.3, 0.1], 0.01).unwrap();
         assert!((spread.between - (0.08 / 3.0 - 0.01)).abs() < 1e-12);
-        assert!((Spread::of(&[0.1, -0.1], 0.5).unwrap().between).abs() < 1e-12, "never below none");
+        assert!(
+            (Spread::of(&[0.1, -0.1], 0.5).unwrap().between).abs() < 1e-12,
+            "never below none"
+        );
         assert_eq!(Spread::of(&[0.0; 5], 0.0), Err(CannotTell::NoVariation));
         assert_eq!(Spread::of(&[0.1], 0.0), Err(CannotTell::OneEval));
     }
 
     #[test]
     fn what_is_needed_can_just_be_detected() {
-        let spread = Spread { between: 0.01, luck: 0.06 };
+        let spread = Spread {
+            between: 0.01,
+            luck: 0.06,
+        };
         let evals = evals_needed(spread, 0.1);
-        assert!(detectable(spread, evals).unwrap() <= 0.1 && detectable(spread, evals - 1).unwrap() > 0.1);
+        assert!(
+            detectable(spread, evals).unwrap() <= 0.1
+                && detectable(spread, evals - 1).unwrap() > 0.1
+        );
         let times = repetitions_needed(spread, 20, 0.1).unwrap();
-        let more = Spread { luck: spread.luck / times, ..spread };
+        let more = Spread {
+            luck: spread.luck / times,
+            ..spread
+        };
         assert!((detectable(more, 20).unwrap() - 0.1).abs() < 1e-12);
-        assert_eq!(repetitions_needed(spread, 2, 0.1), Err(CannotTell::OutOfReach));
+        assert_eq!(
+            repetitions_needed(spread, 2, 0.1),
+            Err(CannotTell::OutOfReach)
+        );
     }
 
     #[test]
     fn a_small_plan_sees_less_than_a_large_sample_would() {
-        let spread = Spread { between: 0.01, luck: 0.06 };
+        let spread = Spread {
+            between: 0.01,
+            luck: 0.06,
+        };
         let plan = |evals, comparisons| detectable_in_plan(spread, evals, comparisons).unwrap();
         assert!(plan(6, 1) > 1.2 * detectable(spread, 6).unwrap());
         assert!((plan(5000, 1) / detectable(spread, 5000).unwrap() - 1.0).abs() < 1e-3);

@@ -20,7 +20,11 @@ pub fn ratio(pairs: &[(f64, f64)], seed: u64) -> Result<Paired, CannotTell> {
     let found = paired::difference(&logarithms, seed).map_err(|_| CannotTell::NotReported)?;
     let exp = |logarithm: f64| logarithm.clamp(-WIDEST, WIDEST).exp();
     let interval = found.interval.map(|interval: Interval| interval.map(exp));
-    Ok(Paired { difference: exp(found.difference), interval, ..found })
+    Ok(Paired {
+        difference: exp(found.difference),
+        interval,
+        ..found
+    })
 }
 
 #[cfg(test)]

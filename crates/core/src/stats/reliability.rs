@@ -49,6 +49,9 @@ mod tests {
     fn every_small_k_and_then_round_ones() {
         assert_eq!(worth_telling(0).count(), 0);
         assert_eq!(worth_telling(3).collect::<Vec<_>>(), [1, 2, 3]);
-        assert_eq!(worth_telling(60).collect::<Vec<_>>(), [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 20, 50]);
+        assert_eq!(
+            worth_telling(60).collect::<Vec<_>>(),
+            [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 20, 50]
+        );
     }
 }

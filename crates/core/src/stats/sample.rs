@@ -17,13 +17,23 @@ pub fn median(values: &[f64]) -> Option<f64> {
 pub fn variance(values: &[f64]) -> Option<f64> {
     let mean = mean(values)?;
     let degrees = values.len() - 1;
-    (degrees > 0).then(|| values.iter().map(|value| (value - mean).powi(2)).sum::<f64>() / degrees as f64)
+    (degrees > 0).then(|| {
+        values
+            .iter()
+            .map(|value| (value - mean).powi(2))
+            .sum::<f64>()
+            / degrees as f64
+    })
 }
 
 /// Whether all values are the same, but for the last digits of their arithmetic.
 pub fn is_constant(values: &[f64]) -> bool {
-    let largest = values.iter().fold(0.0f64, |largest, value| largest.max(value.abs()));
-    values.windows(2).all(|pair| (pair[0] - pair[1]).abs() <= 1e-12 * largest)
+    let largest = values
+        .iter()
+        .fold(0.0f64, |largest, value| largest.max(value.abs()));
+    values
+        .windows(2)
+        .all(|pair| (pair[0] - pair[1]).abs() <= 1e-12 * largest)
 }
 
 #[cfg(test)]
@@ -33,7 +43,10 @@ mod tests {
     #[test]
     fn of_nothing_there_is_nothing() {
         assert_eq!((mean(&[]), median(&[]), variance(&[])), (None, None, None));
-        assert_eq!((mean(&[3.0]), median(&[3.0]), variance(&[3.0])), (Some(3.0), Some(3.0), None));
+        assert_eq!(
+            (mean(&[3.0]), median(&[3.0]), variance(&[3.0])),
+            (Some(3.0), Some(3.0), None)
+        );
     }
 
     #[test]

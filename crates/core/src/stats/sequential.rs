@@ -19,7 +19,12 @@ mod tests {
     #[test]
     fn by_hand() {
         // B(1, 1) = 1; B(9, 1)·2⁸ = 256/9; B(3, 2)·2³ = 8/12.
-        for (b, c, expected) in [(0, 0, 1.0), (8, 0, 256.0 / 9.0), (2, 1, 8.0 / 12.0), (1, 2, 8.0 / 12.0)] {
+        for (b, c, expected) in [
+            (0, 0, 1.0),
+            (8, 0, 256.0 / 9.0),
+            (2, 1, 8.0 / 12.0),
+            (1, 2, 8.0 / 12.0),
+        ] {
             assert!((ln_e_value(b, c).exp() - expected).abs() < 1e-12, "{b} {c}");
         }
         let is_decided = |b, c| ln_e_value(b, c).exp() >= 20.0;
@@ -32,7 +37,10 @@ mod tests {
         for b in 0..40 {
             for c in 0..40 {
                 let next = (ln_e_value(b + 1, c).exp() + ln_e_value(b, c + 1).exp()) / 2.0;
-                assert!((next / ln_e_value(b, c).exp() - 1.0).abs() < 1e-9, "{b} {c}");
+                assert!(
+                    (next / ln_e_value(b, c).exp() - 1.0).abs() < 1e-9,
+                    "{b} {c}"
+                );
             }
         }
     }

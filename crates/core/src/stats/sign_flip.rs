@@ -23,7 +23,9 @@ pub fn p_value(differences: &[f64], seed: u64) -> Result<f64, CannotTell> {
 
 /// The smallest p-value that so many evals can give: all of them changed to the same side.
 pub fn smallest_p(evals: usize) -> f64 {
-    0.5f64.powi(i32::try_from(evals).unwrap_or(i32::MAX).saturating_sub(1)).min(1.0)
+    0.5f64
+        .powi(i32::try_from(evals).unwrap_or(i32::MAX).saturating_sub(1))
+        .min(1.0)
 }
 
 /// From which size on a sum counts as large as the one found. Sums that are equal on paper differ in their last
@@ -57,7 +59,10 @@ fn exact(differences: &[f64]) -> f64 {
 fn signed_sums(differences: &[f64]) -> Vec<f64> {
     let mut sums = vec![0.0];
     for difference in differences {
-        sums = sums.iter().flat_map(|sum| [sum - difference, sum + difference]).collect();
+        sums = sums
+            .iter()
+            .flat_map(|sum| [sum - difference, sum + difference])
+            .collect();
     }
     sums.sort_by(f64::total_cmp);
     sums
@@ -67,7 +72,9 @@ fn signed_sums(differences: &[f64]) -> Vec<f64> {
 fn drawn(differences: &[f64], seed: u64) -> f64 {
     let threshold = threshold(differences);
     let mut random = fastrand::Rng::with_seed(seed);
-    let large = (0..DRAWS).filter(|_| random_sum(differences, &mut random).abs() >= threshold).count();
+    let large = (0..DRAWS)
+        .filter(|_| random_sum(differences, &mut random).abs() >= threshold)
+        .count();
     (large + 1) as f64 / (DRAWS + 1) as f64
 }
 
@@ -77,7 +84,11 @@ fn random_sum(differences: &[f64], random: &mut fastrand::Rng) -> f64 {
     for chunk in differences.chunks(64) {
         let mut signs = random.u64(..);
         for difference in chunk {
-            sum += if signs & 1 == 1 { *difference } else { -difference };
+            sum += if signs & 1 == 1 {
+                *difference
+            } else {
+                -difference
+            };
             signs >>= 1;
         }
     }
@@ -93,10 +104,18 @@ mod tests {
     fn by_brute_force(differences: &[f64]) -> f64 {
         let ways = 1u32 << differences.len();
         let sum = |way: u32| -> f64 {
-            differences.iter().enumerate().map(|(n, d)| if way >> n & 1 == 1 { *d } else { -d }).sum()
+            differences
+                .iter()
+                .enumerate()
+                .map(|(n, d)| if way >> n & 1 == 1 { *d } else { -d })
+                .sum()
         };
         let found = sum(ways - 1).abs();
-        f64::from((0..ways).filter(|way| sum(*way).abs() >= found - 1e-9).count() as u32) / f64::from(ways)
+        f64::from(
+            (0..ways)
+                .filter(|way| sum(*way).abs() >= found - 1e-9)
+                .count() as u32,
+        ) / f64::from(ways)
     }
 
     #[test]
@@ -104,9 +123,14 @@ mod tests {
         let mut random = fastrand::Rng::with_seed(1);
         for evals in 2..12 {
             for _ in 0..20 {
-                let differences: Vec<f64> = (0..evals).map(|_| f64::from(random.i32(-5..=5)) / 5.0).collect();
+                let differences: Vec<f64> = (0..evals)
+                    .map(|_| f64::from(random.i32(-5..=5)) / 5.0)
+                    .collect();
                 let p = p_value(&differences, 0).unwrap();
-                assert!((p - by_brute_force(&differences)).abs() < 1e-12, "{differences:?}: {p}");
+                assert!(
+                    (p - by_brute_force(&differences)).abs() < 1e-12,
+                    "{differences:?}: {p}"
+                );
             }
         }
     }

@@ -1,6 +1,9 @@
 //! The few special functions that the rest stands on. A dependency for these four would be larger than they are.
 
-#![allow(clippy::excessive_precision, reason = "coefficients stand as they were published")]
+#![allow(
+    clippy::excessive_precision,
+    reason = "coefficients stand as they were published"
+)]
 
 use std::f64::consts::PI;
 
@@ -20,7 +23,9 @@ pub fn ln_gamma(x: f64) -> f64 {
     let series = COEFFICIENTS
         .iter()
         .zip(1u8..)
-        .fold(0.999_999_999_999_809_93, |sum, (coefficient, n)| sum + coefficient / (x + f64::from(n)));
+        .fold(0.999_999_999_999_809_93, |sum, (coefficient, n)| {
+            sum + coefficient / (x + f64::from(n))
+        });
     let t = x + 7.5;
     0.5 * (2.0 * PI).ln() + (x + 0.5) * t.ln() - t + series.ln()
 }
@@ -146,7 +151,11 @@ pub fn normal_quantile(p: f64) -> f64 {
         return q * CENTRE.at(0.180_625 - q * q);
     }
     let r = (-p.min(1.0 - p).ln()).sqrt();
-    let size = if r <= 5.0 { TAIL.at(r - 1.6) } else { FAR_TAIL.at(r - 5.0) };
+    let size = if r <= 5.0 {
+        TAIL.at(r - 1.6)
+    } else {
+        FAR_TAIL.at(r - 5.0)
+    };
     size.copysign(q)
 }
 
@@ -158,7 +167,11 @@ struct Rational {
 
 impl Rational {
     fn at(&self, x: f64) -> f64 {
-        let polynomial = |c: &[f64; 8]| c.iter().rev().fold(0.0, |sum, coefficient| sum * x + coefficient);
+        let polynomial = |c: &[f64; 8]| {
+            c.iter()
+                .rev()
+                .fold(0.0, |sum, coefficient| sum * x + coefficient)
+        };
         polynomial(&self.above) / polynomial(&self.below)
     }
 }
@@ -197,12 +210,21 @@ mod tests {
     use super::*;
 
     fn close(found: f64, expected: f64, tolerance: f64) {
-        assert!((found - expected).abs() <= tolerance * expected.abs().max(1.0), "{found} is not {expected}");
+        assert!(
+            (found - expected).abs() <= tolerance * expected.abs().max(1.0),
+            "{found} is not {expected}"
+        );
     }
 
     #[test]
     fn gamma_is_the_factorial() {
-        for (x, expected) in [(1.0, 1.0), (2.0, 1.0), (5.0, 24.0), (11.0, 3_628_800.0), (0.5, PI.sqrt())] {
+        for (x, expected) in [
+            (1.0, 1.0),
+            (2.0, 1.0),
+            (5.0, 24.0),
+            (11.0, 3_628_800.0),
+            (0.5, PI.sqrt()),
+        ] {
             close(ln_gamma(x), f64::ln(expected), 1e-14);
         }
         close(ln_choose(52, 5).exp(), 2_598_960.0, 1e-12);
@@ -213,8 +235,16 @@ mod tests {
         for x in [0.001, 0.2, 0.5, 0.77, 0.999] {
             close(incomplete_beta(x, 1.0, 1.0), x, 1e-14);
             close(incomplete_beta(x, 3.0, 1.0), x * x * x, 1e-14);
-            close(incomplete_beta(x, 0.5, 0.5), 2.0 / PI * x.sqrt().asin(), 1e-13);
-            close(incomplete_beta(x, 7.5, 2.5) + incomplete_beta(1.0 - x, 2.5, 7.5), 1.0, 1e-13);
+            close(
+                incomplete_beta(x, 0.5, 0.5),
+                2.0 / PI * x.sqrt().asin(),
+                1e-13,
+            );
+            close(
+                incomplete_beta(x, 7.5, 2.5) + incomplete_beta(1.0 - x, 2.5, 7.5),
+                1.0,
+                1e-13,
+            );
         }
     }
 
@@ -234,9 +264,12 @@ mod tests {
 
     #[test]
     fn student_quantiles_of_the_tables() {
-        for (degrees, expected) in
-            [(1.0, 12.706_204_74), (4.0, 2.776_445_105), (19.0, 2.093_024_054), (30.0, 2.042_272_456)]
-        {
+        for (degrees, expected) in [
+            (1.0, 12.706_204_74),
+            (4.0, 2.776_445_105),
+            (19.0, 2.093_024_054),
+            (30.0, 2.042_272_456),
+        ] {
             close(student_quantile(0.975, degrees), expected, 1e-9);
             close(student_quantile(0.025, degrees), -expected, 1e-9);
         }

@@ -46,7 +46,16 @@ mod tests {
     fn two_evals_by_hand() {
         // Mean 0.5, variance 0.02, so the half-width is 12.7062 × 0.1.
         let two = interval(&[0.4, 0.6]).unwrap();
-        assert!((two.low - (0.5 - 1.270_620_474)).abs() < 1e-9 && (two.high - 1.770_620_474).abs() < 1e-9);
-        assert_eq!(interval_of_rates(&[0.4, 0.6]).unwrap(), Interval { low: 0.0, high: 1.0 });
+        assert!(
+            (two.low - (0.5 - 1.270_620_474)).abs() < 1e-9
+                && (two.high - 1.770_620_474).abs() < 1e-9
+        );
+        assert_eq!(
+            interval_of_rates(&[0.4, 0.6]).unwrap(),
+            Interval {
+                low: 0.0,
+                high: 1.0
+            }
+        );
     }
 }

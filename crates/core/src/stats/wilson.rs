@@ -32,7 +32,10 @@ mod tests {
         assert_eq!(wilson(0, 0), Err(CannotTell::NoTrials));
         for trials in 1..200 {
             assert_eq!(wilson(0, trials).unwrap().low.to_bits(), 0.0f64.to_bits());
-            assert_eq!(wilson(trials, trials).unwrap().high.to_bits(), 1.0f64.to_bits());
+            assert_eq!(
+                wilson(trials, trials).unwrap().high.to_bits(),
+                1.0f64.to_bits()
+            );
         }
     }
 }

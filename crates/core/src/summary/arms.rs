@@ -23,7 +23,9 @@ impl<'g> Scope<'g, 'g> {
     /// All trials of one arm, whatever became of them.
     pub(super) fn trials(&self, experiment: &str) -> Vec<&'g TrialReport> {
         let cells = self.grid.evals.iter().flat_map(|eval| {
-            self.environments.iter().filter_map(|environment| self.grid.cell(eval, environment, experiment))
+            self.environments
+                .iter()
+                .filter_map(|environment| self.grid.cell(eval, environment, experiment))
         });
         cells.flat_map(|cell| cell.trials.iter().copied()).collect()
     }
@@ -38,8 +40,10 @@ impl<'g> Scope<'g, 'g> {
             };
             let cells: Vec<_> = self.environments.iter().filter_map(both).collect();
             let planned = !cells.is_empty();
-            let cells: Vec<_> =
-                cells.into_iter().filter(|(one, other)| is_judged(one) && is_judged(other)).collect();
+            let cells: Vec<_> = cells
+                .into_iter()
+                .filter(|(one, other)| is_judged(one) && is_judged(other))
+                .collect();
             if !cells.is_empty() {
                 pairs.push(Pair { eval, cells });
             } else if planned {
@@ -57,7 +61,10 @@ fn is_judged(cell: &Cell<'_>) -> bool {
 impl Pair<'_> {
     /// The mean over the environments, in each arm.
     fn means(&self, read: impl Fn(&Cell<'_>) -> Option<f64>) -> Option<(f64, f64)> {
-        let known = self.cells.iter().filter_map(|(one, other)| read(one).zip(read(other)));
+        let known = self
+            .cells
+            .iter()
+            .filter_map(|(one, other)| read(one).zip(read(other)));
         let (first, second): (Vec<f64>, Vec<f64>) = known.unzip();
         mean(&first).zip(mean(&second))
     }
@@ -71,7 +78,14 @@ impl Pair<'_> {
     }
 
     pub(super) fn scores(&self) -> Option<(f64, f64)> {
-        self.means(|cell| mean(&cell.judged().filter_map(|trial| trial.score).collect::<Vec<f64>>()))
+        self.means(|cell| {
+            mean(
+                &cell
+                    .judged()
+                    .filter_map(|trial| trial.score)
+                    .collect::<Vec<f64>>(),
+            )
+        })
     }
 
     /// How much of the variance of the rates' difference is the luck of trials.
@@ -80,8 +94,11 @@ impl Pair<'_> {
             let (passed, judged) = cell.tally();
             power::luck_of_rate(passed, judged)
         };
-        let lucks: Result<Vec<f64>, CannotTell> =
-            self.cells.iter().map(|(one, other)| Ok(of_cell(one)? + of_cell(other)?)).collect();
+        let lucks: Result<Vec<f64>, CannotTell> = self
+            .cells
+            .iter()
+            .map(|(one, other)| Ok(of_cell(one)? + of_cell(other)?))
+            .collect();
         let count = self.cells.len() as f64;
         lucks.map(|lucks| lucks.iter().sum::<f64>() / (count * count))
     }

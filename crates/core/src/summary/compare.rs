@@ -21,14 +21,25 @@ pub(super) fn compare(grid: &Grid<'_>, terms: &Terms<'_>) -> Vec<Comparison> {
     if !grid.experiments.contains(&terms.baseline) {
         return Vec::new();
     }
-    let others: Vec<&str> =
-        grid.experiments.iter().copied().filter(|experiment| *experiment != terms.baseline).collect();
+    let others: Vec<&str> = grid
+        .experiments
+        .iter()
+        .copied()
+        .filter(|experiment| *experiment != terms.baseline)
+        .collect();
     let several = grid.environments.len() > 1;
     let mut over_all: Vec<Draft<'_>> = Vec::new();
     let mut in_each: Vec<Draft<'_>> = Vec::new();
     for experiment in others {
         if several {
-            over_all.push(Draft::of(Scope { grid, environments: &grid.environments }, experiment, terms));
+            over_all.push(Draft::of(
+                Scope {
+                    grid,
+                    environments: &grid.environments,
+                },
+                experiment,
+                terms,
+            ));
         }
         for environments in grid.environments.chunks(1) {
             in_each.push(Draft::of(Scope { grid, environments }, experiment, terms));
@@ -38,11 +49,16 @@ pub(super) fn compare(grid: &Grid<'_>, terms: &Terms<'_>) -> Vec<Comparison> {
         family.retain(Draft::is_planned);
         adjust(&mut family);
         let size = family.len();
-        family.into_iter().map(move |draft| draft.finish(size, terms))
+        family
+            .into_iter()
+            .map(move |draft| draft.finish(size, terms))
     });
     let mut comparisons: Vec<Comparison> = families.into_iter().flatten().collect();
-    let place =
-        |comparison: &Comparison| grid.experiments.iter().position(|name| *name == comparison.experiment);
+    let place = |comparison: &Comparison| {
+        grid.experiments
+            .iter()
+            .position(|name| *name == comparison.experiment)
+    };
     comparisons.sort_by_key(place);
     comparisons
 }
@@ -58,7 +74,8 @@ impl<'g> Draft<'g> {
     fn of(scope: Scope<'g, 'g>, experiment: &str, terms: &Terms<'_>) -> Self {
         let (pairs, left_out) = scope.pairs(experiment, terms.baseline);
         let (rates, other_rates): (Vec<f64>, Vec<f64>) = pairs.iter().map(Pair::rates).unzip();
-        let (scores, other_scores): (Vec<f64>, Vec<f64>) = pairs.iter().filter_map(Pair::scores).unzip();
+        let (scores, other_scores): (Vec<f64>, Vec<f64>) =
+            pairs.iter().filter_map(Pair::scores).unzip();
         let side = |experiment, rates: &[f64], scores: &[f64]| Side {
             pass_rate: mean(rates),
             mean_score: mean(scores),
@@ -77,7 +94,11 @@ impl<'g> Draft<'g> {
         let comparison = Comparison {
             experiment: experiment.to_owned(),
             baseline: terms.baseline.to_owned(),
-            per_eval: if environment.is_some() { alone } else { Vec::new() },
+            per_eval: if environment.is_some() {
+                alone
+            } else {
+                Vec::new()
+            },
             environment,
             verdict: Verdict::Inconclusive,
             sentence: String::new(),
@@ -88,7 +109,10 @@ impl<'g> Draft<'g> {
             repetitions: Repetitions::of(&pairs),
             comparisons: 1,
             sequential,
-            errors_p: fisher(arms.experiment.errors_or_not(), arms.baseline.errors_or_not()),
+            errors_p: fisher(
+                arms.experiment.errors_or_not(),
+                arms.baseline.errors_or_not(),
+            ),
             arms,
             pass_rate: match sequential {
                 Some(evidence) => Effect::on_pass_rate(&pairs, terms.seed).with_p(evidence.p()),
@@ -100,7 +124,11 @@ impl<'g> Draft<'g> {
             seconds: Effect::on(SECONDS, &pairs, terms.seed),
             outlook: None,
         };
-        Draft { scope, pairs, comparison }
+        Draft {
+            scope,
+            pairs,
+            comparison,
+        }
     }
 
     /// Whether both arms have trials here at all.
@@ -110,7 +138,11 @@ impl<'g> Draft<'g> {
     }
 
     fn finish(self, comparisons: usize, terms: &Terms<'_>) -> Comparison {
-        let Draft { scope, pairs, mut comparison } = self;
+        let Draft {
+            scope,
+            pairs,
+            mut comparison,
+        } = self;
         comparison.comparisons = comparisons;
         comparison.verdict = match &comparison.sequential {
             Some(evidence) => Verdict::of_evidence(evidence, &comparison.pass_rate, terms.margin),

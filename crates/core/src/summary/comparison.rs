@@ -69,9 +69,17 @@ pub struct EvalEffect {
 
 impl Repetitions {
     pub(super) fn of(pairs: &[Pair<'_>]) -> Self {
-        let planned = || pairs.iter().flat_map(|pair| &pair.cells).flat_map(|(one, other)| [one, other]);
+        let planned = || {
+            pairs
+                .iter()
+                .flat_map(|pair| &pair.cells)
+                .flat_map(|(one, other)| [one, other])
+        };
         let counts = || planned().map(|cell| cell.trials.len());
-        Repetitions { min: counts().min().unwrap_or(0), max: counts().max().unwrap_or(0) }
+        Repetitions {
+            min: counts().min().unwrap_or(0),
+            max: counts().max().unwrap_or(0),
+        }
     }
 }
 

@@ -36,7 +36,11 @@ impl DeliveryCounts {
             count(&mut counts.rules, &trial.delivery.rules);
             count(&mut counts.skills, &trial.delivery.skills);
             for (name, server) in &trial.delivery.mcp_servers {
-                counts.mcp_servers.entry(name.clone()).or_default().add(server);
+                counts
+                    .mcp_servers
+                    .entry(name.clone())
+                    .or_default()
+                    .add(server);
             }
         }
         counts
@@ -45,11 +49,13 @@ impl DeliveryCounts {
     /// `MCP server `firebase`: connected 30/30, used in 11/30`.
     pub fn sentences(&self) -> Vec<String> {
         let installed = |noun: &str, counts: &BTreeMap<String, usize>| -> Vec<String> {
-            let sentence = |(path, number)| format!("{noun} `{path}`: installed {number}/{}", self.trials);
+            let sentence =
+                |(path, number)| format!("{noun} `{path}`: installed {number}/{}", self.trials);
             counts.iter().map(sentence).collect()
         };
-        let server =
-            |(name, counts): (&String, &McpCounts)| format!("MCP server `{name}`: {}", counts.words());
+        let server = |(name, counts): (&String, &McpCounts)| {
+            format!("MCP server `{name}`: {}", counts.words())
+        };
         [
             installed("rules", &self.rules),
             installed("skill", &self.skills),
@@ -84,7 +90,11 @@ impl McpCounts {
             0 => "unknown".to_owned(),
             known => format!("{number}/{known}"),
         };
-        let used = if self.calls_known > 0 { "used in" } else { "use" };
+        let used = if self.calls_known > 0 {
+            "used in"
+        } else {
+            "use"
+        };
         format!(
             "connected {}, {used} {}",
             share(self.connected, self.status_known),

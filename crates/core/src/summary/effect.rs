@@ -33,7 +33,11 @@ impl Effect {
 
     /// With another test's p-value.
     pub(super) fn with_p(self, p: f64) -> Self {
-        Effect { p: Some(p), p_adjusted: Some(p), ..self }
+        Effect {
+            p: Some(p),
+            p_adjusted: Some(p),
+            ..self
+        }
     }
 
     pub(super) fn on_score(pairs: &[Pair<'_>], seed: u64) -> Self {
@@ -42,8 +46,10 @@ impl Effect {
     }
 
     pub(super) fn on(read: Read, pairs: &[Pair<'_>], seed: u64) -> Self {
-        let logarithms: Result<Vec<Option<(f64, f64)>>, CannotTell> =
-            pairs.iter().map(|pair| ln_geometric_means(pair, read)).collect();
+        let logarithms: Result<Vec<Option<(f64, f64)>>, CannotTell> = pairs
+            .iter()
+            .map(|pair| ln_geometric_means(pair, read))
+            .collect();
         let known = logarithms.map(|pairs| pairs.into_iter().flatten().collect::<Vec<_>>());
         Effect::of(known.and_then(|pairs| ratio(&pairs, seed)))
     }
@@ -58,7 +64,10 @@ impl Effect {
                 evals: found.evals,
                 cannot_tell: found.interval.err().or(found.p.err()),
             },
-            Err(reason) => Effect { cannot_tell: Some(reason), ..Effect::default() },
+            Err(reason) => Effect {
+                cannot_tell: Some(reason),
+                ..Effect::default()
+            },
         }
     }
 }
@@ -68,7 +77,12 @@ fn ln_geometric_means(pair: &Pair<'_>, read: Read) -> Result<Option<(f64, f64)>,
     let (mut first, mut second) = (Vec::new(), Vec::new());
     for (experiment, baseline) in &pair.cells {
         let of = |cell: &super::grid::Cell<'_>| -> Result<f64, CannotTell> {
-            ln_geometric_mean(&cell.judged().filter_map(|trial| read(&trial.stats)).collect::<Vec<f64>>())
+            ln_geometric_mean(
+                &cell
+                    .judged()
+                    .filter_map(|trial| read(&trial.stats))
+                    .collect::<Vec<f64>>(),
+            )
         };
         match (of(experiment), of(baseline)) {
             (Ok(one), Ok(other)) => {

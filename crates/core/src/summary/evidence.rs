@@ -30,14 +30,23 @@ pub struct Evidence {
 impl Evidence {
     pub(super) fn of(pairs: &[Pair<'_>]) -> Self {
         let (mut number, mut better, mut worse) = (0, 0, 0);
-        for (with, without) in pairs.iter().flat_map(|pair| &pair.cells).flat_map(|cells| both(*cells)) {
+        for (with, without) in pairs
+            .iter()
+            .flat_map(|pair| &pair.cells)
+            .flat_map(|cells| both(*cells))
+        {
             number += 1;
             better += usize::from(with && !without);
             worse += usize::from(without && !with);
         }
         // Beyond this it is certain, and not a number that JSON knows.
         const LARGEST: f64 = 690.0;
-        Evidence { pairs: number, better, worse, e_value: ln_e_value(better, worse).min(LARGEST).exp() }
+        Evidence {
+            pairs: number,
+            better,
+            worse,
+            e_value: ln_e_value(better, worse).min(LARGEST).exp(),
+        }
     }
 
     /// Valid whenever it is looked at.
@@ -47,9 +56,13 @@ impl Evidence {
 }
 
 /// Whether the experiment and the baseline passed, repetition by repetition.
-fn both<'c>((with, without): (&'c Cell<'c>, &'c Cell<'c>)) -> impl Iterator<Item = (bool, bool)> + 'c {
+fn both<'c>(
+    (with, without): (&'c Cell<'c>, &'c Cell<'c>),
+) -> impl Iterator<Item = (bool, bool)> + 'c {
     with.outcomes().filter_map(move |(repetition, status)| {
-        let (_, other) = without.outcomes().find(|(number, _)| *number == repetition)?;
+        let (_, other) = without
+            .outcomes()
+            .find(|(number, _)| *number == repetition)?;
         Some((status == Status::Passed, other == Status::Passed))
     })
 }
@@ -71,8 +84,15 @@ pub fn standings(state: &RunState) -> Vec<Standing> {
     let baseline = state.baseline.as_str();
     let (mut names, mut p_values) = (Vec::new(), Vec::new());
     for environments in grid.environments.chunks(1) {
-        let scope = Scope { grid: &grid, environments };
-        for experiment in grid.experiments.iter().filter(|experiment| **experiment != baseline) {
+        let scope = Scope {
+            grid: &grid,
+            environments,
+        };
+        for experiment in grid
+            .experiments
+            .iter()
+            .filter(|experiment| **experiment != baseline)
+        {
             if scope.trials(experiment).is_empty() || scope.trials(baseline).is_empty() {
                 continue;
             }
@@ -81,6 +101,14 @@ pub fn standings(state: &RunState) -> Vec<Standing> {
             p_values.push(Evidence::of(&pairs).p());
         }
     }
-    let standing = |((environment, experiment), p)| Standing { environment, experiment, decided: p < ALPHA };
-    names.into_iter().zip(holm(&p_values)).map(standing).collect()
+    let standing = |((environment, experiment), p)| Standing {
+        environment,
+        experiment,
+        decided: p < ALPHA,
+    };
+    names
+        .into_iter()
+        .zip(holm(&p_values))
+        .map(standing)
+        .collect()
 }

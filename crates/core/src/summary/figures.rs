@@ -53,9 +53,15 @@ impl Figures {
         let figures = Figures::of_trials(&cell.trials);
         let (passed, judged) = cell.tally();
         let of_k = |k| {
-            let (pass_at_k, pass_hat_k) =
-                (pass_at_k(judged, passed, k).ok()?, pass_hat_k(judged, passed, k).ok()?);
-            Some(Reliability { k, pass_at_k, pass_hat_k })
+            let (pass_at_k, pass_hat_k) = (
+                pass_at_k(judged, passed, k).ok()?,
+                pass_hat_k(judged, passed, k).ok()?,
+            );
+            Some(Reliability {
+                k,
+                pass_at_k,
+                pass_hat_k,
+            })
         };
         Figures {
             pass_rate_interval: wilson(passed, judged).ok(),
@@ -67,7 +73,10 @@ impl Figures {
     /// Rates and scores are means over the evals; tokens, cost and time are of all trials.
     pub(super) fn of_variant(trials: &[&TrialReport], of_evals: &[&Figures]) -> Self {
         let of = |read: fn(&Figures) -> Option<f64>| -> Vec<f64> {
-            of_evals.iter().filter_map(|figures| read(figures)).collect()
+            of_evals
+                .iter()
+                .filter_map(|figures| read(figures))
+                .collect()
         };
         let rates = of(|figures| figures.pass_rate);
         Figures {
@@ -80,11 +89,18 @@ impl Figures {
     }
 
     fn of_trials(trials: &[&TrialReport]) -> Self {
-        let judged: Vec<&TrialReport> =
-            trials.iter().copied().filter(|trial| trial.status.is_judged()).collect();
+        let judged: Vec<&TrialReport> = trials
+            .iter()
+            .copied()
+            .filter(|trial| trial.status.is_judged())
+            .collect();
         let count = |status| trials.iter().filter(|trial| trial.status == status).count();
-        let figures =
-            |read: Read| -> Vec<f64> { judged.iter().filter_map(|trial| read(&trial.stats)).collect() };
+        let figures = |read: Read| -> Vec<f64> {
+            judged
+                .iter()
+                .filter_map(|trial| read(&trial.stats))
+                .collect()
+        };
         let (seconds, tokens, cost) = (figures(SECONDS), figures(TOKENS), figures(COST));
         let (passed, number) = (count(Status::Passed), judged.len());
         Figures {
@@ -94,7 +110,12 @@ impl Figures {
             errors: count(Status::Error),
             unfinished: count(Status::Interrupted) + count(Status::Pending),
             pass_rate: (number > 0).then(|| passed as f64 / number as f64),
-            mean_score: mean(&judged.iter().filter_map(|trial| trial.score).collect::<Vec<f64>>()),
+            mean_score: mean(
+                &judged
+                    .iter()
+                    .filter_map(|trial| trial.score)
+                    .collect::<Vec<f64>>(),
+            ),
             mean_seconds: mean(&seconds),
             median_seconds: median(&seconds),
             mean_tokens: mean(&tokens),
@@ -113,9 +134,17 @@ fn mean_reliability(of_evals: &[&Figures]) -> Vec<Reliability> {
         .filter(|figures| figures.judged > 0)
         .map(|figures| figures.reliability.as_slice())
         .collect();
-    let ks = judged.iter().map(|reliability| reliability.len()).min().unwrap_or(0);
+    let ks = judged
+        .iter()
+        .map(|reliability| reliability.len())
+        .min()
+        .unwrap_or(0);
     let mean_of = |index: usize, read: fn(&Reliability) -> f64| {
-        judged.iter().map(|reliability| read(&reliability[index])).sum::<f64>() / judged.len() as f64
+        judged
+            .iter()
+            .map(|reliability| read(&reliability[index]))
+            .sum::<f64>()
+            / judged.len() as f64
     };
     (0..ks)
         .map(|index| Reliability {

@@ -40,7 +40,11 @@ impl<'a> Grid<'a> {
         let mut positions = HashMap::new();
         for trial in trials {
             let head = &trial.head;
-            let key = (head.eval.as_str(), head.environment.as_str(), head.experiment.as_str());
+            let key = (
+                head.eval.as_str(),
+                head.environment.as_str(),
+                head.experiment.as_str(),
+            );
             let position = *positions.entry(key).or_insert_with(|| {
                 let (eval, environment, experiment) = key;
                 cells.push(Cell {
@@ -64,8 +68,15 @@ impl<'a> Grid<'a> {
         }
     }
 
-    pub(super) fn cell(&self, eval: &str, environment: &str, experiment: &str) -> Option<&Cell<'a>> {
-        self.positions.get(&(eval, environment, experiment)).map(|position| &self.cells[*position])
+    pub(super) fn cell(
+        &self,
+        eval: &str,
+        environment: &str,
+        experiment: &str,
+    ) -> Option<&Cell<'a>> {
+        self.positions
+            .get(&(eval, environment, experiment))
+            .map(|position| &self.cells[*position])
     }
 
     pub(super) fn variants(&self) -> impl Iterator<Item = Variant<'a, '_>> {
@@ -81,7 +92,12 @@ impl<'a> Grid<'a> {
         }
         order.into_iter().map(move |key| {
             let (environment, experiment) = key;
-            Variant { environment, experiment, positions: of.remove(&key).unwrap_or_default(), grid: self }
+            Variant {
+                environment,
+                experiment,
+                positions: of.remove(&key).unwrap_or_default(),
+                grid: self,
+            }
         })
     }
 }
@@ -93,23 +109,38 @@ fn distinct<'a>(names: impl Iterator<Item = &'a str>) -> Vec<&'a str> {
 
 impl<'a> Variant<'a, '_> {
     pub(super) fn trials(&self) -> Vec<&'a TrialReport> {
-        self.positions.iter().flat_map(|position| self.grid.cells[*position].trials.iter().copied()).collect()
+        self.positions
+            .iter()
+            .flat_map(|position| self.grid.cells[*position].trials.iter().copied())
+            .collect()
     }
 }
 
 impl Cell<'_> {
     pub(super) fn judged(&self) -> impl Iterator<Item = &TrialReport> {
-        self.trials.iter().copied().filter(|trial| trial.status.is_judged())
+        self.trials
+            .iter()
+            .copied()
+            .filter(|trial| trial.status.is_judged())
     }
 
     /// How each repetition that was judged ended.
     pub(super) fn outcomes(&self) -> impl Iterator<Item = (u32, Status)> {
-        let all = self.repetitions.iter().copied().zip(self.trials.iter().map(|trial| trial.status));
+        let all = self
+            .repetitions
+            .iter()
+            .copied()
+            .zip(self.trials.iter().map(|trial| trial.status));
         all.filter(|(_, status)| status.is_judged())
     }
 
     /// Passed, and judged.
     pub(super) fn tally(&self) -> (usize, usize) {
-        (self.judged().filter(|trial| trial.status == Status::Passed).count(), self.judged().count())
+        (
+            self.judged()
+                .filter(|trial| trial.status == Status::Passed)
+                .count(),
+            self.judged().count(),
+        )
     }
 }

@@ -100,8 +100,15 @@ pub fn summarise(state: &RunState) -> Summary {
         pending: state.counts.total - state.counts.finished(),
         baseline: state.baseline.clone(),
         margin: DEFAULT_MARGIN,
-        variants: grid.variants().map(|variant| VariantSummary::of(&variant, &cells)).collect(),
-        comparisons: if ended { compare(state, &state.baseline, DEFAULT_MARGIN) } else { Vec::new() },
+        variants: grid
+            .variants()
+            .map(|variant| VariantSummary::of(&variant, &cells))
+            .collect(),
+        comparisons: if ended {
+            compare(state, &state.baseline, DEFAULT_MARGIN)
+        } else {
+            Vec::new()
+        },
         cells,
     }
 }
@@ -138,8 +145,11 @@ impl CellSummary {
 impl VariantSummary {
     /// `cells` are the summaries of the grid's cells, in its order.
     fn of(variant: &grid::Variant<'_, '_>, cells: &[CellSummary]) -> Self {
-        let of_evals: Vec<&Figures> =
-            variant.positions.iter().map(|position| &cells[*position].figures).collect();
+        let of_evals: Vec<&Figures> = variant
+            .positions
+            .iter()
+            .map(|position| &cells[*position].figures)
+            .collect();
         let trials = variant.trials();
         VariantSummary {
             environment: variant.environment.to_owned(),

@@ -62,18 +62,29 @@ impl Outlook {
                 experiment - baseline
             })
             .collect();
-        let luck = mean(&basis.pairs.iter().filter_map(|pair| pair.luck().ok()).collect::<Vec<f64>>());
+        let luck = mean(
+            &basis
+                .pairs
+                .iter()
+                .filter_map(|pair| pair.luck().ok())
+                .collect::<Vec<f64>>(),
+        );
         let spread = Spread::of(&differences, luck.unwrap_or(0.0));
-        let detectable = spread.and_then(|spread| power::detectable(spread, evals)).ok();
+        let detectable = spread
+            .and_then(|spread| power::detectable(spread, evals))
+            .ok();
         let difference = to_be_seen(detectable, basis.effect.value.unwrap_or(0.0), terms.margin);
         let propose = |evals, repetitions| Proposal::of(evals, repetitions, basis, terms);
         let with_evals = spread.map(|spread| power::evals_needed(spread, difference).max(fewest));
         let times = match luck {
             _ if evals < fewest => Err(CannotTell::TooFewEvals),
             None => Err(CannotTell::OneRepetition),
-            Some(_) => spread.and_then(|spread| power::repetitions_needed(spread, evals, difference)),
+            Some(_) => {
+                spread.and_then(|spread| power::repetitions_needed(spread, evals, difference))
+            }
         };
-        let with_repetitions = times.map(|times| (basis.repetitions as f64 * times).ceil() as usize);
+        let with_repetitions =
+            times.map(|times| (basis.repetitions as f64 * times).ceil() as usize);
         Outlook {
             difference,
             detectable,
@@ -92,7 +103,10 @@ impl Outlook {
     /// The proposal that needs fewer trials; if none does, more repetitions, since they need not be written.
     pub fn cheaper(&self) -> Option<&Proposal> {
         let trials = |proposal: &&Proposal| proposal.trials;
-        [&self.with_repetitions, &self.with_evals].into_iter().flatten().min_by_key(trials)
+        [&self.with_repetitions, &self.with_evals]
+            .into_iter()
+            .flatten()
+            .min_by_key(trials)
     }
 }
 
@@ -101,18 +115,26 @@ impl Outlook {
 fn to_be_seen(detectable: Option<f64>, found: f64, margin: f64) -> f64 {
     let found = found.abs();
     let is_seen = detectable.is_some_and(|detectable| detectable <= margin);
-    if is_seen && found < margin { found.max(margin - found) } else { margin }
+    if is_seen && found < margin {
+        found.max(margin - found)
+    } else {
+        margin
+    }
 }
 
 /// Fewer evals cannot give a p-value below the limit, even if all of them change to the same side.
 pub(crate) fn fewest_evals(comparisons: usize) -> usize {
     let comparisons = comparisons.max(1) as f64;
-    (2..).find(|evals| sign_flip::smallest_p(*evals) * comparisons < ALPHA).unwrap_or(usize::MAX)
+    (2..)
+        .find(|evals| sign_flip::smallest_p(*evals) * comparisons < ALPHA)
+        .unwrap_or(usize::MAX)
 }
 
 impl Proposal {
     fn of(evals: usize, repetitions: usize, basis: &Basis<'_>, terms: &Terms<'_>) -> Self {
-        let of_arm = evals.saturating_mul(repetitions).saturating_mul(basis.environments);
+        let of_arm = evals
+            .saturating_mul(repetitions)
+            .saturating_mul(basis.environments);
         let of_both = |read: fn(&Side) -> Option<f64>| {
             let [one, other] = basis.sides;
             Some((read(one)? + read(other)?) * of_arm as f64)

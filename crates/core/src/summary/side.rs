@@ -31,10 +31,16 @@ pub struct Side {
 
 impl Side {
     pub(super) fn of(trials: &[&TrialReport]) -> Self {
-        let judged: Vec<&TrialReport> =
-            trials.iter().copied().filter(|trial| trial.status.is_judged()).collect();
+        let judged: Vec<&TrialReport> = trials
+            .iter()
+            .copied()
+            .filter(|trial| trial.status.is_judged())
+            .collect();
         let count = |status| trials.iter().filter(|trial| trial.status == status).count();
-        let costs: Vec<f64> = judged.iter().filter_map(|trial| COST(&trial.stats)).collect();
+        let costs: Vec<f64> = judged
+            .iter()
+            .filter_map(|trial| COST(&trial.stats))
+            .collect();
         let seconds: Vec<f64> = judged.iter().map(|trial| trial.duration_seconds).collect();
         Side {
             trials: trials.len(),

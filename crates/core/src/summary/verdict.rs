@@ -21,7 +21,9 @@ impl Verdict {
     /// A difference needs both: an interval that leaves out 0, and a p-value that allows for the number of
     /// comparisons. The interval alone is too sure of itself when evals are few; the p-value alone has no size.
     pub fn of(effect: &Effect, margin: f64) -> Self {
-        let Some(interval) = effect.interval else { return Verdict::Inconclusive };
+        let Some(interval) = effect.interval else {
+            return Verdict::Inconclusive;
+        };
         let is_found = effect.p_adjusted.is_some_and(|p| p < ALPHA);
         if is_found && interval.low > 0.0 {
             Verdict::Better
@@ -41,7 +43,10 @@ impl Verdict {
         match evidence.better.cmp(&evidence.worse) {
             Ordering::Greater if is_found => Verdict::Better,
             Ordering::Less if is_found => Verdict::Worse,
-            _ if effect.interval.is_some_and(|interval| interval.lies_within(-margin, margin)) => {
+            _ if effect
+                .interval
+                .is_some_and(|interval| interval.lies_within(-margin, margin)) =>
+            {
                 Verdict::Equivalent
             }
             _ => Verdict::Inconclusive,
@@ -82,7 +87,12 @@ mod tests {
             (-0.05, 0.05, 1.0, Verdict::Inconclusive),
         ] {
             let interval = Some(Interval { low, high });
-            let effect = Effect { interval, p: Some(0.0), p_adjusted: Some(p), ..Effect::default() };
+            let effect = Effect {
+                interval,
+                p: Some(0.0),
+                p_adjusted: Some(p),
+                ..Effect::default()
+            };
             assert_eq!(Verdict::of(&effect, 0.05), verdict, "{low} … {high}, {p}");
         }
         assert_eq!(Verdict::of(&Effect::default(), 0.05), Verdict::Inconclusive);

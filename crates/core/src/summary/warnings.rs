@@ -7,8 +7,10 @@ use crate::prose;
 use crate::stats::ALPHA;
 
 pub(super) fn of(comparison: &Comparison, delivery: &DeliveryCounts) -> Vec<String> {
-    let mut warnings: Vec<String> =
-        [errors(comparison), left_out(comparison)].into_iter().flatten().collect();
+    let mut warnings: Vec<String> = [errors(comparison), left_out(comparison)]
+        .into_iter()
+        .flatten()
+        .collect();
     warnings.extend(undelivered(comparison, delivery));
     warnings
 }
@@ -16,8 +18,9 @@ pub(super) fn of(comparison: &Comparison, delivery: &DeliveryCounts) -> Vec<Stri
 /// Errors that hit one arm more than the other leave a sample that is not fair.
 fn errors(comparison: &Comparison) -> Option<String> {
     let (experiment, baseline) = (&comparison.arms.experiment, &comparison.arms.baseline);
-    let share =
-        |name: &str, errors: usize, judged: usize| format!("{errors} of {} with `{name}`", errors + judged);
+    let share = |name: &str, errors: usize, judged: usize| {
+        format!("{errors} of {} with `{name}`", errors + judged)
+    };
     (comparison.errors_p < ALPHA).then(|| {
         format!(
             "trials ended in errors unequally often: {}, {} ({}); what is left may not be a fair sample",
@@ -30,7 +33,11 @@ fn errors(comparison: &Comparison) -> Option<String> {
 
 fn left_out(comparison: &Comparison) -> Option<String> {
     let names = &comparison.left_out;
-    let (was, is) = if names.len() == 1 { ("was", "is") } else { ("were", "are") };
+    let (was, is) = if names.len() == 1 {
+        ("was", "is")
+    } else {
+        ("were", "are")
+    };
     (!names.is_empty()).then(|| {
         let evals = prose::count(names.len(), "eval");
         let names = prose::quoted_list(names, "and");
@@ -41,11 +48,17 @@ fn left_out(comparison: &Comparison) -> Option<String> {
 fn undelivered(comparison: &Comparison, delivery: &DeliveryCounts) -> Vec<String> {
     let experiment = &comparison.experiment;
     let of_server = |(name, counts): (&String, &super::McpCounts)| {
-        let never = |number: usize, known: usize| counts.trials > 0 && known == counts.trials && number == 0;
+        let never = |number: usize, known: usize| {
+            counts.trials > 0 && known == counts.trials && number == 0
+        };
         if never(counts.connected, counts.status_known) {
-            Some(format!("MCP server `{name}` never connected with `{experiment}`"))
+            Some(format!(
+                "MCP server `{name}` never connected with `{experiment}`"
+            ))
         } else if never(counts.used, counts.calls_known) {
-            Some(format!("MCP server `{name}` was never used with `{experiment}`"))
+            Some(format!(
+                "MCP server `{name}` was never used with `{experiment}`"
+            ))
         } else {
             None
         }

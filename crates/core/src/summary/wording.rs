@@ -3,14 +3,22 @@
 /// `82 %`; the ends of the scale are kept for what is exactly there.
 pub fn percent(rate: f64) -> String {
     let rounded = (rate * 100.0).round();
-    let shown = if rate > 0.0 && rate < 1.0 { rounded.clamp(1.0, 99.0) } else { rounded };
+    let shown = if rate > 0.0 && rate < 1.0 {
+        rounded.clamp(1.0, 99.0)
+    } else {
+        rounded
+    };
     format!("{shown:.0} %")
 }
 
 /// `+21 points`, `−1 point`.
 pub fn points(difference: f64) -> String {
     let number = signed(difference);
-    let noun = if matches!(number.as_str(), "+1" | "−1") { "point" } else { "points" };
+    let noun = if matches!(number.as_str(), "+1" | "−1") {
+        "point"
+    } else {
+        "points"
+    };
     format!("{number} {noun}")
 }
 
@@ -27,7 +35,10 @@ pub fn signed(difference: f64) -> String {
 /// `5 points`, without a sign.
 pub fn size(difference: f64) -> String {
     let number = number(difference);
-    format!("{number} {}", if number == "1" { "point" } else { "points" })
+    format!(
+        "{number} {}",
+        if number == "1" { "point" } else { "points" }
+    )
 }
 
 fn number(difference: f64) -> String {
@@ -70,7 +81,9 @@ pub fn probability(p: f64) -> String {
 
 pub(super) fn capital(text: &str) -> String {
     let mut characters = text.chars();
-    characters.next().map_or_else(String::new, |first| first.to_uppercase().chain(characters).collect())
+    characters.next().map_or_else(String::new, |first| {
+        first.to_uppercase().chain(characters).collect()
+    })
 }
 
 #[cfg(test)]
@@ -79,7 +92,10 @@ mod tests {
 
     #[test]
     fn nothing_is_rounded_to_nothing() {
-        assert_eq!([0.0, 0.001, 0.54, 0.999, 1.0].map(percent), ["0 %", "1 %", "54 %", "99 %", "100 %"]);
+        assert_eq!(
+            [0.0, 0.001, 0.54, 0.999, 1.0].map(percent),
+            ["0 %", "1 %", "54 %", "99 %", "100 %"]
+        );
         assert_eq!(
             [0.21, -0.01, 0.004, 0.0].map(points),
             ["+21 points", "−1 point", "+0.4 points", "0 points"]
@@ -87,8 +103,17 @@ mod tests {
         assert_eq!([0.05, 0.01].map(size), ["5 points", "1 point"]);
         assert_eq!(
             [0.0004, 0.004, 0.048, 0.48, 1.0].map(p_value),
-            ["p < 0.001", "p = 0.004", "p = 0.048", "p = 0.48", "p = 1.00"]
+            [
+                "p < 0.001",
+                "p = 0.004",
+                "p = 0.048",
+                "p = 0.48",
+                "p = 1.00"
+            ]
         );
-        assert_eq!([0.0123, 0.5, 1.138, 12.3].map(times), ["0.012", "0.50", "1.14", "12.3"]);
+        assert_eq!(
+            [0.0123, 0.5, 1.138, 12.3].map(times),
+            ["0.012", "0.50", "1.14", "12.3"]
+        );
     }
 }

@@ -46,13 +46,27 @@ impl Project {
             files.iter().map(|(path, text)| entry(path, text)).collect();
         let mut sources = Sources::default();
         let mut add_all = |name: &str| -> Vec<FileId> {
-            let named = entries.iter().filter(|(path, _)| path.file_name() == Some(name));
-            named.filter_map(|(path, entry)| Some(sources.add(path, label(path), entry.text()?))).collect()
+            let named = entries
+                .iter()
+                .filter(|(path, _)| path.file_name() == Some(name));
+            named
+                .filter_map(|(path, entry)| Some(sources.add(path, label(path), entry.text()?)))
+                .collect()
         };
         let suite = add_all("terca.yaml").first().copied();
-        let files = ConfigFiles { root: ROOT.into(), suite, evals: add_all("eval.terca.yaml") };
+        let files = ConfigFiles {
+            root: ROOT.into(),
+            suite,
+            evals: add_all("eval.terca.yaml"),
+        };
         let (variables, problems) = Default::default();
-        Project { entries, sources, files, variables, problems }
+        Project {
+            entries,
+            sources,
+            files,
+            variables,
+            problems,
+        }
     }
 
     /// A variable of Terca's own environment.
@@ -72,7 +86,13 @@ impl Project {
     pub(crate) fn plan(&mut self, selection: &Selection, overrides: &Overrides) -> Option<Plan> {
         let suite = self.load()?;
         let variable = |name: &str| self.variables.get(name).cloned();
-        Some(expand(&suite, selection, overrides, &variable, &mut self.problems))
+        Some(expand(
+            &suite,
+            selection,
+            overrides,
+            &variable,
+            &mut self.problems,
+        ))
     }
 
     pub(crate) fn report(&self) -> String {
@@ -134,13 +154,24 @@ pub(crate) fn plan_of(mut project: Project, selection: &Selection, overrides: &O
 /// One trial's place in the matrix.
 pub(crate) fn coordinates(trial: &TrialSpec) -> (String, String, String, u32) {
     let (eval, variant) = (&trial.case.eval, &trial.case.variant);
-    (eval.name.clone(), variant.environment.clone(), variant.experiment.clone(), trial.repetition)
+    (
+        eval.name.clone(),
+        variant.environment.clone(),
+        variant.experiment.clone(),
+        trial.repetition,
+    )
 }
 
 /// Every variant runs with `nop`, so that a suite needs no agent of its own.
 pub(crate) fn with_nop() -> Overrides {
-    let agent = agent::find("nop").map(|agent| AgentChoice { agent, command: None });
-    Overrides { agent, ..Overrides::default() }
+    let agent = agent::find("nop").map(|agent| AgentChoice {
+        agent,
+        command: None,
+    });
+    Overrides {
+        agent,
+        ..Overrides::default()
+    }
 }
 
 pub(crate) fn indented(text: &str, by: usize) -> String {

@@ -81,7 +81,12 @@ impl Supervisor {
             .map_err(SuperviseError::Start)?;
         let pid = Pid::from_raw(child.id() as i32);
         alive.get_or_insert_default().extend(pid);
-        Ok(Supervisor { socket: Some(socket), child, pid, lines: Lines::default() })
+        Ok(Supervisor {
+            socket: Some(socket),
+            child,
+            pid,
+            lines: Lines::default(),
+        })
     }
 
     /// Runs a command to its end; `turn` is called about ten times a second meanwhile, and again at once when it says
@@ -95,14 +100,20 @@ impl Supervisor {
         self.tell(&Order::Run(Box::new(job.clone())))?;
         let mut said = Said::Nothing;
         // All limits are kept by the supervisor; if it cannot, because the agent stopped it, this is the end.
-        let allowed = job.timeout.saturating_add(job.grace).saturating_add(PATIENCE);
+        let allowed = job
+            .timeout
+            .saturating_add(job.grace)
+            .saturating_add(PATIENCE);
         let mut last_moment = Instant::now().checked_add(allowed);
         let mut patience = TURN;
         loop {
             match self.hear(interrupt, said, patience)? {
                 Some(Answer::Ended(ended)) => return Ok(ended),
                 Some(Answer::CouldNotStart(reason)) => {
-                    return Err(SuperviseError::Program { program: job.program.to_string(), reason });
+                    return Err(SuperviseError::Program {
+                        program: job.program.to_string(),
+                        reason,
+                    });
                 }
                 Some(Answer::Swept { .. } | Answer::Resting { .. }) | None => {}
             }
@@ -173,15 +184,26 @@ impl Supervisor {
         said: Said,
         patience: Duration,
     ) -> Result<Option<Answer>, SuperviseError> {
-        let Some(socket) = &mut self.socket else { return Err(SuperviseError::Lost) };
+        let Some(socket) = &mut self.socket else {
+            return Err(SuperviseError::Lost);
+        };
         let mut files = vec![PollFd::from_borrowed_fd(socket.as_fd(), PollFlags::IN)];
         if said < Said::Stop {
-            files.push(PollFd::from_borrowed_fd(interrupt.stop_file().as_fd(), PollFlags::IN));
+            files.push(PollFd::from_borrowed_fd(
+                interrupt.stop_file().as_fd(),
+                PollFlags::IN,
+            ));
         }
         if said < Said::Kill {
-            files.push(PollFd::from_borrowed_fd(interrupt.kill_file().as_fd(), PollFlags::IN));
+            files.push(PollFd::from_borrowed_fd(
+                interrupt.kill_file().as_fd(),
+                PollFlags::IN,
+            ));
         }
-        let timeout = Timespec { tv_sec: 0, tv_nsec: i64::from(patience.subsec_nanos()) };
+        let timeout = Timespec {
+            tv_sec: 0,
+            tv_nsec: i64::from(patience.subsec_nanos()),
+        };
         let heard = poll(&mut files, Some(&timeout)).is_ok() && !files[0].revents().is_empty();
         if !heard {
             return Ok(None);
@@ -217,8 +239,13 @@ impl Supervisor {
 
     fn ends_in_time(&self) -> bool {
         // Without a watch there is nothing to wait with but `wait` itself.
-        let Some(exit) = self.pid.and_then(os::exit_watch) else { return true };
-        let timeout = Timespec { tv_sec: PATIENCE.as_secs() as i64, tv_nsec: 0 };
+        let Some(exit) = self.pid.and_then(os::exit_watch) else {
+            return true;
+        };
+        let timeout = Timespec {
+            tv_sec: PATIENCE.as_secs() as i64,
+            tv_nsec: 0,
+        };
         poll(&mut [PollFd::new(&exit, PollFlags::IN)], Some(&timeout)).is_ok_and(|ready| ready > 0)
     }
 }
@@ -259,6 +286,12 @@ fn own_program() -> std::path::PathBuf {
 impl Ended {
     /// The end of something that was no process at all.
     pub fn without_process(left_behind: usize) -> Self {
-        Ended { exit: Exit::Code(0), timed_out: false, stopped: false, seconds: 0.0, left_behind }
+        Ended {
+            exit: Exit::Code(0),
+            timed_out: false,
+            stopped: false,
+            seconds: 0.0,
+            left_behind,
+        }
     }
 }

@@ -12,8 +12,15 @@ pub(super) struct Condition {
 }
 
 /// The lines of `/proc/self/status` that are handed on.
-const HANDED_ON: [&str; 7] =
-    ["Umask:", "TracerPid:", "SigIgn:", "NoNewPrivs:", "Seccomp:", "Cpus_allowed:", "Mems_allowed:"];
+const HANDED_ON: [&str; 7] = [
+    "Umask:",
+    "TracerPid:",
+    "SigIgn:",
+    "NoNewPrivs:",
+    "Seccomp:",
+    "Cpus_allowed:",
+    "Mems_allowed:",
+];
 
 impl Condition {
     /// `None` where the system does not tell.
@@ -24,7 +31,11 @@ impl Condition {
             limits: read("limits")?,
             oom_score: read("oom_score_adj")?,
             group: read("cgroup")?,
-            status: read("status")?.lines().filter(handed_on).map(str::to_owned).collect(),
+            status: read("status")?
+                .lines()
+                .filter(handed_on)
+                .map(str::to_owned)
+                .collect(),
             nice: rustix::process::getpriority_process(None).ok()?,
         })
     }
@@ -39,7 +50,10 @@ mod tests {
         let before = Condition::now().unwrap();
         assert_eq!(Condition::now().unwrap(), before);
         assert_eq!(before.status.len(), HANDED_ON.len(), "{:?}", before.status);
-        let changed = Condition { oom_score: "500\n".into(), ..Condition::now().unwrap() };
+        let changed = Condition {
+            oom_score: "500\n".into(),
+            ..Condition::now().unwrap()
+        };
         assert_ne!(changed, before);
     }
 }

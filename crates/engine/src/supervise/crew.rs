@@ -15,14 +15,21 @@ pub struct Crew {
 
 impl Crew {
     pub fn call(&self) -> Result<Supervisor, SuperviseError> {
-        let rested = self.resting.lock().unwrap_or_else(PoisonError::into_inner).pop();
+        let rested = self
+            .resting
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .pop();
         rested.map_or_else(Supervisor::start, Ok)
     }
 
     /// The trial is over. Whatever a supervisor cannot prove ends here.
     pub fn release(&self, mut supervisor: Supervisor, interrupt: &Interrupt) {
         if !interrupt.is_stop() && supervisor.rest(interrupt) {
-            self.resting.lock().unwrap_or_else(PoisonError::into_inner).push(supervisor);
+            self.resting
+                .lock()
+                .unwrap_or_else(PoisonError::into_inner)
+                .push(supervisor);
         }
     }
 }

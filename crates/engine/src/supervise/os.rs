@@ -55,7 +55,9 @@ fn children_from_tasks() -> Option<Vec<Pid>> {
 /// The same by asking every process for its parent.
 fn children_from_stat() -> Vec<Pid> {
     let own = std::process::id().to_string();
-    let Ok(processes) = std::fs::read_dir("/proc") else { return Vec::new() };
+    let Ok(processes) = std::fs::read_dir("/proc") else {
+        return Vec::new();
+    };
     processes
         .filter_map(|entry| {
             let name = entry.ok()?.file_name().into_string().ok()?;

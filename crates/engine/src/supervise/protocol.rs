@@ -104,7 +104,9 @@ impl Lines {
             Ok(0) => return Ok(Received::Closed),
             Ok(length) => self.buffer.extend_from_slice(&chunk[..length]),
             Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-            Err(error) if error.kind() == io::ErrorKind::ConnectionReset => return Ok(Received::Closed),
+            Err(error) if error.kind() == io::ErrorKind::ConnectionReset => {
+                return Ok(Received::Closed);
+            }
             Err(error) => return Err(error),
         }
         Ok(self.next()?.map_or(Received::Partial, Received::Message))
@@ -116,7 +118,9 @@ impl Lines {
     }
 
     fn next<T: DeserializeOwned>(&mut self) -> io::Result<Option<T>> {
-        let Some(end) = self.buffer.iter().position(|byte| *byte == b'\n') else { return Ok(None) };
+        let Some(end) = self.buffer.iter().position(|byte| *byte == b'\n') else {
+            return Ok(None);
+        };
         let line: Vec<u8> = self.buffer.drain(..=end).collect();
         Ok(Some(serde_json::from_slice(&line)?))
     }
@@ -132,9 +136,18 @@ mod tests {
         send(&mut here, &Order::Stop).unwrap();
         send(&mut here, &Order::Kill).unwrap();
         let mut lines = Lines::default();
-        assert!(matches!(lines.receive(&mut there).unwrap(), Received::Message(Order::Stop)));
-        assert!(lines.has_message(), "the second came with the first, and no poll will tell of it");
-        assert!(matches!(lines.receive(&mut there).unwrap(), Received::Message(Order::Kill)));
+        assert!(matches!(
+            lines.receive(&mut there).unwrap(),
+            Received::Message(Order::Stop)
+        ));
+        assert!(
+            lines.has_message(),
+            "the second came with the first, and no poll will tell of it"
+        );
+        assert!(matches!(
+            lines.receive(&mut there).unwrap(),
+            Received::Message(Order::Kill)
+        ));
         assert!(!lines.has_message());
     }
 }

@@ -11,7 +11,9 @@ use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
-use rustix::process::{Pid, Signal as OsSignal, WaitOptions, WaitStatus, kill_process, kill_process_group};
+use rustix::process::{
+    Pid, Signal as OsSignal, WaitOptions, WaitStatus, kill_process, kill_process_group,
+};
 use signal_hook::consts::{SIGHUP, SIGINT, SIGQUIT, SIGTERM};
 use terca_core::grade::Exit;
 
@@ -47,8 +49,9 @@ pub fn serve() -> io::Result<()> {
                 send(&mut socket, &Answer::Swept { left_behind })?;
             }
             Ok(Received::Message(Order::Rest)) => {
-                let as_new =
-                    end_children(|_| true) == 0 && condition.is_some() && Condition::now() == condition;
+                let as_new = end_children(|_| true) == 0
+                    && condition.is_some()
+                    && Condition::now() == condition;
                 send(&mut socket, &Answer::Resting { as_new })?;
             }
             // An interrupt that came when the command had just ended: Terca knows what to do next.
@@ -76,7 +79,13 @@ fn run(job: &Job, socket: &mut UnixStream, lines: &mut Lines) -> Option<Answer> 
         Ok(pid) => pid,
         Err(error) => return Some(Answer::CouldNotStart(error.to_string())),
     };
-    let mut watch = Watch { pid, status: None, phase: Phase::Running, timed_out: false, stopped: false };
+    let mut watch = Watch {
+        pid,
+        status: None,
+        phase: Phase::Running,
+        timed_out: false,
+        stopped: false,
+    };
     let mut deadline = started.checked_add(job.timeout);
     let exit_watch = os::exit_watch(pid);
     loop {
@@ -94,7 +103,10 @@ fn run(job: &Job, socket: &mut UnixStream, lines: &mut Lines) -> Option<Answer> 
                     watch.stopped = true;
                     watch.kill();
                 }
-                Ok(Received::Message(Order::Run(_) | Order::Sweep | Order::Rest) | Received::Partial) => {}
+                Ok(
+                    Received::Message(Order::Run(_) | Order::Sweep | Order::Rest)
+                    | Received::Partial,
+                ) => {}
                 Ok(Received::Closed) | Err(_) => return None,
             }
         }
@@ -135,17 +147,31 @@ fn start(job: &Job) -> io::Result<Pid> {
 }
 
 /// Waits for an order, the end of the command, or the next thing to look at. Says whether an order is there.
-fn wait(socket: &UnixStream, exit: Option<&OwnedFd>, deadline: Option<Instant>, watch: &Watch) -> bool {
+fn wait(
+    socket: &UnixStream,
+    exit: Option<&OwnedFd>,
+    deadline: Option<Instant>,
+    watch: &Watch,
+) -> bool {
     let mut files = vec![PollFd::new(socket, PollFlags::IN)];
     if watch.status.is_none() {
         files.extend(exit.map(|fd| PollFd::new(fd, PollFlags::IN)));
     }
     // With the exit watched and nothing to time, one look a second reaps what was orphaned meanwhile.
-    let glance =
-        if exit.is_some() && watch.phase == Phase::Running { Duration::from_secs(1) } else { GLANCE };
-    let left =
-        deadline.map_or(glance, |deadline| deadline.saturating_duration_since(Instant::now()).min(glance));
-    let timeout = Timespec { tv_sec: left.as_secs() as i64, tv_nsec: i64::from(left.subsec_nanos()) };
+    let glance = if exit.is_some() && watch.phase == Phase::Running {
+        Duration::from_secs(1)
+    } else {
+        GLANCE
+    };
+    let left = deadline.map_or(glance, |deadline| {
+        deadline
+            .saturating_duration_since(Instant::now())
+            .min(glance)
+    });
+    let timeout = Timespec {
+        tv_sec: left.as_secs() as i64,
+        tv_nsec: i64::from(left.subsec_nanos()),
+    };
     match poll(&mut files, Some(&timeout)) {
         Ok(_) => !files[0].revents().is_empty(),
         Err(_) => false,

@@ -14,8 +14,10 @@ pub(super) fn end_children(wanted: impl Fn(Pid) -> bool) -> usize {
         return 0;
     }
     loop {
-        let doomed: Vec<Pid> =
-            os::children().into_iter().filter(|pid| wanted(*pid) && !beyond_us.contains(pid)).collect();
+        let doomed: Vec<Pid> = os::children()
+            .into_iter()
+            .filter(|pid| wanted(*pid) && !beyond_us.contains(pid))
+            .collect();
         if doomed.is_empty() {
             return beyond_us.len();
         }

@@ -25,13 +25,23 @@ pub(super) fn carry_out(
     env: &Environment<'_>,
 ) -> Result<(), Stop> {
     match action {
-        Action::Copy { source, destination } => {
-            bench.log.section(&format!("copy: {source} → {destination}"))?;
-            copy(bench, source, destination).map_err(|error| failed(&format!("copy {source}"), &error))
+        Action::Copy {
+            source,
+            destination,
+        } => {
+            bench
+                .log
+                .section(&format!("copy: {source} → {destination}"))?;
+            copy(bench, source, destination)
+                .map_err(|error| failed(&format!("copy {source}"), &error))
         }
-        Action::Write { destination, content } => {
+        Action::Write {
+            destination,
+            content,
+        } => {
             bench.log.section(&format!("file: {destination}"))?;
-            write(bench, destination, content).map_err(|error| failed(&format!("file {destination}"), &error))
+            write(bench, destination, content)
+                .map_err(|error| failed(&format!("file {destination}"), &error))
         }
         Action::Run(command) => run(bench, what, command, env),
     }
@@ -53,7 +63,9 @@ fn write(bench: &Bench<'_>, destination: &Utf8Path, content: &str) -> std::io::R
     // A new file, also where a read-only one stands or a link inside the workspace points elsewhere.
     match target.symlink_metadata() {
         Ok(meta) if meta.is_dir() => {
-            return Err(std::io::Error::other("a directory of this name is in the workspace"));
+            return Err(std::io::Error::other(
+                "a directory of this name is in the workspace",
+            ));
         }
         Ok(_) => fs_err::remove_file(&target)?,
         Err(_) => {}
@@ -82,13 +94,23 @@ pub(super) fn run(
     command: &ShellCommand,
     env: &Environment<'_>,
 ) -> Result<(), Stop> {
-    bench.log.section(&format!("{what}: {}", command.command.trim_end()))?;
-    bench.doing(&format!("$ {}", command.command.trim_start()), Usage::default());
+    bench
+        .log
+        .section(&format!("{what}: {}", command.command.trim_end()))?;
+    bench.doing(
+        &format!("$ {}", command.command.trim_start()),
+        Usage::default(),
+    );
     let env = env(bench, &command.dir);
     let workspace = bench.room.workspace.clone();
     // What it leaves running, a database say, is there for the agent and ends with it.
-    let shell =
-        Shell { command: &command.command, timeout: command.timeout, env, dir: &workspace, sweep: false };
+    let shell = Shell {
+        command: &command.command,
+        timeout: command.timeout,
+        env,
+        dir: &workspace,
+        sweep: false,
+    };
     let (ended, output) = bench.shell(shell)?;
     bench.log.output(output.rewound()?)?;
     if ended.stopped {
@@ -96,15 +118,27 @@ pub(super) fn run(
     }
     if ended.timed_out {
         let limit = prose::duration(command.timeout.as_secs_f64());
-        bench.log.line(&format!("still running after {limit}: ended"))?;
-        return Err(failed(&brief(&command.command), &format!("still running after {limit}")));
+        bench
+            .log
+            .line(&format!("still running after {limit}: ended"))?;
+        return Err(failed(
+            &brief(&command.command),
+            &format!("still running after {limit}"),
+        ));
     }
-    bench.log.line(&format!("{} after {}", ended.exit.describe(), prose::duration(ended.seconds)))?;
+    bench.log.line(&format!(
+        "{} after {}",
+        ended.exit.describe(),
+        prose::duration(ended.seconds)
+    ))?;
     if ended.exit.code() != Some(0) {
         return Err(failed(&brief(&command.command), &ended.exit.describe()));
     }
     if !bench.room.workspace.is_dir() {
-        return Err(failed(&brief(&command.command), &"it has removed the workspace"));
+        return Err(failed(
+            &brief(&command.command),
+            &"it has removed the workspace",
+        ));
     }
     Ok(())
 }
@@ -113,5 +147,9 @@ fn brief(command: &str) -> String {
     const LONGEST: usize = 60;
     let line = command.trim().lines().next().unwrap_or_default();
     let short: String = line.chars().take(LONGEST).collect();
-    if short.len() < command.trim().len() { format!("`{short}…`") } else { format!("`{short}`") }
+    if short.len() < command.trim().len() {
+        format!("`{short}…`")
+    } else {
+        format!("`{short}`")
+    }
 }

@@ -39,7 +39,9 @@ impl AgentRun {
             Ending::Completed => Ok(()),
             // Out of time is no error: what was done until then is judged. What kept it waiting may be one.
             Ending::Crashed(_) if self.ended.timed_out => Ok(()),
-            Ending::Failed(error) if self.ended.timed_out && error.kind == ErrorKind::Agent => Ok(()),
+            Ending::Failed(error) if self.ended.timed_out && error.kind == ErrorKind::Agent => {
+                Ok(())
+            }
             Ending::Crashed(_) if !self.changes.are_none() => Ok(()),
             Ending::Crashed(error) | Ending::Failed(error) => Err(Stop::Error(error.clone())),
         }
@@ -65,7 +67,14 @@ impl AgentRun {
 pub(super) fn run_agent(bench: &mut Bench<'_>, prepared: Prepared) -> Result<AgentRun, Stop> {
     let profile = bench.trial.case.variant.agent.agent.profile();
     bench.log.section(&format!("agent: {}", profile.name))?;
-    let Prepared { invocation, decoder, env, program, snapshot, .. } = prepared;
+    let Prepared {
+        invocation,
+        decoder,
+        env,
+        program,
+        snapshot,
+        ..
+    } = prepared;
     let litter = litter(bench);
     let credentials = credentials::given(&bench.context.host, profile, &env);
     let mut failed_solution = None;
@@ -84,10 +93,23 @@ pub(super) fn run_agent(bench: &mut Bench<'_>, prepared: Prepared) -> Result<Age
         Launch::Program { .. } | Launch::Shell(_) => {
             let timeout = bench.trial.case.timeout;
             let seat = bench.seat();
-            let start =
-                Start { profile, seat: &seat, invocation: &invocation, decoder, program, env, timeout };
+            let start = Start {
+                profile,
+                seat: &seat,
+                invocation: &invocation,
+                decoder,
+                program,
+                env,
+                timeout,
+            };
             let (emit, trial) = (bench.emit, bench.trial.id);
-            let tell = |doing: String, usage| emit(EventKind::Progress { trial, doing, usage });
+            let tell = |doing: String, usage| {
+                emit(EventKind::Progress {
+                    trial,
+                    doing,
+                    usage,
+                })
+            };
             process::run(bench, start, &tell)?
         }
     };
@@ -104,7 +126,12 @@ pub(super) fn run_agent(bench: &mut Bench<'_>, prepared: Prepared) -> Result<Age
         tree::remove(dir)?;
     }
     let changes = snapshot.changes(&bench.room.workspace, bench.trial.case.track_ignored)?;
-    diff::write(&changes.seen, changes.ignored, &bench.dir.join("changes.diff"), &bench.context.mask)?;
+    diff::write(
+        &changes.seen,
+        changes.ignored,
+        &bench.dir.join("changes.diff"),
+        &bench.context.mask,
+    )?;
     if let Ending::Crashed(error) = &reading.ending
         && !changes.are_none()
     {
@@ -112,17 +139,27 @@ pub(super) fn run_agent(bench: &mut Bench<'_>, prepared: Prepared) -> Result<Age
     }
     if ended.left_behind > 0 {
         let count = prose::count(ended.left_behind, "process");
-        notes.push(format!("{count} could not be ended: they belong to another user"));
+        notes.push(format!(
+            "{count} could not be ended: they belong to another user"
+        ));
     }
     let is_reference = invocation.launch == Launch::LaySolution;
-    Ok(AgentRun { ended, reading, changes, is_reference, notes })
+    Ok(AgentRun {
+        ended,
+        reading,
+        changes,
+        is_reference,
+        notes,
+    })
 }
 
 /// Where the agent will put what is none of its work. What is already there is not its own.
 fn litter(bench: &Bench<'_>) -> Vec<Utf8PathBuf> {
     let names = bench.trial.case.variant.agent.agent.litter();
     let places = names.iter().map(|name| bench.room.workspace.join(name));
-    places.filter(|path| path.symlink_metadata().is_err()).collect()
+    places
+        .filter(|path| path.symlink_metadata().is_err())
+        .collect()
 }
 
 /// Whatever the agent did to the directory it worked in, there is one to look at, and it can be read.

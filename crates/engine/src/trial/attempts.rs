@@ -56,7 +56,10 @@ mod tests {
                     open.push(path);
                 } else {
                     let shown = path.strip_prefix(dir).unwrap();
-                    found.push(format!("{shown}: {}", fs_err::read_to_string(&path).unwrap()));
+                    found.push(format!(
+                        "{shown}: {}",
+                        fs_err::read_to_string(&path).unwrap()
+                    ));
                 }
             }
         }
@@ -79,7 +82,13 @@ mod tests {
         assert!(!dir.exists());
         leave("one");
         clear(&dir, 2).unwrap();
-        assert_eq!(found(&dir), ["attempts/01/artifacts/stdout.log: one", "attempts/01/run.log: one"]);
+        assert_eq!(
+            found(&dir),
+            [
+                "attempts/01/artifacts/stdout.log: one",
+                "attempts/01/run.log: one"
+            ]
+        );
         leave("killed");
         clear(&dir, 2).unwrap();
         leave("two");

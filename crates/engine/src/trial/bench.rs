@@ -40,7 +40,10 @@ pub(super) struct Lent<'a> {
 
 impl<'a> Lent<'a> {
     fn from(context: &'a Context) -> Result<Self, SuperviseError> {
-        Ok(Lent { supervisor: Some(context.supervisors.call()?), context })
+        Ok(Lent {
+            supervisor: Some(context.supervisors.call()?),
+            context,
+        })
     }
 
     fn get(&mut self) -> Result<&mut Supervisor, SuperviseError> {
@@ -56,7 +59,9 @@ impl<'a> Lent<'a> {
 impl Drop for Lent<'_> {
     fn drop(&mut self) {
         if let Some(supervisor) = self.supervisor.take() {
-            self.context.supervisors.release(supervisor, &self.context.interrupt);
+            self.context
+                .supervisors
+                .release(supervisor, &self.context.interrupt);
         }
     }
 }
@@ -108,7 +113,16 @@ impl<'a> Bench<'a> {
         }
         let log = RunLog::create(&dir.join("run.log"), &context.mask)?;
         let supervisor = Lent::from(context).map_err(io::Error::other)?;
-        Ok(Bench { trial, context, emit, dir, artifacts, log, supervisor, room })
+        Ok(Bench {
+            trial,
+            context,
+            emit,
+            dir,
+            artifacts,
+            log,
+            supervisor,
+            room,
+        })
     }
 
     /// For a trial that ran before, to be graded again: its folder is there, and stays as it is.
@@ -124,28 +138,50 @@ impl<'a> Bench<'a> {
         let log = RunLog::create(&logs.join(format!("{grading:02}.log")), &context.mask)?;
         let room = context.work.room(trial.id)?;
         let supervisor = Lent::from(context).map_err(io::Error::other)?;
-        Ok(Bench { trial, context, emit, artifacts: dir.join("artifacts"), dir, log, supervisor, room })
+        Ok(Bench {
+            trial,
+            context,
+            emit,
+            artifacts: dir.join("artifacts"),
+            dir,
+            log,
+            supervisor,
+            room,
+        })
     }
 
     pub(super) fn phase(&self, phase: Phase) {
-        (self.emit)(EventKind::PhaseStarted { trial: self.trial.id, phase });
+        (self.emit)(EventKind::PhaseStarted {
+            trial: self.trial.id,
+            phase,
+        });
     }
 
     /// Tells whoever watches about something that may take a while.
     pub(super) fn doing(&self, what: &str, usage: Usage) {
         let first = what.trim().lines().next().unwrap_or_default();
         let doing = self.context.mask.text(first);
-        (self.emit)(EventKind::Progress { trial: self.trial.id, doing, usage });
+        (self.emit)(EventKind::Progress {
+            trial: self.trial.id,
+            doing,
+            usage,
+        });
     }
 
     /// Where the trial's agent works.
     pub(super) fn seat(&self) -> Seat {
-        Seat::in_room(&self.room, self.artifacts.clone(), self.dir.join("transcript.jsonl"))
+        Seat::in_room(
+            &self.room,
+            self.artifacts.clone(),
+            self.dir.join("transcript.jsonl"),
+        )
     }
 
     /// The environment of a command of `before` or of a test, beside whose YAML file it may find programs.
     pub(super) fn command_environment(&self, dirs: Dirs<'_>, beside: &Utf8Path) -> Variables {
-        self.context.host.for_command(dirs, self.trial, &self.context.suite_dir, &self.dir, beside)
+        self.context
+            .host
+            .for_command(dirs, self.trial, &self.context.suite_dir, &self.dir, beside)
     }
 
     /// Runs a shell command; all that it prints is in the returned output.
@@ -157,8 +193,14 @@ impl<'a> Bench<'a> {
     }
 
     /// The same, with standard output and standard error apart.
-    pub(super) fn shell_apart(&mut self, shell: Shell<'_>) -> Result<(Ended, Output, Output), Stop> {
-        let (stdout, stderr) = (Output::create(&self.room.io)?, Output::create(&self.room.io)?);
+    pub(super) fn shell_apart(
+        &mut self,
+        shell: Shell<'_>,
+    ) -> Result<(Ended, Output, Output), Stop> {
+        let (stdout, stderr) = (
+            Output::create(&self.room.io)?,
+            Output::create(&self.room.io)?,
+        );
         let job = shell.job(&stdout, &stderr);
         let ended = self.run(&job, &mut || false)?;
         Ok((ended, stdout, stderr))
@@ -168,6 +210,9 @@ impl<'a> Bench<'a> {
         if self.context.interrupt.is_stop() {
             return Err(Stop::Interrupted);
         }
-        Ok(self.supervisor.get()?.run(job, &self.context.interrupt, turn)?)
+        Ok(self
+            .supervisor
+            .get()?
+            .run(job, &self.context.interrupt, turn)?)
     }
 }

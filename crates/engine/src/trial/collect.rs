@@ -14,9 +14,13 @@ use crate::work::Room;
 pub(super) fn collect(mut bench: Bench<'_>, stages: Stages) -> TrialReport {
     let mut report = report(&bench, stages);
     if let Err(error) = write_trajectory(&bench, &report) {
-        report.notes.push(format!("artifacts/trajectory.json could not be written: {error}"));
+        report.notes.push(format!(
+            "artifacts/trajectory.json could not be written: {error}"
+        ));
     }
-    if let Err(error) = close_log(&mut bench, &report).and_then(|()| keep_workspace(&bench, report.status)) {
+    if let Err(error) =
+        close_log(&mut bench, &report).and_then(|()| keep_workspace(&bench, report.status))
+    {
         // The work was judged, but it could not be kept: the run's record is incomplete, and that is said.
         report.error.get_or_insert(TrialError::new(
             ErrorKind::Internal,
@@ -30,8 +34,14 @@ pub(super) fn collect(mut bench: Bench<'_>, stages: Stages) -> TrialReport {
 
 fn report(bench: &Bench<'_>, stages: Stages) -> TrialReport {
     let mask = &bench.context.mask;
-    let mut report = TrialReport { phases: stages.phases, ..TrialReport::pending() };
-    report.delivery.model_requested.clone_from(&bench.trial.case.variant.model);
+    let mut report = TrialReport {
+        phases: stages.phases,
+        ..TrialReport::pending()
+    };
+    report
+        .delivery
+        .model_requested
+        .clone_from(&bench.trial.case.variant.model);
     if let Some(given) = stages.given {
         report.agent_version = given.agent_version;
         report.delivery.rules = given.rules;
@@ -39,15 +49,23 @@ fn report(bench: &Bench<'_>, stages: Stages) -> TrialReport {
     }
     if let Some(agent) = stages.agent {
         let reading = agent.reading;
-        report.stats = Stats { usage: reading.usage, duration_seconds: Some(rounded(agent.ended.seconds)) };
+        report.stats = Stats {
+            usage: reading.usage,
+            duration_seconds: Some(rounded(agent.ended.seconds)),
+        };
         report.exit_code = agent.ended.exit.code();
         report.timed_out = agent.ended.timed_out;
         report.notes = agent.notes.iter().map(|note| mask.text(note)).collect();
-        report.delivery =
-            Delivery { mcp_servers: reading.mcp_servers, model_observed: reading.model, ..report.delivery };
+        report.delivery = Delivery {
+            mcp_servers: reading.mcp_servers,
+            model_observed: reading.model,
+            ..report.delivery
+        };
     }
     if let Some((requested, observed)) = report.delivery.other_model() {
-        report.notes.push(format!("the model `{requested}` was asked for, `{observed}` was used"));
+        report.notes.push(format!(
+            "the model `{requested}` was asked for, `{observed}` was used"
+        ));
     }
     match (stages.stop, stages.graded) {
         (Some(Stop::Interrupted), _) => report.status = Status::Interrupted,
@@ -62,8 +80,10 @@ fn report(bench: &Bench<'_>, stages: Stages) -> TrialReport {
         }
         (None, None) => {
             report.status = Status::Error;
-            report.error =
-                Some(TrialError::new(ErrorKind::Internal, "the trial has no end (a bug in Terca)"));
+            report.error = Some(TrialError::new(
+                ErrorKind::Internal,
+                "the trial has no end (a bug in Terca)",
+            ));
         }
     }
     report
@@ -82,13 +102,23 @@ fn write_trajectory(bench: &Bench<'_>, report: &TrialReport) -> io::Result<()> {
         trajectory.add(serde_json::from_str(&line?)?);
     }
     let about = About {
-        session_id: &format!("{}-{}", bench.context.run_dir.file_name().unwrap_or("run"), bench.trial.id),
+        session_id: &format!(
+            "{}-{}",
+            bench.context.run_dir.file_name().unwrap_or("run"),
+            bench.trial.id
+        ),
         agent: bench.trial.case.variant.agent.agent.profile().name,
         agent_version: report.agent_version.as_deref(),
-        model: report.delivery.model_observed.as_deref().or(report.delivery.model_requested.as_deref()),
+        model: report
+            .delivery
+            .model_observed
+            .as_deref()
+            .or(report.delivery.model_requested.as_deref()),
         usage: &report.stats.usage,
     };
-    let mut out = BufWriter::new(fs_err::File::create(bench.artifacts.join("trajectory.json"))?);
+    let mut out = BufWriter::new(fs_err::File::create(
+        bench.artifacts.join("trajectory.json"),
+    )?);
     serde_json::to_writer_pretty(&mut out, &trajectory.document(&about))?;
     out.write_all(b"\n")?;
     out.flush()
@@ -112,7 +142,13 @@ fn keep_workspace(bench: &Bench<'_>, status: Status) -> io::Result<()> {
         Keep::Failed => status != Status::Passed,
         Keep::None => false,
     };
-    let Room { workspace, left, .. } = &bench.room;
+    let Room {
+        workspace, left, ..
+    } = &bench.room;
     let from = if left.exists() { left } else { workspace };
-    if keep { tree::move_dir(from, &place) } else { Ok(()) }
+    if keep {
+        tree::move_dir(from, &place)
+    } else {
+        Ok(())
+    }
 }

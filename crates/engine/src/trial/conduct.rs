@@ -28,6 +28,8 @@ impl Conduct {
     }
 
     pub(super) fn read(artifacts: &Utf8Path) -> io::Result<Self> {
-        Ok(serde_json::from_slice(&fs_err::read(artifacts.join(FILE))?)?)
+        Ok(serde_json::from_slice(&fs_err::read(
+            artifacts.join(FILE),
+        )?)?)
     }
 }

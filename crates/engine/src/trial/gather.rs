@@ -18,8 +18,15 @@ use crate::tree;
 
 const LARGEST_FILE: u64 = 256 * 1024 * 1024;
 
-pub(super) fn gather(bench: &mut Bench<'_>, test: &TestSpec, conduct: &Conduct) -> Result<Evidence, Stop> {
-    if matches!(test.kind, TestKind::CommandSuccess { .. } | TestKind::CommandScore { .. }) {
+pub(super) fn gather(
+    bench: &mut Bench<'_>,
+    test: &TestSpec,
+    conduct: &Conduct,
+) -> Result<Evidence, Stop> {
+    if matches!(
+        test.kind,
+        TestKind::CommandSuccess { .. } | TestKind::CommandScore { .. }
+    ) {
         bench.doing(&test.name, conduct.usage);
     }
     let workspace = &bench.room.workspace;
@@ -27,20 +34,40 @@ pub(super) fn gather(bench: &mut Bench<'_>, test: &TestSpec, conduct: &Conduct) 
         TestKind::CommandSuccess { command, .. } => command_end(bench, test, command, false),
         TestKind::CommandScore { command } => command_end(bench, test, command, true),
         TestKind::FileExists(patterns) => Ok(Evidence::Files(existence(workspace, patterns)?)),
-        TestKind::FileContains { path, .. } => Ok(Evidence::Content(content(&workspace.join(path)))),
+        TestKind::FileContains { path, .. } => {
+            Ok(Evidence::Content(content(&workspace.join(path))))
+        }
         TestKind::ChangedFiles(_) => Ok(Evidence::Changes(conduct.changed.clone())),
-        TestKind::Judge(asked) => Ok(Evidence::Judgement(judge::ask(bench, test, asked, conduct)?)),
-        TestKind::Transcript(_) | TestKind::Budget(_) => Ok(Evidence::Session(session(bench, conduct)?)),
+        TestKind::Judge(asked) => Ok(Evidence::Judgement(judge::ask(
+            bench, test, asked, conduct,
+        )?)),
+        TestKind::Transcript(_) | TestKind::Budget(_) => {
+            Ok(Evidence::Session(session(bench, conduct)?))
+        }
     }
 }
 
 /// Runs a command; `apart` keeps its standard output from what it says beside that.
-fn command_end(bench: &mut Bench<'_>, test: &TestSpec, command: &str, apart: bool) -> Result<Evidence, Stop> {
+fn command_end(
+    bench: &mut Bench<'_>,
+    test: &TestSpec,
+    command: &str,
+    apart: bool,
+) -> Result<Evidence, Stop> {
     let workspace = bench.room.workspace.clone();
     let mut env = bench.command_environment(bench.room.for_tests(), &test.dir);
-    env.insert("TERCA_TRANSCRIPT".into(), bench.dir.join("transcript.jsonl").into_string());
+    env.insert(
+        "TERCA_TRANSCRIPT".into(),
+        bench.dir.join("transcript.jsonl").into_string(),
+    );
     let path = env.get("PATH").cloned().unwrap_or_default();
-    let shell = Shell { command, timeout: test.timeout, env, dir: &workspace, sweep: true };
+    let shell = Shell {
+        command,
+        timeout: test.timeout,
+        env,
+        dir: &workspace,
+        sweep: true,
+    };
     let (ended, stdout, stderr) = if apart {
         let (ended, stdout, stderr) = bench.shell_apart(shell)?;
         (ended, Some(stdout), stderr)
@@ -57,7 +84,11 @@ fn command_end(bench: &mut Bench<'_>, test: &TestSpec, command: &str, apart: boo
     Ok(Evidence::Command(CommandEnd {
         exit: ended.exit,
         timed_out: ended.timed_out,
-        stdout: stdout.as_ref().map(read_output).transpose()?.unwrap_or_default(),
+        stdout: stdout
+            .as_ref()
+            .map(read_output)
+            .transpose()?
+            .unwrap_or_default(),
         output: read_output(&stderr)?,
         missing: missing_program(ended.exit, command, &path),
     }))
@@ -69,7 +100,9 @@ fn missing_program(exit: Exit, command: &str, path: &str) -> Option<String> {
         return None;
     }
     let mut named = programs_named(command).into_iter();
-    named.find(|program| find_program(program, path).is_none()).map(str::to_owned)
+    named
+        .find(|program| find_program(program, path).is_none())
+        .map(str::to_owned)
 }
 
 /// The beginning and the end of what a command printed.
@@ -78,8 +111,14 @@ fn read_output(output: &Output) -> std::io::Result<String> {
 }
 
 fn existence(root: &Utf8Path, patterns: &[PathPattern]) -> Result<Vec<bool>, Stop> {
-    let has_globs = patterns.iter().any(|pattern| matches!(pattern, PathPattern::Glob(_)));
-    let all = if has_globs { tree::walk(root)? } else { Vec::new() };
+    let has_globs = patterns
+        .iter()
+        .any(|pattern| matches!(pattern, PathPattern::Glob(_)));
+    let all = if has_globs {
+        tree::walk(root)?
+    } else {
+        Vec::new()
+    };
     Ok(patterns
         .iter()
         .map(|pattern| match pattern {
@@ -94,7 +133,9 @@ fn content(path: &Utf8Path) -> FileContent {
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => return FileContent::Missing,
         Err(error) => return FileContent::Unreadable(error.to_string()),
         Ok(meta) if !meta.is_file() => return FileContent::Unreadable("it is not a file".into()),
-        Ok(meta) if meta.len() > LARGEST_FILE => return FileContent::Unreadable("it is too large".into()),
+        Ok(meta) if meta.len() > LARGEST_FILE => {
+            return FileContent::Unreadable("it is too large".into());
+        }
         Ok(_) => {}
     }
     match std::fs::read(path) {
@@ -142,7 +183,10 @@ fn read_transcript(path: &Utf8Path, session: &mut Session) -> std::io::Result<()
     for line in BufReader::new(fs_err::File::open(path)?).lines() {
         match serde_json::from_str::<Record>(&line?)?.step {
             Step::ToolCall { tool, server, .. } => tools.push(ToolUse { tool, server }),
-            Step::Message { role: Role::Assistant, text } => said.push(text),
+            Step::Message {
+                role: Role::Assistant,
+                text,
+            } => said.push(text),
             Step::Omitted { words, .. } => session.said_more |= words,
             _ => {}
         }

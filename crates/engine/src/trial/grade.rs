@@ -31,7 +31,9 @@ pub(super) fn grade(bench: &mut Bench<'_>, conduct: &Conduct) -> Result<Graded, 
     }
     // Put aside: absolute paths that were written into files and links while the agent worked still lead to the
     // same things in the copy that takes its place.
-    let Room { workspace, left, .. } = &bench.room;
+    let Room {
+        workspace, left, ..
+    } = &bench.room;
     fs_err::rename(workspace, left)?;
     fs_err::create_dir(workspace)?;
     let left = left.clone();
@@ -51,7 +53,10 @@ pub(super) fn grade_saved(
 }
 
 fn without_tests(conduct: &Conduct) -> Graded {
-    Graded { tests: Scorecard::default(), score: if conduct.completed { 1.0 } else { 0.0 } }
+    Graded {
+        tests: Scorecard::default(),
+        score: if conduct.completed { 1.0 } else { 0.0 },
+    }
 }
 
 fn grade_copy(bench: &mut Bench<'_>, work: &Utf8Path, conduct: &Conduct) -> Result<Graded, Stop> {
@@ -67,7 +72,9 @@ fn grade_copy(bench: &mut Bench<'_>, work: &Utf8Path, conduct: &Conduct) -> Resu
         let verdict = judge(test, &evidence).map_err(|NoVerdict(reason)| {
             Stop::error(ErrorKind::Setup, format!("test `{}`: {reason}", test.name))
         })?;
-        bench.log.line(&format!("score {}: {}", verdict.score, verdict.message))?;
+        bench
+            .log
+            .line(&format!("score {}: {}", verdict.score, verdict.message))?;
         weighted.push((test.weight, verdict.score));
         let message = bench.context.mask.text(&verdict.message);
         let duration_seconds = rounded(started.elapsed().as_secs_f64());
@@ -75,9 +82,20 @@ fn grade_copy(bench: &mut Bench<'_>, work: &Utf8Path, conduct: &Conduct) -> Resu
             Evidence::Judgement(judgement) => judgement.record(),
             _ => None,
         };
-        tests.push(&test.name, Grade { score: verdict.score, message, duration_seconds, judge });
+        tests.push(
+            &test.name,
+            Grade {
+                score: verdict.score,
+                message,
+                duration_seconds,
+                judge,
+            },
+        );
     }
-    Ok(Graded { tests, score: score(&weighted).unwrap_or(0.0) })
+    Ok(Graded {
+        tests,
+        score: score(&weighted).unwrap_or(0.0),
+    })
 }
 
 /// A copy of what the agent left, with the hidden tests laid over it.

@@ -55,12 +55,21 @@ mod tests {
         for step in 0..2 * SHOWN + 7 {
             headlines.push(format!("step {step}"));
         }
-        headlines.write(&mut RunLog::create(path, &Mask::default()).unwrap()).unwrap();
+        headlines
+            .write(&mut RunLog::create(path, &Mask::default()).unwrap())
+            .unwrap();
         let text = std::fs::read_to_string(path).unwrap();
         let lines: Vec<&str> = text.lines().collect();
         assert_eq!(lines.len(), 2 * SHOWN + 1);
         let cut = &lines[SHOWN - 1..SHOWN + 2];
-        assert_eq!(cut, ["step 4999", "… 7 steps left out: see transcript.jsonl …", "step 5007"]);
+        assert_eq!(
+            cut,
+            [
+                "step 4999",
+                "… 7 steps left out: see transcript.jsonl …",
+                "step 5007"
+            ]
+        );
         assert_eq!(lines.last(), Some(&"step 10006"));
     }
 }

@@ -55,17 +55,36 @@ pub(super) fn ask(
     let seat = Seat::in_room(&room, artifacts.clone(), artifacts.join("transcript.jsonl"));
     let diff = read_text(fs_err::File::open(bench.dir.join("changes.diff"))?.file())?;
     let message = last_words(case.variant.agent.agent.profile(), &bench.seat())?;
-    let brief = Brief { rubric: &asked.rubric, task: &case.eval.prompt, diff: &diff, message: &message };
+    let brief = Brief {
+        rubric: &asked.rubric,
+        task: &case.eval.prompt,
+        diff: &diff,
+        message: &message,
+    };
     let fence = format!("{:032x}", fastrand::u128(..));
     // What is a secret here is none of the judge's business either.
     let prompt = context.mask.text(&judge_prompt(&brief, &fence));
     fs_err::write(artifacts.join("prompt.md"), &prompt)?;
-    let (ended, reading, agent_version) =
-        run(bench, test, asked, &Given { case: &case, room: &room, seat: &seat, prompt: &prompt }, conduct)?;
+    let (ended, reading, agent_version) = run(
+        bench,
+        test,
+        asked,
+        &Given {
+            case: &case,
+            room: &room,
+            seat: &seat,
+            prompt: &prompt,
+        },
+        conduct,
+    )?;
     let opinion = if has_answered(&ended, &reading).map_err(|stop| of_judge(stop, test, profile))? {
         let said = last_words(profile, &seat)?;
         let file = verdict_file(&seat.workspace).map(|text| context.mask.text(&text));
-        Some(Opinion::of(&said, file.as_deref(), &[&case.eval.prompt, &diff, &message]))
+        Some(Opinion::of(
+            &said,
+            file.as_deref(),
+            &[&case.eval.prompt, &diff, &message],
+        ))
     } else {
         None
     };
@@ -73,8 +92,14 @@ pub(super) fn ask(
         agent: profile.name.to_owned(),
         agent_version,
         model: reading.model.or(case.judge_model(asked).map(str::to_owned)),
-        stats: Stats { usage: reading.usage, duration_seconds: Some(rounded(ended.seconds)) },
-        artifacts: artifacts.strip_prefix(&bench.dir).unwrap_or(&artifacts).to_string(),
+        stats: Stats {
+            usage: reading.usage,
+            duration_seconds: Some(rounded(ended.seconds)),
+        },
+        artifacts: artifacts
+            .strip_prefix(&bench.dir)
+            .unwrap_or(&artifacts)
+            .to_string(),
     };
     Ok(Judgement { opinion, by })
 }
@@ -94,13 +119,29 @@ fn run(
     given: &Given<'_>,
     conduct: &Conduct,
 ) -> Result<(Ended, Reading, Option<String>), Stop> {
-    let (Given { case, room, seat, prompt }, context) = (given, bench.context);
+    let (
+        Given {
+            case,
+            room,
+            seat,
+            prompt,
+        },
+        context,
+    ) = (given, bench.context);
     let choice = case.judge(asked);
     let profile = choice.agent.profile();
-    let mut env = context.host.for_agent(room.for_agent(), profile, &case.judge_env);
+    let mut env = context
+        .host
+        .for_agent(room.for_agent(), profile, &case.judge_env);
     let program = session::find(profile, &env).map_err(|stop| of_judge(stop, test, profile))?;
     let version = program.as_ref().and_then(|program| {
-        context.versions.of(profile, program, &env, &room.root.join("probe"), &context.interrupt)
+        context.versions.of(
+            profile,
+            program,
+            &env,
+            &room.root.join("probe"),
+            &context.interrupt,
+        )
     });
     credentials::install(&context.host, profile, &room.agent_home)?;
     let order = Order {
@@ -113,11 +154,24 @@ fn run(
     let (invocation, decoder) = session::place(seat, &order, &env, &context.mask)?;
     env.extend(invocation.env.iter().cloned());
     bench.log.line(&format!("judge: {}", profile.name))?;
-    let start =
-        Start { profile, seat, invocation: &invocation, decoder, program, env, timeout: test.timeout };
+    let start = Start {
+        profile,
+        seat,
+        invocation: &invocation,
+        decoder,
+        program,
+        env,
+        timeout: test.timeout,
+    };
     // The figures on display stay those of the trial.
     let (emit, trial, usage) = (bench.emit, bench.trial.id, conduct.usage);
-    let tell = |doing, _| emit(EventKind::Progress { trial, doing: format!("judge: {doing}"), usage });
+    let tell = |doing, _| {
+        emit(EventKind::Progress {
+            trial,
+            doing: format!("judge: {doing}"),
+            usage,
+        })
+    };
     let (ended, reading) = process::run(bench, start, &tell)?;
     Ok((ended, reading, version))
 }
@@ -140,9 +194,13 @@ fn has_answered(ended: &Ended, reading: &Reading) -> Result<bool, Stop> {
 fn of_judge(stop: Stop, test: &TestSpec, profile: &Profile) -> Stop {
     match stop {
         Stop::Interrupted => Stop::Interrupted,
-        Stop::Error(TrialError { kind, message }) => {
-            Stop::error(kind, format!("test `{}`: the judge ({}): {message}", test.name, profile.name))
-        }
+        Stop::Error(TrialError { kind, message }) => Stop::error(
+            kind,
+            format!(
+                "test `{}`: the judge ({}): {message}",
+                test.name, profile.name
+            ),
+        ),
     }
 }
 
@@ -161,7 +219,11 @@ fn own_artifacts(bench: &Bench<'_>, test: &str) -> io::Result<Utf8PathBuf> {
 /// What an agent said at its end: after its last tool call, or all that it printed where its steps are not known.
 /// Nothing, where there was no session.
 fn last_words(profile: &Profile, seat: &Seat) -> io::Result<String> {
-    let said = if profile.takes_command { String::new() } else { last_message(&seat.transcript)? };
+    let said = if profile.takes_command {
+        String::new()
+    } else {
+        last_message(&seat.transcript)?
+    };
     if !said.is_empty() {
         return Ok(said);
     }
@@ -176,7 +238,10 @@ fn last_message(transcript: &Utf8Path) -> io::Result<String> {
     let (mut said, mut is_over) = (Vec::new(), false);
     for line in BufReader::new(fs_err::File::open(transcript)?).lines() {
         match serde_json::from_str::<Record>(&line?)?.step {
-            Step::Message { role: Role::Assistant, text } => {
+            Step::Message {
+                role: Role::Assistant,
+                text,
+            } => {
                 if std::mem::take(&mut is_over) {
                     said.clear();
                 }
@@ -191,8 +256,14 @@ fn last_message(transcript: &Utf8Path) -> io::Result<String> {
 
 fn verdict_file(workspace: &Utf8Path) -> Option<String> {
     let path = workspace.join(VERDICT_FILE);
-    path.symlink_metadata().ok().filter(std::fs::Metadata::is_file)?;
+    path.symlink_metadata()
+        .ok()
+        .filter(std::fs::Metadata::is_file)?;
     let mut bytes = Vec::new();
-    File::open(path).ok()?.take(LARGEST_VERDICT).read_to_end(&mut bytes).ok()?;
+    File::open(path)
+        .ok()?
+        .take(LARGEST_VERDICT)
+        .read_to_end(&mut bytes)
+        .ok()?;
     Some(String::from_utf8_lossy(&bytes).into_owned())
 }

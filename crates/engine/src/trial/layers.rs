@@ -14,7 +14,10 @@ use crate::cache::Unmade;
 use crate::tree;
 
 /// The directories that layers are to be copied from, lowest first.
-pub(super) fn directories(bench: &mut Bench<'_>, layers: &[Layer]) -> Result<Vec<Utf8PathBuf>, Stop> {
+pub(super) fn directories(
+    bench: &mut Bench<'_>,
+    layers: &[Layer],
+) -> Result<Vec<Utf8PathBuf>, Stop> {
     let mut directories = Vec::new();
     for layer in layers {
         directories.push(match layer {
@@ -28,9 +31,15 @@ pub(super) fn directories(bench: &mut Bench<'_>, layers: &[Layer]) -> Result<Vec
 fn prepared(bench: &mut Bench<'_>, layer: &Arc<PreparedLayer>) -> Result<Utf8PathBuf, Stop> {
     let below = directories(bench, &layer.below)?;
     let context = bench.context;
-    let known = context.layer_keys.iter().find(|(known, _)| Arc::ptr_eq(known, layer));
+    let known = context
+        .layer_keys
+        .iter()
+        .find(|(known, _)| Arc::ptr_eq(known, layer));
     let Some((_, key)) = known else {
-        return Err(Stop::error(ErrorKind::Internal, "a layer without a key (a bug in Terca)"));
+        return Err(Stop::error(
+            ErrorKind::Internal,
+            "a layer without a key (a bug in Terca)",
+        ));
     };
     let mut made = false;
     let make = |tree: &Utf8Path| {
@@ -42,14 +51,19 @@ fn prepared(bench: &mut Bench<'_>, layer: &Arc<PreparedLayer>) -> Result<Utf8Pat
         Stop::Error(error) => Some(error.message.clone()),
         Stop::Interrupted => None,
     };
-    let tree = context.cache.get(key, &context.interrupt, make, lasting).map_err(|unmade| match unmade {
-        Unmade::Maker(stop) => stop,
-        Unmade::Interrupted => Stop::Interrupted,
-        Unmade::Failed(reason) => Stop::error(ErrorKind::Setup, reason),
-        Unmade::Machine(error) => failed("the cache of layers", &error),
-    })?;
+    let tree = context
+        .cache
+        .get(key, &context.interrupt, make, lasting)
+        .map_err(|unmade| match unmade {
+            Unmade::Maker(stop) => stop,
+            Unmade::Interrupted => Stop::Interrupted,
+            Unmade::Failed(reason) => Stop::error(ErrorKind::Setup, reason),
+            Unmade::Machine(error) => failed("the cache of layers", &error),
+        })?;
     if !made {
-        bench.log.section(&format!("prepare: the layer {key}, made before"))?;
+        bench
+            .log
+            .section(&format!("prepare: the layer {key}, made before"))?;
     }
     Ok(tree)
 }
@@ -76,7 +90,12 @@ fn fill_workspace(
         laid.map_err(|error| failed(&format!("the layer {dir}"), &error))?;
     }
     let env = |bench: &Bench<'_>, beside: &Utf8Path| {
-        bench.context.host.for_layer(bench.room.for_layer(), layer, &bench.context.suite_dir, beside)
+        bench.context.host.for_layer(
+            bench.room.for_layer(),
+            layer,
+            &bench.context.suite_dir,
+            beside,
+        )
     };
     for action in &layer.actions {
         actions::carry_out(bench, "prepare", action, &env)?;

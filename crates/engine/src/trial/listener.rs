@@ -68,8 +68,12 @@ impl<'a> Listener<'a> {
     /// now is tried again at the end, where failing counts.
     pub(super) fn turn(&mut self, tell: Tell<'_>) -> bool {
         let more = [
-            self.stdout.read(&mut Stdout { flood: &mut self.flood, transcript: &mut self.transcript }),
-            self.stderr.read(&mut |line: Line<'_>| self.flood.decoder.stderr(line)),
+            self.stdout.read(&mut Stdout {
+                flood: &mut self.flood,
+                transcript: &mut self.transcript,
+            }),
+            self.stderr
+                .read(&mut |line: Line<'_>| self.flood.decoder.stderr(line)),
         ];
         let _ = self.transcript.file.flush();
         if self.looked.elapsed() >= SIDE_LOOK {
@@ -109,8 +113,18 @@ impl<'a> Listener<'a> {
     /// The rest of everything, and what it all comes to.
     pub(super) fn finish(mut self, ended: &Ended, log: &mut RunLog) -> Result<Heard, Stop> {
         self.read_side_files(|_| true);
-        let Listener { mut flood, stdout, stderr, side_tails, mut transcript, .. } = self;
-        let stdout = stdout.finish(&mut Stdout { flood: &mut flood, transcript: &mut transcript })?;
+        let Listener {
+            mut flood,
+            stdout,
+            stderr,
+            side_tails,
+            mut transcript,
+            ..
+        } = self;
+        let stdout = stdout.finish(&mut Stdout {
+            flood: &mut flood,
+            transcript: &mut transcript,
+        })?;
         let decoder = &mut flood.decoder;
         let stderr = stderr.finish(&mut |line: Line<'_>| decoder.stderr(line))?;
         for (label, _, tail) in side_tails {
@@ -119,7 +133,11 @@ impl<'a> Listener<'a> {
         let mut reading = flood.finish(ended.exit);
         transcript.add(std::mem::take(&mut reading.records));
         transcript.close(log)?;
-        Ok(Heard { reading, stdout, stderr })
+        Ok(Heard {
+            reading,
+            stdout,
+            stderr,
+        })
     }
 }
 
@@ -158,7 +176,9 @@ fn side_line(decoder: &mut dyn Decoder, label: &str, line: Line<'_>) {
 
 /// The files that a side file's pattern names just now.
 pub(super) fn side_paths(side: &SideFile) -> Vec<Utf8PathBuf> {
-    let Ok(glob) = GlobBuilder::new(side.glob).literal_separator(true).build() else { return Vec::new() };
+    let Ok(glob) = GlobBuilder::new(side.glob).literal_separator(true).build() else {
+        return Vec::new();
+    };
     let matcher = glob.compile_matcher();
     tree::walk(&side.dir)
         .unwrap_or_default()
@@ -210,7 +230,10 @@ impl Transcript {
 
     /// What the agent is doing, for the display.
     fn latest(&self) -> String {
-        let inside = self.activity.text().replace(&format!("{}/", self.workspace), "");
+        let inside = self
+            .activity
+            .text()
+            .replace(&format!("{}/", self.workspace), "");
         self.mask.text(&inside.replace(&self.workspace, "."))
     }
 

@@ -148,7 +148,12 @@ struct Stages {
 }
 
 /// Runs a trial to its end.
-pub fn run(trial: &TrialSpec, attempt: u32, context: &Context, emit: &dyn Fn(EventKind)) -> TrialReport {
+pub fn run(
+    trial: &TrialSpec,
+    attempt: u32,
+    context: &Context,
+    emit: &dyn Fn(EventKind),
+) -> TrialReport {
     let started = Instant::now();
     let started_at = jiff::Timestamp::now();
     let mut report = match Bench::open(trial, attempt, context, emit) {
@@ -177,7 +182,9 @@ fn go_through(bench: &mut Bench<'_>, stages: &mut Stages) -> Result<(), Stop> {
     let prepared = timed(&mut stages.phases.setup, || prepare::prepare(bench))?;
     stages.given = Some(prepared.given.clone());
     bench.phase(Phase::Agent);
-    let agent = timed(&mut stages.phases.agent, || agent::run_agent(bench, prepared))?;
+    let agent = timed(&mut stages.phases.agent, || {
+        agent::run_agent(bench, prepared)
+    })?;
     let agent = stages.agent.insert(agent);
     agent.may_be_judged()?;
     bench.phase(Phase::Tests);

@@ -37,7 +37,10 @@ pub(super) struct Prepared {
 pub(super) fn prepare(bench: &mut Bench<'_>) -> Result<Prepared, Stop> {
     let case = bench.trial.case.clone();
     let profile = case.variant.agent.agent.profile();
-    let mut env = bench.context.host.for_agent(bench.room.for_agent(), profile, &case.env);
+    let mut env = bench
+        .context
+        .host
+        .for_agent(bench.room.for_agent(), profile, &case.env);
     // Looked for first: without the agent there is no point in setting anything up.
     let program = session::find(profile, &env)?;
     judge::are_here(&case, &env)?;
@@ -50,14 +53,29 @@ pub(super) fn prepare(bench: &mut Bench<'_>) -> Result<Prepared, Stop> {
     let skills = rules::install_skills(bench)?;
     tree::lay_over(&bench.room.home, &bench.room.agent_home)?;
     credentials::install(&bench.context.host, profile, &bench.room.agent_home)?;
-    let (invocation, decoder) = session::place(&bench.seat(), &order(&case), &env, &bench.context.mask)?;
+    let (invocation, decoder) =
+        session::place(&bench.seat(), &order(&case), &env, &bench.context.mask)?;
     if invocation.launch == Launch::LaySolution && !case.eval.has_solution() {
-        return Err(Stop::error(ErrorKind::Setup, "the eval has no _solution/ directory for `oracle`"));
+        return Err(Stop::error(
+            ErrorKind::Setup,
+            "the eval has no _solution/ directory for `oracle`",
+        ));
     }
     env.extend(invocation.env.iter().cloned());
     let snapshot = Snapshot::take(&bench.room.workspace, &origins, &bench.room.before)?;
-    let given = Given { rules, skills, agent_version };
-    Ok(Prepared { given, invocation, decoder, env, program, snapshot })
+    let given = Given {
+        rules,
+        skills,
+        agent_version,
+    };
+    Ok(Prepared {
+        given,
+        invocation,
+        decoder,
+        env,
+        program,
+        snapshot,
+    })
 }
 
 /// What the variant gives its agent.
@@ -80,8 +98,9 @@ fn build_workspace(bench: &mut Bench<'_>) -> Result<Vec<Copied>, Stop> {
         let laid = tree::lay_open(&layer, &bench.room.workspace);
         origins.extend(laid.map_err(|error| failed(&format!("the layer {layer}"), &error))?);
     }
-    let env =
-        |bench: &Bench<'_>, beside: &Utf8Path| bench.command_environment(bench.room.for_setup(), beside);
+    let env = |bench: &Bench<'_>, beside: &Utf8Path| {
+        bench.command_environment(bench.room.for_setup(), beside)
+    };
     for action in &case.actions {
         actions::carry_out(bench, "before", action, &env)?;
     }

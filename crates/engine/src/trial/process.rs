@@ -31,8 +31,20 @@ pub(super) struct Start<'a> {
     pub(super) timeout: Duration,
 }
 
-pub(super) fn run(bench: &mut Bench<'_>, start: Start<'_>, tell: Tell<'_>) -> Result<(Ended, Reading), Stop> {
-    let Start { profile, seat, invocation, decoder, program, env, timeout } = start;
+pub(super) fn run(
+    bench: &mut Bench<'_>,
+    start: Start<'_>,
+    tell: Tell<'_>,
+) -> Result<(Ended, Reading), Stop> {
+    let Start {
+        profile,
+        seat,
+        invocation,
+        decoder,
+        program,
+        env,
+        timeout,
+    } = start;
     let (stdout, stderr) = (Output::create(&seat.io)?, Output::create(&seat.io)?);
     let (program, args) = match &invocation.launch {
         Launch::Program { args, .. } => (program.unwrap_or_default(), args.clone()),
@@ -89,7 +101,9 @@ fn write_log(
         (_, true) => "interrupted".to_owned(),
         _ => ended.exit.describe(),
     };
-    bench.log.line(&format!("{how} after {}", prose::duration(ended.seconds)))?;
+    bench
+        .log
+        .line(&format!("{how} after {}", prose::duration(ended.seconds)))?;
     if let Ending::Failed(error) = &reading.ending {
         bench.log.line(&error.message)?;
     }
@@ -105,13 +119,20 @@ fn keep_artifacts(
     [stdout, stderr]: [&Output; 2],
 ) -> Result<(), Stop> {
     let artifacts = &seat.artifacts;
-    let stream = if profile.streams_events { "stream.jsonl" } else { "stdout.log" };
+    let stream = if profile.streams_events {
+        "stream.jsonl"
+    } else {
+        "stdout.log"
+    };
     keep_output(stdout, heard.stdout, &artifacts.join(stream), mask)?;
     keep_output(stderr, heard.stderr, &artifacts.join("stderr.log"), mask)?;
     for side in &invocation.side_files {
         for (index, path) in side_paths(side).into_iter().enumerate() {
-            let name =
-                if index == 0 { side.label.to_owned() } else { format!("{}-{}", index + 1, side.label) };
+            let name = if index == 0 {
+                side.label.to_owned()
+            } else {
+                format!("{}-{}", index + 1, side.label)
+            };
             copy_masked(fs_err::File::open(path)?, &artifacts.join(name), mask)?;
         }
     }

@@ -19,10 +19,14 @@ pub enum Ungradable {
 }
 
 /// Whether there is something to be graded.
-pub fn is_gradable(trial: &TrialSpec, report: &TrialReport, context: &Context) -> Result<(), Ungradable> {
+pub fn is_gradable(
+    trial: &TrialSpec,
+    report: &TrialReport,
+    context: &Context,
+) -> Result<(), Ungradable> {
     // A test that could not tell is an error too, but the agent has done its work.
-    let has_run =
-        report.status.is_judged() || (report.status == Status::Error && report.phases.tests.is_some());
+    let has_run = report.status.is_judged()
+        || (report.status == Status::Error && report.phases.tests.is_some());
     let workspace = context.run_dir.join(&trial.dir).join("workspace");
     match (has_run, workspace.is_dir()) {
         (false, _) => Err(Ungradable::NotRun),
@@ -32,13 +36,20 @@ pub fn is_gradable(trial: &TrialSpec, report: &TrialReport, context: &Context) -
 }
 
 /// The report as it would have been with these tests; `None` when it was interrupted.
-pub fn regrade(trial: &TrialSpec, old: &TrialReport, grading: u32, context: &Context) -> Option<TrialReport> {
+pub fn regrade(
+    trial: &TrialSpec,
+    old: &TrialReport,
+    grading: u32,
+    context: &Context,
+) -> Option<TrialReport> {
     let started = Instant::now();
-    let graded = Bench::reopen(trial, grading, context, &|_| {}).map_err(Stop::from).and_then(|mut bench| {
-        let conduct = Conduct::read(&bench.artifacts)?;
-        let workspace = bench.dir.join("workspace");
-        grade::grade_saved(&mut bench, &workspace, &conduct)
-    });
+    let graded = Bench::reopen(trial, grading, context, &|_| {})
+        .map_err(Stop::from)
+        .and_then(|mut bench| {
+            let conduct = Conduct::read(&bench.artifacts)?;
+            let workspace = bench.dir.join("workspace");
+            grade::grade_saved(&mut bench, &workspace, &conduct)
+        });
     let mut report = old.clone();
     report.grading = grading;
     report.phases.tests = Some(rounded(started.elapsed().as_secs_f64()));
@@ -54,7 +65,10 @@ pub fn regrade(trial: &TrialSpec, old: &TrialReport, grading: u32, context: &Con
             report.status = Status::Error;
             report.score = None;
             report.tests = Default::default();
-            report.error = Some(TrialError::new(error.kind, context.mask.text(&error.message)));
+            report.error = Some(TrialError::new(
+                error.kind,
+                context.mask.text(&error.message),
+            ));
         }
     }
     Some(report)

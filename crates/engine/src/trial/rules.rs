@@ -22,7 +22,8 @@ pub(super) fn install(bench: &mut Bench<'_>) -> Result<Vec<Installed>, Stop> {
     }
     for path in &variant.rules {
         parts.push(
-            fs_err::read(path).map_err(|error| Stop::error(ErrorKind::Setup, format!("rules: {error}")))?,
+            fs_err::read(path)
+                .map_err(|error| Stop::error(ErrorKind::Setup, format!("rules: {error}")))?,
         );
     }
     let whole = joined(&parts);
@@ -34,7 +35,10 @@ pub(super) fn install(bench: &mut Bench<'_>) -> Result<Vec<Installed>, Stop> {
         "rules: {} installed as {name}",
         terca_core::prose::count(variant.rules.len(), "file")
     ))?;
-    Ok(vec![Installed { path: name.to_owned(), sha256: sha256(&whole) }])
+    Ok(vec![Installed {
+        path: name.to_owned(),
+        sha256: sha256(&whole),
+    }])
 }
 
 /// The skills, each in a directory of its own name; the proof is the hash of its `SKILL.md`.
@@ -49,7 +53,10 @@ pub(super) fn install_skills(bench: &mut Bench<'_>) -> Result<Vec<Installed>, St
         tree::lay_over(skill, &target)?;
         let sha256 = sha256(&fs_err::read(target.join("SKILL.md"))?);
         bench.log.section(&format!("skill: {path}"))?;
-        installed.push(Installed { path: path.into_string(), sha256 });
+        installed.push(Installed {
+            path: path.into_string(),
+            sha256,
+        });
     }
     Ok(installed)
 }
@@ -59,7 +66,11 @@ fn joined(parts: &[Vec<u8>]) -> Vec<u8> {
     let mut whole: Vec<u8> = Vec::new();
     for part in parts {
         if !whole.is_empty() {
-            whole.extend_from_slice(if whole.ends_with(b"\n") { b"\n" } else { b"\n\n" });
+            whole.extend_from_slice(if whole.ends_with(b"\n") {
+                b"\n"
+            } else {
+                b"\n\n"
+            });
         }
         whole.extend_from_slice(part);
     }
@@ -72,6 +83,9 @@ mod tests {
 
     #[test]
     fn parts_are_kept_apart_by_a_blank_line() {
-        assert_eq!(joined(&[b"a\n".to_vec(), b"b".to_vec(), b"c\n".to_vec()]), b"a\n\nb\n\nc\n");
+        assert_eq!(
+            joined(&[b"a\n".to_vec(), b"b".to_vec(), b"c\n".to_vec()]),
+            b"a\n\nb\n\nc\n"
+        );
     }
 }

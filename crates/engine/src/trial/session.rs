@@ -60,7 +60,9 @@ impl Seat {
 
 /// The agent's program, where it is one.
 pub(super) fn find(profile: &Profile, env: &Variables) -> Result<Option<Utf8PathBuf>, Stop> {
-    let Some(name) = profile.program else { return Ok(None) };
+    let Some(name) = profile.program else {
+        return Ok(None);
+    };
     let path = env.get("PATH").map(String::as_str).unwrap_or_default();
     match find_program(name, path) {
         Some(program) => Ok(Some(program)),
@@ -103,7 +105,11 @@ pub(super) fn place(
     for file in &invocation.files {
         fs_err::create_dir_all(file.path.parent().unwrap_or(&seat.home))?;
         fs_err::write(&file.path, &file.content)?;
-        copy_masked(file.content.as_bytes(), &seat.artifacts.join(file.artifact), mask)?;
+        copy_masked(
+            file.content.as_bytes(),
+            &seat.artifacts.join(file.artifact),
+            mask,
+        )?;
     }
     Ok((invocation, order.agent.agent.decoder(&inputs)))
 }
@@ -112,7 +118,14 @@ pub(super) fn place(
 fn random_uuid() -> String {
     let bits = fastrand::u128(..) & !(0xf << 76) & !(0x3 << 62) | 0x4 << 76 | 0x2 << 62;
     let hex = format!("{bits:032x}");
-    [&hex[..8], &hex[8..12], &hex[12..16], &hex[16..20], &hex[20..]].join("-")
+    [
+        &hex[..8],
+        &hex[8..12],
+        &hex[12..16],
+        &hex[16..20],
+        &hex[20..],
+    ]
+    .join("-")
 }
 
 #[cfg(test)]

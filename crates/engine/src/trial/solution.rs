@@ -13,12 +13,20 @@ pub(super) fn lay(bench: &mut Bench<'_>) -> Result<Option<String>, Stop> {
     if let Some(solution) = &eval.solution {
         tree::lay_over(solution, &bench.room.workspace)?;
     }
-    let Some(script) = &eval.solution_script else { return Ok(None) };
+    let Some(script) = &eval.solution_script else {
+        return Ok(None);
+    };
     let mut env = bench.command_environment(bench.room.for_agent(), &eval.dir);
     // By way of a variable: a path may have quotes and spaces in it.
     env.insert("TERCA_SOLUTION".into(), script.to_string());
     let (timeout, dir) = (bench.trial.case.timeout, bench.room.workspace.clone());
-    let shell = Shell { command: "exec sh \"$TERCA_SOLUTION\"", timeout, env, dir: &dir, sweep: true };
+    let shell = Shell {
+        command: "exec sh \"$TERCA_SOLUTION\"",
+        timeout,
+        env,
+        dir: &dir,
+        sweep: true,
+    };
     let (ended, output) = bench.shell(shell)?;
     bench.log.whole_output(output.rewound()?)?;
     if ended.stopped {
@@ -26,7 +34,9 @@ pub(super) fn lay(bench: &mut Bench<'_>) -> Result<Option<String>, Stop> {
     }
     if ended.timed_out {
         let limit = prose::duration(timeout.as_secs_f64());
-        return Ok(Some(format!("_solution.sh was still running after {limit}")));
+        return Ok(Some(format!(
+            "_solution.sh was still running after {limit}"
+        )));
     }
     let failed = ended.exit != Exit::Code(0);
     Ok(failed.then(|| format!("_solution.sh failed: {}", ended.exit.describe())))

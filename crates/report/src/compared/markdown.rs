@@ -31,15 +31,27 @@ pub fn compared_markdown(compared: &Compared) -> String {
     }
     text.push('\n');
     for comparison in &compared.comparisons {
-        text += &format!("- **{}**: {}\n", comparison.verdict.word(), quoted(&comparison.sentence));
+        text += &format!(
+            "- **{}**: {}\n",
+            comparison.verdict.word(),
+            quoted(&comparison.sentence)
+        );
         let errors = errors(comparison).map(|errors| format!("errors, counted apart: {errors}"));
-        let warnings = comparison.warnings.iter().map(|warning| format!("warning: {warning}"));
+        let warnings = comparison
+            .warnings
+            .iter()
+            .map(|warning| format!("warning: {warning}"));
         for line in errors.into_iter().chain(warnings) {
             text += &format!("  - {}\n", quoted(&line));
         }
     }
-    let remarks = compared.matching.iter().flat_map(|matching| remarks(matching, compared));
-    let remarks: String = remarks.map(|(_, label, words)| format!("- {label}{}\n", quoted(&words))).collect();
+    let remarks = compared
+        .matching
+        .iter()
+        .flat_map(|matching| remarks(matching, compared));
+    let remarks: String = remarks
+        .map(|(_, label, words)| format!("- {label}{}\n", quoted(&words)))
+        .collect();
     if compared.by == By::Run && !remarks.is_empty() {
         text += &format!("\n{remarks}");
     }
@@ -87,10 +99,20 @@ fn escaped(text: &str) -> String {
 fn quoted(text: &str) -> String {
     let text = clean(text);
     let parts = text.split('`').enumerate();
-    let parts = parts.map(|(index, part)| if index % 2 == 1 { part.to_owned() } else { escaped_prose(part) });
+    let parts = parts.map(|(index, part)| {
+        if index % 2 == 1 {
+            part.to_owned()
+        } else {
+            escaped_prose(part)
+        }
+    });
     parts.collect::<Vec<_>>().join("`")
 }
 
 fn escaped_prose(text: &str) -> String {
-    text.replace('\\', "\\\\").replace('<', "\\<").replace('*', "\\*").replace('_', "\\_").replace('[', "\\[")
+    text.replace('\\', "\\\\")
+        .replace('<', "\\<")
+        .replace('*', "\\*")
+        .replace('_', "\\_")
+        .replace('[', "\\[")
 }

@@ -22,13 +22,20 @@ fn played(run: &str, variants: usize, passes: impl Fn(u32, &str) -> bool) -> Run
         script.start(head.id).finish(head.id, &report);
     }
     script.end(RunStatus::Complete);
-    RunState { run: run.to_owned(), ..script.state }
+    RunState {
+        run: run.to_owned(),
+        ..script.state
+    }
 }
 
 fn prints(state: &RunState, tests_of_fib: &str) -> Vec<CasePrint> {
     let print = |trial: &terca_core::state::Trial| {
         let head = &trial.head;
-        let hash = if head.eval == "fib" { tests_of_fib } else { "1" };
+        let hash = if head.eval == "fib" {
+            tests_of_fib
+        } else {
+            "1"
+        };
         CasePrint {
             eval: head.eval.clone(),
             environment: head.environment.clone(),
@@ -45,8 +52,16 @@ fn two_runs() -> Compared {
     after.trials.retain(|trial| trial.head.eval != "日本語");
     let (first, second) = (prints(&before, "1"), prints(&after, "2"));
     between(
-        Arm { name: &before.run, state: &before, prints: Some(&first) },
-        Arm { name: &after.run, state: &after, prints: Some(&second) },
+        Arm {
+            name: &before.run,
+            state: &before,
+            prints: Some(&first),
+        },
+        Arm {
+            name: &after.run,
+            state: &after,
+            prints: Some(&second),
+        },
         0.05,
         false,
     )
@@ -62,20 +77,26 @@ fn two_runs_in_eighty_columns() {
 
 #[test]
 fn environments_of_a_run() {
-    let state =
-        played("2026-11-14-001", 4, |id, experiment| id % 3 == 0 || experiment == "with-rules" && id % 7 < 3);
+    let state = played("2026-11-14-001", 4, |id, experiment| {
+        id % 3 == 0 || experiment == "with-rules" && id % 7 < 3
+    });
     let found = within(&state, By::Environment, None, 0.1).unwrap();
     insta::assert_snapshot!("compared_environments", compared(&found, 80, PALETTE));
 }
 
 #[test]
 fn experiments_of_a_run_wherever_there_is_room() {
-    let state = played("2026-11-14-001", 2, |id, experiment| id % 3 == 0 || experiment == "with-rules");
+    let state = played("2026-11-14-001", 2, |id, experiment| {
+        id % 3 == 0 || experiment == "with-rules"
+    });
     let found = within(&state, By::Experiment, None, 0.05).unwrap();
     insta::assert_snapshot!("compared_experiments", compared(&found, 100, PALETTE));
     for columns in [30, 40, 60, 79] {
         let text = compared(&found, columns, PALETTE);
-        assert!(text.lines().all(|line| width(line) <= columns), "{columns}: {text}");
+        assert!(
+            text.lines().all(|line| width(line) <= columns),
+            "{columns}: {text}"
+        );
     }
     assert!(compared(&found, 80, Palette { colour: true }).contains("\u{1b}[32mBETTER"));
 }

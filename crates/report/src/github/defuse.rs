@@ -110,7 +110,14 @@ mod tests {
 
     #[test]
     fn what_is_made_safe_stays_so() {
-        for text in ["::a", " \t::a", "##[b]", "##::##[a]\n:: ::", "#[#[##[", ":\u{200b}:"] {
+        for text in [
+            "::a",
+            " \t::a",
+            "##[b]",
+            "##::##[a]\n:: ::",
+            "#[#[##[",
+            ":\u{200b}:",
+        ] {
             let once = defused(text, Printed::Text);
             assert_eq!(defused(&once, Printed::Text), once, "{text:?}");
         }
@@ -118,10 +125,14 @@ mod tests {
 
     #[test]
     fn a_document_stays_what_it_is() {
-        let document = serde_json::json!({"eval": "::x", "message": "##[group]\n::y", "list": ["##", "["]});
+        let document =
+            serde_json::json!({"eval": "::x", "message": "##[group]\n::y", "list": ["##", "["]});
         let written = document.to_string();
         let safe = defused(&written, Printed::Json);
         assert!(written.contains("##[") && !safe.contains("##["), "{safe}");
-        assert_eq!(serde_json::from_str::<serde_json::Value>(&safe).unwrap(), document);
+        assert_eq!(
+            serde_json::from_str::<serde_json::Value>(&safe).unwrap(),
+            document
+        );
     }
 }

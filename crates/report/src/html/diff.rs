@@ -31,7 +31,10 @@ pub fn diff(changes: &Excerpt, room: usize) -> Html {
         parts.extend(blocks(&changes.tail));
     }
     let body = fit(parts, room, |number| {
-        format!("… {} left out here: the whole is in changes.diff …", prose::count(number, "block of lines"))
+        format!(
+            "… {} left out here: the whole is in changes.diff …",
+            prose::count(number, "block of lines")
+        )
     });
     el("div")
         .class("diff")
@@ -43,7 +46,10 @@ pub fn diff(changes: &Excerpt, room: usize) -> Html {
 }
 
 fn left_out(bytes: u64) -> String {
-    format!("… {} bytes left out here: the whole is in changes.diff …", prose::compact(bytes))
+    format!(
+        "… {} bytes left out here: the whole is in changes.diff …",
+        prose::compact(bytes)
+    )
 }
 
 /// Lines of a kind that stand together are one block. Of many, several: so that there is something to leave out.
@@ -64,13 +70,18 @@ fn blocks(text: &str) -> Vec<Html> {
         }
         let html = coloured(line, kind, comment);
         match blocks.last_mut() {
-            Some((last, lines)) if *last == kind && kind != Kind::File && lines.len() < MOST_LINES => {
+            Some((last, lines))
+                if *last == kind && kind != Kind::File && lines.len() < MOST_LINES =>
+            {
                 lines.push(html);
             }
             _ => blocks.push((kind, vec![html])),
         }
     }
-    blocks.into_iter().map(|(kind, lines)| block(kind, lines)).collect()
+    blocks
+        .into_iter()
+        .map(|(kind, lines)| block(kind, lines))
+        .collect()
 }
 
 fn kind(line: &str, in_hunk: bool) -> Kind {
@@ -96,7 +107,8 @@ fn coloured(line: &str, kind: Kind, comment: Option<&str>) -> Html {
     if let Some(name) = file_name(line).filter(|_| kind == Kind::File) {
         return Html::text(name);
     }
-    let is_code = matches!(kind, Kind::Added | Kind::Removed | Kind::Same) && line.len() <= LONGEST_COLOURED;
+    let is_code =
+        matches!(kind, Kind::Added | Kind::Removed | Kind::Same) && line.len() <= LONGEST_COLOURED;
     match line.get(..1) {
         Some(sign) if is_code => {
             let mut html = Html::text(sign);
@@ -142,7 +154,9 @@ mod tests {
 
     #[test]
     fn a_long_one_keeps_to_its_room() {
-        let lines: String = (0..100_000).map(|number| format!("+\n-{}\n", number % 7)).collect();
+        let lines: String = (0..100_000)
+            .map(|number| format!("+\n-{}\n", number % 7))
+            .collect();
         let text = format!("{CHANGES}{lines}");
         let html = diff(&Excerpt::whole(text), 5_000);
         assert!(html.len() < 5_300, "{}", html.len());

@@ -32,23 +32,41 @@ pub fn effects(summary: &Summary) -> Html {
 }
 
 fn figure(comparison: &Comparison, margin: f64, differences: &Scale, ratios: &Scale) -> Html {
-    let rates = differences.row("pass\u{a0}rate", &comparison.pass_rate, Some(margin), Good::More);
+    let rates = differences.row(
+        "pass\u{a0}rate",
+        &comparison.pass_rate,
+        Some(margin),
+        Good::More,
+    );
     let score = differences.row("mean\u{a0}score", &comparison.mean_score, None, Good::More);
-    let others =
-        [("tokens", &comparison.tokens), ("cost", &comparison.cost_usd), ("time", &comparison.seconds)]
-            .into_iter()
-            .filter(|(_, effect)| effect.value.is_some())
-            .map(|(name, effect)| ratios.row(name, effect, None, Good::Less));
-    let has_ratios = [&comparison.tokens, &comparison.cost_usd, &comparison.seconds]
-        .iter()
-        .any(|effect| effect.value.is_some());
-    let environment = comparison.environment.as_deref().unwrap_or("all environments");
+    let others = [
+        ("tokens", &comparison.tokens),
+        ("cost", &comparison.cost_usd),
+        ("time", &comparison.seconds),
+    ]
+    .into_iter()
+    .filter(|(_, effect)| effect.value.is_some())
+    .map(|(name, effect)| ratios.row(name, effect, None, Good::Less));
+    let has_ratios = [
+        &comparison.tokens,
+        &comparison.cost_usd,
+        &comparison.seconds,
+    ]
+    .iter()
+    .any(|effect| effect.value.is_some());
+    let environment = comparison
+        .environment
+        .as_deref()
+        .unwrap_or("all environments");
     let caption = el("figcaption")
         .child(el("code").text(&comparison.experiment))
         .text(" against ")
         .child(el("code").text(&comparison.baseline))
         .child(el("span").class("quiet").text(format!(" on {environment}")));
-    let mut body = el("tbody").child(rates).child(score).child(differences.axis());
+    let mut body = el("tbody")
+        .child(rates)
+        .child(score)
+        .child(differences.axis());
     if has_ratios {
         body = body.children(others).child(ratios.axis());
     }
@@ -85,8 +103,10 @@ fn each_eval(evals: &[EvalEffect], scale: &Scale) -> Option<Element> {
         };
         whole.row(&eval.eval, &effect, None, Good::More)
     });
-    let table =
-        el("table").class("effects").child(titles()).child(el("tbody").children(rows).child(whole.axis()));
+    let table = el("table")
+        .class("effects")
+        .child(titles())
+        .child(el("tbody").children(rows).child(whole.axis()));
     let summary = el("summary").text(format!("Each of {} evals by itself", evals.len()));
     Some(el("details").child(summary).child(table))
 }
@@ -113,29 +133,56 @@ struct Scale {
 
 impl Scale {
     fn of_differences(summary: &Summary) -> Self {
-        let effects = summary.comparisons.iter().flat_map(|one| [&one.pass_rate, &one.mean_score]);
+        let effects = summary
+            .comparisons
+            .iter()
+            .flat_map(|one| [&one.pass_rate, &one.mean_score]);
         let widest = widest(effects, |value| value);
-        Scale { figure: Figure::Difference, end: ((widest * 10.0).ceil() / 10.0).clamp(0.1, 1.0) }
+        Scale {
+            figure: Figure::Difference,
+            end: ((widest * 10.0).ceil() / 10.0).clamp(0.1, 1.0),
+        }
     }
 
     fn of_ratios(summary: &Summary) -> Self {
-        let effects = summary.comparisons.iter().flat_map(|one| [&one.tokens, &one.cost_usd, &one.seconds]);
+        let effects = summary
+            .comparisons
+            .iter()
+            .flat_map(|one| [&one.tokens, &one.cost_usd, &one.seconds]);
         let widest = widest(effects, f64::ln).clamp(1.5_f64.ln(), 16_f64.ln());
-        Scale { figure: Figure::Ratio, end: widest * 1.05 }
+        Scale {
+            figure: Figure::Ratio,
+            end: widest * 1.05,
+        }
     }
 
     fn row(&self, name: &str, effect: &Effect, margin: Option<f64>, good: Good) -> Html {
-        let value = effect.value.map_or_else(|| "–".to_owned(), |value| self.value(value));
+        let value = effect
+            .value
+            .map_or_else(|| "–".to_owned(), |value| self.value(value));
         let interval = effect.interval.map(|interval| self.interval(interval));
-        let p = effect.p_adjusted.or(effect.p).map(|p| format!("p {}", with_sign(&probability(p))));
-        let why = effect.cannot_tell.map(|reason| reason.to_string()).filter(|_| interval.is_none());
-        let detail = [interval, p].into_iter().flatten().map(|text| el("span").text(text));
+        let p = effect
+            .p_adjusted
+            .or(effect.p)
+            .map(|p| format!("p {}", with_sign(&probability(p))));
+        let why = effect
+            .cannot_tell
+            .map(|reason| reason.to_string())
+            .filter(|_| interval.is_none());
+        let detail = [interval, p]
+            .into_iter()
+            .flatten()
+            .map(|text| el("span").text(text));
         let why = why.map(|why| el("span").class("why").text(why));
         el("tr")
             .child(el("th").attr("scope", "row").text(name))
             .child(el("td").class("value").text(value))
             .child(el("td").class("detail").children(detail).child(why))
-            .child(el("td").class("plot").child(self.plot(effect, margin, good)))
+            .child(
+                el("td")
+                    .class("plot")
+                    .child(self.plot(effect, margin, good)),
+            )
             .into()
     }
 
@@ -175,10 +222,17 @@ impl Scale {
                 .attr("height", TALL)
         });
         let interval = effect.interval.map(|interval| {
-            line("interval", self.place(interval.low), middle, self.place(interval.high), middle)
+            line(
+                "interval",
+                self.place(interval.low),
+                middle,
+                self.place(interval.high),
+                middle,
+            )
         });
-        let mark =
-            effect.value.map(|value| line("mark", self.place(value), middle, self.place(value), middle));
+        let mark = effect
+            .value
+            .map(|value| line("mark", self.place(value), middle, self.place(value), middle));
         el("svg")
             .class(format!("line {}", self.tone(effect, good)))
             .attr("viewBox", format!("0 0 {WIDE} {TALL}"))
@@ -194,7 +248,9 @@ impl Scale {
     /// A colour only for what is found by the same rule as a verdict.
     fn tone(&self, effect: &Effect, good: Good) -> &'static str {
         let is_found = effect.p_adjusted.or(effect.p).is_some_and(|p| p < ALPHA);
-        let Some(interval) = effect.interval.filter(|_| is_found) else { return "unknown" };
+        let Some(interval) = effect.interval.filter(|_| is_found) else {
+            return "unknown";
+        };
         let none = match self.figure {
             Figure::Difference => 0.0,
             Figure::Ratio => 1.0,
@@ -214,7 +270,9 @@ impl Scale {
                 [(-self.end).exp(), 1.0, self.end.exp()].map(|ratio| format!("{} ×", times(ratio)))
             }
         };
-        let labels = el("div").class("axis").children(labels.map(|label| el("span").text(label)));
+        let labels = el("div")
+            .class("axis")
+            .children(labels.map(|label| el("span").text(label)));
         el("tr")
             .class("axis-row")
             .attr("aria-hidden", "true")
@@ -226,8 +284,14 @@ impl Scale {
 
 fn widest<'a>(effects: impl Iterator<Item = &'a Effect>, along: fn(f64) -> f64) -> f64 {
     let ends = |effect: &Effect| {
-        let interval = effect.interval.map(|interval| [interval.low, interval.high]);
-        interval.into_iter().flatten().chain(effect.value).collect::<Vec<f64>>()
+        let interval = effect
+            .interval
+            .map(|interval| [interval.low, interval.high]);
+        interval
+            .into_iter()
+            .flatten()
+            .chain(effect.value)
+            .collect::<Vec<f64>>()
     };
     effects
         .flat_map(ends)
@@ -239,7 +303,9 @@ fn widest<'a>(effects: impl Iterator<Item = &'a Effect>, along: fn(f64) -> f64) 
 pub(super) fn line(class: &'static str, x1: f64, y1: f64, x2: f64, y2: f64) -> Element {
     let [x1, y1, x2, y2] = [x1, y1, x2, y2].map(round);
     // A stroke of no length has no round ends in some browsers; the least length has.
-    el("path").class(class).attr("d", format!("M{x1} {y1}L{x2} {y2}h.01"))
+    el("path")
+        .class(class)
+        .attr("d", format!("M{x1} {y1}L{x2} {y2}h.01"))
 }
 
 pub(super) fn round(number: f64) -> String {
@@ -249,5 +315,9 @@ pub(super) fn round(number: f64) -> String {
 
 /// `= 0.02`, `< 0.001`.
 fn with_sign(p: &str) -> String {
-    if p.starts_with('<') { p.to_owned() } else { format!("= {p}") }
+    if p.starts_with('<') {
+        p.to_owned()
+    } else {
+        format!("= {p}")
+    }
 }

@@ -14,7 +14,12 @@ pub fn fit(parts: Vec<Html>, room: usize, remark: impl Fn(usize) -> String) -> H
     let left_out = parts.len() - head - tail;
     let mut html: Html = parts[..head].iter().cloned().collect();
     html.push(note(&remark(left_out)));
-    html.push(parts[parts.len() - tail..].iter().cloned().collect::<Html>());
+    html.push(
+        parts[parts.len() - tail..]
+            .iter()
+            .cloned()
+            .collect::<Html>(),
+    );
     html
 }
 
@@ -60,12 +65,21 @@ mod tests {
 
     #[test]
     fn the_middle_is_left_out() {
-        let parts =
-            |number: usize| (0..number).map(|part| Html::text(&format!("{part:04}"))).collect::<Vec<_>>();
+        let parts = |number: usize| {
+            (0..number)
+                .map(|part| Html::text(&format!("{part:04}")))
+                .collect::<Vec<_>>()
+        };
         let remark = |number: usize| format!("{number} left out");
         assert_eq!(fit(parts(3), 12, remark).as_str(), "000000010002");
         let html = fit(parts(100), 40, remark);
-        assert_eq!(html.as_str(), "0000000100020003000400050006<p class=\"note\">91 left out</p>00980099");
-        assert_eq!(fit(parts(5), 0, remark).as_str(), "<p class=\"note\">5 left out</p>");
+        assert_eq!(
+            html.as_str(),
+            "0000000100020003000400050006<p class=\"note\">91 left out</p>00980099"
+        );
+        assert_eq!(
+            fit(parts(5), 0, remark).as_str(),
+            "<p class=\"note\">5 left out</p>"
+        );
     }
 }

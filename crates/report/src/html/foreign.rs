@@ -9,7 +9,10 @@ use std::borrow::Cow;
 use crate::width::visible;
 
 pub fn clean(text: &str) -> Cow<'_, str> {
-    if text.bytes().all(|byte| matches!(byte, b' '..=b'~' | b'\n' | b'\t')) {
+    if text
+        .bytes()
+        .all(|byte| matches!(byte, b' '..=b'~' | b'\n' | b'\t'))
+    {
         return Cow::Borrowed(text);
     }
     let mut cleaned = String::with_capacity(text.len());
@@ -37,13 +40,19 @@ fn terminal_sequence(text: &str) -> Option<usize> {
     match rest.bytes().next()? {
         b'[' => {
             let end = rest[1..].find(|c: char| !matches!(c, ' '..='?'))?;
-            let last = rest[1 + end..].chars().next().filter(|c| matches!(c, '@'..='~'))?;
+            let last = rest[1 + end..]
+                .chars()
+                .next()
+                .filter(|c| matches!(c, '@'..='~'))?;
             Some(1 + 1 + end + last.len_utf8())
         }
         b']' => {
             // A title or a link: up to BEL or ESC \, if that comes soon.
             const LONGEST: usize = 4096;
-            let end = rest.char_indices().take(LONGEST).find(|(_, c)| matches!(c, '\u{7}' | '\u{1b}'))?;
+            let end = rest
+                .char_indices()
+                .take(LONGEST)
+                .find(|(_, c)| matches!(c, '\u{7}' | '\u{1b}'))?;
             let is_string_end = rest[end.0..].starts_with("\u{1b}\\");
             Some(1 + end.0 + if is_string_end { 2 } else { 1 })
         }

@@ -18,14 +18,23 @@ pub fn parts(text: &str) -> Vec<Part<'_>> {
     let mut parts = Vec::new();
     let (mut title, mut start, mut at) = ("", 0, 0);
     for line in text.split_inclusive('\n') {
-        let inner = line.trim_end().strip_prefix("── ").and_then(|line| line.strip_suffix(" ──"));
+        let inner = line
+            .trim_end()
+            .strip_prefix("── ")
+            .and_then(|line| line.strip_suffix(" ──"));
         if let Some(next) = inner {
-            parts.push(Part { title, text: &text[start..at] });
+            parts.push(Part {
+                title,
+                text: &text[start..at],
+            });
             (title, start) = (next, at + line.len());
         }
         at += line.len();
     }
-    parts.push(Part { title, text: &text[start..] });
+    parts.push(Part {
+        title,
+        text: &text[start..],
+    });
     parts.retain(|part| !part.title.is_empty() || !part.text.trim().is_empty());
     parts
 }
@@ -33,9 +42,12 @@ pub fn parts(text: &str) -> Vec<Part<'_>> {
 /// What a test wrote, without the line with its score, which the log has below it.
 pub fn of_test<'a>(log: &'a Excerpt, test: &str) -> Option<&'a str> {
     let wanted = format!("test: {test}");
-    let found = [&log.tail, &log.head]
-        .into_iter()
-        .find_map(|text| parts(text).into_iter().rev().find(|part| part.title == wanted));
+    let found = [&log.tail, &log.head].into_iter().find_map(|text| {
+        parts(text)
+            .into_iter()
+            .rev()
+            .find(|part| part.title == wanted)
+    });
     let text = found?.text.trim_end();
     let text = text.rsplit_once('\n').map_or("", |(above, _)| above);
     (!text.trim().is_empty()).then_some(text)
@@ -50,8 +62,12 @@ pub fn log(log: &Excerpt, room: usize) -> Html {
         )));
         shown.extend(chunks(&log.tail));
     }
-    let remark =
-        |number| format!("… {} left out here: the whole is in run.log …", prose::count(number, "piece"));
+    let remark = |number| {
+        format!(
+            "… {} left out here: the whole is in run.log …",
+            prose::count(number, "piece")
+        )
+    };
     el("div")
         .class("log")
         .attr("tabindex", 0)
@@ -70,10 +86,19 @@ fn chunks(text: &str) -> Vec<Html> {
         if !part.title.is_empty() {
             chunks.push(el("h4").text(part.title).into());
         }
-        let lines: Vec<&str> = part.text.trim_end_matches('\n').split_inclusive('\n').collect();
-        for lines in lines.chunks(LINES).filter(|lines| !lines.concat().is_empty()) {
-            let text: String =
-                lines.iter().map(|line| terca_core::bodies::shortened(line, LONGEST)).collect();
+        let lines: Vec<&str> = part
+            .text
+            .trim_end_matches('\n')
+            .split_inclusive('\n')
+            .collect();
+        for lines in lines
+            .chunks(LINES)
+            .filter(|lines| !lines.concat().is_empty())
+        {
+            let text: String = lines
+                .iter()
+                .map(|line| terca_core::bodies::shortened(line, LONGEST))
+                .collect();
             chunks.push(el("pre").text(text.trim_end_matches('\n')).into());
         }
     }
@@ -97,12 +122,22 @@ mod tests {
         assert_eq!(of_test(&log, "unit"), Some("ok 1\nnot ok 2"));
         assert_eq!(of_test(&log, "file"), None);
         assert_eq!(of_test(&log, "none"), None);
-        assert_eq!(parts("torn line\n"), [Part { title: "", text: "torn line\n" }]);
+        assert_eq!(
+            parts("torn line\n"),
+            [Part {
+                title: "",
+                text: "torn line\n"
+            }]
+        );
     }
 
     #[test]
     fn megabytes_keep_to_their_room() {
-        let text = format!("── agent ──\n{}\n{}", "x".repeat(3_000_000), "y\n".repeat(100_000));
+        let text = format!(
+            "── agent ──\n{}\n{}",
+            "x".repeat(3_000_000),
+            "y\n".repeat(100_000)
+        );
         assert!(log(&Excerpt::whole(text), 4_000).len() < 4_400);
     }
 }

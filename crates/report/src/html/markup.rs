@@ -70,7 +70,11 @@ pub struct Element {
 }
 
 pub fn el(name: &'static str) -> Element {
-    Element { name, open: format!("<{name}"), body: String::new() }
+    Element {
+        name,
+        open: format!("<{name}"),
+        body: String::new(),
+    }
 }
 
 impl Element {
@@ -119,7 +123,11 @@ impl Element {
             return Html(format!("{open}/>"));
         }
         // A parser drops the first newline after `<pre>`.
-        let newline = if name == "pre" && body.starts_with('\n') { "\n" } else { "" };
+        let newline = if name == "pre" && body.starts_with('\n') {
+            "\n"
+        } else {
+            ""
+        };
         Html(format!("{open}>{newline}{body}</{name}>"))
     }
 }
@@ -169,6 +177,9 @@ mod tests {
 
     #[test]
     fn words_in_quotes() {
-        assert_eq!(prose("`a<b` is better").as_str(), "<code>a&lt;b</code> is better");
+        assert_eq!(
+            prose("`a<b` is better").as_str(),
+            "<code>a&lt;b</code> is better"
+        );
     }
 }

@@ -21,7 +21,13 @@ pub fn masthead(results: &Results) -> Html {
         .child(length(results).map(|text| el("span").text(text)))
         .child(el("span").text(prose::count(summary.trials, "trial")))
         .child(spent(results).map(|text| el("span").text(text)));
-    el("header").class("masthead").child(title).child(facts).child(bar(summary)).child(legend(summary)).into()
+    el("header")
+        .class("masthead")
+        .child(title)
+        .child(facts)
+        .child(bar(summary))
+        .child(legend(summary))
+        .into()
 }
 
 pub fn status_word(status: RunStatus) -> &'static str {
@@ -39,14 +45,22 @@ pub fn time(at: Timestamp) -> Html {
 }
 
 fn length(results: &Results) -> Option<String> {
-    let seconds = results.finished_at?.duration_since(results.started_at?).as_secs_f64();
+    let seconds = results
+        .finished_at?
+        .duration_since(results.started_at?)
+        .as_secs_f64();
     Some(prose::duration(seconds))
 }
 
 /// What the trials have cost, where they say so.
 fn spent(results: &Results) -> Option<String> {
-    let costs = results.trials.iter().filter_map(|trial| trial.report.stats.usage.cost_usd);
-    costs.reduce(|sum, cost| sum + cost).map(|cost| format!("{} spent", prose::dollars(cost)))
+    let costs = results
+        .trials
+        .iter()
+        .filter_map(|trial| trial.report.stats.usage.cost_usd);
+    costs
+        .reduce(|sum, cost| sum + cost)
+        .map(|cost| format!("{} spent", prose::dollars(cost)))
 }
 
 fn counts(summary: &Summary) -> [(Status, usize); 6] {
@@ -65,7 +79,10 @@ fn bar(summary: &Summary) -> Html {
     let total = summary.trials.max(1) as f64;
     let mut at = 0.0;
     let mut parts = Vec::new();
-    for (status, number) in counts(summary).into_iter().filter(|(_, number)| *number > 0) {
+    for (status, number) in counts(summary)
+        .into_iter()
+        .filter(|(_, number)| *number > 0)
+    {
         let width = number as f64 / total * 1000.0;
         parts.push(
             el("rect")
@@ -96,6 +113,8 @@ fn legend(summary: &Summary) -> Html {
             .text(format!(" {}", status.word()));
         el("li").child(link)
     };
-    let present = counts(summary).into_iter().filter(|(_, number)| *number > 0);
+    let present = counts(summary)
+        .into_iter()
+        .filter(|(_, number)| *number > 0);
     el("ul").class("legend").children(present.map(item)).into()
 }

@@ -19,8 +19,12 @@ impl<'a> Matrix<'a> {
             }
         }
         let variants = summary.variants.iter();
-        let variants = variants.map(|variant| (variant.environment.as_str(), variant.experiment.as_str()));
-        Matrix { evals, variants: variants.collect() }
+        let variants =
+            variants.map(|variant| (variant.environment.as_str(), variant.experiment.as_str()));
+        Matrix {
+            evals,
+            variants: variants.collect(),
+        }
     }
 
     /// What tells a variant from the others: a name that all have alike is left out.
@@ -35,11 +39,17 @@ impl<'a> Matrix<'a> {
     }
 
     pub fn eval_number(&self, eval: &str) -> usize {
-        self.evals.iter().position(|other| *other == eval).unwrap_or_default()
+        self.evals
+            .iter()
+            .position(|other| *other == eval)
+            .unwrap_or_default()
     }
 
     pub fn variant_number(&self, environment: &str, experiment: &str) -> usize {
-        self.variants.iter().position(|other| *other == (environment, experiment)).unwrap_or_default()
+        self.variants
+            .iter()
+            .position(|other| *other == (environment, experiment))
+            .unwrap_or_default()
     }
 
     pub fn cell<'s>(

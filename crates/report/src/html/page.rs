@@ -28,7 +28,11 @@ const SMALLEST_TRIAL: usize = 4_000;
 pub enum Bound<'a> {
     /// All in the page. The bodies of a trial are read when they are needed and not held; the number is how many
     /// bytes of each can be shown at most.
-    Within { run_dir: &'a Utf8Path, prompts: &'a Prompts, bodies: &'a dyn Fn(&Trial, usize) -> Bodies },
+    Within {
+        run_dir: &'a Utf8Path,
+        prompts: &'a Prompts,
+        bodies: &'a dyn Fn(&Trial, usize) -> Bodies,
+    },
     /// The page asks for them.
     OnDemand,
 }
@@ -46,7 +50,8 @@ pub fn run_page(state: &RunState, bound: &Bound<'_>) -> String {
     let results = Results::of(state);
     let summary = &results.summary;
     let matrix = Matrix::of(summary);
-    let part = |id: &'static str, body: Html| el("div").attr("id", id).flag("data-part", true).child(body);
+    let part =
+        |id: &'static str, body: Html| el("div").attr("id", id).flag("data-part", true).child(body);
     let overview = el("div")
         .attr("id", "overview")
         .child(part("part-masthead", masthead(&results)))
@@ -65,7 +70,11 @@ pub fn run_page(state: &RunState, bound: &Bound<'_>) -> String {
     );
     body.push(footer(&results));
     body.push(bodies(state, &matrix, bound));
-    document(kind(bound), &format!("{} · {}", results.suite, results.run), body)
+    document(
+        kind(bound),
+        &format!("{} · {}", results.suite, results.run),
+        body,
+    )
 }
 
 fn kind(bound: &Bound<'_>) -> Kind {
@@ -77,9 +86,14 @@ fn kind(bound: &Bound<'_>) -> Kind {
 
 /// What is there on every page: the way back, and the way to the other runs.
 fn top(bound: &Bound<'_>) -> Html {
-    let runs = matches!(bound, Bound::OnDemand).then(|| el("a").attr("href", "../../").text("All runs"));
+    let runs =
+        matches!(bound, Bound::OnDemand).then(|| el("a").attr("href", "../../").text("All runs"));
     let link = |name: &'static str, text: &str| {
-        el("a").attr("id", name).flag("hidden", true).attr("href", "#trials").text(text)
+        el("a")
+            .attr("id", name)
+            .flag("hidden", true)
+            .attr("href", "#trials")
+            .text(text)
     };
     el("nav")
         .class("top")
@@ -87,9 +101,20 @@ fn top(bound: &Bound<'_>) -> Html {
         .child(el("b").class("brand").text("terca"))
         .child(runs)
         .child(el("a").attr("id", "to-run").attr("href", "#").text("Run"))
-        .child(el("a").attr("id", "to-trials").attr("href", "#trials").text("Trials"))
+        .child(
+            el("a")
+                .attr("id", "to-trials")
+                .attr("href", "#trials")
+                .text("Trials"),
+        )
         .child(el("span").class("space"))
-        .child(el("span").attr("id", "live").class("quiet").attr("role", "status").flag("hidden", true))
+        .child(
+            el("span")
+                .attr("id", "live")
+                .class("quiet")
+                .attr("role", "status")
+                .flag("hidden", true),
+        )
         .child(link("previous", "← Previous"))
         .child(link("next", "Next →"))
         .into()
@@ -105,7 +130,14 @@ fn footer(results: &Results) -> Html {
 
 /// The trials' own pages, inert until one is opened.
 fn bodies(state: &RunState, matrix: &Matrix<'_>, bound: &Bound<'_>) -> Html {
-    let Bound::Within { run_dir, prompts, bodies } = bound else { return Html::new() };
+    let Bound::Within {
+        run_dir,
+        prompts,
+        bodies,
+    } = bound
+    else {
+        return Html::new();
+    };
     let room = (LARGEST / state.trials.len().max(1)).clamp(SMALLEST_TRIAL, LARGEST_TRIAL);
     let template = |trial: &Trial| -> Html {
         let head = &trial.head;
@@ -116,7 +148,10 @@ fn bodies(state: &RunState, matrix: &Matrix<'_>, bound: &Bound<'_>) -> Html {
             bodies: &bodies(trial, room),
             files: Files::In(run_dir),
         };
-        el("template").attr("id", format!("body-{}", head.id)).child(trial_page(&page, room)).into()
+        el("template")
+            .attr("id", format!("body-{}", head.id))
+            .child(trial_page(&page, room))
+            .into()
     };
     state.trials.iter().map(template).collect()
 }

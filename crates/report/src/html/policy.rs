@@ -27,11 +27,17 @@ fn base64(bytes: &[u8]) -> String {
     const DIGITS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
     let mut text = String::new();
     for chunk in bytes.chunks(3) {
-        let bits =
-            chunk.iter().fold(0_u32, |bits, byte| bits << 8 | u32::from(*byte)) << (8 * (3 - chunk.len()));
+        let bits = chunk
+            .iter()
+            .fold(0_u32, |bits, byte| bits << 8 | u32::from(*byte))
+            << (8 * (3 - chunk.len()));
         for place in 0..4 {
             let digit = DIGITS[(bits >> (18 - 6 * place) & 63) as usize];
-            text.push(if place <= chunk.len() { char::from(digit) } else { '=' });
+            text.push(if place <= chunk.len() {
+                char::from(digit)
+            } else {
+                '='
+            });
         }
     }
     text
@@ -59,7 +65,10 @@ mod tests {
     fn nothing_unsafe() {
         for kind in [Kind::File, Kind::Served] {
             let policy = policy(kind);
-            assert!(policy.starts_with("default-src 'none'; script-src 'sha256-"), "{policy}");
+            assert!(
+                policy.starts_with("default-src 'none'; script-src 'sha256-"),
+                "{policy}"
+            );
             assert!(
                 !policy.contains("unsafe") && !policy.contains('*') && !policy.contains("data:"),
                 "{policy}"

@@ -10,7 +10,9 @@ use crate::runs::RunRow;
 
 /// The newest first.
 pub fn runs_page(rows: &[RunRow]) -> String {
-    let titles = ["", "Run", "Suite", "Started", "Status", "Trials", "Passed", "Failed", "Errors"];
+    let titles = [
+        "", "Run", "Suite", "Started", "Status", "Trials", "Passed", "Failed", "Errors",
+    ];
     let head = el("tr").children(titles.map(|title| el("th").attr("scope", "col").text(title)));
     let table = el("table")
         .class("trials runs")
@@ -27,19 +29,34 @@ pub fn runs_page(rows: &[RunRow]) -> String {
                 .attr("aria-disabled", "true")
                 .text("Compare two runs"),
         )
-        .child(el("span").class("quiet").text("Choose two of them in the first column."));
-    let nav = el("nav").class("top").attr("aria-label", "Pages").child(el("b").class("brand").text("terca"));
+        .child(
+            el("span")
+                .class("quiet")
+                .text("Choose two of them in the first column."),
+        );
+    let nav = el("nav")
+        .class("top")
+        .attr("aria-label", "Pages")
+        .child(el("b").class("brand").text("terca"));
     let main = el("main")
         .attr("id", "content")
         .child(
             el("header")
                 .class("masthead")
                 .child(el("h1").text("Runs"))
-                .child(el("p").class("facts").child(el("span").text(prose::count(rows.len(), "run")))),
+                .child(
+                    el("p")
+                        .class("facts")
+                        .child(el("span").text(prose::count(rows.len(), "run"))),
+                ),
         )
         .child(compare)
         .child(table);
-    document(Kind::Served, "Runs", [Html::from(nav), main.into()].into_iter().collect())
+    document(
+        Kind::Served,
+        "Runs",
+        [Html::from(nav), main.into()].into_iter().collect(),
+    )
 }
 
 fn row(row: &RunRow) -> Html {
@@ -48,10 +65,14 @@ fn row(row: &RunRow) -> Html {
         .attr("name", "run")
         .attr("value", &row.run)
         .attr("aria-label", format!("Compare {}", row.run));
-    let link = el("a").attr("href", format!("runs/{}/", row.run)).text(&row.run);
+    let link = el("a")
+        .attr("href", format!("runs/{}/", row.run))
+        .text(&row.run);
     let number = |number: usize| el("td").class("num").text(number.to_string());
     let status = match row.status {
-        Some(status) => el("span").class(format!("pill {}", status_word(status))).text(status_word(status)),
+        Some(status) => el("span")
+            .class(format!("pill {}", status_word(status)))
+            .text(status_word(status)),
         None => el("span")
             .class("pill error")
             .attr("title", row.note.as_deref().unwrap_or_default())

@@ -6,10 +6,15 @@ use super::policy::policy;
 
 /// A whole document.
 pub fn document(kind: Kind, title: &str, body: Html) -> String {
-    let meta = |name: &'static str, content: &str| el("meta").attr("name", name).attr("content", content);
+    let meta =
+        |name: &'static str, content: &str| el("meta").attr("name", name).attr("content", content);
     let head = el("head")
         .child(el("meta").attr("charset", "utf-8"))
-        .child(el("meta").attr("http-equiv", "Content-Security-Policy").attr("content", policy(kind)))
+        .child(
+            el("meta")
+                .attr("http-equiv", "Content-Security-Policy")
+                .attr("content", policy(kind)),
+        )
         .child(meta("viewport", "width=device-width, initial-scale=1"))
         .child(meta("color-scheme", "light dark"))
         .child(meta("referrer", "no-referrer"))
@@ -18,7 +23,12 @@ pub fn document(kind: Kind, title: &str, body: Html) -> String {
         .child(el("style").own(STYLE));
     let body = el("body")
         .flag("data-served", kind == Kind::Served)
-        .child(el("a").class("skip").attr("href", "#content").text("Skip to the content"))
+        .child(
+            el("a")
+                .class("skip")
+                .attr("href", "#content")
+                .text("Skip to the content"),
+        )
         .child(body)
         .child(el("script").own(SCRIPT));
     let page = Html::from(el("html").attr("lang", "en").child(head).child(body));

@@ -105,10 +105,12 @@ const KEYWORDS: &[&str] = &[
 pub fn comment_mark(path: &str) -> Option<&'static str> {
     let ending = path.rsplit_once('.').map_or(path, |(_, ending)| ending);
     match ending.to_ascii_lowercase().as_str() {
-        "rs" | "js" | "mjs" | "cjs" | "jsx" | "ts" | "tsx" | "java" | "kt" | "go" | "c" | "h" | "cc"
-        | "cpp" | "hpp" | "cs" | "swift" | "dart" | "scala" | "php" | "scss" | "proto" => Some("//"),
-        "py" | "rb" | "sh" | "bash" | "yaml" | "yml" | "toml" | "pl" | "r" | "mk" | "dockerfile"
-        | "makefile" => Some("#"),
+        "rs" | "js" | "mjs" | "cjs" | "jsx" | "ts" | "tsx" | "java" | "kt" | "go" | "c" | "h"
+        | "cc" | "cpp" | "hpp" | "cs" | "swift" | "dart" | "scala" | "php" | "scss" | "proto" => {
+            Some("//")
+        }
+        "py" | "rb" | "sh" | "bash" | "yaml" | "yml" | "toml" | "pl" | "r" | "mk"
+        | "dockerfile" | "makefile" => Some("#"),
         "sql" | "lua" | "hs" => Some("--"),
         "json" | "css" | "html" | "xml" => Some("\0"),
         _ => None,
@@ -117,7 +119,9 @@ pub fn comment_mark(path: &str) -> Option<&'static str> {
 
 /// A line of a file whose comments begin so; `None` is a file that is no code.
 pub fn highlight(line: &str, comment: Option<&str>) -> Html {
-    let Some(comment) = comment else { return Html::text(line) };
+    let Some(comment) = comment else {
+        return Html::text(line);
+    };
     let mut html = Html::new();
     let mut plain = 0;
     let mut at = 0;
@@ -149,7 +153,10 @@ fn token(text: &str, comment: &str) -> Option<(&'static str, usize)> {
     if first.is_ascii_digit() {
         return Some(("n", word.len()));
     }
-    KEYWORDS.binary_search(&word).is_ok().then_some(("k", word.len()))
+    KEYWORDS
+        .binary_search(&word)
+        .is_ok()
+        .then_some(("k", word.len()))
 }
 
 /// Up to the quote that ends it, on the same line.
@@ -170,7 +177,11 @@ fn string_length(text: &str, quote: char) -> Option<usize> {
 fn word_length(text: &str) -> usize {
     let is_word = |c: char| c.is_alphanumeric() || c == '_';
     let length = text.find(|c| !is_word(c)).unwrap_or(text.len());
-    if length > 0 { length } else { text.chars().next().map_or(0, char::len_utf8) }
+    if length > 0 {
+        length
+    } else {
+        text.chars().next().map_or(0, char::len_utf8)
+    }
 }
 
 #[cfg(test)]
@@ -192,7 +203,13 @@ mod tests {
             "<i class=\"k\">const</i> n = <i class=\"s\">&quot;a\\&quot;&lt;b&quot;</i> + <i class=\"n\">10</i>; \
              <i class=\"c\">// it&#39;s</i>"
         );
-        assert_eq!(highlight("constant 日x1 'open", Some("#")).as_str(), "constant 日x1 &#39;open");
-        assert_eq!(highlight("if 10", comment_mark("README.md")).as_str(), "if 10");
+        assert_eq!(
+            highlight("constant 日x1 'open", Some("#")).as_str(),
+            "constant 日x1 &#39;open"
+        );
+        assert_eq!(
+            highlight("if 10", comment_mark("README.md")).as_str(),
+            "if 10"
+        );
     }
 }

@@ -9,7 +9,9 @@ use terca_core::state::{RunState, Trial};
 use terca_core::transcript::Record;
 
 use super::matrix::Matrix;
-use super::{Bound, Files, Prompts, TrialPage, compare_page, heat_map, run_page, runs_page, trial_page};
+use super::{
+    Bound, Files, Prompts, TrialPage, compare_page, heat_map, run_page, runs_page, trial_page,
+};
 use super::{assets, distributions, effects, masthead, trials, verdicts};
 use crate::fixture::{self, Script};
 use crate::runs::RunRow;
@@ -39,28 +41,51 @@ fn the_parts_of_a_page() {
     let state = compared();
     let results = Results::of(&state);
     let matrix = Matrix::of(&results.summary);
-    insta::assert_snapshot!("html_masthead", lines(masthead::masthead(&results).as_str()));
-    insta::assert_snapshot!("html_verdicts", lines(verdicts::verdicts(&results).as_str()));
-    insta::assert_snapshot!("html_heat_map", lines(heat_map::heat_map(&results.summary, &matrix).as_str()));
-    insta::assert_snapshot!("html_effects", lines(effects::effects(&results.summary).as_str()));
+    insta::assert_snapshot!(
+        "html_masthead",
+        lines(masthead::masthead(&results).as_str())
+    );
+    insta::assert_snapshot!(
+        "html_verdicts",
+        lines(verdicts::verdicts(&results).as_str())
+    );
+    insta::assert_snapshot!(
+        "html_heat_map",
+        lines(heat_map::heat_map(&results.summary, &matrix).as_str())
+    );
+    insta::assert_snapshot!(
+        "html_effects",
+        lines(effects::effects(&results.summary).as_str())
+    );
     insta::assert_snapshot!(
         "html_distributions",
         lines(distributions::distributions(&results, &matrix).as_str())
     );
     let rows = trials::trials(&fixture::busy_run().state, &matrix);
     assert!(rows.as_str().contains("agent at work") && rows.as_str().contains("testing"));
-    insta::assert_snapshot!("html_trials", lines(trials::trials(&state, &matrix).as_str()));
+    insta::assert_snapshot!(
+        "html_trials",
+        lines(trials::trials(&state, &matrix).as_str())
+    );
 }
 
 fn evil_bodies() -> Bodies {
     let evil = "<script>alert(1)</script>".repeat(600);
     let record = |text: &str| -> Record {
-        serde_json::from_value(json!({"line": 1, "type": "message", "role": "assistant", "text": text}))
-            .unwrap()
+        serde_json::from_value(
+            json!({"line": 1, "type": "message", "role": "assistant", "text": text}),
+        )
+        .unwrap()
     };
     Bodies {
-        transcript: Session { head: vec![record("hi"), record(&evil), record("bye")], ..Session::default() },
-        changes: Excerpt::whole(format!("diff --git a/x b/x\n@@ -1 +1 @@\n+{}", evil.replace("><", ">\n+<"))),
+        transcript: Session {
+            head: vec![record("hi"), record(&evil), record("bye")],
+            ..Session::default()
+        },
+        changes: Excerpt::whole(format!(
+            "diff --git a/x b/x\n@@ -1 +1 @@\n+{}",
+            evil.replace("><", ">\n+<")
+        )),
         log: Excerpt {
             head: evil.clone(),
             left_out: 5_000_000,
@@ -82,8 +107,17 @@ fn a_trial() {
         let trial = state.trial(id).unwrap();
         let prompt = prompts.get(&trial.head);
         assert_eq!(prompt.is_some(), id == 2);
-        let page = TrialPage { trial, variant: "base", prompt, bodies: &bodies, files: Files::Served };
-        insta::assert_snapshot!(format!("html_trial_{id}"), lines(trial_page(&page, 10_000).as_str()));
+        let page = TrialPage {
+            trial,
+            variant: "base",
+            prompt,
+            bodies: &bodies,
+            files: Files::Served,
+        };
+        insta::assert_snapshot!(
+            format!("html_trial_{id}"),
+            lines(trial_page(&page, 10_000).as_str())
+        );
     }
 }
 
@@ -92,14 +126,21 @@ fn a_trial() {
 fn a_thousand_trials_stay_small() {
     let mut script = Script::new(fixture::heads(50, 4, 5), 4);
     for id in 1..=1000 {
-        script.start(id).finish(id, &fixture::failed(30.0, "check-file", &"<&>".repeat(5000)));
+        script.start(id).finish(
+            id,
+            &fixture::failed(30.0, "check-file", &"<&>".repeat(5000)),
+        );
     }
     script.end(RunStatus::Complete);
     let bodies = |_: &Trial, _: usize| evil_bodies();
     let prompts = Prompts::default();
     let page = run_page(
         &script.state,
-        &Bound::Within { run_dir: Utf8Path::new("run"), prompts: &prompts, bodies: &bodies },
+        &Bound::Within {
+            run_dir: Utf8Path::new("run"),
+            prompts: &prompts,
+            bodies: &bodies,
+        },
     );
     assert!(page.len() < 20_000_000, "{}", page.len());
     assert!(page.contains("left out here: the whole is in transcript.jsonl"));
@@ -113,9 +154,21 @@ fn nothing_is_asked_of_the_network_and_no_style_is_inline() {
     let prompts = Prompts::default();
     let page = run_page(
         &compared(),
-        &Bound::Within { run_dir: Utf8Path::new("run"), prompts: &prompts, bodies: &bodies },
+        &Bound::Within {
+            run_dir: Utf8Path::new("run"),
+            prompts: &prompts,
+            bodies: &bodies,
+        },
     );
-    for forbidden in ["http://", "https://", " style=", " onclick=", "<link", "<img", "unsafe-inline"] {
+    for forbidden in [
+        "http://",
+        "https://",
+        " style=",
+        " onclick=",
+        "<link",
+        "<img",
+        "unsafe-inline",
+    ] {
         assert!(!page.contains(forbidden), "{forbidden}");
     }
     assert!(page.contains("connect-src &#39;none&#39;"));
@@ -137,8 +190,20 @@ fn runs_and_two_of_them() {
         errors: 0,
         note: Some("torn".to_owned()),
     };
-    let body = |page: &str| lines(page.split_once("<main").unwrap().1.split_once("<script").unwrap().0);
-    let page = runs_page(&[row("2026-11-13-001", None), row("2026-11-14-001", Some(RunStatus::Complete))]);
+    let body = |page: &str| {
+        lines(
+            page.split_once("<main")
+                .unwrap()
+                .1
+                .split_once("<script")
+                .unwrap()
+                .0,
+        )
+    };
+    let page = runs_page(&[
+        row("2026-11-13-001", None),
+        row("2026-11-14-001", Some(RunStatus::Complete)),
+    ]);
     insta::assert_snapshot!("html_runs", body(&page));
     let page = compare_page(&Results::of(&compared()), &fixture::mixed_run().results());
     insta::assert_snapshot!("html_compare", body(&page));

@@ -7,11 +7,14 @@ use super::effects::round;
 use super::markup::{Html, el};
 
 pub fn timeline(phases: &Phases) -> Html {
-    let parts: Vec<(&'static str, f64)> =
-        [("setup", phases.setup), ("agent", phases.agent), ("tests", phases.tests)]
-            .into_iter()
-            .filter_map(|(name, seconds)| Some((name, seconds?)))
-            .collect();
+    let parts: Vec<(&'static str, f64)> = [
+        ("setup", phases.setup),
+        ("agent", phases.agent),
+        ("tests", phases.tests),
+    ]
+    .into_iter()
+    .filter_map(|(name, seconds)| Some((name, seconds?)))
+    .collect();
     let total: f64 = parts.iter().map(|(_, seconds)| seconds).sum();
     if total <= 0.0 {
         return Html::new();

@@ -17,14 +17,20 @@ const MOST_CHARACTERS: usize = 1_600;
 /// In so many bytes of markup.
 pub fn transcript(session: &Session, room: usize) -> Html {
     let remark = |number: usize| {
-        format!("… {} left out here: the whole is in transcript.jsonl …", prose::count(number, "step"))
+        format!(
+            "… {} left out here: the whole is in transcript.jsonl …",
+            prose::count(number, "step")
+        )
     };
     let mut parts = steps(&session.head);
     if session.left_out > 0 {
         parts.push(note(&remark(session.left_out)));
     }
     parts.extend(steps(&session.tail));
-    el("div").class("session").child(fit(parts, room, remark)).into()
+    el("div")
+        .class("session")
+        .child(fit(parts, room, remark))
+        .into()
 }
 
 /// A result belongs to its call, if that is there.
@@ -36,27 +42,47 @@ fn steps(records: &[Record]) -> Vec<Html> {
             Step::ToolCall { id: Some(id), .. } => {
                 calls.insert(id);
             }
-            Step::ToolResult { id: Some(id), ok, output } if calls.contains(id.as_str()) => {
+            Step::ToolResult {
+                id: Some(id),
+                ok,
+                output,
+            } if calls.contains(id.as_str()) => {
                 results.insert(id, (*ok, output.as_deref()));
             }
             _ => {}
         }
     }
-    records.iter().filter_map(|record| step(record, &results)).collect()
+    records
+        .iter()
+        .filter_map(|record| step(record, &results))
+        .collect()
 }
 
 fn step(record: &Record, results: &HashMap<&str, (bool, Option<&str>)>) -> Option<Html> {
     let time = record.time.as_deref();
     let html: Html = match &record.step {
-        Step::Message { role: Role::User, text } => said("user", "Prompt", text, time),
-        Step::Message { role: Role::Assistant, text } => said("agent", "Agent", text, time),
+        Step::Message {
+            role: Role::User,
+            text,
+        } => said("user", "Prompt", text, time),
+        Step::Message {
+            role: Role::Assistant,
+            text,
+        } => said("agent", "Agent", text, time),
         Step::Reasoning { text } => said("thought", "Thinking", text, time),
         Step::Notice { text } => said("notice", "Note", text, time),
         Step::Error { text } => said("trouble", "Error", text, time),
-        Step::Omitted { .. } => {
-            note(&format!("{} from line {} of its raw output", record.step.headline(), record.line))
-        }
-        Step::ToolCall { id, tool, input, server } => {
+        Step::Omitted { .. } => note(&format!(
+            "{} from line {} of its raw output",
+            record.step.headline(),
+            record.line
+        )),
+        Step::ToolCall {
+            id,
+            tool,
+            input,
+            server,
+        } => {
             let result = id.as_deref().and_then(|id| results.get(id)).copied();
             call(record, tool, input, server.as_deref(), result)
         }
@@ -76,8 +102,15 @@ fn step(record: &Record, results: &HashMap<&str, (bool, Option<&str>)>) -> Optio
 }
 
 fn said(class: &'static str, title: &str, text: &str, time: Option<&str>) -> Html {
-    let head = el("p").class("who").text(title).child(time.map(|time| el("time").text(time)));
-    el("div").class(format!("step {class}")).child(head).child(folded(text)).into()
+    let head = el("p")
+        .class("who")
+        .text(title)
+        .child(time.map(|time| el("time").text(time)));
+    el("div")
+        .class(format!("step {class}"))
+        .child(head)
+        .child(folded(text))
+        .into()
 }
 
 fn call(
@@ -100,7 +133,9 @@ fn call(
         .text(" ")
         .child(el("code").class("brief").text(brief))
         .child(ending);
-    let output = result.and_then(|(_, output)| output).filter(|output| !output.is_empty());
+    let output = result
+        .and_then(|(_, output)| output)
+        .filter(|output| !output.is_empty());
     let output = output.map(|output| el("div").child(label("Output")).child(folded(output)));
     el("details")
         .class("step tool")
@@ -139,7 +174,13 @@ pub fn folded(text: &str) -> Html {
     if lines <= MOST_LINES && characters <= MOST_CHARACTERS {
         return el("pre").text(text).into();
     }
-    let beginning: String = text.lines().next().unwrap_or_default().chars().take(80).collect();
+    let beginning: String = text
+        .lines()
+        .next()
+        .unwrap_or_default()
+        .chars()
+        .take(80)
+        .collect();
     let size = if lines > MOST_LINES {
         prose::count(lines, "line")
     } else {
@@ -148,7 +189,11 @@ pub fn folded(text: &str) -> Html {
     let summary = el("summary")
         .child(el("code").text(format!("{beginning} …")))
         .child(el("span").class("quiet").text(format!(" {size}")));
-    el("details").class("fold").child(summary).child(el("pre").text(text)).into()
+    el("details")
+        .class("fold")
+        .child(summary)
+        .child(el("pre").text(text))
+        .into()
 }
 
 #[cfg(test)]
@@ -174,7 +219,10 @@ mod tests {
             json!({"type": "message", "role": "assistant", "text": "<script>alert('hi')</script>"}),
             json!({"type": "error", "text": "429"}),
         ];
-        Session { head: head.map(record).to_vec(), ..Session::default() }
+        Session {
+            head: head.map(record).to_vec(),
+            ..Session::default()
+        }
     }
 
     #[test]
@@ -185,9 +233,21 @@ mod tests {
 
     #[test]
     fn a_long_one_keeps_to_its_room() {
-        let head = std::iter::repeat_n(session().head, 1000).flatten().collect();
-        let html = transcript(&Session { head, left_out: 7, tail: session().head }, 6_000);
+        let head = std::iter::repeat_n(session().head, 1000)
+            .flatten()
+            .collect();
+        let html = transcript(
+            &Session {
+                head,
+                left_out: 7,
+                tail: session().head,
+            },
+            6_000,
+        );
         assert!(html.len() < 6_300, "{}", html.len());
-        assert!(html.as_str().contains("left out here: the whole is in transcript.jsonl"));
+        assert!(
+            html.as_str()
+                .contains("left out here: the whole is in transcript.jsonl")
+        );
     }
 }

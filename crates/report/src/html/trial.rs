@@ -52,13 +52,29 @@ pub fn trial_page(page: &TrialPage<'_>, room: usize) -> Html {
     let log = log(&bodies.log, log_room);
     let prompt = page.prompt.map(|prompt| fit_text(prompt, share));
     let prompt = prompt.map(|prompt| section("prompt", "Prompt", folded(&prompt)));
-    let spent: usize = [&tests, &changes, &log].iter().map(|part| part.len()).sum::<usize>()
+    let spent: usize = [&tests, &changes, &log]
+        .iter()
+        .map(|part| part.len())
+        .sum::<usize>()
         + prompt.as_ref().map_or(0, Html::len);
     let session = transcript(&bodies.transcript, room.saturating_sub(spent));
-    let session =
-        part("transcript", "Transcript", session, bodies.transcript.is_empty(), "There is no transcript.");
-    let log = (!bodies.log.is_empty())
-        .then(|| section("log", "Log", el("details").child(el("summary").text("run.log")).child(log).into()));
+    let session = part(
+        "transcript",
+        "Transcript",
+        session,
+        bodies.transcript.is_empty(),
+        "There is no transcript.",
+    );
+    let log = (!bodies.log.is_empty()).then(|| {
+        section(
+            "log",
+            "Log",
+            el("details")
+                .child(el("summary").text("run.log"))
+                .child(log)
+                .into(),
+        )
+    });
     el("article")
         .class("trial")
         .child(heading(page))
@@ -77,16 +93,30 @@ pub fn trial_page(page: &TrialPage<'_>, room: usize) -> Html {
 }
 
 fn section(id: &'static str, title: &str, body: Html) -> Html {
-    el("section").class(format!("part part-{id}")).child(el("h3").text(title)).child(body).into()
+    el("section")
+        .class(format!("part part-{id}"))
+        .child(el("h3").text(title))
+        .child(body)
+        .into()
 }
 
 fn part(id: &'static str, title: &str, body: Html, is_empty: bool, nothing: &str) -> Html {
-    section(id, title, if is_empty { el("p").class("quiet").text(nothing).into() } else { body })
+    section(
+        id,
+        title,
+        if is_empty {
+            el("p").class("quiet").text(nothing).into()
+        } else {
+            body
+        },
+    )
 }
 
 fn heading(page: &TrialPage<'_>) -> Html {
     let (head, report) = (&page.trial.head, &page.trial.report);
-    let score = report.score.map(|score| el("b").class("score").text(format!("score {score:.2}")));
+    let score = report
+        .score
+        .map(|score| el("b").class("score").text(format!("score {score:.2}")));
     let line = el("p")
         .class("facts")
         .child(status(page.trial))
@@ -95,7 +125,10 @@ fn heading(page: &TrialPage<'_>) -> Html {
         .child(el("span").text(format!("repetition {}", head.repetition)));
     el("header")
         .child(
-            el("h2").attr("tabindex", -1).text(&head.eval).child(el("small").text(format!(" #{}", head.id))),
+            el("h2")
+                .attr("tabindex", -1)
+                .text(&head.eval)
+                .child(el("small").text(format!(" #{}", head.id))),
         )
         .child(line)
         .into()
@@ -110,14 +143,20 @@ fn trouble(report: &TrialReport) -> Html {
             .child(sentence(&fit_text(&error.message, 4_000)))
     });
     let timed_out = report.timed_out.then(|| {
-        el("p").class("callout").text("The agent ran out of time; what it left was graded all the same.")
+        el("p")
+            .class("callout")
+            .text("The agent ran out of time; what it left was graded all the same.")
     });
-    let notes = report
-        .notes
-        .iter()
-        .take(MOST)
-        .map(|note| el("p").class("callout").child(sentence(&fit_text(note, 1_000))));
-    el("div").child(error).child(timed_out).children(notes).into()
+    let notes = report.notes.iter().take(MOST).map(|note| {
+        el("p")
+            .class("callout")
+            .child(sentence(&fit_text(note, 1_000)))
+    });
+    el("div")
+        .child(error)
+        .child(timed_out)
+        .children(notes)
+        .into()
 }
 
 fn facts(page: &TrialPage<'_>) -> Html {
@@ -128,25 +167,49 @@ fn facts(page: &TrialPage<'_>) -> Html {
         .flatten()
         .collect::<Vec<_>>();
     let input = usage.input_tokens.map(|tokens| {
-        let cached = usage.cached_input_tokens.map(|cached| format!(" ({} cached)", prose::compact(cached)));
+        let cached = usage
+            .cached_input_tokens
+            .map(|cached| format!(" ({} cached)", prose::compact(cached)));
         format!("{}{}", prose::compact(tokens), cached.unwrap_or_default())
     });
     let entries = [
         ("Agent", Some(agent.join(" "))),
-        ("Model", report.delivery.model_observed.clone().or_else(|| head.model.clone())),
-        ("Agent's time", report.stats.duration_seconds.map(prose::duration)),
+        (
+            "Model",
+            report
+                .delivery
+                .model_observed
+                .clone()
+                .or_else(|| head.model.clone()),
+        ),
+        (
+            "Agent's time",
+            report.stats.duration_seconds.map(prose::duration),
+        ),
         ("Input tokens", input),
         ("Output tokens", usage.output_tokens.map(prose::compact)),
         ("Cost", usage.cost_usd.map(prose::dollars)),
         ("Requests", usage.requests.map(|number| number.to_string())),
-        ("Tool calls", usage.tool_calls.map(|number| number.to_string())),
+        (
+            "Tool calls",
+            usage.tool_calls.map(|number| number.to_string()),
+        ),
         ("Exit status", report.exit_code.map(|code| code.to_string())),
-        ("Attempts", (report.attempts > 1).then(|| report.attempts.to_string())),
+        (
+            "Attempts",
+            (report.attempts > 1).then(|| report.attempts.to_string()),
+        ),
     ];
-    let known = entries.into_iter().filter_map(|(name, value)| Some((name, value?)));
+    let known = entries
+        .into_iter()
+        .filter_map(|(name, value)| Some((name, value?)));
     el("dl")
         .class("figures")
-        .children(known.map(|(name, value)| el("div").child(el("dt").text(name)).child(el("dd").text(value))))
+        .children(known.map(|(name, value)| {
+            el("div")
+                .child(el("dt").text(name))
+                .child(el("dd").text(value))
+        }))
         .into()
 }
 
@@ -155,12 +218,22 @@ fn earlier(attempts: &[Attempt]) -> Html {
         return Html::new();
     }
     let item = |attempt: &Attempt| {
-        let error = attempt.error.as_ref().map_or("no error".to_owned(), |error| {
-            format!("{}: {}", error.kind.word(), fit_text(&error.message, 500))
-        });
-        el("li").text(format!("{error} (after {})", prose::duration(attempt.duration_seconds)))
+        let error = attempt
+            .error
+            .as_ref()
+            .map_or("no error".to_owned(), |error| {
+                format!("{}: {}", error.kind.word(), fit_text(&error.message, 500))
+            });
+        el("li").text(format!(
+            "{error} (after {})",
+            prose::duration(attempt.duration_seconds)
+        ))
     };
-    section("earlier", "Earlier attempts", el("ol").children(attempts.iter().take(20).map(item)).into())
+    section(
+        "earlier",
+        "Earlier attempts",
+        el("ol").children(attempts.iter().take(20).map(item)).into(),
+    )
 }
 
 fn tests(report: &TrialReport, bodies: &Bodies, room: usize) -> Html {
@@ -169,10 +242,24 @@ fn tests(report: &TrialReport, bodies: &Bodies, room: usize) -> Html {
     }
     let number = report.tests.iter().count();
     let each = room / number.max(1) / 2;
-    let items = report.tests.iter().map(|(name, grade)| test(name, grade, of_test(&bodies.log, name), each));
-    let remark =
-        |number| format!("… {} left out here: all are in results.json …", prose::count(number, "test"));
-    section("tests", "Tests", el("ul").class("tests").child(fit(items.collect(), room, remark)).into())
+    let items = report
+        .tests
+        .iter()
+        .map(|(name, grade)| test(name, grade, of_test(&bodies.log, name), each));
+    let remark = |number| {
+        format!(
+            "… {} left out here: all are in results.json …",
+            prose::count(number, "test")
+        )
+    };
+    section(
+        "tests",
+        "Tests",
+        el("ul")
+            .class("tests")
+            .child(fit(items.collect(), room, remark))
+            .into(),
+    )
 }
 
 fn test(name: &str, grade: &Grade, output: Option<&str>, room: usize) -> Html {
@@ -182,14 +269,28 @@ fn test(name: &str, grade: &Grade, output: Option<&str>, room: usize) -> Html {
         _ => "failed",
     };
     let output = output.map(|output| {
-        el("details").child(el("summary").text("Output")).child(el("pre").text(fit_text(output, room)))
+        el("details")
+            .child(el("summary").text("Output"))
+            .child(el("pre").text(fit_text(output, room)))
     });
     el("li")
         .class(class)
-        .child(el("span").class(format!("pill {class}")).text(format!("{:.2}", grade.score)))
+        .child(
+            el("span")
+                .class(format!("pill {class}"))
+                .text(format!("{:.2}", grade.score)),
+        )
         .child(el("b").text(name))
-        .child(el("span").class("message").text(fit_text(&grade.message, 2_000)))
-        .child(el("small").class("quiet").text(prose::duration(grade.duration_seconds)))
+        .child(
+            el("span")
+                .class("message")
+                .text(fit_text(&grade.message, 2_000)),
+        )
+        .child(
+            el("small")
+                .class("quiet")
+                .text(prose::duration(grade.duration_seconds)),
+        )
         .child(output)
         .into()
 }
@@ -212,7 +313,9 @@ fn delivery(delivery: &Delivery) -> Html {
             Some(McpStatus::Failed) => "did not connect",
             None => "not known whether it connected",
         };
-        let calls = server.calls.map(|calls| format!(", {}", prose::count(calls as usize, "call")));
+        let calls = server
+            .calls
+            .map(|calls| format!(", {}", prose::count(calls as usize, "call")));
         el("li")
             .text("MCP server ")
             .child(el("code").text(name))
@@ -220,7 +323,12 @@ fn delivery(delivery: &Delivery) -> Html {
             .into()
     };
     let model = |noun: &'static str, model: Option<&String>| -> Option<Html> {
-        model.map(|model| el("li").text(format!("model {noun}: ")).child(el("code").text(model)).into())
+        model.map(|model| {
+            el("li")
+                .text(format!("model {noun}: "))
+                .child(el("code").text(model))
+                .into()
+        })
     };
     let items: Vec<Html> = installed("rules", &delivery.rules)
         .into_iter()
@@ -232,7 +340,11 @@ fn delivery(delivery: &Delivery) -> Html {
     if items.is_empty() {
         return Html::new();
     }
-    section("delivery", "What the agent was given", el("ul").children(items).into())
+    section(
+        "delivery",
+        "What the agent was given",
+        el("ul").children(items).into(),
+    )
 }
 
 fn files(page: &TrialPage<'_>) -> Html {
@@ -246,11 +358,24 @@ fn files(page: &TrialPage<'_>) -> Html {
             let link = |name: &'static str| -> Element {
                 let href = format!("trials/{}/{name}", head.id);
                 el("li").child(
-                    el("a").attr("href", href).attr("target", "_blank").attr("rel", "noopener").text(name),
+                    el("a")
+                        .attr("href", href)
+                        .attr("target", "_blank")
+                        .attr("rel", "noopener")
+                        .text(name),
                 )
             };
-            let names = ["run.log", "changes.diff", "transcript.jsonl", "trajectory.json"];
-            section("files", "Files", el("ul").class("legend").children(names.map(link)).into())
+            let names = [
+                "run.log",
+                "changes.diff",
+                "transcript.jsonl",
+                "trajectory.json",
+            ];
+            section(
+                "files",
+                "Files",
+                el("ul").class("legend").children(names.map(link)).into(),
+            )
         }
     }
 }

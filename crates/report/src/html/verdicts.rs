@@ -9,10 +9,17 @@ use super::markup::{Html, el, prose};
 pub fn verdicts(results: &Results) -> Html {
     let summary = &results.summary;
     if summary.comparisons.is_empty() {
-        return waiting(results)
-            .map_or_else(Html::new, |text| section(vec![el("p").class("quiet").child(prose(text)).into()]));
+        return waiting(results).map_or_else(Html::new, |text| {
+            section(vec![el("p").class("quiet").child(prose(text)).into()])
+        });
     }
-    section(summary.comparisons.iter().map(|comparison| card(comparison, summary)).collect())
+    section(
+        summary
+            .comparisons
+            .iter()
+            .map(|comparison| card(comparison, summary))
+            .collect(),
+    )
 }
 
 fn section(children: Vec<Html>) -> Html {
@@ -25,17 +32,24 @@ fn section(children: Vec<Html>) -> Html {
 
 /// A p-value that is looked at until it pleases is not one.
 fn waiting(results: &Results) -> Option<&'static str> {
-    let several =
-        results.summary.variants.iter().any(|variant| variant.experiment != results.summary.baseline);
+    let several = results
+        .summary
+        .variants
+        .iter()
+        .any(|variant| variant.experiment != results.summary.baseline);
     (several && results.status == RunStatus::Running)
         .then_some("Experiments are compared when the run has ended: a p-value that is looked at while trials come in, until it pleases, is not one.")
 }
 
 fn card(comparison: &Comparison, summary: &Summary) -> Html {
     let word = comparison.verdict.word();
-    let warnings = comparison.warnings.iter().map(|warning| el("li").class("warning").child(prose(warning)));
-    let delivered =
-        delivery(comparison, summary).into_iter().map(|sentence| el("li").child(prose(&sentence)));
+    let warnings = comparison
+        .warnings
+        .iter()
+        .map(|warning| el("li").class("warning").child(prose(warning)));
+    let delivered = delivery(comparison, summary)
+        .into_iter()
+        .map(|sentence| el("li").child(prose(&sentence)));
     let notes: Vec<Html> = warnings.chain(delivered).map(Html::from).collect();
     let list = (!notes.is_empty()).then(|| el("ul").class("notes").children(notes));
     el("article")
@@ -48,12 +62,14 @@ fn card(comparison: &Comparison, summary: &Summary) -> Html {
 
 /// What reached the agents of the experiment's arm, in the environment that was compared.
 fn delivery(comparison: &Comparison, summary: &Summary) -> Vec<String> {
-    let Some(environment) = &comparison.environment else { return Vec::new() };
-    let arm = summary
-        .variants
-        .iter()
-        .find(|variant| variant.environment == *environment && variant.experiment == comparison.experiment);
-    arm.map(|variant| variant.delivery.sentences()).unwrap_or_default()
+    let Some(environment) = &comparison.environment else {
+        return Vec::new();
+    };
+    let arm = summary.variants.iter().find(|variant| {
+        variant.environment == *environment && variant.experiment == comparison.experiment
+    });
+    arm.map(|variant| variant.delivery.sentences())
+        .unwrap_or_default()
 }
 
 pub fn class(verdict: Verdict) -> &'static str {

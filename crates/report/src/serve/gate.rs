@@ -17,16 +17,27 @@ impl Gate {
 
     /// The parts of the path below the token, for those who may read it.
     pub fn admit<'r>(&self, request: &'r Request) -> Result<Vec<&'r str>, Refusal> {
-        let names = [format!("127.0.0.1:{}", self.port), format!("localhost:{}", self.port)];
+        let names = [
+            format!("127.0.0.1:{}", self.port),
+            format!("localhost:{}", self.port),
+        ];
         let host = request.host.as_deref().ok_or(Refusal::Stranger)?;
         if !names.iter().any(|name| name == host) {
             return Err(Refusal::Stranger);
         }
-        if request.origin.as_ref().is_some_and(|origin| *origin != format!("http://{host}")) {
+        if request
+            .origin
+            .as_ref()
+            .is_some_and(|origin| *origin != format!("http://{host}"))
+        {
             return Err(Refusal::Stranger);
         }
         // `none` is an address that was typed or opened by another program.
-        if request.site.as_deref().is_some_and(|site| !matches!(site, "same-origin" | "none")) {
+        if request
+            .site
+            .as_deref()
+            .is_some_and(|site| !matches!(site, "same-origin" | "none"))
+        {
             return Err(Refusal::Stranger);
         }
         let mut parts = parts(&request.path)?;
@@ -39,10 +50,16 @@ impl Gate {
 
 /// Plain names between slashes: nothing escaped, nothing hidden, no way up. A slash at the end is an empty part.
 fn parts(path: &str) -> Result<Vec<&str>, Refusal> {
-    let parts: Vec<&str> = path.strip_prefix('/').ok_or(Refusal::NotFound)?.split('/').collect();
+    let parts: Vec<&str> = path
+        .strip_prefix('/')
+        .ok_or(Refusal::NotFound)?
+        .split('/')
+        .collect();
     let is_plain = |part: &str| {
         !part.starts_with('.')
-            && part.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-_.".contains(&byte))
+            && part
+                .bytes()
+                .all(|byte| byte.is_ascii_alphanumeric() || b"-_.".contains(&byte))
     };
     let inner = &parts[..parts.len() - 1];
     if parts.iter().all(|part| is_plain(part)) && inner.iter().all(|part| !part.is_empty()) {
@@ -54,7 +71,10 @@ fn parts(path: &str) -> Result<Vec<&str>, Refusal> {
 
 /// In the same time wherever they differ.
 fn is_equal(one: &str, other: &str) -> bool {
-    let difference = one.bytes().zip(other.bytes()).fold(0, |difference, (a, b)| difference | (a ^ b));
+    let difference = one
+        .bytes()
+        .zip(other.bytes())
+        .fold(0, |difference, (a, b)| difference | (a ^ b));
     one.len() == other.len() && difference == 0
 }
 
@@ -74,14 +94,20 @@ mod tests {
     }
 
     fn gate() -> Gate {
-        Gate { port: 4000, token: "0123abcd".to_owned() }
+        Gate {
+            port: 4000,
+            token: "0123abcd".to_owned(),
+        }
     }
 
     #[test]
     fn paths() {
         let of = |path: &str| gate().admit(&request(path)).map(|parts| parts.join("|"));
         assert_eq!(of("/0123abcd/"), Ok(String::new()));
-        assert_eq!(of("/0123abcd/runs/2026-11-14-001/"), Ok("runs|2026-11-14-001|".to_owned()));
+        assert_eq!(
+            of("/0123abcd/runs/2026-11-14-001/"),
+            Ok("runs|2026-11-14-001|".to_owned())
+        );
         for path in [
             "/",
             "//",
@@ -122,8 +148,17 @@ mod tests {
         ] {
             assert_eq!(with(change), Err(Refusal::Stranger));
         }
-        assert_eq!(with(|request| request.origin = Some("http://127.0.0.1:4000".to_owned())), Ok(()));
-        assert_eq!(with(|request| request.host = Some("localhost:4000".to_owned())), Ok(()));
-        assert_eq!(with(|request| request.site = Some("none".to_owned())), Ok(()));
+        assert_eq!(
+            with(|request| request.origin = Some("http://127.0.0.1:4000".to_owned())),
+            Ok(())
+        );
+        assert_eq!(
+            with(|request| request.host = Some("localhost:4000".to_owned())),
+            Ok(())
+        );
+        assert_eq!(
+            with(|request| request.site = Some("none".to_owned())),
+            Ok(())
+        );
     }
 }

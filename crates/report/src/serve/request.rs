@@ -71,7 +71,13 @@ impl Request {
             _ => return Err(Refusal::Method),
         };
         let path = target.split('?').next().unwrap_or_default().to_owned();
-        let mut request = Request { method, path, host: None, origin: None, site: None };
+        let mut request = Request {
+            method,
+            path,
+            host: None,
+            origin: None,
+            site: None,
+        };
         for _ in 0..MOST_HEADERS {
             let header = line(&mut from)?;
             if header.is_empty() {
@@ -104,16 +110,25 @@ impl Request {
 /// A line without its end.
 fn line(from: &mut (impl BufRead + Limited)) -> Result<String, Refusal> {
     let mut bytes = Vec::new();
-    from.read_until(b'\n', &mut bytes).map_err(|_| Refusal::Silence)?;
+    from.read_until(b'\n', &mut bytes)
+        .map_err(|_| Refusal::Silence)?;
     if bytes.is_empty() && !from.is_spent() {
         return Err(Refusal::Silence);
     }
     if !bytes.ends_with(b"\n") {
-        return Err(if from.is_spent() { Refusal::TooLong } else { Refusal::Malformed });
+        return Err(if from.is_spent() {
+            Refusal::TooLong
+        } else {
+            Refusal::Malformed
+        });
     }
     let text = String::from_utf8(bytes).map_err(|_| Refusal::Malformed)?;
     let text = text.trim_end_matches(['\r', '\n']).to_owned();
-    if text.chars().any(char::is_control) { Err(Refusal::Malformed) } else { Ok(text) }
+    if text.chars().any(char::is_control) {
+        Err(Refusal::Malformed)
+    } else {
+        Ok(text)
+    }
 }
 
 /// A reader that ends before its source does.
@@ -141,7 +156,10 @@ mod tests {
             "GET /t/runs/?x=1 HTTP/1.1\r\nHost: 127.0.0.1:80\r\nOrigin: http://127.0.0.1:80\r\nAccept: */*\r\n\r\n",
         );
         let request = request.unwrap();
-        assert_eq!((request.method, request.path.as_str()), (Method::Get, "/t/runs/"));
+        assert_eq!(
+            (request.method, request.path.as_str()),
+            (Method::Get, "/t/runs/")
+        );
         assert_eq!(request.host.as_deref(), Some("127.0.0.1:80"));
         assert_eq!(request.origin.as_deref(), Some("http://127.0.0.1:80"));
     }
@@ -158,9 +176,18 @@ mod tests {
             ("GET http://evil/ HTTP/1.1\r\n\r\n", Refusal::Malformed),
             ("POST / HTTP/1.1\r\n\r\n", Refusal::Method),
             ("DELETE / HTTP/1.1\r\n\r\n", Refusal::Method),
-            ("GET / HTTP/1.1\r\nHost: a\r\nHost: b\r\n\r\n", Refusal::Malformed),
-            ("GET / HTTP/1.1\r\nContent-Length: 5\r\n\r\nhello", Refusal::Malformed),
-            ("GET / HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n", Refusal::Malformed),
+            (
+                "GET / HTTP/1.1\r\nHost: a\r\nHost: b\r\n\r\n",
+                Refusal::Malformed,
+            ),
+            (
+                "GET / HTTP/1.1\r\nContent-Length: 5\r\n\r\nhello",
+                Refusal::Malformed,
+            ),
+            (
+                "GET / HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n",
+                Refusal::Malformed,
+            ),
             ("GET / HTTP/1.1\r\nno colon\r\n\r\n", Refusal::Malformed),
             ("GET /\u{0} HTTP/1.1\r\n\r\n", Refusal::Malformed),
             (&many, Refusal::TooLong),

@@ -37,34 +37,67 @@ const NOTHING: &str = "default-src 'none'; sandbox";
 impl Response {
     pub fn page(page: String) -> Self {
         let policy = format!("{}; frame-ancestors 'none'", policy(Kind::Served));
-        Response { status: "200 OK", kind: "text/html; charset=utf-8", policy, body: Body::Text(page) }
+        Response {
+            status: "200 OK",
+            kind: "text/html; charset=utf-8",
+            policy,
+            body: Body::Text(page),
+        }
     }
 
     /// What an agent left, as text, whatever it is.
     pub fn file(file: File) -> Self {
         let (kind, body) = ("text/plain; charset=utf-8", Body::File(file));
-        Response { status: "200 OK", kind, policy: NOTHING.to_owned(), body }
+        Response {
+            status: "200 OK",
+            kind,
+            policy: NOTHING.to_owned(),
+            body,
+        }
     }
 
     pub fn events(events: Box<dyn Iterator<Item = &'static str> + Send>) -> Self {
         let (kind, body) = ("text/event-stream", Body::Events(events));
-        Response { status: "200 OK", kind, policy: NOTHING.to_owned(), body }
+        Response {
+            status: "200 OK",
+            kind,
+            policy: NOTHING.to_owned(),
+            body,
+        }
     }
 
     pub fn refusal(refusal: Refusal) -> Self {
         let status = refusal.status();
-        let (kind, body) = ("text/plain; charset=utf-8", Body::Text(format!("{status}\n")));
-        Response { status, kind, policy: NOTHING.to_owned(), body }
+        let (kind, body) = (
+            "text/plain; charset=utf-8",
+            Body::Text(format!("{status}\n")),
+        );
+        Response {
+            status,
+            kind,
+            policy: NOTHING.to_owned(),
+            body,
+        }
     }
 
     pub fn trouble(message: &str) -> Self {
         let body = Body::Text(format!("{message}\n"));
         let (status, kind) = ("500 Internal Server Error", "text/plain; charset=utf-8");
-        Response { status, kind, policy: NOTHING.to_owned(), body }
+        Response {
+            status,
+            kind,
+            policy: NOTHING.to_owned(),
+            body,
+        }
     }
 
     pub fn write(self, method: Method, to: &mut impl Write) -> io::Result<()> {
-        let Response { status, kind, policy, body } = self;
+        let Response {
+            status,
+            kind,
+            policy,
+            body,
+        } = self;
         let length = match &body {
             Body::Text(text) => format!("Content-Length: {}\r\n", text.len()),
             // The end of the connection is the end of these.

@@ -33,7 +33,9 @@ pub fn serve(listener: &TcpListener, gate: &Gate, handler: &Arc<Handler>) {
             answer(&stream, &gate, handler.as_ref());
         };
         // Where no thread can be had, the connection closes and its place is free again.
-        let _ = std::thread::Builder::new().name("view".into()).spawn(answer);
+        let _ = std::thread::Builder::new()
+            .name("view".into())
+            .spawn(answer);
     }
 }
 
@@ -50,7 +52,9 @@ fn answer(stream: &TcpStream, gate: &Gate, handler: &Handler) {
     let _ = stream.set_read_timeout(Some(PATIENCE));
     let _ = stream.set_write_timeout(Some(PATIENCE));
     let request = Request::read(&mut BufReader::new(stream));
-    let method = request.as_ref().map_or(Method::Get, |request| request.method);
+    let method = request
+        .as_ref()
+        .map_or(Method::Get, |request| request.method);
     let response = match &request {
         Ok(request) => match gate.admit(request) {
             Ok(parts) => handler(&parts),

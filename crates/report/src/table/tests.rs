@@ -7,15 +7,31 @@ fn table(script: &Script, columns: usize) -> String {
 
 fn assert_fits(table: &str, columns: usize) {
     for line in table.lines() {
-        assert!(width(line) <= columns, "{} columns, not {columns}: {line}", width(line));
+        assert!(
+            width(line) <= columns,
+            "{} columns, not {columns}: {line}",
+            width(line)
+        );
     }
 }
 
 /// Many variants, with names that are hard to place.
 fn wide_run() -> Script {
-    let environments = ["gemini-3-pro-preview", "claude", "codex-with-a-remarkably-long-name"];
-    let experiments = ["base", "with-rules", "with-rules-and-the-firebase-mcp-server"];
-    let evals = ["fib", "an-eval-whose-name-is-so-long-that-no-column-can-hold-it", "日本語"];
+    let environments = [
+        "gemini-3-pro-preview",
+        "claude",
+        "codex-with-a-remarkably-long-name",
+    ];
+    let experiments = [
+        "base",
+        "with-rules",
+        "with-rules-and-the-firebase-mcp-server",
+    ];
+    let evals = [
+        "fib",
+        "an-eval-whose-name-is-so-long-that-no-column-can-hold-it",
+        "日本語",
+    ];
     let mut heads = Vec::new();
     for eval in evals {
         for environment in environments {
@@ -104,12 +120,30 @@ fn nothing_is_lost_at_any_width() {
     let flat = |columns: usize| -> String { table(&script, columns).split_whitespace().collect() };
     for columns in [1, 10, 20, 40, 80, 200, 1000] {
         let flat = flat(columns);
-        for (cell, figures) in script.results().summary.cells.iter().map(|cell| (cell, &cell.figures)) {
+        for (cell, figures) in script
+            .results()
+            .summary
+            .cells
+            .iter()
+            .map(|cell| (cell, &cell.figures))
+        {
             let figure = format!("{}/{}", figures.passed, figures.judged);
-            assert!(flat.contains(&figure), "{columns}: {} of {}", figure, cell.eval);
+            assert!(
+                flat.contains(&figure),
+                "{columns}: {} of {}",
+                figure,
+                cell.eval
+            );
         }
-        for part in ["remarkably-", "an-eval-whose-name-is-so-long-that-no-column-can-hold-it", "+2errors"] {
-            assert!(flat.contains(part) || columns < 20, "{columns}: {part}\n{flat}");
+        for part in [
+            "remarkably-",
+            "an-eval-whose-name-is-so-long-that-no-column-can-hold-it",
+            "+2errors",
+        ] {
+            assert!(
+                flat.contains(part) || columns < 20,
+                "{columns}: {part}\n{flat}"
+            );
         }
     }
 }
@@ -117,5 +151,8 @@ fn nothing_is_lost_at_any_width() {
 #[test]
 fn a_run_in_which_nothing_ran() {
     assert_eq!(table(&Script::new(Vec::new(), 1), 80), "");
-    insta::assert_snapshot!("nothing_ran", table(&Script::new(fixture::heads(2, 2, 1), 1), 80));
+    insta::assert_snapshot!(
+        "nothing_ran",
+        table(&Script::new(fixture::heads(2, 2, 1), 1), 80)
+    );
 }

@@ -45,7 +45,9 @@ pub struct ExportArgs {
 
 impl ExportArgs {
     pub fn is_empty(&self) -> bool {
-        [&self.junit, &self.markdown, &self.csv, &self.jsonl].iter().all(|file| file.is_none())
+        [&self.junit, &self.markdown, &self.csv, &self.jsonl]
+            .iter()
+            .all(|file| file.is_none())
     }
 }
 

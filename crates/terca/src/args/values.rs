@@ -12,7 +12,9 @@ pub(super) fn seconds(text: &str) -> Result<f64, String> {
 pub(super) fn age(text: &str) -> Result<Duration, String> {
     let expected = || "expected a number and a unit, such as 12h, 30d or 8w".to_owned();
     let unit = text.chars().next_back().ok_or_else(expected)?;
-    let number: u64 = text[..text.len() - unit.len_utf8()].parse().map_err(|_| expected())?;
+    let number: u64 = text[..text.len() - unit.len_utf8()]
+        .parse()
+        .map_err(|_| expected())?;
     let hours = match unit {
         'h' => 1,
         'd' => 24,

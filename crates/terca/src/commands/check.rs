@@ -10,7 +10,9 @@ use crate::screen;
 
 pub(super) fn check(args: &CheckArgs, common: &Common) -> Outcome {
     let planned = plan::make(&args.selection, None, common, &Host::of_this_process())?;
-    let palette = Palette { colour: screen::colour(common.color, &std::io::stdout()) };
+    let palette = Palette {
+        colour: screen::colour(common.color, &std::io::stdout()),
+    };
     screen::say(&plan_overview(&planned.heads(), palette));
     planned.say_what_may_be_left_out();
     Ok(0)

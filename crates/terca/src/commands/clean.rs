@@ -27,7 +27,12 @@ pub(super) fn clean(args: &CleanArgs, common: &Common) -> Outcome {
     }
     let gone: Vec<&Removable> = found.iter().filter(|one| remove(one)).collect();
     let freed = gone.iter().map(|one| one.bytes).sum();
-    screen::remark(&format!("removed {} of {}: {}", gone.len(), found.len(), prose::bytes(freed)));
+    screen::remark(&format!(
+        "removed {} of {}: {}",
+        gone.len(),
+        found.len(),
+        prose::bytes(freed)
+    ));
     if gone.len() < found.len() {
         screen::remark("the others are in use, or could not be removed");
     }
@@ -39,13 +44,20 @@ fn line(one: &Removable) -> String {
         Kind::Layer => "layer",
         Kind::Run => "run  ",
     };
-    format!("{what}  {:>9}  {}\n", prose::bytes(one.bytes), screen::short(&one.path))
+    format!(
+        "{what}  {:>9}  {}\n",
+        prose::bytes(one.bytes),
+        screen::short(&one.path)
+    )
 }
 
 /// Asks; without anybody to ask, nothing is removed.
 fn agree() -> Result<(), Refusal> {
     if !std::io::stdin().is_terminal() {
-        let refusal = Refusal::misuse(Code::NobodyToAsk, "nothing was removed: there is nobody to ask");
+        let refusal = Refusal::misuse(
+            Code::NobodyToAsk,
+            "nothing was removed: there is nobody to ask",
+        );
         return Err(refusal.help("`terca clean --yes` removes without asking"));
     }
     screen::remark("Remove all of this? [y/N]");

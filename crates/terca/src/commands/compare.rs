@@ -34,7 +34,12 @@ fn in_one(run: &PastRun, args: &CompareArgs) -> Result<Compared, Refusal> {
         ByChoice::Experiment => By::Experiment,
         ByChoice::Environment => By::Environment,
     };
-    Ok(within(&run.state, by, args.baseline.as_deref(), args.margin)?)
+    Ok(within(
+        &run.state,
+        by,
+        args.baseline.as_deref(),
+        args.margin,
+    )?)
 }
 
 fn of_two(one: &PastRun, other: &PastRun, args: &CompareArgs) -> Result<Compared, Refusal> {
@@ -44,21 +49,37 @@ fn of_two(one: &PastRun, other: &PastRun, args: &CompareArgs) -> Result<Compared
     }
     if one.dir.canonicalize_utf8().ok() == other.dir.canonicalize_utf8().ok() {
         let text = format!("{} cannot be compared with itself", one.state.run);
-        return Err(Refusal::misuse(Code::NothingToCompare, text).help("`terca list` lists the runs"));
+        return Err(
+            Refusal::misuse(Code::NothingToCompare, text).help("`terca list` lists the runs")
+        );
     }
     let names = names(one, other);
     let prints = [runs::fingerprints(&one.dir), runs::fingerprints(&other.dir)];
-    let first = Arm { name: &names[0], state: &one.state, prints: prints[0].as_deref() };
-    let second = Arm { name: &names[1], state: &other.state, prints: prints[1].as_deref() };
-    let is_called = |arm: &Arm<'_>, given: Option<&str>, name: &str| name == arm.name || Some(name) == given;
+    let first = Arm {
+        name: &names[0],
+        state: &one.state,
+        prints: prints[0].as_deref(),
+    };
+    let second = Arm {
+        name: &names[1],
+        state: &other.state,
+        prints: prints[1].as_deref(),
+    };
+    let is_called =
+        |arm: &Arm<'_>, given: Option<&str>, name: &str| name == arm.name || Some(name) == given;
     let (baseline, other) = match args.baseline.as_deref() {
         None => (first, second),
         Some(name) if is_called(&first, args.run.as_deref(), name) => (first, second),
         Some(name) if is_called(&second, args.other.as_deref(), name) => (second, first),
         Some(name) => {
-            let text = format!("--baseline {name}: the runs are {} and {}", first.name, second.name);
+            let text = format!(
+                "--baseline {name}: the runs are {} and {}",
+                first.name, second.name
+            );
             let refusal = Refusal::misuse(Code::UnknownBaseline, text);
-            return Err(refusal.help("between two runs, the baseline is one of them (default: the first)"));
+            return Err(
+                refusal.help("between two runs, the baseline is one of them (default: the first)")
+            );
         }
     };
     Ok(between(baseline, other, args.margin, args.only_unchanged)?)
@@ -75,7 +96,9 @@ fn names(one: &PastRun, other: &PastRun) -> [String; 2] {
 }
 
 fn show(found: &Compared, args: &CompareArgs, common: &Common) -> Result<(), Refusal> {
-    let palette = Palette { colour: screen::colour(common.color, &std::io::stdout()) };
+    let palette = Palette {
+        colour: screen::colour(common.color, &std::io::stdout()),
+    };
     match args.format {
         CompareFormat::Table => screen::say(&compared(found, screen::columns(), palette)),
         CompareFormat::Markdown => screen::say(&compared_markdown(found)),

@@ -28,7 +28,10 @@ pub(super) fn create(args: &CreateArgs, common: &Common) -> Outcome {
 }
 
 pub(super) fn nobody_to_ask() -> Refusal {
-    Refusal::misuse(Code::NobodyToAsk, "nothing was made: there is nobody to ask")
+    Refusal::misuse(
+        Code::NobodyToAsk,
+        "nothing was made: there is nobody to ask",
+    )
 }
 
 pub(super) fn no_answer() -> Refusal {
@@ -52,9 +55,13 @@ fn answers(args: &CreateArgs, common: &Common) -> Result<Plan, Refusal> {
     let around = discover::canonical(&common.dir)?;
     outside_of_suites(&around)?;
     let offer = Offer::of(&Host::of_this_process());
-    let agents = args.agents.iter().map(|name| agents::find(name)).collect::<Result<Vec<_>, _>>();
-    let mut agents =
-        agents.map_err(|reason| Refusal::misuse(Code::UnknownAgent, format!("--agent {reason}")))?;
+    let agents = args
+        .agents
+        .iter()
+        .map(|name| agents::find(name))
+        .collect::<Result<Vec<_>, _>>();
+    let mut agents = agents
+        .map_err(|reason| Refusal::misuse(Code::UnknownAgent, format!("--agent {reason}")))?;
     if let Some(problem) = args.eval.as_deref().and_then(scaffold::eval_name_problem) {
         return Err(misuse(format!("--eval: {problem}")));
     }
@@ -63,33 +70,41 @@ fn answers(args: &CreateArgs, common: &Common) -> Result<Plan, Refusal> {
         Some(name) => place(&around, name).map_err(misuse)?,
         None if asks => {
             let question = "The suite's directory, which also names it (. is this one)";
-            ask::for_value(question, USUAL_NAME, |name| place(&around, name)).ok_or_else(no_answer)?
+            ask::for_value(question, USUAL_NAME, |name| place(&around, name))
+                .ok_or_else(no_answer)?
         }
         None => place(&around, USUAL_NAME).map_err(misuse)?,
     };
     if agents.is_empty() && asks {
         screen::remark(&offer.within(screen::columns()));
         let question = "Agents, by number or name, with commas between";
-        agents = ask::for_value(question, offer.usual(), |text| offer.read(text)).ok_or_else(no_answer)?;
+        agents = ask::for_value(question, offer.usual(), |text| offer.read(text))
+            .ok_or_else(no_answer)?;
     } else if agents.is_empty() {
         agents = offer.read(offer.usual()).map_err(misuse)?;
     }
     let sample = match (args.empty, asks) {
         (true, _) => Sample::Small,
         (false, false) => Sample::Example,
-        (false, true) => {
-            ask::for_value("Begin with an `example`, or `empty`", "example", sample).ok_or_else(no_answer)?
-        }
+        (false, true) => ask::for_value("Begin with an `example`, or `empty`", "example", sample)
+            .ok_or_else(no_answer)?,
     };
     let eval = match &args.eval {
         Some(eval) => eval.clone(),
-        None if asks => {
-            ask::for_value("The first eval", sample.usual_name(), eval_name).ok_or_else(no_answer)?
-        }
+        None if asks => ask::for_value("The first eval", sample.usual_name(), eval_name)
+            .ok_or_else(no_answer)?,
         None => sample.usual_name().to_owned(),
     };
     let name = dir.file_name().unwrap_or(USUAL_NAME).to_owned();
-    Ok(Plan { dir, new: NewSuite { name, agents, eval, sample } })
+    Ok(Plan {
+        dir,
+        new: NewSuite {
+            name,
+            agents,
+            eval,
+            sample,
+        },
+    })
 }
 
 /// The evals of a suite within a suite would belong to both.
@@ -100,7 +115,8 @@ fn outside_of_suites(dir: &Utf8Path) -> Result<(), Refusal> {
             let file = suite.join(discover::SUITE_FILE);
             let text = format!("there is a suite already: {}", screen::short(&file));
             let refusal = Refusal::misuse(Code::AlreadyThere, text);
-            Err(refusal.help("`terca create-eval` adds an eval to it; `-C DIR` makes the suite elsewhere"))
+            Err(refusal
+                .help("`terca create-eval` adds an eval to it; `-C DIR` makes the suite elsewhere"))
         }
     }
 }
@@ -115,7 +131,10 @@ fn place(around: &Utf8Path, name: &str) -> Result<Utf8PathBuf, String> {
     // A suite has to be called something: what `.` and `..` stand for has a name.
     match dir.canonicalize_utf8() {
         Ok(real) if real.is_dir() => Ok(real),
-        Ok(real) => Err(format!("{} is a file; a suite is a directory", screen::short(&real))),
+        Ok(real) => Err(format!(
+            "{} is a file; a suite is a directory",
+            screen::short(&real)
+        )),
         Err(_) if dir.file_name().is_some() => Ok(dir),
         Err(error) => Err(format!("{name}: {error}")),
     }
@@ -142,7 +161,9 @@ fn make(plan: &Plan) -> Result<(), Refusal> {
     write(&plan.dir, engine::parts(&plan.dir, &files), &files)?;
     let cd = match screen::short(&plan.dir).as_str() {
         "" => String::new(),
-        _ if discover::canonical(Utf8Path::new(".")).is_ok_and(|here| here == plan.dir) => String::new(),
+        _ if discover::canonical(Utf8Path::new(".")).is_ok_and(|here| here == plan.dir) => {
+            String::new()
+        }
         dir if dir.contains(char::is_whitespace) => format!("  cd '{dir}'\n"),
         dir => format!("  cd {dir}\n"),
     };
@@ -156,12 +177,21 @@ fn make(plan: &Plan) -> Result<(), Refusal> {
 }
 
 /// Writes files of which none may be there, and says which were made.
-pub(super) fn write(dir: &Utf8Path, parts: Vec<Utf8PathBuf>, files: &[NewFile]) -> Result<(), Refusal> {
+pub(super) fn write(
+    dir: &Utf8Path,
+    parts: Vec<Utf8PathBuf>,
+    files: &[NewFile],
+) -> Result<(), Refusal> {
     let present = engine::in_the_way(parts);
     if !present.is_empty() {
-        let list: String = present.iter().map(|path| format!("\n  {}", screen::short(path))).collect();
+        let list: String = present
+            .iter()
+            .map(|path| format!("\n  {}", screen::short(path)))
+            .collect();
         let text = format!("nothing was made: this is there already{list}");
-        return Err(Refusal::misuse(Code::AlreadyThere, text).help("choose another name, or move it away"));
+        return Err(
+            Refusal::misuse(Code::AlreadyThere, text).help("choose another name, or move it away")
+        );
     }
     engine::write(dir, files).map_err(|error| Refusal::trouble(Code::CannotWrite, error))?;
     for file in files {

@@ -46,10 +46,12 @@ fn name(args: &CreateEvalArgs, taken: &[String]) -> Result<String, Refusal> {
     match &args.name {
         Some(name) => eval_name(name).map_err(misuse),
         None if args.yes => Ok(next),
-        None if ask::is_possible() => {
-            ask::for_value("The eval's directory, which also names it", &next, eval_name)
-                .ok_or_else(no_answer)
-        }
+        None if ask::is_possible() => ask::for_value(
+            "The eval's directory, which also names it",
+            &next,
+            eval_name,
+        )
+        .ok_or_else(no_answer),
         None => {
             let help = "`terca create-eval NAME` asks nothing; with --yes it gets the next number";
             Err(nobody_to_ask().help(help))
@@ -65,14 +67,20 @@ fn names(suite: &Utf8Path) -> Vec<String> {
         None => {
             let entries = suite.read_dir_utf8().into_iter().flatten().flatten();
             let dirs: Vec<Utf8PathBuf> = entries.map(|entry| entry.path().to_owned()).collect();
-            let evals = dirs.iter().filter(|dir| dir.join(discover::EVAL_FILE).is_file());
-            evals.filter_map(|dir| dir.file_name().map(str::to_owned)).collect()
+            let evals = dirs
+                .iter()
+                .filter(|dir| dir.join(discover::EVAL_FILE).is_file());
+            evals
+                .filter_map(|dir| dir.file_name().map(str::to_owned))
+                .collect()
         }
     }
 }
 
 /// One number after the highest: `004-eval`.
 fn next_name(taken: &[String]) -> String {
-    let numbers = taken.iter().filter_map(|name| name.split('-').next()?.parse::<u32>().ok());
+    let numbers = taken
+        .iter()
+        .filter_map(|name| name.split('-').next()?.parse::<u32>().ok());
     format!("{:03}-eval", numbers.max().unwrap_or(0).saturating_add(1))
 }

@@ -21,11 +21,18 @@ pub(super) fn doctor(common: &Common) -> Outcome {
             version: checkup.version,
             proved_with: checkup.profile.proved_with.to_owned(),
             credentials: checkup.credentials,
-            accepted: checkup.profile.credential_variables.iter().map(|name| format!("${name}")).collect(),
+            accepted: checkup
+                .profile
+                .credential_variables
+                .iter()
+                .map(|name| format!("${name}"))
+                .collect(),
             install: checkup.profile.install.to_owned(),
         })
         .collect();
-    let palette = Palette { colour: screen::colour(common.color, &std::io::stdout()) };
+    let palette = Palette {
+        colour: screen::colour(common.color, &std::io::stdout()),
+    };
     screen::say(&agents_table(&rows, palette));
     Ok(0)
 }

@@ -28,7 +28,9 @@ use terca_engine::trial::{Context, Keep, LayerKeys, Versions};
 use terca_engine::work::WorkDir;
 use terca_engine::{signals, supervise};
 use terca_report::github::Printed;
-use terca_report::{JsonLines, Palette, Plain, Tty, Whereabouts, closing, failures, results_table, verdicts};
+use terca_report::{
+    JsonLines, Palette, Plain, Tty, Whereabouts, closing, failures, results_table, verdicts,
+};
 
 use super::export;
 use super::plan::Planned;
@@ -69,10 +71,21 @@ impl<'a> Execution<'a> {
         let work = WorkDir::create(host.get("TERCA_WORK_DIR"))
             .map_err(|error| Refusal::no_work_dir(MISUSE, &error))?;
         let mask = mask(planned, &host);
-        let (fingerprints, layer_keys) =
-            pressed(planned, &mask, |press| (press.plan(&planned.plan), press.layers(&planned.plan)));
+        let (fingerprints, layer_keys) = pressed(planned, &mask, |press| {
+            (press.plan(&planned.plan), press.layers(&planned.plan))
+        });
         let limits = within_reach(limits(args.concurrency, planned), planned);
-        Ok(Execution { args, common, planned, host, work, mask, limits, fingerprints, layer_keys })
+        Ok(Execution {
+            args,
+            common,
+            planned,
+            host,
+            work,
+            mask,
+            limits,
+            fingerprints,
+            layer_keys,
+        })
     }
 
     /// What `run.json` says.
@@ -82,7 +95,11 @@ impl<'a> Execution<'a> {
             terca_version: VERSION,
             seed: planned.seed,
             concurrency: self.limits.others,
-            order: planned.order.iter().map(|index| planned.trials[*index].id).collect(),
+            order: planned
+                .order
+                .iter()
+                .map(|index| planned.trials[*index].id)
+                .collect(),
             command: serde_json::to_value(self.args).unwrap_or_default(),
             shard: self.args.shard,
             fingerprints: &self.fingerprints,
@@ -92,14 +109,26 @@ impl<'a> Execution<'a> {
 
     /// How many trials can be in flight.
     pub(super) fn at_once(&self) -> usize {
-        let agents = self.planned.trials.iter().map(|trial| trial.case.variant.agent.agent.profile().name);
+        let agents = self
+            .planned
+            .trials
+            .iter()
+            .map(|trial| trial.case.variant.agent.agent.profile().name);
         self.limits.total(agents).max(1)
     }
 
     /// What all trials share. From here on a signal finds somebody who knows what to do.
     pub(super) fn context(self, run_dir: &Utf8Path) -> Result<(Arc<Context>, Mail), Refusal> {
         let refused = |error: io::Error| Refusal::trouble(Code::Internal, error);
-        let Execution { args, planned, host, work, mask, layer_keys, .. } = self;
+        let Execution {
+            args,
+            planned,
+            host,
+            work,
+            mask,
+            layer_keys,
+            ..
+        } = self;
         let interrupt = Arc::new(Interrupt::new().map_err(refused)?);
         let mail = scheduler::mailbox();
         signals::forward(&mail.0, &interrupt).map_err(refused)?;
@@ -121,7 +150,8 @@ impl<'a> Execution<'a> {
     }
 
     pub(super) fn carry_out(self, store: Store, past: Option<Past>) -> Result<Done, Refusal> {
-        let (args, common, planned, limits) = (self.args, self.common, self.planned, self.limits.clone());
+        let (args, common, planned, limits) =
+            (self.args, self.common, self.planned, self.limits.clone());
         let run_dir = store.dir.clone();
         let (context, mail) = self.context(&run_dir)?;
         let orders = Orders {
@@ -157,12 +187,17 @@ fn pressed<T>(planned: &Planned, mask: &Mask, take: impl FnOnce(&Press<'_>) -> T
 
 /// What the cases of a plan are made from.
 pub(super) fn fingerprints(planned: &Planned, host: &Host) -> Vec<CasePrint> {
-    pressed(planned, &mask(planned, host), |press| press.plan(&planned.plan))
+    pressed(planned, &mask(planned, host), |press| {
+        press.plan(&planned.plan)
+    })
 }
 
 /// How many trials of a plan would be in flight at once.
 pub(super) fn at_once(concurrency: Option<u32>, planned: &Planned) -> usize {
-    let agents = planned.trials.iter().map(|trial| trial.case.variant.agent.agent.profile().name);
+    let agents = planned
+        .trials
+        .iter()
+        .map(|trial| trial.case.variant.agent.agent.profile().name);
     limits(concurrency, planned).total(agents)
 }
 
@@ -174,14 +209,23 @@ fn limits(concurrency: Option<u32>, planned: &Planned) -> Limits {
     let concurrency = &planned.suite.concurrency;
     Limits {
         ceiling: usize::MAX,
-        others: concurrency.others.map_or_else(cpus, |number| number as usize),
-        agents: concurrency.agents.iter().map(|(agent, number)| (agent.clone(), *number as usize)).collect(),
+        others: concurrency
+            .others
+            .map_or_else(cpus, |number| number as usize),
+        agents: concurrency
+            .agents
+            .iter()
+            .map(|(agent, number)| (agent.clone(), *number as usize))
+            .collect(),
     }
 }
 
 /// No more trials at once than there can be files open.
 fn within_reach(limits: Limits, planned: &Planned) -> Limits {
-    let agents = planned.trials.iter().map(|trial| trial.case.variant.agent.agent.profile().name);
+    let agents = planned
+        .trials
+        .iter()
+        .map(|trial| trial.case.variant.agent.agent.profile().name);
     let wanted = limits.total(agents).min(planned.trials.len());
     let room = files::make_room_for(wanted);
     if room >= wanted {
@@ -190,13 +234,19 @@ fn within_reach(limits: Limits, planned: &Planned) -> Limits {
     screen::remark(&format!(
         "note: {room} at a time instead of {wanted}: no more files may be open (raise it with `ulimit -n`)"
     ));
-    Limits { ceiling: room, ..limits }
+    Limits {
+        ceiling: room,
+        ..limits
+    }
 }
 
 /// Everything that must not be written down: what `${NAME}` stood for, and what the agents sign in with.
 fn mask(planned: &Planned, host: &Host) -> Mask {
-    let credentials =
-        planned.plan.agents().into_iter().flat_map(|agent| credentials::secrets(host, agent.profile()));
+    let credentials = planned
+        .plan
+        .agents()
+        .into_iter()
+        .flat_map(|agent| credentials::secrets(host, agent.profile()));
     Mask::new(planned.plan.secrets.iter().cloned().chain(credentials))
 }
 
@@ -209,14 +259,20 @@ fn keep(choice: KeepChoice) -> Keep {
 }
 
 fn observer(format: Format, common: &Common) -> Box<dyn Observer> {
-    let palette = Palette { colour: screen::colour(common.color, &io::stderr()) };
+    let palette = Palette {
+        colour: screen::colour(common.color, &io::stderr()),
+    };
     match format {
         Format::Json => Box::new(JsonLines::new(screen::stream(io::stdout(), Printed::Json))),
-        Format::Tty => Box::new(Tty::new(screen::stream(io::stderr(), Printed::Text), palette)),
+        Format::Tty => Box::new(Tty::new(
+            screen::stream(io::stderr(), Printed::Text),
+            palette,
+        )),
         Format::Auto if screen::is_lively() => Box::new(Tty::new(io::stderr(), palette)),
-        Format::Auto | Format::Plain => {
-            Box::new(Plain::new(screen::stream(io::stderr(), Printed::Text), palette))
-        }
+        Format::Auto | Format::Plain => Box::new(Plain::new(
+            screen::stream(io::stderr(), Printed::Text),
+            palette,
+        )),
     }
 }
 
@@ -230,21 +286,31 @@ pub(super) fn conclude(args: &RunArgs, common: &Common, done: &Done) -> u8 {
         after_words(args, &results);
         suggest(args, common, done, &results);
     }
-    let status = if done.finished.interrupted { INTERRUPTED } else { exit_status(&results, args.fail_under) };
+    let status = if done.finished.interrupted {
+        INTERRUPTED
+    } else {
+        exit_status(&results, args.fail_under)
+    };
     export::for_ci(&results, args, common).unwrap_or(status)
 }
 
 /// What is to be said about a run because of how it was asked for.
 fn after_words(args: &RunArgs, results: &Results) {
     if args.aa {
-        let same = results.summary.comparisons.iter().all(|comparison| !comparison.verdict.is_difference());
+        let same = results
+            .summary
+            .comparisons
+            .iter()
+            .all(|comparison| !comparison.verdict.is_difference());
         let [one, other] = twice::NAMES;
-        screen::remark(&format!("A/A: `{one}` and `{other}` are the same experiment; {}", a_a(same)));
+        screen::remark(&format!(
+            "A/A: `{one}` and `{other}` are the same experiment; {}",
+            a_a(same)
+        ));
     }
-    let unknown = results
-        .trials
-        .iter()
-        .filter(|trial| trial.report.status.is_judged() && trial.report.stats.usage.cost_usd.is_none());
+    let unknown = results.trials.iter().filter(|trial| {
+        trial.report.status.is_judged() && trial.report.stats.usage.cost_usd.is_none()
+    });
     let unknown = unknown.count();
     if args.budget_usd.is_some() && unknown > 0 {
         screen::remark(&format!(
@@ -264,9 +330,14 @@ fn a_a(same: bool) -> &'static str {
 }
 
 pub(super) fn show(results: &Results, run_dir: &Utf8Path, common: &Common) {
-    let palette = Palette { colour: screen::colour(common.color, &io::stdout()) };
-    let here =
-        Whereabouts { run_dir: screen::short(run_dir), terca: &shell::terca(common), room: screen::room() };
+    let palette = Palette {
+        colour: screen::colour(common.color, &io::stdout()),
+    };
+    let here = Whereabouts {
+        run_dir: screen::short(run_dir),
+        terca: &shell::terca(common),
+        room: screen::room(),
+    };
     screen::say_all(&[
         results_table(results, screen::columns(), palette),
         failures(results, here, palette),

@@ -20,7 +20,11 @@ type Render = fn(&Results) -> String;
 pub(super) fn export(results: &Results, args: &ExportArgs) -> io::Result<()> {
     let formats: [(_, Render, Printed); 4] = [
         (&args.junit, junit, Printed::Text),
-        (&args.markdown, |results| markdown(results, usize::MAX), Printed::Text),
+        (
+            &args.markdown,
+            |results| markdown(results, usize::MAX),
+            Printed::Text,
+        ),
         (&args.csv, csv, Printed::Text),
         (&args.jsonl, json_lines, Printed::Json),
     ];
@@ -34,15 +38,23 @@ pub(super) fn export(results: &Results, args: &ExportArgs) -> io::Result<()> {
 
 /// What was asked for beside a run, and what GitHub Actions shows. The exit status, where it could not be written.
 pub(super) fn for_ci(results: &Results, args: &RunArgs, common: &Common) -> Option<u8> {
-    let files = ExportArgs { junit: args.ci.junit.clone(), ..ExportArgs::default() };
+    let files = ExportArgs {
+        junit: args.ci.junit.clone(),
+        ..ExportArgs::default()
+    };
     let written = export(results, &files);
-    let told = if args.ci.no_github { Ok(()) } else { github::tell(results, args.format) };
+    let told = if args.ci.no_github {
+        Ok(())
+    } else {
+        github::tell(results, args.format)
+    };
     let errors = [written, told].into_iter().filter_map(Result::err);
     errors.map(|error| unwritten(error).say(common)).last()
 }
 
 pub(super) fn unwritten(error: io::Error) -> Refusal {
-    Refusal::trouble(Code::CannotWrite, error).help("name a file that you may write; the run itself is saved")
+    Refusal::trouble(Code::CannotWrite, error)
+        .help("name a file that you may write; the run itself is saved")
 }
 
 /// `-` is standard output. Directories on the way are made.
@@ -51,7 +63,9 @@ pub(super) fn write(file: &Utf8Path, text: &str, printed: Printed) -> io::Result
         screen::print(text, printed);
         return Ok(());
     }
-    let named = |error: io::Error| io::Error::new(error.kind(), format!("{file} cannot be written: {error}"));
+    let named = |error: io::Error| {
+        io::Error::new(error.kind(), format!("{file} cannot be written: {error}"))
+    };
     if let Some(dir) = file.parent().filter(|dir| !dir.as_str().is_empty()) {
         std::fs::create_dir_all(dir).map_err(named)?;
     }

@@ -30,8 +30,15 @@ pub(super) fn plan(args: &PlanArgs, common: &Common) -> Outcome {
     match args.format {
         TableFormat::Json => say_json(&found)?,
         TableFormat::Table => {
-            let palette = Palette { colour: screen::colour(common.color, &std::io::stdout()) };
-            screen::say(&terca_report::forecast(&found, &heads, screen::columns(), palette));
+            let palette = Palette {
+                colour: screen::colour(common.color, &std::io::stdout()),
+            };
+            screen::say(&terca_report::forecast(
+                &found,
+                &heads,
+                screen::columns(),
+                palette,
+            ));
         }
     }
     Ok(0)

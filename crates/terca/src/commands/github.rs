@@ -30,9 +30,16 @@ pub(super) fn tell(results: &Results, format: Format) -> io::Result<()> {
         return Ok(());
     };
     let named = |error: io::Error| {
-        io::Error::new(error.kind(), format!("the job's summary cannot be written: {error}"))
+        io::Error::new(
+            error.kind(),
+            format!("the job's summary cannot be written: {error}"),
+        )
     };
-    let mut summary = OpenOptions::new().append(true).create(true).open(file).map_err(named)?;
+    let mut summary = OpenOptions::new()
+        .append(true)
+        .create(true)
+        .open(file)
+        .map_err(named)?;
     // What earlier commands of the step have written counts too.
     let written = summary.metadata().map_err(named)?.len() as usize;
     let room = LARGEST_SUMMARY.saturating_sub(written);
@@ -41,5 +48,7 @@ pub(super) fn tell(results: &Results, format: Format) -> io::Result<()> {
         return Ok(());
     }
     let apart = if written > 0 { "\n" } else { "" };
-    summary.write_all(format!("{apart}{}", markdown(results, room - 1)).as_bytes()).map_err(named)
+    summary
+        .write_all(format!("{apart}{}", markdown(results, room - 1)).as_bytes())
+        .map_err(named)
 }

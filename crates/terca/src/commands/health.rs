@@ -27,9 +27,14 @@ fn records(args: &HealthArgs, common: &Common) -> Result<Vec<Record>, Refusal> {
         let run = open(Some(name), common)?;
         if run.state.status == RunStatus::Running {
             let text = format!("the run {} is still going on", run.state.run);
-            return Err(Refusal::misuse(Code::RunGoingOn, text).help("wait for its end, or leave it out"));
+            return Err(
+                Refusal::misuse(Code::RunGoingOn, text).help("wait for its end, or leave it out")
+            );
         }
-        records.push(Record { prints: runs::fingerprints(&run.dir), state: run.state });
+        records.push(Record {
+            prints: runs::fingerprints(&run.dir),
+            state: run.state,
+        });
     }
     records.sort_by_key(|record| record.state.started_at);
     records.dedup_by(|one, other| {
@@ -42,12 +47,16 @@ fn show(records: &[Record], args: &HealthArgs, common: &Common) -> Result<(), Re
     let found = examine(records);
     if found.evals.is_empty() {
         let text = "no trials to learn from (those of `oracle`, `nop` and `cheat` do not count)";
-        return Err(Refusal::misuse(Code::NothingToLearn, text).help("run the suite with an agent first"));
+        return Err(
+            Refusal::misuse(Code::NothingToLearn, text).help("run the suite with an agent first")
+        );
     }
     match args.format {
         TableFormat::Json => say_json(&found),
         TableFormat::Table => {
-            let palette = Palette { colour: screen::colour(common.color, &std::io::stdout()) };
+            let palette = Palette {
+                colour: screen::colour(common.color, &std::io::stdout()),
+            };
             screen::say(&terca_report::health(&found, screen::columns(), palette));
             Ok(())
         }

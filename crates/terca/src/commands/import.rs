@@ -43,7 +43,10 @@ pub(super) fn import(args: &ImportArgs, common: &Common) -> Outcome {
         screen::complain(Code::NotATask, complaint, common.color);
     }
     if found.tasks.is_empty() {
-        let refusal = Refusal::misuse(Code::NotATask, format!("there is no task in {}", args.tasks));
+        let refusal = Refusal::misuse(
+            Code::NotATask,
+            format!("there is no task in {}", args.tasks),
+        );
         return Err(refusal.help("a task is a directory with a task.toml"));
     }
     if let Some(reason) = in_the_way(&evals, &to) {
@@ -88,7 +91,10 @@ fn in_the_way(evals: &[(&Utf8PathBuf, Imported)], to: &Utf8Path) -> Option<Strin
 fn tell(eval: &Imported, to: &Utf8Path) {
     screen::say(screen::short(&to.join(&eval.folder)).as_str());
     for note in &eval.notes {
-        let line: String = note.chars().map(|c| if c.is_control() { ' ' } else { c }).collect();
+        let line: String = note
+            .chars()
+            .map(|c| if c.is_control() { ' ' } else { c })
+            .collect();
         screen::say(&format!("  not as it was: {line}"));
     }
 }

@@ -11,12 +11,22 @@ pub(super) fn list(common: &Common) -> Outcome {
     let dir = discover::canonical(&common.dir)?;
     let names = runs::names(&dir)?;
     if names.is_empty() {
-        screen::remark(&format!("no runs yet in {}; `terca` runs the suite", store::runs_dir(&dir)));
+        screen::remark(&format!(
+            "no runs yet in {}; `terca` runs the suite",
+            store::runs_dir(&dir)
+        ));
         return Ok(0);
     }
-    let palette = Palette { colour: screen::colour(common.color, &std::io::stdout()) };
+    let palette = Palette {
+        colour: screen::colour(common.color, &std::io::stdout()),
+    };
     let rows: Vec<RunRow> = names.into_iter().map(|name| row(&dir, name)).collect();
-    screen::say(&runs_table(&rows, &jiff::tz::TimeZone::system(), screen::room(), palette));
+    screen::say(&runs_table(
+        &rows,
+        &jiff::tz::TimeZone::system(),
+        screen::room(),
+        palette,
+    ));
     Ok(0)
 }
 

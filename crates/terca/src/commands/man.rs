@@ -18,7 +18,10 @@ pub(super) fn man(args: &ManArgs) -> Outcome {
             Some(page) => page,
             None => {
                 let names: Vec<&str> = program.get_subcommands().map(Command::get_name).collect();
-                let text = format!("no command `{name}`; there are {}", prose::quoted_list(&names, "and"));
+                let text = format!(
+                    "no command `{name}`; there are {}",
+                    prose::quoted_list(&names, "and")
+                );
                 let refusal = Refusal::misuse(Code::Usage, text);
                 return Err(match prose::did_you_mean(name, names) {
                     Some(meant) => refusal.help(format!("did you mean `{meant}`?")),
@@ -28,7 +31,9 @@ pub(super) fn man(args: &ManArgs) -> Outcome {
         },
     };
     let mut roff = Vec::new();
-    Man::new(page).render(&mut roff).map_err(|error| Refusal::trouble(Code::Internal, error))?;
+    Man::new(page)
+        .render(&mut roff)
+        .map_err(|error| Refusal::trouble(Code::Internal, error))?;
     screen::say(&String::from_utf8_lossy(&roff));
     Ok(0)
 }
@@ -36,5 +41,9 @@ pub(super) fn man(args: &ManArgs) -> Outcome {
 /// A command under the name that its page has: `terca-run`.
 fn command(program: &Command, name: &str) -> Option<Command> {
     let command = program.find_subcommand(name)?.clone();
-    Some(command.display_name(format!("terca-{name}")).version(super::VERSION))
+    Some(
+        command
+            .display_name(format!("terca-{name}"))
+            .version(super::VERSION),
+    )
 }

@@ -10,7 +10,10 @@ use crate::args::{Common, MergeArgs};
 pub(super) fn merge(args: &MergeArgs, common: &Common) -> Outcome {
     let suite_dir = discover::canonical(&common.dir)?;
     // A path of a run's folder, from another machine say, or a run of this suite.
-    let dirs = args.runs.iter().map(|run| runs::find_anywhere(&suite_dir, run));
+    let dirs = args
+        .runs
+        .iter()
+        .map(|run| runs::find_anywhere(&suite_dir, run));
     let dirs = dirs.collect::<Result<Vec<_>, _>>()?;
     let joined = join::join(&suite_dir, jiff::Zoned::now().date(), &dirs)?;
     let results = joined.results();

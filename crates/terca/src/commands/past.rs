@@ -35,18 +35,33 @@ pub(super) fn recorded(dir: &Utf8Path) -> Result<Recorded, Refusal> {
 /// does not have.
 pub(super) fn adopt(planned: &mut Planned, state: &RunState) {
     let name = |head: &TrialHead| {
-        (head.eval.clone(), head.environment.clone(), head.experiment.clone(), head.repetition)
+        (
+            head.eval.clone(),
+            head.environment.clone(),
+            head.experiment.clone(),
+            head.repetition,
+        )
     };
     // Those of rounds that an adaptive run has not begun are known too.
-    let heads = state.trials.iter().map(|trial| &trial.head).chain(&state.spare);
+    let heads = state
+        .trials
+        .iter()
+        .map(|trial| &trial.head)
+        .chain(&state.spare);
     let known: HashMap<_, &TrialHead> = heads.map(|head| (name(head), head)).collect();
     let mut trials = Vec::new();
     let mut order = Vec::new();
     for index in &planned.order {
         let trial = &planned.trials[*index];
-        let Some(known) = known.get(&name(&TrialHead::of(trial))) else { continue };
+        let Some(known) = known.get(&name(&TrialHead::of(trial))) else {
+            continue;
+        };
         order.push(known.id);
-        trials.push(TrialSpec { id: known.id, dir: known.dir.clone(), ..trial.clone() });
+        trials.push(TrialSpec {
+            id: known.id,
+            dir: known.dir.clone(),
+            ..trial.clone()
+        });
     }
     trials.sort_by_key(|trial| trial.id);
     let position = |id: &u32| trials.binary_search_by_key(id, |trial| trial.id).ok();

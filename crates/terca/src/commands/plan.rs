@@ -60,9 +60,15 @@ pub(super) fn make(
     common: &Common,
     host: &Host,
 ) -> Result<Planned, Refusal> {
-    make_by(selection, shard, common, host, |suite, chosen, overrides, variables, problems| {
-        expand(suite, chosen, overrides, variables, problems)
-    })
+    make_by(
+        selection,
+        shard,
+        common,
+        host,
+        |suite, chosen, overrides, variables, problems| {
+            expand(suite, chosen, overrides, variables, problems)
+        },
+    )
 }
 
 /// The plan of `terca run`, also of one that is resumed.
@@ -70,10 +76,16 @@ pub(super) fn make_run(args: &RunArgs, common: &Common, host: &Host) -> Result<P
     if !args.aa {
         return make(&args.selection, args.shard, common, host);
     }
-    make_by(&args.selection, args.shard, common, host, |suite, chosen, overrides, variables, problems| {
-        let rest = twice::prepare(suite, chosen, problems);
-        expand(suite, &rest, overrides, variables, problems)
-    })
+    make_by(
+        &args.selection,
+        args.shard,
+        common,
+        host,
+        |suite, chosen, overrides, variables, problems| {
+            let rest = twice::prepare(suite, chosen, problems);
+            expand(suite, &rest, overrides, variables, problems)
+        },
+    )
 }
 
 /// The plan that proves the evals: three agents in the place of those that the suite names.
@@ -82,15 +94,26 @@ pub(super) fn make_proof(
     common: &Common,
     host: &Host,
 ) -> Result<Planned, Refusal> {
-    make_by(selection, None, common, host, |suite, chosen, overrides, variables, problems| {
-        let evals = proof::prepare(suite, chosen, problems);
-        proof::without_missing_solutions(expand(suite, &evals, overrides, variables, problems))
-    })
+    make_by(
+        selection,
+        None,
+        common,
+        host,
+        |suite, chosen, overrides, variables, problems| {
+            let evals = proof::prepare(suite, chosen, problems);
+            proof::without_missing_solutions(expand(suite, &evals, overrides, variables, problems))
+        },
+    )
 }
 
 /// How a suite becomes a plan; what stands in the suite may be changed for it.
-type Expand =
-    fn(&mut Suite, &Selection, &Overrides, &dyn Fn(&str) -> Option<String>, &mut Diagnostics) -> Plan;
+type Expand = fn(
+    &mut Suite,
+    &Selection,
+    &Overrides,
+    &dyn Fn(&str) -> Option<String>,
+    &mut Diagnostics,
+) -> Plan;
 
 fn make_by(
     selection: &SelectionArgs,
@@ -103,8 +126,16 @@ fn make_by(
     let mut problems = loaded.problems;
     let overrides = overrides(selection, &mut problems);
     let planned = loaded.suite.map(|mut suite| {
-        let NameArgs { evals, experiments, environments } = selection.names.clone();
-        let chosen = Selection { evals, experiments, environments };
+        let NameArgs {
+            evals,
+            experiments,
+            environments,
+        } = selection.names.clone();
+        let chosen = Selection {
+            evals,
+            experiments,
+            environments,
+        };
         let variables = |name: &str| host.get(name).map(str::to_owned);
         let plan = expand(&mut suite, &chosen, &overrides, &variables, &mut problems);
         if let Some(shard) = shard.filter(|_| plan.adaptive.is_some()) {
@@ -113,11 +144,19 @@ fn make_by(
         let seed = selection.seed.unwrap_or_else(|| fastrand::u64(..1 << 32));
         let trials = shard.map_or_else(|| plan.trials.clone(), |shard| shard.part(&plan.trials));
         let order = schedule::order(&trials, seed);
-        Planned { suite, plan, trials, seed, order }
+        Planned {
+            suite,
+            plan,
+            trials,
+            seed,
+            order,
+        }
     });
     problems.sort();
     report(&problems, &loaded.sources, common);
-    planned.filter(|_| !problems.has_errors()).ok_or(Refusal::told(MISUSE))
+    planned
+        .filter(|_| !problems.has_errors())
+        .ok_or(Refusal::told(MISUSE))
 }
 
 /// Nobody knows beforehand how many trials there will be, and each look needs all of them.
@@ -131,29 +170,44 @@ fn no_parts(shard: Shard) -> Diagnostic {
 
 fn overrides(selection: &SelectionArgs, problems: &mut Diagnostics) -> Overrides {
     Overrides {
-        agent: selection.agent.as_deref().and_then(|name| chosen_agent(name, problems)),
+        agent: selection
+            .agent
+            .as_deref()
+            .and_then(|name| chosen_agent(name, problems)),
         repetitions: selection.repetitions,
         timeout: selection.timeout.map(Duration::from_secs_f64),
     }
 }
 
 fn chosen_agent(name: &str, problems: &mut Diagnostics) -> Option<AgentChoice> {
-    let names: Vec<&str> = agent::names().into_iter().filter(|name| !takes_command(name)).collect();
+    let names: Vec<&str> = agent::names()
+        .into_iter()
+        .filter(|name| !takes_command(name))
+        .collect();
     if let Some(agent) = agent::find(name).filter(|_| !takes_command(name)) {
-        return Some(AgentChoice { agent, command: None });
+        return Some(AgentChoice {
+            agent,
+            command: None,
+        });
     }
     let diagnostic = if takes_command(name) {
         let message = format!("--agent {name}: it needs a command, which cannot be given here");
-        let help = format!("write it into terca.yaml: `agent: {{name: {name}, command: ./my-agent}}`");
+        let help =
+            format!("write it into terca.yaml: `agent: {{name: {name}, command: ./my-agent}}`");
         Diagnostic::error(Code::Usage, message).help(help)
     } else {
         Diagnostic::error(Code::UnknownAgent, format!("--agent {name}: no such agent"))
     };
-    let diagnostic = diagnostic.help(format!("the agents are {}", prose::quoted_list(&names, "and")));
-    problems.push(match agent::probably(name).filter(|meant| !takes_command(meant)) {
-        Some(meant) => diagnostic.help(format!("did you mean `{meant}`?")),
-        None => diagnostic,
-    });
+    let diagnostic = diagnostic.help(format!(
+        "the agents are {}",
+        prose::quoted_list(&names, "and")
+    ));
+    problems.push(
+        match agent::probably(name).filter(|meant| !takes_command(meant)) {
+            Some(meant) => diagnostic.help(format!("did you mean `{meant}`?")),
+            None => diagnostic,
+        },
+    );
     None
 }
 
@@ -168,10 +222,19 @@ fn report(problems: &Diagnostics, sources: &Sources, common: &Common) {
         return;
     }
     let colour = screen::colour(common.color, &std::io::stderr());
-    screen::remark(&problems.render(sources, Style { colour, ..Style::PLAIN }));
+    screen::remark(&problems.render(
+        sources,
+        Style {
+            colour,
+            ..Style::PLAIN
+        },
+    ));
     screen::remark("");
     if problems.has_errors() {
-        screen::remark(&format!("{}: nothing was run", prose::count(problems.error_count(), "error")));
+        screen::remark(&format!(
+            "{}: nothing was run",
+            prose::count(problems.error_count(), "error")
+        ));
     }
     screen::say_more_about(&codes, common.color);
 }

@@ -30,17 +30,26 @@ pub(crate) struct Refusal {
 impl Refusal {
     /// Wrong usage or configuration: nothing was done.
     pub(super) fn misuse(code: Code, text: impl Display) -> Self {
-        Refusal { status: MISUSE, complaint: Some((code, text.to_string())) }
+        Refusal {
+            status: MISUSE,
+            complaint: Some((code, text.to_string())),
+        }
     }
 
     /// The machine refused.
     pub(super) fn trouble(code: Code, text: impl Display) -> Self {
-        Refusal { status: TROUBLE, complaint: Some((code, text.to_string())) }
+        Refusal {
+            status: TROUBLE,
+            complaint: Some((code, text.to_string())),
+        }
     }
 
     /// Trials have nowhere to work.
     pub(super) fn no_work_dir(status: u8, error: &io::Error) -> Self {
-        let refusal = Refusal { status, complaint: Some((Code::NoWorkDir, error.to_string())) };
+        let refusal = Refusal {
+            status,
+            complaint: Some((Code::NoWorkDir, error.to_string())),
+        };
         refusal.help(
             "TERCA_WORK_DIR names the place where trials work; choose one outside of any project and home",
         )
@@ -48,7 +57,10 @@ impl Refusal {
 
     /// Every reason has been said.
     pub(super) fn told(status: u8) -> Self {
-        Refusal { status, complaint: None }
+        Refusal {
+            status,
+            complaint: None,
+        }
     }
 
     pub(super) fn help(mut self, help: impl Display) -> Self {
@@ -71,9 +83,9 @@ impl Refusal {
 impl From<DiscoverError> for Refusal {
     fn from(error: DiscoverError) -> Self {
         let code = match &error {
-            DiscoverError::Open { .. } | DiscoverError::NotUtf8 { .. } | DiscoverError::File { .. } => {
-                Code::NoDirectory
-            }
+            DiscoverError::Open { .. }
+            | DiscoverError::NotUtf8 { .. }
+            | DiscoverError::File { .. } => Code::NoDirectory,
             DiscoverError::NoSuite { .. } => Code::NoSuite,
         };
         Refusal::misuse(code, error)
@@ -85,7 +97,9 @@ impl From<RunsError> for Refusal {
         match &error {
             RunsError::None(_) => Refusal::misuse(Code::NoRuns, error),
             RunsError::Unknown { .. } => Refusal::misuse(Code::UnknownRun, error),
-            RunsError::Read { .. } | RunsError::Journal { .. } => Refusal::trouble(Code::DamagedRun, error),
+            RunsError::Read { .. } | RunsError::Journal { .. } => {
+                Refusal::trouble(Code::DamagedRun, error)
+            }
         }
     }
 }

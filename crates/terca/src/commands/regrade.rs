@@ -44,14 +44,20 @@ pub(super) fn regrade(args: &RegradeArgs, common: &Common) -> Outcome {
         return Err(Refusal::misuse(Code::NothingToGrade, text).help(help));
     }
     let grading = past.state.grading + 1;
-    let Some(reports) = regrade::run(&tasks, grading, &context, at_once, &progress(tasks.len())) else {
+    let Some(reports) = regrade::run(&tasks, grading, &context, at_once, &progress(tasks.len()))
+    else {
         screen::remark("interrupted: the grading is as it was; `terca regrade` begins anew");
         return Ok(INTERRUPTED);
     };
-    let trials = reports.into_iter().map(|(trial, report)| RegradedTrial { trial, report }).collect();
+    let trials = reports
+        .into_iter()
+        .map(|(trial, report)| RegradedTrial { trial, report })
+        .collect();
     let state = record(&mut store, &past, EventKind::Regraded { grading, trials })?;
     let results = Results::of(&state);
-    let palette = Palette { colour: screen::colour(common.color, &std::io::stdout()) };
+    let palette = Palette {
+        colour: screen::colour(common.color, &std::io::stdout()),
+    };
     screen::say(&regraded(&past.results(), &results, palette));
     screen::say("");
     execute::show(&results, &dir, common);
@@ -60,15 +66,28 @@ pub(super) fn regrade(args: &RegradeArgs, common: &Common) -> Outcome {
 
 /// As the run was started, for the trials that are asked for.
 fn settings(args: &RegradeArgs, command: RunArgs) -> RunArgs {
-    let or = |asked: &Vec<String>, then: Vec<String>| if asked.is_empty() { then } else { asked.clone() };
+    let or = |asked: &Vec<String>, then: Vec<String>| {
+        if asked.is_empty() {
+            then
+        } else {
+            asked.clone()
+        }
+    };
     let (asked, then) = (&args.names, command.selection.names);
     let names = NameArgs {
         evals: or(&asked.evals, then.evals),
         experiments: or(&asked.experiments, then.experiments),
         environments: or(&asked.environments, then.environments),
     };
-    let selection = SelectionArgs { names, ..command.selection };
-    RunArgs { selection, concurrency: args.concurrency.or(command.concurrency), ..command }
+    let selection = SelectionArgs {
+        names,
+        ..command.selection
+    };
+    RunArgs {
+        selection,
+        concurrency: args.concurrency.or(command.concurrency),
+        ..command
+    }
 }
 
 /// What can be graded; of the rest it is said why not.
@@ -76,9 +95,14 @@ fn tasks(planned: &Planned, past: &PastRun, context: &Context) -> Vec<Task> {
     let mut tasks = Vec::new();
     let mut not_kept = 0;
     for trial in &planned.trials {
-        let Some(known) = past.state.trial(trial.id) else { continue };
+        let Some(known) = past.state.trial(trial.id) else {
+            continue;
+        };
         match is_gradable(trial, &known.report, context) {
-            Ok(()) => tasks.push(Task { trial: trial.clone(), old: known.report.clone() }),
+            Ok(()) => tasks.push(Task {
+                trial: trial.clone(),
+                old: known.report.clone(),
+            }),
             Err(Ungradable::NotKept) => not_kept += 1,
             Err(Ungradable::NotRun) => {}
         }
@@ -105,7 +129,11 @@ fn progress(total: usize) -> impl Fn(usize) + Sync {
 fn record(store: &mut Store, past: &PastRun, kind: EventKind) -> Result<RunState, Refusal> {
     let mut state = past.state.clone();
     store.keep_grading(&state)?;
-    let event = Event { seq: past.next_sequence, at: jiff::Timestamp::now(), kind };
+    let event = Event {
+        seq: past.next_sequence,
+        at: jiff::Timestamp::now(),
+        kind,
+    };
     store.append(&event)?;
     state.apply(&event);
     store.write_results(&state)?;

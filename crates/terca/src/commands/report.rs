@@ -32,7 +32,10 @@ fn write(args: &ReportArgs, suite_dir: &Utf8Path, run: &PastRun) -> io::Result<(
         let page = page(suite_dir, run);
         export::write(file, &page, Printed::Text)?;
         if file != "-" {
-            screen::remark(&format!("{file} written ({})", terca_core::prose::bytes(page.len() as u64)));
+            screen::remark(&format!(
+                "{file} written ({})",
+                terca_core::prose::bytes(page.len() as u64)
+            ));
         }
     }
     export::export(&run.results(), &args.export)
@@ -40,9 +43,18 @@ fn write(args: &ReportArgs, suite_dir: &Utf8Path, run: &PastRun) -> io::Result<(
 
 /// One file with everything in it.
 fn page(suite_dir: &Utf8Path, run: &PastRun) -> String {
-    let prompts = runs::plan(&run.dir).map(|plan| Prompts::of_plan(&plan)).unwrap_or_default();
+    let prompts = runs::plan(&run.dir)
+        .map(|plan| Prompts::of_plan(&plan))
+        .unwrap_or_default();
     let bodies = |trial: &Trial, limit: usize| bodies::read(&run.dir, &trial.head.dir, limit);
     // Where the suite lies is nobody else's business.
     let run_dir = run.dir.strip_prefix(suite_dir).unwrap_or(&run.dir);
-    run_page(&run.state, &Bound::Within { run_dir, prompts: &prompts, bodies: &bodies })
+    run_page(
+        &run.state,
+        &Bound::Within {
+            run_dir,
+            prompts: &prompts,
+            bodies: &bodies,
+        },
+    )
 }

@@ -45,11 +45,21 @@ pub(super) fn resume(args: &ResumeArgs, common: &Common) -> Outcome {
     let mut to_run = planned.order.len();
     if has_begun {
         adopt(&mut planned, &past.state);
-        let is_left = |id: u32| past.state.trial(id).is_some_and(|trial| is_open(trial, args.errors));
+        let is_left = |id: u32| {
+            past.state
+                .trial(id)
+                .is_some_and(|trial| is_open(trial, args.errors))
+        };
         let is_spare = |id| past.state.spare.iter().any(|head| head.id == id);
         let trials = &planned.trials;
-        planned.order.retain(|index| is_left(trials[*index].id) || is_spare(trials[*index].id));
-        to_run = planned.order.iter().filter(|index| is_left(trials[**index].id)).count();
+        planned
+            .order
+            .retain(|index| is_left(trials[*index].id) || is_spare(trials[*index].id));
+        to_run = planned
+            .order
+            .iter()
+            .filter(|index| is_left(trials[**index].id))
+            .count();
         // A run that died after its last trial has yet to say that it is over.
         let is_over = past.state.status == RunStatus::Complete;
         if is_over && to_run == 0 && rounds::next(&past.state).is_none() {
@@ -64,7 +74,10 @@ pub(super) fn resume(args: &ResumeArgs, common: &Common) -> Outcome {
     let changes = differences(&recorded.fingerprints, &execution.fingerprints);
     may_go_on(&changes, args)?;
     say_what_is_left(&past.state, to_run, args.errors);
-    let past = has_begun.then_some(Past { state: past.state, next_sequence: past.next_sequence });
+    let past = has_begun.then_some(Past {
+        state: past.state,
+        next_sequence: past.next_sequence,
+    });
     let done = execution.carry_out(store, past)?;
     Ok(execute::conclude(&settings, common, &done))
 }
@@ -85,7 +98,10 @@ fn nothing_left(past: &runs::PastRun, settings: &RunArgs, args: &ResumeArgs) -> 
     } else {
         String::new()
     };
-    screen::remark(&format!("nothing is left to run in {}{hint}", past.state.run));
+    screen::remark(&format!(
+        "nothing is left to run in {}{hint}",
+        past.state.run
+    ));
     exit_status(&results, settings.fail_under)
 }
 
@@ -94,24 +110,42 @@ fn may_go_on(changes: &[String], args: &ResumeArgs) -> Result<(), Refusal> {
     if changes.is_empty() {
         return Ok(());
     }
-    let mut lines: Vec<String> = changes.iter().take(SHOWN).map(|change| format!("  {change}")).collect();
+    let mut lines: Vec<String> = changes
+        .iter()
+        .take(SHOWN)
+        .map(|change| format!("  {change}"))
+        .collect();
     if changes.len() > SHOWN {
         lines.push(format!("  and {} more", changes.len() - SHOWN));
     }
     let list = lines.join("\n");
     if args.accept_changes {
-        screen::remark(&format!("note: the suite has changed since the run was started:\n{list}"));
+        screen::remark(&format!(
+            "note: the suite has changed since the run was started:\n{list}"
+        ));
         return Ok(());
     }
     let text = format!(
         "the suite has changed since the run was started, so the rest would not be like what is done:\n{list}"
     );
     let refusal = Refusal::misuse(Code::SuiteChanged, text);
-    Err(refusal.help("undo the changes, start anew with `terca run`, or mix them with `--accept-changes`"))
+    Err(refusal
+        .help("undo the changes, start anew with `terca run`, or mix them with `--accept-changes`"))
 }
 
 fn say_what_is_left(state: &RunState, left: usize, errors_too: bool) {
-    let done = state.trials.iter().filter(|trial| !is_open(trial, errors_too)).count();
-    let more = if state.spare.is_empty() { "" } else { ", then more as needed" };
-    screen::remark(&format!("resuming {}: {done} done, {left} to run{more}", state.run));
+    let done = state
+        .trials
+        .iter()
+        .filter(|trial| !is_open(trial, errors_too))
+        .count();
+    let more = if state.spare.is_empty() {
+        ""
+    } else {
+        ", then more as needed"
+    };
+    screen::remark(&format!(
+        "resuming {}: {done} done, {left} to run{more}",
+        state.run
+    ));
 }

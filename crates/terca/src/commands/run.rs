@@ -17,7 +17,9 @@ pub(super) fn run(args: &RunArgs, common: &Common) -> Outcome {
     let host = Host::of_this_process();
     let planned = plan::make_run(args, common, &host)?;
     if args.dry_run {
-        let palette = Palette { colour: screen::colour(common.color, &io::stdout()) };
+        let palette = Palette {
+            colour: screen::colour(common.color, &io::stdout()),
+        };
         screen::say(&plan_trials(&planned.heads(), &planned.order, palette));
         planned.say_what_may_be_left_out();
         return Ok(0);
@@ -42,9 +44,14 @@ pub(super) fn start(
     conclude: Conclude,
 ) -> Outcome {
     let execution = Execution::prepare(args, common, planned, host)?;
-    let store = Store::create(&planned.suite.root, jiff::Zoned::now().date(), &execution.manifest())?;
+    let store = Store::create(
+        &planned.suite.root,
+        jiff::Zoned::now().date(),
+        &execution.manifest(),
+    )?;
     let done = execution.carry_out(store, None);
-    let done =
-        done.map_err(|refusal| refusal.help("what is finished is kept; `terca resume` goes on from there"))?;
+    let done = done.map_err(|refusal| {
+        refusal.help("what is finished is kept; `terca resume` goes on from there")
+    })?;
     Ok(conclude(args, common, &done))
 }

@@ -23,19 +23,27 @@ pub(super) fn suggest(args: &RunArgs, common: &Common, done: &Done, results: &Re
     if !is_watched(args.format) || args.aa || args.shard.is_some() {
         return;
     }
-    let Some(suite_dir) = done.run_dir.ancestors().nth(3) else { return };
+    let Some(suite_dir) = done.run_dir.ancestors().nth(3) else {
+        return;
+    };
     // Commands look at the latest run unless they are told of another.
     let is_latest = runs::names(suite_dir).is_ok_and(|names| names.last() == Some(&results.run));
     let earlier = earlier(suite_dir, &done.finished.state);
     let around = Circumstances {
         terca: &shell::terca(common),
-        run: &if is_latest { String::new() } else { format!(" {}", results.run) },
+        run: &if is_latest {
+            String::new()
+        } else {
+            format!(" {}", results.run)
+        },
         selection: &shell::selection(&args.selection.names),
         agent: &shell::agent(&args.selection),
         validated: runs::has_lately_run(suite_dir, OF_VALIDATE[1]),
         earlier: earlier.as_deref(),
     };
-    let palette = Palette { colour: screen::colour(common.color, &std::io::stderr()) };
+    let palette = Palette {
+        colour: screen::colour(common.color, &std::io::stderr()),
+    };
     let text = next(results, &around, screen::columns(), palette);
     if !text.is_empty() {
         screen::remark(&format!("\n{text}"));
@@ -50,19 +58,36 @@ fn is_watched(format: Format) -> bool {
 /// The latest run before this one that can be compared with it.
 fn earlier(suite_dir: &Utf8Path, state: &RunState) -> Option<String> {
     // Two arms at least are compared already.
-    let variant =
-        |at: usize| state.trials.get(at).map(|trial| (&trial.head.environment, &trial.head.experiment));
+    let variant = |at: usize| {
+        state
+            .trials
+            .get(at)
+            .map(|trial| (&trial.head.environment, &trial.head.experiment))
+    };
     if (1..state.trials.len()).any(|at| variant(at) != variant(0)) || is_rehearsal(state) {
         return None;
     }
     let names = runs::names(suite_dir).ok()?;
-    let before = names.iter().rev().skip_while(|name| **name != state.run).skip(1);
-    before.take(LATEST).find(|name| is_comparable(suite_dir, name, state)).cloned()
+    let before = names
+        .iter()
+        .rev()
+        .skip_while(|name| **name != state.run)
+        .skip(1);
+    before
+        .take(LATEST)
+        .find(|name| is_comparable(suite_dir, name, state))
+        .cloned()
 }
 
 fn is_comparable(suite_dir: &Utf8Path, name: &str, state: &RunState) -> bool {
-    let Ok(run) = runs::open(suite_dir, Some(name)) else { return false };
-    let arms = [&run.state, state].map(|state| Arm { name: &state.run, state, prints: None });
+    let Ok(run) = runs::open(suite_dir, Some(name)) else {
+        return false;
+    };
+    let arms = [&run.state, state].map(|state| Arm {
+        name: &state.run,
+        state,
+        prints: None,
+    });
     let [one, other] = arms;
     run.state.status == RunStatus::Complete
         && !is_rehearsal(&run.state)
@@ -71,5 +96,8 @@ fn is_comparable(suite_dir: &Utf8Path, name: &str, state: &RunState) -> bool {
 
 /// Played by an agent that is built in: it says something about evals, and nothing about agents.
 fn is_rehearsal(state: &RunState) -> bool {
-    state.trials.iter().any(|trial| OF_VALIDATE.contains(&trial.head.agent.as_str()))
+    state
+        .trials
+        .iter()
+        .any(|trial| OF_VALIDATE.contains(&trial.head.agent.as_str()))
 }

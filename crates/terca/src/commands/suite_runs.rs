@@ -21,5 +21,6 @@ pub(super) fn open(name: Option<&str>, common: &Common) -> Result<PastRun, Refus
 /// A document for programs, to standard output.
 pub(super) fn say_json(document: &impl serde::Serialize) -> Result<(), Refusal> {
     let text = serde_json::to_string_pretty(document);
-    text.map(|text| screen::say_json(&text)).map_err(|error| Refusal::trouble(Code::Internal, error))
+    text.map(|text| screen::say_json(&text))
+        .map_err(|error| Refusal::trouble(Code::Internal, error))
 }

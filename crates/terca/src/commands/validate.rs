@@ -28,23 +28,43 @@ fn run_args(args: &ValidateArgs) -> RunArgs {
         experiments: args.experiments.clone(),
         environments: args.environments.clone(),
     };
-    let selection = SelectionArgs { names, repetitions: Some(1), ..usual.selection };
-    RunArgs { selection, concurrency: args.concurrency, format: args.format, keep: args.keep, ..usual }
+    let selection = SelectionArgs {
+        names,
+        repetitions: Some(1),
+        ..usual.selection
+    };
+    RunArgs {
+        selection,
+        concurrency: args.concurrency,
+        format: args.format,
+        keep: args.keep,
+        ..usual
+    }
 }
 
 fn conclude(args: &RunArgs, common: &Common, done: &Done) -> u8 {
     let results = Results::of(&done.finished.state);
     let proofs = proofs(&results);
     if args.format != Format::Json {
-        let palette = Palette { colour: screen::colour(common.color, &io::stdout()) };
+        let palette = Palette {
+            colour: screen::colour(common.color, &io::stdout()),
+        };
         screen::remark("");
         let run_dir = screen::short(&done.run_dir);
-        let here = Whereabouts { run_dir, terca: &shell::terca(common), room: screen::room() };
+        let here = Whereabouts {
+            run_dir,
+            terca: &shell::terca(common),
+            room: screen::room(),
+        };
         screen::say_all(&[
             proofs_table(&proofs, palette),
             flaws(&proofs, run_dir, palette),
             closing(&results, here, palette),
         ]);
     }
-    if done.finished.interrupted { INTERRUPTED } else { exit_status(&proofs) }
+    if done.finished.interrupted {
+        INTERRUPTED
+    } else {
+        exit_status(&proofs)
+    }
 }

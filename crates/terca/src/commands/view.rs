@@ -26,18 +26,27 @@ pub(super) fn view(args: &ViewArgs, common: &Common) -> Outcome {
 
 fn unopened(error: &io::Error, args: &ViewArgs) -> Refusal {
     match args.port {
-        Some(port) => Refusal::trouble(Code::CannotServe, format!("port {port} cannot be opened: {error}"))
-            .help("without `--port` a free one is chosen"),
-        None => Refusal::trouble(Code::CannotServe, format!("the view could not be opened: {error}")),
+        Some(port) => Refusal::trouble(
+            Code::CannotServe,
+            format!("port {port} cannot be opened: {error}"),
+        )
+        .help("without `--port` a free one is chosen"),
+        None => Refusal::trouble(
+            Code::CannotServe,
+            format!("the view could not be opened: {error}"),
+        ),
     }
 }
 
 /// Until Ctrl+C, which ends the program: there is nothing to be tidied up.
 fn show(suite_dir: &Utf8Path, run: &str, args: &ViewArgs) -> Result<(), Refusal> {
     let unopened = |error: io::Error| unopened(&error, args);
-    let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, args.port.unwrap_or(0))).map_err(unopened)?;
-    let gate =
-        Gate { port: listener.local_addr().map_err(unopened)?.port(), token: token().map_err(unopened)? };
+    let listener =
+        TcpListener::bind((Ipv4Addr::LOCALHOST, args.port.unwrap_or(0))).map_err(unopened)?;
+    let gate = Gate {
+        port: listener.local_addr().map_err(unopened)?.port(),
+        token: token().map_err(unopened)?,
+    };
     let url = gate.url(&format!("runs/{run}/"));
     screen::say(&url);
     screen::remark(
@@ -47,7 +56,11 @@ fn show(suite_dir: &Utf8Path, run: &str, args: &ViewArgs) -> Result<(), Refusal>
         opener::open(&url);
     }
     let library = Library::new(suite_dir);
-    serve(&listener, &gate, &(Arc::new(move |parts: &[&str]| library.answer(parts)) as Arc<_>));
+    serve(
+        &listener,
+        &gate,
+        &(Arc::new(move |parts: &[&str]| library.answer(parts)) as Arc<_>),
+    );
     Ok(())
 }
 

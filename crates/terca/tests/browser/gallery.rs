@@ -34,7 +34,10 @@ const VARIANTS: [(&str, &str, u32); 4] = [
 /// A run with so many repetitions, at this place.
 pub fn make(run_dir: &Utf8Path, repetitions: u32) {
     let heads = heads(repetitions);
-    let mut journal = Journal { events: Vec::new(), second: 0 };
+    let mut journal = Journal {
+        events: Vec::new(),
+        second: 0,
+    };
     journal.add(EventKind::RunStarted {
         adaptive: None,
         run: run_dir.file_name().unwrap().to_owned(),
@@ -49,9 +52,14 @@ pub fn make(run_dir: &Utf8Path, repetitions: u32) {
         journal.add(EventKind::TrialStarted { trial: head.id });
         let report = report(head);
         write_bodies(&run_dir.join(&head.dir), head, &report);
-        journal.add(EventKind::TrialFinished { trial: head.id, report: Box::new(report) });
+        journal.add(EventKind::TrialFinished {
+            trial: head.id,
+            report: Box::new(report),
+        });
     }
-    journal.add(EventKind::RunFinished { status: RunStatus::Complete });
+    journal.add(EventKind::RunFinished {
+        status: RunStatus::Complete,
+    });
     std::fs::write(run_dir.join("events.jsonl"), journal.text()).unwrap();
     std::fs::write(run_dir.join("run.json"), plan(&heads).to_string()).unwrap();
 }
@@ -66,11 +74,18 @@ impl Journal {
         self.second += 17;
         let start: jiff::Timestamp = "2026-11-14T10:00:00Z".parse().unwrap();
         let at = start + jiff::SignedDuration::from_secs(self.second);
-        self.events.push(Event { seq: self.events.len() as u64, at, kind });
+        self.events.push(Event {
+            seq: self.events.len() as u64,
+            at,
+            kind,
+        });
     }
 
     fn text(&self) -> String {
-        self.events.iter().map(|event| serde_json::to_string(event).unwrap() + "\n").collect()
+        self.events
+            .iter()
+            .map(|event| serde_json::to_string(event).unwrap() + "\n")
+            .collect()
     }
 }
 
@@ -79,18 +94,32 @@ fn heads(repetitions: u32) -> Vec<TrialHead> {
     for eval in EVALS {
         for (environment, experiment, _) in VARIANTS {
             for repetition in 1..=repetitions {
-                let folder: String =
-                    eval.chars().map(|c| if c.is_alphanumeric() { c } else { '-' }).collect();
+                let folder: String = eval
+                    .chars()
+                    .map(|c| if c.is_alphanumeric() { c } else { '-' })
+                    .collect();
                 heads.push(TrialHead {
                     id: heads.len() as u32 + 1,
                     eval: eval.to_owned(),
                     environment: environment.to_owned(),
                     experiment: experiment.to_owned(),
                     repetition,
-                    dir: Utf8PathBuf::from(format!("{folder}/{environment}.{experiment}.{repetition:02}")),
-                    agent: if environment == "claude" { "claude-code" } else { "gemini-cli" }.to_owned(),
+                    dir: Utf8PathBuf::from(format!(
+                        "{folder}/{environment}.{experiment}.{repetition:02}"
+                    )),
+                    agent: if environment == "claude" {
+                        "claude-code"
+                    } else {
+                        "gemini-cli"
+                    }
+                    .to_owned(),
                     model: Some(
-                        if environment == "claude" { "claude-sonnet-5" } else { "gemini-3-pro" }.to_owned(),
+                        if environment == "claude" {
+                            "claude-sonnet-5"
+                        } else {
+                            "gemini-3-pro"
+                        }
+                        .to_owned(),
                     ),
                 });
             }
@@ -141,13 +170,19 @@ fn report(head: &TrialHead) -> TrialReport {
     let unit = if score >= 1.0 {
         "12 of 12 tests passed".to_owned()
     } else {
-        format!("{} of 12 tests passed: expected 200, got 404", (score * 12.0) as u32)
+        format!(
+            "{} of 12 tests passed: expected 200, got 404",
+            (score * 12.0) as u32
+        )
     };
     let mut servers = std::collections::BTreeMap::new();
     if with_mcp {
         servers.insert(
             "firestore".to_owned(),
-            McpDelivery { status: Some(McpStatus::Connected), calls: Some(u64::from(chance(head, 4) % 3)) },
+            McpDelivery {
+                status: Some(McpStatus::Connected),
+                calls: Some(u64::from(chance(head, 4) % 3)),
+            },
         );
     }
     let report = TrialReport {
@@ -160,10 +195,17 @@ fn report(head: &TrialHead) -> TrialReport {
                 "builds".to_owned(),
                 grade(
                     if score > 0.0 { 1.0 } else { 0.0 },
-                    if score > 0.0 { "exit status 0" } else { "exit status 2" },
+                    if score > 0.0 {
+                        "exit status 0"
+                    } else {
+                        "exit status 2"
+                    },
                 ),
             ),
-            ("unit-tests".to_owned(), grade(if score >= 1.0 { 1.0 } else { 0.0 }, &unit)),
+            (
+                "unit-tests".to_owned(),
+                grade(if score >= 1.0 { 1.0 } else { 0.0 }, &unit),
+            ),
         ]
         .into_iter()
         .collect(),
@@ -182,7 +224,10 @@ fn report(head: &TrialHead) -> TrialReport {
         timed_out: false,
         attempts: 1,
         delivery: Delivery {
-            rules: vec![Installed { path: "CLAUDE.md".to_owned(), sha256: sha256(b"rules") }],
+            rules: vec![Installed {
+                path: "CLAUDE.md".to_owned(),
+                sha256: sha256(b"rules"),
+            }],
             skills: Vec::new(),
             mcp_servers: servers,
             model_requested: head.model.clone(),
@@ -190,7 +235,11 @@ fn report(head: &TrialHead) -> TrialReport {
         },
         started_at: None,
         duration_seconds: seconds + 6.4,
-        phases: Phases { setup: Some(3.1), agent: Some(seconds), tests: Some(3.3) },
+        phases: Phases {
+            setup: Some(3.1),
+            agent: Some(seconds),
+            tests: Some(3.3),
+        },
         notes: Vec::new(),
         error: None,
     };
@@ -204,7 +253,10 @@ fn report(head: &TrialHead) -> TrialReport {
             score: None,
             tests: Default::default(),
             error: Some(error),
-            phases: Phases { tests: None, ..report.phases.clone() },
+            phases: Phases {
+                tests: None,
+                ..report.phases.clone()
+            },
             ..report
         };
     }
@@ -215,13 +267,18 @@ fn write_bodies(dir: &Utf8Path, head: &TrialHead, report: &TrialReport) {
     std::fs::create_dir_all(dir).unwrap();
     let is_evil = head.eval.starts_with("evil");
     // Megabytes of it in a few trials are enough.
-    let is_flood =
-        is_evil && head.environment == "gemini" && head.experiment == "with-mcp" && head.repetition <= 5;
+    let is_flood = is_evil
+        && head.environment == "gemini"
+        && head.experiment == "with-mcp"
+        && head.repetition <= 5;
     let steps = transcript(is_evil, is_flood);
     let lines: String = steps.iter().map(|step| format!("{step}\n")).collect();
     std::fs::write(dir.join("transcript.jsonl"), lines).unwrap();
-    let changes =
-        if is_evil { CHANGES.replace("// One page of the list.", EVIL) } else { CHANGES.to_owned() };
+    let changes = if is_evil {
+        CHANGES.replace("// One page of the list.", EVIL)
+    } else {
+        CHANGES.to_owned()
+    };
     std::fs::write(dir.join("changes.diff"), changes).unwrap();
     let mut log =
         b"\xe2\x94\x80\xe2\x94\x80 before: npm ci \xe2\x94\x80\xe2\x94\x80\nadded 212 packages in 3s\n"
@@ -242,14 +299,19 @@ fn write_bodies(dir: &Utf8Path, head: &TrialHead, report: &TrialReport) {
 }
 
 fn transcript(is_evil: bool, is_flood: bool) -> Vec<Value> {
-    let listing: String = (1..=40).map(|number| format!("src/routes/route-{number:02}.ts\n")).collect();
+    let listing: String = (1..=40)
+        .map(|number| format!("src/routes/route-{number:02}.ts\n"))
+        .collect();
     let said = if is_evil {
         format!("I am done. {EVIL} \u{1b}[31mred\u{1b}[0m")
     } else {
         "The endpoint pages with cursors now, and the tests pass.".to_owned()
     };
-    let output =
-        if is_flood { "<script>window.pwned=1</script>".repeat(160_000) } else { "12 passed".to_owned() };
+    let output = if is_flood {
+        "<script>window.pwned=1</script>".repeat(160_000)
+    } else {
+        "12 passed".to_owned()
+    };
     vec![
         json!({"line": 1, "type": "message", "role": "user", "text": "Add pagination to the list endpoint."}),
         json!({"line": 2, "type": "reasoning", "text": "The list is read in one go. A cursor after the last document is what the SDK offers."}),

@@ -6,8 +6,13 @@ use crate::machine::{Job, Pipeline, Played, copy};
 
 pub fn play(file: &Value, pipeline: Pipeline) -> Played {
     assert_eq!(file["defaults"]["run"]["shell"], "bash");
-    let dir = file["defaults"]["run"]["working-directory"].as_str().unwrap();
-    let mut played = Played { pipeline, jobs: Vec::new() };
+    let dir = file["defaults"]["run"]["working-directory"]
+        .as_str()
+        .unwrap();
+    let mut played = Played {
+        pipeline,
+        jobs: Vec::new(),
+    };
     for (name, job) in file["jobs"].as_object().unwrap() {
         if !is_due(job, &played) {
             continue;
@@ -15,8 +20,15 @@ pub fn play(file: &Value, pipeline: Pipeline) -> Played {
         let shards = job["strategy"]["matrix"]["shard"].as_array();
         for shard in shards.map_or(vec![None], |shards| shards.iter().map(Some).collect()) {
             let shard = shard.map(Value::to_string);
-            let runner = Runner { pipeline: &played.pipeline, dir, shard: shard.as_deref() };
-            let name = [Some(name.as_str()), shard.as_deref()].into_iter().flatten().collect::<Vec<_>>();
+            let runner = Runner {
+                pipeline: &played.pipeline,
+                dir,
+                shard: shard.as_deref(),
+            };
+            let name = [Some(name.as_str()), shard.as_deref()]
+                .into_iter()
+                .flatten()
+                .collect::<Vec<_>>();
             let job = runner.job(name.join(" "), job);
             played.jobs.push(job);
         }
@@ -27,11 +39,16 @@ pub fn play(file: &Value, pipeline: Pipeline) -> Played {
 /// Without a condition, a job waits for those before it to pass.
 fn is_due(job: &Value, played: &Played) -> bool {
     if let Some(needed) = job["needs"].as_str() {
-        assert!(played.jobs.iter().any(|job| job.name.starts_with(needed)), "{needed} comes first");
+        assert!(
+            played.jobs.iter().any(|job| job.name.starts_with(needed)),
+            "{needed} comes first"
+        );
     }
     match job["if"].as_str() {
         Some("${{ !cancelled() && needs.trials.result != 'skipped' }}") => true,
-        None | Some("${{ !github.event.pull_request.head.repo.fork }}") => played.failed().is_empty(),
+        None | Some("${{ !github.event.pull_request.head.repo.fork }}") => {
+            played.failed().is_empty()
+        }
         Some(other) => panic!("what is {other}?"),
     }
 }
@@ -44,7 +61,11 @@ struct Runner<'a> {
 
 impl Runner<'_> {
     fn job(&self, name: String, job: &Value) -> Job {
-        let mut done = Job { name, passed: true, said: String::new() };
+        let mut done = Job {
+            name,
+            passed: true,
+            said: String::new(),
+        };
         let mut cached = None;
         for step in job["steps"].as_array().unwrap() {
             let always = match step["if"].as_str() {
@@ -75,11 +96,18 @@ impl Runner<'_> {
             .into_iter()
             .flatten()
             .map(|(name, value)| {
-                assert_eq!(value, &format!("${{{{ secrets.{name} }}}}"), "a secret of the same name");
+                assert_eq!(
+                    value,
+                    &format!("${{{{ secrets.{name} }}}}"),
+                    "a secret of the same name"
+                );
                 (name.as_str(), "false-key-for-tests")
             })
             .collect();
-        env.extend([("GITHUB_ACTIONS", "true"), ("GITHUB_STEP_SUMMARY", summary.as_str())]);
+        env.extend([
+            ("GITHUB_ACTIONS", "true"),
+            ("GITHUB_STEP_SUMMARY", summary.as_str()),
+        ]);
         let outcome = self.pipeline.run(self.dir, &script, &env);
         job.passed &= outcome.status == 0;
         job.said += &format!("$ {script}\n{}{}", outcome.stdout, outcome.stderr);
@@ -103,10 +131,18 @@ impl Runner<'_> {
 
     /// The content of a directory, or files by their names. What is hidden is left out unless it is asked for.
     fn upload(&self, with: &Value) {
-        let artifact = self.pipeline.store().join(self.filled(with["name"].as_str().unwrap()));
+        let artifact = self
+            .pipeline
+            .store()
+            .join(self.filled(with["name"].as_str().unwrap()));
         std::fs::create_dir_all(&artifact).unwrap();
         let hidden = with["include-hidden-files"] == true;
-        for path in with["path"].as_str().unwrap().lines().filter(|path| hidden || !path.contains("/.")) {
+        for path in with["path"]
+            .as_str()
+            .unwrap()
+            .lines()
+            .filter(|path| hidden || !path.contains("/."))
+        {
             let from = self.pipeline.dir().join(path);
             if from.is_dir() {
                 copy(&from.join("."), &artifact);
@@ -129,7 +165,10 @@ impl Runner<'_> {
 
     fn filled(&self, text: &str) -> String {
         let filled = text.replace("${{ matrix.shard }}", self.shard.unwrap_or("?"));
-        assert!(!filled.contains("${{") && !filled.contains('?'), "what is {filled}?");
+        assert!(
+            !filled.contains("${{") && !filled.contains('?'),
+            "what is {filled}?"
+        );
         filled
     }
 }

@@ -58,7 +58,13 @@ impl Pipeline {
         // There is nothing to be installed from here; that it is asked for is noted.
         let npm = format!("echo \"$@\" >> {home}/npm");
         std::fs::write(bin.join("npm"), format!("#!/bin/sh\n{npm}\n")).unwrap();
-        assert!(self.project.other("chmod", &["+x", bin.join("npm").as_str()]).status().unwrap().success());
+        assert!(
+            self.project
+                .other("chmod", &["+x", bin.join("npm").as_str()])
+                .status()
+                .unwrap()
+                .success()
+        );
     }
 
     pub fn dir(&self) -> Utf8PathBuf {
@@ -100,9 +106,15 @@ impl Pipeline {
 
     /// A script in a directory of the checkout, as both services run them.
     pub fn run(&self, dir: &str, script: &str, env: &[(&str, &str)]) -> Outcome {
-        let path = format!("{}/bin:{}", self.project.home(), std::env::var("PATH").unwrap_or_default());
-        let mut command =
-            self.project.other("bash", &["--noprofile", "--norc", "-eo", "pipefail", "-c", script]);
+        let path = format!(
+            "{}/bin:{}",
+            self.project.home(),
+            std::env::var("PATH").unwrap_or_default()
+        );
+        let mut command = self.project.other(
+            "bash",
+            &["--noprofile", "--norc", "-eo", "pipefail", "-c", script],
+        );
         command.current_dir(self.dir().join(dir)).env("PATH", path);
         command.envs(env.iter().copied()).output().unwrap().into()
     }
@@ -113,12 +125,19 @@ pub fn copy(from: &Utf8Path, to: &Utf8Path) {
     if from.is_dir() {
         std::fs::create_dir_all(to).unwrap();
     }
-    let status = std::process::Command::new("cp").args(["-a", from.as_str(), to.as_str()]).status().unwrap();
+    let status = std::process::Command::new("cp")
+        .args(["-a", from.as_str(), to.as_str()])
+        .status()
+        .unwrap();
     assert!(status.success(), "{from} could not be copied to {to}");
 }
 
 fn remove(path: &Utf8Path) {
-    if path.is_dir() { std::fs::remove_dir_all(path).unwrap() } else { std::fs::remove_file(path).unwrap() }
+    if path.is_dir() {
+        std::fs::remove_dir_all(path).unwrap()
+    } else {
+        std::fs::remove_file(path).unwrap()
+    }
 }
 
 #[derive(Debug)]
@@ -142,22 +161,35 @@ impl Played {
     }
 
     pub fn failed(&self) -> Vec<&str> {
-        self.jobs.iter().filter(|job| !job.passed).map(|job| job.name.as_str()).collect()
+        self.jobs
+            .iter()
+            .filter(|job| !job.passed)
+            .map(|job| job.name.as_str())
+            .collect()
     }
 
     pub fn said(&self, job: &str) -> &str {
-        &self.jobs.iter().find(|other| other.name == job).unwrap().said
+        &self
+            .jobs
+            .iter()
+            .find(|other| other.name == job)
+            .unwrap()
+            .said
     }
 
     /// An artifact, wherever the service keeps it.
     pub fn kept(&self, name: &str) -> String {
         let places = ["report", "evals"].map(|dir| self.pipeline.store().join(dir).join(name));
-        let place = places.iter().find(|path| path.exists()).unwrap_or_else(|| panic!("{name} was not kept"));
+        let place = places
+            .iter()
+            .find(|path| path.exists())
+            .unwrap_or_else(|| panic!("{name} was not kept"));
         std::fs::read_to_string(place).unwrap()
     }
 
     pub fn summary(&self) -> String {
-        std::fs::read_to_string(self.pipeline.step_summary()).unwrap_or_else(|_| self.kept("summary.md"))
+        std::fs::read_to_string(self.pipeline.step_summary())
+            .unwrap_or_else(|_| self.kept("summary.md"))
     }
 
     /// How often `prepare` was carried out so far.

@@ -47,7 +47,9 @@ pub fn eval(project: Project, name: &str, without: u32, with: u32) -> Project {
 
 /// Runs the suite again; `shift` more (or fewer) trials of every cell pass.
 pub fn run(project: Project, round: u32, shift: i32, args: &[&str]) -> Project {
-    let project = project.file("_counts/shift", shift.to_string()).file("_counts/round", round.to_string());
+    let project = project
+        .file("_counts/shift", shift.to_string())
+        .file("_counts/round", round.to_string());
     let outcome = project.terca(&[&["run", "--fail-under", "0"], args].concat());
     outcome.expect_status(0);
     project
@@ -58,7 +60,10 @@ macro_rules! assert_told {
     ($name:expr, $text:expr) => {
         let mut settings = insta::Settings::clone_current();
         settings.add_filter(r"\d{4}-\d\d-\d\d-(\d{3})", "2026-11-14-$1");
-        settings.add_filter(r" +\d+\.\d+×  (BETTER|WORSE|EQUIVALENT|INCONCLUSIVE)", " [time]  $1");
+        settings.add_filter(
+            r" +\d+\.\d+×  (BETTER|WORSE|EQUIVALENT|INCONCLUSIVE)",
+            " [time]  $1",
+        );
         settings.add_filter(r"(?m) {2,}time$", "  time");
         settings.add_filter(r" {2,}(\d+\.\ds|\d+s|\d+m \d\ds|\d+h \d\dm)", "  [time]");
         settings.bind(|| insta::assert_snapshot!($name, $text));

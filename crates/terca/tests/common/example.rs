@@ -17,7 +17,11 @@ pub fn example(name: &str) -> Project {
         .args(["-a", from.as_str(), project.dir().as_str()])
         .output()
         .unwrap();
-    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    assert!(
+        output.status.success(),
+        "{}",
+        String::from_utf8_lossy(&output.stderr)
+    );
     let _ = std::fs::remove_dir_all(project.path(".terca"));
     project
 }

@@ -58,7 +58,10 @@ impl Reader<'_> {
         }
         let left: Vec<Directive> = std::mem::take(&mut self.open);
         for directive in left {
-            self.complain(directive.line, &format!("nothing follows `{}`", directive.verb));
+            self.complain(
+                directive.line,
+                &format!("nothing follows `{}`", directive.verb),
+            );
         }
         for dir in std::mem::take(&mut self.suites) {
             if let Some(problem) = configuration::problem_of_suite(&self.room, &dir) {
@@ -73,7 +76,9 @@ impl Reader<'_> {
     }
 
     fn complain(&mut self, line: usize, what: &str) {
-        self.findings.complaints.push(format!("{}:{line}: {what}", self.page.path));
+        self.findings
+            .complaints
+            .push(format!("{}:{line}: {what}", self.page.path));
     }
 
     fn directive(&mut self, directive: &Directive) {
@@ -91,7 +96,10 @@ impl Reader<'_> {
     }
 
     fn take(&mut self, verb: &str) -> Option<Directive> {
-        let at = self.open.iter().position(|directive| directive.verb == verb)?;
+        let at = self
+            .open
+            .iter()
+            .position(|directive| directive.verb == verb)?;
         Some(self.open.remove(at))
     }
 
@@ -112,11 +120,17 @@ impl Reader<'_> {
                 "text" => self.output(block, said),
                 "yaml" => self.yaml(block),
                 "json" => self.json(block),
-                other => self.complain(block.line, &format!("nothing is known about a block of `{other}`")),
+                other => self.complain(
+                    block.line,
+                    &format!("nothing is known about a block of `{other}`"),
+                ),
             }
         }
         for directive in std::mem::take(&mut self.open) {
-            self.complain(directive.line, &format!("`{}` does not belong to what follows", directive.verb));
+            self.complain(
+                directive.line,
+                &format!("`{}` does not belong to what follows", directive.verb),
+            );
         }
     }
 
@@ -137,10 +151,16 @@ impl Reader<'_> {
     }
 
     fn commands(&mut self, block: &Block) {
-        let expected: i32 = self.take("status").and_then(|status| status.argument.parse().ok()).unwrap_or(0);
+        let expected: i32 = self
+            .take("status")
+            .and_then(|status| status.argument.parse().ok())
+            .unwrap_or(0);
         let said = self.room.run(&block.language, &block.text);
         if said.status != expected {
-            let what = format!("exit status {} instead of {expected}:\n{}", said.status, said.output);
+            let what = format!(
+                "exit status {} instead of {expected}:\n{}",
+                said.status, said.output
+            );
             self.complain(block.line, &what);
         }
         self.said = Some(said);
@@ -169,15 +189,23 @@ impl Reader<'_> {
 
     fn yaml(&mut self, block: &Block) {
         if let Some(part) = self.take("in") {
-            if let Some(problem) = configuration::problem_of_part(&self.room, &part.argument, &block.text) {
+            if let Some(problem) =
+                configuration::problem_of_part(&self.room, &part.argument, &block.text)
+            {
                 self.complain(block.line, &problem);
             }
             return;
         }
         let first = block.text.lines().next().unwrap_or_default();
-        match first.strip_prefix("# ").filter(|name| name.ends_with("terca.yaml")) {
+        match first
+            .strip_prefix("# ")
+            .filter(|name| name.ends_with("terca.yaml"))
+        {
             Some(name) => self.file(block, name),
-            None => self.complain(block.line, "which file is this? Its first line should be `# …terca.yaml`"),
+            None => self.complain(
+                block.line,
+                "which file is this? Its first line should be `# …terca.yaml`",
+            ),
         }
     }
 
@@ -215,7 +243,12 @@ impl Reader<'_> {
             return self.complain(block.line, &format!("there is no {path}"));
         };
         let mut rest = text.lines().map(str::trim);
-        for line in block.text.lines().map(str::trim).filter(|line| !line.is_empty()) {
+        for line in block
+            .text
+            .lines()
+            .map(str::trim)
+            .filter(|line| !line.is_empty())
+        {
             let is_gap = line.trim_start_matches("//").trim() == "…";
             if !is_gap && !rest.any(|other| other == line) {
                 return self.complain(block.line, &format!("{path} does not say: {line}"));

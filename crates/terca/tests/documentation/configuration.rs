@@ -11,8 +11,12 @@ pub fn suite_of(file: &Utf8Path) -> Option<Utf8PathBuf> {
         "terca.yaml" => file.parent().map(Utf8Path::to_owned),
         "eval.terca.yaml" => {
             let above = file.ancestors().skip(2);
-            let suite = above.into_iter().find(|dir| dir.join("terca.yaml").exists());
-            suite.or(file.parent().and_then(Utf8Path::parent)).map(Utf8Path::to_owned)
+            let suite = above
+                .into_iter()
+                .find(|dir| dir.join("terca.yaml").exists());
+            suite
+                .or(file.parent().and_then(Utf8Path::parent))
+                .map(Utf8Path::to_owned)
         }
         _ => None,
     }
@@ -31,23 +35,43 @@ pub fn problem_of_suite(room: &Room, dir: &Utf8Path) -> Option<String> {
 pub fn problem_of_part(room: &Room, of: &str, text: &str) -> Option<String> {
     // Beside the page's own files, which the part may name.
     let dir = room.root().join("part");
-    let said = room.run("sh", &format!("rm -rf {dir} && cp -a . {dir} && rm -rf {dir}/.terca"));
+    let said = room.run(
+        "sh",
+        &format!("rm -rf {dir} && cp -a . {dir} && rm -rf {dir}/.terca"),
+    );
     assert_eq!(said.status, 0, "{}", said.output);
-    let has = |key: &str| text.lines().any(|line| line.starts_with(&format!("{key}:")));
+    let has = |key: &str| {
+        text.lines()
+            .any(|line| line.starts_with(&format!("{key}:")))
+    };
     let unless = |there: bool, otherwise: &'static str| if there { "" } else { otherwise };
     match of {
         "terca.yaml" => {
-            let environments = unless(has("environments"), "environments: [{name: default, agent: nop}]\n");
+            let environments = unless(
+                has("environments"),
+                "environments: [{name: default, agent: nop}]\n",
+            );
             let evals = unless(has("evals"), "evals: [{name: part, prompt: none}]\n");
-            room.write(dir.join("terca.yaml").as_str(), &format!("{text}\n{environments}{evals}"));
+            room.write(
+                dir.join("terca.yaml").as_str(),
+                &format!("{text}\n{environments}{evals}"),
+            );
         }
         "eval.terca.yaml" => {
             let prompt = unless(has("prompt") || has("promptFile"), "prompt: none\n");
-            room.write(dir.join("terca.yaml").as_str(), "environments: [{name: default, agent: nop}]\n");
-            room.write(dir.join("part/eval.terca.yaml").as_str(), &format!("{text}\n{prompt}"));
+            room.write(
+                dir.join("terca.yaml").as_str(),
+                "environments: [{name: default, agent: nop}]\n",
+            );
+            room.write(
+                dir.join("part/eval.terca.yaml").as_str(),
+                &format!("{text}\n{prompt}"),
+            );
         }
         other => {
-            return Some(format!("there are parts of terca.yaml and of eval.terca.yaml, not of {other}"));
+            return Some(format!(
+                "there are parts of terca.yaml and of eval.terca.yaml, not of {other}"
+            ));
         }
     }
     problem_of_suite(room, &dir)
@@ -58,8 +82,14 @@ pub fn commands_of_workflow(text: &str) -> Vec<String> {
     let document: Value = serde_saphyr::from_str(text).unwrap_or_default();
     let mut scripts = Vec::new();
     collect(&document, &mut scripts);
-    let lines = scripts.iter().flat_map(|script| script.lines()).map(str::trim);
-    lines.filter(|line| line.starts_with("terca ") || *line == "terca").map(str::to_owned).collect()
+    let lines = scripts
+        .iter()
+        .flat_map(|script| script.lines())
+        .map(str::trim);
+    lines
+        .filter(|line| line.starts_with("terca ") || *line == "terca")
+        .map(str::to_owned)
+        .collect()
 }
 
 /// `run` of a step on GitHub, `script` and the like on GitLab.
@@ -77,7 +107,9 @@ fn collect(value: &Value, scripts: &mut Vec<String>) {
                     _ => {}
                 }
             }
-            let others = entries.iter().filter(|(key, _)| !in_order.contains(&key.as_str()));
+            let others = entries
+                .iter()
+                .filter(|(key, _)| !in_order.contains(&key.as_str()));
             others.for_each(|(_, value)| collect(value, scripts));
         }
         _ => {}

@@ -31,7 +31,11 @@ const OF_TABLES: [&str; 4] = ["fields", "keys", "values", "files"];
 impl Directive {
     /// `None` for other comments.
     pub fn parse(line: usize, html: &str) -> Option<Directive> {
-        let text = html.trim().strip_prefix("<!--")?.strip_suffix("-->")?.trim();
+        let text = html
+            .trim()
+            .strip_prefix("<!--")?
+            .strip_suffix("-->")?
+            .trim();
         let text = text.strip_prefix("test:")?.trim_start();
         let (first, body) = text.split_once('\n').unwrap_or((text, ""));
         let (verb, argument) = first.trim().split_once(' ').unwrap_or((first.trim(), ""));
@@ -49,7 +53,8 @@ impl Directive {
 
     /// What is wrong with the comment itself.
     pub fn problem(&self) -> Option<String> {
-        let known = OF_BLOCKS.contains(&self.verb.as_str()) || self.is_for_a_table() || self.verb == "run";
+        let known =
+            OF_BLOCKS.contains(&self.verb.as_str()) || self.is_for_a_table() || self.verb == "run";
         if !known {
             return Some(format!("no such directive: `{}`", self.verb));
         }

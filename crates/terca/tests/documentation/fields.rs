@@ -21,7 +21,10 @@ const TABLES: [(&str, &str); 15] = [
     ("action", "/$defs/action"),
     ("command", "/$defs/command/anyOf/1"),
     ("test", "/$defs/test"),
-    ("commandSuccess", "/$defs/test/properties/commandSuccess/anyOf/1"),
+    (
+        "commandSuccess",
+        "/$defs/test/properties/commandSuccess/anyOf/1",
+    ),
     ("fileContains", "/$defs/test/properties/fileContains"),
     ("transcript", "/$defs/test/properties/transcript"),
     ("changedFiles", "/$defs/test/properties/changedFiles"),
@@ -30,11 +33,19 @@ const TABLES: [(&str, &str); 15] = [
 ];
 
 fn tables() -> BTreeMap<String, Table> {
-    let pages = ["docs/reference/terca-yaml.md", "docs/reference/eval-yaml.md"];
+    let pages = [
+        "docs/reference/terca-yaml.md",
+        "docs/reference/eval-yaml.md",
+    ];
     let mut found = BTreeMap::new();
     for page in pages.map(|path| Page::load(&repository(), Utf8Path::new(path))) {
         for (directive, table) in page.tables("fields") {
-            let again = found.insert(directive.argument.clone(), Table { rows: table.rows.clone() });
+            let again = found.insert(
+                directive.argument.clone(),
+                Table {
+                    rows: table.rows.clone(),
+                },
+            );
             assert!(again.is_none(), "{} stands twice", directive.argument);
         }
     }
@@ -44,7 +55,9 @@ fn tables() -> BTreeMap<String, Table> {
 /// The fields of a map that stands in a schema, without the older spellings.
 fn described(map: &Value) -> BTreeSet<String> {
     let properties = map["properties"].as_object().unwrap();
-    let present = properties.iter().filter(|(_, property)| property["deprecated"] != true);
+    let present = properties
+        .iter()
+        .filter(|(_, property)| property["deprecated"] != true);
     present.map(|(key, _)| key.clone()).collect()
 }
 
@@ -53,10 +66,23 @@ fn every_field_is_documented() {
     let schema = schema::suite();
     let tables = tables();
     for (name, pointer) in TABLES {
-        let map = schema.pointer(pointer).unwrap_or_else(|| panic!("the schema has no {pointer}"));
-        let table = tables.get(name).unwrap_or_else(|| panic!("no table of the fields of {name}"));
-        assert_eq!(table.first_column(), described(map), "{name}: what is documented, and what there is");
-        for required in map["required"].as_array().into_iter().flatten().filter_map(Value::as_str) {
+        let map = schema
+            .pointer(pointer)
+            .unwrap_or_else(|| panic!("the schema has no {pointer}"));
+        let table = tables
+            .get(name)
+            .unwrap_or_else(|| panic!("no table of the fields of {name}"));
+        assert_eq!(
+            table.first_column(),
+            described(map),
+            "{name}: what is documented, and what there is"
+        );
+        for required in map["required"]
+            .as_array()
+            .into_iter()
+            .flatten()
+            .filter_map(Value::as_str)
+        {
             let row = table.rows.iter().find(|row| row[0] == required).unwrap();
             let says_so = row.iter().any(|cell| cell.contains("required"));
             assert!(says_so, "{name}: nobody says that `{required}` is required");
@@ -70,10 +96,16 @@ fn every_map_has_a_table() {
     let mut found = Vec::new();
     maps(&schema::suite(), String::new(), &mut found);
     maps(&schema::eval()["$defs"], "/$defs".into(), &mut found);
-    let known: BTreeSet<&str> =
-        TABLES.iter().map(|(_, pointer)| *pointer).chain(["/$defs/environment"]).collect();
+    let known: BTreeSet<&str> = TABLES
+        .iter()
+        .map(|(_, pointer)| *pointer)
+        .chain(["/$defs/environment"])
+        .collect();
     for pointer in &found {
-        assert!(known.contains(pointer.as_str()), "{pointer} of the schema is in no table");
+        assert!(
+            known.contains(pointer.as_str()),
+            "{pointer} of the schema is in no table"
+        );
     }
     assert!(found.len() > TABLES.len(), "{found:?}");
 }

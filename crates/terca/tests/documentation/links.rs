@@ -13,7 +13,10 @@ pub fn problems(repository: &Utf8Path, pages: &BTreeMap<Utf8PathBuf, Page>) -> V
     for page in pages.values() {
         for link in &page.links {
             if let Some(problem) = problem(repository, pages, page, &link.text) {
-                found.push(format!("{}:{}: {}: {problem}", page.path, link.line, link.text));
+                found.push(format!(
+                    "{}:{}: {}: {problem}",
+                    page.path, link.line, link.text
+                ));
             }
         }
     }
@@ -33,7 +36,9 @@ fn problem(
         return Some("not an https address".into());
     }
     let (file, anchor) = link.split_once('#').unwrap_or((link, ""));
-    let Some(target) = target(page, file) else { return Some("leads out of the repository".into()) };
+    let Some(target) = target(page, file) else {
+        return Some("leads out of the repository".into());
+    };
     if page.path.starts_with("docs") && !target.starts_with("docs") {
         return Some("leads out of the book".into());
     }
@@ -43,7 +48,9 @@ fn problem(
     if anchor.is_empty() {
         return None;
     }
-    let known = pages.get(&target).is_some_and(|page| page.anchors.iter().any(|known| known == anchor));
+    let known = pages
+        .get(&target)
+        .is_some_and(|page| page.anchors.iter().any(|known| known == anchor));
     (!known).then(|| "there is no such heading".into())
 }
 
@@ -65,13 +72,18 @@ fn target(page: &Page, file: &str) -> Option<Utf8PathBuf> {
 
 /// What is wrong with the table of contents: each page stands in it once.
 pub fn problems_of_contents(contents: &Page, pages: &[Utf8PathBuf]) -> Vec<String> {
-    let listed: Vec<Utf8PathBuf> =
-        contents.links.iter().filter_map(|link| target(contents, &link.text)).collect();
+    let listed: Vec<Utf8PathBuf> = contents
+        .links
+        .iter()
+        .filter_map(|link| target(contents, &link.text))
+        .collect();
     let mut found = Vec::new();
     for page in pages {
         match listed.iter().filter(|listed| *listed == page).count() {
             1 => {}
-            times => found.push(format!("{page} stands {times} times in the table of contents")),
+            times => found.push(format!(
+                "{page} stands {times} times in the table of contents"
+            )),
         }
     }
     let unknown = listed.iter().filter(|listed| !pages.contains(listed));

@@ -50,7 +50,11 @@ impl Table {
             let is_told = row.iter().skip(1).any(|cell| !cell.trim().is_empty());
             assert!(is_told, "nothing is said about `{}`", row[0]);
         }
-        self.rows.iter().skip(1).filter_map(|row| row.first().cloned()).collect()
+        self.rows
+            .iter()
+            .skip(1)
+            .filter_map(|row| row.first().cloned())
+            .collect()
     }
 }
 
@@ -62,8 +66,8 @@ pub struct Spot {
 
 impl Page {
     pub fn load(repository: &Utf8Path, path: &Utf8Path) -> Page {
-        let text =
-            std::fs::read_to_string(repository.join(path)).unwrap_or_else(|error| panic!("{path}: {error}"));
+        let text = std::fs::read_to_string(repository.join(path))
+            .unwrap_or_else(|error| panic!("{path}: {error}"));
         Page::parse(path, &text)
     }
 
@@ -95,8 +99,12 @@ impl Page {
     #[track_caller]
     pub fn table(&self, verb: &str, argument: &str) -> &Table {
         let tables = self.tables(verb);
-        let table = tables.iter().find(|(directive, _)| directive.argument == argument);
-        table.unwrap_or_else(|| panic!("{}: no table after `{verb} {argument}`", self.path)).1
+        let table = tables
+            .iter()
+            .find(|(directive, _)| directive.argument == argument);
+        table
+            .unwrap_or_else(|| panic!("{}: no table after `{verb} {argument}`", self.path))
+            .1
     }
 }
 
@@ -119,7 +127,13 @@ impl Reader {
             code: Vec::new(),
             titles: 0,
         };
-        Reader { page, block: None, table: None, comment: None, heading: None }
+        Reader {
+            page,
+            block: None,
+            table: None,
+            comment: None,
+            heading: None,
+        }
     }
 
     fn event(&mut self, event: Event<'_>, line: usize) {
@@ -129,11 +143,17 @@ impl Reader {
             Event::Text(text) => self.words(&text),
             Event::Code(code) => {
                 self.words(&code);
-                self.page.code.push(Spot { line, text: code.into_string() });
+                self.page.code.push(Spot {
+                    line,
+                    text: code.into_string(),
+                });
             }
             Event::SoftBreak | Event::HardBreak => self.words(" "),
             Event::Html(html) | Event::InlineHtml(html) => {
-                self.comment.get_or_insert((line, String::new())).1.push_str(&html);
+                self.comment
+                    .get_or_insert((line, String::new()))
+                    .1
+                    .push_str(&html);
             }
             _ => {}
         }
@@ -146,11 +166,17 @@ impl Reader {
                     CodeBlockKind::Fenced(info) => info.into_string(),
                     CodeBlockKind::Indented => "indented".into(),
                 };
-                self.block = Some(Block { line, language, text: String::new() });
+                self.block = Some(Block {
+                    line,
+                    language,
+                    text: String::new(),
+                });
             }
             Tag::Table(_) => self.table = Some(Table::default()),
             Tag::TableHead | Tag::TableRow => {
-                self.table.iter_mut().for_each(|table| table.rows.push(Vec::new()));
+                self.table
+                    .iter_mut()
+                    .for_each(|table| table.rows.push(Vec::new()));
             }
             Tag::TableCell => {
                 let row = self.table.as_mut().and_then(|table| table.rows.last_mut());
@@ -161,7 +187,10 @@ impl Reader {
                 self.page.titles += usize::from(level == HeadingLevel::H1);
             }
             Tag::Link { dest_url, .. } | Tag::Image { dest_url, .. } => {
-                self.page.links.push(Spot { line, text: dest_url.into_string() });
+                self.page.links.push(Spot {
+                    line,
+                    text: dest_url.into_string(),
+                });
             }
             _ => {}
         }
@@ -172,13 +201,25 @@ impl Reader {
             TagEnd::CodeBlock => self.page.parts.extend(self.block.take().map(Part::Block)),
             TagEnd::Table => self.page.parts.extend(self.table.take().map(Part::Table)),
             TagEnd::HtmlBlock => {
-                let directive = self.comment.take().and_then(|(line, text)| Directive::parse(line, &text));
+                let directive = self
+                    .comment
+                    .take()
+                    .and_then(|(line, text)| Directive::parse(line, &text));
                 self.page.parts.extend(directive.map(Part::Directive));
             }
             TagEnd::Heading(_) => {
                 let anchor = anchor(&self.heading.take().unwrap_or_default());
-                let again = self.page.anchors.iter().filter(|other| **other == anchor).count();
-                let anchor = if again == 0 { anchor } else { format!("{anchor}-{again}") };
+                let again = self
+                    .page
+                    .anchors
+                    .iter()
+                    .filter(|other| **other == anchor)
+                    .count();
+                let anchor = if again == 0 {
+                    anchor
+                } else {
+                    format!("{anchor}-{again}")
+                };
                 self.page.anchors.push(anchor);
             }
             _ => {}
@@ -192,7 +233,11 @@ impl Reader {
         if let Some(heading) = &mut self.heading {
             heading.push_str(text);
         }
-        if let Some(cell) = self.table.as_mut().and_then(|table| table.rows.last_mut()?.last_mut()) {
+        if let Some(cell) = self
+            .table
+            .as_mut()
+            .and_then(|table| table.rows.last_mut()?.last_mut())
+        {
             cell.push_str(text);
         }
     }

@@ -20,28 +20,60 @@ const TABLES: [(&str, &[&str]); 28] = [
     ("test", &["trials[].tests.*"]),
     ("judge", &["trials[].tests.*.judge"]),
     ("reason", &["trials[].tests.*.judge.reasons[]"]),
-    ("stats", &["trials[].stats", "trials[].earlierAttempts[].stats", "trials[].tests.*.judge.stats"]),
+    (
+        "stats",
+        &[
+            "trials[].stats",
+            "trials[].earlierAttempts[].stats",
+            "trials[].tests.*.judge.stats",
+        ],
+    ),
     ("delivery", &["trials[].delivery"]),
-    ("installed", &["trials[].delivery.rules[]", "trials[].delivery.skills[]"]),
+    (
+        "installed",
+        &["trials[].delivery.rules[]", "trials[].delivery.skills[]"],
+    ),
     ("mcpServer", &["trials[].delivery.mcpServers.*"]),
     ("phases", &["trials[].phases"]),
-    ("error", &["trials[].error", "trials[].earlierAttempts[].error", "stoppedVariants[].error"]),
+    (
+        "error",
+        &[
+            "trials[].error",
+            "trials[].earlierAttempts[].error",
+            "stoppedVariants[].error",
+        ],
+    ),
     ("attempt", &["trials[].earlierAttempts[]"]),
     ("summary", &["summary"]),
     ("figures", &["summary.cells[]", "summary.variants[]"]),
-    ("reliability", &["summary.cells[].reliability[]", "summary.variants[].reliability[]"]),
+    (
+        "reliability",
+        &[
+            "summary.cells[].reliability[]",
+            "summary.variants[].reliability[]",
+        ],
+    ),
     ("variantDelivery", &["summary.variants[].delivery"]),
     ("mcpCounts", &["summary.variants[].delivery.mcpServers.*"]),
     ("comparison", &["summary.comparisons[]"]),
     ("repetitions", &["summary.comparisons[].repetitions"]),
     ("sequential", &["summary.comparisons[].sequential"]),
     ("arms", &["summary.comparisons[].arms"]),
-    ("side", &["summary.comparisons[].arms.experiment", "summary.comparisons[].arms.baseline"]),
+    (
+        "side",
+        &[
+            "summary.comparisons[].arms.experiment",
+            "summary.comparisons[].arms.baseline",
+        ],
+    ),
     ("evalEffect", &["summary.comparisons[].perEval[]"]),
     ("outlook", &["summary.comparisons[].outlook"]),
     (
         "proposal",
-        &["summary.comparisons[].outlook.withEvals", "summary.comparisons[].outlook.withRepetitions"],
+        &[
+            "summary.comparisons[].outlook.withEvals",
+            "summary.comparisons[].outlook.withRepetitions",
+        ],
     ),
     (
         "effect",
@@ -88,14 +120,25 @@ fn page(name: &str) -> Page {
 /// The keys of every object, by the path to it.
 fn keys(value: &Value, path: &str, found: &mut BTreeMap<String, BTreeSet<String>>) {
     match value {
-        Value::Array(items) => items.iter().for_each(|item| keys(item, &format!("{path}[]"), found)),
+        Value::Array(items) => items
+            .iter()
+            .for_each(|item| keys(item, &format!("{path}[]"), found)),
         Value::Object(entries) if BY_NAME.contains(&path) => {
-            entries.values().for_each(|value| keys(value, &format!("{path}.*"), found));
+            entries
+                .values()
+                .for_each(|value| keys(value, &format!("{path}.*"), found));
         }
         Value::Object(entries) => {
             for (key, value) in entries {
-                found.entry(path.to_owned()).or_default().insert(key.clone());
-                keys(value, format!("{path}.{key}").trim_start_matches('.'), found);
+                found
+                    .entry(path.to_owned())
+                    .or_default()
+                    .insert(key.clone());
+                keys(
+                    value,
+                    format!("{path}.{key}").trim_start_matches('.'),
+                    found,
+                );
             }
         }
         _ => {}
@@ -108,7 +151,9 @@ fn table_of(path: &str) -> &'static str {
         return "interval";
     }
     let table = TABLES.iter().find(|(_, paths)| paths.contains(&path));
-    table.unwrap_or_else(|| panic!("`{path}` of results.json is in no table")).0
+    table
+        .unwrap_or_else(|| panic!("`{path}` of results.json is in no table"))
+        .0
 }
 
 #[test]
@@ -131,26 +176,39 @@ fn every_key_and_every_file_is_documented() {
         .map(|(directive, table)| (directive.argument.as_str(), table.first_column()))
         .collect();
     for (table, seen) in &seen {
-        let told = told.get(table).unwrap_or_else(|| panic!("no table of the keys of {table}"));
+        let told = told
+            .get(table)
+            .unwrap_or_else(|| panic!("no table of the keys of {table}"));
         assert_eq!(told, seen, "{table}: what is documented, and what was seen");
     }
-    assert_eq!(told.len(), seen.len(), "{:?}, {:?}", told.keys(), seen.keys());
+    assert_eq!(
+        told.len(),
+        seen.len(),
+        "{:?}, {:?}",
+        told.keys(),
+        seen.keys()
+    );
     files(&runs);
 }
 
 /// Every file of the runs is in one of the tables, and everything in the tables is there.
 fn files(runs: &[Utf8PathBuf]) {
     let page = page("run-directory.md");
-    let (of_run, of_trial) =
-        (page.table("files", "run").first_column(), page.table("files", "trial").first_column());
+    let (of_run, of_trial) = (
+        page.table("files", "run").first_column(),
+        page.table("files", "trial").first_column(),
+    );
     let mut missing: BTreeSet<&String> = of_run.iter().chain(&of_trial).collect();
     for run in runs {
         for entry in below(run) {
             let parts: Vec<&str> = entry.components().map(|part| part.as_str()).collect();
             // A trial's folder is two below the run's: {eval}/{environment}.{experiment}.{repetition}
             let in_trial = parts.len() > 2 && parts[1].contains('.') && parts[0] != "gradings";
-            let (table, path) =
-                if in_trial { (&of_trial, parts[2..].join("/")) } else { (&of_run, entry.to_string()) };
+            let (table, path) = if in_trial {
+                (&of_trial, parts[2..].join("/"))
+            } else {
+                (&of_run, entry.to_string())
+            };
             let row = table.iter().find(|row| is_meant(row, &path));
             missing.remove(row.unwrap_or_else(|| panic!("{path} is in no table")));
         }
@@ -160,9 +218,13 @@ fn files(runs: &[Utf8PathBuf]) {
 
 /// `NN` stands for digits, `NAME` for any name, and a directory for everything in it.
 fn is_meant(row: &str, path: &str) -> bool {
-    let pattern = regex::escape(row).replace("NN", r"\d\d").replace("NAME", "[^/]+");
+    let pattern = regex::escape(row)
+        .replace("NN", r"\d\d")
+        .replace("NAME", "[^/]+");
     let end = if row.ends_with('/') { "" } else { "$" };
-    regex::Regex::new(&format!("^{pattern}{end}")).unwrap().is_match(path)
+    regex::Regex::new(&format!("^{pattern}{end}"))
+        .unwrap()
+        .is_match(path)
 }
 
 fn below(dir: &Utf8Path) -> Vec<Utf8PathBuf> {
@@ -182,37 +244,80 @@ fn below(dir: &Utf8Path) -> Vec<Utf8PathBuf> {
 
 /// The values of an enumeration, from what its reader says about a value that is none.
 fn values<T: DeserializeOwned + std::fmt::Debug>(nonsense: Value) -> BTreeSet<String> {
-    let complaint = serde_json::from_value::<T>(nonsense).unwrap_err().to_string();
-    complaint.split('`').skip(3).step_by(2).map(str::to_owned).collect()
+    let complaint = serde_json::from_value::<T>(nonsense)
+        .unwrap_err()
+        .to_string();
+    complaint
+        .split('`')
+        .skip(3)
+        .step_by(2)
+        .map(str::to_owned)
+        .collect()
 }
 
 #[test]
 fn every_value_is_documented() {
     let tables = [
-        ("run-directory.md", "step", values::<transcript::Step>(json!({ "type": "?" }))),
-        ("run-directory.md", "event", values::<event::EventKind>(json!({ "event": "?" }))),
-        ("results-json.md", "errorKind", values::<outcome::ErrorKind>(json!("?"))),
-        ("results-json.md", "cannotTell", values::<stats::CannotTell>(json!("?"))),
+        (
+            "run-directory.md",
+            "step",
+            values::<transcript::Step>(json!({ "type": "?" })),
+        ),
+        (
+            "run-directory.md",
+            "event",
+            values::<event::EventKind>(json!({ "event": "?" })),
+        ),
+        (
+            "results-json.md",
+            "errorKind",
+            values::<outcome::ErrorKind>(json!("?")),
+        ),
+        (
+            "results-json.md",
+            "cannotTell",
+            values::<stats::CannotTell>(json!("?")),
+        ),
     ];
     for (name, table, there) in tables {
         assert!(there.len() > 4, "{table}: {there:?}");
-        assert_eq!(page(name).table("values", table).first_column(), there, "{table}");
+        assert_eq!(
+            page(name).table("values", table).first_column(),
+            there,
+            "{table}"
+        );
     }
     // Those that stand within a sentence.
     let row = |table: &str, key: &str| {
         let page = page("results-json.md");
-        let row = page.table("keys", table).rows.iter().find(|row| row[0] == key).cloned();
+        let row = page
+            .table("keys", table)
+            .rows
+            .iter()
+            .find(|row| row[0] == key)
+            .cloned();
         row.unwrap().join(" ")
     };
     for (table, key, there) in [
         ("trial", "status", values::<outcome::Status>(json!("?"))),
         ("results", "status", values::<event::RunStatus>(json!("?"))),
-        ("results", "stopped", values::<event::StopReason>(json!("?"))),
-        ("comparison", "verdict", values::<terca_core::summary::Verdict>(json!("?"))),
+        (
+            "results",
+            "stopped",
+            values::<event::StopReason>(json!("?")),
+        ),
+        (
+            "comparison",
+            "verdict",
+            values::<terca_core::summary::Verdict>(json!("?")),
+        ),
     ] {
         assert!(there.len() > 2, "{key}: {there:?}");
         for value in there {
-            assert!(row(table, key).contains(&value), "{table}.{key}: {value} is not documented");
+            assert!(
+                row(table, key).contains(&value),
+                "{table}.{key}: {value} is not documented"
+            );
         }
     }
 }

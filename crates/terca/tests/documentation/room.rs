@@ -21,15 +21,22 @@ pub struct Said {
 
 impl Room {
     pub fn new(repository: &Utf8Path) -> Room {
-        let guard = tempfile::Builder::new().prefix("terca-docs-").tempdir_in("/var/tmp").unwrap();
-        let room = Room { guard, repository: repository.to_owned() };
+        let guard = tempfile::Builder::new()
+            .prefix("terca-docs-")
+            .tempdir_in("/var/tmp")
+            .unwrap();
+        let room = Room {
+            guard,
+            repository: repository.to_owned(),
+        };
         for dir in ["page", "home", "work", "bin", "state"] {
             std::fs::create_dir(room.root().join(dir)).unwrap();
         }
         symlink(env!("CARGO_BIN_EXE_terca"), room.root().join("bin/terca")).unwrap();
         for name in ["gemini", "claude", "cargo"] {
-            let from =
-                Utf8Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/documentation/programs").join(name);
+            let from = Utf8Path::new(env!("CARGO_MANIFEST_DIR"))
+                .join("tests/documentation/programs")
+                .join(name);
             std::fs::copy(from, room.root().join("bin").join(name)).unwrap();
         }
         std::fs::write(room.root().join("state/cwd"), room.page_dir().as_str()).unwrap();
@@ -48,7 +55,10 @@ impl Room {
 
     /// Where its commands have gone since.
     pub fn current_dir(&self) -> Utf8PathBuf {
-        std::fs::read_to_string(self.root().join("state/cwd")).unwrap().trim_end().into()
+        std::fs::read_to_string(self.root().join("state/cwd"))
+            .unwrap()
+            .trim_end()
+            .into()
     }
 
     /// Runs lines of shell where the last ones ended, with the variables that they exported.
@@ -71,7 +81,10 @@ impl Room {
             .status()
             .unwrap();
         let output = std::fs::read(state.join("output")).unwrap();
-        Said { output: String::from_utf8_lossy(&output).into_owned(), status: status.code().unwrap_or(128) }
+        Said {
+            output: String::from_utf8_lossy(&output).into_owned(),
+            status: status.code().unwrap_or(128),
+        }
     }
 
     /// Nothing of whoever runs the tests. A proxy that is not there keeps everybody at home.
@@ -84,7 +97,11 @@ impl Room {
             .env("TZ", "UTC")
             .env("TERCA_WORK_DIR", self.root().join("work"))
             .env("STAND_INS", self.root().join("bin"))
-            .env("ACME", self.repository.join("crates/terca/tests/documentation/acme"))
+            .env(
+                "ACME",
+                self.repository
+                    .join("crates/terca/tests/documentation/acme"),
+            )
             .env("REPOSITORY", &self.repository);
         for name in ["http_proxy", "https_proxy", "HTTPS_PROXY", "ALL_PROXY"] {
             command.env(name, "http://127.0.0.1:9");

@@ -31,7 +31,13 @@ fn every_variable_is_documented() {
         .iter()
         .map(|page| std::fs::read_to_string(repository().join(page)).unwrap())
         .collect();
-    for variable in named.iter().filter(|variable| !INTERNAL.contains(&variable.as_str())) {
-        assert!(book.contains(variable.as_str()), "`{variable}` is nowhere in the reference");
+    for variable in named
+        .iter()
+        .filter(|variable| !INTERNAL.contains(&variable.as_str()))
+    {
+        assert!(
+            book.contains(variable.as_str()),
+            "`{variable}` is nowhere in the reference"
+        );
     }
 }

@@ -15,7 +15,12 @@ pub const GEMINI: RealAgent = RealAgent {
     tells_as_it_goes: true,
     gives_up: true,
     goes_on: false,
-    env: |url| vec![("GEMINI_API_KEY", "false-key-for-tests".into()), ("GOOGLE_GEMINI_BASE_URL", url.into())],
+    env: |url| {
+        vec![
+            ("GEMINI_API_KEY", "false-key-for-tests".into()),
+            ("GOOGLE_GEMINI_BASE_URL", url.into()),
+        ]
+    },
     config: |_| Value::Null,
 };
 
@@ -29,7 +34,12 @@ pub const CLAUDE: RealAgent = RealAgent {
     tells_as_it_goes: true,
     gives_up: true,
     goes_on: false,
-    env: |url| vec![("ANTHROPIC_API_KEY", "false-key-for-tests".into()), ("ANTHROPIC_BASE_URL", url.into())],
+    env: |url| {
+        vec![
+            ("ANTHROPIC_API_KEY", "false-key-for-tests".into()),
+            ("ANTHROPIC_BASE_URL", url.into()),
+        ]
+    },
     config: |_| Value::Null,
 };
 
@@ -89,7 +99,10 @@ pub const QWEN: RealAgent = RealAgent {
     gives_up: false,
     goes_on: false,
     env: |url| {
-        vec![("OPENAI_API_KEY", "false-key-for-tests".into()), ("OPENAI_BASE_URL", format!("{url}/v1"))]
+        vec![
+            ("OPENAI_API_KEY", "false-key-for-tests".into()),
+            ("OPENAI_BASE_URL", format!("{url}/v1")),
+        ]
     },
     config: |_| Value::Null,
 };
@@ -104,7 +117,12 @@ pub const GOOSE: RealAgent = RealAgent {
     tells_as_it_goes: false,
     gives_up: true,
     goes_on: false,
-    env: |url| vec![("OPENAI_API_KEY", "false-key-for-tests".into()), ("OPENAI_HOST", url.into())],
+    env: |url| {
+        vec![
+            ("OPENAI_API_KEY", "false-key-for-tests".into()),
+            ("OPENAI_HOST", url.into()),
+        ]
+    },
     config: |_| Value::Null,
 };
 
@@ -209,7 +227,10 @@ pub const AIDER: RealAgent = RealAgent {
     gives_up: false,
     goes_on: false,
     env: |url| {
-        vec![("OPENAI_API_KEY", "false-key-for-tests".into()), ("OPENAI_API_BASE", format!("{url}/v1"))]
+        vec![
+            ("OPENAI_API_KEY", "false-key-for-tests".into()),
+            ("OPENAI_API_BASE", format!("{url}/v1")),
+        ]
     },
     // Models that it does not know have to write files as a whole.
     config: |_| json!({"edit-format": "diff"}),
@@ -226,7 +247,10 @@ pub const MINI: RealAgent = RealAgent {
     gives_up: true,
     goes_on: false,
     env: |url| {
-        vec![("OPENAI_API_KEY", "false-key-for-tests".into()), ("OPENAI_API_BASE", format!("{url}/v1"))]
+        vec![
+            ("OPENAI_API_KEY", "false-key-for-tests".into()),
+            ("OPENAI_API_BASE", format!("{url}/v1")),
+        ]
     },
     config: |_| Value::Null,
 };

@@ -18,10 +18,17 @@ fn assert_answered_once(trial: &Value, scenario: &Scenario) {
 
 /// In an empty workspace and in a repository, with rules and without: the edit, and nothing besides.
 pub fn works_in_a_hostile_place() {
-    let scenario =
-        Scenario::new([Turn::calling("Writing the file.", Action::write("fib.txt", "0 1 1 2 3 5 8\n"))]);
-    let scenarios = [("empty", scenario.clone()), ("repository", scenario.clone())];
-    let Some(bench) = Bench::new(AIDER, &scenarios) else { return };
+    let scenario = Scenario::new([Turn::calling(
+        "Writing the file.",
+        Action::write("fib.txt", "0 1 1 2 3 5 8\n"),
+    )]);
+    let scenarios = [
+        ("empty", scenario.clone()),
+        ("repository", scenario.clone()),
+    ];
+    let Some(bench) = Bench::new(AIDER, &scenarios) else {
+        return;
+    };
     let written = json!({"fileContains": {"path": "fib.txt", "text": "0 1 1 2 3 5 8"}});
     let bench = bench.file("_rules.md", RULE).file("_greet.py", "def greet(name):\n    return name\n").suite(
         &json!([{"name": "control"}, {"name": "ruled", "rules": "_rules.md"}]),
@@ -44,14 +51,20 @@ pub fn works_in_a_hostile_place() {
     );
     make_hostile(&bench.project);
     for dir in [bench.project.dir(), bench.project.home()] {
-        std::fs::write(dir.join(".aider.conf.yml"), format!("model: openai/{LEAK}\nread: AGENTS.md\n"))
-            .unwrap();
+        std::fs::write(
+            dir.join(".aider.conf.yml"),
+            format!("model: openai/{LEAK}\nread: AGENTS.md\n"),
+        )
+        .unwrap();
     }
     bench.run().expect_status(0);
 
-    for (eval, experiment) in
-        [("empty", "control"), ("empty", "ruled"), ("repository", "control"), ("repository", "ruled")]
-    {
+    for (eval, experiment) in [
+        ("empty", "control"),
+        ("empty", "ruled"),
+        ("repository", "control"),
+        ("repository", "ruled"),
+    ] {
         let trial = bench.trial(eval, experiment);
         assert_passed(&trial);
         assert_answered_once(&trial, &scenario);
@@ -71,19 +84,35 @@ pub fn works_in_a_hostile_place() {
         };
         assert_eq!(files, expected, "{eval}/{experiment}");
         let changes = std::fs::read_to_string(kept.join("changes.diff")).unwrap();
-        let changed: Vec<&str> = changes.lines().filter(|line| line.starts_with("+++ ")).collect();
+        let changed: Vec<&str> = changes
+            .lines()
+            .filter(|line| line.starts_with("+++ "))
+            .collect();
         assert_eq!(changed, ["+++ b/fib.txt"], "{eval}/{experiment}");
     }
     for (name, maps) in [("empty", 0), ("repository", 2)] {
         let requests = bench.requests(name);
         assert_eq!(requests.len(), 2, "{name}: one for each experiment");
-        assert_eq!(requests.iter().filter(|request| request.mentions(RULE)).count(), 1, "{name}");
-        let mapped = requests.iter().filter(|request| request.mentions("def greet(name)")).count();
+        assert_eq!(
+            requests
+                .iter()
+                .filter(|request| request.mentions(RULE))
+                .count(),
+            1,
+            "{name}"
+        );
+        let mapped = requests
+            .iter()
+            .filter(|request| request.mentions("def greet(name)"))
+            .count();
         assert_eq!(mapped, maps, "{name}: it knows of files through git");
     }
     for request in bench.server.requests() {
         assert_eq!(request.status, 200);
-        assert!(!request.mentions(LEAK), "something of the neighbourhood got into a request");
+        assert!(
+            !request.mentions(LEAK),
+            "something of the neighbourhood got into a request"
+        );
     }
     bench.project.assert_nothing_left();
 }
@@ -92,13 +121,24 @@ pub fn works_in_a_hostile_place() {
 pub fn trouble_is_told_from_failure() {
     let late = Scenario::saying("Late.").delay(Duration::from_secs(300));
     let scenarios = [
-        ("refused", Scenario::saying("Done.").fault(Fault::always(401))),
-        ("throttled", Scenario::saying("Done.").fault(Fault::always(429))),
+        (
+            "refused",
+            Scenario::saying("Done.").fault(Fault::always(401)),
+        ),
+        (
+            "throttled",
+            Scenario::saying("Done.").fault(Fault::always(429)),
+        ),
         ("down", Scenario::saying("Done.").fault(Fault::always(500))),
-        ("recovered", Scenario::saying("Done.").fault(Fault::first(1, 500))),
+        (
+            "recovered",
+            Scenario::saying("Done.").fault(Fault::first(1, 500)),
+        ),
         ("late", late),
     ];
-    let Some(bench) = Bench::new(AIDER, &scenarios) else { return };
+    let Some(bench) = Bench::new(AIDER, &scenarios) else {
+        return;
+    };
     let evals: Vec<Value> = scenarios
         .iter()
         .map(|(name, _)| {
@@ -110,13 +150,23 @@ pub fn trouble_is_told_from_failure() {
     let bench = bench.suite(&json!([{"name": "only"}]), &json!(evals));
     bench.run_all().expect_status(3);
 
-    for (eval, kind, asked) in
-        [("refused", "auth", 1), ("throttled", "rateLimit", 9), ("down", "modelApi", 9)]
-    {
+    for (eval, kind, asked) in [
+        ("refused", "auth", 1),
+        ("throttled", "rateLimit", 9),
+        ("down", "modelApi", 9),
+    ] {
         let trial = bench.trial(eval, "only");
         assert_error(&trial, kind);
-        assert_eq!((&trial["timedOut"], &trial["exitCode"]), (&json!(false), &json!(0)), "{trial:#}");
-        assert_eq!(trial["stats"]["requests"], Value::Null, "nobody has answered");
+        assert_eq!(
+            (&trial["timedOut"], &trial["exitCode"]),
+            (&json!(false), &json!(0)),
+            "{trial:#}"
+        );
+        assert_eq!(
+            trial["stats"]["requests"],
+            Value::Null,
+            "nobody has answered"
+        );
         assert_eq!(bench.requests(eval).len(), asked, "{eval}");
     }
     let trial = bench.trial("recovered", "only");
@@ -125,25 +175,45 @@ pub fn trouble_is_told_from_failure() {
     assert_eq!(bench.requests("recovered").len(), 2, "one was refused");
 
     let trial = bench.trial("late", "only");
-    assert_eq!((&trial["status"], &trial["timedOut"]), (&json!("failed"), &json!(true)), "{trial:#}");
-    assert_eq!(trial["stats"]["inputTokens"], Value::Null, "what is not known is not 0");
-    assert_eq!(bench.requests("late").len(), 1, "it was waiting for the model");
+    assert_eq!(
+        (&trial["status"], &trial["timedOut"]),
+        (&json!("failed"), &json!(true)),
+        "{trial:#}"
+    );
+    assert_eq!(
+        trial["stats"]["inputTokens"],
+        Value::Null,
+        "what is not known is not 0"
+    );
+    assert_eq!(
+        bench.requests("late").len(),
+        1,
+        "it was waiting for the model"
+    );
     bench.project.assert_nothing_left();
 }
 
 /// Commands of aider's own and of the shell are not obeyed.
 pub fn prompts_arrive_as_written() {
-    let filler: String =
-        (0..5000).map(|n| format!("Line {n} of a prompt that is very long indeed.\n")).collect();
+    let filler: String = (0..5000)
+        .map(|n| format!("Line {n} of a prompt that is very long indeed.\n"))
+        .collect();
     let prompts = [
         ("dash", "--help me with - a list. scenario:dash".to_owned()),
         ("slash", "/exit is no command. scenario:slash".to_owned()),
         ("bang", "!touch obeyed.txt scenario:bang".to_owned()),
-        ("at", "@someone said `$HOME` and \"äöü\" 🦀. scenario:at".to_owned()),
+        (
+            "at",
+            "@someone said `$HOME` and \"äöü\" 🦀. scenario:at".to_owned(),
+        ),
         ("long", format!("{filler}And that was all. scenario:long")),
     ];
-    let scenarios = prompts.each_ref().map(|(name, _)| (*name, Scenario::saying("Understood.")));
-    let Some(bench) = Bench::new(AIDER, &scenarios) else { return };
+    let scenarios = prompts
+        .each_ref()
+        .map(|(name, _)| (*name, Scenario::saying("Understood.")));
+    let Some(bench) = Bench::new(AIDER, &scenarios) else {
+        return;
+    };
     let evals: Vec<Value> = prompts
         .iter()
         .map(|(name, prompt)| json!({"name": name, "prompt": prompt, "tests": [{"commandSuccess": "! test -e obeyed.txt"}]}))
@@ -155,7 +225,14 @@ pub fn prompts_arrive_as_written() {
         let requests = bench.requests(name);
         assert_eq!(requests.len(), 1, "{name}");
         let said = requests[0].said();
-        assert!(said.iter().any(|text| text.contains(prompt)), "{name} did not arrive: {said:.300?}");
+        assert!(
+            said.iter().any(|text| text.contains(prompt)),
+            "{name} did not arrive: {said:.300?}"
+        );
     }
-    assert_eq!(bench.server.requests().len(), prompts.len(), "nothing was asked on the side");
+    assert_eq!(
+        bench.server.requests().len(),
+        prompts.len(),
+        "nothing was asked on the side"
+    );
 }

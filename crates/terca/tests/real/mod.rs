@@ -4,7 +4,11 @@
 //! get a false key and an address of this machine, and see neither its home nor its variables.
 
 #![allow(dead_code, reason = "each agent's file takes what it needs")]
-#![allow(clippy::unwrap_used, clippy::panic, reason = "a test that cannot go on says so and ends")]
+#![allow(
+    clippy::unwrap_used,
+    clippy::panic,
+    reason = "a test that cannot go on says so and ends"
+)]
 
 pub mod agents;
 pub mod aider;
@@ -15,8 +19,8 @@ use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 use terca_testkit::{
-    Action, Dialect, Fault, ModelServer, Outcome, Project, Request, Scenario, Script, Turn, Vocabulary, real,
-    tiny_mcp_server,
+    Action, Dialect, Fault, ModelServer, Outcome, Project, Request, Scenario, Script, Turn,
+    Vocabulary, real, tiny_mcp_server,
 };
 
 use crate::common::project;
@@ -60,25 +64,35 @@ impl Bench {
     /// `None` where tests with real agents are left out.
     fn new(agent: RealAgent, scenarios: &[(&str, Scenario)]) -> Option<Self> {
         let program = real::require(agent.name)?;
-        let script = scenarios.iter().fold(Script::new(agent.vocabulary), |script, (name, scenario)| {
-            script.scenario(name, scenario.clone())
-        });
+        let script = scenarios
+            .iter()
+            .fold(Script::new(agent.vocabulary), |script, (name, scenario)| {
+                script.scenario(name, scenario.clone())
+            });
         let server = ModelServer::start(script);
         let path = format!("{program}:{}", std::env::var("PATH").unwrap_or_default());
         let project = (agent.env)(&server.url())
             .into_iter()
-            .fold(project().env("PATH", &path), |project, (name, value)| project.env(name, &value));
-        Some(Bench { agent, server, project })
+            .fold(project().env("PATH", &path), |project, (name, value)| {
+                project.env(name, &value)
+            });
+        Some(Bench {
+            agent,
+            server,
+            project,
+        })
     }
 
     /// The suite of these evals and experiments. JSON is YAML.
     fn suite(mut self, experiments: &Value, evals: &Value) -> Self {
-        let mut environment = json!({"name": "real", "agent": self.agent.name, "model": self.agent.model});
+        let mut environment =
+            json!({"name": "real", "agent": self.agent.name, "model": self.agent.model});
         let config = (self.agent.config)(&self.server.url());
         if !config.is_null() {
             environment["config"] = config;
         }
-        let suite = json!({"environments": [environment], "experiments": experiments, "evals": evals});
+        let suite =
+            json!({"environments": [environment], "experiments": experiments, "evals": evals});
         self.project = self.project.file("terca.yaml", format!("{suite:#}"));
         self
     }
@@ -116,7 +130,10 @@ impl Bench {
         let trials = results["trials"].as_array().unwrap().iter().map(|trial| {
             let eval = trial["eval"].as_str().unwrap_or_default();
             let requests = self.server.requests_of(eval).len();
-            format!("{eval} {}s, {requests} requests, {}; ", trial["durationSeconds"], trial["error"])
+            format!(
+                "{eval} {}s, {requests} requests, {}; ",
+                trial["durationSeconds"], trial["error"]
+            )
         });
         trials.collect()
     }
@@ -149,26 +166,39 @@ fn assert_used(trial: &Value, scenario: &Scenario, turns: usize, calls: usize) {
 #[track_caller]
 fn assert_passed(trial: &Value) {
     assert_eq!(trial["status"], "passed", "{trial:#}");
-    assert_eq!(trial["notes"].as_array().map_or(0, Vec::len), 0, "{trial:#}");
+    assert_eq!(
+        trial["notes"].as_array().map_or(0, Vec::len),
+        0,
+        "{trial:#}"
+    );
 }
 
 #[track_caller]
 fn assert_error(trial: &Value, kind: &str) {
-    assert_eq!((&trial["status"], &trial["error"]["kind"]), (&json!("error"), &json!(kind)), "{trial:#}");
+    assert_eq!(
+        (&trial["status"], &trial["error"]["kind"]),
+        (&json!("error"), &json!(kind)),
+        "{trial:#}"
+    );
     assert_eq!(trial["score"], Value::Null);
 }
 
 /// Two tools, exact figures, the rules where they belong, and nothing of a hostile neighbourhood.
 pub fn works_in_a_hostile_place(agent: RealAgent) {
     let scenario = Scenario::new([
-        Turn::calling("Writing the file.", Action::write("fib.txt", "0 1 1 2 3 5 8\n")),
+        Turn::calling(
+            "Writing the file.",
+            Action::write("fib.txt", "0 1 1 2 3 5 8\n"),
+        ),
         Turn::calling(
             "Looking around.",
             Action::run("cat fib.txt; env; git rev-parse --show-toplevel || true"),
         ),
         Turn::saying("Done."),
     ]);
-    let Some(bench) = Bench::new(agent, &[("two-tools", scenario.clone())]) else { return };
+    let Some(bench) = Bench::new(agent, &[("two-tools", scenario.clone())]) else {
+        return;
+    };
     let bench = bench.file("_rules.md", RULE).suite(
         &json!([{"name": "control"}, {"name": "ruled", "rules": "_rules.md"}]),
         &json!([{
@@ -193,19 +223,51 @@ pub fn works_in_a_hostile_place(agent: RealAgent) {
     }
     let requests = bench.requests("two-tools");
     assert_eq!(requests.len(), 6, "three for each of the two");
-    assert_eq!(bench.server.requests().iter().filter(|request| request.status != 200).count(), 0);
-    let ruled = requests.iter().filter(|request| request.mentions(RULE)).count();
-    assert_eq!(ruled, 3, "the experiment has the rules and the control has not");
-    let seen: Vec<_> = requests.iter().filter(|request| request.mentions("TERCA_TRIAL_DIR")).collect();
-    assert!(seen.is_empty(), "the agent may not know which trial it is in");
+    assert_eq!(
+        bench
+            .server
+            .requests()
+            .iter()
+            .filter(|request| request.status != 200)
+            .count(),
+        0
+    );
+    let ruled = requests
+        .iter()
+        .filter(|request| request.mentions(RULE))
+        .count();
+    assert_eq!(
+        ruled, 3,
+        "the experiment has the rules and the control has not"
+    );
+    let seen: Vec<_> = requests
+        .iter()
+        .filter(|request| request.mentions("TERCA_TRIAL_DIR"))
+        .collect();
+    assert!(
+        seen.is_empty(),
+        "the agent may not know which trial it is in"
+    );
     let variables = |request: &Request| request.mentions("GIT_CEILING_DIRECTORIES=");
-    assert!(requests.iter().any(variables), "what the command printed went back to the model");
+    assert!(
+        requests.iter().any(variables),
+        "what the command printed went back to the model"
+    );
     for request in bench.server.requests() {
         let text = request.body.to_string();
-        let leak = text.find(LEAK).map(|at| text[at..].chars().take(80).collect::<String>());
-        assert_eq!(leak, None, "something of the neighbourhood got into {}", request.path);
+        let leak = text
+            .find(LEAK)
+            .map(|at| text[at..].chars().take(80).collect::<String>());
+        assert_eq!(
+            leak, None,
+            "something of the neighbourhood got into {}",
+            request.path
+        );
     }
-    assert!(!bench.project.home().join("STARTED").exists(), "a stranger's MCP server was started");
+    assert!(
+        !bench.project.home().join("STARTED").exists(),
+        "a stranger's MCP server was started"
+    );
     bench.project.assert_nothing_left();
 }
 
@@ -221,7 +283,14 @@ fn make_hostile(project: &Project) {
     let servers = json!({"mcpServers": {"leaked": server}, "mcp": {"leaked": {"type": "local", "command": ["touch", started]}}});
     let home = project.home();
     for dir in [project.dir(), home.clone()] {
-        for rules in ["AGENTS.md", "CLAUDE.md", "CLAUDE.local.md", "GEMINI.md", "QWEN.md", ".goosehints"] {
+        for rules in [
+            "AGENTS.md",
+            "CLAUDE.md",
+            "CLAUDE.local.md",
+            "GEMINI.md",
+            "QWEN.md",
+            ".goosehints",
+        ] {
             write(dir.join(rules), &format!("{LEAK}: {rules} of {dir}\n"));
         }
         for settings in [
@@ -235,9 +304,20 @@ fn make_hostile(project: &Project) {
             write(dir.join(settings), &servers.to_string());
         }
         write(dir.join(".clinerules/rules.md"), LEAK);
-        write(dir.join(".claude/settings.json"), &json!({"env": {"LEAKED_BY_CLAUDE": "1"}}).to_string());
-        let models = ["GEMINI_MODEL", "OPENAI_MODEL", "ANTHROPIC_MODEL", "GOOSE_MODEL"];
-        let variables: String = models.iter().map(|name| format!("{name}={LEAK}-model\n")).collect();
+        write(
+            dir.join(".claude/settings.json"),
+            &json!({"env": {"LEAKED_BY_CLAUDE": "1"}}).to_string(),
+        );
+        let models = [
+            "GEMINI_MODEL",
+            "OPENAI_MODEL",
+            "ANTHROPIC_MODEL",
+            "GOOSE_MODEL",
+        ];
+        let variables: String = models
+            .iter()
+            .map(|name| format!("{name}={LEAK}-model\n"))
+            .collect();
         write(dir.join(".env"), &format!("{variables}LEAKED_BY_ENV=1\n"));
         write(dir.join(".git/HEAD"), "ref: refs/heads/main\n");
         for part in ["objects", "refs"] {
@@ -260,10 +340,16 @@ fn make_hostile(project: &Project) {
     ] {
         write(home.join(rules), &format!("{LEAK}: the user's {rules}\n"));
     }
-    for settings in [".copilot/mcp-config.json", ".cline/data/settings/cline_mcp_settings.json"] {
+    for settings in [
+        ".copilot/mcp-config.json",
+        ".cline/data/settings/cline_mcp_settings.json",
+    ] {
         write(home.join(settings), &servers.to_string());
     }
-    write(home.join(".codex/config.toml"), &format!("developer_instructions = \"{LEAK}\"\n"));
+    write(
+        home.join(".codex/config.toml"),
+        &format!("developer_instructions = \"{LEAK}\"\n"),
+    );
 }
 
 /// A server that works is offered and called; with one that does not the agent was not tested.
@@ -272,7 +358,9 @@ pub fn mcp_servers_are_offered_called_and_missed(agent: RealAgent) {
         Turn::calling("Asking.", Action::mcp("tiny", "magic", json!({"x": 42}))),
         Turn::saying("Done."),
     ]);
-    let Some(bench) = Bench::new(agent, &[("magic", scenario.clone())]) else { return };
+    let Some(bench) = Bench::new(agent, &[("magic", scenario.clone())]) else {
+        return;
+    };
     let bench = bench.suite(
         &json!([
             {"name": "working", "mcpServers": {"tiny": {"command": "node", "args": [tiny_mcp_server()]}}},
@@ -285,8 +373,15 @@ pub fn mcp_servers_are_offered_called_and_missed(agent: RealAgent) {
     let trial = bench.trial("magic", "working");
     assert_passed(&trial);
     assert_used(&trial, &scenario, 2, 1);
-    assert_eq!(trial["delivery"]["mcpServers"], json!({"tiny": {"status": "connected", "calls": 1}}));
-    let answered = bench.requests("magic").iter().filter(|request| request.mentions("MAGIC-WORD-42")).count();
+    assert_eq!(
+        trial["delivery"]["mcpServers"],
+        json!({"tiny": {"status": "connected", "calls": 1}})
+    );
+    let answered = bench
+        .requests("magic")
+        .iter()
+        .filter(|request| request.mentions("MAGIC-WORD-42"))
+        .count();
     assert_eq!(answered, 1, "what the server said goes back to the model");
 
     assert_error(&bench.trial("magic", "broken"), "mcp");
@@ -295,20 +390,37 @@ pub fn mcp_servers_are_offered_called_and_missed(agent: RealAgent) {
 
 /// How many times longer than usual everything may take, on a machine that has much else to do.
 fn patience() -> u64 {
-    std::env::var("TERCA_TEST_PATIENCE").ok().and_then(|times| times.parse().ok()).unwrap_or(1)
+    std::env::var("TERCA_TEST_PATIENCE")
+        .ok()
+        .and_then(|times| times.parse().ok())
+        .unwrap_or(1)
 }
 
 /// Trouble of every kind has its name, its end, and the figures up to then.
 pub fn trouble_is_told_from_failure(agent: RealAgent) {
-    let sleeper = Scenario::new([Turn::calling("Waiting.", Action::run("echo on > asleep.txt; sleep 300"))]);
+    let sleeper = Scenario::new([Turn::calling(
+        "Waiting.",
+        Action::run("echo on > asleep.txt; sleep 300"),
+    )]);
     let scenarios = [
-        ("refused", Scenario::saying("Done.").fault(Fault::always(401))),
-        ("throttled", Scenario::saying("Done.").fault(Fault::always(429))),
-        ("recovered", Scenario::two_tools().fault(Fault::first(1, 500))),
+        (
+            "refused",
+            Scenario::saying("Done.").fault(Fault::always(401)),
+        ),
+        (
+            "throttled",
+            Scenario::saying("Done.").fault(Fault::always(429)),
+        ),
+        (
+            "recovered",
+            Scenario::two_tools().fault(Fault::first(1, 500)),
+        ),
         ("down", Scenario::saying("Done.").fault(Fault::always(500))),
         ("asleep", sleeper.clone()),
     ];
-    let Some(bench) = Bench::new(agent, &scenarios) else { return };
+    let Some(bench) = Bench::new(agent, &scenarios) else {
+        return;
+    };
     let played = |name: &str| agent.gives_up || name != "down";
     let evals: Vec<Value> = scenarios
         .iter()
@@ -322,16 +434,27 @@ pub fn trouble_is_told_from_failure(agent: RealAgent) {
     let started = Instant::now();
     bench.run_all().expect_status(3);
     let taken = started.elapsed();
-    assert!(taken < Duration::from_secs(100 * patience()), "it took {taken:?}: {}", bench.durations());
+    assert!(
+        taken < Duration::from_secs(100 * patience()),
+        "it took {taken:?}: {}",
+        bench.durations()
+    );
 
-    for (eval, kind) in [("refused", "auth"), ("throttled", "rateLimit"), ("down", "modelApi")] {
+    for (eval, kind) in [
+        ("refused", "auth"),
+        ("throttled", "rateLimit"),
+        ("down", "modelApi"),
+    ] {
         if !played(eval) {
             continue;
         }
         let trial = bench.trial(eval, "only");
         assert_error(&trial, kind);
         assert_eq!(trial["timedOut"], false, "{eval} ends by itself");
-        assert!(!bench.requests(eval).is_empty(), "{eval}: the model was asked");
+        assert!(
+            !bench.requests(eval).is_empty(),
+            "{eval}: the model was asked"
+        );
     }
     let trial = bench.trial("recovered", "only");
     assert_passed(&trial);
@@ -339,7 +462,11 @@ pub fn trouble_is_told_from_failure(agent: RealAgent) {
     assert_eq!(bench.requests("recovered").len(), 4, "one was refused");
 
     let trial = bench.trial("asleep", "only");
-    assert_eq!((&trial["status"], &trial["timedOut"]), (&json!("failed"), &json!(true)), "{trial:#}");
+    assert_eq!(
+        (&trial["status"], &trial["timedOut"]),
+        (&json!("failed"), &json!(true)),
+        "{trial:#}"
+    );
     if agent.goes_on {
         // It may not have the time.
         if trial["stats"]["inputTokens"] != Value::Null {
@@ -348,28 +475,52 @@ pub fn trouble_is_told_from_failure(agent: RealAgent) {
     } else if agent.tells_as_it_goes {
         assert_used(&trial, &sleeper, 1, 1);
     } else {
-        assert_eq!(trial["stats"]["inputTokens"], Value::Null, "what is not known is not 0");
+        assert_eq!(
+            trial["stats"]["inputTokens"],
+            Value::Null,
+            "what is not known is not 0"
+        );
     }
-    let kept = bench.project.run_dir().join(trial["dir"].as_str().unwrap()).join("workspace/asleep.txt");
+    let kept = bench
+        .project
+        .run_dir()
+        .join(trial["dir"].as_str().unwrap())
+        .join("workspace/asleep.txt");
     assert!(kept.exists(), "the tool had begun");
     bench.project.assert_nothing_left();
 }
 
 /// However a prompt begins and however long it is, the model gets it.
 pub fn prompts_arrive_as_written(agent: RealAgent) {
-    let filler: String =
-        (0..5000).map(|n| format!("Line {n} of a prompt that is very long indeed.\n")).collect();
-    assert!(filler.len() > 200_000, "longer than one argument of a program may be");
+    let filler: String = (0..5000)
+        .map(|n| format!("Line {n} of a prompt that is very long indeed.\n"))
+        .collect();
+    assert!(
+        filler.len() > 200_000,
+        "longer than one argument of a program may be"
+    );
     let prompts = [
         ("dash", "--help me with - a list. scenario:dash".to_owned()),
-        ("slash", "/nonsense is no command. scenario:slash".to_owned()),
-        ("at", "@someone said `$HOME` and \"äöü\" 🦀. scenario:at".to_owned()),
+        (
+            "slash",
+            "/nonsense is no command. scenario:slash".to_owned(),
+        ),
+        (
+            "at",
+            "@someone said `$HOME` and \"äöü\" 🦀. scenario:at".to_owned(),
+        ),
         ("long", format!("{filler}And that was all. scenario:long")),
     ];
-    let scenarios = prompts.each_ref().map(|(name, _)| (*name, Scenario::saying("Understood.")));
-    let Some(bench) = Bench::new(agent, &scenarios) else { return };
-    let evals: Vec<Value> =
-        prompts.iter().map(|(name, prompt)| json!({"name": name, "prompt": prompt})).collect();
+    let scenarios = prompts
+        .each_ref()
+        .map(|(name, _)| (*name, Scenario::saying("Understood.")));
+    let Some(bench) = Bench::new(agent, &scenarios) else {
+        return;
+    };
+    let evals: Vec<Value> = prompts
+        .iter()
+        .map(|(name, prompt)| json!({"name": name, "prompt": prompt}))
+        .collect();
     let bench = bench.suite(&json!([{"name": "only"}]), &json!(evals));
     bench.run().expect_status(0);
     for (name, prompt) in &prompts {
@@ -386,7 +537,9 @@ pub fn prompts_arrive_as_written(agent: RealAgent) {
 
 /// The model is told of a skill, and of none where there is none.
 pub fn skills_are_offered(agent: RealAgent) {
-    let Some(bench) = Bench::new(agent, &[("skilled", Scenario::saying("Done."))]) else { return };
+    let Some(bench) = Bench::new(agent, &[("skilled", Scenario::saying("Done."))]) else {
+        return;
+    };
     let about = "Sorts numbers the way that SKILL-OF-THE-EXPERIMENT has it.";
     let skill = format!("---\nname: sorting\ndescription: {about}\n---\n\nSort them downwards.\n");
     let bench = bench.file("_skills/sorting/SKILL.md", &skill).suite(
@@ -396,11 +549,21 @@ pub fn skills_are_offered(agent: RealAgent) {
     bench.run().expect_status(0);
     for (experiment, count) in [("control", 0), ("skilled", 1)] {
         let trial = bench.trial("skilled", experiment);
-        assert_eq!(trial["delivery"]["skills"].as_array().map(Vec::len), Some(count), "{trial:#}");
+        assert_eq!(
+            trial["delivery"]["skills"].as_array().map(Vec::len),
+            Some(count),
+            "{trial:#}"
+        );
     }
     let requests = bench.requests("skilled");
     assert_eq!(requests.len(), 2, "one for each of the two");
-    assert_eq!(requests.iter().filter(|request| request.mentions(about)).count(), 1);
+    assert_eq!(
+        requests
+            .iter()
+            .filter(|request| request.mentions(about))
+            .count(),
+        1
+    );
 }
 
 /// Asked to judge what another did, it reads that between the fences, and its verdict and figures are told.
@@ -409,7 +572,9 @@ pub fn judges(agent: RealAgent) {
         "```json\n{\"score\": 0.75, \"summary\": \"fair\", \
          \"reasons\": [{\"criterion\": \"short\", \"score\": 0.75, \"reason\": \"one line\"}]}\n```",
     );
-    let Some(mut bench) = Bench::new(agent, &[("verdict", scenario.clone())]) else { return };
+    let Some(mut bench) = Bench::new(agent, &[("verdict", scenario.clone())]) else {
+        return;
+    };
     let mut judge = json!({
         "rubric": "It is short. scenario:verdict", "agent": agent.name, "model": agent.model, "passScore": 0.7,
     });
@@ -427,7 +592,10 @@ pub fn judges(agent: RealAgent) {
             "tests": [{"name": "taste", "judge": judge, "timeoutSeconds": 120 * patience()}],
         }],
     });
-    bench.project = bench.project.file("terca.yaml", format!("{suite:#}")).file("_rules.md", RULE);
+    bench.project = bench
+        .project
+        .file("terca.yaml", format!("{suite:#}"))
+        .file("_rules.md", RULE);
     make_hostile(&bench.project);
     bench.run().expect_status(0);
 
@@ -440,17 +608,29 @@ pub fn judges(agent: RealAgent) {
     );
     let judged = &trial["tests"]["taste"]["judge"];
     assert_used(judged, &scenario, 1, 0);
-    assert_eq!((&judged["score"], &judged["agent"]), (&json!(0.75), &json!(agent.name)));
+    assert_eq!(
+        (&judged["score"], &judged["agent"]),
+        (&json!(0.75), &json!(agent.name))
+    );
     assert_eq!(judged["agentVersion"], agent.version);
     assert_eq!(judged["reasons"][0]["reason"], "one line");
     let requests = bench.requests("verdict");
     assert_eq!(requests.len(), 1, "it needs no tool and no second thought");
     let said = requests[0].said().join("\n");
-    for part in ["Write fib.js, please.", "+let fib", "All of it is done.", "END CHANGES"] {
+    for part in [
+        "Write fib.js, please.",
+        "+let fib",
+        "All of it is done.",
+        "END CHANGES",
+    ] {
         assert!(said.contains(part), "{part}: {said}");
     }
     for request in bench.server.requests() {
-        assert!(!request.mentions(LEAK) && !request.mentions(RULE), "{}", request.path);
+        assert!(
+            !request.mentions(LEAK) && !request.mentions(RULE),
+            "{}",
+            request.path
+        );
     }
     bench.project.assert_nothing_left();
 }

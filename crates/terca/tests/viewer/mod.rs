@@ -22,8 +22,13 @@ impl View {
             .expect("the program starts");
         let mut url = String::new();
         let stdout = child.stdout.take().expect("standard output");
-        BufReader::new(stdout).read_line(&mut url).expect("an address");
-        View { child, url: url.trim().to_owned() }
+        BufReader::new(stdout)
+            .read_line(&mut url)
+            .expect("an address");
+        View {
+            child,
+            url: url.trim().to_owned(),
+        }
     }
 
     pub fn id(&self) -> u32 {
@@ -55,7 +60,11 @@ impl View {
 
     /// A page below the token, as a browser would ask for it.
     pub fn get(&self, path: &str) -> String {
-        self.send(&format!("GET /{}/{path} HTTP/1.1\r\nHost: {}\r\n\r\n", self.token(), self.host()))
+        self.send(&format!(
+            "GET /{}/{path} HTTP/1.1\r\nHost: {}\r\n\r\n",
+            self.token(),
+            self.host()
+        ))
     }
 }
 

@@ -16,7 +16,9 @@ impl Wire for Anthropic {
                 .filter(of_user)
                 .flat_map(|message| texts(&message["content"]))
                 .collect(),
-            results: blocks.filter(|block| block["type"] == "tool_result").count(),
+            results: blocks
+                .filter(|block| block["type"] == "tool_result")
+                .count(),
             tools: list(body, "tools").map(|tool| text(tool, "name")).collect(),
             aside: list(body, "tools").next().is_none(),
             stream: body["stream"] == true,
@@ -30,9 +32,15 @@ impl Wire for Anthropic {
         }
         for (index, call) in reply.calls.iter().enumerate() {
             let id = format!("toolu_{}", reply.call_id(index));
-            blocks.push(json!({"type": "tool_use", "id": id, "name": call.name, "input": call.arguments}));
+            blocks.push(
+                json!({"type": "tool_use", "id": id, "name": call.name, "input": call.arguments}),
+            );
         }
-        let stop = if reply.calls.is_empty() { "end_turn" } else { "tool_use" };
+        let stop = if reply.calls.is_empty() {
+            "end_turn"
+        } else {
+            "tool_use"
+        };
         let message = |content: &[Value], stop: Value, output: u64| {
             let usage = json!({
                 "input_tokens": reply.usage.input - reply.usage.cached,
@@ -47,14 +55,22 @@ impl Wire for Anthropic {
         if !stream {
             return Body::Json(message(&blocks, json!(stop), output));
         }
-        let mut events = vec![json!({"type": "message_start", "message": message(&[], Value::Null, 1)})];
+        let mut events =
+            vec![json!({"type": "message_start", "message": message(&[], Value::Null, 1)})];
         for (index, block) in blocks.iter().enumerate() {
             events.extend(in_pieces(index, block));
         }
-        events.push(json!({"type": "message_delta", "delta": {"stop_reason": stop, "stop_sequence": null},
-                           "usage": {"output_tokens": output}}));
+        events.push(
+            json!({"type": "message_delta", "delta": {"stop_reason": stop, "stop_sequence": null},
+                           "usage": {"output_tokens": output}}),
+        );
         events.push(json!({"type": "message_stop"}));
-        Body::Events(events.iter().map(|event| Body::event(&text(event, "type"), event)).collect())
+        Body::Events(
+            events
+                .iter()
+                .map(|event| Body::event(&text(event, "type"), event))
+                .collect(),
+        )
     }
 
     fn error(&self, status: u16, message: &str) -> Value {
@@ -118,12 +134,28 @@ mod tests {
     #[test]
     fn an_answer_is_streamed_block_by_block() {
         let events = parsed(&Anthropic.reply(&example(), true));
-        let kinds: Vec<_> = events.iter().filter_map(|event| event["type"].as_str()).collect();
-        let block = ["content_block_start", "content_block_delta", "content_block_stop"];
-        let expected = [&["message_start"], &block[..], &block, &block, &["message_delta", "message_stop"]];
+        let kinds: Vec<_> = events
+            .iter()
+            .filter_map(|event| event["type"].as_str())
+            .collect();
+        let block = [
+            "content_block_start",
+            "content_block_delta",
+            "content_block_stop",
+        ];
+        let expected = [
+            &["message_start"],
+            &block[..],
+            &block,
+            &block,
+            &["message_delta", "message_stop"],
+        ];
         assert_eq!(kinds, expected.concat());
         let usage = &events[0]["message"]["usage"];
-        assert_eq!((&usage["input_tokens"], &usage["cache_read_input_tokens"]), (&json!(690), &json!(410)));
+        assert_eq!(
+            (&usage["input_tokens"], &usage["cache_read_input_tokens"]),
+            (&json!(690), &json!(410))
+        );
         assert_eq!(events[5]["delta"]["partial_json"], r#"{"command":"ls"}"#);
         assert_eq!(events[10]["delta"]["stop_reason"], "tool_use");
         assert_eq!(events[10]["usage"]["output_tokens"], 58);

@@ -8,12 +8,18 @@ pub(super) struct Chat;
 
 impl Wire for Chat {
     fn view(&self, _path: &str, body: &Value) -> View {
-        let of = |role: &'static str| list(body, "messages").filter(move |message| message["role"] == role);
+        let of = |role: &'static str| {
+            list(body, "messages").filter(move |message| message["role"] == role)
+        };
         View {
             model: text(body, "model"),
-            said: of("user").flat_map(|message| texts(&message["content"])).collect(),
+            said: of("user")
+                .flat_map(|message| texts(&message["content"]))
+                .collect(),
             results: of("tool").count(),
-            tools: list(body, "tools").map(|tool| text(&tool["function"], "name")).collect(),
+            tools: list(body, "tools")
+                .map(|tool| text(&tool["function"], "name"))
+                .collect(),
             aside: list(body, "tools").next().is_none(),
             stream: body["stream"] == true,
         }
@@ -37,7 +43,11 @@ impl Wire for Chat {
                    "function": {"name": call.name, "arguments": call.arguments.to_string()}})
             })
             .collect();
-        let stop = if calls.is_empty() { "stop" } else { "tool_calls" };
+        let stop = if calls.is_empty() {
+            "stop"
+        } else {
+            "tool_calls"
+        };
         let frame = |kind: &str, choices: Value| {
             json!({"id": format!("chatcmpl-{}", reply.turn), "object": kind, "created": 1_800_000_000,
                    "model": reply.model, "choices": choices})
@@ -47,15 +57,23 @@ impl Wire for Chat {
             if !calls.is_empty() {
                 message["tool_calls"] = json!(calls);
             }
-            let mut whole =
-                frame("chat.completion", json!([{"index": 0, "message": message, "finish_reason": stop}]));
+            let mut whole = frame(
+                "chat.completion",
+                json!([{"index": 0, "message": message, "finish_reason": stop}]),
+            );
             whole["usage"] = usage;
             return Body::Json(whole);
         }
         let chunk = |delta: Value, stop: Value| {
-            frame("chat.completion.chunk", json!([{"index": 0, "delta": delta, "finish_reason": stop}]))
+            frame(
+                "chat.completion.chunk",
+                json!([{"index": 0, "delta": delta, "finish_reason": stop}]),
+            )
         };
-        let mut chunks = vec![chunk(json!({"role": "assistant", "content": ""}), Value::Null)];
+        let mut chunks = vec![chunk(
+            json!({"role": "assistant", "content": ""}),
+            Value::Null,
+        )];
         if !reply.text.is_empty() {
             chunks.push(chunk(json!({"content": reply.text}), Value::Null));
         }
@@ -86,7 +104,11 @@ pub(super) fn error(status: u16, message: &str) -> Value {
         _ => ("server_error", "server_error"),
     };
     // Some clients look for these words.
-    let key = if status == 401 { "Incorrect API key provided: " } else { "" };
+    let key = if status == 401 {
+        "Incorrect API key provided: "
+    } else {
+        ""
+    };
     json!({"error": {"message": format!("{key}{message}"), "type": kind, "param": null, "code": code}})
 }
 
@@ -108,7 +130,10 @@ mod tests {
         });
         let view = Chat.view("/v1/chat/completions", &body);
         assert_eq!((view.results, view.aside, view.stream), (1, false, true));
-        assert_eq!((view.said, view.tools), (vec!["scenario:a".to_owned()], vec!["shell".to_owned()]));
+        assert_eq!(
+            (view.said, view.tools),
+            (vec!["scenario:a".to_owned()], vec!["shell".to_owned()])
+        );
     }
 
     #[test]
@@ -117,14 +142,24 @@ mod tests {
         let chunks = parsed(&body);
         assert_eq!(chunks[1]["choices"][0]["delta"]["content"], "Hello.");
         let calls = &chunks[2]["choices"][0]["delta"]["tool_calls"];
-        assert_eq!(calls[0]["function"], json!({"name": "run", "arguments": r#"{"command":"ls"}"#}));
+        assert_eq!(
+            calls[0]["function"],
+            json!({"name": "run", "arguments": r#"{"command":"ls"}"#})
+        );
         assert_eq!(chunks[3]["choices"][0]["finish_reason"], "tool_calls");
         assert_eq!(chunks[4]["usage"]["completion_tokens"], 58);
-        let Body::Events(events) = body else { panic!("no stream") };
+        let Body::Events(events) = body else {
+            panic!("no stream")
+        };
         assert_eq!(events.last().map(String::as_str), Some("data: [DONE]\n\n"));
 
-        let Body::Json(whole) = Chat.reply(&example(), false) else { panic!("a stream") };
-        assert_eq!(whole["choices"][0]["message"]["tool_calls"][0]["id"], "call_1_0");
+        let Body::Json(whole) = Chat.reply(&example(), false) else {
+            panic!("a stream")
+        };
+        assert_eq!(
+            whole["choices"][0]["message"]["tool_calls"][0]["id"],
+            "call_1_0"
+        );
         assert_eq!(whole["usage"]["prompt_tokens"], 1100);
     }
 }

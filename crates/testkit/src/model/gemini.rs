@@ -17,7 +17,9 @@ impl Wire for Gemini {
                 .filter(of_user)
                 .flat_map(|content| texts(&content["parts"]))
                 .collect(),
-            results: parts().filter(|part| part.get("functionResponse").is_some()).count(),
+            results: parts()
+                .filter(|part| part.get("functionResponse").is_some())
+                .count(),
             tools: list(body, "tools")
                 .flat_map(|tool| list(tool, "functionDeclarations"))
                 .map(|tool| text(tool, "name"))
@@ -49,7 +51,11 @@ impl Wire for Gemini {
             },
             "modelVersion": reply.model,
         });
-        if stream { Body::Events(vec![Body::data(&chunk)]) } else { Body::Json(chunk) }
+        if stream {
+            Body::Events(vec![Body::data(&chunk)])
+        } else {
+            Body::Json(chunk)
+        }
     }
 
     fn error(&self, status: u16, message: &str) -> Value {
@@ -86,7 +92,10 @@ mod tests {
             ],
             "tools": [{"functionDeclarations": [{"name": "t"}, {"name": "u"}]}],
         });
-        let view = Gemini.view("/v1beta/models/gemini-x:streamGenerateContent?alt=sse", &body);
+        let view = Gemini.view(
+            "/v1beta/models/gemini-x:streamGenerateContent?alt=sse",
+            &body,
+        );
         let expected = View {
             model: "gemini-x".into(),
             said: vec!["context".into(), "scenario:a".into()],
@@ -96,7 +105,11 @@ mod tests {
             stream: true,
         };
         assert_eq!(view, expected);
-        assert!(Gemini.view("/v1beta/models/g:generateContent", &json!({"contents": []})).aside);
+        assert!(
+            Gemini
+                .view("/v1beta/models/g:generateContent", &json!({"contents": []}))
+                .aside
+        );
     }
 
     #[test]
@@ -104,8 +117,14 @@ mod tests {
         let chunk = parsed(&Gemini.reply(&example(), true)).remove(0);
         let parts = &chunk["candidates"][0]["content"]["parts"];
         assert_eq!(parts[0]["text"], "Hello.");
-        assert_eq!(parts[1]["functionCall"], json!({"name": "run", "args": {"command": "ls"}}));
+        assert_eq!(
+            parts[1]["functionCall"],
+            json!({"name": "run", "args": {"command": "ls"}})
+        );
         let usage = &chunk["usageMetadata"];
-        assert_eq!((&usage["promptTokenCount"], &usage["totalTokenCount"]), (&json!(1100), &json!(1158)));
+        assert_eq!(
+            (&usage["promptTokenCount"], &usage["totalTokenCount"]),
+            (&json!(1100), &json!(1158))
+        );
     }
 }

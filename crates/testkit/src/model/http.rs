@@ -18,20 +18,38 @@ pub(super) fn read(stream: &mut (impl BufRead + Duplex)) -> io::Result<Option<Me
         return Ok(None);
     }
     let mut words = first.split_whitespace().map(str::to_owned);
-    let (method, path) = (words.next().unwrap_or_default(), words.next().unwrap_or_default());
+    let (method, path) = (
+        words.next().unwrap_or_default(),
+        words.next().unwrap_or_default(),
+    );
     let mut headers = BTreeMap::new();
     loop {
         let header = line(stream)?;
-        let Some((name, value)) = header.split_once(':') else { break };
+        let Some((name, value)) = header.split_once(':') else {
+            break;
+        };
         headers.insert(name.trim().to_ascii_lowercase(), value.trim().to_owned());
     }
-    if headers.get("expect").is_some_and(|value| value.eq_ignore_ascii_case("100-continue")) {
+    if headers
+        .get("expect")
+        .is_some_and(|value| value.eq_ignore_ascii_case("100-continue"))
+    {
         stream.say(b"HTTP/1.1 100 Continue\r\n\r\n")?;
     }
-    let chunked =
-        headers.get("transfer-encoding").is_some_and(|value| value.to_ascii_lowercase().contains("chunked"));
-    let body = if chunked { chunks(stream)? } else { exactly(stream, content_length(&headers))? };
-    Ok(Some(Message { method, path, headers, body }))
+    let chunked = headers
+        .get("transfer-encoding")
+        .is_some_and(|value| value.to_ascii_lowercase().contains("chunked"));
+    let body = if chunked {
+        chunks(stream)?
+    } else {
+        exactly(stream, content_length(&headers))?
+    };
+    Ok(Some(Message {
+        method,
+        path,
+        headers,
+        body,
+    }))
 }
 
 /// The other direction of the connection that is read from.
@@ -46,7 +64,10 @@ impl Duplex for io::BufReader<std::net::TcpStream> {
 }
 
 fn content_length(headers: &BTreeMap<String, String>) -> usize {
-    headers.get("content-length").and_then(|value| value.parse().ok()).unwrap_or(0)
+    headers
+        .get("content-length")
+        .and_then(|value| value.parse().ok())
+        .unwrap_or(0)
 }
 
 fn line(stream: &mut impl BufRead) -> io::Result<String> {
@@ -85,7 +106,11 @@ pub(super) fn write_json(
     head_only: bool,
 ) -> io::Result<()> {
     // As services that are throttled or down do; agents that listen then wait no longer than they must.
-    let again = if matches!(status, 429 | 500..) { "retry-after: 1\r\n" } else { "" };
+    let again = if matches!(status, 429 | 500..) {
+        "retry-after: 1\r\n"
+    } else {
+        ""
+    };
     let head = head(status, "application/json");
     let mut answer = format!("{head}{again}content-length: {}\r\n\r\n", body.len());
     if !head_only {
@@ -96,8 +121,15 @@ pub(super) fn write_json(
 }
 
 /// Answers event by event. A stream that is cut ends in the middle of the connection.
-pub(super) fn write_events(stream: &mut impl Write, events: &[String], cut: bool) -> io::Result<()> {
-    let head = format!("{}transfer-encoding: chunked\r\n\r\n", head(200, "text/event-stream"));
+pub(super) fn write_events(
+    stream: &mut impl Write,
+    events: &[String],
+    cut: bool,
+) -> io::Result<()> {
+    let head = format!(
+        "{}transfer-encoding: chunked\r\n\r\n",
+        head(200, "text/event-stream")
+    );
     stream.write_all(head.as_bytes())?;
     let sent = if cut { events.len() / 2 } else { events.len() };
     for event in &events[..sent] {
@@ -138,9 +170,16 @@ mod tests {
 
     #[test]
     fn bodies_of_both_kinds_are_read() {
-        let plain = parse("POST /a?b=c HTTP/1.1\r\nContent-Length: 5\r\nX-Key: v\r\n\r\nhello, and more");
-        assert_eq!((plain.method.as_str(), plain.path.as_str()), ("POST", "/a?b=c"));
-        assert_eq!((plain.body.as_slice(), plain.headers["x-key"].as_str()), (&b"hello"[..], "v"));
+        let plain =
+            parse("POST /a?b=c HTTP/1.1\r\nContent-Length: 5\r\nX-Key: v\r\n\r\nhello, and more");
+        assert_eq!(
+            (plain.method.as_str(), plain.path.as_str()),
+            ("POST", "/a?b=c")
+        );
+        assert_eq!(
+            (plain.body.as_slice(), plain.headers["x-key"].as_str()),
+            (&b"hello"[..], "v")
+        );
         let chunked = parse(
             "POST / HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nhel\r\n2;x=y\r\nlo\r\n0\r\n\r\n",
         );

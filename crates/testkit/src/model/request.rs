@@ -82,7 +82,10 @@ impl Request {
     }
 
     pub(super) fn view(&self) -> View {
-        self.dialect.wire().map(|wire| wire.view(&self.path, &self.body)).unwrap_or_default()
+        self.dialect
+            .wire()
+            .map(|wire| wire.view(&self.path, &self.body))
+            .unwrap_or_default()
     }
 }
 
@@ -90,9 +93,9 @@ fn stands_in(value: &Value, needle: &str) -> bool {
     match value {
         Value::String(text) => text.contains(needle),
         Value::Array(values) => values.iter().any(|value| stands_in(value, needle)),
-        Value::Object(fields) => {
-            fields.iter().any(|(name, value)| name.contains(needle) || stands_in(value, needle))
-        }
+        Value::Object(fields) => fields
+            .iter()
+            .any(|(name, value)| name.contains(needle) || stands_in(value, needle)),
         _ => false,
     }
 }
@@ -101,7 +104,9 @@ fn stands_in(value: &Value, needle: &str) -> bool {
 pub(super) fn scenario_of(said: &[String]) -> Option<&str> {
     const MARK: &str = "scenario:";
     let (_, rest) = said.iter().rev().find_map(|text| text.rsplit_once(MARK))?;
-    let end = rest.find(|c: char| !(c.is_ascii_alphanumeric() || c == '-')).unwrap_or(rest.len());
+    let end = rest
+        .find(|c: char| !(c.is_ascii_alphanumeric() || c == '-'))
+        .unwrap_or(rest.len());
     Some(&rest[..end])
 }
 
@@ -122,7 +127,10 @@ fn workspace_in(text: &str) -> Option<&str> {
         let start = text[..at].rfind(outside).map_or(0, |before| before + 1);
         // A character outside is one byte long unless it is an unusual space.
         let path = text.get(start..at + NAME.len())?;
-        let ends = text[at + NAME.len()..].chars().next().is_none_or(|c| !c.is_alphanumeric() && c != '-');
+        let ends = text[at + NAME.len()..]
+            .chars()
+            .next()
+            .is_none_or(|c| !c.is_alphanumeric() && c != '-');
         (path.starts_with('/') && at > start && ends).then_some(path)
     })
 }
@@ -136,7 +144,10 @@ mod tests {
     #[test]
     fn dialects_are_told_by_their_paths() {
         let of = |path: &str| Dialect::of("POST", path);
-        assert_eq!(of("/v1beta/models/x:streamGenerateContent?alt=sse"), Dialect::Gemini);
+        assert_eq!(
+            of("/v1beta/models/x:streamGenerateContent?alt=sse"),
+            Dialect::Gemini
+        );
         assert_eq!(of("/v1/messages?beta=true"), Dialect::Anthropic);
         assert_eq!(of("/v1/responses"), Dialect::Responses);
         assert_eq!(of("/v1/chat/completions"), Dialect::Chat);
@@ -145,7 +156,10 @@ mod tests {
 
     #[test]
     fn the_last_scenario_named_counts() {
-        let said = ["scenario:old".to_owned(), "do scenario:a-1, then scenario:b2. Please".to_owned()];
+        let said = [
+            "scenario:old".to_owned(),
+            "do scenario:a-1, then scenario:b2. Please".to_owned(),
+        ];
         assert_eq!(scenario_of(&said), Some("b2"));
         assert_eq!(scenario_of(&["nothing".to_owned()]), None);
     }

@@ -21,7 +21,9 @@ impl Wire for Responses {
         View {
             model: text(body, "model"),
             said,
-            results: list(body, "input").filter(|item| kind(item).ends_with("_call_output")).count(),
+            results: list(body, "input")
+                .filter(|item| kind(item).ends_with("_call_output"))
+                .count(),
             tools: list(body, "tools").flat_map(names).collect(),
             aside: list(body, "tools").next().is_none() && !told,
             stream: body["stream"] == true,
@@ -64,7 +66,12 @@ impl Wire for Responses {
         for (number, event) in events.iter_mut().enumerate() {
             event["sequence_number"] = json!(number);
         }
-        Body::Events(events.iter().map(|event| Body::event(&text(event, "type"), event)).collect())
+        Body::Events(
+            events
+                .iter()
+                .map(|event| Body::event(&text(event, "type"), event))
+                .collect(),
+        )
     }
 
     fn error(&self, status: u16, message: &str) -> Value {
@@ -76,7 +83,9 @@ impl Wire for Responses {
 fn names(tool: &Value) -> Vec<String> {
     let name = text(tool, "name");
     if tool["type"] == "namespace" {
-        list(tool, "tools").map(|inner| format!("{name}/{}", text(inner, "name"))).collect()
+        list(tool, "tools")
+            .map(|inner| format!("{name}/{}", text(inner, "name")))
+            .collect()
     } else {
         vec![name]
     }
@@ -135,7 +144,10 @@ fn in_pieces(index: usize, item: &Value) -> Vec<Value> {
         }
         _ => {}
     }
-    pieces.insert(0, json!({"type": "response.output_item.added", "output_index": index, "item": begun}));
+    pieces.insert(
+        0,
+        json!({"type": "response.output_item.added", "output_index": index, "item": begun}),
+    );
     pieces.push(json!({"type": "response.output_item.done", "output_index": index, "item": item}));
     pieces
 }
@@ -170,8 +182,10 @@ mod tests {
     fn an_answer_ends_with_the_whole_response() {
         let events = parsed(&Responses.reply(&example(), true));
         assert_eq!(events[0]["type"], "response.created");
-        let done: Vec<_> =
-            events.iter().filter(|event| event["type"] == "response.output_item.done").collect();
+        let done: Vec<_> = events
+            .iter()
+            .filter(|event| event["type"] == "response.output_item.done")
+            .collect();
         assert_eq!(done[0]["item"]["content"][0]["text"], "Hello.");
         assert_eq!(done[1]["item"]["arguments"], r#"{"command":"ls"}"#);
         assert_eq!(
@@ -180,7 +194,10 @@ mod tests {
         );
         let last = &events[events.len() - 1];
         assert_eq!(last["type"], "response.completed");
-        assert_eq!(last["response"]["usage"]["input_tokens_details"]["cached_tokens"], 410);
+        assert_eq!(
+            last["response"]["usage"]["input_tokens_details"]["cached_tokens"],
+            410
+        );
         assert_eq!(last["response"]["usage"]["output_tokens"], 58);
     }
 }

@@ -14,7 +14,10 @@ pub struct Script {
 
 impl Script {
     pub fn new(vocabulary: Vocabulary) -> Self {
-        Script { vocabulary, scenarios: BTreeMap::new() }
+        Script {
+            vocabulary,
+            scenarios: BTreeMap::new(),
+        }
     }
 
     pub fn scenario(mut self, name: &str, scenario: Scenario) -> Self {
@@ -34,14 +37,23 @@ pub struct Scenario {
 
 impl Scenario {
     pub fn new(turns: impl Into<Vec<Turn>>) -> Self {
-        Scenario { turns: turns.into(), ..Scenario::default() }
+        Scenario {
+            turns: turns.into(),
+            ..Scenario::default()
+        }
     }
 
     /// Writes `fib.txt`, runs a command that prints what it holds, and is done: three requests, two tool calls.
     pub fn two_tools() -> Self {
         Scenario::new([
-            Turn::calling("Writing the file.", Action::write("fib.txt", "0 1 1 2 3 5 8\n")),
-            Turn::calling("Looking at it.", Action::run("cat fib.txt && echo CHECKED > checked.txt")),
+            Turn::calling(
+                "Writing the file.",
+                Action::write("fib.txt", "0 1 1 2 3 5 8\n"),
+            ),
+            Turn::calling(
+                "Looking at it.",
+                Action::run("cat fib.txt && echo CHECKED > checked.txt"),
+            ),
             Turn::saying("Done."),
         ])
     }
@@ -85,7 +97,10 @@ impl Scenario {
     }
 
     pub(super) fn usage(&self, turn: usize) -> Usage {
-        self.turns.get(turn).and_then(|turn| turn.usage).unwrap_or(Usage::of_turn(turn))
+        self.turns
+            .get(turn)
+            .and_then(|turn| turn.usage)
+            .unwrap_or(Usage::of_turn(turn))
     }
 }
 
@@ -100,11 +115,18 @@ pub struct Turn {
 
 impl Turn {
     pub fn saying(text: &str) -> Self {
-        Turn { text: text.into(), ..Turn::default() }
+        Turn {
+            text: text.into(),
+            ..Turn::default()
+        }
     }
 
     pub fn calling(text: &str, action: Action) -> Self {
-        Turn { text: text.into(), calls: vec![action], usage: None }
+        Turn {
+            text: text.into(),
+            calls: vec![action],
+            usage: None,
+        }
     }
 }
 
@@ -122,11 +144,21 @@ impl Usage {
     /// Different in every turn, so that a turn that is counted twice or not at all shows in the sum.
     pub fn of_turn(turn: usize) -> Self {
         let turn = turn as u64;
-        Usage { input: 1000 + 100 * turn, cached: 400 + 10 * turn, answer: 50 + turn, thoughts: 7 }
+        Usage {
+            input: 1000 + 100 * turn,
+            cached: 400 + 10 * turn,
+            answer: 50 + turn,
+            thoughts: 7,
+        }
     }
 
     /// A title or a summary that an agent asks for on the side.
-    pub(super) const ASIDE: Usage = Usage { input: 11, cached: 0, answer: 3, thoughts: 0 };
+    pub(super) const ASIDE: Usage = Usage {
+        input: 11,
+        cached: 0,
+        answer: 3,
+        thoughts: 0,
+    };
 
     /// With thoughts, which are paid for as output.
     pub fn output(self) -> u64 {
@@ -149,11 +181,17 @@ pub enum Fault {
 
 impl Fault {
     pub fn always(status: u16) -> Self {
-        Fault::Status { status, times: None }
+        Fault::Status {
+            status,
+            times: None,
+        }
     }
 
     pub fn first(times: usize, status: u16) -> Self {
-        Fault::Status { status, times: Some(times) }
+        Fault::Status {
+            status,
+            times: Some(times),
+        }
     }
 
     /// Whether it strikes the request of this number, counted from 0.
@@ -170,7 +208,10 @@ mod tests {
     #[test]
     fn the_turn_follows_from_the_tool_results() {
         let scenario = Scenario::new([
-            Turn { calls: vec![Action::run("a"), Action::run("b")], ..Turn::default() },
+            Turn {
+                calls: vec![Action::run("a"), Action::run("b")],
+                ..Turn::default()
+            },
             Turn::calling("", Action::run("c")),
             Turn::saying("end"),
         ]);
@@ -183,6 +224,9 @@ mod tests {
     #[test]
     fn sums_are_those_of_the_turns() {
         let sum = Scenario::two_tools().usage_of(3);
-        assert_eq!((sum.input, sum.cached, sum.output(), sum.total()), (3300, 1230, 174, 3474));
+        assert_eq!(
+            (sum.input, sum.cached, sum.output(), sum.total()),
+            (3300, 1230, 174, 3474)
+        );
     }
 }

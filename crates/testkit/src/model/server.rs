@@ -41,10 +41,18 @@ impl ModelServer {
     pub fn start(script: Script) -> Self {
         let listener = TcpListener::bind(("127.0.0.1", 0)).expect("a port on this machine");
         let address = listener.local_addr().expect("an address");
-        let shared = Arc::new(Shared { script, state: Mutex::default(), over: AtomicBool::new(false) });
+        let shared = Arc::new(Shared {
+            script,
+            state: Mutex::default(),
+            over: AtomicBool::new(false),
+        });
         let ours = Arc::clone(&shared);
         let listener = std::thread::spawn(move || listen(&listener, &ours));
-        ModelServer { address, shared, listener: Some(listener) }
+        ModelServer {
+            address,
+            shared,
+            listener: Some(listener),
+        }
     }
 
     /// Where it listens, without a path.
@@ -59,7 +67,10 @@ impl ModelServer {
 
     /// What it was asked in one scenario.
     pub fn requests_of(&self, scenario: &str) -> Vec<Request> {
-        self.requests().into_iter().filter(|request| request.scenario.as_deref() == Some(scenario)).collect()
+        self.requests()
+            .into_iter()
+            .filter(|request| request.scenario.as_deref() == Some(scenario))
+            .collect()
     }
 }
 
@@ -97,7 +108,13 @@ struct Answer {
 
 impl Answer {
     fn new(status: u16, body: Body) -> Self {
-        Answer { scenario: None, status, delay: Duration::ZERO, cut: false, body }
+        Answer {
+            scenario: None,
+            status,
+            delay: Duration::ZERO,
+            cut: false,
+            body,
+        }
     }
 }
 
@@ -108,13 +125,17 @@ impl Shared {
 
     fn serve(&self, stream: TcpStream) -> io::Result<()> {
         let mut reader = BufReader::new(stream);
-        let Some(message) = http::read(&mut reader)? else { return Ok(()) };
+        let Some(message) = http::read(&mut reader)? else {
+            return Ok(());
+        };
         let head_only = message.method == "HEAD";
         let answer = self.answer(message);
         self.wait(answer.delay);
         let stream = reader.get_mut();
         match &answer.body {
-            Body::Json(value) => http::write_json(stream, answer.status, &value.to_string(), head_only)?,
+            Body::Json(value) => {
+                http::write_json(stream, answer.status, &value.to_string(), head_only)?
+            }
             Body::Events(events) => http::write_events(stream, events, answer.cut)?,
         }
         stream.flush()
@@ -129,10 +150,23 @@ impl Shared {
 
     /// Decides and remembers.
     fn answer(&self, message: Message) -> Answer {
-        let Message { method, path, headers, body } = message;
+        let Message {
+            method,
+            path,
+            headers,
+            body,
+        } = message;
         let body = serde_json::from_slice(&body).unwrap_or(Value::Null);
         let dialect = Dialect::of(&method, &path);
-        let mut request = Request { dialect, method, path, headers, body, scenario: None, status: 200 };
+        let mut request = Request {
+            dialect,
+            method,
+            path,
+            headers,
+            body,
+            scenario: None,
+            status: 200,
+        };
         let mut state = self.state();
         let answer = match dialect.wire() {
             None => Answer::new(200, Body::Json(json!({}))),
@@ -144,11 +178,22 @@ impl Shared {
         answer
     }
 
-    fn speak(&self, wire: &dyn Wire, request: &Request, asked: &mut HashMap<String, usize>) -> Answer {
+    fn speak(
+        &self,
+        wire: &dyn Wire,
+        request: &Request,
+        asked: &mut HashMap<String, usize>,
+    ) -> Answer {
         let view = request.view();
         if view.aside && self.script.vocabulary.has_tools() {
             let (text, model) = (wire.aside().to_owned(), view.model.clone());
-            let reply = Reply { model, turn: 0, text, calls: Vec::new(), usage: Usage::ASIDE };
+            let reply = Reply {
+                model,
+                turn: 0,
+                text,
+                calls: Vec::new(),
+                usage: Usage::ASIDE,
+            };
             return Answer::new(200, wire.reply(&reply, view.stream));
         }
         let name = scenario_of(&view.said).unwrap_or_default();
@@ -161,10 +206,14 @@ impl Shared {
         *count += 1;
         let fault = scenario.fault.filter(|fault| fault.strikes(number));
         let mut answer = match fault {
-            Some(Fault::Status { status, .. }) => {
-                Answer::new(status, Body::Json(wire.error(status, &format!("the script says {status}"))))
-            }
-            _ => Answer::new(200, wire.reply(&self.reply(scenario, &view, &request.body), view.stream)),
+            Some(Fault::Status { status, .. }) => Answer::new(
+                status,
+                Body::Json(wire.error(status, &format!("the script says {status}"))),
+            ),
+            _ => Answer::new(
+                200,
+                wire.reply(&self.reply(scenario, &view, &request.body), view.stream),
+            ),
         };
         answer.cut = matches!(fault, Some(Fault::Cut { .. }));
         answer.delay = scenario.delay;
@@ -175,14 +224,25 @@ impl Shared {
     fn reply(&self, scenario: &Scenario, view: &View, body: &Value) -> Reply {
         let turn = scenario.turn(view.results);
         // A script that is at its end says so rather than nothing.
-        let Turn { text, calls, .. } =
-            scenario.turns.get(turn).cloned().unwrap_or_else(|| Turn::saying("The script is at its end."));
+        let Turn { text, calls, .. } = scenario
+            .turns
+            .get(turn)
+            .cloned()
+            .unwrap_or_else(|| Turn::saying("The script is at its end."));
         let workspace = workspace_of(body).unwrap_or(".");
         let vocabulary = self.script.vocabulary;
         let text = vocabulary.spoken(&text, &calls);
         let called = calls.iter().filter(|_| vocabulary.has_tools());
-        let calls = called.map(|action| vocabulary.call(action, workspace)).collect();
-        Reply { model: view.model.clone(), turn, text, calls, usage: scenario.usage(turn) }
+        let calls = called
+            .map(|action| vocabulary.call(action, workspace))
+            .collect();
+        Reply {
+            model: view.model.clone(),
+            turn,
+            text,
+            calls,
+            usage: scenario.usage(turn),
+        }
     }
 }
 
@@ -196,7 +256,12 @@ mod tests {
     fn ask(server: &ModelServer, method: &str, path: &str, body: &Value) -> String {
         let mut stream = TcpStream::connect(server.address).unwrap();
         let body = body.to_string();
-        write!(stream, "{method} {path} HTTP/1.1\r\ncontent-length: {}\r\n\r\n{body}", body.len()).unwrap();
+        write!(
+            stream,
+            "{method} {path} HTTP/1.1\r\ncontent-length: {}\r\n\r\n{body}",
+            body.len()
+        )
+        .unwrap();
         let mut answer = String::new();
         stream.read_to_string(&mut answer).unwrap();
         answer
@@ -213,7 +278,10 @@ mod tests {
     fn scenarios_are_told_apart_and_faults_pass() {
         let script = Script::new(Vocabulary::Goose)
             .scenario("good", Scenario::saying("fine"))
-            .scenario("bad", Scenario::saying("at last").fault(Fault::first(2, 500)));
+            .scenario(
+                "bad",
+                Scenario::saying("at last").fault(Fault::first(2, 500)),
+            );
         let server = ModelServer::start(script);
         assert!(ask(&server, "POST", CHAT, &chat("good")).contains("fine"));
         for _ in 0..2 {
@@ -223,15 +291,21 @@ mod tests {
         assert!(ask(&server, "POST", CHAT, &chat("unknown")).starts_with("HTTP/1.1 400"));
         assert!(ask(&server, "HEAD", "/", &Value::Null).starts_with("HTTP/1.1 200"));
 
-        let asked: Vec<_> = server.requests().iter().map(|request| request.status).collect();
+        let asked: Vec<_> = server
+            .requests()
+            .iter()
+            .map(|request| request.status)
+            .collect();
         assert_eq!(asked, [200, 500, 500, 200, 400, 200]);
         assert_eq!(server.requests_of("bad").len(), 3);
     }
 
     #[test]
     fn what_is_asked_on_the_side_eats_nothing() {
-        let script = Script::new(Vocabulary::Goose)
-            .scenario("bad", Scenario::saying("at last").fault(Fault::first(1, 500)));
+        let script = Script::new(Vocabulary::Goose).scenario(
+            "bad",
+            Scenario::saying("at last").fault(Fault::first(1, 500)),
+        );
         let server = ModelServer::start(script);
         let mut aside = chat("bad");
         aside["tools"] = Value::Null;

@@ -23,15 +23,24 @@ pub enum Action {
 
 impl Action {
     pub fn write(path: &str, content: &str) -> Self {
-        Action::Write { path: path.into(), content: content.into() }
+        Action::Write {
+            path: path.into(),
+            content: content.into(),
+        }
     }
 
     pub fn run(command: &str) -> Self {
-        Action::Run { command: command.into() }
+        Action::Run {
+            command: command.into(),
+        }
     }
 
     pub fn mcp(server: &str, tool: &str, arguments: Value) -> Self {
-        Action::Mcp { server: server.into(), tool: tool.into(), arguments }
+        Action::Mcp {
+            server: server.into(),
+            tool: tool.into(),
+            arguments,
+        }
     }
 }
 
@@ -47,7 +56,11 @@ pub struct Call {
 
 impl Call {
     fn new(name: impl Into<String>, arguments: Value) -> Self {
-        Call { name: name.into(), namespace: None, arguments }
+        Call {
+            name: name.into(),
+            namespace: None,
+            arguments,
+        }
     }
 }
 
@@ -83,7 +96,9 @@ impl Vocabulary {
             match action {
                 Action::Write { path, content } => said.push_str(&edit_block(path, content)),
                 Action::Run { command } => said.push_str(&format!("\n\n```bash\n{command}\n```\n")),
-                Action::Mcp { server, .. } => panic!("this agent has no MCP servers, so not `{server}`"),
+                Action::Mcp { server, .. } => {
+                    panic!("this agent has no MCP servers, so not `{server}`")
+                }
             }
         }
         said
@@ -94,34 +109,52 @@ impl Vocabulary {
         match action {
             Action::Write { path, content } => self.write(path, content, workspace),
             Action::Run { command } => self.run(command),
-            Action::Mcp { server, tool, arguments } => self.mcp(server, tool, arguments),
+            Action::Mcp {
+                server,
+                tool,
+                arguments,
+            } => self.mcp(server, tool, arguments),
         }
     }
 
     fn write(self, path: &str, content: &str, workspace: &str) -> Call {
         let absolute = format!("{workspace}/{path}");
         match self {
-            Vocabulary::GeminiCli => Call::new("write_file", json!({"file_path": path, "content": content})),
-            Vocabulary::QwenCode => {
-                Call::new("write_file", json!({"file_path": absolute, "content": content}))
+            Vocabulary::GeminiCli => {
+                Call::new("write_file", json!({"file_path": path, "content": content}))
             }
-            Vocabulary::Droid => Call::new("Create", json!({"file_path": path, "content": content})),
-            Vocabulary::ClaudeCode => Call::new("Write", json!({"file_path": absolute, "content": content})),
-            Vocabulary::Copilot => Call::new("create", json!({"path": absolute, "file_text": content})),
-            Vocabulary::Cline => Call::new("editor", json!({"path": absolute, "new_text": content})),
+            Vocabulary::QwenCode => Call::new(
+                "write_file",
+                json!({"file_path": absolute, "content": content}),
+            ),
+            Vocabulary::Droid => {
+                Call::new("Create", json!({"file_path": path, "content": content}))
+            }
+            Vocabulary::ClaudeCode => {
+                Call::new("Write", json!({"file_path": absolute, "content": content}))
+            }
+            Vocabulary::Copilot => {
+                Call::new("create", json!({"path": absolute, "file_text": content}))
+            }
+            Vocabulary::Cline => {
+                Call::new("editor", json!({"path": absolute, "new_text": content}))
+            }
             Vocabulary::Opencode | Vocabulary::Kilo => {
                 Call::new("write", json!({"filePath": absolute, "content": content}))
             }
             Vocabulary::Goose | Vocabulary::Pi => {
                 Call::new("write", json!({"path": path, "content": content}))
             }
-            Vocabulary::Continue => Call::new("Write", json!({"filepath": path, "content": content})),
+            Vocabulary::Continue => {
+                Call::new("Write", json!({"filepath": path, "content": content}))
+            }
             // A shell is all it has.
             Vocabulary::MiniSweAgent => self.run(&format!("cat > {path} <<'END'\n{content}END")),
             Vocabulary::Aider => unreachable!("it is told in words"),
             Vocabulary::Codex => {
                 let lines: String = content.lines().map(|line| format!("+{line}\n")).collect();
-                let patch = format!("*** Begin Patch\n*** Add File: {path}\n{lines}*** End Patch\n");
+                let patch =
+                    format!("*** Begin Patch\n*** Add File: {path}\n{lines}*** End Patch\n");
                 Call::new("apply_patch", Value::String(patch))
             }
         }
@@ -138,9 +171,10 @@ impl Vocabulary {
             }
             Vocabulary::ClaudeCode => Call::new("Bash", described),
             Vocabulary::Opencode | Vocabulary::Kilo => Call::new("bash", described),
-            Vocabulary::Droid => {
-                Call::new("Execute", json!({"command": command, "summary": "as the script says"}))
-            }
+            Vocabulary::Droid => Call::new(
+                "Execute",
+                json!({"command": command, "summary": "as the script says"}),
+            ),
             Vocabulary::Goose => Call::new("shell", json!({"command": command})),
             Vocabulary::Copilot => {
                 // By default it reports back after thirty seconds, while the command goes on.
@@ -154,7 +188,10 @@ impl Vocabulary {
             Vocabulary::MiniSweAgent => Call::new("bash", json!({"command": command})),
             Vocabulary::Aider => unreachable!("it is told in words"),
             // By default it reports back after ten seconds, while the command goes on.
-            Vocabulary::Codex => Call::new("exec_command", json!({"cmd": command, "yield_time_ms": 30_000})),
+            Vocabulary::Codex => Call::new(
+                "exec_command",
+                json!({"cmd": command, "yield_time_ms": 30_000}),
+            ),
         }
     }
 
@@ -167,18 +204,24 @@ impl Vocabulary {
             Vocabulary::QwenCode | Vocabulary::ClaudeCode => {
                 Call::new(format!("mcp__{server}__{tool}"), arguments)
             }
-            Vocabulary::Goose | Vocabulary::Cline => Call::new(format!("{server}__{tool}"), arguments),
+            Vocabulary::Goose | Vocabulary::Cline => {
+                Call::new(format!("{server}__{tool}"), arguments)
+            }
             Vocabulary::Copilot => Call::new(format!("{server}-{tool}"), arguments),
-            Vocabulary::Opencode | Vocabulary::Kilo => Call::new(format!("{server}_{tool}"), arguments),
+            Vocabulary::Opencode | Vocabulary::Kilo => {
+                Call::new(format!("{server}_{tool}"), arguments)
+            }
             Vocabulary::Droid => Call::new(format!("{server}___{tool}"), arguments),
             // Without a word about whose it is.
             Vocabulary::Continue => Call::new(tool, arguments),
             Vocabulary::MiniSweAgent | Vocabulary::Aider | Vocabulary::Pi => {
                 panic!("this agent has no MCP servers")
             }
-            Vocabulary::Codex => {
-                Call { name: tool.into(), namespace: Some(format!("mcp__{server}")), arguments }
-            }
+            Vocabulary::Codex => Call {
+                name: tool.into(),
+                namespace: Some(format!("mcp__{server}")),
+                arguments,
+            },
         }
     }
 }
@@ -196,11 +239,20 @@ mod tests {
     fn every_agent_is_spoken_to_in_its_own_words() {
         let write = Action::write("a/b.txt", "one\ntwo\n");
         let call = Vocabulary::ClaudeCode.call(&write, "/w");
-        assert_eq!((call.name.as_str(), &call.arguments["file_path"]), ("Write", &json!("/w/a/b.txt")));
+        assert_eq!(
+            (call.name.as_str(), &call.arguments["file_path"]),
+            ("Write", &json!("/w/a/b.txt"))
+        );
         let call = Vocabulary::GeminiCli.call(&write, "/w");
-        assert_eq!((call.name.as_str(), &call.arguments["file_path"]), ("write_file", &json!("a/b.txt")));
+        assert_eq!(
+            (call.name.as_str(), &call.arguments["file_path"]),
+            ("write_file", &json!("a/b.txt"))
+        );
         let call = Vocabulary::Codex.call(&write, "/w");
-        assert_eq!(call.arguments, "*** Begin Patch\n*** Add File: a/b.txt\n+one\n+two\n*** End Patch\n");
+        assert_eq!(
+            call.arguments,
+            "*** Begin Patch\n*** Add File: a/b.txt\n+one\n+two\n*** End Patch\n"
+        );
 
         let spoken = Vocabulary::Aider.spoken("Here.", &[write]);
         assert_eq!(
@@ -211,6 +263,9 @@ mod tests {
         let mcp = Action::mcp("tiny", "magic", json!({"x": 1}));
         assert_eq!(Vocabulary::GeminiCli.call(&mcp, "").name, "mcp_tiny_magic");
         assert_eq!(Vocabulary::QwenCode.call(&mcp, "").name, "mcp__tiny__magic");
-        assert_eq!(Vocabulary::Codex.call(&mcp, "").namespace.as_deref(), Some("mcp__tiny"));
+        assert_eq!(
+            Vocabulary::Codex.call(&mcp, "").namespace.as_deref(),
+            Some("mcp__tiny")
+        );
     }
 }

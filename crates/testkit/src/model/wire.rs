@@ -77,9 +77,10 @@ pub(super) fn text(value: &Value, key: &str) -> String {
 pub(super) fn texts(content: &Value) -> Vec<String> {
     match content {
         Value::String(text) => vec![text.clone()],
-        Value::Array(parts) => {
-            parts.iter().filter_map(|part| part["text"].as_str().map(str::to_owned)).collect()
-        }
+        Value::Array(parts) => parts
+            .iter()
+            .filter_map(|part| part["text"].as_str().map(str::to_owned))
+            .collect(),
         _ => Vec::new(),
     }
 }
@@ -87,7 +88,9 @@ pub(super) fn texts(content: &Value) -> Vec<String> {
 /// The events' data, for tests.
 #[cfg(test)]
 pub(super) fn parsed(body: &Body) -> Vec<Value> {
-    let Body::Events(events) = body else { panic!("no stream") };
+    let Body::Events(events) = body else {
+        panic!("no stream")
+    };
     events
         .iter()
         .filter_map(|event| event.split_once("data: "))
@@ -99,12 +102,19 @@ pub(super) fn parsed(body: &Body) -> Vec<Value> {
 #[cfg(test)]
 pub(super) fn example() -> Reply {
     use serde_json::json;
-    let call = |name: &str, arguments: Value| Call { name: name.into(), namespace: None, arguments };
+    let call = |name: &str, arguments: Value| Call {
+        name: name.into(),
+        namespace: None,
+        arguments,
+    };
     Reply {
         model: "m".into(),
         turn: 1,
         text: "Hello.".into(),
-        calls: vec![call("run", json!({"command": "ls"})), call("patch", json!("free text"))],
+        calls: vec![
+            call("run", json!({"command": "ls"})),
+            call("patch", json!("free text")),
+        ],
         usage: Usage::of_turn(1),
     }
 }

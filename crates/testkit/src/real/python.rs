@@ -22,7 +22,14 @@ pub(super) fn install(known: &Known, recipe: &Utf8Path, place: &Utf8Path) -> Res
     output(clean(python.as_str()).args(["-m", "venv", place.as_str()]))
         .map_err(|error| format!("{error}\n(on Debian, `venv` is the package python3-venv)"))?;
     let mut pip = clean(place.join("bin/python").as_str());
-    pip.args(["-m", "pip", "install", "--quiet", "--no-input", "--disable-pip-version-check"]);
+    pip.args([
+        "-m",
+        "pip",
+        "install",
+        "--quiet",
+        "--no-input",
+        "--disable-pip-version-check",
+    ]);
     pip.args([
         "--require-hashes",
         "--no-deps",
@@ -38,15 +45,27 @@ pub(super) fn install(known: &Known, recipe: &Utf8Path, place: &Utf8Path) -> Res
     }
     output(&mut pip).map_err(|error| format!("{} could not be installed: {error}", known.agent))?;
     // mini has no word for its version but tells it on every occasion.
-    let asked = if known.program == "mini" { "--help" } else { "--version" };
-    expect_version(known, clean(place.join("bin").join(known.program).as_str()).arg(asked))
+    let asked = if known.program == "mini" {
+        "--help"
+    } else {
+        "--version"
+    };
+    expect_version(
+        known,
+        clean(place.join("bin").join(known.program).as_str()).arg(asked),
+    )
 }
 
 /// A Python of a version that will do. What is on `PATH` may be a shim that needs the home of its user.
 fn find() -> Result<Utf8PathBuf, String> {
     const ASK: &str = "import sys; print('%d.%d' % sys.version_info[:2], sys.executable)";
     for name in ["python3", "python3.12", "python3.11"] {
-        let said = output(Command::new(name).args(["-c", ASK]).current_dir("/").stdin(Stdio::null()));
+        let said = output(
+            Command::new(name)
+                .args(["-c", ASK])
+                .current_dir("/")
+                .stdin(Stdio::null()),
+        );
         let said = said.unwrap_or_default();
         if let Some((version, program)) = said.trim().split_once(' ')
             && VERSIONS.contains(&version)
@@ -54,14 +73,25 @@ fn find() -> Result<Utf8PathBuf, String> {
             return Ok(program.into());
         }
     }
-    Err(format!("no Python {} was found on PATH: this agent is a program of Python", VERSIONS.join(" or ")))
+    Err(format!(
+        "no Python {} was found on PATH: this agent is a program of Python",
+        VERSIONS.join(" or ")
+    ))
 }
 
 /// How pip is set up on this machine, asked for one by one.
 fn setting_of_pip(python: &Utf8Path, name: &str) -> Option<String> {
-    [format!("global.{name}"), format!("install.{name}"), format!(":env:.{name}")].iter().find_map(|key| {
+    [
+        format!("global.{name}"),
+        format!("install.{name}"),
+        format!(":env:.{name}"),
+    ]
+    .iter()
+    .find_map(|key| {
         let mut pip = Command::new(python);
-        pip.args(["-m", "pip", "config", "get", key]).current_dir("/").stdin(Stdio::null());
+        pip.args(["-m", "pip", "config", "get", key])
+            .current_dir("/")
+            .stdin(Stdio::null());
         output(&mut pip).ok().map(|said| said.trim().to_owned())
     })
 }
@@ -71,9 +101,20 @@ fn setting_of_pip(python: &Utf8Path, name: &str) -> Option<String> {
 pub(super) fn assert_pinned(requirements: &str, version: &str) {
     assert!(!requirements.contains("://"), "a registry is named");
     let joined = requirements.replace("\\\n", " ");
-    let packages: Vec<&str> = joined.lines().filter(|line| !line.starts_with('#')).collect();
-    assert!(packages.iter().any(|package| package.contains(&format!("=={version} "))), "{version}");
+    let packages: Vec<&str> = joined
+        .lines()
+        .filter(|line| !line.starts_with('#'))
+        .collect();
+    assert!(
+        packages
+            .iter()
+            .any(|package| package.contains(&format!("=={version} "))),
+        "{version}"
+    );
     for package in packages {
-        assert!(package.contains("==") && package.contains(" --hash=sha256:"), "{package}");
+        assert!(
+            package.contains("==") && package.contains(" --hash=sha256:"),
+            "{package}"
+        );
     }
 }

@@ -5,7 +5,9 @@ use crate::outcome::ErrorKind;
 /// `litellm.AuthenticationError: AuthenticationError: OpenAIException - …`: the name of the error.
 pub(super) fn name(line: &str) -> Option<&str> {
     let (name, _) = line.strip_prefix("litellm.")?.split_once(':')?;
-    name.chars().all(|c| c.is_ascii_alphanumeric()).then_some(name)
+    name.chars()
+        .all(|c| c.is_ascii_alphanumeric())
+        .then_some(name)
 }
 
 /// The name says most; the service's own words are looked at where it says nothing.

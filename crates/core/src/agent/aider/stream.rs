@@ -51,10 +51,14 @@ impl Stream {
         if !self.introduced {
             return self.introduction(text);
         }
-        let notice = |text: &str| Step::Notice { text: text.to_owned() };
+        let notice = |text: &str| Step::Notice {
+            text: text.to_owned(),
+        };
         if name(text).is_some() {
             self.error = Some(text.to_owned());
-            return self.then(Step::Error { text: text.to_owned() });
+            return self.then(Step::Error {
+                text: text.to_owned(),
+            });
         }
         if text.starts_with("Retrying in ") || text.starts_with("Applied edit to ") {
             return self.then(notice(text));
@@ -78,21 +82,33 @@ impl Stream {
             return Vec::new();
         }
         self.remember(text);
-        let model = text.strip_prefix("Model: ").or(text.strip_prefix("Main model: "));
+        let model = text
+            .strip_prefix("Model: ")
+            .or(text.strip_prefix("Main model: "));
         if let Some((model, _)) = model.and_then(|rest| rest.split_once(" with ")) {
             self.model = Some(model.to_owned());
         }
         // The rules file, where there are no rules.
-        if text.starts_with("Error: Read-only file ") && text.ends_with("does not exist. Skipping.") {
+        if text.starts_with("Error: Read-only file ") && text.ends_with("does not exist. Skipping.")
+        {
             return Vec::new();
         }
-        self.then(Step::Notice { text: text.to_owned() })
+        self.then(Step::Notice {
+            text: text.to_owned(),
+        })
     }
 
     /// A step, after what the model has said until then.
     fn then(&mut self, step: Step) -> Vec<Record> {
         let line = self.line;
-        self.flush().into_iter().chain([Record { time: None, line, step }]).collect()
+        self.flush()
+            .into_iter()
+            .chain([Record {
+                time: None,
+                line,
+                step,
+            }])
+            .collect()
     }
 
     fn flush(&mut self) -> Option<Record> {
@@ -100,8 +116,15 @@ impl Stream {
         if text.is_empty() {
             return None;
         }
-        let step = Step::Message { role: Role::Assistant, text };
-        Some(Record { time: None, line: self.said_at, step })
+        let step = Step::Message {
+            role: Role::Assistant,
+            text,
+        };
+        Some(Record {
+            time: None,
+            line: self.said_at,
+            step,
+        })
     }
 
     fn event(&mut self, event: Event) {
@@ -110,10 +133,12 @@ impl Stream {
             "message_send_starting" => self.asked += 1,
             "message_send" => {
                 self.answered += 1;
-                let plus =
-                    |sum: Option<u64>, more: Option<u64>| more.map(|more| sum.unwrap_or(0) + more).or(sum);
+                let plus = |sum: Option<u64>, more: Option<u64>| {
+                    more.map(|more| sum.unwrap_or(0) + more).or(sum)
+                };
                 self.used.input_tokens = plus(self.used.input_tokens, properties.prompt_tokens);
-                self.used.output_tokens = plus(self.used.output_tokens, properties.completion_tokens);
+                self.used.output_tokens =
+                    plus(self.used.output_tokens, properties.completion_tokens);
                 if let Some(cost) = properties.cost.filter(|cost| *cost > 0.0) {
                     self.used.cost_usd = Some(self.used.cost_usd.unwrap_or(0.0) + cost);
                 }
@@ -132,7 +157,11 @@ impl Stream {
 
     fn ending(&self, exit: Exit) -> Ending {
         let failed = |why: &str| {
-            let words = if self.last_words.is_empty() { exit.describe() } else { self.last_words.clone() };
+            let words = if self.last_words.is_empty() {
+                exit.describe()
+            } else {
+                self.last_words.clone()
+            };
             Ending::Failed(TrialError::new(classify(&words), format!("{why}: {words}")))
         };
         if self.answered < self.asked {
@@ -140,9 +169,14 @@ impl Stream {
                 Some(error) => Ending::Failed(TrialError::new(classify(error), error.clone())),
                 // Too long for the model, or ended in the middle: what it had done before can be judged.
                 None => {
-                    let why =
-                        self.reason.as_ref().map_or("the session has no end", |_| "the model gave no answer");
-                    Ending::Crashed(TrialError::new(ErrorKind::Agent, format!("{why}: {}", exit.describe())))
+                    let why = self
+                        .reason
+                        .as_ref()
+                        .map_or("the session has no end", |_| "the model gave no answer");
+                    Ending::Crashed(TrialError::new(
+                        ErrorKind::Agent,
+                        format!("{why}: {}", exit.describe()),
+                    ))
                 }
             };
         }
@@ -180,7 +214,11 @@ impl Decoder for Stream {
 
     fn usage(&self) -> Usage {
         // It has no tools to call.
-        Usage { requests: (self.answered > 0).then_some(self.answered), tool_calls: Some(0), ..self.used }
+        Usage {
+            requests: (self.answered > 0).then_some(self.answered),
+            tool_calls: Some(0),
+            ..self.used
+        }
     }
 
     fn finish(mut self: Box<Self>, exit: Exit) -> Reading {

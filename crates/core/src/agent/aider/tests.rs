@@ -13,7 +13,10 @@ use crate::transcript::{Record, Usage};
 /// A session as it was recorded: what it printed, and its log up to so many lines.
 fn play(recording: &str, lines: usize, exit: i32) -> (Vec<Record>, Reading) {
     let mut stream = Box::<Stream>::default();
-    for line in playback::recorded(&format!("{recording}.jsonl")).lines().take(lines) {
+    for line in playback::recorded(&format!("{recording}.jsonl"))
+        .lines()
+        .take(lines)
+    {
         stream.side_line(ANALYTICS, line);
     }
     playback::play(stream, &format!("{recording}.txt"), &[], Exit::Code(exit))
@@ -21,9 +24,20 @@ fn play(recording: &str, lines: usize, exit: i32) -> (Vec<Record>, Reading) {
 
 #[test]
 fn every_recorded_session() {
-    let nothing = Usage { tool_calls: Some(0), ..Usage::default() };
-    let used = Usage { requests: Some(1), input_tokens: Some(1000), output_tokens: Some(50), ..nothing };
-    let paid = Usage { cost_usd: Some(0.0011), ..used };
+    let nothing = Usage {
+        tool_calls: Some(0),
+        ..Usage::default()
+    };
+    let used = Usage {
+        requests: Some(1),
+        input_tokens: Some(1000),
+        output_tokens: Some(50),
+        ..nothing
+    };
+    let paid = Usage {
+        cost_usd: Some(0.0011),
+        ..used
+    };
     // Its exit status says nothing.
     for (recording, failed, usage) in [
         ("aider-fib", None, paid),
@@ -35,17 +49,26 @@ fn every_recorded_session() {
         ("aider-refused", Some(ErrorKind::ModelApi), nothing),
     ] {
         let (_, reading) = play(recording, usize::MAX, 0);
-        assert_eq!(kind(&reading.ending), failed, "{recording}: {:?}", reading.ending);
+        assert_eq!(
+            kind(&reading.ending),
+            failed,
+            "{recording}: {:?}",
+            reading.ending
+        );
         assert_eq!(reading.usage, usage, "{recording}");
     }
     let (_, reading) = play("aider-401", usize::MAX, 0);
-    let said = "litellm.AuthenticationError: AuthenticationError: OpenAIException - the script says 401";
+    let said =
+        "litellm.AuthenticationError: AuthenticationError: OpenAIException - the script says 401";
     assert!(
         matches!(&reading.ending, Ending::Failed(error) if error.message == said),
         "{:?}",
         reading.ending
     );
-    assert_eq!(play("aider-fib", usize::MAX, 0).1.model.as_deref(), Some("openai/mock-fib"));
+    assert_eq!(
+        play("aider-fib", usize::MAX, 0).1.model.as_deref(),
+        Some("openai/mock-fib")
+    );
 }
 
 /// Killed at any moment, it has not come to its end. What it had done by then may be judged once it was answered.
@@ -53,20 +76,39 @@ fn every_recorded_session() {
 fn a_session_that_stops_has_no_end() {
     for (lines, requests) in [(0, None), (3, None), (4, None), (5, Some(1))] {
         let (_, reading) = play("aider-fib", lines, 143);
-        assert_eq!(kind(&reading.ending), Some(ErrorKind::Agent), "after {lines} lines");
+        assert_eq!(
+            kind(&reading.ending),
+            Some(ErrorKind::Agent),
+            "after {lines} lines"
+        );
         assert_eq!(reading.usage.requests, requests, "after {lines} lines");
     }
     // While it was trying again and again.
-    assert_eq!(kind(&play("aider-500", 4, 143).1.ending), Some(ErrorKind::ModelApi));
+    assert_eq!(
+        kind(&play("aider-500", 4, 143).1.ending),
+        Some(ErrorKind::ModelApi)
+    );
 }
 
 #[test]
 fn it_says_why_it_does_not_start() {
     for (line, reason, expected) in [
-        ("No LLM model was specified and no API keys were provided.", None, ErrorKind::Auth),
-        ("Unknown edit format nonsense.", Some("Unknown edit format"), ErrorKind::Agent),
+        (
+            "No LLM model was specified and no API keys were provided.",
+            None,
+            ErrorKind::Auth,
+        ),
+        (
+            "Unknown edit format nonsense.",
+            Some("Unknown edit format"),
+            ErrorKind::Agent,
+        ),
         // A prompt that was taken for a command: nobody was asked.
-        ("Invalid command: /nonsense", Some("Completed --message-file"), ErrorKind::Agent),
+        (
+            "Invalid command: /nonsense",
+            Some("Completed --message-file"),
+            ErrorKind::Agent,
+        ),
     ] {
         let mut stream = Box::<Stream>::default();
         stream.stdout(Line::Text(line));
@@ -76,7 +118,10 @@ fn it_says_why_it_does_not_start() {
         }
         let ending = stream.finish(Exit::Code(1)).ending;
         assert_eq!(kind(&ending), Some(expected), "{line}");
-        assert!(matches!(&ending, Ending::Failed(error) if error.message.ends_with(line)), "{ending:?}");
+        assert!(
+            matches!(&ending, Ending::Failed(error) if error.message.ends_with(line)),
+            "{ending:?}"
+        );
     }
 }
 
@@ -84,10 +129,22 @@ fn it_says_why_it_does_not_start() {
 #[test]
 fn errors_are_told_by_their_names_and_words() {
     for (line, expected) in [
-        ("litellm.PermissionDeniedError: PermissionDeniedError: no", ErrorKind::Auth),
-        ("litellm.APIError: APIError: OpenAIException - 403 Forbidden", ErrorKind::Auth),
-        ("litellm.APIError: APIError: OpenAIException - odd", ErrorKind::ModelApi),
-        ("litellm.NotFoundError: NotFoundError: no such model", ErrorKind::ModelApi),
+        (
+            "litellm.PermissionDeniedError: PermissionDeniedError: no",
+            ErrorKind::Auth,
+        ),
+        (
+            "litellm.APIError: APIError: OpenAIException - 403 Forbidden",
+            ErrorKind::Auth,
+        ),
+        (
+            "litellm.APIError: APIError: OpenAIException - odd",
+            ErrorKind::ModelApi,
+        ),
+        (
+            "litellm.NotFoundError: NotFoundError: no such model",
+            ErrorKind::ModelApi,
+        ),
         ("litellm.Timeout: Timeout: too late", ErrorKind::ModelApi),
     ] {
         assert_eq!(errors::classify(line), expected, "{line}");
@@ -99,7 +156,11 @@ fn errors_are_told_by_their_names_and_words() {
 fn what_the_model_says_is_one_message() {
     let shown = |recording| {
         let (records, _) = play(recording, usize::MAX, 0);
-        records.iter().map(|record| serde_json::to_string(record).unwrap()).collect::<Vec<_>>().join("\n")
+        records
+            .iter()
+            .map(|record| serde_json::to_string(record).unwrap())
+            .collect::<Vec<_>>()
+            .join("\n")
     };
     insta::assert_snapshot!(format!("{}\n\n{}", shown("aider-fib"), shown("aider-401")));
 }
@@ -115,6 +176,8 @@ fn how_it_is_started() {
     });
     insta::assert_snapshot!(playback::shown(&invocation));
     let plain = Aider.invocation(&playback::inputs(&[], None, &BTreeSet::new()));
-    let Launch::Program { args, .. } = plain.launch else { panic!("it is a program") };
+    let Launch::Program { args, .. } = plain.launch else {
+        panic!("it is a program")
+    };
     assert!(args.contains(&"/room/io/prompt.txt".to_owned()), "{args:?}");
 }

@@ -24,7 +24,10 @@ pub(super) fn ending(result: &SessionResult) -> (Ending, Vec<String>) {
         }
         // It took the prompt for a command of its own.
         _ if result.num_turns == Some(0) => failed(ErrorKind::Agent, words(result)),
-        _ if broke_off(result) => failed(ErrorKind::ModelApi, "the model's last answer broke off".to_owned()),
+        _ if broke_off(result) => failed(
+            ErrorKind::ModelApi,
+            "the model's last answer broke off".to_owned(),
+        ),
         _ => Ending::Completed,
     };
     (ending, notes)
@@ -34,7 +37,8 @@ pub(super) fn ending(result: &SessionResult) -> (Ending, Vec<String>) {
 /// that the last answer has given no reason for its end: there is none, or the one of the answer before, which
 /// called a tool.
 fn broke_off(result: &SessionResult) -> bool {
-    matches!(result.stop_reason.as_deref(), None | Some("tool_use")) || result.model_usage.is_empty()
+    matches!(result.stop_reason.as_deref(), None | Some("tool_use"))
+        || result.model_usage.is_empty()
 }
 
 fn words(result: &SessionResult) -> String {
@@ -47,7 +51,11 @@ fn words(result: &SessionResult) -> String {
 }
 
 fn denials(result: &SessionResult) -> Option<String> {
-    let mut tools: Vec<&str> = result.permission_denials.iter().map(|denial| &*denial.tool_name).collect();
+    let mut tools: Vec<&str> = result
+        .permission_denials
+        .iter()
+        .map(|denial| &*denial.tool_name)
+        .collect();
     let count = tools.len();
     tools.sort_unstable();
     tools.dedup();

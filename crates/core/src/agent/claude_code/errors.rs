@@ -5,7 +5,15 @@ use crate::outcome::ErrorKind;
 const PATTERNS: [(ErrorKind, &[&str]); 3] = [
     (
         ErrorKind::RateLimit,
-        &["rate_limit", "rate limit", "limit reached", "usage limit", "credit balance", "quota", "(429)"],
+        &[
+            "rate_limit",
+            "rate limit",
+            "limit reached",
+            "usage limit",
+            "credit balance",
+            "quota",
+            "(429)",
+        ],
     ),
     (
         ErrorKind::Auth,
@@ -47,5 +55,8 @@ pub(super) fn classify(status: Option<u16>, message: &str) -> Option<ErrorKind> 
     }
     let message = message.to_lowercase();
     let speaks_of = |words: &[&str]| words.iter().any(|word| message.contains(word));
-    PATTERNS.iter().find(|(_, words)| speaks_of(words)).map(|(kind, _)| *kind)
+    PATTERNS
+        .iter()
+        .find(|(_, words)| speaks_of(words))
+        .map(|(kind, _)| *kind)
 }

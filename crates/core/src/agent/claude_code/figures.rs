@@ -59,7 +59,11 @@ impl Figures {
             tool_calls: Some(self.tools.len() as u64),
             ..Usage::default()
         };
-        result.map(totals).unwrap_or_default().or(self.recorded_usage()).or(counted)
+        result
+            .map(totals)
+            .unwrap_or_default()
+            .or(self.recorded_usage())
+            .or(counted)
     }
 
     fn recorded_usage(&self) -> Usage {
@@ -84,7 +88,11 @@ impl Figures {
     /// The model that wrote most, without the mark of its larger context.
     pub(super) fn model(&self, result: Option<&SessionResult>) -> Option<String> {
         let most = result.and_then(|result| {
-            result.model_usage.iter().max_by_key(|(_, used)| used.output_tokens).map(|(model, _)| model)
+            result
+                .model_usage
+                .iter()
+                .max_by_key(|(_, used)| used.output_tokens)
+                .map(|(model, _)| model)
         });
         most.or(self.model.as_ref()).map(|model| plain(model))
     }
@@ -102,7 +110,11 @@ fn totals(result: &SessionResult) -> Usage {
     let used = || result.model_usage.values();
     Usage {
         input_tokens: Some(total(used().flat_map(|model| {
-            [model.input_tokens, model.cache_read_input_tokens, model.cache_creation_input_tokens]
+            [
+                model.input_tokens,
+                model.cache_read_input_tokens,
+                model.cache_creation_input_tokens,
+            ]
         }))),
         cached_input_tokens: Some(total(used().map(|model| model.cache_read_input_tokens))),
         output_tokens: Some(total(used().map(|model| model.output_tokens))),

@@ -35,16 +35,22 @@ pub(super) struct Stream {
 
 impl Stream {
     pub(super) fn new(servers: Vec<String>) -> Self {
-        Stream { servers, ..Stream::default() }
+        Stream {
+            servers,
+            ..Stream::default()
+        }
     }
 
     fn event(&mut self, event: Event) -> Vec<Step> {
         match event {
             Event::System(system) => self.system(system).into_iter().collect(),
             Event::Assistant { message } => self.answer(message),
-            Event::User { message } => {
-                message.content.into_blocks().into_iter().filter_map(|block| self.said_to_it(block)).collect()
-            }
+            Event::User { message } => message
+                .content
+                .into_blocks()
+                .into_iter()
+                .filter_map(|block| self.said_to_it(block))
+                .collect(),
             Event::Result(result) => {
                 let text = result.errors_for_people();
                 let step = (!text.is_empty()).then_some(Step::Error { text });
@@ -62,8 +68,11 @@ impl Stream {
                 // A second one comes when background work has ended; what was connected at the start counts.
                 if !self.started {
                     self.started = true;
-                    self.server_states =
-                        system.mcp_servers.into_iter().map(|state| (state.name, state.status)).collect();
+                    self.server_states = system
+                        .mcp_servers
+                        .into_iter()
+                        .map(|state| (state.name, state.status))
+                        .collect();
                 }
                 None
             }
@@ -84,25 +93,39 @@ impl Stream {
         };
         // Without a status there was no answer at all.
         let kind = classify(system.error_status, &why).unwrap_or(ErrorKind::ModelApi);
-        let text =
-            format!("a request failed and is tried again, {}/{}: {why}", system.attempt, system.max_retries);
+        let text = format!(
+            "a request failed and is tried again, {}/{}: {why}",
+            system.attempt, system.max_retries
+        );
         self.trouble = Some((kind, why));
         Step::Notice { text }
     }
 
     fn answer(&mut self, message: Message) -> Vec<Step> {
         if !message.is_from_a_model() {
-            return vec![Step::Error { text: message.content.text() }];
+            return vec![Step::Error {
+                text: message.content.text(),
+            }];
         }
         self.trouble = None;
         self.figures.answer(&message);
-        message.content.into_blocks().into_iter().filter_map(|block| self.said_by_it(block)).collect()
+        message
+            .content
+            .into_blocks()
+            .into_iter()
+            .filter_map(|block| self.said_by_it(block))
+            .collect()
     }
 
     fn said_by_it(&mut self, block: Block) -> Option<Step> {
         match block {
-            Block::Text { text } if !text.is_empty() => Some(Step::Message { role: Role::Assistant, text }),
-            Block::Thinking { thinking } if !thinking.is_empty() => Some(Step::Reasoning { text: thinking }),
+            Block::Text { text } if !text.is_empty() => Some(Step::Message {
+                role: Role::Assistant,
+                text,
+            }),
+            Block::Thinking { thinking } if !thinking.is_empty() => {
+                Some(Step::Reasoning { text: thinking })
+            }
             Block::ToolUse { id, name, input } => self.tool_use(id, name, input),
             _ => None,
         }
@@ -110,8 +133,15 @@ impl Stream {
 
     fn said_to_it(&self, block: Block) -> Option<Step> {
         match block {
-            Block::Text { text } => Some(Step::Message { role: Role::User, text }),
-            Block::ToolResult { tool_use_id, content, is_error } => Some(Step::ToolResult {
+            Block::Text { text } => Some(Step::Message {
+                role: Role::User,
+                text,
+            }),
+            Block::ToolResult {
+                tool_use_id,
+                content,
+                is_error,
+            } => Some(Step::ToolResult {
                 id: Some(tool_use_id),
                 ok: !is_error.unwrap_or(false),
                 output: content.map(|content| content.text()),
@@ -128,7 +158,12 @@ impl Stream {
         if let Some(server) = &server {
             *self.server_calls.entry(server.clone()).or_default() += 1;
         }
-        Some(Step::ToolCall { id: Some(id), tool, input, server })
+        Some(Step::ToolCall {
+            id: Some(id),
+            tool,
+            input,
+            server,
+        })
     }
 
     /// MCP tools are called `mcp__<server>__<tool>`, with `_` for what may not stand in such a name.
@@ -145,7 +180,9 @@ impl Stream {
     }
 
     fn mcp_delivery(&self) -> BTreeMap<String, McpDelivery> {
-        mcp_tools::delivery(&self.servers, &self.server_calls, |server| self.server_status(server))
+        mcp_tools::delivery(&self.servers, &self.server_calls, |server| {
+            self.server_status(server)
+        })
     }
 
     /// The servers that were not there when the session began.
@@ -155,7 +192,10 @@ impl Stream {
             .iter()
             .filter(|server| self.server_status(server) == Some(McpStatus::Failed))
             .map(|server| {
-                let status = self.server_states.get(server).map_or("not known", String::as_str);
+                let status = self
+                    .server_states
+                    .get(server)
+                    .map_or("not known", String::as_str);
                 format!("`{server}` ({status})")
             })
             .collect();
@@ -178,7 +218,13 @@ impl Stream {
                 (kind, self.last_words.clone())
             }
         };
-        (Ending::Failed(TrialError::new(kind, format!("the session has no end: {words}"))), Vec::new())
+        (
+            Ending::Failed(TrialError::new(
+                kind,
+                format!("the session has no end: {words}"),
+            )),
+            Vec::new(),
+        )
     }
 }
 
@@ -188,16 +234,32 @@ impl Decoder for Stream {
         let number = self.line;
         let text = match line.event() {
             Ok(text) => text,
-            Err(notice) => return vec![Record { time: None, line: number, step: notice }],
+            Err(notice) => {
+                return vec![Record {
+                    time: None,
+                    line: number,
+                    step: notice,
+                }];
+            }
         };
-        let Ok(event) = serde_json::from_str::<Event>(text) else { return Vec::new() };
-        let time = serde_json::from_str::<Stamped>(text).ok().and_then(|stamped| stamped.timestamp);
-        let record = |step| Record { time: time.clone(), line: number, step };
+        let Ok(event) = serde_json::from_str::<Event>(text) else {
+            return Vec::new();
+        };
+        let time = serde_json::from_str::<Stamped>(text)
+            .ok()
+            .and_then(|stamped| stamped.timestamp);
+        let record = |step| Record {
+            time: time.clone(),
+            line: number,
+            step,
+        };
         self.event(event).into_iter().map(record).collect()
     }
 
     fn aside(&self, beginning: &[u8]) -> Option<Aside> {
-        beginning.starts_with(br#"{"type":"user""#).then_some(Aside::Output)
+        beginning
+            .starts_with(br#"{"type":"user""#)
+            .then_some(Aside::Output)
     }
 
     fn passed_over(&mut self, lines: u64) -> Vec<Record> {

@@ -12,11 +12,20 @@ use crate::outcome::ErrorKind;
 use crate::transcript::{Record, Role, Step, Usage};
 
 fn stream(servers: &[&str]) -> Box<Stream> {
-    Box::new(Stream::new(servers.iter().map(|name| (*name).to_owned()).collect()))
+    Box::new(Stream::new(
+        servers.iter().map(|name| (*name).to_owned()).collect(),
+    ))
 }
 
 /// Requests, input, cached, output, tool calls; and the cost in millionths.
-type Figures = (Option<u64>, Option<u64>, Option<u64>, Option<u64>, Option<u64>, Option<u64>);
+type Figures = (
+    Option<u64>,
+    Option<u64>,
+    Option<u64>,
+    Option<u64>,
+    Option<u64>,
+    Option<u64>,
+);
 
 fn figures(usage: &Usage) -> Figures {
     let cost = usage.cost_usd.map(|cost| (cost * 1e6).round() as u64);
@@ -38,19 +47,66 @@ fn play(recording: &str, servers: &[&str], exit: i32) -> (Vec<Record>, Reading) 
 #[test]
 fn every_recorded_session() {
     let used = |requests, input, cached, output, tools, cost| {
-        (Some(requests), Some(input), Some(cached), Some(output), Some(tools), Some(cost))
+        (
+            Some(requests),
+            Some(input),
+            Some(cached),
+            Some(output),
+            Some(tools),
+            Some(cost),
+        )
     };
     let nothing = (None, None, None, None, Some(0), None);
     let cut = (Some(1), None, None, None, Some(0), None);
     let table: [(&str, i32, Option<ErrorKind>, Figures); 14] = [
-        ("claude-success", 0, None, used(3, 23_406, 15_000, 206, 2, 64_680)),
-        ("claude-subagent", 0, None, used(3, 38_410, 30_000, 210, 2, 72_300)),
-        ("claude-two-results-background", 0, None, used(3, 21_306, 15_000, 156, 1, 50_430)),
-        ("claude-partial-messages", 0, None, used(1, 2_101, 0, 51, 0, 14_280)),
-        ("claude-mcp-hooks", 0, None, used(2, 9_203, 5_000, 103, 1, 31_090)),
-        ("claude-max-turns", 1, None, used(2, 9_203, 5_000, 103, 2, 31_090)),
-        ("claude-max-budget", 1, None, used(3, 21_306, 15_000, 156, 3, 50_430)),
-        ("claude-sigint", 0, Some(ErrorKind::Agent), used(1, 2_101, 0, 51, 1, 14_280)),
+        (
+            "claude-success",
+            0,
+            None,
+            used(3, 23_406, 15_000, 206, 2, 64_680),
+        ),
+        (
+            "claude-subagent",
+            0,
+            None,
+            used(3, 38_410, 30_000, 210, 2, 72_300),
+        ),
+        (
+            "claude-two-results-background",
+            0,
+            None,
+            used(3, 21_306, 15_000, 156, 1, 50_430),
+        ),
+        (
+            "claude-partial-messages",
+            0,
+            None,
+            used(1, 2_101, 0, 51, 0, 14_280),
+        ),
+        (
+            "claude-mcp-hooks",
+            0,
+            None,
+            used(2, 9_203, 5_000, 103, 1, 31_090),
+        ),
+        (
+            "claude-max-turns",
+            1,
+            None,
+            used(2, 9_203, 5_000, 103, 2, 31_090),
+        ),
+        (
+            "claude-max-budget",
+            1,
+            None,
+            used(3, 21_306, 15_000, 156, 3, 50_430),
+        ),
+        (
+            "claude-sigint",
+            0,
+            Some(ErrorKind::Agent),
+            used(1, 2_101, 0, 51, 1, 14_280),
+        ),
         ("claude-stream-cut", 0, Some(ErrorKind::ModelApi), cut),
         ("claude-unknown-slash", 0, Some(ErrorKind::Agent), nothing),
         ("claude-401-retries", 143, Some(ErrorKind::Auth), nothing),
@@ -60,18 +116,40 @@ fn every_recorded_session() {
     ];
     for (recording, exit, error, expected) in table {
         let (records, reading) = play(&format!("{recording}.jsonl"), &[], exit);
-        assert_eq!(kind(&reading.ending), error, "{recording}: {:?}", reading.ending);
+        assert_eq!(
+            kind(&reading.ending),
+            error,
+            "{recording}: {:?}",
+            reading.ending
+        );
         assert_eq!(figures(&reading.usage), expected, "{recording}");
-        assert_eq!(reading.model.as_deref(), Some("claude-opus-4-8"), "{recording}");
-        let calls = records.iter().filter(|record| matches!(record.step, Step::ToolCall { .. })).count();
-        assert_eq!(Some(calls as u64), reading.usage.tool_calls, "{recording}: the transcript agrees");
+        assert_eq!(
+            reading.model.as_deref(),
+            Some("claude-opus-4-8"),
+            "{recording}"
+        );
+        let calls = records
+            .iter()
+            .filter(|record| matches!(record.step, Step::ToolCall { .. }))
+            .count();
+        assert_eq!(
+            Some(calls as u64),
+            reading.usage.tool_calls,
+            "{recording}: the transcript agrees"
+        );
     }
 }
 
 #[test]
 fn limits_are_notes() {
-    assert_eq!(play("claude-max-turns.jsonl", &[], 1).1.notes, ["Reached maximum number of turns (2)"]);
-    assert_eq!(play("claude-max-budget.jsonl", &[], 1).1.notes, ["Reached maximum budget ($0.05)"]);
+    assert_eq!(
+        play("claude-max-turns.jsonl", &[], 1).1.notes,
+        ["Reached maximum number of turns (2)"]
+    );
+    assert_eq!(
+        play("claude-max-budget.jsonl", &[], 1).1.notes,
+        ["Reached maximum budget ($0.05)"]
+    );
 }
 
 #[test]
@@ -81,7 +159,10 @@ fn an_answer_that_breaks_off_after_others_is_no_success() {
         r#"{"type":"result","subtype":"success","is_error":false,"num_turns":2,"stop_reason":"tool_use","result":"partial",
         "modelUsage":{"m":{"inputTokens":101}}}"#,
     ));
-    assert_eq!(kind(&stream.finish(Exit::Code(0)).ending), Some(ErrorKind::ModelApi));
+    assert_eq!(
+        kind(&stream.finish(Exit::Code(0)).ending),
+        Some(ErrorKind::ModelApi)
+    );
 }
 
 #[test]
@@ -93,23 +174,41 @@ fn denied_tools_are_a_note() {
     ));
     let reading = stream.finish(Exit::Code(0));
     assert_eq!(reading.ending, Ending::Completed);
-    assert_eq!(reading.notes, ["no permission was given for 3 tool calls: Bash, Write"]);
+    assert_eq!(
+        reading.notes,
+        ["no permission was given for 3 tool calls: Bash, Write"]
+    );
 }
 
 #[test]
 fn servers_must_be_there_when_the_session_begins() {
     let (records, reading) = play("claude-mcp-hooks.jsonl", &["expmcp"], 0);
     assert_eq!(reading.ending, Ending::Completed);
-    let connected = McpDelivery { status: Some(McpStatus::Connected), calls: Some(1) };
+    let connected = McpDelivery {
+        status: Some(McpStatus::Connected),
+        calls: Some(1),
+    };
     assert_eq!(reading.mcp_servers["expmcp"], connected);
     let served = |record: &Record| matches!(&record.step, Step::ToolCall { server: Some(server), .. } if server == "expmcp");
     assert_eq!(records.iter().filter(|record| served(record)).count(), 1);
 
-    let (_, reading) = play("claude-mcp-hooks.jsonl", &["expmcp", "badmcp", "unheard-of"], 0);
-    let Ending::Failed(error) = &reading.ending else { panic!("{:?}", reading.ending) };
+    let (_, reading) = play(
+        "claude-mcp-hooks.jsonl",
+        &["expmcp", "badmcp", "unheard-of"],
+        0,
+    );
+    let Ending::Failed(error) = &reading.ending else {
+        panic!("{:?}", reading.ending)
+    };
     assert_eq!(error.kind, ErrorKind::Mcp);
-    assert_eq!(error.message, "an MCP server did not connect: `badmcp` (failed), `unheard-of` (not known)");
-    assert_eq!(reading.mcp_servers["badmcp"].status, Some(McpStatus::Failed));
+    assert_eq!(
+        error.message,
+        "an MCP server did not connect: `badmcp` (failed), `unheard-of` (not known)"
+    );
+    assert_eq!(
+        reading.mcp_servers["badmcp"].status,
+        Some(McpStatus::Failed)
+    );
 }
 
 #[test]
@@ -129,7 +228,10 @@ fn a_killed_session_has_the_figures_of_its_transcripts() {
         stream.side_line("session.jsonl", line);
     }
     let reading = stream.finish(Exit::Signal(9));
-    assert_eq!(figures(&reading.usage), (Some(2), Some(327), Some(300), Some(16), Some(0), None));
+    assert_eq!(
+        figures(&reading.usage),
+        (Some(2), Some(327), Some(300), Some(16), Some(0), None)
+    );
     assert_eq!(kind(&reading.ending), Some(ErrorKind::Agent));
 }
 
@@ -144,15 +246,22 @@ fn trouble_that_is_over_is_forgotten() {
     stream.stdout(Line::Text(
         r#"{"type":"assistant","message":{"id":"a","model":"m","content":[{"type":"text","text":"Hi"}]}}"#,
     ));
-    assert_eq!(kind(&stream.finish(Exit::Signal(2)).ending), Some(ErrorKind::Agent));
+    assert_eq!(
+        kind(&stream.finish(Exit::Signal(2)).ending),
+        Some(ErrorKind::Agent)
+    );
 }
 
 #[test]
 fn a_session_that_never_began_ends_with_its_last_words() {
     let mut stream = stream(&["a"]);
-    stream.stderr(Line::Text("--dangerously-skip-permissions cannot be used with root/sudo privileges"));
+    stream.stderr(Line::Text(
+        "--dangerously-skip-permissions cannot be used with root/sudo privileges",
+    ));
     let reading = stream.finish(Exit::Code(1));
-    let Ending::Failed(error) = &reading.ending else { panic!("{:?}", reading.ending) };
+    let Ending::Failed(error) = &reading.ending else {
+        panic!("{:?}", reading.ending)
+    };
     assert_eq!(error.kind, ErrorKind::Agent);
     assert!(error.message.contains("root/sudo"), "{}", error.message);
     assert_eq!(reading.mcp_servers["a"].status, None);
@@ -161,9 +270,22 @@ fn a_session_that_never_began_ends_with_its_last_words() {
 #[test]
 fn what_is_said_and_done_becomes_steps() {
     let (records, _) = play("claude-success.jsonl", &[], 0);
-    assert_eq!(records[0].step, Step::Message { role: Role::Assistant, text: "I'll write fib.js.".into() });
+    assert_eq!(
+        records[0].step,
+        Step::Message {
+            role: Role::Assistant,
+            text: "I'll write fib.js.".into()
+        }
+    );
     assert!(matches!(&records[1].step, Step::ToolCall { tool, .. } if tool == "Write"));
-    assert!(matches!(&records[2].step, Step::ToolResult { ok: true, output: Some(_), .. }));
+    assert!(matches!(
+        &records[2].step,
+        Step::ToolResult {
+            ok: true,
+            output: Some(_),
+            ..
+        }
+    ));
     assert_eq!(records[2].time.as_deref(), Some("2026-11-15T00:08:34.472Z"));
     let (records, _) = play("claude-partial-messages.jsonl", &[], 0);
     assert_eq!(records[0].step, Step::Reasoning { text: "hmm".into() });
@@ -176,7 +298,11 @@ fn inputs<'a>(
     prompt: &'a str,
     variables: &'a BTreeSet<String>,
 ) -> Inputs<'a> {
-    Inputs { model: Some("claude-opus-4-8"), prompt, ..playback::inputs(servers, config, variables) }
+    Inputs {
+        model: Some("claude-opus-4-8"),
+        prompt,
+        ..playback::inputs(servers, config, variables)
+    }
 }
 
 #[test]
@@ -200,19 +326,28 @@ fn an_invocation_with_everything() {
     ];
     let config = json!({ "effortLevel": "high", "env": { "A": "b" } });
     let variables = BTreeSet::new();
-    let inputs = Inputs { superuser: true, ..inputs(&servers, Some(&config), "Do it", &variables) };
+    let inputs = Inputs {
+        superuser: true,
+        ..inputs(&servers, Some(&config), "Do it", &variables)
+    };
     insta::assert_snapshot!(shown(&ClaudeCode.invocation(&inputs)));
 }
 
 #[test]
 fn an_invocation_with_nothing() {
     let variables = BTreeSet::new();
-    let inputs = Inputs { model: None, ..inputs(&[], None, "Do it", &variables) };
+    let inputs = Inputs {
+        model: None,
+        ..inputs(&[], None, "Do it", &variables)
+    };
     insta::assert_snapshot!(shown(&ClaudeCode.invocation(&inputs)));
 }
 
 #[test]
 fn a_prompt_that_looks_like_a_command_is_none() {
     assert_eq!(stdin("Fix / and /tmp"), Stdin::Prompt);
-    assert_eq!(stdin("/init the project"), Stdin::Text("\n/init the project".into()));
+    assert_eq!(
+        stdin("/init the project"),
+        Stdin::Text("\n/init the project".into())
+    );
 }

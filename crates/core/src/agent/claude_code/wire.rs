@@ -136,7 +136,10 @@ pub(super) struct Denial {
 impl SessionResult {
     /// Its errors, but for those that only its makers can read.
     pub(super) fn errors_for_people(&self) -> String {
-        let errors = self.errors.iter().filter(|error| !error.starts_with("[ede_diagnostic]"));
+        let errors = self
+            .errors
+            .iter()
+            .filter(|error| !error.starts_with("[ede_diagnostic]"));
         errors.map(String::as_str).collect::<Vec<_>>().join("; ")
     }
 }

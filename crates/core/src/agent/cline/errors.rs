@@ -3,10 +3,26 @@
 use crate::outcome::ErrorKind;
 
 const PATTERNS: [(ErrorKind, &[&str]); 3] = [
-    (ErrorKind::RateLimit, &["rate limit", "too many requests", "quota", "insufficient credit"]),
+    (
+        ErrorKind::RateLimit,
+        &[
+            "rate limit",
+            "too many requests",
+            "quota",
+            "insufficient credit",
+        ],
+    ),
     (
         ErrorKind::Auth,
-        &["api key", "api_key", "unauthorized", "authentication", "forbidden", "credentials", "sign in"],
+        &[
+            "api key",
+            "api_key",
+            "unauthorized",
+            "authentication",
+            "forbidden",
+            "credentials",
+            "sign in",
+        ],
     ),
     (
         ErrorKind::ModelApi,
@@ -37,5 +53,8 @@ pub(super) fn kind_of(status: Option<u16>, class: &str, message: &str) -> Option
 pub(super) fn classify(message: &str) -> Option<ErrorKind> {
     let message = message.to_lowercase();
     let speaks_of = |words: &[&str]| words.iter().any(|word| message.contains(word));
-    PATTERNS.iter().find(|(_, words)| speaks_of(words)).map(|(kind, _)| *kind)
+    PATTERNS
+        .iter()
+        .find(|(_, words)| speaks_of(words))
+        .map(|(kind, _)| *kind)
 }

@@ -33,7 +33,9 @@ struct Refusal {
 
 impl Log {
     pub(super) fn line(&mut self, line: &str) {
-        let Ok(Entry { msg, err }) = serde_json::from_str(line) else { return };
+        let Ok(Entry { msg, err }) = serde_json::from_str(line) else {
+            return;
+        };
         if let (true, Some(refusal)) = (msg.contains("stream error"), err) {
             let last = refusal.aggregate_errors.last().unwrap_or(&refusal);
             self.refused = Some((last.status_code, last.message.clone()));
@@ -61,7 +63,10 @@ mod tests {
         ] {
             log.line(line);
         }
-        assert_eq!(log.unavailable["tiny"], r#"MCP process exited for "tiny" (code=3, signal=null)."#);
+        assert_eq!(
+            log.unavailable["tiny"],
+            r#"MCP process exited for "tiny" (code=3, signal=null)."#
+        );
         assert_eq!(log.refused, Some((Some(429), "slow down".to_owned())));
         log.line(r#"{"err":{"message":"no","statusCode":401},"msg":"[ai-sdk] stream error"}"#);
         assert_eq!(log.refused, Some((Some(401), "no".to_owned())));

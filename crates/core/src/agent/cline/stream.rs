@@ -36,7 +36,10 @@ pub(super) struct Stream {
 
 impl Stream {
     pub(super) fn new(servers: Vec<String>) -> Self {
-        Stream { servers, ..Stream::default() }
+        Stream {
+            servers,
+            ..Stream::default()
+        }
     }
 
     fn written(&mut self, line: Written) -> Vec<Step> {
@@ -57,7 +60,9 @@ impl Stream {
     fn event(&mut self, event: Event) -> Vec<Step> {
         self.waiting = matches!(event, Event::IterationStart);
         match event {
-            Event::ContentStart(content) if content.content_type == "tool" => vec![self.tool_start(content)],
+            Event::ContentStart(content) if content.content_type == "tool" => {
+                vec![self.tool_start(content)]
+            }
             Event::ContentEnd(content) => content_end(content).into_iter().collect(),
             Event::Usage(used) => {
                 self.used.push(used);
@@ -85,7 +90,12 @@ impl Stream {
         if let Some(server) = &server {
             *self.server_calls.entry(server.clone()).or_default() += 1;
         }
-        Step::ToolCall { id: content.tool_call_id, tool, input: content.input, server }
+        Step::ToolCall {
+            id: content.tool_call_id,
+            tool,
+            input: content.input,
+            server,
+        }
     }
 
     /// MCP tools are called `<server>__<tool>`, with `_` for what a tool's name cannot have.
@@ -94,7 +104,10 @@ impl Stream {
     }
 
     fn total_usage(&self) -> Usage {
-        let counted = Usage { tool_calls: Some(self.tool_calls), ..Usage::default() };
+        let counted = Usage {
+            tool_calls: Some(self.tool_calls),
+            ..Usage::default()
+        };
         if self.used.is_empty() {
             return counted;
         }
@@ -124,15 +137,21 @@ impl Stream {
     }
 
     fn ending(&mut self, exit: Exit) -> Ending {
-        let broken = self.servers.iter().find_map(|server| self.log.unavailable.get_key_value(server));
+        let broken = self
+            .servers
+            .iter()
+            .find_map(|server| self.log.unavailable.get_key_value(server));
         if let Some((server, why)) = broken {
             return not_connected(server, why);
         }
-        let Some(result) = &self.result else { return self.no_end(exit) };
+        let Some(result) = &self.result else {
+            return self.no_end(exit);
+        };
         match result.finish_reason.as_str() {
             "completed" => Ending::Completed,
             reason @ ("max_iterations" | "mistake_limit") => {
-                self.notes.push(format!("the session was cut off: {reason}"));
+                self.notes
+                    .push(format!("the session was cut off: {reason}"));
                 Ending::Completed
             }
             "error" => Ending::Failed(self.failed(&result.text)),
@@ -143,11 +162,20 @@ impl Stream {
     /// The stream has the words of the service and the log its status.
     fn failed(&self, text: &str) -> TrialError {
         let said = self.failure.as_ref().map(|failure| message(&failure.error));
-        let said = said.filter(|said| !said.is_empty()).unwrap_or_else(|| text.to_owned());
-        let class = self.failure.as_ref().map_or("", |failure| failure.error_class.as_str());
+        let said = said
+            .filter(|said| !said.is_empty())
+            .unwrap_or_else(|| text.to_owned());
+        let class = self
+            .failure
+            .as_ref()
+            .map_or("", |failure| failure.error_class.as_str());
         let status = self.log.refused.as_ref().and_then(|(status, _)| *status);
         // What no service has refused is Cline's own trouble.
-        let otherwise = if self.log.refused.is_some() { ErrorKind::ModelApi } else { ErrorKind::Agent };
+        let otherwise = if self.log.refused.is_some() {
+            ErrorKind::ModelApi
+        } else {
+            ErrorKind::Agent
+        };
         let kind = kind_of(status, class, &said).unwrap_or(otherwise);
         match status {
             Some(status) => TrialError::new(kind, format!("{said} (HTTP {status})")),
@@ -158,11 +186,17 @@ impl Stream {
     fn no_end(&self, exit: Exit) -> Ending {
         if let (true, Some((status, said))) = (self.used.is_empty(), &self.log.refused) {
             let kind = kind_of(*status, "", said).unwrap_or(ErrorKind::ModelApi);
-            return Ending::Failed(TrialError::new(kind, format!("the model never answered: {said}")));
+            return Ending::Failed(TrialError::new(
+                kind,
+                format!("the model never answered: {said}"),
+            ));
         }
         // A service that cannot be reached is tried for longer than most trials last, without a word.
         if let (true, true, Exit::Signal(_)) = (self.used.is_empty(), self.waiting, exit) {
-            return Ending::Failed(TrialError::new(ErrorKind::ModelApi, "the model never answered"));
+            return Ending::Failed(TrialError::new(
+                ErrorKind::ModelApi,
+                "the model never answered",
+            ));
         }
         no_end(&self.last_words, classify(&self.last_words), exit)
     }
@@ -176,22 +210,38 @@ impl Stream {
     }
 
     fn record(&self, time: Option<String>, step: Step) -> Record {
-        Record { time, line: self.line, step }
+        Record {
+            time,
+            line: self.line,
+            step,
+        }
     }
 }
 
 fn content_end(content: Content) -> Option<Step> {
     match content.content_type.as_str() {
         "tool" => {
-            let output = content.error.clone().or_else(|| output_text(&content.output));
+            let output = content
+                .error
+                .clone()
+                .or_else(|| output_text(&content.output));
             let ok = content.error.is_none() && !has_failed(&content.output);
-            Some(Step::ToolResult { id: content.tool_call_id, ok, output })
+            Some(Step::ToolResult {
+                id: content.tool_call_id,
+                ok,
+                output,
+            })
         }
-        "text" if !content.text.is_empty() => {
-            Some(Step::Message { role: Role::Assistant, text: content.text })
-        }
+        "text" if !content.text.is_empty() => Some(Step::Message {
+            role: Role::Assistant,
+            text: content.text,
+        }),
         "reasoning" => {
-            let text = if content.reasoning.is_empty() { content.text } else { content.reasoning };
+            let text = if content.reasoning.is_empty() {
+                content.text
+            } else {
+                content.reasoning
+            };
             (!text.is_empty()).then_some(Step::Reasoning { text })
         }
         _ => None,
@@ -210,17 +260,32 @@ fn output_text(output: &Value) -> Option<String> {
     match output {
         Value::Null => None,
         Value::String(text) => Some(text.clone()),
-        Value::Array(results) => Some(results.iter().filter_map(output_text).collect::<Vec<_>>().join("\n")),
+        Value::Array(results) => Some(
+            results
+                .iter()
+                .filter_map(output_text)
+                .collect::<Vec<_>>()
+                .join("\n"),
+        ),
         _ => {
-            let named = ["result", "error", "text"].iter().find_map(|key| output[key].as_str());
+            let named = ["result", "error", "text"]
+                .iter()
+                .find_map(|key| output[key].as_str());
             let content = output.get("content").and_then(output_text);
-            named.map(str::to_owned).or(content).or_else(|| Some(output.to_string()))
+            named
+                .map(str::to_owned)
+                .or(content)
+                .or_else(|| Some(output.to_string()))
         }
     }
 }
 
 fn message(error: &Value) -> String {
-    error["message"].as_str().or(error.as_str()).unwrap_or_default().to_owned()
+    error["message"]
+        .as_str()
+        .or(error.as_str())
+        .unwrap_or_default()
+        .to_owned()
 }
 
 impl Decoder for Stream {
@@ -230,14 +295,22 @@ impl Decoder for Stream {
             Ok(text) => text,
             Err(notice) => return vec![self.record(None, notice)],
         };
-        let Ok(Stamped { time, line }) = serde_json::from_str(text) else { return Vec::new() };
-        self.written(line).into_iter().map(|step| self.record(time.clone(), step)).collect()
+        let Ok(Stamped { time, line }) = serde_json::from_str(text) else {
+            return Vec::new();
+        };
+        self.written(line)
+            .into_iter()
+            .map(|step| self.record(time.clone(), step))
+            .collect()
     }
 
     fn stderr(&mut self, line: Line<'_>) {
         let Line::Text(text) = line else { return };
         match serde_json::from_str(text) {
-            Ok(Stamped { line: Written::Error { message }, .. }) => self.remember(&message),
+            Ok(Stamped {
+                line: Written::Error { message },
+                ..
+            }) => self.remember(&message),
             Ok(_) => {}
             // Warnings of a library, each with the places in its code.
             Err(_) if text.contains("AI SDK Warning") || text.trim_start().starts_with("at ") => {}

@@ -12,7 +12,9 @@ use crate::outcome::ErrorKind;
 use crate::transcript::{Record, Step, Usage};
 
 fn stream(servers: &[&str]) -> Box<Stream> {
-    Box::new(Stream::new(servers.iter().map(|name| (*name).to_owned()).collect()))
+    Box::new(Stream::new(
+        servers.iter().map(|name| (*name).to_owned()).collect(),
+    ))
 }
 
 /// With some lines of the log.
@@ -26,7 +28,10 @@ fn play(recording: &str, servers: &[&str], log: &[&str], exit: i32) -> (Vec<Reco
 
 #[test]
 fn every_recorded_session() {
-    let nothing = Usage { tool_calls: Some(0), ..Usage::default() };
+    let nothing = Usage {
+        tool_calls: Some(0),
+        ..Usage::default()
+    };
     for (recording, exit, failed, usage) in [
         ("cline-fib.jsonl", 0, None, used(3, 6000, 1200, 153, 2)),
         ("cline-mcp.jsonl", 0, None, used(2, 2100, 810, 115, 1)),
@@ -37,7 +42,12 @@ fn every_recorded_session() {
         ("cline-err429.jsonl", 1, Some(ErrorKind::Agent), nothing),
     ] {
         let (_, reading) = play(recording, &[], &[], exit);
-        assert_eq!(kind(&reading.ending), failed, "{recording}: {:?}", reading.ending);
+        assert_eq!(
+            kind(&reading.ending),
+            failed,
+            "{recording}: {:?}",
+            reading.ending
+        );
         assert_eq!(reading.usage, usage, "{recording}");
     }
     let model = play("cline-fib.jsonl", &[], &[], 0).1.model;
@@ -48,7 +58,8 @@ fn every_recorded_session() {
 fn the_log_knows_the_status() {
     let refused = |status: u16| {
         let attempt = json!({ "message": "no", "statusCode": status });
-        json!({ "msg": "[ai-sdk] stream error", "err": { "aggregateErrors": [attempt] } }).to_string()
+        json!({ "msg": "[ai-sdk] stream error", "err": { "aggregateErrors": [attempt] } })
+            .to_string()
     };
     for (status, expected) in [
         (401, ErrorKind::Auth),
@@ -62,7 +73,8 @@ fn the_log_knows_the_status() {
         assert!(matches!(&reading.ending, Ending::Failed(error)
             if error.message == format!("script says 429 (HTTP {status})")));
     }
-    let unreachable = r#"{"msg":"[ai-sdk] stream error","err":{"message":"Cannot connect to API"}}"#;
+    let unreachable =
+        r#"{"msg":"[ai-sdk] stream error","err":{"message":"Cannot connect to API"}}"#;
     let (_, reading) = play("cline-err429.jsonl", &[], &[unreachable], 1);
     assert_eq!(kind(&reading.ending), Some(ErrorKind::ModelApi));
 }
@@ -70,18 +82,28 @@ fn the_log_knows_the_status() {
 #[test]
 fn a_session_without_a_result_has_no_end() {
     let mut killed = stream(&[]);
-    killed.stderr(Line::Text("Warning: AI SDK Warning System: To turn off warning logging, say so."));
+    killed.stderr(Line::Text(
+        "Warning: AI SDK Warning System: To turn off warning logging, say so.",
+    ));
     killed.stderr(Line::Text("      at iX (/$bunfs/root/chunk.js:26:46952)"));
     let ending = killed.finish(Exit::Signal(9)).ending;
     assert!(matches!(&ending, Ending::Failed(error)
         if error.kind == ErrorKind::Agent && error.message.starts_with("the session has no end: killed by")));
 
     let mut unsigned = stream(&[]);
-    unsigned.stderr(Line::Text(r#"{"ts":"x","type":"error","message":"Missing API key for provider"}"#));
-    assert_eq!(kind(&unsigned.finish(Exit::Code(1)).ending), Some(ErrorKind::Auth));
+    unsigned.stderr(Line::Text(
+        r#"{"ts":"x","type":"error","message":"Missing API key for provider"}"#,
+    ));
+    assert_eq!(
+        kind(&unsigned.finish(Exit::Code(1)).ending),
+        Some(ErrorKind::Auth)
+    );
 
     let mut waiting = stream(&[]);
-    waiting.side_line(LOG, r#"{"msg":"[ai-sdk] stream error","err":{"message":"no","statusCode":500}}"#);
+    waiting.side_line(
+        LOG,
+        r#"{"msg":"[ai-sdk] stream error","err":{"message":"no","statusCode":500}}"#,
+    );
     let ending = waiting.finish(Exit::Signal(15)).ending;
     assert!(matches!(&ending, Ending::Failed(error)
         if error.kind == ErrorKind::ModelApi && error.message == "the model never answered: no"));
@@ -94,18 +116,28 @@ fn a_session_without_a_result_has_no_end() {
         (&[], ErrorKind::Agent),
     ] {
         let mut silent = stream(&[]);
-        lines.iter().for_each(|line| drop(silent.stdout(Line::Text(line))));
-        assert_eq!(kind(&silent.finish(Exit::Signal(15)).ending), Some(expected), "{lines:?}");
+        lines
+            .iter()
+            .for_each(|line| drop(silent.stdout(Line::Text(line))));
+        assert_eq!(
+            kind(&silent.finish(Exit::Signal(15)).ending),
+            Some(expected),
+            "{lines:?}"
+        );
     }
 }
 
 #[test]
 fn a_session_that_was_cut_off_is_judged() {
-    for (reason, failed, notes) in
-        [("max_iterations", None, 1), ("mistake_limit", None, 1), ("aborted", Some(ErrorKind::Agent), 0)]
-    {
+    for (reason, failed, notes) in [
+        ("max_iterations", None, 1),
+        ("mistake_limit", None, 1),
+        ("aborted", Some(ErrorKind::Agent), 0),
+    ] {
         let mut stream = stream(&[]);
-        stream.stdout(Line::Text(&json!({ "type": "run_result", "finishReason": reason }).to_string()));
+        stream.stdout(Line::Text(
+            &json!({ "type": "run_result", "finishReason": reason }).to_string(),
+        ));
         let reading = stream.finish(Exit::Code(0));
         assert_eq!(kind(&reading.ending), failed, "{reason}");
         assert_eq!(reading.notes.len(), notes, "{reason}");
@@ -116,18 +148,30 @@ fn a_session_that_was_cut_off_is_judged() {
 fn mcp_servers_are_counted_and_the_log_knows_the_broken_ones() {
     let servers = ["tiny", "other"];
     let (records, reading) = play("cline-mcp.jsonl", &servers, &[], 0);
-    let connected = |calls| McpDelivery { status: Some(McpStatus::Connected), calls: Some(calls) };
+    let connected = |calls| McpDelivery {
+        status: Some(McpStatus::Connected),
+        calls: Some(calls),
+    };
     assert_eq!(reading.mcp_servers["tiny"], connected(1));
     assert_eq!(reading.mcp_servers["other"], connected(0));
-    assert!(records.iter().any(|record| matches!(&record.step, Step::ToolCall { server: Some(_), .. })));
+    assert!(records.iter().any(|record| matches!(
+        &record.step,
+        Step::ToolCall {
+            server: Some(_),
+            ..
+        }
+    )));
     let answered = |step: &Step| matches!(step, Step::ToolResult { output: Some(text), ok: true, .. } if text == "MAGIC-WORD-42");
     assert!(records.iter().any(|record| answered(&record.step)));
 
-    let broken = r#"{"msg":"[mcp] Failed to load tools from MCP server \"other\", skipping: it is gone"}"#;
+    let broken =
+        r#"{"msg":"[mcp] Failed to load tools from MCP server \"other\", skipping: it is gone"}"#;
     let (_, reading) = play("cline-mcp.jsonl", &servers, &[broken], 0);
     assert_eq!(reading.mcp_servers["other"].status, Some(McpStatus::Failed));
-    assert!(matches!(&reading.ending, Ending::Failed(error) if error.kind == ErrorKind::Mcp
-        && error.message == "the MCP server `other` did not connect: it is gone"));
+    assert!(
+        matches!(&reading.ending, Ending::Failed(error) if error.kind == ErrorKind::Mcp
+        && error.message == "the MCP server `other` did not connect: it is gone")
+    );
 }
 
 #[test]
@@ -148,13 +192,24 @@ fn a_price_is_summed_and_an_unpriced_model_has_none() {
 fn a_tool_gives_a_call_and_a_result() {
     let (records, _) = play("cline-fib.jsonl", &[], &[], 0);
     insta::assert_snapshot!(
-        records.iter().map(|record| serde_json::to_string(record).unwrap()).collect::<Vec<_>>().join("\n")
+        records
+            .iter()
+            .map(|record| serde_json::to_string(record).unwrap())
+            .collect::<Vec<_>>()
+            .join("\n")
     );
     let mut stream = stream(&[]);
     let failed = r#"{"type":"agent_event","event":{"type":"content_end","contentType":"tool","toolCallId":"1","output":[{"result":"fine","success":true},{"error":"no such file","success":false}]}}"#;
     let step = stream.stdout(Line::Text(failed)).remove(0).step;
     let output = Some("fine\nno such file".to_owned());
-    assert_eq!(step, Step::ToolResult { id: Some("1".into()), ok: false, output });
+    assert_eq!(
+        step,
+        Step::ToolResult {
+            id: Some("1".into()),
+            ok: false,
+            output
+        }
+    );
 }
 
 #[test]
@@ -170,6 +225,10 @@ fn how_it_is_started() {
     });
     insta::assert_snapshot!(playback::shown(&invocation));
     let plain = Cline.invocation(&playback::inputs(&[], None, &BTreeSet::new()));
-    assert_eq!(plain.files.len(), 1, "the providers of a sign-in are not written over");
+    assert_eq!(
+        plain.files.len(),
+        1,
+        "the providers of a sign-in are not written over"
+    );
     assert_eq!(model_arguments("it's"), ["--model", r"'it'\''s'"]);
 }

@@ -5,10 +5,24 @@ use crate::outcome::ErrorKind;
 /// Looked through in this order: every refusal is an unexpected status too.
 const PATTERNS: [(ErrorKind, &[&str]); 4] = [
     // The agent itself ran out of room; no service is to blame.
-    (ErrorKind::Agent, &["context window", "context_length_exceeded", "input_too_large"]),
+    (
+        ErrorKind::Agent,
+        &[
+            "context window",
+            "context_length_exceeded",
+            "input_too_large",
+        ],
+    ),
     (
         ErrorKind::RateLimit,
-        &["status: 429", "status 429", "too many requests", "rate limit", "quota", "usage limit"],
+        &[
+            "status: 429",
+            "status 429",
+            "too many requests",
+            "rate limit",
+            "quota",
+            "usage limit",
+        ],
     ),
     (
         ErrorKind::Auth,
@@ -47,5 +61,8 @@ const PATTERNS: [(ErrorKind, &[&str]); 4] = [
 pub(super) fn classify(message: &str) -> Option<ErrorKind> {
     let message = message.to_lowercase();
     let speaks_of = |words: &[&str]| words.iter().any(|word| message.contains(word));
-    PATTERNS.iter().find(|(_, words)| speaks_of(words)).map(|(kind, _)| *kind)
+    PATTERNS
+        .iter()
+        .find(|(_, words)| speaks_of(words))
+        .map(|(kind, _)| *kind)
 }

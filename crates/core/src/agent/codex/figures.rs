@@ -26,9 +26,10 @@ impl Figures {
             }
             // The main thread begins before any that it starts.
             RolloutLine::TurnContext { model } => self.model = self.model.take().or(model),
-            RolloutLine::ResponseItem(ResponseItem { kind, call_id: Some(id) })
-                if ["function_call", "custom_tool_call"].contains(&kind.as_str()) =>
-            {
+            RolloutLine::ResponseItem(ResponseItem {
+                kind,
+                call_id: Some(id),
+            }) if ["function_call", "custom_tool_call"].contains(&kind.as_str()) => {
                 self.asked.insert(id);
             }
             RolloutLine::ResponseItem(_) | RolloutLine::Other => {}
@@ -47,8 +48,13 @@ impl Figures {
     pub(super) fn usage(&self) -> Usage {
         // The stream lacks what subagents and refused calls did, the rollout what a script of the model's did.
         let calls = self.seen.len().max(self.asked.len());
-        let counted = Usage { tool_calls: Some(calls as u64), ..Usage::default() };
-        self.recorded_usage().or(self.turn.map(of_turn).unwrap_or_default()).or(counted)
+        let counted = Usage {
+            tool_calls: Some(calls as u64),
+            ..Usage::default()
+        };
+        self.recorded_usage()
+            .or(self.turn.map(of_turn).unwrap_or_default())
+            .or(counted)
     }
 
     fn recorded_usage(&self) -> Usage {
@@ -61,7 +67,10 @@ impl Figures {
             cached_input_tokens: sum(|tokens| tokens.cached_input_tokens),
             output_tokens: sum(|tokens| tokens.output_tokens),
         };
-        Usage { requests: Some(self.answers.len() as u64), ..of_turn(all) }
+        Usage {
+            requests: Some(self.answers.len() as u64),
+            ..of_turn(all)
+        }
     }
 
     pub(super) fn model(&self) -> Option<String> {

@@ -50,7 +50,11 @@ struct Call {
 
 impl Stream {
     pub(super) fn new(servers: Vec<String>, notes: Vec<String>) -> Self {
-        Stream { servers, notes, ..Stream::default() }
+        Stream {
+            servers,
+            notes,
+            ..Stream::default()
+        }
     }
 
     fn event(&mut self, event: Event) -> Vec<Step> {
@@ -63,7 +67,9 @@ impl Stream {
             Event::TurnFailed { error } => {
                 // The same words have just come as an error.
                 let said = self.trouble.as_ref() == Some(&error.message);
-                let step = Step::Error { text: error.message.clone() };
+                let step = Step::Error {
+                    text: error.message.clone(),
+                };
                 self.turn = Some(Turn::Failed(error.message));
                 return if said { Vec::new() } else { vec![step] };
             }
@@ -92,11 +98,15 @@ impl Stream {
                 }
                 return vec![Step::Notice { text: message }];
             }
-            What::AgentMessage { text } => Step::Message { role: Role::Assistant, text },
+            What::AgentMessage { text } => Step::Message {
+                role: Role::Assistant,
+                text,
+            },
             What::Reasoning { text } => Step::Reasoning { text },
             what => {
                 self.trouble = None;
-                return call(what).map_or_else(Vec::new, |call| self.tool(item.id, call, completed));
+                return call(what)
+                    .map_or_else(Vec::new, |call| self.tool(item.id, call, completed));
             }
         };
         self.trouble = None;
@@ -106,15 +116,30 @@ impl Stream {
     /// The call when it is first heard of, and its result when it is over.
     fn tool(&mut self, id: String, call: Call, completed: bool) -> Vec<Step> {
         let mut steps = Vec::new();
-        let Call { tool, input, server, ok, output } = call;
+        let Call {
+            tool,
+            input,
+            server,
+            ok,
+            output,
+        } = call;
         if self.figures.tool_call(&id) {
             if let Some(server) = &server {
                 *self.server_calls.entry(server.clone()).or_default() += 1;
             }
-            steps.push(Step::ToolCall { id: Some(id.clone()), tool, input, server });
+            steps.push(Step::ToolCall {
+                id: Some(id.clone()),
+                tool,
+                input,
+                server,
+            });
         }
         if completed {
-            steps.push(Step::ToolResult { id: Some(id), ok, output });
+            steps.push(Step::ToolResult {
+                id: Some(id),
+                ok,
+                output,
+            });
         }
         steps
     }
@@ -153,14 +178,18 @@ impl Stream {
             (Some(Turn::Failed(words)), _) => {
                 failed(classify(words).unwrap_or(ErrorKind::Agent), words.clone())
             }
-            (None, Some(trouble)) => {
-                failed(ErrorKind::Mcp, format!("an MCP server did not connect: {trouble}"))
-            }
+            (None, Some(trouble)) => failed(
+                ErrorKind::Mcp,
+                format!("an MCP server did not connect: {trouble}"),
+            ),
             (None, None) => {
                 // What it logged on the way matters only when it never came to work.
-                let logged = Some(&self.last_words).filter(|words| !self.started && !words.is_empty());
+                let logged =
+                    Some(&self.last_words).filter(|words| !self.started && !words.is_empty());
                 let words = self.trouble.as_ref().or(logged);
-                let kind = words.and_then(|words| classify(words)).unwrap_or(ErrorKind::Agent);
+                let kind = words
+                    .and_then(|words| classify(words))
+                    .unwrap_or(ErrorKind::Agent);
                 let words = words.cloned().unwrap_or_else(|| exit.describe());
                 failed(kind, format!("the session has no end: {words}"))
             }
@@ -170,16 +199,38 @@ impl Stream {
 
 /// The item as a call, if it is one. Those without a name of their own are named after the kind of item.
 fn call(what: What) -> Option<Call> {
-    let call = |tool: &str, input, ok| Call { tool: tool.to_owned(), input, server: None, ok, output: None };
+    let call = |tool: &str, input, ok| Call {
+        tool: tool.to_owned(),
+        input,
+        server: None,
+        ok,
+        output: None,
+    };
     Some(match what {
-        What::CommandExecution { command, aggregated_output, exit_code } => Call {
+        What::CommandExecution {
+            command,
+            aggregated_output,
+            exit_code,
+        } => Call {
             output: Some(aggregated_output),
-            ..call("command_execution", json!({ "command": command }), exit_code == Some(0))
+            ..call(
+                "command_execution",
+                json!({ "command": command }),
+                exit_code == Some(0),
+            )
         },
-        What::FileChange { changes, status } => {
-            call("file_change", json!({ "changes": changes }), status == "completed")
-        }
-        What::McpToolCall { server, tool, arguments, result, error } => Call {
+        What::FileChange { changes, status } => call(
+            "file_change",
+            json!({ "changes": changes }),
+            status == "completed",
+        ),
+        What::McpToolCall {
+            server,
+            tool,
+            arguments,
+            result,
+            error,
+        } => Call {
             tool: format!("mcp__{server}__{tool}"),
             input: arguments,
             ok: error.is_none() && result.is_some(),
@@ -187,30 +238,46 @@ fn call(what: What) -> Option<Call> {
             server: Some(server),
         },
         What::WebSearch { query } => call("web_search", json!({ "query": query }), true),
-        What::CollabToolCall { tool, prompt, status } => {
-            call(&tool, json!({ "prompt": prompt }), status == "completed")
+        What::CollabToolCall {
+            tool,
+            prompt,
+            status,
+        } => call(&tool, json!({ "prompt": prompt }), status == "completed"),
+        What::AgentMessage { .. } | What::Reasoning { .. } | What::Error { .. } | What::Other => {
+            return None;
         }
-        What::AgentMessage { .. } | What::Reasoning { .. } | What::Error { .. } | What::Other => return None,
     })
 }
 
 fn mcp_output(result: Option<McpResult>, error: Option<Failure>) -> Option<String> {
     let texts = |result: McpResult| -> Vec<String> {
-        result.content.into_iter().filter_map(|content| content.text).collect()
+        result
+            .content
+            .into_iter()
+            .filter_map(|content| content.text)
+            .collect()
     };
-    error.map(|error| error.message).or(result.map(|result| texts(result).join("\n")))
+    error
+        .map(|error| error.message)
+        .or(result.map(|result| texts(result).join("\n")))
 }
 
 impl Decoder for Stream {
     fn stdout(&mut self, line: Line<'_>) -> Vec<Record> {
         self.line += 1;
         let line_number = self.line;
-        let record = |step| Record { time: None, line: line_number, step };
+        let record = |step| Record {
+            time: None,
+            line: line_number,
+            step,
+        };
         let text = match line.event() {
             Ok(text) => text,
             Err(notice) => return vec![record(notice)],
         };
-        let Ok(event) = serde_json::from_str::<Event>(text) else { return Vec::new() };
+        let Ok(event) = serde_json::from_str::<Event>(text) else {
+            return Vec::new();
+        };
         self.event(event).into_iter().map(record).collect()
     }
 

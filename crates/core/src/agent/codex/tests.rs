@@ -12,7 +12,10 @@ use crate::outcome::ErrorKind;
 use crate::transcript::{Record, Role, Step, Usage};
 
 fn stream(servers: &[&str]) -> Box<Stream> {
-    Box::new(Stream::new(servers.iter().map(|name| (*name).to_owned()).collect(), Vec::new()))
+    Box::new(Stream::new(
+        servers.iter().map(|name| (*name).to_owned()).collect(),
+        Vec::new(),
+    ))
 }
 
 fn play(recording: &str, servers: &[&str], exit: i32) -> (Vec<Record>, Reading) {
@@ -31,21 +34,39 @@ fn every_recorded_session() {
         ("codex-401", 1, Some(ErrorKind::Auth), nothing, 0),
         ("codex-429", 1, Some(ErrorKind::RateLimit), nothing, 0),
         ("codex-500", 1, Some(ErrorKind::ModelApi), nothing, 0),
-        ("codex-refused-unbounded", 1, Some(ErrorKind::ModelApi), nothing, 0),
+        (
+            "codex-refused-unbounded",
+            1,
+            Some(ErrorKind::ModelApi),
+            nothing,
+            0,
+        ),
         ("codex-sigint", 1, Some(ErrorKind::Agent), nothing, 1),
     ];
     for (recording, exit, error, tokens, tools) in table {
         let (records, reading) = play(&format!("{recording}.jsonl"), &[], exit);
-        assert_eq!(kind(&reading.ending), error, "{recording}: {:?}", reading.ending);
+        assert_eq!(
+            kind(&reading.ending),
+            error,
+            "{recording}: {:?}",
+            reading.ending
+        );
         let usage = reading.usage;
         assert_eq!(
-            (usage.input_tokens, usage.cached_input_tokens, usage.output_tokens),
+            (
+                usage.input_tokens,
+                usage.cached_input_tokens,
+                usage.output_tokens
+            ),
             tokens,
             "{recording}"
         );
         assert_eq!(usage.tool_calls, Some(tools), "{recording}");
         assert_eq!(usage.requests, None, "{recording}: the stream does not say");
-        let calls = records.iter().filter(|record| matches!(record.step, Step::ToolCall { .. })).count();
+        let calls = records
+            .iter()
+            .filter(|record| matches!(record.step, Step::ToolCall { .. }))
+            .count();
         assert_eq!(calls as u64, tools, "{recording}: the transcript agrees");
     }
 }
@@ -53,7 +74,9 @@ fn every_recorded_session() {
 #[test]
 fn figures_come_from_the_rollouts_of_all_threads() {
     let mut stream = stream(&[]);
-    stream.stdout(Line::Text(r#"{"type":"turn.completed","usage":{"input_tokens":1,"output_tokens":1}}"#));
+    stream.stdout(Line::Text(
+        r#"{"type":"turn.completed","usage":{"input_tokens":1,"output_tokens":1}}"#,
+    ));
     for line in [
         r#"{"timestamp":"t","ordinal":0,"type":"session_meta","payload":{"id":"x"}}"#,
         r#"{"timestamp":"t","type":"turn_context","payload":{"model":"gpt-6.1-sol","cwd":"/w"}}"#,
@@ -87,11 +110,31 @@ fn figures_come_from_the_rollouts_of_all_threads() {
 fn what_is_said_and_done_becomes_steps() {
     let (records, reading) = play("codex-success.jsonl", &["exp"], 0);
     let steps: Vec<&Step> = records.iter().map(|record| &record.step).collect();
-    assert_eq!(*steps[0], Step::Reasoning { text: "plan".into() });
-    assert_eq!(*steps[1], Step::Message { role: Role::Assistant, text: "Writing.".into() });
+    assert_eq!(
+        *steps[0],
+        Step::Reasoning {
+            text: "plan".into()
+        }
+    );
+    assert_eq!(
+        *steps[1],
+        Step::Message {
+            role: Role::Assistant,
+            text: "Writing.".into()
+        }
+    );
     assert!(matches!(steps[2], Step::ToolCall { tool, .. } if tool == "file_change"));
-    assert!(matches!(steps[3], Step::ToolResult { ok: true, output: None, .. }));
-    assert!(matches!(steps[5], Step::ToolResult { ok: true, output: Some(output), .. } if output == "55\n"));
+    assert!(matches!(
+        steps[3],
+        Step::ToolResult {
+            ok: true,
+            output: None,
+            ..
+        }
+    ));
+    assert!(
+        matches!(steps[5], Step::ToolResult { ok: true, output: Some(output), .. } if output == "55\n")
+    );
     assert_eq!(
         *steps[6],
         Step::ToolCall {
@@ -105,7 +148,10 @@ fn what_is_said_and_done_becomes_steps() {
         matches!(steps[7], Step::ToolResult { ok: true, output: Some(output), .. } if output.contains("MAGIC42"))
     );
     assert_eq!(steps.len(), 9);
-    let connected = McpDelivery { status: Some(McpStatus::Connected), calls: Some(1) };
+    let connected = McpDelivery {
+        status: Some(McpStatus::Connected),
+        calls: Some(1),
+    };
     assert_eq!(reading.mcp_servers["exp"], connected);
 }
 
@@ -118,10 +164,18 @@ fn a_required_server_that_does_not_start_is_an_error() {
         "Error: thread/start: required MCP servers failed to initialize: broken: No such file (code -32603)",
     ));
     let reading = stream.finish(Exit::Code(1));
-    let Ending::Failed(error) = &reading.ending else { panic!("{:?}", reading.ending) };
+    let Ending::Failed(error) = &reading.ending else {
+        panic!("{:?}", reading.ending)
+    };
     assert_eq!(error.kind, ErrorKind::Mcp);
-    assert_eq!(error.message, "an MCP server did not connect: broken: No such file");
-    assert_eq!(reading.mcp_servers["broken"].status, Some(McpStatus::Failed));
+    assert_eq!(
+        error.message,
+        "an MCP server did not connect: broken: No such file"
+    );
+    assert_eq!(
+        reading.mcp_servers["broken"].status,
+        Some(McpStatus::Failed)
+    );
     assert_eq!(reading.mcp_servers["good"].status, None);
 }
 
@@ -143,19 +197,36 @@ fn trouble_that_is_over_is_forgotten() {
     ] {
         stream.stdout(Line::Text(line));
     }
-    stream.stderr(Line::Text("ERROR codex_api: unexpected status 401 Unauthorized"));
-    assert_eq!(kind(&stream.finish(Exit::Signal(2)).ending), Some(ErrorKind::Agent));
+    stream.stderr(Line::Text(
+        "ERROR codex_api: unexpected status 401 Unauthorized",
+    ));
+    assert_eq!(
+        kind(&stream.finish(Exit::Signal(2)).ending),
+        Some(ErrorKind::Agent)
+    );
 }
 
 #[test]
 fn a_session_that_never_began_ends_with_its_last_words() {
     let mut stream = stream(&[]);
-    stream.stderr(Line::Text("WARNING: proceeding, even though we could not create PATH aliases"));
+    stream.stderr(Line::Text(
+        "WARNING: proceeding, even though we could not create PATH aliases",
+    ));
     stream.stderr(Line::Text("Error loading config.toml:"));
-    stream.stderr(Line::Text("config.toml:5:1: unknown configuration field `modle`"));
-    let Ending::Failed(error) = stream.finish(Exit::Code(1)).ending else { panic!("not failed") };
+    stream.stderr(Line::Text(
+        "config.toml:5:1: unknown configuration field `modle`",
+    ));
+    let Ending::Failed(error) = stream.finish(Exit::Code(1)).ending else {
+        panic!("not failed")
+    };
     assert_eq!(error.kind, ErrorKind::Agent);
-    assert!(error.message.contains("config.toml:5:1: unknown configuration field"), "{}", error.message);
+    assert!(
+        error
+            .message
+            .contains("config.toml:5:1: unknown configuration field"),
+        "{}",
+        error.message
+    );
 }
 
 fn inputs<'a>(
@@ -198,7 +269,10 @@ fn an_invocation_with_everything() {
         } },
     });
     let variables = BTreeSet::from(["OPENAI_API_KEY".to_owned()]);
-    let inputs = Inputs { model: Some("gpt-6.1-sol"), ..inputs(&servers, Some(&config), &variables) };
+    let inputs = Inputs {
+        model: Some("gpt-6.1-sol"),
+        ..inputs(&servers, Some(&config), &variables)
+    };
     insta::assert_snapshot!(shown(&Codex.invocation(&inputs)));
     assert_eq!(
         notes(&inputs),
@@ -211,5 +285,8 @@ fn the_key_that_the_built_in_provider_does_not_read_gets_a_provider() {
     let only = BTreeSet::from(["OPENAI_API_KEY".to_owned()]);
     insta::assert_snapshot!(toml::write(&settings(&inputs(&[], None, &only))));
     let both = BTreeSet::from(["OPENAI_API_KEY".to_owned(), "CODEX_API_KEY".to_owned()]);
-    assert_eq!(settings(&inputs(&[], None, &both)).get("model_provider"), None);
+    assert_eq!(
+        settings(&inputs(&[], None, &both)).get("model_provider"),
+        None
+    );
 }

@@ -22,8 +22,14 @@ fn section(text: &mut String, path: &str, table: &Map<String, Value>) {
         }
     }
     for (name, value) in table {
-        let Value::Object(inner) = value else { continue };
-        let inner_path = if path.is_empty() { key(name) } else { format!("{path}.{}", key(name)) };
+        let Value::Object(inner) = value else {
+            continue;
+        };
+        let inner_path = if path.is_empty() {
+            key(name)
+        } else {
+            format!("{path}.{}", key(name))
+        };
         let gap = if text.is_empty() { "" } else { "\n" };
         let _ = writeln!(text, "{gap}[{inner_path}]");
         section(text, &inner_path, inner);
@@ -49,7 +55,11 @@ fn inline(value: &Value) -> String {
 
 fn key(name: &str) -> String {
     let bare = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == '-';
-    if !name.is_empty() && name.chars().all(bare) { name.to_owned() } else { quoted(name) }
+    if !name.is_empty() && name.chars().all(bare) {
+        name.to_owned()
+    } else {
+        quoted(name)
+    }
 }
 
 fn quoted(text: &str) -> String {
@@ -92,13 +102,19 @@ mod tests {
     #[test]
     fn names_are_quoted_when_they_must_be() {
         let document = json!({ "a b": 1, "": 2, "é": 3, "x.y": { "http-h_1": -4 } });
-        assert_eq!(write(&document), "\"\" = 2\n\"a b\" = 1\n\"é\" = 3\n\n[\"x.y\"]\nhttp-h_1 = -4\n");
+        assert_eq!(
+            write(&document),
+            "\"\" = 2\n\"a b\" = 1\n\"é\" = 3\n\n[\"x.y\"]\nhttp-h_1 = -4\n"
+        );
     }
 
     #[test]
     fn text_arrives_as_it_is() {
         let document = json!({ "t": "say \"hi\"\\\n\ttab\r\u{1}\u{7f}é" });
-        assert_eq!(write(&document), "t = \"say \\\"hi\\\"\\\\\\n\\ttab\\r\\u0001\\u007Fé\"\n");
+        assert_eq!(
+            write(&document),
+            "t = \"say \\\"hi\\\"\\\\\\n\\ttab\\r\\u0001\\u007Fé\"\n"
+        );
     }
 
     #[test]

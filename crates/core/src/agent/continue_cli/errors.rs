@@ -4,7 +4,10 @@ use crate::outcome::ErrorKind;
 
 /// `401 Incorrect API key provided`: an HTTP status and the service's own words, or words of cn's.
 pub(super) fn classify(message: &str) -> ErrorKind {
-    let status = message.split_whitespace().next().filter(|word| word.len() == 3);
+    let status = message
+        .split_whitespace()
+        .next()
+        .filter(|word| word.len() == 3);
     if let Some(status) = status.and_then(|word| word.parse::<u16>().ok()) {
         return match status {
             401 | 403 => ErrorKind::Auth,

@@ -45,7 +45,12 @@ pub(super) struct Session {
 
 impl Session {
     pub(super) fn new(servers: Vec<String>) -> Self {
-        Session { servers, document: String::new(), error: None, last_words: String::new() }
+        Session {
+            servers,
+            document: String::new(),
+            error: None,
+            last_words: String::new(),
+        }
     }
 
     fn ending(&self, history: &[Item], exit: Exit) -> Ending {
@@ -54,7 +59,8 @@ impl Session {
         }
         // It exits with 0 when it is told to end, too.
         let last = history.last().map(|item| &item.message);
-        let answered = last.is_some_and(|last| last.role == "assistant" && last.tool_calls.is_empty());
+        let answered =
+            last.is_some_and(|last| last.role == "assistant" && last.tool_calls.is_empty());
         if answered && exit == Exit::Code(0) {
             return Ending::Completed;
         }
@@ -71,16 +77,30 @@ impl Session {
 
     fn delivery(&self, history: &[Item]) -> BTreeMap<String, McpDelivery> {
         // Without all of them it does not begin.
-        let failed = self.error.as_deref().filter(|error| classify(error) == ErrorKind::Mcp);
+        let failed = self
+            .error
+            .as_deref()
+            .filter(|error| classify(error) == ErrorKind::Mcp);
         let asked = history.iter().any(|item| item.message.usage.is_some());
-        let calls =
-            calls(history).filter(|call| self.server_of(&call.function.name).is_some()).count() as u64;
+        let calls = calls(history)
+            .filter(|call| self.server_of(&call.function.name).is_some())
+            .count() as u64;
         let of = |server: &String| {
             let broken = failed.is_some_and(|error| error.contains(&format!("\n{server}: ")));
-            let status = if broken { Some(McpStatus::Failed) } else { asked.then_some(McpStatus::Connected) };
-            McpDelivery { status, calls: (self.servers.len() == 1).then_some(calls) }
+            let status = if broken {
+                Some(McpStatus::Failed)
+            } else {
+                asked.then_some(McpStatus::Connected)
+            };
+            McpDelivery {
+                status,
+                calls: (self.servers.len() == 1).then_some(calls),
+            }
         };
-        self.servers.iter().map(|server| (server.clone(), of(server))).collect()
+        self.servers
+            .iter()
+            .map(|server| (server.clone(), of(server)))
+            .collect()
     }
 
     fn steps(&self, item: &Item) -> Vec<Step> {
@@ -97,16 +117,26 @@ impl Session {
             input: serde_json::from_str(&call.function.arguments).unwrap_or(Value::Null),
             server: self.server_of(&call.function.name).cloned(),
         };
-        let results = item.tool_call_states.iter().filter(|state| !state.output.is_empty());
+        let results = item
+            .tool_call_states
+            .iter()
+            .filter(|state| !state.output.is_empty());
         let results = results.map(|state| {
-            let output: Vec<&str> = state.output.iter().map(|output| output.content.as_str()).collect();
+            let output: Vec<&str> = state
+                .output
+                .iter()
+                .map(|output| output.content.as_str())
+                .collect();
             Step::ToolResult {
                 id: state.tool_call_id.clone(),
                 ok: state.status == "done",
                 output: Some(output.join("\n")),
             }
         });
-        said.into_iter().chain(item.message.tool_calls.iter().map(call)).chain(results).collect()
+        said.into_iter()
+            .chain(item.message.tool_calls.iter().map(call))
+            .chain(results)
+            .collect()
     }
 }
 
@@ -115,7 +145,10 @@ fn calls(history: &[Item]) -> impl Iterator<Item = &ToolCall> {
 }
 
 fn usage(history: &[Item]) -> Usage {
-    let answers: Vec<&Tokens> = history.iter().filter_map(|item| item.message.usage.as_ref()).collect();
+    let answers: Vec<&Tokens> = history
+        .iter()
+        .filter_map(|item| item.message.usage.as_ref())
+        .collect();
     // An answer without a figure makes the sum unknown.
     let sum = |figure: fn(&Tokens) -> Option<u64>| -> Option<u64> {
         let figures: Option<Vec<u64>> = answers.iter().map(|tokens| figure(tokens)).collect();
@@ -135,9 +168,11 @@ fn usage(history: &[Item]) -> Usage {
 fn text(content: &Value) -> String {
     match content {
         Value::String(text) => text.clone(),
-        Value::Array(parts) => {
-            parts.iter().filter_map(|part| part["text"].as_str()).collect::<Vec<_>>().join("\n")
-        }
+        Value::Array(parts) => parts
+            .iter()
+            .filter_map(|part| part["text"].as_str())
+            .collect::<Vec<_>>()
+            .join("\n"),
         _ => String::new(),
     }
 }
@@ -152,7 +187,9 @@ impl Decoder for Session {
         let Line::Text(text) = line else { return };
         match serde_json::from_str::<Report>(text) {
             Ok(report) if report.status == "error" => self.error = Some(report.message),
-            _ if !text.trim().is_empty() => self.last_words = text.trim().chars().take(300).collect(),
+            _ if !text.trim().is_empty() => {
+                self.last_words = text.trim().chars().take(300).collect()
+            }
             _ => {}
         }
     }
@@ -177,7 +214,11 @@ impl Decoder for Session {
             }
         };
         let record = |(index, item)| {
-            let step = move |step| Record { time: None, line: index as u64 + 1, step };
+            let step = move |step| Record {
+                time: None,
+                line: index as u64 + 1,
+                step,
+            };
             self.steps(item).into_iter().map(step)
         };
         let model = |item: &Item| item.message.usage.as_ref()?.model.clone();

@@ -11,7 +11,9 @@ use crate::outcome::ErrorKind;
 use crate::transcript::{Step, Usage};
 
 fn play(recording: &str, stderr: &[&str], servers: &[&str], exit: Exit) -> Reading {
-    let mut session = Box::new(Session::new(servers.iter().map(|name| (*name).to_owned()).collect()));
+    let mut session = Box::new(Session::new(
+        servers.iter().map(|name| (*name).to_owned()).collect(),
+    ));
     for line in stderr {
         session.stderr(Line::Text(line));
     }
@@ -43,48 +45,100 @@ fn a_recorded_session_has_exact_figures() {
 #[test]
 fn errors_are_one_object() {
     for (line, failed) in [
-        (r#"{"status":"error","message":"401 the script says 401"}"#, ErrorKind::Auth),
-        (r#"{"status":"error","message":"403 the script says 403"}"#, ErrorKind::Auth),
-        (r#"{"status":"error","message":"429 the script says 429"}"#, ErrorKind::RateLimit),
-        (r#"{"status":"error","message":"500 the script says 500"}"#, ErrorKind::ModelApi),
-        (r#"{"status":"error","message":"Connection error."}"#, ErrorKind::ModelApi),
-        (r#"{"status":"error","message":"No models were found."}"#, ErrorKind::Agent),
+        (
+            r#"{"status":"error","message":"401 the script says 401"}"#,
+            ErrorKind::Auth,
+        ),
+        (
+            r#"{"status":"error","message":"403 the script says 403"}"#,
+            ErrorKind::Auth,
+        ),
+        (
+            r#"{"status":"error","message":"429 the script says 429"}"#,
+            ErrorKind::RateLimit,
+        ),
+        (
+            r#"{"status":"error","message":"500 the script says 500"}"#,
+            ErrorKind::ModelApi,
+        ),
+        (
+            r#"{"status":"error","message":"Connection error."}"#,
+            ErrorKind::ModelApi,
+        ),
+        (
+            r#"{"status":"error","message":"No models were found."}"#,
+            ErrorKind::Agent,
+        ),
         ("error: unknown option '--nonsense'", ErrorKind::Agent),
     ] {
         let reading = play("", &[line], &[], Exit::Code(1));
         assert_eq!(kind(&reading.ending), Some(failed), "{line}");
-        assert_eq!(reading.usage, Usage::default(), "what is not known is not 0");
+        assert_eq!(
+            reading.usage,
+            Usage::default(),
+            "what is not known is not 0"
+        );
     }
 }
 
 /// It exits with 0 when it is told to end.
 #[test]
 fn a_session_that_stops_has_no_end() {
-    assert_eq!(kind(&play("", &[], &[], Exit::Code(0)).ending), Some(ErrorKind::Agent));
+    assert_eq!(
+        kind(&play("", &[], &[], Exit::Code(0)).ending),
+        Some(ErrorKind::Agent)
+    );
     let mut session = Box::new(Session::new(Vec::new()));
     let call = json!({ "id": "1", "function": { "name": "Bash", "arguments": "{}" } });
     let usage = json!({ "prompt_tokens": 10, "completion_tokens": 2 });
-    let message = json!({ "role": "assistant", "content": "", "toolCalls": [call], "usage": usage });
-    session.side_line(SESSION, &json!({ "history": [{ "message": message }] }).to_string());
+    let message =
+        json!({ "role": "assistant", "content": "", "toolCalls": [call], "usage": usage });
+    session.side_line(
+        SESSION,
+        &json!({ "history": [{ "message": message }] }).to_string(),
+    );
     let reading = session.finish(Exit::Code(0));
     assert_eq!(kind(&reading.ending), Some(ErrorKind::Agent));
-    assert_eq!((reading.usage.requests, reading.usage.cached_input_tokens), (Some(1), None));
+    assert_eq!(
+        (reading.usage.requests, reading.usage.cached_input_tokens),
+        (Some(1), None)
+    );
     let half = "{\"history\": [";
     let mut session = Box::new(Session::new(Vec::new()));
     session.side_line(SESSION, half);
-    assert_eq!(session.finish(Exit::Code(0)).notes.len(), 1, "half a document is a note");
+    assert_eq!(
+        session.finish(Exit::Code(0)).notes.len(),
+        1,
+        "half a document is a note"
+    );
 }
 
 #[test]
 fn mcp_servers_are_counted_and_broken_ones_are_named() {
     let reading = play("continue-mcp.json", &[], &["tiny"], Exit::Code(0));
-    let connected = McpDelivery { status: Some(McpStatus::Connected), calls: Some(1) };
+    let connected = McpDelivery {
+        status: Some(McpStatus::Connected),
+        calls: Some(1),
+    };
     assert_eq!(reading.mcp_servers["tiny"], connected);
     let of_tiny = |step: &Step| matches!(step, Step::ToolCall { tool, server: Some(name), .. } if tool == "magic" && name == "tiny");
-    assert_eq!(reading.records.iter().filter(|record| of_tiny(&record.step)).count(), 1);
+    assert_eq!(
+        reading
+            .records
+            .iter()
+            .filter(|record| of_tiny(&record.step))
+            .count(),
+        1
+    );
     // Of two servers nobody can say whose tool it was.
     let reading = play("continue-mcp.json", &[], &["tiny", "other"], Exit::Code(0));
-    assert_eq!(reading.mcp_servers["tiny"], McpDelivery { status: Some(McpStatus::Connected), calls: None });
+    assert_eq!(
+        reading.mcp_servers["tiny"],
+        McpDelivery {
+            status: Some(McpStatus::Connected),
+            calls: None
+        }
+    );
 
     let line = r#"{"status":"error","message":"MCP server(s) failed to load:\ntiny: MCP error -32000: Connection closed"}"#;
     let reading = play("", &[line], &["tiny", "other"], Exit::Code(1));

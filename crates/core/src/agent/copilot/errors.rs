@@ -4,7 +4,15 @@ use super::wire::SessionError;
 use crate::outcome::ErrorKind;
 
 const PATTERNS: [(ErrorKind, &[&str]); 3] = [
-    (ErrorKind::RateLimit, &["rate limit", "too many requests", "quota", "premium requests"]),
+    (
+        ErrorKind::RateLimit,
+        &[
+            "rate limit",
+            "too many requests",
+            "quota",
+            "premium requests",
+        ],
+    ),
     (
         ErrorKind::Auth,
         &[
@@ -44,11 +52,17 @@ pub(super) fn kind_of(error: &SessionError) -> ErrorKind {
         "query" => Some(ErrorKind::ModelApi),
         _ => None,
     };
-    by_status.or(by_name).or_else(|| classify(&error.message)).unwrap_or(ErrorKind::Agent)
+    by_status
+        .or(by_name)
+        .or_else(|| classify(&error.message))
+        .unwrap_or(ErrorKind::Agent)
 }
 
 pub(super) fn classify(message: &str) -> Option<ErrorKind> {
     let message = message.to_lowercase();
     let speaks_of = |words: &[&str]| words.iter().any(|word| message.contains(word));
-    PATTERNS.iter().find(|(_, words)| speaks_of(words)).map(|(kind, _)| *kind)
+    PATTERNS
+        .iter()
+        .find(|(_, words)| speaks_of(words))
+        .map(|(kind, _)| *kind)
 }

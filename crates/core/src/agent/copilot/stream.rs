@@ -35,16 +35,24 @@ pub(super) struct Stream {
 
 impl Stream {
     pub(super) fn new(servers: Vec<String>) -> Self {
-        Stream { servers, ..Stream::default() }
+        Stream {
+            servers,
+            ..Stream::default()
+        }
     }
 
     fn event(&mut self, event: Event, of_sub_agent: bool) -> Vec<Step> {
         match event {
             Event::ServerChanged(server) => self.server(server),
-            Event::ServersLoaded { servers } => servers.into_iter().for_each(|server| self.server(server)),
+            Event::ServersLoaded { servers } => {
+                servers.into_iter().for_each(|server| self.server(server))
+            }
             // What a sub-agent is asked stands in the call that started it.
             Event::Prompt { content } if !of_sub_agent => {
-                return vec![Step::Message { role: Role::User, text: content }];
+                return vec![Step::Message {
+                    role: Role::User,
+                    text: content,
+                }];
             }
             Event::Answer(answer) => return self.answer(answer, of_sub_agent),
             Event::ToolStart(call) => return vec![self.tool_start(call)],
@@ -70,14 +78,22 @@ impl Stream {
 
     fn answer(&mut self, answer: Answer, of_sub_agent: bool) -> Vec<Step> {
         // It went on after all.
-        self.notes.extend(self.failure.take().map(|failure| failure.message));
+        self.notes
+            .extend(self.failure.take().map(|failure| failure.message));
         if let (Some(model), false) = (answer.model, of_sub_agent) {
             self.model = Some(model);
         }
         let thought = answer.reasoning_text.map(|text| Step::Reasoning { text });
-        let said = Step::Message { role: Role::Assistant, text: answer.content };
+        let said = Step::Message {
+            role: Role::Assistant,
+            text: answer.content,
+        };
         let says_something = |step: &Step| matches!(step, Step::Message { text, .. } | Step::Reasoning { text } if !text.is_empty());
-        thought.into_iter().chain([said]).filter(says_something).collect()
+        thought
+            .into_iter()
+            .chain([said])
+            .filter(says_something)
+            .collect()
     }
 
     fn tool_start(&mut self, call: ToolStart) -> Step {
@@ -87,7 +103,12 @@ impl Stream {
         if let Some(server) = &server {
             *self.server_calls.entry(server.clone()).or_default() += 1;
         }
-        Step::ToolCall { id: call.tool_call_id, tool: call.tool_name, input: call.arguments, server }
+        Step::ToolCall {
+            id: call.tool_call_id,
+            tool: call.tool_name,
+            input: call.arguments,
+            server,
+        }
     }
 
     fn total_usage(&self) -> Usage {
@@ -141,7 +162,11 @@ impl Stream {
     }
 
     fn record(&self, time: Option<String>, step: Step) -> Record {
-        Record { time, line: self.line, step }
+        Record {
+            time,
+            line: self.line,
+            step,
+        }
     }
 
     /// The last words, unless earlier ones say more.
@@ -156,7 +181,11 @@ impl Stream {
 fn tool_end(end: ToolEnd) -> Step {
     let text = |value: &serde_json::Value| value.as_str().map(str::to_owned);
     let output = text(&end.result["content"]).or(text(&end.error["message"]));
-    Step::ToolResult { id: end.tool_call_id, ok: end.success, output }
+    Step::ToolResult {
+        id: end.tool_call_id,
+        ok: end.success,
+        output,
+    }
 }
 
 impl Decoder for Stream {
@@ -166,12 +195,21 @@ impl Decoder for Stream {
             Ok(text) => text,
             Err(notice) => return vec![self.record(None, notice)],
         };
-        let Ok(Stamped { timestamp, agent, exit_code, event }) = serde_json::from_str(text) else {
+        let Ok(Stamped {
+            timestamp,
+            agent,
+            exit_code,
+            event,
+        }) = serde_json::from_str(text)
+        else {
             return Vec::new();
         };
         self.result = exit_code.or(self.result);
         let steps = self.event(event, agent.is_some());
-        steps.into_iter().map(|step| self.record(timestamp.clone(), step)).collect()
+        steps
+            .into_iter()
+            .map(|step| self.record(timestamp.clone(), step))
+            .collect()
     }
 
     fn stderr(&mut self, line: Line<'_>) {
@@ -181,7 +219,11 @@ impl Decoder for Stream {
     }
 
     fn side_line(&mut self, _label: &str, line: &str) {
-        if let Ok(Stamped { event: Event::UsageRecord { usage }, .. }) = serde_json::from_str(line) {
+        if let Ok(Stamped {
+            event: Event::UsageRecord { usage },
+            ..
+        }) = serde_json::from_str(line)
+        {
             self.used.push(usage);
         }
     }

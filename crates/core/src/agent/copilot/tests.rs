@@ -13,7 +13,9 @@ use crate::outcome::ErrorKind;
 use crate::transcript::{Record, Step, Usage};
 
 fn stream(servers: &[&str]) -> Box<Stream> {
-    Box::new(Stream::new(servers.iter().map(|name| (*name).to_owned()).collect()))
+    Box::new(Stream::new(
+        servers.iter().map(|name| (*name).to_owned()).collect(),
+    ))
 }
 
 fn play(recording: &str, servers: &[&str], stderr: &[&str], exit: i32) -> (Vec<Record>, Reading) {
@@ -22,24 +24,47 @@ fn play(recording: &str, servers: &[&str], stderr: &[&str], exit: i32) -> (Vec<R
 
 #[test]
 fn every_recorded_session() {
-    let counted = |requests, tool_calls| Usage { requests, tool_calls: Some(tool_calls), ..Usage::default() };
+    let counted = |requests, tool_calls| Usage {
+        requests,
+        tool_calls: Some(tool_calls),
+        ..Usage::default()
+    };
     for (recording, exit, failed, usage) in [
         ("copilot-fib.jsonl", 0, None, counted(Some(3), 2)),
         ("copilot-subagent.jsonl", 0, None, counted(Some(3), 1)),
-        ("copilot-err401.jsonl", 1, Some(ErrorKind::Auth), counted(None, 0)),
-        ("copilot-err500.jsonl", 1, Some(ErrorKind::ModelApi), counted(None, 0)),
+        (
+            "copilot-err401.jsonl",
+            1,
+            Some(ErrorKind::Auth),
+            counted(None, 0),
+        ),
+        (
+            "copilot-err500.jsonl",
+            1,
+            Some(ErrorKind::ModelApi),
+            counted(None, 0),
+        ),
         ("copilot-mcp-failed.jsonl", 0, None, counted(Some(1), 0)),
     ] {
         let (_, reading) = play(recording, &[], &[], exit);
-        assert_eq!(kind(&reading.ending), failed, "{recording}: {:?}", reading.ending);
+        assert_eq!(
+            kind(&reading.ending),
+            failed,
+            "{recording}: {:?}",
+            reading.ending
+        );
         assert_eq!(reading.usage, usage, "{recording}");
     }
-    assert_eq!(play("copilot-fib.jsonl", &[], &[], 0).1.model.as_deref(), Some("mock-fib"));
+    assert_eq!(
+        play("copilot-fib.jsonl", &[], &[], 0).1.model.as_deref(),
+        Some("mock-fib")
+    );
 }
 
 #[test]
 fn the_log_has_the_figures_and_those_of_sub_agents() {
-    let log = Utf8Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/streams/copilot-subagent-log.jsonl");
+    let log =
+        Utf8Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/streams/copilot-subagent-log.jsonl");
     let mut stream = stream(&[]);
     for line in std::fs::read_to_string(log).unwrap().lines() {
         stream.side_line(LOG, line);
@@ -52,17 +77,36 @@ fn the_log_has_the_figures_and_those_of_sub_agents() {
 #[test]
 fn errors_have_their_names() {
     for (error, expected) in [
-        (json!({ "errorType": "rate_limit", "message": "x", "statusCode": 429 }), ErrorKind::RateLimit),
-        (json!({ "errorType": "authentication", "message": "x", "statusCode": 403 }), ErrorKind::Auth),
-        (json!({ "errorType": "query", "message": "x", "statusCode": 404 }), ErrorKind::ModelApi),
-        (json!({ "errorType": "query", "message": "Connection refused" }), ErrorKind::ModelApi),
-        (json!({ "errorType": "other", "message": "something new" }), ErrorKind::Agent),
+        (
+            json!({ "errorType": "rate_limit", "message": "x", "statusCode": 429 }),
+            ErrorKind::RateLimit,
+        ),
+        (
+            json!({ "errorType": "authentication", "message": "x", "statusCode": 403 }),
+            ErrorKind::Auth,
+        ),
+        (
+            json!({ "errorType": "query", "message": "x", "statusCode": 404 }),
+            ErrorKind::ModelApi,
+        ),
+        (
+            json!({ "errorType": "query", "message": "Connection refused" }),
+            ErrorKind::ModelApi,
+        ),
+        (
+            json!({ "errorType": "other", "message": "something new" }),
+            ErrorKind::Agent,
+        ),
     ] {
         let mut stream = stream(&[]);
         let event = json!({ "type": "session.error", "data": error });
         stream.stdout(Line::Text(&event.to_string()));
         stream.stdout(Line::Text(r#"{"type":"result","exitCode":1}"#));
-        assert_eq!(kind(&stream.finish(Exit::Code(1)).ending), Some(expected), "{error}");
+        assert_eq!(
+            kind(&stream.finish(Exit::Code(1)).ending),
+            Some(expected),
+            "{error}"
+        );
     }
 }
 
@@ -70,12 +114,17 @@ fn errors_have_their_names() {
 fn a_session_without_a_result_has_no_end() {
     let mut unsigned = stream(&[]);
     unsigned.stderr(Line::Text("Error: No authentication information found."));
-    unsigned.stderr(Line::Text("Copilot can be authenticated with GitHub using an OAuth token."));
+    unsigned.stderr(Line::Text(
+        "Copilot can be authenticated with GitHub using an OAuth token.",
+    ));
     let ending = unsigned.finish(Exit::Code(1)).ending;
     assert_eq!(kind(&ending), Some(ErrorKind::Auth));
     assert!(matches!(&ending, Ending::Failed(error)
         if error.message == "the session has no end: No authentication information found."));
-    assert_eq!(kind(&stream(&[]).finish(Exit::Signal(9)).ending), Some(ErrorKind::Agent));
+    assert_eq!(
+        kind(&stream(&[]).finish(Exit::Signal(9)).ending),
+        Some(ErrorKind::Agent)
+    );
 }
 
 #[test]
@@ -97,8 +146,10 @@ fn an_error_that_was_overcome_is_a_note() {
 fn mcp_servers_are_counted_and_broken_ones_are_named() {
     let (_, reading) = play("copilot-mcp-failed.jsonl", &["tiny", "web"], &[], 0);
     assert_eq!(reading.mcp_servers["web"].status, Some(McpStatus::Failed));
-    assert!(matches!(&reading.ending, Ending::Failed(error) if error.kind == ErrorKind::Mcp
-        && error.message.contains("`tiny` did not connect: MCP server process exited")));
+    assert!(
+        matches!(&reading.ending, Ending::Failed(error) if error.kind == ErrorKind::Mcp
+        && error.message.contains("`tiny` did not connect: MCP server process exited"))
+    );
 
     let mut stream = stream(&["my server"]);
     for line in [
@@ -110,14 +161,21 @@ fn mcp_servers_are_counted_and_broken_ones_are_named() {
     }
     let reading = stream.finish(Exit::Code(0));
     let delivered = reading.mcp_servers["my server"].clone();
-    assert_eq!((delivered.status, delivered.calls), (Some(McpStatus::Connected), Some(1)));
+    assert_eq!(
+        (delivered.status, delivered.calls),
+        (Some(McpStatus::Connected), Some(1))
+    );
 }
 
 #[test]
 fn a_tool_gives_a_call_and_a_result() {
     let (records, _) = play("copilot-fib.jsonl", &[], &[], 0);
     insta::assert_snapshot!(
-        records.iter().map(|record| serde_json::to_string(record).unwrap()).collect::<Vec<_>>().join("\n")
+        records
+            .iter()
+            .map(|record| serde_json::to_string(record).unwrap())
+            .collect::<Vec<_>>()
+            .join("\n")
     );
     let (records, _) = play("copilot-subagent.jsonl", &[], &[], 0);
     let prompts = records.iter().filter(

@@ -39,7 +39,10 @@ pub(super) struct Stream {
 
 impl Stream {
     pub(super) fn new(servers: Vec<String>) -> Self {
-        Stream { servers, ..Stream::default() }
+        Stream {
+            servers,
+            ..Stream::default()
+        }
     }
 
     fn event(&mut self, event: Event) -> Option<Step> {
@@ -49,21 +52,41 @@ impl Stream {
                 None
             }
             Event::Message { role, id, text } => {
-                let role = if role == "user" { Role::User } else { Role::Assistant };
+                let role = if role == "user" {
+                    Role::User
+                } else {
+                    Role::Assistant
+                };
                 if role == Role::Assistant {
                     self.answered(id);
                 }
                 Some(Step::Message { role, text })
             }
             Event::Reasoning { text } => Some(Step::Reasoning { text }),
-            Event::ToolCall { id, message_id, tool_name, parameters } => {
+            Event::ToolCall {
+                id,
+                message_id,
+                tool_name,
+                parameters,
+            } => {
                 self.answered(message_id);
                 Some(self.tool_call(id, tool_name, parameters))
             }
-            Event::ToolResult { id, is_error, value, error } => {
+            Event::ToolResult {
+                id,
+                is_error,
+                value,
+                error,
+            } => {
                 let said = if is_error { &error["message"] } else { &value };
-                let output = said.as_str().map_or_else(|| said.to_string(), str::to_owned);
-                Some(Step::ToolResult { id, ok: !is_error, output: Some(output) })
+                let output = said
+                    .as_str()
+                    .map_or_else(|| said.to_string(), str::to_owned);
+                Some(Step::ToolResult {
+                    id,
+                    ok: !is_error,
+                    output: Some(output),
+                })
             }
             Event::Error { source, message } => {
                 let message = message.trim_start_matches("Error: ").to_owned();
@@ -73,7 +96,8 @@ impl Stream {
                     classify(&message).unwrap_or(ErrorKind::Agent)
                 };
                 // That it failed is said once more at the end, without a reason.
-                self.failure.get_or_insert(TrialError::new(kind, message.clone()));
+                self.failure
+                    .get_or_insert(TrialError::new(kind, message.clone()));
                 Some(Step::Error { text: message })
             }
             Event::Completion { num_turns, usage } => {
@@ -92,7 +116,8 @@ impl Stream {
 
     /// It went on after all.
     fn overcome(&mut self) {
-        self.notes.extend(self.failure.take().map(|failure| failure.message));
+        self.notes
+            .extend(self.failure.take().map(|failure| failure.message));
     }
 
     fn tool_call(&mut self, id: Option<String>, tool: String, input: Value) -> Step {
@@ -102,7 +127,12 @@ impl Stream {
         if let Some(server) = &server {
             *self.server_calls.entry(server.clone()).or_default() += 1;
         }
-        Step::ToolCall { id, tool, input, server }
+        Step::ToolCall {
+            id,
+            tool,
+            input,
+            server,
+        }
     }
 
     /// MCP tools are called `<server>___<tool>`, with `_` for what a tool's name cannot have.
@@ -111,14 +141,21 @@ impl Stream {
     }
 
     fn total_usage(&self) -> Usage {
-        let turns = self.complete.and_then(|(turns, _)| turns).unwrap_or(self.answers.len() as u64);
+        let turns = self
+            .complete
+            .and_then(|(turns, _)| turns)
+            .unwrap_or(self.answers.len() as u64);
         let counted = Usage {
             requests: (turns > 0 && !self.delegated).then_some(turns),
             tool_calls: Some(self.tool_calls),
             ..Usage::default()
         };
-        let Some((_, totals)) = self.complete else { return counted };
-        let input = totals.input_tokens + totals.cache_read_input_tokens + totals.cache_creation_input_tokens;
+        let Some((_, totals)) = self.complete else {
+            return counted;
+        };
+        let input = totals.input_tokens
+            + totals.cache_read_input_tokens
+            + totals.cache_creation_input_tokens;
         // The zeros of a service that gives no figures are none.
         if input + totals.output_tokens == 0 {
             return counted;
@@ -143,7 +180,10 @@ impl Stream {
     }
 
     fn ending(&mut self, exit: Exit) -> Ending {
-        if let Some((server, why)) = self.servers.iter().find_map(|server| self.broken.get_key_value(server))
+        if let Some((server, why)) = self
+            .servers
+            .iter()
+            .find_map(|server| self.broken.get_key_value(server))
         {
             return not_connected(server, why);
         }
@@ -162,13 +202,27 @@ impl Decoder for Stream {
         self.line += 1;
         let text = match line.event() {
             Ok(text) => text,
-            Err(notice) => return vec![Record { time: None, line: self.line, step: notice }],
+            Err(notice) => {
+                return vec![Record {
+                    time: None,
+                    line: self.line,
+                    step: notice,
+                }];
+            }
         };
-        let Ok(Stamped { timestamp, event }) = serde_json::from_str(text) else { return Vec::new() };
+        let Ok(Stamped { timestamp, event }) = serde_json::from_str(text) else {
+            return Vec::new();
+        };
         let time = timestamp.and_then(|time| Timestamp::from_millisecond(time).ok());
         let time = time.map(|time| time.to_string());
         let step = self.event(event);
-        step.into_iter().map(|step| Record { time: time.clone(), line: self.line, step }).collect()
+        step.into_iter()
+            .map(|step| Record {
+                time: time.clone(),
+                line: self.line,
+                step,
+            })
+            .collect()
     }
 
     fn stderr(&mut self, line: Line<'_>) {
@@ -186,8 +240,14 @@ impl Decoder for Stream {
         if label != LOG || !line.contains("MCP servers reload completed") {
             return;
         }
-        let context = line.split_once("| Context: ").and_then(|(_, json)| serde_json::from_str(json).ok());
-        if let Some(Reloaded { mcp_servers_started, mcp_server_errors }) = context {
+        let context = line
+            .split_once("| Context: ")
+            .and_then(|(_, json)| serde_json::from_str(json).ok());
+        if let Some(Reloaded {
+            mcp_servers_started,
+            mcp_server_errors,
+        }) = context
+        {
             self.connected.extend(mcp_servers_started);
             self.broken.extend(mcp_server_errors);
         }
@@ -200,12 +260,15 @@ impl Decoder for Stream {
     fn finish(mut self: Box<Self>, exit: Exit) -> Reading {
         let ending = self.ending(exit);
         if self.delegated {
-            self.notes.push("what its sub-agents used may not be counted".to_owned());
+            self.notes
+                .push("what its sub-agents used may not be counted".to_owned());
         }
         Reading {
             records: Vec::new(),
             usage: self.total_usage(),
-            model: Some(self.model.clone()).filter(|_| !self.answers.is_empty()).flatten(),
+            model: Some(self.model.clone())
+                .filter(|_| !self.answers.is_empty())
+                .flatten(),
             mcp_servers: self.mcp_delivery(),
             ending,
             notes: std::mem::take(&mut self.notes),

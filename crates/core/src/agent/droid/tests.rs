@@ -14,7 +14,9 @@ use crate::transcript::{Record, Step, Usage};
 const COMPLETE: &str = r#"{"type":"completion","numTurns":1,"usage":{"input_tokens":600,"output_tokens":57,"cache_read_input_tokens":400}}"#;
 
 fn stream(servers: &[&str]) -> Box<Stream> {
-    Box::new(Stream::new(servers.iter().map(|name| (*name).to_owned()).collect()))
+    Box::new(Stream::new(
+        servers.iter().map(|name| (*name).to_owned()).collect(),
+    ))
 }
 
 fn play(recording: &str, exit: i32) -> (Vec<Record>, Reading) {
@@ -34,13 +36,33 @@ fn read(stdout: &[&str], stderr: &[&str], exit: i32) -> Reading {
 
 #[test]
 fn every_recorded_session() {
-    let nothing = Usage { tool_calls: Some(0), ..Usage::default() };
+    let nothing = Usage {
+        tool_calls: Some(0),
+        ..Usage::default()
+    };
     for (recording, exit, failed, usage, model) in [
-        ("droid-fib.jsonl", 0, None, used(3, 6000, 1200, 153, 2), Some("custom:Mock-0")),
-        ("droid-err401.jsonl", 1, Some(ErrorKind::Auth), nothing, None),
+        (
+            "droid-fib.jsonl",
+            0,
+            None,
+            used(3, 6000, 1200, 153, 2),
+            Some("custom:Mock-0"),
+        ),
+        (
+            "droid-err401.jsonl",
+            1,
+            Some(ErrorKind::Auth),
+            nothing,
+            None,
+        ),
     ] {
         let (_, reading) = play(recording, exit);
-        assert_eq!(kind(&reading.ending), failed, "{recording}: {:?}", reading.ending);
+        assert_eq!(
+            kind(&reading.ending),
+            failed,
+            "{recording}: {:?}",
+            reading.ending
+        );
         assert_eq!(reading.usage, usage, "{recording}");
         assert_eq!(reading.model.as_deref(), model, "{recording}");
         assert!(reading.notes.is_empty(), "{recording}: {:?}", reading.notes);
@@ -80,7 +102,10 @@ fn a_session_that_stops_has_no_end() {
     let said = r#"{"type":"message","role":"assistant","id":"1","text":"Hello."}"#;
     let reading = read(&[said], &[], 0);
     assert_eq!(kind(&reading.ending), Some(ErrorKind::Agent));
-    assert_eq!((reading.usage.requests, reading.usage.input_tokens), (Some(1), None));
+    assert_eq!(
+        (reading.usage.requests, reading.usage.input_tokens),
+        (Some(1), None)
+    );
     let ending = read(&[], &["Invalid model: custom:None-4"], 1).ending;
     assert!(
         matches!(ending, Ending::Failed(error) if error.message.ends_with("Invalid model: custom:None-4"))
@@ -91,7 +116,10 @@ fn a_session_that_stops_has_no_end() {
 fn requests_are_not_known_when_work_was_delegated() {
     let call = r#"{"type":"tool_call","id":"1","messageId":"m","toolName":"Task","parameters":{}}"#;
     let reading = read(&[call, COMPLETE], &[], 0);
-    assert_eq!((reading.usage.requests, reading.usage.input_tokens), (None, Some(1000)));
+    assert_eq!(
+        (reading.usage.requests, reading.usage.input_tokens),
+        (None, Some(1000))
+    );
     assert_eq!(reading.notes.len(), 1);
 }
 
@@ -102,14 +130,19 @@ fn the_log_knows_the_mcp_servers() {
     let read = |servers: &[&str]| {
         let mut stream = stream(servers);
         let records = stream.stdout(Line::Text(call));
-        assert!(matches!(&records[0].step, Step::ToolCall { server: Some(name), .. } if name == "my.server"));
+        assert!(
+            matches!(&records[0].step, Step::ToolCall { server: Some(name), .. } if name == "my.server")
+        );
         stream.stdout(Line::Text(COMPLETE));
         stream.side_line(LOG, log);
         stream.finish(Exit::Code(0))
     };
     let reading = read(&["my.server", "other"]);
     assert_eq!(reading.ending, Ending::Completed);
-    let connected = |calls| McpDelivery { status: Some(McpStatus::Connected), calls: Some(calls) };
+    let connected = |calls| McpDelivery {
+        status: Some(McpStatus::Connected),
+        calls: Some(calls),
+    };
     assert_eq!(reading.mcp_servers["my.server"], connected(1));
     assert_eq!(reading.mcp_servers["other"], connected(0));
     let reading = read(&["my.server", "bad"]);
@@ -122,7 +155,11 @@ fn the_log_knows_the_mcp_servers() {
 fn the_transcript_of_a_session() {
     let (records, _) = play("droid-fib.jsonl", 0);
     insta::assert_snapshot!(
-        records.iter().map(|record| serde_json::to_string(record).unwrap()).collect::<Vec<_>>().join("\n")
+        records
+            .iter()
+            .map(|record| serde_json::to_string(record).unwrap())
+            .collect::<Vec<_>>()
+            .join("\n")
     );
 }
 

@@ -33,11 +33,22 @@ const PATTERNS: [(ErrorKind, &[&str]); 3] = [
     ),
     (
         ErrorKind::ModelApi,
-        &["[API Error", "fetch failed", "ECONNREFUSED", "ENOTFOUND", "INTERNAL", "UNAVAILABLE", "overloaded"],
+        &[
+            "[API Error",
+            "fetch failed",
+            "ECONNREFUSED",
+            "ENOTFOUND",
+            "INTERNAL",
+            "UNAVAILABLE",
+            "overloaded",
+        ],
     ),
 ];
 
 pub(super) fn classify(message: &str) -> Option<ErrorKind> {
     let speaks_of = |words: &[&str]| words.iter().any(|word| message.contains(word));
-    PATTERNS.iter().find(|(_, words)| speaks_of(words)).map(|(kind, _)| *kind)
+    PATTERNS
+        .iter()
+        .find(|(_, words)| speaks_of(words))
+        .map(|(kind, _)| *kind)
 }

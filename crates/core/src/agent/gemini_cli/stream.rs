@@ -55,13 +55,21 @@ impl Stream {
                 if event.delta && role == "assistant" {
                     return Some(self.speak(&text, time));
                 }
-                let role = if role == "user" { Role::User } else { Role::Assistant };
+                let role = if role == "user" {
+                    Role::User
+                } else {
+                    Role::Assistant
+                };
                 Step::Message { role, text }
             }
             EventType::ToolUse => self.tool_use(event.tool_name?, event.tool_id, event.parameters),
             EventType::ToolResult => {
                 let output = event.output.or(event.error.map(|error| error.message));
-                Step::ToolResult { id: event.tool_id, ok: event.status? == "success", output }
+                Step::ToolResult {
+                    id: event.tool_id,
+                    ok: event.status? == "success",
+                    output,
+                }
             }
             EventType::Error => {
                 let text = event.message?;
@@ -79,21 +87,35 @@ impl Stream {
             EventType::Other => return Some(self.flush()),
         };
         let mut records = self.flush();
-        records.push(Record { time, line: self.line, step });
+        records.push(Record {
+            time,
+            line: self.line,
+            step,
+        });
         Some(records)
     }
 
     /// Joins the pieces of one message.
     fn speak(&mut self, piece: &str, time: Option<String>) -> Vec<Record> {
         match &mut self.speaking {
-            Some(Record { step: Step::Message { text, .. }, .. }) if text.len() < LONGEST_MESSAGE => {
+            Some(Record {
+                step: Step::Message { text, .. },
+                ..
+            }) if text.len() < LONGEST_MESSAGE => {
                 text.push_str(piece);
                 Vec::new()
             }
             _ => {
-                let step = Step::Message { role: Role::Assistant, text: piece.to_owned() };
+                let step = Step::Message {
+                    role: Role::Assistant,
+                    text: piece.to_owned(),
+                };
                 let finished = self.flush();
-                self.speaking = Some(Record { time, line: self.line, step });
+                self.speaking = Some(Record {
+                    time,
+                    line: self.line,
+                    step,
+                });
                 finished
             }
         }
@@ -109,7 +131,12 @@ impl Stream {
         if let Some(server) = &server {
             *self.server_calls.entry(server.clone()).or_default() += 1;
         }
-        Step::ToolCall { id, tool, input, server }
+        Step::ToolCall {
+            id,
+            tool,
+            input,
+            server,
+        }
     }
 
     /// MCP tools are called `mcp_<server>_<tool>`.
@@ -122,7 +149,9 @@ impl Stream {
             return Usage::default();
         }
         let sum = |figure: fn(&SessionTokens) -> u64| {
-            Some(total(self.session.values().map(|(tokens, _)| figure(tokens))))
+            Some(total(
+                self.session.values().map(|(tokens, _)| figure(tokens)),
+            ))
         };
         Usage {
             requests: Some(self.session.len() as u64),
@@ -135,7 +164,9 @@ impl Stream {
 
     /// The totals of the result event, unless they are the zeros of a session that failed.
     fn result_usage(&self) -> Usage {
-        let Some((_, _, Some(stats))) = &self.result else { return Usage::default() };
+        let Some((_, _, Some(stats))) = &self.result else {
+            return Usage::default();
+        };
         if stats.total_tokens == 0 {
             return Usage::default();
         }
@@ -144,7 +175,10 @@ impl Stream {
             cached_input_tokens: Some(stats.cached),
             // What is neither input nor answer is thought, which is paid for as output.
             output_tokens: Some(
-                stats.total_tokens.saturating_sub(stats.input_tokens).max(stats.output_tokens),
+                stats
+                    .total_tokens
+                    .saturating_sub(stats.input_tokens)
+                    .max(stats.output_tokens),
             ),
             tool_calls: Some(stats.tool_calls),
             ..Usage::default()
@@ -152,14 +186,20 @@ impl Stream {
     }
 
     fn total_usage(&self) -> Usage {
-        let counted = Usage { tool_calls: Some(self.tool_calls), ..Usage::default() };
+        let counted = Usage {
+            tool_calls: Some(self.tool_calls),
+            ..Usage::default()
+        };
         self.result_usage().or(self.session_usage()).or(counted)
     }
 
     /// The model that did most of the work; a router may have used another.
     fn model(&self) -> Option<String> {
         if let Some((_, _, Some(stats))) = &self.result
-            && let Some((model, used)) = stats.models.iter().max_by_key(|(_, used)| used.total_tokens)
+            && let Some((model, used)) = stats
+                .models
+                .iter()
+                .max_by_key(|(_, used)| used.total_tokens)
             && used.total_tokens > 0
         {
             return Some(model.clone());
@@ -168,15 +208,16 @@ impl Stream {
     }
 
     fn mcp_delivery(&self) -> BTreeMap<String, McpDelivery> {
-        let status = |server: &String| match (&self.mcp_trouble, self.server_calls.contains_key(server)) {
-            (_, true) => Some(McpStatus::Connected),
-            (Some(_), _) if self.failed_servers.contains(server) || self.servers.len() == 1 => {
-                Some(McpStatus::Failed)
-            }
-            (Some(_), _) => None,
-            (None, _) if self.result.is_some() => Some(McpStatus::Connected),
-            (None, _) => None,
-        };
+        let status =
+            |server: &String| match (&self.mcp_trouble, self.server_calls.contains_key(server)) {
+                (_, true) => Some(McpStatus::Connected),
+                (Some(_), _) if self.failed_servers.contains(server) || self.servers.len() == 1 => {
+                    Some(McpStatus::Failed)
+                }
+                (Some(_), _) => None,
+                (None, _) if self.result.is_some() => Some(McpStatus::Connected),
+                (None, _) => None,
+            };
         mcp_tools::delivery(&self.servers, &self.server_calls, status)
     }
 
@@ -188,9 +229,16 @@ impl Stream {
             ));
         }
         let Some((status, error, _)) = &self.result else {
-            let words = if self.last_words.is_empty() { exit.describe() } else { self.last_words.clone() };
+            let words = if self.last_words.is_empty() {
+                exit.describe()
+            } else {
+                self.last_words.clone()
+            };
             let kind = classify(&words).unwrap_or(ErrorKind::Agent);
-            return Ending::Failed(TrialError::new(kind, format!("the session has no end: {words}")));
+            return Ending::Failed(TrialError::new(
+                kind,
+                format!("the session has no end: {words}"),
+            ));
         };
         match error {
             None if status == "success" => Ending::Completed,
@@ -217,12 +265,18 @@ impl Decoder for Stream {
             Ok(text) => text,
             Err(notice) => {
                 let mut records = self.flush();
-                records.push(Record { time: None, line: self.line, step: notice });
+                records.push(Record {
+                    time: None,
+                    line: self.line,
+                    step: notice,
+                });
                 return records;
             }
         };
         let event = serde_json::from_str::<Event>(text).ok();
-        event.and_then(|event| self.event(event)).unwrap_or_default()
+        event
+            .and_then(|event| self.event(event))
+            .unwrap_or_default()
     }
 
     fn aside(&self, beginning: &[u8]) -> Option<Aside> {
@@ -242,21 +296,30 @@ impl Decoder for Stream {
     fn stderr(&mut self, line: Line<'_>) {
         let Line::Text(text) = line else { return };
         let text = text.trim();
-        if let Some(server) = text.split("MCP server '").nth(1).and_then(|rest| rest.split('\'').next()) {
+        if let Some(server) = text
+            .split("MCP server '")
+            .nth(1)
+            .and_then(|rest| rest.split('\'').next())
+        {
             self.failed_servers.insert(server.to_owned());
         }
         if text.contains("MCP issues detected") {
             self.mcp_trouble = Some(text.to_owned());
         }
         let says_why = classify(text).is_some() || self.last_words.is_empty();
-        if !text.is_empty() && says_why && !text.contains("256-color") && !text.contains("Ripgrep") {
+        if !text.is_empty() && says_why && !text.contains("256-color") && !text.contains("Ripgrep")
+        {
             self.last_words = text.chars().take(300).collect();
         }
     }
 
     fn side_line(&mut self, _label: &str, line: &str) {
-        let Ok(SessionLine { id: Some(id), kind: Some(kind), model, tokens: Some(tokens) }) =
-            serde_json::from_str(line)
+        let Ok(SessionLine {
+            id: Some(id),
+            kind: Some(kind),
+            model,
+            tokens: Some(tokens),
+        }) = serde_json::from_str(line)
         else {
             return;
         };

@@ -12,15 +12,21 @@ use crate::outcome::ErrorKind;
 use crate::transcript::{Record, Role, Step, Usage};
 
 fn play(recording: &str, servers: &[&str], stderr: &[&str], exit: i32) -> (Vec<Record>, Reading) {
-    let stream = Box::new(Stream::new(servers.iter().map(|name| (*name).to_owned()).collect()));
+    let stream = Box::new(Stream::new(
+        servers.iter().map(|name| (*name).to_owned()).collect(),
+    ));
     playback::play(stream, recording, stderr, Exit::Code(exit))
 }
 
 #[test]
 fn every_recorded_ending() {
     let completed = |ending: &Ending| matches!(ending, Ending::Completed);
-    assert!(completed(&play("gemini-success.jsonl", &[], &[], 0).1.ending));
-    assert!(completed(&play("gemini-mcp.jsonl", &["tiny"], &[], 0).1.ending));
+    assert!(completed(
+        &play("gemini-success.jsonl", &[], &[], 0).1.ending
+    ));
+    assert!(completed(
+        &play("gemini-mcp.jsonl", &["tiny"], &[], 0).1.ending
+    ));
     for (recording, stderr, exit, kind) in [
         ("gemini-401.jsonl", None, 145, ErrorKind::Auth),
         ("gemini-404.jsonl", None, 1, ErrorKind::ModelApi),
@@ -94,8 +100,15 @@ fn figures_come_from_the_result_and_requests_from_the_session() {
     let (_, reading) = play("gemini-success.jsonl", &[], &[], 0);
     assert_eq!(reading.usage.input_tokens, Some(3333));
     assert_eq!(reading.usage.output_tokens, Some(177));
-    assert_eq!(reading.usage.requests, None, "the stream does not say, so nobody knows");
-    assert_eq!(reading.model.as_deref(), Some("gemini-3.1-pro-preview"), "not the router's");
+    assert_eq!(
+        reading.usage.requests, None,
+        "the stream does not say, so nobody knows"
+    );
+    assert_eq!(
+        reading.model.as_deref(),
+        Some("gemini-3.1-pro-preview"),
+        "not the router's"
+    );
 }
 
 #[test]
@@ -109,33 +122,41 @@ fn mcp_servers_are_counted() {
     let (records, reading) = play("gemini-mcp.jsonl", &["tiny", "other"], &[], 0);
     assert_eq!(
         reading.mcp_servers["tiny"],
-        McpDelivery { status: Some(McpStatus::Connected), calls: Some(1) }
+        McpDelivery {
+            status: Some(McpStatus::Connected),
+            calls: Some(1)
+        }
     );
     assert_eq!(reading.mcp_servers["other"].calls, Some(0));
-    assert!(
-        records.iter().any(
-            |record| matches!(&record.step, Step::ToolCall { server: Some(name), .. } if name == "tiny")
-        )
-    );
+    assert!(records.iter().any(
+        |record| matches!(&record.step, Step::ToolCall { server: Some(name), .. } if name == "tiny")
+    ));
 }
 
 #[test]
 fn pieces_of_a_message_are_joined() {
     let mut stream = Stream::new(Vec::new());
-    let piece =
-        |text: &str| format!(r#"{{"type":"message","role":"assistant","content":"{text}","delta":true}}"#);
+    let piece = |text: &str| {
+        format!(r#"{{"type":"message","role":"assistant","content":"{text}","delta":true}}"#)
+    };
     assert!(stream.stdout(Line::Text(&piece("Hel"))).is_empty());
     assert!(stream.stdout(Line::Text(&piece("lo"))).is_empty());
-    let records =
-        stream.stdout(Line::Text(r#"{"type":"tool_use","tool_name":"ls","parameters":{"path":"."}}"#));
-    assert_eq!(records[0].step, Step::Message { role: Role::Assistant, text: "Hello".into() });
+    let records = stream.stdout(Line::Text(
+        r#"{"type":"tool_use","tool_name":"ls","parameters":{"path":"."}}"#,
+    ));
+    assert_eq!(
+        records[0].step,
+        Step::Message {
+            role: Role::Assistant,
+            text: "Hello".into()
+        }
+    );
     assert_eq!((records[0].line, records[1].line), (1, 3));
 }
 
 #[test]
 fn settings_keep_the_world_out_and_the_users_config_wins() {
-    let config =
-        json!({ "general": { "maxAttempts": 7 }, "model": { "maxSessionTurns": 5 }, "privacy": null });
+    let config = json!({ "general": { "maxAttempts": 7 }, "model": { "maxSessionTurns": 5 }, "privacy": null });
     let servers = vec![(
         "web".to_owned(),
         McpServer::Remote {

@@ -39,7 +39,10 @@ pub(super) struct Stream {
 
 impl Stream {
     pub(super) fn new(servers: Vec<String>) -> Self {
-        Stream { servers, ..Stream::default() }
+        Stream {
+            servers,
+            ..Stream::default()
+        }
     }
 
     fn event(&mut self, event: Event) -> Vec<Record> {
@@ -47,7 +50,8 @@ impl Stream {
             Event::Message { message } => self.message(message),
             Event::Error { error } => {
                 let kind = classify(&error).unwrap_or(ErrorKind::Agent);
-                self.failure.get_or_insert(TrialError::new(kind, error.clone()));
+                self.failure
+                    .get_or_insert(TrialError::new(kind, error.clone()));
                 self.then(None, Step::Error { text: error })
             }
             Event::Complete(totals) => {
@@ -59,9 +63,15 @@ impl Stream {
     }
 
     fn message(&mut self, message: Message) -> Vec<Record> {
-        let time = message.created.and_then(|time| Timestamp::from_second(time).ok());
+        let time = message
+            .created
+            .and_then(|time| Timestamp::from_second(time).ok());
         let time = time.map(|time| time.to_string());
-        let role = if message.role == "user" { Role::User } else { Role::Assistant };
+        let role = if message.role == "user" {
+            Role::User
+        } else {
+            Role::Assistant
+        };
         let by_model = message.metadata.inference.is_some();
         if let Some(inference) = message.metadata.inference {
             self.heard_from(inference, message.id);
@@ -76,7 +86,11 @@ impl Stream {
                 Content::Thinking { thinking } => {
                     self.speak(time.clone(), Step::Reasoning { text: thinking })
                 }
-                Content::ToolRequest { id, tool_call, meta } => {
+                Content::ToolRequest {
+                    id,
+                    tool_call,
+                    meta,
+                } => {
                     let step = self.tool_request(id, &tool_call["value"], &meta);
                     self.then(time.clone(), step)
                 }
@@ -104,7 +118,8 @@ impl Stream {
             self.model = Some(format!("{provider}/{model}"));
         }
         // It went on after all.
-        self.notes.extend(self.failure.take().map(|failure| failure.message));
+        self.notes
+            .extend(self.failure.take().map(|failure| failure.message));
     }
 
     /// What goose itself says in the model's place.
@@ -124,15 +139,22 @@ impl Stream {
         };
         // The advice that follows is for people at a keyboard.
         let message = message.split("\n\n").next().unwrap_or(message);
-        self.failure = Some(TrialError::new(kind.unwrap_or(ErrorKind::ModelApi), message));
+        self.failure = Some(TrialError::new(
+            kind.unwrap_or(ErrorKind::ModelApi),
+            message,
+        ));
     }
 
     /// Joins the pieces of one message.
     fn speak(&mut self, time: Option<String>, step: Step) -> Vec<Record> {
         match (self.speaking.as_mut().map(|record| &mut record.step), &step) {
-            (Some(Step::Message { role, text }), Step::Message { role: same, text: piece })
-                if role == same && text.len() < LONGEST_MESSAGE =>
-            {
+            (
+                Some(Step::Message { role, text }),
+                Step::Message {
+                    role: same,
+                    text: piece,
+                },
+            ) if role == same && text.len() < LONGEST_MESSAGE => {
                 text.push_str(piece);
             }
             (Some(Step::Reasoning { text }), Step::Reasoning { text: piece })
@@ -142,7 +164,11 @@ impl Stream {
             }
             _ => {
                 let finished = self.flush();
-                self.speaking = Some(Record { time, line: self.line, step });
+                self.speaking = Some(Record {
+                    time,
+                    line: self.line,
+                    step,
+                });
                 return finished;
             }
         }
@@ -155,7 +181,11 @@ impl Stream {
 
     fn then(&mut self, time: Option<String>, step: Step) -> Vec<Record> {
         let mut records = self.flush();
-        records.push(Record { time, line: self.line, step });
+        records.push(Record {
+            time,
+            line: self.line,
+            step,
+        });
         records
     }
 
@@ -163,13 +193,20 @@ impl Stream {
         self.tool_calls += 1;
         let tool = call["name"].as_str().unwrap_or("unknown").to_owned();
         self.delegated |= tool == "delegate";
-        let extension = meta["goose_extension"].as_str().or_else(|| Some(tool.split_once("__")?.0));
+        let extension = meta["goose_extension"]
+            .as_str()
+            .or_else(|| Some(tool.split_once("__")?.0));
         let named = |server: &&String| extension == Some(&key(server));
         let server = self.servers.iter().find(named).cloned();
         if let Some(server) = &server {
             *self.server_calls.entry(server.clone()).or_default() += 1;
         }
-        Step::ToolCall { id, tool, input: call["arguments"].clone(), server }
+        Step::ToolCall {
+            id,
+            tool,
+            input: call["arguments"].clone(),
+            server,
+        }
     }
 
     fn total_usage(&self) -> Usage {
@@ -180,7 +217,9 @@ impl Stream {
             ..Usage::default()
         };
         // The zeros of a session that failed are no figures.
-        let Some(totals) = self.complete.filter(|totals| totals.total_tokens.is_some_and(|total| total > 0))
+        let Some(totals) = self
+            .complete
+            .filter(|totals| totals.total_tokens.is_some_and(|total| total > 0))
         else {
             return counted;
         };
@@ -210,9 +249,14 @@ impl Stream {
     /// The servers that did not connect, and why.
     fn broken(&self) -> impl Iterator<Item = (&String, &String)> {
         let why = |server: &String| {
-            self.failed_servers.iter().find(|(name, _)| key(name) == key(server)).map(|(_, why)| why)
+            self.failed_servers
+                .iter()
+                .find(|(name, _)| key(name) == key(server))
+                .map(|(_, why)| why)
         };
-        self.servers.iter().filter_map(move |server| Some((server, why(server)?)))
+        self.servers
+            .iter()
+            .filter_map(move |server| Some((server, why(server)?)))
     }
 
     fn ending(&self, exit: Exit) -> Ending {
@@ -239,12 +283,19 @@ impl Stream {
     /// `⚠ Failed to start extension 'bad' (why), continuing without it`, or `Warning: 'old': SSE is unsupported…`
     fn extension_trouble(&mut self, text: &str) {
         let mut quoted = text.split('\'');
-        let (Some(before), Some(name), Some(why)) = (quoted.next(), quoted.next(), quoted.next()) else {
+        let (Some(before), Some(name), Some(why)) = (quoted.next(), quoted.next(), quoted.next())
+        else {
             return;
         };
         if before.contains("Failed to start extension") || why.contains("SSE is unsupported") {
-            let why = why.trim_start_matches(':').trim().trim_end_matches(", continuing without it");
-            let why = why.strip_prefix('(').and_then(|why| why.strip_suffix(')')).unwrap_or(why);
+            let why = why
+                .trim_start_matches(':')
+                .trim()
+                .trim_end_matches(", continuing without it");
+            let why = why
+                .strip_prefix('(')
+                .and_then(|why| why.strip_suffix(')'))
+                .unwrap_or(why);
             self.failed_servers.insert(name.to_owned(), why.to_owned());
         }
     }
@@ -252,8 +303,18 @@ impl Stream {
 
 /// How goose spells the name of an extension among its tools.
 fn key(name: &str) -> String {
-    let plain = |c: char| if c.is_ascii_alphanumeric() || c == '_' || c == '-' { c } else { '_' };
-    name.chars().filter(|c| !c.is_whitespace()).map(plain).collect::<String>().to_lowercase()
+    let plain = |c: char| {
+        if c.is_ascii_alphanumeric() || c == '_' || c == '-' {
+            c
+        } else {
+            '_'
+        }
+    };
+    name.chars()
+        .filter(|c| !c.is_whitespace())
+        .map(plain)
+        .collect::<String>()
+        .to_lowercase()
 }
 
 fn tool_response(id: Option<String>, result: &Value) -> Step {
@@ -265,8 +326,11 @@ fn tool_response(id: Option<String>, result: &Value) -> Step {
         .flatten()
         .filter_map(|content| content["text"].as_str())
         .collect();
-    let output =
-        if texts.is_empty() { result["error"].as_str().map(str::to_owned) } else { Some(texts.join("\n")) };
+    let output = if texts.is_empty() {
+        result["error"].as_str().map(str::to_owned)
+    } else {
+        Some(texts.join("\n"))
+    };
     Step::ToolResult { id, ok, output }
 }
 

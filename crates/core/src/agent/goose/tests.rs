@@ -12,7 +12,9 @@ use crate::outcome::ErrorKind;
 use crate::transcript::{Record, Step, Usage};
 
 fn stream(servers: &[&str]) -> Box<Stream> {
-    Box::new(Stream::new(servers.iter().map(|name| (*name).to_owned()).collect()))
+    Box::new(Stream::new(
+        servers.iter().map(|name| (*name).to_owned()).collect(),
+    ))
 }
 
 fn play(recording: &str, servers: &[&str], stderr: &[&str], exit: i32) -> (Vec<Record>, Reading) {
@@ -22,7 +24,10 @@ fn play(recording: &str, servers: &[&str], stderr: &[&str], exit: i32) -> (Vec<R
 
 #[test]
 fn every_recorded_session() {
-    let nothing = Usage { tool_calls: Some(0), ..Usage::default() };
+    let nothing = Usage {
+        tool_calls: Some(0),
+        ..Usage::default()
+    };
     let used = Usage {
         requests: Some(3),
         input_tokens: Some(6000),
@@ -39,31 +44,53 @@ fn every_recorded_session() {
         ("goose-fib.json", 0, Some(ErrorKind::Agent), nothing),
     ] {
         let (_, reading) = play(recording, &[], &[], exit);
-        assert_eq!(kind(&reading.ending), failed, "{recording}: {:?}", reading.ending);
+        assert_eq!(
+            kind(&reading.ending),
+            failed,
+            "{recording}: {:?}",
+            reading.ending
+        );
         assert_eq!(reading.usage, usage, "{recording}");
     }
-    assert_eq!(play("goose-fib.txt", &[], &[], 0).1.model.as_deref(), Some("openai/mock-fib"));
+    assert_eq!(
+        play("goose-fib.txt", &[], &[], 0).1.model.as_deref(),
+        Some("openai/mock-fib")
+    );
 }
 
 /// Words of goose's own, as they were seen.
 #[test]
 fn goose_speaks_for_itself() {
     for (text, failed, notes) in [
-        ("Ran into this error: Rate limit exceeded: mock error 429.", Some(ErrorKind::RateLimit), 0),
+        (
+            "Ran into this error: Rate limit exceeded: mock error 429.",
+            Some(ErrorKind::RateLimit),
+            0,
+        ),
         (
             "Network error: Could not connect to 127.0.0.1:9 — check your network.",
             Some(ErrorKind::ModelApi),
             0,
         ),
-        ("Ran into this error: something new.", Some(ErrorKind::ModelApi), 0),
-        ("I've reached the maximum number of actions I can do without user input.", None, 1),
+        (
+            "Ran into this error: something new.",
+            Some(ErrorKind::ModelApi),
+            0,
+        ),
+        (
+            "I've reached the maximum number of actions I can do without user input.",
+            None,
+            1,
+        ),
     ] {
         let content = json!([{ "type": "text", "text": text }]);
-        let message = json!({ "type": "message", "message": { "role": "assistant", "content": content } });
+        let message =
+            json!({ "type": "message", "message": { "role": "assistant", "content": content } });
         let mut stream = stream(&[]);
         stream.stdout(Line::Text(&message.to_string()));
-        stream
-            .stdout(Line::Text(r#"{"type":"complete","total_tokens":0,"input_tokens":0,"output_tokens":0}"#));
+        stream.stdout(Line::Text(
+            r#"{"type":"complete","total_tokens":0,"input_tokens":0,"output_tokens":0}"#,
+        ));
         let reading = stream.finish(Exit::Code(0));
         assert_eq!(kind(&reading.ending), failed, "{text}");
         assert_eq!(reading.notes.len(), notes, "{text}");
@@ -74,21 +101,38 @@ fn goose_speaks_for_itself() {
 #[test]
 fn a_session_that_stops_has_no_end() {
     let mut interrupted = stream(&[]);
-    interrupted.stdout(Line::Text(r#"{"type":"error","error":"Headless run interrupted"}"#));
-    assert_eq!(kind(&interrupted.finish(Exit::Code(1)).ending), Some(ErrorKind::Agent));
+    interrupted.stdout(Line::Text(
+        r#"{"type":"error","error":"Headless run interrupted"}"#,
+    ));
+    assert_eq!(
+        kind(&interrupted.finish(Exit::Code(1)).ending),
+        Some(ErrorKind::Agent)
+    );
     for (line, expected) in [
-        ("  error: No provider configured. Run 'goose configure' first.", ErrorKind::Auth),
-        ("  error: Error Configuration value not found: ANTHROPIC_API_KEY.", ErrorKind::Auth),
+        (
+            "  error: No provider configured. Run 'goose configure' first.",
+            ErrorKind::Auth,
+        ),
+        (
+            "  error: Error Configuration value not found: ANTHROPIC_API_KEY.",
+            ErrorKind::Auth,
+        ),
         ("  error: Error Unknown provider: nosuch.", ErrorKind::Agent),
     ] {
         let mut unset = stream(&[]);
         unset.stdout(Line::Text(line));
         let ending = unset.finish(Exit::Code(1)).ending;
         let said = line.trim_start_matches("  error: ");
-        assert!(matches!(&ending, Ending::Failed(error) if error.message.ends_with(said)), "{ending:?}");
+        assert!(
+            matches!(&ending, Ending::Failed(error) if error.message.ends_with(said)),
+            "{ending:?}"
+        );
         assert_eq!(kind(&ending), Some(expected));
     }
-    assert_eq!(kind(&stream(&[]).finish(Exit::Code(0)).ending), Some(ErrorKind::Agent));
+    assert_eq!(
+        kind(&stream(&[]).finish(Exit::Code(0)).ending),
+        Some(ErrorKind::Agent)
+    );
 }
 
 #[test]
@@ -99,7 +143,9 @@ fn requests_are_not_known_when_work_was_delegated() {
         "role": "assistant", "content": [call],
         "metadata": { "inference": { "provider": "p", "requestedModel": "m" } },
     });
-    stream.stdout(Line::Text(&json!({ "type": "message", "message": message }).to_string()));
+    stream.stdout(Line::Text(
+        &json!({ "type": "message", "message": message }).to_string(),
+    ));
     let usage = stream.usage();
     assert_eq!((usage.requests, usage.tool_calls), (None, Some(1)));
 }
@@ -115,8 +161,12 @@ fn mcp_servers_are_counted_and_broken_ones_are_named() {
         "role": "assistant", "content": [call],
         "metadata": { "inference": { "provider": "p", "requestedModel": "m" } },
     });
-    let records = stream.stdout(Line::Text(&json!({ "type": "message", "message": message }).to_string()));
-    assert!(matches!(&records[0].step, Step::ToolCall { server: Some(name), .. } if name == "My.Server x"));
+    let records = stream.stdout(Line::Text(
+        &json!({ "type": "message", "message": message }).to_string(),
+    ));
+    assert!(
+        matches!(&records[0].step, Step::ToolCall { server: Some(name), .. } if name == "My.Server x")
+    );
     for line in [
         "  ⚠ Failed to start extension 'bad' (process quit before initialization: stderr = ), continuing without it",
         "    Hint: ask goose to help debug the 'bad' extension",
@@ -125,7 +175,10 @@ fn mcp_servers_are_counted_and_broken_ones_are_named() {
         stream.stderr(Line::Text(line));
     }
     let reading = stream.finish(Exit::Code(0));
-    let connected = McpDelivery { status: Some(McpStatus::Connected), calls: Some(1) };
+    let connected = McpDelivery {
+        status: Some(McpStatus::Connected),
+        calls: Some(1),
+    };
     assert_eq!(reading.mcp_servers["My.Server x"], connected);
     assert_eq!(reading.mcp_servers["bad"].status, Some(McpStatus::Failed));
     assert_eq!(reading.mcp_servers["old"].status, Some(McpStatus::Failed));
@@ -137,7 +190,11 @@ fn mcp_servers_are_counted_and_broken_ones_are_named() {
 fn pieces_are_joined_and_tools_have_results() {
     let (records, _) = play("goose-fib.txt", &[], &[], 0);
     insta::assert_snapshot!(
-        records.iter().map(|record| serde_json::to_string(record).unwrap()).collect::<Vec<_>>().join("\n")
+        records
+            .iter()
+            .map(|record| serde_json::to_string(record).unwrap())
+            .collect::<Vec<_>>()
+            .join("\n")
     );
 }
 

@@ -14,8 +14,18 @@ fn its_stream_is_that_of_opencode() {
     let decoder = Kilo.decoder(&playback::inputs(&[], None, &none));
     let (records, reading) = playback::play(decoder, "kilo-fib.jsonl", &[], Exit::Code(0));
     assert_eq!(reading.ending, Ending::Completed);
-    assert_eq!(Usage { cost_usd: None, ..reading.usage }, used(3, 6000, 1200, 153, 2));
-    assert_eq!(records.len(), 7, "three answers, and two tools with their results");
+    assert_eq!(
+        Usage {
+            cost_usd: None,
+            ..reading.usage
+        },
+        used(3, 6000, 1200, 153, 2)
+    );
+    assert_eq!(
+        records.len(),
+        7,
+        "three answers, and two tools with their results"
+    );
 }
 
 #[test]

@@ -24,27 +24,47 @@ fn play(recording: &str, stdout: &[&str], exit: i32) -> Reading {
 
 #[test]
 fn every_recorded_session() {
-    let nothing = Usage { tool_calls: Some(0), ..Usage::default() };
+    let nothing = Usage {
+        tool_calls: Some(0),
+        ..Usage::default()
+    };
     for (recording, exit, failed, usage, notes) in [
         ("mini-fib.json", 0, None, used(3, 6000, 1200, 153, 3), 0),
         ("mini-401.json", 1, Some(ErrorKind::Auth), nothing, 0),
         ("mini-429.json", 1, Some(ErrorKind::RateLimit), nothing, 0),
         ("mini-500.json", 1, Some(ErrorKind::ModelApi), nothing, 0),
-        ("mini-refused.json", 1, Some(ErrorKind::ModelApi), nothing, 0),
+        (
+            "mini-refused.json",
+            1,
+            Some(ErrorKind::ModelApi),
+            nothing,
+            0,
+        ),
         // A model that only talks is given up, which is its own failure.
         ("mini-talk.json", 0, None, used(3, 3000, 600, 150, 0), 1),
         // Interrupted while it was waiting.
         ("mini-sigint.json", 1, Some(ErrorKind::Agent), nothing, 0),
     ] {
         let reading = play(recording, &[], exit);
-        assert_eq!(kind(&reading.ending), failed, "{recording}: {:?}", reading.ending);
+        assert_eq!(
+            kind(&reading.ending),
+            failed,
+            "{recording}: {:?}",
+            reading.ending
+        );
         assert_eq!(reading.usage, usage, "{recording}");
         assert_eq!(reading.notes.len(), notes, "{recording}");
     }
-    assert_eq!(play("mini-fib.json", &[], 0).model.as_deref(), Some("mock-mini"));
+    assert_eq!(
+        play("mini-fib.json", &[], 0).model.as_deref(),
+        Some("mock-mini")
+    );
     let said = "litellm.RateLimitError: RateLimitError: OpenAIException - the script says 429";
     let ending = play("mini-429.json", &[], 1).ending;
-    assert!(matches!(&ending, Ending::Failed(error) if error.message == said), "{ending:?}");
+    assert!(
+        matches!(&ending, Ending::Failed(error) if error.message == said),
+        "{ending:?}"
+    );
 }
 
 #[test]
@@ -55,7 +75,10 @@ fn a_session_without_a_trajectory_ends_with_its_last_words() {
         (&["ValueError: No default model set."][..], ErrorKind::Agent),
         (&[RETRY], ErrorKind::RateLimit),
         // It was answered in the end.
-        (&[RETRY, "mini-swe-agent (step 1, $0.00):"], ErrorKind::Agent),
+        (
+            &[RETRY, "mini-swe-agent (step 1, $0.00):"],
+            ErrorKind::Agent,
+        ),
         (&[], ErrorKind::Agent),
     ] {
         let reading = play("", stdout, 1);
@@ -64,7 +87,10 @@ fn a_session_without_a_trajectory_ends_with_its_last_words() {
     }
     let ending = play("", &["ValueError: No default model set."], 1).ending;
     let said = "the session has no end: ValueError: No default model set.";
-    assert!(matches!(&ending, Ending::Failed(error) if error.message == said), "{ending:?}");
+    assert!(
+        matches!(&ending, Ending::Failed(error) if error.message == said),
+        "{ending:?}"
+    );
 }
 
 #[test]
@@ -88,23 +114,33 @@ fn an_exception_of_its_own_is_a_crash_and_limits_are_notes() {
         decoder.finish(Exit::Code(1))
     };
     let reading = play("ZeroDivisionError");
-    assert!(matches!(&reading.ending, Ending::Crashed(error) if error.message == "ZeroDivisionError: why"));
+    assert!(
+        matches!(&reading.ending, Ending::Crashed(error) if error.message == "ZeroDivisionError: why")
+    );
     assert_eq!(reading.usage.cost_usd, Some(0.25));
     let reading = play("LimitsExceeded");
-    assert_eq!((reading.ending, reading.notes.len()), (Ending::Completed, 1));
+    assert_eq!(
+        (reading.ending, reading.notes.len()),
+        (Ending::Completed, 1)
+    );
 }
 
 #[test]
 fn the_transcript_of_a_session() {
     let records = play("mini-fib.json", &[], 0).records;
     insta::assert_snapshot!(
-        records.iter().map(|record| serde_json::to_string(record).unwrap()).collect::<Vec<_>>().join("\n")
+        records
+            .iter()
+            .map(|record| serde_json::to_string(record).unwrap())
+            .collect::<Vec<_>>()
+            .join("\n")
     );
 }
 
 #[test]
 fn how_it_is_started() {
-    let config = json!({ "agent": { "step_limit": 5 }, "model": { "model_kwargs": { "temperature": 0 } } });
+    let config =
+        json!({ "agent": { "step_limit": 5 }, "model": { "model_kwargs": { "temperature": 0 } } });
     let invocation = MiniSweAgent.invocation(&Inputs {
         model: Some("openai/gpt-5"),
         prompt: "--help {{ me }}\n\u{7f}",

@@ -43,7 +43,9 @@ impl Trajectory {
                 return Ending::Completed;
             }
             "RepeatedFormatError" => {
-                notes.push("the model did not call a tool, again and again, and was given up".to_owned());
+                notes.push(
+                    "the model did not call a tool, again and again, and was given up".to_owned(),
+                );
                 return Ending::Completed;
             }
             _ => {}
@@ -57,11 +59,16 @@ impl Trajectory {
         if interrupted {
             return no_end(&self.last_words, None, exit);
         }
-        let said = document.and_then(|document| document.messages.last()).map(|last| text(&last.content));
+        let said = document
+            .and_then(|document| document.messages.last())
+            .map(|last| text(&last.content));
         let said: String = said.unwrap_or_default().chars().take(300).collect();
         match classify(status).or(classify(&said)) {
             Some(kind) => Ending::Failed(TrialError::new(kind, said)),
-            None => Ending::Crashed(TrialError::new(ErrorKind::Agent, format!("{status}: {said}"))),
+            None => Ending::Crashed(TrialError::new(
+                ErrorKind::Agent,
+                format!("{status}: {said}"),
+            )),
         }
     }
 }
@@ -70,7 +77,10 @@ impl Trajectory {
 fn classify(text: &str) -> Option<ErrorKind> {
     const NAMES: [(ErrorKind, &[&str]); 3] = [
         // Not every refusal has a name of its own.
-        (ErrorKind::Auth, &["AuthenticationError", "PermissionDeniedError", "Forbidden"]),
+        (
+            ErrorKind::Auth,
+            &["AuthenticationError", "PermissionDeniedError", "Forbidden"],
+        ),
         (ErrorKind::RateLimit, &["RateLimitError"]),
         (
             ErrorKind::ModelApi,
@@ -86,7 +96,10 @@ fn classify(text: &str) -> Option<ErrorKind> {
             ],
         ),
     ];
-    NAMES.iter().find(|(_, names)| names.iter().any(|name| text.contains(name))).map(|(kind, _)| *kind)
+    NAMES
+        .iter()
+        .find(|(_, names)| names.iter().any(|name| text.contains(name)))
+        .map(|(kind, _)| *kind)
 }
 
 /// What one answer used, where there was one.
@@ -120,7 +133,11 @@ fn usage(document: &Document) -> Usage {
         cached_input_tokens: sum(|tokens| tokens.prompt_tokens_details.as_ref()?.cached_tokens),
         output_tokens: sum(|tokens| tokens.completion_tokens),
         tool_calls: Some(calls as u64),
-        cost_usd: document.info.model_stats.instance_cost.filter(|cost| *cost > 0.0),
+        cost_usd: document
+            .info
+            .model_stats
+            .instance_cost
+            .filter(|cost| *cost > 0.0),
     }
 }
 
@@ -133,31 +150,45 @@ fn model(document: &Document) -> Option<String> {
 fn text(content: &Value) -> String {
     match content {
         Value::String(text) => text.clone(),
-        Value::Array(parts) => {
-            parts.iter().filter_map(|part| part["text"].as_str()).collect::<Vec<_>>().join("\n")
-        }
+        Value::Array(parts) => parts
+            .iter()
+            .filter_map(|part| part["text"].as_str())
+            .collect::<Vec<_>>()
+            .join("\n"),
         _ => String::new(),
     }
 }
 
 fn steps(message: &Message) -> Vec<Step> {
     let said = text(&message.content);
-    let message_of = |role| Step::Message { role, text: said.clone() };
+    let message_of = |role| Step::Message {
+        role,
+        text: said.clone(),
+    };
     match message.role.as_str() {
         "user" => vec![message_of(Role::User)],
         "assistant" => {
-            let thought = message.reasoning_content.iter().map(|text| Step::Reasoning { text: text.clone() });
+            let thought = message
+                .reasoning_content
+                .iter()
+                .map(|text| Step::Reasoning { text: text.clone() });
             let said = (!said.is_empty()).then(|| message_of(Role::Assistant));
-            let calls = message.tool_calls.iter().flatten().map(|call| Step::ToolCall {
-                id: call.id.clone(),
-                tool: call.function.name.clone(),
-                input: serde_json::from_str(&call.function.arguments).unwrap_or(Value::Null),
-                server: None,
-            });
+            let calls = message
+                .tool_calls
+                .iter()
+                .flatten()
+                .map(|call| Step::ToolCall {
+                    id: call.id.clone(),
+                    tool: call.function.name.clone(),
+                    input: serde_json::from_str(&call.function.arguments).unwrap_or(Value::Null),
+                    server: None,
+                });
             thought.chain(said).chain(calls).collect()
         }
         // The command that ends a session is carried out, though it says that it was not.
-        "tool" if message.extra.exception_info.as_deref() == Some("action was not executed") => Vec::new(),
+        "tool" if message.extra.exception_info.as_deref() == Some("action was not executed") => {
+            Vec::new()
+        }
         "tool" => vec![Step::ToolResult {
             id: message.tool_call_id.clone(),
             ok: message.extra.returncode == Some(0),
@@ -195,17 +226,24 @@ impl Decoder for Trajectory {
             Ok(document) => Some(document),
             Err(_) if self.document.is_empty() => None,
             Err(error) => {
-                notes.push(format!("the trajectory of mini-swe-agent could not be read: {error}"));
+                notes.push(format!(
+                    "the trajectory of mini-swe-agent could not be read: {error}"
+                ));
                 None
             }
         };
         let ending = self.ending(document.as_ref(), exit, &mut notes);
         let record = |(index, message)| {
-            let step = move |step| Record { time: None, line: index as u64 + 1, step };
+            let step = move |step| Record {
+                time: None,
+                line: index as u64 + 1,
+                step,
+            };
             steps(message).into_iter().map(step)
         };
-        let records =
-            document.iter().flat_map(|document| document.messages.iter().enumerate().flat_map(record));
+        let records = document
+            .iter()
+            .flat_map(|document| document.messages.iter().enumerate().flat_map(record));
         Reading {
             records: records.collect(),
             usage: document.as_ref().map(usage).unwrap_or_default(),

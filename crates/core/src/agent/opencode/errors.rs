@@ -4,8 +4,20 @@ use super::wire::Failure;
 use crate::outcome::ErrorKind;
 
 const PATTERNS: [(ErrorKind, &[&str]); 3] = [
-    (ErrorKind::RateLimit, &["rate limit", "quota", "too many requests", "usage limit"]),
-    (ErrorKind::Auth, &["api key", "unauthorized", "authentication", "forbidden", "credentials"]),
+    (
+        ErrorKind::RateLimit,
+        &["rate limit", "quota", "too many requests", "usage limit"],
+    ),
+    (
+        ErrorKind::Auth,
+        &[
+            "api key",
+            "unauthorized",
+            "authentication",
+            "forbidden",
+            "credentials",
+        ],
+    ),
     (
         ErrorKind::ModelApi,
         &[
@@ -34,11 +46,18 @@ pub(super) fn kind_of(failure: &Failure) -> ErrorKind {
     });
     // What the service refused for another reason, an unknown model say, is trouble with the service too.
     let refused = (failure.name == "APIError").then_some(ErrorKind::ModelApi);
-    by_name.or(by_status).or_else(|| classify(&failure.data.message)).or(refused).unwrap_or(ErrorKind::Agent)
+    by_name
+        .or(by_status)
+        .or_else(|| classify(&failure.data.message))
+        .or(refused)
+        .unwrap_or(ErrorKind::Agent)
 }
 
 pub(super) fn classify(message: &str) -> Option<ErrorKind> {
     let message = message.to_lowercase();
     let speaks_of = |words: &[&str]| words.iter().any(|word| message.contains(word));
-    PATTERNS.iter().find(|(_, words)| speaks_of(words)).map(|(kind, _)| *kind)
+    PATTERNS
+        .iter()
+        .find(|(_, words)| speaks_of(words))
+        .map(|(kind, _)| *kind)
 }

@@ -31,7 +31,8 @@ impl Log {
             }
             "stream" if field("small") != "true" => {
                 *self.requests.entry(field("session.id")).or_default() += 1;
-                self.models.insert(format!("{}/{}", field("providerID"), field("modelID")));
+                self.models
+                    .insert(format!("{}/{}", field("providerID"), field("modelID")));
             }
             "stream error" => {
                 // Asked and not answered: it is asked again, and counted then.
@@ -50,8 +51,13 @@ impl Log {
 /// Kilo has a log of its own beside this one, with nothing to tell: `INFO  2026-11-15T06:07:33 +9ms service=bus …`
 fn is_plain(line: &str) -> bool {
     let mut words = line.split_whitespace();
-    let level = words.next().is_some_and(|word| ["DEBUG", "INFO", "WARN", "ERROR"].contains(&word));
-    level && words.next().is_some_and(|word| word.starts_with("20") && word.contains('T'))
+    let level = words
+        .next()
+        .is_some_and(|word| ["DEBUG", "INFO", "WARN", "ERROR"].contains(&word));
+    level
+        && words
+            .next()
+            .is_some_and(|word| word.starts_with("20") && word.contains('T'))
 }
 
 /// The value of `name=value` or `name="a value"`.
@@ -84,12 +90,21 @@ mod tests {
         ] {
             assert!(log.line(line));
         }
-        assert_eq!(log.refused.as_deref(), Some("AI_APICallError: Cannot connect"));
-        assert_eq!(log.cause.as_deref(), Some("ProviderModelNotFoundError: Model not found: mock/none."));
+        assert_eq!(
+            log.refused.as_deref(),
+            Some("AI_APICallError: Cannot connect")
+        );
+        assert_eq!(
+            log.cause.as_deref(),
+            Some("ProviderModelNotFoundError: Model not found: mock/none.")
+        );
         assert!(!log.line("not a line of the log"));
         assert!(!log.line("ERROR not a line of the log"));
         assert!(log.line("WARN  2026-11-15T06:08:04 +170ms service=model-cache model fetch error"));
-        assert_eq!(log.unavailable, BTreeMap::from([("bad".to_owned(), "failed".to_owned())]));
+        assert_eq!(
+            log.unavailable,
+            BTreeMap::from([("bad".to_owned(), "failed".to_owned())])
+        );
         assert_eq!(log.requests, BTreeMap::from([("ses_1".to_owned(), 1)]));
         assert_eq!(log.models, BTreeSet::from(["mock/m".to_owned()]));
     }

@@ -53,10 +53,14 @@ impl Stream {
         match event {
             Event::StepStart => {
                 // It went on after all.
-                self.notes.extend(self.failure.take().map(|failure| failure.message));
+                self.notes
+                    .extend(self.failure.take().map(|failure| failure.message));
                 Vec::new()
             }
-            Event::Text { part } => vec![Step::Message { role: Role::Assistant, text: part.text }],
+            Event::Text { part } => vec![Step::Message {
+                role: Role::Assistant,
+                text: part.text,
+            }],
             Event::Reasoning { part } => vec![Step::Reasoning { text: part.text }],
             Event::ToolUse { part } => self.tool_use(part),
             Event::StepFinish { part } => {
@@ -64,7 +68,11 @@ impl Stream {
                 Vec::new()
             }
             Event::Error { error } => {
-                let said = if error.data.message.is_empty() { &error.name } else { &error.data.message };
+                let said = if error.data.message.is_empty() {
+                    &error.name
+                } else {
+                    &error.data.message
+                };
                 let text = match error.data.status_code {
                     Some(status) => format!("{said} (HTTP {status})"),
                     None => said.clone(),
@@ -84,12 +92,28 @@ impl Stream {
             *self.server_calls.entry(server.clone()).or_default() += 1;
         }
         let (id, state) = (part.call_id, part.state);
-        if state.error.as_deref().is_some_and(|error| error.contains("rejected permission")) {
-            self.rejected = Some(format!("the permission to use `{}` was rejected", part.tool));
+        if state
+            .error
+            .as_deref()
+            .is_some_and(|error| error.contains("rejected permission"))
+        {
+            self.rejected = Some(format!(
+                "the permission to use `{}` was rejected",
+                part.tool
+            ));
         }
         vec![
-            Step::ToolCall { id: id.clone(), tool: part.tool, input: state.input, server },
-            Step::ToolResult { id, ok: state.status == "completed", output: state.output.or(state.error) },
+            Step::ToolCall {
+                id: id.clone(),
+                tool: part.tool,
+                input: state.input,
+                server,
+            },
+            Step::ToolResult {
+                id,
+                ok: state.status == "completed",
+                output: state.output.or(state.error),
+            },
         ]
     }
 
@@ -99,10 +123,16 @@ impl Stream {
     }
 
     fn total_usage(&self) -> Usage {
-        let counted = Usage { tool_calls: Some(self.tool_calls), ..Usage::default() };
+        let counted = Usage {
+            tool_calls: Some(self.tool_calls),
+            ..Usage::default()
+        };
         if self.steps.is_empty() {
             let requests = Some(self.requests()).filter(|requests| *requests > 0);
-            return Usage { requests, ..counted };
+            return Usage {
+                requests,
+                ..counted
+            };
         }
         let sum = |figure: fn(&Finish) -> u64| Some(total(self.steps.iter().map(figure)));
         let cost: f64 = self.steps.iter().map(|step| step.cost).sum();
@@ -134,7 +164,11 @@ impl Stream {
     /// The requests of sub-agents, which are not in the stream.
     fn requests_of_others(&self) -> u64 {
         let Some(own) = &self.session else { return 0 };
-        let others = self.log.requests.iter().filter(|(session, _)| *session != own);
+        let others = self
+            .log
+            .requests
+            .iter()
+            .filter(|(session, _)| *session != own);
         others.map(|(_, requests)| requests).sum()
     }
 
@@ -151,7 +185,10 @@ impl Stream {
     }
 
     fn ending(&mut self, exit: Exit) -> Ending {
-        let broken = self.servers.iter().find_map(|server| self.log.unavailable.get_key_value(server));
+        let broken = self
+            .servers
+            .iter()
+            .find_map(|server| self.log.unavailable.get_key_value(server));
         if let Some((server, status)) = broken {
             return not_connected(server, status);
         }
@@ -167,7 +204,8 @@ impl Stream {
                 Ending::Completed
             }
             (Exit::Code(0), Some(reason @ ("length" | "content-filter")), _) => {
-                self.notes.push(format!("the last answer was cut off: {reason}"));
+                self.notes
+                    .push(format!("the last answer was cut off: {reason}"));
                 Ending::Completed
             }
             _ => self.no_end(exit),
@@ -178,10 +216,13 @@ impl Stream {
     fn explained(&self, failure: TrialError) -> TrialError {
         match &self.log.cause {
             Some(cause) if cause.contains("ModelNotFound") => {
-                let message = format!("{cause} (either there is no such model, or no key for its provider)");
+                let message =
+                    format!("{cause} (either there is no such model, or no key for its provider)");
                 TrialError::new(ErrorKind::Agent, message)
             }
-            Some(cause) if failure.kind == ErrorKind::Agent => TrialError::new(failure.kind, cause.clone()),
+            Some(cause) if failure.kind == ErrorKind::Agent => {
+                TrialError::new(failure.kind, cause.clone())
+            }
             _ => failure,
         }
     }
@@ -189,13 +230,20 @@ impl Stream {
     fn no_end(&self, exit: Exit) -> Ending {
         if let (true, Some(refused)) = (self.steps.is_empty(), &self.log.refused) {
             let kind = classify(refused).unwrap_or(ErrorKind::ModelApi);
-            return Ending::Failed(TrialError::new(kind, format!("the model never answered: {refused}")));
+            return Ending::Failed(TrialError::new(
+                kind,
+                format!("the model never answered: {refused}"),
+            ));
         }
         no_end(&self.last_words, classify(&self.last_words), exit)
     }
 
     fn record(&self, time: Option<String>, step: Step) -> Record {
-        Record { time, line: self.line, step }
+        Record {
+            time,
+            line: self.line,
+            step,
+        }
     }
 }
 
@@ -206,14 +254,22 @@ impl Decoder for Stream {
             Ok(text) => text,
             Err(notice) => return vec![self.record(None, notice)],
         };
-        let Ok(Stamped { timestamp, session, event }) = serde_json::from_str(text) else {
+        let Ok(Stamped {
+            timestamp,
+            session,
+            event,
+        }) = serde_json::from_str(text)
+        else {
             return Vec::new();
         };
         self.session = self.session.take().or(session);
         let time = timestamp.and_then(|time| Timestamp::from_millisecond(time).ok());
         let time = time.map(|time| time.to_string());
         let steps = self.event(event);
-        steps.into_iter().map(|step| self.record(time.clone(), step)).collect()
+        steps
+            .into_iter()
+            .map(|step| self.record(time.clone(), step))
+            .collect()
     }
 
     fn stderr(&mut self, line: Line<'_>) {
@@ -239,7 +295,9 @@ impl Decoder for Stream {
         let ending = self.ending(exit);
         let others = self.requests_of_others();
         if others > 0 {
-            self.notes.push(format!("the tokens of {others} requests by sub-agents are not known"));
+            self.notes.push(format!(
+                "the tokens of {others} requests by sub-agents are not known"
+            ));
         }
         let mut models = self.log.models.iter();
         Reading {

@@ -12,24 +12,56 @@ use crate::outcome::ErrorKind;
 use crate::transcript::{Record, Step, Usage};
 
 fn play(recording: &str, servers: &[&str], log: &[&str], exit: Exit) -> (Vec<Record>, Reading) {
-    let stream = Box::new(Stream::new(servers.iter().map(|name| (*name).to_owned()).collect()));
+    let stream = Box::new(Stream::new(
+        servers.iter().map(|name| (*name).to_owned()).collect(),
+    ));
     playback::play(stream, recording, log, exit)
 }
 
 #[test]
 fn every_recorded_session() {
-    let nothing = Usage { tool_calls: Some(0), ..Usage::default() };
+    let nothing = Usage {
+        tool_calls: Some(0),
+        ..Usage::default()
+    };
     for (recording, exit, failed, usage) in [
         ("opencode-fib.jsonl", 0, None, used(3, 6000, 1200, 153, 2)),
         ("opencode-mcp.jsonl", 0, None, used(2, 3000, 600, 101, 1)),
-        ("opencode-rejected.jsonl", 0, None, used(1, 1000, 200, 50, 1)),
-        ("opencode-subagent.jsonl", 0, None, used(2, 3000, 600, 101, 1)),
+        (
+            "opencode-rejected.jsonl",
+            0,
+            None,
+            used(1, 1000, 200, 50, 1),
+        ),
+        (
+            "opencode-subagent.jsonl",
+            0,
+            None,
+            used(2, 3000, 600, 101, 1),
+        ),
         ("opencode-err401.jsonl", 1, Some(ErrorKind::Auth), nothing),
-        ("opencode-err500.jsonl", 1, Some(ErrorKind::ModelApi), nothing),
+        (
+            "opencode-err500.jsonl",
+            1,
+            Some(ErrorKind::ModelApi),
+            nothing,
+        ),
     ] {
         let (_, reading) = play(recording, &["tiny"], &[], Exit::Code(exit));
-        assert_eq!(kind(&reading.ending), failed, "{recording}: {:?}", reading.ending);
-        assert_eq!(Usage { cost_usd: None, ..reading.usage }, usage, "{recording}");
+        assert_eq!(
+            kind(&reading.ending),
+            failed,
+            "{recording}: {:?}",
+            reading.ending
+        );
+        assert_eq!(
+            Usage {
+                cost_usd: None,
+                ..reading.usage
+            },
+            usage,
+            "{recording}"
+        );
     }
 }
 
@@ -44,26 +76,43 @@ fn the_cost_is_the_sum_and_an_unpriced_model_has_none() {
 fn a_rejected_permission_is_a_note_and_the_work_is_judged() {
     let (_, reading) = play("opencode-rejected.jsonl", &[], &[], Exit::Code(0));
     assert_eq!(reading.ending, Ending::Completed);
-    assert_eq!(reading.notes, ["the permission to use `write` was rejected"]);
+    assert_eq!(
+        reading.notes,
+        ["the permission to use `write` was rejected"]
+    );
 }
 
 #[test]
 fn a_stream_that_stops_has_no_end() {
-    let failed = |ending: &Ending, kind| matches!(ending, Ending::Failed(error) if error.kind == kind);
+    let failed =
+        |ending: &Ending, kind| matches!(ending, Ending::Failed(error) if error.kind == kind);
     let (_, reading) = play("opencode-fib.jsonl", &[], &[], Exit::Signal(15));
-    assert!(failed(&reading.ending, ErrorKind::Agent), "killed: {:?}", reading.ending);
+    assert!(
+        failed(&reading.ending, ErrorKind::Agent),
+        "killed: {:?}",
+        reading.ending
+    );
     let mut stream = Box::new(Stream::new(Vec::new()));
-    stream.stdout(Line::Text(r#"{"type":"step_finish","part":{"reason":"tool-calls"}}"#));
-    assert!(failed(&stream.finish(Exit::Code(0)).ending, ErrorKind::Agent), "between two steps");
+    stream.stdout(Line::Text(
+        r#"{"type":"step_finish","part":{"reason":"tool-calls"}}"#,
+    ));
+    assert!(
+        failed(&stream.finish(Exit::Code(0)).ending, ErrorKind::Agent),
+        "between two steps"
+    );
     let mut stream = Box::new(Stream::new(Vec::new()));
-    stream.stderr(Line::Text("Error: Unable to connect. Is the computer able to access the url?"));
-    assert!(failed(&stream.finish(Exit::Code(1)).ending, ErrorKind::ModelApi));
+    stream.stderr(Line::Text(
+        "Error: Unable to connect. Is the computer able to access the url?",
+    ));
+    assert!(failed(
+        &stream.finish(Exit::Code(1)).ending,
+        ErrorKind::ModelApi
+    ));
 }
 
 #[test]
 fn the_log_says_what_the_stream_does_not() {
-    let unexpected =
-        r#"{"type":"error","error":{"name":"UnknownError","data":{"message":"Unexpected server error."}}}"#;
+    let unexpected = r#"{"type":"error","error":{"name":"UnknownError","data":{"message":"Unexpected server error."}}}"#;
     let cause = r#"timestamp=0 message=failed ref=err_6 error="ProviderModelNotFoundError: Model not found: mock/none.""#;
     let mut unknown = Box::new(Stream::new(Vec::new()));
     unknown.stdout(Line::Text(unexpected));
@@ -103,16 +152,39 @@ fn an_error_that_was_overcome_is_a_note() {
 fn mcp_servers_are_counted_and_the_log_knows_the_broken_ones() {
     let asked = "timestamp=0 message=stream providerID=mock modelID=mock-mcp session.id=ses_e2363deb6ffe3r4wzy1Ly0v74i small=false";
     let servers = ["tiny", "tiny_echo", "other"];
-    let (records, reading) = play("opencode-mcp.jsonl", &servers, &[asked, asked], Exit::Code(0));
-    let connected = |calls| McpDelivery { status: Some(McpStatus::Connected), calls: Some(calls) };
-    assert_eq!(reading.mcp_servers["tiny_echo"], connected(1), "the longest name that fits");
+    let (records, reading) = play(
+        "opencode-mcp.jsonl",
+        &servers,
+        &[asked, asked],
+        Exit::Code(0),
+    );
+    let connected = |calls| McpDelivery {
+        status: Some(McpStatus::Connected),
+        calls: Some(calls),
+    };
+    assert_eq!(
+        reading.mcp_servers["tiny_echo"],
+        connected(1),
+        "the longest name that fits"
+    );
     assert_eq!(reading.mcp_servers["other"], connected(0));
     assert_eq!(reading.model.as_deref(), Some("mock/mock-mcp"));
     assert_eq!(reading.usage.requests, Some(2));
-    assert!(records.iter().any(|record| matches!(&record.step, Step::ToolCall { server: Some(_), .. })));
+    assert!(records.iter().any(|record| matches!(
+        &record.step,
+        Step::ToolCall {
+            server: Some(_),
+            ..
+        }
+    )));
 
     let broken = r#"timestamp=0 message="server unavailable" key=other type=local status=failed"#;
-    let (_, reading) = play("opencode-mcp.jsonl", &servers, &[broken, asked], Exit::Code(0));
+    let (_, reading) = play(
+        "opencode-mcp.jsonl",
+        &servers,
+        &[broken, asked],
+        Exit::Code(0),
+    );
     assert_eq!(reading.mcp_servers["other"].status, Some(McpStatus::Failed));
     assert!(matches!(reading.ending, Ending::Failed(error) if error.kind == ErrorKind::Mcp));
 }
@@ -120,19 +192,36 @@ fn mcp_servers_are_counted_and_the_log_knows_the_broken_ones() {
 #[test]
 fn requests_of_sub_agents_come_from_the_log() {
     let asked = |session| {
-        format!("timestamp=0 message=stream providerID=p modelID=m session.id={session} small=false")
+        format!(
+            "timestamp=0 message=stream providerID=p modelID=m session.id={session} small=false"
+        )
     };
-    let (parent, child) = (asked("ses_e2336121bffeO5hvC87DxPkwQ1"), asked("ses_e2336087bffeGu3ageNlgibyaA"));
-    let (_, reading) = play("opencode-subagent.jsonl", &[], &[&parent, &child, &parent], Exit::Code(0));
+    let (parent, child) = (
+        asked("ses_e2336121bffeO5hvC87DxPkwQ1"),
+        asked("ses_e2336087bffeGu3ageNlgibyaA"),
+    );
+    let (_, reading) = play(
+        "opencode-subagent.jsonl",
+        &[],
+        &[&parent, &child, &parent],
+        Exit::Code(0),
+    );
     assert_eq!(reading.usage.requests, Some(3));
-    assert_eq!(reading.notes, ["the tokens of 1 requests by sub-agents are not known"]);
+    assert_eq!(
+        reading.notes,
+        ["the tokens of 1 requests by sub-agents are not known"]
+    );
 }
 
 #[test]
 fn a_tool_gives_a_call_and_a_result() {
     let (records, _) = play("opencode-fib.jsonl", &[], &[], Exit::Code(0));
     insta::assert_snapshot!(
-        records.iter().map(|record| serde_json::to_string(record).unwrap()).collect::<Vec<_>>().join("\n")
+        records
+            .iter()
+            .map(|record| serde_json::to_string(record).unwrap())
+            .collect::<Vec<_>>()
+            .join("\n")
     );
 }
 

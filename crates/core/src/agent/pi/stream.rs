@@ -44,9 +44,18 @@ impl Stream {
                 Vec::new()
             }
             Event::MessageEnd { message } => self.message(message),
-            Event::ToolExecutionStart { tool_call_id: id, tool_name: tool, args: input } => {
+            Event::ToolExecutionStart {
+                tool_call_id: id,
+                tool_name: tool,
+                args: input,
+            } => {
                 self.tool_calls += 1;
-                vec![self.record(Step::ToolCall { id, tool, input, server: None })]
+                vec![self.record(Step::ToolCall {
+                    id,
+                    tool,
+                    input,
+                    server: None,
+                })]
             }
             Event::AgentEnd => {
                 self.ended = true;
@@ -64,12 +73,24 @@ impl Stream {
         match message {
             Message::User { content, timestamp } => {
                 self.at(timestamp);
-                vec![self.record(Step::Message { role: Role::User, text: content.text() })]
+                vec![self.record(Step::Message {
+                    role: Role::User,
+                    text: content.text(),
+                })]
             }
             Message::Assistant(answer) => self.answer(answer),
-            Message::ToolResult { tool_call_id: id, content, is_error, timestamp } => {
+            Message::ToolResult {
+                tool_call_id: id,
+                content,
+                is_error,
+                timestamp,
+            } => {
                 self.at(timestamp);
-                vec![self.record(Step::ToolResult { id, ok: !is_error, output: Some(content.text()) })]
+                vec![self.record(Step::ToolResult {
+                    id,
+                    ok: !is_error,
+                    output: Some(content.text()),
+                })]
             }
             Message::Other => Vec::new(),
         }
@@ -81,7 +102,10 @@ impl Stream {
         let mut records = Vec::new();
         for part in answer.content.parts() {
             match part {
-                Part::Text { text } => records.push(Step::Message { role: Role::Assistant, text }),
+                Part::Text { text } => records.push(Step::Message {
+                    role: Role::Assistant,
+                    text,
+                }),
                 Part::Thinking { thinking } => records.push(Step::Reasoning { text: thinking }),
                 Part::Other => {}
             }
@@ -89,16 +113,22 @@ impl Stream {
         if let "error" | "aborted" = answer.stop_reason.as_str() {
             let aborted = answer.stop_reason == "aborted";
             let text = answer.error_message.unwrap_or(answer.stop_reason);
-            let kind = if aborted { ErrorKind::Agent } else { of_request(&text) };
+            let kind = if aborted {
+                ErrorKind::Agent
+            } else {
+                of_request(&text)
+            };
             self.failure = Some(TrialError::new(kind, text.clone()));
             records.push(Step::Error { text });
         } else {
             self.answers += 1;
             self.stop_reason = answer.stop_reason;
             let model = answer.provider.zip(answer.model);
-            self.models.extend(model.map(|(provider, model)| format!("{provider}/{model}")));
+            self.models
+                .extend(model.map(|(provider, model)| format!("{provider}/{model}")));
             // It went on after all.
-            self.notes.extend(self.failure.take().map(|failure| failure.message));
+            self.notes
+                .extend(self.failure.take().map(|failure| failure.message));
         }
         records.into_iter().map(|step| self.record(step)).collect()
     }
@@ -109,7 +139,11 @@ impl Stream {
     }
 
     fn record(&self, step: Step) -> Record {
-        Record { time: self.time.clone(), line: self.line, step }
+        Record {
+            time: self.time.clone(),
+            line: self.line,
+            step,
+        }
     }
 
     fn total_usage(&self) -> Usage {
@@ -146,7 +180,8 @@ impl Stream {
         }
         if self.ended && self.answers > 0 {
             if self.stop_reason == "length" {
-                self.notes.push("the last answer was cut off: length".to_owned());
+                self.notes
+                    .push("the last answer was cut off: length".to_owned());
             }
             return Ending::Completed;
         }
@@ -157,7 +192,10 @@ impl Stream {
 impl Decoder for Stream {
     fn stdout(&mut self, line: Line<'_>) -> Vec<Record> {
         self.line += 1;
-        let (Line::Text(text) | Line::Oversized { beginning: text, .. }) = line;
+        let (Line::Text(text)
+        | Line::Oversized {
+            beginning: text, ..
+        }) = line;
         if text.starts_with(REPETITION) {
             return Vec::new();
         }
@@ -188,7 +226,8 @@ impl Decoder for Stream {
     fn finish(mut self: Box<Self>, exit: Exit) -> Reading {
         let ending = self.ending(exit);
         if self.compacted {
-            self.notes.push("what was used to shorten the conversation is not known".to_owned());
+            self.notes
+                .push("what was used to shorten the conversation is not known".to_owned());
         }
         let mut models = self.models.iter();
         Reading {

@@ -36,7 +36,10 @@ fn failed(message: &str) -> String {
 
 #[test]
 fn every_recorded_session() {
-    let nothing = Usage { tool_calls: Some(0), ..Usage::default() };
+    let nothing = Usage {
+        tool_calls: Some(0),
+        ..Usage::default()
+    };
     for (recording, failed, usage) in [
         ("pi-0.73-fib.jsonl", None, used(3, 6000, 1200, 153, 2)),
         ("pi-0.87-fib.jsonl", None, used(3, 6000, 1200, 153, 2)),
@@ -44,14 +47,30 @@ fn every_recorded_session() {
         ("pi-err500.jsonl", Some(ErrorKind::ModelApi), nothing),
     ] {
         let (_, reading) = play(recording, Exit::Code(0));
-        assert_eq!(kind(&reading.ending), failed, "{recording}: {:?}", reading.ending);
-        assert_eq!(Usage { cost_usd: None, ..reading.usage }, usage, "{recording}");
+        assert_eq!(
+            kind(&reading.ending),
+            failed,
+            "{recording}: {:?}",
+            reading.ending
+        );
+        assert_eq!(
+            Usage {
+                cost_usd: None,
+                ..reading.usage
+            },
+            usage,
+            "{recording}"
+        );
         assert!(reading.notes.is_empty(), "{recording}: {:?}", reading.notes);
     }
     let model = |recording| play(recording, Exit::Code(0)).1.model;
     assert_eq!(model("pi-0.73-fib.jsonl").as_deref(), Some("mock/mock-fib"));
     assert_eq!(model("pi-0.87-fib.jsonl").as_deref(), Some("mock/nope"));
-    assert_eq!(model("pi-err500.jsonl"), None, "what never answered was not observed");
+    assert_eq!(
+        model("pi-err500.jsonl"),
+        None,
+        "what never answered was not observed"
+    );
 }
 
 #[test]
@@ -70,7 +89,10 @@ fn trouble_has_a_name() {
         ("503 status code (no body)", ErrorKind::ModelApi),
         ("Connection error.", ErrorKind::ModelApi),
         ("404 no such model", ErrorKind::ModelApi),
-        (r#"{"error":{"code":429,"status":"RESOURCE_EXHAUSTED"}}"#, ErrorKind::RateLimit),
+        (
+            r#"{"error":{"code":429,"status":"RESOURCE_EXHAUSTED"}}"#,
+            ErrorKind::RateLimit,
+        ),
     ] {
         let reading = read(&[&failed(message), END], &[], Exit::Code(0));
         assert_eq!(kind(&reading.ending), Some(expected), "{message}");
@@ -81,7 +103,11 @@ fn trouble_has_a_name() {
 #[test]
 fn an_error_that_was_overcome_is_a_note() {
     let start = r#"{"type":"agent_start"}"#;
-    let reading = read(&[start, &failed("500 busy"), END, start, STOP, END], &[], Exit::Code(0));
+    let reading = read(
+        &[start, &failed("500 busy"), END, start, STOP, END],
+        &[],
+        Exit::Code(0),
+    );
     assert_eq!(reading.ending, Ending::Completed);
     assert_eq!(reading.notes, ["500 busy"]);
     assert_eq!(reading.usage.requests, Some(1));
@@ -91,9 +117,19 @@ fn an_error_that_was_overcome_is_a_note() {
 fn a_session_that_stops_has_no_end() {
     let start = r#"{"type":"agent_start"}"#;
     for (stdout, stderr, exit, expected) in [
-        (&[start, STOP][..], &[][..], Exit::Code(143), ErrorKind::Agent),
+        (
+            &[start, STOP][..],
+            &[][..],
+            Exit::Code(143),
+            ErrorKind::Agent,
+        ),
         // It had begun again.
-        (&[start, STOP, END, start], &[], Exit::Signal(9), ErrorKind::Agent),
+        (
+            &[start, STOP, END, start],
+            &[],
+            Exit::Signal(9),
+            ErrorKind::Agent,
+        ),
         (
             &[],
             &[
@@ -104,20 +140,37 @@ fn a_session_that_stops_has_no_end() {
             Exit::Code(1),
             ErrorKind::Auth,
         ),
-        (&[], &["Warning: x", "No models available. Use /login"], Exit::Code(1), ErrorKind::Auth),
+        (
+            &[],
+            &["Warning: x", "No models available. Use /login"],
+            Exit::Code(1),
+            ErrorKind::Auth,
+        ),
         (&[], &[], Exit::Code(0), ErrorKind::Agent),
     ] {
         let reading = read(stdout, stderr, exit);
-        assert_eq!(kind(&reading.ending), Some(expected), "{stdout:?} {stderr:?}: {:?}", reading.ending);
+        assert_eq!(
+            kind(&reading.ending),
+            Some(expected),
+            "{stdout:?} {stderr:?}: {:?}",
+            reading.ending
+        );
     }
 }
 
 #[test]
 fn the_reason_is_told_and_the_advice_is_not() {
-    let said =
-        ["No API key found for anthropic.", "Use /login to log into a provider via OAuth or API key. See:"];
-    let Ending::Failed(error) = read(&[], &said, Exit::Code(1)).ending else { panic!("no error") };
-    assert_eq!(error.message, "the session has no end: No API key found for anthropic.");
+    let said = [
+        "No API key found for anthropic.",
+        "Use /login to log into a provider via OAuth or API key. See:",
+    ];
+    let Ending::Failed(error) = read(&[], &said, Exit::Code(1)).ending else {
+        panic!("no error")
+    };
+    assert_eq!(
+        error.message,
+        "the session has no end: No API key found for anthropic."
+    );
 }
 
 #[test]
@@ -125,10 +178,27 @@ fn an_end_too_long_to_hold_is_one() {
     let mut stream = Box::new(Stream::default());
     stream.stdout(Line::Text(STOP));
     let beginning = r#"{"type":"message_update","message":{"#;
-    assert!(stream.stdout(Line::Oversized { beginning, bytes: 1 << 40 }).is_empty());
+    assert!(
+        stream
+            .stdout(Line::Oversized {
+                beginning,
+                bytes: 1 << 40
+            })
+            .is_empty()
+    );
     let beginning = r#"{"type":"agent_end","messages":[{"#;
-    assert!(stream.stdout(Line::Oversized { beginning, bytes: 1 << 40 }).is_empty());
-    let notice = stream.stdout(Line::Oversized { beginning: r#"{"type":"message_end""#, bytes: 1 << 40 });
+    assert!(
+        stream
+            .stdout(Line::Oversized {
+                beginning,
+                bytes: 1 << 40
+            })
+            .is_empty()
+    );
+    let notice = stream.stdout(Line::Oversized {
+        beginning: r#"{"type":"message_end""#,
+        bytes: 1 << 40,
+    });
     assert!(matches!(notice[0].step, Step::Notice { .. }));
     assert_eq!(stream.finish(Exit::Code(0)).ending, Ending::Completed);
 }
@@ -137,7 +207,10 @@ fn an_end_too_long_to_hold_is_one() {
 fn a_shortened_conversation_was_not_counted_in_full() {
     let start = r#"{"type":"compaction_start","reason":"threshold"}"#;
     let reading = read(&[STOP, END, start], &[], Exit::Code(0));
-    assert_eq!((reading.usage.requests, reading.usage.input_tokens), (None, Some(1)));
+    assert_eq!(
+        (reading.usage.requests, reading.usage.input_tokens),
+        (None, Some(1))
+    );
     assert_eq!(reading.notes.len(), 1);
 }
 
@@ -145,7 +218,11 @@ fn a_shortened_conversation_was_not_counted_in_full() {
 fn the_transcript_of_a_session() {
     let (records, _) = play("pi-0.87-fib.jsonl", Exit::Code(0));
     insta::assert_snapshot!(
-        records.iter().map(|record| serde_json::to_string(record).unwrap()).collect::<Vec<_>>().join("\n")
+        records
+            .iter()
+            .map(|record| serde_json::to_string(record).unwrap())
+            .collect::<Vec<_>>()
+            .join("\n")
     );
 }
 
@@ -163,5 +240,11 @@ fn how_it_is_started() {
         ..playback::inputs(&[], Some(&config), &none)
     });
     insta::assert_snapshot!(playback::shown(&invocation));
-    assert_eq!(Pi.invocation(&playback::inputs(&[], None, &none)).files.len(), 1, "no file without content");
+    assert_eq!(
+        Pi.invocation(&playback::inputs(&[], None, &none))
+            .files
+            .len(),
+        1,
+        "no file without content"
+    );
 }

@@ -5,7 +5,11 @@ use serde_json::Value;
 
 /// A line of `--mode json`.
 #[derive(Debug, Deserialize)]
-#[serde(tag = "type", rename_all = "snake_case", rename_all_fields = "camelCase")]
+#[serde(
+    tag = "type",
+    rename_all = "snake_case",
+    rename_all_fields = "camelCase"
+)]
 pub(super) enum Event {
     AgentStart,
     MessageEnd {
@@ -25,7 +29,11 @@ pub(super) enum Event {
 }
 
 #[derive(Debug, Deserialize)]
-#[serde(tag = "role", rename_all = "camelCase", rename_all_fields = "camelCase")]
+#[serde(
+    tag = "role",
+    rename_all = "camelCase",
+    rename_all_fields = "camelCase"
+)]
 pub(super) enum Message {
     User {
         #[serde(default)]
@@ -85,8 +93,18 @@ impl Content {
 
     /// Its texts in one.
     pub(super) fn text(self) -> String {
-        let text = |part| if let Part::Text { text } = part { Some(text) } else { None };
-        self.parts().into_iter().filter_map(text).collect::<Vec<_>>().join("\n")
+        let text = |part| {
+            if let Part::Text { text } = part {
+                Some(text)
+            } else {
+                None
+            }
+        };
+        self.parts()
+            .into_iter()
+            .filter_map(text)
+            .collect::<Vec<_>>()
+            .join("\n")
     }
 }
 

@@ -37,7 +37,10 @@ pub(super) struct Stream {
 
 impl Stream {
     pub(super) fn new(servers: Vec<String>) -> Self {
-        Stream { servers, ..Stream::default() }
+        Stream {
+            servers,
+            ..Stream::default()
+        }
     }
 
     fn event(&mut self, event: Event) -> Vec<Step> {
@@ -60,7 +63,10 @@ impl Stream {
         }
         self.begun = true;
         self.model = system.model;
-        let broken = system.mcp_servers.into_iter().filter(|server| server.status == "disconnected");
+        let broken = system
+            .mcp_servers
+            .into_iter()
+            .filter(|server| server.status == "disconnected");
         self.failed_servers.extend(broken.map(|server| server.name));
         Vec::new()
     }
@@ -72,9 +78,10 @@ impl Stream {
         }
         match message.content {
             Content::Text(text) => vec![Step::Message { role, text }],
-            Content::Blocks(blocks) => {
-                blocks.into_iter().filter_map(|block| self.block(role, block)).collect()
-            }
+            Content::Blocks(blocks) => blocks
+                .into_iter()
+                .filter_map(|block| self.block(role, block))
+                .collect(),
         }
     }
 
@@ -85,9 +92,15 @@ impl Stream {
             Block::ToolUse { id, name, input } if role == Role::Assistant => {
                 Some(self.tool_use(id, name, input))
             }
-            Block::ToolResult { tool_use_id, is_error, content } => {
-                Some(Step::ToolResult { id: tool_use_id, ok: !is_error, output: plain(content) })
-            }
+            Block::ToolResult {
+                tool_use_id,
+                is_error,
+                content,
+            } => Some(Step::ToolResult {
+                id: tool_use_id,
+                ok: !is_error,
+                output: plain(content),
+            }),
             Block::ToolUse { .. } | Block::Other => None,
         }
     }
@@ -95,12 +108,21 @@ impl Stream {
     fn tool_use(&mut self, id: Option<String>, tool: String, input: Value) -> Step {
         self.tool_calls += 1;
         // Tools of MCP servers may be called by way of `tool_call`.
-        let called = if tool == "tool_call" { input["name"].as_str().unwrap_or_default() } else { &tool };
+        let called = if tool == "tool_call" {
+            input["name"].as_str().unwrap_or_default()
+        } else {
+            &tool
+        };
         let server = self.server_of(called);
         if let Some(server) = &server {
             *self.server_calls.entry(server.clone()).or_default() += 1;
         }
-        Step::ToolCall { id, tool, input, server }
+        Step::ToolCall {
+            id,
+            tool,
+            input,
+            server,
+        }
     }
 
     /// MCP tools are called `mcp__<server>__<tool>`.
@@ -140,15 +162,22 @@ impl Stream {
     }
 
     fn ending(&mut self, exit: Exit) -> Ending {
-        if let Some(server) = self.servers.iter().find(|server| self.failed_servers.contains(*server)) {
+        if let Some(server) = self
+            .servers
+            .iter()
+            .find(|server| self.failed_servers.contains(*server))
+        {
             let message = format!("the MCP server `{server}` did not connect");
             return Ending::Failed(TrialError::new(ErrorKind::Mcp, message));
         }
-        let Some(result) = &self.result else { return self.without_result(exit) };
+        let Some(result) = &self.result else {
+            return self.without_result(exit);
+        };
         if !result.is_error && result.subtype == "success" {
             if !result.permission_denials.is_empty() {
                 let denied = result.permission_denials.len();
-                self.notes.push(format!("{denied} tool calls were not permitted"));
+                self.notes
+                    .push(format!("{denied} tool calls were not permitted"));
             }
             return Ending::Completed;
         }
@@ -156,12 +185,19 @@ impl Stream {
             Some(error) => error.message.clone(),
             None => format!("the session ended with `{}`", result.subtype),
         };
-        Ending::Failed(TrialError::new(classify(&message).unwrap_or(ErrorKind::Agent), message))
+        Ending::Failed(TrialError::new(
+            classify(&message).unwrap_or(ErrorKind::Agent),
+            message,
+        ))
     }
 
     fn without_result(&mut self, exit: Exit) -> Ending {
         if matches!(exit, Exit::Code(code) if LIMITS.contains(&code)) {
-            let words = if self.last_words.is_empty() { exit.describe() } else { self.last_words.clone() };
+            let words = if self.last_words.is_empty() {
+                exit.describe()
+            } else {
+                self.last_words.clone()
+            };
             self.notes.push(words);
             return Ending::Completed;
         }
@@ -170,11 +206,16 @@ impl Stream {
 }
 
 fn sum(answers: &[Tokens]) -> Tokens {
-    answers.iter().fold(Tokens::default(), |sum, answer| Tokens {
-        input_tokens: total([sum.input_tokens, answer.input_tokens]),
-        output_tokens: total([sum.output_tokens, answer.output_tokens]),
-        cache_read_input_tokens: total([sum.cache_read_input_tokens, answer.cache_read_input_tokens]),
-    })
+    answers
+        .iter()
+        .fold(Tokens::default(), |sum, answer| Tokens {
+            input_tokens: total([sum.input_tokens, answer.input_tokens]),
+            output_tokens: total([sum.output_tokens, answer.output_tokens]),
+            cache_read_input_tokens: total([
+                sum.cache_read_input_tokens,
+                answer.cache_read_input_tokens,
+            ]),
+        })
 }
 
 fn plain(content: Value) -> Option<String> {
@@ -194,15 +235,26 @@ impl Decoder for Stream {
                 Err(_) => Vec::new(),
             },
             Line::Oversized { bytes, .. } => {
-                vec![Step::Notice { text: format!("an event of {bytes} bytes was not decoded") }]
+                vec![Step::Notice {
+                    text: format!("an event of {bytes} bytes was not decoded"),
+                }]
             }
         };
         let line = self.line;
-        steps.into_iter().map(|step| Record { time: None, line, step }).collect()
+        steps
+            .into_iter()
+            .map(|step| Record {
+                time: None,
+                line,
+                step,
+            })
+            .collect()
     }
 
     fn aside(&self, beginning: &[u8]) -> Option<Aside> {
-        beginning.starts_with(br#"{"type":"user""#).then_some(Aside::Output)
+        beginning
+            .starts_with(br#"{"type":"user""#)
+            .then_some(Aside::Output)
     }
 
     fn passed_over(&mut self, lines: u64) -> Vec<Record> {
@@ -215,7 +267,11 @@ impl Decoder for Stream {
         let text = text.trim();
         if let Some((_, names)) = text.split_once("MCP server(s) failed to start: ") {
             let names = names.split(". ").next().unwrap_or_default();
-            self.failed_servers.extend(names.split(", ").map(|name| name.trim_end_matches('.').to_owned()));
+            self.failed_servers.extend(
+                names
+                    .split(", ")
+                    .map(|name| name.trim_end_matches('.').to_owned()),
+            );
         }
         let says_why = classify(text).is_some() || self.last_words.is_empty();
         if !text.is_empty() && says_why && !text.contains("Ripgrep") {
@@ -224,7 +280,13 @@ impl Decoder for Stream {
     }
 
     fn side_line(&mut self, _label: &str, line: &str) {
-        let Ok(SessionLine { uuid, system_payload }) = serde_json::from_str(line) else { return };
+        let Ok(SessionLine {
+            uuid,
+            system_payload,
+        }) = serde_json::from_str(line)
+        else {
+            return;
+        };
         if system_payload.ui_event.name == "qwen-code.api_response" {
             self.session.insert(uuid, system_payload.ui_event.tokens);
         }

@@ -13,7 +13,9 @@ use crate::outcome::ErrorKind;
 use crate::transcript::{Record, Step, Usage};
 
 fn stream(servers: &[&str]) -> Box<Stream> {
-    Box::new(Stream::new(servers.iter().map(|name| (*name).to_owned()).collect()))
+    Box::new(Stream::new(
+        servers.iter().map(|name| (*name).to_owned()).collect(),
+    ))
 }
 
 fn play(recording: &str, servers: &[&str], exit: i32) -> (Vec<Record>, Reading) {
@@ -23,15 +25,33 @@ fn play(recording: &str, servers: &[&str], exit: i32) -> (Vec<Record>, Reading) 
 
 #[test]
 fn every_recorded_session() {
-    let nothing = Usage { tool_calls: Some(0), ..Usage::default() };
+    let nothing = Usage {
+        tool_calls: Some(0),
+        ..Usage::default()
+    };
     for (recording, exit, failed, usage) in [
         ("qwen-success.jsonl", 0, None, used(3, 3300, 1230, 174, 2)),
-        ("qwen-500-recovered.jsonl", 0, None, used(3, 3300, 1230, 174, 2)),
+        (
+            "qwen-500-recovered.jsonl",
+            0,
+            None,
+            used(3, 3300, 1230, 174, 2),
+        ),
         ("qwen-401.jsonl", 1, Some(ErrorKind::Auth), nothing),
-        ("qwen-mcp-failed.jsonl", 0, Some(ErrorKind::Mcp), used(1, 1000, 400, 57, 0)),
+        (
+            "qwen-mcp-failed.jsonl",
+            0,
+            Some(ErrorKind::Mcp),
+            used(1, 1000, 400, 57, 0),
+        ),
     ] {
         let (_, reading) = play(recording, &["bad"], exit);
-        assert_eq!(kind(&reading.ending), failed, "{recording}: {:?}", reading.ending);
+        assert_eq!(
+            kind(&reading.ending),
+            failed,
+            "{recording}: {:?}",
+            reading.ending
+        );
         assert_eq!(reading.usage, usage, "{recording}");
         assert_eq!(reading.model.as_deref(), Some("fake-model"), "{recording}");
     }
@@ -43,7 +63,10 @@ fn messages_mean_what_they_say() {
         ("[API Error: 403 Forbidden]", Some(ErrorKind::Auth)),
         ("[API Error: 429 slow down]", Some(ErrorKind::RateLimit)),
         ("[API Error: 500 mock]", Some(ErrorKind::ModelApi)),
-        ("[API Error: Connection error. (cause: connect ECONNREFUSED)]", Some(ErrorKind::ModelApi)),
+        (
+            "[API Error: Connection error. (cause: connect ECONNREFUSED)]",
+            Some(ErrorKind::ModelApi),
+        ),
         ("Something else", None),
     ] {
         assert_eq!(super::errors::classify(message), kind, "{message}");
@@ -69,8 +92,12 @@ fn requests_come_from_the_session_file_even_of_a_killed_session() {
         )
     };
     let mut stream = stream(&[]);
-    for line in [&answer("a", 1000), &answer("a", 1000), &answer("b", 2000), r#"{"uuid":"c","type":"user"}"#]
-    {
+    for line in [
+        &answer("a", 1000),
+        &answer("a", 1000),
+        &answer("b", 2000),
+        r#"{"uuid":"c","type":"user"}"#,
+    ] {
         stream.side_line("session.jsonl", line);
     }
     let reading = stream.finish(Exit::Signal(15));
@@ -84,18 +111,25 @@ fn mcp_servers_are_counted_and_broken_ones_are_named() {
     stream.stdout(Line::Text(
         r#"{"type":"system","subtype":"init","model":"m","mcp_servers":[{"name":"tiny","status":"connected"}]}"#,
     ));
-    for (name, input) in [("mcp__tiny__echo", json!({})), ("tool_call", json!({ "name": "mcp__tiny__echo" }))]
-    {
+    for (name, input) in [
+        ("mcp__tiny__echo", json!({})),
+        ("tool_call", json!({ "name": "mcp__tiny__echo" })),
+    ] {
         let block = json!({ "type": "tool_use", "id": "1", "name": name, "input": input });
         let event = json!({ "type": "assistant", "message": { "content": [block] } });
         let records = stream.stdout(Line::Text(&event.to_string()));
-        assert!(matches!(&records[0].step, Step::ToolCall { server: Some(server), .. } if server == "tiny"));
+        assert!(
+            matches!(&records[0].step, Step::ToolCall { server: Some(server), .. } if server == "tiny")
+        );
     }
     stream.stderr(Line::Text(
         "Warning: MCP server(s) failed to start: bad, worse. Continuing with built-in tools and any servers that did connect.",
     ));
     let reading = stream.finish(Exit::Code(0));
-    let connected = McpDelivery { status: Some(McpStatus::Connected), calls: Some(2) };
+    let connected = McpDelivery {
+        status: Some(McpStatus::Connected),
+        calls: Some(2),
+    };
     assert_eq!(reading.mcp_servers["tiny"], connected);
     assert_eq!(reading.mcp_servers["bad"].status, Some(McpStatus::Failed));
     assert_eq!(reading.mcp_servers["worse"].status, Some(McpStatus::Failed));
@@ -105,7 +139,11 @@ fn mcp_servers_are_counted_and_broken_ones_are_named() {
 fn the_transcript_of_a_session() {
     let (records, _) = play("qwen-success.jsonl", &[], 0);
     insta::assert_snapshot!(
-        records.iter().map(|record| serde_json::to_string(record).unwrap()).collect::<Vec<_>>().join("\n")
+        records
+            .iter()
+            .map(|record| serde_json::to_string(record).unwrap())
+            .collect::<Vec<_>>()
+            .join("\n")
     );
 }
 
@@ -119,7 +157,11 @@ fn a_prompt_runs_no_command() {
 fn how_it_is_started() {
     let mut servers = playback::servers();
     let transport = RemoteTransport::Sse;
-    let old = McpServer::Remote { url: "http://127.0.0.1:1/sse".into(), headers: vec![], transport };
+    let old = McpServer::Remote {
+        url: "http://127.0.0.1:1/sse".into(),
+        headers: vec![],
+        transport,
+    };
     servers.push(("old".to_owned(), old));
     let config = json!({ "model": { "maxSessionTurns": 5 }, "privacy": null });
     let invocation = QwenCode.invocation(&Inputs {

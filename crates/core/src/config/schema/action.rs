@@ -19,13 +19,19 @@ pub(super) fn action() -> Value {
         ("files", about("File name → content.", map_of(plain_text()))),
         ("command", reference("command")),
     ]);
-    one_of(&["copy", "files", "command"], about("One of `copy`, `files` and `command`.", schema))
+    one_of(
+        &["copy", "files", "command"],
+        about("One of `copy`, `files` and `command`.", schema),
+    )
 }
 
 pub(super) fn command() -> Value {
     let long = object([
         ("command", command_line()),
-        ("timeoutSeconds", about("Default 600.", optional(positive()))),
+        (
+            "timeoutSeconds",
+            about("Default 600.", optional(positive())),
+        ),
     ]);
     about(
         "A shell command, run in the workspace with `sh -c`; or `{command, timeoutSeconds}`. Scripts beside this file are found by their bare names.",

@@ -23,11 +23,19 @@ struct Spot<'a> {
 
 impl<'a> Spot<'a> {
     fn root(schema: &'a Value) -> Self {
-        Spot { before: String::new(), after: String::new(), schema }
+        Spot {
+            before: String::new(),
+            after: String::new(),
+            schema,
+        }
     }
 
     fn within(&self, before: &str, after: &str, schema: &'a Value) -> Self {
-        Spot { before: format!("{}{before}", self.before), after: format!("{after}{}", self.after), schema }
+        Spot {
+            before: format!("{}{before}", self.before),
+            after: format!("{after}{}", self.after),
+            schema,
+        }
     }
 
     fn key(&self, key: &str, schema: &'a Value) -> Self {
@@ -39,7 +47,11 @@ impl<'a> Spot<'a> {
 fn spots<'a>(document: &'a Value, spot: Spot<'a>, found: &mut Vec<Spot<'a>>) {
     let schema = spot.schema;
     if let Some(reference) = schema["$ref"].as_str() {
-        spots(document, spot.within("", "", target(document, reference)), found);
+        spots(
+            document,
+            spot.within("", "", target(document, reference)),
+            found,
+        );
     }
     for choice in schema["anyOf"].as_array().into_iter().flatten() {
         spots(document, spot.within("", "", choice), found);
@@ -49,7 +61,11 @@ fn spots<'a>(document: &'a Value, spot: Spot<'a>, found: &mut Vec<Spot<'a>>) {
     }
     if schema["additionalProperties"].is_object() {
         // A key that may stand in every map of the user's own keys, `concurrency` included.
-        spots(document, spot.key("default", &schema["additionalProperties"]), found);
+        spots(
+            document,
+            spot.key("default", &schema["additionalProperties"]),
+            found,
+        );
     }
     for (key, property) in schema["properties"].as_object().into_iter().flatten() {
         // What stands below an older name stands below the present one, too.
@@ -65,17 +81,26 @@ fn complaints(text: &str, is_suite: bool) -> Vec<Diagnostic> {
     let mut sources = Sources::default();
     let file = sources.add("/suite/x.yaml", "x.yaml", text);
     let mut problems = Diagnostics::default();
-    let node = yaml::parse(file, &sources, &mut problems).unwrap_or_else(|| panic!("no YAML: {text}"));
+    let node =
+        yaml::parse(file, &sources, &mut problems).unwrap_or_else(|| panic!("no YAML: {text}"));
     if is_suite {
         read_suite::suite(file, node, &mut problems);
     } else {
         read_eval::eval(node, &mut problems);
     }
-    problems.iter().filter(|problem| problem.severity == Severity::Error).cloned().collect()
+    problems
+        .iter()
+        .filter(|problem| problem.severity == Severity::Error)
+        .cloned()
+        .collect()
 }
 
 fn in_backquotes(text: &str) -> BTreeSet<String> {
-    text.split('`').skip(1).step_by(2).map(str::to_owned).collect()
+    text.split('`')
+        .skip(1)
+        .step_by(2)
+        .map(str::to_owned)
+        .collect()
 }
 
 fn documents() -> [(Value, bool); 2] {
@@ -89,12 +114,20 @@ fn the_keys_are_the_same() {
     for (document, is_suite) in documents() {
         let mut found = Vec::new();
         spots(&document, Spot::root(&document), &mut found);
-        for spot in found.iter().filter(|spot| spot.schema["additionalProperties"] == false) {
+        for spot in found
+            .iter()
+            .filter(|spot| spot.schema["additionalProperties"] == false)
+        {
             let text = format!("{}{{\"{UNKNOWN}\": 1}}{}", spot.before, spot.after);
             let problems = complaints(&text, is_suite);
-            let unknown = problems.iter().find(|problem| problem.message.contains(UNKNOWN));
+            let unknown = problems
+                .iter()
+                .find(|problem| problem.message.contains(UNKNOWN));
             let unknown = unknown.unwrap_or_else(|| panic!("nobody complains about {text}"));
-            let what = unknown.labels[0].text.trim_start_matches("not a key of ").to_owned();
+            let what = unknown.labels[0]
+                .text
+                .trim_start_matches("not a key of ")
+                .to_owned();
             let mut known = in_backquotes(&unknown.help[0]);
             let properties = spot.schema["properties"].as_object().unwrap();
             let described: BTreeSet<String> = properties
@@ -106,18 +139,29 @@ fn the_keys_are_the_same() {
                 // Read for both, and refused in an environment when it is resolved.
                 assert!(known.remove("baseline"));
             }
-            assert_eq!(known, described, "{what}: the reader's keys, and the schema's ({text})");
+            assert_eq!(
+                known, described,
+                "{what}: the reader's keys, and the schema's ({text})"
+            );
             met.insert(what);
         }
     }
-    assert_eq!(met, maps_that_are_read(), "maps of the schemas, and maps that the readers open");
+    assert_eq!(
+        met,
+        maps_that_are_read(),
+        "maps of the schemas, and maps that the readers open"
+    );
 }
 
 /// What the readers open, by the words they say of it.
 fn maps_that_are_read() -> BTreeSet<String> {
     let dir = concat!(env!("CARGO_MANIFEST_DIR"), "/src/config");
     let mut found = BTreeSet::new();
-    for entry in std::fs::read_dir(dir).unwrap().map(Result::unwrap).filter(|entry| entry.path().is_file()) {
+    for entry in std::fs::read_dir(dir)
+        .unwrap()
+        .map(Result::unwrap)
+        .filter(|entry| entry.path().is_file())
+    {
         let text = std::fs::read_to_string(entry.path()).unwrap();
         for opened in text.split("Fields::open(").skip(1) {
             found.insert(opened.split('"').nth(1).unwrap().to_owned());
@@ -184,13 +228,15 @@ fn the_values_are_the_same() {
                     let about_it = |problem: &Diagnostic| {
                         // A required key without a value counts as missing.
                         probe.is_null() && problem.message == missing(key)
-                            || problem
-                                .labels
-                                .iter()
-                                .any(|label| label.primary && (start..=end).contains(&label.place.start))
+                            || problem.labels.iter().any(|label| {
+                                label.primary && (start..=end).contains(&label.place.start)
+                            })
                     };
                     let problems = complaints(&text, is_suite);
-                    if problems.iter().any(|problem| problem.message.ends_with("asks for nothing")) {
+                    if problems
+                        .iter()
+                        .any(|problem| problem.message.ends_with("asks for nothing"))
+                    {
                         continue; // said of the whole test, whose parts were not looked at
                     }
                     let read = !problems.iter().any(about_it);
@@ -213,7 +259,10 @@ fn what_is_required_is_required() {
     let accepted = |document: &Value, value: Value| accepts(document, document, &value);
     let (suite, eval) = (super::suite(), super::eval());
     assert!(accepted(&suite, json!({})));
-    assert!(accepted(&suite, json!({ "evals": [{ "name": "a", "prompt": "b" }] })));
+    assert!(accepted(
+        &suite,
+        json!({ "evals": [{ "name": "a", "prompt": "b" }] })
+    ));
     for wrong in [
         json!({ "evals": [{ "prompt": "b" }] }),
         json!({ "evals": [{ "name": "a" }] }),
@@ -227,7 +276,10 @@ fn what_is_required_is_required() {
     ] {
         assert!(!accepted(&suite, wrong.clone()), "{wrong}");
     }
-    assert!(accepted(&eval, json!({ "prompt": "a", "tests": [{ "fileExists": "b" }] })));
+    assert!(accepted(
+        &eval,
+        json!({ "prompt": "a", "tests": [{ "fileExists": "b" }] })
+    ));
     for wrong in [
         json!({}),
         json!({ "prompt": "a", "promptFile": "b" }),

@@ -10,9 +10,18 @@ use crate::config::raw::RawTestKind;
 
 pub(super) fn test() -> Value {
     let schema = object([
-        ("name", about("Default: its kind and position.", optional(filled_text()))),
-        ("weight", about("In the score (default 1).", optional(positive()))),
-        ("timeoutSeconds", about("Default 120.", optional(positive()))),
+        (
+            "name",
+            about("Default: its kind and position.", optional(filled_text())),
+        ),
+        (
+            "weight",
+            about("In the score (default 1).", optional(positive())),
+        ),
+        (
+            "timeoutSeconds",
+            about("Default 120.", optional(positive())),
+        ),
         ("commandSuccess", command_success()),
         ("fileExists", file_exists()),
         ("fileContains", file_contains()),
@@ -28,14 +37,23 @@ pub(super) fn test() -> Value {
         ("budget", budget()),
         ("judge", judge()),
     ]);
-    one_of(&RawTestKind::KEYS, about("One kind, and optionally a name, a weight and a time limit.", schema))
+    one_of(
+        &RawTestKind::KEYS,
+        about(
+            "One kind, and optionally a name, a weight and a time limit.",
+            schema,
+        ),
+    )
 }
 
 fn command_success() -> Value {
     let long = object([
         ("command", command_line()),
         ("outputContains", optional(plain_text())),
-        ("outputMatches", about("A regular expression.", optional(filled_text()))),
+        (
+            "outputMatches",
+            about("A regular expression.", optional(filled_text())),
+        ),
     ]);
     about(
         "A shell command that must exit with status 0, and whose output must have the text or match.",
@@ -45,25 +63,43 @@ fn command_success() -> Value {
 
 fn file_exists() -> Value {
     let some = with(list(filled_text()), "minItems", 1.into());
-    about("A path or a list of paths, globs allowed.", json!({ "anyOf": [filled_text(), some] }))
+    about(
+        "A path or a list of paths, globs allowed.",
+        json!({ "anyOf": [filled_text(), some] }),
+    )
 }
 
 fn file_contains() -> Value {
     let schema = object([
         ("path", filled_text()),
         ("text", optional(plain_text())),
-        ("matches", about("A regular expression.", optional(filled_text()))),
+        (
+            "matches",
+            about("A regular expression.", optional(filled_text())),
+        ),
     ]);
     let asked = json!([{ "required": ["text"] }, { "required": ["matches"] }]);
-    about("A file must have the text, or match.", with(requiring(&["path"], schema), "anyOf", asked))
+    about(
+        "A file must have the text, or match.",
+        with(requiring(&["path"], schema), "anyOf", asked),
+    )
 }
 
 fn transcript() -> Value {
     asking(
         "What the agent did and said.",
         object([
-            ("usedTool", about("Globs of tools that must have been used.", optional(texts()))),
-            ("notUsedTool", about("Globs of tools that must not.", optional(texts()))),
+            (
+                "usedTool",
+                about(
+                    "Globs of tools that must have been used.",
+                    optional(texts()),
+                ),
+            ),
+            (
+                "notUsedTool",
+                about("Globs of tools that must not.", optional(texts())),
+            ),
             ("outputContains", optional(plain_text())),
             ("maxToolCalls", optional(whole())),
         ]),
@@ -74,7 +110,13 @@ fn changed_files() -> Value {
     asking(
         "What the agent changed must stay within these globs.",
         object([
-            ("only", about("Everything must match one; `[]` allows nothing.", optional(texts()))),
+            (
+                "only",
+                about(
+                    "Everything must match one; `[]` allows nothing.",
+                    optional(texts()),
+                ),
+            ),
             ("never", about("Nothing may match one.", optional(texts()))),
         ]),
     )
@@ -94,11 +136,32 @@ fn budget() -> Value {
 
 fn judge() -> Value {
     let schema = object([
-        ("rubric", about("What the work is judged by.", filled_text())),
-        ("agent", about("Who judges (default: the trial's own agent).", optional(reference("agent")))),
+        (
+            "rubric",
+            about("What the work is judged by.", filled_text()),
+        ),
+        (
+            "agent",
+            about(
+                "Who judges (default: the trial's own agent).",
+                optional(reference("agent")),
+            ),
+        ),
         ("model", optional(filled_text())),
-        ("config", about("The judge's own settings.", optional(json!({ "type": "object" })))),
-        ("passScore", about("A score from here on is as good as 1.", optional(pass_score()))),
+        (
+            "config",
+            about(
+                "The judge's own settings.",
+                optional(json!({ "type": "object" })),
+            ),
+        ),
+        (
+            "passScore",
+            about(
+                "A score from here on is as good as 1.",
+                optional(pass_score()),
+            ),
+        ),
     ]);
     about("A model judges the work.", requiring(&["rubric"], schema))
 }

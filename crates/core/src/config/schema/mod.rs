@@ -20,7 +20,10 @@ use serde_json::{Map, Value, json};
 
 /// The schema of `terca.yaml`.
 pub fn suite() -> Value {
-    document("terca.yaml: a suite of coding tasks for coding agents", suite::suite())
+    document(
+        "terca.yaml: a suite of coding tasks for coding agents",
+        suite::suite(),
+    )
 }
 
 /// The schema of `eval.terca.yaml`.
@@ -39,7 +42,10 @@ pub fn text(schema: &Value) -> String {
 /// Each document is complete in itself, so that it can be copied anywhere.
 fn document(title: &str, root: Value) -> Value {
     let mut document = Map::new();
-    document.insert("$schema".into(), "https://json-schema.org/draft/2020-12/schema".into());
+    document.insert(
+        "$schema".into(),
+        "https://json-schema.org/draft/2020-12/schema".into(),
+    );
     document.insert("title".into(), title.into());
     if let Value::Object(root) = root {
         document.extend(root);
@@ -63,7 +69,9 @@ fn definitions() -> Map<String, Value> {
         ("eval", eval::eval()),
         ("test", kinds::test()),
     ];
-    all.into_iter().map(|(name, schema)| (name.to_owned(), schema)).collect()
+    all.into_iter()
+        .map(|(name, schema)| (name.to_owned(), schema))
+        .collect()
 }
 
 /// The names of the definitions that a schema refers to, also by way of others.
@@ -75,8 +83,10 @@ fn used_by(schema: &Value, all: &Map<String, Value>) -> Vec<String> {
             Value::Array(items) => open.extend(items),
             Value::Object(entries) => {
                 open.extend(entries.values());
-                let name =
-                    entries.get("$ref").and_then(Value::as_str).and_then(|to| to.strip_prefix("#/$defs/"));
+                let name = entries
+                    .get("$ref")
+                    .and_then(Value::as_str)
+                    .and_then(|to| to.strip_prefix("#/$defs/"));
                 if let Some((name, definition)) = name.and_then(|name| all.get_key_value(name))
                     && !used.contains(name)
                 {

@@ -2,35 +2,60 @@
 
 use serde_json::{Map, Value, json};
 
-use super::terms::{about, boolean, filled_text, list, map_of, object, optional, plain_text, positive};
+use super::terms::{
+    about, boolean, filled_text, list, map_of, object, optional, plain_text, positive,
+};
 use super::terms::{reference, requiring, text, texts, with};
 use crate::agent;
 
 pub(super) fn environment() -> Value {
-    about("A set-up that the evals run in.", requiring(&["name"], setup()))
+    about(
+        "A set-up that the evals run in.",
+        requiring(&["name"], setup()),
+    )
 }
 
 /// The same fields, and the one that only experiments have.
 pub(super) fn experiment() -> Value {
     let mut schema = requiring(&["name"], setup());
-    let baseline =
-        about("The experiment that the others are compared with (default: the first).", optional(boolean()));
+    let baseline = about(
+        "The experiment that the others are compared with (default: the first).",
+        optional(boolean()),
+    );
     if let Some(properties) = schema["properties"].as_object_mut() {
         properties.insert("baseline".into(), baseline);
     }
-    about("A change laid over an environment: `null` removes, maps are merged, the rest replaces.", schema)
+    about(
+        "A change laid over an environment: `null` removes, maps are merged, the rest replaces.",
+        schema,
+    )
 }
 
 fn setup() -> Value {
     object([
         ("name", filled_text()),
         ("agent", optional(reference("agent"))),
-        ("model", about("Passed to the agent in the agent's own way.", optional(filled_text()))),
+        (
+            "model",
+            about(
+                "Passed to the agent in the agent's own way.",
+                optional(filled_text()),
+            ),
+        ),
         (
             "rules",
-            about("Rules files, installed where the agent reads its project rules.", optional(texts())),
+            about(
+                "Rules files, installed where the agent reads its project rules.",
+                optional(texts()),
+            ),
         ),
-        ("mcpServers", about("MCP servers by name.", optional(map_of(optional(reference("mcpServer")))))),
+        (
+            "mcpServers",
+            about(
+                "MCP servers by name.",
+                optional(map_of(optional(reference("mcpServer")))),
+            ),
+        ),
         (
             "skills",
             about(
@@ -48,14 +73,38 @@ fn setup() -> Value {
         ("env", optional(reference("variables"))),
         (
             "command",
-            about("Run in the workspace after all `before` actions.", optional(reference("command"))),
+            about(
+                "Run in the workspace after all `before` actions.",
+                optional(reference("command")),
+            ),
         ),
-        ("before", about("Run in every trial, before the agent.", optional(list(reference("action"))))),
-        ("preamble", about("Put before the prompt, inside the suite's.", optional(text()))),
-        ("postamble", about("Put after the prompt, inside the suite's.", optional(text()))),
+        (
+            "before",
+            about(
+                "Run in every trial, before the agent.",
+                optional(list(reference("action"))),
+            ),
+        ),
+        (
+            "preamble",
+            about(
+                "Put before the prompt, inside the suite's.",
+                optional(text()),
+            ),
+        ),
+        (
+            "postamble",
+            about(
+                "Put after the prompt, inside the suite's.",
+                optional(text()),
+            ),
+        ),
         (
             "timeoutSeconds",
-            about("Limit for the agent in one trial; overrides the suite's.", optional(positive())),
+            about(
+                "Limit for the agent in one trial; overrides the suite's.",
+                optional(positive()),
+            ),
         ),
     ])
 }
@@ -72,9 +121,18 @@ pub(super) fn agent() -> Value {
     let names = known_agents();
     let custom = object([
         ("name", json!({ "enum": names })),
-        ("command", about("For `command`: the shell command that is the agent.", optional(filled_text()))),
+        (
+            "command",
+            about(
+                "For `command`: the shell command that is the agent.",
+                optional(filled_text()),
+            ),
+        ),
     ]);
-    let named: Vec<&str> = names.into_iter().filter(|name| !takes_command(name)).collect();
+    let named: Vec<&str> = names
+        .into_iter()
+        .filter(|name| !takes_command(name))
+        .collect();
     about(
         "An agent's name, or `{name: command, command: …}` for one of your own.",
         json!({ "anyOf": [{ "enum": named }, requiring(&["name"], custom)] }),
@@ -96,11 +154,20 @@ fn takes_command(name: &str) -> bool {
 /// Either a program or an address, and nothing that belongs to the other.
 pub(super) fn mcp_server() -> Value {
     let server = object([
-        ("command", about("The program of a local server.", filled_text())),
+        (
+            "command",
+            about("The program of a local server.", filled_text()),
+        ),
         ("args", optional(list(plain_text()))),
         ("env", optional(reference("variables"))),
-        ("cwd", about("Relative to this file.", optional(filled_text()))),
-        ("url", about("The address of a remote server.", filled_text())),
+        (
+            "cwd",
+            about("Relative to this file.", optional(filled_text())),
+        ),
+        (
+            "url",
+            about("The address of a remote server.", filled_text()),
+        ),
         ("headers", optional(reference("variables"))),
         (
             "type",
@@ -111,8 +178,10 @@ pub(super) fn mcp_server() -> Value {
         ),
     ]);
     let without = |keys: &[&str], kinds: Value| {
-        let mut properties: Map<String, Value> =
-            keys.iter().map(|key| ((*key).to_owned(), Value::Bool(false))).collect();
+        let mut properties: Map<String, Value> = keys
+            .iter()
+            .map(|key| ((*key).to_owned(), Value::Bool(false)))
+            .collect();
         properties.insert("type".into(), json!({ "enum": kinds }));
         properties
     };

@@ -3,14 +3,19 @@
 use serde_json::{Value, json};
 
 use super::setup::known_agents;
-use super::terms::{about, boolean, count, filled_text, list, map_of, object, older, optional, positive};
+use super::terms::{
+    about, boolean, count, filled_text, list, map_of, object, older, optional, positive,
+};
 use super::terms::{reference, requiring, text, times, with};
 
 pub(super) fn suite() -> Value {
     // An eval in a file is named by its directory; these have none.
     let inline = || list(requiring(&["name"], reference("eval")));
     object([
-        ("name", about("Default: the directory's name.", optional(filled_text()))),
+        (
+            "name",
+            about("Default: the directory's name.", optional(filled_text())),
+        ),
         ("description", optional(text())),
         ("repetitions", repetitions()),
         ("concurrency", concurrency()),
@@ -21,9 +26,21 @@ pub(super) fn suite() -> Value {
                 optional(times()),
             ),
         ),
-        ("timeoutSeconds", about("Limit for the agent in one trial (default 300).", optional(positive()))),
-        ("preamble", about("Put before every prompt.", optional(text()))),
-        ("postamble", about("Put after every prompt.", optional(text()))),
+        (
+            "timeoutSeconds",
+            about(
+                "Limit for the agent in one trial (default 300).",
+                optional(positive()),
+            ),
+        ),
+        (
+            "preamble",
+            about("Put before every prompt.", optional(text())),
+        ),
+        (
+            "postamble",
+            about("Put after every prompt.", optional(text())),
+        ),
         (
             "prepare",
             about(
@@ -31,8 +48,20 @@ pub(super) fn suite() -> Value {
                 optional(list(reference("action"))),
             ),
         ),
-        ("before", about("Run in every trial, before the agent.", optional(list(reference("action"))))),
-        ("evals", about("Evals written here. Those in directories are found.", inline())),
+        (
+            "before",
+            about(
+                "Run in every trial, before the agent.",
+                optional(list(reference("action"))),
+            ),
+        ),
+        (
+            "evals",
+            about(
+                "Evals written here. Those in directories are found.",
+                inline(),
+            ),
+        ),
         ("tests", older("evals", inline())),
         (
             "environments",
@@ -52,7 +81,10 @@ pub(super) fn suite() -> Value {
         ("sandbox", sandbox()),
         (
             "workspaceDir",
-            about("A directory copied into every workspace, after `_base`.", optional(filled_text())),
+            about(
+                "A directory copied into every workspace, after `_base`.",
+                optional(filled_text()),
+            ),
         ),
         (
             "trackIgnored",
@@ -78,7 +110,11 @@ fn repetitions() -> Value {
 
 fn concurrency() -> Value {
     let names: Vec<&str> = std::iter::once("default").chain(known_agents()).collect();
-    let by_agent = with(map_of(optional(count())), "propertyNames", json!({ "enum": names }));
+    let by_agent = with(
+        map_of(optional(count())),
+        "propertyNames",
+        json!({ "enum": names }),
+    );
     about(
         "Trials in flight at once (default: the number of CPUs); or one number for each agent, and `default` for the others.",
         optional(json!({ "anyOf": [count(), by_agent] })),

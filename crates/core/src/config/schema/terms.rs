@@ -61,8 +61,10 @@ pub(super) fn map_of(value: Value) -> Value {
 
 /// A map with these keys and no others.
 pub(super) fn object<const N: usize>(properties: [(&str, Value); N]) -> Value {
-    let properties: Map<String, Value> =
-        properties.into_iter().map(|(key, value)| (key.to_owned(), value)).collect();
+    let properties: Map<String, Value> = properties
+        .into_iter()
+        .map(|(key, value)| (key.to_owned(), value))
+        .collect();
     json!({ "type": "object", "properties": properties, "additionalProperties": false })
 }
 
@@ -72,7 +74,9 @@ pub(super) fn reference(name: &str) -> Value {
 
 /// A key may be there without a value, which is the same as not being there (or, in an experiment, removes).
 pub(super) fn optional(schema: Value) -> Value {
-    let Value::Object(mut entries) = schema else { return schema };
+    let Value::Object(mut entries) = schema else {
+        return schema;
+    };
     match entries.get_mut("type") {
         Some(Value::String(kind)) => {
             let kinds = json!([kind, "null"]);
@@ -94,7 +98,9 @@ pub(super) fn about(words: &str, schema: Value) -> Value {
 
 /// With a further demand.
 pub(super) fn with(schema: Value, keyword: &str, value: Value) -> Value {
-    let Value::Object(mut entries) = schema else { return schema };
+    let Value::Object(mut entries) = schema else {
+        return schema;
+    };
     entries.insert(keyword.to_owned(), value);
     Value::Object(entries)
 }
@@ -106,11 +112,18 @@ pub(super) fn requiring(keys: &[&str], schema: Value) -> Value {
 
 /// With exactly one of these keys.
 pub(super) fn one_of(keys: &[&str], schema: Value) -> Value {
-    let choices: Vec<Value> = keys.iter().map(|key| json!({ "required": [key] })).collect();
+    let choices: Vec<Value> = keys
+        .iter()
+        .map(|key| json!({ "required": [key] }))
+        .collect();
     with(schema, "oneOf", choices.into())
 }
 
 /// A key's older name: it loads with a warning, and editors strike it through.
 pub(super) fn older(name: &str, schema: Value) -> Value {
-    with(about(&format!("The older spelling of `{name}`."), schema), "deprecated", true.into())
+    with(
+        about(&format!("The older spelling of `{name}`."), schema),
+        "deprecated",
+        true.into(),
+    )
 }

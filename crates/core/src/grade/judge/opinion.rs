@@ -44,7 +44,9 @@ impl Opinion {
             }
         }
         Err(NoVerdict(match last_line(said) {
-            _ if quoted => "the only one it names stands word for word in the work it was to judge".into(),
+            _ if quoted => {
+                "the only one it names stands word for word in the work it was to judge".into()
+            }
             None => "it said nothing".into(),
             Some(line) => {
                 format!(
@@ -58,31 +60,50 @@ impl Opinion {
     fn read(object: &Map<String, Value>) -> Result<Opinion, NoVerdict> {
         let written = get(object, &["score"]).unwrap_or(&Value::Null);
         let score = number(written).ok_or_else(|| {
-            NoVerdict(format!("its score is {}, which is no number", shortened(&written.to_string())))
+            NoVerdict(format!(
+                "its score is {}, which is no number",
+                shortened(&written.to_string())
+            ))
         })?;
         if !(0.0..=1.0).contains(&score) {
-            return Err(NoVerdict(format!("its score is {score}, which is not from 0 to 1")));
+            return Err(NoVerdict(format!(
+                "its score is {score}, which is not from 0 to 1"
+            )));
         }
         let summary = text(object, &["summary", "message", "reason", "explanation"]);
-        let reasons = get(object, &["reasons", "criteria"]).map(reasons).unwrap_or_default();
-        Ok(Opinion { score, summary, reasons })
+        let reasons = get(object, &["reasons", "criteria"])
+            .map(reasons)
+            .unwrap_or_default();
+        Ok(Opinion {
+            score,
+            summary,
+            reasons,
+        })
     }
 
     /// One sentence: the judge's own, else why points were lost.
     pub(super) fn in_short(&self) -> Option<String> {
-        let lost = self.reasons.iter().find(|reason| reason.score.is_some_and(|score| score < 1.0));
-        let reason = lost.or(self.reasons.first()).map(|reason| match &reason.criterion {
-            Some(criterion) => format!("{criterion}: {}", reason.reason),
-            None => reason.reason.clone(),
-        });
+        let lost = self
+            .reasons
+            .iter()
+            .find(|reason| reason.score.is_some_and(|score| score < 1.0));
+        let reason = lost
+            .or(self.reasons.first())
+            .map(|reason| match &reason.criterion {
+                Some(criterion) => format!("{criterion}: {}", reason.reason),
+                None => reason.reason.clone(),
+            });
         let short = self.summary.clone().or(reason)?;
-        Some(short.split_whitespace().collect::<Vec<_>>().join(" ")).filter(|short| !short.is_empty())
+        Some(short.split_whitespace().collect::<Vec<_>>().join(" "))
+            .filter(|short| !short.is_empty())
     }
 }
 
 fn end_of(text: &str) -> &str {
     let from = text.len().saturating_sub(LOOKED_AT);
-    (from..=text.len()).find_map(|at| text.get(at..)).unwrap_or_default()
+    (from..=text.len())
+        .find_map(|at| text.get(at..))
+        .unwrap_or_default()
 }
 
 /// Every object in a text that could be a verdict, and how it is written.
@@ -129,7 +150,9 @@ fn object_end(text: &str) -> Option<usize> {
 }
 
 fn object(raw: &str) -> Option<Map<String, Value>> {
-    serde_json::from_str(raw).or_else(|_| serde_json::from_str(&without_last_commas(raw))).ok()
+    serde_json::from_str(raw)
+        .or_else(|_| serde_json::from_str(&without_last_commas(raw)))
+        .ok()
 }
 
 /// `[1, 2,]` is what people and models write, and JSON does not know.
@@ -138,7 +161,11 @@ fn without_last_commas(raw: &str) -> String {
     for part in raw.split_inclusive(',') {
         at += part.len();
         let is_last = raw[at..].trim_start().starts_with(['}', ']']);
-        text.push_str(if is_last { part.trim_end_matches(',') } else { part });
+        text.push_str(if is_last {
+            part.trim_end_matches(',')
+        } else {
+            part
+        });
     }
     text
 }
@@ -149,7 +176,10 @@ fn verdict(object: Map<String, Value>) -> Option<Map<String, Value>> {
         // One criterion, told by itself.
         return get(&object, &["criterion"]).is_none().then_some(object);
     }
-    match get(&object, &["verdict", "judgement", "judgment", "result", "evaluation"]) {
+    match get(
+        &object,
+        &["verdict", "judgement", "judgment", "result", "evaluation"],
+    ) {
         Some(Value::Object(inner)) if get(inner, &["score"]).is_some() => Some(inner.clone()),
         _ => None,
     }
@@ -157,7 +187,10 @@ fn verdict(object: Map<String, Value>) -> Option<Map<String, Value>> {
 
 fn get<'a>(object: &'a Map<String, Value>, names: &[&str]) -> Option<&'a Value> {
     names.iter().find_map(|name| {
-        object.iter().find(|(key, _)| key.eq_ignore_ascii_case(name)).map(|(_, value)| value)
+        object
+            .iter()
+            .find(|(key, _)| key.eq_ignore_ascii_case(name))
+            .map(|(_, value)| value)
     })
 }
 
@@ -183,7 +216,10 @@ fn number(value: &Value) -> Option<f64> {
 fn reasons(value: &Value) -> Vec<Reason> {
     let mut reasons: Vec<Reason> = match value {
         Value::Array(items) => items.iter().map(|item| reason(None, item)).collect(),
-        Value::Object(entries) => entries.iter().map(|(name, value)| reason(Some(name), value)).collect(),
+        Value::Object(entries) => entries
+            .iter()
+            .map(|(name, value)| reason(Some(name), value))
+            .collect(),
         other => vec![reason(None, other)],
     };
     reasons.retain(|reason| !reason.reason.is_empty() || reason.score.is_some());
@@ -198,12 +234,22 @@ fn reason(name: Option<&str>, value: &Value) -> Reason {
         Value::Object(object) => Reason {
             criterion: text(object, &["criterion", "name"]).or(criterion),
             score: get(object, &["score"]).and_then(number).filter(in_range),
-            reason: text(object, &["reason", "explanation", "comment", "justification"]).unwrap_or_default(),
+            reason: text(
+                object,
+                &["reason", "explanation", "comment", "justification"],
+            )
+            .unwrap_or_default(),
         },
-        Value::String(said) => {
-            Reason { criterion, score: None, reason: said.trim().chars().take(LONGEST_REASON).collect() }
-        }
-        other => Reason { criterion, score: number(other).filter(in_range), reason: String::new() },
+        Value::String(said) => Reason {
+            criterion,
+            score: None,
+            reason: said.trim().chars().take(LONGEST_REASON).collect(),
+        },
+        other => Reason {
+            criterion,
+            score: number(other).filter(in_range),
+            reason: String::new(),
+        },
     }
 }
 

@@ -52,14 +52,33 @@ pub fn prompt(brief: &Brief<'_>, fence: &str) -> String {
         brief.rubric.trim()
     );
     for (name, material, longest) in [
-        ("TASK (what the agent was asked to do)", brief.task, LONGEST_TASK),
-        ("CHANGES (what it changed, as a diff)", brief.diff, LONGEST_DIFF),
-        ("FINAL MESSAGE (what it said at its end)", brief.message, LONGEST_MESSAGE),
+        (
+            "TASK (what the agent was asked to do)",
+            brief.task,
+            LONGEST_TASK,
+        ),
+        (
+            "CHANGES (what it changed, as a diff)",
+            brief.diff,
+            LONGEST_DIFF,
+        ),
+        (
+            "FINAL MESSAGE (what it said at its end)",
+            brief.message,
+            LONGEST_MESSAGE,
+        ),
     ] {
         // No text of another can hold the fence; should it ever, it does not keep it.
         let material = shortened(material.trim_end(), longest).replace(fence, "…");
-        let material = if material.is_empty() { "(nothing)" } else { &material };
-        let _ = write!(text, "BEGIN {name} {fence}\n{material}\nEND {name} {fence}\n\n");
+        let material = if material.is_empty() {
+            "(nothing)"
+        } else {
+            &material
+        };
+        let _ = write!(
+            text,
+            "BEGIN {name} {fence}\n{material}\nEND {name} {fence}\n\n"
+        );
     }
     let _ = write!(
         text,
@@ -83,11 +102,18 @@ fn shortened(text: &str, longest: usize) -> String {
     if text.len() <= longest {
         return text.to_owned();
     }
-    let head = (0..=longest / 2).rev().find(|at| text.is_char_boundary(*at)).unwrap_or(0);
+    let head = (0..=longest / 2)
+        .rev()
+        .find(|at| text.is_char_boundary(*at))
+        .unwrap_or(0);
     let tail = (text.len() - longest / 2..text.len()).find(|at| text.is_char_boundary(*at));
     let tail = tail.unwrap_or(text.len());
     let left_out = prose::compact((tail - head) as u64);
-    format!("{}\n[… {left_out} bytes are left out here …]\n{}", &text[..head], &text[tail..])
+    format!(
+        "{}\n[… {left_out} bytes are left out here …]\n{}",
+        &text[..head],
+        &text[tail..]
+    )
 }
 
 #[cfg(test)]
@@ -97,7 +123,12 @@ mod tests {
     const FENCE: &str = "7f3a90c1";
 
     fn brief<'a>(diff: &'a str, message: &'a str) -> Brief<'a> {
-        Brief { rubric: "- It works.\n- It is short.\n", task: "Write fib.js.", diff, message }
+        Brief {
+            rubric: "- It works.\n- It is short.\n",
+            task: "Write fib.js.",
+            diff,
+            message,
+        }
     }
 
     /// The parts of a prompt: outside of the fences, and between them.
@@ -105,7 +136,8 @@ mod tests {
         let (mut outside, mut between) = (String::new(), Vec::new());
         let mut open: Option<String> = None;
         for line in prompt.lines() {
-            let is_fence = line.ends_with(FENCE) && (line.starts_with("BEGIN ") || line.starts_with("END "));
+            let is_fence =
+                line.ends_with(FENCE) && (line.starts_with("BEGIN ") || line.starts_with("END "));
             match (&mut open, is_fence) {
                 (None, true) => open = Some(String::new()),
                 (Some(_), true) => between.extend(open.take()),
@@ -119,9 +151,18 @@ mod tests {
 
     #[test]
     fn the_rubric_stands_outside_and_the_material_between_the_fences() {
-        let (outside, between) = parts(&prompt(&brief("+++ b/fib.js\n+let a\n", "All done."), FENCE));
-        assert_eq!(between, ["Write fib.js.\n", "+++ b/fib.js\n+let a\n", "All done.\n"]);
-        assert!(outside.contains("- It works.\n- It is short.\n"), "{outside}");
+        let (outside, between) = parts(&prompt(
+            &brief("+++ b/fib.js\n+let a\n", "All done."),
+            FENCE,
+        ));
+        assert_eq!(
+            between,
+            ["Write fib.js.\n", "+++ b/fib.js\n+let a\n", "All done.\n"]
+        );
+        assert!(
+            outside.contains("- It works.\n- It is short.\n"),
+            "{outside}"
+        );
         assert!(outside.contains("verdict.json") && outside.contains("never a message to you"));
     }
 
@@ -152,6 +193,9 @@ mod tests {
     fn the_form_that_is_shown_is_no_verdict() {
         use super::super::Opinion;
         let whole = prompt(&brief("", ""), FENCE);
-        assert!(Opinion::of(&whole, None, &[]).is_err(), "a judge that repeats its prompt says nothing");
+        assert!(
+            Opinion::of(&whole, None, &[]).is_err(),
+            "a judge that repeats its prompt says nothing"
+        );
     }
 }

@@ -45,22 +45,30 @@ impl Offer {
             None if profile.is_built_in() => Standing::BuiltIn,
             None => Standing::Missing,
         };
-        let mut entries: Vec<(&'static Profile, Standing)> =
-            choosable().map(|profile| (profile, standing(profile))).collect();
+        let mut entries: Vec<(&'static Profile, Standing)> = choosable()
+            .map(|profile| (profile, standing(profile)))
+            .collect();
         entries.sort_by_key(|(_, standing)| *standing as u8);
         Offer { entries }
     }
 
     /// The first: one that will most probably work, and `oracle` where there is none.
     pub(super) fn usual(&self) -> &'static str {
-        self.entries.first().map_or("oracle", |(profile, _)| profile.name)
+        self.entries
+            .first()
+            .map_or("oracle", |(profile, _)| profile.name)
     }
 
     /// The list, each agent in one line of the screen.
     pub(super) fn within(&self, columns: usize) -> String {
         let entries = self.entries.iter().enumerate();
         let lines = entries.map(|(at, (profile, standing))| {
-            let line = format!("{:>4}  {:<16} {}", at + 1, profile.name, standing.words(profile));
+            let line = format!(
+                "{:>4}  {:<16} {}",
+                at + 1,
+                profile.name,
+                standing.words(profile)
+            );
             truncate(&line, columns.saturating_sub(1)).into_owned()
         });
         lines.collect::<Vec<String>>().join("\n")
@@ -70,29 +78,41 @@ impl Offer {
     pub(super) fn read(&self, text: &str) -> Result<Vec<AgentRef>, String> {
         let mut chosen: Vec<AgentRef> = Vec::new();
         for word in text.split([',', ' ']).filter(|word| !word.is_empty()) {
-            let numbered =
-                word.parse::<usize>().ok().and_then(|number| self.entries.get(number.checked_sub(1)?));
+            let numbered = word
+                .parse::<usize>()
+                .ok()
+                .and_then(|number| self.entries.get(number.checked_sub(1)?));
             let agent = find(numbered.map_or(word, |(profile, _)| profile.name))?;
             if !chosen.contains(&agent) {
                 chosen.push(agent);
             }
         }
-        if chosen.is_empty() { Err("at least one agent is needed".into()) } else { Ok(chosen) }
+        if chosen.is_empty() {
+            Err("at least one agent is needed".into())
+        } else {
+            Ok(chosen)
+        }
     }
 }
 
 /// An agent that needs no more than its name; and what can be chosen is a real one, or the solution in its place.
 fn choosable() -> impl Iterator<Item = &'static Profile> {
-    agent::profiles().filter(|profile| !profile.takes_command && !matches!(profile.name, "nop" | "cheat"))
+    agent::profiles()
+        .filter(|profile| !profile.takes_command && !matches!(profile.name, "nop" | "cheat"))
 }
 
 pub(super) fn find(name: &str) -> Result<AgentRef, String> {
     let known: Vec<&str> = choosable().map(|profile| profile.name).collect();
     match agent::find(name).filter(|agent| known.contains(&agent.profile().name)) {
         Some(agent) => Ok(agent),
-        None => Err(match agent::probably(name).filter(|meant| known.contains(meant)) {
-            Some(meant) => format!("{name}: no such agent\nhelp: did you mean `{meant}`?"),
-            None => format!("{name}: no such agent\nhelp: there are {}", prose::quoted_list(&known, "and")),
-        }),
+        None => Err(
+            match agent::probably(name).filter(|meant| known.contains(meant)) {
+                Some(meant) => format!("{name}: no such agent\nhelp: did you mean `{meant}`?"),
+                None => format!(
+                    "{name}: no such agent\nhelp: there are {}",
+                    prose::quoted_list(&known, "and")
+                ),
+            },
+        ),
     }
 }

@@ -39,7 +39,9 @@ type Answer = Result<Response, Refusal>;
 
 impl Library {
     pub(super) fn new(suite_dir: &Utf8Path) -> Self {
-        Library { suite_dir: suite_dir.to_owned() }
+        Library {
+            suite_dir: suite_dir.to_owned(),
+        }
     }
 
     pub(super) fn answer(&self, parts: &[&str]) -> Response {
@@ -57,7 +59,10 @@ impl Library {
 
     fn all_runs(&self) -> Answer {
         let names = runs::names(&self.suite_dir).map_err(|_| Refusal::NotFound)?;
-        let rows: Vec<_> = names.into_iter().map(|name| list::row(&self.suite_dir, name)).collect();
+        let rows: Vec<_> = names
+            .into_iter()
+            .map(|name| list::row(&self.suite_dir, name))
+            .collect();
         Ok(Response::page(runs_page(&rows)))
     }
 
@@ -77,13 +82,21 @@ impl Library {
         };
         // The page may have been made before the watch began, so that it looks once more.
         let first = std::iter::once("change");
-        Ok(Response::events(Box::new(first.chain(std::iter::from_fn(move || watch.wait().map(word))))))
+        Ok(Response::events(Box::new(first.chain(std::iter::from_fn(
+            move || watch.wait().map(word),
+        )))))
     }
 
     fn trial(&self, name: &str, id: &str) -> Answer {
         let run = self.open(name)?;
-        let trial = id.parse().ok().and_then(|id| run.state.trial(id)).ok_or(Refusal::NotFound)?;
-        let prompts = runs::plan(&run.dir).map(|plan| Prompts::of_plan(&plan)).unwrap_or_default();
+        let trial = id
+            .parse()
+            .ok()
+            .and_then(|id| run.state.trial(id))
+            .ok_or(Refusal::NotFound)?;
+        let prompts = runs::plan(&run.dir)
+            .map(|plan| Prompts::of_plan(&plan))
+            .unwrap_or_default();
         let summary = variants_of(&run);
         let head = &trial.head;
         let page = TrialPage {
@@ -93,18 +106,28 @@ impl Library {
             bodies: &bodies::read(&run.dir, &head.dir, ROOM),
             files: Files::Served,
         };
-        Ok(Response::page(document(Kind::Served, &head.eval, trial_page(&page, ROOM))))
+        Ok(Response::page(document(
+            Kind::Served,
+            &head.eval,
+            trial_page(&page, ROOM),
+        )))
     }
 
     fn file(&self, name: &str, id: &str, file: &str) -> Answer {
         let run = self.open(name)?;
-        let trial = id.parse().ok().and_then(|id| run.state.trial(id)).ok_or(Refusal::NotFound)?;
+        let trial = id
+            .parse()
+            .ok()
+            .and_then(|id| run.state.trial(id))
+            .ok_or(Refusal::NotFound)?;
         let file = match file {
             bodies::LOG | bodies::CHANGES | bodies::TRANSCRIPT => file,
             "trajectory.json" => bodies::TRAJECTORY,
             _ => return Err(Refusal::NotFound),
         };
-        bodies::open(&run.dir, &trial.head.dir, file).map(Response::file).map_err(|_| Refusal::NotFound)
+        bodies::open(&run.dir, &trial.head.dir, file)
+            .map(Response::file)
+            .map_err(|_| Refusal::NotFound)
     }
 
     fn compare(&self, first: &str, second: &str) -> Answer {
@@ -120,7 +143,9 @@ impl Library {
     fn dir_of(&self, name: &str) -> Result<Utf8PathBuf, Refusal> {
         let names = runs::names(&self.suite_dir).map_err(|_| Refusal::NotFound)?;
         let known = names.iter().any(|known| known == name);
-        known.then(|| store::runs_dir(&self.suite_dir).join(name)).ok_or(Refusal::NotFound)
+        known
+            .then(|| store::runs_dir(&self.suite_dir).join(name))
+            .ok_or(Refusal::NotFound)
     }
 }
 

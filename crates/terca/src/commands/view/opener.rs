@@ -6,7 +6,11 @@ use crate::screen;
 
 /// Where there is no screen, or nothing that opens it, the address on standard output has to do.
 pub(super) fn open(url: &str) {
-    let program = if cfg!(target_os = "macos") { "open" } else { "xdg-open" };
+    let program = if cfg!(target_os = "macos") {
+        "open"
+    } else {
+        "xdg-open"
+    };
     let has_screen = cfg!(target_os = "macos")
         || ["DISPLAY", "WAYLAND_DISPLAY"]
             .iter()
@@ -22,8 +26,12 @@ pub(super) fn open(url: &str) {
         .spawn();
     match started {
         Ok(mut child) => {
-            let _ = std::thread::Builder::new().name("opener".into()).spawn(move || child.wait());
+            let _ = std::thread::Builder::new()
+                .name("opener".into())
+                .spawn(move || child.wait());
         }
-        Err(error) => screen::remark(&format!("note: no browser could be opened ({program}: {error})")),
+        Err(error) => screen::remark(&format!(
+            "note: no browser could be opened ({program}: {error})"
+        )),
     }
 }
