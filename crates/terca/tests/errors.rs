@@ -13,7 +13,7 @@ mod common;
 use std::net::TcpListener;
 
 use common::project;
-use terca_core::explain::Code;
+use terca_core::text::explain::Code;
 use terca_testkit::{Outcome, Project};
 
 /// What is met on the way through one topic.
