@@ -40,7 +40,7 @@ impl Versions {
     }
 }
 
-/// In a directory of its own, made new: some programs leave litter in their home when they are asked.
+/// In a directory of its own, made new: some programs leave files in their home when they are asked.
 pub fn ask(
     profile: &Profile,
     program: &Utf8Path,

@@ -21,11 +21,11 @@ const AT_ONCE: usize = 8 * 1024 * 1024;
 pub trait Ear {
     fn hear(&mut self, line: Line<'_>);
     /// Whether a line with these first words is to be heard. One that is not is never held, however long.
-    fn wants(&mut self, _first_words: &[u8]) -> bool {
+    fn should_decode(&mut self, _first_words: &[u8]) -> bool {
         true
     }
     /// The end of a line that is not wanted, and its length.
-    fn pass_over(&mut self, _bytes: u64) {}
+    fn skip(&mut self, _bytes: u64) {}
 }
 
 impl<F: FnMut(Line<'_>)> Ear for F {
@@ -143,10 +143,10 @@ impl Begun {
             if !self.is_nothing() {
                 self.hold(line, ear);
                 self.end(ear);
-            } else if ear.wants(first_words(line)) {
+            } else if ear.should_decode(first_words(line)) {
                 ear.hear(Line::Text(&String::from_utf8_lossy(line)));
             } else {
-                ear.pass_over(end as u64 + 1);
+                ear.skip(end as u64 + 1);
             }
             bytes = &bytes[end + 1..];
         }
@@ -177,7 +177,7 @@ impl Begun {
     }
 
     fn decide(&mut self, ear: &mut dyn Ear) {
-        self.fate = if ear.wants(first_words(&self.held)) {
+        self.fate = if ear.should_decode(first_words(&self.held)) {
             Fate::Wanted
         } else {
             let length = self.held.len() as u64;
@@ -192,7 +192,7 @@ impl Begun {
         }
         let text = String::from_utf8_lossy(&self.held);
         match self.fate {
-            Fate::Unwanted(bytes) => ear.pass_over(bytes + 1),
+            Fate::Unwanted(bytes) => ear.skip(bytes + 1),
             Fate::Oversized(bytes) => ear.hear(Line::Oversized {
                 beginning: &text,
                 bytes,
@@ -305,11 +305,11 @@ mod tests {
             self.0.push(describe(line));
         }
 
-        fn wants(&mut self, first_words: &[u8]) -> bool {
+        fn should_decode(&mut self, first_words: &[u8]) -> bool {
             !first_words.starts_with(b"x")
         }
 
-        fn pass_over(&mut self, bytes: u64) {
+        fn skip(&mut self, bytes: u64) {
             self.0.push(format!("({bytes})"));
         }
     }

@@ -75,7 +75,7 @@ pub(super) fn run_agent(bench: &mut Bench<'_>, prepared: Prepared) -> Result<Age
         snapshot,
         ..
     } = prepared;
-    let litter = litter(bench);
+    let leftovers = leftovers(bench);
     let credentials = credentials::given(&bench.context.host, profile, &env);
     let mut failed_solution = None;
     let (ended, mut reading) = match &invocation.launch {
@@ -122,7 +122,7 @@ pub(super) fn run_agent(bench: &mut Bench<'_>, prepared: Prepared) -> Result<Age
         notes.push(credentials);
     }
     notes.extend(restore(&bench.room.workspace)?);
-    for dir in litter.iter().filter(|path| path.is_dir()) {
+    for dir in leftovers.iter().filter(|path| path.is_dir()) {
         tree::remove(dir)?;
     }
     let changes = snapshot.changes(&bench.room.workspace, bench.trial.case.track_ignored)?;
@@ -154,8 +154,8 @@ pub(super) fn run_agent(bench: &mut Bench<'_>, prepared: Prepared) -> Result<Age
 }
 
 /// Where the agent will put what is none of its work. What is already there is not its own.
-fn litter(bench: &Bench<'_>) -> Vec<Utf8PathBuf> {
-    let names = bench.trial.case.variant.agent.agent.litter();
+fn leftovers(bench: &Bench<'_>) -> Vec<Utf8PathBuf> {
+    let names = bench.trial.case.variant.agent.agent.profile().leftovers;
     let places = names.iter().map(|name| bench.room.workspace.join(name));
     places
         .filter(|path| path.symlink_metadata().is_err())

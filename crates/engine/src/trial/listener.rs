@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use camino::Utf8PathBuf;
 use globset::GlobBuilder;
-use terca_core::agent::{Decoder, Flood, Line, Reading, SideFile};
+use terca_core::agent::{Decoder, Line, Reading, SideFile, StreamFilter};
 use terca_core::text::mask::Mask;
 use terca_core::transcript::activity::Activity;
 use terca_core::transcript::{Record, Usage};
@@ -31,7 +31,7 @@ const SIDE_LOOK: Duration = Duration::from_secs(1);
 pub(super) type Tell<'a> = &'a dyn Fn(String, Usage);
 
 pub(super) struct Listener<'a> {
-    flood: Flood,
+    filter: StreamFilter,
     stdout: Tail,
     stderr: Tail,
     sides: &'a [SideFile],
@@ -53,7 +53,7 @@ impl<'a> Listener<'a> {
     ) -> Result<Self, Stop> {
         let now = Instant::now();
         Ok(Listener {
-            flood: Flood::new(decoder),
+            filter: StreamFilter::new(decoder),
             stdout: Tail::open(&stdout.path, mask)?,
             stderr: Tail::open(&stderr.path, mask)?,
             sides,
@@ -69,11 +69,11 @@ impl<'a> Listener<'a> {
     pub(super) fn turn(&mut self, tell: Tell<'_>) -> bool {
         let more = [
             self.stdout.read(&mut Stdout {
-                flood: &mut self.flood,
+                filter: &mut self.filter,
                 transcript: &mut self.transcript,
             }),
             self.stderr
-                .read(&mut |line: Line<'_>| self.flood.decoder.stderr(line)),
+                .read(&mut |line: Line<'_>| self.filter.decoder.stderr(line)),
         ];
         let _ = self.transcript.file.flush();
         if self.looked.elapsed() >= SIDE_LOOK {
@@ -88,7 +88,7 @@ impl<'a> Listener<'a> {
         if self.told.0.elapsed() < NEWS {
             return;
         }
-        let (doing, usage) = (self.transcript.latest(), self.flood.decoder.usage());
+        let (doing, usage) = (self.transcript.latest(), self.filter.decoder.usage());
         if doing != self.told.1 || usage != self.told.2 {
             self.told = (Instant::now(), doing.clone(), usage);
             tell(doing, usage);
@@ -104,7 +104,7 @@ impl<'a> Listener<'a> {
                 }
             }
         }
-        let decoder = &mut self.flood.decoder;
+        let decoder = &mut self.filter.decoder;
         for (label, _, tail) in &mut self.side_tails {
             let _ = tail.read(&mut |line: Line<'_>| side_line(decoder.as_mut(), label, line));
         }
@@ -114,7 +114,7 @@ impl<'a> Listener<'a> {
     pub(super) fn finish(mut self, ended: &Ended, log: &mut RunLog) -> Result<Heard, Stop> {
         self.read_side_files(|_| true);
         let Listener {
-            mut flood,
+            mut filter,
             stdout,
             stderr,
             side_tails,
@@ -122,15 +122,15 @@ impl<'a> Listener<'a> {
             ..
         } = self;
         let stdout = stdout.finish(&mut Stdout {
-            flood: &mut flood,
+            filter: &mut filter,
             transcript: &mut transcript,
         })?;
-        let decoder = &mut flood.decoder;
+        let decoder = &mut filter.decoder;
         let stderr = stderr.finish(&mut |line: Line<'_>| decoder.stderr(line))?;
         for (label, _, tail) in side_tails {
             tail.finish(&mut |line: Line<'_>| side_line(decoder.as_mut(), label, line))?;
         }
-        let mut reading = flood.finish(ended.exit);
+        let mut reading = filter.finish(ended.exit);
         transcript.add(std::mem::take(&mut reading.records));
         transcript.close(log)?;
         Ok(Heard {
@@ -143,21 +143,21 @@ impl<'a> Listener<'a> {
 
 /// Standard output, on its way into the transcript.
 struct Stdout<'a> {
-    flood: &'a mut Flood,
+    filter: &'a mut StreamFilter,
     transcript: &'a mut Transcript,
 }
 
 impl Ear for Stdout<'_> {
     fn hear(&mut self, line: Line<'_>) {
-        self.transcript.add(self.flood.line(line));
+        self.transcript.add(self.filter.line(line));
     }
 
-    fn wants(&mut self, first_words: &[u8]) -> bool {
-        self.flood.wants(first_words)
+    fn should_decode(&mut self, first_words: &[u8]) -> bool {
+        self.filter.should_decode(first_words)
     }
 
-    fn pass_over(&mut self, bytes: u64) {
-        self.flood.pass_over(bytes);
+    fn skip(&mut self, bytes: u64) {
+        self.filter.skip(bytes);
     }
 }
 

@@ -67,7 +67,10 @@ pub(super) fn find(profile: &Profile, env: &Variables) -> Result<Option<Utf8Path
     match find_program(name, path) {
         Some(program) => Ok(Some(program)),
         None => {
-            let message = format!("`{name}` is not installed (to get it: {})", profile.install);
+            let message = format!(
+                "`{name}` is not installed (to get it: {})",
+                profile.how_to_install()
+            );
             Err(Stop::error(ErrorKind::AgentMissing, message))
         }
     }
