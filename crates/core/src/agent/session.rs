@@ -483,3 +483,109 @@ impl Session {
 pub(super) fn failed(kind: ErrorKind, message: impl Into<String>) -> Ending {
     Ending::Failed(TrialError::new(kind, message))
 }
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn session(servers: &[&str]) -> Session {
+        Session {
+            patterns: &[(ErrorKind::Auth, &["api key"])],
+            servers: servers.iter().map(|name| (*name).to_owned()).collect(),
+            ..Session::default()
+        }
+    }
+
+    fn said(text: &str) -> Step {
+        Step::Message {
+            role: Role::Assistant,
+            text: text.to_owned(),
+        }
+    }
+
+    #[test]
+    fn pieces_are_one_message_until_something_else_comes() {
+        let mut session = session(&[]);
+        for piece in ["a", "b"] {
+            session.line += 1;
+            session.piece(said(piece));
+        }
+        session.line += 1;
+        session.call(None, "shell".to_owned(), json!({}), None);
+        session.line += 1;
+        session.piece(said("c"));
+        let reading = session.reading(Usage::default(), Ending::Completed);
+        let lines: Vec<u64> = reading.records.iter().map(|record| record.line).collect();
+        assert_eq!(lines, [1, 3, 4]);
+        assert_eq!(reading.records[0].step, said("ab"));
+        assert_eq!(reading.records[2].step, said("c"));
+    }
+
+    #[test]
+    fn a_message_that_never_ends_is_handed_on_in_parts() {
+        let mut session = session(&[]);
+        for _ in 0..3 {
+            session.piece(said(&"x".repeat(LONGEST_MESSAGE)));
+        }
+        assert_eq!(session.records.len(), 2);
+    }
+
+    #[test]
+    fn words_that_tell_the_kind_are_kept() {
+        let remembered = |remember: fn(&mut Session, &str)| {
+            let mut session = session(&[]);
+            for line in ["begins", "no API key", "", "an API key is needed", "ends"] {
+                remember(&mut session, line);
+            }
+            session.last_words(Exit::Code(1))
+        };
+        assert_eq!(remembered(Session::remember), "an API key is needed");
+        assert_eq!(remembered(Session::remember_first), "no API key");
+        assert_eq!(remembered(Session::remember_last), "ends");
+        assert_eq!(session(&[]).last_words(Exit::Code(1)), "exit status 1");
+    }
+
+    #[test]
+    fn an_error_that_was_overcome_is_a_note() {
+        let mut session = session(&[]);
+        session.fail(ErrorKind::ModelApi, "busy");
+        session.recovered();
+        session.recovered();
+        assert_eq!(session.trouble(), None);
+        assert_eq!(session.notes, ["busy"]);
+        for _ in 0..MOST_NOTES {
+            session.note("again".to_owned());
+        }
+        session.final_note("over");
+        assert_eq!(session.notes.len(), MOST_NOTES + 1);
+    }
+
+    #[test]
+    fn a_server_is_known_by_its_failure_its_calls_or_the_others() {
+        let mut session = session(&["bad", "used", "silent"]);
+        session.server_failed("bad".to_owned(), "gone".to_owned());
+        session.server_failed("of nobody".to_owned(), "gone".to_owned());
+        session.call(None, "t".to_owned(), json!({}), Some("used".to_owned()));
+        let status = |session: &Session, server: &str| session.delivery(server).status;
+        assert_eq!(status(&session, "bad"), Some(McpStatus::Failed));
+        assert_eq!(status(&session, "used"), Some(McpStatus::Connected));
+        assert_eq!(status(&session, "silent"), None);
+        session.servers_ready = true;
+        assert_eq!(status(&session, "silent"), Some(McpStatus::Connected));
+        assert_eq!(session.delivery("used").calls, Some(1));
+        let message = "the MCP server `bad` did not connect: gone";
+        assert_eq!(session.trouble(), Some(failed(ErrorKind::Mcp, message)));
+    }
+
+    #[test]
+    fn of_several_models_none_is_the_model_of_the_session() {
+        let mut session = session(&[]);
+        session.saw_model("a", "m");
+        session.saw_model("a", "m");
+        assert_eq!(session.only_model().as_deref(), Some("a/m"));
+        session.saw_model("b", "m");
+        assert_eq!(session.only_model(), None);
+    }
+}
