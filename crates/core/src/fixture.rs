@@ -1,9 +1,10 @@
 //! Runs that ended, for tests.
 
-use crate::event::{RunStatus, TrialHead};
-use crate::fingerprint::CasePrint;
-use crate::outcome::{Stats, Status, TrialReport};
-use crate::state::{Counts, RunState, Trial};
+use crate::plan::fingerprint::CasePrint;
+use crate::run::event::{RunStatus, TrialHead};
+use crate::run::outcome::{Status, TrialReport};
+use crate::run::state::{Counts, RunState, Trial};
+use crate::transcript::Stats;
 use crate::transcript::Usage;
 
 pub(crate) fn run(name: &str) -> RunState {

@@ -13,8 +13,8 @@ use std::cell::RefCell;
 
 use support::{Project, indented};
 use terca_core::config::schema;
-use terca_core::matrix::Overrides;
-use terca_core::selection::Selection;
+use terca_core::plan::expand::Overrides;
+use terca_core::plan::selection::Selection;
 
 /// What stands around every configuration of this file.
 const AROUND: [(&str, &str); 6] = [

@@ -9,9 +9,10 @@
 mod support;
 
 use support::Project;
-use terca_core::explain::{self, Code, Topic};
-use terca_core::matrix::Overrides;
-use terca_core::selection::Selection;
+use terca_core::plan::expand::Overrides;
+use terca_core::plan::selection::Selection;
+use terca_core::text::explain;
+use terca_core::text::explain::{Code, Topic};
 
 /// What stands around an example, unless it says otherwise.
 const SUITE: (&str, &str) = (

@@ -10,22 +10,26 @@ use proptest::collection::{btree_map, vec};
 use proptest::option;
 use proptest::prelude::*;
 use support::{Project, coordinates, plan_of, with_nop};
-use terca_core::adaptive::Adaptive;
+use terca_core::agent::delivery::{Delivery, Installed, McpDelivery, McpStatus};
+use terca_core::analysis::results::Results;
+use terca_core::config::adaptive::Adaptive;
 use terca_core::config::folder_name;
-use terca_core::delivery::{Delivery, Installed, McpDelivery, McpStatus};
-use terca_core::event::{Event, EventKind, Phase, RegradedTrial, RunStatus, StopReason, TrialHead};
 use terca_core::grade::Grade;
-use terca_core::matrix::Overrides;
-use terca_core::merge::merge;
-use terca_core::outcome::{ErrorKind, Phases, Stats, Status, TrialError, TrialReport};
+use terca_core::grade::grades::Scorecard;
 use terca_core::plan::Plan;
-use terca_core::results::Results;
-use terca_core::schedule;
-use terca_core::scorecard::Scorecard;
-use terca_core::selection::Selection;
-use terca_core::shard::Shard;
-use terca_core::state::{Counts, RunState};
+use terca_core::plan::expand::Overrides;
+use terca_core::plan::order;
+use terca_core::plan::selection::Selection;
+use terca_core::plan::shard::Shard;
+use terca_core::run::event::{
+    Event, EventKind, Phase, RegradedTrial, RunStatus, StopReason, TrialHead,
+};
+use terca_core::run::merge::merge;
+use terca_core::run::outcome::{Phases, Status, TrialReport};
+use terca_core::run::state::{Counts, RunState};
+use terca_core::transcript::Stats;
 use terca_core::transcript::Usage;
+use terca_core::trial_error::{ErrorKind, TrialError};
 
 /// The shape of a suite: all that the size of its plan depends on.
 #[derive(Debug, Clone)]
@@ -167,7 +171,7 @@ proptest! {
     #[test]
     fn the_order_is_a_permutation_in_which_variants_are_neighbours(shape in shapes(), seed: u64) {
         let plan = shape.whole_plan();
-        let order = schedule::order(&plan.trials, seed);
+        let order = order::order(&plan.trials, seed);
         let mut sorted = order.clone();
         sorted.sort_unstable();
         prop_assert_eq!(sorted, (0..plan.trials.len()).collect::<Vec<_>>());
@@ -177,7 +181,7 @@ proptest! {
         };
         let blocks: Vec<(String, u32)> = order.chunk_by(|a, b| block(a) == block(b)).map(|c| block(&c[0])).collect();
         prop_assert_eq!(blocks.iter().collect::<BTreeSet<_>>().len(), blocks.len(), "a block is torn apart");
-        prop_assert_eq!(&schedule::order(&plan.trials, seed), &order);
+        prop_assert_eq!(&order::order(&plan.trials, seed), &order);
     }
 
     #[test]
@@ -200,7 +204,7 @@ fn seeds_matter() {
     };
     let plan = shape.whole_plan();
     let orders: BTreeSet<Vec<usize>> = (0..10)
-        .map(|seed| schedule::order(&plan.trials, seed))
+        .map(|seed| order::order(&plan.trials, seed))
         .collect();
     assert!(
         orders.len() > 5,

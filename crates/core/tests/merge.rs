@@ -7,11 +7,11 @@ use std::time::Duration;
 
 use serde_json::{Map, Value, json};
 use support::{Project, coordinates, indented, plan, plan_of, with_nop};
+use terca_core::agent::mcp::McpServer;
 use terca_core::config::suite::Action;
-use terca_core::matrix::Overrides;
-use terca_core::mcp::McpServer;
+use terca_core::plan::expand::Overrides;
+use terca_core::plan::selection::Selection;
 use terca_core::plan::{Case, Plan};
-use terca_core::selection::Selection;
 
 const EVAL: (&str, &str) = ("fib/eval.terca.yaml", "prompt: go\n");
 

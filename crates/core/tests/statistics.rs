@@ -15,7 +15,7 @@ mod world;
 use adaptive::AdaptiveWorld;
 use proptest::collection::vec;
 use proptest::prelude::*;
-use terca_core::adaptive::Adaptive;
+use terca_core::config::adaptive::Adaptive;
 use terca_core::stats::fisher::fisher;
 use terca_core::stats::holm::holm;
 use terca_core::stats::mcnemar::mcnemar;

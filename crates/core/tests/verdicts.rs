@@ -10,16 +10,18 @@ use proptest::collection::vec;
 use proptest::option;
 use proptest::prelude::*;
 use serde_json::Value;
-use terca_core::adaptive::Adaptive;
-use terca_core::delivery::{Delivery, Installed, McpDelivery, McpStatus};
-use terca_core::event::{Event, EventKind, RunStatus, TrialHead};
-use terca_core::outcome::{ErrorKind, Phases, Stats, Status, TrialError, TrialReport};
-use terca_core::results::Results;
-use terca_core::state::RunState;
+use terca_core::agent::delivery::{Delivery, Installed, McpDelivery, McpStatus};
+use terca_core::analysis::results::Results;
+use terca_core::analysis::summary::{Comparison, Summary, Verdict};
+use terca_core::config::adaptive::Adaptive;
+use terca_core::run::event::{Event, EventKind, RunStatus, TrialHead};
+use terca_core::run::outcome::{Phases, Status, TrialReport};
+use terca_core::run::state::RunState;
 use terca_core::stats::CannotTell;
 use terca_core::stats::wilson::wilson;
-use terca_core::summary::{Comparison, Summary, Verdict};
+use terca_core::transcript::Stats;
 use terca_core::transcript::Usage;
+use terca_core::trial_error::{ErrorKind, TrialError};
 
 /// A run in the making.
 #[derive(Debug, Default)]

@@ -5,38 +5,9 @@
 //! the world: it receives events over one channel, numbers and journals them, folds them into the run's state,
 //! and shows them.
 
-pub mod bodies;
-pub mod cache;
-pub mod clean;
-pub mod content;
-pub mod create;
-pub mod credentials;
-pub mod discover;
-pub mod doctor;
-pub mod environment;
-pub mod files;
-pub mod harbor;
-pub mod history;
-pub mod interrupt;
-pub mod join;
-pub mod regrade;
-pub mod runs;
-pub mod scheduler;
-pub mod signals;
-pub mod store;
-pub mod supervise;
+pub mod host;
+pub mod process;
+pub mod run;
+pub mod suite;
 pub mod trial;
-pub mod watch;
-pub mod work;
-
-mod changes;
-mod diff;
-mod ignored;
-mod log;
-mod output;
-mod renames;
-mod same;
-mod stale;
-mod tail;
-mod tree;
-mod version;
+pub mod workspace;

@@ -4,10 +4,10 @@
 use std::collections::BTreeSet;
 
 use camino::Utf8Path;
+use terca_core::agent::mcp::{McpServer, RemoteTransport};
 use terca_core::agent::{self, AgentRef, Decoder, Flood, Inputs, Line};
-use terca_core::grade::Exit;
-use terca_core::mcp::{McpServer, RemoteTransport};
-use terca_core::trajectory::{About, Trajectory};
+use terca_core::process::Exit;
+use terca_core::transcript::atif::{About, Trajectory};
 use terca_core::transcript::{Record, Usage};
 
 pub fn target(data: &[u8]) {

@@ -2,10 +2,11 @@
 //! cut off at any byte gives what had been written whole until then.
 
 use camino::Utf8Path;
-use terca_core::event::{Event, RunStatus};
-use terca_core::results::Results;
-use terca_core::state::RunState;
-use terca_engine::runs::{self, RunsError};
+use terca_core::analysis::results::Results;
+use terca_core::run::event::{Event, RunStatus};
+use terca_core::run::state::RunState;
+use terca_engine::run::past_runs;
+use terca_engine::run::past_runs::RunsError;
 
 pub fn target(data: &[u8]) {
     let dir = tempfile::tempdir().expect("a temporary directory");
@@ -28,7 +29,7 @@ pub fn target(data: &[u8]) {
 
 fn read(dir: &Utf8Path, data: &[u8]) -> Result<RunState, RunsError> {
     std::fs::write(dir.join("events.jsonl"), data).expect("a file");
-    runs::read(dir).map(|run| run.state)
+    past_runs::read(dir).map(|run| run.state)
 }
 
 /// All that stands there whole, by the shortest way.

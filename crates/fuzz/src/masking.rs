@@ -1,7 +1,7 @@
 //! Masking. Whatever the secrets and the text: no secret stays, what is none stays as it was, and it makes no difference
 //! in what pieces a text arrives.
 
-use terca_core::mask::Mask;
+use terca_core::text::mask::Mask;
 
 /// The first line has the secrets, with tabs between them; the rest is the text.
 pub fn target(data: &[u8]) {

@@ -3,10 +3,10 @@
 
 use camino::{Utf8Path, Utf8PathBuf};
 use terca_core::config::{self, ConfigFiles, PathKind, Surroundings};
-use terca_core::diagnostic::{Diagnostic, Diagnostics, Style};
-use terca_core::matrix::{Overrides, expand};
-use terca_core::selection::Selection;
-use terca_core::source::Sources;
+use terca_core::plan::expand::{Overrides, expand};
+use terca_core::plan::selection::Selection;
+use terca_core::text::diagnostic::{Diagnostic, Diagnostics, Style};
+use terca_core::text::source::Sources;
 
 /// What stands between `terca.yaml` and an `eval.terca.yaml` in an input.
 const NEXT_FILE: &str = "\n=== eval.terca.yaml\n";

@@ -8,13 +8,15 @@ use std::io;
 use std::time::{Duration, Instant};
 
 use jiff::Timestamp;
-use terca_core::event::{Event, EventKind, Phase, RunStatus, TrialHead};
+use terca_core::analysis::results::Results;
 use terca_core::grade::Grade;
-use terca_core::observer::Observer;
-use terca_core::outcome::{ErrorKind, Stats, Status, TrialError, TrialReport};
-use terca_core::results::Results;
-use terca_core::state::RunState;
+use terca_core::run::event::{Event, EventKind, Phase, RunStatus, TrialHead};
+use terca_core::run::observer::Observer;
+use terca_core::run::outcome::{Status, TrialReport};
+use terca_core::run::state::RunState;
+use terca_core::transcript::Stats;
 use terca_core::transcript::Usage;
+use terca_core::trial_error::{ErrorKind, TrialError};
 use terca_report::layout::Room;
 use terca_report::{
     Circumstances, JsonLines, Palette, Plain, Size, Tty, Whereabouts, closing, failures, next,

@@ -1,6 +1,6 @@
 //! The agents, for `terca doctor`: what is here, and what to do about what is not.
 
-use terca_core::prose;
+use terca_core::text::prose;
 
 use crate::spans::Spans;
 use crate::style::{Palette, Tone};

@@ -4,7 +4,7 @@
 //! grow, and the bar stays as long as it was. The bar's filled part is coloured by how the trials ended.
 
 use jiff::Timestamp;
-use terca_core::state::{Counts, RunState};
+use terca_core::run::state::{Counts, RunState};
 
 use crate::layout::{GAP, TIME_COLUMNS};
 use crate::line::clock;
@@ -274,7 +274,7 @@ mod tests {
 
     #[test]
     fn of_an_adaptive_run_the_least_is_told() {
-        let bounds = terca_core::adaptive::Adaptive { min: 2, max: 5 };
+        let bounds = terca_core::config::adaptive::Adaptive { min: 2, max: 5 };
         let mut script = Script::adaptive(fixture::heads(2, 2, 5), 1, bounds);
         script.start(1).pass(30.0).finish(1, &fixture::passed(30.0));
         let memo = Memo::of(&script.state);

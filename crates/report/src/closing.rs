@@ -1,10 +1,10 @@
 //! The last lines of a run: how many ended how, what to know about them, and where the results are.
 
-use terca_core::event::{RunStatus, StopReason};
-use terca_core::outcome::Status;
-use terca_core::prose;
-use terca_core::results::{AdaptiveResult, Results};
-use terca_core::state::StoppedVariant;
+use terca_core::analysis::results::{AdaptiveResult, Results};
+use terca_core::run::event::{RunStatus, StopReason};
+use terca_core::run::outcome::Status;
+use terca_core::run::state::StoppedVariant;
+use terca_core::text::prose;
 
 use crate::memo::seconds_between;
 use crate::spans::Spans;

@@ -15,10 +15,10 @@
 
 mod markdown;
 
-use terca_core::compare::{Compared, Matching};
-use terca_core::prose;
-use terca_core::summary::wording::size;
-use terca_core::summary::{By, Comparison};
+use terca_core::analysis::compare::{Compared, Matching};
+use terca_core::analysis::summary::wording::size;
+use terca_core::analysis::summary::{By, Comparison};
+use terca_core::text::prose;
 
 pub use markdown::compared_markdown;
 

@@ -5,7 +5,7 @@
 //! numbers and stay as they are. JSON Lines has every text unchanged.
 
 use serde_json::Value;
-use terca_core::results::Results;
+use terca_core::analysis::results::Results;
 
 use crate::ansi;
 use crate::trial_rows::{COLUMNS, row};

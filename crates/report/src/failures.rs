@@ -4,9 +4,9 @@
 //! and so are all trials that ended in the same error, wherever they are (a missing key hits every one of
 //! them). Trials that were interrupted or never ran are no failures; the closing lines count them.
 
-use terca_core::outcome::Status;
-use terca_core::prose;
-use terca_core::results::{Results, TrialResult};
+use terca_core::analysis::results::{Results, TrialResult};
+use terca_core::run::outcome::Status;
+use terca_core::text::prose;
 
 use crate::line::{mark, reason, score_text};
 use crate::names::Names;

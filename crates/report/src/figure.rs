@@ -1,7 +1,7 @@
 //! The figures of a group of trials as text. What nobody reported is `–`, never 0.
 
-use terca_core::prose;
-use terca_core::summary::Figures;
+use terca_core::analysis::summary::Figures;
+use terca_core::text::prose;
 
 use crate::line::score_text;
 use crate::spans::Spans;

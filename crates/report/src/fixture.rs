@@ -1,14 +1,16 @@
 //! Runs for tests: heads, reports, and a script of events with a clock of its own.
 
 use jiff::{SignedDuration, Timestamp};
-use terca_core::adaptive::Adaptive;
-use terca_core::event::{Event, EventKind, Phase, RunStatus, StopReason, TrialHead};
+use terca_core::analysis::results::Results;
+use terca_core::config::adaptive::Adaptive;
 use terca_core::grade::Grade;
-use terca_core::observer::Observer;
-use terca_core::outcome::{ErrorKind, Stats, Status, TrialError, TrialReport};
-use terca_core::results::Results;
-use terca_core::state::RunState;
+use terca_core::run::event::{Event, EventKind, Phase, RunStatus, StopReason, TrialHead};
+use terca_core::run::observer::Observer;
+use terca_core::run::outcome::{Status, TrialReport};
+use terca_core::run::state::RunState;
+use terca_core::transcript::Stats;
 use terca_core::transcript::Usage;
+use terca_core::trial_error::{ErrorKind, TrialError};
 
 use crate::layout::Room;
 use crate::whereabouts::Whereabouts;

@@ -15,11 +15,11 @@
 //! To see 10 points it takes …
 //! ```
 
-use terca_core::event::TrialHead;
-use terca_core::forecast::{Detect, Expense, Forecast, Precision};
-use terca_core::prose;
-use terca_core::summary::Proposal;
-use terca_core::summary::wording::{percent, size};
+use terca_core::analysis::forecast::{Detect, Expense, Forecast, Precision};
+use terca_core::analysis::summary::Proposal;
+use terca_core::analysis::summary::wording::{percent, size};
+use terca_core::run::event::TrialHead;
+use terca_core::text::prose;
 
 use crate::figure::UNKNOWN;
 use crate::grid::{Grid, Side};
@@ -269,9 +269,9 @@ fn way(proposal: &Proposal) -> String {
 
 #[cfg(test)]
 mod tests {
-    use terca_core::event::RunStatus;
-    use terca_core::forecast::{Question, forecast as reckon};
-    use terca_core::history::{History, Record};
+    use terca_core::analysis::forecast::{Question, forecast as reckon};
+    use terca_core::analysis::history::{History, Record};
+    use terca_core::run::event::RunStatus;
 
     use super::*;
     use crate::fixture::{self, Script};

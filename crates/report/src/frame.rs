@@ -11,9 +11,9 @@
 //! Its cost depends on what is in flight, never on how many trials the run has.
 
 use jiff::Timestamp;
-use terca_core::event::StopReason;
-use terca_core::prose;
-use terca_core::state::RunState;
+use terca_core::run::event::StopReason;
+use terca_core::run::state::RunState;
+use terca_core::text::prose;
 
 use crate::bar;
 use crate::layout::{Layout, Room};

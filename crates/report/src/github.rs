@@ -2,7 +2,7 @@
 
 mod defuse;
 
-use terca_core::results::{Results, TrialResult};
+use terca_core::analysis::results::{Results, TrialResult};
 
 pub use defuse::{Defused, Printed, defused};
 

@@ -2,10 +2,10 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use terca_core::adaptive::Adaptive;
-use terca_core::event::TrialHead;
-use terca_core::prose;
-use terca_core::state::RunState;
+use terca_core::config::adaptive::Adaptive;
+use terca_core::run::event::TrialHead;
+use terca_core::run::state::RunState;
+use terca_core::text::prose;
 
 use crate::spans::Spans;
 use crate::style::Tone;

@@ -8,9 +8,9 @@
 //! sort    12/40   30 %   58 %      +0.42  $0.05   12 %  flaky
 //! ```
 
-use terca_core::health::{EvalHealth, Health, Mark};
-use terca_core::prose;
-use terca_core::summary::wording::percent;
+use terca_core::analysis::health::{EvalHealth, Health, Mark};
+use terca_core::analysis::summary::wording::percent;
+use terca_core::text::prose;
 
 use crate::figure::UNKNOWN;
 use crate::grid::{Grid, Side};
@@ -248,10 +248,10 @@ fn advice(health: &Health) -> Vec<String> {
 
 #[cfg(test)]
 mod tests {
-    use terca_core::event::{RunStatus, TrialHead};
-    use terca_core::health::health as examine;
-    use terca_core::history::Record;
-    use terca_core::outcome::TrialReport;
+    use terca_core::analysis::health::health as examine;
+    use terca_core::analysis::history::Record;
+    use terca_core::run::event::{RunStatus, TrialHead};
+    use terca_core::run::outcome::TrialReport;
 
     use super::*;
     use crate::fixture::{self, Script};

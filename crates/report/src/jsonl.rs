@@ -7,9 +7,9 @@ use std::collections::HashMap;
 use std::io::Write;
 
 use jiff::{SignedDuration, Timestamp};
-use terca_core::event::{Event, EventKind};
-use terca_core::observer::Observer;
-use terca_core::state::RunState;
+use terca_core::run::event::{Event, EventKind};
+use terca_core::run::observer::Observer;
+use terca_core::run::state::RunState;
 
 const BETWEEN_REPORTS: SignedDuration = SignedDuration::from_millis(500);
 
@@ -74,7 +74,7 @@ impl<W: Write> Observer for JsonLines<W> {
 mod tests {
     use super::*;
     use crate::fixture::{self, Script};
-    use terca_core::event::RunStatus;
+    use terca_core::run::event::RunStatus;
 
     fn shown(script: &Script) -> Vec<Event> {
         let mut out = Vec::new();

@@ -4,9 +4,9 @@
 //! common use) knows `skipped` on suites, no `disabled` and no `uuid`, and no `properties` in cases. So the figures of
 //! a variant are properties of its suite, and those of a trial are the lines of its `system-out`.
 
-use terca_core::outcome::Status;
-use terca_core::results::{Results, TrialResult};
-use terca_core::summary::VariantSummary;
+use terca_core::analysis::results::{Results, TrialResult};
+use terca_core::analysis::summary::VariantSummary;
+use terca_core::run::outcome::Status;
 
 use crate::line::{reason, score_text};
 use crate::totals::Totals;

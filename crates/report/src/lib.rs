@@ -1,7 +1,7 @@
 //! All views of a run.
 //!
-//! A view reads what `terca-core` knows ([`RunState`](terca_core::state::RunState) while the run goes on,
-//! [`Results`](terca_core::results::Results) afterwards) and never talks to the engine.
+//! A view reads what `terca-core` knows ([`RunState`](terca_core::run::state::RunState) while the run goes on,
+//! [`Results`](terca_core::analysis::results::Results) afterwards) and never talks to the engine.
 //!
 //! | while it runs | | afterwards | |
 //! |---|---|---|---|

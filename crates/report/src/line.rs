@@ -12,10 +12,10 @@
 //! The mark, the word and the message say everything that the colour says.
 
 use jiff::Timestamp;
-use terca_core::event::{Phase, TrialHead};
-use terca_core::outcome::{Status, TrialReport};
-use terca_core::prose;
-use terca_core::state::Live;
+use terca_core::run::event::{Phase, TrialHead};
+use terca_core::run::outcome::{Status, TrialReport};
+use terca_core::run::state::Live;
+use terca_core::text::prose;
 
 use crate::layout::{GAP, Layout, NUMBER_COLUMNS, Room, TIME_COLUMNS, WORD_COLUMNS};
 use crate::memo::{Memo, seconds_between};

@@ -2,9 +2,9 @@
 
 use std::collections::{HashMap, HashSet};
 
-use terca_core::prose;
-use terca_core::results::Results;
-use terca_core::summary::{Comparison, Figures, Summary};
+use terca_core::analysis::results::Results;
+use terca_core::analysis::summary::{Comparison, Figures, Summary};
+use terca_core::text::prose;
 
 use crate::closing::counts;
 use crate::failures::{entries, verdict};
@@ -243,7 +243,7 @@ fn failures(results: &Results, names: &Names) -> String {
 
 #[cfg(test)]
 mod tests {
-    use terca_core::event::RunStatus;
+    use terca_core::run::event::RunStatus;
 
     use super::*;
     use crate::fixture::{self, Script};

@@ -4,9 +4,9 @@
 //! take and use is kept as sums.
 
 use jiff::Timestamp;
-use terca_core::event::{Event, EventKind};
-use terca_core::outcome::TrialReport;
-use terca_core::state::RunState;
+use terca_core::run::event::{Event, EventKind};
+use terca_core::run::outcome::TrialReport;
+use terca_core::run::state::RunState;
 
 use crate::names::Names;
 use crate::pace::Pace;

@@ -5,7 +5,7 @@
 
 use std::collections::BTreeSet;
 
-use terca_core::event::TrialHead;
+use terca_core::run::event::TrialHead;
 
 use crate::layout::{Layout, Room};
 use crate::width::{clean, pad, shorten, width};

@@ -8,13 +8,14 @@
 //!
 //! A run that was cut short has none of this: the closing lines say how it goes on.
 
-use terca_core::event::RunStatus;
-use terca_core::outcome::{ErrorKind, Status};
-use terca_core::prose;
-use terca_core::results::Results;
+use terca_core::analysis::results::Results;
+use terca_core::analysis::summary::wording::size;
+use terca_core::analysis::summary::{Comparison, Outlook, Verdict};
+use terca_core::run::event::RunStatus;
+use terca_core::run::outcome::Status;
 use terca_core::stats::CannotTell;
-use terca_core::summary::wording::size;
-use terca_core::summary::{Comparison, Outlook, Verdict};
+use terca_core::text::prose;
+use terca_core::trial_error::ErrorKind;
 
 use crate::spans::Spans;
 use crate::style::{Palette, Tone};

@@ -1,9 +1,9 @@
 //! What happens to a run between the beginnings and ends of its trials, in one line each.
 
-use terca_core::event::EventKind;
-use terca_core::outcome::TrialError;
-use terca_core::prose;
-use terca_core::state::RunState;
+use terca_core::run::event::EventKind;
+use terca_core::run::state::RunState;
+use terca_core::text::prose;
+use terca_core::trial_error::TrialError;
 
 use crate::layout::{Layout, Room};
 use crate::memo::Memo;

@@ -6,9 +6,9 @@
 //! with the time it has taken: else the quick ones, which end first, would promise too much.
 
 use jiff::Timestamp;
-use terca_core::event::{Event, EventKind, TrialHead};
-use terca_core::outcome::{Status, TrialReport};
-use terca_core::state::{Live, RunState, Trial};
+use terca_core::run::event::{Event, EventKind, TrialHead};
+use terca_core::run::outcome::{Status, TrialReport};
+use terca_core::run::state::{Live, RunState, Trial};
 
 use crate::memo::seconds_between;
 
@@ -207,8 +207,8 @@ fn is_open(trial: &Trial) -> bool {
 mod tests {
     use super::*;
     use crate::fixture::{self, Script};
-    use terca_core::event::{EventKind, RunStatus};
-    use terca_core::outcome::{ErrorKind, TrialError};
+    use terca_core::run::event::{EventKind, RunStatus};
+    use terca_core::trial_error::{ErrorKind, TrialError};
 
     fn estimate(script: &Script) -> Option<f64> {
         Pace::of(&script.state).seconds_left(&script.state, script.now)

@@ -3,9 +3,9 @@
 use std::io::Write;
 
 use jiff::Timestamp;
-use terca_core::event::{Event, EventKind};
-use terca_core::observer::Observer;
-use terca_core::state::RunState;
+use terca_core::run::event::{Event, EventKind};
+use terca_core::run::observer::Observer;
+use terca_core::run::state::RunState;
 
 use crate::header::{particulars, title};
 use crate::layout::{Layout, Room};
@@ -116,8 +116,8 @@ impl<W: Write> Observer for Plain<W> {
 mod tests {
     use super::*;
     use crate::fixture::{self, Script};
-    use terca_core::adaptive::Adaptive;
-    use terca_core::event::{RunStatus, StopReason};
+    use terca_core::config::adaptive::Adaptive;
+    use terca_core::run::event::{RunStatus, StopReason};
 
     fn shown(script: &Script, colour: bool) -> String {
         let mut out = Vec::new();

@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use terca_core::event::TrialHead;
-use terca_core::prose;
+use terca_core::run::event::TrialHead;
+use terca_core::text::prose;
 
 use crate::grid::{Grid, Side};
 use crate::header::Shape;

@@ -1,9 +1,9 @@
 //! What `terca validate` found: one line for each eval, and what to do about those that prove nothing.
 
 use camino::Utf8Path;
-use terca_core::outcome::Status;
-use terca_core::proof::{Flaw, Proof};
-use terca_core::results::TrialResult;
+use terca_core::analysis::results::TrialResult;
+use terca_core::analysis::validation::{Flaw, Proof};
+use terca_core::run::outcome::Status;
 
 use crate::grid::{Grid, Side};
 use crate::spans::Spans;
@@ -125,8 +125,8 @@ fn loss(trial: Option<&TrialResult>) -> String {
 
 #[cfg(test)]
 mod tests {
-    use terca_core::proof::proofs;
-    use terca_core::results::Results;
+    use terca_core::analysis::results::Results;
+    use terca_core::analysis::validation::proofs;
 
     use super::*;
     use crate::fixture;
@@ -155,7 +155,7 @@ mod tests {
         for (eval, statuses) in rows {
             for (agent, status) in ["oracle", "nop", "cheat"].into_iter().zip(statuses) {
                 let Some(status) = status else { continue };
-                let mut report = terca_core::outcome::TrialReport::pending();
+                let mut report = terca_core::run::outcome::TrialReport::pending();
                 (report.status, report.score) = (status, Some(0.5));
                 results.trials.push(TrialResult {
                     head: fixture::head(1, eval, agent, "default", 1),

@@ -1,8 +1,8 @@
 //! What another grading changed: one line for each trial that is judged differently now.
 
-use terca_core::outcome::TrialReport;
-use terca_core::prose;
-use terca_core::results::{Results, TrialResult};
+use terca_core::analysis::results::{Results, TrialResult};
+use terca_core::run::outcome::TrialReport;
+use terca_core::text::prose;
 
 use crate::grid::{Grid, Side};
 use crate::names::Names;
@@ -76,7 +76,7 @@ fn reason(report: &TrialReport) -> String {
 mod tests {
     use super::*;
     use crate::fixture::{self, Script};
-    use terca_core::event::{EventKind, RegradedTrial, RunStatus};
+    use terca_core::run::event::{EventKind, RegradedTrial, RunStatus};
 
     #[test]
     fn what_changed_and_what_did_not() {

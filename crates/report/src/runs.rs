@@ -2,8 +2,8 @@
 
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
-use terca_core::event::RunStatus;
-use terca_core::prose;
+use terca_core::run::event::RunStatus;
+use terca_core::text::prose;
 
 use crate::grid::{Grid, Side};
 use crate::layout::Room;

@@ -1,8 +1,8 @@
 //! What a run has used so far, of the trials that ended and of those in flight.
 
-use terca_core::outcome::Stats;
-use terca_core::prose;
-use terca_core::state::RunState;
+use terca_core::run::state::RunState;
+use terca_core::text::prose;
+use terca_core::transcript::Stats;
 use terca_core::transcript::Usage;
 
 /// Sums of what agents have told; `None` while none has.

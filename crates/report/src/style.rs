@@ -4,7 +4,7 @@
 //! ever underlines what a mark, a word or a number already says, so that nothing is lost without it.
 
 use anstyle::{AnsiColor, Style};
-use terca_core::outcome::Status;
+use terca_core::run::outcome::Status;
 
 /// What a piece of text means.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]

@@ -17,8 +17,8 @@
 
 use std::collections::HashMap;
 
-use terca_core::results::Results;
-use terca_core::summary::{Figures, VariantSummary};
+use terca_core::analysis::results::Results;
+use terca_core::analysis::summary::{Figures, VariantSummary};
 
 use crate::figure;
 use crate::grid::{Grid, Side, set};

@@ -1,8 +1,8 @@
 //! How trials ended and what they have used, in one line: `12 passed · 2 failed  312.0k tokens  $0.820`.
 
-use terca_core::outcome::Status;
-use terca_core::prose;
-use terca_core::state::{Counts, RunState};
+use terca_core::run::outcome::Status;
+use terca_core::run::state::{Counts, RunState};
+use terca_core::text::prose;
 
 use crate::layout::GAP;
 use crate::line::mark;

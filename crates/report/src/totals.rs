@@ -1,8 +1,8 @@
 //! What some trials used together. A sum is of those that told; how many did stands beside it.
 
-use terca_core::outcome::Stats;
-use terca_core::prose;
-use terca_core::results::TrialResult;
+use terca_core::analysis::results::TrialResult;
+use terca_core::text::prose;
+use terca_core::transcript::Stats;
 
 /// A sum, and over how many trials.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]

@@ -4,8 +4,8 @@
 //! stay, new ones come at the end.
 
 use serde_json::{Value, json};
-use terca_core::delivery::McpStatus;
-use terca_core::results::{Results, TrialResult};
+use terca_core::agent::delivery::McpStatus;
+use terca_core::analysis::results::{Results, TrialResult};
 
 #[derive(Debug)]
 pub struct Column {
@@ -257,7 +257,7 @@ fn mcp_calls(trial: &TrialResult) -> Value {
 mod tests {
     use std::collections::BTreeSet;
 
-    use terca_core::delivery::McpDelivery;
+    use terca_core::agent::delivery::McpDelivery;
 
     use super::*;
     use crate::fixture;

@@ -6,9 +6,9 @@ use std::fmt;
 use std::io::Write;
 
 use jiff::{SignedDuration, Timestamp};
-use terca_core::event::{Event, EventKind};
-use terca_core::observer::Observer;
-use terca_core::state::RunState;
+use terca_core::run::event::{Event, EventKind};
+use terca_core::run::observer::Observer;
+use terca_core::run::state::RunState;
 
 use crate::frame::frame;
 use crate::header::{particulars, title};

@@ -9,9 +9,9 @@
 //!   MCP server `firebase`: connected 30/30, used in 11/30
 //! ```
 
-use terca_core::results::Results;
-use terca_core::summary::wording::{percent, probability, signed, times};
-use terca_core::summary::{Comparison, Effect, Summary, Verdict};
+use terca_core::analysis::results::Results;
+use terca_core::analysis::summary::wording::{percent, probability, signed, times};
+use terca_core::analysis::summary::{Comparison, Effect, Summary, Verdict};
 
 use crate::figure::UNKNOWN;
 use crate::grid::{Grid, Side};
@@ -207,9 +207,9 @@ pub(crate) fn paragraph(
 
 #[cfg(test)]
 mod tests {
-    use terca_core::delivery::{Delivery, Installed, McpDelivery, McpStatus};
-    use terca_core::event::RunStatus;
-    use terca_core::outcome::TrialReport;
+    use terca_core::agent::delivery::{Delivery, Installed, McpDelivery, McpStatus};
+    use terca_core::run::event::RunStatus;
+    use terca_core::run::outcome::TrialReport;
 
     use super::*;
     use crate::fixture::{self, Script};

@@ -17,7 +17,7 @@ use clap::error::ErrorKind;
 use clap::parser::ValueSource;
 use clap::{ArgMatches, Args, CommandFactory, FromArgMatches, Parser, Subcommand};
 
-use terca_core::explain::Code;
+use terca_core::text::explain::Code;
 
 use crate::screen;
 

@@ -11,8 +11,9 @@ use clap_complete::CompleteEnv;
 use clap_complete::engine::{ArgValueCandidates, CompletionCandidate};
 use terca_core::agent;
 use terca_core::config::Suite;
-use terca_core::explain::Code;
-use terca_engine::{discover, runs};
+use terca_core::text::explain::Code;
+use terca_engine::run::past_runs;
+use terca_engine::suite::discover;
 
 use crate::args::Cli;
 
@@ -94,7 +95,7 @@ fn of_suite(names: fn(&Suite) -> Vec<String>) -> Vec<String> {
 fn of_runs() -> Vec<String> {
     let suite = discover::canonical(&dir()).ok();
     let names = suite
-        .and_then(|suite| runs::names(&suite).ok())
+        .and_then(|suite| past_runs::names(&suite).ok())
         .unwrap_or_default();
     names.into_iter().rev().collect()
 }

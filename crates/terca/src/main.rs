@@ -9,15 +9,15 @@ mod shell;
 
 use std::process::ExitCode;
 
-use terca_core::explain::Code;
+use terca_core::text::explain::Code;
 
 fn main() -> ExitCode {
     // Before anything else is looked at: a supervisor is started for every trial.
     if std::env::args_os()
         .nth(1)
-        .is_some_and(|argument| argument == terca_engine::supervise::ARGUMENT)
+        .is_some_and(|argument| argument == terca_engine::process::supervise::ARGUMENT)
     {
-        return match terca_engine::supervise::serve() {
+        return match terca_engine::process::supervise::serve() {
             Ok(()) => ExitCode::SUCCESS,
             Err(_) => ExitCode::FAILURE,
         };

@@ -8,7 +8,7 @@ use std::io::{IsTerminal, Write};
 use std::os::fd::AsFd;
 
 use camino::{Utf8Path, Utf8PathBuf};
-use terca_core::explain::Code;
+use terca_core::text::explain::Code;
 use terca_report::Palette;
 use terca_report::github::{Defused, Printed, defused};
 use terca_report::layout::Room;

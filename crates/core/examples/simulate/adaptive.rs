@@ -4,12 +4,12 @@
 //! real run: `rounds::next` and the summary's verdicts.
 
 use jiff::Timestamp;
-use terca_core::adaptive::Adaptive;
-use terca_core::event::{Event, EventKind, RunStatus, TrialHead};
-use terca_core::outcome::{Status, TrialReport};
-use terca_core::rounds;
-use terca_core::state::RunState;
-use terca_core::summary::{DEFAULT_MARGIN, Verdict, compare};
+use terca_core::analysis::rounds;
+use terca_core::analysis::summary::{DEFAULT_MARGIN, Verdict, compare};
+use terca_core::config::adaptive::Adaptive;
+use terca_core::run::event::{Event, EventKind, RunStatus, TrialHead};
+use terca_core::run::outcome::{Status, TrialReport};
+use terca_core::run::state::RunState;
 
 /// A suite with a baseline and so many experiments, each of which raises every eval's chance by the same.
 #[derive(Debug, Clone, Copy)]

@@ -9,7 +9,7 @@ mod adaptive;
 mod world;
 
 use adaptive::AdaptiveWorld;
-use terca_core::adaptive::Adaptive;
+use terca_core::config::adaptive::Adaptive;
 use terca_core::stats::sign_flip::EXACT_UP_TO;
 use world::World;
 

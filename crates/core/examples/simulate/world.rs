@@ -1,8 +1,8 @@
 //! Suites whose truth is known, so that what is said about them can be checked.
 
+use terca_core::analysis::summary::{DEFAULT_MARGIN, Effect, Verdict};
 use terca_core::stats::paired::difference_of_rates;
 use terca_core::stats::student;
-use terca_core::summary::{DEFAULT_MARGIN, Effect, Verdict};
 
 /// A population of evals, and how they are asked.
 #[derive(Debug, Clone, Copy)]

@@ -8,9 +8,9 @@ use super::{
     Agent, Capabilities, Decoder, Ending, Inputs, Invocation, Launch, Line, PlainLines, Profile,
     Reading, SideFile, Stdin, StopSignal,
 };
-use crate::grade::Exit;
-use crate::outcome::{ErrorKind, TrialError};
+use crate::process::Exit;
 use crate::transcript::{Record, Usage};
+use crate::trial_error::{ErrorKind, TrialError};
 
 #[derive(Debug)]
 pub(super) struct Command;

@@ -3,10 +3,10 @@
 use std::collections::BTreeMap;
 
 use super::flood::Aside;
-use crate::delivery::McpDelivery;
-use crate::grade::Exit;
-use crate::outcome::TrialError;
+use crate::agent::delivery::McpDelivery;
+use crate::process::Exit;
 use crate::transcript::{Record, Role, Step, Usage};
+use crate::trial_error::TrialError;
 
 /// A line of the agent's output.
 #[derive(Debug, Clone, Copy)]

@@ -1,8 +1,8 @@
 //! Endings that many agents have.
 
 use super::Ending;
-use crate::grade::Exit;
-use crate::outcome::{ErrorKind, TrialError};
+use crate::process::Exit;
+use crate::trial_error::{ErrorKind, TrialError};
 
 /// The stream breaks off where a session would have come to its end. The agent's last words say why, and of what kind
 /// that is; without any, how its process ended has to do.

@@ -6,7 +6,7 @@
 //! last one, and it must not hold up the trials beside it.
 
 use super::{Decoder, Line, Reading};
-use crate::grade::Exit;
+use crate::process::Exit;
 use crate::transcript::{Record, Step};
 
 /// A line that no count, figure or ending rests on.

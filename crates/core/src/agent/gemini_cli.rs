@@ -15,8 +15,8 @@ use super::{
     Agent, Capabilities, CredentialFile, Decoder, Inputs, Invocation, Launch, PlacedFile, Profile,
     SideFile, Stdin, StopSignal,
 };
-use crate::json as document;
-use crate::mcp::{McpServer, RemoteTransport};
+use crate::agent::mcp::{McpServer, RemoteTransport};
+use crate::text::json as document;
 
 #[derive(Debug)]
 pub(super) struct GeminiCli;

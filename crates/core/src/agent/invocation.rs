@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use camino::{Utf8Path, Utf8PathBuf};
 
-use crate::mcp::McpServer;
+use crate::agent::mcp::McpServer;
 
 /// What an adapter may use to describe how its agent is started.
 #[derive(Debug)]

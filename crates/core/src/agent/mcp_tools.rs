@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::delivery::{McpDelivery, McpStatus};
+use crate::agent::delivery::{McpDelivery, McpStatus};
 
 /// The server that the tool's name begins with, followed by `separator`; the longest, where one server's name begins
 /// with another's. What a tool's name cannot have stands as `_` there.

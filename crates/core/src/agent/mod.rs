@@ -46,6 +46,7 @@ mod command;
 mod continue_cli;
 mod copilot;
 mod decoder;
+pub mod delivery;
 mod droid;
 mod endings;
 mod flood;
@@ -54,6 +55,7 @@ mod goose;
 mod invocation;
 mod kilo;
 mod litellm;
+pub mod mcp;
 mod mcp_tools;
 mod mini_swe_agent;
 mod nop;
@@ -73,7 +75,7 @@ pub use flood::{Aside, Flood};
 pub use invocation::{Inputs, Invocation, Launch, PlacedFile, SideFile, Stdin};
 pub use profile::{Capabilities, CredentialFile, Profile, StopSignal};
 
-use crate::prose;
+use crate::text::prose;
 
 static AGENTS: &[&dyn Agent] = &[
     &gemini_cli::GeminiCli,
@@ -155,6 +157,14 @@ impl PartialEq for AgentRef {
     fn eq(&self, other: &Self) -> bool {
         self.profile().name == other.profile().name
     }
+}
+
+/// An agent as a suite chooses it.
+#[derive(Debug, Clone, PartialEq)]
+pub struct AgentChoice {
+    pub agent: AgentRef,
+    /// The shell command of the agent `command`, its program's path made absolute.
+    pub command: Option<String>,
 }
 
 #[cfg(test)]

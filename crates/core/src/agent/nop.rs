@@ -4,7 +4,7 @@ use super::{
     Agent, Capabilities, Decoder, Ending, Inputs, Invocation, Launch, Line, Profile, Reading,
     Stdin, StopSignal,
 };
-use crate::grade::Exit;
+use crate::process::Exit;
 use crate::transcript::{Record, Usage};
 
 #[derive(Debug)]

@@ -17,8 +17,8 @@ use super::{
     Agent, Capabilities, CredentialFile, Decoder, Inputs, Invocation, Launch, PlacedFile, Profile,
     Stdin, StopSignal,
 };
-use crate::json as document;
-use crate::mcp::McpServer;
+use crate::agent::mcp::McpServer;
+use crate::text::json as document;
 
 #[derive(Debug)]
 pub(super) struct OpenCode;

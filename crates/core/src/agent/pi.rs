@@ -16,7 +16,7 @@ use super::{
     Agent, Capabilities, CredentialFile, Decoder, Inputs, Invocation, Launch, PlacedFile, Profile,
     Stdin, StopSignal,
 };
-use crate::json as document;
+use crate::text::json as document;
 
 #[derive(Debug)]
 pub(super) struct Pi;

@@ -6,10 +6,10 @@ use camino::Utf8Path;
 use serde_json::Value;
 
 use super::{Decoder, Ending, Inputs, Invocation, Line, Reading};
-use crate::grade::Exit;
-use crate::mcp::{McpServer, RemoteTransport};
-use crate::outcome::ErrorKind;
+use crate::agent::mcp::{McpServer, RemoteTransport};
+use crate::process::Exit;
 use crate::transcript::{Record, Usage};
+use crate::trial_error::ErrorKind;
 
 /// A recording of `tests/streams`.
 pub(super) fn recorded(name: &str) -> String {

@@ -6,10 +6,10 @@ use crate::config::read::{self, Patch};
 use crate::config::resolver::Resolver;
 use crate::config::suite::Concurrency;
 use crate::config::yaml::{Node, Value};
-use crate::diagnostic::{Diagnostic, Diagnostics};
-use crate::explain::Code;
-use crate::prose;
-use crate::source::Located;
+use crate::text::diagnostic::{Diagnostic, Diagnostics};
+use crate::text::explain::Code;
+use crate::text::prose;
+use crate::text::source::Located;
 
 /// The key for all agents that are not named.
 const DEFAULT: &str = "default";

@@ -4,6 +4,7 @@
 //! tree into the [`raw`] types (shape), and [`resolve`] turns those into the [`suite`] types (meaning).
 //! Problems of all files and all steps end up in one [`Diagnostics`].
 
+pub mod adaptive;
 mod concurrency;
 mod names;
 mod paths;
@@ -32,9 +33,9 @@ pub use suite::Suite;
 
 use crate::config::raw::{RawEval, RawSuite};
 use crate::config::yaml::{Node, Value};
-use crate::diagnostic::{Diagnostic, Diagnostics};
-use crate::explain::Code;
-use crate::source::{FileId, Place, Sources};
+use crate::text::diagnostic::{Diagnostic, Diagnostics};
+use crate::text::explain::Code;
+use crate::text::source::{FileId, Place, Sources};
 
 /// The configuration files of a suite.
 #[derive(Debug, Clone)]

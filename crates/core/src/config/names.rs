@@ -4,9 +4,9 @@ use std::collections::HashMap;
 
 use crate::config::paths::folder_name;
 use crate::config::resolver::Resolver;
-use crate::diagnostic::Diagnostic;
-use crate::explain::Code;
-use crate::source::Located;
+use crate::text::diagnostic::Diagnostic;
+use crate::text::explain::Code;
+use crate::text::source::Located;
 
 /// An eval's folder stands in the run's directory, beside the run's own files.
 pub(super) fn not_reserved(name: &Located<String>, resolver: &mut Resolver<'_>) {

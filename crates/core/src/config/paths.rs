@@ -34,7 +34,7 @@ pub fn folder_name(name: &str) -> String {
     format!(
         "{}-{}",
         &folder[..end],
-        &crate::delivery::sha256(name.as_bytes())[..8]
+        &crate::agent::delivery::sha256(name.as_bytes())[..8]
     )
 }
 

@@ -1,7 +1,7 @@
 //! What the YAML says, typed and with places, before anything is looked up, defaulted or merged.
 
 use crate::config::read::Patch;
-use crate::source::{FileId, Located, Place};
+use crate::text::source::{FileId, Located, Place};
 
 /// `terca.yaml`.
 #[derive(Debug, Clone)]

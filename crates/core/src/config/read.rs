@@ -4,10 +4,10 @@
 //! unknown key. So the code that reads a type is also the list of its keys, and the two cannot drift apart.
 
 use crate::config::yaml::{Node, Value};
-use crate::diagnostic::{Diagnostic, Diagnostics};
-use crate::explain::Code;
-use crate::prose;
-use crate::source::{Located, Place};
+use crate::text::diagnostic::{Diagnostic, Diagnostics};
+use crate::text::explain::Code;
+use crate::text::prose;
+use crate::text::source::{Located, Place};
 
 /// A field of an experiment: not mentioned, removed with `null`, or set.
 #[derive(Debug, Clone, PartialEq, Default)]

@@ -3,10 +3,10 @@
 use crate::config::raw::{RawAction, RawCommand};
 use crate::config::read::{self, Fields, Patch, Read};
 use crate::config::yaml::{Node, Value};
-use crate::diagnostic::{Diagnostic, Diagnostics};
-use crate::explain::Code;
-use crate::prose;
-use crate::source::Located;
+use crate::text::diagnostic::{Diagnostic, Diagnostics};
+use crate::text::explain::Code;
+use crate::text::prose;
+use crate::text::source::Located;
 
 pub(super) fn action(node: Node, problems: &mut Diagnostics) -> Option<RawAction> {
     let place = node.place;

@@ -6,9 +6,9 @@ use crate::config::read_action::action;
 use crate::config::read_setup::variables;
 use crate::config::read_test::test;
 use crate::config::yaml::Node;
-use crate::diagnostic::{Diagnostic, Diagnostics};
-use crate::explain::Code;
-use crate::source::Located;
+use crate::text::diagnostic::{Diagnostic, Diagnostics};
+use crate::text::explain::Code;
+use crate::text::source::Located;
 
 pub(super) fn eval(node: Node, problems: &mut Diagnostics) -> Option<RawEval> {
     let place = node.place;

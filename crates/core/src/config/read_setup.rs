@@ -4,9 +4,9 @@ use crate::config::raw::{RawAgent, RawMcpServer, RawSetup, RawTransport, RawVari
 use crate::config::read::{self, Fields};
 use crate::config::read_action::{action, command};
 use crate::config::yaml::{Node, Value};
-use crate::diagnostic::{Diagnostic, Diagnostics};
-use crate::explain::Code;
-use crate::source::{Located, Place};
+use crate::text::diagnostic::{Diagnostic, Diagnostics};
+use crate::text::explain::Code;
+use crate::text::source::{Located, Place};
 
 pub(super) fn setup(node: Node, problems: &mut Diagnostics) -> Option<RawSetup> {
     let file = node.place.file;

@@ -8,8 +8,8 @@ use crate::config::read_eval::evals;
 use crate::config::read_setup::{setup, variables};
 use crate::config::repetitions;
 use crate::config::yaml::{Node, Value};
-use crate::diagnostic::Diagnostics;
-use crate::source::FileId;
+use crate::text::diagnostic::Diagnostics;
+use crate::text::source::FileId;
 
 pub(super) fn suite(file: FileId, node: Node, problems: &mut Diagnostics) -> Option<RawSuite> {
     let mut fields = Fields::open(node, "a suite", problems)?;

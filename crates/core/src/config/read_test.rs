@@ -4,9 +4,9 @@ use crate::config::raw::{RawTest, RawTestKind};
 use crate::config::read::{self, Fields, Read};
 use crate::config::read_setup;
 use crate::config::yaml::{Node, Value};
-use crate::diagnostic::{Diagnostic, Diagnostics};
-use crate::explain::Code;
-use crate::source::Located;
+use crate::text::diagnostic::{Diagnostic, Diagnostics};
+use crate::text::explain::Code;
+use crate::text::source::Located;
 
 pub(super) fn test(node: Node, problems: &mut Diagnostics) -> Option<RawTest> {
     let place = node.place;

@@ -1,14 +1,14 @@
 //! `repetitions`: one number, or from so many to so many until the comparisons are decided.
 
-use crate::adaptive::Adaptive;
+use crate::config::adaptive::Adaptive;
 use crate::config::raw::RawRepetitions;
 use crate::config::read::{self, Fields};
 use crate::config::resolver::Resolver;
 use crate::config::suite::Suite;
 use crate::config::yaml::{Node, Value};
-use crate::diagnostic::{Diagnostic, Diagnostics};
-use crate::explain::Code;
-use crate::source::Located;
+use crate::text::diagnostic::{Diagnostic, Diagnostics};
+use crate::text::explain::Code;
+use crate::text::source::Located;
 
 /// What can be waited for.
 const CONCLUSIVE: &str = "conclusive";

@@ -15,9 +15,9 @@ use crate::config::{
     ConfigFiles, PathKind, Surroundings, concurrency, repetitions, resolve_action, resolve_eval,
     resolve_setup,
 };
-use crate::diagnostic::{Diagnostic, Diagnostics};
-use crate::explain::Code;
-use crate::source::{Located, Place, Sources};
+use crate::text::diagnostic::{Diagnostic, Diagnostics};
+use crate::text::explain::Code;
+use crate::text::source::{Located, Place, Sources};
 
 pub(super) fn suite(
     files: &ConfigFiles,

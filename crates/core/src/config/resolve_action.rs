@@ -9,9 +9,9 @@ use crate::config::paths::{beside, escaping_link, inside};
 use crate::config::raw::{RawAction, RawCommand};
 use crate::config::resolver::Resolver;
 use crate::config::suite::{Action, DEFAULT_COMMAND_SECONDS, ShellCommand};
-use crate::diagnostic::Diagnostic;
-use crate::explain::Code;
-use crate::source::Located;
+use crate::text::diagnostic::Diagnostic;
+use crate::text::explain::Code;
+use crate::text::source::Located;
 
 pub(super) fn actions(
     raw: Vec<RawAction>,

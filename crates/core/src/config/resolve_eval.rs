@@ -10,9 +10,9 @@ use crate::config::resolve_setup::variables;
 use crate::config::resolver::Resolver;
 use crate::config::suite::Eval;
 use crate::config::{PathKind, resolve_action, resolve_test};
-use crate::diagnostic::Diagnostic;
-use crate::explain::Code;
-use crate::source::Located;
+use crate::text::diagnostic::Diagnostic;
+use crate::text::explain::Code;
+use crate::text::source::Located;
 
 /// The eval's name: the one written, else that of the directory of its file.
 pub(super) fn name(

@@ -5,17 +5,18 @@ use std::time::Duration;
 use camino::Utf8PathBuf;
 
 use crate::agent;
+use crate::agent::AgentChoice;
+use crate::agent::mcp::{McpServer, RemoteTransport};
 use crate::config::paths::beside;
 use crate::config::raw::{RawAgent, RawMcpServer, RawSetup, RawTransport, RawVariables};
 use crate::config::read::Patch;
 use crate::config::resolver::Resolver;
-use crate::config::suite::{AgentChoice, Setup, Template, Variables};
+use crate::config::suite::{Setup, Template, Variables};
 use crate::config::{PathKind, resolve_action};
-use crate::diagnostic::Diagnostic;
-use crate::explain::Code;
-use crate::mcp::{McpServer, RemoteTransport};
-use crate::prose;
-use crate::source::Located;
+use crate::text::diagnostic::Diagnostic;
+use crate::text::explain::Code;
+use crate::text::prose;
+use crate::text::source::Located;
 
 pub(super) fn setup(
     raw: RawSetup,

@@ -6,19 +6,20 @@ use camino::Utf8PathBuf;
 use globset::GlobBuilder;
 use regex::Regex;
 
+use crate::agent::AgentChoice;
 use crate::config::names::unique_names;
 use crate::config::paths::inside;
 use crate::config::raw::{RawAgent, RawTest, RawTestKind};
 use crate::config::resolve_setup::choose_agent;
 use crate::config::resolver::Resolver;
-use crate::config::suite::{AgentChoice, DEFAULT_TEST_SECONDS};
-use crate::diagnostic::Diagnostic;
-use crate::explain::Code;
+use crate::config::suite::DEFAULT_TEST_SECONDS;
 use crate::grade::{
     Budget, ChangedFiles, Glob, JudgeTest, PathPattern, TestKind, TestSpec, TranscriptTest,
 };
-use crate::prose;
-use crate::source::Located;
+use crate::text::diagnostic::Diagnostic;
+use crate::text::explain::Code;
+use crate::text::prose;
+use crate::text::source::Located;
 
 pub(super) fn tests(raw: Vec<RawTest>, resolver: &mut Resolver<'_>) -> Vec<TestSpec> {
     let mut names = Vec::new();

@@ -4,9 +4,9 @@ use camino::{Utf8Path, Utf8PathBuf};
 
 use crate::config::paths::beside;
 use crate::config::{PathKind, Surroundings};
-use crate::diagnostic::{Diagnostic, Diagnostics};
-use crate::explain::Code;
-use crate::source::{Located, Place, Sources};
+use crate::text::diagnostic::{Diagnostic, Diagnostics};
+use crate::text::explain::Code;
+use crate::text::source::{Located, Place, Sources};
 
 pub(super) struct Resolver<'a> {
     pub(super) sources: &'a Sources,

@@ -8,12 +8,12 @@ use std::time::Duration;
 
 use camino::Utf8PathBuf;
 
-use crate::adaptive::Adaptive;
-use crate::agent::AgentRef;
+use crate::agent::AgentChoice;
+use crate::agent::mcp::McpServer;
+use crate::config::adaptive::Adaptive;
 use crate::config::read::Patch;
 use crate::grade::TestSpec;
-use crate::mcp::McpServer;
-use crate::source::{Located, Place};
+use crate::text::source::{Located, Place};
 
 pub const DEFAULT_AGENT_SECONDS: f64 = 300.0;
 pub const DEFAULT_COMMAND_SECONDS: f64 = 600.0;
@@ -136,13 +136,6 @@ impl Setup {
             timeout: Patch::Keep,
         }
     }
-}
-
-#[derive(Debug, Clone, PartialEq)]
-pub struct AgentChoice {
-    pub agent: AgentRef,
-    /// The shell command of the agent `command`, its program's path made absolute.
-    pub command: Option<String>,
 }
 
 /// Variables whose values may still hold `${NAME}`; `null` removes one set by a lower layer.

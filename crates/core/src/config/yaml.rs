@@ -9,9 +9,9 @@ use serde::de::{Deserialize, Deserializer, MapAccess, SeqAccess, Visitor};
 use serde_saphyr::options::DuplicateKeyPolicy;
 use serde_saphyr::{Error, Location, Spanned};
 
-use crate::diagnostic::{Diagnostic, Diagnostics};
-use crate::explain::Code;
-use crate::source::{FileId, Located, Place, Sources};
+use crate::text::diagnostic::{Diagnostic, Diagnostics};
+use crate::text::explain::Code;
+use crate::text::source::{FileId, Located, Place, Sources};
 
 /// Deeper than any suite, shallower than any stack: a level costs up to 40 kB in a debug build.
 const DEPTH_LIMIT: usize = 32;

@@ -3,7 +3,7 @@
 //! A figure that the agent does not report is not known, which is neither within nor above a limit.
 
 use super::{NoVerdict, Session, Verdict};
-use crate::prose;
+use crate::text::prose;
 
 /// The limits that were set; at least one is.
 #[derive(Debug, Clone, Copy, Default)]

@@ -1,7 +1,7 @@
 //! `changedFiles`: what the agent changed stays where it may.
 
 use super::{Glob, Verdict};
-use crate::prose;
+use crate::text::prose;
 
 /// Where changes may be, and where they may not.
 #[derive(Debug, Clone)]

@@ -8,8 +8,9 @@ use std::time::Duration;
 
 use regex::Regex;
 
-use super::{Exit, NoVerdict, Verdict, is_match, on_one_line, with_tail};
-use crate::prose;
+use super::{NoVerdict, Verdict, is_match, on_one_line, with_tail};
+use crate::process::Exit;
+use crate::text::prose;
 
 /// How a test's command ended.
 #[derive(Debug, Clone)]

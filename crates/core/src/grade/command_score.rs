@@ -9,7 +9,8 @@ use std::time::Duration;
 use serde_json::Value;
 
 use super::command::{CommandEnd, describe, not_installed, out_of_time};
-use super::{Exit, NoVerdict, Verdict, last_line, shortened, with_tail};
+use super::{NoVerdict, Verdict, last_line, shortened, with_tail};
+use crate::process::Exit;
 
 pub(super) fn judge(end: &CommandEnd, limit: Duration) -> Result<Verdict, NoVerdict> {
     if let Some(program) = &end.missing {

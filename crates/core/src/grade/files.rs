@@ -3,7 +3,7 @@
 use regex::Regex;
 
 use super::{PathPattern, Verdict, is_match, on_one_line};
-use crate::prose;
+use crate::text::prose;
 
 #[derive(Debug, Clone)]
 pub enum FileContent {

@@ -12,10 +12,10 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 
 use super::{NoVerdict, Verdict, shortened};
-use crate::config::suite::AgentChoice;
-use crate::outcome::Stats;
-use crate::prose;
-use crate::source::Place;
+use crate::agent::AgentChoice;
+use crate::text::prose;
+use crate::text::source::Place;
+use crate::transcript::Stats;
 
 pub use opinion::{Opinion, Reason};
 pub use prompt::{Brief, VERDICT_FILE, prompt};
@@ -132,7 +132,7 @@ impl JudgeTest {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::source::Sources;
+    use crate::text::source::Sources;
 
     fn asked(pass_score: Option<f64>, start: usize) -> JudgeTest {
         let file = Sources::default().add("/s/terca.yaml", "terca.yaml", "");

@@ -9,8 +9,8 @@ mod budget;
 mod changed_files;
 mod command;
 mod command_score;
-mod exit;
 mod files;
+pub mod grades;
 mod judge;
 mod programs;
 mod transcript;
@@ -25,7 +25,6 @@ use serde::{Deserialize, Serialize};
 pub use budget::Budget;
 pub use changed_files::ChangedFiles;
 pub use command::CommandEnd;
-pub use exit::{Exit, signal_name};
 pub use files::FileContent;
 pub use judge::{
     Brief, JudgeRecord, JudgeTest, JudgedBy, Judgement, Opinion, Reason, VERDICT_FILE,

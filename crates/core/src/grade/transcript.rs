@@ -4,7 +4,7 @@
 //! exception is the oracle: it stands for work that is right, and has no session that could be looked at.
 
 use super::{Glob, NoVerdict, Verdict, shortened};
-use crate::prose;
+use crate::text::prose;
 use crate::transcript::Usage;
 
 /// What is asked of a session; at least one thing is.

@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use super::settings::Settings;
-use crate::json::yaml;
+use crate::text::json::yaml;
 
 pub(super) fn text(name: &str, settings: &Settings, notes: &[String]) -> String {
     let mut text = format!("# Imported from the Harbor task {}.\n", one_line(name));
@@ -25,7 +25,7 @@ pub(super) fn text(name: &str, settings: &Settings, notes: &[String]) -> String 
         key("tags", json!(settings.tags));
     }
     if !settings.env.is_empty() {
-        key("env", crate::json::object(&settings.env));
+        key("env", crate::text::json::object(&settings.env));
     }
     text + &format!(
         "tests:\n  - name: harbor\n    commandScore: sh .harbor/run-tests.sh\n    timeoutSeconds: {}\n",

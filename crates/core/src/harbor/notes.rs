@@ -7,7 +7,7 @@ use regex::Regex;
 
 use super::Task;
 use super::places::Places;
-use crate::prose;
+use crate::text::prose;
 
 /// Longer lists are no help.
 const MOST: usize = 5;

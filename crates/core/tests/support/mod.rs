@@ -5,13 +5,13 @@ use std::collections::BTreeMap;
 
 use camino::{Utf8Path, Utf8PathBuf};
 use terca_core::agent;
-use terca_core::config::suite::AgentChoice;
+use terca_core::agent::AgentChoice;
 use terca_core::config::{self, ConfigFiles, PathKind, Suite, Surroundings};
-use terca_core::diagnostic::{Diagnostics, Style};
-use terca_core::matrix::{Overrides, expand};
+use terca_core::plan::expand::{Overrides, expand};
+use terca_core::plan::selection::Selection;
 use terca_core::plan::{Plan, TrialSpec};
-use terca_core::selection::Selection;
-use terca_core::source::{FileId, Sources};
+use terca_core::text::diagnostic::{Diagnostics, Style};
+use terca_core::text::source::{FileId, Sources};
 
 pub(crate) const ROOT: &str = "/suite";
 

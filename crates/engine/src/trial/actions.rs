@@ -2,14 +2,14 @@
 
 use camino::{Utf8Path, Utf8PathBuf};
 use terca_core::config::suite::{Action, ShellCommand};
-use terca_core::outcome::ErrorKind;
-use terca_core::prose;
+use terca_core::text::prose;
 use terca_core::transcript::Usage;
+use terca_core::trial_error::ErrorKind;
 
 use super::Stop;
 use super::bench::{Bench, Shell};
-use crate::environment::Variables;
-use crate::tree;
+use crate::host::environment::Variables;
+use crate::workspace::tree;
 
 /// The variables of a command whose YAML file lies in this directory.
 pub(super) type Environment<'e> = dyn Fn(&Bench<'_>, &Utf8Path) -> Variables + 'e;

@@ -4,20 +4,20 @@ use std::io;
 
 use camino::{Utf8Path, Utf8PathBuf};
 use terca_core::agent::{Ending, Launch, Reading};
-use terca_core::event::EventKind;
-use terca_core::outcome::ErrorKind;
-use terca_core::prose;
+use terca_core::run::event::EventKind;
+use terca_core::text::prose;
+use terca_core::trial_error::ErrorKind;
 
 use super::bench::Bench;
 use super::conduct::Conduct;
 use super::prepare::Prepared;
 use super::process::{self, Start};
 use super::{Stop, cheat, rounded, solution};
-use crate::changes::Changes;
-use crate::credentials;
-use crate::diff;
-use crate::supervise::Ended;
-use crate::tree;
+use crate::host::credentials;
+use crate::process::supervise::Ended;
+use crate::workspace::changes::Changes;
+use crate::workspace::diff;
+use crate::workspace::tree;
 
 /// What the agent did.
 #[derive(Debug)]

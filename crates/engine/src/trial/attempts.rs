@@ -7,7 +7,7 @@ use std::io;
 
 use camino::Utf8Path;
 
-use crate::tree;
+use crate::workspace::tree;
 
 const ATTEMPTS: &str = "attempts";
 

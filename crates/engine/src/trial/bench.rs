@@ -4,17 +4,17 @@ use std::io;
 use std::time::Duration;
 
 use camino::{Utf8Path, Utf8PathBuf};
-use terca_core::event::{EventKind, Phase};
 use terca_core::plan::TrialSpec;
+use terca_core::run::event::{EventKind, Phase};
 use terca_core::transcript::Usage;
 
 use super::session::Seat;
 use super::{Context, Stop, attempts};
-use crate::environment::Variables;
-use crate::log::RunLog;
-use crate::output::Output;
-use crate::supervise::{Ended, Job, Signal, SuperviseError, Supervisor};
-use crate::work::{Dirs, Room};
+use crate::host::environment::Variables;
+use crate::process::output_file::Output;
+use crate::process::supervise::{Ended, Job, Signal, SuperviseError, Supervisor};
+use crate::trial::log::RunLog;
+use crate::workspace::trial_dirs::{Dirs, Room};
 
 /// How long a command has between being asked to end and being killed.
 pub(super) const GRACE: Duration = Duration::from_secs(5);

@@ -7,7 +7,7 @@ use camino::{Utf8Path, Utf8PathBuf};
 use terca_core::agent::cheat::{Does, Seen, SeenFile, Target, Trick, tricks};
 
 use super::bench::Bench;
-use crate::tree;
+use crate::workspace::tree;
 
 /// More than an agent would look at.
 const MOST_FILES: usize = 5_000;

@@ -2,14 +2,16 @@
 
 use std::io::{self, BufRead, BufReader, BufWriter, Write};
 
-use terca_core::delivery::Delivery;
-use terca_core::outcome::{ErrorKind, Stats, Status, TrialError, TrialReport};
-use terca_core::trajectory::{About, Trajectory};
+use terca_core::agent::delivery::Delivery;
+use terca_core::run::outcome::{Status, TrialReport};
+use terca_core::transcript::Stats;
+use terca_core::transcript::atif::{About, Trajectory};
+use terca_core::trial_error::{ErrorKind, TrialError};
 
 use super::bench::Bench;
 use super::{Keep, Stages, Stop, rounded};
-use crate::tree;
-use crate::work::Room;
+use crate::workspace::tree;
+use crate::workspace::trial_dirs::Room;
 
 pub(super) fn collect(mut bench: Bench<'_>, stages: Stages) -> TrialReport {
     let mut report = report(&bench, stages);

@@ -4,17 +4,18 @@ use std::io::{BufRead, BufReader};
 
 use camino::Utf8Path;
 use terca_core::grade::{
-    CommandEnd, Evidence, Exit, FileContent, PathPattern, Session, TestKind, TestSpec, ToolUse,
+    CommandEnd, Evidence, FileContent, PathPattern, Session, TestKind, TestSpec, ToolUse,
     programs_named,
 };
+use terca_core::process::Exit;
 use terca_core::transcript::{Record, Role, Step, Usage};
 
 use super::bench::{Bench, Shell};
 use super::conduct::Conduct;
 use super::{Stop, judge};
-use crate::environment::find_program;
-use crate::output::{Output, read_text};
-use crate::tree;
+use crate::host::environment::find_program;
+use crate::process::output_file::{Output, read_text};
+use crate::workspace::tree;
 
 const LARGEST_FILE: u64 = 256 * 1024 * 1024;
 

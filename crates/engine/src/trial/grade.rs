@@ -6,16 +6,16 @@
 use std::time::Instant;
 
 use camino::Utf8Path;
+use terca_core::grade::grades::Scorecard;
 use terca_core::grade::{Evidence, Grade, NoVerdict, judge, score};
-use terca_core::outcome::ErrorKind;
-use terca_core::scorecard::Scorecard;
+use terca_core::trial_error::ErrorKind;
 
 use super::bench::Bench;
 use super::conduct::Conduct;
 use super::gather::gather;
 use super::{Stop, rounded};
-use crate::tree;
-use crate::work::Room;
+use crate::workspace::tree;
+use crate::workspace::trial_dirs::Room;
 
 /// What the work is worth.
 #[derive(Debug)]

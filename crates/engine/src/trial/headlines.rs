@@ -3,9 +3,9 @@
 use std::collections::VecDeque;
 use std::io;
 
-use terca_core::prose;
+use terca_core::text::prose;
 
-use crate::log::RunLog;
+use crate::trial::log::RunLog;
 
 /// How many steps of the beginning are shown, and how many of the end.
 const SHOWN: usize = 5_000;
@@ -43,7 +43,7 @@ impl Headlines {
 #[cfg(test)]
 mod tests {
     use camino::Utf8Path;
-    use terca_core::mask::Mask;
+    use terca_core::text::mask::Mask;
 
     use super::*;
 

@@ -10,24 +10,25 @@ use std::io::{self, BufRead, BufReader, Read};
 use camino::{Utf8Path, Utf8PathBuf};
 use terca_core::agent::{Ending, Profile, Reading};
 use terca_core::config::folder_name;
-use terca_core::event::EventKind;
 use terca_core::grade::{
     Brief, JudgeTest, JudgedBy, Judgement, Opinion, TestSpec, VERDICT_FILE, judge_prompt,
 };
-use terca_core::outcome::{ErrorKind, Stats, TrialError};
 use terca_core::plan::Case;
+use terca_core::run::event::EventKind;
+use terca_core::transcript::Stats;
 use terca_core::transcript::{Record, Role, Step};
+use terca_core::trial_error::{ErrorKind, TrialError};
 
 use super::bench::Bench;
 use super::conduct::Conduct;
 use super::process::{self, Start};
 use super::session::{self, Order, Seat};
 use super::{Stop, rounded};
-use crate::credentials;
-use crate::environment::Variables;
-use crate::output::read_text;
-use crate::supervise::Ended;
-use crate::work::Room;
+use crate::host::credentials;
+use crate::host::environment::Variables;
+use crate::process::output_file::read_text;
+use crate::process::supervise::Ended;
+use crate::workspace::trial_dirs::Room;
 
 /// Nobody writes a longer verdict.
 const LARGEST_VERDICT: u64 = 1024 * 1024;

@@ -4,14 +4,14 @@
 use std::sync::Arc;
 
 use camino::{Utf8Path, Utf8PathBuf};
-use terca_core::outcome::ErrorKind;
 use terca_core::plan::{Layer, PreparedLayer};
+use terca_core::trial_error::ErrorKind;
 
 use super::Stop;
 use super::actions::{self, failed};
 use super::bench::Bench;
-use crate::cache::Unmade;
-use crate::tree;
+use crate::workspace::layers::Unmade;
+use crate::workspace::tree;
 
 /// The directories that layers are to be copied from, lowest first.
 pub(super) fn directories(

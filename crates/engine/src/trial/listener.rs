@@ -6,19 +6,19 @@ use std::time::{Duration, Instant};
 
 use camino::Utf8PathBuf;
 use globset::GlobBuilder;
-use terca_core::activity::Activity;
 use terca_core::agent::{Decoder, Flood, Line, Reading, SideFile};
-use terca_core::mask::Mask;
+use terca_core::text::mask::Mask;
+use terca_core::transcript::activity::Activity;
 use terca_core::transcript::{Record, Usage};
 
 use super::Stop;
 use super::headlines::Headlines;
 use super::session::Seat;
-use crate::log::RunLog;
-use crate::output::Output;
-use crate::supervise::Ended;
-use crate::tail::{Ear, Seen, Tail};
-use crate::tree;
+use crate::process::output_file::Output;
+use crate::process::supervise::Ended;
+use crate::process::tail::{Ear, Seen, Tail};
+use crate::trial::log::RunLog;
+use crate::workspace::tree;
 
 /// How often the display hears of what an agent does.
 const NEWS: Duration = Duration::from_millis(250);

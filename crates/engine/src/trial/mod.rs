@@ -12,9 +12,9 @@
 //! Two arms can be compared only if nothing differs but what the variant says. So a trial is built up from nothing,
 //! and what comes out of one stage reaches the next through one door:
 //!
-//! - **In**: the layers of the suite, an environment of an allow-list (`crate::environment`), what the agent signs in
-//!   with (`crate::credentials`), and nothing of the user's home. The room lies outside the suite and the home, on a
-//!   path without names, below nothing that agents read (`crate::work`): they look for rules, settings and git in
+//! - **In**: the layers of the suite, an environment of an allow-list (`crate::host::environment`), what the agent signs in
+//!   with (`crate::host::credentials`), and nothing of the user's home. The room lies outside the suite and the home, on a
+//!   path without names, below nothing that agents read (`crate::workspace::trial_dirs`): they look for rules, settings and git in
 //!   every directory above.
 //! - **Agent to tests**: its workspace, and nothing else. Every process is gone; the home of set-up and tests is
 //!   another than the agent's, which began as a copy of it; so is the temporary directory. `_tests/` is laid over
@@ -39,7 +39,7 @@
 //! - *Tests in the agent's own workspace.* What is saved would be what the tests left, and `regrade` would grade
 //!   something else.
 //! - *Copying the workspace before and after to compare it.* Identities of files are noted instead
-//!   (`crate::changes`).
+//!   (`crate::workspace::changes`).
 
 mod actions;
 mod agent;
@@ -54,6 +54,7 @@ mod headlines;
 mod judge;
 mod layers;
 mod listener;
+mod log;
 mod prepare;
 mod process;
 mod regrade;
@@ -65,17 +66,18 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use camino::Utf8PathBuf;
-use terca_core::event::{EventKind, Phase};
-use terca_core::mask::Mask;
-use terca_core::outcome::{ErrorKind, Phases, Status, TrialError, TrialReport};
 use terca_core::plan::{PreparedLayer, TrialSpec};
+use terca_core::run::event::{EventKind, Phase};
+use terca_core::run::outcome::{Phases, Status, TrialReport};
+use terca_core::text::mask::Mask;
+use terca_core::trial_error::{ErrorKind, TrialError};
 
-use crate::cache::Cache;
-use crate::environment::Host;
-use crate::interrupt::Interrupt;
-use crate::supervise::{Crew, SuperviseError};
-pub use crate::version::Versions;
-use crate::work::WorkDir;
+use crate::host::environment::Host;
+pub use crate::host::version::Versions;
+use crate::process::interrupt::Interrupt;
+use crate::process::supervise::{Crew, SuperviseError};
+use crate::workspace::layers::Cache;
+use crate::workspace::trial_dirs::WorkDir;
 use agent::AgentRun;
 use bench::Bench;
 use grade::Graded;

@@ -1,19 +1,20 @@
 //! The first stage: the workspace as the agent is to find it.
 
 use camino::{Utf8Path, Utf8PathBuf};
+use terca_core::agent::delivery::Installed;
 use terca_core::agent::{Decoder, Invocation, Launch};
-use terca_core::delivery::Installed;
-use terca_core::outcome::ErrorKind;
 use terca_core::plan::Case;
+use terca_core::trial_error::ErrorKind;
 
 use super::actions::{self, failed};
 use super::bench::Bench;
 use super::session::{self, Order};
 use super::{Stop, judge, layers, rules};
-use crate::changes::Snapshot;
-use crate::credentials;
-use crate::environment::Variables;
-use crate::tree::{self, Copied};
+use crate::host::credentials;
+use crate::host::environment::Variables;
+use crate::workspace::changes::Snapshot;
+use crate::workspace::tree;
+use crate::workspace::tree::Copied;
 
 /// What the agent is given, for the report.
 #[derive(Debug, Clone)]

@@ -5,19 +5,19 @@ use std::time::Duration;
 
 use camino::{Utf8Path, Utf8PathBuf};
 use terca_core::agent::{Decoder, Ending, Invocation, Launch, Profile, Reading, Stdin, StopSignal};
-use terca_core::mask::Mask;
-use terca_core::outcome::ErrorKind;
-use terca_core::prose;
+use terca_core::text::mask::Mask;
+use terca_core::text::prose;
+use terca_core::trial_error::ErrorKind;
 
 use super::Stop;
 use super::bench::{Bench, GRACE};
 use super::listener::{Heard, Listener, Tell, side_paths};
 use super::session::Seat;
-use crate::environment::Variables;
-use crate::log::copy_masked;
-use crate::output::Output;
-use crate::supervise::{Ended, Job, Signal};
-use crate::tail::Seen;
+use crate::host::environment::Variables;
+use crate::process::output_file::Output;
+use crate::process::supervise::{Ended, Job, Signal};
+use crate::process::tail::Seen;
+use crate::trial::log::copy_masked;
 
 /// What is to be started, and where.
 pub(super) struct Start<'a> {

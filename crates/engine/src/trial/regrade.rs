@@ -2,8 +2,9 @@
 
 use std::time::Instant;
 
-use terca_core::outcome::{Status, TrialError, TrialReport};
 use terca_core::plan::TrialSpec;
+use terca_core::run::outcome::{Status, TrialReport};
+use terca_core::trial_error::TrialError;
 
 use super::bench::Bench;
 use super::conduct::Conduct;

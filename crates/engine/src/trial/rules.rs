@@ -1,12 +1,12 @@
 //! Installs the variant's rules and skills where its agent reads them.
 
 use camino::Utf8Path;
-use terca_core::delivery::{Installed, sha256};
-use terca_core::outcome::ErrorKind;
+use terca_core::agent::delivery::{Installed, sha256};
+use terca_core::trial_error::ErrorKind;
 
 use super::Stop;
 use super::bench::Bench;
-use crate::tree;
+use crate::workspace::tree;
 
 /// The rules files in order, after what the workspace's own rules file already says.
 pub(super) fn install(bench: &mut Bench<'_>) -> Result<Vec<Installed>, Stop> {
@@ -33,7 +33,7 @@ pub(super) fn install(bench: &mut Bench<'_>) -> Result<Vec<Installed>, Stop> {
     fs_err::write(&target, &whole)?;
     bench.log.section(&format!(
         "rules: {} installed as {name}",
-        terca_core::prose::count(variant.rules.len(), "file")
+        terca_core::text::prose::count(variant.rules.len(), "file")
     ))?;
     Ok(vec![Installed {
         path: name.to_owned(),

@@ -6,16 +6,16 @@ use std::collections::BTreeSet;
 
 use camino::Utf8PathBuf;
 use serde_json::Value;
+use terca_core::agent::AgentChoice;
+use terca_core::agent::mcp::McpServer;
 use terca_core::agent::{Decoder, Inputs, Invocation, Profile, Stdin};
-use terca_core::config::suite::AgentChoice;
-use terca_core::mask::Mask;
-use terca_core::mcp::McpServer;
-use terca_core::outcome::ErrorKind;
+use terca_core::text::mask::Mask;
+use terca_core::trial_error::ErrorKind;
 
 use super::Stop;
-use crate::environment::{Variables, find_program};
-use crate::log::copy_masked;
-use crate::work::Room;
+use crate::host::environment::{Variables, find_program};
+use crate::trial::log::copy_masked;
+use crate::workspace::trial_dirs::Room;
 
 /// Who is to do what, and with what.
 #[derive(Debug, Clone, Copy)]

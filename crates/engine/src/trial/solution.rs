@@ -1,11 +1,11 @@
 //! `oracle` at work: `_solution/` is laid over the workspace, and then `_solution.sh` is run in it.
 
-use terca_core::grade::Exit;
-use terca_core::prose;
+use terca_core::process::Exit;
+use terca_core::text::prose;
 
 use super::Stop;
 use super::bench::{Bench, Shell};
-use crate::tree;
+use crate::workspace::tree;
 
 /// A remark when the script did not end well. The tests say what its work is worth all the same.
 pub(super) fn lay(bench: &mut Bench<'_>) -> Result<Option<String>, Stop> {

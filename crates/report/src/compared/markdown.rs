@@ -1,8 +1,8 @@
 //! The same as Markdown, for a pull request.
 
-use terca_core::compare::Compared;
-use terca_core::summary::wording::{probability, signed, times};
-use terca_core::summary::{By, Comparison, Effect};
+use terca_core::analysis::compare::Compared;
+use terca_core::analysis::summary::wording::{probability, signed, times};
+use terca_core::analysis::summary::{By, Comparison, Effect};
 
 use super::{errors, remarks, title};
 use crate::figure::UNKNOWN;

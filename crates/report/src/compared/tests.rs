@@ -1,7 +1,7 @@
-use terca_core::compare::{Arm, between, within};
-use terca_core::event::RunStatus;
-use terca_core::fingerprint::CasePrint;
-use terca_core::state::RunState;
+use terca_core::analysis::compare::{Arm, between, within};
+use terca_core::plan::fingerprint::CasePrint;
+use terca_core::run::event::RunStatus;
+use terca_core::run::state::RunState;
 
 use super::*;
 use crate::fixture::{self, Script};
@@ -29,7 +29,7 @@ fn played(run: &str, variants: usize, passes: impl Fn(u32, &str) -> bool) -> Run
 }
 
 fn prints(state: &RunState, tests_of_fib: &str) -> Vec<CasePrint> {
-    let print = |trial: &terca_core::state::Trial| {
+    let print = |trial: &terca_core::run::state::Trial| {
         let head = &trial.head;
         let hash = if head.eval == "fib" {
             tests_of_fib

@@ -3,9 +3,9 @@
 //! No verdict is given here. Runs of different days differ in more than one thing; what is certain is what each of
 //! them saw, so both figures stand with their intervals.
 
-use terca_core::results::Results;
-use terca_core::summary::wording::{percent, points};
-use terca_core::summary::{CellSummary, Figures};
+use terca_core::analysis::results::Results;
+use terca_core::analysis::summary::wording::{percent, points};
+use terca_core::analysis::summary::{CellSummary, Figures};
 
 use super::assets::Kind;
 use super::markup::{Html, el};
@@ -82,7 +82,7 @@ fn about(letter: &str, results: &Results) -> Html {
 /// Variants over all evals first, then the cells; what only one of them has stands with a dash.
 fn rows(first: &Results, second: &Results) -> Vec<Html> {
     let variants = |results: &Results| -> Vec<CellSummary> {
-        let of = |variant: &terca_core::summary::VariantSummary| CellSummary {
+        let of = |variant: &terca_core::analysis::summary::VariantSummary| CellSummary {
             eval: String::new(),
             environment: variant.environment.clone(),
             experiment: variant.experiment.clone(),

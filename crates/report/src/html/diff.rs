@@ -1,7 +1,7 @@
 //! A unified diff, file by file, its lines in their colours.
 
-use terca_core::bodies::Excerpt;
-use terca_core::prose;
+use terca_core::text::prose;
+use terca_core::transcript::trial_files::Excerpt;
 
 use super::fit::{fit, note};
 use super::markup::{Html, el};

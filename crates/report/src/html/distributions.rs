@@ -1,8 +1,8 @@
 //! What trials took: a dot for each, a line for the middle half, a mark for the median.
 
-use terca_core::outcome::Stats;
-use terca_core::prose;
-use terca_core::results::{Results, TrialResult};
+use terca_core::analysis::results::{Results, TrialResult};
+use terca_core::text::prose;
+use terca_core::transcript::Stats;
 
 use super::effects::{line, round};
 use super::markup::{Html, el};

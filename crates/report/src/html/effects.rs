@@ -4,9 +4,9 @@
 //! on a logarithmic one with 1 × in the middle. All comparisons share the two scales, so that they can be compared
 //! by eye.
 
+use terca_core::analysis::summary::wording::{points, probability, signed, times};
+use terca_core::analysis::summary::{Comparison, Effect, EvalEffect, Summary};
 use terca_core::stats::{ALPHA, Interval};
-use terca_core::summary::wording::{points, probability, signed, times};
-use terca_core::summary::{Comparison, Effect, EvalEffect, Summary};
 
 use super::markup::{Element, Html, el};
 

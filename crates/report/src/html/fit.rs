@@ -1,6 +1,6 @@
 //! Leaving out what there is no room for: the middle, since beginnings and ends tell most.
 
-use terca_core::bodies::shortened;
+use terca_core::transcript::trial_files::shortened;
 
 use super::markup::{Html, el};
 

@@ -1,8 +1,8 @@
 //! Evals × variants, a colour for each pass rate. The figures stand in the cells, for those who see no colours.
 
-use terca_core::prose;
-use terca_core::summary::wording::percent;
-use terca_core::summary::{Figures, Summary};
+use terca_core::analysis::summary::wording::percent;
+use terca_core::analysis::summary::{Figures, Summary};
+use terca_core::text::prose;
 
 use super::markup::{Html, el};
 use super::matrix::Matrix;

@@ -1,7 +1,7 @@
 //! `run.log`: its parts, folded, and what the tests wrote, apart.
 
-use terca_core::bodies::Excerpt;
-use terca_core::prose;
+use terca_core::text::prose;
+use terca_core::transcript::trial_files::Excerpt;
 
 use super::fit::{fit, note};
 use super::markup::{Html, el};
@@ -97,7 +97,7 @@ fn chunks(text: &str) -> Vec<Html> {
         {
             let text: String = lines
                 .iter()
-                .map(|line| terca_core::bodies::shortened(line, LONGEST))
+                .map(|line| terca_core::transcript::trial_files::shortened(line, LONGEST))
                 .collect();
             chunks.push(el("pre").text(text.trim_end_matches('\n')).into());
         }

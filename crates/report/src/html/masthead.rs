@@ -1,11 +1,11 @@
 //! The top of a run's page: what ran, when, and how it went in one bar.
 
 use jiff::Timestamp;
-use terca_core::event::RunStatus;
-use terca_core::outcome::Status;
-use terca_core::prose;
-use terca_core::results::Results;
-use terca_core::summary::Summary;
+use terca_core::analysis::results::Results;
+use terca_core::analysis::summary::Summary;
+use terca_core::run::event::RunStatus;
+use terca_core::run::outcome::Status;
+use terca_core::text::prose;
 
 use super::markup::{Html, el};
 

@@ -1,6 +1,6 @@
 //! The evals and variants of a run, numbered, and what variants are called.
 
-use terca_core::summary::{CellSummary, Summary};
+use terca_core::analysis::summary::{CellSummary, Summary};
 
 #[derive(Debug)]
 pub struct Matrix<'a> {

@@ -1,9 +1,9 @@
 //! The page of a run: verdicts first, then the figures, then the trials.
 
 use camino::Utf8Path;
-use terca_core::bodies::Bodies;
-use terca_core::results::Results;
-use terca_core::state::{RunState, Trial};
+use terca_core::analysis::results::Results;
+use terca_core::run::state::{RunState, Trial};
+use terca_core::transcript::trial_files::Bodies;
 
 use super::assets::Kind;
 use super::distributions::distributions;

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use serde_json::Value;
-use terca_core::event::TrialHead;
+use terca_core::run::event::TrialHead;
 
 #[derive(Debug, Clone, Default)]
 pub struct Prompts {

@@ -1,6 +1,6 @@
 //! The runs so far, and the choice of two to be compared.
 
-use terca_core::prose;
+use terca_core::text::prose;
 
 use super::assets::Kind;
 use super::markup::{Html, el};

@@ -2,11 +2,11 @@
 
 use camino::Utf8Path;
 use serde_json::json;
-use terca_core::bodies::{Bodies, Excerpt, Session};
-use terca_core::event::RunStatus;
-use terca_core::results::Results;
-use terca_core::state::{RunState, Trial};
+use terca_core::analysis::results::Results;
+use terca_core::run::event::RunStatus;
+use terca_core::run::state::{RunState, Trial};
 use terca_core::transcript::Record;
+use terca_core::transcript::trial_files::{Bodies, Excerpt, Session};
 
 use super::matrix::Matrix;
 use super::{

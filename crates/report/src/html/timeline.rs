@@ -1,7 +1,7 @@
 //! The parts of a trial, one after another.
 
-use terca_core::outcome::Phases;
-use terca_core::prose;
+use terca_core::run::outcome::Phases;
+use terca_core::text::prose;
 
 use super::effects::round;
 use super::markup::{Html, el};

@@ -3,8 +3,8 @@
 use std::collections::{HashMap, HashSet};
 
 use serde_json::Value;
-use terca_core::bodies::Session;
-use terca_core::prose;
+use terca_core::text::prose;
+use terca_core::transcript::trial_files::Session;
 use terca_core::transcript::{Record, Role, Step};
 
 use super::fit::{fit, note};

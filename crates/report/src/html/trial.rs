@@ -1,12 +1,12 @@
 //! All about one trial: how it ended and why, what it changed, what the agent did, and what it was given.
 
 use camino::Utf8Path;
-use terca_core::bodies::Bodies;
-use terca_core::delivery::{Delivery, Installed, McpStatus};
+use terca_core::agent::delivery::{Delivery, Installed, McpStatus};
 use terca_core::grade::Grade;
-use terca_core::outcome::{Attempt, TrialReport};
-use terca_core::prose;
-use terca_core::state::Trial;
+use terca_core::run::outcome::{Attempt, TrialReport};
+use terca_core::run::state::Trial;
+use terca_core::text::prose;
+use terca_core::transcript::trial_files::Bodies;
 
 use super::diff::diff;
 use super::fit::{fit, fit_text, note};
@@ -307,7 +307,7 @@ fn delivery(delivery: &Delivery) -> Html {
         };
         files.iter().map(item).collect()
     };
-    let server = |(name, server): (&String, &terca_core::delivery::McpDelivery)| -> Html {
+    let server = |(name, server): (&String, &terca_core::agent::delivery::McpDelivery)| -> Html {
         let status = match server.status {
             Some(McpStatus::Connected) => "connected",
             Some(McpStatus::Failed) => "did not connect",

@@ -1,10 +1,10 @@
 //! The list of trials, and the fields that narrow it.
 
-use terca_core::bodies::shortened;
-use terca_core::event::Phase;
-use terca_core::outcome::Status;
-use terca_core::prose;
-use terca_core::state::{RunState, Trial};
+use terca_core::run::event::Phase;
+use terca_core::run::outcome::Status;
+use terca_core::run::state::{RunState, Trial};
+use terca_core::text::prose;
+use terca_core::transcript::trial_files::shortened;
 
 use super::markup::{Element, Html, el};
 use super::matrix::Matrix;

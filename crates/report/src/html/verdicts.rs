@@ -1,8 +1,8 @@
 //! What the run says about its experiments: first of all, in sentences.
 
-use terca_core::event::RunStatus;
-use terca_core::results::Results;
-use terca_core::summary::{Comparison, Summary, Verdict};
+use terca_core::analysis::results::Results;
+use terca_core::analysis::summary::{Comparison, Summary, Verdict};
+use terca_core::run::event::RunStatus;
 
 use super::markup::{Html, el, prose};
 

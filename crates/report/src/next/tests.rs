@@ -1,4 +1,5 @@
-use terca_core::outcome::{TrialError, TrialReport};
+use terca_core::run::outcome::TrialReport;
+use terca_core::trial_error::TrialError;
 
 use super::*;
 use crate::fixture::{self, Script};

@@ -2,7 +2,7 @@
 
 use std::time::Instant;
 
-use terca_core::event::{Phase, RunStatus, StopReason};
+use terca_core::run::event::{Phase, RunStatus, StopReason};
 
 use super::*;
 use crate::fixture::{self, Script};

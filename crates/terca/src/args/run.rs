@@ -3,7 +3,7 @@
 use camino::Utf8PathBuf;
 use clap::{ArgAction, Args, ValueEnum};
 use serde::{Deserialize, Serialize};
-use terca_core::shard::Shard;
+use terca_core::plan::shard::Shard;
 
 use super::values::{seconds, share, usd};
 

@@ -1,6 +1,6 @@
 //! `terca check`: validates the configuration and prints the plan.
 
-use terca_engine::environment::Host;
+use terca_engine::host::environment::Host;
 use terca_report::{Palette, plan_overview};
 
 use super::plan;

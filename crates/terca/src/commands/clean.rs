@@ -2,10 +2,10 @@
 
 use std::io::{BufRead, IsTerminal};
 
-use terca_core::explain::Code;
-use terca_core::prose;
-use terca_engine::clean::{Kind, Removable, removable, remove};
-use terca_engine::discover;
+use terca_core::text::explain::Code;
+use terca_core::text::prose;
+use terca_engine::run::clean::{Kind, Removable, removable, remove};
+use terca_engine::suite::discover;
 
 use super::MISUSE;
 use super::refusal::{Outcome, Refusal};

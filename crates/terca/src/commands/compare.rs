@@ -1,9 +1,10 @@
 //! `terca compare`: the experiments or environments of a run, or two runs.
 
-use terca_core::compare::{Arm, Compared, between, within};
-use terca_core::explain::Code;
-use terca_core::summary::By;
-use terca_engine::runs::{self, PastRun};
+use terca_core::analysis::compare::{Arm, Compared, between, within};
+use terca_core::analysis::summary::By;
+use terca_core::text::explain::Code;
+use terca_engine::run::past_runs;
+use terca_engine::run::past_runs::PastRun;
 use terca_report::{Palette, compared, compared_markdown};
 
 use super::refusal::{Outcome, Refusal};
@@ -54,7 +55,10 @@ fn of_two(one: &PastRun, other: &PastRun, args: &CompareArgs) -> Result<Compared
         );
     }
     let names = names(one, other);
-    let prints = [runs::fingerprints(&one.dir), runs::fingerprints(&other.dir)];
+    let prints = [
+        past_runs::fingerprints(&one.dir),
+        past_runs::fingerprints(&other.dir),
+    ];
     let first = Arm {
         name: &names[0],
         state: &one.state,

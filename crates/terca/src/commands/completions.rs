@@ -1,7 +1,7 @@
 //! `terca completions`: the lines that make a shell ask Terca what may come next.
 
 use clap_complete::env::{Bash, EnvCompleter, Fish, Powershell, Zsh};
-use terca_core::explain::Code;
+use terca_core::text::explain::Code;
 
 use super::refusal::{Outcome, Refusal};
 use crate::args::{CompletionsArgs, Shell};

@@ -3,10 +3,10 @@
 mod agents;
 
 use camino::{Utf8Path, Utf8PathBuf};
-use terca_core::explain::Code;
 use terca_core::scaffold::{self, NewFile, NewSuite, Sample};
-use terca_engine::environment::Host;
-use terca_engine::{create as engine, discover};
+use terca_core::text::explain::Code;
+use terca_engine::host::environment::Host;
+use terca_engine::suite::{create as engine, discover};
 
 use self::agents::Offer;
 use super::refusal::{Outcome, Refusal};

@@ -1,9 +1,9 @@
 //! `terca create-eval`: adds an eval to the suite around this directory.
 
 use camino::{Utf8Path, Utf8PathBuf};
-use terca_core::explain::Code;
 use terca_core::scaffold::{self, EVAL_SCHEMA, SCHEMAS, Sample};
-use terca_engine::{create as engine, discover};
+use terca_core::text::explain::Code;
+use terca_engine::suite::{create as engine, discover};
 
 use super::create::{eval_name, misuse, no_answer, nobody_to_ask, write};
 use super::refusal::{Outcome, Refusal};

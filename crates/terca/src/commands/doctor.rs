@@ -1,7 +1,8 @@
 //! `terca doctor`: which agents are here.
 
-use terca_engine::environment::Host;
-use terca_engine::{doctor as engine, supervise};
+use terca_engine::host::doctor as engine;
+use terca_engine::host::environment::Host;
+use terca_engine::process::supervise;
 use terca_report::{AgentRow, Palette, agents_table};
 
 use super::TROUBLE;

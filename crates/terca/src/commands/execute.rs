@@ -6,27 +6,29 @@ use std::sync::mpsc::{Receiver, Sender};
 
 use camino::{Utf8Path, Utf8PathBuf};
 use serde_json::Value;
-use terca_core::explain::Code;
-use terca_core::fingerprint::{CasePrint, Press};
-use terca_core::limits::Limits;
-use terca_core::manifest::{Settings, manifest};
-use terca_core::mask::Mask;
-use terca_core::observer::Observer;
-use terca_core::prose;
-use terca_core::results::{Results, exit_status};
-use terca_core::twice;
-use terca_engine::cache::Cache;
-use terca_engine::content::Contents;
-use terca_engine::credentials;
-use terca_engine::environment::Host;
-use terca_engine::files;
-use terca_engine::interrupt::Interrupt;
-use terca_engine::scheduler::{self, Finished, Message, Orders, Past};
-use terca_engine::store::Store;
-use terca_engine::supervise::Crew;
+use terca_core::analysis::results::{Results, exit_status};
+use terca_core::plan::aa_check;
+use terca_core::plan::fingerprint::{CasePrint, Press};
+use terca_core::run::limits::Limits;
+use terca_core::run::observer::Observer;
+use terca_core::run::run_file::{Settings, manifest};
+use terca_core::text::explain::Code;
+use terca_core::text::mask::Mask;
+use terca_core::text::prose;
+use terca_engine::host::credentials;
+use terca_engine::host::environment::Host;
+use terca_engine::process::interrupt::Interrupt;
+use terca_engine::process::open_file_limit;
+use terca_engine::process::supervise;
+use terca_engine::process::supervise::Crew;
+use terca_engine::run::scheduler;
+use terca_engine::run::scheduler::{Finished, Message, Orders, Past};
+use terca_engine::run::signals;
+use terca_engine::run::store::Store;
 use terca_engine::trial::{Context, Keep, LayerKeys, Versions};
-use terca_engine::work::WorkDir;
-use terca_engine::{signals, supervise};
+use terca_engine::workspace::layers::Cache;
+use terca_engine::workspace::tree_hash::Contents;
+use terca_engine::workspace::trial_dirs::WorkDir;
 use terca_report::github::Printed;
 use terca_report::{
     JsonLines, Palette, Plain, Tty, Whereabouts, closing, failures, results_table, verdicts,
@@ -227,7 +229,7 @@ fn within_reach(limits: Limits, planned: &Planned) -> Limits {
         .iter()
         .map(|trial| trial.case.variant.agent.agent.profile().name);
     let wanted = limits.total(agents).min(planned.trials.len());
-    let room = files::make_room_for(wanted);
+    let room = open_file_limit::make_room_for(wanted);
     if room >= wanted {
         return limits;
     }
@@ -302,7 +304,7 @@ fn after_words(args: &RunArgs, results: &Results) {
             .comparisons
             .iter()
             .all(|comparison| !comparison.verdict.is_difference());
-        let [one, other] = twice::NAMES;
+        let [one, other] = aa_check::NAMES;
         screen::remark(&format!(
             "A/A: `{one}` and `{other}` are the same experiment; {}",
             a_a(same)

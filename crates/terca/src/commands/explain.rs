@@ -1,7 +1,8 @@
 //! `terca explain`: what an error means, what it usually comes from, and what to do next.
 
-use terca_core::explain::{self, Code};
-use terca_core::prose;
+use terca_core::text::explain;
+use terca_core::text::explain::Code;
+use terca_core::text::prose;
 
 use super::refusal::{Outcome, Refusal};
 use crate::args::ExplainArgs;

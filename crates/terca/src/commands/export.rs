@@ -3,8 +3,8 @@
 use std::io;
 
 use camino::Utf8Path;
-use terca_core::explain::Code;
-use terca_core::results::Results;
+use terca_core::analysis::results::Results;
+use terca_core::text::explain::Code;
 use terca_report::github::Printed;
 use terca_report::trial_rows::json_lines;
 use terca_report::{csv, junit, markdown};

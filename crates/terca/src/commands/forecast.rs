@@ -1,9 +1,9 @@
 //! `terca plan`: what a run would cost and what it could show, before anything is spent.
 
-use terca_core::forecast::{Question, forecast};
-use terca_core::history::History;
-use terca_engine::environment::Host;
-use terca_engine::history;
+use terca_core::analysis::forecast::{Question, forecast};
+use terca_core::analysis::history::History;
+use terca_engine::host::environment::Host;
+use terca_engine::run::history;
 use terca_report::Palette;
 
 use super::refusal::Outcome;

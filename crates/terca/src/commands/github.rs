@@ -3,7 +3,7 @@
 use std::fs::OpenOptions;
 use std::io::{self, Write};
 
-use terca_core::results::Results;
+use terca_core::analysis::results::Results;
 use terca_report::{github, markdown};
 
 use crate::args::Format;

@@ -1,10 +1,11 @@
 //! `terca health`: what the evals of a suite tell, and what they cost.
 
-use terca_core::event::RunStatus;
-use terca_core::explain::Code;
-use terca_core::health::health as examine;
-use terca_core::history::Record;
-use terca_engine::{discover, history, runs};
+use terca_core::analysis::health::health as examine;
+use terca_core::analysis::history::Record;
+use terca_core::run::event::RunStatus;
+use terca_core::text::explain::Code;
+use terca_engine::run::{history, past_runs};
+use terca_engine::suite::discover;
 use terca_report::Palette;
 
 use super::refusal::{Outcome, Refusal};
@@ -32,7 +33,7 @@ fn records(args: &HealthArgs, common: &Common) -> Result<Vec<Record>, Refusal> {
             );
         }
         records.push(Record {
-            prints: runs::fingerprints(&run.dir),
+            prints: past_runs::fingerprints(&run.dir),
             state: run.state,
         });
     }

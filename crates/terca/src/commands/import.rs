@@ -4,10 +4,10 @@ use std::collections::BTreeMap;
 use std::io;
 
 use camino::{Utf8Path, Utf8PathBuf};
-use terca_core::explain::Code;
 use terca_core::harbor::Imported;
-use terca_core::prose;
-use terca_engine::{discover, harbor};
+use terca_core::text::explain::Code;
+use terca_core::text::prose;
+use terca_engine::suite::{discover, harbor};
 
 use super::refusal::{Outcome, Refusal};
 use crate::args::{Common, ImportArgs, ImportFrom};

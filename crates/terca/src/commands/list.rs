@@ -1,6 +1,7 @@
 //! `terca list`: the runs so far, one line each.
 
-use terca_engine::{clean, discover, runs, store};
+use terca_engine::run::{clean, past_runs, store};
+use terca_engine::suite::discover;
 use terca_report::{Palette, RunRow, runs_table};
 
 use super::refusal::Outcome;
@@ -9,7 +10,7 @@ use crate::screen;
 
 pub(super) fn list(common: &Common) -> Outcome {
     let dir = discover::canonical(&common.dir)?;
-    let names = runs::names(&dir)?;
+    let names = past_runs::names(&dir)?;
     if names.is_empty() {
         screen::remark(&format!(
             "no runs yet in {}; `terca` runs the suite",
@@ -34,7 +35,7 @@ pub(super) fn list(common: &Common) -> Outcome {
 pub(super) fn row(dir: &camino::Utf8Path, name: String) -> RunRow {
     let dir = store::runs_dir(dir).join(&name);
     let bytes = clean::bytes_below(&dir);
-    match runs::read(&dir) {
+    match past_runs::read(&dir) {
         Ok(run) => {
             let state = run.state;
             RunRow {

@@ -2,8 +2,8 @@
 
 use clap::{Command, CommandFactory};
 use clap_mangen::Man;
-use terca_core::explain::Code;
-use terca_core::prose;
+use terca_core::text::explain::Code;
+use terca_core::text::prose;
 
 use super::refusal::{Outcome, Refusal};
 use crate::args::{Cli, ManArgs};

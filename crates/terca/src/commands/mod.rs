@@ -34,7 +34,8 @@ mod view;
 use std::process::ExitCode;
 
 use camino::Utf8PathBuf;
-use terca_engine::{discover, runs};
+use terca_engine::run::past_runs;
+use terca_engine::suite::discover;
 
 use self::refusal::Refusal;
 use crate::args::{Cli, Command, Common};
@@ -84,6 +85,6 @@ pub(crate) fn dispatch(cli: Cli) -> ExitCode {
 /// The suite's directory and the folder of a run in it.
 fn find_run(run: Option<&str>, common: &Common) -> Result<(Utf8PathBuf, Utf8PathBuf), Refusal> {
     let dir = discover::canonical(&common.dir)?;
-    let run = runs::find(&dir, run)?;
+    let run = past_runs::find(&dir, run)?;
     Ok((dir, run))
 }

@@ -4,12 +4,12 @@ use std::collections::HashMap;
 
 use camino::Utf8Path;
 use serde::Deserialize;
-use terca_core::event::TrialHead;
-use terca_core::explain::Code;
-use terca_core::fingerprint::CasePrint;
 use terca_core::plan::TrialSpec;
-use terca_core::state::RunState;
-use terca_engine::runs;
+use terca_core::plan::fingerprint::CasePrint;
+use terca_core::run::event::TrialHead;
+use terca_core::run::state::RunState;
+use terca_core::text::explain::Code;
+use terca_engine::run::past_runs;
 
 use super::plan::Planned;
 use super::refusal::Refusal;
@@ -24,7 +24,7 @@ pub(super) struct Recorded {
 }
 
 pub(super) fn recorded(dir: &Utf8Path) -> Result<Recorded, Refusal> {
-    let plan = runs::plan(dir)?;
+    let plan = past_runs::plan(dir)?;
     serde_json::from_value(plan).map_err(|error| {
         let text = format!("{dir}/run.json does not say how the run was started: {error}");
         Refusal::trouble(Code::DamagedRun, text).help("start a new one with `terca run`")

@@ -2,24 +2,24 @@
 
 use std::time::Duration;
 
-use terca_core::adaptive::Adaptive;
 use terca_core::agent;
+use terca_core::agent::AgentChoice;
+use terca_core::analysis::validation;
 use terca_core::config::Suite;
-use terca_core::config::suite::AgentChoice;
-use terca_core::diagnostic::{Diagnostic, Diagnostics, Style};
-use terca_core::event::TrialHead;
-use terca_core::explain::Code;
-use terca_core::matrix::{Overrides, expand};
+use terca_core::config::adaptive::Adaptive;
+use terca_core::plan::aa_check;
+use terca_core::plan::expand::{Overrides, expand};
+use terca_core::plan::order;
+use terca_core::plan::selection::Selection;
+use terca_core::plan::shard::Shard;
 use terca_core::plan::{Plan, TrialSpec};
-use terca_core::proof;
-use terca_core::prose;
-use terca_core::schedule;
-use terca_core::selection::Selection;
-use terca_core::shard::Shard;
-use terca_core::source::Sources;
-use terca_core::twice;
-use terca_engine::discover;
-use terca_engine::environment::Host;
+use terca_core::run::event::TrialHead;
+use terca_core::text::diagnostic::{Diagnostic, Diagnostics, Style};
+use terca_core::text::explain::Code;
+use terca_core::text::prose;
+use terca_core::text::source::Sources;
+use terca_engine::host::environment::Host;
+use terca_engine::suite::discover;
 
 use super::MISUSE;
 use super::refusal::Refusal;
@@ -82,7 +82,7 @@ pub(super) fn make_run(args: &RunArgs, common: &Common, host: &Host) -> Result<P
         common,
         host,
         |suite, chosen, overrides, variables, problems| {
-            let rest = twice::prepare(suite, chosen, problems);
+            let rest = aa_check::prepare(suite, chosen, problems);
             expand(suite, &rest, overrides, variables, problems)
         },
     )
@@ -100,8 +100,10 @@ pub(super) fn make_proof(
         common,
         host,
         |suite, chosen, overrides, variables, problems| {
-            let evals = proof::prepare(suite, chosen, problems);
-            proof::without_missing_solutions(expand(suite, &evals, overrides, variables, problems))
+            let evals = validation::prepare(suite, chosen, problems);
+            validation::without_missing_solutions(expand(
+                suite, &evals, overrides, variables, problems,
+            ))
         },
     )
 }
@@ -143,7 +145,7 @@ fn make_by(
         }
         let seed = selection.seed.unwrap_or_else(|| fastrand::u64(..1 << 32));
         let trials = shard.map_or_else(|| plan.trials.clone(), |shard| shard.part(&plan.trials));
-        let order = schedule::order(&trials, seed);
+        let order = order::order(&trials, seed);
         Planned {
             suite,
             plan,

@@ -6,12 +6,12 @@
 use std::fmt::Display;
 use std::io;
 
-use terca_core::compare::CompareError;
-use terca_core::explain::Code;
-use terca_engine::discover::DiscoverError;
-use terca_engine::join::JoinError;
-use terca_engine::runs::RunsError;
-use terca_engine::store::StoreError;
+use terca_core::analysis::compare::CompareError;
+use terca_core::text::explain::Code;
+use terca_engine::run::merge_runs::JoinError;
+use terca_engine::run::past_runs::RunsError;
+use terca_engine::run::store::StoreError;
+use terca_engine::suite::discover::DiscoverError;
 
 use super::{MISUSE, TROUBLE};
 use crate::args::Common;

@@ -5,14 +5,16 @@
 
 use std::io::IsTerminal;
 
-use terca_core::event::{Event, EventKind, RegradedTrial};
-use terca_core::explain::Code;
-use terca_core::results::{Results, exit_status};
-use terca_core::state::RunState;
-use terca_engine::environment::Host;
-use terca_engine::regrade::{self, Task};
-use terca_engine::runs::{self, PastRun};
-use terca_engine::store::Store;
+use terca_core::analysis::results::{Results, exit_status};
+use terca_core::run::event::{Event, EventKind, RegradedTrial};
+use terca_core::run::state::RunState;
+use terca_core::text::explain::Code;
+use terca_engine::host::environment::Host;
+use terca_engine::run::past_runs;
+use terca_engine::run::past_runs::PastRun;
+use terca_engine::run::regrade;
+use terca_engine::run::regrade::Task;
+use terca_engine::run::store::Store;
 use terca_engine::trial::{Context, Ungradable, is_gradable};
 use terca_report::{Palette, regraded};
 
@@ -28,7 +30,7 @@ pub(super) fn regrade(args: &RegradeArgs, common: &Common) -> Outcome {
     let (_, dir) = find_run(args.run.as_deref(), common)?;
     // Held from here on: nobody else goes on with the run.
     let mut store = Store::reopen(&dir)?;
-    let past = runs::read(&dir)?;
+    let past = past_runs::read(&dir)?;
     let settings = settings(args, recorded(&dir)?.command);
     let host = Host::of_this_process();
     let mut planned = plan::make_run(&settings, common, &host)?;

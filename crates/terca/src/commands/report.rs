@@ -3,10 +3,11 @@
 use std::io;
 
 use camino::Utf8Path;
-use terca_core::explain::Code;
-use terca_core::state::Trial;
-use terca_engine::bodies;
-use terca_engine::runs::{self, PastRun};
+use terca_core::run::state::Trial;
+use terca_core::text::explain::Code;
+use terca_engine::run::past_runs;
+use terca_engine::run::past_runs::PastRun;
+use terca_engine::run::trial_files;
 use terca_report::github::Printed;
 use terca_report::html::{Bound, Prompts, run_page};
 
@@ -22,7 +23,7 @@ pub(super) fn report(args: &ReportArgs, common: &Common) -> Outcome {
         ));
     }
     let (suite_dir, run_dir) = find_run(args.run.as_deref(), common)?;
-    let run = runs::read(&run_dir)?;
+    let run = past_runs::read(&run_dir)?;
     write(args, &suite_dir, &run).map_err(export::unwritten)?;
     Ok(0)
 }
@@ -34,7 +35,7 @@ fn write(args: &ReportArgs, suite_dir: &Utf8Path, run: &PastRun) -> io::Result<(
         if file != "-" {
             screen::remark(&format!(
                 "{file} written ({})",
-                terca_core::prose::bytes(page.len() as u64)
+                terca_core::text::prose::bytes(page.len() as u64)
             ));
         }
     }
@@ -43,10 +44,10 @@ fn write(args: &ReportArgs, suite_dir: &Utf8Path, run: &PastRun) -> io::Result<(
 
 /// One file with everything in it.
 fn page(suite_dir: &Utf8Path, run: &PastRun) -> String {
-    let prompts = runs::plan(&run.dir)
+    let prompts = past_runs::plan(&run.dir)
         .map(|plan| Prompts::of_plan(&plan))
         .unwrap_or_default();
-    let bodies = |trial: &Trial, limit: usize| bodies::read(&run.dir, &trial.head.dir, limit);
+    let bodies = |trial: &Trial, limit: usize| trial_files::read(&run.dir, &trial.head.dir, limit);
     // Where the suite lies is nobody else's business.
     let run_dir = run.dir.strip_prefix(suite_dir).unwrap_or(&run.dir);
     run_page(

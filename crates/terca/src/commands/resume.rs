@@ -3,18 +3,18 @@
 //! What is finished stays. The rest runs with the same plan, seed and settings; if the suite has changed since,
 //! nothing is mixed unless the user says so.
 
-use terca_core::event::RunStatus;
-use terca_core::explain::Code;
-use terca_core::fingerprint::differences;
-use terca_core::outcome::Status;
-use terca_core::results::exit_status;
-use terca_core::rounds;
-use terca_core::state::{RunState, Trial};
-use terca_engine::environment::Host;
-use terca_engine::runs;
-use terca_engine::scheduler::Past;
-use terca_engine::store::Store;
-use terca_engine::work::WorkDir;
+use terca_core::analysis::results::exit_status;
+use terca_core::analysis::rounds;
+use terca_core::plan::fingerprint::differences;
+use terca_core::run::event::RunStatus;
+use terca_core::run::outcome::Status;
+use terca_core::run::state::{RunState, Trial};
+use terca_core::text::explain::Code;
+use terca_engine::host::environment::Host;
+use terca_engine::run::past_runs;
+use terca_engine::run::scheduler::Past;
+use terca_engine::run::store::Store;
+use terca_engine::workspace::trial_dirs::WorkDir;
 
 use super::execute::{self, Execution};
 use super::export;
@@ -28,7 +28,7 @@ pub(super) fn resume(args: &ResumeArgs, common: &Common) -> Outcome {
     let (_, dir) = find_run(args.run.as_deref(), common)?;
     // Held from here on: nobody else goes on with it.
     let store = Store::reopen(&dir)?;
-    let past = runs::read(&dir)?;
+    let past = past_runs::read(&dir)?;
     let recorded = recorded(&dir)?;
     let settings = RunArgs {
         concurrency: args.concurrency.or(recorded.command.concurrency),
@@ -90,7 +90,7 @@ fn is_open(trial: &Trial, errors_too: bool) -> bool {
     }
 }
 
-fn nothing_left(past: &runs::PastRun, settings: &RunArgs, args: &ResumeArgs) -> u8 {
+fn nothing_left(past: &past_runs::PastRun, settings: &RunArgs, args: &ResumeArgs) -> u8 {
     let results = past.results();
     let errors = results.summary.errors;
     let hint = if errors > 0 && !args.errors {

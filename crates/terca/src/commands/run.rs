@@ -2,9 +2,9 @@
 
 use std::io;
 
-use terca_engine::environment::Host;
-use terca_engine::runs;
-use terca_engine::store::Store;
+use terca_engine::host::environment::Host;
+use terca_engine::run::past_runs;
+use terca_engine::run::store::Store;
 use terca_report::{Palette, plan_trials};
 
 use super::execute::{self, Done, Execution};
@@ -24,7 +24,7 @@ pub(super) fn run(args: &RunArgs, common: &Common) -> Outcome {
         planned.say_what_may_be_left_out();
         return Ok(0);
     }
-    if let Some(name) = runs::latest_interrupted(&planned.suite.root) {
+    if let Some(name) = past_runs::latest_interrupted(&planned.suite.root) {
         screen::remark(&format!(
             "note: the run {name} was interrupted; `terca resume` finishes it (this is a new one)"
         ));

@@ -1,12 +1,12 @@
 //! What to do after a run, for whoever sits at the terminal.
 
 use camino::Utf8Path;
-use terca_core::compare::{Arm, between};
-use terca_core::event::RunStatus;
-use terca_core::results::Results;
-use terca_core::state::RunState;
-use terca_core::summary::DEFAULT_MARGIN;
-use terca_engine::runs;
+use terca_core::analysis::compare::{Arm, between};
+use terca_core::analysis::results::Results;
+use terca_core::analysis::summary::DEFAULT_MARGIN;
+use terca_core::run::event::RunStatus;
+use terca_core::run::state::RunState;
+use terca_engine::run::past_runs;
 use terca_report::{Circumstances, Palette, next};
 
 use super::execute::Done;
@@ -27,7 +27,8 @@ pub(super) fn suggest(args: &RunArgs, common: &Common, done: &Done, results: &Re
         return;
     };
     // Commands look at the latest run unless they are told of another.
-    let is_latest = runs::names(suite_dir).is_ok_and(|names| names.last() == Some(&results.run));
+    let is_latest =
+        past_runs::names(suite_dir).is_ok_and(|names| names.last() == Some(&results.run));
     let earlier = earlier(suite_dir, &done.finished.state);
     let around = Circumstances {
         terca: &shell::terca(common),
@@ -38,7 +39,7 @@ pub(super) fn suggest(args: &RunArgs, common: &Common, done: &Done, results: &Re
         },
         selection: &shell::selection(&args.selection.names),
         agent: &shell::agent(&args.selection),
-        validated: runs::has_lately_run(suite_dir, OF_VALIDATE[1]),
+        validated: past_runs::has_lately_run(suite_dir, OF_VALIDATE[1]),
         earlier: earlier.as_deref(),
     };
     let palette = Palette {
@@ -67,7 +68,7 @@ fn earlier(suite_dir: &Utf8Path, state: &RunState) -> Option<String> {
     if (1..state.trials.len()).any(|at| variant(at) != variant(0)) || is_rehearsal(state) {
         return None;
     }
-    let names = runs::names(suite_dir).ok()?;
+    let names = past_runs::names(suite_dir).ok()?;
     let before = names
         .iter()
         .rev()
@@ -80,7 +81,7 @@ fn earlier(suite_dir: &Utf8Path, state: &RunState) -> Option<String> {
 }
 
 fn is_comparable(suite_dir: &Utf8Path, name: &str, state: &RunState) -> bool {
-    let Ok(run) = runs::open(suite_dir, Some(name)) else {
+    let Ok(run) = past_runs::open(suite_dir, Some(name)) else {
         return false;
     };
     let arms = [&run.state, state].map(|state| Arm {

@@ -1,8 +1,9 @@
 //! Runs as the commands that look back at them are given them, and their answers in JSON.
 
-use terca_core::explain::Code;
-use terca_engine::discover;
-use terca_engine::runs::{self, PastRun};
+use terca_core::text::explain::Code;
+use terca_engine::run::past_runs;
+use terca_engine::run::past_runs::PastRun;
+use terca_engine::suite::discover;
 
 use super::refusal::Refusal;
 use crate::args::Common;
@@ -12,10 +13,10 @@ use crate::screen;
 pub(super) fn open(name: Option<&str>, common: &Common) -> Result<PastRun, Refusal> {
     let dir = discover::canonical(&common.dir)?;
     let found = match name {
-        Some(name) => runs::find_anywhere(&dir, name)?,
-        None => runs::find(&dir, None)?,
+        Some(name) => past_runs::find_anywhere(&dir, name)?,
+        None => past_runs::find(&dir, None)?,
     };
-    Ok(runs::read(&found)?)
+    Ok(past_runs::read(&found)?)
 }
 
 /// A document for programs, to standard output.

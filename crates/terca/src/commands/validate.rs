@@ -2,9 +2,9 @@
 
 use std::io;
 
-use terca_core::proof::{exit_status, proofs};
-use terca_core::results::Results;
-use terca_engine::environment::Host;
+use terca_core::analysis::results::Results;
+use terca_core::analysis::validation::{exit_status, proofs};
+use terca_engine::host::environment::Host;
 use terca_report::{Palette, Whereabouts, closing, flaws, proofs_table};
 
 use super::execute::Done;

@@ -9,7 +9,7 @@ use std::net::{Ipv4Addr, TcpListener};
 use std::sync::Arc;
 
 use camino::Utf8Path;
-use terca_core::explain::Code;
+use terca_core::text::explain::Code;
 use terca_report::serve::{Gate, serve};
 
 use self::library::Library;

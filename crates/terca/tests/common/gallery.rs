@@ -4,11 +4,13 @@
 
 use camino::{Utf8Path, Utf8PathBuf};
 use serde_json::{Value, json};
-use terca_core::delivery::{Delivery, Installed, McpDelivery, McpStatus, sha256};
-use terca_core::event::{Event, EventKind, RunStatus, TrialHead};
+use terca_core::agent::delivery::{Delivery, Installed, McpDelivery, McpStatus, sha256};
 use terca_core::grade::Grade;
-use terca_core::outcome::{ErrorKind, Phases, Stats, Status, TrialError, TrialReport};
+use terca_core::run::event::{Event, EventKind, RunStatus, TrialHead};
+use terca_core::run::outcome::{Phases, Status, TrialReport};
+use terca_core::transcript::Stats;
 use terca_core::transcript::Usage;
+use terca_core::trial_error::{ErrorKind, TrialError};
 
 /// Sets `window.pwned` wherever it is run, and asks for something from afar.
 pub const EVIL: &str =

@@ -3,9 +3,9 @@
 use crate::common::project;
 use rustix::process::Signal;
 use serde_json::Value;
-use terca_core::event::Event;
-use terca_core::results::Results;
-use terca_core::state::RunState;
+use terca_core::analysis::results::Results;
+use terca_core::run::event::Event;
+use terca_core::run::state::RunState;
 use terca_testkit::Project;
 
 /// Each trial costs 3 cents. The agent does its work when the rules that it is given, if any, are `good`, or when

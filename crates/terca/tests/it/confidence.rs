@@ -2,9 +2,9 @@
 
 use crate::common::project;
 use serde_json::Value;
-use terca_core::event::Event;
-use terca_core::results::Results;
-use terca_core::state::RunState;
+use terca_core::analysis::results::Results;
+use terca_core::run::event::Event;
+use terca_core::run::state::RunState;
 use terca_testkit::Project;
 
 /// How many of five trials pass without and with the rules, eval by eval.

@@ -5,9 +5,9 @@ use std::collections::BTreeSet;
 use crate::common::project;
 use camino::{Utf8Path, Utf8PathBuf};
 use serde_json::{Value, json};
-use terca_core::event::Event;
-use terca_core::results::Results;
-use terca_core::state::RunState;
+use terca_core::analysis::results::Results;
+use terca_core::run::event::Event;
+use terca_core::run::state::RunState;
 use terca_testkit::Project;
 
 /// Everything below a directory, as paths relative to it; directories end in `/`.

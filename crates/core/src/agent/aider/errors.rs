@@ -1,6 +1,6 @@
 //! What aider's words about errors mean.
 
-use crate::outcome::ErrorKind;
+use crate::trial_error::ErrorKind;
 
 /// `litellm.AuthenticationError: AuthenticationError: OpenAIException - …`: the name of the error.
 pub(super) fn name(line: &str) -> Option<&str> {

@@ -4,9 +4,9 @@ use serde::Deserialize;
 
 use super::errors::{classify, name};
 use crate::agent::{Decoder, Ending, Line, Reading};
-use crate::grade::Exit;
-use crate::outcome::{ErrorKind, TrialError};
+use crate::process::Exit;
 use crate::transcript::{Record, Role, Step, Usage};
+use crate::trial_error::{ErrorKind, TrialError};
 
 /// A line of the log.
 #[derive(Debug, Deserialize)]

@@ -6,9 +6,9 @@ use super::stream::Stream;
 use super::*;
 use crate::agent::playback::{self, kind};
 use crate::agent::{Ending, Line, Reading};
-use crate::grade::Exit;
-use crate::outcome::ErrorKind;
+use crate::process::Exit;
 use crate::transcript::{Record, Usage};
+use crate::trial_error::ErrorKind;
 
 /// A session as it was recorded: what it printed, and its log up to so many lines.
 fn play(recording: &str, lines: usize, exit: i32) -> (Vec<Record>, Reading) {

@@ -3,7 +3,7 @@
 use super::errors::classify;
 use super::wire::SessionResult;
 use crate::agent::Ending;
-use crate::outcome::{ErrorKind, TrialError};
+use crate::trial_error::{ErrorKind, TrialError};
 
 /// How the session ended, and what is worth a note although it changes no verdict.
 pub(super) fn ending(result: &SessionResult) -> (Ending, Vec<String>) {
@@ -59,6 +59,6 @@ fn denials(result: &SessionResult) -> Option<String> {
     let count = tools.len();
     tools.sort_unstable();
     tools.dedup();
-    let calls = crate::prose::count(count, "tool call");
+    let calls = crate::text::prose::count(count, "tool call");
     (count > 0).then(|| format!("no permission was given for {calls}: {}", tools.join(", ")))
 }

@@ -1,6 +1,6 @@
 //! What the error messages of Claude Code, and of the service behind it, mean.
 
-use crate::outcome::ErrorKind;
+use crate::trial_error::ErrorKind;
 
 const PATTERNS: [(ErrorKind, &[&str]); 3] = [
     (

@@ -8,12 +8,12 @@ use super::ending;
 use super::errors::classify;
 use super::figures::{Figures, plain};
 use super::wire::{Block, Event, Message, SessionResult, Stamped, System};
+use crate::agent::delivery::{McpDelivery, McpStatus};
 use crate::agent::mcp_tools::{self, server_of};
 use crate::agent::{Aside, Decoder, Ending, Line, Reading};
-use crate::delivery::{McpDelivery, McpStatus};
-use crate::grade::Exit;
-use crate::outcome::{ErrorKind, TrialError};
+use crate::process::Exit;
 use crate::transcript::{Record, Role, Step, Usage};
+use crate::trial_error::{ErrorKind, TrialError};
 
 #[derive(Debug, Default)]
 pub(super) struct Stream {

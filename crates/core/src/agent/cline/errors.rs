@@ -1,6 +1,6 @@
 //! What the errors of Cline, and of the services behind it, mean.
 
-use crate::outcome::ErrorKind;
+use crate::trial_error::ErrorKind;
 
 const PATTERNS: [(ErrorKind, &[&str]); 3] = [
     (

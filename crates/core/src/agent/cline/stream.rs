@@ -7,13 +7,13 @@ use serde_json::Value;
 use super::errors::{classify, kind_of};
 use super::log::Log;
 use super::wire::{Content, Event, Failure, RunResult, Stamped, Used, Written};
+use crate::agent::delivery::{McpDelivery, McpStatus};
 use crate::agent::endings::{no_end, not_connected};
 use crate::agent::mcp_tools::{self, server_of};
 use crate::agent::{Decoder, Ending, Line, Reading};
-use crate::delivery::{McpDelivery, McpStatus};
-use crate::grade::Exit;
-use crate::outcome::{ErrorKind, TrialError};
+use crate::process::Exit;
 use crate::transcript::{Record, Role, Step, Usage, total};
+use crate::trial_error::{ErrorKind, TrialError};
 
 #[derive(Debug, Default)]
 pub(super) struct Stream {

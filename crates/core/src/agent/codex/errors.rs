@@ -1,6 +1,6 @@
 //! What the error messages of Codex, and of the service behind it, mean.
 
-use crate::outcome::ErrorKind;
+use crate::trial_error::ErrorKind;
 
 /// Looked through in this order: every refusal is an unexpected status too.
 const PATTERNS: [(ErrorKind, &[&str]); 4] = [

@@ -7,12 +7,12 @@ use serde_json::{Value, json};
 use super::errors::classify;
 use super::figures::Figures;
 use super::wire::{Event, Failure, Item, McpResult, What};
+use crate::agent::delivery::{McpDelivery, McpStatus};
 use crate::agent::mcp_tools;
 use crate::agent::{Decoder, Ending, Line, Reading, note};
-use crate::delivery::{McpDelivery, McpStatus};
-use crate::grade::Exit;
-use crate::outcome::{ErrorKind, TrialError};
+use crate::process::Exit;
 use crate::transcript::{Record, Role, Step, Usage};
+use crate::trial_error::{ErrorKind, TrialError};
 
 /// What it says, before the servers' names and reasons, when a required server is not there.
 const MCP_FAILURE: &str = "required MCP servers failed to initialize: ";

@@ -1,6 +1,6 @@
 //! What cn's words about errors mean.
 
-use crate::outcome::ErrorKind;
+use crate::trial_error::ErrorKind;
 
 /// `401 Incorrect API key provided`: an HTTP status and the service's own words, or words of cn's.
 pub(super) fn classify(message: &str) -> ErrorKind {

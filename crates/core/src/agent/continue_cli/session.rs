@@ -6,12 +6,12 @@ use serde_json::Value;
 
 use super::errors::classify;
 use super::wire::{Document, Item, Report, Tokens, ToolCall};
+use crate::agent::delivery::{McpDelivery, McpStatus};
 use crate::agent::endings::no_end;
 use crate::agent::{Decoder, Ending, Line, Reading};
-use crate::delivery::{McpDelivery, McpStatus};
-use crate::grade::Exit;
-use crate::outcome::{ErrorKind, TrialError};
+use crate::process::Exit;
 use crate::transcript::{Record, Role, Step, Usage, total};
+use crate::trial_error::{ErrorKind, TrialError};
 
 /// Its own tools. Those of MCP servers have no sign of whose they are.
 const OWN_TOOLS: [&str; 17] = [

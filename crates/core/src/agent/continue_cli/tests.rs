@@ -3,12 +3,12 @@ use std::collections::BTreeSet;
 use serde_json::json;
 
 use super::*;
+use crate::agent::delivery::{McpDelivery, McpStatus};
 use crate::agent::playback::{self, kind, used};
 use crate::agent::{Ending, Line, Reading};
-use crate::delivery::{McpDelivery, McpStatus};
-use crate::grade::Exit;
-use crate::outcome::ErrorKind;
+use crate::process::Exit;
 use crate::transcript::{Step, Usage};
+use crate::trial_error::ErrorKind;
 
 fn play(recording: &str, stderr: &[&str], servers: &[&str], exit: Exit) -> Reading {
     let mut session = Box::new(Session::new(

@@ -1,7 +1,7 @@
 //! What the errors of Copilot, and of the services behind it, mean.
 
 use super::wire::SessionError;
-use crate::outcome::ErrorKind;
+use crate::trial_error::ErrorKind;
 
 const PATTERNS: [(ErrorKind, &[&str]); 3] = [
     (

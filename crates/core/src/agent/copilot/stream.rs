@@ -4,13 +4,13 @@ use std::collections::BTreeMap;
 
 use super::errors::{classify, kind_of};
 use super::wire::{Answer, Event, Server, Stamped, ToolEnd, ToolStart, Used};
+use crate::agent::delivery::{McpDelivery, McpStatus};
 use crate::agent::endings::{no_end, not_connected};
 use crate::agent::mcp_tools;
 use crate::agent::{Decoder, Ending, Line, Reading};
-use crate::delivery::{McpDelivery, McpStatus};
-use crate::grade::Exit;
-use crate::outcome::TrialError;
+use crate::process::Exit;
 use crate::transcript::{Record, Role, Step, Usage, total};
+use crate::trial_error::TrialError;
 
 #[derive(Debug, Default)]
 pub(super) struct Stream {

@@ -5,12 +5,12 @@ use serde_json::json;
 
 use super::stream::Stream;
 use super::*;
+use crate::agent::delivery::McpStatus;
 use crate::agent::playback::{self, kind, used};
 use crate::agent::{Ending, Line, Reading};
-use crate::delivery::McpStatus;
-use crate::grade::Exit;
-use crate::outcome::ErrorKind;
+use crate::process::Exit;
 use crate::transcript::{Record, Step, Usage};
+use crate::trial_error::ErrorKind;
 
 fn stream(servers: &[&str]) -> Box<Stream> {
     Box::new(Stream::new(

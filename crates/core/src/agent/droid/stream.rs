@@ -7,14 +7,14 @@ use serde_json::Value;
 
 use super::LOG;
 use super::wire::{Event, Reloaded, Stamped, Totals};
+use crate::agent::delivery::{McpDelivery, McpStatus};
 use crate::agent::endings::{no_end, not_connected};
 use crate::agent::mcp_tools::{self, server_of};
 use crate::agent::pi::errors::{classify, of_request};
 use crate::agent::{Decoder, Ending, Line, Reading};
-use crate::delivery::{McpDelivery, McpStatus};
-use crate::grade::Exit;
-use crate::outcome::{ErrorKind, TrialError};
+use crate::process::Exit;
 use crate::transcript::{Record, Role, Step, Usage};
+use crate::trial_error::{ErrorKind, TrialError};
 
 #[derive(Debug, Default)]
 pub(super) struct Stream {

@@ -4,12 +4,12 @@ use serde_json::json;
 
 use super::stream::Stream;
 use super::*;
+use crate::agent::delivery::{McpDelivery, McpStatus};
 use crate::agent::playback::{self, kind, used};
 use crate::agent::{Ending, Line, Reading};
-use crate::delivery::{McpDelivery, McpStatus};
-use crate::grade::Exit;
-use crate::outcome::ErrorKind;
+use crate::process::Exit;
 use crate::transcript::{Record, Step, Usage};
+use crate::trial_error::ErrorKind;
 
 const COMPLETE: &str = r#"{"type":"completion","numTurns":1,"usage":{"input_tokens":600,"output_tokens":57,"cache_read_input_tokens":400}}"#;
 

@@ -1,6 +1,6 @@
 //! What the error messages of Gemini CLI, and of the service behind it, mean.
 
-use crate::outcome::ErrorKind;
+use crate::trial_error::ErrorKind;
 
 /// Looked through in this order: the advice that comes with a used-up quota mentions `/auth method` too.
 const PATTERNS: [(ErrorKind, &[&str]); 3] = [

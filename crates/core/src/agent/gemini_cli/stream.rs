@@ -6,12 +6,12 @@ use serde_json::Value;
 
 use super::errors::classify;
 use super::wire::{Event, EventError, EventType, ResultStats, SessionLine, SessionTokens};
+use crate::agent::delivery::{McpDelivery, McpStatus};
 use crate::agent::mcp_tools::{self, server_of};
 use crate::agent::{Aside, Decoder, Ending, LONGEST_MESSAGE, Line, Reading, note};
-use crate::delivery::{McpDelivery, McpStatus};
-use crate::grade::Exit;
-use crate::outcome::{ErrorKind, TrialError};
+use crate::process::Exit;
 use crate::transcript::{Record, Role, Step, Usage, total};
+use crate::trial_error::{ErrorKind, TrialError};
 
 #[derive(Debug)]
 pub(super) struct Stream {

@@ -1,6 +1,6 @@
 //! What goose's own messages about errors mean.
 
-use crate::outcome::ErrorKind;
+use crate::trial_error::ErrorKind;
 
 /// Looked through in this order: an advice to try again comes with every one of them. Numbers alone say nothing:
 /// a port or an id may have the same digits.

@@ -7,13 +7,13 @@ use serde_json::Value;
 
 use super::errors::{classify, gives_up};
 use super::wire::{Content, Event, Inference, Message, Totals};
+use crate::agent::delivery::{McpDelivery, McpStatus};
 use crate::agent::endings::{no_end, not_connected};
 use crate::agent::mcp_tools;
 use crate::agent::{Decoder, Ending, LONGEST_MESSAGE, Line, Reading, note};
-use crate::delivery::{McpDelivery, McpStatus};
-use crate::grade::Exit;
-use crate::outcome::{ErrorKind, TrialError};
+use crate::process::Exit;
 use crate::transcript::{Record, Role, Step, Usage};
+use crate::trial_error::{ErrorKind, TrialError};
 
 #[derive(Debug, Default)]
 pub(super) struct Stream {

@@ -4,12 +4,12 @@ use serde_json::json;
 
 use super::stream::Stream;
 use super::*;
+use crate::agent::delivery::{McpDelivery, McpStatus};
 use crate::agent::playback::{self, kind};
 use crate::agent::{Ending, Line, Reading};
-use crate::delivery::{McpDelivery, McpStatus};
-use crate::grade::Exit;
-use crate::outcome::ErrorKind;
+use crate::process::Exit;
 use crate::transcript::{Record, Step, Usage};
+use crate::trial_error::ErrorKind;
 
 fn stream(servers: &[&str]) -> Box<Stream> {
     Box::new(Stream::new(

@@ -5,7 +5,7 @@ use serde_json::json;
 use super::*;
 use crate::agent::playback::{self, used};
 use crate::agent::{Ending, Stdin};
-use crate::grade::Exit;
+use crate::process::Exit;
 use crate::transcript::Usage;
 
 #[test]

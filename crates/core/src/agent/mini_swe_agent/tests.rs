@@ -5,9 +5,9 @@ use serde_json::json;
 use super::*;
 use crate::agent::playback::{self, kind, used};
 use crate::agent::{Ending, Line, Reading};
-use crate::grade::Exit;
-use crate::outcome::ErrorKind;
+use crate::process::Exit;
 use crate::transcript::Usage;
+use crate::trial_error::ErrorKind;
 
 fn play(recording: &str, stdout: &[&str], exit: i32) -> Reading {
     let mut decoder = Box::<Trajectory>::default();

@@ -6,9 +6,9 @@ use serde_json::Value;
 use super::wire::{Document, Message, Tokens};
 use crate::agent::endings::no_end;
 use crate::agent::{Decoder, Ending, Line, Reading};
-use crate::grade::Exit;
-use crate::outcome::{ErrorKind, TrialError};
+use crate::process::Exit;
 use crate::transcript::{Record, Role, Step, Usage, total};
+use crate::trial_error::{ErrorKind, TrialError};
 
 #[derive(Debug, Default)]
 pub(super) struct Trajectory {

@@ -1,6 +1,6 @@
 //! What the errors of pi, and of the services behind it, mean. Droid reports them in the same form.
 
-use crate::outcome::ErrorKind;
+use crate::trial_error::ErrorKind;
 
 const PATTERNS: [(ErrorKind, &[&str]); 3] = [
     (

@@ -8,9 +8,9 @@ use super::errors::{classify, of_request};
 use super::wire::{Answer, Event, Message, Part, Tokens};
 use crate::agent::endings::no_end;
 use crate::agent::{Decoder, Ending, Line, Reading};
-use crate::grade::Exit;
-use crate::outcome::{ErrorKind, TrialError};
+use crate::process::Exit;
 use crate::transcript::{Record, Role, Step, Usage, total};
+use crate::trial_error::{ErrorKind, TrialError};
 
 /// How a line begins that repeats what has been said so far with every word that is added: most of the output.
 const REPETITION: &str = r#"{"type":"message_update""#;

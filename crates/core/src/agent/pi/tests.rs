@@ -6,9 +6,9 @@ use super::stream::Stream;
 use super::*;
 use crate::agent::playback::{self, kind, used};
 use crate::agent::{Ending, Line, Reading};
-use crate::grade::Exit;
-use crate::outcome::ErrorKind;
+use crate::process::Exit;
 use crate::transcript::{Record, Step, Usage};
+use crate::trial_error::ErrorKind;
 
 fn play(recording: &str, exit: Exit) -> (Vec<Record>, Reading) {
     playback::play(Box::new(Stream::default()), recording, &[], exit)

@@ -1,6 +1,6 @@
 //! What the error messages of Qwen Code, and of the service behind it, mean.
 
-use crate::outcome::ErrorKind;
+use crate::trial_error::ErrorKind;
 
 /// Looked through in this order. The messages are `[API Error: 401 Incorrect API key provided]` and the like.
 const PATTERNS: [(ErrorKind, &[&str]); 3] = [

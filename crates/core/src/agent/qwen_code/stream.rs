@@ -6,13 +6,13 @@ use serde_json::Value;
 
 use super::errors::classify;
 use super::wire::{Block, Content, Event, Message, Outcome, SessionLine, System, Tokens};
+use crate::agent::delivery::{McpDelivery, McpStatus};
 use crate::agent::endings::no_end;
 use crate::agent::mcp_tools::{self, server_of};
 use crate::agent::{Aside, Decoder, Ending, Line, Reading};
-use crate::delivery::{McpDelivery, McpStatus};
-use crate::grade::Exit;
-use crate::outcome::{ErrorKind, TrialError};
+use crate::process::Exit;
 use crate::transcript::{Record, Role, Step, Usage, total};
+use crate::trial_error::{ErrorKind, TrialError};
 
 /// The exit statuses of a session that reached a limit: of turns, and of tool calls or time.
 const LIMITS: [i32; 2] = [53, 55];

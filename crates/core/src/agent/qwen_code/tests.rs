@@ -4,13 +4,13 @@ use serde_json::json;
 
 use super::stream::Stream;
 use super::*;
+use crate::agent::delivery::{McpDelivery, McpStatus};
+use crate::agent::mcp::{McpServer, RemoteTransport};
 use crate::agent::playback::{self, kind, used};
 use crate::agent::{Ending, Line, Reading};
-use crate::delivery::{McpDelivery, McpStatus};
-use crate::grade::Exit;
-use crate::mcp::{McpServer, RemoteTransport};
-use crate::outcome::ErrorKind;
+use crate::process::Exit;
 use crate::transcript::{Record, Step, Usage};
+use crate::trial_error::ErrorKind;
 
 fn stream(servers: &[&str]) -> Box<Stream> {
     Box::new(Stream::new(

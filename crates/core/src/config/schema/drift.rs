@@ -11,8 +11,8 @@ use serde_json::{Value, json};
 use super::checker::{accepts, target};
 use crate::config::read::missing;
 use crate::config::{read_eval, read_suite, yaml};
-use crate::diagnostic::{Diagnostic, Diagnostics, Severity};
-use crate::source::Sources;
+use crate::text::diagnostic::{Diagnostic, Diagnostics, Severity};
+use crate::text::source::Sources;
 
 /// A map of a schema: how it is reached in a document, and what it is.
 struct Spot<'a> {

@@ -6,7 +6,7 @@
 
 use std::fmt::Write;
 
-use crate::prose;
+use crate::text::prose;
 
 /// Where a judge that cannot say its verdict may write it, in its workspace.
 pub const VERDICT_FILE: &str = "verdict.json";

@@ -1,9 +1,9 @@
 //! Which agents a new suite may have: those on this machine come first.
 
 use terca_core::agent::{self, AgentRef, Profile};
-use terca_core::prose;
-use terca_engine::doctor;
-use terca_engine::environment::Host;
+use terca_core::text::prose;
+use terca_engine::host::doctor;
+use terca_engine::host::environment::Host;
 use terca_report::width::truncate;
 
 /// What is put before whoever is asked, in this order.

@@ -12,11 +12,12 @@
 //! A run is one of those that `terca list` lists, and a file one of four names, so that no address leads elsewhere.
 
 use camino::{Utf8Path, Utf8PathBuf};
-use terca_core::results::Results;
-use terca_core::summary::Summary;
-use terca_engine::runs::{self, PastRun};
-use terca_engine::watch::{Change, Watch};
-use terca_engine::{bodies, store};
+use terca_core::analysis::results::Results;
+use terca_core::analysis::summary::Summary;
+use terca_engine::run::past_runs;
+use terca_engine::run::past_runs::PastRun;
+use terca_engine::run::watch::{Change, Watch};
+use terca_engine::run::{store, trial_files};
 use terca_report::html::matrix::Matrix;
 use terca_report::html::shell::document;
 use terca_report::html::{
@@ -58,7 +59,7 @@ impl Library {
     }
 
     fn all_runs(&self) -> Answer {
-        let names = runs::names(&self.suite_dir).map_err(|_| Refusal::NotFound)?;
+        let names = past_runs::names(&self.suite_dir).map_err(|_| Refusal::NotFound)?;
         let rows: Vec<_> = names
             .into_iter()
             .map(|name| list::row(&self.suite_dir, name))
@@ -67,7 +68,7 @@ impl Library {
     }
 
     fn run(&self, name: &str) -> Answer {
-        Ok(match runs::read(&self.dir_of(name)?) {
+        Ok(match past_runs::read(&self.dir_of(name)?) {
             Ok(run) => Response::page(run_page(&run.state, &Bound::OnDemand)),
             Err(error) => Response::trouble(&error.to_string()),
         })
@@ -94,7 +95,7 @@ impl Library {
             .ok()
             .and_then(|id| run.state.trial(id))
             .ok_or(Refusal::NotFound)?;
-        let prompts = runs::plan(&run.dir)
+        let prompts = past_runs::plan(&run.dir)
             .map(|plan| Prompts::of_plan(&plan))
             .unwrap_or_default();
         let summary = variants_of(&run);
@@ -103,7 +104,7 @@ impl Library {
             trial,
             variant: &Matrix::of(&summary).variant_name(&head.environment, &head.experiment),
             prompt: prompts.get(head),
-            bodies: &bodies::read(&run.dir, &head.dir, ROOM),
+            bodies: &trial_files::read(&run.dir, &head.dir, ROOM),
             files: Files::Served,
         };
         Ok(Response::page(document(
@@ -121,11 +122,11 @@ impl Library {
             .and_then(|id| run.state.trial(id))
             .ok_or(Refusal::NotFound)?;
         let file = match file {
-            bodies::LOG | bodies::CHANGES | bodies::TRANSCRIPT => file,
-            "trajectory.json" => bodies::TRAJECTORY,
+            trial_files::LOG | trial_files::CHANGES | trial_files::TRANSCRIPT => file,
+            "trajectory.json" => trial_files::TRAJECTORY,
             _ => return Err(Refusal::NotFound),
         };
-        bodies::open(&run.dir, &trial.head.dir, file)
+        trial_files::open(&run.dir, &trial.head.dir, file)
             .map(Response::file)
             .map_err(|_| Refusal::NotFound)
     }
@@ -136,12 +137,12 @@ impl Library {
     }
 
     fn open(&self, name: &str) -> Result<PastRun, Refusal> {
-        runs::read(&self.dir_of(name)?).map_err(|_| Refusal::NotFound)
+        past_runs::read(&self.dir_of(name)?).map_err(|_| Refusal::NotFound)
     }
 
     /// Only a name that is in the list is a run.
     fn dir_of(&self, name: &str) -> Result<Utf8PathBuf, Refusal> {
-        let names = runs::names(&self.suite_dir).map_err(|_| Refusal::NotFound)?;
+        let names = past_runs::names(&self.suite_dir).map_err(|_| Refusal::NotFound)?;
         let known = names.iter().any(|known| known == name);
         known
             .then(|| store::runs_dir(&self.suite_dir).join(name))
@@ -152,6 +153,6 @@ impl Library {
 /// Without the comparisons, which take a moment.
 fn variants_of(run: &PastRun) -> Summary {
     let mut state = run.state.clone();
-    state.status = terca_core::event::RunStatus::Running;
+    state.status = terca_core::run::event::RunStatus::Running;
     Results::of(&state).summary
 }

@@ -5,7 +5,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use camino::{Utf8Path, Utf8PathBuf};
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
-use terca_core::{event, outcome, stats, transcript};
+use terca_core::run::{event, outcome};
+use terca_core::{stats, transcript};
 
 use crate::documentation::page::Page;
 use crate::documentation::repository;
@@ -271,7 +272,7 @@ fn every_value_is_documented() {
         (
             "results-json.md",
             "errorKind",
-            values::<outcome::ErrorKind>(json!("?")),
+            values::<terca_core::trial_error::ErrorKind>(json!("?")),
         ),
         (
             "results-json.md",
@@ -309,7 +310,7 @@ fn every_value_is_documented() {
         (
             "comparison",
             "verdict",
-            values::<terca_core::summary::Verdict>(json!("?")),
+            values::<terca_core::analysis::summary::Verdict>(json!("?")),
         ),
     ] {
         assert!(there.len() > 2, "{key}: {there:?}");

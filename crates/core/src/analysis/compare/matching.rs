@@ -1,0 +1,152 @@
+//! What two runs have in common, what only one of them has, and what changed in between.
+
+use std::collections::BTreeSet;
+
+use serde::{Deserialize, Serialize};
+
+use super::distinct;
+use crate::plan::fingerprint::{CasePrint, Changes};
+use crate::run::state::RunState;
+use crate::text::prose;
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Matching {
+    /// The evals that are compared.
+    pub evals: Vec<String>,
+    pub only_in_baseline: OneSided,
+    pub only_in_other: OneSided,
+    /// What changed of what both have; `null` when a run does not say what it was made from.
+    pub changes: Option<Changes>,
+    /// Whether changed evals were left out of the comparison.
+    pub changed_left_out: bool,
+}
+
+/// What one run has and the other has not.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub struct OneSided {
+    pub evals: Vec<String>,
+    pub variants: Vec<String>,
+    /// `eval in variant`, where the other run has both, but not together.
+    pub cases: Vec<String>,
+}
+
+/// An eval in a variant.
+pub(super) type Case<'a> = (&'a str, &'a str, &'a str);
+
+pub(super) fn cases(state: &RunState) -> BTreeSet<Case<'_>> {
+    state
+        .trials
+        .iter()
+        .map(|trial| {
+            let head = &trial.head;
+            (
+                head.eval.as_str(),
+                head.environment.as_str(),
+                head.experiment.as_str(),
+            )
+        })
+        .collect()
+}
+
+impl OneSided {
+    /// What `state` has and `other` has not.
+    pub(super) fn of(state: &RunState, other: &RunState) -> Self {
+        let (here, there) = (cases(state), cases(other));
+        let evals: BTreeSet<&str> = there.iter().map(|(eval, ..)| *eval).collect();
+        let variants: BTreeSet<(&str, &str)> =
+            there.iter().map(|(_, one, two)| (*one, *two)).collect();
+        let mut one_sided = OneSided::default();
+        for (eval, environment, experiment) in &here {
+            let (has_eval, has_variant) = (
+                evals.contains(eval),
+                variants.contains(&(environment, experiment)),
+            );
+            let variant = format!("{environment}.{experiment}");
+            if has_eval && has_variant && !there.contains(&(*eval, *environment, *experiment)) {
+                one_sided.cases.push(format!("{eval} in {variant}"));
+            }
+            if !has_eval {
+                push(&mut one_sided.evals, (*eval).to_owned());
+            }
+            if !has_variant {
+                push(&mut one_sided.variants, variant);
+            }
+        }
+        one_sided
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.evals.is_empty() && self.variants.is_empty() && self.cases.is_empty()
+    }
+
+    /// `the evals `a` and `b`; the variant `gemini.control``.
+    pub fn words(&self) -> String {
+        let named = |noun: &str, names: &[String]| {
+            let noun = if names.len() == 1 {
+                noun.to_owned()
+            } else {
+                format!("{noun}s")
+            };
+            (!names.is_empty()).then(|| format!("the {noun} {}", prose::quoted_list(names, "and")))
+        };
+        let parts = [
+            named("eval", &self.evals),
+            named("variant", &self.variants),
+            (!self.cases.is_empty()).then(|| prose::list(&self.cases, "and")),
+        ];
+        parts.into_iter().flatten().collect::<Vec<_>>().join("; ")
+    }
+}
+
+fn push(names: &mut Vec<String>, name: String) {
+    if !names.contains(&name) {
+        names.push(name);
+    }
+}
+
+/// What changed of the cases that are compared, where both runs say what they were made from.
+pub(super) fn changes(
+    before: Option<&[CasePrint]>,
+    now: Option<&[CasePrint]>,
+    common: &BTreeSet<Case<'_>>,
+) -> Option<Changes> {
+    let of_common = |prints: &[CasePrint]| -> Vec<CasePrint> {
+        let is_common = |print: &&CasePrint| {
+            common.contains(&(
+                print.eval.as_str(),
+                print.environment.as_str(),
+                print.experiment.as_str(),
+            ))
+        };
+        prints.iter().filter(is_common).cloned().collect()
+    };
+    Some(Changes::between(&of_common(before?), &of_common(now?)))
+}
+
+/// How variants are called: without what all of them share and nobody named.
+pub(super) struct Names {
+    environments: bool,
+    experiments: bool,
+}
+
+impl Names {
+    pub(super) fn of(common: &BTreeSet<Case<'_>>) -> Self {
+        let is_named = |names: Vec<&str>| names != ["default"];
+        Names {
+            environments: is_named(distinct(
+                common.iter().map(|(_, environment, _)| *environment),
+            )),
+            experiments: is_named(distinct(common.iter().map(|(.., experiment)| *experiment))),
+        }
+    }
+
+    pub(super) fn variant(&self, environment: &str, experiment: &str) -> String {
+        match (self.environments, self.experiments) {
+            (true, false) => environment.to_owned(),
+            (false, true) => experiment.to_owned(),
+            (true, true) => format!("{environment}.{experiment}"),
+            (false, false) => "default".to_owned(),
+        }
+    }
+}

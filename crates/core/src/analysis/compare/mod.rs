@@ -1,0 +1,150 @@
+//! `terca compare`: the arms of one run, or two runs, with the same tests and words as at the end of a run.
+//!
+//! A comparison is always of *arms* in *places*: experiments in each environment. What is asked for here is brought
+//! into that form by giving the trials other names, so that there is one way to compare and not three:
+//!
+//! | by | arm | place |
+//! |---|---|---|
+//! | experiment | experiment | environment |
+//! | environment | environment | experiment |
+//! | run | run | variant |
+
+mod between;
+mod matching;
+mod within;
+
+use serde::{Deserialize, Serialize};
+use thiserror::Error;
+
+use crate::analysis::summary::{By, Comparison, Verdict};
+use crate::run::event::RunStatus;
+use crate::run::state::RunState;
+use crate::text::prose;
+
+pub use between::{Arm, between};
+pub use matching::{Matching, OneSided};
+pub use within::within;
+
+/// Of the document that `terca compare --format json` writes.
+pub const COMPARED_VERSION: u32 = 1;
+
+/// What was compared, and what came of it.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Compared {
+    pub version: u32,
+    pub suite: String,
+    /// What the arms are. They stand in `experiment` and `baseline` of the comparisons, and the places in
+    /// `environment`, whatever they are.
+    pub by: By,
+    /// One, or the baseline's and the other.
+    pub runs: Vec<String>,
+    pub baseline: String,
+    pub margin: f64,
+    /// What two runs have in common; `null` within one.
+    pub matching: Option<Matching>,
+    pub comparisons: Vec<Comparison>,
+}
+
+/// Why there is nothing to compare.
+#[derive(Debug, Error, PartialEq)]
+pub enum CompareError {
+    #[error("the run {0} is still going on; it can be compared when it has ended")]
+    GoingOn(String),
+    #[error("the run {0} has no trials\nhelp: `terca list` lists the runs; name another")]
+    Empty(String),
+    #[error("the run {run} has no {noun} `{name}`; its {noun}s are {known}{meant}")]
+    Unknown {
+        run: String,
+        noun: &'static str,
+        name: String,
+        known: String,
+        meant: String,
+    },
+    #[error(
+        "the run {run} has one {noun} only, `{name}`: there is nothing to compare it with\nhelp: {help}"
+    )]
+    Alone {
+        run: String,
+        noun: &'static str,
+        name: String,
+        help: &'static str,
+    },
+    #[error(
+        "the baseline `{name}` is not in the run {run}; its experiments are {known}\nhelp: choose one with \
+         `--baseline NAME`"
+    )]
+    NoBaseline {
+        run: String,
+        name: String,
+        known: String,
+    },
+    #[error(
+        "the runs {first} and {second} have no eval in common that both ran in the same variant\n{reasons}"
+    )]
+    NothingInCommon {
+        first: String,
+        second: String,
+        reasons: String,
+    },
+    #[error(
+        "all evals that {first} and {second} have in common have changed: none is left\nhelp: without \
+         `--only-unchanged` they are compared all the same"
+    )]
+    AllChanged { first: String, second: String },
+}
+
+impl Compared {
+    /// 1 when an arm is worse than the baseline; 3 when something is undecided that was to be decided.
+    pub fn exit_status(&self, require_conclusive: bool) -> u8 {
+        let has = |verdict| {
+            self.comparisons
+                .iter()
+                .any(|comparison| comparison.verdict == verdict)
+        };
+        if has(Verdict::Worse) {
+            1
+        } else if require_conclusive && has(Verdict::Inconclusive) {
+            3
+        } else {
+            0
+        }
+    }
+}
+
+/// A run that has ended and has something in it.
+fn check(state: &RunState) -> Result<(), CompareError> {
+    if state.status == RunStatus::Running {
+        Err(CompareError::GoingOn(state.run.clone()))
+    } else if state.trials.is_empty() {
+        Err(CompareError::Empty(state.run.clone()))
+    } else {
+        Ok(())
+    }
+}
+
+fn unknown(run: &str, noun: &'static str, name: &str, known: &[&str]) -> CompareError {
+    let meant = prose::did_you_mean(name, known.iter().copied());
+    CompareError::Unknown {
+        run: run.to_owned(),
+        noun,
+        name: name.to_owned(),
+        known: prose::quoted_list(known, "and"),
+        meant: meant.map_or_else(String::new, |meant| {
+            format!("\nhelp: did you mean `{meant}`?")
+        }),
+    }
+}
+
+/// In the order in which they first appear.
+fn distinct<'a>(names: impl Iterator<Item = &'a str>) -> Vec<&'a str> {
+    let mut distinct: Vec<&str> = Vec::new();
+    for name in names {
+        if !distinct.contains(&name) {
+            distinct.push(name);
+        }
+    }
+    distinct
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,85 @@
+//! `terca plan`: what a run would cost and what it could show, before anything is spent.
+//!
+//! Costs, times and variances are those of earlier runs of the same cases where there are some; what is assumed
+//! otherwise is said.
+
+mod detect;
+mod expense;
+mod precision;
+mod variances;
+
+use serde::{Deserialize, Serialize};
+
+use crate::analysis::history::History;
+use crate::run::event::TrialHead;
+
+pub use detect::Detect;
+pub use expense::{Arm, Expense};
+pub use precision::Precision;
+pub use variances::{Assumption, Variances};
+
+/// Of the document that `terca plan --format json` writes.
+pub const FORECAST_VERSION: u32 = 1;
+
+/// What is asked.
+#[derive(Debug)]
+pub struct Question<'a> {
+    pub suite: &'a str,
+    pub baseline: &'a str,
+    pub plan: &'a [TrialHead],
+    /// Trials at once.
+    pub concurrency: usize,
+    /// A difference that is to be seen.
+    pub detect: Option<f64>,
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Forecast {
+    pub version: u32,
+    pub suite: String,
+    pub baseline: String,
+    pub trials: usize,
+    pub concurrency: usize,
+    /// What is known from earlier runs.
+    pub history: Known,
+    /// The variants, each with what it takes.
+    pub arms: Vec<Arm>,
+    /// All of it together.
+    pub expense: Expense,
+    /// What each comparison can see.
+    pub precision: Vec<Precision>,
+    /// What it takes to see the difference that was asked about.
+    pub detect: Option<Detect>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Known {
+    pub runs: usize,
+    /// Judged trials of the plan's cases.
+    pub trials: usize,
+}
+
+pub fn forecast(question: &Question<'_>, history: &History) -> Forecast {
+    let arms = expense::arms(question, history);
+    let precision = precision::all(question, history);
+    Forecast {
+        version: FORECAST_VERSION,
+        suite: question.suite.to_owned(),
+        baseline: question.baseline.to_owned(),
+        trials: question.plan.len(),
+        concurrency: question.concurrency,
+        history: Known {
+            runs: history.runs,
+            trials: history.trials,
+        },
+        expense: Expense::total(&arms, question.concurrency),
+        detect: question
+            .detect
+            .and_then(|difference| Detect::of(difference, &precision, &arms, question)),
+        arms,
+        precision,
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,162 @@
+//! The smallest difference that each comparison of a plan sees in four of five cases.
+
+use serde::{Deserialize, Serialize};
+
+use super::{Question, Variances};
+use crate::analysis::history::History;
+use crate::analysis::summary::fewest_evals;
+use crate::run::event::TrialHead;
+use crate::stats::CannotTell;
+use crate::stats::power::{Spread, detectable_in_plan};
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Precision {
+    pub environment: String,
+    pub experiment: String,
+    /// `null`: nothing within this run, so another run of the same plan.
+    pub baseline: Option<String>,
+    /// Evals in both arms.
+    pub evals: usize,
+    /// How many comparisons the p-values will be adjusted for.
+    pub comparisons: usize,
+    pub detectable: Option<f64>,
+    pub cannot_tell: Option<CannotTell>,
+    pub variances: Variances,
+}
+
+/// One eval of the plan in both arms: its trials in each.
+type Pair<'a> = (Vec<&'a TrialHead>, Vec<&'a TrialHead>);
+
+pub(super) fn all(question: &Question<'_>, history: &History) -> Vec<Precision> {
+    let variants = distinct(
+        question
+            .plan
+            .iter()
+            .map(|head| (head.environment.as_str(), head.experiment.as_str())),
+    );
+    let has = |environment: &str, experiment: &str| variants.contains(&(environment, experiment));
+    let others: Vec<_> = variants
+        .iter()
+        .filter(|(environment, experiment)| {
+            *experiment != question.baseline && has(environment, question.baseline)
+        })
+        .map(|(environment, experiment)| (*environment, *experiment, Some(question.baseline)))
+        .collect();
+    // Nothing to compare within the run: then it is for comparing with another.
+    let asked = if others.is_empty() {
+        variants
+            .iter()
+            .map(|(environment, experiment)| (*environment, *experiment, None))
+            .collect()
+    } else {
+        others
+    };
+    let comparisons = asked.len();
+    let of = |(environment, experiment, baseline): &(&str, &str, Option<&str>)| {
+        let pairs = pairs(
+            question.plan,
+            environment,
+            experiment,
+            baseline.unwrap_or(experiment),
+        );
+        Precision::of(
+            [environment, experiment],
+            *baseline,
+            &pairs,
+            comparisons,
+            history,
+        )
+    };
+    asked.iter().map(of).collect()
+}
+
+impl Precision {
+    fn of(
+        [environment, experiment]: [&str; 2],
+        baseline: Option<&str>,
+        pairs: &[Pair<'_>],
+        comparisons: usize,
+        history: &History,
+    ) -> Self {
+        let known: Vec<_> = pairs
+            .iter()
+            .map(|(one, other)| {
+                let past =
+                    |trials: &[&TrialHead]| trials.first().and_then(|head| history.case(head));
+                // Two runs of the same say nothing about how a change would act on the evals.
+                (past(one), baseline.and_then(|_| past(other)))
+            })
+            .collect();
+        let mut variances = Variances::of(&known);
+        if baseline.is_none() {
+            variances.baseline = variances.experiment;
+            variances
+                .assumed
+                .retain(|assumption| *assumption != super::Assumption::LuckOfOneArm);
+        }
+        let luck = |(one, other): &Pair<'_>| {
+            variances.experiment / one.len() as f64 + variances.baseline / other.len() as f64
+        };
+        let evals = pairs.len();
+        let luck = pairs.iter().map(luck).sum::<f64>() / evals.max(1) as f64;
+        let found = if evals < fewest_evals(comparisons) {
+            Err(CannotTell::TooFewEvals)
+        } else {
+            detectable_in_plan(
+                Spread {
+                    between: variances.between,
+                    luck,
+                },
+                evals,
+                comparisons,
+            )
+        };
+        Precision {
+            environment: environment.to_owned(),
+            experiment: experiment.to_owned(),
+            baseline: baseline.map(str::to_owned),
+            evals,
+            comparisons,
+            detectable: found.ok(),
+            cannot_tell: found.err(),
+            variances,
+        }
+    }
+}
+
+/// The evals that both arms have.
+fn pairs<'a>(
+    plan: &'a [TrialHead],
+    environment: &str,
+    experiment: &str,
+    baseline: &str,
+) -> Vec<Pair<'a>> {
+    let evals = distinct(plan.iter().map(|head| head.eval.as_str()));
+    let trials = |eval: &str, experiment: &str| -> Vec<&'a TrialHead> {
+        let is_of = |head: &&TrialHead| {
+            (
+                head.eval.as_str(),
+                head.environment.as_str(),
+                head.experiment.as_str(),
+            ) == (eval, environment, experiment)
+        };
+        plan.iter().filter(is_of).collect()
+    };
+    let pairs = evals
+        .into_iter()
+        .map(|eval| (trials(eval, experiment), trials(eval, baseline)));
+    pairs
+        .filter(|(one, other)| !one.is_empty() && !other.is_empty())
+        .collect()
+}
+
+fn distinct<T: PartialEq>(items: impl Iterator<Item = T>) -> Vec<T> {
+    let mut distinct = Vec::new();
+    for item in items {
+        if !distinct.contains(&item) {
+            distinct.push(item);
+        }
+    }
+    distinct
+}

@@ -1,0 +1,109 @@
+//! How much trials and evals vary: as they did before, or as is assumed.
+
+use serde::{Deserialize, Serialize};
+
+use crate::analysis::history::Past;
+use crate::stats::power::{Spread, luck_of_rate};
+use crate::stats::sample::mean;
+
+/// The variance of one trial that passes half of the time: none is larger.
+const WORST_LUCK: f64 = 0.25;
+/// ω² when the evals' true effects lie evenly within 20 points to both sides of their mean.
+const USUAL_BETWEEN: f64 = 0.4 * 0.4 / 12.0;
+/// Fewer evals say too little about how their effects differ.
+const ENOUGH_EVALS: usize = 6;
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Variances {
+    /// ω²: by which the evals' true effects differ.
+    pub between: f64,
+    /// σ² of one trial, in each arm.
+    pub experiment: f64,
+    pub baseline: f64,
+    /// How many evals and judged trials they are from.
+    pub evals: usize,
+    pub trials: usize,
+    pub assumed: Vec<Assumption>,
+}
+
+/// What stands in for what nobody has measured.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub enum Assumption {
+    /// Of both arms.
+    Luck,
+    /// One arm is taken to be like the other.
+    LuckOfOneArm,
+    Between,
+}
+
+impl Assumption {
+    pub fn words(self) -> &'static str {
+        match self {
+            Assumption::Luck => "every trial passes half of the time, which is the hardest case",
+            Assumption::LuckOfOneArm => "the arm that has not run yet varies as the other does",
+            Assumption::Between => "the evals' true effects lie within 20 points of their mean",
+        }
+    }
+}
+
+impl Variances {
+    /// From what is known of each eval, in the experiment and in the baseline.
+    pub(super) fn of(pairs: &[(Option<&Past>, Option<&Past>)]) -> Self {
+        let of_arm = |arm: Vec<Option<&Past>>| {
+            mean(&arm.into_iter().flatten().map(luck).collect::<Vec<f64>>())
+        };
+        let (first, second): (Vec<_>, Vec<_>) = pairs.iter().copied().unzip();
+        let mut assumed = Vec::new();
+        let (experiment, baseline) = match (of_arm(first), of_arm(second)) {
+            (Some(one), Some(other)) => (one, other),
+            (Some(known), None) | (None, Some(known)) => {
+                assumed.push(Assumption::LuckOfOneArm);
+                (known, known)
+            }
+            (None, None) => {
+                assumed.push(Assumption::Luck);
+                (WORST_LUCK, WORST_LUCK)
+            }
+        };
+        let between = between(pairs).unwrap_or_else(|| {
+            assumed.push(Assumption::Between);
+            USUAL_BETWEEN
+        });
+        let known = |pair: &(Option<&Past>, Option<&Past>)| {
+            [pair.0, pair.1]
+                .into_iter()
+                .flatten()
+                .map(|past| past.judged)
+                .sum::<usize>()
+        };
+        Variances {
+            between,
+            experiment,
+            baseline,
+            evals: pairs.iter().filter(|pair| known(pair) > 0).count(),
+            trials: pairs.iter().map(known).sum(),
+            assumed,
+        }
+    }
+}
+
+/// The variance of one trial. Its rate is taken as (passed + ½)/(judged + 1): a few trials that ended alike are no
+/// proof that all will.
+fn luck(past: &Past) -> f64 {
+    let rate = (past.passed as f64 + 0.5) / (past.judged as f64 + 1.0);
+    rate * (1.0 - rate)
+}
+
+/// What is left of the variance of the differences when the luck of the trials is taken out.
+fn between(pairs: &[(Option<&Past>, Option<&Past>)]) -> Option<f64> {
+    let of_eval = |(one, other): &(Option<&Past>, Option<&Past>)| {
+        let (one, other) = ((*one)?, (*other)?);
+        let rate = |past: &Past| past.passed as f64 / past.judged as f64;
+        let luck = |past: &Past| luck_of_rate(past.passed, past.judged).ok();
+        Some((rate(one) - rate(other), luck(one)? + luck(other)?))
+    };
+    let (differences, lucks): (Vec<f64>, Vec<f64>) = pairs.iter().filter_map(of_eval).unzip();
+    let spread = Spread::of(&differences, mean(&lucks)?).ok()?;
+    (differences.len() >= ENOUGH_EVALS).then_some(spread.between)
+}

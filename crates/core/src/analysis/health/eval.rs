@@ -1,0 +1,155 @@
+//! One eval: how it ends, how steadily, and for how much.
+
+use serde::{Deserialize, Serialize};
+
+use super::correlation::Correlation;
+use super::gather::{Gathered, Seen};
+use crate::run::outcome::{Status, TrialReport};
+use crate::stats::sample::mean;
+use crate::stats::wilson::wilson;
+use crate::stats::{CannotTell, Interval};
+
+/// Fewer trials that end alike say nothing.
+const FEWEST_TRIALS: usize = 3;
+/// So many that ended alike, and an eval is taken to be settled.
+const SETTLED_TRIALS: usize = 10;
+/// An eval is flaky when this share of the pairs of trials of a variant end differently.
+const FLAKY: f64 = 0.2;
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct EvalHealth {
+    pub eval: String,
+    pub marks: Vec<Mark>,
+    /// It could be left out of every run without losing information.
+    pub droppable: bool,
+    pub trials: usize,
+    pub judged: usize,
+    pub passed: usize,
+    /// In no figure here but the cost and the time.
+    pub errors: usize,
+    pub pass_rate: Option<f64>,
+    pub pass_rate_interval: Option<Interval>,
+    /// How often two trials of the same variant end alike; `null` where no variant has two.
+    pub agreement: Option<f64>,
+    /// Whether it passes where the others pass.
+    pub with_rest: Option<Correlation>,
+    /// Why that cannot be told.
+    pub cannot_tell: Option<CannotTell>,
+    pub mean_cost_usd: Option<f64>,
+    pub mean_seconds: Option<f64>,
+    /// Of all its trials, errors too.
+    pub cost_usd: Option<f64>,
+    pub seconds: f64,
+    /// Of what all evals cost and took.
+    pub cost_share: Option<f64>,
+    pub seconds_share: Option<f64>,
+    /// Runs that are not counted, since it was another eval then.
+    pub changed_runs: usize,
+}
+
+/// What there is to say about an eval; nothing when all is well.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub enum Mark {
+    AlwaysPasses,
+    NeverPasses,
+    Flaky,
+    /// It passes where the others fail.
+    Contradicts,
+    /// Too few trials to say anything.
+    TooFewTrials,
+}
+
+impl Mark {
+    pub fn words(self) -> &'static str {
+        match self {
+            Mark::AlwaysPasses => "always passes",
+            Mark::NeverPasses => "never passes",
+            Mark::Flaky => "flaky",
+            Mark::Contradicts => "contradicts",
+            Mark::TooFewTrials => "too few trials",
+        }
+    }
+}
+
+impl EvalHealth {
+    pub(super) fn of(seen: &Seen<'_>, gathered: &Gathered<'_>) -> Self {
+        let judged: Vec<&TrialReport> = seen
+            .trials
+            .iter()
+            .copied()
+            .filter(|trial| trial.status.is_judged())
+            .collect();
+        let count = |status| {
+            seen.trials
+                .iter()
+                .filter(|trial| trial.status == status)
+                .count()
+        };
+        let passed = count(Status::Passed);
+        let costs = |trials: &[&TrialReport]| -> Vec<f64> {
+            trials
+                .iter()
+                .filter_map(|trial| trial.stats.usage.cost_usd)
+                .collect()
+        };
+        let all_costs = costs(&seen.trials);
+        let seconds = |trials: &[&TrialReport]| -> Vec<f64> {
+            trials.iter().map(|trial| trial.duration_seconds).collect()
+        };
+        let agreement = agreement(seen);
+        let with_rest = Correlation::of(seen.position, gathered);
+        let is_settled = passed == 0 || passed == judged.len();
+        EvalHealth {
+            eval: seen.eval.to_owned(),
+            marks: marks(passed, judged.len(), agreement),
+            droppable: is_settled && judged.len() >= SETTLED_TRIALS,
+            trials: seen.trials.len(),
+            judged: judged.len(),
+            passed,
+            errors: count(Status::Error),
+            pass_rate: (!judged.is_empty()).then(|| passed as f64 / judged.len() as f64),
+            pass_rate_interval: wilson(passed, judged.len()).ok(),
+            agreement,
+            with_rest: with_rest.ok(),
+            cannot_tell: with_rest.err(),
+            mean_cost_usd: mean(&costs(&judged)),
+            mean_seconds: mean(&seconds(&judged)),
+            cost_usd: (!all_costs.is_empty()).then(|| all_costs.iter().sum()),
+            seconds: seconds(&seen.trials).iter().sum(),
+            cost_share: None,
+            seconds_share: None,
+            changed_runs: seen.changed_runs,
+        }
+    }
+}
+
+fn marks(passed: usize, judged: usize, agreement: Option<f64>) -> Vec<Mark> {
+    if judged < FEWEST_TRIALS {
+        vec![Mark::TooFewTrials]
+    } else if passed == judged {
+        vec![Mark::AlwaysPasses]
+    } else if passed == 0 {
+        vec![Mark::NeverPasses]
+    } else if agreement.is_some_and(|agreement| 1.0 - agreement >= FLAKY) {
+        vec![Mark::Flaky]
+    } else {
+        Vec::new()
+    }
+}
+
+/// The share of pairs that end alike, in the mean of the variants that have a pair.
+fn agreement(seen: &Seen<'_>) -> Option<f64> {
+    let of_variant = |(passed, judged): &(usize, usize)| {
+        let (passed, judged) = (*passed as f64, *judged as f64);
+        (judged >= 2.0).then(|| 1.0 - 2.0 * passed * (judged - passed) / (judged * (judged - 1.0)))
+    };
+    mean(
+        &seen
+            .variants
+            .values()
+            .filter_map(of_variant)
+            .collect::<Vec<f64>>(),
+    )
+}

@@ -1,0 +1,134 @@
+use super::*;
+use crate::fixture::{error, judged, print, run};
+use crate::run::state::RunState;
+use crate::stats::CannotTell;
+use crate::stats::sign_flip;
+
+fn record(state: RunState) -> Record {
+    Record {
+        state,
+        prints: None,
+    }
+}
+
+fn of<'a>(health: &'a Health, eval: &str) -> &'a EvalHealth {
+    health.evals.iter().find(|one| one.eval == eval).unwrap()
+}
+
+/// Two variants, ten repetitions: one good, one bad; `odd` is the other way round.
+fn suite() -> RunState {
+    let mut state = run("1");
+    for (experiment, good) in [("control", false), ("rules", true)] {
+        let place = |eval| [eval, "gemini", experiment];
+        let strong = if good { 10 } else { 0 };
+        state = state
+            .cell(place("easy"), 10, 10)
+            .cell(place("hard"), 0, 10)
+            .cell(place("clear"), strong, 10)
+            .cell(place("second"), strong, 10)
+            .cell(place("third"), strong, 10)
+            .cell(place("mixed"), 5, 10)
+            .cell(place("odd"), 10 - strong, 10);
+    }
+    state.cell(["new", "gemini", "rules"], 1, 2)
+}
+
+#[test]
+fn every_eval_gets_what_it_deserves() {
+    let health = health(&[record(suite())]);
+    let marks = |eval| of(&health, eval).marks.clone();
+    assert_eq!(marks("easy"), [Mark::AlwaysPasses]);
+    assert_eq!(marks("hard"), [Mark::NeverPasses]);
+    assert_eq!(marks("clear"), []);
+    assert_eq!(marks("mixed"), [Mark::Flaky]);
+    assert_eq!(marks("odd"), [Mark::Contradicts]);
+    assert_eq!(marks("new"), [Mark::TooFewTrials]);
+    assert_eq!(health.droppable.evals, ["easy", "hard"]);
+    assert!((health.droppable.cost_share.unwrap() - 40.0 / 142.0).abs() < 1e-9);
+    let clear = of(&health, "clear");
+    assert_eq!(
+        (clear.agreement, clear.passed, clear.judged),
+        (Some(1.0), 10, 20)
+    );
+    assert!(clear.with_rest.unwrap().r > 0.0 && clear.with_rest.unwrap().sittings == 20);
+    assert!((of(&health, "mixed").agreement.unwrap() - 4.0 / 9.0).abs() < 1e-9);
+    assert_eq!(
+        of(&health, "easy").cannot_tell,
+        Some(CannotTell::NoVariation)
+    );
+    assert_eq!(
+        of(&health, "new").cannot_tell,
+        Some(CannotTell::TooFewTrials)
+    );
+}
+
+/// What the rule for dropping rests on.
+#[test]
+fn evals_that_never_differ_do_not_change_a_p_value() {
+    let differences = [0.4, -0.2, 0.6, 0.2, 0.2, 0.4, 0.8];
+    let padded: Vec<f64> = differences.iter().copied().chain([0.0; 6]).collect();
+    assert_eq!(
+        sign_flip::p_value(&differences, 1),
+        sign_flip::p_value(&padded, 1)
+    );
+}
+
+#[test]
+fn errors_provers_and_earlier_versions_are_not_held_against_it() {
+    let place = ["a", "gemini", "control"];
+    let mut proof = run("1").cell(place, 0, 20);
+    for trial in &mut proof.trials {
+        trial.head.agent = "cheat".into();
+    }
+    let old = Record {
+        state: run("2").cell(place, 0, 5),
+        prints: Some(vec![print(place, &[("tests", "1")])]),
+    };
+    let now = Record {
+        state: run("3").reports(
+            place,
+            vec![judged(true), judged(true), judged(true), error()],
+        ),
+        prints: Some(vec![print(place, &[("tests", "2")])]),
+    };
+    let health = health(&[record(proof), old, now]);
+    let [eval] = &health.evals[..] else {
+        panic!("{health:?}")
+    };
+    assert_eq!(
+        (eval.judged, eval.passed, eval.errors, eval.changed_runs),
+        (3, 3, 1, 1)
+    );
+    assert_eq!(
+        (eval.marks.as_slice(), eval.droppable),
+        (&[Mark::AlwaysPasses][..], false),
+        "three are not ten"
+    );
+    assert_eq!(health.runs, ["3"]);
+}
+
+#[test]
+fn nothing_gives_nothing_and_never_a_number() {
+    let empty = health(&[]);
+    assert_eq!(
+        (empty.evals.len(), &empty.droppable),
+        (0, &Droppable::default())
+    );
+    let place = ["a", "gemini", "control"];
+    let broken = health(&[record(run("1").reports(place, vec![error()]))]);
+    let eval = &broken.evals[0];
+    assert_eq!(
+        (
+            eval.pass_rate,
+            eval.agreement,
+            eval.with_rest,
+            eval.cost_share
+        ),
+        (None, None, None, None)
+    );
+    assert!(
+        serde_json::to_string(&broken)
+            .unwrap()
+            .contains("\"passRate\":null")
+    );
+}

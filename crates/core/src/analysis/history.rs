@@ -1,0 +1,170 @@
+//! What earlier runs of a suite say about the cases of a plan.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use crate::plan::fingerprint::{CasePrint, Changes};
+use crate::run::event::TrialHead;
+use crate::run::outcome::Status;
+use crate::run::state::{RunState, Trial};
+
+/// An earlier run, and what its cases were made from, if it says so.
+#[derive(Debug)]
+pub struct Record {
+    pub state: RunState,
+    pub prints: Option<Vec<CasePrint>>,
+}
+
+impl Record {
+    /// The evals that were others than they are now, though they had the same names.
+    pub fn changed(&self, now: &[CasePrint]) -> BTreeSet<String> {
+        let changes = self
+            .prints
+            .as_ref()
+            .map(|prints| Changes::between(prints, now));
+        changes.map_or_else(BTreeSet::new, |changes| changes.evals.into_keys().collect())
+    }
+}
+
+/// The same eval in the same variant, with the same agent and model.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+struct Case {
+    eval: String,
+    environment: String,
+    experiment: String,
+    agent: String,
+    model: Option<String>,
+}
+
+impl Case {
+    fn of(head: &TrialHead) -> Self {
+        let TrialHead {
+            eval,
+            environment,
+            experiment,
+            agent,
+            model,
+            ..
+        } = head.clone();
+        Case {
+            eval,
+            environment,
+            experiment,
+            agent,
+            model,
+        }
+    }
+}
+
+/// The judged trials of a case.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Past {
+    pub passed: usize,
+    pub judged: usize,
+    /// Those that were reported.
+    pub costs: Vec<f64>,
+    /// From set-up to the end of the tests.
+    pub seconds: Vec<f64>,
+}
+
+impl Past {
+    fn add(&mut self, trial: &Trial) {
+        let report = &trial.report;
+        self.judged += 1;
+        self.passed += usize::from(report.status == Status::Passed);
+        self.costs.extend(report.stats.usage.cost_usd);
+        self.seconds.push(report.duration_seconds);
+    }
+}
+
+#[derive(Debug, Default)]
+pub struct History {
+    cases: BTreeMap<Case, Past>,
+    /// How many runs say something.
+    pub runs: usize,
+    pub trials: usize,
+}
+
+impl History {
+    /// Of the cases of a plan, without evals that have changed since.
+    pub fn of(records: &[Record], plan: &[TrialHead], now: &[CasePrint]) -> Self {
+        let wanted: BTreeSet<Case> = plan.iter().map(Case::of).collect();
+        let mut history = History::default();
+        for record in records {
+            let changed = record.changed(now);
+            let judged = record
+                .state
+                .trials
+                .iter()
+                .filter(|trial| trial.report.status.is_judged());
+            let mut says_something = false;
+            for trial in judged.filter(|trial| !changed.contains(&trial.head.eval)) {
+                let case = Case::of(&trial.head);
+                if wanted.contains(&case) {
+                    history.cases.entry(case).or_default().add(trial);
+                    history.trials += 1;
+                    says_something = true;
+                }
+            }
+            history.runs += usize::from(says_something);
+        }
+        history
+    }
+
+    pub fn case(&self, head: &TrialHead) -> Option<&Past> {
+        self.cases.get(&Case::of(head))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::fixture::{error, print, run};
+
+    #[test]
+    fn only_what_is_still_the_same_counts() {
+        let place = ["a", "gemini", "control"];
+        let other = ["b", "gemini", "control"];
+        let state = || {
+            run("1")
+                .cell(place, 2, 3)
+                .reports(place, vec![error()])
+                .cell(other, 1, 1)
+        };
+        let plan = [state().trials[0].head.clone()];
+        let old = Record {
+            state: state(),
+            prints: Some(vec![print(place, &[("tests", "1")])]),
+        };
+        let silent = Record {
+            state: state(),
+            prints: None,
+        };
+        let mut foreign = Record {
+            state: state(),
+            prints: None,
+        };
+        for trial in &mut foreign.state.trials {
+            trial.head.agent = "oracle".into();
+        }
+        let history = History::of(
+            &[old, silent, foreign],
+            &plan,
+            &[print(place, &[("tests", "2")])],
+        );
+        assert_eq!(
+            (history.runs, history.trials),
+            (1, 3),
+            "the run that does not say what it was made from"
+        );
+        let past = history.case(&plan[0]).unwrap();
+        assert_eq!(
+            (
+                past.passed,
+                past.judged,
+                past.costs.len(),
+                past.seconds.len()
+            ),
+            (2, 3, 3, 3)
+        );
+    }
+}

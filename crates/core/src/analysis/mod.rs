@@ -1,0 +1,10 @@
+//! Answers drawn from runs: results, figures, comparisons, verdicts, forecasts and the health of evals.
+
+pub mod compare;
+pub mod forecast;
+pub mod health;
+pub mod history;
+pub mod results;
+pub mod rounds;
+pub mod summary;
+pub mod validation;

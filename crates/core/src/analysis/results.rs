@@ -1,0 +1,180 @@
+//! `results.json`: the document that other programs read.
+
+use jiff::Timestamp;
+use serde::{Deserialize, Serialize};
+
+use crate::analysis::summary::{Summary, standings, summarise};
+use crate::config::adaptive::Adaptive;
+use crate::run::event::{RunStatus, StopReason, TrialHead};
+use crate::run::outcome::{Attempt, TrialReport};
+use crate::run::state::{RunState, StoppedVariant};
+
+pub const SCHEMA_VERSION: u32 = 1;
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Results {
+    pub schema_version: u32,
+    pub terca_version: String,
+    pub run: String,
+    pub suite: String,
+    pub status: RunStatus,
+    pub seed: u64,
+    /// Which grading this shows; earlier ones are in `gradings/`.
+    pub grading: u32,
+    pub started_at: Option<Timestamp>,
+    pub finished_at: Option<Timestamp>,
+    /// Variants whose further trials were not started, since they would all have ended in the same error.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub stopped_variants: Vec<StoppedVariant>,
+    /// Why it ended before all its trials had run.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub stopped: Option<StopReason>,
+    /// How far an adaptive run went.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub adaptive: Option<AdaptiveResult>,
+    pub trials: Vec<TrialResult>,
+    pub summary: Summary,
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct TrialResult {
+    #[serde(flatten)]
+    pub head: TrialHead,
+    #[serde(flatten)]
+    pub report: TrialReport,
+    /// Attempts before this one, which ended in errors. What they left is in `attempts/` of the trial's folder.
+    #[serde(
+        default,
+        rename = "earlierAttempts",
+        skip_serializing_if = "Vec::is_empty"
+    )]
+    pub earlier: Vec<Attempt>,
+}
+
+/// Trials that no round asked for are not among the trials of the results.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct AdaptiveResult {
+    pub min: u32,
+    pub max: u32,
+    /// The last repetition that was asked for.
+    pub reached: u32,
+    /// How many experiments are compared with the baseline, in all environments.
+    pub comparisons: usize,
+    /// How many of these comparisons are not decided.
+    pub undecided: usize,
+}
+
+impl AdaptiveResult {
+    fn of(Adaptive { min, max }: Adaptive, state: &RunState) -> Self {
+        let reached = state
+            .trials
+            .iter()
+            .map(|trial| trial.head.repetition)
+            .max()
+            .unwrap_or(0);
+        let standings = standings(state);
+        let undecided = standings
+            .iter()
+            .filter(|standing| !standing.decided)
+            .count();
+        AdaptiveResult {
+            min,
+            max,
+            reached,
+            comparisons: standings.len(),
+            undecided,
+        }
+    }
+}
+
+impl Results {
+    pub fn of(state: &RunState) -> Self {
+        Results {
+            schema_version: SCHEMA_VERSION,
+            terca_version: state.terca_version.clone(),
+            run: state.run.clone(),
+            suite: state.suite.clone(),
+            status: state.status,
+            seed: state.seed,
+            grading: state.grading,
+            started_at: state.started_at,
+            finished_at: state.finished_at,
+            stopped_variants: state.stopped_variants.clone(),
+            stopped: state.stopping,
+            adaptive: state
+                .adaptive
+                .map(|bounds| AdaptiveResult::of(bounds, state)),
+            trials: state
+                .trials
+                .iter()
+                .map(|trial| TrialResult {
+                    head: trial.head.clone(),
+                    report: trial.report.clone(),
+                    earlier: trial.earlier.clone(),
+                })
+                .collect(),
+            summary: summarise(state),
+        }
+    }
+}
+
+/// The exit status of a run: 0 when the share asked for passed, 1 when not, 3 when some trials could not be
+/// judged, so that the result is incomplete.
+pub fn exit_status(results: &Results, fail_under: f64) -> u8 {
+    let summary = &results.summary;
+    let judged = summary.passed + summary.partial + summary.failed;
+    if summary.errors > 0 {
+        return 3;
+    }
+    if summary.trials == 0 {
+        return 0;
+    }
+    let unfinished = summary.pending + summary.interrupted;
+    let share = if judged == 0 {
+        0.0
+    } else {
+        summary.passed as f64 / judged as f64
+    };
+    // A share is a quotient of small numbers: 0.1 + 0.2 must not fail 0.3.
+    let enough = share + 1e-9 >= fail_under;
+    u8::from(!enough || unfinished > 0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn exit_statuses() {
+        let results = |passed, failed, errors, pending| {
+            let summary = Summary {
+                passed,
+                failed,
+                errors,
+                pending,
+                trials: passed + failed + errors + pending,
+                ..Summary::default()
+            };
+            Results {
+                summary,
+                ..Results::of(&RunState::default())
+            }
+        };
+        for (passed, failed, errors, pending, fail_under, status) in [
+            (4, 0, 0, 0, 1.0, 0),
+            (3, 1, 0, 0, 1.0, 1),
+            (3, 1, 0, 0, 0.75, 0),
+            (3, 1, 0, 0, 0.76, 1),
+            (3, 0, 1, 0, 1.0, 3),
+            (3, 1, 1, 0, 0.0, 3),
+            (1, 0, 0, 1, 1.0, 1),
+            (0, 2, 0, 0, 0.0, 0),
+        ] {
+            assert_eq!(
+                exit_status(&results(passed, failed, errors, pending), fail_under),
+                status
+            );
+        }
+    }
+}

@@ -1,0 +1,104 @@
+//! Whether what an arm was to be given reached its agent: an experiment that did not is not one.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+
+use crate::agent::delivery::{Installed, McpDelivery, McpStatus};
+use crate::run::outcome::TrialReport;
+
+/// In how many trials what was there, of those that came to their agent.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct DeliveryCounts {
+    pub trials: usize,
+    pub rules: BTreeMap<String, usize>,
+    pub skills: BTreeMap<String, usize>,
+    pub mcp_servers: BTreeMap<String, McpCounts>,
+}
+
+/// Of the trials that had the server; what the agent does not say is in none of the counts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct McpCounts {
+    pub trials: usize,
+    pub status_known: usize,
+    pub connected: usize,
+    pub calls_known: usize,
+    pub used: usize,
+}
+
+impl DeliveryCounts {
+    pub(super) fn of(trials: &[&TrialReport]) -> Self {
+        let mut counts = DeliveryCounts::default();
+        for trial in trials.iter().filter(|trial| came_to_its_agent(trial)) {
+            counts.trials += 1;
+            count(&mut counts.rules, &trial.delivery.rules);
+            count(&mut counts.skills, &trial.delivery.skills);
+            for (name, server) in &trial.delivery.mcp_servers {
+                counts
+                    .mcp_servers
+                    .entry(name.clone())
+                    .or_default()
+                    .add(server);
+            }
+        }
+        counts
+    }
+
+    /// `MCP server `firebase`: connected 30/30, used in 11/30`.
+    pub fn sentences(&self) -> Vec<String> {
+        let installed = |noun: &str, counts: &BTreeMap<String, usize>| -> Vec<String> {
+            let sentence =
+                |(path, number)| format!("{noun} `{path}`: installed {number}/{}", self.trials);
+            counts.iter().map(sentence).collect()
+        };
+        let server = |(name, counts): (&String, &McpCounts)| {
+            format!("MCP server `{name}`: {}", counts.words())
+        };
+        [
+            installed("rules", &self.rules),
+            installed("skill", &self.skills),
+            self.mcp_servers.iter().map(server).collect(),
+        ]
+        .concat()
+    }
+}
+
+/// A trial that was judged did; of one that was not, the agent's time says so.
+fn came_to_its_agent(trial: &TrialReport) -> bool {
+    trial.status.is_judged() || trial.phases.agent.is_some()
+}
+
+fn count(counts: &mut BTreeMap<String, usize>, installed: &[Installed]) {
+    for file in installed {
+        *counts.entry(file.path.clone()).or_default() += 1;
+    }
+}
+
+impl McpCounts {
+    fn add(&mut self, server: &McpDelivery) {
+        self.trials += 1;
+        self.status_known += usize::from(server.status.is_some());
+        self.connected += usize::from(server.status == Some(McpStatus::Connected));
+        self.calls_known += usize::from(server.calls.is_some());
+        self.used += usize::from(server.calls.is_some_and(|calls| calls > 0));
+    }
+
+    fn words(&self) -> String {
+        let share = |number: usize, known: usize| match known {
+            0 => "unknown".to_owned(),
+            known => format!("{number}/{known}"),
+        };
+        let used = if self.calls_known > 0 {
+            "used in"
+        } else {
+            "use"
+        };
+        format!(
+            "connected {}, {used} {}",
+            share(self.connected, self.status_known),
+            share(self.used, self.calls_known)
+        )
+    }
+}

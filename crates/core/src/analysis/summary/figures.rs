@@ -1,0 +1,157 @@
+//! The figures of a group of trials. What nobody reported is `null`.
+
+use serde::{Deserialize, Serialize};
+
+use super::grid::Cell;
+use crate::run::outcome::{Status, TrialReport};
+use crate::stats::reliability::{pass_at_k, pass_hat_k, worth_telling};
+use crate::stats::sample::{mean, median};
+use crate::stats::wilson::wilson;
+use crate::stats::{Interval, student};
+use crate::transcript::Stats;
+
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Figures {
+    pub trials: usize,
+    pub judged: usize,
+    pub passed: usize,
+    pub errors: usize,
+    /// Interrupted, or not run at all.
+    pub unfinished: usize,
+    pub pass_rate: Option<f64>,
+    /// Of a cell: Wilson's, over its trials. Of a variant: Student's, over its evals.
+    pub pass_rate_interval: Option<Interval>,
+    pub mean_score: Option<f64>,
+    pub mean_seconds: Option<f64>,
+    pub median_seconds: Option<f64>,
+    pub mean_tokens: Option<f64>,
+    pub median_tokens: Option<f64>,
+    pub mean_cost_usd: Option<f64>,
+    pub median_cost_usd: Option<f64>,
+    /// For the k that the trials allow.
+    pub reliability: Vec<Reliability>,
+}
+
+/// That one of k trials passes, and that all do.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Reliability {
+    pub k: usize,
+    pub pass_at_k: f64,
+    pub pass_hat_k: f64,
+}
+
+/// How a figure is read from a trial.
+pub(super) type Read = fn(&Stats) -> Option<f64>;
+
+pub(super) const SECONDS: Read = |stats| stats.duration_seconds;
+pub(super) const TOKENS: Read = |stats| stats.usage.tokens().map(|tokens| tokens as f64);
+pub(super) const COST: Read = |stats| stats.usage.cost_usd;
+
+impl Figures {
+    pub(super) fn of_cell(cell: &Cell<'_>) -> Self {
+        let figures = Figures::of_trials(&cell.trials);
+        let (passed, judged) = cell.tally();
+        let of_k = |k| {
+            let (pass_at_k, pass_hat_k) = (
+                pass_at_k(judged, passed, k).ok()?,
+                pass_hat_k(judged, passed, k).ok()?,
+            );
+            Some(Reliability {
+                k,
+                pass_at_k,
+                pass_hat_k,
+            })
+        };
+        Figures {
+            pass_rate_interval: wilson(passed, judged).ok(),
+            reliability: worth_telling(judged).filter_map(of_k).collect(),
+            ..figures
+        }
+    }
+
+    /// Rates and scores are means over the evals; tokens, cost and time are of all trials.
+    pub(super) fn of_variant(trials: &[&TrialReport], of_evals: &[&Figures]) -> Self {
+        let of = |read: fn(&Figures) -> Option<f64>| -> Vec<f64> {
+            of_evals
+                .iter()
+                .filter_map(|figures| read(figures))
+                .collect()
+        };
+        let rates = of(|figures| figures.pass_rate);
+        Figures {
+            pass_rate: mean(&rates),
+            pass_rate_interval: student::interval_of_rates(&rates).ok(),
+            mean_score: mean(&of(|figures| figures.mean_score)),
+            reliability: mean_reliability(of_evals),
+            ..Figures::of_trials(trials)
+        }
+    }
+
+    fn of_trials(trials: &[&TrialReport]) -> Self {
+        let judged: Vec<&TrialReport> = trials
+            .iter()
+            .copied()
+            .filter(|trial| trial.status.is_judged())
+            .collect();
+        let count = |status| trials.iter().filter(|trial| trial.status == status).count();
+        let figures = |read: Read| -> Vec<f64> {
+            judged
+                .iter()
+                .filter_map(|trial| read(&trial.stats))
+                .collect()
+        };
+        let (seconds, tokens, cost) = (figures(SECONDS), figures(TOKENS), figures(COST));
+        let (passed, number) = (count(Status::Passed), judged.len());
+        Figures {
+            trials: trials.len(),
+            judged: number,
+            passed,
+            errors: count(Status::Error),
+            unfinished: count(Status::Interrupted) + count(Status::Pending),
+            pass_rate: (number > 0).then(|| passed as f64 / number as f64),
+            mean_score: mean(
+                &judged
+                    .iter()
+                    .filter_map(|trial| trial.score)
+                    .collect::<Vec<f64>>(),
+            ),
+            mean_seconds: mean(&seconds),
+            median_seconds: median(&seconds),
+            mean_tokens: mean(&tokens),
+            median_tokens: median(&tokens),
+            mean_cost_usd: mean(&cost),
+            median_cost_usd: median(&cost),
+            ..Figures::default()
+        }
+    }
+}
+
+/// Over the evals that were judged, for the k that all of them allow.
+fn mean_reliability(of_evals: &[&Figures]) -> Vec<Reliability> {
+    let judged: Vec<&[Reliability]> = of_evals
+        .iter()
+        .filter(|figures| figures.judged > 0)
+        .map(|figures| figures.reliability.as_slice())
+        .collect();
+    let ks = judged
+        .iter()
+        .map(|reliability| reliability.len())
+        .min()
+        .unwrap_or(0);
+    let mean_of = |index: usize, read: fn(&Reliability) -> f64| {
+        judged
+            .iter()
+            .map(|reliability| read(&reliability[index]))
+            .sum::<f64>()
+            / judged.len() as f64
+    };
+    (0..ks)
+        .map(|index| Reliability {
+            k: judged[0][index].k,
+            pass_at_k: mean_of(index, |reliability| reliability.pass_at_k),
+            pass_hat_k: mean_of(index, |reliability| reliability.pass_hat_k),
+        })
+        .collect()
+}

@@ -1,0 +1,146 @@
+//! The trials of a run by eval, environment and experiment, each in the order in which it first appears.
+
+use std::collections::HashMap;
+
+use crate::run::outcome::{Status, TrialReport};
+use crate::run::state::Trial;
+
+#[derive(Debug)]
+pub(super) struct Grid<'a> {
+    pub(super) evals: Vec<&'a str>,
+    pub(super) environments: Vec<&'a str>,
+    pub(super) experiments: Vec<&'a str>,
+    pub(super) cells: Vec<Cell<'a>>,
+    positions: HashMap<(&'a str, &'a str, &'a str), usize>,
+}
+
+/// An eval in a variant.
+#[derive(Debug)]
+pub(super) struct Cell<'a> {
+    pub(super) eval: &'a str,
+    pub(super) environment: &'a str,
+    pub(super) experiment: &'a str,
+    pub(super) trials: Vec<&'a TrialReport>,
+    /// Which repetition each of them is.
+    repetitions: Vec<u32>,
+}
+
+/// A variant, and where its cells stand in the grid.
+#[derive(Debug)]
+pub(super) struct Variant<'a, 'g> {
+    pub(super) environment: &'a str,
+    pub(super) experiment: &'a str,
+    pub(super) positions: Vec<usize>,
+    grid: &'g Grid<'a>,
+}
+
+impl<'a> Grid<'a> {
+    pub(super) fn of(trials: &'a [Trial]) -> Self {
+        let mut cells: Vec<Cell<'a>> = Vec::new();
+        let mut positions = HashMap::new();
+        for trial in trials {
+            let head = &trial.head;
+            let key = (
+                head.eval.as_str(),
+                head.environment.as_str(),
+                head.experiment.as_str(),
+            );
+            let position = *positions.entry(key).or_insert_with(|| {
+                let (eval, environment, experiment) = key;
+                cells.push(Cell {
+                    eval,
+                    environment,
+                    experiment,
+                    trials: Vec::new(),
+                    repetitions: Vec::new(),
+                });
+                cells.len() - 1
+            });
+            cells[position].trials.push(&trial.report);
+            cells[position].repetitions.push(head.repetition);
+        }
+        Grid {
+            evals: distinct(cells.iter().map(|cell| cell.eval)),
+            environments: distinct(cells.iter().map(|cell| cell.environment)),
+            experiments: distinct(cells.iter().map(|cell| cell.experiment)),
+            cells,
+            positions,
+        }
+    }
+
+    pub(super) fn cell(
+        &self,
+        eval: &str,
+        environment: &str,
+        experiment: &str,
+    ) -> Option<&Cell<'a>> {
+        self.positions
+            .get(&(eval, environment, experiment))
+            .map(|position| &self.cells[*position])
+    }
+
+    pub(super) fn variants(&self) -> impl Iterator<Item = Variant<'a, '_>> {
+        let mut order: Vec<(&'a str, &'a str)> = Vec::new();
+        let mut of: HashMap<(&'a str, &'a str), Vec<usize>> = HashMap::new();
+        for (position, cell) in self.cells.iter().enumerate() {
+            let key = (cell.environment, cell.experiment);
+            let positions = of.entry(key).or_default();
+            if positions.is_empty() {
+                order.push(key);
+            }
+            positions.push(position);
+        }
+        order.into_iter().map(move |key| {
+            let (environment, experiment) = key;
+            Variant {
+                environment,
+                experiment,
+                positions: of.remove(&key).unwrap_or_default(),
+                grid: self,
+            }
+        })
+    }
+}
+
+fn distinct<'a>(names: impl Iterator<Item = &'a str>) -> Vec<&'a str> {
+    let mut seen = std::collections::HashSet::new();
+    names.filter(|name| seen.insert(*name)).collect()
+}
+
+impl<'a> Variant<'a, '_> {
+    pub(super) fn trials(&self) -> Vec<&'a TrialReport> {
+        self.positions
+            .iter()
+            .flat_map(|position| self.grid.cells[*position].trials.iter().copied())
+            .collect()
+    }
+}
+
+impl Cell<'_> {
+    pub(super) fn judged(&self) -> impl Iterator<Item = &TrialReport> {
+        self.trials
+            .iter()
+            .copied()
+            .filter(|trial| trial.status.is_judged())
+    }
+
+    /// How each repetition that was judged ended.
+    pub(super) fn outcomes(&self) -> impl Iterator<Item = (u32, Status)> {
+        let all = self
+            .repetitions
+            .iter()
+            .copied()
+            .zip(self.trials.iter().map(|trial| trial.status));
+        all.filter(|(_, status)| status.is_judged())
+    }
+
+    /// Passed, and judged.
+    pub(super) fn tally(&self) -> (usize, usize) {
+        (
+            self.judged()
+                .filter(|trial| trial.status == Status::Passed)
+                .count(),
+            self.judged().count(),
+        )
+    }
+}

@@ -1,0 +1,67 @@
+//! What to know before believing a comparison.
+
+use super::DeliveryCounts;
+use super::comparison::Comparison;
+use super::wording::p_value;
+use crate::stats::ALPHA;
+use crate::text::prose;
+
+pub(super) fn of(comparison: &Comparison, delivery: &DeliveryCounts) -> Vec<String> {
+    let mut warnings: Vec<String> = [errors(comparison), left_out(comparison)]
+        .into_iter()
+        .flatten()
+        .collect();
+    warnings.extend(undelivered(comparison, delivery));
+    warnings
+}
+
+/// Errors that hit one arm more than the other leave a sample that is not fair.
+fn errors(comparison: &Comparison) -> Option<String> {
+    let (experiment, baseline) = (&comparison.arms.experiment, &comparison.arms.baseline);
+    let share = |name: &str, errors: usize, judged: usize| {
+        format!("{errors} of {} with `{name}`", errors + judged)
+    };
+    (comparison.errors_p < ALPHA).then(|| {
+        format!(
+            "trials ended in errors unequally often: {}, {} ({}); what is left may not be a fair sample",
+            share(&comparison.experiment, experiment.errors, experiment.judged),
+            share(&comparison.baseline, baseline.errors, baseline.judged),
+            p_value(comparison.errors_p),
+        )
+    })
+}
+
+fn left_out(comparison: &Comparison) -> Option<String> {
+    let names = &comparison.left_out;
+    let (was, is) = if names.len() == 1 {
+        ("was", "is")
+    } else {
+        ("were", "are")
+    };
+    (!names.is_empty()).then(|| {
+        let evals = prose::count(names.len(), "eval");
+        let names = prose::quoted_list(names, "and");
+        format!("{evals} {was} not judged in both arms and {is} left out: {names}")
+    })
+}
+
+fn undelivered(comparison: &Comparison, delivery: &DeliveryCounts) -> Vec<String> {
+    let experiment = &comparison.experiment;
+    let of_server = |(name, counts): (&String, &super::McpCounts)| {
+        let never = |number: usize, known: usize| {
+            counts.trials > 0 && known == counts.trials && number == 0
+        };
+        if never(counts.connected, counts.status_known) {
+            Some(format!(
+                "MCP server `{name}` never connected with `{experiment}`"
+            ))
+        } else if never(counts.used, counts.calls_known) {
+            Some(format!(
+                "MCP server `{name}` was never used with `{experiment}`"
+            ))
+        } else {
+            None
+        }
+    };
+    delivery.mcp_servers.iter().filter_map(of_server).collect()
+}

@@ -1,0 +1,234 @@
+//! Whether evals prove anything: what `terca validate` finds out.
+//!
+//! An eval is proven when its own solution passes, doing nothing does not, and the built-in cheat does not. It is
+//! the evals that are proven, so one variant is enough: the three agents stand as three environments in the place
+//! of one, and the run is like any other.
+
+use crate::agent;
+use crate::agent::AgentChoice;
+use crate::analysis::results::{Results, TrialResult};
+use crate::config::Suite;
+use crate::config::read::Patch;
+use crate::config::suite::Setup;
+use crate::plan::Plan;
+use crate::plan::selection::{Selection, select};
+use crate::run::outcome::Status;
+use crate::text::diagnostic::Diagnostics;
+
+const ORACLE: &str = "oracle";
+const NOP: &str = "nop";
+const CHEAT: &str = "cheat";
+
+/// Puts the three agents in the place of the suite's environments. What is built on is the first environment and
+/// the baseline, or the first that are selected. Returns what is left to select: the evals.
+pub fn prepare(suite: &mut Suite, selection: &Selection, problems: &mut Diagnostics) -> Selection {
+    let selected = select(suite, selection, problems);
+    let environment = selected
+        .environments
+        .first()
+        .map_or_else(Setup::named_default, |setup| (*setup).clone());
+    let baseline = selected
+        .experiments
+        .iter()
+        .find(|setup| setup.name == suite.baseline);
+    let experiment = baseline.or(selected.experiments.first());
+    let mut experiment = experiment.map_or_else(Setup::named_default, |setup| (*setup).clone());
+    experiment.agent = Patch::Keep;
+    suite.environments = [ORACLE, NOP, CHEAT]
+        .into_iter()
+        .filter_map(|name| played_by(&environment, name))
+        .collect();
+    suite.baseline.clone_from(&experiment.name);
+    suite.experiments = vec![experiment];
+    Selection {
+        evals: selection.evals.clone(),
+        ..Selection::default()
+    }
+}
+
+fn played_by(environment: &Setup, name: &str) -> Option<Setup> {
+    let choice = AgentChoice {
+        agent: agent::find(name)?,
+        command: None,
+    };
+    Some(Setup {
+        name: name.to_owned(),
+        agent: Patch::Set(choice),
+        ..environment.clone()
+    })
+}
+
+/// Leaves out what cannot be tried: the oracle where there is no solution.
+pub fn without_missing_solutions(mut plan: Plan) -> Plan {
+    plan.trials
+        .retain(|trial| trial.case.eval.has_solution() || trial.case.variant.environment != ORACLE);
+    for (trial, id) in plan.trials.iter_mut().zip(1..) {
+        trial.id = id;
+    }
+    plan
+}
+
+/// What is known of one eval. `None` is a trial that there is not.
+#[derive(Debug, Clone)]
+pub struct Proof<'a> {
+    pub eval: &'a str,
+    pub oracle: Option<&'a TrialResult>,
+    pub nop: Option<&'a TrialResult>,
+    pub cheat: Option<&'a TrialResult>,
+}
+
+/// What is wrong with an eval.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Flaw {
+    /// There is no solution to prove it with.
+    NoSolution,
+    /// Its own solution does not pass.
+    Broken,
+    /// It passes when nothing is done.
+    Trivial,
+    /// It passes for the cheat.
+    Gameable,
+    /// A trial ended in an error, or did not run.
+    Unknown,
+}
+
+impl Flaw {
+    pub fn word(self) -> &'static str {
+        match self {
+            Flaw::NoSolution => "no solution",
+            Flaw::Broken => "broken",
+            Flaw::Trivial => "trivial",
+            Flaw::Gameable => "gameable",
+            Flaw::Unknown => "unknown",
+        }
+    }
+}
+
+impl Proof<'_> {
+    /// None: the eval is proven.
+    pub fn flaws(&self) -> Vec<Flaw> {
+        let status = |trial: Option<&TrialResult>| trial.map(|trial| trial.report.status);
+        let (oracle, nop, cheat) = (status(self.oracle), status(self.nop), status(self.cheat));
+        let passed = Some(Status::Passed);
+        let mut flaws = Vec::new();
+        match oracle {
+            None => flaws.push(Flaw::NoSolution),
+            Some(status) if status.is_judged() && status != Status::Passed => {
+                flaws.push(Flaw::Broken)
+            }
+            Some(_) => {}
+        }
+        // What passes for nothing is gameable too; that it is trivial says it better.
+        if nop == passed {
+            flaws.push(Flaw::Trivial);
+        } else if cheat == passed {
+            flaws.push(Flaw::Gameable);
+        }
+        let judged = |status: Option<Status>| status.is_some_and(Status::is_judged);
+        if oracle.is_some_and(|status| !status.is_judged()) || !judged(nop) || !judged(cheat) {
+            flaws.push(Flaw::Unknown);
+        }
+        flaws
+    }
+}
+
+/// One for each eval, in the order of the trials.
+pub fn proofs(results: &Results) -> Vec<Proof<'_>> {
+    let mut proofs: Vec<Proof<'_>> = Vec::new();
+    for trial in &results.trials {
+        let eval = trial.head.eval.as_str();
+        let place = proofs
+            .iter()
+            .position(|proof| proof.eval == eval)
+            .unwrap_or_else(|| {
+                proofs.push(Proof {
+                    eval,
+                    oracle: None,
+                    nop: None,
+                    cheat: None,
+                });
+                proofs.len() - 1
+            });
+        match trial.head.environment.as_str() {
+            ORACLE => proofs[place].oracle = Some(trial),
+            NOP => proofs[place].nop = Some(trial),
+            _ => proofs[place].cheat = Some(trial),
+        }
+    }
+    proofs
+}
+
+/// 0 when every eval is proven, 1 when not, 3 when that is not known because a trial ended in an error.
+pub fn exit_status(proofs: &[Proof<'_>]) -> u8 {
+    let trials = proofs
+        .iter()
+        .flat_map(|proof| [proof.oracle, proof.nop, proof.cheat])
+        .flatten();
+    let errors = trials
+        .filter(|trial| trial.report.status == Status::Error)
+        .count();
+    match errors {
+        0 => u8::from(proofs.iter().any(|proof| !proof.flaws().is_empty())),
+        _ => 3,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::run::event::TrialHead;
+    use crate::run::outcome::TrialReport;
+    use crate::run::state::RunState;
+
+    fn trial(agent: &str, status: Status) -> TrialResult {
+        let head = TrialHead {
+            id: 1,
+            eval: "fib".into(),
+            environment: agent.into(),
+            experiment: "default".into(),
+            repetition: 1,
+            dir: "fib".into(),
+            agent: agent.into(),
+            model: None,
+        };
+        TrialResult {
+            head,
+            report: TrialReport {
+                status,
+                ..TrialReport::pending()
+            },
+            earlier: Vec::new(),
+        }
+    }
+
+    #[test]
+    fn flaws_and_exit_statuses() {
+        use Flaw::{Broken, Gameable, NoSolution, Trivial, Unknown};
+        use Status::{Error, Failed, Partial, Passed, Pending};
+        for (oracle, nop, cheat, flaws, status) in [
+            (Some(Passed), Failed, Failed, &[][..], 0),
+            (Some(Passed), Partial, Partial, &[], 0),
+            (Some(Partial), Failed, Failed, &[Broken], 1),
+            (Some(Failed), Failed, Passed, &[Broken, Gameable], 1),
+            (Some(Passed), Passed, Passed, &[Trivial], 1),
+            (None, Failed, Failed, &[NoSolution], 1),
+            (None, Failed, Passed, &[NoSolution, Gameable], 1),
+            (Some(Error), Failed, Failed, &[Unknown], 3),
+            (Some(Passed), Error, Passed, &[Gameable, Unknown], 3),
+            (Some(Passed), Failed, Pending, &[Unknown], 1),
+        ] {
+            let trials = [oracle.map(|status| trial("oracle", status))]
+                .into_iter()
+                .flatten()
+                .chain([trial("nop", nop), trial("cheat", cheat)]);
+            let results = Results {
+                trials: trials.collect(),
+                ..Results::of(&RunState::default())
+            };
+            let proofs = proofs(&results);
+            assert_eq!(proofs.len(), 1);
+            assert_eq!(proofs[0].flaws(), flaws, "{oracle:?} {nop:?} {cheat:?}");
+            assert_eq!(exit_status(&proofs), status, "{oracle:?} {nop:?} {cheat:?}");
+        }
+    }
+}

@@ -1,0 +1,41 @@
+//! `--aa`: an experiment against itself, so that whatever is found is chance, or a fault of the set-up.
+//!
+//! It is laid twice, under two names that nothing in a trial can see: the agent sees no names at all, and the suite's
+//! own commands are told the experiment's real one in both arms.
+
+use crate::config::Suite;
+use crate::config::suite::Setup;
+use crate::plan::selection::{Selection, select};
+use crate::text::diagnostic::Diagnostics;
+
+/// The names it is run under: the first is the baseline.
+pub const NAMES: [&str; 2] = ["A", "A again"];
+
+/// Leaves one experiment, the baseline or the first that is selected, under two names. Returns what is left to
+/// select.
+pub fn prepare(suite: &mut Suite, selection: &Selection, problems: &mut Diagnostics) -> Selection {
+    let selected = select(suite, selection, problems);
+    let baseline = selected
+        .experiments
+        .iter()
+        .find(|setup| setup.name == suite.baseline);
+    let experiment = baseline.or(selected.experiments.first());
+    let experiment = experiment.map_or_else(Setup::named_default, |setup| (*setup).clone());
+    suite.experiments = NAMES
+        .into_iter()
+        .map(|name| called(&experiment, name))
+        .collect();
+    NAMES[0].clone_into(&mut suite.baseline);
+    Selection {
+        experiments: Vec::new(),
+        ..selection.clone()
+    }
+}
+
+fn called(experiment: &Setup, name: &str) -> Setup {
+    Setup {
+        name: name.to_owned(),
+        stands_for: Some(experiment.name.clone()),
+        ..experiment.clone()
+    }
+}

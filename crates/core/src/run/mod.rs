@@ -1,0 +1,11 @@
+//! A run while it happens: its events, the state they fold into, and the rules of the scheduler.
+
+pub mod event;
+pub mod limits;
+pub mod merge;
+pub mod observer;
+pub mod outcome;
+pub mod queue;
+pub mod retry;
+pub mod run_file;
+pub mod state;

@@ -1,0 +1,13 @@
+//! Somebody who shows a run while it goes on.
+
+use jiff::Timestamp;
+
+use crate::run::event::Event;
+use crate::run::state::RunState;
+
+/// Called by the scheduler alone, after the event is folded in.
+pub trait Observer {
+    fn event(&mut self, event: &Event, state: &RunState);
+    /// Called a few times a second, and when nothing happens.
+    fn tick(&mut self, now: Timestamp, state: &RunState);
+}

@@ -1,0 +1,139 @@
+//! What became of a trial.
+//!
+//! A trial that was judged has a score. A trial that could not be judged has an error kind that says who must
+//! act. The two never mix: trouble with the machine or the provider is not a failure of the agent.
+
+use jiff::Timestamp;
+use serde::{Deserialize, Serialize};
+
+use crate::agent::delivery::Delivery;
+use crate::grade::grades::Scorecard;
+use crate::transcript::Stats;
+use crate::trial_error::TrialError;
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Status {
+    Passed,
+    Partial,
+    Failed,
+    Error,
+    Interrupted,
+    Pending,
+}
+
+impl Status {
+    /// From the score of a trial that was judged.
+    pub fn of_score(score: f64) -> Self {
+        if score >= 1.0 {
+            Status::Passed
+        } else if score > 0.0 {
+            Status::Partial
+        } else {
+            Status::Failed
+        }
+    }
+
+    /// Whether the agent's work was judged.
+    pub fn is_judged(self) -> bool {
+        matches!(self, Status::Passed | Status::Partial | Status::Failed)
+    }
+
+    pub fn word(self) -> &'static str {
+        match self {
+            Status::Passed => "passed",
+            Status::Partial => "partial",
+            Status::Failed => "failed",
+            Status::Error => "error",
+            Status::Interrupted => "interrupted",
+            Status::Pending => "pending",
+        }
+    }
+}
+
+/// How long each part took, in seconds. A part that was not reached is `null`.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+pub struct Phases {
+    pub setup: Option<f64>,
+    pub agent: Option<f64>,
+    pub tests: Option<f64>,
+}
+
+/// An attempt that ended in an error and was followed by another.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Attempt {
+    pub error: Option<TrialError>,
+    /// What it used: paid for, though in no figure of the trial.
+    pub stats: Stats,
+    pub started_at: Option<Timestamp>,
+    pub duration_seconds: f64,
+}
+
+impl Attempt {
+    pub fn of(report: &TrialReport) -> Self {
+        Attempt {
+            error: report.error.clone(),
+            stats: report.stats.clone(),
+            started_at: report.started_at,
+            duration_seconds: report.duration_seconds,
+        }
+    }
+}
+
+/// Everything a finished trial has to say.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct TrialReport {
+    pub agent_version: Option<String>,
+    pub status: Status,
+    pub score: Option<f64>,
+    pub tests: Scorecard,
+    pub stats: Stats,
+    pub exit_code: Option<i32>,
+    pub timed_out: bool,
+    pub attempts: u32,
+    /// Which grading this is: the tests may have been run again since.
+    #[serde(default = "first", skip_serializing_if = "is_first")]
+    pub grading: u32,
+    pub delivery: Delivery,
+    pub started_at: Option<Timestamp>,
+    pub duration_seconds: f64,
+    pub phases: Phases,
+    /// Remarks that change no verdict: a loop that was stopped, a limit that was reached.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub notes: Vec<String>,
+    pub error: Option<TrialError>,
+}
+
+fn first() -> u32 {
+    1
+}
+
+#[allow(clippy::trivially_copy_pass_by_ref, reason = "serde gives references")]
+fn is_first(grading: &u32) -> bool {
+    *grading == first()
+}
+
+impl TrialReport {
+    /// A trial that has not run.
+    pub fn pending() -> Self {
+        TrialReport {
+            agent_version: None,
+            status: Status::Pending,
+            score: None,
+            tests: Scorecard::default(),
+            stats: Stats::default(),
+            exit_code: None,
+            timed_out: false,
+            attempts: 0,
+            grading: 1,
+            delivery: Delivery::default(),
+            started_at: None,
+            duration_seconds: 0.0,
+            phases: Phases::default(),
+            notes: Vec::new(),
+            error: None,
+        }
+    }
+}

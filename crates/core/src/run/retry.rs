@@ -1,0 +1,138 @@
+//! Whether a trial that ended in an error is tried again, and after how long.
+//!
+//! Only errors are: a trial that was judged has its result, and trying it again until it passes would be a lie.
+
+use std::sync::LazyLock;
+use std::time::Duration;
+
+use regex::Regex;
+
+use crate::trial_error::{ErrorKind, TrialError};
+
+/// What the first wait for a provider is; each further one is twice as long.
+const FIRST_WAIT: Duration = Duration::from_secs(4);
+const LONGEST_WAIT: Duration = Duration::from_secs(120);
+/// A provider that says "tomorrow" is not waited for.
+const LONGEST_TOLD: Duration = Duration::from_secs(3600);
+
+/// How long to wait before the next attempt; `None` when another would end the same way.
+///
+/// `attempts` have been made, `draw` is a number from 0 to 1 that keeps trials which failed together from coming
+/// back together.
+pub fn wait(error: &TrialError, attempts: u32, draw: f64) -> Option<Duration> {
+    match error.kind {
+        ErrorKind::Setup | ErrorKind::Auth | ErrorKind::AgentMissing => None,
+        ErrorKind::Mcp | ErrorKind::Agent | ErrorKind::Internal => Some(Duration::ZERO),
+        ErrorKind::RateLimit | ErrorKind::ModelApi => match told(&error.message) {
+            Some(wait) if wait > LONGEST_TOLD => None,
+            Some(wait) => Some(wait.mul_f64(1.0 + 0.1 * draw)),
+            None => {
+                let doubled = FIRST_WAIT.saturating_mul(1 << attempts.saturating_sub(1).min(16));
+                Some(doubled.min(LONGEST_WAIT).mul_f64(0.5 + 0.5 * draw))
+            }
+        },
+    }
+}
+
+/// Whether every further trial of the variant would end in the same error.
+pub fn is_hopeless(kind: ErrorKind) -> bool {
+    matches!(kind, ErrorKind::Auth | ErrorKind::AgentMissing)
+}
+
+/// The delay that a provider asks for in its message: "Please retry in 34.07s", `"retryDelay": "34s"`,
+/// "try again in 1m2.5s", "Retry-After: 30", "retry after 30 seconds", "try again in 250ms".
+fn told(message: &str) -> Option<Duration> {
+    static ASKED: LazyLock<Option<Regex>> = LazyLock::new(|| {
+        let lead = r#"(?:re)?try[ _-]?(?:again )?(?:in|after)(?:_seconds)?|retry_?delay"#;
+        let amount =
+            r"\d{1,9}(?:\.\d{1,9})? ?(?:ms|milliseconds?|s|seconds?|m|min|minutes?|h|hours?)?\b";
+        Regex::new(&format!(
+            r#"(?i)(?:{lead})["' :=]{{1,4}}((?:{amount} ?)+|\d[\dmsh.]*)"#
+        ))
+        .ok()
+    });
+    static PART: LazyLock<Option<Regex>> =
+        LazyLock::new(|| Regex::new(r"(\d+(?:\.\d+)?) ?([a-zA-Z]*)").ok());
+    let asked = ASKED.as_ref()?.captures(message)?;
+    let seconds = PART.as_ref()?.captures_iter(&asked[1]).map(|part| {
+        let number: f64 = part[1].parse().unwrap_or(0.0);
+        number * unit(&part[2].to_ascii_lowercase())
+    });
+    Duration::try_from_secs_f64(seconds.sum()).ok()
+}
+
+/// How many seconds it has.
+fn unit(word: &str) -> f64 {
+    match word {
+        "ms" | "millisecond" | "milliseconds" => 0.001,
+        "m" | "min" | "minute" | "minutes" => 60.0,
+        "h" | "hour" | "hours" => 3600.0,
+        _ => 1.0,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn delays_that_providers_ask_for() {
+        for (message, seconds) in [
+            (
+                "429: You exceeded your quota. Please retry in 34.074824224s.",
+                Some(34.074_824),
+            ),
+            (r#"{"@type": "RetryInfo", "retryDelay": "34s"}"#, Some(34.0)),
+            (
+                "Rate limit reached. Please try again in 6s. Visit the docs",
+                Some(6.0),
+            ),
+            ("Rate limit reached. Please try again in 250ms.", Some(0.25)),
+            ("Please try again in 1m2.5s.", Some(62.5)),
+            ("please retry after 30 seconds", Some(30.0)),
+            ("Retry-After: 12", Some(12.0)),
+            ("retry_after=7", Some(7.0)),
+            ("try again in 2 minutes", Some(120.0)),
+            ("try again in 5 hours", Some(18_000.0)),
+            ("429 Too Many Requests", None),
+            ("please try again later", None),
+            ("retry 3 of 5 failed", None),
+        ] {
+            let told = told(message).map(|wait| (wait.as_secs_f64() * 1e6).round() / 1e6);
+            assert_eq!(told, seconds, "{message}");
+        }
+    }
+
+    #[test]
+    fn waits_by_kind() {
+        let wait = |kind, message: &str, attempts| {
+            wait(&TrialError::new(kind, message), attempts, 1.0).map(|wait| wait.as_secs_f64())
+        };
+        for kind in [ErrorKind::Setup, ErrorKind::Auth, ErrorKind::AgentMissing] {
+            assert_eq!(wait(kind, "try again in 1s", 1), None, "{kind:?}");
+        }
+        for kind in [ErrorKind::Mcp, ErrorKind::Agent, ErrorKind::Internal] {
+            assert_eq!(wait(kind, "try again in 1s", 1), Some(0.0), "{kind:?}");
+        }
+        for kind in [ErrorKind::RateLimit, ErrorKind::ModelApi] {
+            let waits: Vec<_> = (1..=7)
+                .map(|attempts| wait(kind, "500", attempts).unwrap())
+                .collect();
+            assert_eq!(
+                waits,
+                [4.0, 8.0, 16.0, 32.0, 64.0, 120.0, 120.0],
+                "{kind:?}"
+            );
+            assert_eq!(wait(kind, "try again in 10s", 5), Some(11.0));
+            assert_eq!(wait(kind, "try again in 5 hours", 1), None);
+            assert!(wait(kind, "500", u32::MAX).is_some());
+        }
+    }
+
+    #[test]
+    fn those_that_failed_together_come_back_apart() {
+        let error = TrialError::new(ErrorKind::RateLimit, "429");
+        let (early, late) = (wait(&error, 1, 0.0).unwrap(), wait(&error, 1, 1.0).unwrap());
+        assert_eq!((early.as_secs_f64(), late.as_secs_f64()), (2.0, 4.0));
+    }
+}

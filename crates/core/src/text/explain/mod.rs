@@ -1,0 +1,213 @@
+//! What every error means, what it usually comes from, and what to do about it.
+//!
+//! Each class of error has a [`Code`], a word that stays the same from one version to the next: it stands beside the
+//! message (`error[unknown-key]: …`), `terca explain unknown-key` prints its text, and `docs/reference/errors.md` is
+//! made of the same texts. A code without a text does not compile. The examples in the texts are tested: what is
+//! called wrong is complained about with that code, and what is called right is not complained about at all.
+
+mod page;
+
+use crate::text::prose;
+
+pub use page::{brief, markdown, overview};
+
+/// The topics and their codes, each under the word that users read; its text lies in `texts/`.
+macro_rules! codes {
+    ($($topic:ident $title:literal { $($code:ident $word:literal)+ })+) => {
+        /// A class of errors.
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+        pub enum Code {
+            $($($code,)+)+
+        }
+
+        /// What a code is about.
+        #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+        pub enum Topic {
+            $($topic,)+
+        }
+
+        impl Code {
+            /// By topic, in the order of a list.
+            pub const ALL: &'static [Code] = &[$($(Code::$code,)+)+];
+
+            pub fn word(self) -> &'static str {
+                match self {
+                    $($(Code::$code => $word,)+)+
+                }
+            }
+
+            pub fn topic(self) -> Topic {
+                match self {
+                    $($(Code::$code => Topic::$topic,)+)+
+                }
+            }
+
+            /// A title in one line, and what there is to say, in Markdown.
+            pub fn text(self) -> &'static str {
+                match self {
+                    $($(Code::$code => include_str!(concat!("texts/", $word, ".md")),)+)+
+                }
+            }
+        }
+
+        impl Topic {
+            pub const ALL: &'static [Topic] = &[$(Topic::$topic,)+];
+
+            pub fn title(self) -> &'static str {
+                match self {
+                    $(Topic::$topic => $title,)+
+                }
+            }
+        }
+    };
+}
+
+codes! {
+    Configuration "Configuration files" {
+        InvalidYaml "invalid-yaml"
+        EmptyFile "empty-file"
+        UnreadableFile "unreadable-file"
+        UnknownKey "unknown-key"
+        MissingKey "missing-key"
+        DuplicateKey "duplicate-key"
+        MisplacedKey "misplaced-key"
+        ConflictingKeys "conflicting-keys"
+        WrongValue "wrong-value"
+        OutOfRange "out-of-range"
+        AsksNothing "asks-nothing"
+        InvalidPattern "invalid-pattern"
+        InvalidName "invalid-name"
+        DuplicateName "duplicate-name"
+        SharedFolder "shared-folder"
+        TwoBaselines "two-baselines"
+        MissingFile "missing-file"
+        OutsideWorkspace "outside-workspace"
+        UnsetVariable "unset-variable"
+        NoEvals "no-evals"
+        NotSupported "not-supported"
+        OlderSpelling "older-spelling"
+    }
+    Agents "Agents in the configuration" {
+        UnknownAgent "unknown-agent"
+        NoAgent "no-agent"
+        AgentCannot "agent-cannot"
+        CannotJudge "cannot-judge"
+    }
+    CommandLine "The command line and the machine" {
+        Usage "usage"
+        NoDirectory "no-directory"
+        NoSuite "no-suite"
+        NoMatch "no-match"
+        NotInParts "not-in-parts"
+        NobodyToAsk "nobody-to-ask"
+        AlreadyThere "already-there"
+        NotATask "not-a-task"
+        NoWorkDir "no-work-dir"
+        CannotWrite "cannot-write"
+        CannotServe "cannot-serve"
+    }
+    Runs "Runs of the past" {
+        NoRuns "no-runs"
+        UnknownRun "unknown-run"
+        DamagedRun "damaged-run"
+        RunGoingOn "run-going-on"
+        SuiteChanged "suite-changed"
+        NothingToCompare "nothing-to-compare"
+        UnknownBaseline "unknown-baseline"
+        NothingToGrade "nothing-to-grade"
+        NothingToLearn "nothing-to-learn"
+        CannotMerge "cannot-merge"
+        Interrupted "interrupted"
+    }
+    Trials "Trials that could not be judged" {
+        Setup "setup"
+        AgentMissing "agentMissing"
+        Auth "auth"
+        RateLimit "rateLimit"
+        ModelApi "modelApi"
+        Mcp "mcp"
+        Agent "agent"
+        Internal "internal"
+    }
+}
+
+impl Code {
+    /// As typed; `-`, `_` and case do not matter.
+    pub fn find(word: &str) -> Option<Code> {
+        let same = |code: &Code| prose::fold(code.word()) == prose::fold(word);
+        Code::ALL.iter().copied().find(same)
+    }
+
+    pub fn title(self) -> &'static str {
+        self.text().lines().next().unwrap_or_default()
+    }
+
+    pub fn body(self) -> &'static str {
+        self.text()
+            .split_once('\n')
+            .map_or("", |(_, body)| body.trim())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::HashSet;
+
+    use super::*;
+
+    #[test]
+    fn a_code_is_found_however_it_is_written() {
+        for (typed, code) in [
+            ("unknown-key", Some(Code::UnknownKey)),
+            ("Unknown_Key", Some(Code::UnknownKey)),
+            ("agentMissing", Some(Code::AgentMissing)),
+            ("agent-missing", Some(Code::AgentMissing)),
+            ("unknown", None),
+            ("", None),
+        ] {
+            assert_eq!(Code::find(typed), code, "{typed}");
+        }
+    }
+
+    #[test]
+    fn no_two_codes_are_taken_for_each_other() {
+        let folded: HashSet<Vec<char>> = Code::ALL
+            .iter()
+            .map(|code| prose::fold(code.word()))
+            .collect();
+        assert_eq!(folded.len(), Code::ALL.len());
+    }
+
+    /// What every text has to say, and where.
+    #[test]
+    fn every_text_explains() {
+        const PARTS: [&str; 4] = [
+            "\n\nUsual causes:\n\n- ",
+            "\n\nWrong:\n\n```",
+            "\n\nRight:\n\n```",
+            "\n\nWhat to do next: ",
+        ];
+        for code in Code::ALL {
+            let (text, word) = (code.text(), code.word());
+            assert!(
+                text.starts_with(|c: char| c.is_lowercase() || c == '`'),
+                "{word}: no title"
+            );
+            assert!(
+                text.ends_with('\n') && !text.ends_with("\n\n"),
+                "{word}: its end"
+            );
+            let places: Vec<Option<usize>> = PARTS.iter().map(|part| text.find(part)).collect();
+            assert!(
+                places.iter().all(Option::is_some) && places.is_sorted(),
+                "{word}: {places:?}"
+            );
+            let longest = text
+                .lines()
+                .map(|line| line.chars().count())
+                .max()
+                .unwrap_or(0);
+            assert!(longest <= 80, "{word}: a line of {longest} characters");
+        }
+    }
+}

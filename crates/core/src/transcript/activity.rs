@@ -1,0 +1,221 @@
+//! What an agent is doing at this moment, in few words: its last tool call with the argument that tells most.
+//!
+//! ```text
+//! $ npm test
+//! read_file src/fib.js
+//! ```
+//!
+//! A line that is looked at while it changes has to be calm, so what passes in a moment (results, token counts, pieces
+//! of text between two calls) is no news. An agent that calls no tools is known by what it says.
+
+use serde_json::Value;
+
+use crate::text::prose::first_line;
+use crate::transcript::tool_arguments::{main_argument, shell_command};
+use crate::transcript::{Role, Step};
+
+/// The latest that is worth showing of a session.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Activity {
+    text: String,
+    /// Whether the agent has called a tool: from then on, calls say what it does.
+    acts: bool,
+}
+
+impl Activity {
+    pub fn text(&self) -> &str {
+        &self.text
+    }
+
+    /// Takes notice of a step, whose headline is at hand wherever steps are written down.
+    pub fn note(&mut self, step: &Step, headline: &str) {
+        match step {
+            Step::ToolCall { tool, input, .. } => {
+                self.acts = true;
+                self.text = call(tool, input);
+            }
+            Step::Error { .. } => headline.clone_into(&mut self.text),
+            Step::Message {
+                role: Role::Assistant,
+                ..
+            }
+            | Step::Reasoning { .. }
+                if !self.acts && !headline.is_empty() =>
+            {
+                headline.clone_into(&mut self.text);
+            }
+            _ => {}
+        }
+    }
+}
+
+/// `$ npm test` for a shell, whatever the agent calls it; else the tool's own name.
+fn call(tool: &str, input: &Value) -> String {
+    match input.as_object().and_then(shell_command) {
+        Some(command) => format!("$ {}", first_line(bare(&command))),
+        None => format!("{tool} {}", main_argument(input))
+            .trim_end()
+            .to_owned(),
+    }
+}
+
+/// The command without the shell that it is handed to, which is the same every time.
+fn bare(command: &str) -> &str {
+    let shells = [
+        "/bin/bash -lc ",
+        "/bin/bash -c ",
+        "bash -lc ",
+        "bash -c ",
+        "/bin/sh -c ",
+        "sh -c ",
+    ];
+    let Some(inner) = shells.iter().find_map(|shell| command.strip_prefix(shell)) else {
+        return command;
+    };
+    let unquoted = ['\'', '"'].iter().find_map(|quote| {
+        inner
+            .strip_prefix(*quote)
+            .map(|rest| rest.strip_suffix(*quote).unwrap_or(rest))
+    });
+    unquoted.unwrap_or(inner)
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn after(steps: &[Step]) -> String {
+        let mut activity = Activity::default();
+        for step in steps {
+            activity.note(step, &step.headline());
+        }
+        activity.text().to_owned()
+    }
+
+    fn called(tool: &str, input: Value) -> Step {
+        Step::ToolCall {
+            id: None,
+            tool: tool.into(),
+            input,
+            server: None,
+        }
+    }
+
+    fn said(text: &str) -> Step {
+        Step::Message {
+            role: Role::Assistant,
+            text: text.into(),
+        }
+    }
+
+    #[test]
+    fn a_call_with_the_argument_that_tells_most() {
+        for (tool, input, text) in [
+            (
+                "Bash",
+                json!({"command": "npm test", "description": "Runs the tests"}),
+                "$ npm test",
+            ),
+            (
+                "run_shell_command",
+                json!({"command": "\n  npm ci\nnpm test"}),
+                "$ npm ci",
+            ),
+            (
+                "shell",
+                json!({"command": ["bash", "-lc", "ls -la"]}),
+                "$ ls -la",
+            ),
+            (
+                "command_execution",
+                json!({"command": "/bin/bash -lc 'sleep 9'"}),
+                "$ sleep 9",
+            ),
+            (
+                "run_commands",
+                json!({"commands": ["node fib.js"]}),
+                "$ node fib.js",
+            ),
+            (
+                "write",
+                json!({"content": "function fib", "filePath": "src/fib.js"}),
+                "write src/fib.js",
+            ),
+            (
+                "editor",
+                json!({"command": "view", "path": "a.rs"}),
+                "editor view",
+            ),
+            (
+                "file_change",
+                json!({"changes": [{"path": "a.rs"}, {"path": "b.rs"}]}),
+                "file_change a.rs b.rs",
+            ),
+            (
+                "Grep",
+                json!({"pattern": "fn main", "output_mode": "count"}),
+                "Grep fn main",
+            ),
+            (
+                "mcp__docs__lookup",
+                json!({"limit": 3, "topic": "auth"}),
+                "mcp__docs__lookup auth",
+            ),
+            ("TodoWrite", json!({"todos": [{"id": 1}]}), "TodoWrite"),
+            ("Bash", json!({"command": ""}), "Bash"),
+            ("odd", json!(null), "odd"),
+        ] {
+            assert_eq!(after(&[called(tool, input)]), text);
+        }
+    }
+
+    #[test]
+    fn what_passes_in_a_moment_is_no_news() {
+        let call = called("Bash", json!({"command": "npm test"}));
+        let result = Step::ToolResult {
+            id: None,
+            ok: true,
+            output: Some("6 passed".into()),
+        };
+        let usage = Step::Usage {
+            usage: Default::default(),
+        };
+        let prompt = Step::Message {
+            role: Role::User,
+            text: "do it".into(),
+        };
+        assert_eq!(
+            after(&[
+                prompt,
+                said("I begin."),
+                call.clone(),
+                result,
+                usage,
+                said("so")
+            ]),
+            "$ npm test"
+        );
+        assert_eq!(
+            after(&[
+                call,
+                Step::Error {
+                    text: "429, trying again".into()
+                }
+            ]),
+            "error: 429, trying again"
+        );
+    }
+
+    #[test]
+    fn an_agent_without_tools_is_known_by_its_words() {
+        assert_eq!(after(&[said("one"), said("two"), said("")]), "two");
+        assert_eq!(
+            after(&[Step::Reasoning {
+                text: "why?".into()
+            }]),
+            "thinking: why?"
+        );
+    }
+}

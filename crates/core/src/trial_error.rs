@@ -1,0 +1,96 @@
+//! The reason why a trial could not be judged, and who must act.
+
+use serde::{Deserialize, Serialize};
+
+use crate::text::explain::Code;
+
+/// Why a trial could not be judged.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub enum ErrorKind {
+    /// An action or the `command` before the agent failed.
+    Setup,
+    /// The agent's program is not installed.
+    AgentMissing,
+    /// Not signed in, or the key was refused.
+    Auth,
+    RateLimit,
+    /// The model's service failed or could not be reached.
+    ModelApi,
+    /// An MCP server did not connect.
+    Mcp,
+    /// The agent crashed before doing anything, or its session has no proper end.
+    Agent,
+    /// The machine refused, or Terca itself is at fault.
+    Internal,
+}
+
+impl ErrorKind {
+    pub fn word(self) -> &'static str {
+        match self {
+            ErrorKind::Setup => "setup",
+            ErrorKind::AgentMissing => "agentMissing",
+            ErrorKind::Auth => "auth",
+            ErrorKind::RateLimit => "rateLimit",
+            ErrorKind::ModelApi => "modelApi",
+            ErrorKind::Mcp => "mcp",
+            ErrorKind::Agent => "agent",
+            ErrorKind::Internal => "internal",
+        }
+    }
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct TrialError {
+    pub kind: ErrorKind,
+    pub message: String,
+}
+
+impl TrialError {
+    pub fn new(kind: ErrorKind, message: impl Into<String>) -> Self {
+        TrialError {
+            kind,
+            message: message.into(),
+        }
+    }
+}
+
+/// `results.json` calls them by the same words.
+impl From<ErrorKind> for Code {
+    fn from(kind: ErrorKind) -> Self {
+        match kind {
+            ErrorKind::Setup => Code::Setup,
+            ErrorKind::AgentMissing => Code::AgentMissing,
+            ErrorKind::Auth => Code::Auth,
+            ErrorKind::RateLimit => Code::RateLimit,
+            ErrorKind::ModelApi => Code::ModelApi,
+            ErrorKind::Mcp => Code::Mcp,
+            ErrorKind::Agent => Code::Agent,
+            ErrorKind::Internal => Code::Internal,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::text::explain::Topic;
+
+    #[test]
+    fn errors_of_trials_have_the_words_of_the_results() {
+        use ErrorKind::{Agent, AgentMissing, Auth, Internal, Mcp, ModelApi, RateLimit, Setup};
+        for kind in [
+            Setup,
+            AgentMissing,
+            Auth,
+            RateLimit,
+            ModelApi,
+            Mcp,
+            Agent,
+            Internal,
+        ] {
+            assert_eq!(Code::from(kind).word(), kind.word());
+            assert_eq!(Code::from(kind).topic(), Topic::Trials);
+        }
+    }
+}

@@ -1,0 +1,231 @@
+//! The environment variables of a trial's commands: built up from nothing, so that nothing leaks in.
+
+use std::collections::BTreeMap;
+
+use camino::Utf8Path;
+use terca_core::agent::Profile;
+use terca_core::plan::{PreparedLayer, TrialSpec};
+
+use crate::workspace::trial_dirs::Dirs;
+
+pub type Variables = BTreeMap<String, String>;
+
+/// What is passed on from Terca's own environment: how to find programs, the language, the way to the network.
+const PASSED_ON: [&str; 22] = [
+    "PATH",
+    "LANG",
+    "LANGUAGE",
+    "TZ",
+    "USER",
+    "LOGNAME",
+    "SHELL",
+    "HTTP_PROXY",
+    "HTTPS_PROXY",
+    "NO_PROXY",
+    "ALL_PROXY",
+    "http_proxy",
+    "https_proxy",
+    "no_proxy",
+    "all_proxy",
+    "SSL_CERT_FILE",
+    "SSL_CERT_DIR",
+    "NODE_EXTRA_CA_CERTS",
+    "REQUESTS_CA_BUNDLE",
+    "CURL_CA_BUNDLE",
+    "JAVA_HOME",
+    "GOROOT",
+];
+
+/// Version managers whose programs on `PATH` find their toolchains through the home directory. The trial's home
+/// is another, so they are told where the toolchains are; these directories hold programs, no settings.
+const TOOLCHAINS: [(&str, &str); 9] = [
+    ("RUSTUP_HOME", ".rustup"),
+    ("PYENV_ROOT", ".pyenv"),
+    ("NVM_DIR", ".nvm"),
+    ("RBENV_ROOT", ".rbenv"),
+    ("VOLTA_HOME", ".volta"),
+    ("ASDF_DATA_DIR", ".asdf"),
+    ("SDKMAN_DIR", ".sdkman"),
+    ("NODENV_ROOT", ".nodenv"),
+    // Not a version manager, but a program too: one of 237 MB that unpacks itself once for every home.
+    ("COPILOT_PKG_CACHE_HOME", ".cache/copilot"),
+];
+
+/// What Terca itself was started with.
+#[derive(Debug, Clone, Default)]
+pub struct Host {
+    variables: Variables,
+}
+
+impl Host {
+    pub fn of_this_process() -> Self {
+        let variables = std::env::vars_os()
+            .filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)))
+            .collect();
+        Host { variables }
+    }
+
+    pub fn get(&self, name: &str) -> Option<&str> {
+        self.variables.get(name).map(String::as_str)
+    }
+
+    /// What every command of a trial starts from, set-up, agent and tests alike.
+    pub fn base(&self, dirs: Dirs<'_>) -> Variables {
+        let passed = |name: &str| PASSED_ON.contains(&name) || name.starts_with("LC_");
+        let mut variables: Variables = self
+            .variables
+            .iter()
+            .filter(|(name, _)| passed(name))
+            .map(|(name, value)| (name.clone(), value.clone()))
+            .collect();
+        let path = variables
+            .entry("PATH".into())
+            .or_insert_with(|| "/usr/local/bin:/usr/bin:/bin".into());
+        *path = without_here(path);
+        self.add_toolchains(&mut variables);
+        add_private_directories(&mut variables, dirs);
+        add_git(&mut variables, dirs);
+        variables
+    }
+
+    fn add_toolchains(&self, variables: &mut Variables) {
+        for (name, dir) in TOOLCHAINS {
+            let set = self.get(name).map(str::to_owned);
+            let usual = self
+                .get("HOME")
+                .map(|home| Utf8Path::new(home).join(dir))
+                .filter(|path| path.is_dir());
+            if let Some(value) = set.or(usual.map(Into::into)) {
+                variables.insert(name.into(), value);
+            }
+        }
+    }
+
+    /// The agent's own: the base, what it signs in with, and the variables that it is given.
+    pub fn for_agent(
+        &self,
+        dirs: Dirs<'_>,
+        profile: &Profile,
+        env: &[(String, String)],
+    ) -> Variables {
+        let mut variables = self.base(dirs);
+        for name in profile
+            .credential_variables
+            .iter()
+            .chain(profile.setting_variables)
+        {
+            if let Some(value) = self.get(name) {
+                variables.insert((*name).to_owned(), value.to_owned());
+            }
+        }
+        variables.extend(env.iter().cloned());
+        variables
+    }
+
+    /// For commands of `prepare`, whose result all variants share.
+    pub fn for_layer(
+        &self,
+        dirs: Dirs<'_>,
+        layer: &PreparedLayer,
+        suite_dir: &Utf8Path,
+        beside: &Utf8Path,
+    ) -> Variables {
+        let mut variables = self.base(dirs);
+        variables.extend(layer.env.iter().cloned());
+        add_to_path(&mut variables, beside, dirs);
+        variables.insert("TERCA_SUITE_DIR".into(), suite_dir.to_string());
+        variables.extend(
+            layer
+                .eval
+                .iter()
+                .map(|eval| ("TERCA_EVAL".to_owned(), eval.clone())),
+        );
+        variables
+    }
+
+    /// For commands of `before` and tests, which may know which trial they are in; the agent may not.
+    pub fn for_command(
+        &self,
+        dirs: Dirs<'_>,
+        trial: &TrialSpec,
+        suite_dir: &Utf8Path,
+        trial_dir: &Utf8Path,
+        beside: &Utf8Path,
+    ) -> Variables {
+        let mut variables = self.base(dirs);
+        variables.extend(trial.case.env.iter().cloned());
+        add_to_path(&mut variables, beside, dirs);
+        let variant = &trial.case.variant;
+        let known = [
+            ("TERCA_SUITE_DIR", suite_dir.to_string()),
+            ("TERCA_EVAL", trial.case.eval.name.clone()),
+            ("TERCA_ENVIRONMENT", variant.environment.clone()),
+            ("TERCA_EXPERIMENT", variant.told_experiment.clone()),
+            ("TERCA_REPETITION", trial.repetition.to_string()),
+            ("TERCA_TRIAL_DIR", trial_dir.to_string()),
+        ];
+        variables.extend(known.map(|(name, value)| (name.to_owned(), value)));
+        variables
+    }
+}
+
+/// What a suite's commands may be found in, after everything else: beside their YAML file, and in the workspace.
+fn add_to_path(variables: &mut Variables, beside: &Utf8Path, dirs: Dirs<'_>) {
+    let path = variables.get("PATH").cloned().unwrap_or_default();
+    variables.insert("PATH".into(), format!("{path}:{beside}:{}", dirs.workspace));
+}
+
+/// A `PATH` without its relative entries: `.`, or the empty one that means the same, is the workspace here, where
+/// an agent could put a program of its own in another's place.
+fn without_here(path: &str) -> String {
+    path.split(':')
+        .filter(|entry| entry.starts_with('/'))
+        .collect::<Vec<_>>()
+        .join(":")
+}
+
+fn add_private_directories(variables: &mut Variables, dirs: Dirs<'_>) {
+    let Dirs { home, tmp, .. } = dirs;
+    let directories = [
+        ("HOME", home.to_owned()),
+        ("XDG_CONFIG_HOME", home.join(".config")),
+        ("XDG_CACHE_HOME", home.join(".cache")),
+        ("XDG_DATA_HOME", home.join(".local/share")),
+        ("XDG_STATE_HOME", home.join(".local/state")),
+        ("TMPDIR", tmp.to_owned()),
+    ];
+    variables.extend(directories.map(|(name, path)| (name.to_owned(), path.into_string())));
+}
+
+/// A private home has no git identity, and git must not look above the workspace for a repository.
+fn add_git(variables: &mut Variables, dirs: Dirs<'_>) {
+    let above = dirs
+        .workspace
+        .parent()
+        .unwrap_or(dirs.workspace)
+        .to_string();
+    let git = [
+        ("GIT_CEILING_DIRECTORIES", above),
+        ("GIT_AUTHOR_NAME", "terca".into()),
+        ("GIT_AUTHOR_EMAIL", "terca@localhost".into()),
+        ("GIT_COMMITTER_NAME", "terca".into()),
+        ("GIT_COMMITTER_EMAIL", "terca@localhost".into()),
+    ];
+    variables.extend(git.map(|(name, value)| (name.to_owned(), value)));
+}
+
+/// The program's file, found on a `PATH` the way a shell would.
+pub fn find_program(name: &str, path: &str) -> Option<camino::Utf8PathBuf> {
+    use std::os::unix::fs::PermissionsExt;
+    let executable = |file: &camino::Utf8PathBuf| {
+        std::fs::metadata(file)
+            .is_ok_and(|meta| meta.is_file() && meta.permissions().mode() & 0o111 != 0)
+    };
+    let found = path
+        .split(':')
+        .filter(|dir| !dir.is_empty())
+        .map(|dir| Utf8Path::new(dir).join(name))
+        .find(executable)?;
+    // It is started in another directory than this one.
+    camino::absolute_utf8(found).ok()
+}

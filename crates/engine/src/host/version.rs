@@ -1,0 +1,125 @@
+//! The agents' versions.
+
+use std::collections::HashMap;
+use std::io::Read;
+use std::sync::{Mutex, PoisonError};
+use std::time::Duration;
+
+use camino::{Utf8Path, Utf8PathBuf};
+use terca_core::agent::Profile;
+
+use crate::host::environment::Variables;
+use crate::process::interrupt::Interrupt;
+use crate::process::output_file::Output;
+use crate::process::supervise::{Job, Signal, Supervisor};
+
+const TIMEOUT: Duration = Duration::from_secs(30);
+const GRACE: Duration = Duration::from_secs(2);
+
+#[derive(Debug, Default)]
+pub struct Versions {
+    known: Mutex<HashMap<Utf8PathBuf, Option<String>>>,
+}
+
+impl Versions {
+    /// What the program says of its version, `None` when it does not say.
+    pub fn of(
+        &self,
+        profile: &Profile,
+        program: &Utf8Path,
+        env: &Variables,
+        dir: &Utf8Path,
+        interrupt: &Interrupt,
+    ) -> Option<String> {
+        // Held while asking: a program that takes seconds to say its version is asked by one trial alone.
+        let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
+        known
+            .entry(program.to_owned())
+            .or_insert_with(|| ask(profile, program, env, dir, interrupt))
+            .clone()
+    }
+}
+
+/// In a directory of its own, made new: some programs leave litter in their home when they are asked.
+pub fn ask(
+    profile: &Profile,
+    program: &Utf8Path,
+    env: &Variables,
+    dir: &Utf8Path,
+    interrupt: &Interrupt,
+) -> Option<String> {
+    fs_err::create_dir(dir).ok()?;
+    let (stdout, stderr) = (Output::create(dir).ok()?, Output::create(dir).ok()?);
+    let mut env = env.clone();
+    env.extend(["HOME", "TMPDIR"].map(|name| (name.to_owned(), dir.to_string())));
+    let job = Job {
+        program: program.to_owned(),
+        args: profile
+            .version_args
+            .iter()
+            .map(|arg| (*arg).to_owned())
+            .collect(),
+        env: env.into_iter().collect(),
+        dir: dir.to_owned(),
+        stdin: None,
+        stdout: stdout.path.clone(),
+        stderr: stderr.path.clone(),
+        timeout: TIMEOUT,
+        stop_signal: Signal::Terminate,
+        grace: GRACE,
+        sweep: true,
+    };
+    let ended = Supervisor::start()
+        .ok()?
+        .run(&job, interrupt, &mut || false)
+        .ok()?;
+    if ended.exit.code() != Some(0) {
+        return None;
+    }
+    // Some keep standard output for other things.
+    [stdout, stderr].into_iter().find_map(|output| {
+        // Cut anywhere, a text may end in half a character.
+        let mut beginning = Vec::new();
+        output
+            .rewound()
+            .ok()?
+            .take(4096)
+            .read_to_end(&mut beginning)
+            .ok()?;
+        version_in(&String::from_utf8_lossy(&beginning))
+    })
+}
+
+/// The first word that begins with a digit and has a dot: `codex-cli 0.61.0` is `0.61.0`.
+fn version_in(text: &str) -> Option<String> {
+    text.split_whitespace()
+        .map(|word| {
+            word.trim_start_matches('v')
+                .trim_end_matches([',', ')', '.'])
+        })
+        .find(|word| word.starts_with(|c: char| c.is_ascii_digit()) && word.contains('.'))
+        .map(str::to_owned)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn versions_are_found_among_words() {
+        for (text, version) in [
+            ("0.61.0\n", Some("0.61.0")),
+            ("codex-cli 0.99.1", Some("0.99.1")),
+            ("2.1.0 (Claude Code)", Some("2.1.0")),
+            ("tool v1.2.3, built today", Some("1.2.3")),
+            (
+                "GitHub Copilot CLI 1.0.102.\nRun 'copilot update'.",
+                Some("1.0.102"),
+            ),
+            ("This is a tool of version 2.4.6.", Some("2.4.6")),
+            ("no version here", None),
+        ] {
+            assert_eq!(version_in(text).as_deref(), version);
+        }
+    }
+}

@@ -1,0 +1,7 @@
+//! Processes: supervision, interrupts, and reading their output.
+
+pub mod interrupt;
+pub mod open_file_limit;
+pub mod output_file;
+pub mod supervise;
+pub mod tail;

@@ -1,0 +1,257 @@
+//! The supervisor itself: what `terca __supervise` does.
+
+use std::fs::{File, OpenOptions};
+use std::io;
+use std::os::fd::{AsFd, OwnedFd};
+use std::os::unix::net::UnixStream;
+use std::os::unix::process::CommandExt;
+use std::process::{Command, Stdio};
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+use std::time::{Duration, Instant};
+
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::process::{
+    Pid, Signal as OsSignal, WaitOptions, WaitStatus, kill_process, kill_process_group,
+};
+use signal_hook::consts::{SIGHUP, SIGINT, SIGQUIT, SIGTERM};
+use terca_core::process::Exit;
+
+use super::condition::Condition;
+use super::os;
+use super::protocol::{Answer, Ended, Job, Lines, Order, Received, Signal, send};
+use super::sweep::end_children;
+use crate::process::open_file_limit;
+
+/// How often things are looked at that do not announce themselves: orphans to reap, a group that may be gone.
+const GLANCE: Duration = Duration::from_millis(20);
+
+/// Serves orders from standard input, a socket, until it closes; then ends everything that is left.
+pub fn serve() -> io::Result<()> {
+    // A session of its own: Ctrl+C in the terminal reaches Terca alone, which then decides.
+    let _ = rustix::process::setsid();
+    survive_signals()?;
+    if let Some(limit) = std::env::args().nth(2).and_then(|limit| limit.parse().ok()) {
+        open_file_limit::restore(limit);
+    }
+    os::become_subreaper();
+    let condition = Condition::now();
+    let mut socket = UnixStream::from(io::stdin().as_fd().try_clone_to_owned()?);
+    let mut lines = Lines::default();
+    loop {
+        match lines.receive(&mut socket) {
+            Ok(Received::Message(Order::Run(job))) => match run(&job, &mut socket, &mut lines) {
+                Some(answer) => send(&mut socket, &answer)?,
+                None => break,
+            },
+            Ok(Received::Message(Order::Sweep)) => {
+                let left_behind = end_children(|_| true);
+                send(&mut socket, &Answer::Swept { left_behind })?;
+            }
+            Ok(Received::Message(Order::Rest)) => {
+                let as_new = end_children(|_| true) == 0
+                    && condition.is_some()
+                    && Condition::now() == condition;
+                send(&mut socket, &Answer::Resting { as_new })?;
+            }
+            // An interrupt that came when the command had just ended: Terca knows what to do next.
+            Ok(Received::Message(Order::Stop | Order::Kill) | Received::Partial) => {}
+            Ok(Received::Closed) | Err(_) => break,
+        }
+    }
+    end_children(|_| true);
+    Ok(())
+}
+
+/// An agent that signals its parents does not end the one that looks after it. Handlers, unlike ignored signals,
+/// are not inherited: whatever Terca's own caller had ignored, commands start with the defaults.
+fn survive_signals() -> io::Result<()> {
+    for signal in [SIGHUP, SIGINT, SIGQUIT, SIGTERM] {
+        signal_hook::flag::register(signal, Arc::new(AtomicBool::new(false)))?;
+    }
+    Ok(())
+}
+
+/// Runs one command to its end. `None` means that Terca is gone.
+fn run(job: &Job, socket: &mut UnixStream, lines: &mut Lines) -> Option<Answer> {
+    let started = Instant::now();
+    let pid = match start(job) {
+        Ok(pid) => pid,
+        Err(error) => return Some(Answer::CouldNotStart(error.to_string())),
+    };
+    let mut watch = Watch {
+        pid,
+        status: None,
+        phase: Phase::Running,
+        timed_out: false,
+        stopped: false,
+    };
+    let mut deadline = started.checked_add(job.timeout);
+    let exit_watch = os::exit_watch(pid);
+    loop {
+        watch.reap();
+        if watch.is_over() {
+            break;
+        }
+        if lines.has_message() || wait(socket, exit_watch.as_ref(), deadline, &watch) {
+            match lines.receive(socket) {
+                Ok(Received::Message(Order::Stop)) => {
+                    watch.stopped = true;
+                    deadline = watch.ask_to_end(job);
+                }
+                Ok(Received::Message(Order::Kill)) => {
+                    watch.stopped = true;
+                    watch.kill();
+                }
+                Ok(
+                    Received::Message(Order::Run(_) | Order::Sweep | Order::Rest)
+                    | Received::Partial,
+                ) => {}
+                Ok(Received::Closed) | Err(_) => return None,
+            }
+        }
+        if deadline.is_some_and(|deadline| Instant::now() >= deadline) {
+            deadline = watch.out_of_time(job);
+        }
+    }
+    let seconds = started.elapsed().as_secs_f64();
+    let sweep = job.sweep || watch.phase != Phase::Running;
+    let left_behind = if sweep { end_children(|_| true) } else { 0 };
+    let exit = watch.status.unwrap_or(Exit::Signal(9));
+    Some(Answer::Ended(Ended {
+        exit,
+        timed_out: watch.timed_out,
+        stopped: watch.stopped,
+        seconds,
+        left_behind,
+    }))
+}
+
+fn start(job: &Job) -> io::Result<Pid> {
+    let stdin = match &job.stdin {
+        Some(path) => Stdio::from(File::open(path)?),
+        None => Stdio::null(),
+    };
+    let output = |path| OpenOptions::new().append(true).open(path).map(Stdio::from);
+    let child = Command::new(&job.program)
+        .args(&job.args)
+        .env_clear()
+        .envs(job.env.iter().map(|(name, value)| (name, value)))
+        .current_dir(&job.dir)
+        .stdin(stdin)
+        .stdout(output(&job.stdout)?)
+        .stderr(output(&job.stderr)?)
+        .process_group(0)
+        .spawn()?;
+    Pid::from_raw(child.id() as i32).ok_or_else(|| io::Error::other("the new process has no id"))
+}
+
+/// Waits for an order, the end of the command, or the next thing to look at. Says whether an order is there.
+fn wait(
+    socket: &UnixStream,
+    exit: Option<&OwnedFd>,
+    deadline: Option<Instant>,
+    watch: &Watch,
+) -> bool {
+    let mut files = vec![PollFd::new(socket, PollFlags::IN)];
+    if watch.status.is_none() {
+        files.extend(exit.map(|fd| PollFd::new(fd, PollFlags::IN)));
+    }
+    // With the exit watched and nothing to time, one look a second reaps what was orphaned meanwhile.
+    let glance = if exit.is_some() && watch.phase == Phase::Running {
+        Duration::from_secs(1)
+    } else {
+        GLANCE
+    };
+    let left = deadline.map_or(glance, |deadline| {
+        deadline
+            .saturating_duration_since(Instant::now())
+            .min(glance)
+    });
+    let timeout = Timespec {
+        tv_sec: left.as_secs() as i64,
+        tv_nsec: i64::from(left.subsec_nanos()),
+    };
+    match poll(&mut files, Some(&timeout)) {
+        Ok(_) => !files[0].revents().is_empty(),
+        Err(_) => false,
+    }
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Phase {
+    Running,
+    /// Asked to end, and waited for.
+    Ending,
+    Killed,
+}
+
+/// The command that is running.
+struct Watch {
+    pid: Pid,
+    status: Option<Exit>,
+    phase: Phase,
+    timed_out: bool,
+    stopped: bool,
+}
+
+impl Watch {
+    /// Collects whatever has ended, the command itself or an orphan of its tree.
+    fn reap(&mut self) {
+        while let Ok(Some((pid, status))) = rustix::process::wait(WaitOptions::NOHANG) {
+            if pid == self.pid {
+                self.status = Some(exit_of(status));
+            }
+        }
+    }
+
+    /// A command is over when it has ended; one that was asked to end, when its whole group has.
+    fn is_over(&self) -> bool {
+        match self.phase {
+            Phase::Running | Phase::Killed => self.status.is_some(),
+            Phase::Ending => {
+                self.status.is_some() && rustix::process::test_kill_process_group(self.pid).is_err()
+            }
+        }
+    }
+
+    /// Its limit has passed, or the grace after it. Returns when to look again.
+    fn out_of_time(&mut self, job: &Job) -> Option<Instant> {
+        match self.phase {
+            Phase::Running => {
+                self.timed_out = true;
+                self.ask_to_end(job)
+            }
+            Phase::Ending | Phase::Killed => {
+                self.kill();
+                None
+            }
+        }
+    }
+
+    fn ask_to_end(&mut self, job: &Job) -> Option<Instant> {
+        if self.phase == Phase::Running {
+            let signal = match job.stop_signal {
+                Signal::Interrupt => OsSignal::INT,
+                Signal::Terminate => OsSignal::TERM,
+            };
+            let _ = kill_process_group(self.pid, signal);
+            self.phase = Phase::Ending;
+        }
+        Instant::now().checked_add(job.grace)
+    }
+
+    fn kill(&mut self) {
+        let _ = kill_process_group(self.pid, OsSignal::KILL);
+        let _ = kill_process(self.pid, OsSignal::KILL);
+        self.phase = Phase::Killed;
+    }
+}
+
+fn exit_of(status: WaitStatus) -> Exit {
+    match (status.exit_status(), status.terminating_signal()) {
+        (Some(code), _) => Exit::Code(code),
+        (None, Some(signal)) => Exit::Signal(signal),
+        (None, None) => Exit::Signal(9),
+    }
+}

@@ -1,0 +1,88 @@
+//! What lies in `.terca` and may go: layers that nobody uses, and runs that ended long ago.
+
+use std::time::{Duration, SystemTime};
+
+use camino::{Utf8Path, Utf8PathBuf};
+
+use crate::run::past_runs;
+use crate::run::store::{EVENTS, is_going_on, runs_dir};
+use crate::workspace::{layers, tree};
+
+/// Something that can be removed.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Removable {
+    pub path: Utf8PathBuf,
+    pub kind: Kind,
+    pub bytes: u64,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Kind {
+    Layer,
+    Run,
+}
+
+/// All layers, and the runs whose last sign of life is older than this. What is in use is left out when it comes
+/// to removing.
+pub fn removable(suite_dir: &Utf8Path, older_than: Duration) -> Vec<Removable> {
+    let mut found = Vec::new();
+    if let Ok(entries) = layers::cache_dir(suite_dir).read_dir_utf8() {
+        let layers = entries.flatten().filter(|entry| entry.path().is_dir());
+        found.extend(layers.map(|entry| measured(entry.path(), Kind::Layer)));
+    }
+    let names = past_runs::names(suite_dir).unwrap_or_default();
+    let dirs = names.iter().map(|name| runs_dir(suite_dir).join(name));
+    let old = dirs.filter(|dir| age(dir).is_some_and(|age| age >= older_than) && !is_going_on(dir));
+    found.extend(old.map(|dir| measured(&dir, Kind::Run)));
+    found.sort_by(|a, b| a.path.cmp(&b.path));
+    found
+}
+
+/// How long ago something was last written to the journal. A clock that was set back makes nothing old.
+fn age(run: &Utf8Path) -> Option<Duration> {
+    let modified = std::fs::metadata(run.join(EVENTS))
+        .and_then(|meta| meta.modified())
+        .ok()?;
+    Some(
+        SystemTime::now()
+            .duration_since(modified)
+            .unwrap_or_default(),
+    )
+}
+
+fn measured(path: &Utf8Path, kind: Kind) -> Removable {
+    Removable {
+        path: path.to_owned(),
+        kind,
+        bytes: bytes_below(path),
+    }
+}
+
+/// The disk space of everything below a directory; links are not followed.
+pub fn bytes_below(dir: &Utf8Path) -> u64 {
+    use std::os::unix::fs::MetadataExt;
+    const BLOCK: u64 = 512;
+    let mut open = vec![dir.as_std_path().to_owned()];
+    let mut bytes = 0;
+    while let Some(next) = open.pop() {
+        let Ok(entries) = std::fs::read_dir(&next) else {
+            continue;
+        };
+        for entry in entries.flatten() {
+            let Ok(meta) = entry.metadata() else { continue };
+            bytes += meta.blocks() * BLOCK;
+            if meta.is_dir() {
+                open.push(entry.path());
+            }
+        }
+    }
+    bytes
+}
+
+/// Removes it unless it is in use. Says whether it is gone.
+pub fn remove(what: &Removable) -> bool {
+    match what.kind {
+        Kind::Layer => layers::remove_unused(&what.path),
+        Kind::Run => !is_going_on(&what.path) && tree::remove(&what.path).is_ok(),
+    }
+}

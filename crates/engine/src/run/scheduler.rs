@@ -1,0 +1,369 @@
+//! The one loop that talks to the world.
+//!
+//! Trials run on threads of their own and say what happens over one channel. The loop alone numbers events,
+//! journals them, folds them into the state, and shows them, in that order: what is shown is on disk, and there
+//! is one writer of truth.
+
+mod orders;
+mod thread;
+
+use std::sync::Arc;
+use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender};
+use std::time::{Duration, Instant};
+
+use jiff::Timestamp;
+use terca_core::analysis::rounds;
+use terca_core::analysis::rounds::Round;
+use terca_core::run::event::{Event, EventKind, RunStatus, StopReason, TrialHead};
+use terca_core::run::observer::Observer;
+use terca_core::run::outcome::{Status, TrialReport};
+use terca_core::run::queue::Queue;
+use terca_core::run::retry;
+use terca_core::run::state::{RunState, Trial};
+use terca_core::trial_error::{ErrorKind, TrialError};
+
+use crate::run::store::{Store, StoreError};
+use crate::trial::Context;
+pub use orders::{Finished, Orders, Past};
+use thread::start;
+pub use thread::{Message, mailbox};
+
+/// How often observers get a turn when nothing happens.
+const TICK: Duration = Duration::from_millis(100);
+/// After a second interrupt, how long trials have to see their processes dead before Terca leaves anyway.
+const LAST_WAIT: Duration = Duration::from_secs(3);
+
+/// Runs everything that is ordered.
+pub fn run(
+    orders: &Orders,
+    context: &Arc<Context>,
+    store: Store,
+    mail: (Sender<Message>, Receiver<Message>),
+    observer: &mut dyn Observer,
+) -> Result<Finished, StoreError> {
+    let (sender, receiver) = mail;
+    let (state, sequence) = match &orders.past {
+        Some(past) => (past.state.clone(), past.next_sequence),
+        None => (RunState::default(), 0),
+    };
+    let mut run = Run {
+        orders,
+        context,
+        store,
+        observer,
+        state,
+        sequence,
+        queue: Queue::new(&orders.trials, &[], orders.limits.clone()),
+        spent_usd: orders
+            .past
+            .as_ref()
+            .map_or(0.0, |past| rounds::spent_usd(&past.state)),
+        started: Instant::now(),
+        random: fastrand::Rng::with_seed(orders.seed),
+        signals: 0,
+        sender,
+    };
+    let result = run.drive(&receiver);
+    if result.is_err() {
+        // The journal cannot be written any more: nothing is left running, and the caller says why.
+        context.interrupt.kill();
+        run.drain(&receiver);
+    }
+    result.map(|()| Finished {
+        interrupted: run.signals > 0,
+        state: run.state,
+    })
+}
+
+struct Run<'a> {
+    orders: &'a Orders,
+    context: &'a Arc<Context>,
+    store: Store,
+    observer: &'a mut dyn Observer,
+    state: RunState,
+    sequence: u64,
+    queue: Queue,
+    /// By all attempts of all trials, as far as agents report it.
+    spent_usd: f64,
+    started: Instant,
+    random: fastrand::Rng,
+    signals: u32,
+    sender: Sender<Message>,
+}
+
+impl Run<'_> {
+    fn drive(&mut self, receiver: &Receiver<Message>) -> Result<(), StoreError> {
+        self.begin()?;
+        self.enqueue_what_is_not_spare();
+        let mut leave_at: Option<Instant> = None;
+        loop {
+            self.start_trials()?;
+            if self.state.in_flight.is_empty() && (self.queue.is_empty() || self.is_stopping()) {
+                if self.is_stopping() || !self.start_round()? {
+                    break;
+                }
+                continue;
+            }
+            match receiver.recv_timeout(TICK) {
+                Ok(Message::Trial(kind)) => self.hear(kind)?,
+                Ok(Message::Signal) => self.signal()?,
+                Err(RecvTimeoutError::Timeout | RecvTimeoutError::Disconnected) => {}
+            }
+            // Should it fail now, it is tried again later, and at the end; the journal has everything.
+            let _ = self.store.refresh_results(&self.state);
+            self.observer.tick(Timestamp::now(), &self.state);
+            if self.context.interrupt.is_kill() {
+                let leave_at = *leave_at.get_or_insert_with(|| Instant::now() + LAST_WAIT);
+                if Instant::now() >= leave_at {
+                    break;
+                }
+            }
+        }
+        self.end()
+    }
+
+    fn begin(&mut self) -> Result<(), StoreError> {
+        let orders = self.orders;
+        let agents = orders.order.iter().map(|index| {
+            orders.trials[*index]
+                .case
+                .variant
+                .agent
+                .agent
+                .profile()
+                .name
+        });
+        let concurrency = orders.limits.total(agents).max(1);
+        if orders.past.is_some() {
+            let terca_version = orders.terca_version.clone();
+            return self.record(EventKind::RunResumed {
+                terca_version,
+                concurrency,
+            });
+        }
+        self.record(EventKind::RunStarted {
+            run: self.store.name.clone(),
+            suite: orders.suite.clone(),
+            terca_version: orders.terca_version.clone(),
+            seed: orders.seed,
+            concurrency,
+            baseline: orders.baseline.clone(),
+            adaptive: orders.adaptive,
+            trials: orders.trials.iter().map(TrialHead::of).collect(),
+        })
+    }
+
+    fn end(&mut self) -> Result<(), StoreError> {
+        // Trials that were still in flight when Terca left at once.
+        for index in self.state.in_flight.clone() {
+            let trial = self.state.trials[index].head.id;
+            let report = TrialReport {
+                status: Status::Interrupted,
+                ..TrialReport::pending()
+            };
+            self.record(EventKind::TrialFinished {
+                trial,
+                report: Box::new(report),
+            })?;
+        }
+        let interrupted = self.state.stopping == Some(StopReason::Interrupted);
+        let status = if interrupted {
+            RunStatus::Interrupted
+        } else {
+            RunStatus::Complete
+        };
+        self.record(EventKind::RunFinished { status })?;
+        self.store.write_results(&self.state)
+    }
+
+    fn is_stopping(&self) -> bool {
+        self.state.stopping.is_some()
+    }
+
+    fn start_trials(&mut self) -> Result<(), StoreError> {
+        while !self.is_stopping() {
+            if self.is_budget_spent() && !self.queue.is_empty() {
+                return self.record(EventKind::Stopping {
+                    reason: StopReason::Budget,
+                });
+            }
+            let Some(next) = self.queue.next(self.started.elapsed()) else {
+                break;
+            };
+            let trial = self.orders.trials[next].clone();
+            let attempt = self.state.trial(trial.id).map_or(1, Trial::next_attempt);
+            self.record(EventKind::TrialStarted { trial: trial.id })?;
+            start(trial, attempt, self.context.clone(), &self.sender);
+        }
+        Ok(())
+    }
+
+    fn enqueue_what_is_not_spare(&mut self) {
+        let orders = self.orders;
+        let is_called = |position: &usize| self.state.trial(orders.trials[*position].id).is_some();
+        let called: Vec<usize> = orders.order.iter().copied().filter(is_called).collect();
+        self.queue.extend(&called);
+    }
+
+    /// One more repetition of whatever is not decided. Says whether there is anything to start, or to say about it.
+    fn start_round(&mut self) -> Result<bool, StoreError> {
+        let orders = self.orders;
+        let Some(Round {
+            repetition,
+            undecided,
+            mut trials,
+        }) = rounds::next(&self.state)
+        else {
+            return Ok(false);
+        };
+        if self.is_budget_spent() {
+            self.record(EventKind::Stopping {
+                reason: StopReason::Budget,
+            })?;
+            return Ok(true);
+        }
+        let is_called = |position: &usize| trials.contains(&orders.trials[*position].id);
+        let called: Vec<usize> = orders.order.iter().copied().filter(is_called).collect();
+        // In a run that is resumed, the suite may no longer have them.
+        trials.retain(|id| {
+            called
+                .iter()
+                .any(|position| orders.trials[*position].id == *id)
+        });
+        if trials.is_empty() {
+            return Ok(false);
+        }
+        self.record(EventKind::RoundStarted {
+            repetition,
+            undecided,
+            trials,
+        })?;
+        self.queue.extend(&called);
+        Ok(true)
+    }
+
+    fn is_budget_spent(&self) -> bool {
+        // A sum of cents: 0.1 + 0.2 is 0.3.
+        self.orders
+            .budget_usd
+            .is_some_and(|budget| self.spent_usd + 1e-9 >= budget)
+    }
+
+    fn hear(&mut self, kind: EventKind) -> Result<(), StoreError> {
+        match kind {
+            EventKind::TrialFinished { trial, report } => self.trial_ended(trial, report),
+            other => self.record(other),
+        }
+    }
+
+    fn trial_ended(&mut self, id: u32, report: Box<TrialReport>) -> Result<(), StoreError> {
+        // Trials stand in the order of their ids.
+        let found = self
+            .orders
+            .trials
+            .binary_search_by_key(&id, |trial| trial.id);
+        let Ok(position) = found else { return Ok(()) };
+        self.spent_usd += report.stats.usage.cost_usd.unwrap_or(0.0);
+        let error = report.error.clone();
+        let rate_limited = error
+            .as_ref()
+            .is_some_and(|error| error.kind == ErrorKind::RateLimit);
+        self.queue.ended(position, rate_limited);
+        if let Some(wait) = self.wait_before_retry(position, &report) {
+            self.queue.again(position, self.started.elapsed() + wait);
+            let wait_seconds = (wait.as_secs_f64() * 1000.0).round() / 1000.0;
+            return self.record(EventKind::AttemptFailed {
+                trial: id,
+                report,
+                wait_seconds,
+            });
+        }
+        let passed = report.status == Status::Passed;
+        self.record(EventKind::TrialFinished { trial: id, report })?;
+        if let Some(error) = error.filter(|error| retry::is_hopeless(error.kind)) {
+            self.stop_variant(position, error)?;
+        }
+        if !passed && self.orders.fail_fast && !self.is_stopping() {
+            self.record(EventKind::Stopping {
+                reason: StopReason::FailFast,
+            })?;
+        }
+        Ok(())
+    }
+
+    /// How long to wait for another attempt; `None` when there is to be none.
+    fn wait_before_retry(&mut self, position: usize, report: &TrialReport) -> Option<Duration> {
+        let error = report
+            .error
+            .as_ref()
+            .filter(|_| report.status == Status::Error)?;
+        let wanted = report.attempts <= self.orders.retries && !self.is_stopping();
+        if !wanted || self.queue.is_stopped(position) {
+            return None;
+        }
+        retry::wait(error, report.attempts, self.random.f64())
+    }
+
+    fn stop_variant(&mut self, position: usize, error: TrialError) -> Result<(), StoreError> {
+        if self.queue.is_stopped(position) {
+            return Ok(());
+        }
+        let variant = &self.orders.trials[position].case.variant;
+        let is_of_it = |head: &&TrialHead| {
+            head.environment == variant.environment && head.experiment == variant.experiment
+        };
+        let spare = self.state.spare.iter().filter(is_of_it).count();
+        let trials = self.queue.stop_variant_of(position) + spare;
+        if trials == 0 {
+            return Ok(());
+        }
+        let (environment, experiment) = (variant.environment.clone(), variant.experiment.clone());
+        self.record(EventKind::VariantStopped {
+            environment,
+            experiment,
+            error,
+            trials,
+        })
+    }
+
+    fn signal(&mut self) -> Result<(), StoreError> {
+        self.signals += 1;
+        if self.signals == 1 {
+            self.record(EventKind::Stopping {
+                reason: StopReason::Interrupted,
+            })
+        } else {
+            Ok(())
+        }
+    }
+
+    /// Number, journal, fold, show.
+    fn record(&mut self, kind: EventKind) -> Result<(), StoreError> {
+        let event = Event {
+            seq: self.sequence,
+            at: Timestamp::now(),
+            kind,
+        };
+        if event.kind.is_lasting() {
+            self.sequence += 1;
+            self.store.append(&event)?;
+        }
+        self.state.apply(&event);
+        self.observer.event(&event, &self.state);
+        Ok(())
+    }
+
+    /// Waits for the trials in flight without recording anything more.
+    fn drain(&mut self, receiver: &Receiver<Message>) {
+        let leave_at = Instant::now() + LAST_WAIT;
+        while !self.state.in_flight.is_empty() && Instant::now() < leave_at {
+            if let Ok(Message::Trial(kind)) = receiver.recv_timeout(TICK) {
+                self.state.apply(&Event {
+                    seq: self.sequence,
+                    at: Timestamp::now(),
+                    kind,
+                });
+            }
+        }
+    }
+}

@@ -1,0 +1,124 @@
+//! What Ctrl+C, SIGTERM and SIGHUP do.
+
+use std::io;
+use std::sync::Arc;
+use std::sync::mpsc::Sender;
+use std::time::{Duration, Instant};
+
+use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
+use signal_hook::iterator::Signals;
+
+use crate::process::interrupt::Interrupt;
+use crate::run::scheduler::Message;
+
+/// The exit status of a program that was interrupted.
+const INTERRUPTED: i32 = 130;
+
+/// What comes sooner after a signal of the same kind is an echo of it.
+///
+/// One press of Ctrl+C reaches every process at the terminal, and some of them pass it on: npm does so for its
+/// scripts, and `timeout` sends SIGTERM to its child and to its group. Nobody has read the word that a second press
+/// leaves at once before this is over.
+const ECHO: Duration = Duration::from_millis(500);
+
+/// From now on signals stop the run instead of ending the program: the first asks agents to end, the second
+/// ends them. This thread raises the interrupt itself, since the scheduler may be stuck writing to a pipe that
+/// nobody reads; after a third signal it does not wait for anybody. The supervisors see to the rest.
+pub fn forward(to: &Sender<Message>, interrupt: &Arc<Interrupt>) -> io::Result<()> {
+    let ignored = ignored_signals();
+    let wanted = [SIGINT, SIGTERM, SIGHUP]
+        .into_iter()
+        .filter(|signal| ignored >> (signal - 1) & 1 == 0);
+    let mut signals = Signals::new(wanted)?;
+    let (to, interrupt) = (to.clone(), interrupt.clone());
+    std::thread::Builder::new()
+        .name("signals".into())
+        .spawn(move || {
+            let mut heard = Heard::default();
+            for signal in signals.forever() {
+                if heard.is_echo(signal, Instant::now()) {
+                    continue;
+                }
+                match heard.count {
+                    1 => interrupt.stop(),
+                    2 => interrupt.kill(),
+                    _ => std::process::exit(INTERRUPTED),
+                }
+                // Fails when the run is over already.
+                let _ = to.send(Message::Signal);
+            }
+        })?;
+    Ok(())
+}
+
+/// The signals so far, without echoes.
+#[derive(Debug, Default)]
+struct Heard {
+    count: usize,
+    last: Option<(i32, Instant)>,
+}
+
+impl Heard {
+    /// Counts a signal, unless it is the last one over again.
+    fn is_echo(&mut self, signal: i32, at: Instant) -> bool {
+        if self
+            .last
+            .is_some_and(|(last, since)| last == signal && at.duration_since(since) < ECHO)
+        {
+            return true;
+        }
+        self.last = Some((signal, at));
+        self.count += 1;
+        false
+    }
+}
+
+/// The signals that whoever started Terca wants ignored, one bit each: `nohup terca` is to survive a hang-up.
+fn ignored_signals() -> u64 {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let mask = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
+    mask.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok())
+        .unwrap_or(0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// How many of these count: what was sent, and when, in milliseconds.
+    fn counted(signals: &[(i32, u64)]) -> usize {
+        let start = Instant::now();
+        let mut heard = Heard::default();
+        for (signal, at) in signals {
+            heard.is_echo(*signal, start + Duration::from_millis(*at));
+        }
+        heard.count
+    }
+
+    #[test]
+    fn a_press_that_is_passed_on_counts_once() {
+        assert_eq!(counted(&[(SIGINT, 0), (SIGINT, 3), (SIGINT, 40)]), 1);
+        assert_eq!(counted(&[(SIGINT, 0), (SIGINT, 499)]), 1);
+    }
+
+    #[test]
+    fn a_second_press_counts() {
+        assert_eq!(counted(&[(SIGINT, 0), (SIGINT, 500)]), 2);
+        // However impatiently somebody presses: an echo does not put off the end of the echoes.
+        assert_eq!(
+            counted(&[
+                (SIGINT, 0),
+                (SIGINT, 200),
+                (SIGINT, 400),
+                (SIGINT, 600),
+                (SIGINT, 1200)
+            ]),
+            3
+        );
+    }
+
+    #[test]
+    fn another_signal_is_no_echo() {
+        assert_eq!(counted(&[(SIGHUP, 0), (SIGTERM, 1)]), 2);
+    }
+}

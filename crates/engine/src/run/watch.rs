@@ -1,0 +1,94 @@
+//! Noticing that a run has gone on: its journal has grown, or its Terca is gone.
+
+use std::time::{Duration, Instant};
+
+use camino::{Utf8Path, Utf8PathBuf};
+
+use crate::run::store::{EVENTS, is_going_on};
+
+const LOOK_EVERY: Duration = Duration::from_millis(150);
+/// How long nothing may happen before somebody is told that nothing happened.
+const QUIET: Duration = Duration::from_secs(5);
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Change {
+    Grown,
+    Quiet,
+    /// Nobody writes to it any more.
+    Ended,
+}
+
+#[derive(Debug)]
+pub struct Watch {
+    dir: Utf8PathBuf,
+    seen: u64,
+    ended: bool,
+}
+
+impl Watch {
+    /// What is there now counts as seen.
+    pub fn new(dir: &Utf8Path) -> Self {
+        Watch {
+            dir: dir.to_owned(),
+            seen: size(dir),
+            ended: false,
+        }
+    }
+
+    /// Waits for the next change. Nothing follows after the end.
+    pub fn wait(&mut self) -> Option<Change> {
+        if self.ended {
+            return None;
+        }
+        let started = Instant::now();
+        loop {
+            let size = size(&self.dir);
+            if size != self.seen {
+                self.seen = size;
+                return Some(Change::Grown);
+            }
+            if started.elapsed() >= QUIET {
+                return Some(self.still_there());
+            }
+            // Looked for at once and then rarely: asking takes the lock for a moment.
+            if started.elapsed() < LOOK_EVERY && self.still_there() == Change::Ended {
+                return Some(Change::Ended);
+            }
+            std::thread::sleep(LOOK_EVERY);
+        }
+    }
+
+    fn still_there(&mut self) -> Change {
+        self.ended = !is_going_on(&self.dir);
+        if self.ended {
+            Change::Ended
+        } else {
+            Change::Quiet
+        }
+    }
+}
+
+fn size(dir: &Utf8Path) -> u64 {
+    dir.join(EVENTS).metadata().map_or(0, |meta| meta.len())
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::Write;
+
+    use super::*;
+
+    #[test]
+    fn growth_and_the_end() {
+        let guard = tempfile::tempdir().unwrap();
+        let dir = Utf8PathBuf::from_path_buf(guard.path().to_owned()).unwrap();
+        let mut journal = std::fs::File::create(dir.join(EVENTS)).unwrap();
+        journal.lock().unwrap();
+        let mut watch = Watch::new(&dir);
+        journal.write_all(b"{}\n").unwrap();
+        assert_eq!(watch.wait(), Some(Change::Grown));
+        drop(journal);
+        assert_eq!(watch.wait(), Some(Change::Ended));
+        assert_eq!(watch.wait(), None);
+    }
+}

@@ -1,0 +1,216 @@
+//! What the agent changed.
+//!
+//! Before the agent starts every file's identity is noted, and its content is kept only where no layer of the
+//! suite has it: a workspace is not copied twice to be compared once.
+
+use std::collections::{BTreeMap, HashMap};
+use std::fs::Metadata;
+use std::io;
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
+
+use camino::Utf8Path;
+
+use crate::workspace::diff::{Change, Version};
+use crate::workspace::file_eq::have_same_bytes;
+use crate::workspace::ignored::Ignored;
+use crate::workspace::renames;
+use crate::workspace::tree;
+use crate::workspace::tree::Copied;
+
+/// The workspace as it was when the agent started.
+#[derive(Debug, Default)]
+pub struct Snapshot {
+    files: BTreeMap<PathBuf, Noted>,
+    ignored: Ignored,
+    taken: i128,
+}
+
+/// What is different, and how many differences are not looked at.
+#[derive(Debug, Default)]
+pub struct Changes {
+    pub seen: Vec<Change>,
+    /// Those that `.gitignore` ignores, and git's own.
+    pub ignored: usize,
+}
+
+impl Changes {
+    /// Whether anything at all is different.
+    pub fn are_none(&self) -> bool {
+        self.seen.is_empty() && self.ignored == 0
+    }
+
+    /// The paths of what is different; a file that was renamed is there with both.
+    pub fn paths(&self) -> Vec<String> {
+        let name = |path: &Path| path.to_string_lossy().into_owned();
+        let mut paths: Vec<String> = Vec::new();
+        for change in &self.seen {
+            paths.push(name(&change.path));
+            paths.extend(change.renamed.as_ref().map(|(from, _)| name(from)));
+        }
+        paths.sort();
+        paths
+    }
+}
+
+/// Some file systems tell the time of a change only to some milliseconds. A file that was changed so shortly
+/// before the snapshot may have been changed again without a trace, so that its content is compared.
+const COARSE_NANOSECONDS: i128 = 50_000_000;
+
+#[derive(Debug)]
+struct Noted {
+    inode: u64,
+    changed: (i64, i64),
+    mode: u32,
+    content: Content,
+}
+
+#[derive(Debug)]
+enum Content {
+    /// A file outside the workspace has the same bytes.
+    At(PathBuf),
+    /// Where a symbolic link pointed.
+    Link(PathBuf),
+    NotKept,
+}
+
+impl Snapshot {
+    /// Notes every file; `origins` says which came unchanged from a layer.
+    pub fn take(workspace: &Utf8Path, origins: &[Copied], store: &Utf8Path) -> io::Result<Self> {
+        let origins: HashMap<&Path, &Path> = origins
+            .iter()
+            .map(|copied| (copied.path.as_path(), copied.source.as_path()))
+            .collect();
+        let mut files = BTreeMap::new();
+        for (path, meta) in tree::walk(workspace)? {
+            let origin = origins.get(path.as_path()).copied();
+            let content = keep(
+                workspace.as_std_path(),
+                &path,
+                &meta,
+                origin,
+                store.as_std_path(),
+            )?;
+            let changed = (meta.ctime(), meta.ctime_nsec());
+            files.insert(
+                path,
+                Noted {
+                    inode: meta.ino(),
+                    changed,
+                    mode: meta.mode(),
+                    content,
+                },
+            );
+        }
+        let ignored = Ignored::read(workspace.as_std_path(), files.keys().map(PathBuf::as_path))?;
+        Ok(Snapshot {
+            files,
+            ignored,
+            taken: jiff::Timestamp::now().as_nanosecond(),
+        })
+    }
+
+    /// What is different now, in the order of the paths. What is ignored is only counted, unless it is asked for.
+    pub fn changes(&self, workspace: &Utf8Path, track_ignored: bool) -> io::Result<Changes> {
+        let all = self.differences(workspace)?;
+        let number = all.len();
+        let seen: Vec<Change> = all
+            .into_iter()
+            .filter(|change| track_ignored || !self.ignored.has(&change.path))
+            .collect();
+        let ignored = number - seen.len();
+        Ok(Changes {
+            seen: renames::join(seen),
+            ignored,
+        })
+    }
+
+    fn differences(&self, workspace: &Utf8Path) -> io::Result<Vec<Change>> {
+        let mut now: BTreeMap<PathBuf, Metadata> = tree::walk(workspace)?.into_iter().collect();
+        let mut changes = Vec::new();
+        for (path, noted) in &self.files {
+            let full = workspace.as_std_path().join(path);
+            let after = now.remove(path);
+            if after
+                .as_ref()
+                .is_some_and(|meta| noted.is_same(meta, &full, self.taken))
+            {
+                continue;
+            }
+            let after = after.map(|meta| Version::of_file(meta.mode(), &full));
+            let before = Some(noted.version());
+            changes.push(Change {
+                path: path.clone(),
+                before,
+                after,
+                renamed: None,
+            });
+        }
+        changes.extend(now.into_iter().map(|(path, meta)| {
+            let after = Version::of_file(meta.mode(), &workspace.as_std_path().join(&path));
+            Change {
+                path,
+                before: None,
+                after: Some(after),
+                renamed: None,
+            }
+        }));
+        changes.sort_by(|a, b| a.path.cmp(&b.path));
+        Ok(changes)
+    }
+}
+
+/// Remembers where the content of a file is to be found, and copies it there if it is nowhere else.
+fn keep(
+    workspace: &Path,
+    path: &Path,
+    meta: &Metadata,
+    origin: Option<&Path>,
+    store: &Path,
+) -> io::Result<Content> {
+    let full = workspace.join(path);
+    if meta.is_symlink() {
+        return Ok(Content::Link(fs_err::read_link(&full)?));
+    }
+    if !meta.is_file() {
+        return Ok(Content::NotKept);
+    }
+    if let Some(origin) = origin
+        && let Ok(source) = std::fs::metadata(origin)
+        && (source.len(), source.mtime(), source.mtime_nsec())
+            == (meta.len(), meta.mtime(), meta.mtime_nsec())
+    {
+        return Ok(Content::At(origin.to_owned()));
+    }
+    let kept = store.join(path);
+    fs_err::create_dir_all(kept.parent().unwrap_or(store))?;
+    tree::copy_file(&full, &kept, meta)?;
+    Ok(Content::At(kept))
+}
+
+impl Noted {
+    fn is_same(&self, meta: &Metadata, now: &Path, snapshot: i128) -> bool {
+        // The kernel changes this time with every write, rename and chmod; nobody can set it back.
+        let same_time =
+            self.inode == meta.ino() && self.changed == (meta.ctime(), meta.ctime_nsec());
+        let changed = i128::from(self.changed.0) * 1_000_000_000 + i128::from(self.changed.1);
+        let untouched = same_time && changed + COARSE_NANOSECONDS < snapshot;
+        untouched || (self.mode == meta.mode() && self.has_same_content(now))
+    }
+
+    fn has_same_content(&self, now: &Path) -> bool {
+        match &self.content {
+            Content::At(before) => have_same_bytes(before, now),
+            Content::Link(target) => std::fs::read_link(now).is_ok_and(|now| now == *target),
+            Content::NotKept => false,
+        }
+    }
+
+    fn version(&self) -> Version {
+        match &self.content {
+            Content::At(path) => Version::of_file(self.mode, path),
+            Content::Link(target) => Version::of_link(target),
+            Content::NotKept => Version::opaque(self.mode),
+        }
+    }
+}

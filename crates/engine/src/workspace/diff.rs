@@ -1,0 +1,286 @@
+//! Changes as a unified diff, in the form that `git apply` takes.
+
+use std::fmt::Write as _;
+use std::io::{self, Write};
+use std::os::unix::ffi::OsStrExt;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use camino::Utf8Path;
+use similar::TextDiff;
+use terca_core::text::mask::Mask;
+use terca_core::text::prose;
+
+use crate::workspace::file_eq::have_same_bytes;
+
+/// Larger files are named, not shown.
+const LARGEST_SHOWN: u64 = 1024 * 1024;
+/// After this much the rest is only counted.
+const LARGEST_DIFF: usize = 16 * 1024 * 1024;
+/// A comparison that takes longer is shown less well.
+const PATIENCE: Duration = Duration::from_secs(2);
+
+const LINK: u32 = 0o120_000;
+const TYPE: u32 = 0o170_000;
+
+/// A file that is not what it was; `None` is "not there".
+#[derive(Debug)]
+pub struct Change {
+    pub path: PathBuf,
+    pub before: Option<Version>,
+    pub after: Option<Version>,
+    /// The path it had before, and how alike the contents are in percent.
+    pub renamed: Option<(PathBuf, u8)>,
+}
+
+/// A file at one moment: the mode that git would record, and where its text is.
+#[derive(Debug, Clone)]
+pub struct Version {
+    mode: u32,
+    text: Text,
+}
+
+#[derive(Debug, Clone)]
+enum Text {
+    Here(String),
+    At(PathBuf),
+    /// Binary, too large, or no file.
+    Opaque,
+}
+
+impl Version {
+    /// A file or link on disk, with the mode the system gives.
+    pub fn of_file(mode: u32, path: &Path) -> Self {
+        if mode & TYPE == LINK {
+            return std::fs::read_link(path).map_or_else(
+                |_| Version::opaque(mode),
+                |target| Version::of_link(&target),
+            );
+        }
+        Version {
+            mode: git_mode(mode),
+            text: Text::At(path.to_owned()),
+        }
+    }
+
+    pub fn of_link(target: &Path) -> Self {
+        Version {
+            mode: LINK,
+            text: Text::Here(target.to_string_lossy().into_owned()),
+        }
+    }
+
+    pub fn opaque(mode: u32) -> Self {
+        Version {
+            mode: git_mode(mode),
+            text: Text::Opaque,
+        }
+    }
+
+    /// Whether a file may have got another name: links and the like are too small to tell.
+    pub fn may_become(&self, other: &Version) -> bool {
+        self.mode & TYPE == other.mode & TYPE && self.size().unwrap_or(0) > 0
+    }
+
+    pub fn has_bytes_of(&self, other: &Version) -> bool {
+        matches!((&self.text, &other.text), (Text::At(a), Text::At(b)) if have_same_bytes(a, b))
+    }
+
+    /// How many bytes there are on disk.
+    pub fn size(&self) -> Option<u64> {
+        match &self.text {
+            Text::At(path) => std::fs::metadata(path)
+                .ok()
+                .filter(std::fs::Metadata::is_file)
+                .map(|meta| meta.len()),
+            Text::Here(_) | Text::Opaque => None,
+        }
+    }
+
+    /// `None` when it cannot be shown as text.
+    pub fn text(&self) -> Option<String> {
+        match &self.text {
+            Text::Here(text) => Some(text.clone()),
+            Text::At(path) => {
+                let small = std::fs::metadata(path)
+                    .is_ok_and(|meta| meta.is_file() && meta.len() <= LARGEST_SHOWN);
+                let text = if small {
+                    std::fs::read(path)
+                        .ok()
+                        .and_then(|bytes| String::from_utf8(bytes).ok())
+                } else {
+                    None
+                };
+                text.filter(|text| !text.contains('\0'))
+            }
+            Text::Opaque => None,
+        }
+    }
+}
+
+/// Git knows files, executable files and links.
+fn git_mode(mode: u32) -> u32 {
+    match mode {
+        link if link & TYPE == LINK => LINK,
+        executable if executable & 0o100 != 0 => 0o100_755,
+        _ => 0o100_644,
+    }
+}
+
+/// Writes all changes, with a note about those that are ignored. Secrets are masked.
+pub fn write(changes: &[Change], ignored: usize, to: &Utf8Path, mask: &Mask) -> io::Result<()> {
+    let mut out = io::BufWriter::new(fs_err::File::create(to)?);
+    let mut written = 0;
+    for (index, change) in changes.iter().enumerate() {
+        if written > LARGEST_DIFF {
+            let rest = prose::count(changes.len() - index, "more changed file");
+            writeln!(out, "# {rest} not shown: the diff would be too large")?;
+            break;
+        }
+        let text = mask.text(&diff_of(change));
+        written += text.len();
+        out.write_all(text.as_bytes())?;
+    }
+    if ignored > 0 {
+        let number = prose::count(ignored, "changed file");
+        writeln!(
+            out,
+            "# {number} not shown: ignored by .gitignore, or git's own"
+        )?;
+    }
+    out.flush()
+}
+
+fn diff_of(change: &Change) -> String {
+    let Change {
+        path,
+        before,
+        after,
+        ..
+    } = change;
+    match (before, after) {
+        // A file that became a link, or the other way round, is one that went and one that came.
+        (Some(before), Some(after)) if before.mode & TYPE != after.mode & TYPE => {
+            one(path, Some(before), None, None) + &one(path, None, Some(after), None)
+        }
+        (before, after) => one(
+            path,
+            before.as_ref(),
+            after.as_ref(),
+            change.renamed.as_ref(),
+        ),
+    }
+}
+
+fn one(
+    path: &Path,
+    before: Option<&Version>,
+    after: Option<&Version>,
+    renamed: Option<&(PathBuf, u8)>,
+) -> String {
+    let old_path = renamed.map_or(path, |(from, _)| from);
+    let (old_name, new_name) = (quoted("a/", old_path), quoted("b/", path));
+    let mut text = format!("diff --git {old_name} {new_name}\n");
+    let _ = match (before, after) {
+        (None, Some(after)) => writeln!(text, "new file mode {:06o}", after.mode),
+        (Some(before), None) => writeln!(text, "deleted file mode {:06o}", before.mode),
+        (Some(before), Some(after)) if before.mode != after.mode => {
+            writeln!(
+                text,
+                "old mode {:06o}\nnew mode {:06o}",
+                before.mode, after.mode
+            )
+        }
+        _ => Ok(()),
+    };
+    if let Some((from, similarity)) = renamed {
+        let (from, to) = (quoted("", from), quoted("", path));
+        let _ = writeln!(
+            text,
+            "similarity index {similarity}%\nrename from {from}\nrename to {to}"
+        );
+        if *similarity == 100 {
+            return text;
+        }
+    }
+    let side = |version: Option<&Version>| version.map_or(Some(String::new()), Version::text);
+    let (Some(old), Some(new)) = (side(before), side(after)) else {
+        let _ = writeln!(text, "Binary files {old_name} and {new_name} differ");
+        let largest = [before, after]
+            .into_iter()
+            .flatten()
+            .filter_map(Version::size)
+            .max();
+        if let Some(size) = largest.filter(|size| *size > LARGEST_SHOWN) {
+            let _ = writeln!(
+                text,
+                "# too large to be shown: {} bytes",
+                prose::compact(size)
+            );
+        }
+        return text;
+    };
+    let name = |version: Option<&Version>, name: String| {
+        if version.is_some() {
+            name
+        } else {
+            "/dev/null".into()
+        }
+    };
+    let diff = TextDiff::configure()
+        .timeout(PATIENCE)
+        .diff_lines(old.as_str(), new.as_str());
+    text + &diff
+        .unified_diff()
+        .header(&name(before, old_name), &name(after, new_name))
+        .to_string()
+}
+
+/// A name as git writes it: in quotes, with escapes, where it holds what would break a line of the diff.
+fn quoted(prefix: &str, path: &Path) -> String {
+    let bytes = path.as_os_str().as_bytes();
+    let plain = |byte: &u8| !byte.is_ascii_control() && !matches!(byte, b'"' | b'\\');
+    if let Ok(text) = std::str::from_utf8(bytes)
+        && bytes.iter().all(plain)
+    {
+        return format!("{prefix}{text}");
+    }
+    let escaped: String = bytes
+        .iter()
+        .map(|byte| match byte {
+            b'"' | b'\\' => format!("\\{}", *byte as char),
+            b'\n' => "\\n".into(),
+            b'\t' => "\\t".into(),
+            byte if byte.is_ascii_control() || !byte.is_ascii() => format!("\\{byte:03o}"),
+            byte => (*byte as char).to_string(),
+        })
+        .collect();
+    format!("\"{prefix}{escaped}\"")
+}
+
+#[cfg(test)]
+mod tests {
+    use std::ffi::OsStr;
+
+    use super::*;
+
+    #[test]
+    fn names_are_quoted_as_git_does() {
+        for (name, written) in [
+            (&b"plain name.txt"[..], "a/plain name.txt"),
+            ("größe".as_bytes(), "a/größe"),
+            (b"tab\there", "\"a/tab\\there\""),
+            (b"quo\"te", "\"a/quo\\\"te\""),
+            (b"bad\xff", "\"a/bad\\377\""),
+        ] {
+            assert_eq!(quoted("a/", Path::new(OsStr::from_bytes(name))), written);
+        }
+    }
+
+    #[test]
+    fn modes_are_those_of_git() {
+        assert_eq!(git_mode(0o100_600), 0o100_644);
+        assert_eq!(git_mode(0o100_750), 0o100_755);
+        assert_eq!(git_mode(0o120_777), 0o120_000);
+    }
+}

@@ -1,0 +1,254 @@
+//! `.terca/cache`: layers that `prepare` has made, kept for all trials and later runs.
+//!
+//! A layer lies in `KEY.N/tree`. It is made elsewhere, under a lock that one run alone holds, and appears under
+//! its name when it is whole; whoever uses it holds it locked, so that nobody removes it meanwhile. Made again
+//! (`--no-cache`), it gets the next number, and the older one goes when nobody uses it.
+
+use std::collections::HashMap;
+use std::fs::File;
+use std::io;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use camino::{Utf8Path, Utf8PathBuf};
+
+use crate::process::interrupt::Interrupt;
+use crate::workspace::{stale_dirs, tree};
+
+/// How often a lock that another run holds is asked for.
+const GLANCE: Duration = Duration::from_millis(100);
+
+/// The layers of one suite, as one run uses them.
+#[derive(Debug)]
+pub struct Cache {
+    dir: Utf8PathBuf,
+    /// What was made before this run is not used.
+    anew: bool,
+    known: Mutex<HashMap<String, Entry>>,
+}
+
+type Entry = Arc<Mutex<Option<Result<Held, String>>>>;
+
+/// A layer that is in use for as long as this lives.
+#[derive(Debug)]
+struct Held {
+    tree: Utf8PathBuf,
+    _lock: Option<File>,
+}
+
+/// Why there is no layer.
+#[derive(Debug)]
+pub enum Unmade<E> {
+    /// It has been tried in this run, and this is what became of it.
+    Failed(String),
+    Interrupted,
+    Machine(io::Error),
+    /// What the one who makes it says.
+    Maker(E),
+}
+
+pub fn cache_dir(suite_dir: &Utf8Path) -> Utf8PathBuf {
+    suite_dir.join(".terca/cache")
+}
+
+impl Cache {
+    pub fn new(suite_dir: &Utf8Path, anew: bool) -> Self {
+        Cache {
+            dir: cache_dir(suite_dir),
+            anew,
+            known: Mutex::default(),
+        }
+    }
+
+    /// The tree of a layer, made if need be: by one trial of one run, while all others wait. `make` puts it into an
+    /// empty directory; what it says when it fails for good (`lasting`) is the answer for the rest of the run.
+    pub fn get<E>(
+        &self,
+        key: &str,
+        interrupt: &Interrupt,
+        make: impl FnOnce(&Utf8Path) -> Result<(), E>,
+        lasting: impl FnOnce(&E) -> Option<String>,
+    ) -> Result<Utf8PathBuf, Unmade<E>> {
+        let entry = self
+            .known
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .entry(key.to_owned())
+            .or_default()
+            .clone();
+        let mut entry = entry.lock().unwrap_or_else(PoisonError::into_inner);
+        match &*entry {
+            Some(Ok(held)) => return Ok(held.tree.clone()),
+            Some(Err(reason)) => return Err(Unmade::Failed(reason.clone())),
+            None => {}
+        }
+        let held = match self.open_or_make(key, interrupt, make) {
+            Ok(held) => held,
+            Err(Unmade::Maker(error)) => {
+                *entry = lasting(&error).map(Err);
+                return Err(Unmade::Maker(error));
+            }
+            Err(other) => return Err(other),
+        };
+        let tree = held.tree.clone();
+        *entry = Some(Ok(held));
+        Ok(tree)
+    }
+
+    fn open_or_make<E>(
+        &self,
+        key: &str,
+        interrupt: &Interrupt,
+        make: impl FnOnce(&Utf8Path) -> Result<(), E>,
+    ) -> Result<Held, Unmade<E>> {
+        fs_err::create_dir_all(&self.dir).map_err(Unmade::Machine)?;
+        let _making = self.wait_for_turn(key, interrupt)?;
+        let latest = self.latest(key);
+        if let (false, Some(number)) = (self.anew, latest) {
+            return hold(&self.dir.join(format!("{key}.{number}"))).map_err(Unmade::Machine);
+        }
+        stale_dirs::remove_drafts(&self.dir);
+        let draft = stale_dirs::Draft::create(&self.dir).map_err(Unmade::Machine)?;
+        let tree = draft.path().join("tree");
+        fs_err::create_dir(&tree).map_err(Unmade::Machine)?;
+        make(&tree).map_err(Unmade::Maker)?;
+        let place = self.dir.join(format!("{key}.{}", latest.unwrap_or(0) + 1));
+        draft.publish(&place).map_err(Unmade::Machine)?;
+        if let Some(number) = latest {
+            remove_unused(&self.dir.join(format!("{key}.{number}")));
+        }
+        hold(&place).map_err(Unmade::Machine)
+    }
+
+    /// One run alone makes a layer; the others wait here, and find it made.
+    fn wait_for_turn<E>(&self, key: &str, interrupt: &Interrupt) -> Result<File, Unmade<E>> {
+        let lock = File::create(self.dir.join(format!("{key}.lock"))).map_err(Unmade::Machine)?;
+        while let Err(std::fs::TryLockError::WouldBlock) = lock.try_lock() {
+            if interrupt.is_stop() {
+                return Err(Unmade::Interrupted);
+            }
+            std::thread::sleep(GLANCE);
+        }
+        Ok(lock)
+    }
+
+    fn latest(&self, key: &str) -> Option<u32> {
+        let entries = self.dir.read_dir_utf8().ok()?;
+        entries
+            .flatten()
+            .filter_map(|entry| {
+                entry
+                    .file_name()
+                    .strip_prefix(key)?
+                    .strip_prefix('.')?
+                    .parse()
+                    .ok()
+            })
+            .max()
+    }
+}
+
+fn hold(place: &Utf8Path) -> io::Result<Held> {
+    let lock = File::open(place)?;
+    // Where directories cannot be locked, nobody else can tell that it is in use; that is all.
+    let lock = lock.try_lock_shared().is_ok().then_some(lock);
+    Ok(Held {
+        tree: place.join("tree"),
+        _lock: lock,
+    })
+}
+
+/// Removes a layer unless somebody uses it. Says whether it is gone.
+pub fn remove_unused(place: &Utf8Path) -> bool {
+    let Ok(lock) = File::open(place) else {
+        return false;
+    };
+    lock.try_lock().is_ok() && tree::remove(place).is_ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::atomic::{AtomicUsize, Ordering};
+
+    use super::*;
+
+    fn suite() -> (tempfile::TempDir, Utf8PathBuf) {
+        let guard = tempfile::tempdir().unwrap();
+        let dir = Utf8PathBuf::from_path_buf(guard.path().to_owned()).unwrap();
+        (guard, dir)
+    }
+
+    fn get(cache: &Cache, made: &AtomicUsize) -> Utf8PathBuf {
+        let make = |tree: &Utf8Path| {
+            made.fetch_add(1, Ordering::SeqCst);
+            fs_err::write(tree.join("file"), "x")
+        };
+        cache
+            .get("key", &Interrupt::new().unwrap(), make, |_| None)
+            .unwrap()
+    }
+
+    #[test]
+    fn a_layer_is_made_once_by_whoever_comes_first() {
+        let (_guard, dir) = suite();
+        let made = AtomicUsize::new(0);
+        // Two runs with eight trials each.
+        let caches = [Cache::new(&dir, false), Cache::new(&dir, false)];
+        std::thread::scope(|scope| {
+            for n in 0..16 {
+                let (cache, made) = (&caches[n % 2], &made);
+                scope.spawn(move || assert!(get(cache, made).join("file").is_file()));
+            }
+        });
+        assert_eq!(made.load(Ordering::SeqCst), 1);
+        get(&Cache::new(&dir, false), &made);
+        assert_eq!(made.load(Ordering::SeqCst), 1, "a later run finds it");
+    }
+
+    #[test]
+    fn made_anew_it_does_not_take_the_old_one_from_those_who_use_it() {
+        let (_guard, dir) = suite();
+        let made = AtomicUsize::new(0);
+        let first = Cache::new(&dir, false);
+        let old = get(&first, &made);
+        let second = Cache::new(&dir, true);
+        let new = get(&second, &made);
+        assert_ne!(old, new);
+        assert_eq!(get(&second, &made), new, "once in a run");
+        assert_eq!(made.load(Ordering::SeqCst), 2);
+        assert!(old.join("file").is_file(), "in use");
+        drop(first);
+        let third = get(&Cache::new(&dir, true), &made);
+        assert!(!new.exists() || third != new);
+        assert!(remove_unused(old.parent().unwrap()));
+    }
+
+    #[test]
+    fn what_could_not_be_made_is_not_there() {
+        let (_guard, dir) = suite();
+        let cache = Cache::new(&dir, false);
+        let interrupt = Interrupt::new().unwrap();
+        let fail = |tree: &Utf8Path| {
+            fs_err::write(tree.join("half"), "x").unwrap();
+            Err("no network".to_owned())
+        };
+        let error = cache
+            .get("key", &interrupt, fail, |error| Some(error.clone()))
+            .unwrap_err();
+        assert!(matches!(error, Unmade::Maker(_)));
+        // The others of the run hear of it without trying.
+        let again = cache
+            .get(
+                "key",
+                &interrupt,
+                |_| -> Result<(), String> { Ok(()) },
+                |_| None,
+            )
+            .unwrap_err();
+        assert!(matches!(again, Unmade::Failed(reason) if reason == "no network"));
+        // The next run tries again.
+        let made = AtomicUsize::new(0);
+        let tree = get(&Cache::new(&dir, false), &made);
+        assert!(!tree.join("half").exists() && tree.join("file").is_file());
+    }
+}

@@ -1,0 +1,102 @@
+//! Files that went and came again under another name.
+
+use std::time::Duration;
+
+use similar::TextDiff;
+
+use crate::workspace::diff::Change;
+
+/// So many files that went or came are compared; with more, every one of them is shown as it is.
+const MOST: usize = 200;
+/// How alike two texts must be, as git has it.
+const ALIKE: f32 = 0.5;
+/// Texts are compared line by line only when that takes no more than a moment.
+const MOST_COMPARISONS: usize = 400;
+const LARGEST_COMPARED: u64 = 64 * 1024;
+const PATIENCE: Duration = Duration::from_millis(10);
+
+/// Makes one change out of a removal and an addition that belong together.
+pub fn join(mut changes: Vec<Change>) -> Vec<Change> {
+    let went: Vec<usize> = positions(&changes, |change| change.after.is_none());
+    let came: Vec<usize> = positions(&changes, |change| change.before.is_none());
+    if went.is_empty() || came.is_empty() || went.len() > MOST || came.len() > MOST {
+        return changes;
+    }
+    let mut taken = vec![false; changes.len()];
+    let few = went.len() * came.len() <= MOST_COMPARISONS;
+    for exact in [true, false].into_iter().filter(|exact| *exact || few) {
+        for &old in &went {
+            if taken[old] {
+                continue;
+            }
+            let free = came.iter().copied().filter(|new| !taken[*new]);
+            let Some((new, similarity)) = best(&changes, old, free, exact) else {
+                continue;
+            };
+            (taken[old], taken[new]) = (true, true);
+            let from = changes[old].path.clone();
+            changes[new].before = changes[old].before.take();
+            changes[new].renamed = Some((from, similarity));
+        }
+    }
+    // What has given its content away is no change any more.
+    changes.retain(|change| change.before.is_some() || change.after.is_some());
+    changes
+}
+
+fn positions(changes: &[Change], of: impl Fn(&Change) -> bool) -> Vec<usize> {
+    changes
+        .iter()
+        .enumerate()
+        .filter(|(_, change)| of(change))
+        .map(|(index, _)| index)
+        .collect()
+}
+
+/// The addition most like a removal; of equals, the one with the same file name.
+fn best(
+    changes: &[Change],
+    old: usize,
+    candidates: impl Iterator<Item = usize>,
+    exact: bool,
+) -> Option<(usize, u8)> {
+    let before = changes[old].before.as_ref()?;
+    let name = changes[old].path.file_name();
+    let alike = |new: usize| -> Option<(f32, bool, usize)> {
+        let after = changes[new].after.as_ref()?;
+        let same_name = changes[new].path.file_name() == name;
+        let likeness = if !before.may_become(after) {
+            return None;
+        } else if exact {
+            before.has_bytes_of(after).then_some(1.0)?
+        } else {
+            let small = |size: Option<u64>| size.is_some_and(|size| size <= LARGEST_COMPARED);
+            let readable = small(before.size()) && small(after.size());
+            readable
+                .then(|| likeness(&before.text()?, &after.text()?))
+                .flatten()?
+        };
+        Some((likeness, same_name, new))
+    };
+    let found = candidates.filter_map(alike).reduce(|best, next| {
+        if (next.0, next.1) > (best.0, best.1) {
+            next
+        } else {
+            best
+        }
+    })?;
+    Some((found.2, (found.0 * 100.0) as u8))
+}
+
+fn likeness(old: &str, new: &str) -> Option<f32> {
+    // Sizes that differ too much rule it out without a look.
+    let (small, large) = (old.len().min(new.len()), old.len().max(new.len()));
+    if small * 3 < large || small == 0 {
+        return None;
+    }
+    let ratio = TextDiff::configure()
+        .timeout(PATIENCE)
+        .diff_lines(old, new)
+        .ratio();
+    (ratio >= ALIKE).then_some(ratio.min(0.99))
+}

@@ -1,0 +1,92 @@
+//! The hash of what lies at a path: a file, or a tree with names, kinds, permissions and links.
+
+use std::cell::RefCell;
+use std::collections::HashMap;
+use std::fmt::Write;
+use std::io;
+use std::os::unix::fs::PermissionsExt;
+use std::path::Path;
+
+use camino::{Utf8Path, Utf8PathBuf};
+use terca_core::agent::delivery::sha256;
+
+use crate::workspace::tree;
+
+/// Hashes each path once.
+#[derive(Debug, Default)]
+pub struct Contents {
+    known: RefCell<HashMap<Utf8PathBuf, String>>,
+}
+
+impl Contents {
+    /// Something that cannot be read has a hash of its own: it is the trial that says so, if it comes to that.
+    pub fn of(&self, path: &Utf8Path) -> String {
+        if let Some(hash) = self.known.borrow().get(path) {
+            return hash.clone();
+        }
+        let hash = hash(path.as_std_path())
+            .unwrap_or_else(|error| format!("unreadable: {}", error.kind()));
+        self.known
+            .borrow_mut()
+            .insert(path.to_owned(), hash.clone());
+        hash
+    }
+}
+
+fn hash(path: &Path) -> io::Result<String> {
+    if !path.is_dir() {
+        return Ok(sha256(&fs_err::read(path)?));
+    }
+    let mut list = String::new();
+    for (name, meta) in tree::walk(path)? {
+        let place = path.join(&name);
+        let content = if meta.is_symlink() {
+            format!("-> {}", fs_err::read_link(&place)?.display())
+        } else if meta.is_file() {
+            sha256(&fs_err::read(&place)?)
+        } else {
+            "special".to_owned()
+        };
+        let executable = meta.permissions().mode() & 0o111 != 0;
+        // Writing to text cannot fail.
+        let _ = writeln!(list, "{:?} {executable} {content}", name.as_os_str());
+    }
+    Ok(sha256(list.as_bytes()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn everything_that_matters_changes_the_hash() {
+        let temporary = tempfile::tempdir().unwrap();
+        let dir = Utf8Path::from_path(temporary.path()).unwrap();
+        let mut seen = Vec::new();
+        let mut note = || {
+            let hash = Contents::default().of(dir);
+            assert!(!seen.contains(&hash), "{hash}");
+            seen.push(hash);
+        };
+        note();
+        fs_err::write(dir.join("a"), "1").unwrap();
+        note();
+        fs_err::write(dir.join("a"), "2").unwrap();
+        note();
+        fs_err::set_permissions(dir.join("a"), std::fs::Permissions::from_mode(0o755)).unwrap();
+        note();
+        fs_err::rename(dir.join("a"), dir.join("b")).unwrap();
+        note();
+        fs_err::os::unix::fs::symlink("b", dir.join("c")).unwrap();
+        note();
+        let contents = Contents::default();
+        let before = contents.of(&dir.join("b"));
+        fs_err::write(dir.join("b"), "3").unwrap();
+        assert_eq!(
+            contents.of(&dir.join("b")),
+            before,
+            "each path is read once"
+        );
+        assert_ne!(Contents::default().of(&dir.join("b")), before);
+    }
+}
