@@ -49,5 +49,6 @@ mod retries;
 mod selection;
 mod setup;
 mod shards;
+mod test_script;
 mod validate;
 mod view;

@@ -15,9 +15,7 @@ fn with_run(name: &str, repetitions: u32) -> Project {
 #[test]
 #[ignore = "needs Node, npm and Chromium"]
 fn the_file_is_read_in_a_browser() {
-    let Some(browser) = browser::require() else {
-        return;
-    };
+    let browser = browser::require();
     let project = with_run("2026-11-14-001", 5);
     project
         .terca(&["report", "--html", "report.html"])
@@ -36,9 +34,7 @@ fn the_file_is_read_in_a_browser() {
 #[test]
 #[ignore = "needs Node, npm and Chromium"]
 fn a_thousand_trials_are_opened() {
-    let Some(browser) = browser::require() else {
-        return;
-    };
+    let browser = browser::require();
     let project = with_run("2026-11-14-001", 36);
     project
         .terca(&["report", "--html", "report.html"])
@@ -54,9 +50,7 @@ fn a_thousand_trials_are_opened() {
 #[test]
 #[ignore = "needs Node, npm and Chromium"]
 fn a_run_that_goes_on_is_followed() {
-    let Some(browser) = browser::require() else {
-        return;
-    };
+    let browser = browser::require();
     let project = with_run("2020-01-01-001", 2).executable(
         "agent.sh",
         &format!("#!/bin/sh\nread name\nwhile ! [ -e \"$GATES/$name\" ]; do sleep 0.05; done\necho '{EVIL}' | tee made.html\n"),
@@ -94,9 +88,7 @@ fn a_run_that_goes_on_is_followed() {
 #[test]
 #[ignore = "needs Node, npm and Chromium"]
 fn pictures() {
-    let Some(browser) = browser::require() else {
-        return;
-    };
+    let browser = browser::require();
     let project = with_run("2026-11-14-001", 5);
     project
         .terca(&["report", "--html", "report.html"])

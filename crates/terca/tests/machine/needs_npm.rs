@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 use camino::{Utf8Path, Utf8PathBuf};
 use rustix::process::Signal;
 use serde_json::Value;
-use terca_testkit::{Outcome, Project, Session, misbehaving_agent, real};
+use terca_testkit::{Outcome, Project, Session, misbehaving_agent};
 
 const VERSION: &str = env!("CARGO_PKG_VERSION");
 /// The one that this machine would be given.
@@ -98,11 +98,11 @@ impl Place {
 }
 
 fn expect_success(command: &mut Command) -> String {
-    let outcome = Outcome::from(command.output().unwrap_or_else(|error| {
-        panic!(
-            "{command:?}: {error}\n(TERCA_SKIP_REAL_AGENTS=1 leaves the tests that need Node out)"
-        )
-    }));
+    let outcome = Outcome::from(
+        command
+            .output()
+            .unwrap_or_else(|error| panic!("{command:?}: {error}")),
+    );
     assert_eq!(
         outcome.status, 0,
         "{command:?}\n{}{}",
@@ -148,9 +148,6 @@ fn packed(place: &Place, tarball: &Utf8Path, file: &str) -> String {
 #[test]
 #[ignore = "needs Node and npm"]
 fn the_packages_install_and_become_terca() {
-    if real::is_left_out("npm") {
-        return;
-    }
     let place = Place::new();
     let tarballs = place.pack(PLATFORM, &small_program(&place));
     let named = format!("terca-{VERSION}.tgz terca-{PLATFORM}-{VERSION}.tgz");
@@ -370,9 +367,6 @@ fn no_version_is_written_down_twice() {
 #[test]
 #[ignore = "needs Node and npm"]
 fn a_package_holds_what_it_must_and_nothing_else() {
-    if real::is_left_out("npm") {
-        return;
-    }
     let place = Place::new();
     // Of another platform, so that nobody asks what it is: neither its version nor its C library.
     let other = place.path("other");

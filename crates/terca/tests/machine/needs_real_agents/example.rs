@@ -24,8 +24,8 @@ const FROM_MEMORY: &str = "import * as v from 'valibot';\n\n\
 const DOCUMENTED: &str = "It loads, and accepts every string.";
 
 /// The example with a word after the prompt of two experiments that tells the model on this machine what to say.
-fn scripted(agent: RealAgent) -> Option<(Project, ModelServer)> {
-    let program = programs::require(agent.name)?;
+fn scripted(agent: RealAgent) -> (Project, ModelServer) {
+    let program = programs::require(agent.name);
     let project = example("valibot");
     let solution = project.read("signup-form/_solution/signup.js");
     let script = Script::new(agent.vocabulary)
@@ -69,7 +69,7 @@ fn scripted(agent: RealAgent) -> Option<(Project, ModelServer)> {
             project.env(name, &value)
         })
         .file("terca.yaml", suite);
-    Some((project, server))
+    (project, server)
 }
 
 #[track_caller]
@@ -85,9 +85,7 @@ fn trial(project: &Project, experiment: &str) -> Value {
 
 /// The server is there and asked in one experiment, and unknown in the other.
 fn the_server_reaches_its_experiment_alone(agent: RealAgent, environment: &str) {
-    let Some((project, server)) = scripted(agent) else {
-        return;
-    };
+    let (project, server) = scripted(agent);
     let selection = [
         "-t",
         "signup-form",

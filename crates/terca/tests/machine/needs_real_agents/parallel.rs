@@ -36,9 +36,7 @@ fn sixteen_trials_give_the_same_figures_together_as_one_by_one() {
     let mut path = std::env::var("PATH").unwrap_or_default();
     let mut servers = Vec::new();
     for agent in agents {
-        let Some(program) = programs::require(agent.name) else {
-            return;
-        };
+        let program = programs::require(agent.name);
         path = format!("{program}:{path}");
         let script = Script::new(agent.vocabulary).scenario("both", Scenario::two_tools());
         let server = ModelServer::start(script);

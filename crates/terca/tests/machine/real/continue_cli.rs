@@ -24,9 +24,7 @@ pub fn trouble_is_told_from_failure() {
         ),
         ("asleep", sleeper),
     ];
-    let Some(bench) = Bench::new(CONTINUE, &scenarios) else {
-        return;
-    };
+    let bench = Bench::new(CONTINUE, &scenarios);
     let evals: Vec<Value> = scenarios
         .iter()
         .map(|(name, _)| {
@@ -72,9 +70,7 @@ pub fn trouble_is_told_from_failure() {
 
 /// A skill is offered to the model.
 pub fn skills_are_offered() {
-    let Some(bench) = Bench::new(CONTINUE, &[("skilled", Scenario::saying("Done."))]) else {
-        return;
-    };
+    let bench = Bench::new(CONTINUE, &[("skilled", Scenario::saying("Done."))]);
     let skill =
         "---\nname: whistling\ndescription: How to whistle THE-TUNE.\n---\nPurse your lips.\n";
     let bench = bench.file("_skills/whistling/SKILL.md", skill).suite(

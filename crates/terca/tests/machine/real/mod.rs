@@ -54,9 +54,8 @@ struct Bench {
 }
 
 impl Bench {
-    /// `None` where tests with real agents are left out.
-    fn new(agent: RealAgent, scenarios: &[(&str, Scenario)]) -> Option<Self> {
-        let program = real::require(agent.name)?;
+    fn new(agent: RealAgent, scenarios: &[(&str, Scenario)]) -> Self {
+        let program = real::require(agent.name);
         let script = scenarios
             .iter()
             .fold(Script::new(agent.vocabulary), |script, (name, scenario)| {
@@ -69,11 +68,11 @@ impl Bench {
             .fold(project().env("PATH", &path), |project, (name, value)| {
                 project.env(name, &value)
             });
-        Some(Bench {
+        Bench {
             agent,
             server,
             project,
-        })
+        }
     }
 
     /// The suite of these evals and experiments. JSON is YAML.
@@ -189,9 +188,7 @@ pub fn works_in_a_hostile_place(agent: RealAgent) {
         ),
         Turn::saying("Done."),
     ]);
-    let Some(bench) = Bench::new(agent, &[("two-tools", scenario.clone())]) else {
-        return;
-    };
+    let bench = Bench::new(agent, &[("two-tools", scenario.clone())]);
     let bench = bench.file("_rules.md", RULE).suite(
         &json!([{"name": "control"}, {"name": "ruled", "rules": "_rules.md"}]),
         &json!([{
@@ -351,9 +348,7 @@ pub fn mcp_servers_are_offered_called_and_missed(agent: RealAgent) {
         Turn::calling("Asking.", Action::mcp("tiny", "magic", json!({"x": 42}))),
         Turn::saying("Done."),
     ]);
-    let Some(bench) = Bench::new(agent, &[("magic", scenario.clone())]) else {
-        return;
-    };
+    let bench = Bench::new(agent, &[("magic", scenario.clone())]);
     let bench = bench.suite(
         &json!([
             {"name": "working", "mcpServers": {"tiny": {"command": "node", "args": [tiny_mcp_server()]}}},
@@ -411,9 +406,7 @@ pub fn trouble_is_told_from_failure(agent: RealAgent) {
         ("down", Scenario::saying("Done.").fault(Fault::always(500))),
         ("asleep", sleeper.clone()),
     ];
-    let Some(bench) = Bench::new(agent, &scenarios) else {
-        return;
-    };
+    let bench = Bench::new(agent, &scenarios);
     let played = |name: &str| agent.gives_up || name != "down";
     let evals: Vec<Value> = scenarios
         .iter()
@@ -507,9 +500,7 @@ pub fn prompts_arrive_as_written(agent: RealAgent) {
     let scenarios = prompts
         .each_ref()
         .map(|(name, _)| (*name, Scenario::saying("Understood.")));
-    let Some(bench) = Bench::new(agent, &scenarios) else {
-        return;
-    };
+    let bench = Bench::new(agent, &scenarios);
     let evals: Vec<Value> = prompts
         .iter()
         .map(|(name, prompt)| json!({"name": name, "prompt": prompt}))
@@ -530,9 +521,7 @@ pub fn prompts_arrive_as_written(agent: RealAgent) {
 
 /// The model is told of a skill, and of none where there is none.
 pub fn skills_are_offered(agent: RealAgent) {
-    let Some(bench) = Bench::new(agent, &[("skilled", Scenario::saying("Done."))]) else {
-        return;
-    };
+    let bench = Bench::new(agent, &[("skilled", Scenario::saying("Done."))]);
     let about = "Sorts numbers the way that SKILL-OF-THE-EXPERIMENT has it.";
     let skill = format!("---\nname: sorting\ndescription: {about}\n---\n\nSort them downwards.\n");
     let bench = bench.file("_skills/sorting/SKILL.md", &skill).suite(
@@ -565,9 +554,7 @@ pub fn judges(agent: RealAgent) {
         "```json\n{\"score\": 0.75, \"summary\": \"fair\", \
          \"reasons\": [{\"criterion\": \"short\", \"score\": 0.75, \"reason\": \"one line\"}]}\n```",
     );
-    let Some(mut bench) = Bench::new(agent, &[("verdict", scenario.clone())]) else {
-        return;
-    };
+    let mut bench = Bench::new(agent, &[("verdict", scenario.clone())]);
     let mut judge = json!({
         "rubric": "It is short. scenario:verdict", "agent": agent.name, "model": agent.model, "passScore": 0.7,
     });
