@@ -14,6 +14,7 @@ pub mod browser;
 mod documents;
 mod model;
 mod outcome;
+mod patience;
 mod processes;
 mod project;
 pub mod real;
@@ -25,6 +26,7 @@ pub use model::{
     Action, Call, Dialect, Fault, ModelServer, Request, Scenario, Script, Turn, Usage, Vocabulary,
 };
 pub use outcome::Outcome;
+pub use patience::wait_until;
 pub use processes::Process;
 pub use project::Project;
 pub use session::Session;

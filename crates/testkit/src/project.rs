@@ -8,6 +8,7 @@ use serde_json::Value;
 use tempfile::TempDir;
 
 use crate::outcome::Outcome;
+use crate::patience::wait_for;
 use crate::processes::{Process, processes_below};
 use crate::session::Session;
 
@@ -203,6 +204,18 @@ impl Project {
     /// Processes that this project's runs have started and that still run, zombies left out.
     pub fn processes(&self) -> Vec<Process> {
         processes_below(self.root())
+    }
+
+    /// Waits until every process is gone: the kernel takes a moment to end what was killed.
+    ///
+    /// # Panics
+    /// When one stays.
+    #[track_caller]
+    pub fn wait_until_nothing_runs(&self) {
+        wait_for(
+            || format!("processes were left behind: {:?}", self.processes()),
+            || self.processes().is_empty().then_some(()),
+        );
     }
 
     /// Fails unless every process is gone and the work directory is empty.

@@ -2,13 +2,12 @@
 
 use std::os::unix::fs::PermissionsExt;
 use std::process::{Command, Stdio};
-use std::time::{Duration, Instant};
 
 use crate::common::project;
 use camino::{Utf8Path, Utf8PathBuf};
 use rustix::process::{Signal, geteuid};
 use serde_json::Value;
-use terca_testkit::Project;
+use terca_testkit::{Process, Project, wait_until};
 
 fn suite(command: &str, more: &str) -> Project {
     project()
@@ -261,7 +260,11 @@ fn stopped_and_continued_a_run_goes_on() {
         project.has_run() && journal(&project).len() > 2
     });
     session.signal(Signal::STOP);
-    std::thread::sleep(Duration::from_millis(700));
+    // The agents end meanwhile, and nobody hears of it.
+    let works = |process: &Process| process.command.contains("sleep 0.2");
+    wait_until("no agent is at work", || {
+        !project.processes().iter().any(works)
+    });
     session.signal(Signal::CONT);
     let outcome = session.finish();
     assert_eq!(outcome.status, 0, "{}", outcome.stderr);
@@ -353,14 +356,9 @@ fn what_a_dead_run_left_is_removed_by_the_next_and_a_living_one_is_not_touched()
     let mut living = project.start(&["--format", "plain"]);
     living.wait_until("the next agent is at work", || started.exists());
     assert!(!dead_room.exists(), "what was left is gone");
-    let ended = Instant::now();
-    while orphan.try_wait().unwrap().is_none() && ended.elapsed() < Duration::from_secs(20) {
-        std::thread::sleep(Duration::from_millis(10));
-    }
-    assert!(
-        orphan.try_wait().unwrap().is_some(),
-        "what ran there has ended"
-    );
+    wait_until("what ran there has ended", || {
+        orphan.try_wait().unwrap().is_some()
+    });
     let living_room = rooms().next().unwrap();
 
     let quick = project.terca(&["--agent", "nop", "--format", "plain"]);

@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use crate::common::project;
 use rustix::process::{Pid, Signal, kill_process};
-use terca_testkit::{Project, Session, misbehaving_agent};
+use terca_testkit::{Project, Session, misbehaving_agent, wait_until};
 
 /// Two quick trials, then two that would take minutes: one slot each.
 fn suite(mode: &str) -> Project {
@@ -35,16 +35,6 @@ fn start(project: &Project) -> Session {
     let mut session = project.start(&["--format", "plain"]);
     session.wait_until("both agents are at work", || both_at_work(project));
     session
-}
-
-/// The kernel takes a moment to end what was killed; nothing here waits for anything else.
-fn assert_soon_nothing_left(project: &Project) {
-    let started = Instant::now();
-    while !project.processes().is_empty() && started.elapsed() < Duration::from_secs(20) {
-        std::thread::sleep(Duration::from_millis(10));
-    }
-    let left = project.processes();
-    assert!(left.is_empty(), "{left:?}");
 }
 
 #[test]
@@ -81,9 +71,8 @@ fn the_second_signal_does_not_wait_for_the_deaf() {
             .unwrap()
             .contains("stopping")
     });
-    // Sooner, it would be an echo of the first.
-    std::thread::sleep(Duration::from_millis(600));
-    session.signal(Signal::INT);
+    // Another one: the same so soon would be an echo of the first.
+    session.signal(Signal::TERM);
     let outcome = session.finish();
     assert_eq!(outcome.status, 130);
     project.assert_nothing_left();
@@ -128,7 +117,7 @@ fn sigkill_of_terca_leaves_no_process_and_a_readable_run() {
         let session = start(&project);
         session.signal(Signal::KILL);
         assert_eq!(session.finish().status, 128 + 9);
-        assert_soon_nothing_left(&project);
+        project.wait_until_nothing_runs();
         assert_eq!(
             project.results()["status"],
             "running",
@@ -222,7 +211,7 @@ fn no_process_outlives_terca() {
             session.signal(signal);
         }
         session.finish();
-        assert_soon_nothing_left(&project);
+        project.wait_until_nothing_runs();
     }
 }
 
@@ -241,13 +230,12 @@ fn a_reader_that_does_not_read_cannot_keep_terca_alive() {
         .unwrap();
     let pid = Pid::from_raw(child.id() as i32).unwrap();
     let journal = || project.has_run() && project.run_dir().join("events.jsonl").exists();
-    let started = Instant::now();
-    while child.try_wait().unwrap().is_none() && started.elapsed() < Duration::from_secs(60) {
+    wait_until("it ends", || {
         if journal() {
             let _ = kill_process(pid, Signal::TERM);
         }
-        std::thread::sleep(Duration::from_millis(50));
-    }
+        child.try_wait().unwrap().is_some()
+    });
     assert_eq!(child.wait().unwrap().code(), Some(130));
-    assert_soon_nothing_left(&project);
+    project.wait_until_nothing_runs();
 }

@@ -1,10 +1,8 @@
 //! `prepare`: done once, kept, and the same for every trial.
 
-use std::time::{Duration, Instant};
-
 use crate::common::project;
 use rustix::process::Signal;
-use terca_testkit::Project;
+use terca_testkit::{Project, wait_until};
 
 /// A suite whose `prepare` notes each time it is carried out.
 fn suite(more: &str) -> Project {
@@ -138,13 +136,15 @@ fn a_failure_is_an_error_of_every_trial_and_is_not_repeated() {
 fn two_runs_at_once_make_it_once() {
     let project = suite("").executable(
         "install.sh",
-        "#!/bin/sh\necho built >> $NOTES/suite\nsleep 0.5\ncp input made\n",
+        "#!/bin/sh\necho built >> $NOTES/suite\nuntil [ -e $NOTES/go ]; do sleep 0.01; done\ncp input made\n",
     );
-    let (one, two) = (
-        project.start(&["--format", "plain"]),
-        project.start(&["--format", "plain"]),
-    );
-    for session in [one, two] {
+    let sessions = [(); 2].map(|()| project.start(&["--format", "plain"]));
+    wait_until("both runs have begun and one makes it", || {
+        let runs = project.path(".terca/runs").read_dir_utf8();
+        runs.is_ok_and(|runs| runs.count() == 2) && times(&project, "suite") > 0
+    });
+    std::fs::write(project.path("notes/go"), "").unwrap();
+    for session in sessions {
         let outcome = session.finish();
         assert_eq!(outcome.status, 0, "{}", outcome.stderr);
     }
@@ -161,10 +161,7 @@ fn killed_in_the_middle_nothing_half_made_is_used() {
     session.wait_until("the layer is being made", || times(&project, "suite") == 1);
     session.signal(Signal::KILL);
     session.finish();
-    let started = Instant::now();
-    while !project.processes().is_empty() && started.elapsed() < Duration::from_secs(20) {
-        std::thread::sleep(Duration::from_millis(10));
-    }
+    project.wait_until_nothing_runs();
     std::fs::write(project.path("notes/quick"), "").unwrap();
     passes(&project, &[]);
     assert_eq!(times(&project, "suite"), 2);
@@ -179,15 +176,15 @@ fn killed_in_the_middle_nothing_half_made_is_used() {
 }
 
 #[test]
-fn two_thousand_files_are_made_once_for_forty_trials() {
+fn a_directory_of_files_is_made_once_for_all_trials() {
     let project = project().file(
         "terca.yaml",
-        "repetitions: 40\n\
-         prepare: [{command: 'echo x >> $TERCA_SUITE_DIR/times; mkdir -p node_modules/d; seq 2000 | while read n; do echo $n > node_modules/d/$n.js; done'}]\n\
+        "repetitions: 3\n\
+         prepare: [{command: 'echo x >> $TERCA_SUITE_DIR/times; mkdir -p node_modules/d; seq 20 | while read n; do echo $n > node_modules/d/$n.js; done'}]\n\
          environments: [{name: e, agent: {name: command, command: 'ls node_modules/d | wc -l > count'}}]\n\
-         evals: [{name: task, prompt: x, tests: [{fileContains: {path: count, text: '2000'}}]}]\n",
+         evals: [{name: task, prompt: x, tests: [{fileContains: {path: count, text: '20'}}]}]\n",
     );
     passes(&project, &["--keep", "none"]);
     assert_eq!(project.read("times").lines().count(), 1);
-    assert_eq!(project.results()["trials"].as_array().unwrap().len(), 40);
+    assert_eq!(project.results()["trials"].as_array().unwrap().len(), 3);
 }

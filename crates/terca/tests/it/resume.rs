@@ -353,10 +353,7 @@ fn killed_at_any_moment_nothing_is_lost_or_doubled() {
             }
         }
         // Supervisors of the killed end what was theirs.
-        let started = Instant::now();
-        while !project.processes().is_empty() && started.elapsed() < Duration::from_secs(20) {
-            std::thread::sleep(Duration::from_millis(10));
-        }
+        project.wait_until_nothing_runs();
         assert_complete(&project, TRIALS);
     }
 }

@@ -4,7 +4,6 @@ use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 use std::process::{Command, Stdio};
-use std::time::{Duration, Instant};
 
 use camino::{Utf8Path, Utf8PathBuf};
 use rustix::process::Signal;
@@ -237,20 +236,7 @@ fn signals_are_its_own(terca: &Utf8Path) {
         };
         assert_eq!(session.finish().status, status, "{signal:?}");
         assert_eq!(project.results()["status"], told, "{signal:?}");
-        soon_nothing_is_left(&project);
-    }
-}
-
-/// The kernel takes a moment to end what was killed.
-fn soon_nothing_is_left(project: &Project) {
-    let started = Instant::now();
-    while !project.processes().is_empty() {
-        assert!(
-            started.elapsed() < Duration::from_secs(60),
-            "{:?}",
-            project.processes()
-        );
-        std::thread::sleep(Duration::from_millis(10));
+        project.wait_until_nothing_runs();
     }
 }
 

@@ -8,7 +8,7 @@ pub mod aider;
 pub mod continue_cli;
 pub mod mini;
 
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use serde_json::{Value, json};
 use terca_testkit::{
@@ -114,20 +114,6 @@ impl Bench {
             .find(wanted)
             .unwrap_or_else(|| panic!("no trial {eval}/{experiment}: {results:#}"))
             .clone()
-    }
-
-    /// How long each trial took, and how many requests it made.
-    fn durations(&self) -> String {
-        let results = self.project.results();
-        let trials = results["trials"].as_array().unwrap().iter().map(|trial| {
-            let eval = trial["eval"].as_str().unwrap_or_default();
-            let requests = self.server.requests_of(eval).len();
-            format!(
-                "{eval} {}s, {requests} requests, {}; ",
-                trial["durationSeconds"], trial["error"]
-            )
-        });
-        trials.collect()
     }
 
     /// What the model was asked in a scenario: proper requests in the agent's protocol, with its false key.
@@ -417,14 +403,7 @@ pub fn trouble_is_told_from_failure(agent: RealAgent) {
         })
         .collect();
     let bench = bench.suite(&json!([{"name": "only"}]), &json!(evals));
-    let started = Instant::now();
     bench.run_all().expect_status(3);
-    let taken = started.elapsed();
-    assert!(
-        taken < Duration::from_secs(100 * patience()),
-        "it took {taken:?}: {}",
-        bench.durations()
-    );
 
     for (eval, kind) in [
         ("refused", "auth"),
