@@ -39,6 +39,11 @@ pub fn misbehaving_agent() -> Utf8PathBuf {
     Utf8Path::new(env!("CARGO_MANIFEST_DIR")).join("agents/misbehave.sh")
 }
 
+/// What real agents printed, recorded.
+pub fn recorded_streams() -> Utf8PathBuf {
+    Utf8Path::new(env!("CARGO_MANIFEST_DIR")).join("../core/tests/streams")
+}
+
 /// A directory for `PATH` with programs that stand in for real agents and play recorded streams.
 pub fn stand_ins() -> Utf8PathBuf {
     Utf8Path::new(env!("CARGO_MANIFEST_DIR")).join("agents/bin")

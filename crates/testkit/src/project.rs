@@ -173,6 +173,14 @@ impl Project {
         names.pop().expect("there is a run")
     }
 
+    /// The journal of the latest run so far; empty where none has begun.
+    pub fn journal(&self) -> String {
+        if !self.has_run() {
+            return String::new();
+        }
+        std::fs::read_to_string(self.run_dir().join("events.jsonl")).unwrap_or_default()
+    }
+
     /// `results.json` of the latest run.
     pub fn results(&self) -> Value {
         let text =

@@ -6,7 +6,7 @@ use terca_testkit::{Project, Terminal};
 use crate::common::project;
 
 /// A suite with names to complete, and the program under its own name on `PATH`.
-fn suite() -> Project {
+fn with_names() -> Project {
     let project = project()
         .file(
             "terca.yaml",
@@ -73,7 +73,7 @@ pub fn complete_everything(terminal: &mut Terminal, run: &str) {
 }
 
 pub fn with_a_run() -> (Project, String) {
-    let project = suite();
+    let project = with_names();
     project.terca(&["-t", "sorting"]);
     let run = project.run_dir().file_name().unwrap().to_owned();
     (project, run)

@@ -6,7 +6,7 @@ use crate::common::project;
 
 /// A suite in which every kind of ending comes about, with names and messages that break careless formats. Its agent
 /// does what the prompt says.
-pub fn suite() -> Project {
+pub fn every_ending() -> Project {
     let agent = "prompt=$(cat)\n\
                  echo '{\"inputTokens\": 100, \"outputTokens\": 20, \"costUsd\": 0.25}' > \"$TERCA_STATS_FILE\"\n\
                  case $prompt in *right*) echo ok > answer;; *half*) echo so > answer;; esac\n";

@@ -10,7 +10,7 @@ use terca_testkit::Project;
 
 /// Each trial costs 3 cents. The agent does its work when the rules that it is given, if any, are `good`, or when
 /// `$ANYWAY` says so.
-fn suite(repetitions: &str, anyway: bool) -> Project {
+fn with_two_rules_files(repetitions: &str, anyway: bool) -> Project {
     let project = project()
         .executable(
             "agent.sh",
@@ -36,13 +36,6 @@ fn suite(repetitions: &str, anyway: bool) -> Project {
         suite += &format!("  - {{name: {name}, prompt: go, tests: [{{fileExists: done}}]}}\n");
     }
     project.file("terca.yaml", suite)
-}
-
-fn journal(project: &Project) -> String {
-    if !project.has_run() {
-        return String::new();
-    }
-    std::fs::read_to_string(project.run_dir().join("events.jsonl")).unwrap_or_default()
 }
 
 /// How many trials an arm has in the results, and how many repetitions.
@@ -72,7 +65,7 @@ fn verdict<'r>(results: &'r Value, experiment: &str) -> &'r Value {
 
 /// Every trial of the results ran once, in a folder of its own, and the journal tells the same as the results.
 fn assert_whole(project: &Project) {
-    let text = journal(project);
+    let text = project.journal();
     let events: Vec<Event> = text
         .lines()
         .map(|line| serde_json::from_str(line).unwrap())
@@ -101,7 +94,7 @@ fn assert_whole(project: &Project) {
 
 #[test]
 fn a_clear_effect_stops_early() {
-    let project = suite("{min: 1, max: 20, until: conclusive}", false);
+    let project = with_two_rules_files("{min: 1, max: 20, until: conclusive}", false);
     let outcome = project
         .terca(&["-x", "control,good", "--format", "plain"])
         .expect_status(1);
@@ -166,7 +159,7 @@ fn a_clear_effect_stops_early() {
 
 #[test]
 fn no_effect_goes_to_the_most() {
-    let project = suite("{min: 2, max: 4, until: conclusive}", true);
+    let project = with_two_rules_files("{min: 2, max: 4, until: conclusive}", true);
     let outcome = project.terca(&["-x", "control,useless"]).expect_status(0);
     let results = project.results();
     assert_eq!(
@@ -187,7 +180,7 @@ fn no_effect_goes_to_the_most() {
 /// What is decided gets no more trials; its baseline does, for as long as another needs it.
 #[test]
 fn each_comparison_has_as_many_as_it_needs() {
-    let project = suite("{min: 3, max: 6, until: conclusive}", false);
+    let project = with_two_rules_files("{min: 3, max: 6, until: conclusive}", false);
     project.terca(&[]).expect_status(1);
     let results = project.results();
     // Two comparisons: nine pairs reach 40 as well.
@@ -203,7 +196,7 @@ fn each_comparison_has_as_many_as_it_needs() {
 
 #[test]
 fn an_evals_own_number_is_its_most() {
-    let project = suite("{min: 1, max: 4, until: conclusive}", true);
+    let project = with_two_rules_files("{min: 1, max: 4, until: conclusive}", true);
     let yaml = project
         .read("terca.yaml")
         .replace("{name: one,", "{name: one, repetitions: 2,");
@@ -221,7 +214,7 @@ fn an_evals_own_number_is_its_most() {
 
 #[test]
 fn without_a_comparison_the_fewest_are_run() {
-    let project = suite("{min: 2, max: 9, until: conclusive}", true);
+    let project = with_two_rules_files("{min: 2, max: 9, until: conclusive}", true);
     let outcome = project.terca(&["-x", "good"]).expect_status(0);
     assert_eq!(arm(&project.results(), "good"), (6, 2));
     assert!(
@@ -233,7 +226,7 @@ fn without_a_comparison_the_fewest_are_run() {
 
 #[test]
 fn a_number_on_the_command_line_is_a_number() {
-    let project = suite("{min: 1, max: 20, until: conclusive}", false);
+    let project = with_two_rules_files("{min: 1, max: 20, until: conclusive}", false);
     project
         .terca(&["-n", "2", "-x", "control,good"])
         .expect_status(1);
@@ -245,7 +238,7 @@ fn a_number_on_the_command_line_is_a_number() {
 
 #[test]
 fn the_plan_says_that_it_is_the_most() {
-    let project = suite("{min: 1, max: 20, until: conclusive}", false);
+    let project = with_two_rules_files("{min: 1, max: 20, until: conclusive}", false);
     let check = project.terca(&["check"]).expect_status(0);
     assert!(
         check.stderr.contains("1 at first, then one at a time"),
@@ -269,7 +262,7 @@ fn the_plan_says_that_it_is_the_most() {
 
 #[test]
 fn a_run_that_was_killed_goes_on_from_its_round() {
-    let project = suite("{min: 1, max: 4, until: conclusive}", true);
+    let project = with_two_rules_files("{min: 1, max: 4, until: conclusive}", true);
     let wait = "while [ $TERCA_REPETITION = 2 -a -e $NOTES/wait ]; do sleep 0.05; done";
     let yaml = format!(
         "before: [{{command: '{wait}'}}]\n{}",
@@ -278,7 +271,7 @@ fn a_run_that_was_killed_goes_on_from_its_round() {
     let project = project.file("terca.yaml", yaml).file("notes/wait", "");
     let mut session = project.start(&["-x", "control,useless", "--format", "plain", "-c", "2"]);
     session.wait_until("trials of the second round are in flight", || {
-        let text = journal(&project);
+        let text = project.journal();
         let count = |event: &str| text.matches(&format!("\"event\":\"{event}\"")).count();
         count("roundStarted") == 1 && count("trialStarted") == count("trialFinished") + 2
     });
@@ -304,7 +297,7 @@ fn a_run_that_was_killed_goes_on_from_its_round() {
 
 #[test]
 fn a_budget_stops_a_run_of_any_kind() {
-    let project = suite("3", true);
+    let project = with_two_rules_files("3", true);
     let args = ["-x", "control,useless", "-c", "1", "--budget-usd"];
     let outcome = project
         .terca(&[&args[..], &["0.25"]].concat())
@@ -353,7 +346,7 @@ fn a_budget_stops_a_run_of_any_kind() {
 /// Six trials a round: what the third lacks is not unfinished, since nobody asked for a number.
 #[test]
 fn a_budget_ends_the_repetitions() {
-    let project = suite("{min: 2, max: 10, until: conclusive}", true);
+    let project = with_two_rules_files("{min: 2, max: 10, until: conclusive}", true);
     let args = ["-x", "control,useless", "-c", "1", "--budget-usd", "0.45"];
     let outcome = project.terca(&args).expect_status(0);
     let results = project.results();
@@ -397,7 +390,7 @@ fn a_budget_ends_the_repetitions() {
 /// Before the fewest repetitions are there, a budget leaves something undone.
 #[test]
 fn a_budget_for_less_than_the_fewest_leaves_a_rest() {
-    let project = suite("{min: 2, max: 10, until: conclusive}", true);
+    let project = with_two_rules_files("{min: 2, max: 10, until: conclusive}", true);
     project
         .terca(&["-x", "control,useless", "-c", "1", "--budget-usd", "0.1"])
         .expect_status(1);
@@ -414,7 +407,7 @@ fn a_budget_for_less_than_the_fewest_leaves_a_rest() {
 #[test]
 fn an_experiment_against_itself_is_no_different() {
     for repetitions in ["2", "{min: 1, max: 3, until: conclusive}"] {
-        let project = suite(repetitions, true);
+        let project = with_two_rules_files(repetitions, true);
         let before = "before: [{command: 'echo $TERCA_EXPERIMENT > told'}]\n";
         let yaml = format!("{before}{}", project.read("terca.yaml"));
         // Whatever the agent can see of where it is.
@@ -467,7 +460,7 @@ fn an_experiment_against_itself_is_no_different() {
 /// A check that is resumed is still one.
 #[test]
 fn an_experiment_against_itself_can_be_resumed() {
-    let project = suite("2", true);
+    let project = with_two_rules_files("2", true);
     project
         .terca(&["--aa", "-c", "1", "--budget-usd", "0.1"])
         .expect_status(1);

@@ -3,7 +3,7 @@
 use crate::common::project;
 use terca_testkit::Project;
 
-fn suite() -> Project {
+fn with_a_layer() -> Project {
     project().file(
         "terca.yaml",
         "prepare: [{files: {made: x}}]\nenvironments: [{name: e, agent: nop}]\nevals: [{name: task, prompt: x}]\n",
@@ -17,7 +17,7 @@ fn count(project: &Project, dir: &str) -> usize {
 
 #[test]
 fn nothing_goes_without_being_asked_for() {
-    let project = suite();
+    let project = with_a_layer();
     project.terca(&[]).expect_status(0);
     let outcome = project.terca(&["clean"]).expect_status(2);
     assert!(outcome.stdout.contains("layer"), "{}", outcome.stdout);
@@ -64,7 +64,7 @@ fn nothing_goes_without_being_asked_for() {
 
 #[test]
 fn what_is_in_use_stays() {
-    let project = suite().file(
+    let project = with_a_layer().file(
         "terca.yaml",
         "prepare: [{files: {made: x}}]\nenvironments: [{name: e, agent: {name: command, command: touch $READY; sleep 300}}]\n\
          evals: [{name: task, prompt: x}]\n",
@@ -91,7 +91,7 @@ fn what_is_in_use_stays() {
 
 #[test]
 fn the_list_says_how_large_runs_are() {
-    let project = suite().file("_base/large", vec![7; 3_000_000]);
+    let project = with_a_layer().file("_base/large", vec![7; 3_000_000]);
     project.terca(&[]).expect_status(0);
     let listed = project.terca(&["list"]).expect_status(0).stdout;
     assert!(

@@ -1,11 +1,10 @@
 //! What a run says about its experiments, in a suite whose truth is known.
 
-use crate::common::project;
+use crate::counted::suite;
 use serde_json::Value;
 use terca_core::analysis::results::Results;
 use terca_core::run::event::Event;
 use terca_core::run::state::RunState;
-use terca_testkit::Project;
 
 /// How many of five trials pass without and with the rules, eval by eval.
 const PASSES: [(u32, u32); 8] = [
@@ -18,36 +17,6 @@ const PASSES: [(u32, u32); 8] = [
     (5, 5),
     (1, 3),
 ];
-
-/// An agent that passes exactly so often, whatever the order of its trials: each takes the next free number.
-fn suite(passes: &[(u32, u32)]) -> Project {
-    let mut project = project()
-        .executable(
-            "agent.sh",
-            "#!/bin/sh\n\
-             set -- $(cat)\n\
-             arm=without; passes=$2; cost=0.03\n\
-             if [ -e AGENTS.md ]; then arm=with; passes=$3; cost=0.0342; fi\n\
-             n=1; while ! mkdir \"$COUNTS/$1.$arm.$n\" 2> /dev/null; do n=$((n + 1)); done\n\
-             if [ $n -le $passes ]; then touch done; fi\n\
-             echo \"{\\\"costUsd\\\": $cost}\" > $TERCA_STATS_FILE\n",
-        )
-        .directory("_counts")
-        .file("rules.md", "Be right.\n");
-    let suite = format!(
-        "repetitions: 5\nenv: {{COUNTS: {}}}\n\
-         environments: [{{name: script, agent: {{name: command, command: ./agent.sh}}}}]\n\
-         experiments: [{{name: with-rules, rules: rules.md}}, {{name: control, baseline: true}}]\n",
-        project.path("_counts")
-    );
-    project = project.file("terca.yaml", suite);
-    for (number, (without, with)) in passes.iter().enumerate() {
-        let eval =
-            format!("prompt: eval{number} {without} {with}\ntests: [{{fileExists: done}}]\n");
-        project = project.file(&format!("eval{number}/eval.terca.yaml"), eval);
-    }
-    project
-}
 
 #[test]
 fn a_known_effect_is_found() {
@@ -93,7 +62,7 @@ fn a_known_effect_is_found() {
 fn the_summary_is_the_fold_of_the_journal() {
     let project = suite(&PASSES[..2]);
     project.terca(&[]).expect_status(1);
-    let journal = std::fs::read_to_string(project.run_dir().join("events.jsonl")).unwrap();
+    let journal = project.journal();
     let events: Vec<Event> = journal
         .lines()
         .map(|line| serde_json::from_str(line).unwrap())

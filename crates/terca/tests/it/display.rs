@@ -5,7 +5,7 @@ use std::num::NonZeroU16;
 use crate::common::project;
 use terca_testkit::{Project, Terminal};
 
-fn suite(repetitions: usize) -> Project {
+fn good_and_bad(repetitions: usize) -> Project {
     project().file(
         "terca.yaml",
         format!(
@@ -39,7 +39,7 @@ fn scrollback(stderr: &str) -> Vec<String> {
 
 #[test]
 fn every_trial_scrolls_by_once_and_the_frame_is_gone() {
-    let project = suite(100);
+    let project = good_and_bad(100);
     let outcome = project.terca(&["--format", "tty"]);
     assert_eq!(outcome.status, 1);
     let rows = scrollback(&outcome.stderr);
@@ -62,7 +62,7 @@ fn every_trial_scrolls_by_once_and_the_frame_is_gone() {
 
 #[test]
 fn a_terminal_that_wants_no_colour_gets_none() {
-    let project = suite(2).env("NO_COLOR", "1");
+    let project = good_and_bad(2).env("NO_COLOR", "1");
     let outcome = project.terca(&["--format", "tty"]);
     assert!(!is_coloured(&outcome.stderr), "{:?}", outcome.stderr);
     let colourful = project.terca(&["--format", "tty", "--color", "always"]);
@@ -80,7 +80,7 @@ fn is_coloured(screen: &str) -> bool {
 
 #[test]
 fn a_terminal_that_cannot_be_painted_on_gets_lines() {
-    let project = suite(1).env("TERM", "dumb");
+    let project = good_and_bad(1).env("TERM", "dumb");
     let (status, text) = Terminal::start(project.command(&[])).finish();
     assert_eq!(status, 1, "{text}");
     assert!(

@@ -75,7 +75,7 @@ impl Tour {
     }
 }
 
-fn suite() -> Project {
+fn two_evals() -> Project {
     project()
         .file(
             "terca.yaml",
@@ -88,7 +88,7 @@ fn suite() -> Project {
 #[test]
 fn where_there_is_no_suite() {
     let mut tour = Tour::of(
-        suite()
+        two_evals()
             .directory("empty")
             .file("other/terca.yml", "name: x\n")
             .directory("bare")
@@ -117,7 +117,7 @@ fn where_there_is_no_suite() {
 
 #[test]
 fn wrong_words_on_the_command_line() {
-    let mut tour = Tour::of(suite());
+    let mut tour = Tour::of(two_evals());
     for args in [
         &["chek"][..],
         &["--repetition", "3"],
@@ -147,7 +147,7 @@ fn wrong_words_on_the_command_line() {
 
 #[test]
 fn selections_and_agents() {
-    let mut tour = Tour::of(suite());
+    let mut tour = Tour::of(two_evals());
     tour.meets(&["-t", "fibb"], 2, &[Code::NoMatch])
         .meets(&["-t", "slow"], 2, &[Code::NoMatch])
         .meets(&["-t", "fi"], 2, &[Code::NoMatch])
@@ -168,7 +168,7 @@ fn selections_and_agents() {
 #[test]
 fn what_is_there_already() {
     let mut tour = Tour::of(
-        suite()
+        two_evals()
             .file("tasks/a/task.yaml", "")
             .directory("new")
             .file("new/file", ""),
@@ -205,7 +205,7 @@ fn what_is_there_already() {
 
 #[test]
 fn runs_that_are_not_there_or_not_whole() {
-    let mut tour = Tour::of(suite());
+    let mut tour = Tour::of(two_evals());
     for args in [
         &["show"][..],
         &["resume"],
@@ -260,7 +260,7 @@ fn runs_that_are_not_there_or_not_whole() {
 
 #[test]
 fn parts_that_do_not_belong_together() {
-    let mut tour = Tour::of(suite());
+    let mut tour = Tour::of(two_evals());
     tour.does(&["--shard", "1/2"], 0)
         .does(&["--shard", "2/2", "-n", "2"], 0)
         .does(&["--shard", "1/3"], 0);
@@ -278,7 +278,7 @@ fn parts_that_do_not_belong_together() {
 fn what_the_machine_refuses() {
     let taken = TcpListener::bind("127.0.0.1:0").unwrap();
     let port = taken.local_addr().unwrap().port().to_string();
-    let mut tour = Tour::of(suite().file("file", ""));
+    let mut tour = Tour::of(two_evals().file("file", ""));
     tour.does(&[], 0)
         .meets(
             &["view", "--no-open", "--port", &port],

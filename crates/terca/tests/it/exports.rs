@@ -1,11 +1,11 @@
 //! Runs in the formats that other programs read: JUnit, Markdown, CSV, JSON Lines, and GitHub Actions.
 
-use crate::common::endings::suite;
+use crate::common::endings::every_ending;
 use serde_json::Value;
 
 #[test]
 fn resume_writes_junit_too_and_a_file_that_cannot_be_written_is_trouble() {
-    let project = suite();
+    let project = every_ending();
     project
         .terca(&["-t", "a-right", "--fail-fast", "--junit", "first.xml"])
         .expect_status(0);
@@ -51,7 +51,7 @@ fn parse_csv(text: &str) -> Vec<Vec<String>> {
 
 #[test]
 fn csv_and_json_lines_have_every_trial_and_agree_with_the_results() {
-    let project = suite();
+    let project = every_ending();
     project.terca(&[]).expect_status(3);
     let csv = project
         .terca(&["report", "--csv", "-"])
@@ -120,7 +120,7 @@ fn csv_and_json_lines_have_every_trial_and_agree_with_the_results() {
 
 #[test]
 fn markdown_for_a_pull_request() {
-    let project = suite();
+    let project = every_ending();
     project.terca(&[]).expect_status(3);
     let text = project
         .terca(&["report", "--markdown", "-"])
@@ -164,7 +164,7 @@ fn markdown_for_a_pull_request() {
 
 #[test]
 fn on_github_actions_a_run_adds_itself_to_the_summary_and_annotates() {
-    let project = suite()
+    let project = every_ending()
         .file("summary.md", "before\n")
         .env("GITHUB_ACTIONS", "true");
     let summary = project.path("summary.md");
@@ -230,7 +230,7 @@ fn on_github_actions_a_run_adds_itself_to_the_summary_and_annotates() {
 
 #[test]
 fn elsewhere_nothing_is_annotated() {
-    let project = suite();
+    let project = every_ending();
     let outcome = project.terca(&["-t", "b-half"]).expect_status(1);
     assert!(!outcome.stdout.contains("::error"), "{}", outcome.stdout);
 }

@@ -9,7 +9,7 @@ use rustix::process::{Signal, geteuid};
 use serde_json::Value;
 use terca_testkit::{Process, Project, wait_until};
 
-fn suite(command: &str, more: &str) -> Project {
+fn one_eval(command: &str, more: &str) -> Project {
     project()
         .executable("agent.sh", &format!("#!/bin/sh\n{command}\n"))
         .file(
@@ -22,7 +22,7 @@ fn suite(command: &str, more: &str) -> Project {
 }
 
 fn journal(project: &Project) -> Vec<Value> {
-    let text = std::fs::read_to_string(project.run_dir().join("events.jsonl")).unwrap();
+    let text = project.journal();
     let whole = &text[..text.rfind('\n').map_or(0, |end| end + 1)];
     whole
         .lines()
@@ -61,7 +61,7 @@ impl Drop for Mount {
 
 #[test]
 fn a_full_disk_ends_the_run_and_room_lets_it_go_on() {
-    let project = suite(
+    let project = one_eval(
         "head -c 200000 /dev/zero > done",
         "repetitions: 12\nconcurrency: 2\n",
     );
@@ -103,7 +103,7 @@ fn a_full_disk_ends_the_run_and_room_lets_it_go_on() {
 
 #[test]
 fn a_full_work_directory_is_an_error_of_the_trials() {
-    let project = suite(
+    let project = one_eval(
         "head -c 200000 /dev/zero > done || exit 1",
         "repetitions: 2\n",
     )
@@ -127,7 +127,7 @@ fn a_full_work_directory_is_an_error_of_the_trials() {
 
 #[test]
 fn a_read_only_run_directory_is_said_before_anything_runs() {
-    let project = suite("touch done; touch $HOME/../../ran", "");
+    let project = one_eval("touch done; touch $HOME/../../ran", "");
     let Some(_mount) = Mount::tmpfs(&project.path(".terca"), "ro") else {
         return;
     };
@@ -143,7 +143,7 @@ fn a_read_only_run_directory_is_said_before_anything_runs() {
 
 #[test]
 fn a_base_file_that_cannot_be_read_is_a_set_up_error() {
-    let project = suite("touch done", "").file("_base/secret", "x");
+    let project = one_eval("touch done", "").file("_base/secret", "x");
     std::fs::set_permissions(
         project.path("_base/secret"),
         std::fs::Permissions::from_mode(0o000),
@@ -189,7 +189,7 @@ fn a_base_file_that_cannot_be_read_is_a_set_up_error() {
 #[test]
 fn a_path_at_the_length_limit_is_a_set_up_error() {
     let deep = vec!["d".repeat(200); 18].join("/");
-    let project = suite("touch done", "");
+    let project = one_eval("touch done", "");
     let mut at = project.path("_base");
     std::fs::create_dir_all(&at).unwrap();
     for part in deep.split('/') {
@@ -216,7 +216,7 @@ fn a_path_at_the_length_limit_is_a_set_up_error() {
 
 #[test]
 fn few_open_files_mean_few_trials_at_once() {
-    let project = suite("touch done", "repetitions: 40\n");
+    let project = one_eval("touch done", "repetitions: 40\n");
     let script = format!(
         "ulimit -n 64; exec {} --format plain -c 64",
         env!("CARGO_BIN_EXE_terca")
@@ -237,7 +237,7 @@ fn few_open_files_mean_few_trials_at_once() {
 
 #[test]
 fn agents_have_the_limit_of_open_files_that_terca_was_given() {
-    let project = suite("ulimit -Sn > limit; touch done", "");
+    let project = one_eval("ulimit -Sn > limit; touch done", "");
     let script = format!(
         "ulimit -Sn 200; exec {} --format plain -c 64",
         env!("CARGO_BIN_EXE_terca")
@@ -254,7 +254,7 @@ fn agents_have_the_limit_of_open_files_that_terca_was_given() {
 
 #[test]
 fn stopped_and_continued_a_run_goes_on() {
-    let project = suite("sleep 0.2; touch done", "repetitions: 6\nconcurrency: 2\n");
+    let project = one_eval("sleep 0.2; touch done", "repetitions: 6\nconcurrency: 2\n");
     let mut session = project.start(&["--format", "plain"]);
     session.wait_until("a trial is at work", || {
         project.has_run() && journal(&project).len() > 2
@@ -273,7 +273,7 @@ fn stopped_and_continued_a_run_goes_on() {
 
 #[test]
 fn a_work_directory_that_is_deleted_is_an_error_of_its_trials() {
-    let project = suite(
+    let project = one_eval(
         "touch done; touch $STARTED; sleep 1",
         "repetitions: 2\nconcurrency: 1\n",
     );
@@ -308,7 +308,7 @@ fn a_work_directory_that_is_deleted_is_an_error_of_its_trials() {
 #[test]
 fn a_reader_that_leaves_does_not_end_the_run() {
     for format in ["plain", "json", "tty"] {
-        let project = suite("touch done", "repetitions: 30\n");
+        let project = one_eval("touch done", "repetitions: 30\n");
         let mut child = project
             .command(&["--format", format])
             .stdout(Stdio::piped())
@@ -324,7 +324,7 @@ fn a_reader_that_leaves_does_not_end_the_run() {
 
 #[test]
 fn what_a_dead_run_left_is_removed_by_the_next_and_a_living_one_is_not_touched() {
-    let project = suite("touch done; touch $STARTED; sleep 300", "");
+    let project = one_eval("touch done; touch $STARTED; sleep 300", "");
     let started = project.path("started");
     let yaml = project.read("terca.yaml");
     let project = project.file(

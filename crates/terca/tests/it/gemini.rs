@@ -1,14 +1,13 @@
 //! Gemini CLI through the whole pipeline, with a stand-in that plays recorded streams of the real one.
 
 use crate::common::project;
-use camino::Utf8Path;
 use serde_json::{Value, json};
-use terca_testkit::{Project, stand_ins};
+use terca_testkit::{Project, recorded_streams, stand_ins};
 
 const KEY: &str = "fake-key-for-tests";
 
-fn suite(environment: &str, prompt: &str) -> Project {
-    let streams = Utf8Path::new(env!("CARGO_MANIFEST_DIR")).join("../core/tests/streams");
+fn playing(environment: &str, prompt: &str) -> Project {
+    let streams = recorded_streams();
     project()
         .env("PATH", &format!("{}:{}", stand_ins(), std::env::var("PATH").unwrap_or_default()))
         .env("GEMINI_API_KEY", KEY)
@@ -24,7 +23,7 @@ fn suite(environment: &str, prompt: &str) -> Project {
 
 #[test]
 fn a_session_is_started_as_the_real_program_wants_it() {
-    let project = suite(
+    let project = playing(
         "    model: gemini-3-pro\n    config: {model: {maxSessionTurns: 9}}\n    rules: RULES.md\n",
         "play success",
     )
@@ -60,7 +59,7 @@ fn a_session_is_started_as_the_real_program_wants_it() {
 
 #[test]
 fn figures_versions_and_delivery_arrive() {
-    let project = suite(
+    let project = playing(
         "    model: gemini-3-pro\n    rules: RULES.md\n",
         "play success",
     )
@@ -117,7 +116,7 @@ fn trouble_with_the_service_is_never_a_failed_eval() {
         ("404", "modelApi"),
         ("mcp-failed", "mcp"),
     ] {
-        let project = suite("", &format!("play {stream}"));
+        let project = playing("", &format!("play {stream}"));
         assert_eq!(project.terca(&[]).status, 3, "{stream}");
         let trial = project.only_trial();
         assert_eq!(
@@ -137,7 +136,7 @@ fn whoever_cannot_sign_in_is_told_what_with() {
         assert_eq!(trial["error"]["kind"], "auth");
         trial["notes"][0].as_str().unwrap().to_owned()
     };
-    let project = suite("", "play 401");
+    let project = playing("", "play 401");
     assert_eq!(note(&project), "it was given $GEMINI_API_KEY");
     let project = project.env("GEMINI_API_KEY", "");
     assert_eq!(
@@ -157,7 +156,7 @@ fn whoever_cannot_sign_in_is_told_what_with() {
 
 #[test]
 fn a_limit_of_turns_is_judged_with_a_note() {
-    let project = suite("", "play max-turns");
+    let project = playing("", "play max-turns");
     project.terca(&[]);
     let trial = project.only_trial();
     assert_eq!(trial["status"], "passed");
@@ -171,7 +170,7 @@ fn a_limit_of_turns_is_judged_with_a_note() {
 
 #[test]
 fn mcp_servers_are_configured_and_counted_and_their_secrets_masked() {
-    let project = suite(
+    let project = playing(
         "    mcpServers:\n      tiny: {command: node, args: [srv.mjs], env: {TOKEN: '${MY_TOKEN}'}}\n      web: {url: 'http://127.0.0.1:1/mcp'}\n",
         "play mcp",
     )
@@ -219,7 +218,7 @@ fn a_flood_is_left_out_of_the_transcript_and_nothing_of_the_result() {
         says("FINISHED at last")
     );
     let asked = "play flood\n    tests: [{name: t, transcript: {usedTool: write, outputContains: FINISHED, maxToolCalls: 2}}]";
-    let project = suite("    env: {TERCA_TEST_STREAMS: .}\n", asked)
+    let project = playing("    env: {TERCA_TEST_STREAMS: .}\n", asked)
         .file("_base/gemini-flood.jsonl", &stream);
     project.terca(&[]).expect_status(0);
 
@@ -259,7 +258,7 @@ fn a_flood_is_left_out_of_the_transcript_and_nothing_of_the_result() {
 
 #[test]
 fn a_missing_program_says_how_to_get_it() {
-    let project = suite("", "play success").env("PATH", "/usr/bin:/bin");
+    let project = playing("", "play success").env("PATH", "/usr/bin:/bin");
     assert_eq!(project.terca(&[]).status, 3);
     let error = project.only_trial()["error"].clone();
     assert_eq!(error["kind"], "agentMissing");
@@ -274,7 +273,7 @@ fn a_missing_program_says_how_to_get_it() {
 
 #[test]
 fn credential_files_reach_only_the_agent_that_needs_them_and_no_file_of_ours() {
-    let project = suite("", "play success").env("GEMINI_API_KEY", "");
+    let project = playing("", "play success").env("GEMINI_API_KEY", "");
     std::fs::create_dir_all(project.home().join(".gemini")).unwrap();
     std::fs::write(
         project.home().join(".gemini/oauth_creds.json"),
@@ -304,7 +303,7 @@ fn credential_files_reach_only_the_agent_that_needs_them_and_no_file_of_ours() {
 
 #[test]
 fn the_doctor_finds_the_program_and_names_credentials_without_their_values() {
-    let project = suite("", "x");
+    let project = playing("", "x");
     let outcome = project.terca(&["doctor"]).expect_status(0);
     assert!(
         outcome

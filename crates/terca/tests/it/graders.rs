@@ -1,9 +1,8 @@
 //! The kinds of tests that look at more than a command's end or a file, and tests that cannot tell.
 
 use crate::common::project;
-use camino::Utf8Path;
 use serde_json::{Value, json};
-use terca_testkit::{Project, stand_ins};
+use terca_testkit::{Project, recorded_streams, stand_ins};
 
 /// One eval with these tests, each `name: value` of a test on a line of its own.
 fn eval(rows: &[(&str, f64, &str)]) -> String {
@@ -306,7 +305,7 @@ fn a_budget_is_kept_or_not() {
 
 /// The stand-in for Gemini CLI plays a recorded session.
 fn played(stream: &str, rows: &[(&str, f64, &str)]) -> Project {
-    let streams = Utf8Path::new(env!("CARGO_MANIFEST_DIR")).join("../core/tests/streams");
+    let streams = recorded_streams();
     project()
         .env("PATH", &format!("{}:{}", stand_ins(), std::env::var("PATH").unwrap_or_default()))
         .env("GEMINI_API_KEY", "fake-key-for-tests")

@@ -8,7 +8,7 @@ use rustix::process::{Pid, Signal, kill_process};
 use terca_testkit::{Project, Session, misbehaving_agent, wait_until};
 
 /// Two quick trials, then two that would take minutes: one slot each.
-fn suite(mode: &str) -> Project {
+fn misbehaving(mode: &str) -> Project {
     let agent = misbehaving_agent();
     project().file(
         "terca.yaml",
@@ -40,7 +40,7 @@ fn start(project: &Project) -> Session {
 #[test]
 fn the_first_signal_stops_agents_and_keeps_what_is_done() {
     for signal in [Signal::INT, Signal::TERM, Signal::HUP] {
-        let project = suite("sleeps-in-tool");
+        let project = misbehaving("sleeps-in-tool");
         let session = start(&project);
         session.signal(signal);
         let outcome = session.finish();
@@ -62,14 +62,11 @@ fn the_first_signal_stops_agents_and_keeps_what_is_done() {
 
 #[test]
 fn the_second_signal_does_not_wait_for_the_deaf() {
-    let project = suite("ignores-signals");
+    let project = misbehaving("ignores-signals");
     let mut session = start(&project);
     session.signal(Signal::INT);
-    let journal = project.run_dir().join("events.jsonl");
     session.wait_until("the first signal is heard", || {
-        std::fs::read_to_string(&journal)
-            .unwrap()
-            .contains("stopping")
+        project.journal().contains("stopping")
     });
     // Another one: the same so soon would be an echo of the first.
     session.signal(Signal::TERM);
@@ -113,7 +110,7 @@ fn trials_that_never_started_stay_pending() {
 #[test]
 fn sigkill_of_terca_leaves_no_process_and_a_readable_run() {
     for mode in ["sleeps", "sleeps-in-tool", "ignores-signals"] {
-        let project = suite(mode);
+        let project = misbehaving(mode);
         let session = start(&project);
         session.signal(Signal::KILL);
         assert_eq!(session.finish().status, 128 + 9);
@@ -156,14 +153,14 @@ fn an_interrupt_during_set_up_and_during_tests_is_an_interrupt() {
 
 #[test]
 fn nohup_is_respected() {
-    let project = suite("sleeps");
+    let project = misbehaving("sleeps");
     let mut session = Session::start(project.command_through("nohup", &["--format", "plain"]));
     session.wait_until("both agents are at work", || both_at_work(&project));
     session.signal(Signal::HUP);
     session.signal(Signal::INT);
     let outcome = session.finish();
     assert_eq!(outcome.status, 130);
-    let journal = std::fs::read_to_string(project.run_dir().join("events.jsonl")).unwrap();
+    let journal = project.journal();
     assert_eq!(
         journal.matches("\"event\":\"stopping\"").count(),
         1,
@@ -184,7 +181,7 @@ fn no_process_outlives_terca() {
     let mut random = fastrand::Rng::with_seed(1);
     for end in 0..ends {
         let mode = ["sleeps-in-tool", "ignores-signals", "daemons", "hops"][end % 4];
-        let project = suite(mode);
+        let project = misbehaving(mode);
         let project = if end % 5 == 4 {
             let yaml = project.read("terca.yaml");
             project.file(
@@ -229,9 +226,9 @@ fn a_reader_that_does_not_read_cannot_keep_terca_alive() {
         .spawn()
         .unwrap();
     let pid = Pid::from_raw(child.id() as i32).unwrap();
-    let journal = || project.has_run() && project.run_dir().join("events.jsonl").exists();
     wait_until("it ends", || {
-        if journal() {
+        // Signals are heard from before the first event on.
+        if !project.journal().is_empty() {
             let _ = kill_process(pid, Signal::TERM);
         }
         child.try_wait().unwrap().is_some()

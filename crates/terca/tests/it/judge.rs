@@ -2,10 +2,9 @@
 //! work says to it is not heard.
 
 use crate::common::project;
-use camino::Utf8Path;
 use rustix::process::Signal;
 use serde_json::{Value, json};
-use terca_testkit::{Project, stand_ins};
+use terca_testkit::{Project, recorded_streams, stand_ins};
 
 const AGENT: &str = "echo 'let fib' > fib.js; echo All done.";
 
@@ -290,7 +289,7 @@ fn secrets_do_not_reach_the_judge() {
 
 /// Plays recorded sessions of Gemini CLI, and one in which it judges.
 fn with_gemini(environment: &str, rubric: &str, judge: &str) -> Project {
-    let recorded = Utf8Path::new(env!("CARGO_MANIFEST_DIR")).join("../core/tests/streams");
+    let recorded = recorded_streams();
     let session = [
         json!({"type": "init", "timestamp": "2026-11-15T00:11:50.961Z", "session_id": "j", "model": "auto"}),
         json!({"type": "message", "role": "assistant", "content": "{\"score\": 0.75, \"summ", "delta": true}),

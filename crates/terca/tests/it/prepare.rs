@@ -5,7 +5,7 @@ use rustix::process::Signal;
 use terca_testkit::{Project, wait_until};
 
 /// A suite whose `prepare` notes each time it is carried out.
-fn suite(more: &str) -> Project {
+fn noting(more: &str) -> Project {
     let project = project().executable(
         "install.sh",
         "#!/bin/sh\necho built >> $NOTES/suite\ncp input made\n",
@@ -35,7 +35,7 @@ fn passes(project: &Project, args: &[&str]) {
 
 #[test]
 fn it_is_done_once_for_all_trials_and_runs_until_an_input_changes() {
-    let project = suite("");
+    let project = noting("");
     passes(&project, &[]);
     passes(&project, &[]);
     assert_eq!(times(&project, "suite"), 1);
@@ -70,7 +70,7 @@ fn it_is_done_once_for_all_trials_and_runs_until_an_input_changes() {
 
 #[test]
 fn an_evals_own_layer_lies_on_the_suites() {
-    let project = suite("").file("own/_base/more", "two\n").file(
+    let project = noting("").file("own/_base/more", "two\n").file(
         "own/eval.terca.yaml",
         "prompt: x\nprepare: [{command: 'echo built >> $NOTES/$TERCA_EVAL; cat made more > both; rm more'}]\n\
          tests: [{fileContains: {path: both, matches: '^one\\ntwo\\n$'}}]\n",
@@ -87,7 +87,7 @@ fn an_evals_own_layer_lies_on_the_suites() {
 
 #[test]
 fn a_failure_is_an_error_of_every_trial_and_is_not_repeated() {
-    let project = suite("").executable(
+    let project = noting("").executable(
         "install.sh",
         "#!/bin/sh\necho built >> $NOTES/suite\necho no network\nexit 3\n",
     );
@@ -134,7 +134,7 @@ fn a_failure_is_an_error_of_every_trial_and_is_not_repeated() {
 
 #[test]
 fn two_runs_at_once_make_it_once() {
-    let project = suite("").executable(
+    let project = noting("").executable(
         "install.sh",
         "#!/bin/sh\necho built >> $NOTES/suite\nuntil [ -e $NOTES/go ]; do sleep 0.01; done\ncp input made\n",
     );
@@ -153,7 +153,7 @@ fn two_runs_at_once_make_it_once() {
 
 #[test]
 fn killed_in_the_middle_nothing_half_made_is_used() {
-    let project = suite("").executable(
+    let project = noting("").executable(
         "install.sh",
         "#!/bin/sh\necho built >> $NOTES/suite\necho half > made\n[ -e $NOTES/quick ] || sleep 300\ncp input made\n",
     );

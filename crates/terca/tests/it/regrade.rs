@@ -6,7 +6,7 @@ use serde_json::Value;
 use terca_testkit::Project;
 
 /// Every trial leaves its own number; `odd` passes for odd ones.
-fn suite(repetitions: u32) -> Project {
+fn numbered(repetitions: u32) -> Project {
     let project = project().executable(
         "agent.sh",
         "#!/bin/sh\necho x >> $STARTS\nn=1; while ! mkdir $NUMBERS/$n 2>/dev/null; do n=$((n + 1)); done\necho $n > number\n",
@@ -51,7 +51,7 @@ fn saved(project: &Project) -> String {
 
 #[test]
 fn every_trial_gets_exactly_its_new_score_and_no_agent_runs() {
-    let project = suite(24);
+    let project = numbered(24);
     project
         .terca(&["-t", "task", "--format", "plain"])
         .expect_status(1);
@@ -107,7 +107,7 @@ fn every_trial_gets_exactly_its_new_score_and_no_agent_runs() {
 
 #[test]
 fn a_selection_leaves_the_others_as_they_were() {
-    let project = suite(2).file("task/eval.terca.yaml", tests("true"));
+    let project = numbered(2).file("task/eval.terca.yaml", tests("true"));
     project.terca(&[]).expect_status(0);
     let project = project
         .file("task/eval.terca.yaml", tests("false"))
@@ -135,7 +135,7 @@ fn a_selection_leaves_the_others_as_they_were() {
 
 #[test]
 fn what_an_agent_did_can_be_tested_long_after() {
-    let project = suite(1);
+    let project = numbered(1);
     project.terca(&["-t", "task"]);
     let test = |more: &str| format!("prompt: x\ntests:\n  - {more}\n");
     for (tests, status) in [
@@ -171,7 +171,7 @@ fn what_an_agent_did_can_be_tested_long_after() {
 
 #[test]
 fn without_a_workspace_there_is_nothing_to_grade() {
-    let project = suite(1);
+    let project = numbered(1);
     project.terca(&["--keep", "none"]);
     let outcome = project.terca(&["regrade"]).expect_status(2);
     assert!(
@@ -194,7 +194,7 @@ fn without_a_workspace_there_is_nothing_to_grade() {
 
 #[test]
 fn killed_or_interrupted_in_the_middle_the_old_grading_stands() {
-    let project = suite(6);
+    let project = numbered(6);
     project.terca(&["-t", "task"]).expect_status(1);
     let (before, workspaces) = (project.results(), saved(&project));
     let slow = "echo x >> $STARTS.tests; test $(wc -l < $STARTS.tests) -lt 3 || sleep 300";

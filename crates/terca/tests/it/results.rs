@@ -321,7 +321,7 @@ fn the_journal_folds_to_the_results() {
         );
     for args in [&["-n", "3"][..], &["-n", "3", "--fail-fast", "-c", "1"]] {
         project.terca(args);
-        let journal = std::fs::read_to_string(project.run_dir().join("events.jsonl")).unwrap();
+        let journal = project.journal();
         assert_eq!(folded(&journal), project.results(), "{args:?}");
         let numbers: Vec<u64> = journal
             .lines()

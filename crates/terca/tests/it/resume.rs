@@ -9,7 +9,7 @@ use serde_json::Value;
 use terca_testkit::{Outcome, Project};
 
 /// An agent that notes that it was started for a trial, and works for as long as a file stands in its way.
-fn suite(repetitions: u32) -> Project {
+fn gated(repetitions: u32) -> Project {
     let project = project().executable(
         "agent.sh",
         "#!/bin/sh\n\
@@ -30,13 +30,10 @@ fn suite(repetitions: u32) -> Project {
     )
 }
 
-fn journal(project: &Project) -> String {
-    std::fs::read_to_string(project.run_dir().join("events.jsonl")).unwrap_or_default()
-}
-
 fn finished(project: &Project) -> usize {
     if project.has_run() {
-        journal(project)
+        project
+            .journal()
             .matches("\"event\":\"trialFinished\"")
             .count()
     } else {
@@ -50,7 +47,8 @@ fn killed_in_the_middle(project: &Project) {
     session.wait_until("two trials are done", || finished(project) >= 2);
     std::fs::write(project.path("notes/wait"), "").unwrap();
     session.wait_until("two are in flight", || {
-        journal(project)
+        project
+            .journal()
             .matches("\"event\":\"trialStarted\"")
             .count()
             >= finished(project) + 2
@@ -66,7 +64,7 @@ fn resume(project: &Project, args: &[&str]) -> Outcome {
 
 /// The trials that the journal tells the end of, in order.
 fn ends(project: &Project) -> Vec<u64> {
-    let events = journal(project);
+    let events = project.journal();
     let events = events
         .lines()
         .map(|line| serde_json::from_str::<Value>(line).expect("a whole event"));
@@ -101,7 +99,7 @@ fn assert_complete(project: &Project, trials: usize) {
 /// Killed after its last word and before its end, a run has nothing left to do and a directory that nobody needs.
 #[test]
 fn what_a_finished_run_has_left_behind_is_removed() {
-    let project = suite(1);
+    let project = gated(1);
     project.terca(&[]).expect_status(0);
     let left = project.work_dir().join("run-0badcafe");
     std::fs::create_dir_all(left.join("1/workspace")).unwrap();
@@ -117,7 +115,7 @@ fn what_a_finished_run_has_left_behind_is_removed() {
 
 #[test]
 fn what_is_finished_stays_and_the_rest_is_run() {
-    let project = suite(6);
+    let project = gated(6);
     killed_in_the_middle(&project);
     let before = project.results();
     let done = ends(&project);
@@ -157,7 +155,7 @@ fn what_is_finished_stays_and_the_rest_is_run() {
 
 #[test]
 fn a_torn_line_is_no_obstacle() {
-    let project = suite(4);
+    let project = gated(4);
     killed_in_the_middle(&project);
     let journal = project.run_dir().join("events.jsonl");
     let mut text = std::fs::read(&journal).unwrap();
@@ -172,7 +170,7 @@ fn a_torn_line_is_no_obstacle() {
 
 #[test]
 fn a_new_run_mentions_an_interrupted_one() {
-    let project = suite(4);
+    let project = gated(4);
     killed_in_the_middle(&project);
     let other = project.terca(&["--format", "plain"]);
     assert_eq!(other.status, 0, "{}", other.stderr);
@@ -188,9 +186,9 @@ fn a_new_run_mentions_an_interrupted_one() {
 /// Killed between the end of the last trial and the end of the run: there is nothing to run, and still something to say.
 #[test]
 fn a_run_that_died_after_its_last_trial_is_brought_to_its_end() {
-    let project = suite(2);
+    let project = gated(2);
     assert_eq!(project.terca(&[]).status, 0);
-    let text = journal(&project);
+    let text = project.journal();
     let without_end: String = text
         .lines()
         .filter(|line| !line.contains("runFinished"))
@@ -205,7 +203,7 @@ fn a_run_that_died_after_its_last_trial_is_brought_to_its_end() {
 
 #[test]
 fn after_ctrl_c_too() {
-    let project = suite(4);
+    let project = gated(4);
     let mut session = project.start(&["--format", "plain"]);
     session.wait_until("a trial is done", || finished(&project) >= 1);
     session.signal(Signal::INT);
@@ -217,13 +215,13 @@ fn after_ctrl_c_too() {
 
 #[test]
 fn a_changed_suite_is_not_mixed_unless_told() {
-    let project = suite(4);
+    let project = gated(4);
     killed_in_the_middle(&project);
     let yaml = project.read("terca.yaml");
     let project = project
         .file("terca.yaml", yaml.replace("do a", "do A"))
         .file("_base/new.txt", "new");
-    let before = journal(&project);
+    let before = project.journal();
     let outcome = resume(&project, &[]);
     assert_eq!(outcome.status, 2, "{}", outcome.stderr);
     for line in [
@@ -234,7 +232,7 @@ fn a_changed_suite_is_not_mixed_unless_told() {
     ] {
         assert!(outcome.stderr.contains(line), "{line}: {}", outcome.stderr);
     }
-    assert_eq!(journal(&project), before, "nothing was run");
+    assert_eq!(project.journal(), before, "nothing was run");
     let outcome = resume(&project, &["--accept-changes"]);
     assert_eq!(outcome.status, 0, "{}", outcome.stderr);
     assert_complete(&project, 8);
@@ -242,7 +240,7 @@ fn a_changed_suite_is_not_mixed_unless_told() {
 
 #[test]
 fn a_run_that_goes_on_is_left_alone() {
-    let project = suite(2);
+    let project = gated(2);
     std::fs::write(project.path("notes/wait"), "").unwrap();
     let mut session = project.start(&["--format", "plain"]);
     session.wait_until("trials are at work", || {
@@ -262,7 +260,7 @@ fn a_run_that_goes_on_is_left_alone() {
 
 #[test]
 fn errors_are_run_again_when_asked_for() {
-    let project = suite(1);
+    let project = gated(1);
     let yaml = project.read("terca.yaml");
     let project = project
         .executable("gate.sh", "#!/bin/sh\ntest -e $NOTES/open\n")
@@ -307,7 +305,7 @@ fn killed_at_any_moment_nothing_is_lost_or_doubled() {
     let mut random = fastrand::Rng::with_seed(seed);
     let mut killed = 0;
     while killed < kills {
-        let project = suite(25);
+        let project = gated(25);
         let mut known: Vec<u64> = Vec::new();
         let mut begun = false;
         loop {
@@ -337,7 +335,7 @@ fn killed_at_any_moment_nothing_is_lost_or_doubled() {
                 break;
             }
             // What had ended stays ended, in the same order.
-            let text = journal(&project);
+            let text = project.journal();
             let whole = &text[..text.rfind('\n').map_or(0, |end| end + 1)];
             let ended: Vec<u64> = whole
                 .lines()

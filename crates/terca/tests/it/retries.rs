@@ -1,9 +1,8 @@
 //! Errors are tried again, judgements never are; an agent that cannot sign in is asked once.
 
 use crate::common::project;
-use camino::Utf8Path;
 use serde_json::Value;
-use terca_testkit::{Project, stand_ins};
+use terca_testkit::{Project, recorded_streams, stand_ins};
 
 /// An agent that crashes before doing anything, until it has been started so often for its trial.
 fn crashing(until: u32) -> Project {
@@ -18,7 +17,7 @@ fn crashing(until: u32) -> Project {
     )
 }
 
-fn suite(project: Project, more: &str) -> Project {
+fn counting_starts(project: Project, more: &str) -> Project {
     let counter = project.path("starts");
     project.file(
         "terca.yaml",
@@ -36,7 +35,7 @@ fn starts(project: &Project) -> usize {
 
 #[test]
 fn an_error_is_tried_again_and_every_attempt_is_kept() {
-    let project = suite(crashing(3), "");
+    let project = counting_starts(crashing(3), "");
     let outcome = project.terca(&["--retries", "5", "--format", "plain"]);
     assert_eq!(outcome.status, 0, "{}", outcome.stderr);
     assert_eq!(starts(&project), 3);
@@ -66,7 +65,7 @@ fn an_error_is_tried_again_and_every_attempt_is_kept() {
 
 #[test]
 fn retries_may_stand_in_the_suite_and_run_out() {
-    let project = suite(crashing(9), "retries: 1\n");
+    let project = counting_starts(crashing(9), "retries: 1\n");
     assert_eq!(project.terca(&[]).status, 3);
     assert_eq!(starts(&project), 2);
     let trial = project.only_trial();
@@ -82,7 +81,7 @@ fn retries_may_stand_in_the_suite_and_run_out() {
 
 #[test]
 fn a_trial_that_was_judged_is_never_tried_again() {
-    let project = suite(
+    let project = counting_starts(
         project().executable("agent.sh", "#!/bin/sh\necho x >> $COUNTER\n"),
         "",
     );
@@ -93,7 +92,7 @@ fn a_trial_that_was_judged_is_never_tried_again() {
 
 #[test]
 fn set_up_is_not_tried_again() {
-    let project = suite(
+    let project = counting_starts(
         crashing(1),
         "before: [{command: 'echo x >> $COUNTER; exit 1'}]\n",
     );
@@ -104,7 +103,7 @@ fn set_up_is_not_tried_again() {
 
 /// Gemini CLI's stand-in, which plays a recorded stream for each repetition.
 fn gemini(prompt: &str, more: &str) -> Project {
-    let streams = Utf8Path::new(env!("CARGO_MANIFEST_DIR")).join("../core/tests/streams");
+    let streams = recorded_streams();
     project()
         .env(
             "PATH",

@@ -217,7 +217,7 @@ fn the_same_seed_gives_the_same_order() {
             .unwrap_or_default()
             .to_owned()
     };
-    let events = std::fs::read_to_string(project.run_dir().join("events.jsonl")).unwrap();
+    let events = project.journal();
     let started: Vec<String> = events
         .lines()
         .filter_map(|line| serde_json::from_str::<serde_json::Value>(line).ok())

@@ -7,7 +7,7 @@ use serde_json::Value;
 use terca_testkit::Project;
 
 /// Three evals in two variants, three times each; `b` passes in one variant only, `c` half passes.
-fn suite() -> Project {
+fn three_evals() -> Project {
     project().executable("agent.sh", "#!/bin/sh\necho $ARM > arm.txt\n").file(
         "terca.yaml",
         "repetitions: 3\n\
@@ -72,7 +72,7 @@ fn latest(project: &Project) -> String {
 
 #[test]
 fn parts_are_disjoint_complete_balanced_and_merge_to_the_whole() {
-    let project = suite();
+    let project = three_evals();
     assert_eq!(project.terca(&["--seed", "3"]).status, 1);
     let whole = essence(&project);
     for of in [1, 4, 5] {
@@ -113,7 +113,7 @@ fn parts_are_disjoint_complete_balanced_and_merge_to_the_whole() {
 
 #[test]
 fn more_parts_than_trials_leave_some_with_nothing_to_do() {
-    let project = suite();
+    let project = three_evals();
     let outcome = project.terca(&["--shard", "1/40", "--format", "plain"]);
     assert_eq!(outcome.status, 0, "{}{}", outcome.stdout, outcome.stderr);
     assert_eq!(project.results()["status"], "complete");
@@ -122,7 +122,7 @@ fn more_parts_than_trials_leave_some_with_nothing_to_do() {
 
 #[test]
 fn what_does_not_belong_together_is_refused() {
-    let project = suite();
+    let project = three_evals();
     let run = |args: &[&str]| {
         project.terca(args);
         latest(&project)
@@ -176,7 +176,7 @@ fn what_does_not_belong_together_is_refused() {
 
 #[test]
 fn runs_from_other_machines_are_joined_by_path() {
-    let (one, two) = (suite(), suite());
+    let (one, two) = (three_evals(), three_evals());
     one.terca(&["--shard", "1/2"]);
     two.terca(&["--shard", "2/2"]);
     // Another machine, another place: the suite is the same.
@@ -187,7 +187,7 @@ fn runs_from_other_machines_are_joined_by_path() {
 
 #[test]
 fn a_wrong_part_is_a_usage_error() {
-    let project = suite();
+    let project = three_evals();
     for wrong in ["0/3", "4/3", "1", "x/y"] {
         let outcome = project.terca(&["--shard", wrong]);
         assert_eq!(outcome.status, 2, "{wrong}");

@@ -8,7 +8,7 @@ use terca_testkit::Project;
 
 const RUN: &str = "2026-11-14-001";
 
-fn suite() -> Project {
+fn with_a_made_run() -> Project {
     let project = project()
         .file("terca.yaml", "name: firestore-sdk\n")
         .file("secret.txt", "secret of the suite");
@@ -26,7 +26,7 @@ fn assert_status(answer: &str, status: u16) {
 
 #[test]
 fn pages_and_files() {
-    let project = suite();
+    let project = with_a_made_run();
     let view = View::open(&project, &[]);
     assert!(
         view.url.ends_with(&format!("/runs/{RUN}/")) && view.token().len() == 32,
@@ -80,7 +80,7 @@ fn pages_and_files() {
 
 #[test]
 fn strangers_get_nothing() {
-    let project = suite();
+    let project = with_a_made_run();
     let view = View::open(&project, &[]);
     let (host, token) = (view.host().to_owned(), view.token().to_owned());
     let port = host.rsplit(':').next().unwrap().to_owned();
@@ -120,7 +120,7 @@ fn strangers_get_nothing() {
 
 #[test]
 fn no_path_leads_out() {
-    let project = suite();
+    let project = with_a_made_run();
     let run_dir = project.path(&format!(".terca/runs/{RUN}"));
     std::os::unix::fs::symlink(
         project.path("secret.txt"),
@@ -167,7 +167,7 @@ fn no_path_leads_out() {
 
 #[test]
 fn it_listens_on_this_machine_alone_and_ends_with_ctrl_c() {
-    let project = suite();
+    let project = with_a_made_run();
     let view = View::open(&project, &[RUN]);
     assert!(view.host().starts_with("127.0.0.1:"), "{}", view.url);
     let port: u16 = view.host().rsplit(':').next().unwrap().parse().unwrap();

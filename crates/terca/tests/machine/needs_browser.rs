@@ -66,10 +66,8 @@ fn a_run_that_goes_on_is_followed() {
         ),
     );
     let mut run = project.start(&["--format", "plain"]);
-    let journal =
-        || std::fs::read_to_string(project.run_dir().join("events.jsonl")).unwrap_or_default();
     run.wait_until("both agents are at work", || {
-        journal().matches("\"phase\":\"agent\"").count() == 2
+        project.journal().matches("\"phase\":\"agent\"").count() == 2
     });
     let view = viewer::View::open(&project, &[]);
     let (one, two) = (gates.join("first"), gates.join("second"));

@@ -5,7 +5,7 @@ use std::process::{Command, Stdio};
 
 use camino::Utf8Path;
 
-use crate::common::endings::suite;
+use crate::common::endings::every_ending;
 
 fn schema() -> String {
     concat!(env!("CARGO_MANIFEST_DIR"), "/tests/machine/junit.xsd").to_owned()
@@ -64,7 +64,7 @@ fn the_schema_can_say_no() {
 #[test]
 #[ignore = "needs xmllint"]
 fn junit_of_every_ending_is_valid() {
-    let project = suite();
+    let project = every_ending();
     project
         .terca(&["--junit", "out/deep/junit.xml"])
         .expect_status(3);
@@ -125,7 +125,7 @@ fn junit_of_every_ending_is_valid() {
 #[test]
 #[ignore = "needs xmllint"]
 fn what_did_not_run_is_skipped() {
-    let project = suite();
+    let project = every_ending();
     project
         .terca(&[
             "-t",
