@@ -19,6 +19,7 @@ mod processes;
 mod project;
 pub mod real;
 mod session;
+mod signals;
 mod terminal;
 
 pub use documents::generated;

@@ -11,6 +11,7 @@ use crate::outcome::Outcome;
 use crate::patience::wait_for;
 use crate::processes::{Process, processes_below};
 use crate::session::Session;
+use crate::signals;
 
 #[derive(Debug)]
 pub struct Project {
@@ -22,6 +23,7 @@ pub struct Project {
 impl Project {
     /// An empty project for the program at this path.
     pub fn new(program: impl Into<Utf8PathBuf>) -> Self {
+        signals::hear_in_children();
         // Not below /tmp when that is a RAM disk of another size than /var/tmp: tests write hundreds of megabytes.
         let guard = tempfile::Builder::new()
             .prefix("terca-test-")

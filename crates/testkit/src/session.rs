@@ -7,6 +7,7 @@ use rustix::process::{Pid, Signal, kill_process};
 
 use crate::outcome::Outcome;
 use crate::patience::wait_until;
+use crate::signals;
 
 #[derive(Debug)]
 pub struct Session {
@@ -15,6 +16,7 @@ pub struct Session {
 
 impl Session {
     pub fn start(mut command: Command) -> Self {
+        signals::hear_in_children();
         let child = command
             .stdout(Stdio::piped())
             .stderr(Stdio::piped())

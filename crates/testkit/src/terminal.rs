@@ -12,6 +12,7 @@ use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
 use rustix::termios::{Winsize, tcsetwinsize};
 
 use crate::patience::{wait_for, wait_until};
+use crate::signals;
 
 const ROWS: u16 = 50;
 const COLUMNS: u16 = 120;
@@ -38,6 +39,7 @@ impl Terminal {
 
     /// The same at a terminal of another size.
     pub fn sized(mut command: Command, columns: u16, rows: u16) -> Self {
+        signals::hear_in_children();
         let keyboard = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY | OpenptFlags::CLOEXEC)
             .expect("a pseudo-terminal");
         grantpt(&keyboard).expect("the terminal is ours");

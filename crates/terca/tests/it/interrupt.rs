@@ -1,6 +1,6 @@
 //! Ctrl+C, SIGTERM, SIGHUP and SIGKILL: what is done is kept, and no process outlives Terca.
 
-use std::process::Stdio;
+use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
 use crate::common::project;
@@ -58,6 +58,26 @@ fn the_first_signal_stops_agents_and_keeps_what_is_done() {
         }
         assert!(outcome.stdout.contains("interrupted"), "{}", outcome.stdout);
     }
+}
+
+/// As when a script starts the tests with `&`: its shell has them ignore Ctrl+C, and all that they start.
+#[test]
+fn signals_that_the_tests_themselves_ignore_are_heard() {
+    let tests = std::env::current_exe().unwrap();
+    let output = Command::new("sh")
+        .args(["-c", "trap '' HUP INT QUIT TERM; exec \"$0\" \"$@\""])
+        .arg(tests)
+        .args([
+            "--exact",
+            "interrupt::the_first_signal_stops_agents_and_keeps_what_is_done",
+        ])
+        .output()
+        .unwrap();
+    let said = String::from_utf8_lossy(&output.stdout);
+    assert!(
+        output.status.success() && said.contains("1 passed"),
+        "{said}"
+    );
 }
 
 #[test]
