@@ -21,7 +21,7 @@ lint:
 test *args:
     scripts/test {{ args }}
 
-# the tests without those that need Node or a browser
+# the tests without real agents and the browser
 quick-test *args:
     TERCA_SKIP_REAL_AGENTS=1 TERCA_SKIP_BROWSER=1 scripts/test {{ args }}
 

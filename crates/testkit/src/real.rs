@@ -8,8 +8,6 @@ use std::process::{Command, Stdio};
 
 use camino::{Utf8Path, Utf8PathBuf};
 
-/// Leaves the tests with real agents out.
-const SKIP: &str = "TERCA_SKIP_REAL_AGENTS";
 /// Where they are kept, instead of the build directory.
 const CACHE: &str = "TERCA_TEST_CACHE";
 
@@ -162,34 +160,16 @@ impl Known {
     }
 }
 
-/// The directory of an agent's program, or `None`, said aloud, where such tests are left out.
+/// Returns a directory for `PATH` with the real program of an agent.
 ///
 /// # Panics
 /// Where it cannot be installed: a test that was not run has not passed.
-pub fn require(agent: &str) -> Option<Utf8PathBuf> {
-    if is_left_out(&format!("the real {agent}")) {
-        return None;
-    }
-    match program(agent) {
-        Ok(dir) => Some(dir),
-        Err(reason) => panic!("{reason}\n({SKIP}=1 leaves the tests with real agents out)"),
-    }
+pub fn require(agent: &str) -> Utf8PathBuf {
+    program(agent).unwrap_or_else(|reason| panic!("{reason}"))
 }
 
-/// Whether tests that need Node are left out; if so, it is said aloud.
-pub fn is_left_out(what: &str) -> bool {
-    let left_out = std::env::var_os(SKIP).is_some_and(|value| !value.is_empty() && value != "0");
-    if left_out {
-        #[allow(clippy::print_stderr, reason = "a test that is left out says so")]
-        {
-            eprintln!("skipped: {SKIP} is set, so nothing was tested with {what}");
-        }
-    }
-    left_out
-}
-
-/// A directory for `PATH` with the real program of an agent, installed now if it has not been.
-pub fn program(agent: &str) -> Result<Utf8PathBuf, String> {
+/// Returns a directory for `PATH` with the real program of an agent, installed now if it has not been.
+pub(crate) fn program(agent: &str) -> Result<Utf8PathBuf, String> {
     let known = AGENTS
         .iter()
         .find(|known| known.agent == agent)

@@ -134,7 +134,7 @@ impl Shared {
         let stream = reader.get_mut();
         match &answer.body {
             Body::Json(value) => {
-                http::write_json(stream, answer.status, &value.to_string(), head_only)?
+                http::write_json(stream, answer.status, &value.to_string(), head_only)?;
             }
             Body::Events(events) => http::write_events(stream, events, answer.cut)?,
         }

@@ -1,0 +1,34 @@
+//! The real Kilo.
+
+use crate::real;
+use crate::real::agents::KILO;
+
+#[test]
+#[ignore = "needs Node and npm, and takes long: scripts/test-more-agents"]
+fn works_in_a_hostile_place() {
+    real::works_in_a_hostile_place(KILO);
+}
+
+#[test]
+#[ignore = "needs Node and npm, and takes long: scripts/test-more-agents"]
+fn skills_are_offered() {
+    real::skills_are_offered(KILO);
+}
+
+#[test]
+#[ignore = "needs Node and npm, and takes long: scripts/test-more-agents"]
+fn mcp_servers_are_offered_called_and_missed() {
+    real::mcp_servers_are_offered_called_and_missed(KILO);
+}
+
+#[test]
+#[ignore = "needs Node and npm, and takes long: scripts/test-more-agents"]
+fn trouble_is_told_from_failure() {
+    real::trouble_is_told_from_failure(KILO);
+}
+
+#[test]
+#[ignore = "needs Node and npm, and takes long: scripts/test-more-agents"]
+fn prompts_arrive_as_written() {
+    real::prompts_arrive_as_written(KILO);
+}

@@ -1,0 +1,21 @@
+//! The real mini-swe-agent.
+
+use crate::real;
+
+#[test]
+#[ignore = "needs Python, and takes long: scripts/test-more-agents"]
+fn works_in_a_hostile_place() {
+    real::mini::works_in_a_hostile_place();
+}
+
+#[test]
+#[ignore = "needs Python, and takes long: scripts/test-more-agents"]
+fn trouble_is_told_from_failure() {
+    real::mini::trouble_is_told_from_failure();
+}
+
+#[test]
+#[ignore = "needs Python, and takes long: scripts/test-more-agents"]
+fn prompts_arrive_as_written() {
+    real::mini::prompts_arrive_as_written();
+}
