@@ -42,6 +42,10 @@ schemas:
 bench *args:
     cargo run --release --package terca-benches -- {{ args }}
 
+# figures of the source, and circles among its modules: just house --check
+house *args:
+    scripts/house {{ args }}
+
 # looks for input that a reader trips over
 fuzz rounds="100000":
     TERCA_FUZZ_ROUNDS={{ rounds }} cargo test --release --package terca-fuzz

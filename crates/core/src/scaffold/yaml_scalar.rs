@@ -1,6 +1,6 @@
-//! Text as a YAML scalar.
+//! Writes text as a YAML scalar.
 
-/// Plain where YAML reads it as the same text, else in quotes: a JSON string is a YAML one.
+/// Writes text plainly where YAML reads it as the same text, else as a JSON string, which is YAML too.
 pub(super) fn scalar(text: &str) -> String {
     let starts_well = text.starts_with(|c: char| c.is_ascii_alphabetic());
     let ends_well = text.ends_with(|c: char| c.is_ascii_alphanumeric());
