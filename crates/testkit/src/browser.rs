@@ -6,9 +6,18 @@ use std::process::{Command, Stdio};
 
 use camino::{Utf8Path, Utf8PathBuf};
 
-use crate::real;
+use crate::install::{self, Install, Package};
 
 const CHROMIUM: &str = "chromium";
+
+/// Drives the browser.
+pub(crate) const PLAYWRIGHT: Package = Package {
+    name: "playwright-core",
+    program: "playwright-core",
+    version: "1.65.0",
+    version_args: &["--version"],
+    install: Install::NPM,
+};
 
 #[derive(Debug)]
 pub struct Browser {
@@ -21,7 +30,7 @@ pub struct Browser {
 /// # Panics
 /// Where there is none, or Playwright cannot be installed: a test that was not run has not passed.
 pub fn require() -> Browser {
-    let bin = real::require("playwright-core");
+    let bin = install::require(&PLAYWRIGHT);
     let modules = bin.parent().expect("node_modules");
     Browser {
         chromium: find_chromium()

@@ -7,24 +7,26 @@
 //!
 //! A [`Project`] is a suite in a temporary directory: files in, arguments, and out come standard output, standard
 //! error, the exit status and a tree. The program under test is driven from outside, with an environment of
-//! nothing but what the test gives it. A [`ModelServer`] stands in for the model of a real agent, which
-//! [`real`] installs.
+//! nothing but what the test gives it. A [`ModelServer`] answers in place of the model of a real agent, one of
+//! [`agents`].
 
+pub mod agents;
 pub mod browser;
 mod documents;
+mod install;
 mod model;
 mod outcome;
 mod patience;
 mod processes;
 mod project;
-pub mod real;
 mod session;
 mod signals;
 mod terminal;
 
 pub use documents::generated;
+pub use install::Install;
 pub use model::{
-    Action, Call, Dialect, Fault, ModelServer, Request, Scenario, Script, Turn, Usage, Vocabulary,
+    Action, Dialect, Fault, ModelServer, Request, Scenario, Script, Turn, Usage, Vocabulary,
 };
 pub use outcome::Outcome;
 pub use patience::wait_until;

@@ -1,12 +1,9 @@
 //! The example that compares an MCP server with nothing, with a real agent.
 
 use crate::common::example::example;
-use crate::real::RealAgent;
-use crate::real::agents::{CLAUDE, GEMINI};
 use serde_json::{Value, json};
-use terca_testkit::{
-    Action, ModelServer, Project, Request, Scenario, Script, Turn, real as programs,
-};
+use terca_testkit::agents::{CLAUDE, GEMINI, RealAgent};
+use terca_testkit::{Action, ModelServer, Project, Request, Scenario, Script, Turn};
 
 /// What agents write from memory: it loads, and accepts everything.
 const FROM_MEMORY: &str = "import * as v from 'valibot';\n\n\
@@ -25,7 +22,7 @@ const DOCUMENTED: &str = "It loads, and accepts every string.";
 
 /// The example with a word after the prompt of two experiments that tells the model on this machine what to say.
 fn scripted(agent: RealAgent) -> (Project, ModelServer) {
-    let program = programs::require(agent.name);
+    let program = agent.program();
     let project = example("valibot");
     let solution = project.read("signup-form/_solution/signup.js");
     let script = Script::new(agent.vocabulary)

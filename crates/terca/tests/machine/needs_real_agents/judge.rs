@@ -1,7 +1,7 @@
 //! Real agents as judges of what another agent did.
 
 use crate::real;
-use crate::real::agents::{CLAUDE, CODEX, GEMINI, OPENCODE};
+use terca_testkit::agents::{CLAUDE, CODEX, GEMINI, OPENCODE};
 
 #[test]
 #[ignore = "needs Node and npm"]

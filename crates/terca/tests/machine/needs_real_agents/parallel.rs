@@ -1,10 +1,9 @@
 //! Real agents side by side: the figures of a trial do not depend on what else is running.
 
 use crate::common::project;
-use crate::real::RealAgent;
-use crate::real::agents::{CLAUDE, GOOSE};
 use serde_json::{Value, json};
-use terca_testkit::{ModelServer, Scenario, Script, real as programs};
+use terca_testkit::agents::{CLAUDE, GOOSE, RealAgent};
+use terca_testkit::{ModelServer, Scenario, Script};
 
 /// Eight repetitions with each of the two agents.
 const TRIALS: usize = 16;
@@ -36,7 +35,7 @@ fn sixteen_trials_give_the_same_figures_together_as_one_by_one() {
     let mut path = std::env::var("PATH").unwrap_or_default();
     let mut servers = Vec::new();
     for agent in agents {
-        let program = programs::require(agent.name);
+        let program = agent.program();
         path = format!("{program}:{path}");
         let script = Script::new(agent.vocabulary).scenario("both", Scenario::two_tools());
         let server = ModelServer::start(script);

@@ -1,61 +1,31 @@
 //! Real agents, driven by Terca, with a model on this machine that says what it was told to say.
 //!
-//! Every agent goes through the same tests; what differs from one to the next stands in its [`RealAgent`]. They
+//! Every agent goes through the same tests; what differs from one to the next is in its [`RealAgent`]. They
 //! get a false key and an address of this machine, and see neither its home nor its variables.
 
-pub mod agents;
-pub mod aider;
-pub mod continue_cli;
-pub mod mini;
-
-use std::time::Duration;
-
 use serde_json::{Value, json};
+use terca_testkit::agents::RealAgent;
 use terca_testkit::{
-    Action, Dialect, Fault, ModelServer, Outcome, Project, Request, Scenario, Script, Turn,
-    Vocabulary, real, tiny_mcp_server,
+    Action, Fault, ModelServer, Outcome, Project, Request, Scenario, Script, Turn, tiny_mcp_server,
 };
 
 use crate::common::project;
 
 /// What stands in every file that must not reach an agent.
-const LEAK: &str = "LEAKED";
+pub const LEAK: &str = "LEAKED";
 /// What stands in the rules of an experiment.
-const RULE: &str = "Always begin with RULE-OF-THE-EXPERIMENT.";
-
-/// What is particular to an agent.
-#[derive(Debug, Clone, Copy)]
-pub struct RealAgent {
-    /// As Terca calls it.
-    pub name: &'static str,
-    pub version: &'static str,
-    pub model: &'static str,
-    /// What it calls that model when it asks for it.
-    pub asked_for: &'static str,
-    pub dialect: Dialect,
-    pub vocabulary: Vocabulary,
-    /// Whether it tells what it has used before it has come to its end.
-    pub tells_as_it_goes: bool,
-    /// Whether it gives up a service that is down within a minute. Some try for longer and cannot be told not to.
-    pub gives_up: bool,
-    /// Whether it asks its model once more when it is told to end.
-    pub goes_on: bool,
-    /// Variables of Terca's environment that lead the agent to the server at this address.
-    pub env: fn(&str) -> Vec<(&'static str, String)>,
-    /// The `config` of its environment that does the same; null where variables suffice.
-    pub config: fn(&str) -> Value,
-}
+pub const RULE: &str = "Always begin with RULE-OF-THE-EXPERIMENT.";
 
 /// An agent, its model, and a suite.
-struct Bench {
-    agent: RealAgent,
-    server: ModelServer,
-    project: Project,
+pub struct Bench {
+    pub agent: RealAgent,
+    pub server: ModelServer,
+    pub project: Project,
 }
 
 impl Bench {
-    fn new(agent: RealAgent, scenarios: &[(&str, Scenario)]) -> Self {
-        let program = real::require(agent.name);
+    pub fn new(agent: RealAgent, scenarios: &[(&str, Scenario)]) -> Self {
+        let program = agent.program();
         let script = scenarios
             .iter()
             .fold(Script::new(agent.vocabulary), |script, (name, scenario)| {
@@ -76,7 +46,7 @@ impl Bench {
     }
 
     /// The suite of these evals and experiments. JSON is YAML.
-    fn suite(mut self, experiments: &Value, evals: &Value) -> Self {
+    pub fn suite(mut self, experiments: &Value, evals: &Value) -> Self {
         let mut environment =
             json!({"name": "real", "agent": self.agent.name, "model": self.agent.model});
         let config = (self.agent.config)(&self.server.url());
@@ -89,23 +59,23 @@ impl Bench {
         self
     }
 
-    fn file(mut self, path: &str, content: &str) -> Self {
+    pub fn file(mut self, path: &str, content: &str) -> Self {
         self.project = self.project.file(path, content);
         self
     }
 
-    fn run(&self) -> Outcome {
+    pub fn run(&self) -> Outcome {
         self.project.terca(&["--format", "plain"])
     }
 
     /// Also what is left out after the key was refused: the rest of such a variant runs when the run is resumed.
-    fn run_all(&self) -> Outcome {
+    pub fn run_all(&self) -> Outcome {
         self.run();
         self.project.terca(&["resume", "--format", "plain"])
     }
 
     #[track_caller]
-    fn trial(&self, eval: &str, experiment: &str) -> Value {
+    pub fn trial(&self, eval: &str, experiment: &str) -> Value {
         let results = self.project.results();
         let trials = results["trials"].as_array().unwrap();
         let wanted = |trial: &&Value| trial["eval"] == eval && trial["experiment"] == experiment;
@@ -117,7 +87,7 @@ impl Bench {
     }
 
     /// What the model was asked in a scenario: proper requests in the agent's protocol, with its false key.
-    fn requests(&self, scenario: &str) -> Vec<Request> {
+    pub fn requests(&self, scenario: &str) -> Vec<Request> {
         let requests = self.server.requests_of(scenario);
         for request in &requests {
             assert_eq!(request.dialect, self.agent.dialect, "{}", request.path);
@@ -129,7 +99,7 @@ impl Bench {
 
 /// The figures of so many turns of a scenario, exactly.
 #[track_caller]
-fn assert_used(trial: &Value, scenario: &Scenario, turns: usize, calls: usize) {
+pub fn assert_used(trial: &Value, scenario: &Scenario, turns: usize, calls: usize) {
     let usage = scenario.usage_of(turns);
     let mut stats = trial["stats"].clone();
     stats["durationSeconds"] = Value::Null;
@@ -142,7 +112,7 @@ fn assert_used(trial: &Value, scenario: &Scenario, turns: usize, calls: usize) {
 }
 
 #[track_caller]
-fn assert_passed(trial: &Value) {
+pub fn assert_passed(trial: &Value) {
     assert_eq!(trial["status"], "passed", "{trial:#}");
     assert_eq!(
         trial["notes"].as_array().map_or(0, Vec::len),
@@ -152,7 +122,7 @@ fn assert_passed(trial: &Value) {
 }
 
 #[track_caller]
-fn assert_error(trial: &Value, kind: &str) {
+pub fn assert_error(trial: &Value, kind: &str) {
     assert_eq!(
         (&trial["status"], &trial["error"]["kind"]),
         (&json!("error"), &json!(kind)),
@@ -190,7 +160,7 @@ pub fn works_in_a_hostile_place(agent: RealAgent) {
         let trial = bench.trial("fib", experiment);
         assert_passed(&trial);
         assert_used(&trial, &scenario, 3, 2);
-        assert_eq!(trial["agentVersion"], agent.version);
+        assert_eq!(trial["agentVersion"], agent.version());
         assert_eq!(trial["delivery"]["modelRequested"], agent.model);
         assert_eq!(
             trial["delivery"]["rules"].as_array().map(Vec::len),
@@ -249,7 +219,7 @@ pub fn works_in_a_hostile_place(agent: RealAgent) {
 
 /// Puts what must not be found into the project and into the user's home. Trials run beside them; Terca refuses to
 /// run them below such a place.
-fn make_hostile(project: &Project) {
+pub fn make_hostile(project: &Project) {
     let write = |path: camino::Utf8PathBuf, text: &str| {
         std::fs::create_dir_all(path.parent().unwrap()).unwrap();
         std::fs::write(path, text).unwrap();
@@ -363,7 +333,7 @@ pub fn mcp_servers_are_offered_called_and_missed(agent: RealAgent) {
 }
 
 /// How many times longer than usual everything may take, on a machine that has much else to do.
-fn patience() -> u64 {
+pub fn patience() -> u64 {
     std::env::var("TERCA_TEST_PATIENCE")
         .ok()
         .and_then(|times| times.parse().ok())
@@ -571,7 +541,7 @@ pub fn judges(agent: RealAgent) {
         (&judged["score"], &judged["agent"]),
         (&json!(0.75), &json!(agent.name))
     );
-    assert_eq!(judged["agentVersion"], agent.version);
+    assert_eq!(judged["agentVersion"], agent.version());
     assert_eq!(judged["reasons"][0]["reason"], "one line");
     let requests = bench.requests("verdict");
     assert_eq!(requests.len(), 1, "it needs no tool and no second thought");
@@ -593,3 +563,22 @@ pub fn judges(agent: RealAgent) {
     }
     bench.project.assert_nothing_left();
 }
+
+/// The tests that agents go through, of those in this module: a row for each agent, or one without a module of its own.
+macro_rules! tests_of {
+    ($needs:literal; $($module:ident: $agent:ident [$($test:ident)+])+) => {
+        $(mod $module {
+            crate::real::tests_of!($needs; $agent [$($test)+]);
+        })+
+    };
+    ($needs:literal; $agent:ident [$($test:ident)+]) => {
+        $(
+            #[test]
+            #[ignore = $needs]
+            fn $test() {
+                crate::real::$test(terca_testkit::agents::$agent);
+            }
+        )+
+    };
+}
+pub(crate) use tests_of;

@@ -1,4 +1,4 @@
-//! Real agent programs, at the versions that the tests know: installed once, kept, found for `PATH`.
+//! Programs that tests need, at versions that are pinned: installed once, kept, found for `PATH`.
 
 mod python;
 
@@ -27,176 +27,116 @@ const NETWORK: [&str; 12] = [
     "TMPDIR",
 ];
 
-struct Known {
-    agent: &'static str,
-    program: &'static str,
-    version: &'static str,
-    /// Where the program lies once installed.
-    bin: &'static str,
+/// Where a program comes from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Install {
+    /// `npm ci`, from a lock file.
+    Npm {
+        /// Where the program is once installed.
+        bin: &'static str,
+    },
+    /// pip, into an environment of its own, from a file with all versions and their hashes.
+    PyPi,
 }
 
-const BIN: &str = "node_modules/.bin";
-/// Programs of Python, each with an environment of its own.
-const VENV: &str = "venv/bin";
+impl Install {
+    /// From npm, with the program where npm puts it.
+    pub(crate) const NPM: Install = Install::Npm {
+        bin: "node_modules/.bin",
+    };
 
-const AGENTS: &[Known] = &[
-    Known {
-        agent: "gemini-cli",
-        program: "gemini",
-        version: "0.61.0",
-        bin: BIN,
-    },
-    Known {
-        agent: "qwen-code",
-        program: "qwen",
-        version: "0.24.4",
-        bin: BIN,
-    },
-    Known {
-        agent: "claude-code",
-        program: "claude",
-        version: "2.1.197",
-        bin: BIN,
-    },
-    Known {
-        agent: "codex",
-        program: "codex",
-        version: "0.166.0",
-        bin: BIN,
-    },
-    Known {
-        agent: "opencode",
-        program: "opencode",
-        version: "1.18.33",
-        bin: BIN,
-    },
-    Known {
-        agent: "goose",
-        program: "goose",
-        version: "1.52.0",
-        bin: "node_modules/@aaif/goose-binary-linux-x64/bin",
-    },
-    Known {
-        agent: "copilot",
-        program: "copilot",
-        version: "1.0.102",
-        bin: BIN,
-    },
-    Known {
-        agent: "cline",
-        program: "cline",
-        version: "3.0.65",
-        bin: BIN,
-    },
-    Known {
-        agent: "droid",
-        program: "droid",
-        version: "0.225.2",
-        bin: "node_modules/@factory/cli-linux-x64/bin",
-    },
-    Known {
-        agent: "kilo",
-        program: "kilo",
-        version: "7.7.7",
-        bin: "node_modules/@kilocode/cli-linux-x64/bin",
-    },
-    Known {
-        agent: "pi",
-        program: "pi",
-        version: "0.73.1",
-        bin: BIN,
-    },
-    Known {
-        agent: "aider",
-        program: "aider",
-        version: "0.86.2",
-        bin: VENV,
-    },
-    Known {
-        agent: "mini-swe-agent",
-        program: "mini",
-        version: "2.4.6",
-        bin: VENV,
-    },
-    // Not an agent: it drives the browser of `crate::browser`.
-    Known {
-        agent: "playwright-core",
-        program: "playwright-core",
-        version: "1.65.0",
-        bin: BIN,
-    },
-    Known {
-        agent: "continue",
-        program: "cn",
-        version: "1.5.47",
-        bin: BIN,
-    },
-];
-
-impl Known {
-    fn is_python(&self) -> bool {
-        self.bin == VENV
+    fn bin(self) -> &'static str {
+        match self {
+            Install::Npm { bin } => bin,
+            Install::PyPi => "venv/bin",
+        }
     }
 
-    /// Where it is said what is to be installed.
-    fn recipe(&self) -> Utf8PathBuf {
-        let registry = if self.is_python() {
-            "agents/pypi"
-        } else {
-            "agents/npm"
-        };
-        Utf8Path::new(env!("CARGO_MANIFEST_DIR"))
-            .join(registry)
-            .join(self.agent)
+    /// The directory with what is to be installed.
+    fn registry(self) -> &'static str {
+        match self {
+            Install::Npm { .. } => "agents/npm",
+            Install::PyPi => "agents/pypi",
+        }
     }
 
     /// The files that say it, the one with all versions first.
-    fn files(&self) -> &'static [&'static str] {
-        if self.is_python() {
-            &["requirements.txt"]
-        } else {
-            &["package-lock.json", "package.json"]
+    fn files(self) -> &'static [&'static str] {
+        match self {
+            Install::Npm { .. } => &["package-lock.json", "package.json"],
+            Install::PyPi => &["requirements.txt"],
         }
     }
 }
 
-/// Returns a directory for `PATH` with the real program of an agent.
+/// A program to be installed.
+#[derive(Debug)]
+pub(crate) struct Package {
+    pub name: &'static str,
+    pub program: &'static str,
+    pub version: &'static str,
+    /// What makes the program say its version.
+    pub version_args: &'static [&'static str],
+    pub install: Install,
+}
+
+impl Package {
+    fn recipe(&self) -> Utf8PathBuf {
+        Utf8Path::new(env!("CARGO_MANIFEST_DIR"))
+            .join(self.install.registry())
+            .join(self.name)
+    }
+
+    /// Fails unless the program at this path is of the version that was wanted.
+    fn expect_version(&self, command: &mut Command) -> Result<(), String> {
+        let said = output(command.args(self.version_args))?;
+        if said.contains(self.version) {
+            return Ok(());
+        }
+        Err(format!(
+            "{} is not {} but says `{}`",
+            self.program,
+            self.version,
+            said.trim()
+        ))
+    }
+}
+
+/// Returns a directory for `PATH` with the program, installed now if it has not been.
 ///
 /// # Panics
 /// Where it cannot be installed: a test that was not run has not passed.
-pub fn require(agent: &str) -> Utf8PathBuf {
-    program(agent).unwrap_or_else(|reason| panic!("{reason}"))
+pub(crate) fn require(package: &Package) -> Utf8PathBuf {
+    program(package).unwrap_or_else(|reason| panic!("{reason}"))
 }
 
-/// Returns a directory for `PATH` with the real program of an agent, installed now if it has not been.
-pub(crate) fn program(agent: &str) -> Result<Utf8PathBuf, String> {
-    let known = AGENTS
-        .iter()
-        .find(|known| known.agent == agent)
-        .ok_or(format!("no such agent: {agent}"))?;
-    let recipe = known.recipe();
-    let lockfile =
-        fs::read(recipe.join(known.files()[0])).map_err(|error| format!("{recipe}: {error}"))?;
+fn program(package: &Package) -> Result<Utf8PathBuf, String> {
+    let recipe = package.recipe();
+    let lockfile = fs::read(recipe.join(package.install.files()[0]))
+        .map_err(|error| format!("{recipe}: {error}"))?;
     let cache = cache_dir()?;
-    let home = cache.join(format!("{agent}-{:016x}", fingerprint(&lockfile)));
+    let name = package.name;
+    let home = cache.join(format!("{name}-{:016x}", fingerprint(&lockfile)));
     let failed = |error: std::io::Error| format!("{home}: {error}");
     fs::create_dir_all(&cache).map_err(failed)?;
     // Tests in other processes wait here for the one that installs.
-    let lock = File::create(cache.join(format!("{agent}.lock"))).map_err(failed)?;
+    let lock = File::create(cache.join(format!("{name}.lock"))).map_err(failed)?;
     lock.lock().map_err(failed)?;
     if !home.is_dir() {
         let unfinished = tempfile::tempdir_in(&cache).map_err(failed)?;
         let dir = Utf8Path::from_path(unfinished.path()).ok_or("a path that is not UTF-8")?;
-        if known.is_python() {
-            python::install(known, &recipe, &Utf8PathBuf::from(format!("{home}.venv")))?;
-            // An environment cannot be moved, so that this is where it stands in any case.
-            std::os::unix::fs::symlink(format!("{home}.venv"), dir.join("venv")).map_err(failed)?;
-        } else {
-            install(known, &recipe, dir)?;
+        match package.install {
+            Install::Npm { .. } => install(package, &recipe, dir)?,
+            Install::PyPi => {
+                let place = Utf8PathBuf::from(format!("{home}.venv"));
+                python::install(package, &recipe, &place)?;
+                // An environment cannot be moved, so that it is where it is to stay, and linked to.
+                std::os::unix::fs::symlink(place, dir.join("venv")).map_err(failed)?;
+            }
         }
         fs::rename(dir, &home).map_err(failed)?;
     }
-    Ok(home.join(known.bin))
+    Ok(home.join(package.install.bin()))
 }
 
 /// Where the programs are kept, and what they may keep there: the build directory, which `cargo clean` empties.
@@ -226,8 +166,8 @@ fn fingerprint(bytes: &[u8]) -> u64 {
     })
 }
 
-fn install(known: &Known, recipe: &Utf8Path, dir: &Utf8Path) -> Result<(), String> {
-    for file in known.files() {
+fn install(package: &Package, recipe: &Utf8Path, dir: &Utf8Path) -> Result<(), String> {
+    for file in package.install.files() {
         fs::copy(recipe.join(file), dir.join(file))
             .map_err(|error| format!("{recipe}/{file}: {error}"))?;
     }
@@ -243,13 +183,12 @@ fn install(known: &Known, recipe: &Utf8Path, dir: &Utf8Path) -> Result<(), Strin
     {
         npm.env("npm_config_cafile", file);
     }
-    output(&mut npm).map_err(|error| format!("{} could not be installed: {error}", known.agent))?;
+    output(&mut npm)
+        .map_err(|error| format!("{} could not be installed: {error}", package.name))?;
     make_executable(dir);
     // An installation without its binary "succeeds", too.
-    expect_version(
-        known,
-        clean(dir.join(known.bin).join(known.program).as_str()).arg("--version"),
-    )
+    let installed = dir.join(package.install.bin()).join(package.program);
+    package.expect_version(&mut clean(installed.as_str()))
 }
 
 /// A command that sees nothing of this machine's user but the way to the network.
@@ -265,20 +204,6 @@ fn clean(program: &str, dir: &Utf8Path, home: &Path) -> Command {
             .filter_map(|name| Some((*name, std::env::var_os(name)?))),
     );
     command
-}
-
-fn expect_version(known: &Known, command: &mut Command) -> Result<(), String> {
-    let said = output(command)?;
-    if said.contains(known.version) {
-        Ok(())
-    } else {
-        Err(format!(
-            "{} is not {} but says `{}`",
-            known.program,
-            known.version,
-            said.trim()
-        ))
-    }
 }
 
 /// Qwen Code's own ripgrep comes without the permission to run.
@@ -328,14 +253,16 @@ fn output(command: &mut Command) -> Result<String, String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::agents::{ALL, RealAgent};
 
     #[test]
     fn versions_are_pinned_and_no_registry_is_named() {
-        for known in AGENTS {
-            let dir = known.recipe();
+        let agents = ALL.iter().map(RealAgent::package);
+        for package in agents.chain([crate::browser::PLAYWRIGHT]) {
+            let dir = package.recipe();
             let read = |name: &str| fs::read_to_string(dir.join(name)).unwrap();
-            if known.is_python() {
-                python::assert_pinned(&read("requirements.txt"), known.version);
+            if package.install == Install::PyPi {
+                python::assert_pinned(&read("requirements.txt"), package.version);
                 continue;
             }
             let manifest: serde_json::Value = serde_json::from_str(&read("package.json")).unwrap();
@@ -344,11 +271,11 @@ mod tests {
                 .unwrap()
                 .values()
                 .collect();
-            assert_eq!(versions, [known.version], "{}", known.agent);
+            assert_eq!(versions, [package.version], "{}", package.name);
             assert!(
                 !read("package-lock.json").contains("\"resolved\""),
                 "{}",
-                known.agent
+                package.name
             );
         }
     }

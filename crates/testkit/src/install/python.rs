@@ -5,13 +5,17 @@ use std::process::{Command, Stdio};
 
 use camino::{Utf8Path, Utf8PathBuf};
 
-use super::{Known, clean, expect_version, output};
+use super::{Package, clean, output};
 
 /// What the pinned packages are for. The newest Python is too new for some of them.
 const VERSIONS: [&str; 2] = ["3.11", "3.12"];
 
 /// Makes an environment in this place, with the packages of `requirements.txt` and nothing that is not named there.
-pub(super) fn install(known: &Known, recipe: &Utf8Path, place: &Utf8Path) -> Result<(), String> {
+pub(super) fn install(
+    package: &Package,
+    recipe: &Utf8Path,
+    place: &Utf8Path,
+) -> Result<(), String> {
     let python = find()?;
     if place.exists() {
         // An installation that was broken off.
@@ -43,17 +47,10 @@ pub(super) fn install(known: &Known, recipe: &Utf8Path, place: &Utf8Path) -> Res
             pip.env(variable, value);
         }
     }
-    output(&mut pip).map_err(|error| format!("{} could not be installed: {error}", known.agent))?;
-    // mini has no word for its version but tells it on every occasion.
-    let asked = if known.program == "mini" {
-        "--help"
-    } else {
-        "--version"
-    };
-    expect_version(
-        known,
-        clean(place.join("bin").join(known.program).as_str()).arg(asked),
-    )
+    output(&mut pip)
+        .map_err(|error| format!("{} could not be installed: {error}", package.name))?;
+    let installed = place.join("bin").join(package.program);
+    package.expect_version(&mut clean(installed.as_str()))
 }
 
 /// A Python of a version that will do. What is on `PATH` may be a shim that needs the home of its user.
