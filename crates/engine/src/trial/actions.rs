@@ -52,7 +52,7 @@ fn copy(bench: &Bench<'_>, source: &Utf8Path, destination: &Utf8Path) -> std::io
     let meta = fs_err::metadata(source)?;
     if meta.is_dir() {
         fs_err::create_dir_all(&target)?;
-        tree::lay_open(source, &target).map(|_| ())
+        tree::copy_visible_tree(source, &target).map(|_| ())
     } else {
         tree::copy_file(source, &target, &meta)
     }

@@ -101,9 +101,9 @@ fn grade_copy(bench: &mut Bench<'_>, work: &Utf8Path, conduct: &Conduct) -> Resu
 /// A copy of what the agent left, with the hidden tests laid over it.
 fn lay_out_copy(bench: &Bench<'_>, work: &Utf8Path) -> Result<(), Stop> {
     let workspace = &bench.room.workspace;
-    tree::lay_over(work, workspace)?;
+    tree::copy_tree(work, workspace)?;
     if let Some(hidden) = &bench.trial.case.eval.tests_layer {
-        tree::lay_over(hidden, workspace)?;
+        tree::copy_tree(hidden, workspace)?;
     }
     Ok(())
 }

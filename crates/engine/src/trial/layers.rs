@@ -86,7 +86,7 @@ fn fill_workspace(
     below: &[Utf8PathBuf],
 ) -> Result<(), Stop> {
     for dir in below {
-        let laid = tree::lay_open(dir, &bench.room.workspace);
+        let laid = tree::copy_visible_tree(dir, &bench.room.workspace);
         laid.map_err(|error| failed(&format!("the layer {dir}"), &error))?;
     }
     let env = |bench: &Bench<'_>, beside: &Utf8Path| {

@@ -52,7 +52,7 @@ pub(super) fn prepare(bench: &mut Bench<'_>) -> Result<Prepared, Stop> {
     let origins = build_workspace(bench)?;
     let rules = rules::install(bench)?;
     let skills = rules::install_skills(bench)?;
-    tree::lay_over(&bench.room.home, &bench.room.agent_home)?;
+    tree::copy_tree(&bench.room.home, &bench.room.agent_home)?;
     credentials::install(&bench.context.host, profile, &bench.room.agent_home)?;
     let (invocation, decoder) =
         session::place(&bench.seat(), &order(&case), &env, &bench.context.mask)?;
@@ -96,7 +96,7 @@ fn build_workspace(bench: &mut Bench<'_>) -> Result<Vec<Copied>, Stop> {
     let case = bench.trial.case.clone();
     let mut origins = Vec::new();
     for layer in layers::directories(bench, &case.layers)? {
-        let laid = tree::lay_open(&layer, &bench.room.workspace);
+        let laid = tree::copy_visible_tree(&layer, &bench.room.workspace);
         origins.extend(laid.map_err(|error| failed(&format!("the layer {layer}"), &error))?);
     }
     let env = |bench: &Bench<'_>, beside: &Utf8Path| {

@@ -50,7 +50,7 @@ pub(super) fn install_skills(bench: &mut Bench<'_>) -> Result<Vec<Installed>, St
         let path = place.join(skill.file_name().unwrap_or("skill"));
         let target = bench.room.workspace.join(&path);
         fs_err::create_dir_all(&target)?;
-        tree::lay_over(skill, &target)?;
+        tree::copy_tree(skill, &target)?;
         let sha256 = sha256(&fs_err::read(target.join("SKILL.md"))?);
         bench.log.section(&format!("skill: {path}"))?;
         installed.push(Installed {

@@ -11,7 +11,7 @@ use crate::workspace::tree;
 pub(super) fn lay(bench: &mut Bench<'_>) -> Result<Option<String>, Stop> {
     let eval = bench.trial.case.eval.clone();
     if let Some(solution) = &eval.solution {
-        tree::lay_over(solution, &bench.room.workspace)?;
+        tree::copy_tree(solution, &bench.room.workspace)?;
     }
     let Some(script) = &eval.solution_script else {
         return Ok(None);
