@@ -12,7 +12,7 @@ use super::session::Seat;
 use super::{Context, Stop, attempts};
 use crate::host::environment::Variables;
 use crate::process::output_file::Output;
-use crate::process::supervise::{Ended, Job, Signal, SuperviseError, Supervisor};
+use crate::process::supervise::{Ended, Job, Signal, SupervisorGuard};
 use crate::trial::log::RunLog;
 use crate::workspace::trial_dirs::{Dirs, Room};
 
@@ -28,42 +28,8 @@ pub(super) struct Bench<'a> {
     pub(super) artifacts: Utf8PathBuf,
     pub(super) log: RunLog,
     // Before the room: the processes end before their directories go.
-    pub(super) supervisor: Lent<'a>,
+    pub(super) supervisor: SupervisorGuard<'a>,
     pub(super) room: Room,
-}
-
-/// A supervisor for the time of the trial.
-pub(super) struct Lent<'a> {
-    supervisor: Option<Supervisor>,
-    context: &'a Context,
-}
-
-impl<'a> Lent<'a> {
-    fn from(context: &'a Context) -> Result<Self, SuperviseError> {
-        Ok(Lent {
-            supervisor: Some(context.supervisors.call()?),
-            context,
-        })
-    }
-
-    fn get(&mut self) -> Result<&mut Supervisor, SuperviseError> {
-        self.supervisor.as_mut().ok_or(SuperviseError::Lost)
-    }
-
-    pub(super) fn sweep(&mut self) -> Result<usize, SuperviseError> {
-        let interrupt = &self.context.interrupt;
-        self.get()?.sweep(interrupt)
-    }
-}
-
-impl Drop for Lent<'_> {
-    fn drop(&mut self) {
-        if let Some(supervisor) = self.supervisor.take() {
-            self.context
-                .supervisors
-                .release(supervisor, &self.context.interrupt);
-        }
-    }
 }
 
 /// A shell command of the suite's.
@@ -112,7 +78,10 @@ impl<'a> Bench<'a> {
             fs_err::File::create(dir.join(file))?;
         }
         let log = RunLog::create(&dir.join("run.log"), &context.mask)?;
-        let supervisor = Lent::from(context).map_err(io::Error::other)?;
+        let supervisor = context
+            .supervisors
+            .acquire(&context.interrupt)
+            .map_err(io::Error::other)?;
         Ok(Bench {
             trial,
             context,
@@ -137,7 +106,10 @@ impl<'a> Bench<'a> {
         fs_err::create_dir_all(&logs)?;
         let log = RunLog::create(&logs.join(format!("{grading:02}.log")), &context.mask)?;
         let room = context.work.room(trial.id)?;
-        let supervisor = Lent::from(context).map_err(io::Error::other)?;
+        let supervisor = context
+            .supervisors
+            .acquire(&context.interrupt)
+            .map_err(io::Error::other)?;
         Ok(Bench {
             trial,
             context,
@@ -210,9 +182,6 @@ impl<'a> Bench<'a> {
         if self.context.interrupt.is_stop() {
             return Err(Stop::Interrupted);
         }
-        Ok(self
-            .supervisor
-            .get()?
-            .run(job, &self.context.interrupt, turn)?)
+        Ok(self.supervisor.run(job, turn)?)
     }
 }

@@ -136,7 +136,7 @@ fn run(
         .for_agent(room.for_agent(), profile, &case.judge_env);
     let program = session::find(profile, &env).map_err(|stop| of_judge(stop, test, profile))?;
     let version = program.as_ref().and_then(|program| {
-        context.versions.of(
+        context.versions.get(
             profile,
             program,
             &env,

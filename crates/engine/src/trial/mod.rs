@@ -75,7 +75,7 @@ use terca_core::trial_error::{ErrorKind, TrialError};
 use crate::host::environment::Host;
 pub use crate::host::version::Versions;
 use crate::process::interrupt::Interrupt;
-use crate::process::supervise::{Crew, SuperviseError};
+use crate::process::supervise::{SuperviseError, SupervisorPool};
 use crate::workspace::layers::Cache;
 use crate::workspace::trial_dirs::WorkDir;
 use agent::AgentRun;
@@ -110,7 +110,7 @@ pub struct Context {
     /// What `prepare` has made, and under which keys it is to be found.
     pub cache: Cache,
     pub layer_keys: LayerKeys,
-    pub supervisors: Crew,
+    pub supervisors: SupervisorPool,
 }
 
 /// Why a trial did not go on to the next stage.

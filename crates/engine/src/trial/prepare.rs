@@ -47,7 +47,7 @@ pub(super) fn prepare(bench: &mut Bench<'_>) -> Result<Prepared, Stop> {
     judge::are_here(&case, &env)?;
     let agent_version = program.as_ref().and_then(|program| {
         let (versions, probe) = (&bench.context.versions, bench.room.root.join("probe"));
-        versions.of(profile, program, &env, &probe, &bench.context.interrupt)
+        versions.get(profile, program, &env, &probe, &bench.context.interrupt)
     });
     let origins = build_workspace(bench)?;
     let rules = rules::install(bench)?;

@@ -19,8 +19,7 @@ use terca_engine::host::credentials;
 use terca_engine::host::environment::Host;
 use terca_engine::process::interrupt::Interrupt;
 use terca_engine::process::open_file_limit;
-use terca_engine::process::supervise;
-use terca_engine::process::supervise::Crew;
+use terca_engine::process::supervise::{Launcher, SupervisorPool};
 use terca_engine::run::scheduler;
 use terca_engine::run::scheduler::{Finished, Message, Orders, Past};
 use terca_engine::run::signals;
@@ -134,7 +133,7 @@ impl<'a> Execution<'a> {
         let interrupt = Arc::new(Interrupt::new().map_err(refused)?);
         let mail = scheduler::mailbox();
         signals::forward(&mail.0, &interrupt).map_err(refused)?;
-        supervise::prepare_process();
+        let launcher = Launcher::of_this_program();
         let context = Context {
             suite_dir: planned.suite.root.clone(),
             run_dir: run_dir.to_owned(),
@@ -143,8 +142,8 @@ impl<'a> Execution<'a> {
             host,
             interrupt,
             keep: keep(args.keep),
-            versions: Versions::default(),
-            supervisors: Crew::default(),
+            versions: Versions::new(launcher.clone()),
+            supervisors: SupervisorPool::new(launcher),
             cache: Cache::new(&planned.suite.root, args.no_cache),
             layer_keys,
         };
