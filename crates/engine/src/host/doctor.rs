@@ -61,8 +61,8 @@ fn check_up(
     launcher: &Arc<Launcher>,
     interrupt: &Interrupt,
 ) -> io::Result<Checkup> {
-    let room = work.room(number)?;
-    let env = host.base(room.for_agent());
+    let dirs = work.trial_dirs(number)?;
+    let env = host.base(dirs.for_agent());
     let path = env.get("PATH").map(String::as_str).unwrap_or_default();
     let program = profile.program.and_then(|name| find_program(name, path));
     let version = program.as_ref().and_then(|program| {
@@ -71,7 +71,7 @@ fn check_up(
             profile,
             program,
             &env,
-            &room.root.join("probe"),
+            &dirs.root.join("probe"),
             interrupt,
         )
     });

@@ -24,9 +24,9 @@ use terca_engine::run::scheduler;
 use terca_engine::run::scheduler::{Finished, Message, Orders, Past};
 use terca_engine::run::signals;
 use terca_engine::run::store::Store;
-use terca_engine::trial::{Context, Keep, LayerKeys, Versions};
-use terca_engine::workspace::layers::Cache;
-use terca_engine::workspace::tree_hash::Contents;
+use terca_engine::trial::{Context, Keep, Versions};
+use terca_engine::workspace::layers::LayerCache;
+use terca_engine::workspace::tree_hash::TreeHashes;
 use terca_engine::workspace::trial_dirs::WorkDir;
 use terca_report::github::Printed;
 use terca_report::{
@@ -51,7 +51,7 @@ pub(super) struct Execution<'a> {
     mask: Mask,
     limits: Limits,
     pub(super) fingerprints: Vec<CasePrint>,
-    layer_keys: LayerKeys,
+    hashes: TreeHashes,
 }
 
 type Mail = (Sender<Message>, Receiver<Message>);
@@ -72,9 +72,8 @@ impl<'a> Execution<'a> {
         let work = WorkDir::create(host.get("TERCA_WORK_DIR"))
             .map_err(|error| Refusal::no_work_dir(MISUSE, &error))?;
         let mask = mask(planned, &host);
-        let (fingerprints, layer_keys) = pressed(planned, &mask, |press| {
-            (press.plan(&planned.plan), press.layers(&planned.plan))
-        });
+        let hashes = TreeHashes::default();
+        let fingerprints = take_fingerprints(planned, &mask, &hashes);
         let limits = within_reach(limits(args.concurrency, planned), planned);
         Ok(Execution {
             args,
@@ -85,7 +84,7 @@ impl<'a> Execution<'a> {
             mask,
             limits,
             fingerprints,
-            layer_keys,
+            hashes,
         })
     }
 
@@ -127,7 +126,7 @@ impl<'a> Execution<'a> {
             host,
             work,
             mask,
-            layer_keys,
+            hashes,
             ..
         } = self;
         let interrupt = Arc::new(Interrupt::new().map_err(refused)?);
@@ -144,8 +143,8 @@ impl<'a> Execution<'a> {
             keep: keep(args.keep),
             versions: Versions::new(launcher.clone()),
             supervisors: SupervisorPool::new(launcher),
-            cache: Cache::new(&planned.suite.root, args.no_cache),
-            layer_keys,
+            layers: LayerCache::new(&planned.suite.root, args.no_cache),
+            hashes,
         };
         Ok((Arc::new(context), mail))
     }
@@ -176,21 +175,19 @@ impl<'a> Execution<'a> {
 }
 
 /// Takes fingerprints of the suite as it is now.
-fn pressed<T>(planned: &Planned, mask: &Mask, take: impl FnOnce(&Press<'_>) -> T) -> T {
-    let contents = Contents::default();
-    take(&Press {
+fn take_fingerprints(planned: &Planned, mask: &Mask, hashes: &TreeHashes) -> Vec<CasePrint> {
+    let press = Press {
         suite_dir: &planned.suite.root,
         mask,
-        content: &|path| contents.of(path),
+        content: &|path| hashes.get(path),
         is_file: &|path| path.is_file(),
-    })
+    };
+    press.plan(&planned.plan)
 }
 
 /// What the cases of a plan are made from.
 pub(super) fn fingerprints(planned: &Planned, host: &Host) -> Vec<CasePrint> {
-    pressed(planned, &mask(planned, host), |press| {
-        press.plan(&planned.plan)
-    })
+    take_fingerprints(planned, &mask(planned, host), &TreeHashes::default())
 }
 
 /// How many trials of a plan would be in flight at once.
