@@ -68,7 +68,7 @@ fn the_folder_of_a_run() {
         "fib/default.default.01/",
         "fib/default.default.01/artifacts/",
         "fib/default.default.01/artifacts/stderr.log",
-        "fib/default.default.01/artifacts/conduct.json",
+        "fib/default.default.01/artifacts/agent-work.json",
         "fib/default.default.01/artifacts/stats.json",
         "fib/default.default.01/artifacts/stdout.log",
         "fib/default.default.01/artifacts/trajectory.json",

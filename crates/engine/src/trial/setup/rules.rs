@@ -2,57 +2,59 @@
 
 use camino::Utf8Path;
 use terca_core::agent::delivery::{Installed, sha256};
-use terca_core::trial_error::ErrorKind;
+use terca_core::plan::Variant;
+use terca_core::text::prose;
 
-use super::Stop;
-use super::bench::Bench;
+use crate::trial::log::RunLog;
+use crate::trial::stage_error::StageError;
 use crate::workspace::tree;
 
-/// The rules files in order, after what the workspace's own rules file already says.
-pub(super) fn install(bench: &mut Bench<'_>) -> Result<Vec<Installed>, Stop> {
-    let variant = &bench.trial.case.variant;
+/// Installs the rules files in their order, after the text of the workspace's own rules file.
+pub(super) fn install(
+    variant: &Variant,
+    workspace: &Utf8Path,
+    log: &mut RunLog,
+) -> Result<Vec<Installed>, StageError> {
     if variant.rules.is_empty() {
         return Ok(Vec::new());
     }
     let name = variant.agent.agent.profile().rules_file;
-    let target = bench.room.workspace.join(name);
+    let target = workspace.join(name);
     let mut parts = Vec::new();
     if let Ok(own) = std::fs::read(&target) {
         parts.push(own);
     }
     for path in &variant.rules {
-        parts.push(
-            fs_err::read(path)
-                .map_err(|error| Stop::error(ErrorKind::Setup, format!("rules: {error}")))?,
-        );
+        parts.push(fs_err::read(path).map_err(|error| StageError::setup("rules", &error))?);
     }
     let whole = joined(&parts);
     if target.symlink_metadata().is_ok() {
         fs_err::remove_file(&target)?;
     }
     fs_err::write(&target, &whole)?;
-    bench.log.section(&format!(
-        "rules: {} installed as {name}",
-        terca_core::text::prose::count(variant.rules.len(), "file")
-    ))?;
+    let count = prose::count(variant.rules.len(), "file");
+    log.section(&format!("rules: {count} installed as {name}"))?;
     Ok(vec![Installed {
         path: name.to_owned(),
         sha256: sha256(&whole),
     }])
 }
 
-/// The skills, each in a directory of its own name; the proof is the hash of its `SKILL.md`.
-pub(super) fn install_skills(bench: &mut Bench<'_>) -> Result<Vec<Installed>, Stop> {
-    let variant = &bench.trial.case.variant;
-    let place = Utf8Path::new(variant.agent.agent.profile().skills_dir);
+/// Installs each skill in a directory of its own name. The hash of its `SKILL.md` proves which one it was.
+pub(super) fn install_skills(
+    variant: &Variant,
+    workspace: &Utf8Path,
+    log: &mut RunLog,
+) -> Result<Vec<Installed>, StageError> {
+    let skills_dir = Utf8Path::new(variant.agent.agent.profile().skills_dir);
     let mut installed = Vec::new();
     for skill in &variant.skills {
-        let path = place.join(skill.file_name().unwrap_or("skill"));
-        let target = bench.room.workspace.join(&path);
+        let path = skills_dir.join(skill.file_name().unwrap_or("skill"));
+        let target = workspace.join(&path);
         fs_err::create_dir_all(&target)?;
-        tree::lay_over(skill, &target)?;
+        tree::copy_tree(skill, &target)?;
         let sha256 = sha256(&fs_err::read(target.join("SKILL.md"))?);
-        bench.log.section(&format!("skill: {path}"))?;
+        log.section(&format!("skill: {path}"))?;
         installed.push(Installed {
             path: path.into_string(),
             sha256,
@@ -61,7 +63,7 @@ pub(super) fn install_skills(bench: &mut Bench<'_>) -> Result<Vec<Installed>, St
     Ok(installed)
 }
 
-/// One after the other, with a blank line between.
+/// Joins texts with a blank line between them.
 fn joined(parts: &[Vec<u8>]) -> Vec<u8> {
     let mut whole: Vec<u8> = Vec::new();
     for part in parts {

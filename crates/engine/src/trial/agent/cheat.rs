@@ -1,4 +1,4 @@
-//! Lays what the built-in cheat has thought of.
+//! Plays the tricks of the built-in cheat.
 
 use std::io;
 use std::os::unix::fs::PermissionsExt;
@@ -6,33 +6,33 @@ use std::os::unix::fs::PermissionsExt;
 use camino::{Utf8Path, Utf8PathBuf};
 use terca_core::agent::cheat::{Does, Seen, SeenFile, Target, Trick, tricks};
 
-use super::bench::Bench;
+use crate::trial::log::RunLog;
 use crate::workspace::tree;
+use crate::workspace::trial_dirs::TrialDirs;
 
 /// More than an agent would look at.
 const MOST_FILES: usize = 5_000;
 const LARGEST_TEXT: u64 = 256 * 1024;
 
-pub(super) fn cheat(bench: &mut Bench<'_>) -> io::Result<()> {
-    let files = look_around(&bench.room.workspace)?;
+/// Plays every trick that the prompt and the workspace suggest.
+pub(super) fn cheat(prompt: &str, dirs: &TrialDirs, log: &mut RunLog) -> io::Result<()> {
+    let files = look_around(&dirs.workspace)?;
     for trick in tricks(&Seen {
-        prompt: &bench.trial.case.prompt,
+        prompt,
         files: &files,
     }) {
         let (root, path) = match &trick.target {
-            Target::Workspace(path) => (&bench.room.workspace, path),
-            Target::Home(path) => (&bench.room.agent_home, path),
+            Target::Workspace(path) => (&dirs.workspace, path),
+            Target::Home(path) => (&dirs.agent_home, path),
         };
-        // What cannot be done is left: a cheat is content with what works.
-        if carry_out(root, path, &trick).is_ok() {
+        // A trick that does not work is left out: a cheat is content with the others.
+        if play(root, path, &trick).is_ok() {
             let what = if trick.does == Does::Remove {
                 "removed"
             } else {
                 "wrote"
             };
-            bench
-                .log
-                .line(&format!("{what} {path}: {}", trick.purpose))?;
+            log.line(&format!("{what} {path}: {}", trick.purpose))?;
         }
     }
     Ok(())
@@ -58,7 +58,7 @@ fn look_around(workspace: &Utf8Path) -> io::Result<Vec<SeenFile>> {
     Ok(seen)
 }
 
-fn carry_out(root: &Utf8Path, path: &Utf8Path, trick: &Trick) -> io::Result<()> {
+fn play(root: &Utf8Path, path: &Utf8Path, trick: &Trick) -> io::Result<()> {
     if !tree::stays_inside(root, path) {
         return Err(io::Error::other("outside"));
     }

@@ -1,4 +1,4 @@
-//! Evidence for the judge: runs a test's command, reads its file, looks at what the agent did.
+//! Gathers evidence: runs a test's command, reads its file, or looks at the agent's session.
 
 use std::io::{BufRead, BufReader};
 
@@ -10,77 +10,70 @@ use terca_core::grade::{
 use terca_core::process::Exit;
 use terca_core::transcript::{Record, Role, Step, Usage};
 
-use super::bench::{Bench, Shell};
-use super::conduct::Conduct;
-use super::{Stop, judge};
+use super::judge;
 use crate::host::environment::find_program;
 use crate::process::output_file::{Output, read_text};
+use crate::trial::agent_work::AgentWork;
+use crate::trial::stage_error::StageError;
+use crate::trial::trial_run::{Shell, TrialRun};
 use crate::workspace::tree;
 
 const LARGEST_FILE: u64 = 256 * 1024 * 1024;
 
+/// Gathers the evidence that a test asks for.
 pub(super) fn gather(
-    bench: &mut Bench<'_>,
+    run: &mut TrialRun<'_>,
     test: &TestSpec,
-    conduct: &Conduct,
-) -> Result<Evidence, Stop> {
+    work: &AgentWork,
+) -> Result<Evidence, StageError> {
     if matches!(
         test.kind,
         TestKind::CommandSuccess { .. } | TestKind::CommandScore { .. }
     ) {
-        bench.doing(&test.name, conduct.usage);
+        run.doing(&test.name, work.usage);
     }
-    let workspace = &bench.room.workspace;
+    let workspace = &run.dirs.workspace;
     match &test.kind {
-        TestKind::CommandSuccess { command, .. } => command_end(bench, test, command, false),
-        TestKind::CommandScore { command } => command_end(bench, test, command, true),
+        TestKind::CommandSuccess { command, .. } => command_end(run, test, command, false),
+        TestKind::CommandScore { command } => command_end(run, test, command, true),
         TestKind::FileExists(patterns) => Ok(Evidence::Files(existence(workspace, patterns)?)),
         TestKind::FileContains { path, .. } => {
             Ok(Evidence::Content(content(&workspace.join(path))))
         }
-        TestKind::ChangedFiles(_) => Ok(Evidence::Changes(conduct.changed.clone())),
-        TestKind::Judge(asked) => Ok(Evidence::Judgement(judge::ask(
-            bench, test, asked, conduct,
-        )?)),
-        TestKind::Transcript(_) | TestKind::Budget(_) => {
-            Ok(Evidence::Session(session(bench, conduct)?))
-        }
+        TestKind::ChangedFiles(_) => Ok(Evidence::Changes(work.changed.clone())),
+        TestKind::Judge(asked) => Ok(Evidence::Judgement(judge::ask(run, test, asked, work)?)),
+        TestKind::Transcript(_) | TestKind::Budget(_) => Ok(Evidence::Session(session(run, work)?)),
     }
 }
 
-/// Runs a command; `apart` keeps its standard output from what it says beside that.
+/// Runs a command. With `apart`, its standard output is not mixed with its standard error.
 fn command_end(
-    bench: &mut Bench<'_>,
+    run: &mut TrialRun<'_>,
     test: &TestSpec,
     command: &str,
     apart: bool,
-) -> Result<Evidence, Stop> {
-    let workspace = bench.room.workspace.clone();
-    let mut env = bench.command_environment(bench.room.for_tests(), &test.dir);
-    env.insert(
-        "TERCA_TRANSCRIPT".into(),
-        bench.dir.join("transcript.jsonl").into_string(),
-    );
+) -> Result<Evidence, StageError> {
+    let mut env = run.command_environment(run.dirs.for_tests(), &test.dir);
+    env.insert("TERCA_TRANSCRIPT".into(), run.transcript().into_string());
     let path = env.get("PATH").cloned().unwrap_or_default();
     let shell = Shell {
         command,
         timeout: test.timeout,
         env,
-        dir: &workspace,
         sweep: true,
     };
     let (ended, stdout, stderr) = if apart {
-        let (ended, stdout, stderr) = bench.shell_apart(shell)?;
+        let (ended, stdout, stderr) = run.shell_apart(shell)?;
         (ended, Some(stdout), stderr)
     } else {
-        let (ended, output) = bench.shell(shell)?;
+        let (ended, output) = run.shell(shell)?;
         (ended, None, output)
     };
     for output in stdout.iter().chain([&stderr]) {
-        bench.log.whole_output(output.rewound()?)?;
+        run.log.whole_output(output.rewound()?)?;
     }
     if ended.stopped {
-        return Err(Stop::Interrupted);
+        return Err(StageError::Interrupted);
     }
     Ok(Evidence::Command(CommandEnd {
         exit: ended.exit,
@@ -95,7 +88,7 @@ fn command_end(
     }))
 }
 
-/// The program for want of which a shell said "not found".
+/// Returns the program that a shell did not find.
 fn missing_program(exit: Exit, command: &str, path: &str) -> Option<String> {
     if exit != Exit::Code(127) {
         return None;
@@ -106,12 +99,12 @@ fn missing_program(exit: Exit, command: &str, path: &str) -> Option<String> {
         .map(str::to_owned)
 }
 
-/// The beginning and the end of what a command printed.
+/// Reads the beginning and the end of a command's output.
 fn read_output(output: &Output) -> std::io::Result<String> {
     read_text(output.rewound()?)
 }
 
-fn existence(root: &Utf8Path, patterns: &[PathPattern]) -> Result<Vec<bool>, Stop> {
+fn existence(root: &Utf8Path, patterns: &[PathPattern]) -> Result<Vec<bool>, StageError> {
     let has_globs = patterns
         .iter()
         .any(|pattern| matches!(pattern, PathPattern::Glob(_)));
@@ -145,26 +138,26 @@ fn content(path: &Utf8Path) -> FileContent {
     }
 }
 
-/// How the agent worked, from what was kept of its session.
-fn session(bench: &Bench<'_>, conduct: &Conduct) -> Result<Session, Stop> {
-    let profile = bench.trial.case.variant.agent.agent.profile();
+/// Reads the agent's session from the files that were kept of it.
+fn session(run: &TrialRun<'_>, work: &AgentWork) -> Result<Session, StageError> {
+    let profile = run.spec.case.variant.agent.agent.profile();
     let mut session = Session {
         agent: profile.name.to_owned(),
-        is_reference: conduct.is_reference,
+        is_reference: work.is_reference,
         tools: None,
         said: String::new(),
         said_more: false,
-        usage: conduct.usage,
-        seconds: conduct.seconds,
+        usage: work.usage,
+        seconds: work.seconds,
     };
     if profile.is_built_in() {
-        // Terca itself asks no model and calls no tool; that is known.
+        // Terca itself asks no model and calls no tool.
         session.tools = Some(Vec::new());
         session.usage = NOTHING_USED;
     } else if profile.streams_events {
-        read_transcript(&bench.dir.join("transcript.jsonl"), &mut session)?;
+        read_transcript(&run.transcript(), &mut session)?;
     } else {
-        session.said = read_text(fs_err::File::open(bench.artifacts.join("stdout.log"))?.file())?;
+        session.said = read_text(fs_err::File::open(run.artifacts().join("stdout.log"))?.file())?;
     }
     Ok(session)
 }
@@ -178,7 +171,7 @@ const NOTHING_USED: Usage = Usage {
     cost_usd: Some(0.0),
 };
 
-/// The tools that were called, and what the agent said.
+/// Reads the tools that were called and the agent's messages.
 fn read_transcript(path: &Utf8Path, session: &mut Session) -> std::io::Result<()> {
     let (mut tools, mut said) = (Vec::new(), Vec::new());
     for line in BufReader::new(fs_err::File::open(path)?).lines() {
