@@ -5,10 +5,6 @@ use terca_core::transcript::trial_files::Excerpt;
 
 use super::fit::{fit, note};
 use super::markup::{Html, el};
-use super::syntax::{comment_mark, highlight};
-
-/// Longer lines are minified code or data: they have no colours.
-const LONGEST_COLOURED: usize = 400;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Kind {
@@ -55,7 +51,6 @@ fn left_out(bytes: u64) -> String {
 /// Lines of a kind that stand together are one block. Of many, several: so that there is something to leave out.
 fn blocks(text: &str) -> Vec<Html> {
     const MOST_LINES: usize = 20;
-    let mut comment = None;
     let mut in_hunk = false;
     let mut blocks: Vec<(Kind, Vec<Html>)> = Vec::new();
     for line in text.lines() {
@@ -65,10 +60,10 @@ fn blocks(text: &str) -> Vec<Html> {
             Kind::Hunk => true,
             _ => in_hunk,
         };
-        if kind == Kind::File || (kind == Kind::Head && line.starts_with("+++")) {
-            comment = comment_mark(line.trim_end_matches(['"', '\t']));
-        }
-        let html = coloured(line, kind, comment);
+        let html = Html::text(match kind {
+            Kind::File => file_name(line).unwrap_or(line),
+            _ => line,
+        });
         match blocks.last_mut() {
             Some((last, lines))
                 if *last == kind && kind != Kind::File && lines.len() < MOST_LINES =>
@@ -101,22 +96,6 @@ fn file_name(line: &str) -> Option<&str> {
     let rest = line.strip_prefix("diff --git a/")?;
     let name = rest.get(..rest.len().checked_sub(" b/".len())? / 2)?;
     (rest[name.len()..].strip_prefix(" b/") == Some(name)).then_some(name)
-}
-
-fn coloured(line: &str, kind: Kind, comment: Option<&str>) -> Html {
-    if let Some(name) = file_name(line).filter(|_| kind == Kind::File) {
-        return Html::text(name);
-    }
-    let is_code =
-        matches!(kind, Kind::Added | Kind::Removed | Kind::Same) && line.len() <= LONGEST_COLOURED;
-    match line.get(..1) {
-        Some(sign) if is_code => {
-            let mut html = Html::text(sign);
-            html.push(highlight(&line[1..], comment));
-            html
-        }
-        _ => Html::text(line),
-    }
 }
 
 fn block(kind: Kind, lines: Vec<Html>) -> Html {

@@ -25,7 +25,6 @@ pub mod policy;
 pub mod prompts;
 pub mod runs;
 pub mod shell;
-pub mod syntax;
 pub mod timeline;
 pub mod transcript;
 pub mod trial;
