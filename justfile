@@ -21,7 +21,7 @@ lint:
 test *args:
     scripts/test {{ args }}
 
-# the tests without those that need Node or a browser
+# the tests without real agents and the browser
 quick-test *args:
     TERCA_SKIP_REAL_AGENTS=1 TERCA_SKIP_BROWSER=1 scripts/test {{ args }}
 
@@ -41,6 +41,10 @@ schemas:
 # what Terca costs: just bench startup, just bench --quick
 bench *args:
     cargo run --release --package terca-benches -- {{ args }}
+
+# figures of the source, and circles among its modules: just house --check
+house *args:
+    scripts/house {{ args }}
 
 # looks for input that a reader trips over
 fuzz rounds="100000":

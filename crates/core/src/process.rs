@@ -1,15 +1,19 @@
-//! How a process ended.
+//! The end of a process: its exit status or the signal that killed it.
 
 use serde::{Deserialize, Serialize};
 
+/// The way a process ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub enum Exit {
+    /// It exited with this status.
     Code(i32),
+    /// This signal killed it.
     Signal(i32),
 }
 
 impl Exit {
+    /// Returns the exit status, if it has one.
     pub fn code(self) -> Option<i32> {
         match self {
             Exit::Code(code) => Some(code),
@@ -17,9 +21,10 @@ impl Exit {
         }
     }
 
+    /// Returns words for a message.
     pub fn describe(self) -> String {
         match self {
-            // How a shell says that what it ran was killed.
+            // A shell reports a killed command with these.
             Exit::Code(code @ 129..=159) => {
                 format!("exit status {code} ({})", signal_name(code - 128))
             }
@@ -29,7 +34,7 @@ impl Exit {
     }
 }
 
-/// The name of a signal, for messages.
+/// Returns the name of a signal, for messages.
 pub fn signal_name(signal: i32) -> String {
     let name = match signal {
         1 => "SIGHUP",

@@ -14,6 +14,7 @@ pub enum ErrorKind {
     AgentMissing,
     /// Not signed in, or the key was refused.
     Auth,
+    /// The model's service asked for fewer requests.
     RateLimit,
     /// The model's service failed or could not be reached.
     ModelApi,
@@ -26,6 +27,7 @@ pub enum ErrorKind {
 }
 
 impl ErrorKind {
+    /// Returns the word in `results.json`.
     pub fn word(self) -> &'static str {
         match self {
             ErrorKind::Setup => "setup",
@@ -40,13 +42,17 @@ impl ErrorKind {
     }
 }
 
+/// The error of a trial that could not be judged.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct TrialError {
+    /// The kind, which says who must act.
     pub kind: ErrorKind,
+    /// One or more sentences for people.
     pub message: String,
 }
 
 impl TrialError {
+    /// Makes an error.
     pub fn new(kind: ErrorKind, message: impl Into<String>) -> Self {
         TrialError {
             kind,

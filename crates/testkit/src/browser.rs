@@ -1,17 +1,23 @@
 //! A real browser without a window: Debian's Chromium, driven by Playwright's core package.
 //!
-//! Both are installed where they are missing: Chromium by `apt-get`, if this is root on Debian, Playwright by `npm`
-//! from a lockfile.
+//! Playwright is installed by `npm` from a lockfile; Chromium has to be on `PATH` (`scripts/test` sees to it).
 
 use std::process::{Command, Stdio};
 
 use camino::{Utf8Path, Utf8PathBuf};
 
-use crate::real;
+use crate::install::{self, Install, Package};
 
-/// Leaves the tests with a browser out.
-const SKIP: &str = "TERCA_SKIP_BROWSER";
 const CHROMIUM: &str = "chromium";
+
+/// Drives the browser.
+pub(crate) const PLAYWRIGHT: Package = Package {
+    name: "playwright-core",
+    program: "playwright-core",
+    version: "1.65.0",
+    version_args: &["--version"],
+    install: Install::NPM,
+};
 
 #[derive(Debug)]
 pub struct Browser {
@@ -19,43 +25,18 @@ pub struct Browser {
     playwright: Utf8PathBuf,
 }
 
-/// The browser, or `None`, said aloud, where such tests are left out.
+/// Returns the browser.
 ///
 /// # Panics
-/// Where it cannot be installed: a test that was not run has not passed.
-pub fn require() -> Option<Browser> {
-    if std::env::var_os(SKIP).is_some_and(|value| !value.is_empty() && value != "0") {
-        #[allow(clippy::print_stderr, reason = "a test that is left out says so")]
-        {
-            eprintln!("skipped: {SKIP} is set, so nothing was tested in a browser");
-        }
-        return None;
-    }
-    match install() {
-        Ok(browser) => Some(browser),
-        Err(reason) => panic!("{reason}\n({SKIP}=1 leaves the tests with a browser out)"),
-    }
-}
-
-fn install() -> Result<Browser, String> {
-    let bin = real::program("playwright-core")?;
-    let modules = bin.parent().ok_or("no node_modules")?;
-    let cache = real::cache_dir()?;
-    // Tests in other processes wait here for the one that installs.
-    let lock =
-        std::fs::File::create(cache.join("chromium.lock")).map_err(|error| error.to_string())?;
-    lock.lock().map_err(|error| error.to_string())?;
-    let chromium = match find_chromium() {
-        Some(path) => path,
-        None => {
-            install_chromium()?;
-            find_chromium().ok_or("apt-get installed no chromium")?
-        }
-    };
-    Ok(Browser {
-        chromium,
+/// Where there is none, or Playwright cannot be installed: a test that was not run has not passed.
+pub fn require() -> Browser {
+    let bin = install::require(&PLAYWRIGHT);
+    let modules = bin.parent().expect("node_modules");
+    Browser {
+        chromium: find_chromium()
+            .expect("`chromium` on PATH: on Debian, `apt-get install chromium` has it"),
         playwright: modules.join("playwright-core/index.mjs"),
-    })
+    }
 }
 
 fn find_chromium() -> Option<Utf8PathBuf> {
@@ -63,36 +44,6 @@ fn find_chromium() -> Option<Utf8PathBuf> {
     path.split(':')
         .map(|dir| Utf8Path::new(dir).join(CHROMIUM))
         .find(|file| file.is_file())
-}
-
-fn install_chromium() -> Result<(), String> {
-    let advice = "no `chromium` on PATH: install it, on Debian with `apt-get install chromium`";
-    if !rustix::process::geteuid().is_root() {
-        return Err(advice.to_owned());
-    }
-    let apt = |arguments: &[&str]| {
-        let mut command = Command::new("apt-get");
-        command
-            .args(arguments)
-            .env("DEBIAN_FRONTEND", "noninteractive")
-            .stdin(Stdio::null());
-        command
-            .output()
-            .map_err(|error| format!("{advice} (apt-get: {error})"))
-    };
-    let package = ["install", "-y", "--no-install-recommends", CHROMIUM];
-    if apt(&package)?.status.success() {
-        return Ok(());
-    }
-    // The lists of packages may be missing or old.
-    apt(&["update"])?;
-    let output = apt(&package)?;
-    let said = String::from_utf8_lossy(&output.stderr);
-    if output.status.success() {
-        Ok(())
-    } else {
-        Err(format!("{advice}\n{said}"))
-    }
 }
 
 impl Browser {

@@ -7,24 +7,29 @@
 //!
 //! A [`Project`] is a suite in a temporary directory: files in, arguments, and out come standard output, standard
 //! error, the exit status and a tree. The program under test is driven from outside, with an environment of
-//! nothing but what the test gives it. A [`ModelServer`] stands in for the model of a real agent, which
-//! [`real`] installs.
+//! nothing but what the test gives it. A [`ModelServer`] answers in place of the model of a real agent, one of
+//! [`agents`].
 
+pub mod agents;
 pub mod browser;
 mod documents;
+mod install;
 mod model;
 mod outcome;
+mod patience;
 mod processes;
 mod project;
-pub mod real;
 mod session;
+mod signals;
 mod terminal;
 
 pub use documents::generated;
+pub use install::Install;
 pub use model::{
-    Action, Call, Dialect, Fault, ModelServer, Request, Scenario, Script, Turn, Usage, Vocabulary,
+    Action, Dialect, Fault, ModelServer, Request, Scenario, Script, Turn, Usage, Vocabulary,
 };
 pub use outcome::Outcome;
+pub use patience::wait_until;
 pub use processes::Process;
 pub use project::Project;
 pub use session::Session;
@@ -35,6 +40,11 @@ use camino::{Utf8Path, Utf8PathBuf};
 /// An agent for the command `command` that does every bad thing an agent may do; its first argument says which.
 pub fn misbehaving_agent() -> Utf8PathBuf {
     Utf8Path::new(env!("CARGO_MANIFEST_DIR")).join("agents/misbehave.sh")
+}
+
+/// What real agents printed, recorded.
+pub fn recorded_streams() -> Utf8PathBuf {
+    Utf8Path::new(env!("CARGO_MANIFEST_DIR")).join("../core/tests/streams")
 }
 
 /// A directory for `PATH` with programs that stand in for real agents and play recorded streams.

@@ -8,8 +8,10 @@ use serde_json::Value;
 use tempfile::TempDir;
 
 use crate::outcome::Outcome;
+use crate::patience::wait_for;
 use crate::processes::{Process, processes_below};
 use crate::session::Session;
+use crate::signals;
 
 #[derive(Debug)]
 pub struct Project {
@@ -21,6 +23,7 @@ pub struct Project {
 impl Project {
     /// An empty project for the program at this path.
     pub fn new(program: impl Into<Utf8PathBuf>) -> Self {
+        signals::hear_in_children();
         // Not below /tmp when that is a RAM disk of another size than /var/tmp: tests write hundreds of megabytes.
         let guard = tempfile::Builder::new()
             .prefix("terca-test-")
@@ -172,6 +175,14 @@ impl Project {
         names.pop().expect("there is a run")
     }
 
+    /// The journal of the latest run so far; empty where none has begun.
+    pub fn journal(&self) -> String {
+        if !self.has_run() {
+            return String::new();
+        }
+        std::fs::read_to_string(self.run_dir().join("events.jsonl")).unwrap_or_default()
+    }
+
     /// `results.json` of the latest run.
     pub fn results(&self) -> Value {
         let text =
@@ -203,6 +214,18 @@ impl Project {
     /// Processes that this project's runs have started and that still run, zombies left out.
     pub fn processes(&self) -> Vec<Process> {
         processes_below(self.root())
+    }
+
+    /// Waits until every process is gone: the kernel takes a moment to end what was killed.
+    ///
+    /// # Panics
+    /// When one stays.
+    #[track_caller]
+    pub fn wait_until_nothing_runs(&self) {
+        wait_for(
+            || format!("processes were left behind: {:?}", self.processes()),
+            || self.processes().is_empty().then_some(()),
+        );
     }
 
     /// Fails unless every process is gone and the work directory is empty.

@@ -2,14 +2,12 @@
 
 use std::io::Read;
 use std::process::{Child, Command, Stdio};
-use std::time::{Duration, Instant};
 
 use rustix::process::{Pid, Signal, kill_process};
 
 use crate::outcome::Outcome;
-
-/// Longer than anything a test waits for on a busy machine.
-const PATIENCE: Duration = Duration::from_secs(120);
+use crate::patience::wait_until;
+use crate::signals;
 
 #[derive(Debug)]
 pub struct Session {
@@ -18,6 +16,7 @@ pub struct Session {
 
 impl Session {
     pub fn start(mut command: Command) -> Self {
+        signals::hear_in_children();
         let child = command
             .stdout(Stdio::piped())
             .stderr(Stdio::piped())
@@ -37,21 +36,18 @@ impl Session {
     }
 
     /// Waits until something has come about, by looking again and again.
+    #[track_caller]
     pub fn wait_until(&mut self, what: &str, mut come_about: impl FnMut() -> bool) {
-        let started = Instant::now();
-        while !come_about() {
-            if let Ok(Some(status)) = self.child.try_wait() {
+        wait_until(what, || {
+            let has_come = come_about();
+            if !has_come && let Ok(Some(status)) = self.child.try_wait() {
                 panic!(
                     "the program ended ({status}) before {what}: {}",
                     self.words()
                 );
             }
-            assert!(
-                started.elapsed() < PATIENCE,
-                "{what}: not within {PATIENCE:?}"
-            );
-            std::thread::sleep(Duration::from_millis(10));
-        }
+            has_come
+        });
     }
 
     fn words(&mut self) -> String {

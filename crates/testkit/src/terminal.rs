@@ -7,13 +7,13 @@ use std::os::unix::ffi::OsStrExt;
 use std::process::{Child, Command};
 use std::sync::{Arc, Mutex};
 use std::thread::JoinHandle;
-use std::time::{Duration, Instant};
 
 use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
 use rustix::termios::{Winsize, tcsetwinsize};
 
-/// Longer than anything a test waits for on a busy machine.
-const PATIENCE: Duration = Duration::from_secs(120);
+use crate::patience::{wait_for, wait_until};
+use crate::signals;
+
 const ROWS: u16 = 50;
 const COLUMNS: u16 = 120;
 /// More than any test scrolls.
@@ -39,6 +39,7 @@ impl Terminal {
 
     /// The same at a terminal of another size.
     pub fn sized(mut command: Command, columns: u16, rows: u16) -> Self {
+        signals::hear_in_children();
         let keyboard = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY | OpenptFlags::CLOEXEC)
             .expect("a pseudo-terminal");
         grantpt(&keyboard).expect("the terminal is ours");
@@ -85,19 +86,13 @@ impl Terminal {
     /// Waits until a text is shown, after those that were waited for before.
     #[track_caller]
     pub fn wait_for(&mut self, text: &str) -> &mut Self {
-        let started = Instant::now();
-        loop {
-            let unread = self.text()[self.read..].to_owned();
-            if let Some(at) = unread.find(text) {
-                self.read += at + text.len();
-                return self;
-            }
-            assert!(
-                started.elapsed() < PATIENCE,
-                "`{text}` was not shown; this was:\n{unread}"
-            );
-            std::thread::sleep(Duration::from_millis(10));
-        }
+        let unread = || self.text()[self.read..].to_owned();
+        let at = wait_for(
+            || format!("`{text}` was not shown; this was:\n{}", unread()),
+            || unread().find(text),
+        );
+        self.read += at + text.len();
+        self
     }
 
     /// Waits until the line with the cursor has a text, however it came to stand there.
@@ -124,18 +119,12 @@ impl Terminal {
         text: &str,
         part: impl Fn(&vt100::Screen) -> String,
     ) -> &mut Self {
-        let started = Instant::now();
-        loop {
-            let seen = part(self.emulated(&self.text()).screen());
-            if seen.contains(text) {
-                return self;
-            }
-            assert!(
-                started.elapsed() < PATIENCE,
-                "`{text}` is not to be seen in:\n{seen}"
-            );
-            std::thread::sleep(Duration::from_millis(10));
-        }
+        let seen = || part(self.emulated(&self.text()).screen());
+        wait_for(
+            || format!("`{text}` is not to be seen in:\n{}", seen()),
+            || seen().contains(text).then_some(()),
+        );
+        self
     }
 
     fn emulated(&self, text: &str) -> vt100::Parser {
@@ -165,9 +154,7 @@ impl Terminal {
     /// Waits for the program's end: its exit status, and all that a person can see or scroll back to.
     pub fn see_it_out(mut self) -> (i32, String) {
         let status = self.child.wait().expect("the program ends");
-        while !self.reader.is_finished() {
-            std::thread::sleep(Duration::from_millis(10));
-        }
+        wait_until("all that it showed is read", || self.reader.is_finished());
         (status.code().unwrap_or(-1), self.everything())
     }
 

@@ -1,4 +1,4 @@
-//! What a workspace starts from: the files that the Dockerfile copies to where the agent works.
+//! Finds the files of a new workspace: those that the Dockerfile copies to the agent's directory.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -8,9 +8,12 @@ use globset::GlobBuilder;
 use super::Task;
 use super::dockerfile::{Dockerfile, Instruction, joined};
 use super::places::Places;
+use crate::text::excerpt;
 
-/// They make the container and are no part of it, though `COPY . .` would take them along.
-const OF_THE_BUILD: [&str; 5] = [
+/// Characters of an instruction that a note shows.
+const LONGEST_SHOWN: usize = 100;
+/// Files that make the container and are not part of it, although `COPY . .` copies them.
+const BUILD_FILES: [&str; 5] = [
     "Dockerfile",
     ".dockerignore",
     "docker-compose.yaml",
@@ -31,7 +34,7 @@ pub(super) fn base(
         .collect();
     for file in files
         .iter()
-        .filter(|file| OF_THE_BUILD[1..].contains(&file.as_str()))
+        .filter(|file| BUILD_FILES[1..].contains(&file.as_str()))
     {
         let lost = if *file == ".dockerignore" {
             "it is not applied"
@@ -43,9 +46,9 @@ pub(super) fn base(
     let context: Vec<&Utf8Path> = files
         .iter()
         .copied()
-        .filter(|file| !OF_THE_BUILD.contains(&file.as_str()))
+        .filter(|file| !BUILD_FILES.contains(&file.as_str()))
         .collect();
-    // By destination: a later COPY replaces what an earlier one has put there.
+    // By destination: a later COPY replaces the files of an earlier one.
     let mut copied = BTreeMap::new();
     for instruction in dockerfile
         .iter()
@@ -56,7 +59,10 @@ pub(super) fn base(
             Err(reason) => notes.push(format!(
                 "environment/Dockerfile, line {}: {}: {reason}",
                 instruction.line,
-                shortened(&format!("{} {}", instruction.word, instruction.rest))
+                excerpt::beginning(
+                    &format!("{} {}", instruction.word, instruction.rest),
+                    LONGEST_SHOWN,
+                )
             )),
         }
     }
@@ -75,7 +81,7 @@ pub(super) fn base(
     copied.into_iter().map(pair).collect()
 }
 
-/// The files that an instruction puts into the workspace, or what is lost with it.
+/// Returns the files that an instruction puts into the workspace, or a note about what is lost.
 fn copies<'a>(
     instruction: &Instruction,
     context: &[&'a Utf8Path],
@@ -137,7 +143,8 @@ fn copy<'a>(
     Ok(pairs)
 }
 
-/// A directory's content goes into the destination; a file goes there under its name, or becomes it.
+/// Returns the path of a copied file. A directory's content goes into the destination; a file goes there under
+/// its name, or becomes it.
 fn matching<'a>(
     source: &str,
     context: &[&'a Utf8Path],
@@ -175,20 +182,10 @@ fn matching<'a>(
     found
 }
 
-/// `COPY a b c`, or `COPY ["a", "b c"]`.
+/// Splits `COPY a b c` or `COPY ["a", "b c"]`.
 fn words(rest: &str) -> Option<Vec<String>> {
     if rest.starts_with('[') {
         return serde_json::from_str(rest).ok();
     }
     Some(rest.split_whitespace().map(str::to_owned).collect())
-}
-
-fn shortened(text: &str) -> String {
-    const LONGEST: usize = 100;
-    let shown: String = text.chars().take(LONGEST).collect();
-    if shown.len() < text.len() {
-        format!("{shown}…")
-    } else {
-        shown
-    }
 }

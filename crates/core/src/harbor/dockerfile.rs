@@ -1,4 +1,4 @@
-//! What a Dockerfile says: as much of it as makes a workspace, and the rest to be told of.
+//! Reads a Dockerfile: the parts that make a workspace, and the rest for notes.
 
 use camino::{Utf8Path, Utf8PathBuf};
 
@@ -9,9 +9,9 @@ pub(super) struct Dockerfile {
 
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Instruction {
-    /// Of its first line, from 1.
+    /// The number of its first line, from 1.
     pub(super) line: usize,
-    /// In capitals.
+    /// The name in capitals.
     pub(super) word: String,
     pub(super) rest: String,
     /// The directory that relative paths are relative to.
@@ -58,13 +58,13 @@ impl Dockerfile {
         Dockerfile { instructions }
     }
 
-    /// Where the container's commands start.
+    /// Returns the directory in which the container's commands start.
     pub(super) fn workdir(&self) -> Option<String> {
         Some(self.instructions.last()?.workdir.as_ref()?.to_string())
     }
 }
 
-/// The words that end the texts of `<<EOF`.
+/// Returns the words that end texts after `<<EOF`.
 fn heredocs(line: &str) -> Vec<String> {
     let ends = line.split("<<").skip(1).filter_map(|rest| {
         let word = rest.trim_start_matches('-').trim_start_matches(['"', '\'']);
@@ -81,7 +81,7 @@ fn unquoted(text: &str) -> &str {
     text.trim_matches(['"', '\''])
 }
 
-/// A path made absolute; `None` when it depends on variables.
+/// Makes a path absolute; `None` when it depends on variables.
 pub(super) fn joined(workdir: Option<&Utf8Path>, path: &str) -> Option<Utf8PathBuf> {
     if path.contains('$') {
         return None;

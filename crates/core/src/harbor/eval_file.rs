@@ -1,4 +1,4 @@
-//! `eval.terca.yaml`, with what was not carried over as its first lines.
+//! Writes `eval.terca.yaml`, with notes about lost parts as its first lines.
 
 use serde_json::{Value, json};
 
@@ -33,9 +33,9 @@ pub(super) fn text(name: &str, settings: &Settings, notes: &[String]) -> String 
     )
 }
 
-/// JSON on one line, which is YAML too.
+/// Writes JSON on one line, which is YAML too.
 fn scalar(value: &Value) -> String {
-    // Line breaks in texts are escaped, so those that there are come from the layout.
+    // Line breaks in texts are escaped, so every other one comes from the layout.
     yaml(value)
         .lines()
         .map(str::trim)

@@ -1,4 +1,4 @@
-//! Tasks in the format of Harbor and Terminal-Bench 2, made into evals.
+//! Imports tasks in the format of Harbor and Terminal-Bench 2 as evals.
 //!
 //! ```text
 //! hello/                          hello/
@@ -9,10 +9,10 @@
 //!   solution/solve.sh               _solution/.harbor/   the solution as it is; `_solution.sh` runs it
 //! ```
 //!
-//! A Harbor task lives in a container: it works in `/app`, its tests are at `/tests` and leave a reward in
-//! `/logs/verifier`. There is no container here, so the scripts that run tests and solution put the paths of the
-//! workspace in the place of those, in the copies that are run; the files of the suite stay as they were. What cannot
-//! be carried over is told, never dropped.
+//! A Harbor task runs in a container: it works in `/app`, its tests are at `/tests` and leave a reward in
+//! `/logs/verifier`. There is no container here, so the scripts that run tests and solution replace those paths
+//! by paths of the workspace, in the copies that they run. The files of the suite stay unchanged. Parts that
+//! cannot be imported are named in notes, never dropped in silence.
 
 mod copies;
 mod dockerfile;
@@ -33,13 +33,13 @@ use settings::Settings;
 /// A task as it was found.
 #[allow(missing_debug_implementations, reason = "it holds a function")]
 pub struct Task<'a> {
-    /// Its directory's name.
+    /// The name of its directory.
     pub name: &'a str,
     /// Every file, relative to its directory, in order.
     pub files: &'a [Utf8PathBuf],
     /// Symbolic links, which are not followed.
     pub links: &'a [Utf8PathBuf],
-    /// The text of a file; `None` when it is not there, or no text.
+    /// Reads the text of a file; `None` when it is missing or not text.
     pub text: &'a dyn Fn(&Utf8Path) -> Option<String>,
 }
 
@@ -48,15 +48,15 @@ pub struct Task<'a> {
 pub struct Imported {
     /// The name of the eval's directory.
     pub folder: String,
-    /// Files to be written, relative to it.
+    /// Files to write, with paths relative to that directory.
     pub written: Vec<(Utf8PathBuf, String)>,
-    /// Files to be copied: where from in the task, where to in the eval.
+    /// Files to copy: their path in the task and their path in the eval.
     pub copied: Vec<(Utf8PathBuf, Utf8PathBuf)>,
-    /// What is not as it was.
+    /// Differences from the task.
     pub notes: Vec<String>,
 }
 
-/// The eval that a task becomes, or why it becomes none.
+/// Turns a task into an eval, or says why that is impossible.
 pub fn import(task: &Task<'_>) -> Result<Imported, String> {
     let text = |path: &str| (task.text)(Utf8Path::new(path));
     let has = |path: &str| task.files.iter().any(|file| file == path);
@@ -134,7 +134,7 @@ fn below(task: &Task<'_>, from: &str, to: &str) -> Vec<(Utf8PathBuf, Utf8PathBuf
     task.files.iter().filter_map(moved).collect()
 }
 
-/// Directories whose names begin with `_` or `.` hold no evals.
+/// Makes a name for the eval: directories that begin with `_` or `.` hold no evals.
 fn folder(name: &str) -> String {
     if name.starts_with(['_', '.']) {
         format!("task-{}", name.trim_start_matches(['_', '.']))

@@ -1,4 +1,4 @@
-//! What the files of a task say that does not hold without a container.
+//! Notes about parts of a task that do not work without a container.
 
 use std::collections::BTreeSet;
 
@@ -9,12 +9,12 @@ use super::Task;
 use super::places::Places;
 use crate::text::prose;
 
-/// Longer lists are no help.
+/// Longer lists do not help.
 const MOST: usize = 5;
 
 /// Commands that change the machine they run on, or need more of it than a workspace.
 const INSTALLERS: &str = r"(?m)(?:^|[;&|(\s])(apt-get|apt|apk|yum|dnf|pacman|brew|service|systemctl|docker|useradd|sudo)\s+[a-z-]";
-/// Directories of containers; that of the task's own work comes to them.
+/// Directories of containers, beside the one in which the task works.
 const DIRECTORIES: &str =
     "app|tests|logs|solution|root|home|workspace|workdir|data|opt|srv|mnt|etc|var";
 const HOME: &str = r#"(?m)(?:^|[\s"'`=(:,>])(~/|\$HOME\b|\$\{HOME\})"#;
@@ -126,7 +126,7 @@ fn of_text(
     }
 }
 
-/// `/logs` of `/logs/verifier/reward.txt`.
+/// Returns the first directory of a path: `/logs` for `/logs/verifier/reward.txt`.
 fn first_parts(path: &Utf8Path, places: &Places) -> String {
     if places.below_root(path).is_some() {
         return places.root.to_string();

@@ -1,11 +1,11 @@
-//! The places of a container, and where they are in a workspace.
+//! Maps directories of a container to directories of a workspace.
 
 use camino::{Utf8Path, Utf8PathBuf};
 
-/// Where Harbor's agents work when nothing else is said.
+/// The directory in which Harbor's agents work by default.
 pub const DEFAULT_ROOT: &str = "/app";
 
-/// Places of Harbor's own, and what stands for them below the workspace.
+/// Harbor's own directories, and their replacements below the workspace.
 pub(super) const MOVED: [(&str, &str); 3] = [
     ("/tests", "/.harbor/tests"),
     ("/logs", "/.harbor/logs"),
@@ -14,14 +14,14 @@ pub(super) const MOVED: [(&str, &str); 3] = [
 
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Places {
-    /// The directory that the workspace stands for.
+    /// The directory that the workspace replaces.
     pub(super) root: Utf8PathBuf,
-    /// Nothing said so.
+    /// Whether that directory is only assumed.
     pub(super) is_assumed: bool,
 }
 
 impl Places {
-    /// The whole file system cannot be a workspace.
+    /// Returns whether it is the root, which cannot be a workspace.
     pub(super) fn new(workdir: Option<&str>) -> Self {
         let said = workdir
             .map(Utf8Path::new)
@@ -32,17 +32,17 @@ impl Places {
         }
     }
 
-    /// A path relative to the workspace; `None` when it is elsewhere.
+    /// Returns a path relative to the workspace; `None` when it is elsewhere.
     pub(super) fn below_root<'a>(&self, path: &'a Utf8Path) -> Option<&'a Utf8Path> {
         path.strip_prefix(&self.root).ok()
     }
 
-    /// Whether a script that names this path finds something there.
+    /// Returns whether a script that names this path finds something there.
     pub(super) fn knows(&self, path: &Utf8Path) -> bool {
         self.below_root(path).is_some() || MOVED.iter().any(|(from, _)| path.starts_with(from))
     }
 
-    /// What the agent is asked, with paths that it can follow: `/app/src` becomes `./src`.
+    /// Rewrites the prompt with paths that exist: `/app/src` becomes `./src`.
     pub(super) fn in_prompt(&self, text: &str) -> String {
         let root = self.root.as_str();
         let mut told = String::with_capacity(text.len());
@@ -65,7 +65,7 @@ impl Places {
     }
 }
 
-/// Whether a path can begin after this: not in the middle of another, or after a variable.
+/// Returns whether a path can begin after this character: not inside another path or after a variable.
 fn begins_here(before: &str) -> bool {
     before
         .chars()
@@ -73,7 +73,8 @@ fn begins_here(before: &str) -> bool {
         .is_none_or(|c| !c.is_alphanumeric() && !"_./~-})*".contains(c))
 }
 
-/// Whether the name ends before this: `/app` is neither `/apple` nor `/app.py`, but may end a sentence.
+/// Returns whether the name ends before this text: `/app` is neither `/apple` nor `/app.py`, but may end a
+/// sentence.
 fn ends_here(after: &str) -> bool {
     let mut rest = after.chars();
     match rest.next() {

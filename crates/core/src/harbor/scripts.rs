@@ -1,11 +1,11 @@
-//! The scripts that run a task's tests and its solution where there is no container.
+//! Scripts that run a task's tests and its solution without a container.
 //!
-//! Both run on copies that are gone afterwards, so they may put absolute paths of the workspace into the task's files:
-//! that holds whatever directory a script changes to, and in Python as in a shell.
+//! Both run on copies that are removed afterwards, so they may write absolute paths of the workspace into the
+//! task's files. Such paths work in every directory, and in Python as in a shell.
 
 use super::places::{MOVED, Places};
 
-/// Run by the eval's one test, in the copy of the workspace that is graded.
+/// Returns the script of the eval's one test, which runs in the graded copy of the workspace.
 pub(super) fn run_tests(places: &Places) -> String {
     let head = "\
 #!/bin/sh
@@ -14,7 +14,7 @@ pub(super) fn run_tests(places: &Places) -> String {
 set -u
 cd \"$(dirname \"$0\")/..\" || exit 1
 ";
-    // What the agent may have left there is no reward.
+    // A file that the agent left there is not a reward.
     let tail = "\
 rm -rf .harbor/logs .harbor/solution
 mkdir -p .harbor/logs/verifier .harbor/logs/agent .harbor/logs/artifacts
@@ -48,7 +48,7 @@ echo \"$reward\"
     format!("{head}\n{}\n{tail}", relocate(places))
 }
 
-/// Run by `oracle`, in the workspace.
+/// Returns the script that `oracle` runs in the workspace.
 pub(super) fn solution(places: &Places) -> String {
     let head = "\
 #!/bin/sh
@@ -68,8 +68,8 @@ exit $status
     format!("{head}\n{}\n{tail}", relocate(places))
 }
 
-/// A shell function that puts the workspace's paths in the place of the container's. Twice, since a match takes the
-/// character before and after along, and two paths may share one.
+/// Returns a shell function that replaces the container's paths by the workspace's. It does so twice, because a
+/// match includes the characters around it, and two paths may share one.
 fn relocate(places: &Places) -> String {
     let pattern = |from: &str| {
         let literal: String = from

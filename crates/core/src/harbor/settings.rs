@@ -1,8 +1,8 @@
-//! `task.toml`. Every key is either used or told of.
+//! Reads `task.toml`. Every key is either used or named in a note.
 
 use serde_json::Value;
 
-/// What Harbor does without a limit of the task's own.
+/// Harbor's limit for tasks that set none.
 const DEFAULT_SECONDS: f64 = 600.0;
 
 #[derive(Debug, Clone, PartialEq)]
@@ -17,7 +17,7 @@ pub(super) struct Settings {
     pub(super) notes: Vec<String>,
 }
 
-/// Keys that say nothing about how a task is run.
+/// Keys that do not change how a task runs.
 const WITHOUT_EFFECT: [&str; 4] = ["/version", "/schema_version", "/task/name", "/task/authors"];
 /// Keys that are read below.
 const USED: [&str; 10] = [
@@ -33,7 +33,7 @@ const USED: [&str; 10] = [
     "/environment/os",
 ];
 
-/// Keys that have a meaning, and what becomes of it.
+/// Keys whose meaning is lost, with the note about it.
 const LOST: [(&str, &str); 14] = [
     (
         "/verifier/env",
@@ -168,7 +168,7 @@ fn variables(document: &Value, notes: &mut Vec<String>) -> Vec<(String, String)>
     variables
 }
 
-/// Tells of everything that is not used, as high up in the document as it can be said.
+/// Notes everything that is not used, once for the outermost unused table.
 fn lost(value: &Value, path: &str, notes: &mut Vec<String>) {
     if USED.contains(&path) || WITHOUT_EFFECT.contains(&path) {
         return;
@@ -183,7 +183,7 @@ fn lost(value: &Value, path: &str, notes: &mut Vec<String>) {
         .any(|used| used.starts_with(&format!("{path}/")));
     match value {
         Value::Object(table) if path.is_empty() || holds_used => {
-            // One line for all of them, where the whole table has a reason.
+            // One note for the whole table where the table has one.
             let mut others = Vec::new();
             for (name, value) in table {
                 let inner = format!("{path}/{}", name.replace('~', "~0").replace('/', "~1"));

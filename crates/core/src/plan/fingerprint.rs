@@ -49,26 +49,6 @@ impl Press<'_> {
         cases.map(|trials| self.case(&trials[0].case)).collect()
     }
 
-    /// Every prepared layer of a plan with its key, those below others first.
-    pub fn layers(&self, plan: &Plan) -> Vec<(Arc<PreparedLayer>, String)> {
-        let mut found: Vec<(Arc<PreparedLayer>, String)> = Vec::new();
-        for trial in &plan.trials {
-            self.collect(&trial.case.layers, &mut found);
-        }
-        found
-    }
-
-    fn collect(&self, layers: &[Layer], found: &mut Vec<(Arc<PreparedLayer>, String)>) {
-        for layer in layers {
-            if let Layer::Prepared(layer) = layer
-                && !found.iter().any(|(known, _)| Arc::ptr_eq(known, layer))
-            {
-                self.collect(&layer.below, found);
-                found.push((layer.clone(), self.prepared(layer)));
-            }
-        }
-    }
-
     fn case(&self, case: &Case) -> CasePrint {
         let Case {
             eval,
@@ -130,12 +110,12 @@ impl Press<'_> {
     fn layer(&self, layer: &Layer) -> String {
         match layer {
             Layer::Directory(dir) => (self.content)(dir),
-            Layer::Prepared(layer) => self.prepared(layer),
+            Layer::Prepared(layer) => self.layer_key(layer),
         }
     }
 
-    /// The key of a prepared layer: the same whenever building it would give the same.
-    fn prepared(&self, layer: &PreparedLayer) -> String {
+    /// Returns the key of a prepared layer. Two layers have the same key if building them gives the same files.
+    pub fn layer_key(&self, layer: &PreparedLayer) -> String {
         let below: Vec<String> = layer.below.iter().map(|layer| self.layer(layer)).collect();
         let actions: Vec<String> = layer
             .actions

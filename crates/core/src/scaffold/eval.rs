@@ -5,7 +5,7 @@ use camino::{Utf8Component, Utf8Path};
 use super::{EVAL_SCHEMA, NewFile, Sample, editor_line};
 use crate::config::folder_name;
 
-/// A new eval in a directory of the suite. Without schemas beside the suite there is no line for editors.
+/// Returns the files of a new eval. Without schemas in the suite there is no line for editors.
 pub fn eval(dir: &Utf8Path, sample: Sample, has_schemas: bool) -> Vec<NewFile> {
     let (text, files): (&str, &[(&str, &str)]) = match sample {
         Sample::Example => (
@@ -38,7 +38,7 @@ pub fn eval(dir: &Utf8Path, sample: Sample, has_schemas: bool) -> Vec<NewFile> {
         .collect()
 }
 
-/// Why no eval would be found in a directory of this name, if none would be.
+/// Returns why no eval would be found in a directory of this name, if that is so.
 pub fn eval_name_problem(name: &str) -> Option<String> {
     let path = Utf8Path::new(name);
     if name.trim().is_empty() {

@@ -1,27 +1,27 @@
-//! What a new suite and a new eval look like: files that run at once and teach their fields.
+//! The files of a new suite and a new eval. They run at once and teach their fields.
 //!
-//! The texts stand in files of their own beside this one, so that they can be read as their users will read them.
-//! Words between `@` are filled in.
+//! The texts are in files of their own beside this one, so that developers read them as users will. Words
+//! between `@` are filled in.
 
 mod eval;
 mod suite;
-mod word;
+mod yaml_scalar;
 
 use camino::{Utf8Path, Utf8PathBuf};
 
 pub use eval::{eval, eval_name_problem};
 pub use suite::{NewSuite, suite};
 
-/// Where a suite keeps the schemas that its editor lines point at. Hidden, so that no eval is looked for in it;
-/// committed with the suite, so that nobody needs a network to be helped.
+/// The directory of the schemas that a suite's editor lines point at. It is hidden, so that Terca looks for no
+/// eval in it, and committed with the suite, so that editors need no network.
 pub const SCHEMAS: &str = ".schemas";
 pub const SUITE_SCHEMA: &str = "terca.schema.json";
 pub const EVAL_SCHEMA: &str = "eval.schema.json";
 
-/// A file to be made.
+/// A file to make.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NewFile {
-    /// Relative to the suite's directory.
+    /// The path relative to the suite's directory.
     pub path: Utf8PathBuf,
     pub content: String,
 }
@@ -35,17 +35,17 @@ impl NewFile {
     }
 }
 
-/// Which eval to begin with.
+/// The eval to begin with.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Sample {
-    /// One that shows every part: files to start from, hidden tests, weights.
+    /// One that shows every part: first files, hidden tests, weights.
     Example,
-    /// The smallest that is complete, to be written over.
+    /// The smallest complete one, to be replaced.
     Small,
 }
 
 impl Sample {
-    /// What the eval is called when nobody says.
+    /// Returns the default name of the eval.
     pub fn usual_name(self) -> &'static str {
         match self {
             Sample::Example => "001-slug",
@@ -54,7 +54,7 @@ impl Sample {
     }
 }
 
-/// The line by which editors find the schema of a file.
+/// Returns the line by which editors find the schema of a file.
 fn editor_line(file: &Utf8Path, schema: &str) -> String {
     let depth = file.components().count().saturating_sub(1);
     format!(

@@ -2,17 +2,17 @@
 
 use camino::Utf8Path;
 
-use super::word::scalar;
+use super::yaml_scalar::scalar;
 use super::{EVAL_SCHEMA, NewFile, SCHEMAS, SUITE_SCHEMA, Sample, editor_line, eval};
 use crate::agent::{AgentRef, Profile};
 use crate::config::schema;
 
-/// What was asked for.
+/// The wishes for a new suite.
 #[derive(Debug, Clone)]
 pub struct NewSuite {
     pub name: String,
     pub agents: Vec<AgentRef>,
-    /// The first eval's directory.
+    /// The directory of the first eval.
     pub eval: String,
     pub sample: Sample,
 }
@@ -74,7 +74,7 @@ fn environment(profile: &Profile) -> String {
     format!("  - name: {name}\n    agent: {name}\n{model}")
 }
 
-/// Two to compare, or how to write some.
+/// Returns two experiments to compare, or a comment on how to write some.
 fn experiments(new: &NewSuite) -> &'static str {
     match new.sample {
         Sample::Example if all_take_rules(new) => include_str!("example/rules.yaml"),
@@ -83,7 +83,7 @@ fn experiments(new: &NewSuite) -> &'static str {
     }
 }
 
-/// What an agent cannot be given is an error, and a new suite has none.
+/// Returns whether all chosen agents take rules; a new suite must not contain an error.
 fn all_take_rules(new: &NewSuite) -> bool {
     new.agents
         .iter()

@@ -1,7 +1,7 @@
-//! What is wrong with the user's text, and how it is shown.
+//! Problems in the user's files, and how they are shown.
 //!
 //! A [`Diagnostic`] names the thing in a lower-case fragment, points at the place, and says what to do next.
-//! They are collected, never thrown: one look at the report should be enough to mend every file.
+//! Diagnostics are collected, never thrown: one report should be enough to fix every file.
 
 use std::collections::HashSet;
 
@@ -11,32 +11,45 @@ use annotate_snippets::{AnnotationKind, Group, Level, Origin, Renderer, Snippet}
 use crate::text::explain::Code;
 use crate::text::source::{Place, Sources};
 
+/// How serious a problem is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Severity {
+    /// Nothing can run.
     Error,
+    /// The run goes on.
     Warning,
 }
 
+/// One problem, with its places and advice.
 #[derive(Debug, Clone)]
 pub struct Diagnostic {
+    /// Error or warning.
     pub severity: Severity,
-    /// What kind of mistake it is: `terca explain` says more.
+    /// The kind of mistake; `terca explain` says more about it.
     pub code: Code,
+    /// A lower-case fragment that names the thing and says what is wrong with it.
     pub message: String,
+    /// The places that it points at, the wrong one first.
     pub labels: Vec<Label>,
-    /// A file as a whole, for trouble that has no place in a text (it is missing, it is not UTF-8).
+    /// A file as a whole, for problems without a place in a text (it is missing, it is not UTF-8).
     pub path: Option<String>,
+    /// What to do next, a line each.
     pub help: Vec<String>,
 }
 
+/// A marked place with a remark.
 #[derive(Debug, Clone)]
 pub struct Label {
+    /// The place.
     pub place: Place,
+    /// The remark beside it; may be empty.
     pub text: String,
+    /// Whether this is the place that is wrong, not one that explains it.
     pub primary: bool,
 }
 
 impl Diagnostic {
+    /// Makes an error without a place.
     pub fn error(code: Code, message: impl Into<String>) -> Self {
         Diagnostic {
             severity: Severity::Error,
@@ -48,6 +61,7 @@ impl Diagnostic {
         }
     }
 
+    /// Makes a warning without a place.
     pub fn warning(code: Code, message: impl Into<String>) -> Self {
         Diagnostic {
             severity: Severity::Warning,
@@ -55,7 +69,7 @@ impl Diagnostic {
         }
     }
 
-    /// The place that is wrong, and what was expected there.
+    /// Adds the place that is wrong, and what was expected there.
     pub fn at(mut self, place: Place, text: impl Into<String>) -> Self {
         self.labels.push(Label {
             place,
@@ -65,7 +79,7 @@ impl Diagnostic {
         self
     }
 
-    /// Another place that explains the first.
+    /// Adds another place that explains the first.
     pub fn beside(mut self, place: Place, text: impl Into<String>) -> Self {
         self.labels.push(Label {
             place,
@@ -75,11 +89,13 @@ impl Diagnostic {
         self
     }
 
+    /// Names a file as a whole.
     pub fn in_file(mut self, path: impl Into<String>) -> Self {
         self.path = Some(path.into());
         self
     }
 
+    /// Adds a line of advice.
     pub fn help(mut self, help: impl Into<String>) -> Self {
         self.help.push(help.into());
         self
@@ -93,11 +109,12 @@ pub struct Diagnostics {
 }
 
 impl Diagnostics {
+    /// Adds a problem.
     pub fn push(&mut self, diagnostic: Diagnostic) {
         self.list.push(diagnostic);
     }
 
-    /// Reads something by name: a problem that only says what was expected is told what it is about.
+    /// Runs `read`, and puts the key before the problems it finds that only say what was expected.
     pub(crate) fn about<T>(&mut self, key: &str, read: impl FnOnce(&mut Self) -> T) -> T {
         let known = self.list.len();
         let value = read(self);
@@ -109,16 +126,18 @@ impl Diagnostics {
         value
     }
 
-    /// Takes back what was said about a place.
+    /// Removes a problem at a place.
     pub(crate) fn retract(&mut self, message: &str, place: Place) {
         self.list
             .retain(|d| d.message != message || d.labels.first().is_none_or(|l| l.place != place));
     }
 
+    /// Returns the problems in their present order.
     pub fn iter(&self) -> impl Iterator<Item = &Diagnostic> {
         self.list.iter()
     }
 
+    /// Counts the errors; warnings do not count.
     pub fn error_count(&self) -> usize {
         self.list
             .iter()
@@ -126,28 +145,25 @@ impl Diagnostics {
             .count()
     }
 
+    /// Returns whether anything prevents a run.
     pub fn has_errors(&self) -> bool {
         self.error_count() > 0
     }
 
-    /// The codes that are there, each once, in the order of the report, those of errors first.
+    /// Returns each code once, in the order of the report, those of errors first.
     pub fn codes(&self) -> Vec<Code> {
-        let of = |severity| {
-            self.list
-                .iter()
-                .filter(move |d| d.severity == severity)
-                .map(|d| d.code)
-        };
         let mut codes: Vec<Code> = Vec::new();
-        for code in of(Severity::Error).chain(of(Severity::Warning)) {
-            if !codes.contains(&code) {
-                codes.push(code);
+        for severity in [Severity::Error, Severity::Warning] {
+            for problem in self.list.iter().filter(|d| d.severity == severity) {
+                if !codes.contains(&problem.code) {
+                    codes.push(problem.code);
+                }
             }
         }
         codes
     }
 
-    /// File by file, in the order of the text, warnings among the errors. What is said twice is said once.
+    /// Sorts by file and place, warnings among the errors, and removes repeated problems.
     pub fn sort(&mut self) {
         let place = |d: &Diagnostic| {
             d.labels
@@ -161,6 +177,7 @@ impl Diagnostics {
             .sort_by_key(|d| place(d).map(|(file, start, _)| (file, start)));
     }
 
+    /// Renders all problems as people read them.
     pub fn render(&self, sources: &Sources, style: Style) -> String {
         let rendered: Vec<String> = self
             .list
@@ -171,14 +188,17 @@ impl Diagnostics {
     }
 }
 
-/// How a report is drawn. Every message makes sense without colour.
+/// The look of a report. Every message makes sense without colour.
 #[derive(Debug, Clone, Copy)]
 pub struct Style {
+    /// Whether to use ANSI colours.
     pub colour: bool,
+    /// The width of the terminal in columns.
     pub width: usize,
 }
 
 impl Style {
+    /// No colours, and wide enough for any line.
     pub const PLAIN: Style = Style {
         colour: false,
         width: 140,
@@ -219,7 +239,7 @@ fn render(diagnostic: &Diagnostic, sources: &Sources, style: Style) -> String {
         .render(&[group])
 }
 
-/// One file's lines with every marker of the diagnostic that lies in it.
+/// Returns one file's lines with every marker of the diagnostic in that file.
 fn snippet<'a>(
     diagnostic: &'a Diagnostic,
     of: Place,

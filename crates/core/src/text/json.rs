@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-/// Lays one JSON value over another: objects key by key, `null` removes, anything else replaces (RFC 7396).
+/// Merges one JSON value into another: objects key by key, `null` removes, anything else replaces (RFC 7396).
 pub fn merge(base: &mut Value, over: &Value) {
     let Value::Object(over) = over else {
         *base = over.clone();
@@ -20,20 +20,14 @@ pub fn merge(base: &mut Value, over: &Value) {
     *base = Value::Object(merged);
 }
 
-/// A document as YAML, which JSON is but for some characters: those that YAML does not allow in a file, and those that it
-/// takes for the end of a line.
+/// Writes a document as YAML. JSON is YAML, except for characters that YAML does not allow in a file and those
+/// that it takes for the end of a line.
 pub fn yaml(document: &Value) -> String {
-    let odd = |c: char| {
-        matches!(
-            c,
-            '\u{7f}'..='\u{9f}' | '\u{2028}' | '\u{2029}' | '\u{feff}' | '\u{fffe}' | '\u{ffff}'
-        )
-    };
     let text = format!("{document:#}\n");
     let mut yaml = String::with_capacity(text.len());
     for c in text.chars() {
-        if odd(c) {
-            // They stand in texts alone, where they may be written so.
+        if must_be_escaped(c) {
+            // Such a character can only be inside a string, where the escape is valid.
             yaml.push_str(&format!("\\u{:04x}", u32::from(c)));
         } else {
             yaml.push(c);
@@ -42,7 +36,14 @@ pub fn yaml(document: &Value) -> String {
     yaml
 }
 
-/// Returns a document as TOML, which has no `null`: such values are left out. A document that is not an object is
+fn must_be_escaped(c: char) -> bool {
+    matches!(
+        c,
+        '\u{7f}'..='\u{9f}' | '\u{2028}' | '\u{2029}' | '\u{feff}' | '\u{fffe}' | '\u{ffff}'
+    )
+}
+
+/// Writes a document as TOML, which has no `null`: such values are left out. A document that is not an object is
 /// empty.
 pub fn toml(document: &Value) -> String {
     match without_null(document) {
@@ -72,7 +73,7 @@ fn without_null(value: &Value) -> Option<toml::Value> {
     })
 }
 
-/// Returns names and values as an object.
+/// Makes an object of names and values.
 pub fn object(pairs: &[(String, String)]) -> Value {
     pairs
         .iter()

@@ -1,24 +1,26 @@
-//! Hides the values of secrets in what Terca writes.
+//! Hides the values of secrets in everything that Terca writes.
 
 use aho_corasick::{AhoCorasick, MatchKind};
 
 /// Values shorter than this are left alone: masking every `8080` would garble more than it hides.
 const SHORTEST: usize = 6;
+/// The text in the place of a secret.
 pub const MASK: &str = "***";
 
-/// The secrets of a run. All of them are looked for at once, at the speed of memory: everything that agents print
-/// passes through here.
+/// The secrets of a run. It looks for all of them at once, at the speed of memory, because everything that
+/// agents print passes through here.
 #[derive(Debug, Clone, Default)]
 pub struct Mask {
-    /// Where a secret begins with another the longer one counts, so that its end does not stay behind.
+    /// Prefers the longer of two secrets with the same beginning, so that no end of it stays behind.
     secrets: Option<AhoCorasick>,
 }
 
 impl Mask {
+    /// Makes a mask for these values and each of their lines.
     pub fn new<S: AsRef<str>>(values: impl IntoIterator<Item = S>) -> Self {
         let mut secrets: Vec<String> = Vec::new();
         let values: Vec<S> = values.into_iter().collect();
-        // A key of several lines is printed, logged and compared line by line, so that each counts as a secret too.
+        // A key of several lines is printed and logged line by line, so each line is a secret too.
         let lines = values.iter().flat_map(|value| value.as_ref().lines());
         for value in values
             .iter()
@@ -27,7 +29,7 @@ impl Mask {
             .filter(|value| value.len() >= SHORTEST)
         {
             secrets.push(value.to_owned());
-            // In JSON the same value may stand escaped.
+            // JSON may hold the same value with escapes.
             let escaped = serde_json::Value::from(value).to_string();
             secrets.push(escaped[1..escaped.len() - 1].to_owned());
         }
@@ -45,24 +47,26 @@ impl Mask {
         }
     }
 
+    /// Returns whether there are no secrets.
     pub fn is_empty(&self) -> bool {
         self.secrets.is_none()
     }
 
-    /// How many bytes before a cut may belong to a secret that goes on after it.
+    /// Returns the number of bytes before a cut that may be part of a secret continued after it.
     pub fn overlap(&self) -> usize {
         self.secrets
             .as_ref()
             .map_or(0, |secrets| secrets.max_pattern_len() - 1)
     }
 
-    /// Whether there is anything to hide.
+    /// Returns whether the bytes contain a secret.
     pub fn hides(&self, bytes: &[u8]) -> bool {
         self.secrets
             .as_ref()
             .is_some_and(|secrets| secrets.is_match(bytes))
     }
 
+    /// Masks a text.
     pub fn text(&self, text: &str) -> String {
         if !self.hides(text.as_bytes()) {
             return text.to_owned();
@@ -70,12 +74,13 @@ impl Mask {
         String::from_utf8_lossy(&self.bytes(text.as_bytes())).into_owned()
     }
 
+    /// Masks bytes.
     pub fn bytes(&self, bytes: &[u8]) -> Vec<u8> {
         self.bytes_up_to(bytes, bytes.len()).0
     }
 
-    /// Masks the secrets that begin before `limit`. Returns the result and how many bytes it stands for: more
-    /// than `limit` when a secret goes on beyond it.
+    /// Masks the secrets that begin before `limit`. Returns the result and the number of input bytes it covers,
+    /// which is more than `limit` when a secret crosses it.
     pub fn bytes_up_to(&self, bytes: &[u8], limit: usize) -> (Vec<u8>, usize) {
         let mut masked = Vec::with_capacity(limit);
         let mut at = 0;

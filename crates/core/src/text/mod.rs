@@ -1,6 +1,7 @@
-//! Text: sources with places, diagnostics, error pages, wording, masking of secrets.
+//! Text: sources with places, diagnostics, error pages, wording, excerpts, masked secrets.
 
 pub mod diagnostic;
+pub mod excerpt;
 pub mod explain;
 pub mod json;
 pub mod mask;

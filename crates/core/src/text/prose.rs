@@ -1,6 +1,8 @@
-//! Small helpers for sentences: lists, plurals, sizes, durations, and "did you mean".
+//! Wording: lists, plurals, sizes, durations, and "did you mean".
 
-/// `a`, `a and b`, `a, b and c`.
+use strsim::osa_distance;
+
+/// Joins items as in a sentence: `a`, `a and b`, `a, b and c`.
 pub fn list<S: AsRef<str>>(items: &[S], conjunction: &str) -> String {
     match items {
         [] => String::new(),
@@ -12,7 +14,7 @@ pub fn list<S: AsRef<str>>(items: &[S], conjunction: &str) -> String {
     }
 }
 
-/// The same, each item in back-quotes.
+/// Joins items as in a sentence, each in back-quotes.
 pub fn quoted_list<S: AsRef<str>>(items: &[S], conjunction: &str) -> String {
     let quoted: Vec<String> = items
         .iter()
@@ -21,7 +23,7 @@ pub fn quoted_list<S: AsRef<str>>(items: &[S], conjunction: &str) -> String {
     list(&quoted, conjunction)
 }
 
-/// `1 trial`, `3 trials`.
+/// Counts things: `1 trial`, `3 trials`.
 pub fn count(number: usize, noun: &str) -> String {
     if number == 1 {
         format!("1 {noun}")
@@ -30,7 +32,7 @@ pub fn count(number: usize, noun: &str) -> String {
     }
 }
 
-/// A duration as people say it: `0.4s`, `41s`, `3m 05s`, `2h 07m`.
+/// Formats a duration: `0.4s`, `41s`, `3m 05s`, `2h 07m`.
 pub fn duration(seconds: f64) -> String {
     if seconds < 9.95 {
         return format!("{seconds:.1}s");
@@ -43,7 +45,7 @@ pub fn duration(seconds: f64) -> String {
     }
 }
 
-/// A number of tokens or bytes in few characters: `950`, `12.3k`, `4.1M`.
+/// Formats a number in few characters: `950`, `12.3k`, `4.1M`.
 pub fn compact(number: u64) -> String {
     match number {
         0..1_000 => number.to_string(),
@@ -53,7 +55,7 @@ pub fn compact(number: u64) -> String {
     }
 }
 
-/// `7.3 MB`.
+/// Formats a number of bytes: `7.3 MB`.
 pub fn bytes(number: u64) -> String {
     const UNITS: [&str; 5] = ["B", "kB", "MB", "GB", "TB"];
     let mut value = number as f64;
@@ -66,7 +68,7 @@ pub fn bytes(number: u64) -> String {
     format!("{value:.digits$} {}", UNITS[unit])
 }
 
-/// An amount of money in dollars, with more digits where it is small.
+/// Formats an amount of money in dollars, with more digits where it is small.
 pub fn dollars(amount: f64) -> String {
     if amount < 0.995 {
         format!("${amount:.3}")
@@ -75,7 +77,7 @@ pub fn dollars(amount: f64) -> String {
     }
 }
 
-/// The candidate that was probably meant, if one is close enough to be worth saying.
+/// Returns the candidate that was probably meant, if one is close enough.
 pub fn did_you_mean<'a>(
     word: &str,
     candidates: impl IntoIterator<Item = &'a str>,
@@ -84,62 +86,18 @@ pub fn did_you_mean<'a>(
     let limit = 1 + word.chars().count() / 4;
     candidates
         .into_iter()
-        .map(|candidate| (edit_distance(&folded, &fold(candidate)), candidate))
+        .map(|candidate| (osa_distance(&folded, &fold(candidate)), candidate))
         .filter(|(distance, candidate)| *distance <= limit && *distance < candidate.chars().count())
         .min_by_key(|(distance, _)| *distance)
         .map(|(_, candidate)| candidate)
 }
 
-/// Spelling differences that people do not see: case, `-`, `_` and spaces.
-pub(crate) fn fold(word: &str) -> Vec<char> {
+/// Removes differences in spelling that people do not see: case, `-`, `_` and spaces.
+pub(crate) fn fold(word: &str) -> String {
     word.chars()
         .filter(|c| !matches!(c, '-' | '_' | ' '))
         .flat_map(char::to_lowercase)
         .collect()
-}
-
-/// Insertions, deletions, substitutions and swaps of neighbours (optimal string alignment).
-fn edit_distance(a: &[char], b: &[char]) -> usize {
-    let mut rows = vec![vec![0; b.len() + 1]; a.len() + 1];
-    for (i, row) in rows.iter_mut().enumerate() {
-        row[0] = i;
-    }
-    for (j, cell) in rows[0].iter_mut().enumerate() {
-        *cell = j;
-    }
-    for i in 1..=a.len() {
-        for j in 1..=b.len() {
-            let substitution = rows[i - 1][j - 1] + usize::from(a[i - 1] != b[j - 1]);
-            let mut best = substitution.min(rows[i - 1][j] + 1).min(rows[i][j - 1] + 1);
-            if i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1] {
-                best = best.min(rows[i - 2][j - 2] + 1);
-            }
-            rows[i][j] = best;
-        }
-    }
-    rows[a.len()][b.len()]
-}
-
-/// The first line that says something, as far as one looks at it.
-pub(crate) fn first_line(text: &str) -> String {
-    const LONGEST: usize = 200;
-    let line = text
-        .lines()
-        .map(str::trim)
-        .find(|line| !line.is_empty())
-        .unwrap_or_default();
-    // Most lines are short or plain, and there may be millions of them.
-    if line.len() <= LONGEST {
-        return line.to_owned();
-    }
-    let end = match line.as_bytes()[..LONGEST].is_ascii() {
-        true => LONGEST,
-        false => line
-            .char_indices()
-            .nth(LONGEST)
-            .map_or(line.len(), |(end, _)| end),
-    };
-    line[..end].to_owned()
 }
 
 #[cfg(test)]

@@ -1,11 +1,13 @@
 //! The files a user wrote, and places in them.
 //!
-//! Every value read from YAML remembers where it stood, so that a problem found long after parsing, say in the
-//! merge of two files, can still show the line it comes from.
+//! Every value read from YAML remembers its place. So a problem that is found long after parsing, say in
+//! the merge of two files, can still show the line it comes from.
 
 use std::ops::Range;
 
 use camino::{Utf8Path, Utf8PathBuf};
+
+use crate::text::excerpt::char_boundary;
 
 /// A file in a [`Sources`] table.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -14,23 +16,30 @@ pub struct FileId(usize);
 /// A range of bytes in one file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Place {
+    /// The file.
     pub file: FileId,
+    /// The first byte.
     pub start: usize,
+    /// The byte after the last.
     pub end: usize,
 }
 
 /// A value together with the place it was written at.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Located<T> {
+    /// The value.
     pub value: T,
+    /// The place in its file.
     pub place: Place,
 }
 
 impl<T> Located<T> {
+    /// Joins a value with its place.
     pub fn new(value: T, place: Place) -> Self {
         Located { value, place }
     }
 
+    /// Changes the value and keeps the place.
     pub fn map<U>(self, change: impl FnOnce(T) -> U) -> Located<U> {
         Located {
             value: change(self.value),
@@ -46,11 +55,12 @@ pub struct SourceFile {
     pub path: Utf8PathBuf,
     /// The path as shown to people: relative to the suite.
     pub label: String,
+    /// The whole text.
     pub text: String,
 }
 
 impl SourceFile {
-    /// The directory that relative paths in this file start from.
+    /// Returns the directory that relative paths in this file start from.
     pub fn dir(&self) -> &Utf8Path {
         self.path.parent().unwrap_or(Utf8Path::new("/"))
     }
@@ -63,6 +73,7 @@ pub struct Sources {
 }
 
 impl Sources {
+    /// Adds a file and returns its id.
     pub fn add(
         &mut self,
         path: impl Into<Utf8PathBuf>,
@@ -77,15 +88,17 @@ impl Sources {
         FileId(self.files.len() - 1)
     }
 
+    /// Returns a file that was added.
     pub fn get(&self, id: FileId) -> &SourceFile {
         &self.files[id.0]
     }
 
+    /// Returns the ids of all files, in the order they were added.
     pub fn ids(&self) -> impl Iterator<Item = FileId> + use<> {
         (0..self.files.len()).map(FileId)
     }
 
-    /// The text at a place, exactly as written.
+    /// Returns the text at a place, exactly as written.
     pub fn slice(&self, place: Place) -> &str {
         self.get(place.file)
             .text
@@ -93,10 +106,10 @@ impl Sources {
             .unwrap_or("")
     }
 
-    /// Line and column, both from 1, counted in characters.
+    /// Returns line and column, both from 1, counted in characters.
     pub fn line_and_column(&self, place: Place) -> (usize, usize) {
         let text = &self.get(place.file).text;
-        let before = &text[..floor_char_boundary(text, place.start)];
+        let before = &text[..char_boundary(text, place.start)];
         let line_start = before.rfind('\n').map_or(0, |newline| newline + 1);
         (
             before.matches('\n').count() + 1,
@@ -104,24 +117,16 @@ impl Sources {
         )
     }
 
-    /// The part of a place that lies on its first line: what a one-line marker can underline.
+    /// Returns the part of a place that is on its first line, which a one-line marker can underline.
     pub fn first_line(&self, place: Place) -> Range<usize> {
         let text = &self.get(place.file).text;
-        let start = floor_char_boundary(text, place.start);
-        let end = floor_char_boundary(text, place.end.max(start));
+        let start = char_boundary(text, place.start);
+        let end = char_boundary(text, place.end.max(start));
         let line_end = text[start..end]
             .find('\n')
             .map_or(end, |newline| start + newline);
         start..line_end
     }
-}
-
-fn floor_char_boundary(text: &str, index: usize) -> usize {
-    let mut index = index.min(text.len());
-    while !text.is_char_boundary(index) {
-        index -= 1;
-    }
-    index
 }
 
 #[cfg(test)]

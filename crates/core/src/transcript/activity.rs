@@ -1,33 +1,34 @@
-//! What an agent is doing at this moment, in few words: its last tool call with the argument that tells most.
+//! The agent's present activity in few words: its last tool call with the most telling argument.
 //!
 //! ```text
 //! $ npm test
 //! read_file src/fib.js
 //! ```
 //!
-//! A line that is looked at while it changes has to be calm, so what passes in a moment (results, token counts, pieces
-//! of text between two calls) is no news. An agent that calls no tools is known by what it says.
+//! People watch this line while it changes, so it has to be calm: results, token counts and pieces of text
+//! between two calls do not change it. An agent that calls no tools is shown by its words.
 
 use serde_json::Value;
 
-use crate::text::prose::first_line;
+use crate::text::excerpt::first_line;
 use crate::transcript::tool_arguments::{main_argument, shell_command};
 use crate::transcript::{Role, Step};
 
-/// The latest that is worth showing of a session.
+/// The latest part of a session that is worth showing.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Activity {
     text: String,
-    /// Whether the agent has called a tool: from then on, calls say what it does.
+    /// Whether the agent has called a tool. From then on only calls are shown.
     acts: bool,
 }
 
 impl Activity {
+    /// Returns the line.
     pub fn text(&self) -> &str {
         &self.text
     }
 
-    /// Takes notice of a step, whose headline is at hand wherever steps are written down.
+    /// Notes a step. Callers pass its headline because they have it already.
     pub fn note(&mut self, step: &Step, headline: &str) {
         match step {
             Step::ToolCall { tool, input, .. } => {
@@ -49,7 +50,7 @@ impl Activity {
     }
 }
 
-/// `$ npm test` for a shell, whatever the agent calls it; else the tool's own name.
+/// Returns `$ npm test` for a shell under any name, else the tool's own name and main argument.
 fn call(tool: &str, input: &Value) -> String {
     match input.as_object().and_then(shell_command) {
         Some(command) => format!("$ {}", first_line(bare(&command))),
@@ -59,7 +60,7 @@ fn call(tool: &str, input: &Value) -> String {
     }
 }
 
-/// The command without the shell that it is handed to, which is the same every time.
+/// Removes the shell in front of a command, which is the same every time.
 fn bare(command: &str) -> &str {
     let shells = [
         "/bin/bash -lc ",

@@ -1,7 +1,7 @@
-//! A session as an ATIF document (Agent Trajectory Interchange Format, v1.7), for tools that read those.
+//! Writes a session as an ATIF document (Agent Trajectory Interchange Format, v1.7) for other tools.
 //!
-//! ATIF counts turns, not events: what the agent said, thought and called until the results came back is one
-//! step, and the results are that step's observation.
+//! ATIF counts turns, not events. One step is everything that the agent says, thinks and calls until results
+//! come back; the results are that step's observation.
 
 use std::collections::HashMap;
 
@@ -10,15 +10,21 @@ use serde_json::{Value, json};
 
 use crate::transcript::{Record, Role, Step, Usage};
 
+/// The version of the format.
 pub const SCHEMA_VERSION: &str = "ATIF-v1.7";
 
-/// What the document says beside the steps.
+/// The facts of the document beside its steps.
 #[derive(Debug)]
 pub struct About<'a> {
+    /// An id that is unique to the trial.
     pub session_id: &'a str,
+    /// The agent's name.
     pub agent: &'a str,
+    /// The agent's version, if known.
     pub agent_version: Option<&'a str>,
+    /// The model, if known.
     pub model: Option<&'a str>,
+    /// The figures of the whole session.
     pub usage: &'a Usage,
 }
 
@@ -116,6 +122,7 @@ struct Metrics {
 }
 
 impl Trajectory {
+    /// Adds a step of the session.
     pub fn add(&mut self, record: Record) {
         let Record { time, line, step } = record;
         match step {
@@ -158,12 +165,13 @@ impl Trajectory {
                     content,
                 });
             }
-            Step::Usage { usage } => self.acting(time).metrics = Some(Metrics::of(&usage)),
+            Step::Usage { usage } => self.acting(time).metrics = Some(Metrics::from(&usage)),
             Step::Notice { text } | Step::Error { text } => self.say("system", time, text),
             omitted @ Step::Omitted { .. } => self.say("system", time, omitted.headline()),
         }
     }
 
+    /// Returns the document, ready to be serialized.
     pub fn document<'a>(&'a self, about: &About<'a>) -> impl Serialize + use<'a> {
         let Usage {
             input_tokens,
@@ -196,17 +204,17 @@ impl Trajectory {
         self.begin(source, time).message = text;
     }
 
-    /// The agent's turn, if it has called nothing yet; else a new one.
+    /// Returns the agent's turn if it has called nothing yet, else a new one.
     fn speaking(&mut self, time: Option<String>) -> &mut Turn {
-        self.goes_on(|turn| turn.tool_calls.is_empty(), time)
+        self.continued(|turn| turn.tool_calls.is_empty(), time)
     }
 
-    /// The agent's turn, if no result has come back yet; else a new one.
+    /// Returns the agent's turn if no result has come back yet, else a new one.
     fn acting(&mut self, time: Option<String>) -> &mut Turn {
-        self.goes_on(|turn| turn.observation.is_nothing(), time)
+        self.continued(|turn| turn.observation.is_nothing(), time)
     }
 
-    fn goes_on(&mut self, still: fn(&Turn) -> bool, time: Option<String>) -> &mut Turn {
+    fn continued(&mut self, still: fn(&Turn) -> bool, time: Option<String>) -> &mut Turn {
         match self.turns.last() {
             Some(turn) if turn.source == "agent" && still(turn) => {
                 let last = self.turns.len() - 1;
@@ -232,8 +240,8 @@ impl Trajectory {
     }
 }
 
-impl Metrics {
-    fn of(usage: &Usage) -> Self {
+impl From<&Usage> for Metrics {
+    fn from(usage: &Usage) -> Self {
         Metrics {
             prompt_tokens: usage.input_tokens,
             completion_tokens: usage.output_tokens,

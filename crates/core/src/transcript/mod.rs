@@ -1,4 +1,4 @@
-//! The agent's session in Terca's own form: what `transcript.jsonl` holds, whatever the agent.
+//! The agent's session in Terca's own form, the same for every agent. `transcript.jsonl` holds it.
 
 pub mod activity;
 pub mod atif;
@@ -7,8 +7,8 @@ pub mod trial_files;
 
 use serde::{Deserialize, Serialize};
 
+use crate::text::excerpt::first_line;
 use crate::text::prose;
-use crate::text::prose::first_line;
 use crate::transcript::tool_arguments::main_argument;
 
 /// One thing that happened in a session.
@@ -19,52 +19,74 @@ use crate::transcript::tool_arguments::main_argument;
     rename_all_fields = "camelCase"
 )]
 pub enum Step {
+    /// Something that was said.
     Message {
+        /// Who said it.
         role: Role,
+        /// The words.
         text: String,
     },
-    /// What the agent thought, where it shows that.
+    /// A thought, from agents that show them.
     Reasoning {
+        /// The words.
         text: String,
     },
+    /// A call of a tool.
     ToolCall {
+        /// Joins the call with its result.
         id: Option<String>,
+        /// The tool's name.
         tool: String,
+        /// The arguments.
         input: serde_json::Value,
-        /// The MCP server whose tool it is.
+        /// The MCP server that provides the tool.
         #[serde(skip_serializing_if = "Option::is_none")]
         server: Option<String>,
     },
+    /// The answer of a tool.
     ToolResult {
+        /// The id of the call.
         id: Option<String>,
+        /// Whether the tool reported success.
         ok: bool,
+        /// The text that the agent got back.
         #[serde(skip_serializing_if = "Option::is_none")]
         output: Option<String>,
     },
-    /// What one model request used.
+    /// The usage of one model request.
     Usage {
+        /// The figures of that request.
         usage: Usage,
     },
+    /// A remark of the agent's program or of Terca.
     Notice {
+        /// The words.
         text: String,
     },
+    /// An error that the agent reported.
     Error {
+        /// The message.
         text: String,
     },
-    /// Lines that were not decoded, since there were too many of them without a tool call between them. They are in
-    /// the agent's raw output.
+    /// Lines that were not decoded, because too many of them came without a tool call between them. They are
+    /// in the agent's raw output.
     Omitted {
+        /// The number of lines.
         lines: u64,
+        /// Their size.
         bytes: u64,
-        /// Whether what the agent said is among them.
+        /// Whether words of the agent are among them.
         words: bool,
     },
 }
 
+/// The speaker of a message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Role {
+    /// The prompt.
     User,
+    /// The agent.
     Assistant,
 }
 
@@ -76,26 +98,31 @@ pub struct Record {
     pub time: Option<String>,
     /// The line of the raw stream, from 1.
     pub line: u64,
+    /// The step itself.
     #[serde(flatten)]
     pub step: Step,
 }
 
-/// What a session has used so far. `None` is "not known".
+/// The figures of a session so far. `None` means "not known".
 #[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Usage {
     /// Model requests, not turns.
     pub requests: Option<u64>,
-    /// Includes the cached ones.
+    /// Tokens sent, the cached ones included.
     pub input_tokens: Option<u64>,
+    /// Tokens that the service had cached.
     pub cached_input_tokens: Option<u64>,
+    /// Tokens that the model wrote.
     pub output_tokens: Option<u64>,
+    /// Calls of tools.
     pub tool_calls: Option<u64>,
+    /// The price in dollars, as the agent reports it.
     pub cost_usd: Option<f64>,
 }
 
 impl Usage {
-    /// The figures of `self`, and those of `other` where `self` has none.
+    /// Returns the figures of `self`, and those of `other` where `self` has none.
     pub fn or(self, other: Usage) -> Usage {
         Usage {
             requests: self.requests.or(other.requests),
@@ -107,6 +134,7 @@ impl Usage {
         }
     }
 
+    /// Returns all tokens, sent and written.
     pub fn tokens(&self) -> Option<u64> {
         match (self.input_tokens, self.output_tokens) {
             (None, None) => None,
@@ -115,14 +143,14 @@ impl Usage {
     }
 }
 
-/// The sum of figures that an agent has printed, which may be any numbers: one that is too large to be held stays at
-/// the largest there is.
+/// Adds up figures that an agent printed. They may be any numbers, so a sum that is too large stays at the
+/// largest possible one.
 pub fn total(figures: impl IntoIterator<Item = u64>) -> u64 {
     figures.into_iter().fold(0, u64::saturating_add)
 }
 
 impl Step {
-    /// One line for a log or a live display: what the agent is doing.
+    /// Returns one line for a log or a live display.
     pub fn headline(&self) -> String {
         match self {
             Step::Message {
@@ -164,12 +192,13 @@ impl Step {
     }
 }
 
-/// The figures of a trial. What the agent did not report is `null`, never 0.
+/// The figures of a trial. A figure that the agent did not report is `null`, never 0.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Stats {
+    /// The figures that the agent reported.
     #[serde(flatten)]
     pub usage: Usage,
-    /// How long the agent ran, by Terca's own clock.
+    /// The time the agent ran, by Terca's own clock.
     pub duration_seconds: Option<f64>,
 }

@@ -1,8 +1,8 @@
-//! The arguments of a tool call, whatever the agent calls them: which one says what the call is about.
+//! Finds the argument of a tool call that says most about it, under the names that agents use.
 
 use serde_json::{Map, Value};
 
-use crate::text::prose::first_line;
+use crate::text::excerpt::first_line;
 
 /// Arguments that hold a shell command, under the names that agents give them.
 const COMMANDS: [&str; 3] = ["command", "commands", "cmd"];
@@ -17,10 +17,10 @@ const PATHS: [&str; 8] = [
     "dir_path",
     "target_directory",
 ];
-/// Other arguments that tell what a call is about.
+/// Other arguments that describe a call.
 const SUBJECTS: [&str; 5] = ["query", "pattern", "url", "description", "prompt"];
 
-/// A tool that takes a command and no path is a shell.
+/// Returns the command of a shell: a tool that takes a command and no path.
 pub(crate) fn shell_command(arguments: &Map<String, Value>) -> Option<String> {
     if PATHS.iter().any(|key| arguments.contains_key(*key)) {
         return None;
@@ -32,20 +32,24 @@ pub(crate) fn shell_command(arguments: &Map<String, Value>) -> Option<String> {
         .filter(|command| !command.is_empty())
 }
 
-/// The argument that tells most: the command, the file, what is looked for, or the first text there is.
+/// Returns the most telling argument: the command, the file, the search term, or else the first text.
 pub(crate) fn main_argument(input: &Value) -> String {
     let Some(arguments) = input.as_object() else {
         return String::new();
     };
-    let known = || COMMANDS.iter().chain(&PATHS).chain(&SUBJECTS);
-    let told = known().find_map(|key| arguments.get(*key).and_then(words));
-    let told = told
+    COMMANDS
+        .iter()
+        .chain(&PATHS)
+        .chain(&SUBJECTS)
+        .find_map(|key| arguments.get(*key).and_then(words))
         .or_else(|| changed(arguments))
-        .or_else(|| arguments.values().find_map(words));
-    told.as_deref().map(first_line).unwrap_or_default()
+        .or_else(|| arguments.values().find_map(words))
+        .as_deref()
+        .map(first_line)
+        .unwrap_or_default()
 }
 
-/// A text, or texts in a row.
+/// Returns a text, or texts joined by spaces.
 fn words(value: &Value) -> Option<String> {
     match value {
         Value::String(text) => Some(text.clone()),
@@ -59,7 +63,7 @@ fn words(value: &Value) -> Option<String> {
     }
 }
 
-/// The files of a change that comes as a list of them.
+/// Returns the files of a change that names them in a list.
 fn changed(arguments: &Map<String, Value>) -> Option<String> {
     let changes = arguments.get("changes")?.as_array()?;
     let paths: Vec<&str> = changes

@@ -1,6 +1,7 @@
 //! Which agents are here, and whether they look signed in. The values of credentials are never looked at.
 
 use std::io;
+use std::sync::Arc;
 
 use camino::Utf8PathBuf;
 use terca_core::agent::{self, Profile};
@@ -9,6 +10,7 @@ use crate::host::credentials;
 use crate::host::environment::{Host, find_program};
 use crate::host::version;
 use crate::process::interrupt::Interrupt;
+use crate::process::supervise::Launcher;
 use crate::workspace::trial_dirs::WorkDir;
 
 /// What was found out about one agent.
@@ -21,14 +23,14 @@ pub struct Checkup {
     pub credentials: Vec<String>,
 }
 
-/// Looks for every agent that is a program.
-pub fn examine(host: &Host) -> io::Result<Vec<Checkup>> {
+/// Looks for every agent that is a program, and asks each for its version.
+pub fn examine(host: &Host, launcher: &Arc<Launcher>) -> io::Result<Vec<Checkup>> {
     let work = WorkDir::create(host.get("TERCA_WORK_DIR"))?;
     let interrupt = Interrupt::new()?;
     let profiles = agent::profiles().filter(|profile| profile.program.is_some());
     profiles
         .zip(1..)
-        .map(|(profile, number)| check_up(profile, number, host, &work, &interrupt))
+        .map(|(profile, number)| check_up(profile, number, host, &work, launcher, &interrupt))
         .collect()
 }
 
@@ -56,14 +58,22 @@ fn check_up(
     number: u32,
     host: &Host,
     work: &WorkDir,
+    launcher: &Arc<Launcher>,
     interrupt: &Interrupt,
 ) -> io::Result<Checkup> {
-    let room = work.room(number)?;
-    let env = host.base(room.for_agent());
+    let dirs = work.trial_dirs(number)?;
+    let env = host.base(dirs.for_agent());
     let path = env.get("PATH").map(String::as_str).unwrap_or_default();
     let program = profile.program.and_then(|name| find_program(name, path));
     let version = program.as_ref().and_then(|program| {
-        version::ask(profile, program, &env, &room.root.join("probe"), interrupt)
+        version::ask(
+            launcher,
+            profile,
+            program,
+            &env,
+            &dirs.root.join("probe"),
+            interrupt,
+        )
     });
     let variables = credentials::variables(host, profile)
         .into_iter()

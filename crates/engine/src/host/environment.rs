@@ -6,7 +6,7 @@ use camino::Utf8Path;
 use terca_core::agent::{self, Profile};
 use terca_core::plan::{PreparedLayer, TrialSpec};
 
-use crate::workspace::trial_dirs::Dirs;
+use crate::workspace::trial_dirs::CommandDirs;
 
 pub type Variables = BTreeMap<String, String>;
 
@@ -68,7 +68,7 @@ impl Host {
     }
 
     /// What every command of a trial starts from, set-up, agent and tests alike.
-    pub fn base(&self, dirs: Dirs<'_>) -> Variables {
+    pub fn base(&self, dirs: CommandDirs<'_>) -> Variables {
         let passed = |name: &str| PASSED_ON.contains(&name) || name.starts_with("LC_");
         let mut variables: Variables = self
             .variables
@@ -104,7 +104,7 @@ impl Host {
     /// The agent's own: the base, what it signs in with, and the variables that it is given.
     pub fn for_agent(
         &self,
-        dirs: Dirs<'_>,
+        dirs: CommandDirs<'_>,
         profile: &Profile,
         env: &[(String, String)],
     ) -> Variables {
@@ -125,7 +125,7 @@ impl Host {
     /// For commands of `prepare`, whose result all variants share.
     pub fn for_layer(
         &self,
-        dirs: Dirs<'_>,
+        dirs: CommandDirs<'_>,
         layer: &PreparedLayer,
         suite_dir: &Utf8Path,
         beside: &Utf8Path,
@@ -146,7 +146,7 @@ impl Host {
     /// For commands of `before` and tests, which may know which trial they are in; the agent may not.
     pub fn for_command(
         &self,
-        dirs: Dirs<'_>,
+        dirs: CommandDirs<'_>,
         trial: &TrialSpec,
         suite_dir: &Utf8Path,
         trial_dir: &Utf8Path,
@@ -170,7 +170,7 @@ impl Host {
 }
 
 /// What a suite's commands may be found in, after everything else: beside their YAML file, and in the workspace.
-fn add_to_path(variables: &mut Variables, beside: &Utf8Path, dirs: Dirs<'_>) {
+fn add_to_path(variables: &mut Variables, beside: &Utf8Path, dirs: CommandDirs<'_>) {
     let path = variables.get("PATH").cloned().unwrap_or_default();
     variables.insert("PATH".into(), format!("{path}:{beside}:{}", dirs.workspace));
 }
@@ -184,8 +184,8 @@ fn without_here(path: &str) -> String {
         .join(":")
 }
 
-fn add_private_directories(variables: &mut Variables, dirs: Dirs<'_>) {
-    let Dirs { home, tmp, .. } = dirs;
+fn add_private_directories(variables: &mut Variables, dirs: CommandDirs<'_>) {
+    let CommandDirs { home, tmp, .. } = dirs;
     let directories = [
         ("HOME", home.to_owned()),
         ("XDG_CONFIG_HOME", home.join(".config")),
@@ -198,7 +198,7 @@ fn add_private_directories(variables: &mut Variables, dirs: Dirs<'_>) {
 }
 
 /// A private home has no git identity, and git must not look above the workspace for a repository.
-fn add_git(variables: &mut Variables, dirs: Dirs<'_>) {
+fn add_git(variables: &mut Variables, dirs: CommandDirs<'_>) {
     let above = dirs
         .workspace
         .parent()

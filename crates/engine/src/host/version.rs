@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 use std::io::Read;
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use camino::{Utf8Path, Utf8PathBuf};
@@ -11,19 +11,29 @@ use terca_core::agent::Profile;
 use crate::host::environment::Variables;
 use crate::process::interrupt::Interrupt;
 use crate::process::output_file::Output;
-use crate::process::supervise::{Job, Signal, Supervisor};
+use crate::process::supervise::{Job, Launcher, Signal, Supervisor};
 
 const TIMEOUT: Duration = Duration::from_secs(30);
 const GRACE: Duration = Duration::from_secs(2);
 
-#[derive(Debug, Default)]
+/// The versions of the agents that a run has used so far.
+#[derive(Debug)]
 pub struct Versions {
+    launcher: Arc<Launcher>,
     known: Mutex<HashMap<Utf8PathBuf, Option<String>>>,
 }
 
 impl Versions {
-    /// What the program says of its version, `None` when it does not say.
-    pub fn of(
+    /// Makes an empty table, which asks programs under supervisors of this launcher.
+    pub fn new(launcher: Arc<Launcher>) -> Self {
+        Versions {
+            launcher,
+            known: Mutex::default(),
+        }
+    }
+
+    /// Returns the version that a program reports, asked once in a run. `None` when it reports none.
+    pub fn get(
         &self,
         profile: &Profile,
         program: &Utf8Path,
@@ -35,13 +45,14 @@ impl Versions {
         let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
         known
             .entry(program.to_owned())
-            .or_insert_with(|| ask(profile, program, env, dir, interrupt))
+            .or_insert_with(|| ask(&self.launcher, profile, program, env, dir, interrupt))
             .clone()
     }
 }
 
-/// In a directory of its own, made new: some programs leave files in their home when they are asked.
+/// Asks a program for its version, in a new directory: some programs write to their home when they are asked.
 pub fn ask(
+    launcher: &Arc<Launcher>,
     profile: &Profile,
     program: &Utf8Path,
     env: &Variables,
@@ -69,7 +80,7 @@ pub fn ask(
         grace: GRACE,
         sweep: true,
     };
-    let ended = Supervisor::start()
+    let ended = Supervisor::start(launcher)
         .ok()?
         .run(&job, interrupt, &mut || false)
         .ok()?;

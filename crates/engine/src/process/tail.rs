@@ -8,37 +8,39 @@ use memchr::memchr;
 use terca_core::agent::Line;
 use terca_core::text::mask::Mask;
 
-/// A longer line is handed on as its beginning and its length only.
+/// Of a longer line only the beginning and the length are passed on.
 const LONGEST_LINE: usize = 8 * 1024 * 1024;
 const BEGINNING: usize = 4 * 1024;
-/// By so much of a line it is told whether it is wanted.
-const FIRST_WORDS: usize = 64;
+/// The bytes of a line by which the sink decides whether it wants it.
+const DECIDING: usize = 64;
 const CHUNK: usize = 256 * 1024;
-/// What is read in one go: whoever writes faster than we read must not keep us from anything else.
+/// The most that is read in one go: a program that writes faster than we read must not keep us from other work.
 const AT_ONCE: usize = 8 * 1024 * 1024;
 
-/// Who hears the lines. A closure hears them all.
-pub trait Ear {
-    fn hear(&mut self, line: Line<'_>);
-    /// Whether a line with these first words is to be heard. One that is not is never held, however long.
-    fn should_decode(&mut self, _first_words: &[u8]) -> bool {
+/// Receives the lines of a file. A closure receives them all.
+pub trait LineSink {
+    /// Receives a line.
+    fn line(&mut self, line: Line<'_>);
+    /// Returns whether it wants a line that begins so. One that it does not want is never held in memory.
+    fn wants(&mut self, _beginning: &[u8]) -> bool {
         true
     }
-    /// The end of a line that is not wanted, and its length.
+    /// Receives the length of a line that is not wanted.
     fn skip(&mut self, _bytes: u64) {}
 }
 
-impl<F: FnMut(Line<'_>)> Ear for F {
-    fn hear(&mut self, line: Line<'_>) {
+impl<F: FnMut(Line<'_>)> LineSink for F {
+    fn line(&mut self, line: Line<'_>) {
         self(line);
     }
 }
 
+/// A file that is still being written.
 #[derive(Debug)]
 pub struct Tail {
     file: File,
     begun: Begun,
-    /// What was read last stands behind the end of what was read before, as far as a secret may reach back into it.
+    /// The bytes that were read last, after the end of those before, as far as a secret may reach back into them.
     chunk: Vec<u8>,
     carried: usize,
     mask: Mask,
@@ -54,7 +56,7 @@ struct Begun {
 
 #[derive(Debug, Default)]
 enum Fate {
-    /// Too little of it is there to tell.
+    /// Too little of it is there to decide.
     #[default]
     Unknown,
     Wanted,
@@ -64,15 +66,17 @@ enum Fate {
     Unwanted(u64),
 }
 
-/// What has passed by.
+/// The part of a file that was read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Seen {
+    /// Its length.
     pub bytes: u64,
-    /// Whether there was a secret among it.
+    /// There was a secret in it.
     pub secrets: bool,
 }
 
 impl Tail {
+    /// Opens a file to be read from its beginning.
     pub fn open(path: &Utf8Path, mask: &Mask) -> io::Result<Self> {
         Ok(Tail {
             file: File::open(path)?,
@@ -84,12 +88,12 @@ impl Tail {
         })
     }
 
-    /// What has been written since the last look, up to a limit. Says whether there is more.
-    pub fn read(&mut self, ear: &mut dyn Ear) -> io::Result<bool> {
-        self.read_up_to(AT_ONCE, ear)
+    /// Reads what has been written since the last time, up to a limit. Returns whether there is more.
+    pub fn read(&mut self, sink: &mut dyn LineSink) -> io::Result<bool> {
+        self.read_up_to(AT_ONCE, sink)
     }
 
-    fn read_up_to(&mut self, limit: usize, ear: &mut dyn Ear) -> io::Result<bool> {
+    fn read_up_to(&mut self, limit: usize, sink: &mut dyn LineSink) -> io::Result<bool> {
         let mut chunk = std::mem::take(&mut self.chunk);
         let mut total = 0;
         let result = loop {
@@ -102,8 +106,8 @@ impl Tail {
                 Ok(length) => {
                     total += length;
                     self.begun
-                        .feed(&chunk[self.carried..self.carried + length], ear);
-                    self.look(&mut chunk, length);
+                        .feed(&chunk[self.carried..self.carried + length], sink);
+                    self.look_for_secrets(&mut chunk, length);
                 }
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
                 Err(error) => break Err(error),
@@ -113,8 +117,8 @@ impl Tail {
         result
     }
 
-    /// Looks for secrets in what was just read, and carries its end over to the next time.
-    fn look(&mut self, chunk: &mut [u8], length: usize) {
+    /// Looks for secrets in the bytes just read, and keeps their end for the next time.
+    fn look_for_secrets(&mut self, chunk: &mut [u8], length: usize) {
         let all = self.carried + length;
         self.seen.bytes += length as u64;
         self.seen.secrets |= self.mask.hides(&chunk[..all]);
@@ -122,11 +126,11 @@ impl Tail {
         chunk.copy_within(all - self.carried..all, 0);
     }
 
-    /// The rest, with a last line that has no end.
-    pub fn finish(mut self, ear: &mut dyn Ear) -> io::Result<Seen> {
-        self.read_up_to(usize::MAX, ear)?;
+    /// Reads the rest, with a last line that may have no end.
+    pub fn finish(mut self, sink: &mut dyn LineSink) -> io::Result<Seen> {
+        self.read_up_to(usize::MAX, sink)?;
         if !self.begun.is_nothing() {
-            self.begun.end(ear);
+            self.begun.end(sink);
         }
         Ok(self.seen)
     }
@@ -137,33 +141,33 @@ impl Begun {
         self.held.is_empty() && matches!(self.fate, Fate::Unknown)
     }
 
-    fn feed(&mut self, mut bytes: &[u8], ear: &mut dyn Ear) {
+    fn feed(&mut self, mut bytes: &[u8], sink: &mut dyn LineSink) {
         while let Some(end) = memchr(b'\n', bytes) {
             let line = &bytes[..end];
             if !self.is_nothing() {
-                self.hold(line, ear);
-                self.end(ear);
-            } else if ear.should_decode(first_words(line)) {
-                ear.hear(Line::Text(&String::from_utf8_lossy(line)));
+                self.hold(line, sink);
+                self.end(sink);
+            } else if sink.wants(beginning(line)) {
+                sink.line(Line::Text(&String::from_utf8_lossy(line)));
             } else {
-                ear.skip(end as u64 + 1);
+                sink.skip(end as u64 + 1);
             }
             bytes = &bytes[end + 1..];
         }
         if !bytes.is_empty() {
-            self.hold(bytes, ear);
+            self.hold(bytes, sink);
         }
     }
 
-    fn hold(&mut self, mut bytes: &[u8], ear: &mut dyn Ear) {
+    fn hold(&mut self, mut bytes: &[u8], sink: &mut dyn LineSink) {
         if matches!(self.fate, Fate::Unknown) {
-            let some = bytes.len().min(FIRST_WORDS.saturating_sub(self.held.len()));
+            let some = bytes.len().min(DECIDING.saturating_sub(self.held.len()));
             self.held.extend_from_slice(&bytes[..some]);
             bytes = &bytes[some..];
-            if self.held.len() < FIRST_WORDS {
+            if self.held.len() < DECIDING {
                 return;
             }
-            self.decide(ear);
+            self.decide(sink);
         }
         match &mut self.fate {
             Fate::Oversized(length) | Fate::Unwanted(length) => *length += bytes.len() as u64,
@@ -176,8 +180,8 @@ impl Begun {
         }
     }
 
-    fn decide(&mut self, ear: &mut dyn Ear) {
-        self.fate = if ear.should_decode(first_words(&self.held)) {
+    fn decide(&mut self, sink: &mut dyn LineSink) {
+        self.fate = if sink.wants(beginning(&self.held)) {
             Fate::Wanted
         } else {
             let length = self.held.len() as u64;
@@ -186,18 +190,18 @@ impl Begun {
         };
     }
 
-    fn end(&mut self, ear: &mut dyn Ear) {
+    fn end(&mut self, sink: &mut dyn LineSink) {
         if matches!(self.fate, Fate::Unknown) {
-            self.decide(ear);
+            self.decide(sink);
         }
         let text = String::from_utf8_lossy(&self.held);
         match self.fate {
-            Fate::Unwanted(bytes) => ear.skip(bytes + 1),
-            Fate::Oversized(bytes) => ear.hear(Line::Oversized {
+            Fate::Unwanted(bytes) => sink.skip(bytes + 1),
+            Fate::Oversized(bytes) => sink.line(Line::Oversized {
                 beginning: &text,
                 bytes,
             }),
-            Fate::Unknown | Fate::Wanted => ear.hear(Line::Text(&text)),
+            Fate::Unknown | Fate::Wanted => sink.line(Line::Text(&text)),
         }
         self.held.clear();
         self.held.shrink_to(CHUNK);
@@ -205,8 +209,8 @@ impl Begun {
     }
 }
 
-fn first_words(line: &[u8]) -> &[u8] {
-    &line[..line.len().min(FIRST_WORDS)]
+fn beginning(line: &[u8]) -> &[u8] {
+    &line[..line.len().min(DECIDING)]
 }
 
 #[cfg(test)]
@@ -300,13 +304,13 @@ mod tests {
     #[derive(Default)]
     struct Picky(Vec<String>);
 
-    impl Ear for Picky {
-        fn hear(&mut self, line: Line<'_>) {
+    impl LineSink for Picky {
+        fn line(&mut self, line: Line<'_>) {
             self.0.push(describe(line));
         }
 
-        fn should_decode(&mut self, first_words: &[u8]) -> bool {
-            !first_words.starts_with(b"x")
+        fn wants(&mut self, beginning: &[u8]) -> bool {
+            !beginning.starts_with(b"x")
         }
 
         fn skip(&mut self, bytes: u64) {
@@ -329,17 +333,17 @@ mod tests {
             "(3)",
             "last",
         ];
-        for piece in [1, 7, FIRST_WORDS, 100_000, text.len()] {
+        for piece in [1, 7, DECIDING, 100_000, text.len()] {
             let mut writer = File::create(path).unwrap();
             let mut tail = Tail::open(path, &Mask::default()).unwrap();
-            let mut ear = Picky::default();
+            let mut sink = Picky::default();
             for piece in text.as_bytes().chunks(piece) {
                 writer.write_all(piece).unwrap();
-                tail.read(&mut ear).unwrap();
-                assert!(tail.begun.held.len() <= FIRST_WORDS);
+                tail.read(&mut sink).unwrap();
+                assert!(tail.begun.held.len() <= DECIDING);
             }
-            tail.finish(&mut ear).unwrap();
-            assert_eq!(ear.0, expected, "in pieces of {piece}");
+            tail.finish(&mut sink).unwrap();
+            assert_eq!(sink.0, expected, "in pieces of {piece}");
         }
     }
 }

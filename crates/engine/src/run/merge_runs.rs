@@ -213,7 +213,7 @@ fn copy_trials(parts: &[Part], to: &Utf8Path, whole: &RunState) -> Result<(), Jo
             .find(|dir| dir.is_dir());
         let Some(from) = found else { continue };
         let place = to.join(&trial.head.dir);
-        let copied = fs_err::create_dir_all(&place).and_then(|()| tree::lay_over(&from, &place));
+        let copied = fs_err::create_dir_all(&place).and_then(|()| tree::copy_tree(&from, &place));
         copied.map_err(|source| JoinError::Copy { from, source })?;
     }
     Ok(())

@@ -1,29 +1,36 @@
-//! The last stage: what is kept, and the report.
+//! The last stage: keeps what the trial left, and writes its report.
 
 use std::io::{self, BufRead, BufReader, BufWriter, Write};
 
-use terca_core::agent::delivery::Delivery;
-use terca_core::run::outcome::{Status, TrialReport};
+use terca_core::run::outcome::{Phases, Status, TrialReport};
+use terca_core::text::mask::Mask;
 use terca_core::transcript::Stats;
 use terca_core::transcript::atif::{About, Trajectory};
 use terca_core::trial_error::{ErrorKind, TrialError};
 
-use super::bench::Bench;
-use super::{Keep, Stages, Stop, rounded};
+use super::context::Keep;
+use super::stage_error::StageError;
+use super::stages::{AgentRun, Delivered, Graded, Grades, Stopped};
+use super::timing::rounded;
+use super::trial_run::TrialRun;
 use crate::workspace::tree;
-use crate::workspace::trial_dirs::Room;
 
-pub(super) fn collect(mut bench: Bench<'_>, stages: Stages) -> TrialReport {
-    let mut report = report(&bench, stages);
-    if let Err(error) = write_trajectory(&bench, &report) {
+/// Ends a trial, however far it came.
+pub(super) fn collect(
+    mut run: TrialRun<'_>,
+    result: Result<Graded, Stopped>,
+    phases: Phases,
+) -> TrialReport {
+    let mut report = report(&run, result, phases);
+    if let Err(error) = write_trajectory(&run, &report) {
         report.notes.push(format!(
             "artifacts/trajectory.json could not be written: {error}"
         ));
     }
     if let Err(error) =
-        close_log(&mut bench, &report).and_then(|()| keep_workspace(&bench, report.status))
+        close_log(&mut run, &report).and_then(|()| keep_workspace(&run, report.status))
     {
-        // The work was judged, but it could not be kept: the run's record is incomplete, and that is said.
+        // The work was judged, but it could not be kept: the record of the run is incomplete.
         report.error.get_or_insert(TrialError::new(
             ErrorKind::Internal,
             format!("what the trial left could not be kept: {error}"),
@@ -34,68 +41,84 @@ pub(super) fn collect(mut bench: Bench<'_>, stages: Stages) -> TrialReport {
     report
 }
 
-fn report(bench: &Bench<'_>, stages: Stages) -> TrialReport {
-    let mask = &bench.context.mask;
+fn report(run: &TrialRun<'_>, result: Result<Graded, Stopped>, phases: Phases) -> TrialReport {
+    let mask = &run.context.mask;
     let mut report = TrialReport {
-        phases: stages.phases,
+        phases,
         ..TrialReport::pending()
     };
     report
         .delivery
         .model_requested
-        .clone_from(&bench.trial.case.variant.model);
-    if let Some(given) = stages.given {
-        report.agent_version = given.agent_version;
-        report.delivery.rules = given.rules;
-        report.delivery.skills = given.skills;
+        .clone_from(&run.spec.case.variant.model);
+    match result {
+        Ok(Graded { agent, grades }) => {
+            add_agent_run(&mut report, agent, mask);
+            add_grades(&mut report, grades);
+        }
+        Err(Stopped::Ungraded(agent, error)) => {
+            add_agent_run(&mut report, *agent, mask);
+            add_error(&mut report, error, mask);
+        }
+        Err(Stopped::Unfinished(delivered, error)) => {
+            add_delivered(&mut report, *delivered);
+            add_error(&mut report, error, mask);
+        }
+        Err(Stopped::Unprepared(error)) => add_error(&mut report, error, mask),
     }
-    if let Some(agent) = stages.agent {
-        let reading = agent.reading;
-        report.stats = Stats {
-            usage: reading.usage,
-            duration_seconds: Some(rounded(agent.ended.seconds)),
-        };
-        report.exit_code = agent.ended.exit.code();
-        report.timed_out = agent.ended.timed_out;
-        report.notes = agent.notes.iter().map(|note| mask.text(note)).collect();
-        report.delivery = Delivery {
-            mcp_servers: reading.mcp_servers,
-            model_observed: reading.model,
-            ..report.delivery
-        };
-    }
+    report
+}
+
+fn add_delivered(report: &mut TrialReport, delivered: Delivered) {
+    report.agent_version = delivered.agent_version;
+    report.delivery.rules = delivered.rules;
+    report.delivery.skills = delivered.skills;
+}
+
+fn add_agent_run(report: &mut TrialReport, agent: AgentRun, mask: &Mask) {
+    add_delivered(report, agent.delivered);
+    report.stats = Stats {
+        usage: agent.reading.usage,
+        duration_seconds: Some(rounded(agent.ended.seconds)),
+    };
+    report.exit_code = agent.ended.exit.code();
+    report.timed_out = agent.ended.timed_out;
+    report.notes = agent.notes.iter().map(|note| mask.text(note)).collect();
+    report.delivery.mcp_servers = agent.reading.mcp_servers;
+    report.delivery.model_observed = agent.reading.model;
     if let Some((requested, observed)) = report.delivery.other_model() {
         report.notes.push(format!(
             "the model `{requested}` was asked for, `{observed}` was used"
         ));
     }
-    match (stages.stop, stages.graded) {
-        (Some(Stop::Interrupted), _) => report.status = Status::Interrupted,
-        (Some(Stop::Error(error)), _) => {
-            report.status = Status::Error;
-            report.error = Some(TrialError::new(error.kind, mask.text(&error.message)));
-        }
-        (None, Some(graded)) => {
-            report.status = Status::of_score(graded.score);
-            report.score = Some(graded.score);
-            report.tests = graded.tests;
-        }
-        (None, None) => {
-            report.status = Status::Error;
-            report.error = Some(TrialError::new(
-                ErrorKind::Internal,
-                "the trial has no end (a bug in Terca)",
-            ));
-        }
-    }
-    report
 }
 
-/// The transcript once more, in the form that other tools read. It is masked already.
-fn write_trajectory(bench: &Bench<'_>, report: &TrialReport) -> io::Result<()> {
-    /// A longer session is left to `transcript.jsonl`, which can be read line by line.
+/// Adds the grades, in place of earlier ones or of an error.
+pub(super) fn add_grades(report: &mut TrialReport, grades: Grades) {
+    report.status = Status::of_score(grades.score);
+    report.score = Some(grades.score);
+    report.tests = grades.tests;
+    report.error = None;
+}
+
+/// Adds the reason why there are no grades.
+pub(super) fn add_error(report: &mut TrialReport, error: StageError, mask: &Mask) {
+    report.score = None;
+    report.tests = Default::default();
+    match error {
+        StageError::Interrupted => report.status = Status::Interrupted,
+        StageError::Error(TrialError { kind, message }) => {
+            report.status = Status::Error;
+            report.error = Some(TrialError::new(kind, mask.text(&message)));
+        }
+    }
+}
+
+/// Writes the transcript, which is masked already, in the form that other tools read.
+fn write_trajectory(run: &TrialRun<'_>, report: &TrialReport) -> io::Result<()> {
+    /// A longer session is only in `transcript.jsonl`, which can be read line by line.
     const LARGEST: u64 = 8 * 1024 * 1024;
-    let transcript = bench.dir.join("transcript.jsonl");
+    let transcript = run.transcript();
     if !(1..=LARGEST).contains(&fs_err::metadata(&transcript)?.len()) {
         return Ok(());
     }
@@ -106,10 +129,10 @@ fn write_trajectory(bench: &Bench<'_>, report: &TrialReport) -> io::Result<()> {
     let about = About {
         session_id: &format!(
             "{}-{}",
-            bench.context.run_dir.file_name().unwrap_or("run"),
-            bench.trial.id
+            run.context.run_dir.file_name().unwrap_or("run"),
+            run.spec.id
         ),
-        agent: bench.trial.case.variant.agent.agent.profile().name,
+        agent: run.spec.case.variant.agent.agent.profile().name,
         agent_version: report.agent_version.as_deref(),
         model: report
             .delivery
@@ -119,38 +142,37 @@ fn write_trajectory(bench: &Bench<'_>, report: &TrialReport) -> io::Result<()> {
         usage: &report.stats.usage,
     };
     let mut out = BufWriter::new(fs_err::File::create(
-        bench.artifacts.join("trajectory.json"),
+        run.artifacts().join("trajectory.json"),
     )?);
     serde_json::to_writer_pretty(&mut out, &trajectory.document(&about))?;
     out.write_all(b"\n")?;
     out.flush()
 }
 
-fn close_log(bench: &mut Bench<'_>, report: &TrialReport) -> io::Result<()> {
+fn close_log(run: &mut TrialRun<'_>, report: &TrialReport) -> io::Result<()> {
     let verdict = match (&report.error, report.score) {
         (Some(error), _) => format!("error ({}): {}", error.kind.word(), error.message),
         (None, Some(score)) => format!("{}: score {score:.2}", report.status.word()),
         (None, None) => report.status.word().to_owned(),
     };
-    bench.log.section(&verdict)
+    run.log.section(&verdict)
 }
 
-/// Puts the workspace where the link to it stood, exactly as the agent left it.
-fn keep_workspace(bench: &Bench<'_>, status: Status) -> io::Result<()> {
-    let place = bench.dir.join("workspace");
+/// Moves the workspace, exactly as the agent left it, to the place of the link to it.
+fn keep_workspace(run: &TrialRun<'_>, status: Status) -> io::Result<()> {
+    let place = run.folder.join("workspace");
     fs_err::remove_file(&place)?;
-    let keep = match bench.context.keep {
+    let is_kept = match run.context.keep {
         Keep::All => true,
         Keep::Failed => status != Status::Passed,
         Keep::None => false,
     };
-    let Room {
-        workspace, left, ..
-    } = &bench.room;
-    let from = if left.exists() { left } else { workspace };
-    if keep {
-        tree::move_dir(from, &place)
-    } else {
-        Ok(())
+    if !is_kept {
+        return Ok(());
     }
+    let left = &run.dirs.left;
+    if left.exists() {
+        return tree::move_dir(left, &place);
+    }
+    tree::move_dir(&run.dirs.workspace, &place)
 }

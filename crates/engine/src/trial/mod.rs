@@ -1,171 +1,90 @@
 //! One trial, from an empty directory to a report.
 //!
 //! ```text
-//! prepare ─► Prepared ─► run_agent ─► AgentRun ─► grade ─► Graded ─► collect ─► TrialReport
+//! setup ─► Prepared ─► agent ─► AgentRun ─► grading ─► Graded ─► collect ─► TrialReport
 //! ```
 //!
-//! One type and one module per stage. A stage that cannot go on returns a [`Stop`]; whatever happened, `collect`
-//! saves what there is. A trial that fails is data: nothing here returns an `Err` to the scheduler.
+//! One type and one module per stage; a stage consumes the result of the one before it. A stage that cannot go on
+//! returns `Stopped` with everything that there is so far, and `collect` keeps that. A trial that fails is data:
+//! nothing here returns an `Err` to the scheduler.
 //!
 //! # Hermetic
 //!
-//! Two arms can be compared only if nothing differs but what the variant says. So a trial is built up from nothing,
-//! and what comes out of one stage reaches the next through one door:
+//! Two arms can be compared only if nothing differs but the variant. So a trial starts from nothing, and each stage
+//! passes on one thing only:
 //!
-//! - **In**: the layers of the suite, an environment of an allow-list (`crate::host::environment`), what the agent signs in
-//!   with (`crate::host::credentials`), and nothing of the user's home. The room lies outside the suite and the home, on a
-//!   path without names, below nothing that agents read (`crate::workspace::trial_dirs`): they look for rules, settings and git in
-//!   every directory above.
-//! - **Agent to tests**: its workspace, and nothing else. Every process is gone; the home of set-up and tests is
-//!   another than the agent's, which began as a copy of it; so is the temporary directory. `_tests/` is laid over
-//!   last and wins against whatever the agent put there.
-//! - **Agent to what is saved**: its workspace is put aside before the tests run on a copy *in its place*, so that
+//! - **In**: the layers of the suite, an environment from an allow-list (`crate::host::environment`), the agent's
+//!   credentials (`crate::host::credentials`), and nothing of the user's home. The trial's directories are outside
+//!   the suite and the home, on a path without names, and nothing above them is of interest to agents
+//!   (`crate::workspace::trial_dirs`), which look for rules, settings and git in every directory above.
+//! - **Agent to tests**: its workspace, and nothing else. Every process is gone. Set-up and tests have another home
+//!   than the agent, whose home began as a copy, and another temporary directory. `_tests/` is copied last and replaces
+//!   files that the agent put there.
+//! - **Agent to saved files**: its workspace is put aside before the tests run on a copy *in its place*, so that
 //!   absolute paths still lead to the same things, and no test changes what is saved.
 //! - **Out**: files with secrets masked. Output is read through the handle it was made with, under a name that cannot
 //!   be foreseen.
-//! - **The agent cannot tell where it is**: none of `TERCA_EVAL` and the like, a number for a path, and in `--aa` not
-//!   even the commands of the suite are told which arm it is.
+//! - **The agent does not know which trial it is in**: it gets no `TERCA_EVAL` and the like, its path has a number
+//!   instead of names, and with `--aa` not even the commands of the suite know the arm.
 //!
-//! What it is not is a wall: with `sandbox: none` the agent runs as the user and can read what the user can, the
+//! This is no wall: with `sandbox: none` the agent runs as the user and can read everything that the user can, the
 //! suite's directory included, if it goes looking.
 //!
 //! Rejected:
 //!
-//! - *A container for every trial.* Not there on every machine, and credentials, proxies and toolchains have to be
-//!   carried in by hand. It is a wall against malice; leaks by default are what spoils comparisons.
+//! - *A container for every trial.* Not every machine has one, and credentials, proxies and toolchains have to be
+//!   carried in by hand. It is a wall against malice; comparisons are spoiled by leaks that happen by default.
 //! - *The workspace below `.terca/` of the suite.* Agents then read the suite's own `AGENTS.md`, `.git` and settings.
-//! - *The user's home with a few variables unset.* Which files an agent reads there changes with every version: a
+//! - *The user's home with a few variables unset.* The files that an agent reads there change with every version: a
 //!   list of what to hide is always one behind, a list of what to pass on is not.
-//! - *Tests in the agent's own workspace.* What is saved would be what the tests left, and `regrade` would grade
-//!   something else.
+//! - *Tests in the agent's own workspace.* The tests would change what is saved, and `regrade` would grade that.
 //! - *Copying the workspace before and after to compare it.* Identities of files are noted instead
 //!   (`crate::workspace::changes`).
 
-mod actions;
 mod agent;
+mod agent_work;
 mod attempts;
-mod bench;
-mod cheat;
 mod collect;
-mod conduct;
-mod gather;
-mod grade;
-mod headlines;
-mod judge;
-mod layers;
-mod listener;
+mod context;
+mod grading;
 mod log;
-mod prepare;
-mod process;
 mod regrade;
-mod rules;
 mod session;
-mod solution;
+mod setup;
+mod stage_error;
+mod stages;
+mod timing;
+mod trial_run;
 
-use std::sync::Arc;
 use std::time::Instant;
 
-use camino::Utf8PathBuf;
-use terca_core::plan::{PreparedLayer, TrialSpec};
+use terca_core::plan::TrialSpec;
 use terca_core::run::event::{EventKind, Phase};
 use terca_core::run::outcome::{Phases, Status, TrialReport};
-use terca_core::text::mask::Mask;
 use terca_core::trial_error::{ErrorKind, TrialError};
 
-use crate::host::environment::Host;
 pub use crate::host::version::Versions;
-use crate::process::interrupt::Interrupt;
-use crate::process::supervise::{Crew, SuperviseError};
-use crate::workspace::layers::Cache;
-use crate::workspace::trial_dirs::WorkDir;
-use agent::AgentRun;
-use bench::Bench;
-use grade::Graded;
-use prepare::Given;
+pub use context::{Context, Keep};
 pub use regrade::{Ungradable, is_gradable, regrade};
-
-/// Which workspaces stay on disk.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum Keep {
-    #[default]
-    All,
-    Failed,
-    None,
-}
-
-/// The keys of the layers that the plan names.
-pub type LayerKeys = Vec<(Arc<PreparedLayer>, String)>;
-
-/// What all trials of a run share.
-#[derive(Debug)]
-pub struct Context {
-    pub suite_dir: Utf8PathBuf,
-    pub run_dir: Utf8PathBuf,
-    pub work: WorkDir,
-    pub mask: Mask,
-    pub host: Host,
-    pub interrupt: Arc<Interrupt>,
-    pub keep: Keep,
-    pub versions: Versions,
-    /// What `prepare` has made, and under which keys it is to be found.
-    pub cache: Cache,
-    pub layer_keys: LayerKeys,
-    pub supervisors: Crew,
-}
-
-/// Why a trial did not go on to the next stage.
-#[derive(Debug)]
-pub enum Stop {
-    Error(TrialError),
-    Interrupted,
-}
-
-impl Stop {
-    fn error(kind: ErrorKind, message: impl Into<String>) -> Self {
-        Stop::Error(TrialError::new(kind, message))
-    }
-}
-
-/// The machine refused: nobody's fault but ours to report.
-impl From<std::io::Error> for Stop {
-    fn from(error: std::io::Error) -> Self {
-        Stop::error(ErrorKind::Internal, error.to_string())
-    }
-}
-
-impl From<SuperviseError> for Stop {
-    fn from(error: SuperviseError) -> Self {
-        Stop::error(ErrorKind::Internal, error.to_string())
-    }
-}
-
-/// How far a trial came.
-#[derive(Debug, Default)]
-struct Stages {
-    given: Option<Given>,
-    agent: Option<AgentRun>,
-    graded: Option<Graded>,
-    stop: Option<Stop>,
-    phases: Phases,
-}
+use stages::{Graded, Stopped};
+use timing::{rounded, timed};
+use trial_run::TrialRun;
 
 /// Runs a trial to its end.
 pub fn run(
-    trial: &TrialSpec,
+    spec: &TrialSpec,
     attempt: u32,
     context: &Context,
     emit: &dyn Fn(EventKind),
 ) -> TrialReport {
     let started = Instant::now();
     let started_at = jiff::Timestamp::now();
-    let mut report = match Bench::open(trial, attempt, context, emit) {
-        Ok(mut bench) => {
-            let mut stages = Stages::default();
-            if let Err(stop) = go_through(&mut bench, &mut stages) {
-                stages.stop = Some(stop);
-            }
-            bench.phase(Phase::Collect);
-            collect::collect(bench, stages)
+    let mut report = match TrialRun::open(spec, attempt, context, emit) {
+        Ok(mut run) => {
+            let mut phases = Phases::default();
+            let result = run_stages(&mut run, &mut phases);
+            run.progress.phase(Phase::Collect);
+            collect::collect(run, result, phases)
         }
         Err(error) => TrialReport {
             status: Status::Error,
@@ -179,32 +98,11 @@ pub fn run(
     report
 }
 
-fn go_through(bench: &mut Bench<'_>, stages: &mut Stages) -> Result<(), Stop> {
-    bench.phase(Phase::Setup);
-    let prepared = timed(&mut stages.phases.setup, || prepare::prepare(bench))?;
-    stages.given = Some(prepared.given.clone());
-    bench.phase(Phase::Agent);
-    let agent = timed(&mut stages.phases.agent, || {
-        agent::run_agent(bench, prepared)
-    })?;
-    let agent = stages.agent.insert(agent);
-    agent.may_be_judged()?;
-    bench.phase(Phase::Tests);
-    let conduct = agent.conduct();
-    conduct.write(&bench.artifacts)?;
-    let graded = timed(&mut stages.phases.tests, || grade::grade(bench, &conduct))?;
-    stages.graded = Some(graded);
-    Ok(())
-}
-
-fn timed<T>(seconds: &mut Option<f64>, stage: impl FnOnce() -> T) -> T {
-    let started = Instant::now();
-    let result = stage();
-    *seconds = Some(rounded(started.elapsed().as_secs_f64()));
-    result
-}
-
-/// Milliseconds are as much as a process can be timed by.
-fn rounded(seconds: f64) -> f64 {
-    (seconds * 1000.0).round() / 1000.0
+fn run_stages(run: &mut TrialRun<'_>, phases: &mut Phases) -> Result<Graded, Stopped> {
+    run.progress.phase(Phase::Setup);
+    let prepared = timed(&mut phases.setup, || setup::prepare(run)).map_err(Stopped::Unprepared)?;
+    run.progress.phase(Phase::Agent);
+    let agent_run = timed(&mut phases.agent, || prepared.run_agent(run))?;
+    run.progress.phase(Phase::Tests);
+    timed(&mut phases.tests, || agent_run.grade(run))
 }

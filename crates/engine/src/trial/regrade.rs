@@ -1,34 +1,38 @@
-//! A trial that ran long ago, graded with the tests as they are now: no agent, and what was saved stays as it is.
+//! Grades a trial again that ran before, with the tests as they are now. No agent runs, and the saved files stay.
 
 use std::time::Instant;
 
 use terca_core::plan::TrialSpec;
 use terca_core::run::outcome::{Status, TrialReport};
-use terca_core::trial_error::TrialError;
 
-use super::bench::Bench;
-use super::conduct::Conduct;
-use super::{Context, Stop, grade, rounded};
+use super::agent_work::AgentWork;
+use super::collect::{add_error, add_grades};
+use super::context::Context;
+use super::grading::grade_saved;
+use super::stage_error::StageError;
+use super::stages::Grades;
+use super::timing::rounded;
+use super::trial_run::TrialRun;
 
-/// Why a trial cannot be graded again.
+/// The reason why a trial cannot be graded again.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Ungradable {
-    /// It was not judged the first time, for want of an agent's work.
+    /// There was no agent's work to judge.
     NotRun,
     /// Its workspace was not kept.
     NotKept,
 }
 
-/// Whether there is something to be graded.
+/// Checks that a trial has work to grade.
 pub fn is_gradable(
-    trial: &TrialSpec,
+    spec: &TrialSpec,
     report: &TrialReport,
     context: &Context,
 ) -> Result<(), Ungradable> {
-    // A test that could not tell is an error too, but the agent has done its work.
+    // A test without a verdict is an error too, but the agent has done its work.
     let has_run = report.status.is_judged()
         || (report.status == Status::Error && report.phases.tests.is_some());
-    let workspace = context.run_dir.join(&trial.dir).join("workspace");
+    let workspace = context.run_dir.join(&spec.dir).join("workspace");
     match (has_run, workspace.is_dir()) {
         (false, _) => Err(Ungradable::NotRun),
         (true, false) => Err(Ungradable::NotKept),
@@ -36,41 +40,29 @@ pub fn is_gradable(
     }
 }
 
-/// The report as it would have been with these tests; `None` when it was interrupted.
+/// Grades a saved trial with today's tests. Returns its new report, or `None` when the run was interrupted.
 pub fn regrade(
-    trial: &TrialSpec,
+    spec: &TrialSpec,
     old: &TrialReport,
     grading: u32,
     context: &Context,
 ) -> Option<TrialReport> {
     let started = Instant::now();
-    let graded = Bench::reopen(trial, grading, context, &|_| {})
-        .map_err(Stop::from)
-        .and_then(|mut bench| {
-            let conduct = Conduct::read(&bench.artifacts)?;
-            let workspace = bench.dir.join("workspace");
-            grade::grade_saved(&mut bench, &workspace, &conduct)
-        });
     let mut report = old.clone();
+    let grades = grade(spec, grading, context);
     report.grading = grading;
     report.phases.tests = Some(rounded(started.elapsed().as_secs_f64()));
-    match graded {
-        Ok(graded) => {
-            report.status = Status::of_score(graded.score);
-            report.score = Some(graded.score);
-            report.tests = graded.tests;
-            report.error = None;
-        }
-        Err(Stop::Interrupted) => return None,
-        Err(Stop::Error(error)) => {
-            report.status = Status::Error;
-            report.score = None;
-            report.tests = Default::default();
-            report.error = Some(TrialError::new(
-                error.kind,
-                context.mask.text(&error.message),
-            ));
-        }
+    match grades {
+        Ok(grades) => add_grades(&mut report, grades),
+        Err(StageError::Interrupted) => return None,
+        Err(error) => add_error(&mut report, error, &context.mask),
     }
     Some(report)
+}
+
+fn grade(spec: &TrialSpec, grading: u32, context: &Context) -> Result<Grades, StageError> {
+    let mut run = TrialRun::reopen(spec, grading, context, &|_| {})?;
+    let work = AgentWork::read(&run.artifacts())?;
+    let workspace = run.folder.join("workspace");
+    grade_saved(&mut run, &workspace, &work)
 }

@@ -1,8 +1,8 @@
 //! `.terca/cache`: layers that `prepare` has made, kept for all trials and later runs.
 //!
-//! A layer lies in `KEY.N/tree`. It is made elsewhere, under a lock that one run alone holds, and appears under
-//! its name when it is whole; whoever uses it holds it locked, so that nobody removes it meanwhile. Made again
-//! (`--no-cache`), it gets the next number, and the older one goes when nobody uses it.
+//! A layer is in `KEY.N/tree`. It is made elsewhere, under a lock that one run alone holds, and gets its name when it
+//! is whole. A run that uses it holds it locked, so that no other run removes it meanwhile. Made again (`--no-cache`),
+//! it gets the next number, and the older one is removed when it is no longer used.
 
 use std::collections::HashMap;
 use std::fs::File;
@@ -15,14 +15,14 @@ use camino::{Utf8Path, Utf8PathBuf};
 use crate::process::interrupt::Interrupt;
 use crate::workspace::{stale_dirs, tree};
 
-/// How often a lock that another run holds is asked for.
+/// The time between two attempts to get a lock that another run holds.
 const GLANCE: Duration = Duration::from_millis(100);
 
-/// The layers of one suite, as one run uses them.
+/// The layers of one suite that one run uses.
 #[derive(Debug)]
-pub struct Cache {
+pub struct LayerCache {
     dir: Utf8PathBuf,
-    /// What was made before this run is not used.
+    /// Layers that were made before this run are not used.
     anew: bool,
     known: Mutex<HashMap<String, Entry>>,
 }
@@ -36,39 +36,43 @@ struct Held {
     _lock: Option<File>,
 }
 
-/// Why there is no layer.
+/// The reason why there is no layer.
 #[derive(Debug)]
-pub enum Unmade<E> {
-    /// It has been tried in this run, and this is what became of it.
+pub enum LayerError<E> {
+    /// Another trial of this run has failed to make it, for this reason.
     Failed(String),
+    /// The run was interrupted while it waited for another run.
     Interrupted,
+    /// The machine refused.
     Machine(io::Error),
-    /// What the one who makes it says.
+    /// Making it failed.
     Maker(E),
 }
 
+/// Returns the directory of a suite's layers.
 pub fn cache_dir(suite_dir: &Utf8Path) -> Utf8PathBuf {
     suite_dir.join(".terca/cache")
 }
 
-impl Cache {
+impl LayerCache {
+    /// Opens the cache of a suite. With `anew`, layers of earlier runs are not used.
     pub fn new(suite_dir: &Utf8Path, anew: bool) -> Self {
-        Cache {
+        LayerCache {
             dir: cache_dir(suite_dir),
             anew,
             known: Mutex::default(),
         }
     }
 
-    /// The tree of a layer, made if need be: by one trial of one run, while all others wait. `make` puts it into an
-    /// empty directory; what it says when it fails for good (`lasting`) is the answer for the rest of the run.
+    /// Returns the tree of a layer, made if need be by one trial of one run, while all others wait. `make` puts it
+    /// into an empty directory. An error that `lasting` gives a reason for is the answer for the rest of the run.
     pub fn get<E>(
         &self,
         key: &str,
         interrupt: &Interrupt,
         make: impl FnOnce(&Utf8Path) -> Result<(), E>,
         lasting: impl FnOnce(&E) -> Option<String>,
-    ) -> Result<Utf8PathBuf, Unmade<E>> {
+    ) -> Result<Utf8PathBuf, LayerError<E>> {
         let entry = self
             .known
             .lock()
@@ -79,14 +83,14 @@ impl Cache {
         let mut entry = entry.lock().unwrap_or_else(PoisonError::into_inner);
         match &*entry {
             Some(Ok(held)) => return Ok(held.tree.clone()),
-            Some(Err(reason)) => return Err(Unmade::Failed(reason.clone())),
+            Some(Err(reason)) => return Err(LayerError::Failed(reason.clone())),
             None => {}
         }
         let held = match self.open_or_make(key, interrupt, make) {
             Ok(held) => held,
-            Err(Unmade::Maker(error)) => {
+            Err(LayerError::Maker(error)) => {
                 *entry = lasting(&error).map(Err);
-                return Err(Unmade::Maker(error));
+                return Err(LayerError::Maker(error));
             }
             Err(other) => return Err(other),
         };
@@ -100,32 +104,33 @@ impl Cache {
         key: &str,
         interrupt: &Interrupt,
         make: impl FnOnce(&Utf8Path) -> Result<(), E>,
-    ) -> Result<Held, Unmade<E>> {
-        fs_err::create_dir_all(&self.dir).map_err(Unmade::Machine)?;
+    ) -> Result<Held, LayerError<E>> {
+        fs_err::create_dir_all(&self.dir).map_err(LayerError::Machine)?;
         let _making = self.wait_for_turn(key, interrupt)?;
         let latest = self.latest(key);
         if let (false, Some(number)) = (self.anew, latest) {
-            return hold(&self.dir.join(format!("{key}.{number}"))).map_err(Unmade::Machine);
+            return hold(&self.dir.join(format!("{key}.{number}"))).map_err(LayerError::Machine);
         }
         stale_dirs::remove_drafts(&self.dir);
-        let draft = stale_dirs::Draft::create(&self.dir).map_err(Unmade::Machine)?;
+        let draft = stale_dirs::Draft::create(&self.dir).map_err(LayerError::Machine)?;
         let tree = draft.path().join("tree");
-        fs_err::create_dir(&tree).map_err(Unmade::Machine)?;
-        make(&tree).map_err(Unmade::Maker)?;
+        fs_err::create_dir(&tree).map_err(LayerError::Machine)?;
+        make(&tree).map_err(LayerError::Maker)?;
         let place = self.dir.join(format!("{key}.{}", latest.unwrap_or(0) + 1));
-        draft.publish(&place).map_err(Unmade::Machine)?;
+        draft.publish(&place).map_err(LayerError::Machine)?;
         if let Some(number) = latest {
             remove_unused(&self.dir.join(format!("{key}.{number}")));
         }
-        hold(&place).map_err(Unmade::Machine)
+        hold(&place).map_err(LayerError::Machine)
     }
 
-    /// One run alone makes a layer; the others wait here, and find it made.
-    fn wait_for_turn<E>(&self, key: &str, interrupt: &Interrupt) -> Result<File, Unmade<E>> {
-        let lock = File::create(self.dir.join(format!("{key}.lock"))).map_err(Unmade::Machine)?;
+    /// Waits until no other run makes this layer. It is then usually there.
+    fn wait_for_turn<E>(&self, key: &str, interrupt: &Interrupt) -> Result<File, LayerError<E>> {
+        let lock =
+            File::create(self.dir.join(format!("{key}.lock"))).map_err(LayerError::Machine)?;
         while let Err(std::fs::TryLockError::WouldBlock) = lock.try_lock() {
             if interrupt.is_stop() {
-                return Err(Unmade::Interrupted);
+                return Err(LayerError::Interrupted);
             }
             std::thread::sleep(GLANCE);
         }
@@ -150,7 +155,7 @@ impl Cache {
 
 fn hold(place: &Utf8Path) -> io::Result<Held> {
     let lock = File::open(place)?;
-    // Where directories cannot be locked, nobody else can tell that it is in use; that is all.
+    // Where directories cannot be locked, another run may remove it while it is used.
     let lock = lock.try_lock_shared().is_ok().then_some(lock);
     Ok(Held {
         tree: place.join("tree"),
@@ -158,7 +163,7 @@ fn hold(place: &Utf8Path) -> io::Result<Held> {
     })
 }
 
-/// Removes a layer unless somebody uses it. Says whether it is gone.
+/// Removes a layer that is not in use. Returns whether it is gone.
 pub fn remove_unused(place: &Utf8Path) -> bool {
     let Ok(lock) = File::open(place) else {
         return false;
@@ -178,7 +183,7 @@ mod tests {
         (guard, dir)
     }
 
-    fn get(cache: &Cache, made: &AtomicUsize) -> Utf8PathBuf {
+    fn get(cache: &LayerCache, made: &AtomicUsize) -> Utf8PathBuf {
         let make = |tree: &Utf8Path| {
             made.fetch_add(1, Ordering::SeqCst);
             fs_err::write(tree.join("file"), "x")
@@ -193,7 +198,7 @@ mod tests {
         let (_guard, dir) = suite();
         let made = AtomicUsize::new(0);
         // Two runs with eight trials each.
-        let caches = [Cache::new(&dir, false), Cache::new(&dir, false)];
+        let caches = [LayerCache::new(&dir, false), LayerCache::new(&dir, false)];
         std::thread::scope(|scope| {
             for n in 0..16 {
                 let (cache, made) = (&caches[n % 2], &made);
@@ -201,7 +206,7 @@ mod tests {
             }
         });
         assert_eq!(made.load(Ordering::SeqCst), 1);
-        get(&Cache::new(&dir, false), &made);
+        get(&LayerCache::new(&dir, false), &made);
         assert_eq!(made.load(Ordering::SeqCst), 1, "a later run finds it");
     }
 
@@ -209,16 +214,16 @@ mod tests {
     fn made_anew_it_does_not_take_the_old_one_from_those_who_use_it() {
         let (_guard, dir) = suite();
         let made = AtomicUsize::new(0);
-        let first = Cache::new(&dir, false);
+        let first = LayerCache::new(&dir, false);
         let old = get(&first, &made);
-        let second = Cache::new(&dir, true);
+        let second = LayerCache::new(&dir, true);
         let new = get(&second, &made);
         assert_ne!(old, new);
         assert_eq!(get(&second, &made), new, "once in a run");
         assert_eq!(made.load(Ordering::SeqCst), 2);
         assert!(old.join("file").is_file(), "in use");
         drop(first);
-        let third = get(&Cache::new(&dir, true), &made);
+        let third = get(&LayerCache::new(&dir, true), &made);
         assert!(!new.exists() || third != new);
         assert!(remove_unused(old.parent().unwrap()));
     }
@@ -226,7 +231,7 @@ mod tests {
     #[test]
     fn what_could_not_be_made_is_not_there() {
         let (_guard, dir) = suite();
-        let cache = Cache::new(&dir, false);
+        let cache = LayerCache::new(&dir, false);
         let interrupt = Interrupt::new().unwrap();
         let fail = |tree: &Utf8Path| {
             fs_err::write(tree.join("half"), "x").unwrap();
@@ -235,7 +240,7 @@ mod tests {
         let error = cache
             .get("key", &interrupt, fail, |error| Some(error.clone()))
             .unwrap_err();
-        assert!(matches!(error, Unmade::Maker(_)));
+        assert!(matches!(error, LayerError::Maker(_)));
         // The others of the run hear of it without trying.
         let again = cache
             .get(
@@ -245,10 +250,10 @@ mod tests {
                 |_| None,
             )
             .unwrap_err();
-        assert!(matches!(again, Unmade::Failed(reason) if reason == "no network"));
+        assert!(matches!(again, LayerError::Failed(reason) if reason == "no network"));
         // The next run tries again.
         let made = AtomicUsize::new(0);
-        let tree = get(&Cache::new(&dir, false), &made);
+        let tree = get(&LayerCache::new(&dir, false), &made);
         assert!(!tree.join("half").exists() && tree.join("file").is_file());
     }
 }

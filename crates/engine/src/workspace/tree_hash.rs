@@ -1,34 +1,34 @@
-//! The hash of what lies at a path: a file, or a tree with names, kinds, permissions and links.
+//! Hashes of files, and of trees with names, kinds, permissions and links.
 
-use std::cell::RefCell;
 use std::collections::HashMap;
 use std::fmt::Write;
 use std::io;
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
+use std::sync::{Mutex, PoisonError};
 
 use camino::{Utf8Path, Utf8PathBuf};
 use terca_core::agent::delivery::sha256;
 
 use crate::workspace::tree;
 
-/// Hashes each path once.
+/// The hashes of files and trees. Each path is read once.
 #[derive(Debug, Default)]
-pub struct Contents {
-    known: RefCell<HashMap<Utf8PathBuf, String>>,
+pub struct TreeHashes {
+    known: Mutex<HashMap<Utf8PathBuf, String>>,
 }
 
-impl Contents {
-    /// Something that cannot be read has a hash of its own: it is the trial that says so, if it comes to that.
-    pub fn of(&self, path: &Utf8Path) -> String {
-        if let Some(hash) = self.known.borrow().get(path) {
+impl TreeHashes {
+    /// Returns the hash of a file or a tree. A path that cannot be read has a hash too: the trial that needs it will
+    /// report the error.
+    pub fn get(&self, path: &Utf8Path) -> String {
+        let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(hash) = known.get(path) {
             return hash.clone();
         }
         let hash = hash(path.as_std_path())
             .unwrap_or_else(|error| format!("unreadable: {}", error.kind()));
-        self.known
-            .borrow_mut()
-            .insert(path.to_owned(), hash.clone());
+        known.insert(path.to_owned(), hash.clone());
         hash
     }
 }
@@ -64,7 +64,7 @@ mod tests {
         let dir = Utf8Path::from_path(temporary.path()).unwrap();
         let mut seen = Vec::new();
         let mut note = || {
-            let hash = Contents::default().of(dir);
+            let hash = TreeHashes::default().get(dir);
             assert!(!seen.contains(&hash), "{hash}");
             seen.push(hash);
         };
@@ -79,14 +79,10 @@ mod tests {
         note();
         fs_err::os::unix::fs::symlink("b", dir.join("c")).unwrap();
         note();
-        let contents = Contents::default();
-        let before = contents.of(&dir.join("b"));
+        let hashes = TreeHashes::default();
+        let before = hashes.get(&dir.join("b"));
         fs_err::write(dir.join("b"), "3").unwrap();
-        assert_eq!(
-            contents.of(&dir.join("b")),
-            before,
-            "each path is read once"
-        );
-        assert_ne!(Contents::default().of(&dir.join("b")), before);
+        assert_eq!(hashes.get(&dir.join("b")), before, "each path is read once");
+        assert_ne!(TreeHashes::default().get(&dir.join("b")), before);
     }
 }

@@ -1,8 +1,8 @@
-//! Where trials live while they run: outside the suite and outside the user's home.
+//! The directories in which trials live while they run, outside the suite and outside the user's home.
 //!
-//! Agents read rules, settings and git state of every directory above the one they run in. So a workspace lies under
-//! `$TERCA_WORK_DIR`, else in a private directory under `/var/tmp`, on a path that carries a number and no names: the
-//! agent cannot tell which experiment it is in. `crate::trial` tells what else keeps trials apart.
+//! Agents read rules, settings and git state of every directory above the one they run in. So a workspace is under
+//! `$TERCA_WORK_DIR`, else in a private directory under `/var/tmp`, on a path that has a number and no names: the agent
+//! does not learn which experiment it is in. `crate::trial` lists what else keeps trials apart.
 
 use std::collections::BTreeSet;
 use std::fs::File;
@@ -16,7 +16,7 @@ use crate::workspace::stale_dirs;
 use crate::workspace::stale_dirs::{Draft, private_dir};
 use crate::workspace::tree;
 
-/// The directory of one run's rooms. Removed with the value; if Terca dies first, by the next that starts.
+/// The directory for all trials of one run. Removed with the value or, if Terca dies first, by the next run.
 #[derive(Debug)]
 pub struct WorkDir {
     path: Utf8PathBuf,
@@ -25,6 +25,7 @@ pub struct WorkDir {
 }
 
 impl WorkDir {
+    /// Makes a new directory, in the chosen one if there is a choice. Removes what dead runs have left there.
     pub fn create(chosen: Option<&str>) -> io::Result<Self> {
         let parent = parent(chosen)?;
         nothing_to_read_above(&parent)?;
@@ -33,7 +34,7 @@ impl WorkDir {
             .map_err(|error| io::Error::new(error.kind(), format!("{parent}: {error}")))
     }
 
-    /// Removes what dead runs have left, for whoever needs no directory of its own.
+    /// Removes what dead runs have left, and makes no new directory.
     pub fn remove_stale(chosen: Option<&str>) -> io::Result<()> {
         stale_dirs::remove_all(&parent(chosen)?);
         Ok(())
@@ -47,22 +48,23 @@ impl WorkDir {
         Ok(WorkDir { path, _lock: lock })
     }
 
-    /// A fresh room for a trial.
-    pub fn room(&self, trial: u32) -> io::Result<Room> {
-        room_at(self.path.join(trial.to_string()))
+    /// Makes the directories of a trial.
+    pub fn trial_dirs(&self, trial: u32) -> io::Result<TrialDirs> {
+        TrialDirs::create(self.path.join(trial.to_string()))
     }
 
-    /// A fresh room for somebody who is not to meet what the trial's agent left, neither where it was nor above.
-    pub fn room_apart(&self, trial: u32) -> io::Result<Room> {
+    /// Makes directories for another agent of a trial, a judge, which must not meet what the trial's agent left,
+    /// neither beside its directories nor above them.
+    pub fn trial_dirs_apart(&self, trial: u32) -> io::Result<TrialDirs> {
         nothing_to_read_above(&self.path)?;
-        room_at(
+        TrialDirs::create(
             self.path
                 .join(format!("{trial}-{:016x}", fastrand::u64(..))),
         )
     }
 }
 
-/// Where all runs have their directories.
+/// Returns the directory in which all runs have theirs.
 fn parent(chosen: Option<&str>) -> io::Result<Utf8PathBuf> {
     let Some(dir) = chosen.filter(|dir| !dir.is_empty()) else {
         return private_parent();
@@ -78,103 +80,113 @@ fn parent(chosen: Option<&str>) -> io::Result<Utf8PathBuf> {
         .map_err(|_| io::Error::other("the work directory is not UTF-8"))
 }
 
-fn room_at(root: Utf8PathBuf) -> io::Result<Room> {
-    private_dir(&root)?;
-    let room = Room {
-        workspace: root.join("workspace"),
-        home: root.join("home"),
-        agent_home: root.join("agent"),
-        layer_home: root.join("layer"),
-        tmp: root.join("tmp"),
-        tests_tmp: root.join("tests-tmp"),
-        io: root.join("io"),
-        before: root.join("before"),
-        // Not to be foreseen, so that the agent cannot put something there first.
-        left: root.join(format!("left-{:016x}", fastrand::u64(..))),
-        root,
-    };
-    for dir in [
-        &room.workspace,
-        &room.home,
-        &room.agent_home,
-        &room.tmp,
-        &room.tests_tmp,
-        &room.io,
-    ] {
-        fs_err::create_dir(dir)?;
-    }
-    Ok(room)
-}
-
 impl Drop for WorkDir {
     fn drop(&mut self) {
         let _ = tree::remove(&self.path);
     }
 }
 
-/// The private directories of one trial.
+/// The private directories of one trial. They are removed with the value.
 #[derive(Debug)]
-pub struct Room {
+pub struct TrialDirs {
+    /// The directory that has all others.
     pub root: Utf8PathBuf,
+    /// The directory that the agent works in.
     pub workspace: Utf8PathBuf,
-    /// The home of set-up and of the tests.
+    /// The home of set-up and tests.
     pub home: Utf8PathBuf,
-    /// The home of the agent: a copy of what set-up made of the other. What the agent does to it, settings that
-    /// change how programs behave above all, does not reach the tests.
+    /// The home of the agent, which begins as a copy of the other after set-up. Settings that the agent writes there
+    /// could change how programs behave; they do not reach the tests.
     pub agent_home: Utf8PathBuf,
-    /// The home of `prepare`, where this trial is the one that carries it out.
+    /// The home of `prepare`, in the trial that executes it.
     pub layer_home: Utf8PathBuf,
+    /// The temporary directory of set-up and agent.
     pub tmp: Utf8PathBuf,
+    /// The temporary directory of the tests.
     pub tests_tmp: Utf8PathBuf,
-    /// What commands read and write.
+    /// The files that commands read and write through Terca.
     pub io: Utf8PathBuf,
-    /// Files as they were before the agent started, where no layer has them.
+    /// The files as they were before the agent started, where no layer has them.
     pub before: Utf8PathBuf,
     /// The workspace as the agent left it, put aside while the tests run on a copy in its place.
     pub left: Utf8PathBuf,
 }
 
-/// Where a command finds its home and puts its temporary files.
+/// The directories that a command is told of by its environment.
 #[derive(Debug, Clone, Copy)]
-pub struct Dirs<'a> {
+pub struct CommandDirs<'a> {
+    /// Its home.
     pub home: &'a Utf8Path,
+    /// The directory for its temporary files.
     pub tmp: &'a Utf8Path,
+    /// The trial's workspace.
     pub workspace: &'a Utf8Path,
 }
 
-impl Room {
-    pub fn for_setup(&self) -> Dirs<'_> {
-        Dirs {
+impl TrialDirs {
+    fn create(root: Utf8PathBuf) -> io::Result<Self> {
+        private_dir(&root)?;
+        let dirs = TrialDirs {
+            workspace: root.join("workspace"),
+            home: root.join("home"),
+            agent_home: root.join("agent"),
+            layer_home: root.join("layer"),
+            tmp: root.join("tmp"),
+            tests_tmp: root.join("tests-tmp"),
+            io: root.join("io"),
+            before: root.join("before"),
+            // Not to be foreseen, so that the agent cannot put something there first.
+            left: root.join(format!("left-{:016x}", fastrand::u64(..))),
+            root,
+        };
+        for dir in [
+            &dirs.workspace,
+            &dirs.home,
+            &dirs.agent_home,
+            &dirs.tmp,
+            &dirs.tests_tmp,
+            &dirs.io,
+        ] {
+            fs_err::create_dir(dir)?;
+        }
+        Ok(dirs)
+    }
+
+    /// Returns the directories for commands of `before`.
+    pub fn for_setup(&self) -> CommandDirs<'_> {
+        CommandDirs {
             home: &self.home,
             tmp: &self.tmp,
             workspace: &self.workspace,
         }
     }
 
-    /// For what is done once for many trials: a home of its own, of which nothing stays.
-    pub fn for_layer(&self) -> Dirs<'_> {
-        Dirs {
+    /// Returns the directories for `prepare`, whose home is used once and removed.
+    pub fn for_layer(&self) -> CommandDirs<'_> {
+        CommandDirs {
             home: &self.layer_home,
             ..self.for_setup()
         }
     }
 
-    pub fn for_agent(&self) -> Dirs<'_> {
-        Dirs {
+    /// Returns the directories for the agent.
+    pub fn for_agent(&self) -> CommandDirs<'_> {
+        CommandDirs {
             home: &self.agent_home,
             ..self.for_setup()
         }
     }
 
-    pub fn for_tests(&self) -> Dirs<'_> {
-        Dirs {
+    /// Returns the directories for tests.
+    pub fn for_tests(&self) -> CommandDirs<'_> {
+        CommandDirs {
             tmp: &self.tests_tmp,
             ..self.for_setup()
         }
     }
 }
 
-impl Drop for Room {
+impl Drop for TrialDirs {
     fn drop(&mut self) {
         let _ = tree::remove(&self.root);
     }
@@ -183,7 +195,7 @@ impl Drop for Room {
 /// Names that agents and their tools read in any directory above, beside those of the agents' profiles.
 const READ_BY_TOOLS: &[&str] = &[".git", ".env"];
 
-/// Not every agent can be kept from looking, so there must be nothing to find.
+/// Refuses a directory below one with files that agents read: not every agent can be kept from looking.
 fn nothing_to_read_above(dir: &Utf8Path) -> io::Result<()> {
     let of_agents = agent::profiles().flat_map(|profile| profile.read_above);
     let names: BTreeSet<&str> = of_agents.chain(READ_BY_TOOLS).copied().collect();
@@ -200,7 +212,7 @@ fn nothing_to_read_above(dir: &Utf8Path) -> io::Result<()> {
     Ok(())
 }
 
-/// `/var/tmp/terca-UID`, which must be a directory of ours: the place is open to everybody.
+/// Returns `/var/tmp/terca-UID`, and refuses one that is not ours: the place is open to everybody.
 fn private_parent() -> io::Result<Utf8PathBuf> {
     let user = rustix::process::getuid().as_raw();
     let path = Utf8PathBuf::from(format!("/var/tmp/terca-{user}"));

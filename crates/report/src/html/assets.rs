@@ -1,13 +1,13 @@
-//! What every page carries with it, and where it is read.
+//! The style and the script that every page carries, and the two kinds of pages.
 
 pub(super) const STYLE: &str = include_str!("style.css");
 pub(super) const SCRIPT: &str = include_str!("script.js");
 
-/// Where a page is read.
+/// The place a page is read from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Kind {
-    /// A file with everything in it.
+    /// A file that contains everything.
     File,
-    /// From a server that has more, and tells what is new.
+    /// A server that has more, and announces changes.
     Served,
 }

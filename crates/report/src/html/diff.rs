@@ -1,14 +1,11 @@
 //! A unified diff, file by file, its lines in their colours.
 
+use maud::{Markup, html};
 use terca_core::text::prose;
 use terca_core::transcript::trial_files::Excerpt;
 
 use super::fit::{fit, note};
-use super::markup::{Html, el};
-use super::syntax::{comment_mark, highlight};
-
-/// Longer lines are minified code or data: they have no colours.
-const LONGEST_COLOURED: usize = 400;
+use super::foreign::clean;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Kind {
@@ -23,41 +20,32 @@ enum Kind {
     Same,
 }
 
-/// In so many bytes of markup.
-pub fn diff(changes: &Excerpt, room: usize) -> Html {
+/// Returns a diff in so many bytes of markup.
+pub fn diff(changes: &Excerpt, room: usize) -> Markup {
     let mut parts = blocks(&changes.head);
     if changes.left_out > 0 {
-        parts.push(note(&left_out(changes.left_out)));
+        parts.push(note(&format!(
+            "… {} bytes left out here: the whole is in changes.diff …",
+            prose::compact(changes.left_out)
+        )));
         parts.extend(blocks(&changes.tail));
     }
-    let body = fit(parts, room, |number| {
+    let remark = |number| {
         format!(
             "… {} left out here: the whole is in changes.diff …",
             prose::count(number, "block of lines")
         )
-    });
-    el("div")
-        .class("diff")
-        .attr("tabindex", 0)
-        .attr("role", "region")
-        .attr("aria-label", "Changes")
-        .child(body)
-        .into()
+    };
+    html! {
+        div.diff tabindex="0" role="region" aria-label="Changes" { (fit(&parts, room, remark)) }
+    }
 }
 
-fn left_out(bytes: u64) -> String {
-    format!(
-        "… {} bytes left out here: the whole is in changes.diff …",
-        prose::compact(bytes)
-    )
-}
-
-/// Lines of a kind that stand together are one block. Of many, several: so that there is something to leave out.
-fn blocks(text: &str) -> Vec<Html> {
+/// Returns a block for neighbouring lines of one kind. Many lines are several blocks, which [`fit`] can leave out.
+fn blocks(text: &str) -> Vec<Markup> {
     const MOST_LINES: usize = 20;
-    let mut comment = None;
     let mut in_hunk = false;
-    let mut blocks: Vec<(Kind, Vec<Html>)> = Vec::new();
+    let mut blocks: Vec<(Kind, Vec<&str>)> = Vec::new();
     for line in text.lines() {
         let kind = kind(line, in_hunk);
         in_hunk = match kind {
@@ -65,22 +53,18 @@ fn blocks(text: &str) -> Vec<Html> {
             Kind::Hunk => true,
             _ => in_hunk,
         };
-        if kind == Kind::File || (kind == Kind::Head && line.starts_with("+++")) {
-            comment = comment_mark(line.trim_end_matches(['"', '\t']));
-        }
-        let html = coloured(line, kind, comment);
         match blocks.last_mut() {
             Some((last, lines))
                 if *last == kind && kind != Kind::File && lines.len() < MOST_LINES =>
             {
-                lines.push(html);
+                lines.push(line);
             }
-            _ => blocks.push((kind, vec![html])),
+            _ => blocks.push((kind, vec![line])),
         }
     }
     blocks
-        .into_iter()
-        .map(|(kind, lines)| block(kind, lines))
+        .iter()
+        .map(|(kind, lines)| block(*kind, lines))
         .collect()
 }
 
@@ -96,46 +80,31 @@ fn kind(line: &str, in_hunk: bool) -> Kind {
     }
 }
 
-/// `diff --git a/fib.js b/fib.js` is about `fib.js`.
+/// Returns `fib.js` for `diff --git a/fib.js b/fib.js`.
 fn file_name(line: &str) -> Option<&str> {
     let rest = line.strip_prefix("diff --git a/")?;
     let name = rest.get(..rest.len().checked_sub(" b/".len())? / 2)?;
     (rest[name.len()..].strip_prefix(" b/") == Some(name)).then_some(name)
 }
 
-fn coloured(line: &str, kind: Kind, comment: Option<&str>) -> Html {
-    if let Some(name) = file_name(line).filter(|_| kind == Kind::File) {
-        return Html::text(name);
-    }
-    let is_code =
-        matches!(kind, Kind::Added | Kind::Removed | Kind::Same) && line.len() <= LONGEST_COLOURED;
-    match line.get(..1) {
-        Some(sign) if is_code => {
-            let mut html = Html::text(sign);
-            html.push(highlight(&line[1..], comment));
-            html
+fn block(kind: Kind, lines: &[&str]) -> Markup {
+    // Line by line: a terminal sequence that one line leaves open must not take the next with it.
+    let text = html! {
+        @for (index, line) in lines.iter().enumerate() {
+            @if index > 0 { "\n" }
+            (clean(line))
         }
-        _ => Html::text(line),
-    }
-}
-
-fn block(kind: Kind, lines: Vec<Html>) -> Html {
-    let (name, class) = match kind {
-        Kind::File => ("h4", "file"),
-        Kind::Head => ("div", "head"),
-        Kind::Hunk => ("div", "hunk"),
-        Kind::Added => ("ins", "added"),
-        Kind::Removed => ("del", "removed"),
-        Kind::Same => ("div", "same"),
     };
-    let mut body = Html::new();
-    for (index, line) in lines.into_iter().enumerate() {
-        if index > 0 {
-            body.push(Html::text("\n"));
-        }
-        body.push(line);
+    match kind {
+        Kind::File => html! {
+            h4.file { @for line in lines { (clean(file_name(line).unwrap_or(line))) } }
+        },
+        Kind::Head => html! { div.head { (text) } },
+        Kind::Hunk => html! { div.hunk { (text) } },
+        Kind::Added => html! { ins.added { (text) } },
+        Kind::Removed => html! { del.removed { (text) } },
+        Kind::Same => html! { div.same { (text) } },
     }
-    el(name).class(class).child(body).into()
 }
 
 #[cfg(test)]
@@ -149,7 +118,7 @@ mod tests {
     #[test]
     fn files_hunks_and_lines() {
         let html = diff(&Excerpt::whole(CHANGES), 10_000);
-        insta::assert_snapshot!("html_diff", html.as_str().replace("><", ">\n<"));
+        insta::assert_snapshot!("html_diff", html.0.replace("><", ">\n<"));
     }
 
     #[test]
@@ -159,7 +128,7 @@ mod tests {
             .collect();
         let text = format!("{CHANGES}{lines}");
         let html = diff(&Excerpt::whole(text), 5_000);
-        assert!(html.len() < 5_300, "{}", html.len());
-        assert!(html.as_str().contains("left out here"));
+        assert!(html.0.len() < 5_300, "{}", html.0.len());
+        assert!(html.0.contains("left out here"));
     }
 }

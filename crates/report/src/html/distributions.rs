@@ -1,16 +1,16 @@
-//! What trials took: a dot for each, a line for the middle half, a mark for the median.
+//! Time, tokens and cost of the trials: a dot for each, a line for the middle half, a mark for the median.
 
-use terca_core::analysis::results::{Results, TrialResult};
+use maud::{Markup, html};
+use terca_core::analysis::results::Results;
 use terca_core::text::prose;
 use terca_core::transcript::Stats;
 
-use super::effects::{line, round};
-use super::markup::{Html, el};
 use super::matrix::Matrix;
+use super::pieces::or_dash;
+use super::plot::{WIDE, axis, line, plot, round, table};
 
-const WIDE: f64 = 400.0;
 const TALL: f64 = 28.0;
-/// More dots than this say no more, and every second, third … stands for its neighbours.
+/// More dots than this show no more, so that only every second, third … is drawn.
 const MOST_DOTS: usize = 400;
 
 struct Figure {
@@ -37,137 +37,114 @@ const FIGURES: [Figure; 3] = [
     },
 ];
 
-/// Of the trials that were judged.
-pub fn distributions(results: &Results, matrix: &Matrix<'_>) -> Html {
-    let figures: Vec<Html> = FIGURES
+/// Returns a card for each figure that judged trials have.
+pub fn distributions(results: &Results, matrix: &Matrix<'_>) -> Markup {
+    let cards: Vec<Markup> = FIGURES
         .iter()
-        .filter_map(|figure| plot(figure, results, matrix))
+        .filter_map(|figure| card(figure, results, matrix))
         .collect();
-    if figures.is_empty() {
-        return Html::new();
+    html! {
+        @if !cards.is_empty() {
+            section aria-labelledby="spent-title" {
+                h2 #spent-title { "Time, tokens, cost" }
+                p.quiet {
+                    "One dot for each judged trial; the line is the middle half, the mark the median."
+                }
+                div.cards { @for card in &cards { (card) } }
+            }
+        }
     }
-    el("section")
-        .attr("aria-labelledby", "spent-title")
-        .child(
-            el("h2")
-                .attr("id", "spent-title")
-                .text("Time, tokens, cost"),
-        )
-        .child(el("p").class("quiet").text(
-            "One dot for each judged trial; the line is the middle half, the mark the median.",
-        ))
-        .child(el("div").class("cards").children(figures))
-        .into()
 }
 
-fn plot(figure: &Figure, results: &Results, matrix: &Matrix<'_>) -> Option<Html> {
-    let of = |(environment, experiment): (&str, &str)| {
-        let is_of = |trial: &&TrialResult| {
+fn card(figure: &Figure, results: &Results, matrix: &Matrix<'_>) -> Option<Markup> {
+    let samples: Vec<(String, Vec<f64>)> = matrix
+        .variants
+        .iter()
+        .map(|(environment, experiment)| {
+            let values = sample(figure, results, environment, experiment);
+            (matrix.variant_name(environment, experiment), values)
+        })
+        .collect();
+    let largest = samples
+        .iter()
+        .filter_map(|(_, values)| values.last().copied())
+        .fold(0.0, f64::max);
+    let rows = html! {
+        @for (variant, values) in &samples { (row(figure, variant, values, largest)) }
+        (axis(&["0".to_owned(), (figure.words)(largest)]))
+    };
+    let card = html! {
+        figure.card {
+            figcaption { (figure.title) }
+            (table(["variant", "median", "range", "plot"], &rows))
+        }
+    };
+    (largest > 0.0).then_some(card)
+}
+
+/// Returns the values of a variant's judged trials, in order.
+fn sample(figure: &Figure, results: &Results, environment: &str, experiment: &str) -> Vec<f64> {
+    let mut values: Vec<f64> = results
+        .trials
+        .iter()
+        .filter(|trial| {
             trial.head.environment == environment
                 && trial.head.experiment == experiment
                 && trial.report.status.is_judged()
-        };
-        let mut values: Vec<f64> = results
-            .trials
-            .iter()
-            .filter(is_of)
-            .filter_map(|trial| (figure.read)(&trial.report.stats))
-            .collect();
-        values.sort_by(f64::total_cmp);
-        values
-    };
-    let samples: Vec<Vec<f64>> = matrix.variants.iter().map(|names| of(*names)).collect();
-    let most = samples
-        .iter()
-        .filter_map(|values| values.last())
-        .fold(0.0, |most: f64, value| most.max(*value));
-    if most <= 0.0 {
-        return None;
-    }
-    let rows = matrix
-        .variants
-        .iter()
-        .zip(&samples)
-        .map(|((environment, experiment), values)| {
-            let median = quantile(values, 0.5).map_or_else(|| "–".to_owned(), figure.words);
-            let detail = match (values.first(), values.last()) {
-                (Some(least), Some(most)) => {
-                    format!("{} … {}", (figure.words)(*least), (figure.words)(*most))
-                }
-                _ => String::new(),
-            };
-            el("tr")
-                .child(
-                    el("th")
-                        .attr("scope", "row")
-                        .text(matrix.variant_name(environment, experiment)),
-                )
-                .child(el("td").class("value").text(median))
-                .child(el("td").class("detail").text(detail))
-                .child(el("td").class("plot").child(strip(values, most)))
-        });
-    let title = |text: &str| el("th").attr("scope", "col").text(text);
-    let titles = el("tr")
-        .child(title("variant"))
-        .child(title("median"))
-        .child(title("range"))
-        .child(title("plot"));
-    let ends = el("div")
-        .class("axis")
-        .child(el("span").text("0"))
-        .child(el("span").text((figure.words)(most)));
-    let axis = el("tr")
-        .class("axis-row")
-        .attr("aria-hidden", "true")
-        .child(el("td").attr("colspan", 3))
-        .child(el("td").class("plot").child(ends));
-    let table = el("table")
-        .class("effects")
-        .child(el("thead").class("unseen").child(titles))
-        .child(el("tbody").children(rows).child(axis));
-    Some(
-        el("figure")
-            .class("card")
-            .child(el("figcaption").text(figure.title))
-            .child(table)
-            .into(),
-    )
+        })
+        .filter_map(|trial| (figure.read)(&trial.report.stats))
+        .collect();
+    values.sort_by(f64::total_cmp);
+    values
 }
 
-fn strip(values: &[f64], most: f64) -> Html {
-    let place = |value: f64| 4.0 + value / most * (WIDE - 8.0);
+fn row(figure: &Figure, variant: &str, values: &[f64], largest: f64) -> Markup {
+    html! {
+        tr {
+            th scope="row" { (variant) }
+            td.value { (or_dash(quantile(values, 0.5).map(figure.words))) }
+            td.detail {
+                @if let (Some(least), Some(most)) = (values.first(), values.last()) {
+                    ((figure.words)(*least)) " … " ((figure.words)(*most))
+                }
+            }
+            td.plot { (strip(values, largest)) }
+        }
+    }
+}
+
+fn strip(values: &[f64], largest: f64) -> Markup {
+    let place = |value: f64| 4.0 + value / largest * (WIDE - 8.0);
+    let half = quantile(values, 0.25).zip(quantile(values, 0.75));
+    let marks = html! {
+        @if let Some((low, high)) = half {
+            (line("half", place(low), TALL / 2.0, place(high), TALL / 2.0))
+        }
+        path.dots d=(dots(values, place)) {}
+        @if let Some(median) = quantile(values, 0.5) {
+            (line("median", place(median), 3.0, place(median), TALL - 3.0))
+        }
+    };
+    plot("strip", TALL, &marks)
+}
+
+/// Returns a path of dots in three rows, so that equal values are seen to be several.
+fn dots(values: &[f64], place: impl Fn(f64) -> f64) -> String {
     let every = values.len().div_ceil(MOST_DOTS).max(1);
-    let dots: String = values
+    values
         .iter()
         .enumerate()
         .step_by(every)
-        // Side by side in three rows, so that equal ones are seen to be several.
         .map(|(index, value)| format!("M{} {}h.01", round(place(*value)), 7 + index % 3 * 7))
-        .collect();
-    let half = quantile(values, 0.25).zip(quantile(values, 0.75));
-    let half =
-        half.map(|(low, high)| line("half", place(low), TALL / 2.0, place(high), TALL / 2.0));
-    let median = quantile(values, 0.5)
-        .map(|value| line("median", place(value), 3.0, place(value), TALL - 3.0));
-    el("svg")
-        .class("line strip")
-        .attr("viewBox", format!("0 0 {WIDE} {TALL}"))
-        .attr("preserveAspectRatio", "none")
-        .attr("aria-hidden", "true")
-        .child(half)
-        .child(el("path").class("dots").attr("d", dots))
-        .child(median)
-        .into()
+        .collect()
 }
 
-/// Of sorted values, between neighbours where it falls between.
+/// Returns the value below which a share of the sorted values is, interpolated between neighbours.
 fn quantile(sorted: &[f64], share: f64) -> Option<f64> {
     let last = sorted.len().checked_sub(1)?;
     let place = share * last as f64;
-    let (below, above) = (
-        sorted[place.floor() as usize],
-        sorted[place.ceil() as usize],
-    );
+    let below = sorted[place.floor() as usize];
+    let above = sorted[place.ceil() as usize];
     Some(below + (above - below) * place.fract())
 }
 

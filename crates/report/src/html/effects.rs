@@ -1,116 +1,109 @@
-//! How each experiment changed each figure, with its interval: words in cells, and a mark on a line beside them.
+//! The effects of each experiment on each figure, with their intervals: words in cells, and a mark on a line beside them.
 //!
-//! Differences (pass rate, score) stand on a line from − to + with nought in the middle; ratios (tokens, cost, time)
-//! on a logarithmic one with 1 × in the middle. All comparisons share the two scales, so that they can be compared
-//! by eye.
+//! Differences (pass rate, score) are on a line from − to + with nought in the middle; ratios (tokens, cost, time) on a
+//! logarithmic one with 1 × in the middle. All comparisons share the two scales, so that the eye can compare them.
 
+use maud::{Markup, html};
 use terca_core::analysis::summary::wording::{points, probability, signed, times};
 use terca_core::analysis::summary::{Comparison, Effect, EvalEffect, Summary};
 use terca_core::stats::{ALPHA, Interval};
 
-use super::markup::{Element, Html, el};
+use super::pieces::or_dash;
+use super::plot::{WIDE, axis, line, plot, round, table};
 
-/// The width of a plot, in its own units.
-const WIDE: f64 = 400.0;
 const TALL: f64 = 24.0;
+const TITLES: [&str; 4] = ["figure", "effect", "95 % interval, p", "plot"];
 
-pub fn effects(summary: &Summary) -> Html {
-    if summary.comparisons.is_empty() {
-        return Html::new();
+/// Returns a card for each comparison.
+pub fn effects(summary: &Summary) -> Markup {
+    let differences = Scale::of_differences(summary);
+    let ratios = Scale::of_ratios(summary);
+    html! {
+        @if !summary.comparisons.is_empty() {
+            section aria-labelledby="effects-title" {
+                h2 #effects-title { "Effects" }
+                p.quiet {
+                    "Each experiment against its baseline, paired by eval, with 95 % intervals. "
+                    "The shaded band is what makes no difference."
+                }
+                div.cards {
+                    @for comparison in &summary.comparisons {
+                        (card(comparison, summary.margin, &differences, &ratios))
+                    }
+                }
+            }
+        }
     }
-    let (differences, ratios) = (Scale::of_differences(summary), Scale::of_ratios(summary));
-    let figures = summary
-        .comparisons
-        .iter()
-        .map(|comparison| figure(comparison, summary.margin, &differences, &ratios));
-    el("section")
-        .attr("aria-labelledby", "effects-title")
-        .child(el("h2").attr("id", "effects-title").text("Effects"))
-        .child(el("p").class("quiet").text("Each experiment against its baseline, paired by eval, with 95 % intervals. The shaded band is what makes no difference."))
-        .child(el("div").class("cards").children(figures))
-        .into()
 }
 
-fn figure(comparison: &Comparison, margin: f64, differences: &Scale, ratios: &Scale) -> Html {
-    let rates = differences.row(
-        "pass\u{a0}rate",
-        &comparison.pass_rate,
-        Some(margin),
-        Good::More,
-    );
-    let score = differences.row("mean\u{a0}score", &comparison.mean_score, None, Good::More);
-    let others = [
+fn card(comparison: &Comparison, margin: f64, differences: &Scale, ratios: &Scale) -> Markup {
+    let environment = comparison.environment.as_deref();
+    let rows = html! {
+        (differences.row("pass\u{a0}rate", &comparison.pass_rate, Some(margin), Good::More))
+        (differences.row("mean\u{a0}score", &comparison.mean_score, None, Good::More))
+        (differences.axis())
+        (ratio_rows(comparison, ratios))
+    };
+    html! {
+        figure.card {
+            figcaption {
+                code { (comparison.experiment) }
+                " against "
+                code { (comparison.baseline) }
+                span.quiet { " on " (environment.unwrap_or("all environments")) }
+            }
+            (table(TITLES, &rows))
+            (each_eval(&comparison.per_eval))
+        }
+    }
+}
+
+/// Returns the rows of the ratios that are known, and their axis.
+fn ratio_rows(comparison: &Comparison, ratios: &Scale) -> Markup {
+    let all = [
         ("tokens", &comparison.tokens),
         ("cost", &comparison.cost_usd),
         ("time", &comparison.seconds),
-    ]
-    .into_iter()
-    .filter(|(_, effect)| effect.value.is_some())
-    .map(|(name, effect)| ratios.row(name, effect, None, Good::Less));
-    let has_ratios = [
-        &comparison.tokens,
-        &comparison.cost_usd,
-        &comparison.seconds,
-    ]
-    .iter()
-    .any(|effect| effect.value.is_some());
-    let environment = comparison
-        .environment
-        .as_deref()
-        .unwrap_or("all environments");
-    let caption = el("figcaption")
-        .child(el("code").text(&comparison.experiment))
-        .text(" against ")
-        .child(el("code").text(&comparison.baseline))
-        .child(el("span").class("quiet").text(format!(" on {environment}")));
-    let mut body = el("tbody")
-        .child(rates)
-        .child(score)
-        .child(differences.axis());
-    if has_ratios {
-        body = body.children(others).child(ratios.axis());
+    ];
+    let known: Vec<(&str, &Effect)> = all
+        .into_iter()
+        .filter(|(_, effect)| effect.value.is_some())
+        .collect();
+    html! {
+        @for (name, effect) in &known { (ratios.row(name, effect, None, Good::Less)) }
+        @if !known.is_empty() { (ratios.axis()) }
     }
-    let table = el("table").class("effects").child(titles()).child(body);
-    el("figure")
-        .class("card")
-        .child(caption)
-        .child(table)
-        .child(each_eval(&comparison.per_eval, differences))
-        .into()
 }
 
-fn titles() -> Html {
-    let title = |text: &str| el("th").attr("scope", "col").text(text);
-    let row = el("tr")
-        .child(title("figure"))
-        .child(title("effect"))
-        .child(title("95 % interval, p"))
-        .child(title("plot"));
-    el("thead").class("unseen").child(row).into()
-}
-
-fn each_eval(evals: &[EvalEffect], scale: &Scale) -> Option<Element> {
-    if evals.len() < 2 {
-        return None;
+fn each_eval(evals: &[EvalEffect]) -> Markup {
+    // The differences of single evals are large: their scale is the whole range.
+    let scale = Scale {
+        figure: Figure::Difference,
+        end: 1.0,
+    };
+    let rows = html! {
+        @for eval in evals {
+            @let effect = Effect {
+                value: Some(eval.difference),
+                interval: eval.interval,
+                p: Some(eval.p),
+                ..Effect::default()
+            };
+            (scale.row(&eval.eval, &effect, None, Good::More))
+        }
+        (scale.axis())
+    };
+    html! {
+        @if evals.len() > 1 {
+            details {
+                summary { "Each of " (evals.len()) " evals by itself" }
+                (table(TITLES, &rows))
+            }
+        }
     }
-    let whole = Scale { end: 1.0, ..*scale };
-    let rows = evals.iter().map(|eval| {
-        let effect = Effect {
-            value: Some(eval.difference),
-            interval: eval.interval,
-            p: Some(eval.p),
-            ..Effect::default()
-        };
-        whole.row(&eval.eval, &effect, None, Good::More)
-    });
-    let table = el("table")
-        .class("effects")
-        .child(titles())
-        .child(el("tbody").children(rows).child(whole.axis()));
-    let summary = el("summary").text(format!("Each of {} evals by itself", evals.len()));
-    Some(el("details").child(summary).child(table))
 }
 
+/// The direction that is an improvement.
 #[derive(Debug, Clone, Copy)]
 enum Good {
     More,
@@ -127,7 +120,7 @@ enum Figure {
 #[derive(Debug)]
 struct Scale {
     figure: Figure,
-    /// How far it goes to either side: a difference, or the logarithm of a ratio.
+    /// The distance to either side: a difference, or the logarithm of a ratio.
     end: f64,
 }
 
@@ -156,34 +149,22 @@ impl Scale {
         }
     }
 
-    fn row(&self, name: &str, effect: &Effect, margin: Option<f64>, good: Good) -> Html {
-        let value = effect
-            .value
-            .map_or_else(|| "–".to_owned(), |value| self.value(value));
-        let interval = effect.interval.map(|interval| self.interval(interval));
-        let p = effect
-            .p_adjusted
-            .or(effect.p)
-            .map(|p| format!("p {}", with_sign(&probability(p))));
-        let why = effect
-            .cannot_tell
-            .map(|reason| reason.to_string())
-            .filter(|_| interval.is_none());
-        let detail = [interval, p]
-            .into_iter()
-            .flatten()
-            .map(|text| el("span").text(text));
-        let why = why.map(|why| el("span").class("why").text(why));
-        el("tr")
-            .child(el("th").attr("scope", "row").text(name))
-            .child(el("td").class("value").text(value))
-            .child(el("td").class("detail").children(detail).child(why))
-            .child(
-                el("td")
-                    .class("plot")
-                    .child(self.plot(effect, margin, good)),
-            )
-            .into()
+    fn row(&self, name: &str, effect: &Effect, margin: Option<f64>, good: Good) -> Markup {
+        let p = effect.p_adjusted.or(effect.p);
+        html! {
+            tr {
+                th scope="row" { (name) }
+                td.value { (or_dash(effect.value.map(|value| self.value(value)))) }
+                td.detail {
+                    @if let Some(interval) = effect.interval { span { (self.interval(interval)) } }
+                    @if let Some(p) = p { span { "p " (with_sign(&probability(p))) } }
+                    @if let (None, Some(reason)) = (effect.interval, effect.cannot_tell) {
+                        span.why { (reason.to_string()) }
+                    }
+                }
+                td.plot { (self.plot(effect, margin, good)) }
+            }
+        }
     }
 
     fn value(&self, value: f64) -> String {
@@ -200,7 +181,7 @@ impl Scale {
         }
     }
 
-    /// Where a value stands on the line.
+    /// Returns the x coordinate of a value.
     fn place(&self, value: f64) -> f64 {
         let along = match self.figure {
             Figure::Difference => value,
@@ -209,43 +190,26 @@ impl Scale {
         ((along / self.end).clamp(-1.0, 1.0) + 1.0) / 2.0 * WIDE
     }
 
-    fn plot(&self, effect: &Effect, margin: Option<f64>, good: Good) -> Html {
+    fn plot(&self, effect: &Effect, margin: Option<f64>, good: Good) -> Markup {
         let middle = TALL / 2.0;
-        let nothing = WIDE / 2.0;
-        let band = margin.map(|margin| {
-            let (low, high) = (self.place(-margin), self.place(margin));
-            el("rect")
-                .class("band")
-                .attr("x", round(low))
-                .attr("y", 0)
-                .attr("width", round(high - low))
-                .attr("height", TALL)
-        });
-        let interval = effect.interval.map(|interval| {
-            line(
-                "interval",
-                self.place(interval.low),
-                middle,
-                self.place(interval.high),
-                middle,
-            )
-        });
-        let mark = effect
-            .value
-            .map(|value| line("mark", self.place(value), middle, self.place(value), middle));
-        el("svg")
-            .class(format!("line {}", self.tone(effect, good)))
-            .attr("viewBox", format!("0 0 {WIDE} {TALL}"))
-            .attr("preserveAspectRatio", "none")
-            .attr("aria-hidden", "true")
-            .child(band)
-            .child(self::line("nought", nothing, 0.0, nothing, TALL))
-            .child(interval)
-            .child(mark)
-            .into()
+        let marks = html! {
+            @if let Some(margin) = margin {
+                @let low = self.place(-margin);
+                @let high = self.place(margin);
+                rect.band x=(round(low)) y="0" width=(round(high - low)) height=(TALL) {}
+            }
+            (line("nought", WIDE / 2.0, 0.0, WIDE / 2.0, TALL))
+            @if let Some(interval) = effect.interval {
+                (line("interval", self.place(interval.low), middle, self.place(interval.high), middle))
+            }
+            @if let Some(value) = effect.value {
+                (line("mark", self.place(value), middle, self.place(value), middle))
+            }
+        };
+        plot(self.tone(effect, good), TALL, &marks)
     }
 
-    /// A colour only for what is found by the same rule as a verdict.
+    /// Returns a colour only for an effect that is found by the rule of the verdicts.
     fn tone(&self, effect: &Effect, good: Good) -> &'static str {
         let is_found = effect.p_adjusted.or(effect.p).is_some_and(|p| p < ALPHA);
         let Some(interval) = effect.interval.filter(|_| is_found) else {
@@ -262,58 +226,33 @@ impl Scale {
         }
     }
 
-    /// The ends and the middle, in words.
-    fn axis(&self) -> Html {
-        let labels = match self.figure {
-            Figure::Difference => [signed(-self.end), "0".to_owned(), signed(self.end)],
+    /// Returns the row that labels both ends and the middle.
+    fn axis(&self) -> Markup {
+        match self.figure {
+            Figure::Difference => axis(&[signed(-self.end), "0".to_owned(), signed(self.end)]),
             Figure::Ratio => {
-                [(-self.end).exp(), 1.0, self.end.exp()].map(|ratio| format!("{} ×", times(ratio)))
+                let ratios = [(-self.end).exp(), 1.0, self.end.exp()];
+                axis(&ratios.map(|ratio| format!("{} ×", times(ratio))))
             }
-        };
-        let labels = el("div")
-            .class("axis")
-            .children(labels.map(|label| el("span").text(label)));
-        el("tr")
-            .class("axis-row")
-            .attr("aria-hidden", "true")
-            .child(el("td").attr("colspan", 3))
-            .child(el("td").class("plot").child(labels))
-            .into()
+        }
     }
 }
 
+/// Returns the largest distance from no effect, of values and of the ends of their intervals.
 fn widest<'a>(effects: impl Iterator<Item = &'a Effect>, along: fn(f64) -> f64) -> f64 {
-    let ends = |effect: &Effect| {
-        let interval = effect
-            .interval
-            .map(|interval| [interval.low, interval.high]);
-        interval
-            .into_iter()
-            .flatten()
-            .chain(effect.value)
-            .collect::<Vec<f64>>()
-    };
     effects
-        .flat_map(ends)
+        .flat_map(|effect| {
+            let low = effect.interval.map(|interval| interval.low);
+            let high = effect.interval.map(|interval| interval.high);
+            [low, high, effect.value]
+        })
+        .flatten()
         .map(|value| along(value).abs())
         .filter(|value| value.is_finite())
         .fold(0.0, f64::max)
 }
 
-pub(super) fn line(class: &'static str, x1: f64, y1: f64, x2: f64, y2: f64) -> Element {
-    let [x1, y1, x2, y2] = [x1, y1, x2, y2].map(round);
-    // A stroke of no length has no round ends in some browsers; the least length has.
-    el("path")
-        .class(class)
-        .attr("d", format!("M{x1} {y1}L{x2} {y2}h.01"))
-}
-
-pub(super) fn round(number: f64) -> String {
-    let text = format!("{number:.1}");
-    text.strip_suffix(".0").map_or(text.clone(), str::to_owned)
-}
-
-/// `= 0.02`, `< 0.001`.
+/// Returns `= 0.02` or `< 0.001`.
 fn with_sign(p: &str) -> String {
     if p.starts_with('<') {
         p.to_owned()

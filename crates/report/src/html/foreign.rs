@@ -1,13 +1,16 @@
-//! Text that others wrote, made fit to be looked at.
+//! Text that others wrote, made fit to be read.
 //!
-//! Colours and movements for a terminal (ANSI sequences) go; other control characters become pictures of
+//! Colours and movements for a terminal (ANSI sequences) are removed. Other control characters become pictures of
 //! themselves, and so do the marks that turn the direction of text, which can make a diff read as what it is not.
-//! Lines and tabs stay.
+//! Line ends and tabs stay.
 
 use std::borrow::Cow;
 
+use maud::{Markup, html};
+
 use crate::width::visible;
 
+/// Returns foreign text without terminal sequences and control characters.
 pub fn clean(text: &str) -> Cow<'_, str> {
     if text
         .bytes()
@@ -24,17 +27,50 @@ pub fn clean(text: &str) -> Cow<'_, str> {
         }
         rest = &rest[c.len_utf8()..];
         match c {
-            '\n' | '\t' => cleaned.push(c),
             // The end of a line, or a line that is written over again.
             '\r' if rest.starts_with('\n') => {}
             '\r' => cleaned.push('\n'),
-            other => cleaned.extend(visible(other)),
+            other => cleaned.extend(shown(other)),
         }
     }
     Cow::Owned(cleaned)
 }
 
-/// How long the sequence for a terminal is that the text begins with.
+/// Replaces the control characters of a page: those of names, which few clean, and of a text that was forgotten.
+pub fn without_control_characters(page: String) -> String {
+    if page.chars().all(|c| shown(c) == Some(c)) {
+        return page;
+    }
+    page.chars().filter_map(shown).collect()
+}
+
+fn shown(c: char) -> Option<char> {
+    match c {
+        '\n' | '\t' => Some(c),
+        other => visible(other),
+    }
+}
+
+/// Returns text with its line ends. A parser drops a newline at the beginning of `<pre>`, so that one is doubled.
+pub fn preformatted(text: &str) -> Markup {
+    let text = clean(text);
+    html! { pre { @if text.starts_with('\n') { "\n" } (text) } }
+}
+
+/// Returns a sentence in which `words in back-quotes` are code. A number and its sign stay on one line.
+pub fn sentence(text: &str) -> Markup {
+    html! {
+        @for (index, part) in clean(text).split('`').enumerate() {
+            @if index % 2 == 1 {
+                code { (part) }
+            } @else {
+                (part.replace(" %", "\u{a0}%").replace(" ×", "\u{a0}×"))
+            }
+        }
+    }
+}
+
+/// Returns the length of the terminal sequence that the text begins with.
 fn terminal_sequence(text: &str) -> Option<usize> {
     let rest = text.strip_prefix('\u{1b}')?;
     match rest.bytes().next()? {
@@ -47,7 +83,7 @@ fn terminal_sequence(text: &str) -> Option<usize> {
             Some(1 + 1 + end + last.len_utf8())
         }
         b']' => {
-            // A title or a link: up to BEL or ESC \, if that comes soon.
+            // A title or a link: it ends with BEL or ESC \, not too far away.
             const LONGEST: usize = 4096;
             let end = rest
                 .char_indices()
@@ -82,5 +118,29 @@ mod tests {
         ] {
             assert_eq!(clean(text), cleaned, "{text:?}");
         }
+    }
+
+    #[test]
+    fn words_in_quotes() {
+        let html = sentence("`a<b` is 5 % better").into_string();
+        assert_eq!(html, "<code>a&lt;b</code> is 5\u{a0}% better");
+    }
+
+    #[test]
+    fn the_first_newline_stays() {
+        assert_eq!(preformatted("\na").into_string(), "<pre>\n\na</pre>");
+        assert_eq!(preformatted("a\n").into_string(), "<pre>a\n</pre>");
+    }
+
+    #[test]
+    fn nothing_breaks_out() {
+        let evil = "\"'><script>alert(1)</script>&amp;<!--\u{0}\u{1b}[31mred\u{202e}";
+        let html = html! { a title=(clean(evil)) { (clean(evil)) } };
+        let escaped =
+            "&quot;'&gt;&lt;script&gt;alert(1)&lt;/script&gt;&amp;amp;&lt;!--␀red\u{fffd}";
+        assert_eq!(
+            html.into_string(),
+            format!("<a title=\"{escaped}\">{escaped}</a>")
+        );
     }
 }

@@ -1,112 +1,98 @@
-//! Evals × variants, a colour for each pass rate. The figures stand in the cells, for those who see no colours.
+//! Evals × variants, with a colour for each pass rate. The figures are in the cells too, for those who see no colours.
 
+use maud::{Markup, html};
 use terca_core::analysis::summary::wording::percent;
 use terca_core::analysis::summary::{Figures, Summary};
 use terca_core::text::prose;
 
-use super::markup::{Html, el};
 use super::matrix::Matrix;
+use super::pieces::column_titles;
 
-pub fn heat_map(summary: &Summary, matrix: &Matrix<'_>) -> Html {
-    let names = matrix.variants.iter().map(|(environment, experiment)| {
-        el("th")
-            .attr("scope", "col")
-            .text(matrix.variant_name(environment, experiment))
-    });
-    let head = el("tr")
-        .child(el("th").attr("scope", "col").text("Eval"))
-        .children(names);
-    let rows = matrix
-        .evals
+/// Returns the table of pass rates.
+pub fn heat_map(summary: &Summary, matrix: &Matrix<'_>) -> Markup {
+    let variants: Vec<String> = matrix
+        .variants
         .iter()
-        .enumerate()
-        .map(|(number, eval)| row(summary, matrix, number, eval));
-    let table = el("table")
-        .class("heat")
-        .child(
-            el("caption")
-                .class("unseen")
-                .text("Pass rates by eval and variant"),
-        )
-        .child(el("thead").child(head))
-        .child(el("tbody").children(rows))
-        .child(el("tfoot").child(totals(summary)));
-    el("section")
-        .attr("aria-labelledby", "heat-title")
-        .child(el("h2").attr("id", "heat-title").text("Evals × variants"))
-        .child(
-            el("div")
-                .class("scroll")
-                .attr("tabindex", 0)
-                .attr("role", "region")
-                .attr("aria-label", "Heat map")
-                .child(table),
-        )
-        .into()
-}
-
-fn row(summary: &Summary, matrix: &Matrix<'_>, number: usize, eval: &str) -> Html {
-    let cells = matrix.variants.iter().enumerate().map(|(variant, names)| {
-        match matrix.cell(summary, eval, *names) {
-            Some(cell) => {
-                let link = el("a")
-                    .attr("href", format!("#trials?eval={number}&variant={variant}"))
-                    .children(figures(&cell.figures));
-                el("td").class(class(&cell.figures)).child(link)
+        .map(|(environment, experiment)| matrix.variant_name(environment, experiment))
+        .collect();
+    let mut titles = vec!["Eval"];
+    titles.extend(variants.iter().map(String::as_str));
+    html! {
+        section aria-labelledby="heat-title" {
+            h2 #heat-title { "Evals × variants" }
+            div.scroll tabindex="0" role="region" aria-label="Heat map" {
+                table.heat {
+                    caption.unseen { "Pass rates by eval and variant" }
+                    thead { (column_titles(&titles)) }
+                    tbody {
+                        @for (number, eval) in matrix.evals.iter().enumerate() {
+                            (row(summary, matrix, number, eval))
+                        }
+                    }
+                    tfoot { (totals(summary)) }
+                }
             }
-            None => el("td").class("empty").text("–"),
         }
-    });
-    el("tr")
-        .child(el("th").attr("scope", "row").text(eval))
-        .children(cells)
-        .into()
-}
-
-fn totals(summary: &Summary) -> Html {
-    let cells = summary.variants.iter().map(|variant| {
-        el("td")
-            .class(class(&variant.figures))
-            .child(el("span").children(figures(&variant.figures)))
-    });
-    el("tr")
-        .child(el("th").attr("scope", "row").text("All evals"))
-        .children(cells)
-        .into()
-}
-
-/// `3/4`, and below it what the colour does not tell.
-fn figures(figures: &Figures) -> Vec<Html> {
-    if figures.judged == 0 {
-        let text = if figures.errors > 0 {
-            prose::count(figures.errors, "error")
-        } else {
-            "…".to_owned()
-        };
-        return vec![el("b").text(text).into()];
     }
-    let rate = figures.pass_rate.map(percent).unwrap_or_default();
-    let errors = (figures.errors > 0).then(|| {
-        el("small")
-            .class("trouble")
-            .text(format!("+{}", prose::count(figures.errors, "error")))
-    });
-    let score = figures.mean_score.filter(|score| {
+}
+
+fn row(summary: &Summary, matrix: &Matrix<'_>, number: usize, eval: &str) -> Markup {
+    html! {
+        tr {
+            th scope="row" { (eval) }
+            @for (variant, names) in matrix.variants.iter().enumerate() {
+                @if let Some(cell) = matrix.cell(summary, eval, *names) {
+                    td class=(class(&cell.figures)) {
+                        a href={ "#trials?eval=" (number) "&variant=" (variant) } {
+                            (figures(&cell.figures))
+                        }
+                    }
+                } @else {
+                    td.empty { "–" }
+                }
+            }
+        }
+    }
+}
+
+fn totals(summary: &Summary) -> Markup {
+    html! {
+        tr {
+            th scope="row" { "All evals" }
+            @for variant in &summary.variants {
+                td class=(class(&variant.figures)) { span { (figures(&variant.figures)) } }
+            }
+        }
+    }
+}
+
+/// Returns the pass rate, and below it what the colour does not show.
+fn figures(figures: &Figures) -> Markup {
+    if figures.judged == 0 {
+        let text = match figures.errors {
+            0 => "…".to_owned(),
+            errors => prose::count(errors, "error"),
+        };
+        return html! { b { (text) } };
+    }
+    html! {
+        b { (figures.pass_rate.map(percent).unwrap_or_default()) }
+        small { (figures.passed) "/" (figures.judged) }
+        @if let Some(score) = telling_score(figures) { small { "score " (format!("{score:.2}")) } }
+        @if figures.errors > 0 { small.trouble { "+" (prose::count(figures.errors, "error")) } }
+    }
+}
+
+/// Returns the mean score, if it is not just the pass rate.
+fn telling_score(figures: &Figures) -> Option<f64> {
+    figures.mean_score.filter(|score| {
         figures
             .pass_rate
             .is_none_or(|rate| (rate - score).abs() > 0.005)
-    });
-    let score = score.map(|score| el("small").text(format!("score {score:.2}")));
-    let counts = format!("{}/{}", figures.passed, figures.judged);
-    vec![
-        el("b").text(rate).into(),
-        el("small").text(counts).into(),
-        score.into(),
-        errors.into(),
-    ]
+    })
 }
 
-/// Eleven steps from all failed to all passed.
+/// Returns one of eleven steps from all failed to all passed.
 fn class(figures: &Figures) -> String {
     match figures.pass_rate {
         Some(rate) => format!("heat-{:.0}", (rate * 10.0).round()),

@@ -1,22 +1,26 @@
-//! `run.log`: its parts, folded, and what the tests wrote, apart.
+//! `run.log`: its parts, and the output of single tests.
 
+use maud::{Markup, html};
 use terca_core::text::prose;
-use terca_core::transcript::trial_files::Excerpt;
+use terca_core::transcript::trial_files::{Excerpt, shortened};
 
 use super::fit::{fit, note};
-use super::markup::{Html, el};
+use super::foreign::{clean, preformatted};
 
-/// A part of a log: `── test: unit ──` and what follows.
+/// A part of a log: `── test: unit ──` and the lines below it.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Part<'a> {
-    pub title: &'a str,
-    pub text: &'a str,
+struct Part<'a> {
+    /// Empty for lines before the first title.
+    title: &'a str,
+    text: &'a str,
 }
 
-/// The parts of a log. What stands before the first title has none.
-pub fn parts(text: &str) -> Vec<Part<'_>> {
+/// Splits a log at its titles.
+fn parts(text: &str) -> Vec<Part<'_>> {
     let mut parts = Vec::new();
-    let (mut title, mut start, mut at) = ("", 0, 0);
+    let mut title = "";
+    let mut start = 0;
+    let mut at = 0;
     for line in text.split_inclusive('\n') {
         let inner = line
             .trim_end()
@@ -27,7 +31,8 @@ pub fn parts(text: &str) -> Vec<Part<'_>> {
                 title,
                 text: &text[start..at],
             });
-            (title, start) = (next, at + line.len());
+            title = next;
+            start = at + line.len();
         }
         at += line.len();
     }
@@ -39,7 +44,7 @@ pub fn parts(text: &str) -> Vec<Part<'_>> {
     parts
 }
 
-/// What a test wrote, without the line with its score, which the log has below it.
+/// Returns what a test wrote, without the line with its score that the log has below it.
 pub fn of_test<'a>(log: &'a Excerpt, test: &str) -> Option<&'a str> {
     let wanted = format!("test: {test}");
     let found = [&log.tail, &log.head].into_iter().find_map(|text| {
@@ -53,14 +58,15 @@ pub fn of_test<'a>(log: &'a Excerpt, test: &str) -> Option<&'a str> {
     (!text.trim().is_empty()).then_some(text)
 }
 
-pub fn log(log: &Excerpt, room: usize) -> Html {
-    let mut shown: Vec<Html> = chunks(&log.head);
+/// Returns a log in so many bytes of markup.
+pub fn log(log: &Excerpt, room: usize) -> Markup {
+    let mut pieces = chunks(&log.head);
     if log.left_out > 0 {
-        shown.push(note(&format!(
+        pieces.push(note(&format!(
             "… {} bytes left out here: the whole is in run.log …",
             prose::compact(log.left_out)
         )));
-        shown.extend(chunks(&log.tail));
+        pieces.extend(chunks(&log.tail));
     }
     let remark = |number| {
         format!(
@@ -68,38 +74,28 @@ pub fn log(log: &Excerpt, room: usize) -> Html {
             prose::count(number, "piece")
         )
     };
-    el("div")
-        .class("log")
-        .attr("tabindex", 0)
-        .attr("role", "region")
-        .attr("aria-label", "Log")
-        .child(fit(shown, room, remark))
-        .into()
+    html! {
+        div.log tabindex="0" role="region" aria-label="Log" { (fit(&pieces, room, remark)) }
+    }
 }
 
-/// Pieces that can be left out one by one.
-fn chunks(text: &str) -> Vec<Html> {
+/// Returns pieces that can be left out one by one.
+fn chunks(text: &str) -> Vec<Markup> {
     const LINES: usize = 20;
     const LONGEST: usize = 2_000;
     let mut chunks = Vec::new();
     for part in parts(text) {
         if !part.title.is_empty() {
-            chunks.push(el("h4").text(part.title).into());
+            chunks.push(html! { h4 { (clean(part.title)) } });
         }
         let lines: Vec<&str> = part
             .text
             .trim_end_matches('\n')
             .split_inclusive('\n')
             .collect();
-        for lines in lines
-            .chunks(LINES)
-            .filter(|lines| !lines.concat().is_empty())
-        {
-            let text: String = lines
-                .iter()
-                .map(|line| terca_core::transcript::trial_files::shortened(line, LONGEST))
-                .collect();
-            chunks.push(el("pre").text(text.trim_end_matches('\n')).into());
+        for lines in lines.chunks(LINES) {
+            let text: String = lines.iter().map(|line| shortened(line, LONGEST)).collect();
+            chunks.push(preformatted(text.trim_end_matches('\n')));
         }
     }
     chunks
@@ -138,6 +134,6 @@ mod tests {
             "x".repeat(3_000_000),
             "y\n".repeat(100_000)
         );
-        assert!(log(&Excerpt::whole(text), 4_000).len() < 4_400);
+        assert!(log(&Excerpt::whole(text), 4_000).0.len() < 4_400);
     }
 }

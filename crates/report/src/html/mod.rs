@@ -1,36 +1,38 @@
-//! A run as pages: one file to send to a colleague, or the same from a server while the run goes on.
+//! A run as pages: one file to send to a colleague, or pages from a server while the run goes on.
 //!
-//! Everything is rendered here, by pure functions, one file per part of a page; the script in the page only filters,
-//! opens and closes what is there. Foreign text (names, prompts, whatever an agent wrote) enters through
-//! [`markup`], which escapes all of it: there is no way to put a string into a page as markup. Behind that stands
-//! a policy ([`policy`]) that lets the browser run nothing but the page's own script, known by its hash.
+//! Everything is rendered here, by pure functions, one file per part of a page. The script in the page only filters,
+//! opens and closes what is there.
 //!
-//! A page is bounded: whoever asks for one says how much room there is, and [`fit`] leaves out what does not fit,
-//! in the middle, with a remark.
+//! Foreign text (names, prompts, all that an agent wrote) cannot become markup: `maud` escapes every value, and only
+//! [`shell`] takes constants of this program as they are. As a second wall, a policy ([`policy`]) lets the browser run
+//! nothing but the page's own script, known by its hash. [`foreign`] keeps control characters out of pages.
+//!
+//! A page is bounded: its caller says how much room there is, and [`fit`] leaves out the middle, with a remark.
 
-pub mod assets;
-pub mod compare;
-pub mod diff;
-pub mod distributions;
-pub mod effects;
-pub mod fit;
-pub mod foreign;
-pub mod heat_map;
-pub mod log;
-pub mod markup;
-pub mod masthead;
+mod assets;
+mod compare;
+mod delivery;
+mod diff;
+mod distributions;
+mod effects;
+mod fit;
+mod foreign;
+mod heat_map;
+mod log;
+mod masthead;
 pub mod matrix;
-pub mod page;
-pub mod policy;
-pub mod prompts;
-pub mod runs;
+mod page;
+mod pieces;
+mod plot;
+pub(crate) mod policy;
+mod prompts;
+mod runs;
 pub mod shell;
-pub mod syntax;
-pub mod timeline;
-pub mod transcript;
-pub mod trial;
-pub mod trials;
-pub mod verdicts;
+mod timeline;
+mod transcript;
+mod trial;
+mod trials;
+mod verdicts;
 
 #[cfg(test)]
 mod tests;

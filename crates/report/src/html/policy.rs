@@ -1,10 +1,10 @@
-//! What the browser may do with a page: run its own script and style, each known by its hash, and nothing else.
+//! The policy of a page: the browser may use its own script and style, each known by its hash, and nothing else.
 
 use sha2::{Digest, Sha256};
 
 use super::assets::{Kind, SCRIPT, STYLE};
 
-/// The value of `Content-Security-Policy`.
+/// Returns the value of `Content-Security-Policy`.
 pub fn policy(kind: Kind) -> String {
     // The live view asks its own server for what is new; a file asks nobody for anything.
     let connect = match kind {

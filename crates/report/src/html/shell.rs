@@ -1,38 +1,36 @@
-//! What is around every page: its head, its policy, its style and its script.
+//! The frame of every page: its head, its policy, its style and its script.
+
+use maud::{DOCTYPE, Markup, PreEscaped, html};
 
 use super::assets::{Kind, SCRIPT, STYLE};
-use super::markup::{Html, el};
+use super::foreign;
 use super::policy::policy;
 
-/// A whole document.
-pub fn document(kind: Kind, title: &str, body: Html) -> String {
-    let meta =
-        |name: &'static str, content: &str| el("meta").attr("name", name).attr("content", content);
-    let head = el("head")
-        .child(el("meta").attr("charset", "utf-8"))
-        .child(
-            el("meta")
-                .attr("http-equiv", "Content-Security-Policy")
-                .attr("content", policy(kind)),
-        )
-        .child(meta("viewport", "width=device-width, initial-scale=1"))
-        .child(meta("color-scheme", "light dark"))
-        .child(meta("referrer", "no-referrer"))
-        .child(meta("robots", "noindex"))
-        .child(el("title").text(title))
-        .child(el("style").own(STYLE));
-    let body = el("body")
-        .flag("data-served", kind == Kind::Served)
-        .child(
-            el("a")
-                .class("skip")
-                .attr("href", "#content")
-                .text("Skip to the content"),
-        )
-        .child(body)
-        .child(el("script").own(SCRIPT));
-    let page = Html::from(el("html").attr("lang", "en").child(head).child(body));
-    format!("<!doctype html>\n{}\n", page.as_str())
+/// Returns a whole document.
+///
+/// Style and script are the only texts that are not escaped: constants, which must stay what their hashes say.
+pub fn document(kind: Kind, title: &str, body: &Markup) -> String {
+    let page = html! {
+        (DOCTYPE)
+        html lang="en" {
+            head {
+                meta charset="utf-8";
+                meta http-equiv="Content-Security-Policy" content=(policy(kind));
+                meta name="viewport" content="width=device-width, initial-scale=1";
+                meta name="color-scheme" content="light dark";
+                meta name="referrer" content="no-referrer";
+                meta name="robots" content="noindex";
+                title { (title) }
+                style { (PreEscaped(STYLE)) }
+            }
+            body data-served[kind == Kind::Served] {
+                a.skip href="#content" { "Skip to the content" }
+                (body)
+                script { (PreEscaped(SCRIPT)) }
+            }
+        }
+    };
+    foreign::without_control_characters(page.into_string())
 }
 
 #[cfg(test)]
@@ -45,5 +43,16 @@ mod tests {
         for text in [SCRIPT, STYLE] {
             assert!(!text.contains("</") && !text.contains("<!--"));
         }
+    }
+
+    /// The policy knows them by their hashes.
+    #[test]
+    fn script_and_style_are_in_the_page_as_they_are() {
+        let page = document(Kind::File, "a \u{1b}[31mname\u{202e}", &html! { "\u{7}" });
+        assert!(page.contains(&format!("<style>{STYLE}</style>")));
+        assert!(page.contains(&format!("<script>{SCRIPT}</script>")));
+        assert!(
+            page.contains("<title>a ␛[31mname\u{fffd}</title>") && page.contains("</a>␇<script>")
+        );
     }
 }

@@ -40,33 +40,66 @@ fn compared() -> RunState {
 fn the_parts_of_a_page() {
     let state = compared();
     let results = Results::of(&state);
-    let matrix = Matrix::of(&results.summary);
-    insta::assert_snapshot!(
-        "html_masthead",
-        lines(masthead::masthead(&results).as_str())
-    );
-    insta::assert_snapshot!(
-        "html_verdicts",
-        lines(verdicts::verdicts(&results).as_str())
-    );
+    let summary = &results.summary;
+    let matrix = Matrix::of(summary);
+    insta::assert_snapshot!("html_masthead", lines(&masthead::masthead(&results).0));
+    insta::assert_snapshot!("html_verdicts", lines(&verdicts::verdicts(&results).0));
     insta::assert_snapshot!(
         "html_heat_map",
-        lines(heat_map::heat_map(&results.summary, &matrix).as_str())
+        lines(&heat_map::heat_map(summary, &matrix).0)
     );
-    insta::assert_snapshot!(
-        "html_effects",
-        lines(effects::effects(&results.summary).as_str())
-    );
+    insta::assert_snapshot!("html_effects", lines(&effects::effects(summary).0));
     insta::assert_snapshot!(
         "html_distributions",
-        lines(distributions::distributions(&results, &matrix).as_str())
+        lines(&distributions::distributions(&results, &matrix).0)
     );
-    let rows = trials::trials(&fixture::busy_run().state, &matrix);
-    assert!(rows.as_str().contains("agent at work") && rows.as_str().contains("testing"));
+}
+
+/// The text of each element of a kind, its own elements divided by bars.
+fn texts(html: &str, element: &str) -> String {
+    let begin = format!("<{element}");
+    let end = format!("</{element}>");
+    html.split(&begin)
+        .skip(1)
+        .filter_map(|rest| rest.split_once(&end))
+        .map(|(inner, _)| {
+            let texts = inner.split('<').map(|part| {
+                let (_, text) = part.rsplit_once('>').unwrap_or_default();
+                text.trim()
+            });
+            texts.filter(|text| !text.is_empty()).collect::<Vec<_>>()
+        })
+        .map(|texts| format!("{}\n", texts.join(" | ")))
+        .collect()
+}
+
+#[test]
+fn the_list_of_trials() {
+    let state = compared();
+    let results = Results::of(&state);
+    let matrix = Matrix::of(&results.summary);
+    let list = trials::trials(&state, &matrix).0;
     insta::assert_snapshot!(
         "html_trials",
-        lines(trials::trials(&state, &matrix).as_str())
+        texts(&list, "label") + "\n" + &texts(&list, "tr")
     );
+    // The script filters by the numbers of the options, and opens by the address.
+    for hook in [
+        "<tr id=\"row-6\" data-part data-status=\"passed\" data-eval=\"0\" data-variant=\"1\">",
+        "<tr id=\"row-32\" data-part data-status=\"passed\" data-eval=\"3\" data-variant=\"1\">",
+        "<a href=\"#trial-32\">#32</a>",
+        "<select id=\"filter-eval\"><option value=\"\">every eval</option><option value=\"0\">",
+        "<option value=\"partial\">partial</option>",
+        "<p class=\"quiet\" id=\"shown\"",
+        "<tbody id=\"rows\">",
+    ] {
+        assert!(list.contains(hook), "{hook}");
+    }
+    let busy = trials::trials(&fixture::busy_run().state, &matrix).0;
+    for doing in ["agent at work", "testing"] {
+        let shown = format!("<span class=\"pill running\">{doing}</span>");
+        assert!(busy.contains(&shown), "{doing}");
+    }
 }
 
 fn evil_bodies() -> Bodies {
@@ -116,12 +149,12 @@ fn a_trial() {
         };
         insta::assert_snapshot!(
             format!("html_trial_{id}"),
-            lines(trial_page(&page, 10_000).as_str())
+            lines(&trial_page(&page, 10_000).0)
         );
     }
 }
 
-/// Whatever the agents wrote, and however much.
+/// Agents may write anything, and any amount of it.
 #[test]
 fn a_thousand_trials_stay_small() {
     let mut script = Script::new(fixture::heads(50, 4, 5), 4);
@@ -171,9 +204,59 @@ fn nothing_is_asked_of_the_network_and_no_style_is_inline() {
     ] {
         assert!(!page.contains(forbidden), "{forbidden}");
     }
-    assert!(page.contains("connect-src &#39;none&#39;"));
+    assert!(page.contains("connect-src 'none'"));
     let served = run_page(&compared(), &Bound::OnDemand);
-    assert!(served.contains("connect-src &#39;self&#39;") && !served.contains("<template"));
+    assert!(served.contains("connect-src 'self'") && !served.contains("<template"));
+}
+
+/// Names come from a configuration that somebody else may have written.
+#[test]
+fn names_are_text_without_control_characters() {
+    let evil = "<img src=x onerror=alert(1)>\u{1b}[31m\u{202e}\u{0}\"'";
+    let mut state = compared();
+    state.suite = evil.to_owned();
+    for trial in &mut state.trials {
+        trial.head.eval.push_str(evil);
+        trial.head.environment.push_str(evil);
+        trial.head.experiment.push_str(evil);
+        trial.head.agent.push_str(evil);
+        trial.report.notes.push(evil.to_owned());
+    }
+    let bodies = |_: &Trial, _: usize| evil_bodies();
+    let prompts = Prompts::default();
+    let within = Bound::Within {
+        run_dir: Utf8Path::new(evil),
+        prompts: &prompts,
+        bodies: &bodies,
+    };
+    let results = Results::of(&state);
+    let pages = [
+        run_page(&state, &within),
+        run_page(&state, &Bound::OnDemand),
+        compare_page(&results, &results),
+    ];
+    for page in pages {
+        assert!(page.contains("&lt;img src=x onerror=alert(1)&gt;"));
+        assert!(!page.contains("<img") && page.matches("<script").count() == 1);
+        let hidden = page.find(|c: char| (c.is_control() && c != '\n') || c == '\u{202e}');
+        assert_eq!(hidden, None);
+    }
+}
+
+/// Only the frame of a page has texts that are not escaped: its own constants.
+#[test]
+fn one_file_writes_markup_as_it_is() {
+    let directory = concat!(env!("CARGO_MANIFEST_DIR"), "/src/html");
+    let word = ["Pre", "Escaped"].concat();
+    let mut writers = Vec::new();
+    for entry in std::fs::read_dir(directory).unwrap() {
+        let path = entry.unwrap().path();
+        let is_source = path.extension().is_some_and(|extension| extension == "rs");
+        if is_source && std::fs::read_to_string(&path).unwrap().contains(&word) {
+            writers.push(path.file_name().unwrap().to_owned());
+        }
+    }
+    assert_eq!(writers, ["shell.rs"]);
 }
 
 #[test]
@@ -207,5 +290,5 @@ fn runs_and_two_of_them() {
     insta::assert_snapshot!("html_runs", body(&page));
     let page = compare_page(&Results::of(&compared()), &fixture::mixed_run().results());
     insta::assert_snapshot!("html_compare", body(&page));
-    assert!(page.starts_with("<!doctype html>") && page.contains(assets::SCRIPT));
+    assert!(page.starts_with("<!DOCTYPE html>") && page.contains(assets::SCRIPT));
 }

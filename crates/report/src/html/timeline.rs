@@ -1,53 +1,39 @@
 //! The parts of a trial, one after another.
 
+use maud::{Markup, html};
 use terca_core::run::outcome::Phases;
 use terca_core::text::prose;
 
-use super::effects::round;
-use super::markup::{Html, el};
+use super::plot::stacked_bar;
 
-pub fn timeline(phases: &Phases) -> Html {
-    let parts: Vec<(&'static str, f64)> = [
+/// Returns a bar of the known phases with their times, or nothing if no time is known.
+pub fn timeline(phases: &Phases) -> Markup {
+    let all = [
         ("setup", phases.setup),
         ("agent", phases.agent),
         ("tests", phases.tests),
-    ]
-    .into_iter()
-    .filter_map(|(name, seconds)| Some((name, seconds?)))
-    .collect();
-    let total: f64 = parts.iter().map(|(_, seconds)| seconds).sum();
-    if total <= 0.0 {
-        return Html::new();
+    ];
+    let known: Vec<(String, &str, f64)> = all
+        .into_iter()
+        .filter_map(|(name, seconds)| Some((format!("phase-{name}"), name, seconds?)))
+        .collect();
+    let sizes: Vec<(String, f64)> = known
+        .iter()
+        .map(|(class, _, seconds)| (class.clone(), *seconds))
+        .collect();
+    html! {
+        @if sizes.iter().any(|(_, seconds)| *seconds > 0.0) {
+            div.timeline {
+                (stacked_bar(&sizes))
+                ol.legend {
+                    @for (class, name, seconds) in &known {
+                        li {
+                            span class={ "dot " (class) } {}
+                            (name) " " (prose::duration(*seconds))
+                        }
+                    }
+                }
+            }
+        }
     }
-    let mut at = 0.0;
-    let mut bars = Vec::new();
-    for (name, seconds) in &parts {
-        let width = seconds / total * 1000.0;
-        bars.push(
-            el("rect")
-                .class(format!("phase-{name}"))
-                .attr("x", round(at))
-                .attr("y", 0)
-                .attr("width", round(width))
-                .attr("height", 10),
-        );
-        at += width;
-    }
-    let words = parts.iter().map(|(name, seconds)| {
-        el("li")
-            .child(el("span").class(format!("dot phase-{name}")))
-            .text(format!("{name} {}", prose::duration(*seconds)))
-    });
-    el("div")
-        .class("timeline")
-        .child(
-            el("svg")
-                .class("bar")
-                .attr("viewBox", "0 0 1000 10")
-                .attr("preserveAspectRatio", "none")
-                .attr("aria-hidden", "true")
-                .children(bars),
-        )
-        .child(el("ol").class("legend").children(words))
-        .into()
 }

@@ -1,21 +1,26 @@
-//! The agent's session: what it said, and its tool calls, folded, each with what came back.
+//! The agent's session: what it said, and its tool calls, folded, each with its result.
 
 use std::collections::{HashMap, HashSet};
 
+use maud::{Markup, html};
 use serde_json::Value;
 use terca_core::text::prose;
 use terca_core::transcript::trial_files::Session;
 use terca_core::transcript::{Record, Role, Step};
 
 use super::fit::{fit, note};
-use super::markup::{Element, Html, el};
+use super::foreign::{clean, preformatted};
+use super::pieces::pill;
 
 /// Texts with more lines or characters than this are folded.
 const MOST_LINES: usize = 16;
 const MOST_CHARACTERS: usize = 1_600;
 
-/// In so many bytes of markup.
-pub fn transcript(session: &Session, room: usize) -> Html {
+/// The success and the output of a tool call.
+type CallResult<'a> = (bool, Option<&'a str>);
+
+/// Returns a session in so many bytes of markup.
+pub fn transcript(session: &Session, room: usize) -> Markup {
     let remark = |number: usize| {
         format!(
             "… {} left out here: the whole is in transcript.jsonl …",
@@ -27,15 +32,12 @@ pub fn transcript(session: &Session, room: usize) -> Html {
         parts.push(note(&remark(session.left_out)));
     }
     parts.extend(steps(&session.tail));
-    el("div")
-        .class("session")
-        .child(fit(parts, room, remark))
-        .into()
+    html! { div.session { (fit(&parts, room, remark)) } }
 }
 
-/// A result belongs to its call, if that is there.
-fn steps(records: &[Record]) -> Vec<Html> {
-    let mut results: HashMap<&str, (bool, Option<&str>)> = HashMap::new();
+/// Returns the steps. A result is shown with its call, if that is there.
+fn steps(records: &[Record]) -> Vec<Markup> {
+    let mut results: HashMap<&str, CallResult<'_>> = HashMap::new();
     let mut calls: HashSet<&str> = HashSet::new();
     for record in records {
         match &record.step {
@@ -58,9 +60,9 @@ fn steps(records: &[Record]) -> Vec<Html> {
         .collect()
 }
 
-fn step(record: &Record, results: &HashMap<&str, (bool, Option<&str>)>) -> Option<Html> {
+fn step(record: &Record, results: &HashMap<&str, CallResult<'_>>) -> Option<Markup> {
     let time = record.time.as_deref();
-    let html: Html = match &record.step {
+    let markup = match &record.step {
         Step::Message {
             role: Role::User,
             text,
@@ -88,29 +90,24 @@ fn step(record: &Record, results: &HashMap<&str, (bool, Option<&str>)>) -> Optio
         }
         Step::ToolResult { id: Some(id), .. } if results.contains_key(id.as_str()) => return None,
         Step::ToolResult { ok, output, .. } => {
-            let title = if *ok { "Result" } else { "Failed" };
-            said(
-                if *ok { "result" } else { "trouble" },
-                title,
-                output.as_deref().unwrap_or("(nothing)"),
-                time,
-            )
+            let text = output.as_deref().unwrap_or("(nothing)");
+            match ok {
+                true => said("result", "Result", text, time),
+                false => said("trouble", "Failed", text, time),
+            }
         }
         Step::Usage { .. } => return None,
     };
-    Some(html)
+    Some(markup)
 }
 
-fn said(class: &'static str, title: &str, text: &str, time: Option<&str>) -> Html {
-    let head = el("p")
-        .class("who")
-        .text(title)
-        .child(time.map(|time| el("time").text(time)));
-    el("div")
-        .class(format!("step {class}"))
-        .child(head)
-        .child(folded(text))
-        .into()
+fn said(class: &str, title: &str, text: &str, time: Option<&str>) -> Markup {
+    html! {
+        div class={ "step " (class) } {
+            p.who { (title) @if let Some(time) = time { time { (clean(time)) } } }
+            (folded(text))
+        }
+    }
 }
 
 fn call(
@@ -118,39 +115,37 @@ fn call(
     tool: &str,
     input: &Value,
     server: Option<&str>,
-    result: Option<(bool, Option<&str>)>,
-) -> Html {
+    result: Option<CallResult<'_>>,
+) -> Markup {
     let headline = record.step.headline();
     let brief = headline.strip_prefix(tool).unwrap_or(&headline).trim();
-    let ending = match result {
-        Some((true, _)) => None,
-        Some((false, _)) => Some(el("span").class("pill failed").text("failed")),
-        None => Some(el("span").class("pill").text("no result")),
-    };
-    let summary = el("summary")
-        .child(el("b").text(tool))
-        .child(server.map(|server| el("span").class("pill").text(format!("MCP {server}"))))
-        .text(" ")
-        .child(el("code").class("brief").text(brief))
-        .child(ending);
-    let output = result
-        .and_then(|(_, output)| output)
-        .filter(|output| !output.is_empty());
-    let output = output.map(|output| el("div").child(label("Output")).child(folded(output)));
-    el("details")
-        .class("step tool")
-        .child(summary)
-        .child(label("Input"))
-        .child(folded(&pretty(input)))
-        .child(output)
-        .into()
+    let output = result.and_then(|(_, output)| output).unwrap_or_default();
+    html! {
+        details.step.tool {
+            summary {
+                b { (clean(tool)) }
+                @if let Some(server) = server { span.pill { "MCP " (clean(server)) } }
+                " "
+                code.brief { (clean(brief)) }
+                @match result {
+                    Some((true, _)) => {},
+                    Some((false, _)) => (pill("failed", "failed")),
+                    None => span.pill { "no result" },
+                }
+            }
+            p.who { "Input" }
+            (folded(&pretty(input)))
+            @if !output.is_empty() {
+                div {
+                    p.who { "Output" }
+                    (folded(output))
+                }
+            }
+        }
+    }
 }
 
-fn label(text: &str) -> Element {
-    el("p").class("who").text(text)
-}
-
-/// Arguments as people write them: text as it is, the rest as JSON.
+/// Returns arguments as people write them: text as it is, the rest as JSON.
 fn pretty(input: &Value) -> String {
     match input {
         Value::String(text) => text.clone(),
@@ -166,34 +161,30 @@ fn pretty(input: &Value) -> String {
     }
 }
 
-/// As it is when it is short, else folded behind its beginning.
-pub fn folded(text: &str) -> Html {
+/// Returns a short text as it is, and a long one folded behind its beginning.
+pub fn folded(text: &str) -> Markup {
     let text = text.trim_matches('\n');
     let lines = text.lines().count();
     let characters = text.chars().count();
     if lines <= MOST_LINES && characters <= MOST_CHARACTERS {
-        return el("pre").text(text).into();
+        return preformatted(text);
     }
-    let beginning: String = text
-        .lines()
-        .next()
-        .unwrap_or_default()
-        .chars()
-        .take(80)
-        .collect();
+    let first_line = text.lines().next().unwrap_or_default();
+    let beginning: String = first_line.chars().take(80).collect();
     let size = if lines > MOST_LINES {
         prose::count(lines, "line")
     } else {
         format!("{} characters", prose::compact(characters as u64))
     };
-    let summary = el("summary")
-        .child(el("code").text(format!("{beginning} …")))
-        .child(el("span").class("quiet").text(format!(" {size}")));
-    el("details")
-        .class("fold")
-        .child(summary)
-        .child(el("pre").text(text))
-        .into()
+    html! {
+        details.fold {
+            summary {
+                code { (clean(&beginning)) " …" }
+                span.quiet { " " (size) }
+            }
+            (preformatted(text))
+        }
+    }
 }
 
 #[cfg(test)]
@@ -228,7 +219,7 @@ mod tests {
     #[test]
     fn calls_have_their_results() {
         let html = transcript(&session(), 100_000);
-        insta::assert_snapshot!("html_transcript", html.as_str().replace("><", ">\n<"));
+        insta::assert_snapshot!("html_transcript", html.0.replace("><", ">\n<"));
     }
 
     #[test]
@@ -244,9 +235,9 @@ mod tests {
             },
             6_000,
         );
-        assert!(html.len() < 6_300, "{}", html.len());
+        assert!(html.0.len() < 6_300, "{}", html.0.len());
         assert!(
-            html.as_str()
+            html.0
                 .contains("left out here: the whole is in transcript.jsonl")
         );
     }

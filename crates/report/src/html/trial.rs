@@ -1,353 +1,283 @@
-//! All about one trial: how it ended and why, what it changed, what the agent did, and what it was given.
+//! The page of one trial: its ending and the reasons, its changes, the agent's session, and the agent's equipment.
 
 use camino::Utf8Path;
-use terca_core::agent::delivery::{Delivery, Installed, McpStatus};
+use maud::{Markup, html};
 use terca_core::grade::Grade;
+use terca_core::run::event::TrialHead;
 use terca_core::run::outcome::{Attempt, TrialReport};
 use terca_core::run::state::Trial;
 use terca_core::text::prose;
-use terca_core::transcript::trial_files::Bodies;
+use terca_core::transcript::trial_files::{Bodies, Excerpt};
 
+use super::delivery::delivery;
 use super::diff::diff;
-use super::fit::{fit, fit_text, note};
+use super::fit::{fit, fit_text, note, size};
+use super::foreign::{clean, preformatted, sentence};
 use super::log::{log, of_test};
-use super::markup::{Element, Html, el, prose as sentence};
+use super::pieces::pill;
 use super::timeline::timeline;
 use super::transcript::{folded, transcript};
 use super::trials::status;
 
-/// What is known of a trial.
+/// More notes and attempts than this are not shown.
+const MOST_REMARKS: usize = 20;
+
+/// A trial with the texts that its page shows.
 #[derive(Debug)]
 pub struct TrialPage<'a> {
+    /// The trial and its results.
     pub trial: &'a Trial,
+    /// The name of its variant.
     pub variant: &'a str,
+    /// The prompt, if the run's plan is there.
     pub prompt: Option<&'a str>,
+    /// Its transcript, changes and log.
     pub bodies: &'a Bodies,
+    /// The place of its files.
     pub files: Files<'a>,
 }
 
-/// Where its files are.
+/// The place of a trial's files.
 #[derive(Debug, Clone, Copy)]
 pub enum Files<'a> {
-    /// Beside the report, perhaps: their folder is named.
+    /// A run's directory, perhaps beside the report: the page names it.
     In(&'a Utf8Path),
-    /// The server has them.
+    /// The server: the page links to them.
     Served,
 }
 
-/// The page, in about so many bytes.
-pub fn trial_page(page: &TrialPage<'_>, room: usize) -> Html {
+/// Returns the page in about so many bytes. The transcript gets the room that the other parts leave.
+pub fn trial_page(page: &TrialPage<'_>, room: usize) -> Markup {
     let report = &page.trial.report;
     let bodies = page.bodies;
     let share = room / 8;
-    let tests = tests(report, bodies, share * 2);
-    let changes = part(
-        "changes",
-        "Changes",
-        diff(&bodies.changes, share * 3),
-        bodies.changes.is_empty(),
-        "No changes are recorded.",
-    );
-    let log_room = share;
-    let log = log(&bodies.log, log_room);
-    let prompt = page.prompt.map(|prompt| fit_text(prompt, share));
-    let prompt = prompt.map(|prompt| section("prompt", "Prompt", folded(&prompt)));
-    let spent: usize = [&tests, &changes, &log]
-        .iter()
-        .map(|part| part.len())
-        .sum::<usize>()
-        + prompt.as_ref().map_or(0, Html::len);
-    let session = transcript(&bodies.transcript, room.saturating_sub(spent));
-    let session = part(
-        "transcript",
-        "Transcript",
-        session,
-        bodies.transcript.is_empty(),
-        "There is no transcript.",
-    );
-    let log = (!bodies.log.is_empty()).then(|| {
-        section(
-            "log",
-            "Log",
-            el("details")
-                .child(el("summary").text("run.log"))
-                .child(log)
-                .into(),
-        )
-    });
-    el("article")
-        .class("trial")
-        .child(heading(page))
-        .child(trouble(report))
-        .child(timeline(&report.phases))
-        .child(facts(page))
-        .child(earlier(&page.trial.earlier))
-        .child(tests)
-        .child(changes)
-        .child(session)
-        .child(prompt)
-        .child(delivery(&report.delivery))
-        .child(log)
-        .child(files(page))
-        .into()
+    let before = html! {
+        (tests(report, &bodies.log, share * 2))
+        (changes(&bodies.changes, share * 3))
+    };
+    let prompt = html! {
+        @if let Some(prompt) = page.prompt {
+            (section("prompt", "Prompt", &folded(&fit_text(prompt, share))))
+        }
+    };
+    let log = run_log(&bodies.log, share);
+    let spent = size(&before) + size(&prompt) + size(&log);
+    html! {
+        article.trial {
+            (heading(page))
+            (trouble(report))
+            (timeline(&report.phases))
+            (facts(&page.trial.head, report))
+            (earlier(&page.trial.earlier))
+            (before)
+            (session(bodies, room.saturating_sub(spent)))
+            (prompt)
+            @if let Some(list) = delivery(&report.delivery) {
+                (section("delivery", "What the agent was given", &list))
+            }
+            (log)
+            (files(page))
+        }
+    }
 }
 
-fn section(id: &'static str, title: &str, body: Html) -> Html {
-    el("section")
-        .class(format!("part part-{id}"))
-        .child(el("h3").text(title))
-        .child(body)
-        .into()
+fn section(id: &str, title: &str, body: &Markup) -> Markup {
+    html! {
+        section class={ "part part-" (id) } {
+            h3 { (title) }
+            (body)
+        }
+    }
 }
 
-fn part(id: &'static str, title: &str, body: Html, is_empty: bool, nothing: &str) -> Html {
-    section(
-        id,
-        title,
-        if is_empty {
-            el("p").class("quiet").text(nothing).into()
-        } else {
-            body
-        },
-    )
+fn heading(page: &TrialPage<'_>) -> Markup {
+    let head = &page.trial.head;
+    html! {
+        header {
+            h2 tabindex="-1" { (head.eval) small { " #" (head.id) } }
+            p.facts {
+                (status(page.trial))
+                @if let Some(score) = page.trial.report.score {
+                    b.score { "score " (format!("{score:.2}")) }
+                }
+                span { (page.variant) }
+                span { "repetition " (head.repetition) }
+            }
+        }
+    }
 }
 
-fn heading(page: &TrialPage<'_>) -> Html {
-    let (head, report) = (&page.trial.head, &page.trial.report);
-    let score = report
-        .score
-        .map(|score| el("b").class("score").text(format!("score {score:.2}")));
-    let line = el("p")
-        .class("facts")
-        .child(status(page.trial))
-        .child(score)
-        .child(el("span").text(page.variant))
-        .child(el("span").text(format!("repetition {}", head.repetition)));
-    el("header")
-        .child(
-            el("h2")
-                .attr("tabindex", -1)
-                .text(&head.eval)
-                .child(el("small").text(format!(" #{}", head.id))),
-        )
-        .child(line)
-        .into()
+/// Returns what went wrong, or was noticed.
+fn trouble(report: &TrialReport) -> Markup {
+    html! {
+        div {
+            @if let Some(error) = &report.error {
+                p.callout.bad {
+                    b { (error.kind.word()) ": " }
+                    (sentence(&fit_text(&error.message, 4_000)))
+                }
+            }
+            @if report.timed_out {
+                p.callout { "The agent ran out of time; what it left was graded all the same." }
+            }
+            @for note in report.notes.iter().take(MOST_REMARKS) {
+                p.callout { (sentence(&fit_text(note, 1_000))) }
+            }
+        }
+    }
 }
 
-fn trouble(report: &TrialReport) -> Html {
-    const MOST: usize = 20;
-    let error = report.error.as_ref().map(|error| {
-        el("p")
-            .class("callout bad")
-            .child(el("b").text(format!("{}: ", error.kind.word())))
-            .child(sentence(&fit_text(&error.message, 4_000)))
-    });
-    let timed_out = report.timed_out.then(|| {
-        el("p")
-            .class("callout")
-            .text("The agent ran out of time; what it left was graded all the same.")
-    });
-    let notes = report.notes.iter().take(MOST).map(|note| {
-        el("p")
-            .class("callout")
-            .child(sentence(&fit_text(note, 1_000)))
-    });
-    el("div")
-        .child(error)
-        .child(timed_out)
-        .children(notes)
-        .into()
-}
-
-fn facts(page: &TrialPage<'_>) -> Html {
-    let (head, report) = (&page.trial.head, &page.trial.report);
+fn facts(head: &TrialHead, report: &TrialReport) -> Markup {
     let usage = &report.stats.usage;
-    let agent = [Some(head.agent.as_str()), report.agent_version.as_deref()]
-        .into_iter()
-        .flatten()
-        .collect::<Vec<_>>();
+    let agent = match &report.agent_version {
+        Some(version) => format!("{} {version}", head.agent),
+        None => head.agent.clone(),
+    };
+    let model = report
+        .delivery
+        .model_observed
+        .as_ref()
+        .or(head.model.as_ref());
+    let time = report.stats.duration_seconds.map(prose::duration);
     let input = usage.input_tokens.map(|tokens| {
         let cached = usage
             .cached_input_tokens
             .map(|cached| format!(" ({} cached)", prose::compact(cached)));
         format!("{}{}", prose::compact(tokens), cached.unwrap_or_default())
     });
-    let entries = [
-        ("Agent", Some(agent.join(" "))),
-        (
-            "Model",
-            report
-                .delivery
-                .model_observed
-                .clone()
-                .or_else(|| head.model.clone()),
-        ),
-        (
-            "Agent's time",
-            report.stats.duration_seconds.map(prose::duration),
-        ),
-        ("Input tokens", input),
-        ("Output tokens", usage.output_tokens.map(prose::compact)),
-        ("Cost", usage.cost_usd.map(prose::dollars)),
-        ("Requests", usage.requests.map(|number| number.to_string())),
-        (
-            "Tool calls",
-            usage.tool_calls.map(|number| number.to_string()),
-        ),
-        ("Exit status", report.exit_code.map(|code| code.to_string())),
-        (
-            "Attempts",
-            (report.attempts > 1).then(|| report.attempts.to_string()),
-        ),
-    ];
-    let known = entries
-        .into_iter()
-        .filter_map(|(name, value)| Some((name, value?)));
-    el("dl")
-        .class("figures")
-        .children(known.map(|(name, value)| {
-            el("div")
-                .child(el("dt").text(name))
-                .child(el("dd").text(value))
-        }))
-        .into()
+    html! {
+        dl.figures {
+            (fact("Agent", Some(agent)))
+            (fact("Model", model))
+            (fact("Agent's time", time))
+            (fact("Input tokens", input))
+            (fact("Output tokens", usage.output_tokens.map(prose::compact)))
+            (fact("Cost", usage.cost_usd.map(prose::dollars)))
+            (fact("Requests", usage.requests))
+            (fact("Tool calls", usage.tool_calls))
+            (fact("Exit status", report.exit_code))
+            (fact("Attempts", Some(report.attempts).filter(|attempts| *attempts > 1)))
+        }
+    }
 }
 
-fn earlier(attempts: &[Attempt]) -> Html {
-    if attempts.is_empty() {
-        return Html::new();
+/// Returns a name with its value, if that is known.
+fn fact(name: &str, value: Option<impl ToString>) -> Markup {
+    html! {
+        @if let Some(value) = value {
+            div {
+                dt { (name) }
+                dd { (clean(&value.to_string())) }
+            }
+        }
     }
-    let item = |attempt: &Attempt| {
-        let error = attempt
-            .error
-            .as_ref()
-            .map_or("no error".to_owned(), |error| {
-                format!("{}: {}", error.kind.word(), fit_text(&error.message, 500))
-            });
-        el("li").text(format!(
-            "{error} (after {})",
-            prose::duration(attempt.duration_seconds)
-        ))
+}
+
+fn earlier(attempts: &[Attempt]) -> Markup {
+    let list = html! {
+        ol { @for attempt in attempts.iter().take(MOST_REMARKS) { (earlier_attempt(attempt)) } }
     };
-    section(
-        "earlier",
-        "Earlier attempts",
-        el("ol").children(attempts.iter().take(20).map(item)).into(),
-    )
+    html! {
+        @if !attempts.is_empty() { (section("earlier", "Earlier attempts", &list)) }
+    }
 }
 
-fn tests(report: &TrialReport, bodies: &Bodies, room: usize) -> Html {
-    if report.tests.is_empty() {
-        return Html::new();
+fn earlier_attempt(attempt: &Attempt) -> Markup {
+    html! {
+        li {
+            @match &attempt.error {
+                Some(error) => {
+                    (error.kind.word()) ": " (clean(&fit_text(&error.message, 500)))
+                }
+                None => "no error",
+            }
+            " (after " (prose::duration(attempt.duration_seconds)) ")"
+        }
     }
-    let number = report.tests.iter().count();
-    let each = room / number.max(1) / 2;
-    let items = report
+}
+
+fn tests(report: &TrialReport, log: &Excerpt, room: usize) -> Markup {
+    let each = room / report.tests.iter().count().max(1) / 2;
+    let items: Vec<Markup> = report
         .tests
         .iter()
-        .map(|(name, grade)| test(name, grade, of_test(&bodies.log, name), each));
+        .map(|(name, grade)| test(name, grade, of_test(log, name), each))
+        .collect();
     let remark = |number| {
         format!(
             "… {} left out here: all are in results.json …",
             prose::count(number, "test")
         )
     };
-    section(
-        "tests",
-        "Tests",
-        el("ul")
-            .class("tests")
-            .child(fit(items.collect(), room, remark))
-            .into(),
-    )
+    let list = html! { ul.tests { (fit(&items, room, remark)) } };
+    html! {
+        @if !items.is_empty() { (section("tests", "Tests", &list)) }
+    }
 }
 
-fn test(name: &str, grade: &Grade, output: Option<&str>, room: usize) -> Html {
+fn test(name: &str, grade: &Grade, output: Option<&str>, room: usize) -> Markup {
     let class = match grade.score {
         score if score >= 1.0 => "passed",
         score if score > 0.0 => "partial",
         _ => "failed",
     };
-    let output = output.map(|output| {
-        el("details")
-            .child(el("summary").text("Output"))
-            .child(el("pre").text(fit_text(output, room)))
-    });
-    el("li")
-        .class(class)
-        .child(
-            el("span")
-                .class(format!("pill {class}"))
-                .text(format!("{:.2}", grade.score)),
-        )
-        .child(el("b").text(name))
-        .child(
-            el("span")
-                .class("message")
-                .text(fit_text(&grade.message, 2_000)),
-        )
-        .child(
-            el("small")
-                .class("quiet")
-                .text(prose::duration(grade.duration_seconds)),
-        )
-        .child(output)
-        .into()
-}
-
-fn delivery(delivery: &Delivery) -> Html {
-    let installed = |noun: &'static str, files: &[Installed]| -> Vec<Html> {
-        let item = |file: &Installed| {
-            let hash: String = file.sha256.chars().take(12).collect();
-            el("li")
-                .text(format!("{noun} "))
-                .child(el("code").text(&file.path))
-                .child(el("span").class("quiet").text(format!(" sha256 {hash}…")))
-                .into()
-        };
-        files.iter().map(item).collect()
-    };
-    let server = |(name, server): (&String, &terca_core::agent::delivery::McpDelivery)| -> Html {
-        let status = match server.status {
-            Some(McpStatus::Connected) => "connected",
-            Some(McpStatus::Failed) => "did not connect",
-            None => "not known whether it connected",
-        };
-        let calls = server
-            .calls
-            .map(|calls| format!(", {}", prose::count(calls as usize, "call")));
-        el("li")
-            .text("MCP server ")
-            .child(el("code").text(name))
-            .text(format!(": {status}{}", calls.unwrap_or_default()))
-            .into()
-    };
-    let model = |noun: &'static str, model: Option<&String>| -> Option<Html> {
-        model.map(|model| {
-            el("li")
-                .text(format!("model {noun}: "))
-                .child(el("code").text(model))
-                .into()
-        })
-    };
-    let items: Vec<Html> = installed("rules", &delivery.rules)
-        .into_iter()
-        .chain(installed("skill", &delivery.skills))
-        .chain(delivery.mcp_servers.iter().map(server))
-        .chain(model("asked for", delivery.model_requested.as_ref()))
-        .chain(model("seen", delivery.model_observed.as_ref()))
-        .collect();
-    if items.is_empty() {
-        return Html::new();
+    html! {
+        li class=(class) {
+            (pill(class, &format!("{:.2}", grade.score)))
+            b { (name) }
+            span.message { (clean(&fit_text(&grade.message, 2_000))) }
+            small.quiet { (prose::duration(grade.duration_seconds)) }
+            @if let Some(output) = output {
+                details {
+                    summary { "Output" }
+                    (preformatted(&fit_text(output, room)))
+                }
+            }
+        }
     }
-    section(
-        "delivery",
-        "What the agent was given",
-        el("ul").children(items).into(),
-    )
 }
 
-fn files(page: &TrialPage<'_>) -> Html {
+fn changes(changes: &Excerpt, room: usize) -> Markup {
+    let body = html! {
+        @if changes.is_empty() {
+            p.quiet { "No changes are recorded." }
+        } @else {
+            (diff(changes, room))
+        }
+    };
+    section("changes", "Changes", &body)
+}
+
+fn session(bodies: &Bodies, room: usize) -> Markup {
+    let body = html! {
+        @if bodies.transcript.is_empty() {
+            p.quiet { "There is no transcript." }
+        } @else {
+            (transcript(&bodies.transcript, room))
+        }
+    };
+    section("transcript", "Transcript", &body)
+}
+
+fn run_log(text: &Excerpt, room: usize) -> Markup {
+    let body = html! {
+        details {
+            summary { "run.log" }
+            (log(text, room))
+        }
+    };
+    html! {
+        @if !text.is_empty() { (section("log", "Log", &body)) }
+    }
+}
+
+fn files(page: &TrialPage<'_>) -> Markup {
+    const NAMES: [&str; 4] = [
+        "run.log",
+        "changes.diff",
+        "transcript.jsonl",
+        "trajectory.json",
+    ];
     let head = &page.trial.head;
     match page.files {
         Files::In(run) => note(&format!(
@@ -355,27 +285,18 @@ fn files(page: &TrialPage<'_>) -> Html {
             run.join(&head.dir)
         )),
         Files::Served => {
-            let link = |name: &'static str| -> Element {
-                let href = format!("trials/{}/{name}", head.id);
-                el("li").child(
-                    el("a")
-                        .attr("href", href)
-                        .attr("target", "_blank")
-                        .attr("rel", "noopener")
-                        .text(name),
-                )
+            let list = html! {
+                ul.legend {
+                    @for name in NAMES {
+                        li {
+                            a href={ "trials/" (head.id) "/" (name) } target="_blank" rel="noopener" {
+                                (name)
+                            }
+                        }
+                    }
+                }
             };
-            let names = [
-                "run.log",
-                "changes.diff",
-                "transcript.jsonl",
-                "trajectory.json",
-            ];
-            section(
-                "files",
-                "Files",
-                el("ul").class("legend").children(names.map(link)).into(),
-            )
+            section("files", "Files", &list)
         }
     }
 }

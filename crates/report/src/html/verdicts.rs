@@ -1,66 +1,58 @@
-//! What the run says about its experiments: first of all, in sentences.
+//! The verdicts about the experiments, in sentences: the first thing on a page.
 
+use maud::{Markup, html};
 use terca_core::analysis::results::Results;
 use terca_core::analysis::summary::{Comparison, Summary, Verdict};
 use terca_core::run::event::RunStatus;
 
-use super::markup::{Html, el, prose};
+use super::foreign::sentence;
 
-pub fn verdicts(results: &Results) -> Html {
+const WAITING: &str = "Experiments are compared when the run has ended: a p-value that is looked at while trials come in, until it pleases, is not one.";
+
+/// Returns a card for each comparison, or a remark while the run goes on.
+pub fn verdicts(results: &Results) -> Markup {
     let summary = &results.summary;
-    if summary.comparisons.is_empty() {
-        return waiting(results).map_or_else(Html::new, |text| {
-            section(vec![el("p").class("quiet").child(prose(text)).into()])
-        });
+    let is_waiting = summary.comparisons.is_empty() && will_compare(results);
+    html! {
+        @if is_waiting || !summary.comparisons.is_empty() {
+            section aria-labelledby="verdicts-title" {
+                h2 #verdicts-title { "Verdicts" }
+                div.cards {
+                    @if is_waiting { p.quiet { (WAITING) } }
+                    @for comparison in &summary.comparisons { (card(comparison, summary)) }
+                }
+            }
+        }
     }
-    section(
-        summary
-            .comparisons
-            .iter()
-            .map(|comparison| card(comparison, summary))
-            .collect(),
-    )
 }
 
-fn section(children: Vec<Html>) -> Html {
-    el("section")
-        .attr("aria-labelledby", "verdicts-title")
-        .child(el("h2").attr("id", "verdicts-title").text("Verdicts"))
-        .child(el("div").class("cards").children(children))
-        .into()
-}
-
-/// A p-value that is looked at until it pleases is not one.
-fn waiting(results: &Results) -> Option<&'static str> {
-    let several = results
+/// Returns whether the run has experiments and still goes on.
+fn will_compare(results: &Results) -> bool {
+    let has_experiments = results
         .summary
         .variants
         .iter()
         .any(|variant| variant.experiment != results.summary.baseline);
-    (several && results.status == RunStatus::Running)
-        .then_some("Experiments are compared when the run has ended: a p-value that is looked at while trials come in, until it pleases, is not one.")
+    has_experiments && results.status == RunStatus::Running
 }
 
-fn card(comparison: &Comparison, summary: &Summary) -> Html {
-    let word = comparison.verdict.word();
-    let warnings = comparison
-        .warnings
-        .iter()
-        .map(|warning| el("li").class("warning").child(prose(warning)));
-    let delivered = delivery(comparison, summary)
-        .into_iter()
-        .map(|sentence| el("li").child(prose(&sentence)));
-    let notes: Vec<Html> = warnings.chain(delivered).map(Html::from).collect();
-    let list = (!notes.is_empty()).then(|| el("ul").class("notes").children(notes));
-    el("article")
-        .class(format!("card verdict {}", class(comparison.verdict)))
-        .child(el("p").class("word").text(word))
-        .child(el("p").class("sentence").child(prose(&comparison.sentence)))
-        .child(list)
-        .into()
+fn card(comparison: &Comparison, summary: &Summary) -> Markup {
+    let delivered = delivery(comparison, summary);
+    html! {
+        article class={ "card verdict " (class(comparison.verdict)) } {
+            p.word { (comparison.verdict.word()) }
+            p.sentence { (sentence(&comparison.sentence)) }
+            @if !comparison.warnings.is_empty() || !delivered.is_empty() {
+                ul.notes {
+                    @for warning in &comparison.warnings { li.warning { (sentence(warning)) } }
+                    @for text in &delivered { li { (sentence(text)) } }
+                }
+            }
+        }
+    }
 }
 
-/// What reached the agents of the experiment's arm, in the environment that was compared.
+/// Returns what reached the agents of the experiment's arm, in the environment that was compared.
 fn delivery(comparison: &Comparison, summary: &Summary) -> Vec<String> {
     let Some(environment) = &comparison.environment else {
         return Vec::new();
@@ -72,7 +64,7 @@ fn delivery(comparison: &Comparison, summary: &Summary) -> Vec<String> {
         .unwrap_or_default()
 }
 
-pub fn class(verdict: Verdict) -> &'static str {
+fn class(verdict: Verdict) -> &'static str {
     match verdict {
         Verdict::Better => "good",
         Verdict::Worse => "bad",

@@ -1,21 +1,23 @@
-//! Who may come in.
+//! Decides which requests are answered.
 
 use super::request::{Refusal, Request};
 
+/// The address of this server, of which one part is a secret.
 #[derive(Debug, Clone)]
 pub struct Gate {
+    /// The port it listens on.
     pub port: u16,
-    /// Known to nobody but whoever was told the address.
+    /// The first part of every path. Only the person who started the server is told it.
     pub token: String,
 }
 
 impl Gate {
-    /// The address of a page.
+    /// Returns the address of a page.
     pub fn url(&self, path: &str) -> String {
         format!("http://127.0.0.1:{}/{}/{path}", self.port, self.token)
     }
 
-    /// The parts of the path below the token, for those who may read it.
+    /// Returns the parts of the path below the token, if the request may be answered.
     pub fn admit<'r>(&self, request: &'r Request) -> Result<Vec<&'r str>, Refusal> {
         let names = [
             format!("127.0.0.1:{}", self.port),
@@ -48,7 +50,7 @@ impl Gate {
     }
 }
 
-/// Plain names between slashes: nothing escaped, nothing hidden, no way up. A slash at the end is an empty part.
+/// Splits a path into plain names: nothing escaped, nothing hidden, no way up. A slash at the end is an empty part.
 fn parts(path: &str) -> Result<Vec<&str>, Refusal> {
     let parts: Vec<&str> = path
         .strip_prefix('/')
@@ -69,7 +71,7 @@ fn parts(path: &str) -> Result<Vec<&str>, Refusal> {
     }
 }
 
-/// In the same time wherever they differ.
+/// Compares in constant time, so that a guess is not told how much of it is right.
 fn is_equal(one: &str, other: &str) -> bool {
     let difference = one
         .bytes()

@@ -1,43 +1,54 @@
-//! The head of a request, read strictly.
+//! The head of a request: `httparse` takes it apart, and this file sets the limits and picks what the gate needs.
 
 use std::io::{BufRead, Read};
 
-/// The request line and all headers.
+/// The bytes of the request line and all headers.
 const LONGEST_HEAD: u64 = 16 * 1024;
 const MOST_HEADERS: usize = 64;
 
+/// The methods that are answered.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Method {
+    /// Sends the whole answer.
     Get,
+    /// Sends its head only.
     Head,
 }
 
+/// The parts of a request that decide about its answer.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Request {
+    /// GET or HEAD.
     pub method: Method,
-    /// As it was sent, without the query.
+    /// The path as it was sent, without the query.
     pub path: String,
+    /// The `Host` header: the name by which the browser found this server.
     pub host: Option<String>,
+    /// The `Origin` header: the site whose page asks.
     pub origin: Option<String>,
-    /// What the browser says about who asks.
+    /// The `Sec-Fetch-Site` header: how that site relates to this server.
     pub site: Option<String>,
 }
 
-/// Why a request is not answered.
+/// The reason why a request is not answered.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Refusal {
-    /// Nothing was asked.
+    /// The connection ended or timed out before a request came.
     Silence,
+    /// The request is no HTTP, or has a body.
     Malformed,
+    /// The head is over its limits.
     TooLong,
-    /// Not GET and not HEAD.
+    /// The method is neither GET nor HEAD.
     Method,
-    /// Not asked by this server's own pages, or under another name.
+    /// Another site's page asks, or this server is called by another name.
     Stranger,
+    /// There is nothing at this address.
     NotFound,
 }
 
 impl Refusal {
+    /// Returns the status code with its phrase.
     pub fn status(self) -> &'static str {
         match self {
             Refusal::Silence | Refusal::Malformed => "400 Bad Request",
@@ -50,95 +61,70 @@ impl Refusal {
 }
 
 impl Request {
+    /// Reads the head of a request. Nothing that is answered here has a body, so a request with one is refused.
     pub fn read(from: &mut impl BufRead) -> Result<Self, Refusal> {
-        let mut from = from.take(LONGEST_HEAD);
-        let first = line(&mut from)?;
-        if first.is_empty() {
-            return Err(Refusal::Silence);
-        }
-        let mut words = first.split(' ');
-        let (Some(method), Some(target), Some(version), None) =
-            (words.next(), words.next(), words.next(), words.next())
-        else {
-            return Err(Refusal::Malformed);
-        };
-        if !matches!(version, "HTTP/1.1" | "HTTP/1.0") || !target.starts_with('/') {
+        let head = read_head(from)?;
+        let mut headers = [httparse::EMPTY_HEADER; MOST_HEADERS];
+        let mut parsed = httparse::Request::new(&mut headers);
+        let status = parsed.parse(&head).map_err(|error| match error {
+            httparse::Error::TooManyHeaders => Refusal::TooLong,
+            _ => Refusal::Malformed,
+        })?;
+        let target = parsed.path.unwrap_or_default();
+        if status.is_partial() || !target.starts_with('/') {
             return Err(Refusal::Malformed);
         }
-        let method = match method {
-            "GET" => Method::Get,
-            "HEAD" => Method::Head,
+        let method = match parsed.method {
+            Some("GET") => Method::Get,
+            Some("HEAD") => Method::Head,
             _ => return Err(Refusal::Method),
         };
-        let path = target.split('?').next().unwrap_or_default().to_owned();
-        let mut request = Request {
+        let length = only(parsed.headers, "Content-Length")?;
+        let encoding = only(parsed.headers, "Transfer-Encoding")?;
+        if encoding.is_some() || length.is_some_and(|length| length != "0") {
+            return Err(Refusal::Malformed);
+        }
+        Ok(Request {
             method,
-            path,
-            host: None,
-            origin: None,
-            site: None,
-        };
-        for _ in 0..MOST_HEADERS {
-            let header = line(&mut from)?;
-            if header.is_empty() {
-                return Ok(request);
-            }
-            request.header(&header)?;
-        }
-        Err(Refusal::TooLong)
+            path: target.split('?').next().unwrap_or_default().to_owned(),
+            host: only(parsed.headers, "Host")?,
+            origin: only(parsed.headers, "Origin")?,
+            site: only(parsed.headers, "Sec-Fetch-Site")?,
+        })
     }
+}
 
-    fn header(&mut self, header: &str) -> Result<(), Refusal> {
-        let (name, value) = header.split_once(':').ok_or(Refusal::Malformed)?;
-        let place = match name.to_ascii_lowercase().as_str() {
-            "host" => &mut self.host,
-            "origin" => &mut self.origin,
-            "sec-fetch-site" => &mut self.site,
-            // Nothing that is answered here has a body.
-            "content-length" if value.trim() != "0" => return Err(Refusal::Malformed),
-            "transfer-encoding" => return Err(Refusal::Malformed),
-            _ => return Ok(()),
-        };
-        // Two of them are a trick.
-        match place.replace(value.trim().to_owned()) {
-            None => Ok(()),
-            Some(_) => Err(Refusal::Malformed),
+/// Reads the request line and the headers, up to the empty line that ends them.
+fn read_head(from: &mut impl BufRead) -> Result<Vec<u8>, Refusal> {
+    let mut from = from.take(LONGEST_HEAD);
+    let mut head = Vec::new();
+    loop {
+        let start = head.len();
+        from.read_until(b'\n', &mut head)
+            .map_err(|_| Refusal::Silence)?;
+        match &head[start..] {
+            b"\r\n" | b"\n" if start == 0 => return Err(Refusal::Silence),
+            b"\r\n" | b"\n" => return Ok(head),
+            line if line.ends_with(b"\n") => {}
+            _ if from.limit() == 0 => return Err(Refusal::TooLong),
+            _ if head.is_empty() => return Err(Refusal::Silence),
+            _ => return Err(Refusal::Malformed),
         }
     }
 }
 
-/// A line without its end.
-fn line(from: &mut (impl BufRead + Limited)) -> Result<String, Refusal> {
-    let mut bytes = Vec::new();
-    from.read_until(b'\n', &mut bytes)
-        .map_err(|_| Refusal::Silence)?;
-    if bytes.is_empty() && !from.is_spent() {
-        return Err(Refusal::Silence);
-    }
-    if !bytes.ends_with(b"\n") {
-        return Err(if from.is_spent() {
-            Refusal::TooLong
-        } else {
-            Refusal::Malformed
-        });
-    }
-    let text = String::from_utf8(bytes).map_err(|_| Refusal::Malformed)?;
-    let text = text.trim_end_matches(['\r', '\n']).to_owned();
-    if text.chars().any(char::is_control) {
-        Err(Refusal::Malformed)
-    } else {
-        Ok(text)
-    }
-}
-
-/// A reader that ends before its source does.
-trait Limited {
-    fn is_spent(&self) -> bool;
-}
-
-impl<R: Read> Limited for std::io::Take<R> {
-    fn is_spent(&self) -> bool {
-        self.limit() == 0
+/// Returns the value of a header. A request that has it twice is refused: two readers could choose differently.
+fn only(headers: &[httparse::Header<'_>], name: &str) -> Result<Option<String>, Refusal> {
+    let mut found = headers
+        .iter()
+        .filter(|header| header.name.eq_ignore_ascii_case(name));
+    let Some(header) = found.next() else {
+        return Ok(None);
+    };
+    let value = std::str::from_utf8(header.value).map_err(|_| Refusal::Malformed)?;
+    match found.next() {
+        None => Ok(Some(value.trim().to_owned())),
+        Some(_) => Err(Refusal::Malformed),
     }
 }
 
@@ -190,6 +176,12 @@ mod tests {
             ),
             ("GET / HTTP/1.1\r\nno colon\r\n\r\n", Refusal::Malformed),
             ("GET /\u{0} HTTP/1.1\r\n\r\n", Refusal::Malformed),
+            ("\r\n", Refusal::Silence),
+            ("GET / HTTP/1.1\r\nHost : a\r\n\r\n", Refusal::Malformed),
+            (
+                "GET / HTTP/1.1\r\nA: b\r\n Host: c\r\n\r\n",
+                Refusal::Malformed,
+            ),
             (&many, Refusal::TooLong),
             (&long, Refusal::TooLong),
         ] {

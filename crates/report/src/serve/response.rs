@@ -1,4 +1,4 @@
-//! An answer.
+//! Answers: pages, files and streams of events, with the headers that all of them have.
 
 use std::fs::File;
 use std::io::{self, Write};
@@ -7,7 +7,7 @@ use super::request::{Method, Refusal};
 use crate::html::Kind;
 use crate::html::policy::policy;
 
-/// What to say to a browser.
+/// An answer to a browser.
 pub struct Response {
     status: &'static str,
     kind: &'static str,
@@ -18,7 +18,7 @@ pub struct Response {
 enum Body {
     Text(String),
     File(File),
-    /// Told one by one, for as long as the browser listens. An empty one only asks whether it still does.
+    /// Sent one by one, for as long as the browser listens. An empty one only tests whether it still does.
     Events(Box<dyn Iterator<Item = &'static str> + Send>),
 }
 
@@ -31,66 +31,53 @@ impl std::fmt::Debug for Response {
     }
 }
 
-/// Files are read, not run.
-const NOTHING: &str = "default-src 'none'; sandbox";
+/// The policy of what is no page: it is read, and nothing in it runs.
+const NOTHING_RUNS: &str = "default-src 'none'; sandbox";
+const PLAIN_TEXT: &str = "text/plain; charset=utf-8";
 
 impl Response {
+    /// Answers with one of Terca's own pages.
     pub fn page(page: String) -> Self {
-        let policy = format!("{}; frame-ancestors 'none'", policy(Kind::Served));
         Response {
             status: "200 OK",
             kind: "text/html; charset=utf-8",
-            policy,
+            policy: format!("{}; frame-ancestors 'none'", policy(Kind::Served)),
             body: Body::Text(page),
         }
     }
 
-    /// What an agent left, as text, whatever it is.
+    /// Answers with a file of a trial. The browser takes it as text even if it is something else.
     pub fn file(file: File) -> Self {
-        let (kind, body) = ("text/plain; charset=utf-8", Body::File(file));
-        Response {
-            status: "200 OK",
-            kind,
-            policy: NOTHING.to_owned(),
-            body,
-        }
+        Response::inert("200 OK", PLAIN_TEXT, Body::File(file))
     }
 
+    /// Answers with the names of events, each sent as it comes.
     pub fn events(events: Box<dyn Iterator<Item = &'static str> + Send>) -> Self {
-        let (kind, body) = ("text/event-stream", Body::Events(events));
-        Response {
-            status: "200 OK",
-            kind,
-            policy: NOTHING.to_owned(),
-            body,
-        }
+        Response::inert("200 OK", "text/event-stream", Body::Events(events))
     }
 
+    /// Answers with the reason why there is nothing else.
     pub fn refusal(refusal: Refusal) -> Self {
         let status = refusal.status();
-        let (kind, body) = (
-            "text/plain; charset=utf-8",
-            Body::Text(format!("{status}\n")),
-        );
-        Response {
-            status,
-            kind,
-            policy: NOTHING.to_owned(),
-            body,
-        }
+        Response::inert(status, PLAIN_TEXT, Body::Text(format!("{status}\n")))
     }
 
+    /// Answers that something went wrong on this side.
     pub fn trouble(message: &str) -> Self {
         let body = Body::Text(format!("{message}\n"));
-        let (status, kind) = ("500 Internal Server Error", "text/plain; charset=utf-8");
+        Response::inert("500 Internal Server Error", PLAIN_TEXT, body)
+    }
+
+    fn inert(status: &'static str, kind: &'static str, body: Body) -> Self {
         Response {
             status,
             kind,
-            policy: NOTHING.to_owned(),
+            policy: NOTHING_RUNS.to_owned(),
             body,
         }
     }
 
+    /// Writes the answer, and no body if only the head was asked for.
     pub fn write(self, method: Method, to: &mut impl Write) -> io::Result<()> {
         let Response {
             status,

@@ -1,4 +1,4 @@
-//! Connections: a thread each, not too many, none for long without a word.
+//! Connections: one thread each, a limited number, and a time limit for silence.
 
 use std::io::{BufReader, BufWriter};
 use std::net::{TcpListener, TcpStream};
@@ -10,14 +10,15 @@ use super::gate::Gate;
 use super::request::{Method, Refusal, Request};
 use super::response::Response;
 
-/// A browser opens six or so, and one for each page that is told of changes.
+/// A browser opens about six, and one more for each page that follows a run.
 const MOST_CONNECTIONS: usize = 64;
+/// The time after which a silent connection is closed.
 const PATIENCE: Duration = Duration::from_secs(10);
 
-/// What answers a request, by the parts of its path.
+/// Makes the answer to a request from the parts of its path.
 pub type Handler = dyn Fn(&[&str]) -> Response + Send + Sync;
 
-/// Answers until the program ends.
+/// Answers requests until the program ends.
 pub fn serve(listener: &TcpListener, gate: &Gate, handler: &Arc<Handler>) {
     let connections = Arc::new(AtomicUsize::new(0));
     let gate = Arc::new(gate.clone());
@@ -32,14 +33,14 @@ pub fn serve(listener: &TcpListener, gate: &Gate, handler: &Arc<Handler>) {
             let _place = place;
             answer(&stream, &gate, handler.as_ref());
         };
-        // Where no thread can be had, the connection closes and its place is free again.
+        // If no thread can be started, the connection closes and its place is free again.
         let _ = std::thread::Builder::new()
             .name("view".into())
             .spawn(answer);
     }
 }
 
-/// Given back however the thread ends.
+/// A connection that counts. It is given back even if its thread panics.
 struct Place(Arc<AtomicUsize>);
 
 impl Drop for Place {
@@ -63,6 +64,6 @@ fn answer(stream: &TcpStream, gate: &Gate, handler: &Handler) {
         Err(Refusal::Silence) => return,
         Err(refusal) => Response::refusal(*refusal),
     };
-    // A browser that went away is no trouble of ours.
+    // The browser may have gone away, which is not an error.
     let _ = response.write(method, &mut BufWriter::new(stream));
 }

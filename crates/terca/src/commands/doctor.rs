@@ -2,7 +2,7 @@
 
 use terca_engine::host::doctor as engine;
 use terca_engine::host::environment::Host;
-use terca_engine::process::supervise;
+use terca_engine::process::supervise::Launcher;
 use terca_report::{AgentRow, Palette, agents_table};
 
 use super::TROUBLE;
@@ -11,8 +11,7 @@ use crate::args::Common;
 use crate::screen;
 
 pub(super) fn doctor(common: &Common) -> Outcome {
-    supervise::prepare_process();
-    let checkups = engine::examine(&Host::of_this_process());
+    let checkups = engine::examine(&Host::of_this_process(), &Launcher::of_this_program());
     let checkups = checkups.map_err(|error| Refusal::no_work_dir(TROUBLE, &error))?;
     let rows: Vec<AgentRow> = checkups
         .into_iter()

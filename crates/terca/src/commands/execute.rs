@@ -19,15 +19,14 @@ use terca_engine::host::credentials;
 use terca_engine::host::environment::Host;
 use terca_engine::process::interrupt::Interrupt;
 use terca_engine::process::open_file_limit;
-use terca_engine::process::supervise;
-use terca_engine::process::supervise::Crew;
+use terca_engine::process::supervise::{Launcher, SupervisorPool};
 use terca_engine::run::scheduler;
 use terca_engine::run::scheduler::{Finished, Message, Orders, Past};
 use terca_engine::run::signals;
 use terca_engine::run::store::Store;
-use terca_engine::trial::{Context, Keep, LayerKeys, Versions};
-use terca_engine::workspace::layers::Cache;
-use terca_engine::workspace::tree_hash::Contents;
+use terca_engine::trial::{Context, Keep, Versions};
+use terca_engine::workspace::layers::LayerCache;
+use terca_engine::workspace::tree_hash::TreeHashes;
 use terca_engine::workspace::trial_dirs::WorkDir;
 use terca_report::github::Printed;
 use terca_report::{
@@ -52,7 +51,7 @@ pub(super) struct Execution<'a> {
     mask: Mask,
     limits: Limits,
     pub(super) fingerprints: Vec<CasePrint>,
-    layer_keys: LayerKeys,
+    hashes: TreeHashes,
 }
 
 type Mail = (Sender<Message>, Receiver<Message>);
@@ -73,9 +72,8 @@ impl<'a> Execution<'a> {
         let work = WorkDir::create(host.get("TERCA_WORK_DIR"))
             .map_err(|error| Refusal::no_work_dir(MISUSE, &error))?;
         let mask = mask(planned, &host);
-        let (fingerprints, layer_keys) = pressed(planned, &mask, |press| {
-            (press.plan(&planned.plan), press.layers(&planned.plan))
-        });
+        let hashes = TreeHashes::default();
+        let fingerprints = take_fingerprints(planned, &mask, &hashes);
         let limits = within_reach(limits(args.concurrency, planned), planned);
         Ok(Execution {
             args,
@@ -86,7 +84,7 @@ impl<'a> Execution<'a> {
             mask,
             limits,
             fingerprints,
-            layer_keys,
+            hashes,
         })
     }
 
@@ -128,13 +126,13 @@ impl<'a> Execution<'a> {
             host,
             work,
             mask,
-            layer_keys,
+            hashes,
             ..
         } = self;
         let interrupt = Arc::new(Interrupt::new().map_err(refused)?);
         let mail = scheduler::mailbox();
         signals::forward(&mail.0, &interrupt).map_err(refused)?;
-        supervise::prepare_process();
+        let launcher = Launcher::of_this_program();
         let context = Context {
             suite_dir: planned.suite.root.clone(),
             run_dir: run_dir.to_owned(),
@@ -143,10 +141,10 @@ impl<'a> Execution<'a> {
             host,
             interrupt,
             keep: keep(args.keep),
-            versions: Versions::default(),
-            supervisors: Crew::default(),
-            cache: Cache::new(&planned.suite.root, args.no_cache),
-            layer_keys,
+            versions: Versions::new(launcher.clone()),
+            supervisors: SupervisorPool::new(launcher),
+            layers: LayerCache::new(&planned.suite.root, args.no_cache),
+            hashes,
         };
         Ok((Arc::new(context), mail))
     }
@@ -177,21 +175,19 @@ impl<'a> Execution<'a> {
 }
 
 /// Takes fingerprints of the suite as it is now.
-fn pressed<T>(planned: &Planned, mask: &Mask, take: impl FnOnce(&Press<'_>) -> T) -> T {
-    let contents = Contents::default();
-    take(&Press {
+fn take_fingerprints(planned: &Planned, mask: &Mask, hashes: &TreeHashes) -> Vec<CasePrint> {
+    let press = Press {
         suite_dir: &planned.suite.root,
         mask,
-        content: &|path| contents.of(path),
+        content: &|path| hashes.get(path),
         is_file: &|path| path.is_file(),
-    })
+    };
+    press.plan(&planned.plan)
 }
 
 /// What the cases of a plan are made from.
 pub(super) fn fingerprints(planned: &Planned, host: &Host) -> Vec<CasePrint> {
-    pressed(planned, &mask(planned, host), |press| {
-        press.plan(&planned.plan)
-    })
+    take_fingerprints(planned, &mask(planned, host), &TreeHashes::default())
 }
 
 /// How many trials of a plan would be in flight at once.

@@ -25,3 +25,47 @@ pub fn example(name: &str) -> Project {
     let _ = std::fs::remove_dir_all(project.path(".terca"));
     project
 }
+
+/// The commands in the blocks of a README, without their comments.
+fn commands(readme: &str) -> Vec<String> {
+    let blocks = readme
+        .split("```sh\n")
+        .skip(1)
+        .filter_map(|rest| rest.split("```").next());
+    let lines = blocks
+        .flat_map(str::lines)
+        .map(|line| line.split('#').next().unwrap_or_default().trim());
+    lines
+        .filter(|line| line.split(' ').next() == Some("terca"))
+        .map(str::to_owned)
+        .collect()
+}
+
+/// Runs what a README has its reader type, at nobody's expense: agents are replaced by the solutions, and one eval is
+/// enough.
+pub fn run_commands_of_readme(name: &str, suite: &str, eval: &str, least: usize) {
+    let project = example(suite);
+    let readme = std::fs::read_to_string(examples().join(name).join("README.md")).unwrap();
+    let commands = commands(&readme);
+    assert!(commands.len() >= least, "{name}: {commands:?}");
+    for command in commands {
+        let mut args: Vec<&str> = command
+            .split(' ')
+            .skip(1)
+            .filter(|word| !word.is_empty())
+            .collect();
+        if args.first().is_none_or(|first| first.starts_with('-')) {
+            for (flag, value) in [("--agent", "oracle"), ("-n", "1"), ("-t", eval)] {
+                if !args.contains(&flag) {
+                    args.extend([flag, value]);
+                }
+            }
+        }
+        let outcome = project.terca(&args);
+        assert_eq!(
+            outcome.status, 0,
+            "{name}: {command}: {}{}",
+            outcome.stdout, outcome.stderr
+        );
+    }
+}

@@ -1,4 +1,11 @@
-//! What every test of the program begins with.
+//! What the tests of the program share.
+
+pub mod completion;
+pub mod endings;
+pub mod example;
+pub mod gallery;
+pub mod proof;
+pub mod viewer;
 
 use terca_testkit::Project;
 

@@ -18,4 +18,4 @@ mod wire;
 pub use request::{Dialect, Request};
 pub use script::{Fault, Scenario, Script, Turn, Usage};
 pub use server::ModelServer;
-pub use vocabulary::{Action, Call, Vocabulary};
+pub use vocabulary::{Action, Call, NewFile, Tools, Vocabulary};

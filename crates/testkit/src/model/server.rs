@@ -13,6 +13,7 @@ use serde_json::{Value, json};
 use super::http::{self, Message};
 use super::request::{Dialect, Request, scenario_of, workspace_of};
 use super::script::{Fault, Scenario, Script, Turn, Usage};
+use super::vocabulary::Vocabulary;
 use super::wire::{Body, Reply, View, Wire};
 
 /// A model on this machine. It goes when this does.
@@ -134,7 +135,7 @@ impl Shared {
         let stream = reader.get_mut();
         match &answer.body {
             Body::Json(value) => {
-                http::write_json(stream, answer.status, &value.to_string(), head_only)?
+                http::write_json(stream, answer.status, &value.to_string(), head_only)?;
             }
             Body::Events(events) => http::write_events(stream, events, answer.cut)?,
         }
@@ -185,7 +186,7 @@ impl Shared {
         asked: &mut HashMap<String, usize>,
     ) -> Answer {
         let view = request.view();
-        if view.aside && self.script.vocabulary.has_tools() {
+        if view.aside && matches!(self.script.vocabulary, Vocabulary::Tools(_)) {
             let (text, model) = (wire.aside().to_owned(), view.model.clone());
             let reply = Reply {
                 model,
@@ -230,12 +231,7 @@ impl Shared {
             .cloned()
             .unwrap_or_else(|| Turn::saying("The script is at its end."));
         let workspace = workspace_of(body).unwrap_or(".");
-        let vocabulary = self.script.vocabulary;
-        let text = vocabulary.spoken(&text, &calls);
-        let called = calls.iter().filter(|_| vocabulary.has_tools());
-        let calls = called
-            .map(|action| vocabulary.call(action, workspace))
-            .collect();
+        let (text, calls) = self.script.vocabulary.put(&text, &calls, workspace);
         Reply {
             model: view.model.clone(),
             turn,
@@ -251,7 +247,7 @@ mod tests {
     use std::io::Read;
 
     use super::*;
-    use crate::model::vocabulary::Vocabulary;
+    use crate::agents::GOOSE;
 
     fn ask(server: &ModelServer, method: &str, path: &str, body: &Value) -> String {
         let mut stream = TcpStream::connect(server.address).unwrap();
@@ -276,7 +272,7 @@ mod tests {
 
     #[test]
     fn scenarios_are_told_apart_and_faults_pass() {
-        let script = Script::new(Vocabulary::Goose)
+        let script = Script::new(GOOSE.vocabulary)
             .scenario("good", Scenario::saying("fine"))
             .scenario(
                 "bad",
@@ -302,7 +298,7 @@ mod tests {
 
     #[test]
     fn what_is_asked_on_the_side_eats_nothing() {
-        let script = Script::new(Vocabulary::Goose).scenario(
+        let script = Script::new(GOOSE.vocabulary).scenario(
             "bad",
             Scenario::saying("at last").fault(Fault::first(1, 500)),
         );
@@ -315,7 +311,7 @@ mod tests {
 
     #[test]
     fn it_goes_with_its_owner() {
-        let server = ModelServer::start(Script::new(Vocabulary::Goose));
+        let server = ModelServer::start(Script::new(GOOSE.vocabulary));
         let address = server.address;
         drop(server);
         assert!(TcpStream::connect(address).is_err());

@@ -1,6 +1,6 @@
-//! What each agent calls the tools that a script speaks of.
+//! Actions of which a script speaks, and the calls of tools that they become.
 
-use serde_json::{Value, json};
+use serde_json::Value;
 
 /// Something a model has its agent do.
 #[derive(Debug, Clone)]
@@ -55,7 +55,7 @@ pub struct Call {
 }
 
 impl Call {
-    fn new(name: impl Into<String>, arguments: Value) -> Self {
+    pub fn new(name: impl Into<String>, arguments: Value) -> Self {
         Call {
             name: name.into(),
             namespace: None,
@@ -64,164 +64,86 @@ impl Call {
     }
 }
 
-/// The tools of one agent.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+/// A file that a model has its agent write.
+#[derive(Debug)]
+pub struct NewFile<'a> {
+    /// Relative to the workspace.
+    pub path: &'a str,
+    pub content: &'a str,
+    pub workspace: &'a str,
+}
+
+impl NewFile<'_> {
+    /// Its path for agents that want an absolute one.
+    pub fn absolute(&self) -> String {
+        format!("{}/{}", self.workspace, self.path)
+    }
+}
+
+/// The calls with which one agent's tools are called.
+#[derive(Debug, Clone, Copy)]
+pub struct Tools {
+    pub write: fn(&NewFile<'_>) -> Call,
+    /// A command of the shell.
+    pub run: fn(&str) -> Call,
+    /// A tool of an MCP server, with its arguments. `None` for an agent that has no MCP servers.
+    pub mcp: Option<fn(&str, &str, Value) -> Call>,
+}
+
+/// How a model has its agent act.
+#[derive(Debug, Clone, Copy)]
 pub enum Vocabulary {
-    GeminiCli,
-    QwenCode,
-    ClaudeCode,
-    Codex,
-    Opencode,
-    Goose,
-    Copilot,
-    Cline,
-    Pi,
-    Kilo,
-    Droid,
-    Aider,
-    MiniSweAgent,
-    Continue,
+    Tools(Tools),
+    /// The agent offers no tools. It is told what to do in words.
+    Words,
 }
 
 impl Vocabulary {
-    /// Whether the agent offers its model tools. One that does not is told what to do in words.
-    pub fn has_tools(self) -> bool {
-        self != Vocabulary::Aider
-    }
-
-    /// What the model says, with the actions that are said rather than called.
-    pub fn spoken(self, text: &str, actions: &[Action]) -> String {
-        let mut said = text.to_owned();
-        for action in actions.iter().filter(|_| !self.has_tools()) {
-            match action {
-                Action::Write { path, content } => said.push_str(&edit_block(path, content)),
-                Action::Run { command } => said.push_str(&format!("\n\n```bash\n{command}\n```\n")),
-                Action::Mcp { server, .. } => {
-                    panic!("this agent has no MCP servers, so not `{server}`")
-                }
+    /// The calls for these actions, and what the model says: its text, with the actions that are said.
+    ///
+    /// # Panics
+    /// For a tool of an MCP server where the agent has none.
+    pub fn put(self, text: &str, actions: &[Action], workspace: &str) -> (String, Vec<Call>) {
+        match self {
+            Vocabulary::Tools(tools) => {
+                let calls = actions.iter().map(|action| tools.call(action, workspace));
+                (text.to_owned(), calls.collect())
+            }
+            Vocabulary::Words => {
+                let said: String = actions.iter().map(spoken).collect();
+                (format!("{text}{said}"), Vec::new())
             }
         }
-        said
     }
+}
 
-    /// The call for an action. Some agents want absolute paths.
-    pub fn call(self, action: &Action, workspace: &str) -> Call {
+impl Tools {
+    fn call(self, action: &Action, workspace: &str) -> Call {
         match action {
-            Action::Write { path, content } => self.write(path, content, workspace),
-            Action::Run { command } => self.run(command),
+            Action::Write { path, content } => (self.write)(&NewFile {
+                path,
+                content,
+                workspace,
+            }),
+            Action::Run { command } => (self.run)(command),
             Action::Mcp {
                 server,
                 tool,
                 arguments,
-            } => self.mcp(server, tool, arguments),
-        }
-    }
-
-    fn write(self, path: &str, content: &str, workspace: &str) -> Call {
-        let absolute = format!("{workspace}/{path}");
-        match self {
-            Vocabulary::GeminiCli => {
-                Call::new("write_file", json!({"file_path": path, "content": content}))
-            }
-            Vocabulary::QwenCode => Call::new(
-                "write_file",
-                json!({"file_path": absolute, "content": content}),
-            ),
-            Vocabulary::Droid => {
-                Call::new("Create", json!({"file_path": path, "content": content}))
-            }
-            Vocabulary::ClaudeCode => {
-                Call::new("Write", json!({"file_path": absolute, "content": content}))
-            }
-            Vocabulary::Copilot => {
-                Call::new("create", json!({"path": absolute, "file_text": content}))
-            }
-            Vocabulary::Cline => {
-                Call::new("editor", json!({"path": absolute, "new_text": content}))
-            }
-            Vocabulary::Opencode | Vocabulary::Kilo => {
-                Call::new("write", json!({"filePath": absolute, "content": content}))
-            }
-            Vocabulary::Goose | Vocabulary::Pi => {
-                Call::new("write", json!({"path": path, "content": content}))
-            }
-            Vocabulary::Continue => {
-                Call::new("Write", json!({"filepath": path, "content": content}))
-            }
-            // A shell is all it has.
-            Vocabulary::MiniSweAgent => self.run(&format!("cat > {path} <<'END'\n{content}END")),
-            Vocabulary::Aider => unreachable!("it is told in words"),
-            Vocabulary::Codex => {
-                let lines: String = content.lines().map(|line| format!("+{line}\n")).collect();
-                let patch =
-                    format!("*** Begin Patch\n*** Add File: {path}\n{lines}*** End Patch\n");
-                Call::new("apply_patch", Value::String(patch))
+            } => {
+                let call = self.mcp.expect("an agent with MCP servers");
+                call(server, tool, arguments.clone())
             }
         }
     }
+}
 
-    fn run(self, command: &str) -> Call {
-        let described = json!({"command": command, "description": "as the script says"});
-        match self {
-            Vocabulary::GeminiCli => Call::new("run_shell_command", described),
-            Vocabulary::QwenCode => {
-                let mut arguments = described;
-                arguments["is_background"] = json!(false);
-                Call::new("run_shell_command", arguments)
-            }
-            Vocabulary::ClaudeCode => Call::new("Bash", described),
-            Vocabulary::Opencode | Vocabulary::Kilo => Call::new("bash", described),
-            Vocabulary::Droid => Call::new(
-                "Execute",
-                json!({"command": command, "summary": "as the script says"}),
-            ),
-            Vocabulary::Goose => Call::new("shell", json!({"command": command})),
-            Vocabulary::Copilot => {
-                // By default it reports back after thirty seconds, while the command goes on.
-                let mut arguments = described;
-                arguments["initial_wait"] = json!(600);
-                Call::new("bash", arguments)
-            }
-            Vocabulary::Cline => Call::new("run_commands", json!({"commands": [command]})),
-            Vocabulary::Pi => Call::new("bash", json!({"command": command})),
-            Vocabulary::Continue => Call::new("Bash", json!({"command": command})),
-            Vocabulary::MiniSweAgent => Call::new("bash", json!({"command": command})),
-            Vocabulary::Aider => unreachable!("it is told in words"),
-            // By default it reports back after ten seconds, while the command goes on.
-            Vocabulary::Codex => Call::new(
-                "exec_command",
-                json!({"cmd": command, "yield_time_ms": 30_000}),
-            ),
-        }
-    }
-
-    /// # Panics
-    /// For an agent that has no MCP.
-    fn mcp(self, server: &str, tool: &str, arguments: &Value) -> Call {
-        let arguments = arguments.clone();
-        match self {
-            Vocabulary::GeminiCli => Call::new(format!("mcp_{server}_{tool}"), arguments),
-            Vocabulary::QwenCode | Vocabulary::ClaudeCode => {
-                Call::new(format!("mcp__{server}__{tool}"), arguments)
-            }
-            Vocabulary::Goose | Vocabulary::Cline => {
-                Call::new(format!("{server}__{tool}"), arguments)
-            }
-            Vocabulary::Copilot => Call::new(format!("{server}-{tool}"), arguments),
-            Vocabulary::Opencode | Vocabulary::Kilo => {
-                Call::new(format!("{server}_{tool}"), arguments)
-            }
-            Vocabulary::Droid => Call::new(format!("{server}___{tool}"), arguments),
-            // Without a word about whose it is.
-            Vocabulary::Continue => Call::new(tool, arguments),
-            Vocabulary::MiniSweAgent | Vocabulary::Aider | Vocabulary::Pi => {
-                panic!("this agent has no MCP servers")
-            }
-            Vocabulary::Codex => Call {
-                name: tool.into(),
-                namespace: Some(format!("mcp__{server}")),
-                arguments,
-            },
+fn spoken(action: &Action) -> String {
+    match action {
+        Action::Write { path, content } => edit_block(path, content),
+        Action::Run { command } => format!("\n\n```bash\n{command}\n```\n"),
+        Action::Mcp { server, .. } => {
+            panic!("this agent has no MCP servers, so not `{server}`")
         }
     }
 }
@@ -233,39 +155,44 @@ fn edit_block(path: &str, content: &str) -> String {
 
 #[cfg(test)]
 mod tests {
+    use serde_json::json;
+
     use super::*;
+    use crate::agents::{AIDER, CLAUDE, CODEX, GEMINI, QWEN, RealAgent};
+
+    fn call(agent: RealAgent, action: &Action) -> Call {
+        let (_, calls) = agent.vocabulary.put("", std::slice::from_ref(action), "/w");
+        calls[0].clone()
+    }
 
     #[test]
     fn every_agent_is_spoken_to_in_its_own_words() {
         let write = Action::write("a/b.txt", "one\ntwo\n");
-        let call = Vocabulary::ClaudeCode.call(&write, "/w");
+        let written = call(CLAUDE, &write);
         assert_eq!(
-            (call.name.as_str(), &call.arguments["file_path"]),
+            (written.name.as_str(), &written.arguments["file_path"]),
             ("Write", &json!("/w/a/b.txt"))
         );
-        let call = Vocabulary::GeminiCli.call(&write, "/w");
+        let written = call(GEMINI, &write);
         assert_eq!(
-            (call.name.as_str(), &call.arguments["file_path"]),
+            (written.name.as_str(), &written.arguments["file_path"]),
             ("write_file", &json!("a/b.txt"))
         );
-        let call = Vocabulary::Codex.call(&write, "/w");
         assert_eq!(
-            call.arguments,
+            call(CODEX, &write).arguments,
             "*** Begin Patch\n*** Add File: a/b.txt\n+one\n+two\n*** End Patch\n"
         );
 
-        let spoken = Vocabulary::Aider.spoken("Here.", &[write]);
+        let (spoken, calls) = AIDER.vocabulary.put("Here.", &[write], "/w");
         assert_eq!(
             spoken,
             "Here.\n\na/b.txt\n```\n<<<<<<< SEARCH\n=======\none\ntwo\n>>>>>>> REPLACE\n```\n"
         );
+        assert_eq!(calls, []);
 
         let mcp = Action::mcp("tiny", "magic", json!({"x": 1}));
-        assert_eq!(Vocabulary::GeminiCli.call(&mcp, "").name, "mcp_tiny_magic");
-        assert_eq!(Vocabulary::QwenCode.call(&mcp, "").name, "mcp__tiny__magic");
-        assert_eq!(
-            Vocabulary::Codex.call(&mcp, "").namespace.as_deref(),
-            Some("mcp__tiny")
-        );
+        assert_eq!(call(GEMINI, &mcp).name, "mcp_tiny_magic");
+        assert_eq!(call(QWEN, &mcp).name, "mcp__tiny__magic");
+        assert_eq!(call(CODEX, &mcp).namespace.as_deref(), Some("mcp__tiny"));
     }
 }

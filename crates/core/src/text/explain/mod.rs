@@ -1,9 +1,9 @@
-//! What every error means, what it usually comes from, and what to do about it.
+//! The meaning of every error, its usual causes, and what to do about it.
 //!
-//! Each class of error has a [`Code`], a word that stays the same from one version to the next: it stands beside the
-//! message (`error[unknown-key]: …`), `terca explain unknown-key` prints its text, and `docs/reference/errors.md` is
-//! made of the same texts. A code without a text does not compile. The examples in the texts are tested: what is
-//! called wrong is complained about with that code, and what is called right is not complained about at all.
+//! Each class of error has a [`Code`], a word that stays the same from one version to the next. It is beside
+//! the message (`error[unknown-key]: …`), `terca explain unknown-key` prints its text, and
+//! `docs/reference/errors.md` is made of the same texts. A code without a text does not compile. The examples
+//! in the texts are tested: a wrong one gives an error with that code, a right one gives none.
 
 mod page;
 
@@ -11,38 +11,40 @@ use crate::text::prose;
 
 pub use page::{brief, markdown, overview};
 
-/// The topics and their codes, each under the word that users read; its text lies in `texts/`.
+/// Declares the topics and their codes, each with the word that users read. Its text is in `texts/`.
 macro_rules! codes {
     ($($topic:ident $title:literal { $($code:ident $word:literal)+ })+) => {
         /// A class of errors.
         #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
         pub enum Code {
-            $($($code,)+)+
+            $($(#[doc = $word] $code,)+)+
         }
 
-        /// What a code is about.
+        /// The subject of a code.
         #[derive(Debug, Clone, Copy, PartialEq, Eq)]
         pub enum Topic {
-            $($topic,)+
+            $(#[doc = $title] $topic,)+
         }
 
         impl Code {
-            /// By topic, in the order of a list.
+            /// All codes by topic, in the order of the list.
             pub const ALL: &'static [Code] = &[$($(Code::$code,)+)+];
 
+            /// Returns the word that users read and type.
             pub fn word(self) -> &'static str {
                 match self {
                     $($(Code::$code => $word,)+)+
                 }
             }
 
+            /// Returns the topic.
             pub fn topic(self) -> Topic {
                 match self {
                     $($(Code::$code => Topic::$topic,)+)+
                 }
             }
 
-            /// A title in one line, and what there is to say, in Markdown.
+            /// Returns a title in one line, followed by the explanation in Markdown.
             pub fn text(self) -> &'static str {
                 match self {
                     $($(Code::$code => include_str!(concat!("texts/", $word, ".md")),)+)+
@@ -51,8 +53,10 @@ macro_rules! codes {
         }
 
         impl Topic {
+            /// All topics, in the order of the list.
             pub const ALL: &'static [Topic] = &[$(Topic::$topic,)+];
 
+            /// Returns the heading above the topic's codes.
             pub fn title(self) -> &'static str {
                 match self {
                     $(Topic::$topic => $title,)+
@@ -132,16 +136,21 @@ codes! {
 }
 
 impl Code {
-    /// As typed; `-`, `_` and case do not matter.
+    /// Finds a code as typed; `-`, `_` and case do not matter.
     pub fn find(word: &str) -> Option<Code> {
-        let same = |code: &Code| prose::fold(code.word()) == prose::fold(word);
-        Code::ALL.iter().copied().find(same)
+        let folded = prose::fold(word);
+        Code::ALL
+            .iter()
+            .copied()
+            .find(|code| prose::fold(code.word()) == folded)
     }
 
+    /// Returns the first line of the text.
     pub fn title(self) -> &'static str {
         self.text().lines().next().unwrap_or_default()
     }
 
+    /// Returns the text below the title.
     pub fn body(self) -> &'static str {
         self.text()
             .split_once('\n')
@@ -171,14 +180,14 @@ mod tests {
 
     #[test]
     fn no_two_codes_are_taken_for_each_other() {
-        let folded: HashSet<Vec<char>> = Code::ALL
+        let folded: HashSet<String> = Code::ALL
             .iter()
             .map(|code| prose::fold(code.word()))
             .collect();
         assert_eq!(folded.len(), Code::ALL.len());
     }
 
-    /// What every text has to say, and where.
+    /// Every text has the parts that readers look for.
     #[test]
     fn every_text_explains() {
         const PARTS: [&str; 4] = [

@@ -1,8 +1,8 @@
-//! The texts as they are shown: in a terminal, and as a page of the documentation.
+//! Shows the texts in a terminal and as a page of the documentation.
 
 use super::{Code, Topic};
 
-/// One code for a terminal: code is indented instead of fenced.
+/// Returns one code's text for a terminal. Code is indented instead of fenced.
 pub fn brief(code: Code) -> String {
     let mut shown = format!("{}: {}\n\n", code.word(), code.title());
     let mut in_code = false;
@@ -21,7 +21,7 @@ pub fn brief(code: Code) -> String {
     shown
 }
 
-/// All codes, by topic, a line each.
+/// Returns all codes by topic, a line each.
 pub fn overview() -> String {
     let width = Code::ALL
         .iter()
@@ -37,7 +37,7 @@ pub fn overview() -> String {
     topics.collect::<Vec<_>>().join("\n")
 }
 
-/// The page of the documentation. A code's heading is its anchor.
+/// Returns the page of the documentation. A code's heading is its anchor.
 pub fn markdown() -> String {
     let mut page = include_str!("preface.md").to_owned();
     for topic in Topic::ALL {
@@ -61,7 +61,7 @@ fn of(topic: Topic) -> impl Iterator<Item = Code> {
         .filter(move |code| code.topic() == topic)
 }
 
-/// With a capital, where it does not begin with code.
+/// Returns the title with a capital, unless it begins with code.
 fn sentence(title: &str) -> String {
     let mut letters = title.chars();
     letters.next().map_or_else(String::new, |first| {

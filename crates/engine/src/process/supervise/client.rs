@@ -1,104 +1,95 @@
 //! Terca's end of a supervisor.
 
-use std::collections::HashSet;
 use std::io;
-use std::os::fd::{AsFd, OwnedFd};
+use std::os::fd::AsFd;
 use std::os::unix::net::UnixStream;
-use std::os::unix::process::CommandExt;
-use std::process::{Child, Command, Stdio};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::process::Child;
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
-use rustix::process::Pid;
 use terca_core::process::Exit;
 use thiserror::Error;
 
+use super::launcher::{Launcher, pid_of};
 use super::os;
-use super::protocol::{Answer, Ended, Job, Lines, Order, Received, send};
-use super::sweep::end_children;
+use super::protocol::{Ended, Job, Lines, Received, Request, Response, send};
 use crate::process::interrupt::Interrupt;
-use crate::process::open_file_limit;
 
 /// How often a caller gets a turn while a command runs.
 const TURN: Duration = Duration::from_millis(100);
 /// How long a supervisor may take for what takes it milliseconds, before it is taken for stopped or stuck.
 const PATIENCE: Duration = Duration::from_secs(10);
 
+/// A command could not be run under a supervisor.
 #[derive(Debug, Error)]
 pub enum SuperviseError {
+    /// The machine refused to start a supervisor.
     #[error("the supervisor could not be started: {0}")]
     Start(#[source] io::Error),
+    /// The supervisor was killed, usually by what it looked after.
     #[error("the supervisor ended unexpectedly; every process below it was ended")]
     Lost,
+    /// The supervisor was stopped, or hangs.
     #[error("the supervisor did not answer in time; every process below it was ended")]
     Stuck,
+    /// The command's program could not be started.
     #[error("`{program}` could not be started: {reason}")]
-    Program { program: String, reason: String },
+    Program {
+        /// The program as it was asked for.
+        program: String,
+        /// The system's words.
+        reason: String,
+    },
 }
 
-/// The supervisors that are alive. Every other child of this process is a stray.
-static ALIVE: Mutex<Option<HashSet<Pid>>> = Mutex::new(None);
-
-fn alive() -> MutexGuard<'static, Option<HashSet<Pid>>> {
-    ALIVE.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
-/// To be called once before the first supervisor is started.
-pub fn prepare_process() {
-    os::become_subreaper();
-}
-
-/// Ends what a supervisor that was shot has left behind.
-fn end_strays() {
-    // While this is held no supervisor is started, so that none is taken for a stray.
-    let alive = alive();
-    end_children(|pid| !alive.as_ref().is_some_and(|alive| alive.contains(&pid)));
-}
-
-/// A running supervisor. Dropping it ends everything below it.
+/// A supervisor that runs. Dropping it ends everything below it.
 #[derive(Debug)]
 pub struct Supervisor {
-    socket: Option<UnixStream>,
+    launcher: Arc<Launcher>,
+    /// `None` once it has ended.
+    connection: Option<Connection>,
+}
+
+#[derive(Debug)]
+struct Connection {
+    socket: UnixStream,
     child: Child,
-    pid: Option<Pid>,
     lines: Lines,
 }
 
 impl Supervisor {
-    pub fn start() -> Result<Self, SuperviseError> {
-        let (socket, theirs) = UnixStream::pair().map_err(SuperviseError::Start)?;
-        let mut alive = alive();
-        let child = Command::new(own_program())
-            .arg0("terca")
-            .arg(super::ARGUMENT)
-            .args(open_file_limit::limit_at_start().map(|limit| limit.to_string()))
-            .env_clear()
-            .stdin(Stdio::from(OwnedFd::from(theirs)))
-            .stdout(Stdio::null())
-            .stderr(Stdio::null())
-            .spawn()
-            .map_err(SuperviseError::Start)?;
-        let pid = Pid::from_raw(child.id() as i32);
-        alive.get_or_insert_default().extend(pid);
+    /// Starts a supervisor.
+    pub fn start(launcher: &Arc<Launcher>) -> Result<Self, SuperviseError> {
+        let (child, socket) = launcher.spawn().map_err(SuperviseError::Start)?;
         Ok(Supervisor {
-            socket: Some(socket),
-            child,
-            pid,
-            lines: Lines::default(),
+            launcher: launcher.clone(),
+            connection: Some(Connection {
+                socket,
+                child,
+                lines: Lines::default(),
+            }),
         })
     }
 
-    /// Runs a command to its end; `turn` is called about ten times a second meanwhile, and again at once when it says
-    /// that it has more to do.
+    /// Moves the running supervisor out, and leaves one that has ended.
+    pub(super) fn take(&mut self) -> Self {
+        Supervisor {
+            launcher: self.launcher.clone(),
+            connection: self.connection.take(),
+        }
+    }
+
+    /// Runs a command to its end. `on_turn` is called about ten times a second meanwhile, and again at once when it
+    /// returns that there is more to do.
     pub fn run(
         &mut self,
         job: &Job,
         interrupt: &Interrupt,
-        turn: &mut dyn FnMut() -> bool,
+        on_turn: &mut dyn FnMut() -> bool,
     ) -> Result<Ended, SuperviseError> {
-        self.tell(&Order::Run(Box::new(job.clone())))?;
-        let mut said = Said::Nothing;
+        self.send(&Request::Run(Box::new(job.clone())))?;
+        let mut passed = Passed::Nothing;
         // All limits are kept by the supervisor; if it cannot, because the agent stopped it, this is the end.
         let allowed = job
             .timeout
@@ -107,61 +98,58 @@ impl Supervisor {
         let mut last_moment = Instant::now().checked_add(allowed);
         let mut patience = TURN;
         loop {
-            match self.hear(interrupt, said, patience)? {
-                Some(Answer::Ended(ended)) => return Ok(ended),
-                Some(Answer::CouldNotStart(reason)) => {
+            match self.receive(interrupt, passed, patience)? {
+                Some(Response::Ended(ended)) => return Ok(ended),
+                Some(Response::CouldNotStart(reason)) => {
                     return Err(SuperviseError::Program {
                         program: job.program.to_string(),
                         reason,
                     });
                 }
-                Some(Answer::Swept { .. } | Answer::Resting { .. }) | None => {}
+                Some(Response::Swept { .. } | Response::Resting { .. }) | None => {}
             }
-            let news = next_word(interrupt, said);
-            if let Some((order, now)) = news {
-                self.tell(&order)?;
-                said = now;
+            if let Some((request, now)) = next_request(interrupt, passed) {
+                self.send(&request)?;
+                passed = now;
                 last_moment = Instant::now().checked_add(job.grace.saturating_add(PATIENCE));
             }
             if last_moment.is_some_and(|moment| Instant::now() >= moment) {
                 return Err(self.give_up(SuperviseError::Stuck));
             }
-            patience = if turn() { Duration::ZERO } else { TURN };
+            patience = if on_turn() { Duration::ZERO } else { TURN };
         }
     }
 
     /// Ends everything that commands have left running. Returns how many could not be ended.
     pub fn sweep(&mut self, interrupt: &Interrupt) -> Result<usize, SuperviseError> {
-        self.ask(&Order::Sweep, interrupt, |answer| match answer {
-            Answer::Swept { left_behind } => Some(left_behind),
+        self.ask(&Request::Sweep, interrupt, |answer| match answer {
+            Response::Swept { left_behind } => Some(left_behind),
             _ => None,
         })
     }
 
-    /// Ends everything that is left. Says whether it may look after another trial.
+    /// Ends everything that is left. Returns whether it may look after another trial.
     pub(super) fn rest(&mut self, interrupt: &Interrupt) -> bool {
-        if self.socket.is_none() {
-            return false;
-        }
-        let rested = self.ask(&Order::Rest, interrupt, |answer| match answer {
-            Answer::Resting { as_new } => Some(as_new),
+        let rested = self.ask(&Request::Rest, interrupt, |response| match response {
+            Response::Resting { as_new } => Some(as_new),
             _ => None,
         });
         rested.unwrap_or(false)
     }
 
-    /// What takes the supervisor milliseconds.
+    /// Asks for something that takes the supervisor milliseconds.
     fn ask<T>(
         &mut self,
-        order: &Order,
+        request: &Request,
         interrupt: &Interrupt,
-        answered: impl Fn(Answer) -> Option<T>,
+        expected: impl Fn(Response) -> Option<T>,
     ) -> Result<T, SuperviseError> {
-        self.tell(order)?;
+        self.send(request)?;
         let started = Instant::now();
         loop {
-            if let Some(answer) = self.hear(interrupt, Said::Kill, TURN)?.and_then(&answered) {
-                return Ok(answer);
+            let response = self.receive(interrupt, Passed::Kill, TURN)?;
+            if let Some(response) = response.and_then(&expected) {
+                return Ok(response);
             }
             if started.elapsed() >= PATIENCE {
                 return Err(self.give_up(SuperviseError::Stuck));
@@ -169,122 +157,116 @@ impl Supervisor {
         }
     }
 
-    fn tell(&mut self, order: &Order) -> Result<(), SuperviseError> {
-        let sent = self.socket.as_mut().map(|socket| send(socket, order));
+    fn send(&mut self, request: &Request) -> Result<(), SuperviseError> {
+        let sent = self
+            .connection
+            .as_mut()
+            .map(|connection| send(&mut connection.socket, request));
         match sent {
             Some(Ok(())) => Ok(()),
             _ => Err(self.give_up(SuperviseError::Lost)),
         }
     }
 
-    /// Waits for an answer, an interrupt not yet passed on, or the caller's turn.
-    fn hear(
+    /// Waits for a response, an interrupt that is not yet passed on, or the caller's turn.
+    fn receive(
         &mut self,
         interrupt: &Interrupt,
-        said: Said,
+        passed: Passed,
         patience: Duration,
-    ) -> Result<Option<Answer>, SuperviseError> {
-        let Some(socket) = &mut self.socket else {
+    ) -> Result<Option<Response>, SuperviseError> {
+        let Some(Connection { socket, lines, .. }) = &mut self.connection else {
             return Err(SuperviseError::Lost);
         };
         let mut files = vec![PollFd::from_borrowed_fd(socket.as_fd(), PollFlags::IN)];
-        if said < Said::Stop {
-            files.push(PollFd::from_borrowed_fd(
-                interrupt.stop_file().as_fd(),
-                PollFlags::IN,
-            ));
+        if passed < Passed::Stop {
+            files.push(PollFd::new(interrupt.stop_file(), PollFlags::IN));
         }
-        if said < Said::Kill {
-            files.push(PollFd::from_borrowed_fd(
-                interrupt.kill_file().as_fd(),
-                PollFlags::IN,
-            ));
+        if passed < Passed::Kill {
+            files.push(PollFd::new(interrupt.kill_file(), PollFlags::IN));
         }
         let timeout = Timespec {
             tv_sec: 0,
             tv_nsec: i64::from(patience.subsec_nanos()),
         };
-        let heard = poll(&mut files, Some(&timeout)).is_ok() && !files[0].revents().is_empty();
-        if !heard {
+        let is_readable =
+            poll(&mut files, Some(&timeout)).is_ok() && !files[0].revents().is_empty();
+        if !is_readable {
             return Ok(None);
         }
-        match self.lines.receive(socket) {
-            Ok(Received::Message(answer)) => Ok(Some(answer)),
+        match lines.receive(socket) {
+            Ok(Received::Message(response)) => Ok(Some(response)),
             Ok(Received::Partial) => Ok(None),
             Ok(Received::Closed) | Err(_) => Err(self.give_up(SuperviseError::Lost)),
         }
     }
 
-    /// The supervisor is gone or good for nothing: nothing that it looked after may stay.
+    /// Kills a supervisor that is gone or of no use: nothing that it looked after may stay.
     fn give_up(&mut self, why: SuperviseError) -> SuperviseError {
-        let _ = self.child.kill();
-        self.leave();
+        if let Some(mut connection) = self.connection.take() {
+            let _ = connection.child.kill();
+            connection.close(&self.launcher);
+        }
         why
     }
+}
 
+impl Connection {
     /// Closes the socket, which ends everything, and waits for that.
-    fn leave(&mut self) {
-        self.socket = None;
-        if !self.ends_in_time() {
-            let _ = self.child.kill();
+    fn close(self, launcher: &Launcher) {
+        let Connection {
+            socket, mut child, ..
+        } = self;
+        drop(socket);
+        if !ends_in_time(&child) {
+            let _ = child.kill();
         }
-        let ended_well = self.child.wait().is_ok_and(|status| status.success());
-        if let (Some(alive), Some(pid)) = (alive().as_mut(), self.pid) {
-            alive.remove(&pid);
-        }
-        if !ended_well {
-            end_strays();
-        }
+        let cleanly = child.wait().is_ok_and(|status| status.success());
+        launcher.ended(&child, cleanly);
     }
+}
 
-    fn ends_in_time(&self) -> bool {
-        // Without a watch there is nothing to wait with but `wait` itself.
-        let Some(exit) = self.pid.and_then(os::exit_watch) else {
-            return true;
-        };
-        let timeout = Timespec {
-            tv_sec: PATIENCE.as_secs() as i64,
-            tv_nsec: 0,
-        };
-        poll(&mut [PollFd::new(&exit, PollFlags::IN)], Some(&timeout)).is_ok_and(|ready| ready > 0)
-    }
+fn ends_in_time(child: &Child) -> bool {
+    // Without a watch there is nothing to wait with but `wait` itself.
+    let Some(exit) = pid_of(child).and_then(os::exit_watch) else {
+        return true;
+    };
+    let timeout = Timespec {
+        tv_sec: PATIENCE.as_secs() as i64,
+        tv_nsec: 0,
+    };
+    poll(&mut [PollFd::new(&exit, PollFlags::IN)], Some(&timeout)).is_ok_and(|ready| ready > 0)
 }
 
 impl Drop for Supervisor {
     fn drop(&mut self) {
-        if self.socket.is_some() {
-            self.leave();
+        if let Some(connection) = self.connection.take() {
+            connection.close(&self.launcher);
         }
     }
 }
 
-/// How much of an interrupt the supervisor has been told.
+/// The part of an interrupt that was passed on to the supervisor.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-enum Said {
+enum Passed {
     Nothing,
     Stop,
     Kill,
 }
 
-/// What is to be passed on of an interrupt, if anything.
-fn next_word(interrupt: &Interrupt, said: Said) -> Option<(Order, Said)> {
-    match said {
-        Said::Nothing | Said::Stop if interrupt.is_kill() => Some((Order::Kill, Said::Kill)),
-        Said::Nothing if interrupt.is_stop() => Some((Order::Stop, Said::Stop)),
+/// Returns the next part of an interrupt to pass on, if there is one.
+fn next_request(interrupt: &Interrupt, passed: Passed) -> Option<(Request, Passed)> {
+    match passed {
+        Passed::Nothing | Passed::Stop if interrupt.is_kill() => {
+            Some((Request::Kill, Passed::Kill))
+        }
+        Passed::Nothing if interrupt.is_stop() => Some((Request::Stop, Passed::Stop)),
         _ => None,
     }
 }
 
-/// This very program, even when its file has been replaced meanwhile.
-fn own_program() -> std::path::PathBuf {
-    if cfg!(target_os = "linux") {
-        return "/proc/self/exe".into();
-    }
-    std::env::current_exe().unwrap_or_else(|_| "terca".into())
-}
-
 impl Ended {
-    /// The end of something that was no process at all.
+    /// Returns the end of work that needed no process.
     pub fn without_process(left_behind: usize) -> Self {
         Ended {
             exit: Exit::Code(0),

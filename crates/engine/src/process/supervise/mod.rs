@@ -4,7 +4,7 @@
 //! every trial has a supervisor: a hidden re-exec of this very program that is a *child subreaper* (orphans below it
 //! become its children), runs the trial's commands in turn, and after the agent and after each test kills and reaps
 //! until the kernel lists no child any more. When a trial is over and nothing is left below it, a supervisor that is
-//! still as it was started may take the next one (see [`Crew`]).
+//! still as it was started may take the next one (see [`SupervisorPool`]).
 //!
 //! ```text
 //! terca ──socket──► supervisor (own session, subreaper) ──► sh -c … (own process group) ──► …
@@ -38,14 +38,16 @@
 
 mod client;
 mod condition;
-mod crew;
+mod launcher;
 mod os;
+mod pool;
 mod protocol;
 mod supervisor;
 mod sweep;
 
-pub use client::{SuperviseError, Supervisor, prepare_process};
-pub use crew::Crew;
+pub use client::{SuperviseError, Supervisor};
+pub use launcher::Launcher;
+pub use pool::{SupervisorGuard, SupervisorPool};
 pub use protocol::{Ended, Job, Signal};
 pub use supervisor::serve;
 

@@ -1,4 +1,4 @@
-//! What Terca and a supervisor say to each other: one JSON value a line.
+//! The messages between Terca and a supervisor: one JSON value a line.
 
 use std::io::{self, Read, Write};
 use std::os::unix::net::UnixStream;
@@ -12,34 +12,44 @@ use terca_core::process::Exit;
 /// A command to run.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct Job {
+    /// The program's file.
     pub program: Utf8PathBuf,
+    /// Its arguments, without the program itself.
     pub args: Vec<String>,
     /// The whole environment; nothing is inherited.
     pub env: Vec<(String, String)>,
+    /// The directory that it is started in.
     pub dir: Utf8PathBuf,
-    /// Read from this file; `None` is an empty input, never a pipe that stays open.
+    /// The file that it reads; `None` is an empty input, never a pipe that stays open.
     pub stdin: Option<Utf8PathBuf>,
-    /// Output is appended to these files, which exist.
+    /// The file that its output is appended to. It must exist.
     pub stdout: Utf8PathBuf,
+    /// The file that its errors are appended to. It must exist, and may be the same.
     pub stderr: Utf8PathBuf,
+    /// The time after which it is asked to end.
     pub timeout: Duration,
     /// The signal that asks the command to end.
     pub stop_signal: Signal,
-    /// How long it then has before it is killed.
+    /// The time that it then has before it is killed.
     pub grace: Duration,
     /// Whether everything that is left afterwards is killed. Set-up commands may leave a service running for
     /// the agent; it ends with the agent.
     pub sweep: bool,
 }
 
+/// A signal that asks a program to end.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Signal {
+    /// SIGINT, as Ctrl+C sends it.
     Interrupt,
+    /// SIGTERM.
     Terminate,
 }
 
+/// A message to the supervisor.
 #[derive(Debug, Clone, Serialize, Deserialize)]
-pub(super) enum Order {
+pub(super) enum Request {
+    /// Run a command. The answer is `Ended` or `CouldNotStart`.
     Run(Box<Job>),
     /// Ask the running command to end, as at the end of its time.
     Stop,
@@ -47,27 +57,31 @@ pub(super) enum Order {
     Kill,
     /// End what earlier commands have left running.
     Sweep,
-    /// The trial is over: end what is left, and say whether another trial may begin here.
+    /// End what is left of the trial, and say whether another one may begin here.
     Rest,
 }
 
+/// A message from the supervisor.
 #[derive(Debug, Clone, Serialize, Deserialize)]
-pub(super) enum Answer {
+pub(super) enum Response {
     Ended(Ended),
     CouldNotStart(String),
     Swept { left_behind: usize },
     Resting { as_new: bool },
 }
 
-/// How a command ended.
+/// The end of a command.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct Ended {
+    /// Its exit code, or the signal that ended it.
     pub exit: Exit,
+    /// It was still running when its time was over.
     pub timed_out: bool,
     /// It was stopped by an interrupt.
     pub stopped: bool,
+    /// The time that it ran.
     pub seconds: f64,
-    /// Processes below it that could not be ended, because they had made themselves another user's.
+    /// The number of processes below it that could not be ended, because they run as another user.
     pub left_behind: usize,
 }
 
@@ -112,7 +126,7 @@ impl Lines {
         Ok(self.next()?.map_or(Received::Partial, Received::Message))
     }
 
-    /// Whether a message is here already, so that no `poll` would tell of it.
+    /// Returns whether a whole message is in the buffer, which no `poll` would report.
     pub(super) fn has_message(&self) -> bool {
         self.buffer.contains(&b'\n')
     }
@@ -133,12 +147,12 @@ mod tests {
     #[test]
     fn messages_that_arrive_together_are_all_there() {
         let (mut here, mut there) = UnixStream::pair().unwrap();
-        send(&mut here, &Order::Stop).unwrap();
-        send(&mut here, &Order::Kill).unwrap();
+        send(&mut here, &Request::Stop).unwrap();
+        send(&mut here, &Request::Kill).unwrap();
         let mut lines = Lines::default();
         assert!(matches!(
             lines.receive(&mut there).unwrap(),
-            Received::Message(Order::Stop)
+            Received::Message(Request::Stop)
         ));
         assert!(
             lines.has_message(),
@@ -146,7 +160,7 @@ mod tests {
         );
         assert!(matches!(
             lines.receive(&mut there).unwrap(),
-            Received::Message(Order::Kill)
+            Received::Message(Request::Kill)
         ));
         assert!(!lines.has_message());
     }

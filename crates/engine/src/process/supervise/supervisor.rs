@@ -1,4 +1,4 @@
-//! The supervisor itself: what `terca __supervise` does.
+//! The supervisor itself: the process that `terca __supervise` becomes.
 
 use std::fs::{File, OpenOptions};
 use std::io;
@@ -19,14 +19,14 @@ use terca_core::process::Exit;
 
 use super::condition::Condition;
 use super::os;
-use super::protocol::{Answer, Ended, Job, Lines, Order, Received, Signal, send};
+use super::protocol::{Ended, Job, Lines, Received, Request, Response, Signal, send};
 use super::sweep::end_children;
 use crate::process::open_file_limit;
 
-/// How often things are looked at that do not announce themselves: orphans to reap, a group that may be gone.
+/// The time between looks at what nothing announces: orphans to reap, a process group that may be gone.
 const GLANCE: Duration = Duration::from_millis(20);
 
-/// Serves orders from standard input, a socket, until it closes; then ends everything that is left.
+/// Serves requests from standard input, a socket, until it closes; then ends everything that is left.
 pub fn serve() -> io::Result<()> {
     // A session of its own: Ctrl+C in the terminal reaches Terca alone, which then decides.
     let _ = rustix::process::setsid();
@@ -40,22 +40,22 @@ pub fn serve() -> io::Result<()> {
     let mut lines = Lines::default();
     loop {
         match lines.receive(&mut socket) {
-            Ok(Received::Message(Order::Run(job))) => match run(&job, &mut socket, &mut lines) {
-                Some(answer) => send(&mut socket, &answer)?,
+            Ok(Received::Message(Request::Run(job))) => match run(&job, &mut socket, &mut lines) {
+                Some(response) => send(&mut socket, &response)?,
                 None => break,
             },
-            Ok(Received::Message(Order::Sweep)) => {
+            Ok(Received::Message(Request::Sweep)) => {
                 let left_behind = end_children(|_| true);
-                send(&mut socket, &Answer::Swept { left_behind })?;
+                send(&mut socket, &Response::Swept { left_behind })?;
             }
-            Ok(Received::Message(Order::Rest)) => {
+            Ok(Received::Message(Request::Rest)) => {
                 let as_new = end_children(|_| true) == 0
                     && condition.is_some()
                     && Condition::now() == condition;
-                send(&mut socket, &Answer::Resting { as_new })?;
+                send(&mut socket, &Response::Resting { as_new })?;
             }
             // An interrupt that came when the command had just ended: Terca knows what to do next.
-            Ok(Received::Message(Order::Stop | Order::Kill) | Received::Partial) => {}
+            Ok(Received::Message(Request::Stop | Request::Kill) | Received::Partial) => {}
             Ok(Received::Closed) | Err(_) => break,
         }
     }
@@ -63,8 +63,8 @@ pub fn serve() -> io::Result<()> {
     Ok(())
 }
 
-/// An agent that signals its parents does not end the one that looks after it. Handlers, unlike ignored signals,
-/// are not inherited: whatever Terca's own caller had ignored, commands start with the defaults.
+/// Handles the signals that would end this process: an agent may signal its parents. Handlers, unlike ignored
+/// signals, are not inherited, so commands start with the defaults even if Terca was started with some ignored.
 fn survive_signals() -> io::Result<()> {
     for signal in [SIGHUP, SIGINT, SIGQUIT, SIGTERM] {
         signal_hook::flag::register(signal, Arc::new(AtomicBool::new(false)))?;
@@ -72,12 +72,12 @@ fn survive_signals() -> io::Result<()> {
     Ok(())
 }
 
-/// Runs one command to its end. `None` means that Terca is gone.
-fn run(job: &Job, socket: &mut UnixStream, lines: &mut Lines) -> Option<Answer> {
+/// Runs one command to its end. Returns `None` when Terca is gone.
+fn run(job: &Job, socket: &mut UnixStream, lines: &mut Lines) -> Option<Response> {
     let started = Instant::now();
     let pid = match start(job) {
         Ok(pid) => pid,
-        Err(error) => return Some(Answer::CouldNotStart(error.to_string())),
+        Err(error) => return Some(Response::CouldNotStart(error.to_string())),
     };
     let mut watch = Watch {
         pid,
@@ -95,16 +95,16 @@ fn run(job: &Job, socket: &mut UnixStream, lines: &mut Lines) -> Option<Answer> 
         }
         if lines.has_message() || wait(socket, exit_watch.as_ref(), deadline, &watch) {
             match lines.receive(socket) {
-                Ok(Received::Message(Order::Stop)) => {
+                Ok(Received::Message(Request::Stop)) => {
                     watch.stopped = true;
                     deadline = watch.ask_to_end(job);
                 }
-                Ok(Received::Message(Order::Kill)) => {
+                Ok(Received::Message(Request::Kill)) => {
                     watch.stopped = true;
                     watch.kill();
                 }
                 Ok(
-                    Received::Message(Order::Run(_) | Order::Sweep | Order::Rest)
+                    Received::Message(Request::Run(_) | Request::Sweep | Request::Rest)
                     | Received::Partial,
                 ) => {}
                 Ok(Received::Closed) | Err(_) => return None,
@@ -118,7 +118,7 @@ fn run(job: &Job, socket: &mut UnixStream, lines: &mut Lines) -> Option<Answer> 
     let sweep = job.sweep || watch.phase != Phase::Running;
     let left_behind = if sweep { end_children(|_| true) } else { 0 };
     let exit = watch.status.unwrap_or(Exit::Signal(9));
-    Some(Answer::Ended(Ended {
+    Some(Response::Ended(Ended {
         exit,
         timed_out: watch.timed_out,
         stopped: watch.stopped,
@@ -146,7 +146,7 @@ fn start(job: &Job) -> io::Result<Pid> {
     Pid::from_raw(child.id() as i32).ok_or_else(|| io::Error::other("the new process has no id"))
 }
 
-/// Waits for an order, the end of the command, or the next thing to look at. Says whether an order is there.
+/// Waits for a request, the end of the command, or the next look. Returns whether a request is there.
 fn wait(
     socket: &UnixStream,
     exit: Option<&OwnedFd>,
@@ -196,7 +196,7 @@ struct Watch {
 }
 
 impl Watch {
-    /// Collects whatever has ended, the command itself or an orphan of its tree.
+    /// Reaps every process that has ended: the command itself, or orphans of its tree.
     fn reap(&mut self) {
         while let Ok(Some((pid, status))) = rustix::process::wait(WaitOptions::NOHANG) {
             if pid == self.pid {
@@ -205,7 +205,7 @@ impl Watch {
         }
     }
 
-    /// A command is over when it has ended; one that was asked to end, when its whole group has.
+    /// Returns whether the command has ended. One that was asked to end is over when its whole group is.
     fn is_over(&self) -> bool {
         match self.phase {
             Phase::Running | Phase::Killed => self.status.is_some(),
@@ -215,7 +215,7 @@ impl Watch {
         }
     }
 
-    /// Its limit has passed, or the grace after it. Returns when to look again.
+    /// Acts on a limit that has passed: the timeout, or the grace after it. Returns the next limit.
     fn out_of_time(&mut self, job: &Job) -> Option<Instant> {
         match self.phase {
             Phase::Running => {

@@ -110,7 +110,7 @@ impl Library {
         Ok(Response::page(document(
             Kind::Served,
             &head.eval,
-            trial_page(&page, ROOM),
+            &trial_page(&page, ROOM),
         )))
     }
 

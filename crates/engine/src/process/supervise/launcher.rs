@@ -1,0 +1,83 @@
+//! Starting supervisors, and ending what a dead one leaves.
+
+use std::collections::HashSet;
+use std::io;
+use std::os::fd::OwnedFd;
+use std::os::unix::net::UnixStream;
+use std::os::unix::process::CommandExt;
+use std::path::PathBuf;
+use std::process::{Child, Command, Stdio};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use rustix::process::Pid;
+
+use super::os;
+use super::sweep::end_children;
+use crate::process::open_file_limit;
+
+/// Starts supervisors, and knows which of them are alive.
+///
+/// A process has one launcher, because orphans of every supervisor that was killed come to the same place: a child of
+/// this process that its launcher does not know is taken for one of them and killed.
+#[derive(Debug)]
+pub struct Launcher {
+    program: PathBuf,
+    alive: Mutex<HashSet<Pid>>,
+}
+
+impl Launcher {
+    /// Makes this process the one that orphans of dead supervisors come to. `program` must call
+    /// [`serve`](super::serve) when its first argument is [`ARGUMENT`](super::ARGUMENT).
+    pub fn new(program: impl Into<PathBuf>) -> Arc<Self> {
+        os::become_subreaper();
+        Arc::new(Launcher {
+            program: program.into(),
+            alive: Mutex::default(),
+        })
+    }
+
+    /// Starts supervisors from the program that is running, even when its file has been replaced meanwhile.
+    pub fn of_this_program() -> Arc<Self> {
+        if cfg!(target_os = "linux") {
+            return Launcher::new("/proc/self/exe");
+        }
+        Launcher::new(std::env::current_exe().unwrap_or_else(|_| "terca".into()))
+    }
+
+    /// Starts a supervisor. Returns the process, and the socket to talk to it.
+    pub(super) fn spawn(&self) -> io::Result<(Child, UnixStream)> {
+        let (socket, theirs) = UnixStream::pair()?;
+        let mut alive = self.alive();
+        let child = Command::new(&self.program)
+            .arg0("terca")
+            .arg(super::ARGUMENT)
+            .args(open_file_limit::limit_at_start().map(|limit| limit.to_string()))
+            .env_clear()
+            .stdin(Stdio::from(OwnedFd::from(theirs)))
+            .stdout(Stdio::null())
+            .stderr(Stdio::null())
+            .spawn()?;
+        alive.extend(pid_of(&child));
+        Ok((child, socket))
+    }
+
+    /// Takes note that a supervisor has ended, and ends what it left behind unless it has done that itself.
+    pub(super) fn ended(&self, supervisor: &Child, cleanly: bool) {
+        // While this is held no supervisor is started, so that none is taken for a stray.
+        let mut alive = self.alive();
+        if let Some(pid) = pid_of(supervisor) {
+            alive.remove(&pid);
+        }
+        if !cleanly {
+            end_children(|pid| !alive.contains(&pid));
+        }
+    }
+
+    fn alive(&self) -> MutexGuard<'_, HashSet<Pid>> {
+        self.alive.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+pub(super) fn pid_of(child: &Child) -> Option<Pid> {
+    Pid::from_raw(child.id() as i32)
+}

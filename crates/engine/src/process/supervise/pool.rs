@@ -1,0 +1,85 @@
+//! The supervisors of a run.
+
+use std::sync::{Arc, Mutex, PoisonError};
+
+use super::client::{SuperviseError, Supervisor};
+use super::launcher::Launcher;
+use super::protocol::{Ended, Job};
+use crate::process::interrupt::Interrupt;
+
+/// Supervisors that can be used again. All of them end with this value.
+///
+/// Starting one costs more than anything else that a small trial does. One that has proved to have no process below
+/// it, and to be in the condition it was started in, can look after the next trial.
+#[derive(Debug)]
+pub struct SupervisorPool {
+    launcher: Arc<Launcher>,
+    resting: Mutex<Vec<Supervisor>>,
+}
+
+impl SupervisorPool {
+    /// Makes an empty pool.
+    pub fn new(launcher: Arc<Launcher>) -> Self {
+        SupervisorPool {
+            launcher,
+            resting: Mutex::default(),
+        }
+    }
+
+    /// Lends a supervisor, which comes back when the guard is dropped.
+    pub fn acquire<'a>(
+        &'a self,
+        interrupt: &'a Interrupt,
+    ) -> Result<SupervisorGuard<'a>, SuperviseError> {
+        let rested = self
+            .resting
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .pop();
+        Ok(SupervisorGuard {
+            supervisor: rested.map_or_else(|| Supervisor::start(&self.launcher), Ok)?,
+            pool: self,
+            interrupt,
+        })
+    }
+
+    /// Takes a supervisor back. One that cannot prove that it is as good as new ends here.
+    fn release(&self, mut supervisor: Supervisor, interrupt: &Interrupt) {
+        if !interrupt.is_stop() && supervisor.rest(interrupt) {
+            self.resting
+                .lock()
+                .unwrap_or_else(PoisonError::into_inner)
+                .push(supervisor);
+        }
+    }
+}
+
+/// A supervisor that belongs to one trial until the guard is dropped.
+#[derive(Debug)]
+pub struct SupervisorGuard<'a> {
+    supervisor: Supervisor,
+    pool: &'a SupervisorPool,
+    interrupt: &'a Interrupt,
+}
+
+impl SupervisorGuard<'_> {
+    /// Runs a command to its end: see [`Supervisor::run`].
+    pub fn run(
+        &mut self,
+        job: &Job,
+        on_turn: &mut dyn FnMut() -> bool,
+    ) -> Result<Ended, SuperviseError> {
+        self.supervisor.run(job, self.interrupt, on_turn)
+    }
+
+    /// Ends everything that commands have left running: see [`Supervisor::sweep`].
+    pub fn sweep(&mut self) -> Result<usize, SuperviseError> {
+        self.supervisor.sweep(self.interrupt)
+    }
+}
+
+impl Drop for SupervisorGuard<'_> {
+    fn drop(&mut self) {
+        self.pool.release(self.supervisor.take(), self.interrupt);
+    }
+}

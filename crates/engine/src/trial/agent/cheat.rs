@@ -1,0 +1,78 @@
+//! Plays the tricks of the built-in cheat.
+
+use std::io;
+use std::os::unix::fs::PermissionsExt;
+
+use camino::{Utf8Path, Utf8PathBuf};
+use terca_core::agent::cheat::{Does, Seen, SeenFile, Target, Trick, tricks};
+
+use crate::trial::log::RunLog;
+use crate::workspace::tree;
+use crate::workspace::trial_dirs::TrialDirs;
+
+/// More than an agent would look at.
+const MOST_FILES: usize = 5_000;
+const LARGEST_TEXT: u64 = 256 * 1024;
+
+/// Plays every trick that the prompt and the workspace suggest.
+pub(super) fn cheat(prompt: &str, dirs: &TrialDirs, log: &mut RunLog) -> io::Result<()> {
+    let files = look_around(&dirs.workspace)?;
+    for trick in tricks(&Seen {
+        prompt,
+        files: &files,
+    }) {
+        let (root, path) = match &trick.target {
+            Target::Workspace(path) => (&dirs.workspace, path),
+            Target::Home(path) => (&dirs.agent_home, path),
+        };
+        // A trick that does not work is left out: a cheat is content with the others.
+        if play(root, path, &trick).is_ok() {
+            let what = if trick.does == Does::Remove {
+                "removed"
+            } else {
+                "wrote"
+            };
+            log.line(&format!("{what} {path}: {}", trick.purpose))?;
+        }
+    }
+    Ok(())
+}
+
+fn look_around(workspace: &Utf8Path) -> io::Result<Vec<SeenFile>> {
+    let mut seen = Vec::new();
+    for (path, meta) in tree::walk(workspace)?.into_iter().take(MOST_FILES) {
+        let Ok(path) = Utf8PathBuf::from_path_buf(path) else {
+            continue;
+        };
+        let installed = path
+            .components()
+            .any(|part| part.as_str() == "node_modules");
+        let small = meta.is_file() && meta.len() <= LARGEST_TEXT && !installed;
+        let text = if small {
+            std::fs::read_to_string(workspace.join(&path)).ok()
+        } else {
+            None
+        };
+        seen.push(SeenFile { path, text });
+    }
+    Ok(seen)
+}
+
+fn play(root: &Utf8Path, path: &Utf8Path, trick: &Trick) -> io::Result<()> {
+    if !tree::stays_inside(root, path) {
+        return Err(io::Error::other("outside"));
+    }
+    let target = root.join(path);
+    match &trick.does {
+        Does::Remove => std::fs::remove_file(&target),
+        Does::Write {
+            content,
+            executable,
+        } => {
+            std::fs::create_dir_all(target.parent().unwrap_or(root))?;
+            std::fs::write(&target, content)?;
+            let mode = if *executable { 0o755 } else { 0o644 };
+            std::fs::set_permissions(&target, std::fs::Permissions::from_mode(mode))
+        }
+    }
+}

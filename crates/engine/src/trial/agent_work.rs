@@ -1,0 +1,78 @@
+//! The facts about an agent's work that tests need beside its workspace.
+//!
+//! They are kept with the trial, so that it can be graded again long after.
+
+use std::io;
+
+use camino::Utf8Path;
+use serde::{Deserialize, Serialize};
+use terca_core::transcript::Usage;
+
+const FILE: &str = "agent-work.json";
+/// The name of the file in older runs.
+const OLD_FILE: &str = "conduct.json";
+
+/// The facts about an agent's work that tests need beside its workspace.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct AgentWork {
+    /// The session came to its end in time.
+    pub(super) completed: bool,
+    /// It was the eval's own solution.
+    pub(super) is_reference: bool,
+    /// The files that were changed, as paths relative to the workspace.
+    pub(super) changed: Vec<String>,
+    pub(super) usage: Usage,
+    pub(super) seconds: f64,
+}
+
+impl AgentWork {
+    pub(super) fn write(&self, artifacts: &Utf8Path) -> io::Result<()> {
+        fs_err::write(artifacts.join(FILE), serde_json::to_vec(self)?)
+    }
+
+    pub(super) fn read(artifacts: &Utf8Path) -> io::Result<Self> {
+        let bytes = match fs_err::read(artifacts.join(FILE)) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {
+                std::fs::read(artifacts.join(OLD_FILE)).map_err(|_| error)?
+            }
+            read => read?,
+        };
+        Ok(serde_json::from_slice(&bytes)?)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_file_of_an_older_version_is_read() {
+        let temporary = tempfile::tempdir().unwrap();
+        let artifacts = Utf8Path::from_path(temporary.path()).unwrap();
+        let old = r#"{"completed":true,"isReference":false,"changed":["fib.py"],"usage":{"requests":2,"inputTokens":10,"cachedInputTokens":null,"outputTokens":5,"toolCalls":1,"costUsd":0.5},"seconds":1.5}"#;
+        fs_err::write(artifacts.join(OLD_FILE), old).unwrap();
+        let work = AgentWork::read(artifacts).unwrap();
+        assert!(work.completed);
+        assert_eq!(work.changed, ["fib.py"]);
+        assert_eq!(work.usage.cost_usd, Some(0.5));
+
+        let newer = AgentWork {
+            completed: false,
+            ..work
+        };
+        newer.write(artifacts).unwrap();
+        assert_eq!(
+            AgentWork::read(artifacts).unwrap(),
+            newer,
+            "its own file counts first"
+        );
+    }
+
+    #[test]
+    fn a_file_that_is_missing_is_named() {
+        let temporary = tempfile::tempdir().unwrap();
+        let error = AgentWork::read(Utf8Path::from_path(temporary.path()).unwrap()).unwrap_err();
+        assert!(error.to_string().contains("agent-work.json"), "{error}");
+    }
+}

@@ -1,0 +1,53 @@
+//! The things that all trials of a run share.
+
+use std::sync::Arc;
+
+use camino::Utf8PathBuf;
+use terca_core::text::mask::Mask;
+
+use crate::host::environment::Host;
+use crate::host::version::Versions;
+use crate::process::interrupt::Interrupt;
+use crate::process::supervise::SupervisorPool;
+use crate::workspace::layers::LayerCache;
+use crate::workspace::tree_hash::TreeHashes;
+use crate::workspace::trial_dirs::WorkDir;
+
+/// The workspaces that stay on disk when their trials have ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Keep {
+    /// Every workspace.
+    #[default]
+    All,
+    /// The workspaces of trials that did not pass.
+    Failed,
+    /// No workspace.
+    None,
+}
+
+/// The things that all trials of a run share.
+#[derive(Debug)]
+pub struct Context {
+    /// The directory of the suite.
+    pub suite_dir: Utf8PathBuf,
+    /// The run's folder, which has a folder for each trial.
+    pub run_dir: Utf8PathBuf,
+    /// The directory in which trials live while they run.
+    pub work: WorkDir,
+    /// The secrets that must not be written down.
+    pub mask: Mask,
+    /// The environment that Terca was started with.
+    pub host: Host,
+    /// The signal to stop, for all trials.
+    pub interrupt: Arc<Interrupt>,
+    /// The workspaces to keep.
+    pub keep: Keep,
+    /// The versions of the agents' programs.
+    pub versions: Versions,
+    /// The layers that `prepare` has made.
+    pub layers: LayerCache,
+    /// Hashes of the suite's files, as they were when the run started.
+    pub hashes: TreeHashes,
+    /// The supervisors that trials run under.
+    pub supervisors: SupervisorPool,
+}

@@ -1,0 +1,190 @@
+//! Gathers evidence: runs a test's command, reads its file, or looks at the agent's session.
+
+use std::io::{BufRead, BufReader};
+
+use camino::Utf8Path;
+use terca_core::grade::{
+    CommandEnd, Evidence, FileContent, PathPattern, Session, TestKind, TestSpec, ToolUse,
+    programs_named,
+};
+use terca_core::process::Exit;
+use terca_core::transcript::{Record, Role, Step, Usage};
+
+use super::judge;
+use crate::host::environment::find_program;
+use crate::process::output_file::{Output, read_text};
+use crate::trial::agent_work::AgentWork;
+use crate::trial::stage_error::StageError;
+use crate::trial::trial_run::{Shell, TrialRun};
+use crate::workspace::tree;
+
+const LARGEST_FILE: u64 = 256 * 1024 * 1024;
+
+/// Gathers the evidence that a test asks for.
+pub(super) fn gather(
+    run: &mut TrialRun<'_>,
+    test: &TestSpec,
+    work: &AgentWork,
+) -> Result<Evidence, StageError> {
+    if matches!(
+        test.kind,
+        TestKind::CommandSuccess { .. } | TestKind::CommandScore { .. }
+    ) {
+        run.doing(&test.name, work.usage);
+    }
+    let workspace = &run.dirs.workspace;
+    match &test.kind {
+        TestKind::CommandSuccess { command, .. } => command_end(run, test, command, false),
+        TestKind::CommandScore { command } => command_end(run, test, command, true),
+        TestKind::FileExists(patterns) => Ok(Evidence::Files(existence(workspace, patterns)?)),
+        TestKind::FileContains { path, .. } => {
+            Ok(Evidence::Content(content(&workspace.join(path))))
+        }
+        TestKind::ChangedFiles(_) => Ok(Evidence::Changes(work.changed.clone())),
+        TestKind::Judge(asked) => Ok(Evidence::Judgement(judge::ask(run, test, asked, work)?)),
+        TestKind::Transcript(_) | TestKind::Budget(_) => Ok(Evidence::Session(session(run, work)?)),
+    }
+}
+
+/// Runs a command. With `apart`, its standard output is not mixed with its standard error.
+fn command_end(
+    run: &mut TrialRun<'_>,
+    test: &TestSpec,
+    command: &str,
+    apart: bool,
+) -> Result<Evidence, StageError> {
+    let mut env = run.command_environment(run.dirs.for_tests(), &test.dir);
+    env.insert("TERCA_TRANSCRIPT".into(), run.transcript().into_string());
+    let path = env.get("PATH").cloned().unwrap_or_default();
+    let shell = Shell {
+        command,
+        timeout: test.timeout,
+        env,
+        sweep: true,
+    };
+    let (ended, stdout, stderr) = if apart {
+        let (ended, stdout, stderr) = run.shell_apart(shell)?;
+        (ended, Some(stdout), stderr)
+    } else {
+        let (ended, output) = run.shell(shell)?;
+        (ended, None, output)
+    };
+    for output in stdout.iter().chain([&stderr]) {
+        run.log.whole_output(output.rewound()?)?;
+    }
+    if ended.stopped {
+        return Err(StageError::Interrupted);
+    }
+    Ok(Evidence::Command(CommandEnd {
+        exit: ended.exit,
+        timed_out: ended.timed_out,
+        stdout: stdout
+            .as_ref()
+            .map(read_output)
+            .transpose()?
+            .unwrap_or_default(),
+        output: read_output(&stderr)?,
+        missing: missing_program(ended.exit, command, &path),
+    }))
+}
+
+/// Returns the program that a shell did not find.
+fn missing_program(exit: Exit, command: &str, path: &str) -> Option<String> {
+    if exit != Exit::Code(127) {
+        return None;
+    }
+    let mut named = programs_named(command).into_iter();
+    named
+        .find(|program| find_program(program, path).is_none())
+        .map(str::to_owned)
+}
+
+/// Reads the beginning and the end of a command's output.
+fn read_output(output: &Output) -> std::io::Result<String> {
+    read_text(output.rewound()?)
+}
+
+fn existence(root: &Utf8Path, patterns: &[PathPattern]) -> Result<Vec<bool>, StageError> {
+    let has_globs = patterns
+        .iter()
+        .any(|pattern| matches!(pattern, PathPattern::Glob(_)));
+    let all = if has_globs {
+        tree::walk(root)?
+    } else {
+        Vec::new()
+    };
+    Ok(patterns
+        .iter()
+        .map(|pattern| match pattern {
+            PathPattern::Path(path) => root.join(path).exists(),
+            PathPattern::Glob(glob) => all.iter().any(|(path, _)| glob.matcher.is_match(path)),
+        })
+        .collect())
+}
+
+fn content(path: &Utf8Path) -> FileContent {
+    match std::fs::metadata(path) {
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return FileContent::Missing,
+        Err(error) => return FileContent::Unreadable(error.to_string()),
+        Ok(meta) if !meta.is_file() => return FileContent::Unreadable("it is not a file".into()),
+        Ok(meta) if meta.len() > LARGEST_FILE => {
+            return FileContent::Unreadable("it is too large".into());
+        }
+        Ok(_) => {}
+    }
+    match std::fs::read(path) {
+        Ok(bytes) => FileContent::Text(String::from_utf8_lossy(&bytes).into_owned()),
+        Err(error) => FileContent::Unreadable(error.to_string()),
+    }
+}
+
+/// Reads the agent's session from the files that were kept of it.
+fn session(run: &TrialRun<'_>, work: &AgentWork) -> Result<Session, StageError> {
+    let profile = run.spec.case.variant.agent.agent.profile();
+    let mut session = Session {
+        agent: profile.name.to_owned(),
+        is_reference: work.is_reference,
+        tools: None,
+        said: String::new(),
+        said_more: false,
+        usage: work.usage,
+        seconds: work.seconds,
+    };
+    if profile.is_built_in() {
+        // Terca itself asks no model and calls no tool.
+        session.tools = Some(Vec::new());
+        session.usage = NOTHING_USED;
+    } else if profile.streams_events {
+        read_transcript(&run.transcript(), &mut session)?;
+    } else {
+        session.said = read_text(fs_err::File::open(run.artifacts().join("stdout.log"))?.file())?;
+    }
+    Ok(session)
+}
+
+const NOTHING_USED: Usage = Usage {
+    requests: Some(0),
+    input_tokens: Some(0),
+    cached_input_tokens: Some(0),
+    output_tokens: Some(0),
+    tool_calls: Some(0),
+    cost_usd: Some(0.0),
+};
+
+/// Reads the tools that were called and the agent's messages.
+fn read_transcript(path: &Utf8Path, session: &mut Session) -> std::io::Result<()> {
+    let (mut tools, mut said) = (Vec::new(), Vec::new());
+    for line in BufReader::new(fs_err::File::open(path)?).lines() {
+        match serde_json::from_str::<Record>(&line?)?.step {
+            Step::ToolCall { tool, server, .. } => tools.push(ToolUse { tool, server }),
+            Step::Message {
+                role: Role::Assistant,
+                text,
+            } => said.push(text),
+            Step::Omitted { words, .. } => session.said_more |= words,
+            _ => {}
+        }
+    }
+    (session.tools, session.said) = (Some(tools), said.join("\n"));
+    Ok(())
+}

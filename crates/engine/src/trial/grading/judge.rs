@@ -1,0 +1,184 @@
+//! A judge at work: an agent in directories of its own, which is shown what the trial's agent did.
+//!
+//! It gets nothing of the trial but the text of its prompt. It sees no file of the workspace, which the other agent
+//! could have filled with rules and settings for its successors, and nothing of the variant, which would make it
+//! another judge in every experiment.
+
+use std::fs::File;
+use std::io::{self, Read};
+
+use camino::{Utf8Path, Utf8PathBuf};
+use terca_core::agent::{Ending, Reading};
+use terca_core::config::folder_name;
+use terca_core::grade::{
+    Brief, JudgeTest, JudgedBy, Judgement, Opinion, TestSpec, VERDICT_FILE, judge_prompt,
+};
+use terca_core::process::Exit;
+use terca_core::transcript::Stats;
+use terca_core::trial_error::ErrorKind;
+
+use crate::process::output_file::read_text;
+use crate::process::supervise::Ended;
+use crate::trial::agent_work::AgentWork;
+use crate::trial::session::{
+    AgentDirs, AgentKind, AgentRequest, AgentSession, FoundAgent, last_words,
+};
+use crate::trial::stage_error::StageError;
+use crate::trial::timing::rounded;
+use crate::trial::trial_run::TrialRun;
+
+/// Longer than any verdict.
+const LARGEST_VERDICT: u64 = 1024 * 1024;
+
+/// The parts of the trial that its judge is shown.
+struct Shown {
+    task: String,
+    diff: String,
+    message: String,
+}
+
+impl Shown {
+    fn read(run: &TrialRun<'_>) -> io::Result<Self> {
+        let agent = run.spec.case.variant.agent.agent.profile();
+        Ok(Shown {
+            task: run.spec.case.eval.prompt.clone(),
+            diff: read_text(fs_err::File::open(run.diff())?.file())?,
+            message: last_words(agent, &run.transcript(), &run.artifacts())?,
+        })
+    }
+
+    /// Returns the judge's prompt, with the trial's secrets masked.
+    fn prompt(&self, rubric: &str, run: &TrialRun<'_>) -> String {
+        let brief = Brief {
+            rubric,
+            task: &self.task,
+            diff: &self.diff,
+            message: &self.message,
+        };
+        let fence = format!("{:032x}", fastrand::u128(..));
+        run.context.mask.text(&judge_prompt(&brief, &fence))
+    }
+}
+
+/// Asks the judge of a test.
+pub(super) fn ask(
+    run: &mut TrialRun<'_>,
+    test: &TestSpec,
+    asked: &JudgeTest,
+    work: &AgentWork,
+) -> Result<Judgement, StageError> {
+    let context = run.context;
+    let case = run.spec.case.clone();
+    let judge = case.judge(asked);
+    let profile = judge.agent.profile();
+    let model = case.judge_model(asked);
+    let shown = Shown::read(run)?;
+    let prompt = shown.prompt(&asked.rubric, run);
+    let artifacts = new_artifacts_dir(&run.artifacts(), &test.name)?;
+    fs_err::write(artifacts.join("prompt.md"), &prompt)?;
+    let dirs = context.work.trial_dirs_apart(run.spec.id)?;
+    let transcript = artifacts.join("transcript.jsonl");
+    let env = context
+        .host
+        .for_agent(dirs.for_agent(), profile, &case.judge_env);
+    let session = FoundAgent::find(profile, env)
+        .map_err(|error| error.of_judge(test, profile))?
+        .prepare(
+            context,
+            AgentDirs::new(&dirs, artifacts.clone(), transcript.clone()),
+            &AgentRequest {
+                agent: judge,
+                model,
+                mcp_servers: &[],
+                config: asked.config.as_ref(),
+                prompt: &prompt,
+                timeout: test.timeout,
+            },
+        )?;
+    let agent_version = session.version.clone();
+    let (ended, reading) = play(run, session, work)?;
+    let has_answered =
+        has_answered(&ended, &reading).map_err(|error| error.of_judge(test, profile))?;
+    let opinion = if has_answered {
+        let said = last_words(profile, &transcript, &artifacts)?;
+        let file = verdict_file(&dirs.workspace).map(|text| context.mask.text(&text));
+        let quotable = [&*shown.task, &*shown.diff, &*shown.message];
+        Some(Opinion::of(&said, file.as_deref(), &quotable))
+    } else {
+        None
+    };
+    let by = JudgedBy {
+        agent: profile.name.to_owned(),
+        agent_version,
+        model: reading.model.or(model.map(str::to_owned)),
+        stats: Stats {
+            usage: reading.usage,
+            duration_seconds: Some(rounded(ended.seconds)),
+        },
+        artifacts: artifacts
+            .strip_prefix(&run.folder)
+            .unwrap_or(&artifacts)
+            .to_string(),
+    };
+    Ok(Judgement { opinion, by })
+}
+
+fn play(
+    run: &mut TrialRun<'_>,
+    session: AgentSession,
+    work: &AgentWork,
+) -> Result<(Ended, Reading), StageError> {
+    run.log.line(&format!("judge: {}", session.profile.name))?;
+    // The figures on display stay those of the trial's agent.
+    let progress = run.progress;
+    let on_progress = |activity, _| progress.report(format!("judge: {activity}"), work.usage);
+    match session.kind {
+        AgentKind::Process(process) => process.run(run, &on_progress),
+        // A built-in agent has nothing to say, which is no verdict. Suites cannot choose one as a judge.
+        AgentKind::BuiltIn(_, decoder) => {
+            Ok((Ended::without_process(0), decoder.finish(Exit::Code(0))))
+        }
+    }
+}
+
+/// Returns whether the judge came to its end in time. Any other reason for having no answer is an error.
+fn has_answered(ended: &Ended, reading: &Reading) -> Result<bool, StageError> {
+    match &reading.ending {
+        _ if ended.stopped => Err(StageError::Interrupted),
+        Ending::Completed => Ok(true),
+        // The reason why it waited until its time was over says more than the timeout.
+        Ending::Failed(error) if ended.timed_out && error.kind != ErrorKind::Agent => {
+            Err(StageError::Error(error.clone()))
+        }
+        Ending::Crashed(_) | Ending::Failed(_) if ended.timed_out => Ok(false),
+        Ending::Crashed(error) | Ending::Failed(error) => Err(StageError::Error(error.clone())),
+    }
+}
+
+/// Makes a directory for what the judge leaves, which no other test has.
+fn new_artifacts_dir(artifacts: &Utf8Path, test: &str) -> io::Result<Utf8PathBuf> {
+    let name = format!("judge-{}", folder_name(test));
+    let mut dir = artifacts.join(&name);
+    let mut number = 1;
+    while dir.symlink_metadata().is_ok() {
+        number += 1;
+        dir = artifacts.join(format!("{name}-{number}"));
+    }
+    fs_err::create_dir(&dir)?;
+    Ok(dir)
+}
+
+/// Reads the verdict that a judge wrote to a file instead of saying it.
+fn verdict_file(workspace: &Utf8Path) -> Option<String> {
+    let path = workspace.join(VERDICT_FILE);
+    path.symlink_metadata()
+        .ok()
+        .filter(std::fs::Metadata::is_file)?;
+    let mut bytes = Vec::new();
+    File::open(path)
+        .ok()?
+        .take(LARGEST_VERDICT)
+        .read_to_end(&mut bytes)
+        .ok()?;
+    Some(String::from_utf8_lossy(&bytes).into_owned())
+}

@@ -1,0 +1,114 @@
+//! The third stage: the tests, on a copy of the workspace that the agent left.
+//!
+//! `gather` runs commands and reads files; `terca_core::grade` decides what the evidence is worth.
+
+mod gather;
+mod judge;
+
+use std::time::Instant;
+
+use camino::Utf8Path;
+use terca_core::grade::grades::Scorecard;
+use terca_core::grade::{Evidence, Grade, NoVerdict, TestSpec, score};
+use terca_core::trial_error::ErrorKind;
+
+use super::agent_work::AgentWork;
+use super::stage_error::StageError;
+use super::stages::{AgentRun, Graded, Grades, Stopped};
+use super::timing::rounded;
+use super::trial_run::TrialRun;
+use crate::workspace::tree;
+use gather::gather;
+
+impl AgentRun {
+    /// Grades the work in the trial's workspace.
+    pub(super) fn grade(self, run: &mut TrialRun<'_>) -> Result<Graded, Stopped> {
+        match grade_workspace(run, &self.work()) {
+            Ok(grades) => Ok(Graded {
+                agent: self,
+                grades,
+            }),
+            Err(error) => Err(Stopped::Ungraded(Box::new(self), error)),
+        }
+    }
+}
+
+fn grade_workspace(run: &mut TrialRun<'_>, work: &AgentWork) -> Result<Grades, StageError> {
+    if run.spec.case.eval.tests.is_empty() {
+        return Ok(without_tests(work));
+    }
+    // The tests run on a copy in the same place, so that absolute paths which were written into files and links while
+    // the agent worked still lead to the same things.
+    let left = run.dirs.left.clone();
+    fs_err::rename(&run.dirs.workspace, &left)?;
+    fs_err::create_dir(&run.dirs.workspace)?;
+    grade_copy(run, &left, work)
+}
+
+/// Grades a workspace that was saved, without touching it.
+pub(super) fn grade_saved(
+    run: &mut TrialRun<'_>,
+    saved: &Utf8Path,
+    work: &AgentWork,
+) -> Result<Grades, StageError> {
+    if run.spec.case.eval.tests.is_empty() {
+        return Ok(without_tests(work));
+    }
+    grade_copy(run, saved, work)
+}
+
+fn without_tests(work: &AgentWork) -> Grades {
+    Grades {
+        tests: Scorecard::default(),
+        score: if work.completed { 1.0 } else { 0.0 },
+    }
+}
+
+/// Copies the work into the empty workspace, adds the hidden tests, and runs all tests there.
+fn grade_copy(
+    run: &mut TrialRun<'_>,
+    left: &Utf8Path,
+    work: &AgentWork,
+) -> Result<Grades, StageError> {
+    let eval = run.spec.case.eval.clone();
+    tree::copy_tree(left, &run.dirs.workspace)?;
+    if let Some(hidden) = &eval.tests_layer {
+        tree::copy_tree(hidden, &run.dirs.workspace)?;
+    }
+    let mut tests = Scorecard::default();
+    let mut weighted = Vec::new();
+    for test in &eval.tests {
+        let grade = grade_test(run, test, work)?;
+        weighted.push((test.weight, grade.score));
+        tests.push(&test.name, grade);
+    }
+    Ok(Grades {
+        tests,
+        score: score(&weighted).unwrap_or(0.0),
+    })
+}
+
+fn grade_test(
+    run: &mut TrialRun<'_>,
+    test: &TestSpec,
+    work: &AgentWork,
+) -> Result<Grade, StageError> {
+    let started = Instant::now();
+    run.log.section(&format!("test: {}", test.name))?;
+    let evidence = gather(run, test, work)?;
+    // A test without a verdict is no failure of the agent's: the trial was not judged.
+    let verdict = terca_core::grade::judge(test, &evidence).map_err(|NoVerdict(reason)| {
+        StageError::new(ErrorKind::Setup, format!("test `{}`: {reason}", test.name))
+    })?;
+    run.log
+        .line(&format!("score {}: {}", verdict.score, verdict.message))?;
+    Ok(Grade {
+        score: verdict.score,
+        message: run.context.mask.text(&verdict.message),
+        duration_seconds: rounded(started.elapsed().as_secs_f64()),
+        judge: match &evidence {
+            Evidence::Judgement(judgement) => judgement.record(),
+            _ => None,
+        },
+    })
+}

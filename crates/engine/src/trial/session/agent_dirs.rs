@@ -1,0 +1,45 @@
+//! The directories of one agent.
+
+use camino::Utf8PathBuf;
+
+use crate::workspace::trial_dirs::TrialDirs;
+
+/// The directories of one agent: where it works, and where its output is kept.
+#[derive(Debug, Clone)]
+pub(in crate::trial) struct AgentDirs {
+    pub(super) workspace: Utf8PathBuf,
+    pub(super) home: Utf8PathBuf,
+    /// For files that the agent reads and writes through Terca.
+    pub(super) io: Utf8PathBuf,
+    /// For the program when it is asked for its version.
+    pub(super) probe: Utf8PathBuf,
+    pub(super) artifacts: Utf8PathBuf,
+    pub(super) transcript: Utf8PathBuf,
+}
+
+impl AgentDirs {
+    /// An agent works in `dirs`; its output is kept in `artifacts`, its steps in `transcript`.
+    pub(in crate::trial) fn new(
+        dirs: &TrialDirs,
+        artifacts: Utf8PathBuf,
+        transcript: Utf8PathBuf,
+    ) -> Self {
+        AgentDirs {
+            workspace: dirs.workspace.clone(),
+            home: dirs.agent_home.clone(),
+            io: dirs.io.clone(),
+            probe: dirs.root.join("probe"),
+            artifacts,
+            transcript,
+        }
+    }
+
+    pub(super) fn prompt_file(&self) -> Utf8PathBuf {
+        self.io.join("prompt.txt")
+    }
+
+    /// The prompt in the form that the agent needs, where it needs another.
+    pub(super) fn stdin_file(&self) -> Utf8PathBuf {
+        self.io.join("stdin.txt")
+    }
+}

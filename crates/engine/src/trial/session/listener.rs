@@ -1,0 +1,211 @@
+//! Listens to a running agent: output goes to the decoder, records to the transcript, activity to the display.
+
+use std::time::{Duration, Instant};
+
+use camino::Utf8PathBuf;
+use globset::GlobBuilder;
+use terca_core::agent::{Decoder, Line, Reading, SideFile, StreamFilter};
+use terca_core::text::mask::Mask;
+use terca_core::transcript::Usage;
+
+use super::transcript::Transcript;
+use crate::process::supervise::Ended;
+use crate::process::tail::{LineSink, Seen, Tail};
+use crate::trial::log::RunLog;
+use crate::workspace::tree;
+
+/// The shortest time between two reports to the display.
+const REPORT_EVERY: Duration = Duration::from_millis(250);
+/// The time between two looks at files that an agent writes beside its output.
+const LOOK_AT_SIDE_FILES_EVERY: Duration = Duration::from_secs(1);
+
+/// Receives an agent's activity and what it has used so far.
+pub(in crate::trial) type OnProgress<'a> = &'a dyn Fn(String, Usage);
+
+/// Reads an agent's output while the agent runs.
+pub(super) struct Listener<'a> {
+    filter: StreamFilter,
+    transcript: Transcript,
+    stdout: Tail,
+    stderr: Tail,
+    side_files: &'a [SideFile],
+    /// The side files that have been found so far.
+    side_tails: Vec<SideTail>,
+    looked_at_side_files: Instant,
+    reported: Reported,
+}
+
+struct SideTail {
+    label: &'static str,
+    path: Utf8PathBuf,
+    tail: Tail,
+}
+
+/// The last report to the display.
+struct Reported {
+    at: Instant,
+    activity: String,
+    usage: Usage,
+}
+
+impl<'a> Listener<'a> {
+    pub(super) fn new(
+        decoder: Box<dyn Decoder>,
+        transcript: Transcript,
+        side_files: &'a [SideFile],
+        stdout: Tail,
+        stderr: Tail,
+    ) -> Self {
+        let now = Instant::now();
+        Listener {
+            filter: StreamFilter::new(decoder),
+            transcript,
+            stdout,
+            stderr,
+            side_files,
+            side_tails: Vec::new(),
+            looked_at_side_files: now,
+            reported: Reported {
+                at: now,
+                activity: String::new(),
+                usage: Usage::default(),
+            },
+        }
+    }
+
+    /// Reads what is new. Called again and again while the agent runs; returns whether there is more to read already.
+    /// A read that fails now is tried again by `finish`, where failing counts.
+    pub(super) fn on_turn(&mut self, on_progress: OnProgress<'_>) -> bool {
+        let more_output = self.stdout.read(&mut StdoutSink {
+            filter: &mut self.filter,
+            transcript: &mut self.transcript,
+        });
+        let more_errors = self
+            .stderr
+            .read(&mut |line: Line<'_>| self.filter.decoder.stderr(line));
+        self.transcript.flush();
+        if self.looked_at_side_files.elapsed() >= LOOK_AT_SIDE_FILES_EVERY {
+            self.looked_at_side_files = Instant::now();
+            self.read_side_files(|side| !side.is_document());
+        }
+        self.report(on_progress);
+        more_output.unwrap_or(false) || more_errors.unwrap_or(false)
+    }
+
+    fn report(&mut self, on_progress: OnProgress<'_>) {
+        if self.reported.at.elapsed() < REPORT_EVERY {
+            return;
+        }
+        let activity = self.transcript.activity();
+        let usage = self.filter.decoder.usage();
+        if activity != self.reported.activity || usage != self.reported.usage {
+            self.reported = Reported {
+                at: Instant::now(),
+                activity: activity.clone(),
+                usage,
+            };
+            on_progress(activity, usage);
+        }
+    }
+
+    fn read_side_files(&mut self, is_wanted: fn(&SideFile) -> bool) {
+        for side in self.side_files.iter().filter(|side| is_wanted(side)) {
+            for path in side_paths(side) {
+                let is_known = self.side_tails.iter().any(|known| known.path == path);
+                if !is_known && let Ok(tail) = Tail::open(&path, &Mask::default()) {
+                    self.side_tails.push(SideTail {
+                        label: side.label,
+                        path,
+                        tail,
+                    });
+                }
+            }
+        }
+        let decoder = &mut self.filter.decoder;
+        for SideTail { label, tail, .. } in &mut self.side_tails {
+            let _ = tail.read(&mut |line: Line<'_>| side_line(decoder.as_mut(), label, line));
+        }
+    }
+
+    /// Reads the rest of everything, and closes the transcript.
+    pub(super) fn finish(
+        mut self,
+        ended: &Ended,
+        log: &mut RunLog,
+    ) -> std::io::Result<AgentOutput> {
+        self.read_side_files(|_| true);
+        let Listener {
+            mut filter,
+            mut transcript,
+            stdout,
+            stderr,
+            side_tails,
+            ..
+        } = self;
+        let stdout = stdout.finish(&mut StdoutSink {
+            filter: &mut filter,
+            transcript: &mut transcript,
+        })?;
+        let decoder = &mut filter.decoder;
+        let stderr = stderr.finish(&mut |line: Line<'_>| decoder.stderr(line))?;
+        for SideTail { label, tail, .. } in side_tails {
+            tail.finish(&mut |line: Line<'_>| side_line(decoder.as_mut(), label, line))?;
+        }
+        let mut reading = filter.finish(ended.exit);
+        transcript.add(std::mem::take(&mut reading.records));
+        transcript.close(log)?;
+        Ok(AgentOutput {
+            reading,
+            stdout,
+            stderr,
+        })
+    }
+}
+
+/// Passes standard output through the decoder into the transcript.
+struct StdoutSink<'a> {
+    filter: &'a mut StreamFilter,
+    transcript: &'a mut Transcript,
+}
+
+impl LineSink for StdoutSink<'_> {
+    fn line(&mut self, line: Line<'_>) {
+        self.transcript.add(self.filter.line(line));
+    }
+
+    fn wants(&mut self, beginning: &[u8]) -> bool {
+        self.filter.should_decode(beginning)
+    }
+
+    fn skip(&mut self, bytes: u64) {
+        self.filter.skip(bytes);
+    }
+}
+
+/// Everything that an agent has printed.
+pub(super) struct AgentOutput {
+    pub(super) reading: Reading,
+    pub(super) stdout: Seen,
+    pub(super) stderr: Seen,
+}
+
+fn side_line(decoder: &mut dyn Decoder, label: &str, line: Line<'_>) {
+    if let Line::Text(text) = line {
+        decoder.side_line(label, text);
+    }
+}
+
+/// Returns the files that match a side file's pattern at the moment.
+pub(super) fn side_paths(side: &SideFile) -> Vec<Utf8PathBuf> {
+    let Ok(glob) = GlobBuilder::new(side.glob).literal_separator(true).build() else {
+        return Vec::new();
+    };
+    let matcher = glob.compile_matcher();
+    tree::walk(&side.dir)
+        .unwrap_or_default()
+        .into_iter()
+        .filter(|(path, meta)| meta.is_file() && matcher.is_match(path))
+        .filter_map(|(path, _)| Utf8PathBuf::from_path_buf(path).ok())
+        .map(|path| side.dir.join(path))
+        .collect()
+}

@@ -1,0 +1,236 @@
+//! An agent's session: how an agent is found, given its work, run and listened to.
+//!
+//! A trial's agent and a judge both go through here. They differ in their directories and in their requests.
+
+mod agent_dirs;
+mod headlines;
+mod last_words;
+mod listener;
+mod process;
+mod transcript;
+
+use std::collections::BTreeSet;
+use std::time::Duration;
+
+use camino::Utf8PathBuf;
+use serde_json::Value;
+use terca_core::agent::AgentChoice;
+use terca_core::agent::mcp::McpServer;
+use terca_core::agent::{Decoder, Inputs, Invocation, Launch, Profile, Stdin};
+use terca_core::text::mask::Mask;
+use terca_core::trial_error::ErrorKind;
+
+use super::context::Context;
+use super::log::copy_masked;
+use super::stage_error::StageError;
+use crate::host::credentials;
+use crate::host::environment::{Variables, find_program};
+pub(super) use agent_dirs::AgentDirs;
+pub(super) use last_words::last_words;
+pub(super) use process::AgentProcess;
+
+/// The work that an agent is asked to do, and the means for it.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct AgentRequest<'a> {
+    pub(super) agent: &'a AgentChoice,
+    pub(super) model: Option<&'a str>,
+    pub(super) mcp_servers: &'a [(String, McpServer<String>)],
+    pub(super) config: Option<&'a Value>,
+    pub(super) prompt: &'a str,
+    pub(super) timeout: Duration,
+}
+
+/// An agent whose program is there.
+pub(super) struct FoundAgent {
+    profile: &'static Profile,
+    /// The environment that it will be started with.
+    pub(super) env: Variables,
+    /// `None` for an agent that is a shell command or built in.
+    program: Option<Utf8PathBuf>,
+}
+
+/// An agent that is ready to start.
+pub(super) struct AgentSession {
+    pub(super) profile: &'static Profile,
+    pub(super) version: Option<String>,
+    /// A remark that names the credentials it was given.
+    pub(super) credentials: String,
+    pub(super) kind: AgentKind,
+}
+
+/// The two sorts of agents.
+pub(super) enum AgentKind {
+    /// A program, or a shell command.
+    Process(Box<AgentProcess>),
+    /// Terca itself.
+    BuiltIn(BuiltIn, Box<dyn Decoder>),
+}
+
+/// An agent that Terca plays itself: there is no process, no session and no model.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum BuiltIn {
+    /// Applies the eval's own solution.
+    Solution,
+    /// Tries the tricks of a dishonest agent.
+    Cheat,
+    /// Does nothing.
+    Nothing,
+}
+
+impl FoundAgent {
+    /// Looks for the agent's program. An agent that has none is always there.
+    pub(super) fn find(profile: &'static Profile, env: Variables) -> Result<Self, StageError> {
+        let program = find_agent_program(profile, &env)?;
+        Ok(FoundAgent {
+            profile,
+            env,
+            program,
+        })
+    }
+
+    /// Makes the agent ready to start: asks for its version, installs its credentials, and writes its prompt and its
+    /// settings.
+    pub(super) fn prepare(
+        self,
+        context: &Context,
+        dirs: AgentDirs,
+        request: &AgentRequest<'_>,
+    ) -> Result<AgentSession, StageError> {
+        let FoundAgent {
+            profile,
+            mut env,
+            program,
+        } = self;
+        let version = program.as_ref().and_then(|program| {
+            let versions = &context.versions;
+            versions.get(profile, program, &env, &dirs.probe, &context.interrupt)
+        });
+        credentials::install(&context.host, profile, &dirs.home)?;
+        let (invocation, decoder) = write_inputs(&dirs, request, &env, &context.mask)?;
+        env.extend(invocation.env);
+        let credentials = credentials::given(&context.host, profile, &env);
+        let command = match invocation.launch {
+            Launch::Program {
+                program: name,
+                args,
+            } => Ok((program.unwrap_or_else(|| name.into()), args)),
+            Launch::Shell(command) => Ok(("/bin/sh".into(), vec!["-c".to_owned(), command])),
+            Launch::LaySolution => Err(BuiltIn::Solution),
+            Launch::Cheat => Err(BuiltIn::Cheat),
+            Launch::Nothing => Err(BuiltIn::Nothing),
+        };
+        let kind = match command {
+            Err(built_in) => AgentKind::BuiltIn(built_in, decoder),
+            Ok((program, args)) => AgentKind::Process(Box::new(AgentProcess {
+                profile,
+                program,
+                args,
+                env,
+                stdin: match invocation.stdin {
+                    Stdin::Empty => None,
+                    Stdin::Prompt => Some(dirs.prompt_file()),
+                    Stdin::Text(_) => Some(dirs.stdin_file()),
+                },
+                side_files: invocation.side_files,
+                decoder,
+                timeout: request.timeout,
+                dirs,
+            })),
+        };
+        Ok(AgentSession {
+            profile,
+            version,
+            credentials,
+            kind,
+        })
+    }
+}
+
+/// Returns the file of the agent's program, or `None` for an agent without one.
+pub(super) fn find_agent_program(
+    profile: &Profile,
+    env: &Variables,
+) -> Result<Option<Utf8PathBuf>, StageError> {
+    let Some(name) = profile.program else {
+        return Ok(None);
+    };
+    let path = env.get("PATH").map(String::as_str).unwrap_or_default();
+    match find_program(name, path) {
+        Some(program) => Ok(Some(program)),
+        None => {
+            let message = format!(
+                "`{name}` is not installed (to get it: {})",
+                profile.how_to_install()
+            );
+            Err(StageError::new(ErrorKind::AgentMissing, message))
+        }
+    }
+}
+
+/// Writes the prompt and the agent's settings. Returns how it is to be started, and the decoder for its output.
+fn write_inputs(
+    dirs: &AgentDirs,
+    request: &AgentRequest<'_>,
+    env: &Variables,
+    mask: &Mask,
+) -> Result<(Invocation, Box<dyn Decoder>), StageError> {
+    let prompt_file = dirs.prompt_file();
+    fs_err::write(&prompt_file, request.prompt)?;
+    let variables: BTreeSet<String> = env.keys().cloned().collect();
+    let inputs = Inputs {
+        model: request.model,
+        mcp_servers: request.mcp_servers,
+        config: request.config,
+        command: request.agent.command.as_deref(),
+        agent_home: &dirs.home,
+        workspace: &dirs.workspace,
+        git: dirs.workspace.join(".git").exists(),
+        prompt: request.prompt,
+        session_id: &random_uuid(),
+        superuser: rustix::process::geteuid().is_root(),
+        prompt_file: &prompt_file,
+        stats_file: &dirs.io.join("stats.json"),
+        variables: &variables,
+    };
+    let invocation = request.agent.agent.invocation(&inputs);
+    if let Stdin::Text(text) = &invocation.stdin {
+        fs_err::write(dirs.stdin_file(), text)?;
+    }
+    for file in &invocation.files {
+        fs_err::create_dir_all(file.path.parent().unwrap_or(&dirs.home))?;
+        fs_err::write(&file.path, &file.content)?;
+        let copy = dirs.artifacts.join(file.artifact);
+        copy_masked(file.content.as_bytes(), &copy, mask)?;
+    }
+    Ok((invocation, request.agent.agent.decoder(&inputs)))
+}
+
+/// Makes a UUID of version 4: random, but for the six bits that say so.
+fn random_uuid() -> String {
+    let bits = fastrand::u128(..) & !(0xf << 76) & !(0x3 << 62) | 0x4 << 76 | 0x2 << 62;
+    let hex = format!("{bits:032x}");
+    [
+        &hex[..8],
+        &hex[8..12],
+        &hex[12..16],
+        &hex[16..20],
+        &hex[20..],
+    ]
+    .join("-")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn session_names_are_uuids_of_version_4() {
+        for _ in 0..100 {
+            let name = random_uuid();
+            let parts: Vec<usize> = name.split('-').map(str::len).collect();
+            assert_eq!(parts, [8, 4, 4, 4, 12]);
+            assert_eq!(&name[14..15], "4");
+            assert!("89ab".contains(&name[19..20]), "{name}");
+        }
+    }
+}

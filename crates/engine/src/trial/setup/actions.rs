@@ -1,0 +1,174 @@
+//! Executes the actions that build a workspace, in a trial and in a layer alike.
+
+use std::io;
+
+use camino::{Utf8Path, Utf8PathBuf};
+use terca_core::config::suite::{Action, ShellCommand};
+use terca_core::plan::PreparedLayer;
+use terca_core::text::prose;
+use terca_core::transcript::Usage;
+
+use crate::host::environment::Variables;
+use crate::trial::stage_error::StageError;
+use crate::trial::trial_run::{Shell, TrialRun};
+use crate::workspace::tree;
+
+/// The part of the set-up that an action belongs to.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Part<'a> {
+    /// `before` of the suite, the eval or the variant.
+    Before,
+    /// The variant's `command`.
+    Command,
+    /// `prepare`, whose result all trials share.
+    Prepare(&'a PreparedLayer),
+}
+
+impl Part<'_> {
+    fn as_str(self) -> &'static str {
+        match self {
+            Part::Before => "before",
+            Part::Command => "command",
+            Part::Prepare(_) => "prepare",
+        }
+    }
+
+    /// Returns the variables of a command whose YAML file is in the directory `beside`.
+    fn environment(self, run: &TrialRun<'_>, beside: &Utf8Path) -> Variables {
+        match self {
+            Part::Before | Part::Command => run.command_environment(run.dirs.for_setup(), beside),
+            Part::Prepare(layer) => run.context.host.for_layer(
+                run.dirs.for_layer(),
+                layer,
+                &run.context.suite_dir,
+                beside,
+            ),
+        }
+    }
+}
+
+/// Executes one action in the trial's workspace.
+pub(super) fn execute(
+    run: &mut TrialRun<'_>,
+    part: Part<'_>,
+    action: &Action,
+) -> Result<(), StageError> {
+    match action {
+        Action::Copy {
+            source,
+            destination,
+        } => {
+            run.log
+                .section(&format!("copy: {source} → {destination}"))?;
+            copy(&run.dirs.workspace, source, destination)
+                .map_err(|error| StageError::setup(&format!("copy {source}"), &error))
+        }
+        Action::Write {
+            destination,
+            content,
+        } => {
+            run.log.section(&format!("file: {destination}"))?;
+            write(&run.dirs.workspace, destination, content)
+                .map_err(|error| StageError::setup(&format!("file {destination}"), &error))
+        }
+        Action::Run(command) => run_command(run, part, command),
+    }
+}
+
+fn copy(workspace: &Utf8Path, source: &Utf8Path, destination: &Utf8Path) -> io::Result<()> {
+    let target = open_target(workspace, destination)?;
+    let meta = fs_err::metadata(source)?;
+    if meta.is_dir() {
+        fs_err::create_dir_all(&target)?;
+        tree::copy_visible_tree(source, &target).map(|_| ())
+    } else {
+        tree::copy_file(source, &target, &meta)
+    }
+}
+
+fn write(workspace: &Utf8Path, destination: &Utf8Path, content: &str) -> io::Result<()> {
+    let target = open_target(workspace, destination)?;
+    // Always a new file: the old one may be read-only, or a link to another place in the workspace.
+    match target.symlink_metadata() {
+        Ok(meta) if meta.is_dir() => {
+            return Err(io::Error::other(
+                "a directory of this name is in the workspace",
+            ));
+        }
+        Ok(_) => fs_err::remove_file(&target)?,
+        Err(_) => {}
+    }
+    fs_err::write(&target, content)
+}
+
+/// Returns a path in the workspace, and makes the directories above it. A command may have made links meanwhile.
+fn open_target(workspace: &Utf8Path, destination: &Utf8Path) -> io::Result<Utf8PathBuf> {
+    if !tree::stays_inside(workspace, destination) {
+        return Err(io::Error::other(format!(
+            "`{destination}` leaves the workspace through a symbolic link"
+        )));
+    }
+    let target = workspace.join(destination);
+    if let Some(parent) = target.parent() {
+        fs_err::create_dir_all(parent)?;
+    }
+    Ok(target)
+}
+
+/// Runs a command of the set-up, which must succeed.
+pub(super) fn run_command(
+    run: &mut TrialRun<'_>,
+    part: Part<'_>,
+    command: &ShellCommand,
+) -> Result<(), StageError> {
+    let text = &command.command;
+    run.log
+        .section(&format!("{}: {}", part.as_str(), text.trim_end()))?;
+    run.doing(&format!("$ {}", text.trim_start()), Usage::default());
+    let shell = Shell {
+        command: text,
+        timeout: command.timeout,
+        env: part.environment(run, &command.dir),
+        // A service that it leaves running, such as a database, is there for the agent and ends with it.
+        sweep: false,
+    };
+    let (ended, output) = run.shell(shell)?;
+    run.log.output(output.rewound()?)?;
+    if ended.stopped {
+        return Err(StageError::Interrupted);
+    }
+    if ended.timed_out {
+        let limit = prose::duration(command.timeout.as_secs_f64());
+        run.log
+            .line(&format!("still running after {limit}: ended"))?;
+        return Err(StageError::setup(
+            &brief(text),
+            &format!("still running after {limit}"),
+        ));
+    }
+    let end = ended.exit.describe();
+    run.log
+        .line(&format!("{end} after {}", prose::duration(ended.seconds)))?;
+    if ended.exit.code() != Some(0) {
+        return Err(StageError::setup(&brief(text), &end));
+    }
+    if !run.dirs.workspace.is_dir() {
+        return Err(StageError::setup(
+            &brief(text),
+            &"it has removed the workspace",
+        ));
+    }
+    Ok(())
+}
+
+/// Returns a command for a message: the beginning of its first line.
+fn brief(command: &str) -> String {
+    const LONGEST: usize = 60;
+    let line = command.trim().lines().next().unwrap_or_default();
+    let short: String = line.chars().take(LONGEST).collect();
+    if short.len() < command.trim().len() {
+        format!("`{short}…`")
+    } else {
+        format!("`{short}`")
+    }
+}

@@ -1,0 +1,86 @@
+//! The first stage: builds the workspace, and makes the agent ready to start in it.
+
+mod actions;
+mod layers;
+mod rules;
+
+use terca_core::plan::Case;
+use terca_core::trial_error::ErrorKind;
+
+use super::session::{AgentDirs, AgentKind, AgentRequest, BuiltIn, FoundAgent, find_agent_program};
+use super::stage_error::StageError;
+use super::stages::{Delivered, Prepared};
+use super::trial_run::TrialRun;
+use crate::host::environment::Variables;
+use crate::workspace::changes::Snapshot;
+use crate::workspace::tree::{self, Copied};
+use actions::Part;
+
+/// Builds the workspace, and makes the agent ready to start in it.
+pub(super) fn prepare(run: &mut TrialRun<'_>) -> Result<Prepared, StageError> {
+    let context = run.context;
+    let case = run.spec.case.clone();
+    let variant = &case.variant;
+    let profile = variant.agent.agent.profile();
+    let env = context
+        .host
+        .for_agent(run.dirs.for_agent(), profile, &case.env);
+    // Looked for first: without the agent there is no point in setting anything up.
+    let agent = FoundAgent::find(profile, env)?;
+    find_judges(&case, &agent.env)?;
+    let origins = build_workspace(run, &case)?;
+    let rules = rules::install(variant, &run.dirs.workspace, &mut run.log)?;
+    let skills = rules::install_skills(variant, &run.dirs.workspace, &mut run.log)?;
+    tree::copy_tree(&run.dirs.home, &run.dirs.agent_home)?;
+    let dirs = AgentDirs::new(&run.dirs, run.artifacts(), run.transcript());
+    let request = AgentRequest {
+        agent: &variant.agent,
+        model: variant.model.as_deref(),
+        mcp_servers: &variant.mcp_servers,
+        config: variant.config.as_ref(),
+        prompt: &case.prompt,
+        timeout: case.timeout,
+    };
+    let session = agent.prepare(context, dirs, &request)?;
+    if matches!(session.kind, AgentKind::BuiltIn(BuiltIn::Solution, _)) && !case.eval.has_solution()
+    {
+        return Err(StageError::new(
+            ErrorKind::Setup,
+            "the eval has no _solution/ directory for `oracle`",
+        ));
+    }
+    let snapshot = Snapshot::take(&run.dirs.workspace, &origins, &run.dirs.before)?;
+    Ok(Prepared {
+        delivered: Delivered {
+            rules,
+            skills,
+            agent_version: session.version.clone(),
+        },
+        session,
+        snapshot,
+    })
+}
+
+/// Looks for every judge of a case: without one, the agent's work would be paid for and not be judged.
+fn find_judges(case: &Case, env: &Variables) -> Result<(), StageError> {
+    for (test, asked) in case.judges() {
+        let judge = case.judge(asked).agent.profile();
+        find_agent_program(judge, env).map_err(|error| error.of_judge(test, judge))?;
+    }
+    Ok(())
+}
+
+/// Copies the layers, then executes the actions, then the variant's command. Returns where unchanged files came from.
+fn build_workspace(run: &mut TrialRun<'_>, case: &Case) -> Result<Vec<Copied>, StageError> {
+    let mut origins = Vec::new();
+    for dir in layers::directories(run, &case.layers)? {
+        origins.extend(layers::copy(&dir, &run.dirs.workspace)?);
+    }
+    for action in &case.actions {
+        actions::execute(run, Part::Before, action)?;
+    }
+    if let Some(command) = &case.variant.command {
+        actions::run_command(run, Part::Command, command)?;
+    }
+    Ok(origins)
+}

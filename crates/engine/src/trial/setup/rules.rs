@@ -1,0 +1,93 @@
+//! Installs the variant's rules and skills where its agent reads them.
+
+use camino::Utf8Path;
+use terca_core::agent::delivery::{Installed, sha256};
+use terca_core::plan::Variant;
+use terca_core::text::prose;
+
+use crate::trial::log::RunLog;
+use crate::trial::stage_error::StageError;
+use crate::workspace::tree;
+
+/// Installs the rules files in their order, after the text of the workspace's own rules file.
+pub(super) fn install(
+    variant: &Variant,
+    workspace: &Utf8Path,
+    log: &mut RunLog,
+) -> Result<Vec<Installed>, StageError> {
+    if variant.rules.is_empty() {
+        return Ok(Vec::new());
+    }
+    let name = variant.agent.agent.profile().rules_file;
+    let target = workspace.join(name);
+    let mut parts = Vec::new();
+    if let Ok(own) = std::fs::read(&target) {
+        parts.push(own);
+    }
+    for path in &variant.rules {
+        parts.push(fs_err::read(path).map_err(|error| StageError::setup("rules", &error))?);
+    }
+    let whole = joined(&parts);
+    if target.symlink_metadata().is_ok() {
+        fs_err::remove_file(&target)?;
+    }
+    fs_err::write(&target, &whole)?;
+    let count = prose::count(variant.rules.len(), "file");
+    log.section(&format!("rules: {count} installed as {name}"))?;
+    Ok(vec![Installed {
+        path: name.to_owned(),
+        sha256: sha256(&whole),
+    }])
+}
+
+/// Installs each skill in a directory of its own name. The hash of its `SKILL.md` proves which one it was.
+pub(super) fn install_skills(
+    variant: &Variant,
+    workspace: &Utf8Path,
+    log: &mut RunLog,
+) -> Result<Vec<Installed>, StageError> {
+    let skills_dir = Utf8Path::new(variant.agent.agent.profile().skills_dir);
+    let mut installed = Vec::new();
+    for skill in &variant.skills {
+        let path = skills_dir.join(skill.file_name().unwrap_or("skill"));
+        let target = workspace.join(&path);
+        fs_err::create_dir_all(&target)?;
+        tree::copy_tree(skill, &target)?;
+        let sha256 = sha256(&fs_err::read(target.join("SKILL.md"))?);
+        log.section(&format!("skill: {path}"))?;
+        installed.push(Installed {
+            path: path.into_string(),
+            sha256,
+        });
+    }
+    Ok(installed)
+}
+
+/// Joins texts with a blank line between them.
+fn joined(parts: &[Vec<u8>]) -> Vec<u8> {
+    let mut whole: Vec<u8> = Vec::new();
+    for part in parts {
+        if !whole.is_empty() {
+            whole.extend_from_slice(if whole.ends_with(b"\n") {
+                b"\n"
+            } else {
+                b"\n\n"
+            });
+        }
+        whole.extend_from_slice(part);
+    }
+    whole
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn parts_are_kept_apart_by_a_blank_line() {
+        assert_eq!(
+            joined(&[b"a\n".to_vec(), b"b".to_vec(), b"c\n".to_vec()]),
+            b"a\n\nb\n\nc\n"
+        );
+    }
+}

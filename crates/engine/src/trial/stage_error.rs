@@ -1,0 +1,56 @@
+//! The reason why a trial does not go on to its next stage.
+
+use std::io;
+
+use terca_core::agent::Profile;
+use terca_core::grade::TestSpec;
+use terca_core::trial_error::{ErrorKind, TrialError};
+
+use crate::process::supervise::SuperviseError;
+
+/// The reason why a trial does not go on to its next stage.
+#[derive(Debug)]
+pub(super) enum StageError {
+    /// The trial ends in an error.
+    Error(TrialError),
+    /// The run was interrupted.
+    Interrupted,
+}
+
+impl StageError {
+    pub(super) fn new(kind: ErrorKind, message: impl Into<String>) -> Self {
+        StageError::Error(TrialError::new(kind, message))
+    }
+
+    /// Makes an error of the set-up, which names the step that failed.
+    pub(super) fn setup(step: &str, error: &dyn std::fmt::Display) -> Self {
+        StageError::new(ErrorKind::Setup, format!("{step}: {error}"))
+    }
+
+    /// Adds to the message that it is about the judge of a test.
+    pub(super) fn of_judge(self, test: &TestSpec, judge: &Profile) -> Self {
+        match self {
+            StageError::Interrupted => StageError::Interrupted,
+            StageError::Error(TrialError { kind, message }) => StageError::new(
+                kind,
+                format!(
+                    "test `{}`: the judge ({}): {message}",
+                    test.name, judge.name
+                ),
+            ),
+        }
+    }
+}
+
+/// The machine refused something.
+impl From<io::Error> for StageError {
+    fn from(error: io::Error) -> Self {
+        StageError::new(ErrorKind::Internal, error.to_string())
+    }
+}
+
+impl From<SuperviseError> for StageError {
+    fn from(error: SuperviseError) -> Self {
+        StageError::new(ErrorKind::Internal, error.to_string())
+    }
+}

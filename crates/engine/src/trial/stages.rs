@@ -1,0 +1,68 @@
+//! The stages of a trial, as types. Each one is made from the one before it, which it consumes.
+//!
+//! ```text
+//! setup ─► Prepared ─► agent ─► AgentRun ─► grading ─► Graded ─► collect ─► TrialReport
+//! ```
+
+use terca_core::agent::Reading;
+use terca_core::agent::delivery::Installed;
+use terca_core::grade::grades::Scorecard;
+
+use super::session::AgentSession;
+use super::stage_error::StageError;
+use crate::process::supervise::Ended;
+use crate::workspace::changes::{Changes, Snapshot};
+
+/// The parts of the report that are known once the agent can start.
+#[derive(Debug)]
+pub(super) struct Delivered {
+    pub(super) rules: Vec<Installed>,
+    pub(super) skills: Vec<Installed>,
+    pub(super) agent_version: Option<String>,
+}
+
+/// A workspace that is ready, and an agent that is ready to start in it.
+pub(super) struct Prepared {
+    pub(super) delivered: Delivered,
+    pub(super) session: AgentSession,
+    /// The workspace as the agent finds it.
+    pub(super) snapshot: Snapshot,
+}
+
+/// An agent's finished run.
+#[derive(Debug)]
+pub(super) struct AgentRun {
+    pub(super) delivered: Delivered,
+    pub(super) ended: Ended,
+    pub(super) reading: Reading,
+    pub(super) changes: Changes,
+    /// It was the eval's own solution.
+    pub(super) is_reference: bool,
+    /// Remarks that change no verdict.
+    pub(super) notes: Vec<String>,
+}
+
+/// An agent's run whose work has been graded.
+#[derive(Debug)]
+pub(super) struct Graded {
+    pub(super) agent: AgentRun,
+    pub(super) grades: Grades,
+}
+
+/// The worth of an agent's work.
+#[derive(Debug)]
+pub(super) struct Grades {
+    pub(super) tests: Scorecard,
+    pub(super) score: f64,
+}
+
+/// A trial that did not go through all stages: the last thing that it came to, and the reason.
+#[derive(Debug)]
+pub(super) enum Stopped {
+    /// There was no agent to start, or no workspace for it.
+    Unprepared(StageError),
+    /// The agent could not be run to its end.
+    Unfinished(Box<Delivered>, StageError),
+    /// The agent's work cannot be graded, or could not be.
+    Ungraded(Box<AgentRun>, StageError),
+}

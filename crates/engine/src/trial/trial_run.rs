@@ -1,0 +1,215 @@
+//! One trial while it runs: everything that stays the same from its first stage to its last.
+
+use std::io;
+use std::time::Duration;
+
+use camino::{Utf8Path, Utf8PathBuf};
+use terca_core::plan::TrialSpec;
+use terca_core::run::event::{EventKind, Phase};
+use terca_core::transcript::Usage;
+
+use super::attempts;
+use super::context::Context;
+use super::log::RunLog;
+use super::stage_error::StageError;
+use crate::host::environment::Variables;
+use crate::process::output_file::Output;
+use crate::process::supervise::{Ended, Job, Signal, SupervisorGuard};
+use crate::workspace::trial_dirs::{CommandDirs, TrialDirs};
+
+/// The time that a command has between being asked to end and being killed.
+pub(super) const GRACE: Duration = Duration::from_secs(5);
+
+/// One trial while it runs.
+pub(super) struct TrialRun<'a> {
+    pub(super) spec: &'a TrialSpec,
+    pub(super) context: &'a Context,
+    pub(super) progress: Progress<'a>,
+    /// The trial's folder in the run.
+    pub(super) folder: Utf8PathBuf,
+    pub(super) log: RunLog,
+    // Before the directories: processes end before their directories are removed.
+    pub(super) supervisor: SupervisorGuard<'a>,
+    pub(super) dirs: TrialDirs,
+}
+
+/// Reports the progress of a trial to the display.
+#[derive(Clone, Copy)]
+pub(super) struct Progress<'a> {
+    trial: u32,
+    emit: &'a dyn Fn(EventKind),
+}
+
+impl Progress<'_> {
+    /// Reports that a stage has begun.
+    pub(super) fn phase(self, phase: Phase) {
+        (self.emit)(EventKind::PhaseStarted {
+            trial: self.trial,
+            phase,
+        });
+    }
+
+    /// Reports an activity that may take a while, and what the agent has used so far. Secrets must be masked.
+    pub(super) fn report(self, doing: String, usage: Usage) {
+        (self.emit)(EventKind::Progress {
+            trial: self.trial,
+            doing,
+            usage,
+        });
+    }
+}
+
+/// A shell command of the suite.
+pub(super) struct Shell<'a> {
+    pub(super) command: &'a str,
+    pub(super) timeout: Duration,
+    pub(super) env: Variables,
+    /// Everything that it leaves running is ended.
+    pub(super) sweep: bool,
+}
+
+impl<'a> TrialRun<'a> {
+    /// Begins an attempt: makes the trial's folder and its directories.
+    pub(super) fn open(
+        spec: &'a TrialSpec,
+        attempt: u32,
+        context: &'a Context,
+        emit: &'a dyn Fn(EventKind),
+    ) -> io::Result<Self> {
+        let folder = context.run_dir.join(&spec.dir);
+        attempts::clear(&folder, attempt)?;
+        fs_err::create_dir_all(folder.join("artifacts"))?;
+        let log = RunLog::create(&folder.join("run.log"), &context.mask)?;
+        let run = TrialRun::new(spec, context, emit, folder, log)?;
+        // The live workspace can be watched where it will be in the end.
+        fs_err::os::unix::fs::symlink(&run.dirs.workspace, run.folder.join("workspace"))?;
+        // Made for every trial, so that readers need not ask whether they exist.
+        for file in [run.transcript(), run.diff()] {
+            fs_err::File::create(file)?;
+        }
+        Ok(run)
+    }
+
+    /// Begins to grade a trial again that ran before. Its folder stays as it is.
+    pub(super) fn reopen(
+        spec: &'a TrialSpec,
+        grading: u32,
+        context: &'a Context,
+        emit: &'a dyn Fn(EventKind),
+    ) -> io::Result<Self> {
+        let folder = context.run_dir.join(&spec.dir);
+        let logs = folder.join("gradings");
+        fs_err::create_dir_all(&logs)?;
+        let log = RunLog::create(&logs.join(format!("{grading:02}.log")), &context.mask)?;
+        TrialRun::new(spec, context, emit, folder, log)
+    }
+
+    fn new(
+        spec: &'a TrialSpec,
+        context: &'a Context,
+        emit: &'a dyn Fn(EventKind),
+        folder: Utf8PathBuf,
+        log: RunLog,
+    ) -> io::Result<Self> {
+        Ok(TrialRun {
+            spec,
+            context,
+            progress: Progress {
+                trial: spec.id,
+                emit,
+            },
+            folder,
+            log,
+            dirs: context.work.trial_dirs(spec.id)?,
+            supervisor: context
+                .supervisors
+                .acquire(&context.interrupt)
+                .map_err(io::Error::other)?,
+        })
+    }
+
+    /// Returns the directory for files that are kept beside the workspace.
+    pub(super) fn artifacts(&self) -> Utf8PathBuf {
+        self.folder.join("artifacts")
+    }
+
+    /// Returns the file with the agent's steps.
+    pub(super) fn transcript(&self) -> Utf8PathBuf {
+        self.folder.join("transcript.jsonl")
+    }
+
+    /// Returns the file with the agent's changes.
+    pub(super) fn diff(&self) -> Utf8PathBuf {
+        self.folder.join("changes.diff")
+    }
+
+    /// Shows the first line of a text as the trial's activity.
+    pub(super) fn doing(&self, what: &str, usage: Usage) {
+        let first_line = what.trim().lines().next().unwrap_or_default();
+        self.progress
+            .report(self.context.mask.text(first_line), usage);
+    }
+
+    /// Returns the environment of a command of `before` or of a test, which may use programs beside its YAML file.
+    pub(super) fn command_environment(
+        &self,
+        dirs: CommandDirs<'_>,
+        beside: &Utf8Path,
+    ) -> Variables {
+        self.context.host.for_command(
+            dirs,
+            self.spec,
+            &self.context.suite_dir,
+            &self.folder,
+            beside,
+        )
+    }
+
+    /// Runs a shell command in the workspace. Standard output and standard error are one.
+    pub(super) fn shell(&mut self, shell: Shell<'_>) -> Result<(Ended, Output), StageError> {
+        let output = Output::create(&self.dirs.io)?;
+        let job = self.shell_job(shell, &output, &output);
+        let ended = self.run_job(&job, &mut || false)?;
+        Ok((ended, output))
+    }
+
+    /// Runs a shell command in the workspace. Standard output and standard error are two files.
+    pub(super) fn shell_apart(
+        &mut self,
+        shell: Shell<'_>,
+    ) -> Result<(Ended, Output, Output), StageError> {
+        let stdout = Output::create(&self.dirs.io)?;
+        let stderr = Output::create(&self.dirs.io)?;
+        let job = self.shell_job(shell, &stdout, &stderr);
+        let ended = self.run_job(&job, &mut || false)?;
+        Ok((ended, stdout, stderr))
+    }
+
+    fn shell_job(&self, shell: Shell<'_>, stdout: &Output, stderr: &Output) -> Job {
+        Job {
+            program: "/bin/sh".into(),
+            args: vec!["-c".into(), shell.command.into()],
+            env: shell.env.into_iter().collect(),
+            dir: self.dirs.workspace.clone(),
+            stdin: None,
+            stdout: stdout.path.clone(),
+            stderr: stderr.path.clone(),
+            timeout: shell.timeout,
+            stop_signal: Signal::Terminate,
+            grace: GRACE,
+            sweep: shell.sweep,
+        }
+    }
+
+    /// Runs a command to its end, unless the run has been interrupted before it starts.
+    pub(super) fn run_job(
+        &mut self,
+        job: &Job,
+        on_turn: &mut dyn FnMut() -> bool,
+    ) -> Result<Ended, StageError> {
+        if self.context.interrupt.is_stop() {
+            return Err(StageError::Interrupted);
+        }
+        Ok(self.supervisor.run(job, on_turn)?)
+    }
+}

@@ -1,0 +1,207 @@
+//! Circles and figures of small made-up crates.
+#![allow(clippy::unwrap_used)]
+
+use camino::Utf8Path;
+use tempfile::TempDir;
+use terca_house::circles::{Circle, circles};
+use terca_house::figures::Figures;
+use terca_house::modules::Crate;
+use terca_house::text::table;
+
+/// Writes a crate's files, given as name and text, below `src` and reads it.
+fn read(files: &[(&str, &str)]) -> (TempDir, Crate) {
+    let directory = TempDir::new().unwrap();
+    let path = Utf8Path::from_path(directory.path()).unwrap();
+    for (name, text) in files {
+        let file = path.join("src").join(name);
+        std::fs::create_dir_all(file.parent().unwrap()).unwrap();
+        std::fs::write(file, text).unwrap();
+    }
+    let tree = Crate::read(path).unwrap();
+    (directory, tree)
+}
+
+/// Returns a made-up crate's circles as `level: members; closing edge file:line …`.
+fn found(files: &[(&str, &str)]) -> Vec<String> {
+    let (_directory, tree) = read(files);
+    circles(&tree).iter().map(describe).collect()
+}
+
+fn describe(circle: &Circle) -> String {
+    let members: Vec<&str> = circle.members.iter().map(String::as_str).collect();
+    let mut text = format!("{}: {}", circle.level, members.join(" "));
+    for edge in &circle.closing {
+        text += &format!("; {} uses {}", edge.from, edge.to);
+        for place in &edge.places {
+            text += &format!(" {}:{}", place.file.file_name().unwrap(), place.line);
+        }
+    }
+    text
+}
+
+const AB: (&str, &str) = ("lib.rs", "mod a;\nmod b;\n");
+const NONE: [String; 0] = [];
+
+#[test]
+fn a_circle_by_use_is_named_with_its_lines() {
+    let a = (
+        "a.rs",
+        "use crate::b::{B, Other as Renamed};\npub struct A(B, Renamed);\n",
+    );
+    let b = (
+        "b.rs",
+        "pub struct B;\npub struct Other;\n\nuse super::a;\nfn f(_: a::A) {}\n",
+    );
+    assert_eq!(found(&[AB, a, b]), [": a b; b uses a b.rs:5"]);
+}
+
+#[test]
+fn a_circle_by_a_path_in_an_expression_a_macro_or_an_attribute_is_found() {
+    let a = (
+        "a.rs",
+        "pub fn f() { crate::b::g(); crate::b::g(); }\npub fn h() {\n crate::b::g() }",
+    );
+    for use_of_a in [
+        "crate::a::f();",
+        "println!(\"{}\", [super::super::a::f()]);",
+    ] {
+        let b = format!("mod c {{\n fn i() {{ {use_of_a} }}\n}}\npub fn g() {{}}\n");
+        assert_eq!(found(&[AB, a, ("b.rs", &b)]), [": a b; b uses a b.rs:2"]);
+    }
+    let b = "pub fn g() {}\n#[serde(with = \"crate::a::f\")]\nstruct S;\n";
+    assert_eq!(found(&[AB, a, ("b.rs", b)]), [": a b; b uses a b.rs:2"]);
+}
+
+#[test]
+fn a_circle_through_a_re_export_is_one_with_the_module_that_defines_the_item() {
+    let lib = (
+        "lib.rs",
+        "mod a;\nmod b;\nmod facade;\npub use b::B as Shown;\n",
+    );
+    let facade = ("facade.rs", "pub use crate::b::*;\n");
+    let b = ("b.rs", "pub struct B(crate::a::A);\n");
+    let by_glob = (
+        "a.rs",
+        "use crate::facade::B;\npub struct A;\n\nstruct X(B);",
+    );
+    let by_root = (
+        "a.rs",
+        "pub struct A;\n\nstruct X(crate::Shown);\nstruct Y(super::Shown);",
+    );
+    assert_eq!(
+        found(&[lib, facade, b, by_glob]),
+        [": a b; b uses a b.rs:1"]
+    );
+    assert_eq!(
+        found(&[lib, facade, b, by_root]),
+        [": a b; b uses a b.rs:1"]
+    );
+}
+
+#[test]
+fn a_module_that_re_exports_one_that_uses_it_is_in_a_circle() {
+    let a = ("a.rs", "pub use crate::b;\npub struct A;\n");
+    let b = ("b.rs", "pub struct B(crate::a::A);\n");
+    assert_eq!(found(&[AB, a, b]), [": a b; b uses a b.rs:1"]);
+}
+
+#[test]
+fn a_facade_makes_no_circle() {
+    let lib = (
+        "lib.rs",
+        "mod a;\nmod b;\nmod facade;\npub use facade::{A, B};\n",
+    );
+    let facade = ("facade.rs", "pub use crate::a::A;\npub use crate::b::B;\n");
+    let a = ("a.rs", "pub struct A;\n");
+    for use_of_a in [
+        "use crate::facade::A;",
+        "use crate::A;",
+        "use crate::facade::{self as f}; use f::A;",
+    ] {
+        let b = format!("{use_of_a}\npub struct B(A);\n");
+        assert_eq!(found(&[lib, facade, a, ("b.rs", &b)]), NONE, "{use_of_a}");
+    }
+}
+
+#[test]
+fn tests_parents_and_other_crates_make_no_circle() {
+    let a = (
+        "a.rs",
+        "use crate::b::B;\npub struct A(B);\npub fn shared() {}\nmod child;\nfn f() { child::g() }",
+    );
+    let child = ("a/child.rs", "use super::shared;\npub fn g() { shared() }");
+    let b = "pub struct B(other::a::A);\n#[cfg(test)]\nmod tests {\n use crate::a::A;\n}\n\
+             /// Only for tests.\n#[cfg(test)]\nuse crate::a::{A, shared};\n\
+             #[test]\nfn t() { crate::a::shared() }\n";
+    assert_eq!(found(&[AB, a, child, ("b.rs", b)]), NONE);
+}
+
+#[test]
+fn globs_through_an_imported_module_are_followed() {
+    let a = (
+        "a.rs",
+        "pub mod x { pub struct X; }\npub mod y {\n pub struct Y(crate::b::B); }\n",
+    );
+    let b = (
+        "b.rs",
+        "use crate::a;\nuse a::x::*;\nuse a::y::*;\npub struct B;\nfn f(_: Y, _: X) {}\n\nfn g(_: X) {}\n",
+    );
+    assert_eq!(found(&[AB, a, b]), [": a b; a uses b a.rs:3"]);
+}
+
+#[test]
+fn a_nested_circle_is_found_at_its_own_level() {
+    let lib = ("lib.rs", "#[path = \"outer/elsewhere.rs\"]\nmod outer;\n");
+    let outer = ("outer/elsewhere.rs", "mod a;\nmod b;\nmod c;\n");
+    let a = (
+        "outer/a/mod.rs",
+        "pub fn f() { super::b::f(); super::c::f() }\npub fn g() { super::b::f() }",
+    );
+    let b = ("outer/b.rs", "pub fn f() { crate::outer::a::f() }");
+    let c = ("outer/c.rs", "pub fn f() {}");
+    assert_eq!(
+        found(&[lib, outer, a, b, c]),
+        ["outer: a b; b uses a b.rs:1"]
+    );
+}
+
+#[test]
+fn a_function_with_its_modules_name_belongs_to_the_parent() {
+    let lib = ("lib.rs", "mod a;\npub mod b;\npub fn b() {}\n");
+    let a = ("a.rs", "use crate::b;\npub fn f() { b() }\n");
+    let b = ("b.rs", "pub fn g() { crate::a::f() }\n");
+    assert_eq!(found(&[lib, a, b]), NONE);
+}
+
+/// Returns the cell of the row with a title.
+fn figure<'a>(table: &'a str, title: &str) -> &'a str {
+    let mut cells = table.lines().filter_map(|line| line.strip_prefix(title));
+    cells.next().unwrap().trim()
+}
+
+#[test]
+fn figures_leave_tests_out() {
+    let text = "//! What is measured.\n\n/// Adds.\npub fn add(one: u8, two: u8) -> u8 {\n    one + two\n}\n\npub struct Plain;\n\
+                fn habits() {\n    let (a, b) = (1, 2);\n    let sum = || a + b;\n}\n\n\
+                #[cfg(test)]\nmod tests {\n    pub fn long() {}\n}\n";
+    let (_directory, tree) = read(&[("lib.rs", text)]);
+    let mut figures = Figures::default();
+    figures.add(&tree, &circles(&tree));
+    let table = table(&[("made", figures)]);
+    assert_eq!(figure(&table, "product lines"), "13");
+    assert_eq!(figure(&table, "code lines"), "8");
+    assert_eq!(figure(&table, "comment share"), "20.0 %");
+    assert_eq!(figure(&table, "functions"), "2");
+    assert_eq!(
+        figure(&table, "lines per function, p50/90/99/max"),
+        "3/4/4/4"
+    );
+    assert_eq!(
+        figure(&table, "tokens per function, p50/90/99/max"),
+        "18/27/27/27"
+    );
+    assert_eq!(figure(&table, "public items documented"), "50.0 %");
+    assert_eq!(figure(&table, "docs that open with a clause"), "50.0 %");
+    assert_eq!(figure(&table, "named closures per 1,000 lines"), "125.0");
+    assert_eq!(figure(&table, "tuple lets per 1,000 lines"), "125.0");
+}

@@ -1,0 +1,52 @@
+//! The things that the agent of a trial was given: rules, skills, MCP servers, and its model.
+
+use maud::{Markup, html};
+use terca_core::agent::delivery::{Delivery, Installed, McpDelivery, McpStatus};
+use terca_core::text::prose;
+
+/// Returns the list, or nothing if nothing is known.
+pub fn delivery(delivery: &Delivery) -> Option<Markup> {
+    let is_empty = delivery.rules.is_empty()
+        && delivery.skills.is_empty()
+        && delivery.mcp_servers.is_empty()
+        && delivery.model_requested.is_none()
+        && delivery.model_observed.is_none();
+    let list = html! {
+        ul {
+            @for file in &delivery.rules { (installed("rules", file)) }
+            @for file in &delivery.skills { (installed("skill", file)) }
+            @for (name, server) in &delivery.mcp_servers { (mcp_server(name, server)) }
+            @if let Some(model) = &delivery.model_requested {
+                li { "model asked for: " code { (model) } }
+            }
+            @if let Some(model) = &delivery.model_observed {
+                li { "model seen: " code { (model) } }
+            }
+        }
+    };
+    (!is_empty).then_some(list)
+}
+
+fn installed(noun: &str, file: &Installed) -> Markup {
+    let hash: String = file.sha256.chars().take(12).collect();
+    html! {
+        li {
+            (noun) " " code { (file.path) }
+            span.quiet { " sha256 " (hash) "…" }
+        }
+    }
+}
+
+fn mcp_server(name: &str, server: &McpDelivery) -> Markup {
+    let status = match server.status {
+        Some(McpStatus::Connected) => "connected",
+        Some(McpStatus::Failed) => "did not connect",
+        None => "not known whether it connected",
+    };
+    html! {
+        li {
+            "MCP server " code { (name) } ": " (status)
+            @if let Some(calls) = server.calls { ", " (prose::count(calls as usize, "call")) }
+        }
+    }
+}

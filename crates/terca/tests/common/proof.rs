@@ -1,0 +1,31 @@
+//! What `terca validate` says of an eval.
+
+use serde_json::Value;
+use terca_testkit::{Outcome, Project};
+
+/// The cells of an eval's line in the table.
+pub fn row(outcome: &Outcome, eval: &str) -> Vec<String> {
+    let line = outcome
+        .stdout
+        .lines()
+        .find(|line| line.starts_with(&format!("{eval} ")));
+    let line =
+        line.unwrap_or_else(|| panic!("no line for {eval}:\n{}{}", outcome.stdout, outcome.stderr));
+    line.split("  ")
+        .map(str::trim)
+        .filter(|cell| !cell.is_empty())
+        .map(str::to_owned)
+        .collect()
+}
+
+pub fn trial(project: &Project, eval: &str, agent: &str) -> Value {
+    let results = project.results();
+    let of = |trial: &&Value| trial["eval"] == eval && trial["environment"] == agent;
+    results["trials"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .find(of)
+        .cloned()
+        .unwrap_or(Value::Null)
+}

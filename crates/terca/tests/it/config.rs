@@ -1,0 +1,596 @@
+//! Configuration from outside: broken ones are refused whole, with places, and nothing is run; odd ones work.
+//!
+//! How each complaint is worded is the business of `crates/core/tests/diagnostics.rs`.
+
+use crate::common::project;
+use terca_testkit::Project;
+
+const NOP: &str = "environments: [{name: default, agent: nop}]\n";
+const EVAL: &str = "prompt: go\n";
+
+/// What stands around every broken configuration.
+fn around() -> Project {
+    project()
+        .file("terca.yaml", NOP)
+        .file("fib/eval.terca.yaml", EVAL)
+        .file("notes.md", "x")
+        .file("fib/a.txt", "x")
+        .directory("docs")
+        .symlink("_base/out", "/etc")
+        .symlink("_base/up", "../../elsewhere")
+}
+
+fn names_of_trials(project: &Project) -> Vec<String> {
+    let results = project.results();
+    let trials = results["trials"]
+        .as_array()
+        .map(Vec::as_slice)
+        .unwrap_or_default();
+    trials
+        .iter()
+        .map(|trial| trial["eval"].as_str().unwrap_or_default().to_owned())
+        .collect()
+}
+
+/// What is wrong with the way in which a broken configuration was refused: nothing, that is.
+fn faults(title: &str, project: &Project, place: &str, phrase: &str) -> Vec<String> {
+    let mut faults = Vec::new();
+    for command in ["run", "check"] {
+        let outcome = project.terca(&[command]);
+        let said = &outcome.stderr;
+        for (right, expected) in [
+            (
+                outcome.status == 2,
+                format!("exit status 2, not {}", outcome.status),
+            ),
+            (
+                outcome.stdout.is_empty(),
+                "nothing on standard output".to_owned(),
+            ),
+            (said.contains(place), format!("the place {place}")),
+            (said.contains(phrase), format!("the words {phrase:?}")),
+            (
+                said.contains("nothing was run"),
+                "that nothing was run".to_owned(),
+            ),
+            (
+                !project.path(".terca").exists(),
+                "nothing on disk".to_owned(),
+            ),
+        ] {
+            if !right {
+                faults.push(format!("{title}, {command}: expected {expected}\n{said}"));
+            }
+        }
+    }
+    faults
+}
+
+#[track_caller]
+fn none(faults: &[String]) {
+    assert!(faults.is_empty(), "{}", faults.join("\n\n"));
+}
+
+#[test]
+fn broken_suites_are_refused() {
+    let deep = format!("name: {}{}\n", "[".repeat(5000), "]".repeat(5000));
+    let bomb: String = std::iter::once("a0: &a0 [x, x, x, x, x, x, x, x, x]\n".to_owned())
+        .chain((1..12).map(|n| {
+            format!(
+                "a{n}: &a{n} [{}]\n",
+                vec![format!("*a{}", n - 1); 9].join(", ")
+            )
+        }))
+        .collect();
+    let environment = |lines: &str| format!("environments:\n  - name: default\n{lines}");
+    let with_nop = |lines: &str| format!("{NOP}{lines}");
+    let mut found = Vec::new();
+    for (title, text, place, phrase) in [
+        (
+            "unknown key",
+            with_nop("repetition: 2\n"),
+            "terca.yaml:2:1",
+            "repetitions",
+        ),
+        (
+            "key given twice",
+            with_nop("name: a\nname: b\n"),
+            "terca.yaml:3:1",
+            "name",
+        ),
+        (
+            "wrong type",
+            with_nop("timeoutSeconds: soon\n"),
+            "terca.yaml:2:17",
+            "number",
+        ),
+        (
+            "text instead of a list",
+            with_nop("experiments: a\n"),
+            "terca.yaml:2:14",
+            "list",
+        ),
+        (
+            "repetitions 0",
+            with_nop("repetitions: 0\n"),
+            "terca.yaml:2:14",
+            "1",
+        ),
+        (
+            "concurrency 0",
+            with_nop("concurrency: 0\n"),
+            "terca.yaml:2:14",
+            "1",
+        ),
+        (
+            "negative timeout",
+            with_nop("timeoutSeconds: -1\n"),
+            "terca.yaml:2:17",
+            "0",
+        ),
+        (
+            "missing rules",
+            environment("    agent: nop\n    rules: AGENT.md\n"),
+            "terca.yaml:4:12",
+            "AGENT.md",
+        ),
+        (
+            "rules that are a directory",
+            environment("    agent: nop\n    rules: docs\n"),
+            "terca.yaml:4:12",
+            "docs",
+        ),
+        (
+            "unknown agent",
+            environment("    agent: gemini-cil\n"),
+            "terca.yaml:3:12",
+            "gemini-cli",
+        ),
+        (
+            "an agent without its command",
+            environment("    agent: command\n"),
+            "terca.yaml:3:12",
+            "command",
+        ),
+        (
+            "variant without agent",
+            environment("    model: x\n"),
+            "terca.yaml:2:",
+            "agent",
+        ),
+        (
+            "same environment twice",
+            "environments:\n  - {name: a, agent: nop}\n  - {name: a, agent: nop}\n".into(),
+            "terca.yaml:3:12",
+            "`a`",
+        ),
+        (
+            "same experiment twice",
+            with_nop("experiments: [{name: a}, {name: a}]\n"),
+            "terca.yaml:2:33",
+            "`a`",
+        ),
+        (
+            "names that share a folder",
+            "environments:\n  - {name: a/b, agent: nop}\n  - {name: a-b, agent: nop}\n".into(),
+            "terca.yaml:3:12",
+            "a-b",
+        ),
+        (
+            "two baselines",
+            with_nop("experiments: [{name: a, baseline: true}, {name: b, baseline: true}]\n"),
+            "terca.yaml:2:",
+            "baseline",
+        ),
+        (
+            "missing workspaceDir",
+            with_nop("workspaceDir: start\n"),
+            "terca.yaml:2:15",
+            "start",
+        ),
+        (
+            "missing variable",
+            with_nop("env: {KEY: '${NOT_SET_ANYWHERE}'}\n"),
+            "terca.yaml:2:12",
+            "NOT_SET_ANYWHERE",
+        ),
+        ("a tab", with_nop("env:\n\tA: 1\n"), "terca.yaml:3:", "tab"),
+        (
+            "unclosed quote",
+            with_nop("name: \"abc\n"),
+            "terca.yaml:2:",
+            "quote",
+        ),
+        ("deep nesting", deep, "terca.yaml:1:", "deep"),
+        ("alias bomb", bomb, "terca.yaml:", "alias"),
+        ("a list", "- name: a\n".into(), "terca.yaml:1:1", "map"),
+        ("empty file", String::new(), "terca.yaml:1:1", "empty"),
+        (
+            "sandbox",
+            with_nop("sandbox: bwrap\n"),
+            "terca.yaml:2:",
+            "not supported yet",
+        ),
+        (
+            "skills",
+            environment("    agent: nop\n    skills: docs\n"),
+            "terca.yaml:4:13",
+            "skill `docs` has no SKILL.md",
+        ),
+        (
+            "an agent that takes no MCP servers",
+            environment(
+                "    agent: {name: command, command: cat}\n    mcpServers: {a: {command: x}}\n",
+            ),
+            "terca.yaml:2:11",
+            "mcpServers",
+        ),
+        (
+            "inline eval without prompt",
+            with_nop("evals:\n  - name: a\n"),
+            "terca.yaml:3:5",
+            "prompt",
+        ),
+    ] {
+        found.extend(faults(
+            title,
+            &around().file("terca.yaml", text),
+            place,
+            phrase,
+        ));
+    }
+    none(&found);
+}
+
+#[test]
+fn broken_evals_are_refused() {
+    let test = |lines: &str| format!("{EVAL}tests:\n  - {lines}\n");
+    let action = |lines: &str| format!("{EVAL}before:\n  - {lines}\n");
+    let mut found = Vec::new();
+    for (title, text, position, phrase) in [
+        ("no prompt", "name: fib\n".to_owned(), "1:1", "prompt"),
+        ("empty prompt", "prompt: ''\n".into(), "1:9", "empty"),
+        (
+            "missing prompt file",
+            "promptFile: task.md\n".into(),
+            "1:13",
+            "task.md",
+        ),
+        (
+            "unknown key",
+            "prompt: go\ntimeout_seconds: 3\n".into(),
+            "2:1",
+            "timeoutSeconds",
+        ),
+        ("misspelt kind", test("fileExist: a"), "3:5", "fileExists"),
+        ("no kind", test("name: a"), "3:5", "needs a kind"),
+        (
+            "two kinds",
+            test("fileExists: a\n    commandSuccess: ls"),
+            "3:5",
+            "one kind",
+        ),
+        (
+            "same test twice",
+            test("{name: x, fileExists: a}\n  - {name: x, fileExists: b}"),
+            "4:12",
+            "`x`",
+        ),
+        (
+            "repetitions 0",
+            "prompt: go\nrepetitions: 0\n".into(),
+            "2:14",
+            "1",
+        ),
+        (
+            "negative timeout",
+            "prompt: go\ntimeoutSeconds: -1\n".into(),
+            "2:17",
+            "0",
+        ),
+        (
+            "negative weight",
+            test("{fileExists: a, weight: -1}"),
+            "3:29",
+            "0",
+        ),
+        (
+            "bad regular expression",
+            test("fileContains: {path: a, matches: '('}"),
+            "3:38",
+            "regular expression",
+        ),
+        ("bad glob", test("fileExists: 'a['"), "3:17", "a["),
+        (
+            "test outside, above",
+            test("fileExists: ../b"),
+            "3:17",
+            "../b",
+        ),
+        (
+            "test outside, absolute",
+            test("fileExists: /etc/passwd"),
+            "3:17",
+            "/etc/passwd",
+        ),
+        (
+            "copy above",
+            action("copy: {a.txt: ../a.txt}"),
+            "3:19",
+            "../a.txt",
+        ),
+        (
+            "copy to an absolute path",
+            action("copy: {a.txt: /tmp/a.txt}"),
+            "3:19",
+            "/tmp/a.txt",
+        ),
+        (
+            "copy through a link of _base",
+            action("copy: {a.txt: out/a.txt}"),
+            "3:19",
+            "out",
+        ),
+        (
+            "copy of what is not there",
+            action("copy: {b.txt: b.txt}"),
+            "3:12",
+            "b.txt",
+        ),
+        (
+            "file above",
+            action("files: {a/../../b: x}"),
+            "3:13",
+            "a/../../b",
+        ),
+        (
+            "file at an absolute path",
+            action("files: {/tmp/b: x}"),
+            "3:13",
+            "/tmp/b",
+        ),
+        (
+            "file through a link of _base",
+            action("files: {up/b: x}"),
+            "3:13",
+            "up",
+        ),
+        (
+            "command that is a list",
+            action("command: [npm, install]"),
+            "3:14",
+            "command",
+        ),
+        (
+            "transcript",
+            test("transcript: {}"),
+            "3:17",
+            "asks for nothing",
+        ),
+        (
+            "changedFiles",
+            test("changedFiles: {only: ['a[']}"),
+            "3:27",
+            "invalid glob",
+        ),
+        (
+            "budget",
+            test("budget: {maxTokens: -10}"),
+            "3:25",
+            "a whole number of at least 0",
+        ),
+        (
+            "judge",
+            test("judge: {rubric: good?, agent: nop}"),
+            "3:35",
+            "cannot judge",
+        ),
+        ("a list", "- prompt: go\n".into(), "1:1", "map"),
+        ("empty file", String::new(), "1:1", "empty"),
+    ] {
+        let place = format!("fib/eval.terca.yaml:{position}");
+        found.extend(faults(
+            title,
+            &around().file("fib/eval.terca.yaml", text),
+            &place,
+            phrase,
+        ));
+    }
+    none(&found);
+}
+
+#[test]
+fn files_that_are_not_utf_8_are_refused() {
+    let project = around().file(
+        "terca.yaml",
+        b"environments: [{name: default, agent: nop}]\nname: \xff\n",
+    );
+    none(&faults("suite", &project, "terca.yaml", "not UTF-8"));
+    let project = around().file("fib/eval.terca.yaml", b"prompt: \xfe\n");
+    none(&faults(
+        "eval",
+        &project,
+        "fib/eval.terca.yaml",
+        "not UTF-8",
+    ));
+}
+
+#[test]
+fn names_given_twice_across_files_are_shown_at_both_places() {
+    let project = around().file("other/eval.terca.yaml", "prompt: go\nname: fib\n");
+    none(&faults(
+        "twice",
+        &project,
+        "other/eval.terca.yaml:2:7",
+        "fib/eval.terca.yaml",
+    ));
+}
+
+#[test]
+fn the_mistakes_of_all_files_are_reported_in_one_go() {
+    let project = around()
+        .file("terca.yaml", format!("{NOP}repetition: 2\n"))
+        .file("fib/eval.terca.yaml", "promt: go\n")
+        .file(
+            "sort/eval.terca.yaml",
+            "prompt: go\ntests: [{fileExist: a}]\n",
+        )
+        .file("tree/eval.terca.yaml", "prompt: [\n");
+    let stderr = project.terca(&[]).expect_status(2).stderr;
+    for place in [
+        "terca.yaml:2:1",
+        "fib/eval.terca.yaml:1:1",
+        "sort/eval.terca.yaml:2:10",
+        "tree/eval.terca.yaml:",
+        "errors: nothing was run",
+    ] {
+        assert!(stderr.contains(place), "{place}: {stderr}");
+    }
+}
+
+#[test]
+fn a_selection_does_not_excuse_mistakes_elsewhere() {
+    let project = around().file("sort/eval.terca.yaml", "promt: go\n");
+    let stderr = project.terca(&["-t", "fib"]).expect_status(2).stderr;
+    assert!(stderr.contains("sort/eval.terca.yaml:1:1"), "{stderr}");
+}
+
+#[test]
+fn the_older_spelling_runs_with_a_warning() {
+    for (list, warned) in [("eval", "`tests`"), ("evaluate", "`tests`")] {
+        let project = project().file(
+            "terca.yaml",
+            format!("{NOP}tests:\n  - name: old\n    prompt: go\n    {list}: [{{fileExists: missing}}]\n"),
+        );
+        let outcome = project.terca(&[]).expect_status(1);
+        assert!(
+            outcome.stderr.contains("warning"),
+            "{list}: {}",
+            outcome.stderr
+        );
+        assert!(
+            outcome.stderr.contains("terca.yaml:2:1"),
+            "{list}: {}",
+            outcome.stderr
+        );
+        assert!(
+            outcome.stderr.contains("`evals`"),
+            "{list}: {}",
+            outcome.stderr
+        );
+        assert!(
+            outcome.stderr.contains("terca.yaml:5:5"),
+            "{list}: {}",
+            outcome.stderr
+        );
+        assert!(
+            outcome.stderr.contains(warned),
+            "{list}: {}",
+            outcome.stderr
+        );
+        assert_eq!(project.only_trial()["eval"], "old");
+        assert_eq!(project.only_trial()["tests"]["fileExists-1"]["score"], 0.0);
+    }
+}
+
+#[test]
+fn a_suite_file_is_not_needed() {
+    let project = project()
+        .file("fib/eval.terca.yaml", EVAL)
+        .file("_base/a.txt", "a");
+    let missing = project.terca(&[]).expect_status(2);
+    assert!(
+        missing.stderr.contains("agent"),
+        "no agent, so nothing to run: {}",
+        missing.stderr
+    );
+    project.terca(&["--agent", "nop"]).expect_status(0);
+    let results = project.results();
+    assert_eq!(results["suite"], "suite", "the directory's name");
+    let trial = project.only_trial();
+    assert_eq!(
+        (&trial["environment"], &trial["experiment"]),
+        (&"default".into(), &"default".into())
+    );
+    assert_eq!(trial["dir"], "fib/default.default.01");
+    assert_eq!(project.trial_file("workspace/a.txt"), "a");
+}
+
+#[test]
+fn evals_are_found_at_any_depth_but_not_in_skipped_directories() {
+    let skipped = [
+        "_base/eval.terca.yaml",
+        "fib/_base/eval.terca.yaml",
+        "fib/_solution/eval.terca.yaml",
+        "_drafts/eval.terca.yaml",
+        ".hidden/eval.terca.yaml",
+        "node_modules/pkg/eval.terca.yaml",
+        "group/node_modules/eval.terca.yaml",
+        "group/_old/x/eval.terca.yaml",
+    ];
+    let found = [
+        "zeta/eval.terca.yaml",
+        "fib/eval.terca.yaml",
+        "group/b/eval.terca.yaml",
+        "group/a/deep/er/eval.terca.yaml",
+        "fib/nested/eval.terca.yaml",
+        "alpha/eval.terca.yaml",
+    ];
+    let project = project().file("terca.yaml", NOP);
+    let project = skipped.iter().fold(project, |project, path| {
+        project.file(path, "not even: [valid")
+    });
+    let project = found
+        .iter()
+        .fold(project, |project, path| project.file(path, EVAL));
+    project.terca(&[]).expect_status(0);
+    assert_eq!(
+        names_of_trials(&project),
+        ["alpha", "fib", "nested", "er", "b", "zeta"],
+        "sorted by path"
+    );
+    assert!(
+        project
+            .run_dir()
+            .join("fib/default.default.01/workspace/eval.terca.yaml")
+            .exists()
+    );
+}
+
+#[test]
+fn inline_evals_and_eval_files_are_one_suite() {
+    let project = project()
+        .file(
+            "terca.yaml",
+            format!("{NOP}evals:\n  - name: inline\n    promptFile: docs/task.md\n"),
+        )
+        .file("docs/task.md", "from a file")
+        .file("fib/eval.terca.yaml", "promptFile: task.md\n")
+        .file("fib/task.md", "beside it");
+    project.terca(&[]).expect_status(0);
+    let mut names = names_of_trials(&project);
+    names.sort();
+    assert_eq!(names, ["fib", "inline"]);
+}
+
+#[test]
+fn names_make_safe_folders() {
+    let project = project()
+        .file(
+            "terca.yaml",
+            "environments: [{name: 'node/20', agent: nop}]\nexperiments: [{name: '..'}]\n",
+        )
+        .file("a/eval.terca.yaml", "prompt: go\nname: ../../escape me\n");
+    project.terca(&[]).expect_status(0);
+    let trial = project.only_trial();
+    assert_eq!(
+        trial["eval"], "../../escape me",
+        "the name stays as written"
+    );
+    let dir = trial["dir"].as_str().unwrap();
+    assert!(!dir.split('/').any(|part| part.starts_with('.')), "{dir}");
+    assert_eq!(dir.split('/').count(), 2, "{dir}");
+    let folder = project.run_dir().join(dir).canonicalize_utf8().unwrap();
+    assert!(folder.starts_with(project.run_dir()), "{folder}");
+    assert!(folder.join("run.log").exists());
+}

@@ -1,0 +1,324 @@
+//! The tables of keys have the keys that are really in `results.json`, and in no other way: every one was seen in a run.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use camino::{Utf8Path, Utf8PathBuf};
+use serde::de::DeserializeOwned;
+use serde_json::{Value, json};
+use terca_core::run::{event, outcome};
+use terca_core::{stats, transcript};
+
+use crate::documentation::page::Page;
+use crate::documentation::repository;
+use crate::documentation::room::Room;
+
+/// What a table is called, and the objects that it is about.
+const TABLES: [(&str, &[&str]); 28] = [
+    ("results", &[""]),
+    ("stoppedVariant", &["stoppedVariants[]"]),
+    ("adaptive", &["adaptive"]),
+    ("trial", &["trials[]"]),
+    ("test", &["trials[].tests.*"]),
+    ("judge", &["trials[].tests.*.judge"]),
+    ("reason", &["trials[].tests.*.judge.reasons[]"]),
+    (
+        "stats",
+        &[
+            "trials[].stats",
+            "trials[].earlierAttempts[].stats",
+            "trials[].tests.*.judge.stats",
+        ],
+    ),
+    ("delivery", &["trials[].delivery"]),
+    (
+        "installed",
+        &["trials[].delivery.rules[]", "trials[].delivery.skills[]"],
+    ),
+    ("mcpServer", &["trials[].delivery.mcpServers.*"]),
+    ("phases", &["trials[].phases"]),
+    (
+        "error",
+        &[
+            "trials[].error",
+            "trials[].earlierAttempts[].error",
+            "stoppedVariants[].error",
+        ],
+    ),
+    ("attempt", &["trials[].earlierAttempts[]"]),
+    ("summary", &["summary"]),
+    ("figures", &["summary.cells[]", "summary.variants[]"]),
+    (
+        "reliability",
+        &[
+            "summary.cells[].reliability[]",
+            "summary.variants[].reliability[]",
+        ],
+    ),
+    ("variantDelivery", &["summary.variants[].delivery"]),
+    ("mcpCounts", &["summary.variants[].delivery.mcpServers.*"]),
+    ("comparison", &["summary.comparisons[]"]),
+    ("repetitions", &["summary.comparisons[].repetitions"]),
+    ("sequential", &["summary.comparisons[].sequential"]),
+    ("arms", &["summary.comparisons[].arms"]),
+    (
+        "side",
+        &[
+            "summary.comparisons[].arms.experiment",
+            "summary.comparisons[].arms.baseline",
+        ],
+    ),
+    ("evalEffect", &["summary.comparisons[].perEval[]"]),
+    ("outlook", &["summary.comparisons[].outlook"]),
+    (
+        "proposal",
+        &[
+            "summary.comparisons[].outlook.withEvals",
+            "summary.comparisons[].outlook.withRepetitions",
+        ],
+    ),
+    (
+        "effect",
+        &[
+            "summary.comparisons[].passRate",
+            "summary.comparisons[].meanScore",
+            "summary.comparisons[].tokens",
+            "summary.comparisons[].costUsd",
+            "summary.comparisons[].seconds",
+        ],
+    ),
+];
+
+/// Intervals stand in many places, always under one of these names.
+const INTERVAL: [&str; 2] = ["interval", "passRateInterval"];
+
+/// Maps whose keys are names of the user's own.
+const BY_NAME: [&str; 5] = [
+    "trials[].tests",
+    "trials[].delivery.mcpServers",
+    "summary.variants[].delivery.mcpServers",
+    "summary.variants[].delivery.rules",
+    "summary.variants[].delivery.skills",
+];
+
+/// The folders of runs that together have everything.
+fn runs(room: &Room) -> Vec<Utf8PathBuf> {
+    let script = include_str!("runs.sh");
+    let said = room.run("sh", &format!("set +e\n{script}"));
+    assert_eq!(said.status, 0, "{}", said.output);
+    let mut found = Vec::new();
+    for suite in room.page_dir().read_dir_utf8().unwrap().map(Result::unwrap) {
+        let runs = suite.path().join(".terca/runs").read_dir_utf8().unwrap();
+        found.extend(runs.map(|run| run.unwrap().path().to_owned()));
+    }
+    assert_eq!(found.len(), 4, "{}", said.output);
+    found
+}
+
+fn page(name: &str) -> Page {
+    Page::load(&repository(), &Utf8Path::new("docs/reference").join(name))
+}
+
+/// The keys of every object, by the path to it.
+fn keys(value: &Value, path: &str, found: &mut BTreeMap<String, BTreeSet<String>>) {
+    match value {
+        Value::Array(items) => items
+            .iter()
+            .for_each(|item| keys(item, &format!("{path}[]"), found)),
+        Value::Object(entries) if BY_NAME.contains(&path) => {
+            entries
+                .values()
+                .for_each(|value| keys(value, &format!("{path}.*"), found));
+        }
+        Value::Object(entries) => {
+            for (key, value) in entries {
+                found
+                    .entry(path.to_owned())
+                    .or_default()
+                    .insert(key.clone());
+                keys(
+                    value,
+                    format!("{path}.{key}").trim_start_matches('.'),
+                    found,
+                );
+            }
+        }
+        _ => {}
+    }
+}
+
+/// The table that an object belongs to.
+fn table_of(path: &str) -> &'static str {
+    if INTERVAL.iter().any(|name| path.ends_with(name)) {
+        return "interval";
+    }
+    let table = TABLES.iter().find(|(_, paths)| paths.contains(&path));
+    table
+        .unwrap_or_else(|| panic!("`{path}` of results.json is in no table"))
+        .0
+}
+
+#[test]
+fn every_key_and_every_file_is_documented() {
+    let room = Room::new(&repository());
+    let runs = runs(&room);
+    let mut by_path = BTreeMap::new();
+    for run in &runs {
+        let text = std::fs::read_to_string(run.join("results.json")).unwrap();
+        keys(&serde_json::from_str(&text).unwrap(), "", &mut by_path);
+    }
+    let mut seen: BTreeMap<&str, BTreeSet<String>> = BTreeMap::new();
+    for (path, keys) in by_path {
+        seen.entry(table_of(&path)).or_default().extend(keys);
+    }
+    let page = page("results-json.md");
+    let told: BTreeMap<&str, BTreeSet<String>> = page
+        .tables("keys")
+        .into_iter()
+        .map(|(directive, table)| (directive.argument.as_str(), table.first_column()))
+        .collect();
+    for (table, seen) in &seen {
+        let told = told
+            .get(table)
+            .unwrap_or_else(|| panic!("no table of the keys of {table}"));
+        assert_eq!(told, seen, "{table}: what is documented, and what was seen");
+    }
+    assert_eq!(
+        told.len(),
+        seen.len(),
+        "{:?}, {:?}",
+        told.keys(),
+        seen.keys()
+    );
+    files(&runs);
+}
+
+/// Every file of the runs is in one of the tables, and everything in the tables is there.
+fn files(runs: &[Utf8PathBuf]) {
+    let page = page("run-directory.md");
+    let (of_run, of_trial) = (
+        page.table("files", "run").first_column(),
+        page.table("files", "trial").first_column(),
+    );
+    let mut missing: BTreeSet<&String> = of_run.iter().chain(&of_trial).collect();
+    for run in runs {
+        for entry in below(run) {
+            let parts: Vec<&str> = entry.components().map(|part| part.as_str()).collect();
+            // A trial's folder is two below the run's: {eval}/{environment}.{experiment}.{repetition}
+            let in_trial = parts.len() > 2 && parts[1].contains('.') && parts[0] != "gradings";
+            let (table, path) = if in_trial {
+                (&of_trial, parts[2..].join("/"))
+            } else {
+                (&of_run, entry.to_string())
+            };
+            let row = table.iter().find(|row| is_meant(row, &path));
+            missing.remove(row.unwrap_or_else(|| panic!("{path} is in no table")));
+        }
+    }
+    assert!(missing.is_empty(), "not seen: {missing:?}");
+}
+
+/// `NN` stands for digits, `NAME` for any name, and a directory for everything in it.
+fn is_meant(row: &str, path: &str) -> bool {
+    let pattern = regex::escape(row)
+        .replace("NN", r"\d\d")
+        .replace("NAME", "[^/]+");
+    let end = if row.ends_with('/') { "" } else { "$" };
+    regex::Regex::new(&format!("^{pattern}{end}"))
+        .unwrap()
+        .is_match(path)
+}
+
+fn below(dir: &Utf8Path) -> Vec<Utf8PathBuf> {
+    let mut found = Vec::new();
+    let mut open = vec![dir.to_owned()];
+    while let Some(next) = open.pop() {
+        for entry in next.read_dir_utf8().unwrap().map(Result::unwrap) {
+            if entry.file_type().unwrap().is_dir() {
+                open.push(entry.path().to_owned());
+            } else {
+                found.push(entry.path().strip_prefix(dir).unwrap().to_owned());
+            }
+        }
+    }
+    found
+}
+
+/// The values of an enumeration, from what its reader says about a value that is none.
+fn values<T: DeserializeOwned + std::fmt::Debug>(nonsense: Value) -> BTreeSet<String> {
+    let complaint = serde_json::from_value::<T>(nonsense)
+        .unwrap_err()
+        .to_string();
+    complaint
+        .split('`')
+        .skip(3)
+        .step_by(2)
+        .map(str::to_owned)
+        .collect()
+}
+
+#[test]
+fn every_value_is_documented() {
+    let tables = [
+        (
+            "run-directory.md",
+            "step",
+            values::<transcript::Step>(json!({ "type": "?" })),
+        ),
+        (
+            "run-directory.md",
+            "event",
+            values::<event::EventKind>(json!({ "event": "?" })),
+        ),
+        (
+            "results-json.md",
+            "errorKind",
+            values::<terca_core::trial_error::ErrorKind>(json!("?")),
+        ),
+        (
+            "results-json.md",
+            "cannotTell",
+            values::<stats::CannotTell>(json!("?")),
+        ),
+    ];
+    for (name, table, there) in tables {
+        assert!(there.len() > 4, "{table}: {there:?}");
+        assert_eq!(
+            page(name).table("values", table).first_column(),
+            there,
+            "{table}"
+        );
+    }
+    // Those that stand within a sentence.
+    let row = |table: &str, key: &str| {
+        let page = page("results-json.md");
+        let row = page
+            .table("keys", table)
+            .rows
+            .iter()
+            .find(|row| row[0] == key)
+            .cloned();
+        row.unwrap().join(" ")
+    };
+    for (table, key, there) in [
+        ("trial", "status", values::<outcome::Status>(json!("?"))),
+        ("results", "status", values::<event::RunStatus>(json!("?"))),
+        (
+            "results",
+            "stopped",
+            values::<event::StopReason>(json!("?")),
+        ),
+        (
+            "comparison",
+            "verdict",
+            values::<terca_core::analysis::summary::Verdict>(json!("?")),
+        ),
+    ] {
+        assert!(there.len() > 2, "{key}: {there:?}");
+        for value in there {
+            assert!(
+                row(table, key).contains(&value),
+                "{table}.{key}: {value} is not documented"
+            );
+        }
+    }
+}

@@ -1,0 +1,308 @@
+//! `terca import harbor`: three tasks in Harbor's format become evals that prove themselves.
+
+use crate::common::project;
+use serde_json::Value;
+use terca_testkit::Project;
+
+/// A reward in `reward.txt`, files beside the scripts, and scripts that go elsewhere.
+fn hello(project: Project) -> Project {
+    project
+        .file(
+            "tasks/hello/task.toml",
+            "version = \"1.0\"\n[metadata]\nauthor_name = \"A\"\ndifficulty = \"easy\"\ntags = [\"files\"]\n\
+             [verifier]\ntimeout_sec = 60.0\n[agent]\ntimeout_sec = 45.5\n",
+        )
+        .file("tasks/hello/instruction.md", "Create /app/out/hello.txt with the greeting that /app/who.txt asks for.\n")
+        .file("tasks/hello/environment/Dockerfile", "FROM alpine:3.22\nWORKDIR /app\nCOPY . .\n")
+        .file("tasks/hello/environment/who.txt", "world\n")
+        .file(
+            "tasks/hello/tests/test.sh",
+            "#!/bin/sh\nset -e\ncd /tests\n. ./expected.env\n\
+             if [ \"$(cat /app/out/hello.txt 2>/dev/null)\" = \"$EXPECTED $(cat '/app/who.txt')\" ]; then\n\
+             echo 1 > /logs/verifier/reward.txt\nelse\necho 0 >/logs/verifier/reward.txt\nfi\n",
+        )
+        .file("tasks/hello/tests/expected.env", "EXPECTED=Hello,\n")
+        .file(
+            "tasks/hello/solution/solve.sh",
+            "#!/bin/sh\nmkdir -p /app/out\ncd /\n\
+             { cat /solution/words; cat \"/app/who.txt\"; } | tr '\\n' ' ' | sed 's/ $//' > /app/out/hello.txt\n",
+        )
+        .file("tasks/hello/solution/words", "Hello,\n")
+}
+
+/// A reward between 0 and 1 in `reward.json`, and another place to work in.
+fn table(project: Project) -> Project {
+    project
+        .file(
+            "tasks/table/task.toml",
+            "schema_version = \"1.3\"\n[task]\nname = \"org/table\"\ndescription = \"Sort: a table\"\n\
+             [environment]\ncpus = 2\nenv = { ORDER = \"reverse\" }\n",
+        )
+        .file("tasks/table/instruction.md", "Sort /work/in.csv into /work/sorted.csv, biggest first.\n")
+        .file("tasks/table/environment/Dockerfile", "FROM debian\nWORKDIR /work\nCOPY data/in.csv ./\n")
+        .file("tasks/table/environment/data/in.csv", "1\n3\n2\n")
+        .file(
+            "tasks/table/tests/test.sh",
+            "#!/bin/bash\nshare=0.0\n[[ -f /work/sorted.csv ]] && share=0.25\n\
+             if [[ \"$ORDER\" = reverse ]] && diff <(printf '3\\n2\\n1\\n') /work/sorted.csv; then share=1.0; fi\n\
+             cat > /logs/verifier/reward.json <<END\n{\n  \"lines\": 3,\n  \"reward\": $share\n}\nEND\nexit 1\n",
+        )
+        .file("tasks/table/solution/solve.sh", "#!/bin/sh\nsort -r /work/in.csv > /work/sorted.csv\n")
+}
+
+/// Much that has no place here, and one figure under another name.
+fn service(project: Project) -> Project {
+    project
+        .file(
+            "tasks/more/service/task.toml",
+            "version = \"1.0\"\n[verifier]\ntimeout_sec = 30\nenv = { API_KEY = \"sk-very-secret\" }\n\
+             [environment]\nallow_internet = false\n",
+        )
+        .file("tasks/more/service/instruction.md", "Write the port into /app/port\n")
+        .file(
+            "tasks/more/service/environment/Dockerfile",
+            "FROM python:3.12\nRUN pip install flask\nWORKDIR /app\nCOPY conf/ /etc/service/\n",
+        )
+        .file("tasks/more/service/environment/conf/service.conf", "port=8080\n")
+        .file("tasks/more/service/environment/docker-compose.yaml", "services: {}\n")
+        .file(
+            "tasks/more/service/tests/test.sh",
+            "#!/bin/sh\nport=$(cat /app/port 2>/dev/null)\n\
+             case $port in 8080) accuracy=1;; *) accuracy=0;; esac\n\
+             printf '{\"accuracy\": %s}' \"$accuracy\" > /logs/verifier/reward.json\n",
+        )
+        .file("tasks/more/service/solution/solve.sh", "#!/bin/sh\necho 8080 > /app/port\n")
+}
+
+fn tasks() -> Project {
+    service(table(hello(project())))
+}
+
+fn statuses(project: &Project) -> Vec<(String, String, String)> {
+    let results = project.results();
+    let text = |trial: &Value, key: &str| trial[key].as_str().unwrap_or_default().to_owned();
+    let trials = results["trials"].as_array().unwrap();
+    trials
+        .iter()
+        .map(|trial| {
+            (
+                text(trial, "eval"),
+                text(trial, "environment"),
+                text(trial, "status"),
+            )
+        })
+        .collect()
+}
+
+#[test]
+fn imported_tasks_are_proven() {
+    let project = tasks();
+    let outcome = project
+        .terca(&["import", "harbor", "tasks", "--to", "evals"])
+        .expect_status(0);
+    assert!(
+        outcome.stdout.ends_with("3 evals imported\n"),
+        "{}",
+        outcome.stdout
+    );
+    project
+        .terca(&["-C", "evals", "check", "--agent", "oracle"])
+        .expect_status(0);
+    let outcome = project.terca(&["-C", "evals", "validate"]).expect_status(0);
+    for eval in ["hello", "service", "table"] {
+        let line = outcome
+            .stdout
+            .lines()
+            .find(|line| line.starts_with(eval))
+            .unwrap();
+        assert!(line.trim_end().ends_with("proven"), "{line}");
+    }
+    project.assert_nothing_left();
+}
+
+#[test]
+fn everything_has_its_place_and_what_has_none_is_told() {
+    let project = tasks();
+    let outcome = project
+        .terca(&["import", "harbor", "tasks"])
+        .expect_status(0);
+    assert_eq!(
+        project.read("hello/instruction.md"),
+        "Create ./out/hello.txt with the greeting that ./who.txt asks for.\n"
+    );
+    assert_eq!(project.read("hello/_base/who.txt"), "world\n");
+    assert_eq!(project.read("table/_base/in.csv"), "1\n3\n2\n");
+    assert_eq!(
+        project.read("hello/_tests/.harbor/tests/test.sh"),
+        project.read("tasks/hello/tests/test.sh"),
+        "the task's own files are as they were"
+    );
+    insta::assert_snapshot!("import_service", project.read("service/eval.terca.yaml"));
+    insta::assert_snapshot!("import_told", outcome.stdout);
+    assert!(
+        !project
+            .read("service/eval.terca.yaml")
+            .contains("sk-very-secret")
+    );
+    let hello = project.read("hello/eval.terca.yaml");
+    assert!(
+        hello.contains("\ntimeoutSeconds: 45.5\ntags: [ \"files\", \"easy\" ]\n"),
+        "{hello}"
+    );
+}
+
+#[test]
+fn rewards_become_scores() {
+    let project = tasks()
+        .agent("case $(cat) in *sorted.csv*) echo 1 > sorted.csv;; *) mkdir -p out; echo 'Hello, world' > out/hello.txt;; esac");
+    project
+        .terca(&["import", "harbor", "tasks/table"])
+        .expect_status(0);
+    project
+        .terca(&["import", "harbor", "tasks/hello"])
+        .expect_status(0);
+    project.terca(&[]).expect_status(1);
+    let results = project.results();
+    let scores: Vec<&Value> = results["trials"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|trial| &trial["score"])
+        .collect();
+    assert_eq!(scores, [1.0, 0.25]);
+}
+
+#[test]
+fn what_an_agent_leaves_in_harbors_places_counts_for_nothing() {
+    let project = tasks().agent(
+        "mkdir -p .harbor/logs/verifier .harbor/tests\n\
+         echo 1 > .harbor/logs/verifier/reward.txt; echo '{\"reward\": 1}' > .harbor/logs/verifier/reward.json\n\
+         echo 'echo 1' > .harbor/run-tests.sh; echo 'EXPECTED=' > .harbor/tests/expected.env\n\
+         echo planted > .harbor/tests/conftest.py; ln -s / .harbor/solution",
+    );
+    project
+        .terca(&["import", "harbor", "tasks/hello"])
+        .expect_status(0);
+    // The test looks for what it did not bring along.
+    let test = project.read("hello/_tests/.harbor/tests/test.sh");
+    let spy = test.replace("cd /tests\n", "cd /tests\nls >&2\n");
+    let project = project.file("hello/_tests/.harbor/tests/test.sh", spy);
+    project.terca(&[]).expect_status(1);
+    assert_eq!(project.only_trial()["score"], 0.0);
+    let log = project.trial_file("run.log");
+    assert!(
+        log.contains("expected.env") && !log.contains("conftest.py"),
+        "{log}"
+    );
+}
+
+#[test]
+fn tests_without_a_reward_are_an_error_and_a_failing_solution_is_noted() {
+    let project = tasks()
+        .file(
+            "tasks/hello/tests/test.sh",
+            "#!/bin/sh\necho 'cannot go on'; exit 7\n",
+        )
+        .file("tasks/hello/solution/solve.sh", "#!/bin/sh\nexit 4\n")
+        .file(
+            "tasks/table/solution/solve.sh",
+            "#!/bin/sh\nsort -r /work/in.csv > /work/sorted.csv; exit 5\n",
+        );
+    project
+        .terca(&["import", "harbor", "tasks"])
+        .expect_status(0);
+    project
+        .terca(&["--agent", "oracle", "-t", "hello,table"])
+        .expect_status(3);
+    let results = project.results();
+    let (hello, table) = (&results["trials"][0], &results["trials"][1]);
+    assert_eq!(hello["error"]["kind"], "setup");
+    assert!(
+        hello["error"]["message"]
+            .as_str()
+            .unwrap()
+            .contains("test.sh left no reward"),
+        "{hello}"
+    );
+    assert_eq!(table["status"], "passed");
+    assert_eq!(table["notes"][0], "_solution.sh failed: exit status 5");
+}
+
+#[test]
+fn nothing_is_overwritten_and_nothing_is_written_by_halves() {
+    let project = tasks().file("table/precious.txt", "mine\n");
+    let outcome = project
+        .terca(&["import", "harbor", "tasks"])
+        .expect_status(2);
+    assert!(
+        outcome.stderr.contains("table is there already"),
+        "{}",
+        outcome.stderr
+    );
+    assert!(
+        outcome.stderr.contains("help: nothing was written"),
+        "{}",
+        outcome.stderr
+    );
+    assert!(!project.path("hello").exists() && !project.path("table/eval.terca.yaml").exists());
+    let project = project
+        .file("tasks/again/hello/task.toml", "")
+        .file("tasks/again/hello/instruction.md", "x");
+    let project = project.file("tasks/again/hello/tests/test.sh", "");
+    let outcome = project
+        .terca(&["import", "harbor", "tasks", "--to", "new"])
+        .expect_status(2);
+    assert!(
+        outcome
+            .stderr
+            .contains("tasks/hello would both become new/hello"),
+        "{}",
+        outcome.stderr
+    );
+    assert!(!project.path("new").exists());
+}
+
+#[test]
+fn tasks_that_cannot_be_carried_over_are_refused_and_the_others_imported() {
+    let project = hello(project())
+        .file("tasks/steps/task.toml", "[[steps]]\nname = \"one\"\n")
+        .file("tasks/old/task.yaml", "instruction: x\n");
+    let outcome = project
+        .terca(&["import", "harbor", "tasks"])
+        .expect_status(1);
+    assert!(
+        outcome
+            .stderr
+            .contains("tasks/steps cannot become an eval: it has several steps"),
+        "{}",
+        outcome.stderr
+    );
+    assert!(
+        outcome.stderr.contains("help: `harbor tasks migrate`"),
+        "{}",
+        outcome.stderr
+    );
+    assert!(project.path("hello/eval.terca.yaml").exists());
+    let outcome = project
+        .terca(&["import", "harbor", "hello/_base"])
+        .expect_status(2);
+    assert!(
+        outcome.stderr.contains("there is no task in hello/_base"),
+        "{}",
+        outcome.stderr
+    );
+}
+
+#[test]
+fn a_solution_may_be_a_script() {
+    let project = project()
+        .file("terca.yaml", "environments: [{name: default, agent: oracle}]\n")
+        .file("an eval's/eval.terca.yaml", "prompt: x\ntests: [{fileContains: {path: a, text: \"made of b\"}}]\n")
+        .file("an eval's/_solution/b", "b\n")
+        .file("an eval's/_solution.sh", "echo \"made of $(cat b)\" > a\n")
+        .file("copy/eval.terca.yaml", "prompt: x\nbefore: [{copy: {\"../an eval's\": seen}}]\ntests: [{commandSuccess: '! ls seen | grep solution'}]\n")
+        .file("copy/_solution/x", "");
+    project.terca(&[]).expect_status(0);
+    let passed = |eval: &str| (eval.to_owned(), "default".to_owned(), "passed".to_owned());
+    assert_eq!(statuses(&project), [passed("an eval's"), passed("copy")]);
+}

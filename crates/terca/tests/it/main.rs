@@ -1,0 +1,54 @@
+//! The program, driven from outside. Needs Rust, git and a shell, and nothing else.
+
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    reason = "a test that cannot go on says so and ends"
+)]
+
+#[path = "../common/mod.rs"]
+mod common;
+
+mod adaptive;
+mod ci;
+mod clean;
+mod cli;
+mod compare;
+mod completions;
+mod confidence;
+mod config;
+mod counted;
+mod create;
+mod diff;
+mod display;
+mod documentation;
+mod errors;
+mod examples;
+mod exports;
+mod faults;
+mod formats;
+mod gemini;
+mod graders;
+mod grading;
+mod health;
+mod hermetic;
+mod hidden;
+mod hostile;
+mod import;
+mod interrupt;
+mod judge;
+mod newcomer;
+mod plan;
+mod prepare;
+mod regrade;
+mod repository;
+mod results;
+mod resume;
+mod retries;
+mod selection;
+mod setup;
+mod shards;
+mod test_script;
+mod validate;
+mod view;

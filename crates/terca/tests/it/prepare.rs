@@ -1,0 +1,190 @@
+//! `prepare`: done once, kept, and the same for every trial.
+
+use crate::common::project;
+use rustix::process::Signal;
+use terca_testkit::{Project, wait_until};
+
+/// A suite whose `prepare` notes each time it is carried out.
+fn noting(more: &str) -> Project {
+    let project = project().executable(
+        "install.sh",
+        "#!/bin/sh\necho built >> $NOTES/suite\ncp input made\n",
+    );
+    let notes = project.path("notes");
+    project.directory("notes").file("_base/input", "one\n").file(
+        "terca.yaml",
+        format!(
+            "env: {{NOTES: '{notes}'}}\nrepetitions: 3\nconcurrency: 2\n{more}\
+             prepare: [{{command: install.sh}}, {{files: {{note: written}}}}]\n\
+             environments: [{{name: e, agent: {{name: command, command: 'cat made > seen; echo x >> made'}}}}]\n\
+             experiments: [{{name: a}}, {{name: b, env: {{ARM: b}}}}]\n\
+             evals: [{{name: task, prompt: x, tests: [{{fileContains: {{path: seen, text: one}}}}, {{fileExists: note}}]}}]\n"
+        ),
+    )
+}
+
+fn times(project: &Project, name: &str) -> usize {
+    std::fs::read_to_string(project.path("notes").join(name)).map_or(0, |text| text.lines().count())
+}
+
+fn passes(project: &Project, args: &[&str]) {
+    let outcome = project.terca(&[&["--format", "plain"], args].concat());
+    assert_eq!(outcome.status, 0, "{}{}", outcome.stdout, outcome.stderr);
+    project.assert_nothing_left();
+}
+
+#[test]
+fn it_is_done_once_for_all_trials_and_runs_until_an_input_changes() {
+    let project = noting("");
+    passes(&project, &[]);
+    passes(&project, &[]);
+    assert_eq!(times(&project, "suite"), 1);
+    // What one agent did to its workspace is not in another's.
+    for trial in project.results()["trials"].as_array().unwrap() {
+        let dir = project.run_dir().join(trial["dir"].as_str().unwrap());
+        assert_eq!(
+            std::fs::read_to_string(dir.join("workspace/made")).unwrap(),
+            "one\nx\n"
+        );
+        let diff = std::fs::read_to_string(dir.join("changes.diff")).unwrap();
+        assert!(diff.contains("+x") && !diff.contains("input"), "{diff}");
+    }
+    passes(&project, &["--no-cache"]);
+    assert_eq!(times(&project, "suite"), 2, "asked for");
+    let project = project.file("_base/input", "one and two\n");
+    passes(&project, &[]);
+    assert_eq!(times(&project, "suite"), 3, "a file it starts from");
+    let project = project.executable(
+        "install.sh",
+        "#!/bin/sh\necho built >> $NOTES/suite; cat input > made\n",
+    );
+    passes(&project, &[]);
+    assert_eq!(times(&project, "suite"), 4, "a script that it runs");
+    let yaml = project.read("terca.yaml");
+    let project = project.file("terca.yaml", yaml.replace("note: written", "note: changed"));
+    passes(&project, &[]);
+    assert_eq!(times(&project, "suite"), 5, "an action");
+    passes(&project, &[]);
+    assert_eq!(times(&project, "suite"), 5);
+}
+
+#[test]
+fn an_evals_own_layer_lies_on_the_suites() {
+    let project = noting("").file("own/_base/more", "two\n").file(
+        "own/eval.terca.yaml",
+        "prompt: x\nprepare: [{command: 'echo built >> $NOTES/$TERCA_EVAL; cat made more > both; rm more'}]\n\
+         tests: [{fileContains: {path: both, matches: '^one\\ntwo\\n$'}}]\n",
+    );
+    passes(&project, &[]);
+    assert_eq!((times(&project, "suite"), times(&project, "own")), (1, 1));
+    let dir = project.run_dir().join("own/e.a.01/workspace");
+    assert!(!dir.join("more").exists(), "what prepare removed is gone");
+    // The suite's layer is kept when only the eval's changes.
+    let project = project.file("own/_base/more", "two\nthree\n");
+    project.terca(&["-t", "own"]);
+    assert_eq!((times(&project, "suite"), times(&project, "own")), (1, 2));
+}
+
+#[test]
+fn a_failure_is_an_error_of_every_trial_and_is_not_repeated() {
+    let project = noting("").executable(
+        "install.sh",
+        "#!/bin/sh\necho built >> $NOTES/suite\necho no network\nexit 3\n",
+    );
+    let outcome = project.terca(&["--format", "plain"]);
+    assert_eq!(outcome.status, 3, "{}", outcome.stderr);
+    assert_eq!(times(&project, "suite"), 1);
+    let results = project.results();
+    for trial in results["trials"].as_array().unwrap() {
+        assert_eq!(trial["error"]["kind"], "setup", "{trial}");
+        assert!(
+            trial["error"]["message"]
+                .as_str()
+                .unwrap()
+                .contains("exit status 3"),
+            "{trial}"
+        );
+    }
+    let logs: String = results["trials"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|trial| {
+            std::fs::read_to_string(
+                project
+                    .run_dir()
+                    .join(trial["dir"].as_str().unwrap())
+                    .join("run.log"),
+            )
+            .unwrap()
+        })
+        .collect();
+    assert_eq!(
+        logs.matches("no network").count(),
+        1,
+        "its output is in the log of the trial that tried"
+    );
+    // And it is tried again by the next run.
+    let project = project.executable(
+        "install.sh",
+        "#!/bin/sh\necho built >> $NOTES/suite\ncp input made\n",
+    );
+    passes(&project, &[]);
+}
+
+#[test]
+fn two_runs_at_once_make_it_once() {
+    let project = noting("").executable(
+        "install.sh",
+        "#!/bin/sh\necho built >> $NOTES/suite\nuntil [ -e $NOTES/go ]; do sleep 0.01; done\ncp input made\n",
+    );
+    let sessions = [(); 2].map(|()| project.start(&["--format", "plain"]));
+    wait_until("both runs have begun and one makes it", || {
+        let runs = project.path(".terca/runs").read_dir_utf8();
+        runs.is_ok_and(|runs| runs.count() == 2) && times(&project, "suite") > 0
+    });
+    std::fs::write(project.path("notes/go"), "").unwrap();
+    for session in sessions {
+        let outcome = session.finish();
+        assert_eq!(outcome.status, 0, "{}", outcome.stderr);
+    }
+    assert_eq!(times(&project, "suite"), 1);
+}
+
+#[test]
+fn killed_in_the_middle_nothing_half_made_is_used() {
+    let project = noting("").executable(
+        "install.sh",
+        "#!/bin/sh\necho built >> $NOTES/suite\necho half > made\n[ -e $NOTES/quick ] || sleep 300\ncp input made\n",
+    );
+    let mut session = project.start(&["--format", "plain"]);
+    session.wait_until("the layer is being made", || times(&project, "suite") == 1);
+    session.signal(Signal::KILL);
+    session.finish();
+    project.wait_until_nothing_runs();
+    std::fs::write(project.path("notes/quick"), "").unwrap();
+    passes(&project, &[]);
+    assert_eq!(times(&project, "suite"), 2);
+    // Interrupted by Ctrl+C it is the same.
+    std::fs::remove_file(project.path("notes/quick")).unwrap();
+    let mut session = project.start(&["--format", "plain", "--no-cache"]);
+    session.wait_until("the layer is being made", || times(&project, "suite") == 3);
+    session.signal(Signal::INT);
+    assert_eq!(session.finish().status, 130);
+    passes(&project, &[]);
+    assert_eq!(times(&project, "suite"), 3, "what was whole before is used");
+}
+
+#[test]
+fn a_directory_of_files_is_made_once_for_all_trials() {
+    let project = project().file(
+        "terca.yaml",
+        "repetitions: 3\n\
+         prepare: [{command: 'echo x >> $TERCA_SUITE_DIR/times; mkdir -p node_modules/d; seq 20 | while read n; do echo $n > node_modules/d/$n.js; done'}]\n\
+         environments: [{name: e, agent: {name: command, command: 'ls node_modules/d | wc -l > count'}}]\n\
+         evals: [{name: task, prompt: x, tests: [{fileContains: {path: count, text: '20'}}]}]\n",
+    );
+    passes(&project, &["--keep", "none"]);
+    assert_eq!(project.read("times").lines().count(), 1);
+    assert_eq!(project.results()["trials"].as_array().unwrap().len(), 3);
+}

@@ -1,0 +1,317 @@
+//! `scripts/test` on machines that have more or less: which tests it asks cargo for, and what it says of the others.
+
+use std::fs;
+use std::os::unix::fs::{PermissionsExt, symlink};
+use std::process::{Command, Stdio};
+
+use camino::{Utf8Path, Utf8PathBuf};
+use terca_testkit::Outcome;
+
+/// What every machine has.
+const TOOLS: [&str; 6] = ["sh", "dirname", "grep", "sed", "sort", "tr"];
+
+/// Every module of tests that needs more.
+const MODULES: [&str; 8] = [
+    "needs_browser",
+    "needs_more_agents",
+    "needs_node",
+    "needs_npm",
+    "needs_python_agents",
+    "needs_real_agents",
+    "needs_xmllint",
+    "needs_zsh",
+];
+
+/// A machine with programs that do nothing but note what they are asked for.
+struct Machine {
+    dir: tempfile::TempDir,
+}
+
+impl Machine {
+    fn new() -> Self {
+        let machine = Machine {
+            dir: tempfile::tempdir().unwrap(),
+        };
+        fs::create_dir(machine.path("bin")).unwrap();
+        for tool in TOOLS {
+            let here = ["/bin", "/usr/bin"].map(|dir| Utf8Path::new(dir).join(tool));
+            let here = here.iter().find(|file| file.exists()).unwrap();
+            symlink(here, machine.path("bin").join(tool)).unwrap();
+        }
+        machine.with(
+            "cargo",
+            "if [ \"$1 $2\" = 'nextest --version' ]; then exit 1; fi",
+        )
+    }
+
+    fn path(&self, name: &str) -> Utf8PathBuf {
+        Utf8Path::from_path(self.dir.path()).unwrap().join(name)
+    }
+
+    /// Adds a program that notes its arguments and then does this.
+    fn with(self, program: &str, then: &str) -> Self {
+        let file = self.path("bin").join(program);
+        let calls = self.path("calls");
+        let text = format!("#!/bin/sh\necho \"{program} $*\" >> {calls}\n{then}\n");
+        fs::write(&file, text).unwrap();
+        fs::set_permissions(&file, fs::Permissions::from_mode(0o755)).unwrap();
+        self
+    }
+
+    fn with_nextest(self) -> Self {
+        self.with("cargo", "")
+    }
+
+    fn with_everything(self) -> Self {
+        ["node", "npm", "chromium", "xmllint", "zsh", "python3"]
+            .into_iter()
+            .fold(self, |machine, program| machine.with(program, ""))
+    }
+
+    /// Runs the script: what it said, and what cargo and apt-get were asked for.
+    fn test(&self, args: &[&str], env: &[(&str, &str)]) -> (Outcome, String) {
+        let _ = fs::remove_file(self.path("calls"));
+        let script = Utf8Path::new(env!("CARGO_MANIFEST_DIR")).join("../../scripts/test");
+        let output = Command::new(script)
+            .args(args)
+            .env_clear()
+            .env("PATH", self.path("bin"))
+            .env("TERCA_TEST_CACHE", self.path("agents"))
+            .envs(env.iter().copied())
+            .stdin(Stdio::null())
+            .output()
+            .unwrap();
+        let calls = fs::read_to_string(self.path("calls")).unwrap_or_default();
+        let asked = calls
+            .lines()
+            .filter(|line| line.starts_with("cargo ") || line.starts_with("apt-get "))
+            .filter(|line| !line.ends_with("nextest --version"))
+            .map(|line| format!("{line}\n"))
+            .collect();
+        (output.into(), asked)
+    }
+}
+
+/// The modules that are said to be left out.
+fn ignored(outcome: &Outcome) -> Vec<&str> {
+    let mut modules: Vec<&str> = outcome
+        .stderr
+        .lines()
+        .filter_map(|line| line.strip_prefix("scripts/test: ignored: "))
+        .filter_map(|line| line.split("::").next())
+        .collect();
+    modules.sort_unstable();
+    modules.dedup();
+    modules
+}
+
+#[test]
+fn every_test_that_needs_more_is_ignored_by_plain_cargo() {
+    let dir = Utf8Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/machine");
+    let main = fs::read_to_string(dir.join("main.rs")).unwrap();
+    let mut modules: Vec<&str> = main
+        .lines()
+        .filter_map(|line| line.strip_prefix("mod ")?.strip_suffix(';'))
+        .filter(|module| module.starts_with("needs_"))
+        .collect();
+    modules.sort_unstable();
+    assert_eq!(modules, MODULES);
+    let mut tests = 0;
+    for file in files_below(&dir) {
+        let text = fs::read_to_string(&file).unwrap();
+        let lines: Vec<&str> = text.lines().map(str::trim).collect();
+        for pair in lines.windows(2).filter(|pair| pair[0] == "#[test]") {
+            assert!(pair[1].starts_with("#[ignore = "), "{file}: {}", pair[1]);
+            tests += 1;
+        }
+    }
+    assert!(tests >= MODULES.len(), "{tests}");
+}
+
+fn files_below(dir: &Utf8Path) -> Vec<Utf8PathBuf> {
+    let entries = dir.read_dir_utf8().unwrap().map(Result::unwrap);
+    let (dirs, files): (Vec<_>, Vec<_>) = entries
+        .map(camino::Utf8DirEntry::into_path)
+        .partition(|path| path.is_dir());
+    let sources = files
+        .into_iter()
+        .filter(|path| path.extension() == Some("rs"));
+    sources
+        .chain(dirs.iter().flat_map(|dir| files_below(dir)))
+        .collect()
+}
+
+#[test]
+fn with_nothing_but_rust_what_cannot_run_is_ignored_aloud() {
+    for machine in [Machine::new(), Machine::new().with_nextest()] {
+        let (outcome, asked) = machine.test(&[], &[]);
+        assert_eq!(outcome.status, 0, "{}", outcome.stderr);
+        assert_eq!(ignored(&outcome), MODULES);
+        assert!(
+            asked == "cargo test --workspace --no-fail-fast\n"
+                || asked
+                    == "cargo nextest run --workspace --no-fail-fast --run-ignored all -E (not test(/^needs_/))\n",
+            "{asked}"
+        );
+    }
+}
+
+#[test]
+fn what_can_run_is_included() {
+    let (outcome, asked) = Machine::new().with("zsh", "").test(&[], &[]);
+    assert_eq!(ignored(&outcome).len(), MODULES.len() - 1);
+    assert!(!ignored(&outcome).contains(&"needs_zsh"));
+    let second = asked.lines().nth(1).unwrap();
+    assert!(
+        second.starts_with("cargo test -p terca --test machine --no-fail-fast -- --ignored "),
+        "{second}"
+    );
+    assert!(second.contains(" --skip needs_node:: ") && !second.contains("needs_zsh"));
+
+    let machine = Machine::new().with_everything().with_nextest();
+    let (outcome, asked) = machine.test(&[], &[]);
+    assert_eq!(
+        ignored(&outcome),
+        ["needs_more_agents", "needs_python_agents"]
+    );
+    assert_eq!(
+        asked,
+        "cargo nextest run --workspace --no-fail-fast --run-ignored all -E (not test(/^needs_/) or \
+         test(/^(needs_node|needs_npm|needs_xmllint|needs_zsh|needs_browser|needs_real_agents)::/))\n"
+    );
+
+    let skips = [("TERCA_SKIP_REAL_AGENTS", "1"), ("TERCA_SKIP_BROWSER", "1")];
+    let (outcome, asked) = machine.test(&[], &skips);
+    assert_eq!(ignored(&outcome).len(), 4, "{}", outcome.stderr);
+    assert!(asked.contains("(needs_node|needs_npm|needs_xmllint|needs_zsh)::"));
+}
+
+#[test]
+fn an_old_node_and_a_registry_out_of_reach_are_told() {
+    let machine = Machine::new().with_everything();
+    let (outcome, _) = machine.with("node", "exit 1").test(&[], &[]);
+    assert!(
+        outcome
+            .stderr
+            .contains("needs_node:: (Node 20 or later is missing"),
+        "{}",
+        outcome.stderr
+    );
+    let machine = Machine::new().with_everything().with("npm", "exit 1");
+    let (outcome, _) = machine.test(&[], &[]);
+    assert!(
+        outcome
+            .stderr
+            .contains("needs_browser:: (npm does not reach its registry)"),
+        "{}",
+        outcome.stderr
+    );
+    // What was installed before is there.
+    fs::create_dir_all(machine.path("agents/claude-code-1/node_modules")).unwrap();
+    let (outcome, _) = machine.test(&[], &[]);
+    assert_eq!(
+        ignored(&outcome),
+        ["needs_more_agents", "needs_python_agents"]
+    );
+}
+
+#[test]
+fn arguments_are_passed_on_and_narrow_what_runs() {
+    let machine = Machine::new().with_everything().with_nextest();
+    let (outcome, asked) = machine.test(&["-p", "terca-core", "-E", "test(a) or test(b)"], &[]);
+    assert_eq!(ignored(&outcome), Vec::<&str>::new(), "none of its tests");
+    assert!(
+        asked.starts_with("cargo nextest run --no-fail-fast ")
+            && asked.ends_with(") and ((test(a) or test(b))) -p terca-core\n"),
+        "{asked}"
+    );
+    let (outcome, asked) = machine.test(&["--more-agents", "droid"], &[]);
+    assert_eq!(outcome.status, 0, "{}", outcome.stderr);
+    assert!(
+        asked.starts_with("cargo nextest run -pterca ")
+            && asked.ends_with("-E (test(/^(needs_more_agents|needs_python_agents)::/)) droid\n"),
+        "{asked}"
+    );
+
+    let machine = Machine::new().with_everything();
+    for args in [
+        &["-p", "terca-core"][..],
+        &["--lib"],
+        &["--package=terca-core"],
+    ] {
+        let (_, asked) = machine.test(args, &[]);
+        assert_eq!(asked.lines().count(), 1, "{asked}");
+        assert!(asked.contains(&args.join(" ")), "{asked}");
+    }
+    let (_, asked) = machine.test(&["interrupt", "--", "--nocapture"], &[]);
+    assert!(
+        asked.contains(" interrupt -- --nocapture --ignored "),
+        "{asked}"
+    );
+    let (_, asked) = machine.test(&["--more-agents", "droid"], &[]);
+    assert_eq!(asked.lines().count(), 1, "{asked}");
+    assert!(
+        asked.contains("--skip needs_zsh::") && !asked.contains("--skip needs_more_agents::"),
+        "{asked}"
+    );
+    let (outcome, _) = Machine::new().test(&["--more-agents"], &[]);
+    assert_eq!(outcome.status, 1, "none of them can run");
+}
+
+#[test]
+fn a_failure_in_any_step_is_a_failure() {
+    let fails_at = |pattern: &str| {
+        let then = format!("case \"$*\" in *--version) exit 1;; {pattern}) exit 101;; esac");
+        let machine = Machine::new().with("zsh", "").with("cargo", &then);
+        machine.test(&[], &[]).0.status
+    };
+    assert_eq!(fails_at("*--workspace*"), 101);
+    assert_eq!(fails_at("*--ignored*"), 101);
+    assert_eq!(fails_at("nothing"), 0);
+}
+
+#[test]
+fn only_root_on_debian_installs_and_only_when_asked_for_everything() {
+    let debian = |user: &str| {
+        Machine::new()
+            .with("id", &format!("echo {user}"))
+            .with("apt-get", "")
+    };
+    let (outcome, asked) = debian("0").test(&[], &[]);
+    assert!(
+        asked.contains(
+            "apt-get install -y -q --no-install-recommends chromium libxml2-utils nodejs npm zsh"
+        ),
+        "{asked}"
+    );
+    assert_eq!(ignored(&outcome), MODULES, "nothing came of it");
+    for (machine, args, env) in [
+        (debian("1000"), &[][..], &[][..]),
+        (debian("0"), &[], &[("TERCA_TEST_INSTALL", "0")]),
+        (debian("0"), &["-p", "terca-core"], &[]),
+        (debian("0"), &["interrupt"], &[]),
+    ] {
+        let (_, asked) = machine.test(args, env);
+        assert!(!asked.contains("apt-get"), "{args:?} {env:?}: {asked}");
+    }
+    let skips = [("TERCA_SKIP_REAL_AGENTS", "1"), ("TERCA_SKIP_BROWSER", "1")];
+    let (_, asked) = debian("0").test(&[], &skips);
+    assert!(!asked.contains("chromium"), "{asked}");
+}
+
+/// What developers type is what CI runs.
+#[test]
+fn ci_runs_the_commands_of_the_readme() {
+    let read = |path: &str| {
+        let root = Utf8Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+        fs::read_to_string(root.join(path)).unwrap()
+    };
+    let (readme, ci) = (read("README.md"), read(".ci/run"));
+    assert!(readme.contains("```sh\nscripts/test\n```"));
+    let steps: Vec<&str> = ci.lines().collect();
+    assert_eq!(steps.last(), Some(&"scripts/test"));
+    assert!(readme.contains("\ncargo run --release -- -C examples/quickstart --fail-under 0.3\n"));
+    assert!(steps.contains(&"cargo run --locked -- -C examples/quickstart --fail-under 0.3"));
+    assert!(steps.contains(&"cargo fmt --all --check"));
+    assert!(!ci.contains("apt-get"), "scripts/test knows what is needed");
+}

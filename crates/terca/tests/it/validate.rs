@@ -1,0 +1,158 @@
+//! `terca validate`, and the cheat that it sends.
+
+use crate::common::example::example;
+use crate::common::project;
+use crate::common::proof::{row, trial};
+
+#[test]
+fn good_evals_are_proven() {
+    let project = example("proven");
+    let outcome = project.terca(&["validate"]).expect_status(0);
+    for eval in ["count-words", "mend-the-sum", "table"] {
+        let row = row(&outcome, eval);
+        assert_eq!(
+            (row[1].as_str(), row.last().unwrap().as_str()),
+            ("passed", "proven"),
+            "{row:?}"
+        );
+    }
+    // A run like any other: its logs are there, and `show` knows it.
+    let log =
+        std::fs::read_to_string(project.run_dir().join("table/cheat.default.01/run.log")).unwrap();
+    assert!(log.contains("wrote score.txt: a score of its own"), "{log}");
+    assert_eq!(trial(&project, "mend-the-sum", "nop")["score"], 0.25);
+    project.terca(&["show"]);
+    project.assert_nothing_left();
+}
+
+#[test]
+fn weak_evals_are_exposed() {
+    let outcome = example("weak-suite").terca(&["validate"]).expect_status(1);
+    for (eval, verdict) in [
+        ("answer-in-the-prompt", "gameable"),
+        ("broken", "broken"),
+        ("loaded-code", "gameable"),
+        ("local-programs", "gameable"),
+        ("no-solution", "no solution"),
+        ("score-file", "gameable"),
+        ("trivial", "trivial"),
+        ("visible-tests", "gameable"),
+    ] {
+        let row = row(&outcome, eval);
+        assert_eq!(row.last().unwrap(), verdict, "{row:?}");
+    }
+    let said = &outcome.stdout;
+    assert!(
+        said.contains("does not contain \"Hello, Ada!\": Hello Ada"),
+        "{said}"
+    );
+    assert!(
+        said.contains("visible-tests/cheat.default.01/run.log"),
+        "{said}"
+    );
+}
+
+#[test]
+fn evals_are_selected_and_a_variant_is_chosen() {
+    let project = project()
+        .file(
+            "terca.yaml",
+            "environments:\n  - {name: a, agent: codex, env: {WHERE: a}}\n  - {name: b, agent: codex, env: {WHERE: b}}\n\
+             experiments:\n  - {name: x, agent: goose, before: [{files: {experiment: x}}]}\n\
+             \x20 - {name: y, baseline: true, before: [{files: {experiment: y}}]}\nrepetitions: 5\n",
+        )
+        .file("one/eval.terca.yaml", "prompt: go\ntests: [{commandSuccess: 'echo $WHERE; cat experiment; test -f done'}]\n")
+        .file("one/_solution/done", "")
+        .file("two/eval.terca.yaml", "prompt: go\ntests: []\n");
+    for (args, variant) in [
+        (&["validate", "-t", "one"][..], "a\ny"),
+        (&["validate", "-t", "one", "-e", "b", "-x", "x"], "b\nx"),
+    ] {
+        let outcome = project.terca(args).expect_status(0);
+        assert!(!outcome.stdout.contains("two"), "{}", outcome.stdout);
+        assert_eq!(
+            project.results()["trials"].as_array().unwrap().len(),
+            3,
+            "each agent once"
+        );
+        let trial = trial(&project, "one", "oracle");
+        assert_eq!(trial["agent"], "oracle");
+        let log = project
+            .run_dir()
+            .join(trial["dir"].as_str().unwrap())
+            .join("run.log");
+        let log = std::fs::read_to_string(log).unwrap();
+        assert!(log.contains(variant), "{args:?}: {log}");
+    }
+    for (args, words) in [
+        (&["validate", "-t", "three"][..], "no eval matches `three`"),
+        (&["validate", "-e", "c"], "no environment matches `c`"),
+    ] {
+        let outcome = project.terca(args).expect_status(2);
+        assert!(outcome.stderr.contains(words), "{}", outcome.stderr);
+    }
+    // An eval without tests passes for whoever comes.
+    let outcome = project.terca(&["validate", "-t", "two"]).expect_status(1);
+    assert_eq!(row(&outcome, "two").last().unwrap(), "no solution, trivial");
+}
+
+#[test]
+fn an_error_makes_the_proof_incomplete() {
+    let project = project()
+        .agent("true")
+        .file(
+            "fib/eval.terca.yaml",
+            "prompt: go\nbefore: [{command: exit 3}]\ntests: [{fileExists: x}]\n",
+        )
+        .file("fib/_solution/x", "");
+    let outcome = project.terca(&["validate"]).expect_status(3);
+    assert_eq!(row(&outcome, "fib").last().unwrap(), "unknown");
+    assert!(
+        outcome
+            .stdout
+            .contains("fib is not known to be proven: `exit 3`: exit status 3"),
+        "{}",
+        outcome.stdout
+    );
+}
+
+#[test]
+fn what_the_cheat_leaves_outside_the_workspace_does_not_reach_the_tests() {
+    // Rc files, settings and programs in its home, and programs of its own for what a sloppy PATH finds here first.
+    let path = format!(".::{}", std::env::var("PATH").unwrap_or_default());
+    let project = project()
+        .agent("true")
+        .env("PATH", &path)
+        .file(
+            "fib/eval.terca.yaml",
+            "prompt: go\ntests:\n\
+             \x20 - {name: home, commandSuccess: 'test ! -e ~/.bashrc && test ! -e ~/.local && test ! -e ~/.gitconfig'}\n\
+             \x20 - {name: path, commandSuccess: '! grep -q x /dev/null && cat /dev/null && ! diff /dev/null /etc/passwd >/dev/null'}\n\
+             \x20 - {name: work, fileExists: work-nobody-can-guess}\n",
+        );
+    project.terca(&["--agent", "cheat"]).expect_status(1);
+    let trial = project.only_trial();
+    assert_eq!(trial["tests"]["home"]["score"], 1.0, "{trial}");
+    assert_eq!(trial["tests"]["path"]["score"], 1.0, "{trial}");
+    assert_eq!(trial["tests"]["work"]["score"], 0.0, "{trial}");
+    assert!(project.trial_path("workspace/grep").exists(), "it did try");
+    assert!(
+        project
+            .trial_file("run.log")
+            .contains("wrote .bashrc: read from the home directory")
+    );
+}
+
+#[test]
+fn the_cheat_stays_in_its_workspace() {
+    let project = project()
+        .agent("true")
+        .file("outside/score.txt", "untouched")
+        .file("fib/eval.terca.yaml", "prompt: write test.sh\nbefore: [{command: 'ln -s \"$TERCA_SUITE_DIR/outside\" tests; ln -s \"$TERCA_SUITE_DIR/outside/score.txt\" score.txt'}]\n");
+    project.terca(&["--agent", "cheat"]).expect_status(0);
+    assert_eq!(project.read("outside/score.txt"), "untouched");
+    assert_eq!(
+        std::fs::read_dir(project.path("outside")).unwrap().count(),
+        1
+    );
+}

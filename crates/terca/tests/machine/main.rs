@@ -1,0 +1,23 @@
+//! Tests that need more of the machine than Rust, git and a shell. Each is ignored and says what it needs;
+//! `scripts/test` looks for that and passes those that can run.
+
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    reason = "a test that cannot go on says so and ends"
+)]
+
+#[allow(dead_code, reason = "the other tests use all of it")]
+#[path = "../common/mod.rs"]
+mod common;
+mod real;
+
+mod needs_browser;
+mod needs_more_agents;
+mod needs_node;
+mod needs_npm;
+mod needs_python_agents;
+mod needs_real_agents;
+mod needs_xmllint;
+mod needs_zsh;

@@ -1,0 +1,4 @@
+//! Real agents that are programs of Python: `scripts/test-more-agents`.
+
+mod aider;
+mod mini;

@@ -1,0 +1,33 @@
+//! Real agents that every run of `scripts/test` starts, where there is npm to install them with.
+
+mod example;
+mod judge;
+mod parallel;
+
+crate::real::tests_of! {
+    "needs Node and npm";
+    claude: CLAUDE [
+        works_in_a_hostile_place mcp_servers_are_offered_called_and_missed
+        trouble_is_told_from_failure prompts_arrive_as_written
+    ]
+    codex: CODEX [
+        works_in_a_hostile_place mcp_servers_are_offered_called_and_missed
+        trouble_is_told_from_failure prompts_arrive_as_written
+    ]
+    gemini: GEMINI [
+        works_in_a_hostile_place mcp_servers_are_offered_called_and_missed
+        trouble_is_told_from_failure prompts_arrive_as_written
+    ]
+    goose: GOOSE [
+        works_in_a_hostile_place mcp_servers_are_offered_called_and_missed
+        trouble_is_told_from_failure prompts_arrive_as_written
+    ]
+    opencode: OPENCODE [
+        works_in_a_hostile_place mcp_servers_are_offered_called_and_missed
+        trouble_is_told_from_failure prompts_arrive_as_written
+    ]
+    qwen: QWEN [
+        works_in_a_hostile_place mcp_servers_are_offered_called_and_missed
+        trouble_is_told_from_failure prompts_arrive_as_written
+    ]
+}

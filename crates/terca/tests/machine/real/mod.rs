@@ -1,0 +1,584 @@
+//! Real agents, driven by Terca, with a model on this machine that says what it was told to say.
+//!
+//! Every agent goes through the same tests; what differs from one to the next is in its [`RealAgent`]. They
+//! get a false key and an address of this machine, and see neither its home nor its variables.
+
+use serde_json::{Value, json};
+use terca_testkit::agents::RealAgent;
+use terca_testkit::{
+    Action, Fault, ModelServer, Outcome, Project, Request, Scenario, Script, Turn, tiny_mcp_server,
+};
+
+use crate::common::project;
+
+/// What stands in every file that must not reach an agent.
+pub const LEAK: &str = "LEAKED";
+/// What stands in the rules of an experiment.
+pub const RULE: &str = "Always begin with RULE-OF-THE-EXPERIMENT.";
+
+/// An agent, its model, and a suite.
+pub struct Bench {
+    pub agent: RealAgent,
+    pub server: ModelServer,
+    pub project: Project,
+}
+
+impl Bench {
+    pub fn new(agent: RealAgent, scenarios: &[(&str, Scenario)]) -> Self {
+        let program = agent.program();
+        let script = scenarios
+            .iter()
+            .fold(Script::new(agent.vocabulary), |script, (name, scenario)| {
+                script.scenario(name, scenario.clone())
+            });
+        let server = ModelServer::start(script);
+        let path = format!("{program}:{}", std::env::var("PATH").unwrap_or_default());
+        let project = (agent.env)(&server.url())
+            .into_iter()
+            .fold(project().env("PATH", &path), |project, (name, value)| {
+                project.env(name, &value)
+            });
+        Bench {
+            agent,
+            server,
+            project,
+        }
+    }
+
+    /// The suite of these evals and experiments. JSON is YAML.
+    pub fn suite(mut self, experiments: &Value, evals: &Value) -> Self {
+        let mut environment =
+            json!({"name": "real", "agent": self.agent.name, "model": self.agent.model});
+        let config = (self.agent.config)(&self.server.url());
+        if !config.is_null() {
+            environment["config"] = config;
+        }
+        let suite =
+            json!({"environments": [environment], "experiments": experiments, "evals": evals});
+        self.project = self.project.file("terca.yaml", format!("{suite:#}"));
+        self
+    }
+
+    pub fn file(mut self, path: &str, content: &str) -> Self {
+        self.project = self.project.file(path, content);
+        self
+    }
+
+    pub fn run(&self) -> Outcome {
+        self.project.terca(&["--format", "plain"])
+    }
+
+    /// Also what is left out after the key was refused: the rest of such a variant runs when the run is resumed.
+    pub fn run_all(&self) -> Outcome {
+        self.run();
+        self.project.terca(&["resume", "--format", "plain"])
+    }
+
+    #[track_caller]
+    pub fn trial(&self, eval: &str, experiment: &str) -> Value {
+        let results = self.project.results();
+        let trials = results["trials"].as_array().unwrap();
+        let wanted = |trial: &&Value| trial["eval"] == eval && trial["experiment"] == experiment;
+        trials
+            .iter()
+            .find(wanted)
+            .unwrap_or_else(|| panic!("no trial {eval}/{experiment}: {results:#}"))
+            .clone()
+    }
+
+    /// What the model was asked in a scenario: proper requests in the agent's protocol, with its false key.
+    pub fn requests(&self, scenario: &str) -> Vec<Request> {
+        let requests = self.server.requests_of(scenario);
+        for request in &requests {
+            assert_eq!(request.dialect, self.agent.dialect, "{}", request.path);
+            assert_eq!(request.model(), self.agent.asked_for);
+        }
+        requests
+    }
+}
+
+/// The figures of so many turns of a scenario, exactly.
+#[track_caller]
+pub fn assert_used(trial: &Value, scenario: &Scenario, turns: usize, calls: usize) {
+    let usage = scenario.usage_of(turns);
+    let mut stats = trial["stats"].clone();
+    stats["durationSeconds"] = Value::Null;
+    stats["costUsd"] = Value::Null;
+    let expected = json!({
+        "requests": turns, "inputTokens": usage.input, "cachedInputTokens": usage.cached,
+        "outputTokens": usage.output(), "toolCalls": calls, "costUsd": null, "durationSeconds": null,
+    });
+    assert_eq!(stats, expected, "{trial:#}");
+}
+
+#[track_caller]
+pub fn assert_passed(trial: &Value) {
+    assert_eq!(trial["status"], "passed", "{trial:#}");
+    assert_eq!(
+        trial["notes"].as_array().map_or(0, Vec::len),
+        0,
+        "{trial:#}"
+    );
+}
+
+#[track_caller]
+pub fn assert_error(trial: &Value, kind: &str) {
+    assert_eq!(
+        (&trial["status"], &trial["error"]["kind"]),
+        (&json!("error"), &json!(kind)),
+        "{trial:#}"
+    );
+    assert_eq!(trial["score"], Value::Null);
+}
+
+/// Two tools, exact figures, the rules where they belong, and nothing of a hostile neighbourhood.
+pub fn works_in_a_hostile_place(agent: RealAgent) {
+    let scenario = Scenario::new([
+        Turn::calling(
+            "Writing the file.",
+            Action::write("fib.txt", "0 1 1 2 3 5 8\n"),
+        ),
+        Turn::calling(
+            "Looking around.",
+            Action::run("cat fib.txt; env; git rev-parse --show-toplevel || true"),
+        ),
+        Turn::saying("Done."),
+    ]);
+    let bench = Bench::new(agent, &[("two-tools", scenario.clone())]);
+    let bench = bench.file("_rules.md", RULE).suite(
+        &json!([{"name": "control"}, {"name": "ruled", "rules": "_rules.md"}]),
+        &json!([{
+            "name": "fib",
+            "prompt": "Write the numbers, please. scenario:two-tools",
+            "tests": [{"fileContains": {"path": "fib.txt", "text": "0 1 1 2 3 5 8"}}],
+        }]),
+    );
+    make_hostile(&bench.project);
+    bench.run().expect_status(0);
+
+    for experiment in ["control", "ruled"] {
+        let trial = bench.trial("fib", experiment);
+        assert_passed(&trial);
+        assert_used(&trial, &scenario, 3, 2);
+        assert_eq!(trial["agentVersion"], agent.version());
+        assert_eq!(trial["delivery"]["modelRequested"], agent.model);
+        assert_eq!(
+            trial["delivery"]["rules"].as_array().map(Vec::len),
+            Some(usize::from(experiment == "ruled"))
+        );
+    }
+    let requests = bench.requests("two-tools");
+    assert_eq!(requests.len(), 6, "three for each of the two");
+    assert_eq!(
+        bench
+            .server
+            .requests()
+            .iter()
+            .filter(|request| request.status != 200)
+            .count(),
+        0
+    );
+    let ruled = requests
+        .iter()
+        .filter(|request| request.mentions(RULE))
+        .count();
+    assert_eq!(
+        ruled, 3,
+        "the experiment has the rules and the control has not"
+    );
+    let seen: Vec<_> = requests
+        .iter()
+        .filter(|request| request.mentions("TERCA_TRIAL_DIR"))
+        .collect();
+    assert!(
+        seen.is_empty(),
+        "the agent may not know which trial it is in"
+    );
+    let variables = |request: &Request| request.mentions("GIT_CEILING_DIRECTORIES=");
+    assert!(
+        requests.iter().any(variables),
+        "what the command printed went back to the model"
+    );
+    for request in bench.server.requests() {
+        let text = request.body.to_string();
+        let leak = text
+            .find(LEAK)
+            .map(|at| text[at..].chars().take(80).collect::<String>());
+        assert_eq!(
+            leak, None,
+            "something of the neighbourhood got into {}",
+            request.path
+        );
+    }
+    assert!(
+        !bench.project.home().join("STARTED").exists(),
+        "a stranger's MCP server was started"
+    );
+    bench.project.assert_nothing_left();
+}
+
+/// Puts what must not be found into the project and into the user's home. Trials run beside them; Terca refuses to
+/// run them below such a place.
+pub fn make_hostile(project: &Project) {
+    let write = |path: camino::Utf8PathBuf, text: &str| {
+        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+        std::fs::write(path, text).unwrap();
+    };
+    let started = project.home().join("STARTED");
+    let server = json!({"command": "touch", "args": [started]});
+    let servers = json!({"mcpServers": {"leaked": server}, "mcp": {"leaked": {"type": "local", "command": ["touch", started]}}});
+    let home = project.home();
+    for dir in [project.dir(), home.clone()] {
+        for rules in [
+            "AGENTS.md",
+            "CLAUDE.md",
+            "CLAUDE.local.md",
+            "GEMINI.md",
+            "QWEN.md",
+            ".goosehints",
+        ] {
+            write(dir.join(rules), &format!("{LEAK}: {rules} of {dir}\n"));
+        }
+        for settings in [
+            ".mcp.json",
+            ".gemini/settings.json",
+            ".qwen/settings.json",
+            "opencode.json",
+            "kilo.json",
+            ".factory/mcp.json",
+        ] {
+            write(dir.join(settings), &servers.to_string());
+        }
+        write(dir.join(".clinerules/rules.md"), LEAK);
+        write(
+            dir.join(".claude/settings.json"),
+            &json!({"env": {"LEAKED_BY_CLAUDE": "1"}}).to_string(),
+        );
+        let models = [
+            "GEMINI_MODEL",
+            "OPENAI_MODEL",
+            "ANTHROPIC_MODEL",
+            "GOOSE_MODEL",
+        ];
+        let variables: String = models
+            .iter()
+            .map(|name| format!("{name}={LEAK}-model\n"))
+            .collect();
+        write(dir.join(".env"), &format!("{variables}LEAKED_BY_ENV=1\n"));
+        write(dir.join(".git/HEAD"), "ref: refs/heads/main\n");
+        for part in ["objects", "refs"] {
+            std::fs::create_dir_all(dir.join(".git").join(part)).unwrap();
+        }
+    }
+    for rules in [
+        ".gemini/GEMINI.md",
+        ".qwen/QWEN.md",
+        ".claude/CLAUDE.md",
+        ".codex/AGENTS.md",
+        ".config/opencode/AGENTS.md",
+        ".config/goose/.goosehints",
+        ".copilot/copilot-instructions.md",
+        "Documents/Cline/Rules/rules.md",
+        ".agents/AGENTS.md",
+        ".pi/agent/AGENTS.md",
+        ".config/kilo/AGENTS.md",
+        ".factory/AGENTS.md",
+    ] {
+        write(home.join(rules), &format!("{LEAK}: the user's {rules}\n"));
+    }
+    for settings in [
+        ".copilot/mcp-config.json",
+        ".cline/data/settings/cline_mcp_settings.json",
+    ] {
+        write(home.join(settings), &servers.to_string());
+    }
+    write(
+        home.join(".codex/config.toml"),
+        &format!("developer_instructions = \"{LEAK}\"\n"),
+    );
+}
+
+/// A server that works is offered and called; with one that does not the agent was not tested.
+pub fn mcp_servers_are_offered_called_and_missed(agent: RealAgent) {
+    let scenario = Scenario::new([
+        Turn::calling("Asking.", Action::mcp("tiny", "magic", json!({"x": 42}))),
+        Turn::saying("Done."),
+    ]);
+    let bench = Bench::new(agent, &[("magic", scenario.clone())]);
+    let bench = bench.suite(
+        &json!([
+            {"name": "working", "mcpServers": {"tiny": {"command": "node", "args": [tiny_mcp_server()]}}},
+            {"name": "broken", "mcpServers": {"tiny": {"command": "node", "args": ["-e", "process.exit(3)"]}}},
+        ]),
+        &json!([{"name": "magic", "prompt": "The magic word, please. scenario:magic"}]),
+    );
+    bench.run().expect_status(3);
+
+    let trial = bench.trial("magic", "working");
+    assert_passed(&trial);
+    assert_used(&trial, &scenario, 2, 1);
+    assert_eq!(
+        trial["delivery"]["mcpServers"],
+        json!({"tiny": {"status": "connected", "calls": 1}})
+    );
+    let answered = bench
+        .requests("magic")
+        .iter()
+        .filter(|request| request.mentions("MAGIC-WORD-42"))
+        .count();
+    assert_eq!(answered, 1, "what the server said goes back to the model");
+
+    assert_error(&bench.trial("magic", "broken"), "mcp");
+    bench.project.assert_nothing_left();
+}
+
+/// How many times longer than usual everything may take, on a machine that has much else to do.
+pub fn patience() -> u64 {
+    std::env::var("TERCA_TEST_PATIENCE")
+        .ok()
+        .and_then(|times| times.parse().ok())
+        .unwrap_or(1)
+}
+
+/// Trouble of every kind has its name, its end, and the figures up to then.
+pub fn trouble_is_told_from_failure(agent: RealAgent) {
+    let sleeper = Scenario::new([Turn::calling(
+        "Waiting.",
+        Action::run("echo on > asleep.txt; sleep 300"),
+    )]);
+    let scenarios = [
+        (
+            "refused",
+            Scenario::saying("Done.").fault(Fault::always(401)),
+        ),
+        (
+            "throttled",
+            Scenario::saying("Done.").fault(Fault::always(429)),
+        ),
+        (
+            "recovered",
+            Scenario::two_tools().fault(Fault::first(1, 500)),
+        ),
+        ("down", Scenario::saying("Done.").fault(Fault::always(500))),
+        ("asleep", sleeper.clone()),
+    ];
+    let bench = Bench::new(agent, &scenarios);
+    let played = |name: &str| agent.gives_up || name != "down";
+    let evals: Vec<Value> = scenarios
+        .iter()
+        .filter(|(name, _)| played(name))
+        .map(|(name, _)| {
+            let seconds = patience() * if *name == "asleep" { 15 } else { 90 };
+            json!({"name": name, "prompt": format!("Go on. scenario:{name}"), "timeoutSeconds": seconds})
+        })
+        .collect();
+    let bench = bench.suite(&json!([{"name": "only"}]), &json!(evals));
+    bench.run_all().expect_status(3);
+
+    for (eval, kind) in [
+        ("refused", "auth"),
+        ("throttled", "rateLimit"),
+        ("down", "modelApi"),
+    ] {
+        if !played(eval) {
+            continue;
+        }
+        let trial = bench.trial(eval, "only");
+        assert_error(&trial, kind);
+        assert_eq!(trial["timedOut"], false, "{eval} ends by itself");
+        assert!(
+            !bench.requests(eval).is_empty(),
+            "{eval}: the model was asked"
+        );
+    }
+    let trial = bench.trial("recovered", "only");
+    assert_passed(&trial);
+    assert_used(&trial, &scenarios[2].1, 3, 2);
+    assert_eq!(bench.requests("recovered").len(), 4, "one was refused");
+
+    let trial = bench.trial("asleep", "only");
+    assert_eq!(
+        (&trial["status"], &trial["timedOut"]),
+        (&json!("failed"), &json!(true)),
+        "{trial:#}"
+    );
+    if agent.goes_on {
+        // It may not have the time.
+        if trial["stats"]["inputTokens"] != Value::Null {
+            assert_used(&trial, &sleeper, bench.requests("asleep").len(), 1);
+        }
+    } else if agent.tells_as_it_goes {
+        assert_used(&trial, &sleeper, 1, 1);
+    } else {
+        assert_eq!(
+            trial["stats"]["inputTokens"],
+            Value::Null,
+            "what is not known is not 0"
+        );
+    }
+    let kept = bench
+        .project
+        .run_dir()
+        .join(trial["dir"].as_str().unwrap())
+        .join("workspace/asleep.txt");
+    assert!(kept.exists(), "the tool had begun");
+    bench.project.assert_nothing_left();
+}
+
+/// However a prompt begins and however long it is, the model gets it.
+pub fn prompts_arrive_as_written(agent: RealAgent) {
+    let filler: String = (0..5000)
+        .map(|n| format!("Line {n} of a prompt that is very long indeed.\n"))
+        .collect();
+    assert!(
+        filler.len() > 200_000,
+        "longer than one argument of a program may be"
+    );
+    let prompts = [
+        ("dash", "--help me with - a list. scenario:dash".to_owned()),
+        (
+            "slash",
+            "/nonsense is no command. scenario:slash".to_owned(),
+        ),
+        (
+            "at",
+            "@someone said `$HOME` and \"äöü\" 🦀. scenario:at".to_owned(),
+        ),
+        ("long", format!("{filler}And that was all. scenario:long")),
+    ];
+    let scenarios = prompts
+        .each_ref()
+        .map(|(name, _)| (*name, Scenario::saying("Understood.")));
+    let bench = Bench::new(agent, &scenarios);
+    let evals: Vec<Value> = prompts
+        .iter()
+        .map(|(name, prompt)| json!({"name": name, "prompt": prompt}))
+        .collect();
+    let bench = bench.suite(&json!([{"name": "only"}]), &json!(evals));
+    bench.run().expect_status(0);
+    for (name, prompt) in &prompts {
+        assert_used(&bench.trial(name, "only"), &scenarios[0].1, 1, 0);
+        let requests = bench.requests(name);
+        assert_eq!(requests.len(), 1, "{name}");
+        let said = requests[0].said();
+        assert!(
+            said.iter().any(|text| text.contains(prompt)),
+            "{name} did not arrive as written: {said:.300?}"
+        );
+    }
+}
+
+/// The model is told of a skill, and of none where there is none.
+pub fn skills_are_offered(agent: RealAgent) {
+    let bench = Bench::new(agent, &[("skilled", Scenario::saying("Done."))]);
+    let about = "Sorts numbers the way that SKILL-OF-THE-EXPERIMENT has it.";
+    let skill = format!("---\nname: sorting\ndescription: {about}\n---\n\nSort them downwards.\n");
+    let bench = bench.file("_skills/sorting/SKILL.md", &skill).suite(
+        &json!([{"name": "control"}, {"name": "skilled", "skills": ["_skills/sorting"]}]),
+        &json!([{"name": "skilled", "prompt": "Go on. scenario:skilled"}]),
+    );
+    bench.run().expect_status(0);
+    for (experiment, count) in [("control", 0), ("skilled", 1)] {
+        let trial = bench.trial("skilled", experiment);
+        assert_eq!(
+            trial["delivery"]["skills"].as_array().map(Vec::len),
+            Some(count),
+            "{trial:#}"
+        );
+    }
+    let requests = bench.requests("skilled");
+    assert_eq!(requests.len(), 2, "one for each of the two");
+    assert_eq!(
+        requests
+            .iter()
+            .filter(|request| request.mentions(about))
+            .count(),
+        1
+    );
+}
+
+/// Asked to judge what another did, it reads that between the fences, and its verdict and figures are told.
+pub fn judges(agent: RealAgent) {
+    let scenario = Scenario::saying(
+        "```json\n{\"score\": 0.75, \"summary\": \"fair\", \
+         \"reasons\": [{\"criterion\": \"short\", \"score\": 0.75, \"reason\": \"one line\"}]}\n```",
+    );
+    let mut bench = Bench::new(agent, &[("verdict", scenario.clone())]);
+    let mut judge = json!({
+        "rubric": "It is short. scenario:verdict", "agent": agent.name, "model": agent.model, "passScore": 0.7,
+    });
+    let config = (agent.config)(&bench.server.url());
+    if !config.is_null() {
+        judge["config"] = config;
+    }
+    let suite = json!({
+        "environments": [{
+            "name": "default", "rules": "_rules.md",
+            "agent": {"name": "command", "command": "echo 'let fib' > fib.js; echo 'All of it is done.'"},
+        }],
+        "evals": [{
+            "name": "fib", "prompt": "Write fib.js, please.",
+            "tests": [{"name": "taste", "judge": judge, "timeoutSeconds": 120 * patience()}],
+        }],
+    });
+    bench.project = bench
+        .project
+        .file("terca.yaml", format!("{suite:#}"))
+        .file("_rules.md", RULE);
+    make_hostile(&bench.project);
+    bench.run().expect_status(0);
+
+    let trial = bench.trial("fib", "default");
+    assert_passed(&trial);
+    assert_eq!(
+        trial["stats"]["inputTokens"],
+        Value::Null,
+        "what the judge used is not the agent's: {trial:#}"
+    );
+    let judged = &trial["tests"]["taste"]["judge"];
+    assert_used(judged, &scenario, 1, 0);
+    assert_eq!(
+        (&judged["score"], &judged["agent"]),
+        (&json!(0.75), &json!(agent.name))
+    );
+    assert_eq!(judged["agentVersion"], agent.version());
+    assert_eq!(judged["reasons"][0]["reason"], "one line");
+    let requests = bench.requests("verdict");
+    assert_eq!(requests.len(), 1, "it needs no tool and no second thought");
+    let said = requests[0].said().join("\n");
+    for part in [
+        "Write fib.js, please.",
+        "+let fib",
+        "All of it is done.",
+        "END CHANGES",
+    ] {
+        assert!(said.contains(part), "{part}: {said}");
+    }
+    for request in bench.server.requests() {
+        assert!(
+            !request.mentions(LEAK) && !request.mentions(RULE),
+            "{}",
+            request.path
+        );
+    }
+    bench.project.assert_nothing_left();
+}
+
+/// The tests that agents go through, of those in this module: a row for each agent, or one without a module of its own.
+macro_rules! tests_of {
+    ($needs:literal; $($module:ident: $agent:ident [$($test:ident)+])+) => {
+        $(mod $module {
+            crate::real::tests_of!($needs; $agent [$($test)+]);
+        })+
+    };
+    ($needs:literal; $agent:ident [$($test:ident)+]) => {
+        $(
+            #[test]
+            #[ignore = $needs]
+            fn $test() {
+                crate::real::$test(terca_testkit::agents::$agent);
+            }
+        )+
+    };
+}
+pub(crate) use tests_of;

@@ -1,0 +1,282 @@
+//! Programs that tests need, at versions that are pinned: installed once, kept, found for `PATH`.
+
+mod python;
+
+use std::fs::{self, File};
+use std::path::Path;
+use std::process::{Command, Stdio};
+
+use camino::{Utf8Path, Utf8PathBuf};
+
+/// Where they are kept, instead of the build directory.
+const CACHE: &str = "TERCA_TEST_CACHE";
+
+/// What npm and pip need of this environment to reach their registries; nothing else is passed on to them.
+const NETWORK: [&str; 12] = [
+    "HTTP_PROXY",
+    "HTTPS_PROXY",
+    "NO_PROXY",
+    "ALL_PROXY",
+    "http_proxy",
+    "https_proxy",
+    "no_proxy",
+    "all_proxy",
+    "NODE_EXTRA_CA_CERTS",
+    "SSL_CERT_FILE",
+    "SSL_CERT_DIR",
+    "TMPDIR",
+];
+
+/// Where a program comes from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Install {
+    /// `npm ci`, from a lock file.
+    Npm {
+        /// Where the program is once installed.
+        bin: &'static str,
+    },
+    /// pip, into an environment of its own, from a file with all versions and their hashes.
+    PyPi,
+}
+
+impl Install {
+    /// From npm, with the program where npm puts it.
+    pub(crate) const NPM: Install = Install::Npm {
+        bin: "node_modules/.bin",
+    };
+
+    fn bin(self) -> &'static str {
+        match self {
+            Install::Npm { bin } => bin,
+            Install::PyPi => "venv/bin",
+        }
+    }
+
+    /// The directory with what is to be installed.
+    fn registry(self) -> &'static str {
+        match self {
+            Install::Npm { .. } => "agents/npm",
+            Install::PyPi => "agents/pypi",
+        }
+    }
+
+    /// The files that say it, the one with all versions first.
+    fn files(self) -> &'static [&'static str] {
+        match self {
+            Install::Npm { .. } => &["package-lock.json", "package.json"],
+            Install::PyPi => &["requirements.txt"],
+        }
+    }
+}
+
+/// A program to be installed.
+#[derive(Debug)]
+pub(crate) struct Package {
+    pub name: &'static str,
+    pub program: &'static str,
+    pub version: &'static str,
+    /// What makes the program say its version.
+    pub version_args: &'static [&'static str],
+    pub install: Install,
+}
+
+impl Package {
+    fn recipe(&self) -> Utf8PathBuf {
+        Utf8Path::new(env!("CARGO_MANIFEST_DIR"))
+            .join(self.install.registry())
+            .join(self.name)
+    }
+
+    /// Fails unless the program at this path is of the version that was wanted.
+    fn expect_version(&self, command: &mut Command) -> Result<(), String> {
+        let said = output(command.args(self.version_args))?;
+        if said.contains(self.version) {
+            return Ok(());
+        }
+        Err(format!(
+            "{} is not {} but says `{}`",
+            self.program,
+            self.version,
+            said.trim()
+        ))
+    }
+}
+
+/// Returns a directory for `PATH` with the program, installed now if it has not been.
+///
+/// # Panics
+/// Where it cannot be installed: a test that was not run has not passed.
+pub(crate) fn require(package: &Package) -> Utf8PathBuf {
+    program(package).unwrap_or_else(|reason| panic!("{reason}"))
+}
+
+fn program(package: &Package) -> Result<Utf8PathBuf, String> {
+    let recipe = package.recipe();
+    let lockfile = fs::read(recipe.join(package.install.files()[0]))
+        .map_err(|error| format!("{recipe}: {error}"))?;
+    let cache = cache_dir()?;
+    let name = package.name;
+    let home = cache.join(format!("{name}-{:016x}", fingerprint(&lockfile)));
+    let failed = |error: std::io::Error| format!("{home}: {error}");
+    fs::create_dir_all(&cache).map_err(failed)?;
+    // Tests in other processes wait here for the one that installs.
+    let lock = File::create(cache.join(format!("{name}.lock"))).map_err(failed)?;
+    lock.lock().map_err(failed)?;
+    if !home.is_dir() {
+        let unfinished = tempfile::tempdir_in(&cache).map_err(failed)?;
+        let dir = Utf8Path::from_path(unfinished.path()).ok_or("a path that is not UTF-8")?;
+        match package.install {
+            Install::Npm { .. } => install(package, &recipe, dir)?,
+            Install::PyPi => {
+                let place = Utf8PathBuf::from(format!("{home}.venv"));
+                python::install(package, &recipe, &place)?;
+                // An environment cannot be moved, so that it is where it is to stay, and linked to.
+                std::os::unix::fs::symlink(place, dir.join("venv")).map_err(failed)?;
+            }
+        }
+        fs::rename(dir, &home).map_err(failed)?;
+    }
+    Ok(home.join(package.install.bin()))
+}
+
+/// Where the programs are kept, and what they may keep there: the build directory, which `cargo clean` empties.
+pub fn cache_dir() -> Result<Utf8PathBuf, String> {
+    if let Some(dir) = std::env::var_os(CACHE) {
+        return Utf8PathBuf::try_from(std::path::PathBuf::from(dir))
+            .map_err(|error| error.to_string());
+    }
+    let program = std::env::current_exe().map_err(|error| error.to_string())?;
+    let target = program
+        .ancestors()
+        .find(|dir| dir.join("CACHEDIR.TAG").is_file());
+    let target = target.and_then(Utf8Path::from_path);
+    let Some(target) = target else {
+        return Err(format!(
+            "{} is in no build directory of cargo: set {CACHE}",
+            program.display()
+        ));
+    };
+    Ok(target.join("real-agents"))
+}
+
+/// FNV-1a: the same on every machine and with every compiler.
+fn fingerprint(bytes: &[u8]) -> u64 {
+    bytes.iter().fold(0xcbf2_9ce4_8422_2325, |hash, byte| {
+        (hash ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01b3)
+    })
+}
+
+fn install(package: &Package, recipe: &Utf8Path, dir: &Utf8Path) -> Result<(), String> {
+    for file in package.install.files() {
+        fs::copy(recipe.join(file), dir.join(file))
+            .map_err(|error| format!("{recipe}/{file}: {error}"))?;
+    }
+    let registry = npm_setting("registry")?;
+    let home = tempfile::tempdir().map_err(|error| error.to_string())?;
+    let clean = |program: &str| clean(program, dir, home.path());
+    let mut npm = clean("npm");
+    npm.args(["ci", "--no-audit", "--no-fund", "--no-update-notifier"]);
+    npm.env("npm_config_registry", registry);
+    if let Some(file) = npm_setting("cafile")
+        .ok()
+        .filter(|file| Utf8Path::new(file).is_file())
+    {
+        npm.env("npm_config_cafile", file);
+    }
+    output(&mut npm)
+        .map_err(|error| format!("{} could not be installed: {error}", package.name))?;
+    make_executable(dir);
+    // An installation without its binary "succeeds", too.
+    let installed = dir.join(package.install.bin()).join(package.program);
+    package.expect_version(&mut clean(installed.as_str()))
+}
+
+/// A command that sees nothing of this machine's user but the way to the network.
+fn clean(program: &str, dir: &Utf8Path, home: &Path) -> Command {
+    let mut command = Command::new(program);
+    command.current_dir(dir).stdin(Stdio::null()).env_clear();
+    command
+        .env("PATH", std::env::var_os("PATH").unwrap_or_default())
+        .env("HOME", home);
+    command.envs(
+        NETWORK
+            .iter()
+            .filter_map(|name| Some((*name, std::env::var_os(name)?))),
+    );
+    command
+}
+
+/// Qwen Code's own ripgrep comes without the permission to run.
+fn make_executable(dir: &Utf8Path) {
+    use std::os::unix::fs::PermissionsExt;
+    let rg = dir.join("node_modules/@qwen-code/qwen-code/vendor/ripgrep/x64-linux/rg");
+    if rg.is_file() {
+        let _ = fs::set_permissions(rg, fs::Permissions::from_mode(0o755));
+    }
+}
+
+/// How npm is set up on this machine. Its user's settings may hold passwords, so they are asked for one by one.
+fn npm_setting(name: &str) -> Result<String, String> {
+    let said = output(
+        Command::new("npm")
+            .args(["config", "get", name])
+            .current_dir("/")
+            .stdin(Stdio::null()),
+    )?;
+    Ok(said.trim().to_owned())
+}
+
+fn output(command: &mut Command) -> Result<String, String> {
+    let name = command.get_program().to_string_lossy().into_owned();
+    let output = command.output().map_err(|error| {
+        if error.kind() == std::io::ErrorKind::NotFound {
+            format!("`{name}` was not found: the real agents need Node.js (20 or newer) with npm on PATH")
+        } else {
+            format!("{name}: {error}")
+        }
+    })?;
+    let (stdout, stderr) = (
+        String::from_utf8_lossy(&output.stdout),
+        String::from_utf8_lossy(&output.stderr),
+    );
+    if output.status.success() {
+        // Pi says its version there.
+        let said = if stdout.is_empty() { stderr } else { stdout };
+        return Ok(said.into_owned());
+    }
+    Err(format!(
+        "`{name}` ended with {}: {stdout}{stderr}",
+        output.status
+    ))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::agents::{ALL, RealAgent};
+
+    #[test]
+    fn versions_are_pinned_and_no_registry_is_named() {
+        let agents = ALL.iter().map(RealAgent::package);
+        for package in agents.chain([crate::browser::PLAYWRIGHT]) {
+            let dir = package.recipe();
+            let read = |name: &str| fs::read_to_string(dir.join(name)).unwrap();
+            if package.install == Install::PyPi {
+                python::assert_pinned(&read("requirements.txt"), package.version);
+                continue;
+            }
+            let manifest: serde_json::Value = serde_json::from_str(&read("package.json")).unwrap();
+            let versions: Vec<_> = manifest["dependencies"]
+                .as_object()
+                .unwrap()
+                .values()
+                .collect();
+            assert_eq!(versions, [package.version], "{}", package.name);
+            assert!(
+                !read("package-lock.json").contains("\"resolved\""),
+                "{}",
+                package.name
+            );
+        }
+    }
+}
