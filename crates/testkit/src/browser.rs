@@ -5,8 +5,9 @@
 use std::process::{Command, Stdio};
 
 use camino::{Utf8Path, Utf8PathBuf};
+use terca_core::agent::Package as Source;
 
-use crate::install::{self, Install, Package};
+use crate::install::{self, Package};
 
 const CHROMIUM: &str = "chromium";
 
@@ -16,7 +17,7 @@ pub(crate) const PLAYWRIGHT: Package = Package {
     program: "playwright-core",
     version: "1.65.0",
     version_args: &["--version"],
-    install: Install::NPM,
+    source: Source::Npm("playwright-core"),
 };
 
 #[derive(Debug)]

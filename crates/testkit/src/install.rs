@@ -7,6 +7,8 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 
 use camino::{Utf8Path, Utf8PathBuf};
+use serde_json::Value;
+use terca_core::agent::Package as Source;
 
 /// Where they are kept, instead of the build directory.
 const CACHE: &str = "TERCA_TEST_CACHE";
@@ -27,47 +29,8 @@ const NETWORK: [&str; 12] = [
     "TMPDIR",
 ];
 
-/// Where a program comes from.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Install {
-    /// `npm ci`, from a lock file.
-    Npm {
-        /// Where the program is once installed.
-        bin: &'static str,
-    },
-    /// pip, into an environment of its own, from a file with all versions and their hashes.
-    PyPi,
-}
-
-impl Install {
-    /// From npm, with the program where npm puts it.
-    pub(crate) const NPM: Install = Install::Npm {
-        bin: "node_modules/.bin",
-    };
-
-    fn bin(self) -> &'static str {
-        match self {
-            Install::Npm { bin } => bin,
-            Install::PyPi => "venv/bin",
-        }
-    }
-
-    /// The directory with what is to be installed.
-    fn registry(self) -> &'static str {
-        match self {
-            Install::Npm { .. } => "agents/npm",
-            Install::PyPi => "agents/pypi",
-        }
-    }
-
-    /// The files that say it, the one with all versions first.
-    fn files(self) -> &'static [&'static str] {
-        match self {
-            Install::Npm { .. } => &["package-lock.json", "package.json"],
-            Install::PyPi => &["requirements.txt"],
-        }
-    }
-}
+/// The end of the name of a package that has the program itself, for the one platform that the tests run on.
+const PLATFORM: &str = "-linux-x64";
 
 /// A program to be installed.
 #[derive(Debug)]
@@ -77,14 +40,57 @@ pub(crate) struct Package {
     pub version: &'static str,
     /// What makes the program say its version.
     pub version_args: &'static [&'static str],
-    pub install: Install,
+    /// The package that users install.
+    pub source: Source,
 }
 
 impl Package {
+    /// Returns the directory that says what is installed.
     fn recipe(&self) -> Utf8PathBuf {
+        let registry = match self.source {
+            Source::Npm(_) => "agents/npm",
+            Source::PyPi(_) => "agents/pypi",
+        };
         Utf8Path::new(env!("CARGO_MANIFEST_DIR"))
-            .join(self.install.registry())
+            .join(registry)
             .join(self.name)
+    }
+
+    /// Returns the files that say it, the one with all versions first.
+    fn files(&self) -> &'static [&'static str] {
+        match self.source {
+            Source::Npm(_) => &["package-lock.json", "package.json"],
+            Source::PyPi(_) => &["requirements.txt"],
+        }
+    }
+
+    /// Returns the directory of the program, once it is installed in `home`.
+    fn bin(&self, home: &Utf8Path) -> Result<Utf8PathBuf, String> {
+        match self.source {
+            Source::PyPi(_) => Ok(home.join("venv/bin")),
+            Source::Npm(_) => {
+                let modules = home.join("node_modules");
+                let (name, _) = self.npm_dependency()?;
+                if name.ends_with(PLATFORM) {
+                    return Ok(modules.join(name).join("bin"));
+                }
+                Ok(modules.join(".bin"))
+            }
+        }
+    }
+
+    /// Returns the name and version of the only dependency in `package.json`.
+    fn npm_dependency(&self) -> Result<(String, String), String> {
+        let path = self.recipe().join("package.json");
+        let text = fs::read_to_string(&path).map_err(|error| format!("{path}: {error}"))?;
+        let manifest: Value =
+            serde_json::from_str(&text).map_err(|error| format!("{path}: {error}"))?;
+        let dependencies = manifest["dependencies"].as_object();
+        let mut dependencies = dependencies.into_iter().flatten();
+        match (dependencies.next(), dependencies.next()) {
+            (Some((name, Value::String(version))), None) => Ok((name.clone(), version.clone())),
+            _ => Err(format!("{path}: not one dependency with a version")),
+        }
     }
 
     /// Fails unless the program at this path is of the version that was wanted.
@@ -112,8 +118,8 @@ pub(crate) fn require(package: &Package) -> Utf8PathBuf {
 
 fn program(package: &Package) -> Result<Utf8PathBuf, String> {
     let recipe = package.recipe();
-    let lockfile = fs::read(recipe.join(package.install.files()[0]))
-        .map_err(|error| format!("{recipe}: {error}"))?;
+    let lockfile =
+        fs::read(recipe.join(package.files()[0])).map_err(|error| format!("{recipe}: {error}"))?;
     let cache = cache_dir()?;
     let name = package.name;
     let home = cache.join(format!("{name}-{:016x}", fingerprint(&lockfile)));
@@ -125,9 +131,9 @@ fn program(package: &Package) -> Result<Utf8PathBuf, String> {
     if !home.is_dir() {
         let unfinished = tempfile::tempdir_in(&cache).map_err(failed)?;
         let dir = Utf8Path::from_path(unfinished.path()).ok_or("a path that is not UTF-8")?;
-        match package.install {
-            Install::Npm { .. } => install(package, &recipe, dir)?,
-            Install::PyPi => {
+        match package.source {
+            Source::Npm(_) => install(package, &recipe, dir)?,
+            Source::PyPi(_) => {
                 let place = Utf8PathBuf::from(format!("{home}.venv"));
                 python::install(package, &recipe, &place)?;
                 // An environment cannot be moved, so that it is where it is to stay, and linked to.
@@ -136,7 +142,7 @@ fn program(package: &Package) -> Result<Utf8PathBuf, String> {
         }
         fs::rename(dir, &home).map_err(failed)?;
     }
-    Ok(home.join(package.install.bin()))
+    package.bin(&home)
 }
 
 /// Where the programs are kept, and what they may keep there: the build directory, which `cargo clean` empties.
@@ -167,7 +173,7 @@ fn fingerprint(bytes: &[u8]) -> u64 {
 }
 
 fn install(package: &Package, recipe: &Utf8Path, dir: &Utf8Path) -> Result<(), String> {
-    for file in package.install.files() {
+    for file in package.files() {
         fs::copy(recipe.join(file), dir.join(file))
             .map_err(|error| format!("{recipe}/{file}: {error}"))?;
     }
@@ -187,7 +193,7 @@ fn install(package: &Package, recipe: &Utf8Path, dir: &Utf8Path) -> Result<(), S
         .map_err(|error| format!("{} could not be installed: {error}", package.name))?;
     make_executable(dir);
     // An installation without its binary "succeeds", too.
-    let installed = dir.join(package.install.bin()).join(package.program);
+    let installed = package.bin(dir)?.join(package.program);
     package.expect_version(&mut clean(installed.as_str()))
 }
 
@@ -256,27 +262,28 @@ mod tests {
     use crate::agents::{ALL, RealAgent};
 
     #[test]
-    fn versions_are_pinned_and_no_registry_is_named() {
+    fn lock_files_have_the_versions_of_the_profiles_and_name_no_registry() {
         let agents = ALL.iter().map(RealAgent::package);
         for package in agents.chain([crate::browser::PLAYWRIGHT]) {
             let dir = package.recipe();
             let read = |name: &str| fs::read_to_string(dir.join(name)).unwrap();
-            if package.install == Install::PyPi {
-                python::assert_pinned(&read("requirements.txt"), package.version);
-                continue;
-            }
-            let manifest: serde_json::Value = serde_json::from_str(&read("package.json")).unwrap();
-            let versions: Vec<_> = manifest["dependencies"]
-                .as_object()
-                .unwrap()
-                .values()
-                .collect();
-            assert_eq!(versions, [package.version], "{}", package.name);
-            assert!(
-                !read("package-lock.json").contains("\"resolved\""),
-                "{}",
-                package.name
-            );
+            let name = match package.source {
+                Source::PyPi(name) => {
+                    let pinned = read("requirements.txt");
+                    python::assert_pinned(&pinned, name, package.version);
+                    continue;
+                }
+                Source::Npm(name) => name,
+            };
+            let (dependency, version) = package.npm_dependency().unwrap();
+            assert_eq!(version, package.version, "{name}");
+            // Some are installed without the script that picks the platform.
+            let base = dependency.strip_suffix(PLATFORM).unwrap_or(&dependency);
+            assert_eq!(base, name);
+            let lock: Value = serde_json::from_str(&read("package-lock.json")).unwrap();
+            let locked = &lock["packages"][format!("node_modules/{dependency}")]["version"];
+            assert_eq!(locked, package.version, "{name}");
+            assert!(!lock.to_string().contains("\"resolved\""), "{name}");
         }
     }
 }

@@ -24,7 +24,6 @@ mod signals;
 mod terminal;
 
 pub use documents::generated;
-pub use install::Install;
 pub use model::{
     Action, Dialect, Fault, ModelServer, Request, Scenario, Script, Turn, Usage, Vocabulary,
 };

@@ -4,7 +4,6 @@ use super::*;
 
 pub const AIDER: RealAgent = RealAgent {
     name: "aider",
-    install: Install::PyPi,
     model: "openai/mock-model",
     asked_for: "mock-model",
     dialect: Dialect::Chat,

@@ -4,7 +4,6 @@ use super::*;
 
 pub const CLAUDE: RealAgent = RealAgent {
     name: "claude-code",
-    install: Install::NPM,
     model: "claude-opus-4-8",
     asked_for: "claude-opus-4-8",
     dialect: Dialect::Anthropic,

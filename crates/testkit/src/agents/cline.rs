@@ -4,7 +4,6 @@ use super::*;
 
 pub const CLINE: RealAgent = RealAgent {
     name: "cline",
-    install: Install::NPM,
     model: "openai-compatible/mock-model",
     asked_for: "mock-model",
     dialect: Dialect::Chat,

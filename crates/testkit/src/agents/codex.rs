@@ -4,7 +4,6 @@ use super::*;
 
 pub const CODEX: RealAgent = RealAgent {
     name: "codex",
-    install: Install::NPM,
     model: "gpt-6.1-sol",
     asked_for: "gpt-6.1-sol",
     dialect: Dialect::Responses,

@@ -4,7 +4,6 @@ use super::*;
 
 pub const CONTINUE: RealAgent = RealAgent {
     name: "continue",
-    install: Install::NPM,
     model: "openai/mock-model",
     asked_for: "mock-model",
     dialect: Dialect::Chat,

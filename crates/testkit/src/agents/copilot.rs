@@ -4,7 +4,6 @@ use super::*;
 
 pub const COPILOT: RealAgent = RealAgent {
     name: "copilot",
-    install: Install::NPM,
     model: "mock-model",
     asked_for: "mock-model",
     dialect: Dialect::Chat,

@@ -4,9 +4,6 @@ use super::*;
 
 pub const DROID: RealAgent = RealAgent {
     name: "droid",
-    install: Install::Npm {
-        bin: "node_modules/@factory/cli-linux-x64/bin",
-    },
     model: "custom:Mock-0",
     asked_for: "mock-model",
     dialect: Dialect::Chat,

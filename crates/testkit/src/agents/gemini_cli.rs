@@ -4,7 +4,6 @@ use super::*;
 
 pub const GEMINI: RealAgent = RealAgent {
     name: "gemini-cli",
-    install: Install::NPM,
     model: "gemini-2.5-pro",
     asked_for: "gemini-2.5-pro",
     dialect: Dialect::Gemini,

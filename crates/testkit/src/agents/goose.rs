@@ -4,9 +4,6 @@ use super::*;
 
 pub const GOOSE: RealAgent = RealAgent {
     name: "goose",
-    install: Install::Npm {
-        bin: "node_modules/@aaif/goose-binary-linux-x64/bin",
-    },
     model: "openai/mock-model",
     asked_for: "mock-model",
     dialect: Dialect::Chat,

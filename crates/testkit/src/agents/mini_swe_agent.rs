@@ -4,7 +4,6 @@ use super::*;
 
 pub const MINI: RealAgent = RealAgent {
     name: "mini-swe-agent",
-    install: Install::PyPi,
     model: "openai/mock-model",
     asked_for: "mock-model",
     dialect: Dialect::Chat,

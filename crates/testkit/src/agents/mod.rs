@@ -1,6 +1,6 @@
 //! What the tests know about each agent whose real program they start: a file each.
 //!
-//! What Terca knows as well (the program, the version) is in the agent's `Profile`.
+//! The program, its package and its version are in the agent's `Profile`.
 
 mod aider;
 mod claude_code;
@@ -36,7 +36,7 @@ use camino::Utf8PathBuf;
 use serde_json::{Value, json};
 use terca_core::agent::{Profile, profiles};
 
-use crate::install::{self, Install, Package};
+use crate::install::{self, Package};
 use crate::model::{Call, Dialect, NewFile, Tools, Vocabulary};
 
 /// Every agent.
@@ -50,7 +50,6 @@ pub const ALL: [RealAgent; 14] = [
 pub struct RealAgent {
     /// As Terca calls it, and as the directory with its lock file is called.
     pub name: &'static str,
-    pub install: Install,
     pub model: &'static str,
     /// What it calls that model when it asks for it.
     pub asked_for: &'static str,
@@ -97,7 +96,7 @@ impl RealAgent {
             program: profile.program.expect("an agent with a program"),
             version: profile.tested_version,
             version_args: profile.version_args,
-            install: self.install,
+            source: profile.package.expect("an agent with a package"),
         }
     }
 }

@@ -4,7 +4,6 @@ use super::*;
 
 pub const OPENCODE: RealAgent = RealAgent {
     name: "opencode",
-    install: Install::NPM,
     model: "mock/mock-model",
     asked_for: "mock-model",
     dialect: Dialect::Chat,

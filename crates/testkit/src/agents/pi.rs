@@ -4,7 +4,6 @@ use super::*;
 
 pub const PI: RealAgent = RealAgent {
     name: "pi",
-    install: Install::NPM,
     model: "mock/mock-model",
     asked_for: "mock-model",
     dialect: Dialect::Chat,

@@ -4,7 +4,6 @@ use super::*;
 
 pub const QWEN: RealAgent = RealAgent {
     name: "qwen-code",
-    install: Install::NPM,
     model: "mock-model",
     asked_for: "mock-model",
     dialect: Dialect::Chat,

@@ -95,7 +95,7 @@ fn setting_of_pip(python: &Utf8Path, name: &str) -> Option<String> {
 
 /// Every package at one version, known by its content, from no registry in particular.
 #[cfg(test)]
-pub(super) fn assert_pinned(requirements: &str, version: &str) {
+pub(super) fn assert_pinned(requirements: &str, name: &str, version: &str) {
     assert!(!requirements.contains("://"), "a registry is named");
     let joined = requirements.replace("\\\n", " ");
     let packages: Vec<&str> = joined
@@ -105,8 +105,8 @@ pub(super) fn assert_pinned(requirements: &str, version: &str) {
     assert!(
         packages
             .iter()
-            .any(|package| package.contains(&format!("=={version} "))),
-        "{version}"
+            .any(|package| package.starts_with(&format!("{name}=={version} "))),
+        "{name} {version}"
     );
     for package in packages {
         assert!(
