@@ -172,9 +172,9 @@ struct Stream {
     /// Words of the model, until they are known to be over, with the line that they begin at.
     said: Vec<String>,
     said_at: u64,
-    /// Whether aider has told what it works with.
+    /// True after the lines about the model and the files it works with.
     introduced: bool,
-    /// How often the model was asked, and how often it answered.
+    /// Requests to the model, and its answers.
     asked: u64,
     answered: u64,
     used: Usage,

@@ -65,7 +65,7 @@ pub struct Reading {
     pub model: Option<String>,
     /// The MCP servers of the variant.
     pub mcp_servers: BTreeMap<String, McpDelivery>,
-    /// How the session ended.
+    /// The end of the session.
     pub ending: Ending,
     /// Remarks that change no verdict.
     pub notes: Vec<String>,

@@ -112,7 +112,7 @@ fn decoder(inputs: &Inputs<'_>) -> Box<dyn Decoder> {
 struct Stream {
     /// The messages of the model, each an answer.
     answers: BTreeSet<String>,
-    /// Whether work was given to sub-agents, whose requests are not in the stream.
+    /// True if work was given to sub-agents, whose requests are not in the stream.
     delegated: bool,
     complete: Option<Completion>,
 }

@@ -197,7 +197,7 @@ struct Stream {
     /// The answer that is arriving: its id, where it has one.
     answer: Option<Option<String>>,
     answers: u64,
-    /// Whether work was given to sub-agents, whose requests are not in the stream.
+    /// True if work was given to sub-agents, whose requests are not in the stream.
     delegated: bool,
     complete: Option<Totals>,
 }

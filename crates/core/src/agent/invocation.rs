@@ -23,13 +23,13 @@ pub struct Inputs<'a> {
     pub agent_home: &'a Utf8Path,
     /// The directory that the agent works in.
     pub workspace: &'a Utf8Path,
-    /// Whether the workspace is a git repository.
+    /// True if the workspace is a git repository.
     pub git: bool,
     /// The text of the task.
     pub prompt: &'a str,
     /// A name for the session, where the agent takes one: a random UUID.
     pub session_id: &'a str,
-    /// Whether everything runs as the superuser, which some agents refuse.
+    /// True if everything runs as the superuser, which some agents refuse.
     pub superuser: bool,
     /// A file with the prompt.
     pub prompt_file: &'a Utf8Path,

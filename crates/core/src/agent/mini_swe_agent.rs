@@ -291,7 +291,7 @@ struct Document {
 
 #[derive(Debug, Deserialize)]
 struct Info {
-    /// How it ended, or the name of the exception that ended it; empty while it goes on.
+    /// The name of its end, or of the exception that ended it; empty while it goes on.
     #[serde(default)]
     exit_status: String,
     model_stats: ModelStats,

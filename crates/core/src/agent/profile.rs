@@ -17,9 +17,9 @@ pub struct Profile {
     pub package: Option<Package>,
     /// Instructions for users, where they are not simply to install the package.
     pub install: Option<&'static str>,
-    /// Whether it is `{name, command}` with a command of the user's own.
+    /// True if suites write it as `{name, command}`, with a command of their own.
     pub takes_command: bool,
-    /// Whether its output is a stream of events, to be read by its decoder rather than by people.
+    /// True if its output is a stream of events, for its decoder rather than for people.
     pub streams_events: bool,
     /// The file of its project rules, relative to the workspace.
     pub rules_file: &'static str,

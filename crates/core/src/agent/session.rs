@@ -146,9 +146,9 @@ pub(super) struct Session {
     /// The MCP servers of the variant.
     servers: Vec<String>,
     server_calls: BTreeMap<String, u64>,
-    /// Whether the agent gives no sign of the server that a tool belongs to.
+    /// True if the agent gives no sign of the server that a tool belongs to.
     pub(super) hides_servers: bool,
-    /// Whether all servers that are not broken have connected.
+    /// True if all servers that are not broken have connected.
     pub(super) servers_ready: bool,
     connected_servers: BTreeSet<String>,
     /// Servers that did not connect, with the reasons.

@@ -16,7 +16,7 @@ pub(super) fn decoder(inputs: &Inputs<'_>) -> Box<dyn Decoder> {
 
 #[derive(Debug, Default)]
 struct Stream {
-    /// Whether a model was asked and nothing has come back yet.
+    /// True if a model was asked and nothing has come back yet.
     waiting: bool,
     /// Answered requests and their tokens, those of sub-agents too.
     answers: u64,

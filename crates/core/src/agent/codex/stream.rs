@@ -79,7 +79,7 @@ pub(super) fn decoder(inputs: &Inputs<'_>, notes: Vec<String>) -> Box<dyn Decode
     session::decoder(inputs, ERRORS, stream)
 }
 
-/// How the only turn of a session ended.
+/// The end of the only turn of a session.
 #[derive(Debug)]
 enum Turn {
     Completed,

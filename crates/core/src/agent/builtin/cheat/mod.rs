@@ -56,7 +56,7 @@ pub enum Does {
     Write {
         /// The text of the file.
         content: String,
-        /// Whether the file may be run.
+        /// True if the file may be run.
         executable: bool,
     },
     /// Removes it.
