@@ -180,7 +180,7 @@ fn take_fingerprints(planned: &Planned, mask: &Mask, hashes: &TreeHashes) -> Vec
         suite_dir: &planned.suite.root,
         mask,
         content: &|path| hashes.get(path),
-        is_file: &|path| path.is_file(),
+        is_file: &|path| hashes.is_file(path),
     };
     press.plan(&planned.plan)
 }
