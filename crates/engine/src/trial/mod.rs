@@ -69,6 +69,7 @@ use camino::Utf8PathBuf;
 use terca_core::plan::{PreparedLayer, TrialSpec};
 use terca_core::run::event::{EventKind, Phase};
 use terca_core::run::outcome::{Phases, Status, TrialReport};
+use terca_core::run::settings::Keep;
 use terca_core::text::mask::Mask;
 use terca_core::trial_error::{ErrorKind, TrialError};
 
@@ -83,15 +84,6 @@ use bench::Bench;
 use grade::Graded;
 use prepare::Given;
 pub use regrade::{Ungradable, is_gradable, regrade};
-
-/// Which workspaces stay on disk.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum Keep {
-    #[default]
-    All,
-    Failed,
-    None,
-}
 
 /// The keys of the layers that the plan names.
 pub type LayerKeys = Vec<(Arc<PreparedLayer>, String)>;

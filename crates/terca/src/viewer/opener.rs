@@ -1,11 +1,11 @@
-//! Opening an address in the user's browser.
+//! Opens an address in the user's browser.
 
 use std::process::{Command, Stdio};
 
 use crate::screen;
 
-/// Where there is no screen, or nothing that opens it, the address on standard output has to do.
-pub(super) fn open(url: &str) {
+/// Opens an address, where there is a screen and a program that does it.
+pub fn open(url: &str) {
     let program = if cfg!(target_os = "macos") {
         "open"
     } else {
@@ -30,7 +30,7 @@ pub(super) fn open(url: &str) {
                 .name("opener".into())
                 .spawn(move || child.wait());
         }
-        Err(error) => screen::remark(&format!(
+        Err(error) => screen::err(&format!(
             "note: no browser could be opened ({program}: {error})"
         )),
     }

@@ -14,8 +14,8 @@ const LARGEST_SUMMARY: usize = 1024 * 1024;
 /// Less is not worth it.
 const SMALLEST_SUMMARY: usize = 4 * 1024;
 
-/// Nothing anywhere else.
-pub(super) fn tell(results: &Results, format: Format) -> io::Result<()> {
+/// Adds a run to the job. Does nothing outside of GitHub Actions.
+pub(super) fn add(results: &Results, format: Format) -> io::Result<()> {
     if std::env::var("GITHUB_ACTIONS").as_deref() != Ok("true") {
         return Ok(());
     }
@@ -44,7 +44,7 @@ pub(super) fn tell(results: &Results, format: Format) -> io::Result<()> {
     let written = summary.metadata().map_err(named)?.len() as usize;
     let room = LARGEST_SUMMARY.saturating_sub(written);
     if room < SMALLEST_SUMMARY {
-        screen::remark("note: the job's summary is full; nothing was added to it");
+        screen::err("note: the job's summary is full; nothing was added to it");
         return Ok(());
     }
     let apart = if written > 0 { "\n" } else { "" };

@@ -7,7 +7,7 @@ use terca_core::run::state::RunState;
 
 /// What is to be run, and how.
 #[derive(Debug)]
-pub struct Orders {
+pub struct RunRequest {
     pub suite: String,
     pub baseline: String,
     pub terca_version: String,

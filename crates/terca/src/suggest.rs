@@ -1,16 +1,17 @@
-//! What to do after a run, for whoever sits at the terminal.
+//! Suggests what to do after a run, to the user at the terminal.
 
 use camino::Utf8Path;
 use terca_core::analysis::compare::{Arm, between};
 use terca_core::analysis::results::Results;
 use terca_core::analysis::summary::DEFAULT_MARGIN;
 use terca_core::run::event::RunStatus;
+use terca_core::run::settings::RunSettings;
 use terca_core::run::state::RunState;
 use terca_engine::run::past_runs;
-use terca_report::{Circumstances, Palette, next};
+use terca_engine::run::start::FinishedRun;
+use terca_report::{Circumstances, next};
 
-use super::execute::Done;
-use crate::args::{Common, Format, RunArgs};
+use crate::args::{Common, Format};
 use crate::{screen, shell};
 
 /// The agents that `terca validate` tries; no other run has the second.
@@ -18,18 +19,24 @@ const OF_VALIDATE: [&str; 3] = ["oracle", "nop", "cheat"];
 /// How many runs are looked at for one to compare with.
 const LATEST: usize = 5;
 
-/// To standard error, and only where a person reads it: a log has no use for it.
-pub(super) fn suggest(args: &RunArgs, common: &Common, done: &Done, results: &Results) {
-    if !is_watched(args.format) || args.aa || args.shard.is_some() {
+/// Writes suggestions to standard error, and only where a person reads it: a log has no use for them.
+pub fn suggest(
+    settings: &RunSettings,
+    format: Format,
+    common: &Common,
+    run: &FinishedRun,
+    results: &Results,
+) {
+    if !is_watched(format) || settings.aa || settings.shard.is_some() {
         return;
     }
-    let Some(suite_dir) = done.run_dir.ancestors().nth(3) else {
+    let Some(suite_dir) = run.dir.ancestors().nth(3) else {
         return;
     };
     // Commands look at the latest run unless they are told of another.
     let is_latest =
         past_runs::names(suite_dir).is_ok_and(|names| names.last() == Some(&results.run));
-    let earlier = earlier(suite_dir, &done.finished.state);
+    let earlier = earlier(suite_dir, &run.state);
     let around = Circumstances {
         terca: &shell::terca(common),
         run: &if is_latest {
@@ -37,17 +44,15 @@ pub(super) fn suggest(args: &RunArgs, common: &Common, done: &Done, results: &Re
         } else {
             format!(" {}", results.run)
         },
-        selection: &shell::selection(&args.selection.names),
-        agent: &shell::agent(&args.selection),
+        selection: &shell::selection(&settings.selection),
+        agent: &shell::agent(&settings.selection),
         validated: past_runs::has_lately_run(suite_dir, OF_VALIDATE[1]),
         earlier: earlier.as_deref(),
     };
-    let palette = Palette {
-        colour: screen::colour(common.color, &std::io::stderr()),
-    };
+    let palette = screen::err_palette(common.color);
     let text = next(results, &around, screen::columns(), palette);
     if !text.is_empty() {
-        screen::remark(&format!("\n{text}"));
+        screen::err(&format!("\n{text}"));
     }
 }
 
@@ -56,7 +61,7 @@ fn is_watched(format: Format) -> bool {
     format != Format::Json && !in_ci && screen::is_lively()
 }
 
-/// The latest run before this one that can be compared with it.
+/// Returns the latest run before this one that can be compared with it.
 fn earlier(suite_dir: &Utf8Path, state: &RunState) -> Option<String> {
     // Two arms at least are compared already.
     let variant = |at: usize| {
@@ -95,7 +100,7 @@ fn is_comparable(suite_dir: &Utf8Path, name: &str, state: &RunState) -> bool {
         && between(one, other, DEFAULT_MARGIN, false).is_ok()
 }
 
-/// Played by an agent that is built in: it says something about evals, and nothing about agents.
+/// Tells whether a built-in agent ran it: such a run says something about evals, and nothing about agents.
 fn is_rehearsal(state: &RunState) -> bool {
     state
         .trials

@@ -1,4 +1,4 @@
-//! Which page is at which address.
+//! The pages of a suite's runs, by address.
 //!
 //! ```text
 //! /                             all runs
@@ -17,35 +17,36 @@ use terca_core::analysis::summary::Summary;
 use terca_engine::run::past_runs;
 use terca_engine::run::past_runs::PastRun;
 use terca_engine::run::watch::{Change, Watch};
-use terca_engine::run::{store, trial_files};
+use terca_engine::run::{files, trial_files};
 use terca_report::html::matrix::Matrix;
 use terca_report::html::shell::document;
 use terca_report::html::{
-    Bound, Files, Kind, Prompts, TrialPage, compare_page, run_page, runs_page, trial_page,
+    Bound, Files, Kind, TrialPage, compare_page, run_page, runs_page, trial_page,
 };
 use terca_report::serve::{Refusal, Response};
 
-use crate::commands::list;
+use crate::cli_error::CliError;
+use crate::past;
 
-/// How much of a trial is shown at once. The files themselves are a click away.
+/// The bytes of a trial that are shown at once. The files themselves are a click away.
 const ROOM: usize = 2_000_000;
 
 /// The runs of a suite.
 #[derive(Debug)]
-pub(super) struct Library {
+pub struct Library {
     suite_dir: Utf8PathBuf,
 }
 
 type Answer = Result<Response, Refusal>;
 
 impl Library {
-    pub(super) fn new(suite_dir: &Utf8Path) -> Self {
+    pub fn new(suite_dir: &Utf8Path) -> Self {
         Library {
             suite_dir: suite_dir.to_owned(),
         }
     }
 
-    pub(super) fn answer(&self, parts: &[&str]) -> Response {
+    pub fn answer(&self, parts: &[&str]) -> Response {
         let answer = match parts {
             [] | [""] => self.all_runs(),
             ["runs", run, ""] => self.run(run),
@@ -62,7 +63,7 @@ impl Library {
         let names = past_runs::names(&self.suite_dir).map_err(|_| Refusal::NotFound)?;
         let rows: Vec<_> = names
             .into_iter()
-            .map(|name| list::row(&self.suite_dir, name))
+            .map(|name| past::row(&self.suite_dir, name))
             .collect();
         Ok(Response::page(runs_page(&rows)))
     }
@@ -70,7 +71,7 @@ impl Library {
     fn run(&self, name: &str) -> Answer {
         Ok(match past_runs::read(&self.dir_of(name)?) {
             Ok(run) => Response::page(run_page(&run.state, &Bound::OnDemand)),
-            Err(error) => Response::trouble(&error.to_string()),
+            Err(error) => Response::trouble(&CliError::from(error).to_string()),
         })
     }
 
@@ -95,9 +96,7 @@ impl Library {
             .ok()
             .and_then(|id| run.state.trial(id))
             .ok_or(Refusal::NotFound)?;
-        let prompts = past_runs::plan(&run.dir)
-            .map(|plan| Prompts::of_plan(&plan))
-            .unwrap_or_default();
+        let prompts = past::prompts(&run);
         let summary = variants_of(&run);
         let head = &trial.head;
         let page = TrialPage {
@@ -145,7 +144,7 @@ impl Library {
         let names = past_runs::names(&self.suite_dir).map_err(|_| Refusal::NotFound)?;
         let known = names.iter().any(|known| known == name);
         known
-            .then(|| store::runs_dir(&self.suite_dir).join(name))
+            .then(|| files::runs_dir(&self.suite_dir).join(name))
             .ok_or(Refusal::NotFound)
     }
 }

@@ -1,4 +1,4 @@
-//! Which agents a new suite may have: those on this machine come first.
+//! The agents that a new suite may have: those on this machine come first.
 
 use terca_core::agent::{self, AgentRef, Profile};
 use terca_core::text::prose;
@@ -6,8 +6,8 @@ use terca_engine::host::doctor;
 use terca_engine::host::environment::Host;
 use terca_report::width::truncate;
 
-/// What is put before whoever is asked, in this order.
-pub(super) struct Offer {
+/// The agents in the order they are offered.
+pub struct AgentOffer {
     entries: Vec<(&'static Profile, Standing)>,
 }
 
@@ -33,8 +33,9 @@ impl Standing {
     }
 }
 
-impl Offer {
-    pub(super) fn of(host: &Host) -> Self {
+impl AgentOffer {
+    /// Looks for agents on this machine.
+    pub fn new(host: &Host) -> Self {
         let installed = doctor::installed(host);
         let standing = |profile: &'static Profile| match installed
             .iter()
@@ -49,18 +50,18 @@ impl Offer {
             .map(|profile| (profile, standing(profile)))
             .collect();
         entries.sort_by_key(|(_, standing)| *standing as u8);
-        Offer { entries }
+        AgentOffer { entries }
     }
 
-    /// The first: one that will most probably work, and `oracle` where there is none.
-    pub(super) fn usual(&self) -> &'static str {
+    /// Returns the first, which will most probably work; `oracle` where there is none.
+    pub fn usual(&self) -> &'static str {
         self.entries
             .first()
             .map_or("oracle", |(profile, _)| profile.name)
     }
 
-    /// The list, each agent in one line of the screen.
-    pub(super) fn within(&self, columns: usize) -> String {
+    /// Returns the list, each agent in one line of the screen.
+    pub fn within(&self, columns: usize) -> String {
         let entries = self.entries.iter().enumerate();
         let lines = entries.map(|(at, (profile, standing))| {
             let line = format!(
@@ -74,8 +75,8 @@ impl Offer {
         lines.collect::<Vec<String>>().join("\n")
     }
 
-    /// Numbers of the list, or names.
-    pub(super) fn read(&self, text: &str) -> Result<Vec<AgentRef>, String> {
+    /// Parses numbers of the list, or names.
+    pub fn read(&self, text: &str) -> Result<Vec<AgentRef>, String> {
         let mut chosen: Vec<AgentRef> = Vec::new();
         for word in text.split([',', ' ']).filter(|word| !word.is_empty()) {
             let numbered = word
@@ -101,7 +102,8 @@ fn choosable() -> impl Iterator<Item = &'static Profile> {
         .filter(|profile| !profile.takes_command && !matches!(profile.name, "nop" | "cheat"))
 }
 
-pub(super) fn find(name: &str) -> Result<AgentRef, String> {
+/// Returns an agent by its name.
+pub fn find(name: &str) -> Result<AgentRef, String> {
     let known: Vec<&str> = choosable().map(|profile| profile.name).collect();
     match agent::find(name).filter(|agent| known.contains(&agent.profile().name)) {
         Some(agent) => Ok(agent),
