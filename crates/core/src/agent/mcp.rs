@@ -1,6 +1,6 @@
 //! MCP servers, as written (`T` is text with places) and as an agent is given them (`T` is plain text).
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 #[derive(Debug, Clone, PartialEq)]
 pub enum McpServer<T> {
@@ -17,7 +17,7 @@ pub enum McpServer<T> {
     },
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum RemoteTransport {
     Http,

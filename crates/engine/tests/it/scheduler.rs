@@ -7,9 +7,11 @@ use terca_core::run::event::{Event, EventKind, Phase, RunStatus, StopReason};
 use terca_core::run::limits::Limits;
 use terca_core::run::observer::Observer;
 use terca_core::run::outcome::Status;
+use terca_core::run::run_file::RunFile;
 use terca_core::run::state::RunState;
-use terca_engine::run::scheduler::{self, Finished, Message, Orders};
-use terca_engine::run::store::{EVENTS, Store};
+use terca_engine::run::files::EVENTS;
+use terca_engine::run::scheduler::{self, Finished, Message, RunRequest};
+use terca_engine::run::store::Store;
 use terca_engine::trial::Context;
 
 use crate::support::{Suite, project, read};
@@ -42,20 +44,30 @@ struct Hands<'a> {
     sender: &'a Sender<Message>,
 }
 
+/// A `run.json` that names nothing: the scheduler does not read it.
+fn run_file() -> RunFile {
+    let document = serde_json::json!({
+        "schemaVersion": 1, "tercaVersion": "0", "suite": "suite", "description": null, "suiteDir": "/",
+        "seed": 1, "concurrency": 1, "baseline": "default", "cases": [], "trials": [], "order": [],
+        "command": {}, "fingerprints": []
+    });
+    RunFile::parse(document.to_string().as_bytes()).unwrap()
+}
+
 /// Runs every trial of a suite, in the order of the plan.
 fn run(
     suite: &mut Suite,
-    change: impl FnOnce(&mut Orders),
+    change: impl FnOnce(&mut RunRequest),
     mut on_event: impl FnMut(&Event, &RunState, &Hands<'_>),
 ) -> Finished {
     let store = Store::create(
         &suite.project.dir(),
         jiff::civil::date(2026, 1, 1),
-        &serde_json::json!({}),
+        &run_file(),
     )
     .unwrap();
     Arc::get_mut(&mut suite.context).unwrap().run_dir = store.dir.clone();
-    let mut orders = Orders {
+    let mut request = RunRequest {
         suite: "suite".into(),
         baseline: "default".into(),
         terca_version: "0".into(),
@@ -69,7 +81,7 @@ fn run(
         order: (0..suite.specs.len()).collect(),
         past: None,
     };
-    change(&mut orders);
+    change(&mut request);
     let mail = scheduler::mailbox();
     let sender = mail.0.clone();
     let hands = Hands {
@@ -77,7 +89,7 @@ fn run(
         sender: &sender,
     };
     let mut watcher = Watcher(|event: &Event, state: &RunState| on_event(event, state, &hands));
-    scheduler::run(&orders, &suite.context, store, mail, &mut watcher).unwrap()
+    scheduler::run(&request, &suite.context, store, mail, &mut watcher).unwrap()
 }
 
 fn statuses(finished: &Finished) -> Vec<Status> {

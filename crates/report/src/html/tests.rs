@@ -130,8 +130,8 @@ fn evil_bodies() -> Bodies {
 #[test]
 fn a_trial() {
     let state = fixture::mixed_run().state;
-    let plan = json!({"cases": [{"eval": "fib", "variant": {"environment": "gemini", "experiment": "base"}, "prompt": "Write <fib>."}]});
-    let prompts = Prompts::of_plan(&plan);
+    let key = ["fib", "gemini", "base"].map(str::to_owned);
+    let prompts = Prompts::from_iter([(key, "Write <fib>.".to_owned())]);
     let bodies = Bodies {
         log: Excerpt::whole("── test: check-file ──\nls: fib.js\nscore 0: no\n"),
         ..Bodies::default()
