@@ -8,6 +8,7 @@ use terca_core::run::limits::Limits;
 use terca_core::run::observer::Observer;
 use terca_core::run::outcome::Status;
 use terca_core::run::run_file::RunFile;
+use terca_core::run::settings::RunSettings;
 use terca_core::run::state::RunState;
 use terca_engine::run::files::EVENTS;
 use terca_engine::run::scheduler::{self, Finished, Message, RunRequest};
@@ -49,7 +50,7 @@ fn run_file() -> RunFile {
     let document = serde_json::json!({
         "schemaVersion": 1, "tercaVersion": "0", "suite": "suite", "description": null, "suiteDir": "/",
         "seed": 1, "concurrency": 1, "baseline": "default", "cases": [], "trials": [], "order": [],
-        "command": {}, "fingerprints": []
+        "command": RunSettings::default(), "fingerprints": []
     });
     RunFile::parse(document.to_string().as_bytes()).unwrap()
 }
