@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 
 use camino::Utf8Path;
 use terca_core::agent::mcp::{McpServer, RemoteTransport};
-use terca_core::agent::{self, AgentRef, Decoder, Flood, Inputs, Line};
+use terca_core::agent::{self, AgentRef, Decoder, Inputs, Line, StreamFilter};
 use terca_core::process::Exit;
 use terca_core::transcript::atif::{About, Trajectory};
 use terca_core::transcript::{Record, Usage};
@@ -29,7 +29,7 @@ pub fn target(data: &[u8]) {
                 Way::Stderr
             }
         });
-        no_result_rests_on_an_aside(agent, &text);
+        no_result_depends_on_a_skippable_line(agent, &text);
     }
 }
 
@@ -101,21 +101,21 @@ fn listen(agent: AgentRef, text: &str, way: impl Fn(usize) -> Way) {
     serde_json::to_value(trajectory.document(&about)).expect("a trajectory can be written");
 }
 
-/// What an adapter says may be passed over changes nothing but the transcript.
-fn no_result_rests_on_an_aside(agent: AgentRef, text: &str) {
+/// Without the lines that an adapter calls skippable, only the transcript differs.
+fn no_result_depends_on_a_skippable_line(agent: AgentRef, text: &str) {
     let (servers, variables) = (servers(), BTreeSet::new());
     let inputs = inputs(&servers, &variables);
     let read = |limit: u64| {
-        let mut flood = Flood::with_limit(agent.decoder(&inputs), limit);
+        let mut filter = StreamFilter::with_limit(agent.decoder(&inputs), limit);
         let mut records = Vec::new();
         for line in text.lines() {
-            if flood.wants(&line.as_bytes()[..line.len().min(64)]) {
-                records.extend(flood.line(Line::Text(line)));
+            if filter.should_decode(&line.as_bytes()[..line.len().min(64)]) {
+                records.extend(filter.line(Line::Text(line)));
             } else {
-                flood.pass_over(line.len() as u64 + 1);
+                filter.skip(line.len() as u64 + 1);
             }
         }
-        let mut reading = flood.finish(Exit::Code(0));
+        let mut reading = filter.finish(Exit::Code(0));
         records.append(&mut reading.records);
         check(agent.profile().name, &records, text.lines().count() as u64);
         format!("{reading:?}")

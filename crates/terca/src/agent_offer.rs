@@ -28,7 +28,7 @@ impl Standing {
                 None => "on this machine".to_owned(),
             },
             Standing::BuiltIn => "built in: the evals' own solutions; needs no key".to_owned(),
-            Standing::Missing => format!("not here: {}", profile.install),
+            Standing::Missing => format!("not here: {}", profile.how_to_install()),
         }
     }
 }

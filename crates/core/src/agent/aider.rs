@@ -1,125 +1,111 @@
 //! `aider`, driven headlessly with `--message-file`.
 //!
-//! Verified against 0.86.2. Four facts shape this file: it has no tools but edits by blocks in what the model
-//! says; its exit status is 0 whatever happens, so that its log of analytics, which it keeps without sending it
-//! anywhere, is the only proof that the model has answered; a prompt that begins with `/` or `!` would be a
-//! command to aider itself; and it knows of a workspace's files only through git.
+//! Four facts shape this file: it has no tools but edits by blocks in what the model says; its exit status is always 0,
+//! so that its log of analytics, which it keeps without sending it anywhere, is the only proof that the model has
+//! answered; a prompt that begins with `/` or `!` would be a command to aider itself; and it knows the files of a
+//! workspace only through git.
 
-mod errors;
-mod stream;
-
+use serde::Deserialize;
 use serde_json::{Value, json};
 
-use self::stream::Stream;
-use super::litellm;
+use super::invocation::variables;
+use super::session::{self, Protocol, Session, failed};
 use super::{
-    Agent, Capabilities, Decoder, Inputs, Invocation, Launch, PlacedFile, Profile, SideFile, Stdin,
-    StopSignal,
+    Agent, Capabilities, Decoder, Ending, Inputs, Invocation, Launch, Package, PlacedFile, Profile,
+    SideFile, Stdin, litellm,
 };
-use crate::text::json as document;
+use crate::process::Exit;
+use crate::transcript::{Role, Step, Usage, total};
+use crate::trial_error::{ErrorKind, TrialError};
 
-#[derive(Debug)]
-pub(super) struct Aider;
-
-static PROFILE: Profile = Profile {
-    name: "aider",
-    aliases: &[],
-    program: Some("aider"),
-    version_args: &["--version"],
-    install: "pip install aider-chat, or https://aider.chat/docs/install.html",
-    takes_command: false,
-    streams_events: false,
-    // It reads none by itself; this is the one that it is told to read.
-    rules_file: RULES,
-    credential_variables: litellm::CREDENTIAL_VARIABLES,
-    setting_variables: litellm::SETTING_VARIABLES,
-    credential_files: &[],
-    skills_dir: "",
-    proved_with: "0.86.2",
-    stop_signal: StopSignal::Terminate,
-    capabilities: Capabilities {
-        model: true,
-        rules: true,
-        mcp_servers: false,
-        skills: false,
-        config: true,
+pub(super) static AGENT: Agent = Agent {
+    profile: Profile {
+        name: "aider",
+        program: Some("aider"),
+        tested_version: "0.86.2",
+        package: Some(Package::PyPi("aider-chat")),
+        install: Some("pip install aider-chat, or https://aider.chat/docs/install.html"),
+        streams_events: false,
+        // It reads none by itself; this is the one that it is told to read.
+        rules_file: RULES,
+        credential_variables: litellm::CREDENTIAL_VARIABLES,
+        setting_variables: litellm::SETTING_VARIABLES,
+        // Its map of the repository, which has no other place.
+        leftovers: &[".aider.tags.cache.v3", ".aider.tags.cache.v4"],
+        capabilities: Capabilities {
+            mcp_servers: false,
+            skills: false,
+            ..Capabilities::ALL
+        },
+        ..Profile::USUAL
     },
+    invocation,
+    decoder,
 };
 
 const RULES: &str = "AGENTS.md";
-/// What it has used, as a side file.
+/// The log of analytics, with the figures.
 const ANALYTICS: &str = "analytics.jsonl";
 
-impl Agent for Aider {
-    fn profile(&self) -> &'static Profile {
-        &PROFILE
+fn invocation(inputs: &Inputs<'_>) -> Invocation {
+    let home = inputs.agent_home.join(".aider");
+    let settings = PlacedFile {
+        artifact: "aider.conf.yml",
+        ..PlacedFile::yaml(&home, "settings.yml", &settings(inputs))
+    };
+    // It tries a failed request nine times within a minute, which cannot be changed; the library below would try each
+    // of them three times.
+    let no_retries =
+        json!([{ "name": "aider/extra_params", "extra_params": { "max_retries": 0 } }]);
+    let models = PlacedFile {
+        artifact: "aider.model.settings.yml",
+        ..PlacedFile::yaml(&home, "models.yml", &no_retries)
+    };
+    // It would fetch the newest list of models and prices otherwise, and change under a running suite. For models that
+    // are not in here it asks its own, built-in list.
+    let prices = PlacedFile {
+        artifact: "aider-prices.json",
+        ..PlacedFile::yaml(
+            &home.join("caches"),
+            "model_prices_and_context_window.json",
+            &json!({ "none": {} }),
+        )
+    };
+    let analytics = home.join(ANALYTICS);
+    let mut files = vec![settings, models, prices];
+    let mut prompt_file = inputs.prompt_file.to_owned();
+    if inputs.prompt.starts_with(['/', '!']) {
+        // After an empty line it is no command.
+        prompt_file = home.join("prompt.txt");
+        files.push(PlacedFile {
+            path: prompt_file.clone(),
+            content: format!("\n{}", inputs.prompt),
+            artifact: "prompt.txt",
+        });
     }
-
-    fn invocation(&self, inputs: &Inputs<'_>) -> Invocation {
-        let home = inputs.agent_home.join(".aider");
-        let settings_file = home.join("settings.yml");
-        let models_file = home.join("models.yml");
-        let mut files = vec![
-            placed(settings_file.clone(), &settings(inputs), "aider.conf.yml"),
-            placed(
-                models_file.clone(),
-                &model_settings(),
-                "aider.model.settings.yml",
-            ),
-            // It would fetch the newest list of models and prices otherwise, and change under a running suite. Its
-            // own, built in, is asked for what is not in here.
-            placed(
-                home.join("caches/model_prices_and_context_window.json"),
-                &json!({ "none": {} }),
-                "aider-prices.json",
-            ),
-        ];
-        let mut prompt_file = inputs.prompt_file.to_owned();
-        if inputs.prompt.starts_with(['/', '!']) {
-            // After an empty line it is no command.
-            prompt_file = home.join("prompt.txt");
-            let content = format!("\n{}", inputs.prompt);
-            files.push(PlacedFile {
-                path: prompt_file.clone(),
-                content,
-                artifact: "prompt.txt",
-            });
-        }
-        let args = [
-            ("--config", settings_file.as_str()),
-            ("--model-settings-file", models_file.as_str()),
-            ("--analytics-log", home.join(ANALYTICS).as_str()),
-            ("--message-file", prompt_file.as_str()),
-        ]
-        .into_iter()
-        .chain(inputs.model.map(|model| ("--model", model)))
-        .flat_map(|(name, value)| [name.to_owned(), value.to_owned()])
-        .collect();
-        Invocation {
-            launch: Launch::Program {
-                program: "aider".into(),
-                args,
-            },
-            env: ENVIRONMENT
-                .map(|(name, value)| (name.to_owned(), value.to_owned()))
-                .into(),
-            stdin: Stdin::Empty,
-            files,
-            side_files: vec![SideFile {
-                dir: home,
-                glob: ANALYTICS,
-                label: ANALYTICS,
-            }],
-        }
+    let mut args = vec![
+        "--config",
+        files[0].path.as_str(),
+        "--model-settings-file",
+        files[1].path.as_str(),
+        "--analytics-log",
+        analytics.as_str(),
+        "--message-file",
+        prompt_file.as_str(),
+    ];
+    if let Some(model) = inputs.model {
+        args.extend(["--model", model]);
     }
-
-    fn decoder(&self, _: &Inputs<'_>) -> Box<dyn Decoder> {
-        Box::<Stream>::default()
-    }
-
-    /// What it remembers of the repository, and has no other place for.
-    fn litter(&self) -> &'static [&'static str] {
-        &[".aider.tags.cache.v3", ".aider.tags.cache.v4"]
+    Invocation {
+        launch: Launch::program("aider", &args),
+        env: variables(&ENVIRONMENT),
+        stdin: Stdin::Empty,
+        files,
+        side_files: vec![SideFile {
+            dir: home,
+            glob: ANALYTICS,
+            label: ANALYTICS,
+        }],
     }
 }
 
@@ -141,22 +127,13 @@ const ENVIRONMENT: [(&str, &str); 10] = [
     ("GIT_CONFIG_VALUE_1", "terca@localhost"),
 ];
 
-fn placed(path: camino::Utf8PathBuf, content: &Value, artifact: &'static str) -> PlacedFile {
-    PlacedFile {
-        path,
-        content: document::yaml(content),
-        artifact,
-    }
-}
-
-/// Our settings, with the user's `config` laid over them.
 fn settings(inputs: &Inputs<'_>) -> Value {
     let home = inputs.agent_home.join(".aider");
-    let mut settings = json!({
+    let mut settings = inputs.with_config(json!({
         "yes-always": true,
         // Where there is no repository it would make one.
         "git": inputs.git,
-        // The repository stays as it is; what was edited is in the working tree.
+        // The repository stays as it is; the edits are in the working tree.
         "auto-commits": false,
         "dirty-commits": false,
         "gitignore": false,
@@ -171,15 +148,12 @@ fn settings(inputs: &Inputs<'_>) -> Value {
         // It would fetch every address in a prompt, with a browser that it installs for that.
         "detect-urls": false,
         "disable-playwright": true,
-        // Summaries would be asked for on the side, and stand in no figures.
+        // Summaries would be asked for on the side, and be in no figures.
         "max-chat-history-tokens": 1_000_000,
         "chat-history-file": home.join("chat.md"),
         "input-history-file": home.join("input.txt"),
-    });
-    if let Some(config) = inputs.config {
-        document::merge(&mut settings, config);
-    }
-    // Beside what the user has it read. A file that is not there is passed over.
+    }));
+    // The rules, beside the files that the user has it read. A missing file is no error.
     let read = match settings["read"].take() {
         Value::Null => vec![json!(RULES)],
         Value::Array(files) => [vec![json!(RULES)], files].concat(),
@@ -189,10 +163,197 @@ fn settings(inputs: &Inputs<'_>) -> Value {
     settings
 }
 
-/// It tries a failed request nine times within a minute, which cannot be changed; the library below would try each of
-/// them three times.
-fn model_settings() -> Value {
-    json!([{ "name": "aider/extra_params", "extra_params": { "max_retries": 0 } }])
+fn decoder(inputs: &Inputs<'_>) -> Box<dyn Decoder> {
+    session::decoder(inputs, &[], Stream::default())
+}
+
+#[derive(Debug, Default)]
+struct Stream {
+    /// Words of the model, until they are known to be over, with the line that they begin at.
+    said: Vec<String>,
+    said_at: u64,
+    /// Whether aider has told what it works with.
+    introduced: bool,
+    /// How often the model was asked, and how often it answered.
+    asked: u64,
+    answered: u64,
+    used: Usage,
+    /// The reason for its exit, in its own words.
+    reason: Option<String>,
+    /// The last error since the model's last answer.
+    error: Option<String>,
+}
+
+impl Stream {
+    /// Reads a line about what it works with. An empty line ends that.
+    fn introduction(&mut self, text: &str, session: &mut Session) {
+        if text.is_empty() {
+            self.introduced = session.model.is_some();
+            return;
+        }
+        session.remember_last(text.trim());
+        let model = text
+            .strip_prefix("Model: ")
+            .or(text.strip_prefix("Main model: "));
+        if let Some((model, _)) = model.and_then(|rest| rest.split_once(" with ")) {
+            session.model = Some(model.to_owned());
+        }
+        // The rules file, where there are no rules.
+        let no_rules = text.starts_with("Error: Read-only file ")
+            && text.ends_with("does not exist. Skipping.");
+        if !no_rules {
+            session.notice(text.to_owned());
+        }
+    }
+
+    /// Hands on the words of the model.
+    fn flush(&mut self, session: &mut Session) {
+        let said = std::mem::take(&mut self.said).join("\n");
+        let text = said.trim().to_owned();
+        if !text.is_empty() {
+            let role = Role::Assistant;
+            session.push_at(self.said_at, Step::Message { role, text });
+        }
+    }
+
+    fn event(&mut self, event: Event) {
+        let Event { event, properties } = event;
+        match event.as_str() {
+            "message_send_starting" => self.asked += 1,
+            "message_send" => {
+                self.answered += 1;
+                add(&mut self.used.input_tokens, properties.prompt_tokens);
+                add(&mut self.used.output_tokens, properties.completion_tokens);
+                if let Some(cost) = properties.cost.filter(|cost| *cost > 0.0) {
+                    self.used.cost_usd = Some(self.used.cost_usd.unwrap_or(0.0) + cost);
+                }
+            }
+            "exit" => self.reason = properties.reason,
+            _ => {}
+        }
+    }
+}
+
+fn add(sum: &mut Option<u64>, more: Option<u64>) {
+    if let Some(more) = more {
+        *sum = Some(total([sum.unwrap_or(0), more]));
+    }
+}
+
+/// Returns the name of the error in `litellm.AuthenticationError: AuthenticationError: OpenAIException - …`.
+fn error_name(line: &str) -> Option<&str> {
+    let (name, _) = line.strip_prefix("litellm.")?.split_once(':')?;
+    name.chars()
+        .all(|c| c.is_ascii_alphanumeric())
+        .then_some(name)
+}
+
+/// Returns the kind of an error. The name says most; the service's own words count where it says nothing.
+fn kind_of(line: &str) -> ErrorKind {
+    let says = |words: &[&str]| words.iter().any(|word| line.contains(word));
+    match error_name(line) {
+        Some("AuthenticationError" | "PermissionDeniedError") => ErrorKind::Auth,
+        Some("RateLimitError" | "BudgetExceededError") => ErrorKind::RateLimit,
+        Some("APIError") if says(&["Forbidden", "forbidden", "ermission"]) => ErrorKind::Auth,
+        Some(_) => ErrorKind::ModelApi,
+        None if says(&["No LLM model was specified", "API key"]) => ErrorKind::Auth,
+        None => ErrorKind::Agent,
+    }
+}
+
+impl Protocol for Stream {
+    fn line(&mut self, text: &str, session: &mut Session) {
+        if !self.introduced {
+            self.introduction(text, session);
+            return;
+        }
+        let is_answer_end = text.starts_with("Tokens: ") && text.contains(" sent, ");
+        if error_name(text).is_some() {
+            self.error = Some(text.to_owned());
+            self.flush(session);
+            session.error(text.to_owned());
+        } else if is_answer_end
+            || text.starts_with("Retrying in ")
+            || text.starts_with("Applied edit to ")
+        {
+            if is_answer_end {
+                self.error = None;
+            }
+            self.flush(session);
+            session.notice(text.to_owned());
+        } else {
+            if self.said.is_empty() {
+                self.said_at = session.line_number();
+            }
+            self.said.push(text.to_owned());
+        }
+    }
+
+    fn oversized_line(&mut self, _beginning: &str, bytes: u64, session: &mut Session) {
+        self.flush(session);
+        session.notice(format!("a line of {bytes} bytes was not read"));
+    }
+
+    fn stderr(&mut self, text: &str, session: &mut Session) {
+        session.remember_last(text);
+    }
+
+    fn side_line(&mut self, _label: &str, line: &str, _session: &mut Session) {
+        if let Ok(event) = serde_json::from_str(line) {
+            self.event(event);
+        }
+    }
+
+    fn usage(&self, session: &Session) -> Usage {
+        // It has no tools to call.
+        session.counted(self.answered).or(self.used)
+    }
+
+    fn ending(&mut self, exit: Exit, session: &mut Session) -> Ending {
+        self.flush(session);
+        if self.answered < self.asked {
+            if let Some(error) = self.error.take() {
+                return failed(kind_of(&error), error);
+            }
+            // Too long for the model, or ended in the middle: the work before that can be judged.
+            let why = match self.reason {
+                Some(_) => "the model gave no answer",
+                None => "the session has no end",
+            };
+            let message = format!("{why}: {}", exit.describe());
+            return Ending::Crashed(TrialError::new(ErrorKind::Agent, message));
+        }
+        let reason = self.reason.as_deref().unwrap_or_default();
+        let completed = reason.starts_with("Completed");
+        if completed && self.asked > 0 {
+            return Ending::Completed;
+        }
+        let why = if completed {
+            "the model was not asked"
+        } else {
+            "the session has no end"
+        };
+        let words = session.last_words(exit);
+        failed(kind_of(&words), format!("{why}: {words}"))
+    }
+}
+
+/// A line of the log.
+#[derive(Debug, Deserialize)]
+struct Event {
+    event: String,
+    properties: Properties,
+}
+
+#[derive(Debug, Deserialize)]
+struct Properties {
+    /// With the cached ones, which are not given apart.
+    prompt_tokens: Option<u64>,
+    completion_tokens: Option<u64>,
+    /// 0 where aider does not know the price.
+    cost: Option<f64>,
+    /// The reason for an exit.
+    reason: Option<String>,
 }
 
 #[cfg(test)]

@@ -1,120 +1,123 @@
 //! `continue`: Continue's `cn`, driven headlessly with `-p`.
 //!
-//! Verified against 1.5.47. Four facts shape this file: models stand in a settings file, with their provider; what was used
-//! and done stands in the session's file, a document that is written anew after every step; errors are one object on
-//! standard error; and `--format json` would have the model answer in JSON, so that it is not used.
+//! Four facts shape this file: models are in a settings file, with their provider; the steps and figures are in the
+//! session's file, a document that is rewritten after every step; errors are one object on standard error; and
+//! `--format json` would have the model answer in JSON, so that it is not used.
 
-mod errors;
-mod session;
-mod wire;
-
+use serde::Deserialize;
 use serde_json::{Value, json};
 
-use self::session::Session;
+use super::errors::{self, Patterns};
+use super::invocation::variables;
+use super::mcp::{McpServer, RemoteTransport};
+use super::openai_chat::{self, AnswerTokens, ToolCall, text_of};
+use super::session::{self, Protocol, Session, failed};
 use super::{
-    Agent, Capabilities, Decoder, Inputs, Invocation, Launch, PlacedFile, Profile, SideFile, Stdin,
-    StopSignal,
+    Agent, Decoder, Ending, Inputs, Invocation, Launch, Package, PlacedFile, Profile, SideFile,
+    Stdin,
 };
-use crate::agent::mcp::{McpServer, RemoteTransport};
-use crate::text::json as document;
+use crate::process::Exit;
+use crate::text::json::{self as document, object};
+use crate::transcript::{Role, Usage};
+use crate::trial_error::ErrorKind;
 
-#[derive(Debug)]
-pub(super) struct Continue;
-
-static PROFILE: Profile = Profile {
-    name: "continue",
-    aliases: &["cn"],
-    program: Some("cn"),
-    version_args: &["--version"],
-    install: "npm install -g @continuedev/cli",
-    takes_command: false,
-    streams_events: false,
-    rules_file: "AGENTS.md",
-    credential_variables: &[
-        "OPENAI_API_KEY",
-        "ANTHROPIC_API_KEY",
-        "GEMINI_API_KEY",
-        "OPENROUTER_API_KEY",
-        "DEEPSEEK_API_KEY",
-        "GROQ_API_KEY",
-        "MISTRAL_API_KEY",
-        "XAI_API_KEY",
-        "CONTINUE_API_KEY",
-    ],
-    setting_variables: &[],
-    credential_files: &[],
-    skills_dir: ".continue/skills",
-    proved_with: "1.5.47",
-    stop_signal: StopSignal::Terminate,
-    capabilities: Capabilities::ALL,
+pub(super) static AGENT: Agent = Agent {
+    profile: Profile {
+        name: "continue",
+        aliases: &["cn"],
+        program: Some("cn"),
+        tested_version: "1.5.47",
+        package: Some(Package::Npm("@continuedev/cli")),
+        streams_events: false,
+        skills_dir: ".continue/skills",
+        credential_variables: &[
+            "OPENAI_API_KEY",
+            "ANTHROPIC_API_KEY",
+            "GEMINI_API_KEY",
+            "OPENROUTER_API_KEY",
+            "DEEPSEEK_API_KEY",
+            "GROQ_API_KEY",
+            "MISTRAL_API_KEY",
+            "XAI_API_KEY",
+            "CONTINUE_API_KEY",
+        ],
+        ..Profile::USUAL
+    },
+    invocation,
+    decoder,
 };
 
-const SESSION: &str = "session.json";
+const ERRORS: Patterns = &[
+    (ErrorKind::Mcp, &["MCP server(s) failed to load"]),
+    (ErrorKind::Auth, &["API key", "apiKey", "log in", "login"]),
+    (
+        ErrorKind::ModelApi,
+        &[
+            "Connection error",
+            "fetch failed",
+            "ECONN",
+            "ENOTFOUND",
+            "ETIMEDOUT",
+            "Premature close",
+        ],
+    ),
+];
 
-impl Agent for Continue {
-    fn profile(&self) -> &'static Profile {
-        &PROFILE
-    }
+/// Its own tools. Those of MCP servers have no sign of their server.
+const OWN_TOOLS: [&str; 17] = [
+    "Read",
+    "Write",
+    "List",
+    "Bash",
+    "Fetch",
+    "Checklist",
+    "CheckBackgroundJob",
+    "AskQuestion",
+    "Edit",
+    "MultiEdit",
+    "Exit",
+    "Skills",
+    "Search",
+    "Status",
+    "Subagent",
+    "ReportFailure",
+    "UploadArtifact",
+];
 
-    fn invocation(&self, inputs: &Inputs<'_>) -> Invocation {
-        let home = inputs.agent_home.join(".continue");
-        let settings_file = home.join("config.yaml");
-        // What follows `-p` may be taken for a prompt, and standard input is not read then.
-        let args = ["--auto", "--config", settings_file.as_str(), "-p"];
-        let env = [
+fn invocation(inputs: &Inputs<'_>) -> Invocation {
+    let home = inputs.agent_home.join(".continue");
+    let settings = PlacedFile::yaml(&home, "config.yaml", &settings(inputs));
+    // A word after `-p` may be taken for a prompt, and standard input is not read then.
+    let args = ["--auto", "--config", settings.path.as_str(), "-p"];
+    Invocation {
+        launch: Launch::program("cn", &args),
+        env: variables(&[
             ("CONTINUE_GLOBAL_DIR", home.as_str()),
             ("CONTINUE_METRICS_ENABLED", "0"),
             // So that it does not.
             ("CONTINUE_CLI_AUTO_UPDATED", "true"),
             ("NO_COLOR", "1"),
-        ];
-        Invocation {
-            launch: Launch::Program {
-                program: "cn".into(),
-                args: args.map(str::to_owned).into(),
-            },
-            env: env
-                .map(|(name, value)| (name.to_owned(), value.to_owned()))
-                .into(),
-            stdin: Stdin::Prompt,
-            side_files: vec![SideFile {
-                dir: home.join("sessions"),
-                // Beside them lies a list of them.
-                glob: "*-*-*-*-*.json",
-                label: SESSION,
-            }],
-            files: vec![PlacedFile {
-                path: settings_file,
-                content: document::yaml(&settings(inputs)),
-                artifact: "config.yaml",
-            }],
-        }
-    }
-
-    fn decoder(&self, inputs: &Inputs<'_>) -> Box<dyn Decoder> {
-        Box::new(Session::new(
-            inputs
-                .mcp_servers
-                .iter()
-                .map(|(name, _)| name.clone())
-                .collect(),
-        ))
+        ]),
+        stdin: Stdin::Prompt,
+        side_files: vec![SideFile {
+            dir: home.join("sessions"),
+            // Beside the sessions there is a list of them.
+            glob: "*-*-*-*-*.json",
+            label: "session.json",
+        }],
+        files: vec![settings],
     }
 }
 
-/// Our settings, with the user's `config` laid over them.
 fn settings(inputs: &Inputs<'_>) -> Value {
     let mut settings = json!({ "name": "terca", "version": "1.0.0", "schema": "v1" });
     if !inputs.mcp_servers.is_empty() {
-        let servers = inputs
-            .mcp_servers
-            .iter()
-            .map(|(name, server)| mcp_settings(name, server));
-        settings["mcpServers"] = servers.collect();
+        let servers = inputs.mcp_servers.iter();
+        settings["mcpServers"] = servers
+            .map(|(name, server)| mcp_settings(name, server))
+            .collect();
     }
-    if let Some(config) = inputs.config {
-        document::merge(&mut settings, config);
-    }
+    let mut settings = inputs.with_config(settings);
     if let Some(model) = inputs.model {
         let others = settings["models"].take();
         let others = others.as_array().cloned().unwrap_or_default();
@@ -123,7 +126,8 @@ fn settings(inputs: &Inputs<'_>) -> Value {
     settings
 }
 
-/// The model asked for, as the first, which is the one that is used. What the user's settings say of it counts.
+/// Returns the models with the one asked for as the first, which is the one that is used. The user's settings for it
+/// have the last word.
 fn models(wanted: &str, mut others: Vec<Value>, inputs: &Inputs<'_>) -> Vec<Value> {
     let (provider, name) = wanted.split_once('/').unwrap_or(("openai", wanted));
     let described = others
@@ -149,12 +153,9 @@ fn models(wanted: &str, mut others: Vec<Value>, inputs: &Inputs<'_>) -> Vec<Valu
 }
 
 fn mcp_settings(name: &str, server: &McpServer<String>) -> Value {
-    let mut settings = match server.with_cwd_wrapped() {
-        McpServer::Stdio {
-            command, args, env, ..
-        } => {
-            json!({ "command": command, "args": args, "env": document::object(&env) })
-        }
+    let server = server.with_cwd_wrapped();
+    let mut settings = match &server {
+        McpServer::Stdio { .. } => server.program_settings(),
         McpServer::Remote {
             url,
             headers,
@@ -164,11 +165,187 @@ fn mcp_settings(name: &str, server: &McpServer<String>) -> Value {
                 RemoteTransport::Http => "streamable-http",
                 RemoteTransport::Sse => "sse",
             };
-            json!({ "type": kind, "url": url, "requestOptions": { "headers": document::object(&headers) } })
+            json!({ "type": kind, "url": url, "requestOptions": { "headers": object(headers) } })
         }
     };
     settings["name"] = json!(name);
     settings
+}
+
+fn decoder(inputs: &Inputs<'_>) -> Box<dyn Decoder> {
+    session::decoder(inputs, ERRORS, Reader::default())
+}
+
+#[derive(Debug, Default)]
+struct Reader {
+    document: String,
+    /// The error that it reported, in place of an answer.
+    error: Option<String>,
+    usage: Usage,
+}
+
+impl Reader {
+    fn history(&self, session: &mut Session) -> Vec<Item> {
+        if self.document.is_empty() {
+            return Vec::new();
+        }
+        match serde_json::from_str::<Document>(&self.document) {
+            Ok(document) => document.history,
+            Err(error) => {
+                session.final_note(format!("the session of cn could not be read: {error}"));
+                Vec::new()
+            }
+        }
+    }
+
+    fn read(&mut self, history: &[Item], session: &mut Session) {
+        // A tool can be told to be of a server only where there is but one.
+        session.hides_servers = session.servers().len() != 1;
+        for (item, line) in history.iter().zip(1..) {
+            steps(item, line, session);
+        }
+        let answers: Vec<&AnswerTokens> = history
+            .iter()
+            .filter_map(|item| item.message.usage.as_ref())
+            .collect();
+        session.model = answers.iter().find_map(|answer| answer.model.clone());
+        // Without all servers it does not begin.
+        session.servers_ready = !answers.is_empty();
+        self.usage = Usage {
+            tool_calls: (!history.is_empty()).then_some(session.tool_calls),
+            ..openai_chat::usage(&answers)
+        };
+    }
+}
+
+fn steps(item: &Item, line: u64, session: &mut Session) {
+    let role = match item.message.role.as_str() {
+        "user" => Role::User,
+        "assistant" => Role::Assistant,
+        _ => return,
+    };
+    let text = text_of(&item.message.content);
+    session.read_entry(line);
+    if !text.is_empty() {
+        session.message(role, text);
+    }
+    for call in &item.message.tool_calls {
+        let server = match session.servers() {
+            [server] if !OWN_TOOLS.contains(&call.function.name.as_str()) => Some(server.clone()),
+            _ => None,
+        };
+        call.add(server, session);
+    }
+    for state in &item.tool_call_states {
+        if state.output.is_empty() {
+            continue;
+        }
+        let texts: Vec<&str> = state.output.iter().map(|part| &*part.content).collect();
+        let id = state.tool_call_id.clone();
+        session.result(id, state.status == "done", Some(texts.join("\n")));
+    }
+}
+
+/// Returns the kind of an error: `401 Incorrect API key provided` begins with an HTTP status, other messages do not.
+fn kind_of(message: &str) -> ErrorKind {
+    match errors::leading_status(message) {
+        Some(status) => errors::by_status(status).unwrap_or(ErrorKind::ModelApi),
+        None => errors::classify(ERRORS, None, message).unwrap_or(ErrorKind::Agent),
+    }
+}
+
+impl Protocol for Reader {
+    /// Ignores the last answer, which the session has too.
+    fn line(&mut self, _text: &str, _session: &mut Session) {}
+
+    fn oversized_line(&mut self, _beginning: &str, _bytes: u64, _session: &mut Session) {}
+
+    fn stderr(&mut self, text: &str, session: &mut Session) {
+        match serde_json::from_str::<Report>(text) {
+            Ok(report) if report.status == "error" => self.error = Some(report.message),
+            _ => session.remember_last(text),
+        }
+    }
+
+    fn side_line(&mut self, _label: &str, line: &str, _session: &mut Session) {
+        self.document.push_str(line);
+        self.document.push('\n');
+    }
+
+    fn usage(&self, _session: &Session) -> Usage {
+        self.usage
+    }
+
+    fn ending(&mut self, exit: Exit, session: &mut Session) -> Ending {
+        let history = self.history(session);
+        self.read(&history, session);
+        if let Some(error) = self.error.take() {
+            let kind = kind_of(&error);
+            for server in session.servers().to_vec() {
+                if kind == ErrorKind::Mcp && error.contains(&format!("\n{server}: ")) {
+                    session.server_failed(server, error.clone());
+                }
+            }
+            return failed(kind, error);
+        }
+        // It exits with 0 when it is told to end, too.
+        let answered = history.last().is_some_and(|last| {
+            last.message.role == "assistant" && last.message.tool_calls.is_empty()
+        });
+        if answered && exit == Exit::Code(0) {
+            return Ending::Completed;
+        }
+        let words = session.last_words(exit);
+        failed(ErrorKind::Agent, format!("the session has no end: {words}"))
+    }
+}
+
+/// The one line on standard error.
+#[derive(Debug, Deserialize)]
+struct Report {
+    status: String,
+    #[serde(default)]
+    message: String,
+}
+
+#[derive(Debug, Deserialize)]
+struct Document {
+    history: Vec<Item>,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Item {
+    message: Message,
+    #[serde(default)]
+    tool_call_states: Vec<ToolCallState>,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Message {
+    role: String,
+    #[serde(default)]
+    content: Value,
+    #[serde(default)]
+    tool_calls: Vec<ToolCall>,
+    /// The figures of the service. The sums at the end of the file lack the cached tokens, and guess the cost.
+    usage: Option<AnswerTokens>,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct ToolCallState {
+    tool_call_id: Option<String>,
+    status: String,
+    #[serde(default)]
+    output: Vec<Output>,
+}
+
+#[derive(Debug, Deserialize)]
+struct Output {
+    #[serde(default)]
+    content: String,
 }
 
 #[cfg(test)]

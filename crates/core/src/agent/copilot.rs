@@ -1,177 +1,397 @@
 //! `copilot`, GitHub's Copilot CLI, driven headlessly with `--output-format json`.
 //!
-//! Verified against 1.0.102. Three facts shape this file: what a request used stands only in the session's own log,
-//! which grows with the session; a termination ends in a result with exit status 0, like a success; and its program
-//! unpacks itself, 237 MB, into a cache of which every home would have another.
+//! Three facts shape this file: the tokens of a request are only in the session's own log, which grows with the
+//! session; a termination ends in a result with exit status 0, like a success; and its program unpacks itself, 237 MB,
+//! into a cache of which every home would have another.
 
-mod errors;
-mod stream;
-mod wire;
-
+use serde::Deserialize;
 use serde_json::{Value, json};
 
-use self::stream::Stream;
+use super::errors::{self, Patterns};
+use super::invocation::variables;
+use super::session::{self, Protocol, Session};
+use super::tokens::Tokens;
 use super::{
-    Agent, Capabilities, Decoder, Inputs, Invocation, Launch, PlacedFile, Profile, SideFile, Stdin,
-    StopSignal,
+    Agent, Cache, Decoder, Ending, Inputs, Invocation, Launch, Package, PlacedFile, Profile,
+    SideFile, Stdin, mcp,
 };
-use crate::agent::mcp::{McpServer, RemoteTransport};
-use crate::text::json as document;
+use crate::process::Exit;
+use crate::transcript::{Role, Usage};
+use crate::trial_error::ErrorKind;
 
-#[derive(Debug)]
-pub(super) struct Copilot;
-
-static PROFILE: Profile = Profile {
-    name: "copilot",
-    aliases: &["copilot-cli", "github-copilot"],
-    program: Some("copilot"),
-    version_args: &["--version"],
-    install: "npm install -g @github/copilot",
-    takes_command: false,
-    streams_events: true,
-    rules_file: "AGENTS.md",
-    credential_variables: &[
-        "COPILOT_GITHUB_TOKEN",
-        "GH_TOKEN",
-        "GITHUB_TOKEN",
-        "COPILOT_PROVIDER_API_KEY",
-        "COPILOT_PROVIDER_BEARER_TOKEN",
-        "COPILOT_PROVIDER_HEADERS",
-    ],
-    setting_variables: &[
-        "COPILOT_GH_HOST",
-        "GH_HOST",
-        "COPILOT_OFFLINE",
-        "COPILOT_PROVIDER_BASE_URL",
-        "COPILOT_PROVIDER_TYPE",
-        "COPILOT_PROVIDER_WIRE_API",
-        "COPILOT_PROVIDER_TRANSPORT",
-        "COPILOT_PROVIDER_AZURE_API_VERSION",
-        "COPILOT_PROVIDER_API_KEY_COMMAND",
-        "COPILOT_PROVIDER_MODEL_ID",
-        "COPILOT_PROVIDER_WIRE_MODEL",
-        "COPILOT_PROVIDER_MAX_PROMPT_TOKENS",
-        "COPILOT_PROVIDER_MAX_OUTPUT_TOKENS",
-        // Its program, unpacked: where this is not set, every trial unpacks its own.
-        "COPILOT_PKG_CACHE_HOME",
-    ],
-    // What it keeps of a sign-in lies in the system's keyring, or among its state and not by itself.
-    credential_files: &[],
-    skills_dir: ".github/skills",
-    proved_with: "1.0.102",
-    // It ends its tools.
-    stop_signal: StopSignal::Terminate,
-    capabilities: Capabilities::ALL,
+pub(super) static AGENT: Agent = Agent {
+    profile: Profile {
+        name: "copilot",
+        aliases: &["copilot-cli", "github-copilot"],
+        program: Some("copilot"),
+        tested_version: "1.0.102",
+        package: Some(Package::Npm("@github/copilot")),
+        skills_dir: ".github/skills",
+        credential_variables: &[
+            "COPILOT_GITHUB_TOKEN",
+            "GH_TOKEN",
+            "GITHUB_TOKEN",
+            "COPILOT_PROVIDER_API_KEY",
+            "COPILOT_PROVIDER_BEARER_TOKEN",
+            "COPILOT_PROVIDER_HEADERS",
+        ],
+        // A sign-in is kept in the system's keyring, or among its state and not by itself, so there are no files.
+        setting_variables: &[
+            "COPILOT_GH_HOST",
+            "GH_HOST",
+            "COPILOT_OFFLINE",
+            "COPILOT_PROVIDER_BASE_URL",
+            "COPILOT_PROVIDER_TYPE",
+            "COPILOT_PROVIDER_WIRE_API",
+            "COPILOT_PROVIDER_TRANSPORT",
+            "COPILOT_PROVIDER_AZURE_API_VERSION",
+            "COPILOT_PROVIDER_API_KEY_COMMAND",
+            "COPILOT_PROVIDER_MODEL_ID",
+            "COPILOT_PROVIDER_WIRE_MODEL",
+            "COPILOT_PROVIDER_MAX_PROMPT_TOKENS",
+            "COPILOT_PROVIDER_MAX_OUTPUT_TOKENS",
+            PROGRAM_CACHE,
+        ],
+        caches: &[Cache {
+            variable: PROGRAM_CACHE,
+            dir: ".cache/copilot",
+        }],
+        ..Profile::USUAL
+    },
+    invocation,
+    decoder,
 };
 
-/// The session's log, in which every answer has its figures.
-const LOG: &str = "session.jsonl";
+/// The variable for the place of the unpacked program. Where it is not set, every trial unpacks its own.
+const PROGRAM_CACHE: &str = "COPILOT_PKG_CACHE_HOME";
 
-impl Agent for Copilot {
-    fn profile(&self) -> &'static Profile {
-        &PROFILE
+const ERRORS: Patterns = &[
+    (
+        ErrorKind::RateLimit,
+        &[
+            "rate limit",
+            "too many requests",
+            "quota",
+            "premium requests",
+        ],
+    ),
+    (
+        ErrorKind::Auth,
+        &[
+            "authentication",
+            "unauthorized",
+            "forbidden",
+            "api key",
+            "not logged in",
+            "access denied by policy",
+        ],
+    ),
+    (
+        ErrorKind::ModelApi,
+        &[
+            "failed to get response",
+            "connect",
+            "network",
+            "fetch failed",
+            "timed out",
+            "overloaded",
+        ],
+    ),
+];
+
+fn invocation(inputs: &Inputs<'_>) -> Invocation {
+    let mut args = vec![
+        "--output-format",
+        "json",
+        // Without it every tool is denied, and the session succeeds all the same.
+        "--allow-all",
+        "--no-ask-user",
+        "--no-auto-update",
+        "--no-color",
+        "--disable-client-telemetry",
+        "--session-id",
+        inputs.session_id,
+    ];
+    if let Some(model) = inputs.model {
+        args.extend(["--model", model]);
     }
-
-    fn invocation(&self, inputs: &Inputs<'_>) -> Invocation {
-        let mut args: Vec<String> = [
-            "--output-format",
-            "json",
-            // Without it every tool is denied, and the session succeeds all the same.
-            "--allow-all",
-            "--no-ask-user",
-            "--no-auto-update",
-            "--no-color",
-            "--disable-client-telemetry",
-            "--session-id",
-            inputs.session_id,
-        ]
-        .map(str::to_owned)
-        .into();
-        if let Some(model) = inputs.model {
-            args.extend(["--model".to_owned(), model.to_owned()]);
-        }
-        let state = inputs.agent_home.join(".copilot");
-        let mut files = vec![PlacedFile {
-            path: state.join("settings.json"),
-            content: format!("{:#}\n", settings(inputs.config)),
-            artifact: "settings.json",
-        }];
-        if !inputs.mcp_servers.is_empty() {
-            let servers = inputs
-                .mcp_servers
-                .iter()
-                .map(|(name, server)| (name.clone(), mcp_settings(server)));
-            let servers = json!({ "mcpServers": Value::Object(servers.collect()) });
-            files.push(PlacedFile {
-                path: state.join("mcp-config.json"),
-                content: format!("{servers:#}\n"),
-                artifact: "mcp-config.json",
-            });
-        }
-        Invocation {
-            launch: Launch::Program {
-                program: "copilot".into(),
-                args,
-            },
-            env: vec![
-                ("COPILOT_HOME".to_owned(), state.to_string()),
-                ("COPILOT_AUTO_UPDATE".to_owned(), "false".to_owned()),
-            ],
-            stdin: Stdin::Prompt,
-            files,
-            side_files: vec![SideFile {
-                dir: state.join("session-state"),
-                glob: "*/events.jsonl",
-                label: LOG,
-            }],
-        }
-    }
-
-    fn decoder(&self, inputs: &Inputs<'_>) -> Box<dyn Decoder> {
-        Box::new(Stream::new(
-            inputs
-                .mcp_servers
-                .iter()
-                .map(|(name, _)| name.clone())
-                .collect(),
-        ))
-    }
-}
-
-/// Our settings, with the user's `config` laid over them.
-fn settings(config: Option<&Value>) -> Value {
-    let mut settings = json!({
+    let state = inputs.agent_home.join(".copilot");
+    let settings = inputs.with_config(json!({
         // An editor that happens to be open is no part of the trial; nor are agents that an organisation has.
         "ide": { "autoConnect": false },
         "customAgents": { "defaultLocalOnly": true },
-    });
-    if let Some(config) = config {
-        document::merge(&mut settings, config);
+    }));
+    let mut files = vec![PlacedFile::json(&state, "settings.json", &settings)];
+    if !inputs.mcp_servers.is_empty() {
+        let servers = mcp::settings_by_name(inputs.mcp_servers, |server| {
+            let server = server.with_cwd_wrapped();
+            let mut settings = server.typed_settings(["local", "http", "sse"]);
+            settings["tools"] = json!(["*"]);
+            settings
+        });
+        let servers = json!({ "mcpServers": servers });
+        files.push(PlacedFile::json(&state, "mcp-config.json", &servers));
     }
-    settings
+    Invocation {
+        launch: Launch::program("copilot", &args),
+        env: variables(&[
+            ("COPILOT_HOME", state.as_str()),
+            ("COPILOT_AUTO_UPDATE", "false"),
+        ]),
+        stdin: Stdin::Prompt,
+        files,
+        // The session's log, in which every answer has its figures.
+        side_files: vec![SideFile {
+            dir: state.join("session-state"),
+            glob: "*/events.jsonl",
+            label: "session.jsonl",
+        }],
+    }
 }
 
-fn mcp_settings(server: &McpServer<String>) -> Value {
-    let mut settings = match server.with_cwd_wrapped() {
-        McpServer::Stdio {
-            command, args, env, ..
-        } => {
-            json!({ "type": "local", "command": command, "args": args, "env": document::object(&env) })
+fn decoder(inputs: &Inputs<'_>) -> Box<dyn Decoder> {
+    session::decoder(inputs, ERRORS, Stream::default())
+}
+
+#[derive(Debug, Default)]
+struct Stream {
+    /// Requests that were answered, those of sub-agents too.
+    answered: u64,
+    /// The number of requests in the log, and their tokens.
+    logged: u64,
+    tokens: Tokens,
+    /// The exit status in the result, which is the last line.
+    result: Option<i32>,
+}
+
+impl Stream {
+    fn event(&mut self, event: Event, of_sub_agent: bool, session: &mut Session) {
+        match event {
+            Event::ServerChanged(server) => server_changed(server, session),
+            Event::ServersLoaded { servers } => {
+                for server in servers {
+                    server_changed(server, session);
+                }
+            }
+            // The prompt of a sub-agent is in the call that started it.
+            Event::Prompt { content } if !of_sub_agent => session.message(Role::User, content),
+            Event::Answer(answer) => answered(answer, of_sub_agent, session),
+            Event::ToolStart(call) => {
+                let server = call.mcp_config_server_name.or(call.mcp_server_name);
+                let server = server.filter(|name| session.servers().contains(name));
+                session.call(call.tool_call_id, call.tool_name, call.arguments, server);
+            }
+            Event::ToolEnd(end) => {
+                let output = end.result["content"].as_str();
+                let output = output.or(end.error["message"].as_str()).map(str::to_owned);
+                session.result(end.tool_call_id, end.success, output);
+            }
+            Event::CallFinished { outcome } => self.answered += u64::from(outcome == "success"),
+            Event::Error(error) => {
+                // The advice that follows is for people at a keyboard.
+                let text = error.message.lines().next().unwrap_or_default();
+                session.fail(kind_of(&error), text);
+                session.error(text.to_owned());
+            }
+            Event::Prompt { .. } | Event::UsageRecord { .. } | Event::Other => {}
         }
-        McpServer::Remote {
-            url,
-            headers,
-            transport,
-        } => {
-            let kind = match transport {
-                RemoteTransport::Http => "http",
-                RemoteTransport::Sse => "sse",
-            };
-            json!({ "type": kind, "url": url, "headers": document::object(&headers) })
+    }
+}
+
+fn server_changed(server: Server, session: &mut Session) {
+    // The list of all servers may leave out why one failed.
+    let known = session.forget_server(&server.name);
+    match server.status.as_str() {
+        "connected" => session.server_connected(server.name),
+        "pending" => {}
+        _ => {
+            let why = server.error.or(known).unwrap_or(server.status);
+            session.server_failed(server.name, why);
         }
+    }
+}
+
+fn answered(answer: Answer, of_sub_agent: bool, session: &mut Session) {
+    session.recovered();
+    if !of_sub_agent {
+        session.model = answer.model.or(session.model.take());
+    }
+    if let Some(text) = answer.reasoning_text.filter(|text| !text.is_empty()) {
+        session.reasoning(text);
+    }
+    if !answer.content.is_empty() {
+        session.message(Role::Assistant, answer.content);
+    }
+}
+
+fn kind_of(error: &SessionError) -> ErrorKind {
+    let by_status = error.status_code.and_then(|status| {
+        // Other refusals of the service, of an unknown model for example, are trouble with the service too.
+        errors::by_status(status).or((status >= 400).then_some(ErrorKind::ModelApi))
+    });
+    let by_name = match error.error_type.as_str() {
+        "authentication" | "authorization" => Some(ErrorKind::Auth),
+        "rate_limit" | "quota" => Some(ErrorKind::RateLimit),
+        "query" => Some(ErrorKind::ModelApi),
+        _ => None,
     };
-    settings["tools"] = json!(["*"]);
-    settings
+    by_status
+        .or(by_name)
+        .or_else(|| errors::classify(ERRORS, None, &error.message))
+        .unwrap_or(ErrorKind::Agent)
+}
+
+impl Protocol for Stream {
+    fn line(&mut self, text: &str, session: &mut Session) {
+        if let Ok(line) = serde_json::from_str::<Stamped>(text) {
+            self.result = line.exit_code.or(self.result);
+            session.at(line.timestamp);
+            self.event(line.event, line.agent.is_some(), session);
+        }
+    }
+
+    fn stderr(&mut self, text: &str, session: &mut Session) {
+        session.remember(text.trim_start_matches("Error: "));
+    }
+
+    fn side_line(&mut self, _label: &str, line: &str, _session: &mut Session) {
+        if let Ok(Stamped {
+            event: Event::UsageRecord { usage },
+            ..
+        }) = serde_json::from_str(line)
+        {
+            self.logged += 1;
+            self.tokens += usage.tokens();
+        }
+    }
+
+    fn usage(&self, session: &Session) -> Usage {
+        let counted = session.counted(self.answered.max(self.logged));
+        if self.logged == 0 {
+            return counted;
+        }
+        self.tokens.usage().or(counted)
+    }
+
+    fn ending(&mut self, exit: Exit, session: &mut Session) -> Ending {
+        if let Some(trouble) = session.trouble() {
+            return trouble;
+        }
+        if self.result == Some(0) {
+            return Ending::Completed;
+        }
+        session.no_end(exit)
+    }
+}
+
+/// A line of its output, or of the session's log.
+#[derive(Debug, Deserialize)]
+struct Stamped {
+    timestamp: Option<String>,
+    /// Set where a sub-agent speaks.
+    #[serde(rename = "agentId")]
+    agent: Option<String>,
+    /// Only the last line, the result, has it.
+    #[serde(rename = "exitCode")]
+    exit_code: Option<i32>,
+    #[serde(flatten)]
+    event: Event,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(tag = "type", content = "data")]
+enum Event {
+    #[serde(rename = "session.mcp_server_status_changed")]
+    ServerChanged(Server),
+    #[serde(rename = "session.mcp_servers_loaded")]
+    ServersLoaded { servers: Vec<Server> },
+    #[serde(rename = "user.message")]
+    Prompt { content: String },
+    #[serde(rename = "assistant.message")]
+    Answer(Answer),
+    #[serde(rename = "tool.execution_start")]
+    ToolStart(ToolStart),
+    #[serde(rename = "tool.execution_complete")]
+    ToolEnd(ToolEnd),
+    #[serde(rename = "model.call_finished")]
+    CallFinished { outcome: String },
+    #[serde(rename = "session.error")]
+    Error(SessionError),
+    /// Only in the log: the tokens of one answered request.
+    #[serde(rename = "session.usage_record")]
+    UsageRecord { usage: Used },
+    #[serde(other)]
+    Other,
+}
+
+#[derive(Debug, Deserialize)]
+struct Server {
+    #[serde(alias = "serverName")]
+    name: String,
+    status: String,
+    error: Option<String>,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Answer {
+    #[serde(default)]
+    content: String,
+    reasoning_text: Option<String>,
+    model: Option<String>,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct ToolStart {
+    tool_call_id: Option<String>,
+    tool_name: String,
+    #[serde(default)]
+    arguments: Value,
+    /// The MCP server as the settings call it.
+    mcp_config_server_name: Option<String>,
+    mcp_server_name: Option<String>,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct ToolEnd {
+    tool_call_id: Option<String>,
+    #[serde(default)]
+    success: bool,
+    #[serde(default)]
+    result: Value,
+    #[serde(default)]
+    error: Value,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct SessionError {
+    #[serde(default)]
+    error_type: String,
+    #[serde(default)]
+    message: String,
+    status_code: Option<u16>,
+}
+
+/// Input includes the cached tokens, output the reasoning.
+#[derive(Debug, Clone, Copy, Default, Deserialize)]
+#[serde(default, rename_all = "camelCase")]
+struct Used {
+    input_tokens: u64,
+    output_tokens: u64,
+    cache_read_tokens: u64,
+}
+
+impl Used {
+    fn tokens(self) -> Tokens {
+        Tokens {
+            input: self.input_tokens,
+            cached: self.cache_read_tokens,
+            output: self.output_tokens,
+        }
+    }
 }
 
 #[cfg(test)]

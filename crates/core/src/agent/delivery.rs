@@ -1,59 +1,75 @@
-//! What the agent was really given, and what of it it used.
+//! The proof that a variant reached the agent.
 //!
-//! An experiment that never reached the agent is not an experiment, so every trial carries this proof.
+//! An experiment that never reached the agent is not an experiment, so every trial says what the agent was really given
+//! and what it used of that.
 
 use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
+/// The parts of a variant as they reached the agent.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Delivery {
+    /// The file of rules.
     pub rules: Vec<Installed>,
+    /// The files of skills.
     pub skills: Vec<Installed>,
+    /// The MCP servers, by name.
     pub mcp_servers: BTreeMap<String, McpDelivery>,
+    /// The model of the variant.
     pub model_requested: Option<String>,
+    /// The model that answered, where the agent says it.
     pub model_observed: Option<String>,
 }
 
 impl Delivery {
-    /// The model asked for and the one seen, where they are not the same. An alias (`sonnet`), a provider in front
+    /// Returns the model requested and the model observed, where they differ. An alias (`sonnet`), a provider in front
     /// (`anthropic/…`) or a date behind is the same model.
     pub fn other_model(&self) -> Option<(&str, &str)> {
-        let (requested, observed) = (
-            self.model_requested.as_deref()?,
-            self.model_observed.as_deref()?,
-        );
-        let bare = |model: &str| model.rsplit('/').next().unwrap_or(model).to_lowercase();
-        let (asked, seen) = (bare(requested), bare(observed));
+        let requested = self.model_requested.as_deref()?;
+        let observed = self.model_observed.as_deref()?;
+        let asked = bare_model(requested);
+        let seen = bare_model(observed);
         let same = seen.contains(&asked) || asked.contains(&seen);
         (!same).then_some((requested, observed))
     }
 }
 
-/// A file as it stood in the workspace when the agent started.
+fn bare_model(model: &str) -> String {
+    model.rsplit('/').next().unwrap_or(model).to_lowercase()
+}
+
+/// A file as it was in the workspace when the agent started.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Installed {
+    /// Its path, relative to the workspace.
     pub path: String,
+    /// The SHA-256 of its content, in hexadecimal.
     pub sha256: String,
 }
 
+/// An MCP server as the agent used it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct McpDelivery {
     /// `null` when the agent does not say.
     pub status: Option<McpStatus>,
+    /// Calls of its tools; `null` when the agent does not say.
     pub calls: Option<u64>,
 }
 
+/// The state of an MCP server when the session began.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum McpStatus {
+    /// It answered.
     Connected,
+    /// It did not start or did not answer.
     Failed,
 }
 
-/// The SHA-256 of some bytes, in hexadecimal.
+/// Returns the SHA-256 of some bytes, in hexadecimal.
 pub fn sha256(bytes: &[u8]) -> String {
     Sha256::digest(bytes)
         .iter()

@@ -1,81 +1,109 @@
 //! `gemini-cli`: Google's Gemini CLI, driven headlessly with `-o stream-json`.
 //!
-//! Verified against 0.61.0. Three facts shape this file: exit status 0 proves nothing (only a `result` event
-//! with status `success` does), the number of model requests stands only in the session file, and a broken MCP
-//! server shows only as a line on standard error.
+//! Three facts shape this file: exit status 0 proves nothing (only a `result` event with status `success` does), the
+//! number of model requests is only in the session file, and a broken MCP server shows only as a line on standard
+//! error.
 
-mod errors;
-mod stream;
-mod wire;
+use std::collections::{BTreeMap, BTreeSet};
 
+use serde::Deserialize;
 use serde_json::{Value, json};
 
-use self::stream::Stream;
+use super::errors::Patterns;
+use super::invocation::variables;
+use super::mcp::{self, McpServer, RemoteTransport};
+use super::session::{self, Protocol, Session, failed};
+use super::tokens::Tokens;
 use super::{
-    Agent, Capabilities, CredentialFile, Decoder, Inputs, Invocation, Launch, PlacedFile, Profile,
-    SideFile, Stdin, StopSignal,
+    Agent, Decoder, Ending, Inputs, Invocation, Launch, Package, PlacedFile, Profile, SideFile,
+    Skippable, Stdin,
 };
-use crate::agent::mcp::{McpServer, RemoteTransport};
-use crate::text::json as document;
+use crate::process::Exit;
+use crate::text::json::object;
+use crate::transcript::{Role, Step, Usage, total};
+use crate::trial_error::ErrorKind;
 
-#[derive(Debug)]
-pub(super) struct GeminiCli;
-
-static PROFILE: Profile = Profile {
-    name: "gemini-cli",
-    aliases: &["gemini"],
-    program: Some("gemini"),
-    version_args: &["--version"],
-    install: "npm install -g @google/gemini-cli",
-    takes_command: false,
-    streams_events: true,
-    rules_file: "GEMINI.md",
-    credential_variables: &["GEMINI_API_KEY", "GOOGLE_API_KEY"],
-    setting_variables: &[
-        "GOOGLE_GEMINI_BASE_URL",
-        "GOOGLE_GENAI_USE_VERTEXAI",
-        "GOOGLE_GENAI_USE_GCA",
-        "GOOGLE_CLOUD_PROJECT",
-        "GOOGLE_CLOUD_LOCATION",
-        "GOOGLE_APPLICATION_CREDENTIALS",
-    ],
-    credential_files: &[
-        CredentialFile {
-            from: ".gemini/oauth_creds.json",
-            to: ".gemini/oauth_creds.json",
-        },
-        CredentialFile {
-            from: ".gemini/google_accounts.json",
-            to: ".gemini/google_accounts.json",
-        },
-    ],
-    skills_dir: ".gemini/skills",
-    proved_with: "0.61.0",
-    stop_signal: StopSignal::Terminate,
-    capabilities: Capabilities::ALL,
+pub(super) static AGENT: Agent = Agent {
+    profile: Profile {
+        name: "gemini-cli",
+        aliases: &["gemini"],
+        program: Some("gemini"),
+        tested_version: "0.61.0",
+        package: Some(Package::Npm("@google/gemini-cli")),
+        rules_file: "GEMINI.md",
+        skills_dir: ".gemini/skills",
+        read_above: &["GEMINI.md", ".gemini", ".env"],
+        credential_variables: &["GEMINI_API_KEY", "GOOGLE_API_KEY"],
+        setting_variables: &[
+            "GOOGLE_GEMINI_BASE_URL",
+            "GOOGLE_GENAI_USE_VERTEXAI",
+            "GOOGLE_GENAI_USE_GCA",
+            "GOOGLE_CLOUD_PROJECT",
+            "GOOGLE_CLOUD_LOCATION",
+            "GOOGLE_APPLICATION_CREDENTIALS",
+        ],
+        credential_files: &[".gemini/oauth_creds.json", ".gemini/google_accounts.json"],
+        ..Profile::USUAL
+    },
+    invocation,
+    decoder,
 };
 
-/// How often a failed request is tried again. The default of 10 takes minutes.
+/// The number of attempts at a request. The default of 10 takes minutes.
 const ATTEMPTS: u32 = 3;
-/// How long an MCP server may take for an answer, its first and any other. The default is ten minutes.
+/// The time that an MCP server has for an answer, its first and any other. The default is ten minutes.
 const MCP_MILLISECONDS: u32 = 120_000;
 
-impl Agent for GeminiCli {
-    fn profile(&self) -> &'static Profile {
-        &PROFILE
-    }
+/// In this order: the advice that comes with a used-up quota mentions `/auth method` too.
+const ERRORS: Patterns = &[
+    (
+        ErrorKind::RateLimit,
+        &[
+            "RESOURCE_EXHAUSTED",
+            "\"code\":429",
+            "daily quota",
+            "quota increase",
+            "Quota exceeded",
+            "rate limit",
+            "Suggested retry after",
+            "Too Many Requests",
+        ],
+    ),
+    (
+        ErrorKind::Auth,
+        &[
+            "UNAUTHENTICATED",
+            "PERMISSION_DENIED",
+            "API key not valid",
+            "\"code\":401",
+            "\"code\":403",
+            "auth method",
+            "GEMINI_API_KEY",
+        ],
+    ),
+    (
+        ErrorKind::ModelApi,
+        &[
+            "[API Error",
+            "fetch failed",
+            "ECONNREFUSED",
+            "ENOTFOUND",
+            "INTERNAL",
+            "UNAVAILABLE",
+            "overloaded",
+        ],
+    ),
+];
 
-    fn invocation(&self, inputs: &Inputs<'_>) -> Invocation {
-        let mut args = vec![
-            "--approval-mode".to_owned(),
-            "yolo".into(),
-            "--output-format".into(),
-            "stream-json".into(),
-        ];
-        if let Some(model) = inputs.model {
-            args.extend(["--model".to_owned(), model.to_owned()]);
-        }
-        let env = [
+fn invocation(inputs: &Inputs<'_>) -> Invocation {
+    let home = inputs.agent_home.join(".gemini");
+    let mut args = vec!["--approval-mode", "yolo", "--output-format", "stream-json"];
+    if let Some(model) = inputs.model {
+        args.extend(["--model", model]);
+    }
+    Invocation {
+        launch: Launch::program("gemini", &args),
+        env: variables(&[
             ("GEMINI_CLI_HOME", inputs.agent_home.as_str()),
             // The workspace is ours; without trust `yolo` is refused.
             ("GEMINI_CLI_TRUST_WORKSPACE", "true"),
@@ -83,41 +111,17 @@ impl Agent for GeminiCli {
             ("GEMINI_CLI_NO_RELAUNCH", "true"),
             ("NO_BROWSER", "true"),
             ("NO_COLOR", "1"),
-        ];
-        Invocation {
-            launch: Launch::Program {
-                program: "gemini".into(),
-                args,
-            },
-            env: env
-                .map(|(name, value)| (name.to_owned(), value.to_owned()))
-                .into(),
-            stdin: Stdin::Prompt,
-            files: vec![PlacedFile {
-                path: inputs.agent_home.join(".gemini/settings.json"),
-                content: format!("{:#}\n", settings(inputs)),
-                artifact: "settings.json",
-            }],
-            side_files: vec![SideFile {
-                dir: inputs.agent_home.join(".gemini/tmp"),
-                glob: "*/chats/session-*.jsonl",
-                label: "session.jsonl",
-            }],
-        }
-    }
-
-    fn decoder(&self, inputs: &Inputs<'_>) -> Box<dyn Decoder> {
-        Box::new(Stream::new(
-            inputs
-                .mcp_servers
-                .iter()
-                .map(|(name, _)| name.clone())
-                .collect(),
-        ))
+        ]),
+        stdin: Stdin::Prompt,
+        files: vec![PlacedFile::json(&home, "settings.json", &settings(inputs))],
+        side_files: vec![SideFile {
+            dir: home.join("tmp"),
+            glob: "*/chats/session-*.jsonl",
+            label: "session.jsonl",
+        }],
     }
 }
 
-/// Our settings, with the user's `config` laid over them.
 fn settings(inputs: &Inputs<'_>) -> Value {
     let mut settings = json!({
         "privacy": { "usageStatisticsEnabled": false },
@@ -140,54 +144,303 @@ fn settings(inputs: &Inputs<'_>) -> Value {
     if !inputs.mcp_servers.is_empty() {
         settings["mcpServers"] = mcp_settings(inputs.mcp_servers, "timeout", MCP_MILLISECONDS);
     }
-    if let Some(config) = inputs.config {
-        document::merge(&mut settings, config);
-    }
-    settings
+    inputs.with_config(settings)
 }
 
-/// The servers as Gemini CLI, and what is built on it, wants them.
+/// Returns the servers as Gemini CLI, and agents made from it, want them.
 pub(super) fn mcp_settings(
     servers: &[(String, McpServer<String>)],
     limit: &str,
     milliseconds: u32,
 ) -> Value {
-    let settings = servers.iter().map(|(name, server)| {
-        let mut settings = mcp_server(server);
+    mcp::settings_by_name(servers, |server| {
+        let mut settings = match server {
+            McpServer::Stdio { .. } => server.program_settings(),
+            McpServer::Remote {
+                url,
+                headers,
+                transport,
+            } => {
+                let key = match transport {
+                    RemoteTransport::Http => "httpUrl",
+                    RemoteTransport::Sse => "url",
+                };
+                json!({ key: url, "headers": object(headers) })
+            }
+        };
         settings[limit] = json!(milliseconds);
-        (name.clone(), settings)
-    });
-    Value::Object(settings.collect())
+        settings
+    })
 }
 
-fn mcp_server(server: &McpServer<String>) -> Value {
-    match server {
-        McpServer::Stdio {
-            command,
-            args,
-            env,
-            cwd,
-        } => {
-            let mut settings =
-                json!({ "command": command, "args": args, "env": document::object(env) });
-            if let Some(cwd) = cwd {
-                settings["cwd"] = json!(cwd);
+fn decoder(inputs: &Inputs<'_>) -> Box<dyn Decoder> {
+    session::decoder(inputs, ERRORS, Stream::default())
+}
+
+#[derive(Debug, Default)]
+struct Stream {
+    result: Option<SessionResult>,
+    mcp_trouble: Option<String>,
+    /// Servers that the trouble, if there is any, may be about.
+    suspects: BTreeSet<String>,
+}
+
+#[derive(Debug)]
+struct SessionResult {
+    status: String,
+    error: Option<EventError>,
+    stats: Option<ResultStats>,
+}
+
+impl Stream {
+    /// Returns `None` where a field that such an event must have is missing.
+    fn event(&mut self, event: Event, session: &mut Session) -> Option<()> {
+        session.at(event.timestamp);
+        match event.kind {
+            EventType::Message => {
+                let text = event.content?;
+                match (event.role?.as_str(), event.delta) {
+                    ("user", _) => session.message(Role::User, text),
+                    ("assistant", true) => session.piece(Step::Message {
+                        role: Role::Assistant,
+                        text,
+                    }),
+                    _ => session.message(Role::Assistant, text),
+                }
             }
-            settings
+            EventType::ToolUse => {
+                let tool = event.tool_name?;
+                // MCP tools are called `mcp_<server>_<tool>`.
+                let server = tool
+                    .strip_prefix("mcp_")
+                    .and_then(|rest| session.server_of(rest, "_"));
+                session.call(event.tool_id, tool, event.parameters, server);
+            }
+            EventType::ToolResult => {
+                let ok = event.status? == "success";
+                let output = event.output.or(event.error.map(|error| error.message));
+                session.result(event.tool_id, ok, output);
+            }
+            EventType::Error => {
+                let text = event.message?;
+                session.note(text.clone());
+                session.notice(text);
+            }
+            EventType::Result => {
+                let text = event.error.as_ref().map(|error| error.message.clone());
+                self.result = Some(SessionResult {
+                    status: event.status?,
+                    error: event.error,
+                    stats: event.stats,
+                });
+                match text {
+                    Some(text) => session.error(text),
+                    None => session.flush(),
+                }
+            }
+            EventType::Other => session.flush(),
         }
-        McpServer::Remote {
-            url,
-            headers,
-            transport: RemoteTransport::Http,
-        } => {
-            json!({ "httpUrl": url, "headers": document::object(headers) })
+        Some(())
+    }
+
+    fn stats(&self) -> Option<&ResultStats> {
+        self.result.as_ref()?.stats.as_ref()
+    }
+
+    /// The model that did most of the work; a router may have used another.
+    fn busiest_model(&self) -> Option<String> {
+        let models = self.stats()?.models.iter();
+        let (model, used) = models.max_by_key(|(_, used)| used.total_tokens)?;
+        (used.total_tokens > 0).then(|| model.clone())
+    }
+}
+
+impl Protocol for Stream {
+    fn line(&mut self, text: &str, session: &mut Session) {
+        if let Ok(event) = serde_json::from_str(text) {
+            self.event(event, session);
         }
-        McpServer::Remote {
-            url,
-            headers,
-            transport: RemoteTransport::Sse,
-        } => {
-            json!({ "url": url, "headers": document::object(headers) })
+    }
+
+    fn skippable(&self, beginning: &[u8]) -> Option<Skippable> {
+        let kind = beginning.strip_prefix(br#"{"type":""#)?;
+        if kind.starts_with(b"message\"") {
+            Some(Skippable::Words)
+        } else {
+            kind.starts_with(b"tool_result\"")
+                .then_some(Skippable::Output)
+        }
+    }
+
+    fn stderr(&mut self, text: &str, session: &mut Session) {
+        let named = text.split("MCP server '").nth(1);
+        if let Some(server) = named.and_then(|rest| rest.split('\'').next()) {
+            self.suspects.insert(server.to_owned());
+        }
+        if text.contains("MCP issues detected") {
+            self.mcp_trouble = Some(text.to_owned());
+        }
+        if !text.contains("256-color") && !text.contains("Ripgrep") {
+            session.remember(text);
+        }
+    }
+
+    fn side_line(&mut self, _label: &str, line: &str, session: &mut Session) {
+        let Ok(line) = serde_json::from_str::<SessionLine>(line) else {
+            return;
+        };
+        if let (Some("gemini"), Some(id), Some(tokens)) =
+            (line.kind.as_deref(), line.id, line.tokens)
+        {
+            session.answers.insert(id, tokens.tokens());
+            session.model = session.model.take().or(line.model);
+        }
+    }
+
+    fn usage(&self, session: &Session) -> Usage {
+        let totals = self.stats().map(ResultStats::usage).unwrap_or_default();
+        totals.or(session.answers_usage()).or(session.counted(0))
+    }
+
+    fn ending(&mut self, exit: Exit, session: &mut Session) -> Ending {
+        session.model = self.busiest_model().or(session.model.take());
+        if let Some(trouble) = self.mcp_trouble.take() {
+            if let [only] = session.servers() {
+                self.suspects.insert(only.clone());
+            }
+            for server in std::mem::take(&mut self.suspects) {
+                if !session.has_called(&server) {
+                    session.server_failed(server, trouble.clone());
+                }
+            }
+            let message = format!("an MCP server did not connect: {trouble}");
+            return failed(ErrorKind::Mcp, message);
+        }
+        let Some(result) = &self.result else {
+            return session.no_end(exit);
+        };
+        session.servers_ready = true;
+        match &result.error {
+            None if result.status == "success" => Ending::Completed,
+            None => failed(
+                ErrorKind::Agent,
+                format!("the session ended with status `{}`", result.status),
+            ),
+            Some(error) if error.kind == "FatalTurnLimitedError" => {
+                session.final_note(error.message.clone());
+                Ending::Completed
+            }
+            Some(error) => {
+                let kind = session.classify(&error.message);
+                failed(kind.unwrap_or(ErrorKind::Agent), error.message.clone())
+            }
+        }
+    }
+}
+
+/// The events of `stream-json`, all kinds in one: which fields there are depends on `type`. With an enum serde would
+/// parse every line twice, and there may be millions.
+#[derive(Debug, Deserialize)]
+struct Event {
+    #[serde(rename = "type")]
+    kind: EventType,
+    timestamp: Option<String>,
+    role: Option<String>,
+    content: Option<String>,
+    #[serde(default)]
+    delta: bool,
+    tool_name: Option<String>,
+    tool_id: Option<String>,
+    #[serde(default)]
+    parameters: Value,
+    status: Option<String>,
+    output: Option<String>,
+    error: Option<EventError>,
+    message: Option<String>,
+    stats: Option<ResultStats>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
+enum EventType {
+    Message,
+    ToolUse,
+    ToolResult,
+    Error,
+    Result,
+    #[serde(other)]
+    Other,
+}
+
+#[derive(Debug, Deserialize)]
+struct EventError {
+    #[serde(default, rename = "type")]
+    kind: String,
+    #[serde(default)]
+    message: String,
+}
+
+#[derive(Debug, Deserialize)]
+struct ResultStats {
+    total_tokens: u64,
+    input_tokens: u64,
+    output_tokens: u64,
+    cached: u64,
+    tool_calls: u64,
+    #[serde(default)]
+    models: BTreeMap<String, ModelStats>,
+}
+
+impl ResultStats {
+    /// Returns the totals, unless they are the zeros of a session that failed.
+    fn usage(&self) -> Usage {
+        if self.total_tokens == 0 {
+            return Usage::default();
+        }
+        // Tokens that are neither input nor answer are thought, which is paid for as output.
+        let rest = self.total_tokens.saturating_sub(self.input_tokens);
+        let tokens = Tokens {
+            input: self.input_tokens,
+            cached: self.cached,
+            output: rest.max(self.output_tokens),
+        };
+        Usage {
+            tool_calls: Some(self.tool_calls),
+            ..tokens.usage()
+        }
+    }
+}
+
+#[derive(Debug, Deserialize)]
+struct ModelStats {
+    total_tokens: u64,
+}
+
+/// A line of the session file. An id comes again when tool calls are added; its last line counts.
+#[derive(Debug, Deserialize)]
+struct SessionLine {
+    id: Option<String>,
+    #[serde(rename = "type")]
+    kind: Option<String>,
+    model: Option<String>,
+    tokens: Option<SessionTokens>,
+}
+
+#[derive(Debug, Clone, Copy, Default, Deserialize)]
+#[serde(default)]
+struct SessionTokens {
+    input: u64,
+    output: u64,
+    cached: u64,
+    thoughts: u64,
+}
+
+impl SessionTokens {
+    fn tokens(self) -> Tokens {
+        Tokens {
+            input: self.input,
+            cached: self.cached,
+            output: total([self.output, self.thoughts]),
         }
     }
 }

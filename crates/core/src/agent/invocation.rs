@@ -1,40 +1,62 @@
-//! How an agent is started: what is known beforehand, and what an adapter makes of it.
+//! The way an agent is started.
 
 use std::collections::BTreeSet;
 
 use camino::{Utf8Path, Utf8PathBuf};
+use serde_json::Value;
 
 use crate::agent::mcp::McpServer;
+use crate::text::json;
 
-/// What an adapter may use to describe how its agent is started.
+/// The facts of a trial that an adapter may use to describe how its agent is started.
 #[derive(Debug)]
 pub struct Inputs<'a> {
+    /// The model of the variant.
     pub model: Option<&'a str>,
+    /// The MCP servers of the variant, by name.
     pub mcp_servers: &'a [(String, McpServer<String>)],
-    pub config: Option<&'a serde_json::Value>,
+    /// The agent's own settings, of the variant.
+    pub config: Option<&'a Value>,
     /// The command of the agent `command`.
     pub command: Option<&'a str>,
     /// The agent's home directory, outside the workspace.
     pub agent_home: &'a Utf8Path,
+    /// The directory that the agent works in.
     pub workspace: &'a Utf8Path,
     /// Whether the workspace is a git repository.
     pub git: bool,
+    /// The text of the task.
     pub prompt: &'a str,
     /// A name for the session, where the agent takes one: a random UUID.
     pub session_id: &'a str,
     /// Whether everything runs as the superuser, which some agents refuse.
     pub superuser: bool,
+    /// A file with the prompt.
     pub prompt_file: &'a Utf8Path,
+    /// The file that the agent `command` may write its figures to.
     pub stats_file: &'a Utf8Path,
     /// The names of the variables that the agent will be started with.
     pub variables: &'a BTreeSet<String>,
 }
 
-/// How one trial's agent is started.
+impl Inputs<'_> {
+    /// Returns an adapter's settings with the user's `config` merged into them, so that the user has the last word.
+    pub(super) fn with_config(&self, mut settings: Value) -> Value {
+        if let Some(config) = self.config {
+            json::merge(&mut settings, config);
+        }
+        settings
+    }
+}
+
+/// The start of one trial's agent.
 #[derive(Debug)]
 pub struct Invocation {
+    /// The program or built-in action.
     pub launch: Launch,
+    /// Variables beside those that every agent gets.
     pub env: Vec<(String, String)>,
+    /// Its standard input.
     pub stdin: Stdin,
     /// Settings to write before it starts.
     pub files: Vec<PlacedFile>,
@@ -42,48 +64,96 @@ pub struct Invocation {
     pub side_files: Vec<SideFile>,
 }
 
+/// Standard input of an agent.
 #[derive(Debug, PartialEq)]
 pub enum Stdin {
+    /// Nothing.
     Empty,
+    /// The prompt.
     Prompt,
-    /// The prompt as this agent has to be given it, to arrive as it was written.
+    /// The prompt as this agent must get it, so that it arrives as it was written.
     Text(String),
 }
 
+/// The program or built-in action of an agent.
 #[derive(Debug, PartialEq)]
 pub enum Launch {
+    /// A program on `PATH`.
     Program {
+        /// Its name.
         program: String,
+        /// Its arguments.
         args: Vec<String>,
     },
+    /// A shell command.
     Shell(String),
-    /// Lays the eval's `_solution/` over the workspace.
+    /// Copies the eval's `_solution/` into the workspace.
     LaySolution,
     /// Tries the [`tricks`](super::cheat::tricks).
     Cheat,
+    /// Does nothing.
     Nothing,
 }
 
+impl Launch {
+    pub(super) fn program(program: &str, args: &[&str]) -> Self {
+        Launch::Program {
+            program: program.to_owned(),
+            args: args.iter().map(|arg| (*arg).to_owned()).collect(),
+        }
+    }
+}
+
+/// Returns variables as [`Invocation::env`] has them.
+pub(super) fn variables(pairs: &[(&str, &str)]) -> Vec<(String, String)> {
+    let owned = |(name, value): &(&str, &str)| ((*name).to_owned(), (*value).to_owned());
+    pairs.iter().map(owned).collect()
+}
+
+/// A file that is written before the agent starts.
 #[derive(Debug)]
 pub struct PlacedFile {
+    /// Its place.
     pub path: Utf8PathBuf,
+    /// Its text.
     pub content: String,
     /// The name under which a copy is kept in the artifacts.
     pub artifact: &'static str,
 }
 
+impl PlacedFile {
+    /// Returns a JSON file that has its own name in the artifacts.
+    pub(super) fn json(dir: &Utf8Path, name: &'static str, content: &Value) -> Self {
+        PlacedFile {
+            path: dir.join(name),
+            content: format!("{content:#}\n"),
+            artifact: name,
+        }
+    }
+
+    /// Returns a YAML file that has its own name in the artifacts.
+    pub(super) fn yaml(dir: &Utf8Path, name: &'static str, content: &Value) -> Self {
+        PlacedFile {
+            content: json::yaml(content),
+            ..PlacedFile::json(dir, name, content)
+        }
+    }
+}
+
+/// A file that the agent writes and its decoder reads.
 #[derive(Debug)]
 pub struct SideFile {
+    /// The directory to look in.
     pub dir: Utf8PathBuf,
     /// A glob below `dir`.
     pub glob: &'static str,
-    /// What the decoder knows it by, and its name in the artifacts.
+    /// The name that the decoder knows the file by, and that it has in the artifacts.
     pub label: &'static str,
 }
 
 impl SideFile {
-    /// Whether it is one document, written anew again and again, rather than lines that become more. Such a file is
-    /// read when the agent has ended.
+    /// Returns whether it is one document that is rewritten again and again, not lines that are appended. Such a file
+    /// is read when the agent has ended.
     pub fn is_document(&self) -> bool {
         self.label.ends_with(".json")
     }

@@ -1,47 +1,37 @@
 //! `kilo`: Kilo Code's command line, made from opencode and driven like it.
 //!
-//! Verified against 7.7.7. Only the names differ, and what it would tell its makers.
+//! Only the names differ, and what it would send to its makers.
 
 use super::opencode::{self, Flavour};
-use super::{
-    Agent, Capabilities, CredentialFile, Decoder, Inputs, Invocation, Profile, StopSignal,
-};
+use super::{Agent, Package, Profile};
 
-#[derive(Debug)]
-pub(super) struct Kilo;
-
-static PROFILE: Profile = Profile {
-    name: "kilo",
-    aliases: &[],
-    program: Some("kilo"),
-    version_args: &["--version"],
-    install: "npm install -g @kilocode/cli",
-    takes_command: false,
-    streams_events: true,
-    rules_file: "AGENTS.md",
-    credential_variables: &[
-        "KILO_API_KEY",
-        "KILO_AUTH_CONTENT",
-        "ANTHROPIC_API_KEY",
-        "OPENAI_API_KEY",
-        "GEMINI_API_KEY",
-        "GOOGLE_GENERATIVE_AI_API_KEY",
-        "OPENROUTER_API_KEY",
-        "DEEPSEEK_API_KEY",
-        "GROQ_API_KEY",
-        "MISTRAL_API_KEY",
-        "XAI_API_KEY",
-    ],
-    setting_variables: &["KILO_ORG_ID"],
-    credential_files: &[CredentialFile {
-        from: ".local/share/kilo/auth.json",
-        to: ".local/share/kilo/auth.json",
-    }],
-    skills_dir: ".kilo/skills",
-    proved_with: "7.7.7",
-    // Any signal ends it at once, without a last event.
-    stop_signal: StopSignal::Terminate,
-    capabilities: Capabilities::ALL,
+pub(super) static AGENT: Agent = Agent {
+    profile: Profile {
+        name: "kilo",
+        program: Some("kilo"),
+        tested_version: "7.7.7",
+        package: Some(Package::Npm("@kilocode/cli")),
+        skills_dir: ".kilo/skills",
+        read_above: &["AGENTS.md", "kilo.json", "kilo.jsonc", ".kilo", ".kilocode"],
+        credential_variables: &[
+            "KILO_API_KEY",
+            "KILO_AUTH_CONTENT",
+            "ANTHROPIC_API_KEY",
+            "OPENAI_API_KEY",
+            "GEMINI_API_KEY",
+            "GOOGLE_GENERATIVE_AI_API_KEY",
+            "OPENROUTER_API_KEY",
+            "DEEPSEEK_API_KEY",
+            "GROQ_API_KEY",
+            "MISTRAL_API_KEY",
+            "XAI_API_KEY",
+        ],
+        setting_variables: &["KILO_ORG_ID"],
+        credential_files: &[".local/share/kilo/auth.json"],
+        ..Profile::USUAL
+    },
+    invocation: |inputs| FLAVOUR.invocation(inputs),
+    decoder: opencode::decoder,
 };
 
 static FLAVOUR: Flavour = Flavour {
@@ -57,20 +47,6 @@ static FLAVOUR: Flavour = Flavour {
     ],
     schema: "https://app.kilo.ai/config.json",
 };
-
-impl Agent for Kilo {
-    fn profile(&self) -> &'static Profile {
-        &PROFILE
-    }
-
-    fn invocation(&self, inputs: &Inputs<'_>) -> Invocation {
-        FLAVOUR.invocation(inputs)
-    }
-
-    fn decoder(&self, inputs: &Inputs<'_>) -> Box<dyn Decoder> {
-        opencode::decoder(inputs)
-    }
-}
 
 #[cfg(test)]
 mod tests;

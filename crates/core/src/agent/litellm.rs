@@ -1,4 +1,4 @@
-//! What agents have in common that ask models through litellm.
+//! The variables of agents that ask models through litellm.
 
 /// The keys of the services that it knows by default.
 pub(super) const CREDENTIAL_VARIABLES: &[&str] = &[
@@ -13,7 +13,7 @@ pub(super) const CREDENTIAL_VARIABLES: &[&str] = &[
     "AZURE_API_KEY",
 ];
 
-/// Where else the services are.
+/// Other addresses of the services.
 pub(super) const SETTING_VARIABLES: &[&str] = &[
     "OPENAI_API_BASE",
     "ANTHROPIC_API_BASE",

@@ -1,31 +1,47 @@
 //! MCP servers, as written (`T` is text with places) and as an agent is given them (`T` is plain text).
 
 use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value, json};
 
+use crate::text::json::object;
+
+/// An MCP server.
 #[derive(Debug, Clone, PartialEq)]
 pub enum McpServer<T> {
+    /// A program that is spoken to by its standard input and output.
     Stdio {
+        /// The program.
         command: T,
+        /// Its arguments.
         args: Vec<T>,
+        /// Its variables.
         env: Vec<(String, T)>,
+        /// The directory it is started in.
         cwd: Option<T>,
     },
+    /// A server that is reached by its address.
     Remote {
+        /// The address.
         url: T,
+        /// The HTTP headers of each request.
         headers: Vec<(String, T)>,
+        /// The way to speak to it.
         transport: RemoteTransport,
     },
 }
 
+/// The way to speak to a remote server.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum RemoteTransport {
+    /// Streamable HTTP.
     Http,
+    /// Server-sent events.
     Sse,
 }
 
 impl McpServer<String> {
-    /// The same server for an agent that does not know `cwd`: a shell changes the directory first.
+    /// Returns the server for an agent that does not know `cwd`: a shell changes the directory first.
     pub fn with_cwd_wrapped(&self) -> Self {
         match self {
             McpServer::Stdio {
@@ -46,6 +62,81 @@ impl McpServer<String> {
             other => other.clone(),
         }
     }
+
+    /// Returns the server as most agents want it in their settings. `kinds` are the agent's names for a program, a
+    /// server by HTTP and one by server-sent events.
+    pub(super) fn typed_settings(&self, kinds: [&str; 3]) -> Value {
+        let [stdio, http, sse] = kinds;
+        match self {
+            McpServer::Stdio { .. } => {
+                let mut settings = self.program_settings();
+                settings["type"] = json!(stdio);
+                settings
+            }
+            McpServer::Remote {
+                url,
+                headers,
+                transport,
+            } => {
+                let kind = match transport {
+                    RemoteTransport::Http => http,
+                    RemoteTransport::Sse => sse,
+                };
+                json!({ "type": kind, "url": url, "headers": object(headers) })
+            }
+        }
+    }
+
+    /// Returns how a program is started, as most agents want it; an empty object for a remote server.
+    pub(super) fn program_settings(&self) -> Value {
+        let McpServer::Stdio {
+            command,
+            args,
+            env,
+            cwd,
+        } = self
+        else {
+            return json!({});
+        };
+        let mut settings = json!({ "command": command, "args": args, "env": object(env) });
+        if let Some(cwd) = cwd {
+            settings["cwd"] = json!(cwd);
+        }
+        settings
+    }
+}
+
+/// Returns the settings of all servers, by their names.
+pub(super) fn settings_by_name(
+    servers: &[(String, McpServer<String>)],
+    settings: impl Fn(&McpServer<String>) -> Value,
+) -> Value {
+    let all = servers
+        .iter()
+        .map(|(name, server)| (name.clone(), settings(server)));
+    Value::Object(all.collect::<Map<_, _>>())
+}
+
+/// Returns the server that the name of a tool begins with, followed by `separator`; the longest, where the name of one
+/// server begins with another's. Characters that the name of a tool cannot have are `_` there.
+pub(super) fn server_of(servers: &[String], tool: &str, separator: &str) -> Option<String> {
+    let fits = servers
+        .iter()
+        .filter(|server| is_tool_of(server, tool, separator));
+    fits.max_by_key(|server| server.len()).cloned()
+}
+
+fn is_tool_of(server: &str, tool: &str, separator: &str) -> bool {
+    [&tool_name_part(server), server].iter().any(|name| {
+        tool.strip_prefix(name)
+            .is_some_and(|rest| rest.starts_with(separator))
+    })
+}
+
+/// Returns the name of a server as it is within the names of its tools.
+pub(super) fn tool_name_part(server: &str) -> String {
+    let allowed = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == '-';
+    server.replace(|c| !allowed(c), "_")
 }
 
 #[cfg(test)]
@@ -53,7 +144,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_shell_stands_in_for_cwd() {
+    fn a_shell_replaces_cwd() {
         let server = McpServer::Stdio {
             command: "node".into(),
             args: vec!["a b".into()],
@@ -71,5 +162,25 @@ mod tests {
             args,
             ["-c", "cd \"$0\" && exec \"$@\"", "/x y", "node", "a b"]
         );
+    }
+
+    #[test]
+    fn the_longest_name_that_fits() {
+        let servers = ["my", "my_docs", "a b", "c.d"].map(str::to_owned);
+        for (tool, separator, server) in [
+            ("my__search", "__", Some("my")),
+            ("my_docs__search", "__", Some("my_docs")),
+            ("my_search", "_", Some("my")),
+            ("a_b__search", "__", Some("a b")),
+            ("c.d_search", "_", Some("c.d")),
+            ("mysearch", "_", None),
+            ("write_file", "_", None),
+        ] {
+            assert_eq!(
+                server_of(&servers, tool, separator).as_deref(),
+                server,
+                "{tool}"
+            );
+        }
     }
 }

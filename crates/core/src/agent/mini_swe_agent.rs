@@ -1,87 +1,113 @@
 //! `mini-swe-agent`, driven headlessly with `mini`.
 //!
-//! Verified against 2.4.6. Two facts shape this file: the prompt may be given in a settings file, where it may be of
-//! any length and begin with anything; and all that can be known of a session stands in the trajectory, a document
-//! that is written anew after every step.
+//! Two facts shape this file: the prompt may be given in a settings file, where it may have any length and beginning;
+//! and everything about a session is in the trajectory, a document that is rewritten after every step.
 
-mod trajectory;
-mod wire;
-
+use serde::Deserialize;
 use serde_json::{Value, json};
 
-use self::trajectory::Trajectory;
-use super::litellm;
+use super::errors::Patterns;
+use super::invocation::variables;
+use super::openai_chat::{self, AnswerTokens, ToolCall, text_of};
+use super::session::{self, Protocol, Session, failed};
 use super::{
-    Agent, Capabilities, Decoder, Inputs, Invocation, Launch, PlacedFile, Profile, SideFile, Stdin,
-    StopSignal,
+    Agent, Capabilities, Decoder, Ending, Inputs, Invocation, Launch, Package, PlacedFile, Profile,
+    SideFile, Stdin, StopSignal, litellm,
 };
-use crate::text::json as document;
+use crate::process::Exit;
+use crate::transcript::{Role, Usage};
+use crate::trial_error::{ErrorKind, TrialError};
 
-#[derive(Debug)]
-pub(super) struct MiniSweAgent;
-
-static PROFILE: Profile = Profile {
-    name: "mini-swe-agent",
-    aliases: &["mini"],
-    program: Some("mini"),
-    // It has no word for its version but tells it on every occasion.
-    version_args: &["--help"],
-    install: "pip install mini-swe-agent mcp",
-    takes_command: false,
-    streams_events: false,
-    rules_file: "",
-    credential_variables: litellm::CREDENTIAL_VARIABLES,
-    setting_variables: litellm::SETTING_VARIABLES,
-    credential_files: &[],
-    skills_dir: "",
-    proved_with: "2.4.6",
-    // It writes down how far it has come; a termination ends it without a word.
-    stop_signal: StopSignal::Interrupt,
-    capabilities: Capabilities {
-        model: true,
-        rules: false,
-        mcp_servers: false,
-        skills: false,
-        config: true,
+pub(super) static AGENT: Agent = Agent {
+    profile: Profile {
+        name: "mini-swe-agent",
+        aliases: &["mini"],
+        program: Some("mini"),
+        // It has no option for its version, but prints it with its help.
+        version_args: &["--help"],
+        tested_version: "2.4.6",
+        package: Some(Package::PyPi("mini-swe-agent")),
+        install: Some("pip install mini-swe-agent mcp"),
+        streams_events: false,
+        rules_file: "",
+        read_above: &[],
+        credential_variables: litellm::CREDENTIAL_VARIABLES,
+        setting_variables: litellm::SETTING_VARIABLES,
+        // It writes down how far it has come; a termination ends it without a word.
+        stop_signal: StopSignal::Interrupt,
+        capabilities: Capabilities {
+            rules: false,
+            mcp_servers: false,
+            skills: false,
+            ..Capabilities::ALL
+        },
+        ..Profile::USUAL
     },
+    invocation,
+    decoder,
 };
 
-/// How often a request is tried, four seconds apart or more. The default of 10 takes minutes.
+/// The number of attempts at a request, four seconds apart or more. The default of 10 takes minutes.
 const ATTEMPTS: &str = "4";
 const TRAJECTORY: &str = "trajectory.json";
-/// The settings that it comes with. Of its own name it would look for them in the workspace first; there is nothing of
-/// this name beside a workspace, so that they are found where they are.
+/// The settings that it comes with. It would look for their own name in the workspace first. There is nothing of this
+/// name beside a workspace, so that they are found where they are.
 const BUILT_IN: &str = "../config/mini.yaml";
 
-impl Agent for MiniSweAgent {
-    fn profile(&self) -> &'static Profile {
-        &PROFILE
-    }
+/// The exceptions of its library that are the service's, by their names.
+const ERRORS: Patterns = &[
+    // Not every refusal has a name of its own.
+    (
+        ErrorKind::Auth,
+        &["AuthenticationError", "PermissionDeniedError", "Forbidden"],
+    ),
+    (ErrorKind::RateLimit, &["RateLimitError"]),
+    (
+        ErrorKind::ModelApi,
+        &[
+            "APIConnectionError",
+            "APIError",
+            "BadGatewayError",
+            "BadRequestError",
+            "InternalServerError",
+            "NotFoundError",
+            "ServiceUnavailableError",
+            "litellm.Timeout",
+        ],
+    ),
+];
 
-    fn invocation(&self, inputs: &Inputs<'_>) -> Invocation {
-        let home = inputs.agent_home.join(".config/mini-swe-agent");
-        let settings_file = home.join("settings.yaml");
-        let trajectory = home.join(TRAJECTORY);
-        let mut args = vec![
-            "-c",
-            BUILT_IN,
-            "-c",
-            settings_file.as_str(),
-            "--output",
-            trajectory.as_str(),
-            "--yolo",
-        ];
+fn invocation(inputs: &Inputs<'_>) -> Invocation {
+    let home = inputs.agent_home.join(".config/mini-swe-agent");
+    let trajectory = home.join(TRAJECTORY);
+    let settings = inputs.with_config(json!({
+        "run": { "task": inputs.prompt },
+        // The agent tries again, so the library below must not.
+        "model": { "model_kwargs": { "max_retries": 0 } },
+    }));
+    let settings = PlacedFile::yaml(&home, "settings.yaml", &settings);
+    let mut args = vec![
+        "-c",
+        BUILT_IN,
+        "-c",
+        settings.path.as_str(),
+        "--output",
+        trajectory.as_str(),
+        "--yolo",
         // Otherwise it asks whether it may end.
-        args.push("--exit-immediately");
-        if let Some(model) = inputs.model {
-            args.extend(["--model", model]);
-        }
-        let env = [
+        "--exit-immediately",
+    ];
+    if let Some(model) = inputs.model {
+        args.extend(["--model", model]);
+    }
+    Invocation {
+        launch: Launch::program("mini", &args),
+        env: variables(&[
             ("MSWEA_GLOBAL_CONFIG_DIR", home.as_str()),
             // It would ask for a key and a model.
             ("MSWEA_CONFIGURED", "true"),
             ("MSWEA_SILENT_STARTUP", "1"),
-            // A model without a price is none that it could not work with.
+            // A model without a price is no error.
             ("MSWEA_COST_TRACKING", "ignore_errors"),
             ("MSWEA_MODEL_RETRY_STOP_AFTER_ATTEMPT", ATTEMPTS),
             // The list of models and prices is built in; a newer one would change under a running suite.
@@ -89,45 +115,217 @@ impl Agent for MiniSweAgent {
             // It would read an `.env` of its own.
             ("LITELLM_MODE", "PRODUCTION"),
             ("NO_COLOR", "1"),
-        ];
-        Invocation {
-            launch: Launch::Program {
-                program: "mini".into(),
-                args: args.into_iter().map(str::to_owned).collect(),
-            },
-            env: env
-                .map(|(name, value)| (name.to_owned(), value.to_owned()))
-                .into(),
-            stdin: Stdin::Empty,
-            files: vec![PlacedFile {
-                path: settings_file,
-                content: document::yaml(&settings(inputs)),
-                artifact: "settings.yaml",
-            }],
-            side_files: vec![SideFile {
-                dir: home.clone(),
-                glob: TRAJECTORY,
-                label: TRAJECTORY,
-            }],
-        }
-    }
-
-    fn decoder(&self, _: &Inputs<'_>) -> Box<dyn Decoder> {
-        Box::<Trajectory>::default()
+        ]),
+        stdin: Stdin::Empty,
+        files: vec![settings],
+        side_files: vec![SideFile {
+            dir: home,
+            glob: TRAJECTORY,
+            label: TRAJECTORY,
+        }],
     }
 }
 
-/// Our settings, with the user's `config` laid over them.
-fn settings(inputs: &Inputs<'_>) -> Value {
-    let mut settings = json!({
-        "run": { "task": inputs.prompt },
-        // What is tried again is tried again by the agent, not by the library below it as well.
-        "model": { "model_kwargs": { "max_retries": 0 } },
-    });
-    if let Some(config) = inputs.config {
-        document::merge(&mut settings, config);
+fn decoder(inputs: &Inputs<'_>) -> Box<dyn Decoder> {
+    session::decoder(inputs, ERRORS, Trajectory::default())
+}
+
+#[derive(Debug, Default)]
+struct Trajectory {
+    document: String,
+    /// The last printed error of the model's service.
+    trouble: Option<String>,
+    usage: Usage,
+}
+
+impl Trajectory {
+    fn parse(&self, session: &mut Session) -> Option<Document> {
+        if self.document.is_empty() {
+            return None;
+        }
+        match serde_json::from_str(&self.document) {
+            Ok(document) => Some(document),
+            Err(error) => {
+                session.final_note(format!(
+                    "the trajectory of mini-swe-agent could not be read: {error}"
+                ));
+                None
+            }
+        }
     }
-    settings
+
+    fn read(&mut self, document: &Document, session: &mut Session) {
+        for (message, line) in document.messages.iter().zip(1..) {
+            session.read_entry(line);
+            steps(message, session);
+        }
+        let messages = document.messages.iter();
+        let named = messages.filter_map(|message| message.extra.response["model"].as_str());
+        session.model = named.map(str::to_owned).next();
+        let answers: Vec<AnswerTokens> = document.messages.iter().filter_map(tokens).collect();
+        let cost = document.info.model_stats.instance_cost;
+        self.usage = Usage {
+            tool_calls: Some(session.tool_calls),
+            cost_usd: cost.filter(|cost| *cost > 0.0),
+            ..openai_chat::usage(&answers.iter().collect::<Vec<_>>())
+        };
+    }
+}
+
+/// Returns the tokens of an answer, if the message is one.
+fn tokens(message: &Message) -> Option<AnswerTokens> {
+    let response = message.extra.response.as_object()?;
+    let usage = response.get("usage");
+    let tokens = usage.and_then(|usage| AnswerTokens::deserialize(usage).ok());
+    Some(tokens.unwrap_or_default())
+}
+
+fn steps(message: &Message, session: &mut Session) {
+    let said = text_of(&message.content);
+    match message.role.as_str() {
+        "user" => session.message(Role::User, said),
+        "assistant" => {
+            if let Some(thought) = &message.reasoning_content {
+                session.reasoning(thought.clone());
+            }
+            if !said.is_empty() {
+                session.message(Role::Assistant, said);
+            }
+            for call in message.tool_calls.iter().flatten() {
+                call.add(None, session);
+            }
+        }
+        "tool" => {
+            let extra = &message.extra;
+            // The command that ends a session is executed, although this says that it was not.
+            if extra.exception_info.as_deref() != Some("action was not executed") {
+                let output = extra.raw_output.clone().unwrap_or(said);
+                let ok = extra.returncode == Some(0);
+                session.result(message.tool_call_id.clone(), ok, Some(output));
+            }
+        }
+        "exit" if !said.is_empty() => session.notice(said),
+        // Its own instructions are the same every time.
+        _ => {}
+    }
+}
+
+impl Protocol for Trajectory {
+    /// Reads words for people; the trajectory has all steps.
+    fn line(&mut self, text: &str, session: &mut Session) {
+        self.stderr(text.trim(), session);
+    }
+
+    fn oversized_line(&mut self, _beginning: &str, _bytes: u64, _session: &mut Session) {}
+
+    fn stderr(&mut self, text: &str, session: &mut Session) {
+        session.remember_last(text);
+        if text.contains("litellm.") && session.classify(text).is_some() {
+            self.trouble = Some(text.chars().take(300).collect());
+        }
+        // After an answer the trouble is over.
+        if text.starts_with("mini-swe-agent (step ") {
+            self.trouble = None;
+        }
+    }
+
+    fn side_line(&mut self, _label: &str, line: &str, _session: &mut Session) {
+        self.document.push_str(line);
+        self.document.push('\n');
+    }
+
+    fn usage(&self, _session: &Session) -> Usage {
+        self.usage
+    }
+
+    fn ending(&mut self, exit: Exit, session: &mut Session) -> Ending {
+        let document = self.parse(session);
+        if let Some(document) = &document {
+            self.read(document, session);
+        }
+        let status = document
+            .as_ref()
+            .map_or("", |document| &document.info.exit_status);
+        match status {
+            "Submitted" => return Ending::Completed,
+            "LimitsExceeded" | "TimeExceeded" => {
+                session.final_note("mini-swe-agent stopped at a limit of its own");
+                return Ending::Completed;
+            }
+            "RepeatedFormatError" => {
+                session
+                    .final_note("the model did not call a tool, again and again, and was given up");
+                return Ending::Completed;
+            }
+            // A session that was interrupted ends with the exception that there is nobody to ask.
+            "" | "EOFError" | "KeyboardInterrupt" => {
+                let Some(trouble) = self.trouble.take() else {
+                    let words = session.last_words(exit);
+                    return failed(ErrorKind::Agent, format!("the session has no end: {words}"));
+                };
+                let kind = session.classify(&trouble).unwrap_or(ErrorKind::ModelApi);
+                return failed(kind, trouble);
+            }
+            _ => {}
+        }
+        let last = document
+            .as_ref()
+            .and_then(|document| document.messages.last());
+        let said = last.map(|last| text_of(&last.content)).unwrap_or_default();
+        let said: String = said.chars().take(300).collect();
+        match session.classify(status).or(session.classify(&said)) {
+            Some(kind) => failed(kind, said),
+            None => {
+                let message = format!("{status}: {said}");
+                Ending::Crashed(TrialError::new(ErrorKind::Agent, message))
+            }
+        }
+    }
+}
+
+#[derive(Debug, Deserialize)]
+struct Document {
+    info: Info,
+    messages: Vec<Message>,
+}
+
+#[derive(Debug, Deserialize)]
+struct Info {
+    /// How it ended, or the name of the exception that ended it; empty while it goes on.
+    #[serde(default)]
+    exit_status: String,
+    model_stats: ModelStats,
+}
+
+#[derive(Debug, Deserialize)]
+struct ModelStats {
+    /// 0 where the price of the model is not known.
+    instance_cost: Option<f64>,
+}
+
+#[derive(Debug, Deserialize)]
+struct Message {
+    role: String,
+    /// A text; a list of parts for some models.
+    #[serde(default)]
+    content: Value,
+    #[serde(default)]
+    reasoning_content: Option<String>,
+    #[serde(default)]
+    tool_calls: Option<Vec<ToolCall>>,
+    tool_call_id: Option<String>,
+    #[serde(default)]
+    extra: Extra,
+}
+
+#[derive(Debug, Default, Deserialize)]
+struct Extra {
+    /// The answer of the service; a text where it could not be written down.
+    #[serde(default)]
+    response: Value,
+    returncode: Option<i64>,
+    raw_output: Option<String>,
+    exception_info: Option<String>,
 }
 
 #[cfg(test)]

@@ -1,134 +1,394 @@
 //! `pi`, driven headlessly with `--mode json`.
 //!
-//! Verified against 0.73.1, and its stream against 0.87.1, which has the package's new name. Three facts shape this
-//! file: a service that fails shows as a message that ends in an error, with exit status 0; what a custom service
-//! is stands in a settings file of its own; and the program reads rules in every directory up to the root, so that
-//! there must be none above the workspace, which Terca sees to.
+//! The stream was also checked with 0.87.1, which has the package's new name. Three facts shape this file: a service
+//! that fails shows as a message that ends in an error, with exit status 0; custom services have a settings file of
+//! their own; and the program reads rules in every directory up to the root, so that there must be none above the
+//! workspace, which Terca ensures.
 
-pub(super) mod errors;
-mod stream;
-mod wire;
-
+use serde::Deserialize;
 use serde_json::{Value, json};
 
-use self::stream::Stream;
+use super::invocation::variables;
+use super::session::{self, Protocol, Session};
+use super::tokens::{Tokens, known_cost};
 use super::{
-    Agent, Capabilities, CredentialFile, Decoder, Inputs, Invocation, Launch, PlacedFile, Profile,
-    Stdin, StopSignal,
+    Agent, Capabilities, Decoder, Ending, Inputs, Invocation, Launch, Package, PlacedFile, Profile,
+    Stdin, errors,
 };
-use crate::text::json as document;
+use crate::process::Exit;
+use crate::transcript::{Role, Usage, total};
+use crate::trial_error::ErrorKind;
 
-#[derive(Debug)]
-pub(super) struct Pi;
-
-static PROFILE: Profile = Profile {
-    name: "pi",
-    aliases: &[],
-    program: Some("pi"),
-    version_args: &["--version"],
-    install: "npm install -g @earendil-works/pi-coding-agent (with Node 20: @mariozechner/pi-coding-agent)",
-    takes_command: false,
-    streams_events: true,
-    rules_file: "AGENTS.md",
-    credential_variables: &[
-        "ANTHROPIC_OAUTH_TOKEN",
-        "ANTHROPIC_API_KEY",
-        "OPENAI_API_KEY",
-        "GEMINI_API_KEY",
-        "OPENROUTER_API_KEY",
-        "DEEPSEEK_API_KEY",
-        "GROQ_API_KEY",
-        "CEREBRAS_API_KEY",
-        "XAI_API_KEY",
-        "ZAI_API_KEY",
-        "MISTRAL_API_KEY",
-        "MINIMAX_API_KEY",
-        "MOONSHOT_API_KEY",
-        "KIMI_API_KEY",
-        "FIREWORKS_API_KEY",
-        "AI_GATEWAY_API_KEY",
-        "OPENCODE_API_KEY",
-        "AZURE_OPENAI_API_KEY",
-    ],
-    setting_variables: &[
-        "AZURE_OPENAI_BASE_URL",
-        "AZURE_OPENAI_RESOURCE_NAME",
-        "AZURE_OPENAI_API_VERSION",
-        "AZURE_OPENAI_DEPLOYMENT_NAME_MAP",
-    ],
-    credential_files: &[CredentialFile {
-        from: ".pi/agent/auth.json",
-        to: ".pi/agent/auth.json",
-    }],
-    skills_dir: ".pi/skills",
-    proved_with: "0.73.1",
-    // It ends its tools, which an interrupt would leave behind.
-    stop_signal: StopSignal::Terminate,
-    // It has no MCP, by design.
-    capabilities: Capabilities {
-        mcp_servers: false,
-        ..Capabilities::ALL
+pub(super) static AGENT: Agent = Agent {
+    profile: Profile {
+        name: "pi",
+        program: Some("pi"),
+        tested_version: "0.73.1",
+        package: Some(Package::Npm("@mariozechner/pi-coding-agent")),
+        install: Some(
+            "npm install -g @earendil-works/pi-coding-agent (with Node 20: @mariozechner/pi-coding-agent)",
+        ),
+        skills_dir: ".pi/skills",
+        read_above: &["AGENTS.md", "AGENTS.MD", "CLAUDE.md", "CLAUDE.MD", ".pi"],
+        credential_variables: &[
+            "ANTHROPIC_OAUTH_TOKEN",
+            "ANTHROPIC_API_KEY",
+            "OPENAI_API_KEY",
+            "GEMINI_API_KEY",
+            "OPENROUTER_API_KEY",
+            "DEEPSEEK_API_KEY",
+            "GROQ_API_KEY",
+            "CEREBRAS_API_KEY",
+            "XAI_API_KEY",
+            "ZAI_API_KEY",
+            "MISTRAL_API_KEY",
+            "MINIMAX_API_KEY",
+            "MOONSHOT_API_KEY",
+            "KIMI_API_KEY",
+            "FIREWORKS_API_KEY",
+            "AI_GATEWAY_API_KEY",
+            "OPENCODE_API_KEY",
+            "AZURE_OPENAI_API_KEY",
+        ],
+        setting_variables: &[
+            "AZURE_OPENAI_BASE_URL",
+            "AZURE_OPENAI_RESOURCE_NAME",
+            "AZURE_OPENAI_API_VERSION",
+            "AZURE_OPENAI_DEPLOYMENT_NAME_MAP",
+        ],
+        credential_files: &[".pi/agent/auth.json"],
+        // It has no MCP, by design.
+        capabilities: Capabilities {
+            mcp_servers: false,
+            ..Capabilities::ALL
+        },
+        ..Profile::USUAL
     },
+    invocation,
+    decoder,
 };
 
-impl Agent for Pi {
-    fn profile(&self) -> &'static Profile {
-        &PROFILE
+fn invocation(inputs: &Inputs<'_>) -> Invocation {
+    let mut args = vec!["--print", "--mode", "json", "--no-session"];
+    if let Some(model) = inputs.model {
+        args.extend(["--model", model]);
     }
-
-    fn invocation(&self, inputs: &Inputs<'_>) -> Invocation {
-        let mut args: Vec<String> = ["--print", "--mode", "json", "--no-session"]
-            .map(str::to_owned)
-            .into();
-        if let Some(model) = inputs.model {
-            args.extend(["--model".to_owned(), model.to_owned()]);
-        }
+    Invocation {
+        launch: Launch::program("pi", &args),
         // Its own files are where they are by default: below the agent's home.
-        let env = [
+        env: variables(&[
             // No check for a newer version, no download of tools.
             ("PI_OFFLINE", "1"),
             ("PI_TELEMETRY", "0"),
-        ];
-        Invocation {
-            launch: Launch::Program {
-                program: "pi".into(),
-                args,
-            },
-            env: env
-                .map(|(name, value)| (name.to_owned(), value.to_owned()))
-                .into(),
-            // Among the arguments `@` would be a file and `-` an option.
-            stdin: Stdin::Prompt,
-            files: files(inputs),
-            side_files: Vec::new(),
-        }
-    }
-
-    fn decoder(&self, _inputs: &Inputs<'_>) -> Box<dyn Decoder> {
-        Box::new(Stream::default())
+        ]),
+        // Among the arguments `@` would be a file and `-` an option.
+        stdin: Stdin::Prompt,
+        files: files(inputs),
+        side_files: Vec::new(),
     }
 }
 
-/// Our settings with the user's `config` laid over them. Its `providers`, which say where models are, have a file of
-/// their own and cannot be taken for a setting.
+/// Returns the settings. The `providers`, which say where models are, have a file of their own.
 fn files(inputs: &Inputs<'_>) -> Vec<PlacedFile> {
-    let mut settings = json!({ "enableInstallTelemetry": false });
-    if let Some(config) = inputs.config {
-        document::merge(&mut settings, config);
-    }
+    let dir = inputs.agent_home.join(".pi/agent");
+    let mut settings = inputs.with_config(json!({ "enableInstallTelemetry": false }));
     let providers = settings
         .as_object_mut()
         .and_then(|settings| settings.remove("providers"));
-    let placed = |name: &'static str, content: &Value| PlacedFile {
-        path: inputs.agent_home.join(".pi/agent").join(name),
-        content: format!("{content:#}\n"),
-        artifact: name,
-    };
-    let models =
-        providers.map(|providers| placed("models.json", &json!({ "providers": providers })));
-    std::iter::once(placed("settings.json", &settings))
-        .chain(models)
-        .collect()
+    let mut files = vec![PlacedFile::json(&dir, "settings.json", &settings)];
+    if let Some(providers) = providers {
+        let models = json!({ "providers": providers });
+        files.push(PlacedFile::json(&dir, "models.json", &models));
+    }
+    files
+}
+
+/// The beginning of a line that repeats a message so far with every word that is added: most of the output.
+const REPETITION: &str = r#"{"type":"message_update""#;
+/// The beginning of a line that repeats all of the session. It may be too long to hold, and its kind is enough.
+const END: &str = r#"{"type":"agent_end""#;
+
+fn decoder(inputs: &Inputs<'_>) -> Box<dyn Decoder> {
+    session::decoder(inputs, errors::COMMON, Stream::default())
+}
+
+#[derive(Debug, Default)]
+struct Stream {
+    /// Answers without an error, and the tokens and cost of all.
+    answers: u64,
+    tokens: Tokens,
+    cost: f64,
+    compacted: bool,
+    /// The reason for the end of the last answer, and whether the session has ended.
+    stop_reason: String,
+    ended: bool,
+}
+
+impl Stream {
+    fn event(&mut self, event: Event, session: &mut Session) {
+        match event {
+            Event::AgentStart => self.ended = false,
+            Event::MessageEnd { message } => self.message(message, session),
+            Event::ToolExecutionStart {
+                tool_call_id,
+                tool_name,
+                args,
+            } => session.call(tool_call_id, tool_name, args, None),
+            Event::AgentEnd => self.ended = true,
+            Event::CompactionStart => self.compacted = true,
+            Event::Other => {}
+        }
+    }
+
+    fn message(&mut self, message: Message, session: &mut Session) {
+        match message {
+            Message::User { content, timestamp } => {
+                session.at_millisecond(timestamp);
+                session.message(Role::User, content.text());
+            }
+            Message::Assistant(answer) => self.answer(answer, session),
+            Message::ToolResult {
+                tool_call_id,
+                content,
+                is_error,
+                timestamp,
+            } => {
+                session.at_millisecond(timestamp);
+                session.result(tool_call_id, !is_error, Some(content.text()));
+            }
+            Message::Other => {}
+        }
+    }
+
+    fn answer(&mut self, answer: Answer, session: &mut Session) {
+        session.at_millisecond(answer.timestamp);
+        self.tokens += answer.usage.tokens();
+        self.cost += answer.usage.cost.total;
+        for part in answer.content.parts() {
+            match part {
+                Part::Text { text } => session.message(Role::Assistant, text),
+                Part::Thinking { thinking } => session.reasoning(thinking),
+                Part::Other => {}
+            }
+        }
+        if let "error" | "aborted" = answer.stop_reason.as_str() {
+            let aborted = answer.stop_reason == "aborted";
+            let text = answer.error_message.unwrap_or(answer.stop_reason);
+            let kind = if aborted {
+                ErrorKind::Agent
+            } else {
+                let status = errors::leading_status(&text);
+                // Other refusals of the service, of an unknown model for example, are trouble with the service too.
+                errors::classify(errors::COMMON, status, &text).unwrap_or(ErrorKind::ModelApi)
+            };
+            session.fail(kind, text.clone());
+            session.error(text);
+            return;
+        }
+        self.answers += 1;
+        self.stop_reason = answer.stop_reason;
+        if let (Some(provider), Some(model)) = (answer.provider, answer.model) {
+            session.saw_model(&provider, &model);
+        }
+        session.recovered();
+    }
+}
+
+impl Protocol for Stream {
+    fn line(&mut self, text: &str, session: &mut Session) {
+        if text.starts_with(REPETITION) {
+            return;
+        }
+        if text.starts_with(END) {
+            self.ended = true;
+        } else if let Ok(event) = serde_json::from_str(text) {
+            self.event(event, session);
+        }
+    }
+
+    fn oversized_line(&mut self, beginning: &str, bytes: u64, session: &mut Session) {
+        if beginning.starts_with(END) {
+            self.ended = true;
+        } else if !beginning.starts_with(REPETITION) {
+            session.notice(format!("an event of {bytes} bytes was not decoded"));
+        }
+    }
+
+    fn stderr(&mut self, text: &str, session: &mut Session) {
+        session.remember_first(text);
+    }
+
+    fn usage(&self, session: &Session) -> Usage {
+        let mut counted = session.counted(self.answers);
+        if self.compacted {
+            // A summary of the conversation is asked for on the side.
+            counted.requests = None;
+        }
+        let tokens = self.tokens.known_usage();
+        if tokens.input_tokens.is_none() {
+            return counted;
+        }
+        Usage {
+            cost_usd: known_cost(self.cost),
+            ..tokens.or(counted)
+        }
+    }
+
+    fn ending(&mut self, exit: Exit, session: &mut Session) -> Ending {
+        if self.compacted {
+            session.final_note("what was used to shorten the conversation is not known");
+        }
+        if let Some(trouble) = session.trouble() {
+            return trouble;
+        }
+        if !self.ended || self.answers == 0 {
+            return session.no_end(exit);
+        }
+        if self.stop_reason == "length" {
+            session.final_note("the last answer was cut off: length");
+        }
+        Ending::Completed
+    }
+}
+
+/// A line of `--mode json`.
+#[derive(Debug, Deserialize)]
+#[serde(
+    tag = "type",
+    rename_all = "snake_case",
+    rename_all_fields = "camelCase"
+)]
+enum Event {
+    AgentStart,
+    MessageEnd {
+        message: Message,
+    },
+    ToolExecutionStart {
+        tool_call_id: Option<String>,
+        tool_name: String,
+        #[serde(default)]
+        args: Value,
+    },
+    /// It may start again, after an error or when the conversation has become too long.
+    AgentEnd,
+    CompactionStart,
+    #[serde(other)]
+    Other,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(
+    tag = "role",
+    rename_all = "camelCase",
+    rename_all_fields = "camelCase"
+)]
+enum Message {
+    User {
+        #[serde(default)]
+        content: Content,
+        timestamp: Option<i64>,
+    },
+    Assistant(Answer),
+    ToolResult {
+        tool_call_id: Option<String>,
+        #[serde(default)]
+        content: Content,
+        #[serde(default)]
+        is_error: bool,
+        timestamp: Option<i64>,
+    },
+    #[serde(other)]
+    Other,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Answer {
+    #[serde(default)]
+    content: Content,
+    provider: Option<String>,
+    model: Option<String>,
+    #[serde(default)]
+    usage: WireTokens,
+    #[serde(default)]
+    stop_reason: String,
+    error_message: Option<String>,
+    /// In milliseconds since 1970.
+    timestamp: Option<i64>,
+}
+
+/// One text, or parts.
+#[derive(Debug, Deserialize)]
+#[serde(untagged)]
+enum Content {
+    Text(String),
+    Parts(Vec<Part>),
+}
+
+impl Default for Content {
+    fn default() -> Self {
+        Content::Parts(Vec::new())
+    }
+}
+
+impl Content {
+    fn parts(self) -> Vec<Part> {
+        match self {
+            Content::Text(text) => vec![Part::Text { text }],
+            Content::Parts(parts) => parts,
+        }
+    }
+
+    /// Returns its texts as one.
+    fn text(self) -> String {
+        let mut texts = Vec::new();
+        for part in self.parts() {
+            if let Part::Text { text } = part {
+                texts.push(text);
+            }
+        }
+        texts.join("\n")
+    }
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(tag = "type", rename_all = "camelCase")]
+enum Part {
+    Text {
+        text: String,
+    },
+    Thinking {
+        thinking: String,
+    },
+    #[serde(other)]
+    Other,
+}
+
+/// The tokens of one request: input without the cached ones, output with the reasoning.
+#[derive(Debug, Clone, Copy, Default, Deserialize)]
+#[serde(default, rename_all = "camelCase")]
+struct WireTokens {
+    input: u64,
+    output: u64,
+    cache_read: u64,
+    cache_write: u64,
+    cost: Cost,
+}
+
+impl WireTokens {
+    fn tokens(self) -> Tokens {
+        Tokens {
+            input: total([self.input, self.cache_read, self.cache_write]),
+            cached: self.cache_read,
+            output: self.output,
+        }
+    }
+}
+
+#[derive(Debug, Clone, Copy, Default, Deserialize)]
+#[serde(default)]
+struct Cost {
+    total: f64,
 }
 
 #[cfg(test)]

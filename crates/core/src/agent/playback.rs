@@ -1,11 +1,11 @@
-//! What the adapters' tests share: recorded streams, and inputs to start from.
+//! Recorded streams and inputs for the adapters' tests.
 
 use std::collections::BTreeSet;
 
 use camino::Utf8Path;
 use serde_json::Value;
 
-use super::{Decoder, Ending, Inputs, Invocation, Line, Reading};
+use super::{Agent, Decoder, Ending, Inputs, Invocation, Line, Reading};
 use crate::agent::mcp::{McpServer, RemoteTransport};
 use crate::process::Exit;
 use crate::transcript::{Record, Usage};
@@ -17,6 +17,23 @@ pub(super) fn recorded(name: &str) -> String {
         .join("tests/streams")
         .join(name);
     std::fs::read_to_string(path).unwrap()
+}
+
+/// The decoder of an agent that was given MCP servers of these names.
+pub(super) fn decoder(agent: &Agent, servers: &[&str]) -> Box<dyn Decoder> {
+    let servers: Vec<_> = servers
+        .iter()
+        .map(|name| {
+            let server = McpServer::Stdio {
+                command: "server".to_owned(),
+                args: Vec::new(),
+                env: Vec::new(),
+                cwd: None,
+            };
+            ((*name).to_owned(), server)
+        })
+        .collect();
+    (agent.decoder)(&inputs(&servers, None, &BTreeSet::new()))
 }
 
 /// Plays a recording of `tests/streams`, then some lines on standard error, to a decoder.

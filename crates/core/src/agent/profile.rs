@@ -3,60 +3,122 @@
 /// The facts about an agent that are the same in every trial.
 #[derive(Debug)]
 pub struct Profile {
+    /// The name that suites use.
     pub name: &'static str,
+    /// Other names that suites may use.
     pub aliases: &'static [&'static str],
     /// The program looked up on `PATH`; `None` for agents that are not one program.
     pub program: Option<&'static str>,
+    /// The arguments that make the program print its version.
     pub version_args: &'static [&'static str],
-    /// How to get the program, said when it is missing.
-    pub install: &'static str,
+    /// The version that the adapter is tested with. It is written here and nowhere else.
+    pub tested_version: &'static str,
+    /// The package that installs the program; `None` for agents that are not one program.
+    pub package: Option<Package>,
+    /// Instructions for users, where they are not simply to install the package.
+    pub install: Option<&'static str>,
     /// Whether it is `{name, command}` with a command of the user's own.
     pub takes_command: bool,
     /// Whether its output is a stream of events, to be read by its decoder rather than by people.
     pub streams_events: bool,
-    /// Where it reads its project rules, relative to the workspace.
+    /// The file of its project rules, relative to the workspace.
     pub rules_file: &'static str,
+    /// The directory of its project skills, relative to the workspace.
+    pub skills_dir: &'static str,
+    /// Names of files and directories that it reads in the directories above the workspace.
+    pub read_above: &'static [&'static str],
     /// The variables it signs in with. Passed on when they are set, and masked in everything Terca writes.
     pub credential_variables: &'static [&'static str],
     /// Variables passed on that are no secrets: endpoints, projects, regions.
     pub setting_variables: &'static [&'static str],
-    /// Files it signs in with, which lie in the user's home.
-    pub credential_files: &'static [CredentialFile],
-    /// Where it reads its project skills, relative to the workspace.
-    pub skills_dir: &'static str,
-    /// The version that the adapter was proved with.
-    pub proved_with: &'static str,
+    /// Files it signs in with: relative to the user's home and, in a trial, to the agent's home.
+    pub credential_files: &'static [&'static str],
+    /// Directories that trials share, since the program would fill them anew for every home.
+    pub caches: &'static [Cache],
+    /// Directories it leaves in the workspace and cannot be told to put elsewhere. They are removed when the agent
+    /// has ended, unless they were there before.
+    pub leftovers: &'static [&'static str],
+    /// The signal that asks it to end.
     pub stop_signal: StopSignal,
+    /// The parts of a variant that it can use.
     pub capabilities: Capabilities,
 }
 
 impl Profile {
-    /// Whether it is Terca itself that acts: there is no process, no session, no model.
+    /// The facts that most programs have in common. The other facts are empty.
+    pub const USUAL: Profile = Profile {
+        name: "",
+        aliases: &[],
+        program: None,
+        version_args: &["--version"],
+        tested_version: "",
+        package: None,
+        install: None,
+        takes_command: false,
+        streams_events: true,
+        rules_file: "AGENTS.md",
+        skills_dir: "",
+        read_above: &["AGENTS.md"],
+        credential_variables: &[],
+        setting_variables: &[],
+        credential_files: &[],
+        caches: &[],
+        leftovers: &[],
+        stop_signal: StopSignal::Terminate,
+        capabilities: Capabilities::ALL,
+    };
+
+    /// Returns whether Terca itself acts as this agent: there is no process, no session, no model.
     pub fn is_built_in(&self) -> bool {
         self.program.is_none() && !self.takes_command
     }
+
+    /// Returns how to get the program, for the message that it is missing.
+    pub fn how_to_install(&self) -> String {
+        match (self.install, self.package) {
+            (Some(text), _) => text.to_owned(),
+            (None, Some(Package::Npm(name))) => format!("npm install -g {name}"),
+            (None, Some(Package::PyPi(name))) => format!("pip install {name}"),
+            (None, None) => String::new(),
+        }
+    }
 }
 
-/// A file that is copied into the trial for the agent that needs it, and for no other.
+/// A package of a public registry.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Package {
+    /// A package of the npm registry.
+    Npm(&'static str),
+    /// A package of the Python Package Index.
+    PyPi(&'static str),
+}
+
+/// A directory that trials share.
 #[derive(Debug)]
-pub struct CredentialFile {
-    /// Relative to the user's home.
-    pub from: &'static str,
-    /// Relative to the agent's home.
-    pub to: &'static str,
+pub struct Cache {
+    /// The variable that tells the program where the directory is.
+    pub variable: &'static str,
+    /// The usual place of the directory, relative to the user's home.
+    pub dir: &'static str,
 }
 
-/// What a variant can give this agent. Giving it anything else is an error, never silently ignored.
+/// The parts of a variant that an agent can use. Giving it anything else is an error, never silently ignored.
 #[derive(Debug, Clone, Copy)]
 pub struct Capabilities {
+    /// A model.
     pub model: bool,
+    /// Rules.
     pub rules: bool,
+    /// MCP servers.
     pub mcp_servers: bool,
+    /// Skills.
     pub skills: bool,
+    /// Settings of its own.
     pub config: bool,
 }
 
 impl Capabilities {
+    /// All parts.
     pub const ALL: Capabilities = Capabilities {
         model: true,
         rules: true,
@@ -69,6 +131,8 @@ impl Capabilities {
 /// The signal that asks the agent to end.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum StopSignal {
+    /// SIGINT.
     Interrupt,
+    /// SIGTERM.
     Terminate,
 }

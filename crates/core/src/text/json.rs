@@ -1,4 +1,4 @@
-//! JSON documents: merged, written as YAML, and made from pairs.
+//! JSON documents: merged, made from pairs, and written as YAML or TOML.
 
 use serde_json::Value;
 
@@ -43,6 +43,36 @@ fn must_be_escaped(c: char) -> bool {
     )
 }
 
+/// Writes a document as TOML, which has no `null`: such values are left out. A document that is not an object is
+/// empty.
+pub fn toml(document: &Value) -> String {
+    match without_null(document) {
+        Some(toml::Value::Table(table)) => table.to_string(),
+        _ => String::new(),
+    }
+}
+
+fn without_null(value: &Value) -> Option<toml::Value> {
+    Some(match value {
+        Value::Null => return None,
+        Value::Bool(value) => (*value).into(),
+        Value::String(text) => text.as_str().into(),
+        Value::Array(values) => {
+            toml::Value::Array(values.iter().filter_map(without_null).collect())
+        }
+        Value::Object(object) => {
+            let pairs = object.iter();
+            let kept = pairs.filter_map(|(name, value)| Some((name.clone(), without_null(value)?)));
+            toml::Value::Table(kept.collect())
+        }
+        Value::Number(number) => match number.as_i64() {
+            Some(integer) => integer.into(),
+            // TOML has no larger integers.
+            None => number.as_f64()?.into(),
+        },
+    })
+}
+
 /// Makes an object of names and values.
 pub fn object(pairs: &[(String, String)]) -> Value {
     pairs
@@ -66,5 +96,27 @@ mod tests {
             "{\n  \"text\": \"a\\u007fb\\u2028c\\u0085d äöü 🦀\"\n}\n"
         );
         assert_eq!(serde_json::from_str::<Value>(&yaml).unwrap(), document);
+    }
+
+    #[test]
+    fn toml_has_tables_and_text_arrives_as_it_is() {
+        let document = json!({
+            "a": { "deep": { "x": 1 }, "y": [1, 2.5, true], "gone": null },
+            "text": "say \"hi\"\\\n\ttab\r\u{1}\u{7f}é",
+            "x.y": { "http-h_1": -4, "": 2 },
+            "list": [{ "a": "b", "c": { "d": [] } }, null, []],
+            "empty": {},
+            "gone": null,
+        });
+        let read: Value = ::toml::from_str(&toml(&document)).unwrap();
+        let expected = json!({
+            "a": { "deep": { "x": 1 }, "y": [1, 2.5, true] },
+            "text": "say \"hi\"\\\n\ttab\r\u{1}\u{7f}é",
+            "x.y": { "http-h_1": -4, "": 2 },
+            "list": [{ "a": "b", "c": { "d": [] } }, []],
+            "empty": {},
+        });
+        assert_eq!(read, expected);
+        assert_eq!(toml(&json!("text")), "");
     }
 }

@@ -5,7 +5,7 @@ use std::os::unix::fs::OpenOptionsExt;
 
 use camino::{Utf8Path, Utf8PathBuf};
 use serde_json::Value;
-use terca_core::agent::{CredentialFile, Profile};
+use terca_core::agent::Profile;
 use terca_core::text::prose;
 
 use crate::host::environment::{Host, Variables};
@@ -24,17 +24,14 @@ pub fn variables(host: &Host, profile: &Profile) -> Vec<&'static str> {
 }
 
 /// The files that are there, in the user's home.
-pub fn files(
-    host: &Host,
-    profile: &'static Profile,
-) -> Vec<(&'static CredentialFile, Utf8PathBuf)> {
+pub fn files(host: &Host, profile: &'static Profile) -> Vec<(&'static str, Utf8PathBuf)> {
     let Some(home) = host.get("HOME") else {
         return Vec::new();
     };
     profile
         .credential_files
         .iter()
-        .map(|file| (file, Utf8Path::new(home).join(file.from)))
+        .map(|file| (*file, Utf8Path::new(home).join(file)))
         .filter(|(_, path)| path.is_file())
         .collect()
 }
@@ -46,7 +43,7 @@ pub fn install(host: &Host, profile: &'static Profile, agent_home: &Utf8Path) ->
         return Ok(());
     }
     for (file, path) in files(host, profile) {
-        let target = agent_home.join(file.to);
+        let target = agent_home.join(file);
         fs_err::create_dir_all(target.parent().unwrap_or(agent_home))?;
         let mut copy = std::fs::OpenOptions::new()
             .write(true)
@@ -73,7 +70,7 @@ pub fn given(host: &Host, profile: &'static Profile, env: &Variables) -> String 
         given.extend(
             files(host, profile)
                 .into_iter()
-                .map(|(file, _)| format!("~/{}", file.from)),
+                .map(|(file, _)| format!("~/{file}")),
         );
     }
     if !given.is_empty() {

@@ -80,7 +80,7 @@ fn check_up(
         .map(|name| format!("${name}"));
     let files = credentials::files(host, profile)
         .into_iter()
-        .map(|(file, _)| format!("~/{}", file.from));
+        .map(|(file, _)| format!("~/{file}"));
     Ok(Checkup {
         profile,
         program,

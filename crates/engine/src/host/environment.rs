@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use camino::Utf8Path;
-use terca_core::agent::Profile;
+use terca_core::agent::{self, Profile};
 use terca_core::plan::{PreparedLayer, TrialSpec};
 
 use crate::workspace::trial_dirs::CommandDirs;
@@ -38,7 +38,7 @@ const PASSED_ON: [&str; 22] = [
 
 /// Version managers whose programs on `PATH` find their toolchains through the home directory. The trial's home
 /// is another, so they are told where the toolchains are; these directories hold programs, no settings.
-const TOOLCHAINS: [(&str, &str); 9] = [
+const TOOLCHAINS: [(&str, &str); 8] = [
     ("RUSTUP_HOME", ".rustup"),
     ("PYENV_ROOT", ".pyenv"),
     ("NVM_DIR", ".nvm"),
@@ -47,8 +47,6 @@ const TOOLCHAINS: [(&str, &str); 9] = [
     ("ASDF_DATA_DIR", ".asdf"),
     ("SDKMAN_DIR", ".sdkman"),
     ("NODENV_ROOT", ".nodenv"),
-    // Not a version manager, but a program too: one of 237 MB that unpacks itself once for every home.
-    ("COPILOT_PKG_CACHE_HOME", ".cache/copilot"),
 ];
 
 /// What Terca itself was started with.
@@ -96,7 +94,9 @@ impl Host {
     }
 
     fn add_toolchains(&self, variables: &mut Variables) {
-        for (name, dir) in TOOLCHAINS {
+        let caches = agent::profiles().flat_map(|profile| profile.caches);
+        let caches = caches.map(|cache| (cache.variable, cache.dir));
+        for (name, dir) in TOOLCHAINS.into_iter().chain(caches) {
             let set = self.get(name).map(str::to_owned);
             let usual = self
                 .get("HOME")

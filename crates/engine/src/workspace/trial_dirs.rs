@@ -4,11 +4,13 @@
 //! `$TERCA_WORK_DIR`, else in a private directory under `/var/tmp`, on a path that has a number and no names: the agent
 //! does not learn which experiment it is in. `crate::trial` lists what else keeps trials apart.
 
+use std::collections::BTreeSet;
 use std::fs::File;
 use std::io;
 use std::os::unix::fs::MetadataExt;
 
 use camino::{Utf8Path, Utf8PathBuf};
+use terca_core::agent;
 
 use crate::workspace::stale_dirs;
 use crate::workspace::stale_dirs::{Draft, private_dir};
@@ -190,40 +192,15 @@ impl Drop for TrialDirs {
     }
 }
 
-/// What agents read of the directories above the one they work in: rules, settings, skills, secrets, history.
-const READ_BY_AGENTS: &[&str] = &[
-    "AGENTS.md",
-    "AGENTS.MD",
-    "CLAUDE.md",
-    "CLAUDE.MD",
-    "CLAUDE.local.md",
-    "GEMINI.md",
-    "QWEN.md",
-    ".goosehints",
-    ".env",
-    ".mcp.json",
-    "opencode.json",
-    "opencode.jsonc",
-    ".git",
-    ".claude",
-    ".codex",
-    ".gemini",
-    ".qwen",
-    ".opencode",
-    ".agents",
-    ".goose",
-    ".pi",
-    "kilo.json",
-    "kilo.jsonc",
-    ".kilo",
-    ".kilocode",
-    ".factory",
-];
+/// Names that agents and their tools read in any directory above, beside those of the agents' profiles.
+const READ_BY_TOOLS: &[&str] = &[".git", ".env"];
 
 /// Refuses a directory below one with files that agents read: not every agent can be kept from looking.
 fn nothing_to_read_above(dir: &Utf8Path) -> io::Result<()> {
+    let of_agents = agent::profiles().flat_map(|profile| profile.read_above);
+    let names: BTreeSet<&str> = of_agents.chain(READ_BY_TOOLS).copied().collect();
     for above in dir.ancestors() {
-        if let Some(name) = READ_BY_AGENTS
+        if let Some(name) = names
             .iter()
             .find(|name| above.join(name).symlink_metadata().is_ok())
         {

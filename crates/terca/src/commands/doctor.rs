@@ -18,7 +18,7 @@ pub(super) fn doctor(common: &Common) -> Outcome {
             agent: checkup.profile.name.to_owned(),
             program: checkup.program.map(|path| screen::short(&path).to_string()),
             version: checkup.version,
-            proved_with: checkup.profile.proved_with.to_owned(),
+            proved_with: checkup.profile.tested_version.to_owned(),
             credentials: checkup.credentials,
             accepted: checkup
                 .profile
@@ -26,7 +26,7 @@ pub(super) fn doctor(common: &Common) -> Outcome {
                 .iter()
                 .map(|name| format!("${name}"))
                 .collect(),
-            install: checkup.profile.install.to_owned(),
+            install: checkup.profile.how_to_install(),
         })
         .collect();
     let palette = screen::out_palette(common.color);

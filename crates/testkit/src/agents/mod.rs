@@ -79,7 +79,7 @@ impl RealAgent {
 
     /// The version that is installed.
     pub fn version(&self) -> &'static str {
-        self.profile().proved_with
+        self.profile().tested_version
     }
 
     /// Returns a directory for `PATH` with its real program, installed now if it has not been.
@@ -95,7 +95,7 @@ impl RealAgent {
         Package {
             name: self.name,
             program: profile.program.expect("an agent with a program"),
-            version: profile.proved_with,
+            version: profile.tested_version,
             version_args: profile.version_args,
             install: self.install,
         }

@@ -2,7 +2,6 @@ use std::collections::BTreeSet;
 
 use serde_json::json;
 
-use super::stream::Stream;
 use super::*;
 use crate::agent::playback::{self, kind};
 use crate::agent::{Ending, Line, Reading};
@@ -12,7 +11,7 @@ use crate::trial_error::ErrorKind;
 
 /// A session as it was recorded: what it printed, and its log up to so many lines.
 fn play(recording: &str, lines: usize, exit: i32) -> (Vec<Record>, Reading) {
-    let mut stream = Box::<Stream>::default();
+    let mut stream = playback::decoder(&AGENT, &[]);
     for line in playback::recorded(&format!("{recording}.jsonl"))
         .lines()
         .take(lines)
@@ -110,7 +109,7 @@ fn it_says_why_it_does_not_start() {
             ErrorKind::Agent,
         ),
     ] {
-        let mut stream = Box::<Stream>::default();
+        let mut stream = playback::decoder(&AGENT, &[]);
         stream.stdout(Line::Text(line));
         if let Some(reason) = reason {
             let event = json!({ "event": "exit", "properties": { "reason": reason } });
@@ -147,9 +146,9 @@ fn errors_are_told_by_their_names_and_words() {
         ),
         ("litellm.Timeout: Timeout: too late", ErrorKind::ModelApi),
     ] {
-        assert_eq!(errors::classify(line), expected, "{line}");
+        assert_eq!(kind_of(line), expected, "{line}");
     }
-    assert_eq!(errors::name("litellm.completion(model: x)"), None);
+    assert_eq!(error_name("litellm.completion(model: x)"), None);
 }
 
 #[test]
@@ -168,14 +167,14 @@ fn what_the_model_says_is_one_message() {
 #[test]
 fn how_it_is_started() {
     let config = json!({ "edit-format": "diff", "read": "NOTES.md", "gitignore": null });
-    let invocation = Aider.invocation(&Inputs {
+    let invocation = (AGENT.invocation)(&Inputs {
         model: Some("openai/gpt-5"),
         prompt: "/help is no command",
         git: true,
         ..playback::inputs(&[], Some(&config), &BTreeSet::new())
     });
     insta::assert_snapshot!(playback::shown(&invocation));
-    let plain = Aider.invocation(&playback::inputs(&[], None, &BTreeSet::new()));
+    let plain = (AGENT.invocation)(&playback::inputs(&[], None, &BTreeSet::new()));
     let Launch::Program { args, .. } = plain.launch else {
         panic!("it is a program")
     };

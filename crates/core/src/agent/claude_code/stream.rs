@@ -1,87 +1,102 @@
-//! Reads what Claude Code prints and the transcripts it keeps.
+//! Reads the stream of Claude Code and the transcripts it keeps.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::Value;
 
-use super::ending;
-use super::errors::classify;
-use super::figures::{Figures, plain};
 use super::wire::{Block, Event, Message, SessionResult, Stamped, System};
-use crate::agent::delivery::{McpDelivery, McpStatus};
-use crate::agent::mcp_tools::{self, server_of};
-use crate::agent::{Aside, Decoder, Ending, Line, Reading};
+use crate::agent::errors::{self, Patterns};
+use crate::agent::session::{self, Protocol, Session, failed};
+use crate::agent::{Decoder, Ending, Inputs, Skippable};
 use crate::process::Exit;
-use crate::transcript::{Record, Role, Step, Usage};
-use crate::trial_error::{ErrorKind, TrialError};
+use crate::text::prose;
+use crate::transcript::{Role, Usage};
+use crate::trial_error::ErrorKind;
+
+const ERRORS: Patterns = &[
+    (
+        ErrorKind::RateLimit,
+        &[
+            "rate_limit",
+            "rate limit",
+            "limit reached",
+            "usage limit",
+            "credit balance",
+            "quota",
+            "(429)",
+        ],
+    ),
+    (
+        ErrorKind::Auth,
+        &[
+            "not logged in",
+            "/login",
+            "authentication",
+            "invalid api key",
+            "invalid x-api-key",
+            "oauth token",
+            "unauthorized",
+            "permission_error",
+        ],
+    ),
+    (
+        ErrorKind::ModelApi,
+        &[
+            "api error",
+            "unable to connect",
+            "connection error",
+            "connectionrefused",
+            "econnrefused",
+            "enotfound",
+            "fetch failed",
+            "timed out",
+            "overloaded",
+            "server_error",
+        ],
+    ),
+];
+
+pub(super) fn decoder(inputs: &Inputs<'_>) -> Box<dyn Decoder> {
+    session::decoder(inputs, ERRORS, Stream::default())
+}
 
 #[derive(Debug, Default)]
-pub(super) struct Stream {
-    servers: Vec<String>,
-    line: u64,
-    figures: Figures,
-    server_calls: BTreeMap<String, u64>,
-    /// What the first event says about each server.
-    server_states: BTreeMap<String, String>,
-    started: bool,
-    /// The model that it says it will use.
-    announced: Option<String>,
-    /// There may be several; the last one counts.
+struct Stream {
+    /// All answers of a model: those in the stream and those that only the transcripts have. The tokens of an answer,
+    /// in the session, are from the transcripts, since those in the stream are of its first moment.
+    requests: BTreeSet<String>,
+    calls: BTreeSet<String>,
+    /// The model of the last answer.
+    answered_by: Option<String>,
+    /// The last of several results counts.
     result: Option<SessionResult>,
-    /// What the requests since the last answer failed for.
+    /// The error of the requests since the last answer.
     trouble: Option<(ErrorKind, String)>,
-    last_words: String,
 }
 
 impl Stream {
-    pub(super) fn new(servers: Vec<String>) -> Self {
-        Stream {
-            servers,
-            ..Stream::default()
-        }
-    }
-
-    fn event(&mut self, event: Event) -> Vec<Step> {
+    fn event(&mut self, event: Event, session: &mut Session) {
         match event {
-            Event::System(system) => self.system(system).into_iter().collect(),
-            Event::Assistant { message } => self.answer(message),
-            Event::User { message } => message
-                .content
-                .into_blocks()
-                .into_iter()
-                .filter_map(|block| self.said_to_it(block))
-                .collect(),
-            Event::Result(result) => {
-                let text = result.errors_for_people();
-                let step = (!text.is_empty()).then_some(Step::Error { text });
-                self.result = Some(result);
-                step.into_iter().collect()
-            }
-            Event::Other => Vec::new(),
-        }
-    }
-
-    fn system(&mut self, system: System) -> Option<Step> {
-        match system.subtype.as_str() {
-            "init" => {
-                self.announced = system.model.or(self.announced.take());
-                // A second one comes when background work has ended; what was connected at the start counts.
-                if !self.started {
-                    self.started = true;
-                    self.server_states = system
-                        .mcp_servers
-                        .into_iter()
-                        .map(|state| (state.name, state.status))
-                        .collect();
+            Event::System(system) if system.subtype == "init" => begin(system, session),
+            Event::System(system) if system.subtype == "api_retry" => self.retry(&system, session),
+            Event::Assistant { message } => self.answer(message, session),
+            Event::User { message } => {
+                for block in message.content.into_blocks() {
+                    said_to_it(block, session);
                 }
-                None
             }
-            "api_retry" => Some(self.retry(&system)),
-            _ => None,
+            Event::Result(result) => {
+                let errors = result.errors_for_people();
+                if !errors.is_empty() {
+                    session.error(errors);
+                }
+                self.result = Some(result);
+            }
+            Event::System(_) | Event::Other => {}
         }
     }
 
-    fn retry(&mut self, system: &System) -> Step {
+    fn retry(&mut self, system: &System, session: &mut Session) {
         let error = match &system.error {
             Some(Value::String(error)) => error.clone(),
             Some(error) => error.to_string(),
@@ -91,211 +106,201 @@ impl Stream {
             Some(status) => format!("{status} {error}"),
             None => error,
         };
-        // Without a status there was no answer at all.
-        let kind = classify(system.error_status, &why).unwrap_or(ErrorKind::ModelApi);
-        let text = format!(
+        session.notice(format!(
             "a request failed and is tried again, {}/{}: {why}",
             system.attempt, system.max_retries
-        );
-        self.trouble = Some((kind, why));
-        Step::Notice { text }
+        ));
+        // Without a status there was no answer at all.
+        let kind = errors::classify(ERRORS, system.error_status, &why);
+        self.trouble = Some((kind.unwrap_or(ErrorKind::ModelApi), why));
     }
 
-    fn answer(&mut self, message: Message) -> Vec<Step> {
+    fn answer(&mut self, message: Message, session: &mut Session) {
         if !message.is_from_a_model() {
-            return vec![Step::Error {
-                text: message.content.text(),
-            }];
+            session.error(message.content.text());
+            return;
         }
         self.trouble = None;
-        self.figures.answer(&message);
-        message
-            .content
-            .into_blocks()
-            .into_iter()
-            .filter_map(|block| self.said_by_it(block))
-            .collect()
+        if let Some(id) = message.id {
+            self.requests.insert(id);
+            self.answered_by = message.model;
+        }
+        for block in message.content.into_blocks() {
+            self.said_by_it(block, session);
+        }
     }
 
-    fn said_by_it(&mut self, block: Block) -> Option<Step> {
+    fn said_by_it(&mut self, block: Block, session: &mut Session) {
         match block {
-            Block::Text { text } if !text.is_empty() => Some(Step::Message {
-                role: Role::Assistant,
-                text,
-            }),
-            Block::Thinking { thinking } if !thinking.is_empty() => {
-                Some(Step::Reasoning { text: thinking })
+            Block::Text { text } if !text.is_empty() => session.message(Role::Assistant, text),
+            Block::Thinking { thinking } if !thinking.is_empty() => session.reasoning(thinking),
+            // An answer comes once for each of its parts.
+            Block::ToolUse { id, name, input } if self.calls.insert(id.clone()) => {
+                // MCP tools are called `mcp__<server>__<tool>`.
+                let server = name
+                    .strip_prefix("mcp__")
+                    .and_then(|rest| session.server_of(rest, "__"));
+                session.call(Some(id), name, input, server);
             }
-            Block::ToolUse { id, name, input } => self.tool_use(id, name, input),
-            _ => None,
+            _ => {}
         }
     }
 
-    fn said_to_it(&self, block: Block) -> Option<Step> {
-        match block {
-            Block::Text { text } => Some(Step::Message {
-                role: Role::User,
-                text,
-            }),
-            Block::ToolResult {
-                tool_use_id,
-                content,
-                is_error,
-            } => Some(Step::ToolResult {
-                id: Some(tool_use_id),
-                ok: !is_error.unwrap_or(false),
-                output: content.map(|content| content.text()),
-            }),
-            _ => None,
+    fn judge(&self, result: &SessionResult, session: &mut Session) -> Ending {
+        if let Some(denials) = denials(result) {
+            session.final_note(denials);
         }
-    }
-
-    fn tool_use(&mut self, id: String, tool: String, input: Value) -> Option<Step> {
-        if !self.figures.tool_call(&id) {
-            return None;
+        if ["error_max_turns", "error_max_budget_usd"].contains(&result.subtype.as_str()) {
+            session.final_note(words(result));
+            return Ending::Completed;
         }
-        let server = self.server_of(&tool);
-        if let Some(server) = &server {
-            *self.server_calls.entry(server.clone()).or_default() += 1;
+        if result.is_error {
+            let words = words(result);
+            let kind = errors::classify(ERRORS, result.api_error_status, &words);
+            return failed(kind.unwrap_or(ErrorKind::Agent), words);
         }
-        Some(Step::ToolCall {
-            id: Some(id),
-            tool,
-            input,
-            server,
-        })
-    }
-
-    /// MCP tools are called `mcp__<server>__<tool>`, with `_` for what may not stand in such a name.
-    fn server_of(&self, tool: &str) -> Option<String> {
-        server_of(&self.servers, tool.strip_prefix("mcp__")?, "__")
-    }
-
-    fn server_status(&self, server: &str) -> Option<McpStatus> {
-        match self.server_states.get(server).map(String::as_str) {
-            Some("connected") => Some(McpStatus::Connected),
-            Some(_) => Some(McpStatus::Failed),
-            None => self.started.then_some(McpStatus::Failed),
+        // It took the prompt for a command of its own.
+        if result.num_turns == Some(0) {
+            return failed(ErrorKind::Agent, words(result));
         }
-    }
-
-    fn mcp_delivery(&self) -> BTreeMap<String, McpDelivery> {
-        mcp_tools::delivery(&self.servers, &self.server_calls, |server| {
-            self.server_status(server)
-        })
-    }
-
-    /// The servers that were not there when the session began.
-    fn missing_servers(&self) -> Option<TrialError> {
-        let missing: Vec<String> = self
-            .servers
-            .iter()
-            .filter(|server| self.server_status(server) == Some(McpStatus::Failed))
-            .map(|server| {
-                let status = self
-                    .server_states
-                    .get(server)
-                    .map_or("not known", String::as_str);
-                format!("`{server}` ({status})")
-            })
-            .collect();
-        let message = format!("an MCP server did not connect: {}", missing.join(", "));
-        (!missing.is_empty()).then(|| TrialError::new(ErrorKind::Mcp, message))
-    }
-
-    fn ending(&self, exit: Exit) -> (Ending, Vec<String>) {
-        if let Some(error) = self.missing_servers() {
-            return (Ending::Failed(error), Vec::new());
+        if broke_off(result) {
+            return failed(ErrorKind::ModelApi, "the model's last answer broke off");
         }
-        if let Some(result) = &self.result {
-            return ending::ending(result);
-        }
-        let (kind, words) = match &self.trouble {
-            Some((kind, words)) => (*kind, words.clone()),
-            None if self.last_words.is_empty() => (ErrorKind::Agent, exit.describe()),
-            None => {
-                let kind = classify(None, &self.last_words).unwrap_or(ErrorKind::Agent);
-                (kind, self.last_words.clone())
-            }
-        };
-        (
-            Ending::Failed(TrialError::new(
-                kind,
-                format!("the session has no end: {words}"),
-            )),
-            Vec::new(),
-        )
+        Ending::Completed
     }
 }
 
-impl Decoder for Stream {
-    fn stdout(&mut self, line: Line<'_>) -> Vec<Record> {
-        self.line += 1;
-        let number = self.line;
-        let text = match line.event() {
-            Ok(text) => text,
-            Err(notice) => {
-                return vec![Record {
-                    time: None,
-                    line: number,
-                    step: notice,
-                }];
-            }
+/// Reads the first event. A second one comes when background work has ended; the servers that were connected at the
+/// start count.
+fn begin(system: System, session: &mut Session) {
+    session.model = system.model.or(session.model.take());
+    if session.servers_ready {
+        return;
+    }
+    session.servers_ready = true;
+    let states = system.mcp_servers.into_iter();
+    let states: BTreeMap<_, _> = states.map(|state| (state.name, state.status)).collect();
+    for server in session.servers().to_vec() {
+        let state = states.get(&server).map_or("not known", String::as_str);
+        if state != "connected" {
+            session.server_failed(server, state.to_owned());
+        }
+    }
+}
+
+fn said_to_it(block: Block, session: &mut Session) {
+    match block {
+        Block::Text { text } => session.message(Role::User, text),
+        Block::ToolResult {
+            tool_use_id,
+            content,
+            is_error,
+        } => {
+            let output = content.map(|content| content.text());
+            session.result(Some(tool_use_id), !is_error.unwrap_or(false), output);
+        }
+        _ => {}
+    }
+}
+
+/// Returns whether the last answer gave no reason for its end: there is none, or the one of the answer before, which
+/// called a tool. A stream that breaks off passes for success, and what the model was about to do is lost.
+fn broke_off(result: &SessionResult) -> bool {
+    matches!(result.stop_reason.as_deref(), None | Some("tool_use"))
+        || result.model_usage.is_empty()
+}
+
+fn words(result: &SessionResult) -> String {
+    let errors = result.errors_for_people();
+    match &result.result {
+        Some(text) if !text.is_empty() => text.clone(),
+        _ if !errors.is_empty() => errors,
+        _ => format!("the session ended with `{}`", result.subtype),
+    }
+}
+
+fn denials(result: &SessionResult) -> Option<String> {
+    let denials = &result.permission_denials;
+    if denials.is_empty() {
+        return None;
+    }
+    let tools: BTreeSet<&str> = denials.iter().map(|denial| &*denial.tool_name).collect();
+    let tools: Vec<&str> = tools.into_iter().collect();
+    let calls = prose::count(denials.len(), "tool call");
+    Some(format!(
+        "no permission was given for {calls}: {}",
+        tools.join(", ")
+    ))
+}
+
+impl Protocol for Stream {
+    fn line(&mut self, text: &str, session: &mut Session) {
+        let Ok(event) = serde_json::from_str(text) else {
+            return;
         };
-        let Ok(event) = serde_json::from_str::<Event>(text) else {
-            return Vec::new();
-        };
-        let time = serde_json::from_str::<Stamped>(text)
-            .ok()
-            .and_then(|stamped| stamped.timestamp);
-        let record = |step| Record {
-            time: time.clone(),
-            line: number,
-            step,
-        };
-        self.event(event).into_iter().map(record).collect()
+        let stamped = serde_json::from_str::<Stamped>(text).ok();
+        session.at(stamped.and_then(|stamped| stamped.timestamp));
+        self.event(event, session);
     }
 
-    fn aside(&self, beginning: &[u8]) -> Option<Aside> {
+    fn skippable(&self, beginning: &[u8]) -> Option<Skippable> {
         beginning
             .starts_with(br#"{"type":"user""#)
-            .then_some(Aside::Output)
+            .then_some(Skippable::Output)
     }
 
-    fn passed_over(&mut self, lines: u64) -> Vec<Record> {
-        self.line += lines;
-        Vec::new()
+    /// Reads an answer in a transcript, where the last mention has the final figures.
+    fn side_line(&mut self, _label: &str, line: &str, session: &mut Session) {
+        let Ok(Event::Assistant { message }) = serde_json::from_str(line) else {
+            return;
+        };
+        if !message.is_from_a_model() {
+            return;
+        }
+        let Some(id) = message.id else { return };
+        if let Some(tokens) = message.usage {
+            session.answers.insert(id.clone(), tokens.tokens());
+        }
+        self.requests.insert(id);
+        self.answered_by = self.answered_by.take().or(message.model);
     }
 
-    fn stderr(&mut self, line: Line<'_>) {
-        let Line::Text(text) = line else { return };
-        let text = text.trim();
-        let says_why = classify(None, text).is_some() || self.last_words.is_empty();
-        if !text.is_empty() && says_why {
-            self.last_words = text.chars().take(300).collect();
+    /// The result has the totals with everything in them, unless it says nothing; then the transcripts count.
+    fn usage(&self, session: &Session) -> Usage {
+        let totals = self.result.as_ref().map(SessionResult::usage);
+        let requests = self.requests.len() as u64;
+        let counted = session.counted(requests);
+        let figures = totals
+            .unwrap_or_default()
+            .or(session.answers_usage())
+            .or(counted);
+        Usage {
+            requests: counted.requests,
+            ..figures
         }
     }
 
-    fn side_line(&mut self, _label: &str, line: &str) {
-        if let Ok(Event::Assistant { message }) = serde_json::from_str(line) {
-            self.figures.recorded(message);
+    fn ending(&mut self, exit: Exit, session: &mut Session) -> Ending {
+        let busiest = self.result.as_ref().and_then(SessionResult::busiest_model);
+        let model = busiest.or(self.answered_by.take()).or(session.model.take());
+        session.model = model.map(|model| {
+            // The mark of a larger context.
+            model.strip_suffix("[1m]").unwrap_or(&model).to_owned()
+        });
+        let missing: Vec<String> = session
+            .broken_servers()
+            .map(|(server, state)| format!("`{server}` ({state})"))
+            .collect();
+        if !missing.is_empty() {
+            let message = format!("an MCP server did not connect: {}", missing.join(", "));
+            return failed(ErrorKind::Mcp, message);
         }
-    }
-
-    fn usage(&self) -> Usage {
-        self.figures.usage(self.result.as_ref())
-    }
-
-    fn finish(self: Box<Self>, exit: Exit) -> Reading {
-        let (ending, notes) = self.ending(exit);
-        let announced = || self.announced.as_deref().map(plain);
-        Reading {
-            records: Vec::new(),
-            usage: self.usage(),
-            model: self.figures.model(self.result.as_ref()).or_else(announced),
-            mcp_servers: self.mcp_delivery(),
-            ending,
-            notes,
+        if let Some(result) = &self.result {
+            return self.judge(result, session);
         }
+        if let Some((kind, words)) = self.trouble.take() {
+            return failed(kind, format!("the session has no end: {words}"));
+        }
+        session.no_end(exit)
     }
 }

@@ -2,19 +2,17 @@ use std::collections::BTreeSet;
 
 use serde_json::json;
 
-use super::stream::Stream;
 use super::*;
 use crate::agent::delivery::{McpDelivery, McpStatus};
+use crate::agent::mcp::{McpServer, RemoteTransport};
 use crate::agent::playback::{self, kind, shown};
-use crate::agent::{Ending, Line, Reading};
+use crate::agent::{Decoder, Ending, Line, Reading};
 use crate::process::Exit;
 use crate::transcript::{Record, Role, Step, Usage};
 use crate::trial_error::ErrorKind;
 
-fn stream(servers: &[&str]) -> Box<Stream> {
-    Box::new(Stream::new(
-        servers.iter().map(|name| (*name).to_owned()).collect(),
-    ))
+fn stream(servers: &[&str]) -> Box<dyn Decoder> {
+    playback::decoder(&AGENT, servers)
 }
 
 /// Requests, input, cached, output, tool calls; and the cost in millionths.
@@ -330,7 +328,7 @@ fn an_invocation_with_everything() {
         superuser: true,
         ..inputs(&servers, Some(&config), "Do it", &variables)
     };
-    insta::assert_snapshot!(shown(&ClaudeCode.invocation(&inputs)));
+    insta::assert_snapshot!(shown(&(AGENT.invocation)(&inputs)));
 }
 
 #[test]
@@ -340,7 +338,7 @@ fn an_invocation_with_nothing() {
         model: None,
         ..inputs(&[], None, "Do it", &variables)
     };
-    insta::assert_snapshot!(shown(&ClaudeCode.invocation(&inputs)));
+    insta::assert_snapshot!(shown(&(AGENT.invocation)(&inputs)));
 }
 
 #[test]

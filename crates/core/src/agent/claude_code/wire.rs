@@ -5,6 +5,12 @@ use std::collections::BTreeMap;
 use serde::Deserialize;
 use serde_json::Value;
 
+use crate::agent::tokens::Tokens;
+use crate::transcript::{Usage, total};
+
+/// The name that Claude Code gives instead of a model when it speaks for itself.
+const NO_MODEL: &str = "<synthetic>";
+
 /// The events of `stream-json`, and the lines of a transcript, that matter here.
 #[derive(Debug, Deserialize)]
 #[serde(tag = "type", rename_all = "snake_case")]
@@ -53,7 +59,14 @@ pub(super) struct Message {
     pub(super) id: Option<String>,
     pub(super) model: Option<String>,
     pub(super) content: Content,
-    pub(super) usage: Option<Tokens>,
+    pub(super) usage: Option<WireTokens>,
+}
+
+impl Message {
+    /// Returns whether a model said it, not Claude Code in its name.
+    pub(super) fn is_from_a_model(&self) -> bool {
+        self.model.as_deref().is_some_and(|model| model != NO_MODEL)
+    }
 }
 
 #[derive(Debug, Deserialize)]
@@ -88,64 +101,8 @@ pub(super) enum Block {
     Other,
 }
 
-/// What one request used. The three kinds of input exclude each other.
-#[derive(Debug, Clone, Copy, Default, Deserialize)]
-#[serde(default)]
-pub(super) struct Tokens {
-    pub(super) input_tokens: u64,
-    pub(super) cache_creation_input_tokens: u64,
-    pub(super) cache_read_input_tokens: u64,
-    pub(super) output_tokens: u64,
-}
-
-#[derive(Debug, Deserialize)]
-pub(super) struct SessionResult {
-    #[serde(default)]
-    pub(super) subtype: String,
-    #[serde(default)]
-    pub(super) is_error: bool,
-    pub(super) api_error_status: Option<u16>,
-    pub(super) num_turns: Option<u64>,
-    pub(super) result: Option<String>,
-    pub(super) stop_reason: Option<String>,
-    pub(super) total_cost_usd: Option<f64>,
-    #[serde(default, rename = "modelUsage")]
-    pub(super) model_usage: BTreeMap<String, ModelUsage>,
-    #[serde(default)]
-    pub(super) errors: Vec<String>,
-    #[serde(default)]
-    pub(super) permission_denials: Vec<Denial>,
-}
-
-/// What a model was used for in all, by subagents too.
-#[derive(Debug, Default, Deserialize)]
-#[serde(default, rename_all = "camelCase")]
-pub(super) struct ModelUsage {
-    pub(super) input_tokens: u64,
-    pub(super) output_tokens: u64,
-    pub(super) cache_read_input_tokens: u64,
-    pub(super) cache_creation_input_tokens: u64,
-}
-
-#[derive(Debug, Deserialize)]
-pub(super) struct Denial {
-    #[serde(default)]
-    pub(super) tool_name: String,
-}
-
-impl SessionResult {
-    /// Its errors, but for those that only its makers can read.
-    pub(super) fn errors_for_people(&self) -> String {
-        let errors = self
-            .errors
-            .iter()
-            .filter(|error| !error.starts_with("[ede_diagnostic]"));
-        errors.map(String::as_str).collect::<Vec<_>>().join("; ")
-    }
-}
-
 impl Content {
-    /// All that is text in it.
+    /// Returns all text in it.
     pub(super) fn text(&self) -> String {
         match self {
             Content::Text(text) => text.clone(),
@@ -166,5 +123,89 @@ impl Content {
             Content::Blocks(blocks) => blocks,
             Content::Unknown(_) => Vec::new(),
         }
+    }
+}
+
+/// The tokens of a request, or of all requests to a model, by subagents too. The three kinds of input exclude each
+/// other.
+#[derive(Debug, Clone, Copy, Default, Deserialize)]
+#[serde(default)]
+pub(super) struct WireTokens {
+    #[serde(alias = "inputTokens")]
+    input_tokens: u64,
+    #[serde(alias = "cacheCreationInputTokens")]
+    cache_creation_input_tokens: u64,
+    #[serde(alias = "cacheReadInputTokens")]
+    cache_read_input_tokens: u64,
+    #[serde(alias = "outputTokens")]
+    output_tokens: u64,
+}
+
+impl WireTokens {
+    pub(super) fn tokens(self) -> Tokens {
+        Tokens {
+            input: total([
+                self.input_tokens,
+                self.cache_creation_input_tokens,
+                self.cache_read_input_tokens,
+            ]),
+            cached: self.cache_read_input_tokens,
+            output: self.output_tokens,
+        }
+    }
+}
+
+#[derive(Debug, Deserialize)]
+pub(super) struct SessionResult {
+    #[serde(default)]
+    pub(super) subtype: String,
+    #[serde(default)]
+    pub(super) is_error: bool,
+    pub(super) api_error_status: Option<u16>,
+    pub(super) num_turns: Option<u64>,
+    pub(super) result: Option<String>,
+    pub(super) stop_reason: Option<String>,
+    total_cost_usd: Option<f64>,
+    #[serde(default, rename = "modelUsage")]
+    pub(super) model_usage: BTreeMap<String, WireTokens>,
+    #[serde(default)]
+    errors: Vec<String>,
+    #[serde(default)]
+    pub(super) permission_denials: Vec<Denial>,
+}
+
+#[derive(Debug, Deserialize)]
+pub(super) struct Denial {
+    #[serde(default)]
+    pub(super) tool_name: String,
+}
+
+impl SessionResult {
+    /// Returns its errors, without those that only its makers can read.
+    pub(super) fn errors_for_people(&self) -> String {
+        let errors = self
+            .errors
+            .iter()
+            .filter(|error| !error.starts_with("[ede_diagnostic]"));
+        errors.map(String::as_str).collect::<Vec<_>>().join("; ")
+    }
+
+    /// Returns the totals, unless they are the zeros of a session that failed.
+    pub(super) fn usage(&self) -> Usage {
+        if self.model_usage.is_empty() {
+            return Usage::default();
+        }
+        let models = self.model_usage.values();
+        Usage {
+            cost_usd: self.total_cost_usd,
+            ..models.map(|used| used.tokens()).sum::<Tokens>().usage()
+        }
+    }
+
+    /// Returns the model that wrote most.
+    pub(super) fn busiest_model(&self) -> Option<String> {
+        let models = self.model_usage.iter();
+        let (model, _) = models.max_by_key(|(_, used)| used.output_tokens)?;
+        Some(model.clone())
     }
 }

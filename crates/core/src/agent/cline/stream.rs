@@ -1,250 +1,131 @@
-//! Reads what Cline prints, and its log.
+//! Reads the stream of Cline, and its log.
 
-use std::collections::BTreeMap;
-
+use serde::Deserialize;
 use serde_json::Value;
 
-use super::errors::{classify, kind_of};
-use super::log::Log;
-use super::wire::{Content, Event, Failure, RunResult, Stamped, Used, Written};
-use crate::agent::delivery::{McpDelivery, McpStatus};
-use crate::agent::endings::{no_end, not_connected};
-use crate::agent::mcp_tools::{self, server_of};
-use crate::agent::{Decoder, Ending, Line, Reading};
+use crate::agent::session::{self, Protocol, Session, failed};
+use crate::agent::tokens::{Tokens, known_cost};
+use crate::agent::{Decoder, Ending, Inputs, errors};
 use crate::process::Exit;
-use crate::transcript::{Record, Role, Step, Usage, total};
-use crate::trial_error::{ErrorKind, TrialError};
+use crate::transcript::{Role, Usage};
+use crate::trial_error::ErrorKind;
+
+pub(super) fn decoder(inputs: &Inputs<'_>) -> Box<dyn Decoder> {
+    session::decoder(inputs, errors::COMMON, Stream::default())
+}
 
 #[derive(Debug, Default)]
-pub(super) struct Stream {
-    servers: Vec<String>,
-    line: u64,
+struct Stream {
     /// Whether a model was asked and nothing has come back yet.
     waiting: bool,
-    /// What each answered request used, those of sub-agents too.
-    used: Vec<Used>,
+    /// Answered requests and their tokens, those of sub-agents too.
+    answers: u64,
+    tokens: Tokens,
     cost: f64,
-    tool_calls: u64,
-    server_calls: BTreeMap<String, u64>,
     /// The last error that ended an agent, as Cline classes it.
     failure: Option<Failure>,
+    /// The last request that a service did not answer, from the log.
+    refused: Option<Refusal>,
     result: Option<RunResult>,
-    log: Log,
-    notes: Vec<String>,
-    last_words: String,
 }
 
 impl Stream {
-    pub(super) fn new(servers: Vec<String>) -> Self {
-        Stream {
-            servers,
-            ..Stream::default()
-        }
-    }
-
-    fn written(&mut self, line: Written) -> Vec<Step> {
+    fn written(&mut self, line: Written, session: &mut Session) {
         match line {
-            Written::AgentEvent { event } => self.event(event),
-            Written::RunResult(result) => {
-                self.result = Some(result);
-                Vec::new()
-            }
+            Written::AgentEvent { event } => self.event(event, session),
+            Written::RunResult(result) => self.result = Some(result),
             Written::Error { message } => {
-                self.remember(&message);
-                vec![Step::Error { text: message }]
+                session.remember(&message);
+                session.error(message);
             }
-            Written::Other => Vec::new(),
+            Written::Other => {}
         }
     }
 
-    fn event(&mut self, event: Event) -> Vec<Step> {
+    fn event(&mut self, event: Event, session: &mut Session) {
         self.waiting = matches!(event, Event::IterationStart);
         match event {
             Event::ContentStart(content) if content.content_type == "tool" => {
-                vec![self.tool_start(content)]
+                let tool = content.tool_name.unwrap_or_else(|| "unknown".to_owned());
+                // MCP tools are called `<server>__<tool>`.
+                let server = session.server_of(&tool, "__");
+                session.call(content.tool_call_id, tool, content.input, server);
             }
-            Event::ContentEnd(content) => content_end(content).into_iter().collect(),
+            Event::ContentEnd(content) => content_end(content, session),
             Event::Usage(used) => {
-                self.used.push(used);
-                Vec::new()
+                self.answers += 1;
+                self.tokens += used.tokens();
+                // Servers are connected before the first request, so by then the log has named the broken ones.
+                session.servers_ready = true;
             }
-            Event::Done { usage } => {
-                self.cost += usage.total_cost;
-                Vec::new()
-            }
+            Event::Done { usage } => self.cost += usage.total_cost,
             Event::Error(failure) => {
-                let text = message(&failure.error);
+                session.error(failure.message());
                 if !failure.recoverable {
                     self.failure = Some(failure);
                 }
-                vec![Step::Error { text }]
             }
-            Event::IterationStart | Event::ContentStart(_) | Event::Other => Vec::new(),
+            Event::IterationStart | Event::ContentStart(_) | Event::Other => {}
         }
     }
 
-    fn tool_start(&mut self, content: Content) -> Step {
-        self.tool_calls += 1;
-        let tool = content.tool_name.unwrap_or_else(|| "unknown".to_owned());
-        let server = self.server_of(&tool);
-        if let Some(server) = &server {
-            *self.server_calls.entry(server.clone()).or_default() += 1;
-        }
-        Step::ToolCall {
-            id: content.tool_call_id,
-            tool,
-            input: content.input,
-            server,
-        }
-    }
-
-    /// MCP tools are called `<server>__<tool>`, with `_` for what a tool's name cannot have.
-    fn server_of(&self, tool: &str) -> Option<String> {
-        server_of(&self.servers, tool, "__")
-    }
-
-    fn total_usage(&self) -> Usage {
-        let counted = Usage {
-            tool_calls: Some(self.tool_calls),
-            ..Usage::default()
-        };
-        if self.used.is_empty() {
-            return counted;
-        }
-        let sum = |figure: fn(&Used) -> u64| Some(total(self.used.iter().map(figure)));
-        // Without the digits that only adding up has brought in.
-        let cost = (self.cost * 1e9).round() / 1e9;
-        Usage {
-            requests: Some(self.used.len() as u64),
-            input_tokens: sum(|used| used.input_tokens),
-            cached_input_tokens: sum(|used| used.cache_read_tokens),
-            output_tokens: sum(|used| used.output_tokens),
-            // A model without a price costs 0 here, which is not known rather than free.
-            cost_usd: (cost > 0.0).then_some(cost),
-            ..counted
-        }
-    }
-
-    fn mcp_delivery(&self) -> BTreeMap<String, McpDelivery> {
-        let status = |server: &String| {
-            if self.log.unavailable.contains_key(server) {
-                return Some(McpStatus::Failed);
-            }
-            // Servers are connected before the first request, so by then the log has named the broken ones.
-            (!self.used.is_empty()).then_some(McpStatus::Connected)
-        };
-        mcp_tools::delivery(&self.servers, &self.server_calls, status)
-    }
-
-    fn ending(&mut self, exit: Exit) -> Ending {
-        let broken = self
-            .servers
-            .iter()
-            .find_map(|server| self.log.unavailable.get_key_value(server));
-        if let Some((server, why)) = broken {
-            return not_connected(server, why);
-        }
-        let Some(result) = &self.result else {
-            return self.no_end(exit);
-        };
-        match result.finish_reason.as_str() {
-            "completed" => Ending::Completed,
-            reason @ ("max_iterations" | "mistake_limit") => {
-                self.notes
-                    .push(format!("the session was cut off: {reason}"));
-                Ending::Completed
-            }
-            "error" => Ending::Failed(self.failed(&result.text)),
-            _ => self.no_end(exit),
-        }
-    }
-
-    /// The stream has the words of the service and the log its status.
-    fn failed(&self, text: &str) -> TrialError {
-        let said = self.failure.as_ref().map(|failure| message(&failure.error));
-        let said = said
-            .filter(|said| !said.is_empty())
-            .unwrap_or_else(|| text.to_owned());
-        let class = self
-            .failure
-            .as_ref()
-            .map_or("", |failure| failure.error_class.as_str());
-        let status = self.log.refused.as_ref().and_then(|(status, _)| *status);
-        // What no service has refused is Cline's own trouble.
-        let otherwise = if self.log.refused.is_some() {
+    /// Returns the ending for an error. The stream has the words of the service and the log its status.
+    fn error_ending(&self, text: &str) -> Ending {
+        let failure = self.failure.as_ref();
+        let said = failure.map(Failure::message).unwrap_or_default();
+        let said = if said.is_empty() { text } else { &said };
+        let status = self.refused.as_ref().and_then(|last| last.status_code);
+        let class = failure.map_or("", |failure| failure.error_class.as_str());
+        // Without a refusal of a service it is Cline's own trouble.
+        let otherwise = if self.refused.is_some() {
             ErrorKind::ModelApi
         } else {
             ErrorKind::Agent
         };
-        let kind = kind_of(status, class, &said).unwrap_or(otherwise);
+        let kind = kind_of(status, class, said).unwrap_or(otherwise);
         match status {
-            Some(status) => TrialError::new(kind, format!("{said} (HTTP {status})")),
-            None => TrialError::new(kind, said),
+            Some(status) => failed(kind, format!("{said} (HTTP {status})")),
+            None => failed(kind, said),
         }
     }
 
-    fn no_end(&self, exit: Exit) -> Ending {
-        if let (true, Some((status, said))) = (self.used.is_empty(), &self.log.refused) {
-            let kind = kind_of(*status, "", said).unwrap_or(ErrorKind::ModelApi);
-            return Ending::Failed(TrialError::new(
-                kind,
-                format!("the model never answered: {said}"),
-            ));
+    fn no_end(&self, exit: Exit, session: &Session) -> Ending {
+        if self.answers > 0 {
+            return session.no_end(exit);
+        }
+        if let Some(refusal) = &self.refused {
+            let said = &refusal.message;
+            let kind = kind_of(refusal.status_code, "", said).unwrap_or(ErrorKind::ModelApi);
+            return failed(kind, format!("the model never answered: {said}"));
         }
         // A service that cannot be reached is tried for longer than most trials last, without a word.
-        if let (true, true, Exit::Signal(_)) = (self.used.is_empty(), self.waiting, exit) {
-            return Ending::Failed(TrialError::new(
-                ErrorKind::ModelApi,
-                "the model never answered",
-            ));
+        if self.waiting && matches!(exit, Exit::Signal(_)) {
+            return failed(ErrorKind::ModelApi, "the model never answered");
         }
-        no_end(&self.last_words, classify(&self.last_words), exit)
-    }
-
-    /// The last words, unless earlier ones say more.
-    fn remember(&mut self, text: &str) {
-        let says_why = classify(text).is_some() || self.last_words.is_empty();
-        if !text.is_empty() && says_why {
-            self.last_words = text.chars().take(300).collect();
-        }
-    }
-
-    fn record(&self, time: Option<String>, step: Step) -> Record {
-        Record {
-            time,
-            line: self.line,
-            step,
-        }
+        session.no_end(exit)
     }
 }
 
-fn content_end(content: Content) -> Option<Step> {
+/// Returns the kind of an error: the service's status counts most, then Cline's own class, then the words.
+fn kind_of(status: Option<u16>, class: &str, message: &str) -> Option<ErrorKind> {
+    match status {
+        Some(status @ 400..) => errors::by_status(status).or(Some(ErrorKind::ModelApi)),
+        _ if class == "auth" => Some(ErrorKind::Auth),
+        _ => errors::classify(errors::COMMON, None, message),
+    }
+}
+
+fn content_end(content: Content, session: &mut Session) {
     match content.content_type.as_str() {
         "tool" => {
-            let output = content
-                .error
-                .clone()
-                .or_else(|| output_text(&content.output));
             let ok = content.error.is_none() && !has_failed(&content.output);
-            Some(Step::ToolResult {
-                id: content.tool_call_id,
-                ok,
-                output,
-            })
+            let output = content.error.or_else(|| output_text(&content.output));
+            session.result(content.tool_call_id, ok, output);
         }
-        "text" if !content.text.is_empty() => Some(Step::Message {
-            role: Role::Assistant,
-            text: content.text,
-        }),
-        "reasoning" => {
-            let text = if content.reasoning.is_empty() {
-                content.text
-            } else {
-                content.reasoning
-            };
-            (!text.is_empty()).then_some(Step::Reasoning { text })
-        }
-        _ => None,
+        "text" if !content.text.is_empty() => session.message(Role::Assistant, content.text),
+        "reasoning" if !content.reasoning.is_empty() => session.reasoning(content.reasoning),
+        "reasoning" if !content.text.is_empty() => session.reasoning(content.text),
+        _ => {}
     }
 }
 
@@ -260,13 +141,10 @@ fn output_text(output: &Value) -> Option<String> {
     match output {
         Value::Null => None,
         Value::String(text) => Some(text.clone()),
-        Value::Array(results) => Some(
-            results
-                .iter()
-                .filter_map(output_text)
-                .collect::<Vec<_>>()
-                .join("\n"),
-        ),
+        Value::Array(results) => {
+            let texts: Vec<String> = results.iter().filter_map(output_text).collect();
+            Some(texts.join("\n"))
+        }
         _ => {
             let named = ["result", "error", "text"]
                 .iter()
@@ -280,62 +158,215 @@ fn output_text(output: &Value) -> Option<String> {
     }
 }
 
-fn message(error: &Value) -> String {
-    error["message"]
-        .as_str()
-        .or(error.as_str())
-        .unwrap_or_default()
-        .to_owned()
-}
-
-impl Decoder for Stream {
-    fn stdout(&mut self, line: Line<'_>) -> Vec<Record> {
-        self.line += 1;
-        let text = match line.event() {
-            Ok(text) => text,
-            Err(notice) => return vec![self.record(None, notice)],
-        };
-        let Ok(Stamped { time, line }) = serde_json::from_str(text) else {
-            return Vec::new();
-        };
-        self.written(line)
-            .into_iter()
-            .map(|step| self.record(time.clone(), step))
-            .collect()
+impl Protocol for Stream {
+    fn line(&mut self, text: &str, session: &mut Session) {
+        if let Ok(Stamped { time, line }) = serde_json::from_str(text) {
+            session.at(time);
+            self.written(line, session);
+        }
     }
 
-    fn stderr(&mut self, line: Line<'_>) {
-        let Line::Text(text) = line else { return };
+    fn stderr(&mut self, text: &str, session: &mut Session) {
         match serde_json::from_str(text) {
             Ok(Stamped {
                 line: Written::Error { message },
                 ..
-            }) => self.remember(&message),
+            }) => session.remember(&message),
             Ok(_) => {}
             // Warnings of a library, each with the places in its code.
-            Err(_) if text.contains("AI SDK Warning") || text.trim_start().starts_with("at ") => {}
-            Err(_) => self.remember(text.trim()),
+            Err(_) if text.contains("AI SDK Warning") || text.starts_with("at ") => {}
+            Err(_) => session.remember(text),
         }
     }
 
-    fn side_line(&mut self, _label: &str, line: &str) {
-        self.log.line(line);
-    }
-
-    fn usage(&self) -> Usage {
-        self.total_usage()
-    }
-
-    fn finish(mut self: Box<Self>, exit: Exit) -> Reading {
-        let ending = self.ending(exit);
-        let model = self.result.take().and_then(|result| result.model);
-        Reading {
-            records: Vec::new(),
-            usage: self.total_usage(),
-            model: model.map(|model| format!("{}/{}", model.provider, model.id)),
-            mcp_servers: self.mcp_delivery(),
-            ending,
-            notes: std::mem::take(&mut self.notes),
+    fn side_line(&mut self, _label: &str, line: &str, session: &mut Session) {
+        let Ok(LogEntry { msg, err }) = serde_json::from_str(line) else {
+            return;
+        };
+        if let Some(mut refusal) = err
+            && msg.contains("stream error")
+        {
+            let last_attempt = refusal.aggregate_errors.pop();
+            self.refused = Some(last_attempt.unwrap_or(refusal));
+        }
+        // `[mcp] Failed to load tools from MCP server "tiny", skipping: why`
+        if let Some(trouble) = msg.strip_prefix("[mcp] Failed to load tools from MCP server \"")
+            && let Some((server, why)) = trouble.split_once("\", skipping: ")
+        {
+            session.server_failed(server.to_owned(), why.to_owned());
         }
     }
+
+    fn usage(&self, session: &Session) -> Usage {
+        let counted = session.counted(self.answers);
+        if self.answers == 0 {
+            return counted;
+        }
+        Usage {
+            cost_usd: known_cost(self.cost),
+            ..self.tokens.usage().or(counted)
+        }
+    }
+
+    fn ending(&mut self, exit: Exit, session: &mut Session) -> Ending {
+        let result = self.result.take();
+        if let Some(RunResult {
+            model: Some(model), ..
+        }) = &result
+        {
+            session.model = Some(format!("{}/{}", model.provider, model.id));
+        }
+        if let Some(trouble) = session.trouble() {
+            return trouble;
+        }
+        let Some(result) = result else {
+            return self.no_end(exit, session);
+        };
+        match result.finish_reason.as_str() {
+            "completed" => Ending::Completed,
+            reason @ ("max_iterations" | "mistake_limit") => {
+                session.final_note(format!("the session was cut off: {reason}"));
+                Ending::Completed
+            }
+            "error" => self.error_ending(&result.text),
+            _ => self.no_end(exit, session),
+        }
+    }
+}
+
+/// A line of `--json`.
+#[derive(Debug, Deserialize)]
+struct Stamped {
+    #[serde(rename = "ts")]
+    time: Option<String>,
+    #[serde(flatten)]
+    line: Written,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(tag = "type", rename_all = "snake_case")]
+enum Written {
+    AgentEvent {
+        event: Event,
+    },
+    RunResult(RunResult),
+    /// It did not even start.
+    Error {
+        message: String,
+    },
+    #[serde(other)]
+    Other,
+}
+
+/// An event of the agent, or of a sub-agent: the stream does not say which.
+#[derive(Debug, Deserialize)]
+#[serde(tag = "type", rename_all = "snake_case")]
+enum Event {
+    /// A model is about to be asked.
+    IterationStart,
+    ContentStart(Content),
+    ContentEnd(Content),
+    Usage(Used),
+    /// The end of an agent: of the main one, or of a sub-agent.
+    Done {
+        #[serde(default)]
+        usage: Total,
+    },
+    Error(Failure),
+    #[serde(other)]
+    Other,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Content {
+    content_type: String,
+    #[serde(default)]
+    text: String,
+    #[serde(default)]
+    reasoning: String,
+    tool_name: Option<String>,
+    tool_call_id: Option<String>,
+    #[serde(default)]
+    input: Value,
+    #[serde(default)]
+    output: Value,
+    error: Option<String>,
+}
+
+/// The tokens of one request. Input includes the cached ones, output the reasoning.
+#[derive(Debug, Clone, Copy, Default, Deserialize)]
+#[serde(default, rename_all = "camelCase")]
+struct Used {
+    input_tokens: u64,
+    output_tokens: u64,
+    cache_read_tokens: u64,
+}
+
+impl Used {
+    fn tokens(self) -> Tokens {
+        Tokens {
+            input: self.input_tokens,
+            cached: self.cache_read_tokens,
+            output: self.output_tokens,
+        }
+    }
+}
+
+#[derive(Debug, Clone, Copy, Default, Deserialize)]
+#[serde(default, rename_all = "camelCase")]
+struct Total {
+    total_cost: f64,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Failure {
+    #[serde(default)]
+    error: Value,
+    #[serde(default)]
+    error_class: String,
+    #[serde(default)]
+    recoverable: bool,
+}
+
+impl Failure {
+    fn message(&self) -> String {
+        let message = self.error["message"].as_str().or(self.error.as_str());
+        message.unwrap_or_default().to_owned()
+    }
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct RunResult {
+    finish_reason: String,
+    #[serde(default)]
+    text: String,
+    model: Option<Model>,
+}
+
+#[derive(Debug, Deserialize)]
+struct Model {
+    id: String,
+    provider: String,
+}
+
+/// A line of the log.
+#[derive(Debug, Deserialize)]
+struct LogEntry {
+    #[serde(default)]
+    msg: String,
+    err: Option<Refusal>,
+}
+
+/// An error of the service, with those of single attempts.
+#[derive(Debug, Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Refusal {
+    status_code: Option<u16>,
+    #[serde(default)]
+    message: String,
+    #[serde(default)]
+    aggregate_errors: Vec<Refusal>,
 }

@@ -2,19 +2,16 @@ use std::collections::BTreeSet;
 
 use serde_json::json;
 
-use super::stream::Stream;
 use super::*;
 use crate::agent::delivery::{McpDelivery, McpStatus};
 use crate::agent::playback::{self, kind, used};
-use crate::agent::{Ending, Line, Reading};
+use crate::agent::{Decoder, Ending, Line, Reading};
 use crate::process::Exit;
 use crate::transcript::{Record, Step, Usage};
 use crate::trial_error::ErrorKind;
 
-fn stream(servers: &[&str]) -> Box<Stream> {
-    Box::new(Stream::new(
-        servers.iter().map(|name| (*name).to_owned()).collect(),
-    ))
+fn stream(servers: &[&str]) -> Box<dyn Decoder> {
+    playback::decoder(&AGENT, servers)
 }
 
 /// With some lines of the log.
@@ -219,12 +216,12 @@ fn how_it_is_started() {
         "providers": { "openai-compatible": { "baseUrl": "http://127.0.0.1:1/v1" } },
         "compactionEnabled": false,
     });
-    let invocation = Cline.invocation(&Inputs {
+    let invocation = (AGENT.invocation)(&Inputs {
         model: Some("openai-compatible/some/model"),
         ..playback::inputs(&servers, Some(&config), &BTreeSet::new())
     });
     insta::assert_snapshot!(playback::shown(&invocation));
-    let plain = Cline.invocation(&playback::inputs(&[], None, &BTreeSet::new()));
+    let plain = (AGENT.invocation)(&playback::inputs(&[], None, &BTreeSet::new()));
     assert_eq!(
         plain.files.len(),
         1,

@@ -1,21 +1,83 @@
-//! Reads what Codex prints and the rollout files it keeps.
+//! Reads the stream of Codex and the rollout files it keeps.
 
-use std::collections::BTreeMap;
+use std::collections::BTreeSet;
 
 use serde_json::{Value, json};
 
-use super::errors::classify;
-use super::figures::Figures;
-use super::wire::{Event, Failure, Item, McpResult, What};
-use crate::agent::delivery::{McpDelivery, McpStatus};
-use crate::agent::mcp_tools;
-use crate::agent::{Decoder, Ending, Line, Reading, note};
+use super::wire::{Event, Failure, Item, McpResult, RolloutLine, What, WireTokens};
+use crate::agent::errors::Patterns;
+use crate::agent::session::{self, Protocol, Session, failed};
+use crate::agent::{Decoder, Ending, Inputs};
 use crate::process::Exit;
-use crate::transcript::{Record, Role, Step, Usage};
-use crate::trial_error::{ErrorKind, TrialError};
+use crate::transcript::{Role, Usage};
+use crate::trial_error::ErrorKind;
 
-/// What it says, before the servers' names and reasons, when a required server is not there.
+/// The words before the names and reasons of required servers that are missing.
 const MCP_FAILURE: &str = "required MCP servers failed to initialize: ";
+
+/// In this order: every refusal is an unexpected status too.
+const ERRORS: Patterns = &[
+    // The agent itself ran out of room; no service is to blame.
+    (
+        ErrorKind::Agent,
+        &[
+            "context window",
+            "context_length_exceeded",
+            "input_too_large",
+        ],
+    ),
+    (
+        ErrorKind::RateLimit,
+        &[
+            "status: 429",
+            "status 429",
+            "too many requests",
+            "rate limit",
+            "quota",
+            "usage limit",
+        ],
+    ),
+    (
+        ErrorKind::Auth,
+        &[
+            "status 401",
+            "status: 401",
+            "status 403",
+            "status: 403",
+            "unauthorized",
+            "api key",
+            "missing environment variable",
+            "not logged in",
+            "log in again",
+            "sign in again",
+            "refresh token",
+        ],
+    ),
+    (
+        ErrorKind::ModelApi,
+        &[
+            "unexpected status",
+            "last status",
+            "high demand",
+            "overloaded",
+            "at capacity",
+            "stream disconnected",
+            "waiting for network",
+            "connection failed",
+            "error sending request",
+            "timed out",
+            "timeout waiting",
+        ],
+    ),
+];
+
+pub(super) fn decoder(inputs: &Inputs<'_>, notes: Vec<String>) -> Box<dyn Decoder> {
+    let stream = Stream {
+        notes,
+        ..Stream::default()
+    };
+    session::decoder(inputs, ERRORS, stream)
+}
 
 /// How the only turn of a session ended.
 #[derive(Debug)]
@@ -25,21 +87,22 @@ enum Turn {
 }
 
 #[derive(Debug, Default)]
-pub(super) struct Stream {
-    servers: Vec<String>,
-    line: u64,
-    figures: Figures,
-    server_calls: BTreeMap<String, u64>,
-    started: bool,
+struct Stream {
+    /// Notes from before the session.
+    notes: Vec<String>,
+    /// The calls that the stream shows.
+    shown_calls: BTreeSet<String>,
+    /// The calls that the model asked for, according to the rollout files.
+    asked_calls: BTreeSet<String>,
+    /// The tokens of the main thread, according to the stream.
+    turn_tokens: Option<WireTokens>,
     turn: Option<Turn>,
-    /// What the requests since the last sign of life failed for.
+    /// The error of the requests since the last sign of life.
     trouble: Option<String>,
     mcp_trouble: Option<String>,
-    notes: Vec<String>,
-    last_words: String,
 }
 
-/// A call of a tool, as an item of the stream tells it.
+/// A call of a tool, with its result once that is known.
 struct Call {
     tool: String,
     input: Value,
@@ -49,157 +112,69 @@ struct Call {
 }
 
 impl Stream {
-    pub(super) fn new(servers: Vec<String>, notes: Vec<String>) -> Self {
-        Stream {
-            servers,
-            notes,
-            ..Stream::default()
-        }
-    }
-
-    fn event(&mut self, event: Event) -> Vec<Step> {
+    fn event(&mut self, event: Event, session: &mut Session) {
         match event {
-            Event::TurnStarted => self.started = true,
+            // All servers are required: once a turn has begun, they are there.
+            Event::TurnStarted => session.servers_ready = true,
             Event::TurnCompleted { usage } => {
-                self.figures.turn(usage);
+                self.turn_tokens = usage.or(self.turn_tokens);
                 self.turn = Some(Turn::Completed);
             }
             Event::TurnFailed { error } => {
-                // The same words have just come as an error.
-                let said = self.trouble.as_ref() == Some(&error.message);
-                let step = Step::Error {
-                    text: error.message.clone(),
-                };
+                // Usually the same words have just come as an error.
+                if self.trouble.as_ref() != Some(&error.message) {
+                    session.error(error.message.clone());
+                }
                 self.turn = Some(Turn::Failed(error.message));
-                return if said { Vec::new() } else { vec![step] };
             }
-            Event::ItemStarted { item } => return self.item(item, false),
-            Event::ItemCompleted { item } => return self.item(item, true),
-            Event::Error { message } => return vec![self.failed_request(message)],
+            Event::ItemStarted { item } => self.item(item, false, session),
+            Event::ItemCompleted { item } => self.item(item, true, session),
+            Event::Error { message } => {
+                self.trouble = Some(message.clone());
+                if message.starts_with("Reconnecting") {
+                    session.notice(message);
+                } else {
+                    session.error(message);
+                }
+            }
             Event::Other => {}
         }
-        Vec::new()
     }
 
-    fn failed_request(&mut self, message: String) -> Step {
-        self.trouble = Some(message.clone());
-        if message.starts_with("Reconnecting") {
-            Step::Notice { text: message }
-        } else {
-            Step::Error { text: message }
-        }
-    }
-
-    fn item(&mut self, item: Item, completed: bool) -> Vec<Step> {
-        let step = match item.what {
-            What::Error { message } => {
-                if !self.notes.contains(&message) {
-                    note(&mut self.notes, &message);
-                }
-                return vec![Step::Notice { text: message }];
+    fn item(&mut self, item: Item, completed: bool, session: &mut Session) {
+        if let What::Error { message } = item.what {
+            if !session.has_note(&message) {
+                session.note(message.clone());
             }
-            What::AgentMessage { text } => Step::Message {
-                role: Role::Assistant,
-                text,
-            },
-            What::Reasoning { text } => Step::Reasoning { text },
-            what => {
-                self.trouble = None;
-                return call(what)
-                    .map_or_else(Vec::new, |call| self.tool(item.id, call, completed));
-            }
-        };
-        self.trouble = None;
-        if completed { vec![step] } else { Vec::new() }
-    }
-
-    /// The call when it is first heard of, and its result when it is over.
-    fn tool(&mut self, id: String, call: Call, completed: bool) -> Vec<Step> {
-        let mut steps = Vec::new();
-        let Call {
-            tool,
-            input,
-            server,
-            ok,
-            output,
-        } = call;
-        if self.figures.tool_call(&id) {
-            if let Some(server) = &server {
-                *self.server_calls.entry(server.clone()).or_default() += 1;
-            }
-            steps.push(Step::ToolCall {
-                id: Some(id.clone()),
-                tool,
-                input,
-                server,
-            });
-        }
-        if completed {
-            steps.push(Step::ToolResult {
-                id: Some(id),
-                ok,
-                output,
-            });
-        }
-        steps
-    }
-
-    /// Keeps what says why; otherwise how it began, for an error of the settings takes several lines.
-    fn hear(&mut self, text: &str) {
-        const LONGEST: usize = 300;
-        if text.is_empty() || text.starts_with("WARNING") || text.starts_with("Reading ") {
+            session.notice(message);
             return;
         }
-        if classify(text).is_some() {
-            self.last_words.clear();
-        } else if !self.last_words.is_empty() {
-            self.last_words.push(' ');
+        self.trouble = None;
+        match item.what {
+            What::AgentMessage { text } if completed => session.message(Role::Assistant, text),
+            What::Reasoning { text } if completed => session.reasoning(text),
+            what => {
+                if let Some(call) = call(what) {
+                    self.call(item.id, call, completed, session);
+                }
+            }
         }
-        let room = LONGEST.saturating_sub(self.last_words.chars().count());
-        self.last_words.extend(text.chars().take(room));
     }
 
-    /// All servers are required: where a turn has begun, they are there.
-    fn mcp_delivery(&self) -> BTreeMap<String, McpDelivery> {
-        let status = |server: &String| match &self.mcp_trouble {
-            _ if self.started => Some(McpStatus::Connected),
-            Some(trouble) if trouble.contains(server.as_str()) || self.servers.len() == 1 => {
-                Some(McpStatus::Failed)
-            }
-            _ => None,
-        };
-        mcp_tools::delivery(&self.servers, &self.server_calls, status)
-    }
-
-    fn ending(&self, exit: Exit) -> Ending {
-        let failed = |kind, message: String| Ending::Failed(TrialError::new(kind, message));
-        match (&self.turn, &self.mcp_trouble) {
-            (Some(Turn::Completed), _) => Ending::Completed,
-            (Some(Turn::Failed(words)), _) => {
-                failed(classify(words).unwrap_or(ErrorKind::Agent), words.clone())
-            }
-            (None, Some(trouble)) => failed(
-                ErrorKind::Mcp,
-                format!("an MCP server did not connect: {trouble}"),
-            ),
-            (None, None) => {
-                // What it logged on the way matters only when it never came to work.
-                let logged =
-                    Some(&self.last_words).filter(|words| !self.started && !words.is_empty());
-                let words = self.trouble.as_ref().or(logged);
-                let kind = words
-                    .and_then(|words| classify(words))
-                    .unwrap_or(ErrorKind::Agent);
-                let words = words.cloned().unwrap_or_else(|| exit.describe());
-                failed(kind, format!("the session has no end: {words}"))
-            }
+    /// Adds the call when it is first heard of, and its result when it is over.
+    fn call(&mut self, id: String, call: Call, completed: bool, session: &mut Session) {
+        if self.shown_calls.insert(id.clone()) {
+            session.call(Some(id.clone()), call.tool, call.input, call.server);
+        }
+        if completed {
+            session.result(Some(id), call.ok, call.output);
         }
     }
 }
 
-/// The item as a call, if it is one. Those without a name of their own are named after the kind of item.
+/// Returns the item as a call, if it is one. Calls without a name of their own are named after the kind of item.
 fn call(what: What) -> Option<Call> {
-    let call = |tool: &str, input, ok| Call {
+    let plain = |tool: &str, input, ok| Call {
         tool: tool.to_owned(),
         input,
         server: None,
@@ -213,13 +188,13 @@ fn call(what: What) -> Option<Call> {
             exit_code,
         } => Call {
             output: Some(aggregated_output),
-            ..call(
+            ..plain(
                 "command_execution",
                 json!({ "command": command }),
                 exit_code == Some(0),
             )
         },
-        What::FileChange { changes, status } => call(
+        What::FileChange { changes, status } => plain(
             "file_change",
             json!({ "changes": changes }),
             status == "completed",
@@ -237,12 +212,12 @@ fn call(what: What) -> Option<Call> {
             output: mcp_output(result, error),
             server: Some(server),
         },
-        What::WebSearch { query } => call("web_search", json!({ "query": query }), true),
+        What::WebSearch { query } => plain("web_search", json!({ "query": query }), true),
         What::CollabToolCall {
             tool,
             prompt,
             status,
-        } => call(&tool, json!({ "prompt": prompt }), status == "completed"),
+        } => plain(&tool, json!({ "prompt": prompt }), status == "completed"),
         What::AgentMessage { .. } | What::Reasoning { .. } | What::Error { .. } | What::Other => {
             return None;
         }
@@ -250,64 +225,93 @@ fn call(what: What) -> Option<Call> {
 }
 
 fn mcp_output(result: Option<McpResult>, error: Option<Failure>) -> Option<String> {
-    let texts = |result: McpResult| -> Vec<String> {
-        result
-            .content
-            .into_iter()
-            .filter_map(|content| content.text)
-            .collect()
-    };
-    error
-        .map(|error| error.message)
-        .or(result.map(|result| texts(result).join("\n")))
+    if let Some(error) = error {
+        return Some(error.message);
+    }
+    let contents = result?.content.into_iter();
+    let texts: Vec<String> = contents.filter_map(|content| content.text).collect();
+    Some(texts.join("\n"))
 }
 
-impl Decoder for Stream {
-    fn stdout(&mut self, line: Line<'_>) -> Vec<Record> {
-        self.line += 1;
-        let line_number = self.line;
-        let record = |step| Record {
-            time: None,
-            line: line_number,
-            step,
-        };
-        let text = match line.event() {
-            Ok(text) => text,
-            Err(notice) => return vec![record(notice)],
-        };
-        let Ok(event) = serde_json::from_str::<Event>(text) else {
-            return Vec::new();
-        };
-        self.event(event).into_iter().map(record).collect()
+impl Protocol for Stream {
+    fn line(&mut self, text: &str, session: &mut Session) {
+        if let Ok(event) = serde_json::from_str(text) {
+            self.event(event, session);
+        }
     }
 
-    fn stderr(&mut self, line: Line<'_>) {
-        let Line::Text(text) = line else { return };
-        let text = text.trim();
+    /// Keeps the words that say why; otherwise how they began, for an error of the settings takes several lines.
+    fn stderr(&mut self, text: &str, session: &mut Session) {
         if let Some((_, trouble)) = text.split_once(MCP_FAILURE) {
-            self.mcp_trouble = Some(trouble.trim_end_matches(" (code -32603)").to_owned());
+            let trouble = trouble.trim_end_matches(" (code -32603)");
+            self.mcp_trouble = Some(trouble.to_owned());
         }
-        self.hear(text);
+        if text.starts_with("WARNING") || text.starts_with("Reading ") {
+            return;
+        }
+        if session.classify(text).is_some() {
+            session.remember_last(text);
+        } else {
+            session.remember_more(text);
+        }
     }
 
-    fn side_line(&mut self, _label: &str, line: &str) {
-        if let Ok(line) = serde_json::from_str(line) {
-            self.figures.recorded(line);
+    fn side_line(&mut self, _label: &str, line: &str, session: &mut Session) {
+        match serde_json::from_str(line) {
+            Ok(RolloutLine::TokenUsageRecord { response_id, usage }) => {
+                session.answers.insert(response_id, usage.tokens());
+            }
+            // The main thread begins before any that it starts.
+            Ok(RolloutLine::TurnContext { model }) => {
+                session.model = session.model.take().or(model);
+            }
+            Ok(RolloutLine::ResponseItem(item)) => {
+                if let "function_call" | "custom_tool_call" = item.kind.as_str() {
+                    self.asked_calls.extend(item.call_id);
+                }
+            }
+            Ok(RolloutLine::Other) | Err(_) => {}
         }
     }
 
-    fn usage(&self) -> Usage {
-        self.figures.usage()
+    fn usage(&self, session: &Session) -> Usage {
+        // The stream lacks the calls of subagents and refused calls, the rollout those of a script of the model's.
+        let calls = session.tool_calls.max(self.asked_calls.len() as u64);
+        let turn = self.turn_tokens.map(|tokens| tokens.tokens().usage());
+        Usage {
+            tool_calls: Some(calls),
+            ..session.answers_usage().or(turn.unwrap_or_default())
+        }
     }
 
-    fn finish(mut self: Box<Self>, exit: Exit) -> Reading {
-        Reading {
-            records: Vec::new(),
-            usage: self.usage(),
-            model: self.figures.model(),
-            mcp_servers: self.mcp_delivery(),
-            ending: self.ending(exit),
-            notes: std::mem::take(&mut self.notes),
+    fn ending(&mut self, exit: Exit, session: &mut Session) -> Ending {
+        for note in std::mem::take(&mut self.notes) {
+            session.final_note(note);
         }
+        match self.turn.take() {
+            Some(Turn::Completed) => return Ending::Completed,
+            Some(Turn::Failed(words)) => {
+                let kind = session.classify(&words).unwrap_or(ErrorKind::Agent);
+                return failed(kind, words);
+            }
+            None => {}
+        }
+        if let Some(trouble) = &self.mcp_trouble {
+            for server in session.servers().to_vec() {
+                if trouble.contains(&server) || session.servers().len() == 1 {
+                    session.server_failed(server, trouble.clone());
+                }
+            }
+            let message = format!("an MCP server did not connect: {trouble}");
+            return failed(ErrorKind::Mcp, message);
+        }
+        // Words on standard error matter only when it never came to work.
+        let words = match self.trouble.take() {
+            Some(trouble) => trouble,
+            None if session.servers_ready => exit.describe(),
+            None => session.last_words(exit),
+        };
+        let kind = session.classify(&words).unwrap_or(ErrorKind::Agent);
+        failed(kind, format!("the session has no end: {words}"))
     }
 }

@@ -2,20 +2,16 @@ use std::collections::BTreeSet;
 
 use serde_json::json;
 
-use super::stream::Stream;
 use super::*;
 use crate::agent::delivery::{McpDelivery, McpStatus};
 use crate::agent::playback::{self, kind, shown};
-use crate::agent::{Ending, Line, Reading};
+use crate::agent::{Decoder, Ending, Line, Reading};
 use crate::process::Exit;
 use crate::transcript::{Record, Role, Step, Usage};
 use crate::trial_error::ErrorKind;
 
-fn stream(servers: &[&str]) -> Box<Stream> {
-    Box::new(Stream::new(
-        servers.iter().map(|name| (*name).to_owned()).collect(),
-        Vec::new(),
-    ))
+fn stream(servers: &[&str]) -> Box<dyn Decoder> {
+    playback::decoder(&AGENT, servers)
 }
 
 fn play(recording: &str, servers: &[&str], exit: i32) -> (Vec<Record>, Reading) {
@@ -273,7 +269,7 @@ fn an_invocation_with_everything() {
         model: Some("gpt-6.1-sol"),
         ..inputs(&servers, Some(&config), &variables)
     };
-    insta::assert_snapshot!(shown(&Codex.invocation(&inputs)));
+    insta::assert_snapshot!(shown(&(AGENT.invocation)(&inputs)));
     assert_eq!(
         notes(&inputs),
         ["codex has no `sse` transport: the MCP server `web site` was given to it as `http`"]
@@ -283,7 +279,7 @@ fn an_invocation_with_everything() {
 #[test]
 fn the_key_that_the_built_in_provider_does_not_read_gets_a_provider() {
     let only = BTreeSet::from(["OPENAI_API_KEY".to_owned()]);
-    insta::assert_snapshot!(toml::write(&settings(&inputs(&[], None, &only))));
+    insta::assert_snapshot!(document::toml(&settings(&inputs(&[], None, &only))));
     let both = BTreeSet::from(["OPENAI_API_KEY".to_owned(), "CODEX_API_KEY".to_owned()]);
     assert_eq!(
         settings(&inputs(&[], None, &both)).get("model_provider"),

@@ -3,6 +3,8 @@
 use serde::Deserialize;
 use serde_json::Value;
 
+use crate::agent::tokens::Tokens;
+
 /// The events of `codex exec --json` that matter here.
 #[derive(Debug, Deserialize)]
 #[serde(tag = "type")]
@@ -10,14 +12,14 @@ pub(super) enum Event {
     #[serde(rename = "turn.started")]
     TurnStarted,
     #[serde(rename = "turn.completed")]
-    TurnCompleted { usage: Option<Tokens> },
+    TurnCompleted { usage: Option<WireTokens> },
     #[serde(rename = "turn.failed")]
     TurnFailed { error: Failure },
     #[serde(rename = "item.started", alias = "item.updated")]
     ItemStarted { item: Item },
     #[serde(rename = "item.completed")]
     ItemCompleted { item: Item },
-    /// Mostly a word about a request that is tried again.
+    /// Mostly about a request that is tried again.
     #[serde(rename = "error")]
     Error { message: String },
     #[serde(other)]
@@ -71,7 +73,7 @@ pub(super) enum What {
         #[serde(default)]
         query: String,
     },
-    /// A call that has to do with subagents.
+    /// A call that starts or steers subagents.
     CollabToolCall {
         tool: String,
         prompt: Option<String>,
@@ -97,13 +99,23 @@ pub(super) struct McpContent {
     pub(super) text: Option<String>,
 }
 
-/// The cached ones are part of the input.
+/// The cached tokens are part of the input.
 #[derive(Debug, Clone, Copy, Default, Deserialize)]
 #[serde(default)]
-pub(super) struct Tokens {
-    pub(super) input_tokens: u64,
-    pub(super) cached_input_tokens: u64,
-    pub(super) output_tokens: u64,
+pub(super) struct WireTokens {
+    input_tokens: u64,
+    cached_input_tokens: u64,
+    output_tokens: u64,
+}
+
+impl WireTokens {
+    pub(super) fn tokens(self) -> Tokens {
+        Tokens {
+            input: self.input_tokens,
+            cached: self.cached_input_tokens,
+            output: self.output_tokens,
+        }
+    }
 }
 
 /// A line of a rollout file. Every thread has its own, subagents too.
@@ -113,7 +125,7 @@ pub(super) enum RolloutLine {
     /// One for each answer of the model.
     TokenUsageRecord {
         response_id: String,
-        usage: Tokens,
+        usage: WireTokens,
     },
     TurnContext {
         model: Option<String>,

@@ -11,15 +11,13 @@ use crate::transcript::{Step, Usage};
 use crate::trial_error::ErrorKind;
 
 fn play(recording: &str, stderr: &[&str], servers: &[&str], exit: Exit) -> Reading {
-    let mut session = Box::new(Session::new(
-        servers.iter().map(|name| (*name).to_owned()).collect(),
-    ));
+    let mut session = playback::decoder(&AGENT, servers);
     for line in stderr {
         session.stderr(Line::Text(line));
     }
     if !recording.is_empty() {
         for line in playback::recorded(recording).lines() {
-            session.side_line(SESSION, line);
+            session.side_line("session.json", line);
         }
     }
     session.finish(exit)
@@ -88,13 +86,13 @@ fn a_session_that_stops_has_no_end() {
         kind(&play("", &[], &[], Exit::Code(0)).ending),
         Some(ErrorKind::Agent)
     );
-    let mut session = Box::new(Session::new(Vec::new()));
+    let mut session = playback::decoder(&AGENT, &[]);
     let call = json!({ "id": "1", "function": { "name": "Bash", "arguments": "{}" } });
     let usage = json!({ "prompt_tokens": 10, "completion_tokens": 2 });
     let message =
         json!({ "role": "assistant", "content": "", "toolCalls": [call], "usage": usage });
     session.side_line(
-        SESSION,
+        "session.json",
         &json!({ "history": [{ "message": message }] }).to_string(),
     );
     let reading = session.finish(Exit::Code(0));
@@ -104,8 +102,8 @@ fn a_session_that_stops_has_no_end() {
         (Some(1), None)
     );
     let half = "{\"history\": [";
-    let mut session = Box::new(Session::new(Vec::new()));
-    session.side_line(SESSION, half);
+    let mut session = playback::decoder(&AGENT, &[]);
+    session.side_line("session.json", half);
     assert_eq!(
         session.finish(Exit::Code(0)).notes.len(),
         1,
@@ -158,7 +156,7 @@ fn how_it_is_started() {
         ],
     });
     let variables = BTreeSet::from(["OPENAI_API_KEY".to_owned()]);
-    let invocation = Continue.invocation(&Inputs {
+    let invocation = (AGENT.invocation)(&Inputs {
         model: Some("openai/gpt-5"),
         ..playback::inputs(&servers, Some(&config), &variables)
     });

@@ -3,19 +3,16 @@ use std::collections::BTreeSet;
 use camino::Utf8Path;
 use serde_json::json;
 
-use super::stream::Stream;
 use super::*;
 use crate::agent::delivery::McpStatus;
 use crate::agent::playback::{self, kind, used};
-use crate::agent::{Ending, Line, Reading};
+use crate::agent::{Decoder, Ending, Line, Reading};
 use crate::process::Exit;
 use crate::transcript::{Record, Step, Usage};
 use crate::trial_error::ErrorKind;
 
-fn stream(servers: &[&str]) -> Box<Stream> {
-    Box::new(Stream::new(
-        servers.iter().map(|name| (*name).to_owned()).collect(),
-    ))
+fn stream(servers: &[&str]) -> Box<dyn Decoder> {
+    playback::decoder(&AGENT, servers)
 }
 
 fn play(recording: &str, servers: &[&str], stderr: &[&str], exit: i32) -> (Vec<Record>, Reading) {
@@ -67,7 +64,7 @@ fn the_log_has_the_figures_and_those_of_sub_agents() {
         Utf8Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/streams/copilot-subagent-log.jsonl");
     let mut stream = stream(&[]);
     for line in std::fs::read_to_string(log).unwrap().lines() {
-        stream.side_line(LOG, line);
+        stream.side_line("session.jsonl", line);
     }
     let (_, reading) = playback::play(stream, "copilot-subagent.jsonl", &[], Exit::Code(0));
     assert_eq!(reading.usage, used(3, 3100, 1210, 172, 1));
@@ -188,7 +185,7 @@ fn a_tool_gives_a_call_and_a_result() {
 fn how_it_is_started() {
     let servers = playback::servers();
     let config = json!({ "ide": { "autoConnect": null }, "includeCoAuthoredBy": false });
-    let invocation = Copilot.invocation(&Inputs {
+    let invocation = (AGENT.invocation)(&Inputs {
         model: Some("gpt-5.4"),
         ..playback::inputs(&servers, Some(&config), &BTreeSet::new())
     });

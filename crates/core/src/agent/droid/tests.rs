@@ -2,21 +2,18 @@ use std::collections::BTreeSet;
 
 use serde_json::json;
 
-use super::stream::Stream;
 use super::*;
 use crate::agent::delivery::{McpDelivery, McpStatus};
 use crate::agent::playback::{self, kind, used};
-use crate::agent::{Ending, Line, Reading};
+use crate::agent::{Decoder, Ending, Line, Reading};
 use crate::process::Exit;
 use crate::transcript::{Record, Step, Usage};
 use crate::trial_error::ErrorKind;
 
 const COMPLETE: &str = r#"{"type":"completion","numTurns":1,"usage":{"input_tokens":600,"output_tokens":57,"cache_read_input_tokens":400}}"#;
 
-fn stream(servers: &[&str]) -> Box<Stream> {
-    Box::new(Stream::new(
-        servers.iter().map(|name| (*name).to_owned()).collect(),
-    ))
+fn stream(servers: &[&str]) -> Box<dyn Decoder> {
+    playback::decoder(&AGENT, servers)
 }
 
 fn play(recording: &str, exit: i32) -> (Vec<Record>, Reading) {
@@ -167,7 +164,7 @@ fn the_transcript_of_a_session() {
 fn how_it_is_started() {
     let servers = playback::servers();
     let config = json!({ "customModels": [{ "model": "m", "displayName": "Mock" }] });
-    let invocation = Droid.invocation(&Inputs {
+    let invocation = (AGENT.invocation)(&Inputs {
         model: Some("custom:Mock-0"),
         prompt: "- x",
         ..playback::inputs(&servers, Some(&config), &BTreeSet::new())

@@ -2,7 +2,6 @@ use std::collections::BTreeSet;
 
 use serde_json::json;
 
-use super::stream::Stream;
 use super::*;
 use crate::agent::delivery::{McpDelivery, McpStatus};
 use crate::agent::playback::{self};
@@ -12,9 +11,7 @@ use crate::transcript::{Record, Role, Step, Usage};
 use crate::trial_error::ErrorKind;
 
 fn play(recording: &str, servers: &[&str], stderr: &[&str], exit: i32) -> (Vec<Record>, Reading) {
-    let stream = Box::new(Stream::new(
-        servers.iter().map(|name| (*name).to_owned()).collect(),
-    ));
+    let stream = playback::decoder(&AGENT, servers);
     playback::play(stream, recording, stderr, Exit::Code(exit))
 }
 
@@ -59,12 +56,12 @@ fn the_limit_of_turns_is_a_note_and_the_work_is_judged() {
 
 #[test]
 fn a_stream_without_a_result_has_no_end() {
-    let mut stream = Box::new(Stream::new(Vec::new()));
+    let mut stream = playback::decoder(&AGENT, &[]);
     stream.stdout(Line::Text(r#"{"type":"init","model":"m"}"#));
     assert!(
         matches!(stream.finish(Exit::Code(0)).ending, Ending::Failed(error) if error.kind == ErrorKind::Agent)
     );
-    let mut stream = Box::new(Stream::new(Vec::new()));
+    let mut stream = playback::decoder(&AGENT, &[]);
     stream.stderr(Line::Text("Invalid auth method selected."));
     assert!(
         matches!(stream.finish(Exit::Code(41)).ending, Ending::Failed(error) if error.kind == ErrorKind::Auth)
@@ -73,7 +70,7 @@ fn a_stream_without_a_result_has_no_end() {
 
 #[test]
 fn figures_come_from_the_result_and_requests_from_the_session() {
-    let mut stream = Box::new(Stream::new(Vec::new()));
+    let mut stream = playback::decoder(&AGENT, &[]);
     for line in [
         r#"{"id":"a","type":"gemini","tokens":{"input":1000,"output":50,"cached":400,"thoughts":7,"tool":0,"total":1057},"model":"gemini-2.5-pro"}"#,
         r#"{"id":"a","type":"gemini","tokens":{"input":1000,"output":50,"cached":400,"thoughts":7,"tool":0,"total":1057},"model":"gemini-2.5-pro","toolCalls":[]}"#,
@@ -135,7 +132,7 @@ fn mcp_servers_are_counted() {
 
 #[test]
 fn pieces_of_a_message_are_joined() {
-    let mut stream = Stream::new(Vec::new());
+    let mut stream = playback::decoder(&AGENT, &[]);
     let piece = |text: &str| {
         format!(r#"{{"type":"message","role":"assistant","content":"{text}","delta":true}}"#)
     };

@@ -2,19 +2,16 @@ use std::collections::BTreeSet;
 
 use serde_json::json;
 
-use super::stream::Stream;
 use super::*;
 use crate::agent::delivery::{McpDelivery, McpStatus};
 use crate::agent::playback::{self, kind};
-use crate::agent::{Ending, Line, Reading};
+use crate::agent::{Decoder, Ending, Line, Reading};
 use crate::process::Exit;
 use crate::transcript::{Record, Step, Usage};
 use crate::trial_error::ErrorKind;
 
-fn stream(servers: &[&str]) -> Box<Stream> {
-    Box::new(Stream::new(
-        servers.iter().map(|name| (*name).to_owned()).collect(),
-    ))
+fn stream(servers: &[&str]) -> Box<dyn Decoder> {
+    playback::decoder(&AGENT, servers)
 }
 
 fn play(recording: &str, servers: &[&str], stderr: &[&str], exit: i32) -> (Vec<Record>, Reading) {
@@ -202,7 +199,7 @@ fn pieces_are_joined_and_tools_have_results() {
 fn how_it_is_started() {
     let servers = playback::servers();
     let config = json!({ "GOOSE_MAX_TURNS": 5, "extensions": { "apps": { "enabled": false } } });
-    let invocation = Goose.invocation(&Inputs {
+    let invocation = (AGENT.invocation)(&Inputs {
         model: Some("openrouter/qwen/qwen3-coder"),
         prompt: "- x",
         ..playback::inputs(&servers, Some(&config), &BTreeSet::new())

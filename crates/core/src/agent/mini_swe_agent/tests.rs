@@ -10,7 +10,7 @@ use crate::transcript::Usage;
 use crate::trial_error::ErrorKind;
 
 fn play(recording: &str, stdout: &[&str], exit: i32) -> Reading {
-    let mut decoder = Box::<Trajectory>::default();
+    let mut decoder = playback::decoder(&AGENT, &[]);
     for line in stdout {
         assert_eq!(decoder.stdout(Line::Text(line)), []);
     }
@@ -95,7 +95,7 @@ fn a_session_without_a_trajectory_ends_with_its_last_words() {
 
 #[test]
 fn half_a_trajectory_is_a_note() {
-    let mut decoder = Box::<Trajectory>::default();
+    let mut decoder = playback::decoder(&AGENT, &[]);
     decoder.side_line(TRAJECTORY, "{\"info\": {");
     let reading = decoder.finish(Exit::Code(1));
     assert_eq!(kind(&reading.ending), Some(ErrorKind::Agent));
@@ -109,7 +109,7 @@ fn an_exception_of_its_own_is_a_crash_and_limits_are_notes() {
             "info": { "exit_status": status, "model_stats": { "instance_cost": 0.25 } },
             "messages": [{ "role": "exit", "content": "why" }],
         });
-        let mut decoder = Box::<Trajectory>::default();
+        let mut decoder = playback::decoder(&AGENT, &[]);
         decoder.side_line(TRAJECTORY, &document.to_string());
         decoder.finish(Exit::Code(1))
     };
@@ -141,7 +141,7 @@ fn the_transcript_of_a_session() {
 fn how_it_is_started() {
     let config =
         json!({ "agent": { "step_limit": 5 }, "model": { "model_kwargs": { "temperature": 0 } } });
-    let invocation = MiniSweAgent.invocation(&Inputs {
+    let invocation = (AGENT.invocation)(&Inputs {
         model: Some("openai/gpt-5"),
         prompt: "--help {{ me }}\n\u{7f}",
         ..playback::inputs(&[], Some(&config), &BTreeSet::new())

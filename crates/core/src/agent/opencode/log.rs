@@ -1,41 +1,37 @@
-//! The lines of opencode's log that say what its stream leaves out.
+//! The lines of opencode's log that say more than its stream.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
-/// What the log has told so far.
+use crate::agent::session::Session;
+
+/// The facts of the log so far.
 #[derive(Debug, Default)]
 pub(super) struct Log {
-    /// MCP servers that did not connect, with what became of them.
-    pub(super) unavailable: BTreeMap<String, String>,
-    /// Every session that has asked a model, and how often it was answered. Sub-agents have sessions of their own.
+    /// Every session that has asked a model, and the number of its answers. Sub-agents have sessions of their own.
     pub(super) requests: BTreeMap<String, u64>,
-    pub(super) models: BTreeSet<String>,
     /// The last request that failed. It is tried again without a word in the stream.
     pub(super) refused: Option<String>,
-    /// What lies behind an error that the stream calls unexpected.
+    /// The cause of an error that the stream calls unexpected.
     pub(super) cause: Option<String>,
 }
 
 impl Log {
-    /// `timestamp=… level=INFO run=… message=stream providerID=mock modelID=m session.id=ses_… small=false …`
+    /// Reads a line, and returns whether it belongs to the log at all.
     ///
-    /// Whether it is a line of the log at all.
-    pub(super) fn line(&mut self, line: &str) -> bool {
+    /// `timestamp=… level=INFO run=… message=stream providerID=mock modelID=m session.id=ses_… small=false …`
+    pub(super) fn line(&mut self, line: &str, session: &mut Session) -> bool {
         if !line.starts_with("timestamp=") {
             return is_plain(line);
         }
         let field = |name| field(line, name).unwrap_or_default();
         match field("message").as_str() {
-            "server unavailable" => {
-                self.unavailable.insert(field("key"), field("status"));
-            }
+            "server unavailable" => session.server_failed(field("key"), field("status")),
             "stream" if field("small") != "true" => {
                 *self.requests.entry(field("session.id")).or_default() += 1;
-                self.models
-                    .insert(format!("{}/{}", field("providerID"), field("modelID")));
+                session.saw_model(&field("providerID"), &field("modelID"));
             }
             "stream error" => {
-                // Asked and not answered: it is asked again, and counted then.
+                // The request was not answered: it is sent again, and counted then.
                 if let Some(requests) = self.requests.get_mut(&field("session.id")) {
                     *requests = requests.saturating_sub(1);
                 }
@@ -48,7 +44,7 @@ impl Log {
     }
 }
 
-/// Kilo has a log of its own beside this one, with nothing to tell: `INFO  2026-11-15T06:07:33 +9ms service=bus …`
+/// Returns whether it is a line of Kilo's second log, which has no news: `INFO  2026-11-15T06:07:33 +9ms service=bus …`
 fn is_plain(line: &str) -> bool {
     let mut words = line.split_whitespace();
     let level = words
@@ -60,7 +56,7 @@ fn is_plain(line: &str) -> bool {
             .is_some_and(|word| word.starts_with("20") && word.contains('T'))
 }
 
-/// The value of `name=value` or `name="a value"`.
+/// Returns the value of `name=value` or `name="a value"`.
 fn field(line: &str, name: &str) -> Option<String> {
     let start = line.match_indices(name).find_map(|(at, _)| {
         let rest = line[at + name.len()..].strip_prefix('=')?;
@@ -80,6 +76,7 @@ mod tests {
     #[test]
     fn the_lines_that_matter_are_read() {
         let mut log = Log::default();
+        let mut session = Session::default();
         for line in [
             r#"timestamp=2026-11-15T04:16:22.070Z level=WARN run=4 message="server unavailable" key=bad type=local status=failed"#,
             "timestamp=2026-11-15T04:16:22.331Z level=INFO run=4 message=stream providerID=mock modelID=m session.id=ses_1 small=false agent=build mode=primary",
@@ -88,7 +85,7 @@ mod tests {
             r#"timestamp=2026-11-15T04:35:45.460Z level=ERROR run=1 message="stream error" providerID=p modelID=m session.id=ses_1 error.error="AI_APICallError: Cannot connect""#,
             r#"timestamp=2026-11-15T04:35:26.479Z level=ERROR run=7 message=failed ref=err_6 error="ProviderModelNotFoundError: Model not found: mock/none." cause="x""#,
         ] {
-            assert!(log.line(line));
+            assert!(log.line(line, &mut session));
         }
         assert_eq!(
             log.refused.as_deref(),
@@ -98,14 +95,14 @@ mod tests {
             log.cause.as_deref(),
             Some("ProviderModelNotFoundError: Model not found: mock/none.")
         );
-        assert!(!log.line("not a line of the log"));
-        assert!(!log.line("ERROR not a line of the log"));
-        assert!(log.line("WARN  2026-11-15T06:08:04 +170ms service=model-cache model fetch error"));
-        assert_eq!(
-            log.unavailable,
-            BTreeMap::from([("bad".to_owned(), "failed".to_owned())])
-        );
+        assert!(!log.line("not a line of the log", &mut session));
+        assert!(!log.line("ERROR not a line of the log", &mut session));
+        assert!(log.line(
+            "WARN  2026-11-15T06:08:04 +170ms service=model-cache model fetch error",
+            &mut session
+        ));
+        assert_eq!(session.forget_server("bad").as_deref(), Some("failed"));
+        assert_eq!(session.only_model().as_deref(), Some("mock/m"));
         assert_eq!(log.requests, BTreeMap::from([("ses_1".to_owned(), 1)]));
-        assert_eq!(log.models, BTreeSet::from(["mock/m".to_owned()]));
     }
 }

@@ -1,71 +1,48 @@
-//! Reads what opencode prints, and its log.
+//! Reads the stream of opencode, and its log.
 
-use std::collections::BTreeMap;
+use serde::Deserialize;
+use serde_json::Value;
 
-use jiff::Timestamp;
-
-use super::errors::{classify, kind_of};
 use super::log::Log;
-use super::wire::{Event, Finish, Stamped, ToolPart};
-use crate::agent::delivery::{McpDelivery, McpStatus};
-use crate::agent::endings::{no_end, not_connected};
-use crate::agent::mcp_tools::{self, server_of};
-use crate::agent::{Decoder, Ending, Line, Reading};
+use crate::agent::session::{self, Protocol, Session, failed};
+use crate::agent::tokens::{Tokens, known_cost};
+use crate::agent::{Decoder, Ending, Inputs, errors};
 use crate::process::Exit;
-use crate::transcript::{Record, Role, Step, Usage, total};
+use crate::transcript::{Role, Usage, total};
 use crate::trial_error::{ErrorKind, TrialError};
 
-#[derive(Debug)]
-pub(super) struct Stream {
-    servers: Vec<String>,
-    line: u64,
-    session: Option<String>,
-    steps: Vec<Finish>,
-    tool_calls: u64,
-    server_calls: BTreeMap<String, u64>,
-    /// The error that nothing has followed yet.
-    failure: Option<TrialError>,
-    /// What was not allowed.
+/// Returns the decoder of opencode and of the programs made from it.
+pub(in crate::agent) fn decoder(inputs: &Inputs<'_>) -> Box<dyn Decoder> {
+    session::decoder(inputs, errors::COMMON, Stream::default())
+}
+
+#[derive(Debug, Default)]
+struct Stream {
+    /// The id of the main session; sub-agents have sessions of their own.
+    main: Option<String>,
+    /// Steps that are over, with their tokens and cost. Each was one request.
+    steps: u64,
+    tokens: Tokens,
+    cost: f64,
+    /// The reason for the end of the last step.
+    stop_reason: String,
+    /// A permission that was not given.
     rejected: Option<String>,
     log: Log,
-    notes: Vec<String>,
-    last_words: String,
 }
 
 impl Stream {
-    pub(super) fn new(servers: Vec<String>) -> Self {
-        Stream {
-            servers,
-            line: 0,
-            session: None,
-            steps: Vec::new(),
-            tool_calls: 0,
-            server_calls: BTreeMap::new(),
-            failure: None,
-            rejected: None,
-            log: Log::default(),
-            notes: Vec::new(),
-            last_words: String::new(),
-        }
-    }
-
-    fn event(&mut self, event: Event) -> Vec<Step> {
+    fn event(&mut self, event: Event, session: &mut Session) {
         match event {
-            Event::StepStart => {
-                // It went on after all.
-                self.notes
-                    .extend(self.failure.take().map(|failure| failure.message));
-                Vec::new()
-            }
-            Event::Text { part } => vec![Step::Message {
-                role: Role::Assistant,
-                text: part.text,
-            }],
-            Event::Reasoning { part } => vec![Step::Reasoning { text: part.text }],
-            Event::ToolUse { part } => self.tool_use(part),
+            Event::StepStart => session.recovered(),
+            Event::Text { part } => session.message(Role::Assistant, part.text),
+            Event::Reasoning { part } => session.reasoning(part.text),
+            Event::ToolUse { part } => self.tool_use(part, session),
             Event::StepFinish { part } => {
-                self.steps.push(part);
-                Vec::new()
+                self.steps += 1;
+                self.tokens += part.tokens.tokens();
+                self.cost += part.cost;
+                self.stop_reason = part.reason;
             }
             Event::Error { error } => {
                 let said = if error.data.message.is_empty() {
@@ -77,237 +54,250 @@ impl Stream {
                     Some(status) => format!("{said} (HTTP {status})"),
                     None => said.clone(),
                 };
-                self.failure = Some(TrialError::new(kind_of(&error), text.clone()));
-                vec![Step::Error { text }]
+                session.fail(kind_of(&error), text.clone());
+                session.error(text);
             }
-            Event::Other => Vec::new(),
+            Event::Other => {}
         }
     }
 
-    /// The call and its result come in one event.
-    fn tool_use(&mut self, part: ToolPart) -> Vec<Step> {
-        self.tool_calls += 1;
-        let server = self.server_of(&part.tool);
-        if let Some(server) = &server {
-            *self.server_calls.entry(server.clone()).or_default() += 1;
-        }
-        let (id, state) = (part.call_id, part.state);
-        if state
-            .error
-            .as_deref()
-            .is_some_and(|error| error.contains("rejected permission"))
+    /// Adds a call and its result, which come in one event.
+    fn tool_use(&mut self, part: ToolPart, session: &mut Session) {
+        let state = part.state;
+        if let Some(error) = &state.error
+            && error.contains("rejected permission")
         {
-            self.rejected = Some(format!(
-                "the permission to use `{}` was rejected",
-                part.tool
-            ));
+            let tool = &part.tool;
+            self.rejected = Some(format!("the permission to use `{tool}` was rejected"));
         }
-        vec![
-            Step::ToolCall {
-                id: id.clone(),
-                tool: part.tool,
-                input: state.input,
-                server,
-            },
-            Step::ToolResult {
-                id,
-                ok: state.status == "completed",
-                output: state.output.or(state.error),
-            },
-        ]
+        // MCP tools are called `<server>_<tool>`.
+        let server = session.server_of(&part.tool, "_");
+        session.call(part.call_id.clone(), part.tool, state.input, server);
+        let ok = state.status == "completed";
+        session.result(part.call_id, ok, state.output.or(state.error));
     }
 
-    /// MCP tools are called `<server>_<tool>`, with `_` for what a tool's name cannot have.
-    fn server_of(&self, tool: &str) -> Option<String> {
-        server_of(&self.servers, tool, "_")
-    }
-
-    fn total_usage(&self) -> Usage {
-        let counted = Usage {
-            tool_calls: Some(self.tool_calls),
-            ..Usage::default()
-        };
-        if self.steps.is_empty() {
-            let requests = Some(self.requests()).filter(|requests| *requests > 0);
-            return Usage {
-                requests,
-                ..counted
-            };
-        }
-        let sum = |figure: fn(&Finish) -> u64| Some(total(self.steps.iter().map(figure)));
-        let cost: f64 = self.steps.iter().map(|step| step.cost).sum();
-        // Without the digits that only adding up has brought in.
-        let cost = (cost * 1e9).round() / 1e9;
-        Usage {
-            requests: Some(self.requests()),
-            input_tokens: sum(|step| {
-                let tokens = &step.tokens;
-                total([tokens.input, tokens.cache.read, tokens.cache.write])
-            }),
-            cached_input_tokens: sum(|step| step.tokens.cache.read),
-            output_tokens: sum(|step| total([step.tokens.output, step.tokens.reasoning])),
-            // A model without a price costs 0 here, which is not known rather than free.
-            cost_usd: (cost > 0.0).then_some(cost),
-            ..counted
-        }
-    }
-
-    /// Steps that are over, or what the log says, which also knows the one under way and those that failed.
-    fn requests(&self) -> u64 {
-        let own = match &self.session {
-            Some(session) => self.log.requests.get(session).copied().unwrap_or(0),
+    /// Returns the requests of the main session: steps that are over or, from the log, also the one under way and
+    /// those that failed.
+    fn main_requests(&self) -> u64 {
+        let logged = match &self.main {
+            Some(main) => self.log.requests.get(main).copied().unwrap_or(0),
             None => self.log.requests.values().sum(),
         };
-        own.max(self.steps.len() as u64) + self.requests_of_others()
+        logged.max(self.steps)
     }
 
-    /// The requests of sub-agents, which are not in the stream.
-    fn requests_of_others(&self) -> u64 {
-        let Some(own) = &self.session else { return 0 };
-        let others = self
-            .log
-            .requests
-            .iter()
-            .filter(|(session, _)| *session != own);
+    /// Returns the requests of sub-agents, which are not in the stream.
+    fn other_requests(&self) -> u64 {
+        let Some(main) = &self.main else { return 0 };
+        let sessions = self.log.requests.iter();
+        let others = sessions.filter(|(session, _)| *session != main);
         others.map(|(_, requests)| requests).sum()
     }
 
-    fn mcp_delivery(&self) -> BTreeMap<String, McpDelivery> {
-        let status = |server: &String| {
-            if self.log.unavailable.contains_key(server) {
-                return Some(McpStatus::Failed);
-            }
-            // Servers are connected before the first request, so by then the log has named the broken ones.
-            let asked = !self.log.requests.is_empty();
-            (asked || self.server_calls.contains_key(server)).then_some(McpStatus::Connected)
-        };
-        mcp_tools::delivery(&self.servers, &self.server_calls, status)
-    }
-
-    fn ending(&mut self, exit: Exit) -> Ending {
-        let broken = self
-            .servers
-            .iter()
-            .find_map(|server| self.log.unavailable.get_key_value(server));
-        if let Some((server, status)) = broken {
-            return not_connected(server, status);
-        }
-        if let Some(failure) = self.failure.take() {
-            return Ending::Failed(self.explained(failure));
-        }
-        let reason = self.steps.last().map(|step| step.reason.as_str());
-        match (exit, reason, self.rejected.take()) {
-            (Exit::Code(0), Some("stop"), _) => Ending::Completed,
-            // Whatever was rejected, the turn is over.
-            (Exit::Code(0), Some("tool-calls"), Some(rejected)) => {
-                self.notes.push(rejected);
-                Ending::Completed
-            }
-            (Exit::Code(0), Some(reason @ ("length" | "content-filter")), _) => {
-                self.notes
-                    .push(format!("the last answer was cut off: {reason}"));
-                Ending::Completed
-            }
-            _ => self.no_end(exit),
-        }
-    }
-
-    /// The stream says no more than "unexpected" of what went wrong inside opencode.
-    fn explained(&self, failure: TrialError) -> TrialError {
-        match &self.log.cause {
-            Some(cause) if cause.contains("ModelNotFound") => {
-                let message =
-                    format!("{cause} (either there is no such model, or no key for its provider)");
-                TrialError::new(ErrorKind::Agent, message)
-            }
-            Some(cause) if failure.kind == ErrorKind::Agent => {
-                TrialError::new(failure.kind, cause.clone())
-            }
-            _ => failure,
-        }
-    }
-
-    fn no_end(&self, exit: Exit) -> Ending {
-        if let (true, Some(refused)) = (self.steps.is_empty(), &self.log.refused) {
-            let kind = classify(refused).unwrap_or(ErrorKind::ModelApi);
-            return Ending::Failed(TrialError::new(
-                kind,
-                format!("the model never answered: {refused}"),
-            ));
-        }
-        no_end(&self.last_words, classify(&self.last_words), exit)
-    }
-
-    fn record(&self, time: Option<String>, step: Step) -> Record {
-        Record {
-            time,
-            line: self.line,
-            step,
+    /// Adds the cause from the log: the stream calls most errors inside opencode just unexpected.
+    fn explain(&self, failure: &mut TrialError) {
+        let Some(cause) = &self.log.cause else { return };
+        if cause.contains("ModelNotFound") {
+            failure.kind = ErrorKind::Agent;
+            failure.message =
+                format!("{cause} (either there is no such model, or no key for its provider)");
+        } else if failure.kind == ErrorKind::Agent {
+            failure.message.clone_from(cause);
         }
     }
 }
 
-impl Decoder for Stream {
-    fn stdout(&mut self, line: Line<'_>) -> Vec<Record> {
-        self.line += 1;
-        let text = match line.event() {
-            Ok(text) => text,
-            Err(notice) => return vec![self.record(None, notice)],
-        };
-        let Ok(Stamped {
-            timestamp,
-            session,
-            event,
-        }) = serde_json::from_str(text)
-        else {
-            return Vec::new();
-        };
-        self.session = self.session.take().or(session);
-        let time = timestamp.and_then(|time| Timestamp::from_millisecond(time).ok());
-        let time = time.map(|time| time.to_string());
-        let steps = self.event(event);
-        steps
-            .into_iter()
-            .map(|step| self.record(time.clone(), step))
-            .collect()
+fn kind_of(failure: &Failure) -> ErrorKind {
+    if failure.name == "ProviderAuthError" {
+        return ErrorKind::Auth;
+    }
+    // Other refusals of the service, of an unknown model for example, are trouble with the service too.
+    let otherwise = if failure.name == "APIError" {
+        ErrorKind::ModelApi
+    } else {
+        ErrorKind::Agent
+    };
+    let FailureData {
+        message,
+        status_code,
+    } = &failure.data;
+    errors::classify(errors::COMMON, *status_code, message).unwrap_or(otherwise)
+}
+
+impl Protocol for Stream {
+    fn line(&mut self, text: &str, session: &mut Session) {
+        if let Ok(line) = serde_json::from_str::<Stamped>(text) {
+            self.main = self.main.take().or(line.session);
+            session.at_millisecond(line.timestamp);
+            self.event(line.event, session);
+        }
     }
 
-    fn stderr(&mut self, line: Line<'_>) {
-        let Line::Text(text) = line else { return };
-        let text = text.trim();
-        if self.log.line(text) {
+    fn stderr(&mut self, text: &str, session: &mut Session) {
+        if self.log.line(text, session) {
             return;
         }
         if text.contains("auto-rejecting") {
             self.rejected = Some(text.trim_start_matches("! ").to_owned());
         }
-        let says_why = classify(text).is_some() || self.last_words.is_empty();
-        if !text.is_empty() && says_why {
-            self.last_words = text.chars().take(300).collect();
+        session.remember(text);
+    }
+
+    fn usage(&self, session: &Session) -> Usage {
+        let requests = self.main_requests() + self.other_requests();
+        let counted = session.counted(requests);
+        if self.steps == 0 {
+            return counted;
+        }
+        Usage {
+            cost_usd: known_cost(self.cost),
+            ..self.tokens.usage().or(counted)
         }
     }
 
-    fn usage(&self) -> Usage {
-        self.total_usage()
-    }
-
-    fn finish(mut self: Box<Self>, exit: Exit) -> Reading {
-        let ending = self.ending(exit);
-        let others = self.requests_of_others();
+    fn ending(&mut self, exit: Exit, session: &mut Session) -> Ending {
+        // Servers are connected before the first request, so by then the log has named the broken ones.
+        session.servers_ready = !self.log.requests.is_empty();
+        let others = self.other_requests();
         if others > 0 {
-            self.notes.push(format!(
+            session.final_note(format!(
                 "the tokens of {others} requests by sub-agents are not known"
             ));
         }
-        let mut models = self.log.models.iter();
-        Reading {
-            records: Vec::new(),
-            usage: self.total_usage(),
-            // More than one is no answer to the question which.
-            model: models.next().filter(|_| models.next().is_none()).cloned(),
-            mcp_servers: self.mcp_delivery(),
-            ending,
-            notes: std::mem::take(&mut self.notes),
+        if let Some(failure) = &mut session.failure {
+            self.explain(failure);
+        }
+        if let Some(trouble) = session.trouble() {
+            return trouble;
+        }
+        match (exit, self.stop_reason.as_str(), self.rejected.take()) {
+            (Exit::Code(0), "stop", _) => return Ending::Completed,
+            // The turn is over, although something was rejected.
+            (Exit::Code(0), "tool-calls", Some(rejected)) => {
+                session.final_note(rejected);
+                return Ending::Completed;
+            }
+            (Exit::Code(0), reason @ ("length" | "content-filter"), _) => {
+                session.final_note(format!("the last answer was cut off: {reason}"));
+                return Ending::Completed;
+            }
+            _ => {}
+        }
+        match &self.log.refused {
+            Some(refused) if self.steps == 0 => failed(
+                session.classify(refused).unwrap_or(ErrorKind::ModelApi),
+                format!("the model never answered: {refused}"),
+            ),
+            _ => session.no_end(exit),
         }
     }
+}
+
+/// A line of `--format json`.
+#[derive(Debug, Deserialize)]
+struct Stamped {
+    /// In milliseconds since 1970.
+    timestamp: Option<i64>,
+    #[serde(rename = "sessionID")]
+    session: Option<String>,
+    #[serde(flatten)]
+    event: Event,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(tag = "type", rename_all = "snake_case")]
+enum Event {
+    StepStart,
+    Text {
+        part: Spoken,
+    },
+    Reasoning {
+        part: Spoken,
+    },
+    /// Written once, when the tool is done.
+    ToolUse {
+        part: ToolPart,
+    },
+    StepFinish {
+        part: Finish,
+    },
+    Error {
+        error: Failure,
+    },
+    #[serde(other)]
+    Other,
+}
+
+#[derive(Debug, Deserialize)]
+struct Spoken {
+    #[serde(default)]
+    text: String,
+}
+
+#[derive(Debug, Deserialize)]
+struct ToolPart {
+    tool: String,
+    #[serde(rename = "callID")]
+    call_id: Option<String>,
+    state: ToolState,
+}
+
+#[derive(Debug, Deserialize)]
+struct ToolState {
+    status: String,
+    #[serde(default)]
+    input: Value,
+    output: Option<String>,
+    error: Option<String>,
+}
+
+#[derive(Debug, Deserialize)]
+struct Finish {
+    reason: String,
+    #[serde(default)]
+    tokens: WireTokens,
+    #[serde(default)]
+    cost: f64,
+}
+
+/// The tokens of one request: input without the cached ones, output without the reasoning.
+#[derive(Debug, Clone, Copy, Default, Deserialize)]
+#[serde(default)]
+struct WireTokens {
+    input: u64,
+    output: u64,
+    reasoning: u64,
+    cache: Cached,
+}
+
+#[derive(Debug, Clone, Copy, Default, Deserialize)]
+#[serde(default)]
+struct Cached {
+    read: u64,
+    write: u64,
+}
+
+impl WireTokens {
+    fn tokens(self) -> Tokens {
+        Tokens {
+            input: total([self.input, self.cache.read, self.cache.write]),
+            cached: self.cache.read,
+            output: total([self.output, self.reasoning]),
+        }
+    }
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+struct Failure {
+    name: String,
+    data: FailureData,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(default, rename_all = "camelCase")]
+struct FailureData {
+    message: String,
+    status_code: Option<u16>,
 }

@@ -2,7 +2,6 @@ use std::collections::BTreeSet;
 
 use serde_json::json;
 
-use super::stream::Stream;
 use super::*;
 use crate::agent::playback::{self, kind, used};
 use crate::agent::{Ending, Line, Reading};
@@ -11,12 +10,12 @@ use crate::transcript::{Record, Step, Usage};
 use crate::trial_error::ErrorKind;
 
 fn play(recording: &str, exit: Exit) -> (Vec<Record>, Reading) {
-    playback::play(Box::new(Stream::default()), recording, &[], exit)
+    playback::play(playback::decoder(&AGENT, &[]), recording, &[], exit)
 }
 
 /// Lines on standard output, and then some on standard error.
 fn read(stdout: &[&str], stderr: &[&str], exit: Exit) -> Reading {
-    let mut stream = Box::new(Stream::default());
+    let mut stream = playback::decoder(&AGENT, &[]);
     for line in stdout {
         stream.stdout(Line::Text(line));
     }
@@ -175,7 +174,7 @@ fn the_reason_is_told_and_the_advice_is_not() {
 
 #[test]
 fn an_end_too_long_to_hold_is_one() {
-    let mut stream = Box::new(Stream::default());
+    let mut stream = playback::decoder(&AGENT, &[]);
     stream.stdout(Line::Text(STOP));
     let beginning = r#"{"type":"message_update","message":{"#;
     assert!(
@@ -234,14 +233,14 @@ fn how_it_is_started() {
         "providers": { "mock": { "baseUrl": "http://127.0.0.1:1/v1", "apiKey": null } },
     });
     let none = BTreeSet::new();
-    let invocation = Pi.invocation(&Inputs {
+    let invocation = (AGENT.invocation)(&Inputs {
         model: Some("openrouter/qwen/qwen3-coder"),
         prompt: "- x",
         ..playback::inputs(&[], Some(&config), &none)
     });
     insta::assert_snapshot!(playback::shown(&invocation));
     assert_eq!(
-        Pi.invocation(&playback::inputs(&[], None, &none))
+        (AGENT.invocation)(&playback::inputs(&[], None, &none))
             .files
             .len(),
         1,

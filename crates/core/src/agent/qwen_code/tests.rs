@@ -2,20 +2,17 @@ use std::collections::BTreeSet;
 
 use serde_json::json;
 
-use super::stream::Stream;
 use super::*;
 use crate::agent::delivery::{McpDelivery, McpStatus};
 use crate::agent::mcp::{McpServer, RemoteTransport};
 use crate::agent::playback::{self, kind, used};
-use crate::agent::{Ending, Line, Reading};
+use crate::agent::{Decoder, Ending, Line, Reading};
 use crate::process::Exit;
 use crate::transcript::{Record, Step, Usage};
 use crate::trial_error::ErrorKind;
 
-fn stream(servers: &[&str]) -> Box<Stream> {
-    Box::new(Stream::new(
-        servers.iter().map(|name| (*name).to_owned()).collect(),
-    ))
+fn stream(servers: &[&str]) -> Box<dyn Decoder> {
+    playback::decoder(&AGENT, servers)
 }
 
 fn play(recording: &str, servers: &[&str], exit: i32) -> (Vec<Record>, Reading) {
@@ -69,7 +66,11 @@ fn messages_mean_what_they_say() {
         ),
         ("Something else", None),
     ] {
-        assert_eq!(super::errors::classify(message), kind, "{message}");
+        assert_eq!(
+            crate::agent::errors::classify(ERRORS, None, message),
+            kind,
+            "{message}"
+        );
     }
 }
 
@@ -164,7 +165,7 @@ fn how_it_is_started() {
     };
     servers.push(("old".to_owned(), old));
     let config = json!({ "model": { "maxSessionTurns": 5 }, "privacy": null });
-    let invocation = QwenCode.invocation(&Inputs {
+    let invocation = (AGENT.invocation)(&Inputs {
         model: Some("qwen3-coder-plus"),
         ..playback::inputs(&servers, Some(&config), &BTreeSet::new())
     });

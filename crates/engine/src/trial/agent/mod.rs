@@ -185,7 +185,7 @@ fn is_refused(ending: &Ending) -> bool {
 
 /// Returns the paths in the workspace that the agent will use for itself. A path that exists already is not its own.
 fn leftovers(run: &TrialRun<'_>) -> Vec<Utf8PathBuf> {
-    let names = run.spec.case.variant.agent.agent.litter();
+    let names = run.spec.case.variant.agent.agent.profile().leftovers;
     let paths = names.iter().map(|name| run.dirs.workspace.join(name));
     paths
         .filter(|path| path.symlink_metadata().is_err())

@@ -4,7 +4,7 @@ use std::time::{Duration, Instant};
 
 use camino::Utf8PathBuf;
 use globset::GlobBuilder;
-use terca_core::agent::{Decoder, Flood, Line, Reading, SideFile};
+use terca_core::agent::{Decoder, Line, Reading, SideFile, StreamFilter};
 use terca_core::text::mask::Mask;
 use terca_core::transcript::Usage;
 
@@ -24,7 +24,7 @@ pub(in crate::trial) type OnProgress<'a> = &'a dyn Fn(String, Usage);
 
 /// Reads an agent's output while the agent runs.
 pub(super) struct Listener<'a> {
-    flood: Flood,
+    filter: StreamFilter,
     transcript: Transcript,
     stdout: Tail,
     stderr: Tail,
@@ -58,7 +58,7 @@ impl<'a> Listener<'a> {
     ) -> Self {
         let now = Instant::now();
         Listener {
-            flood: Flood::new(decoder),
+            filter: StreamFilter::new(decoder),
             transcript,
             stdout,
             stderr,
@@ -77,12 +77,12 @@ impl<'a> Listener<'a> {
     /// A read that fails now is tried again by `finish`, where failing counts.
     pub(super) fn on_turn(&mut self, on_progress: OnProgress<'_>) -> bool {
         let more_output = self.stdout.read(&mut StdoutSink {
-            flood: &mut self.flood,
+            filter: &mut self.filter,
             transcript: &mut self.transcript,
         });
         let more_errors = self
             .stderr
-            .read(&mut |line: Line<'_>| self.flood.decoder.stderr(line));
+            .read(&mut |line: Line<'_>| self.filter.decoder.stderr(line));
         self.transcript.flush();
         if self.looked_at_side_files.elapsed() >= LOOK_AT_SIDE_FILES_EVERY {
             self.looked_at_side_files = Instant::now();
@@ -97,7 +97,7 @@ impl<'a> Listener<'a> {
             return;
         }
         let activity = self.transcript.activity();
-        let usage = self.flood.decoder.usage();
+        let usage = self.filter.decoder.usage();
         if activity != self.reported.activity || usage != self.reported.usage {
             self.reported = Reported {
                 at: Instant::now(),
@@ -121,7 +121,7 @@ impl<'a> Listener<'a> {
                 }
             }
         }
-        let decoder = &mut self.flood.decoder;
+        let decoder = &mut self.filter.decoder;
         for SideTail { label, tail, .. } in &mut self.side_tails {
             let _ = tail.read(&mut |line: Line<'_>| side_line(decoder.as_mut(), label, line));
         }
@@ -135,7 +135,7 @@ impl<'a> Listener<'a> {
     ) -> std::io::Result<AgentOutput> {
         self.read_side_files(|_| true);
         let Listener {
-            mut flood,
+            mut filter,
             mut transcript,
             stdout,
             stderr,
@@ -143,15 +143,15 @@ impl<'a> Listener<'a> {
             ..
         } = self;
         let stdout = stdout.finish(&mut StdoutSink {
-            flood: &mut flood,
+            filter: &mut filter,
             transcript: &mut transcript,
         })?;
-        let decoder = &mut flood.decoder;
+        let decoder = &mut filter.decoder;
         let stderr = stderr.finish(&mut |line: Line<'_>| decoder.stderr(line))?;
         for SideTail { label, tail, .. } in side_tails {
             tail.finish(&mut |line: Line<'_>| side_line(decoder.as_mut(), label, line))?;
         }
-        let mut reading = flood.finish(ended.exit);
+        let mut reading = filter.finish(ended.exit);
         transcript.add(std::mem::take(&mut reading.records));
         transcript.close(log)?;
         Ok(AgentOutput {
@@ -164,21 +164,21 @@ impl<'a> Listener<'a> {
 
 /// Passes standard output through the decoder into the transcript.
 struct StdoutSink<'a> {
-    flood: &'a mut Flood,
+    filter: &'a mut StreamFilter,
     transcript: &'a mut Transcript,
 }
 
 impl LineSink for StdoutSink<'_> {
     fn line(&mut self, line: Line<'_>) {
-        self.transcript.add(self.flood.line(line));
+        self.transcript.add(self.filter.line(line));
     }
 
     fn wants(&mut self, beginning: &[u8]) -> bool {
-        self.flood.wants(beginning)
+        self.filter.should_decode(beginning)
     }
 
     fn skip(&mut self, bytes: u64) {
-        self.flood.pass_over(bytes);
+        self.filter.skip(bytes);
     }
 }
 

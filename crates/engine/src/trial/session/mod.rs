@@ -158,7 +158,10 @@ pub(super) fn find_agent_program(
     match find_program(name, path) {
         Some(program) => Ok(Some(program)),
         None => {
-            let message = format!("`{name}` is not installed (to get it: {})", profile.install);
+            let message = format!(
+                "`{name}` is not installed (to get it: {})",
+                profile.how_to_install()
+            );
             Err(StageError::new(ErrorKind::AgentMissing, message))
         }
     }

@@ -47,9 +47,9 @@ fn every_agent_is_in_the_tables() {
         let names = code(&[&[profile.name], profile.aliases].concat());
         format!(
             "| {names} | {} | {} | {} |\n",
-            profile.proved_with,
+            profile.tested_version,
             takes(profile),
-            profile.install
+            profile.how_to_install()
         )
     };
     let rows: String = programs().map(row).collect();
@@ -85,7 +85,7 @@ fn every_agent_is_in_the_tables() {
         let files: Vec<String> = profile
             .credential_files
             .iter()
-            .map(|file| format!("~/{}", file.from))
+            .map(|file| format!("~/{file}"))
             .collect();
         let files: Vec<&str> = files.iter().map(String::as_str).collect();
         let part = |what: &str, words: &[&str]| match words {

@@ -1,37 +1,38 @@
-//! A session that floods. What an agent says and what its tools give is decoded up to a limit; what a result rests on,
-//! always.
+//! Leaves out parts of a session that is too long to decode as a whole.
 //!
-//! Decoding an event and writing it out again takes ten times as long as copying it. A session of a gigabyte is no
-//! session that anybody reads as a transcript, but its raw stream is kept whole, its calls and tokens are counted to the
-//! last one, and it must not hold up the trials beside it.
+//! Decoding an event and writing it out again takes ten times as long as copying it. Nobody reads a session of a
+//! gigabyte as a transcript, and it must not delay the trials beside it. So an agent's words and its tools' output are
+//! decoded up to a limit. The raw stream is still kept whole, and calls and tokens are counted to the last one.
 
 use super::{Decoder, Line, Reading};
 use crate::process::Exit;
 use crate::transcript::{Record, Step};
 
-/// A line that no count, figure or ending rests on.
+/// A line that no count, figure or ending depends on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Aside {
-    /// What the agent said.
+pub enum Skippable {
+    /// Words of the agent.
     Words,
-    /// What a tool gave, or what was said to the agent.
+    /// Output of a tool, or words said to the agent.
     Output,
 }
 
-/// So many bytes of asides are decoded between two events that count. No tool's output is as long, and no answer.
-const MOST: u64 = 4 * 1024 * 1024;
+/// The bytes of skippable lines that are decoded between two events that count. No tool's output and no answer is
+/// usually as long.
+const LIMIT: u64 = 4 * 1024 * 1024;
 
-/// A decoder that is handed what it needs.
+/// A decoder that is spared most of a flood of skippable lines.
 #[expect(missing_debug_implementations, reason = "a decoder has none")]
-pub struct Flood {
+pub struct StreamFilter {
+    /// The decoder behind the filter.
     pub decoder: Box<dyn Decoder>,
     limit: u64,
     /// Lines so far.
     line: u64,
-    /// Bytes of asides since the last event that counts.
-    asides: u64,
-    /// What the line is that comes next.
-    next: Option<Aside>,
+    /// Bytes of skippable lines since the last event that counts.
+    skippable_bytes: u64,
+    /// The kind of the next line, if that line is skippable.
+    next: Option<Skippable>,
     omitted: Option<Omitted>,
 }
 
@@ -43,33 +44,36 @@ struct Omitted {
     words: bool,
 }
 
-impl Flood {
+impl StreamFilter {
+    /// Creates a filter with the usual limit.
     pub fn new(decoder: Box<dyn Decoder>) -> Self {
-        Flood::with_limit(decoder, MOST)
+        StreamFilter::with_limit(decoder, LIMIT)
     }
 
+    /// Creates a filter that decodes at most `limit` bytes of skippable lines between two events that count.
     pub fn with_limit(decoder: Box<dyn Decoder>, limit: u64) -> Self {
-        Flood {
+        StreamFilter {
             decoder,
             limit,
             line: 0,
-            asides: 0,
+            skippable_bytes: 0,
             next: None,
             omitted: None,
         }
     }
 
-    /// Whether a line that begins like this is to be decoded, which is then done by [`Flood::line`]; else it is
-    /// [`Flood::pass_over`].
-    pub fn wants(&mut self, beginning: &[u8]) -> bool {
-        self.next = self.decoder.aside(beginning);
-        self.next.is_none() || self.asides < self.limit
+    /// Returns whether a line that begins like this must be given to [`StreamFilter::line`]. If not, its length goes
+    /// to [`StreamFilter::skip`].
+    pub fn should_decode(&mut self, beginning: &[u8]) -> bool {
+        self.next = self.decoder.skippable(beginning);
+        self.next.is_none() || self.skippable_bytes < self.limit
     }
 
+    /// Decodes a line.
     pub fn line(&mut self, line: Line<'_>) -> Vec<Record> {
         self.line += 1;
-        self.asides = match self.next.take() {
-            Some(_) => self.asides.saturating_add(line.bytes()),
+        self.skippable_bytes = match self.next.take() {
+            Some(_) => self.skippable_bytes.saturating_add(line.bytes()),
             None => 0,
         };
         let mut records = self.gap();
@@ -77,8 +81,8 @@ impl Flood {
         records
     }
 
-    /// A line of this length that was not wanted.
-    pub fn pass_over(&mut self, bytes: u64) {
+    /// Counts a line that is not decoded.
+    pub fn skip(&mut self, bytes: u64) {
         self.line += 1;
         let omitted = self.omitted.get_or_insert(Omitted {
             first: self.line,
@@ -88,9 +92,10 @@ impl Flood {
         });
         omitted.lines += 1;
         omitted.bytes = omitted.bytes.saturating_add(bytes);
-        omitted.words |= self.next.take() == Some(Aside::Words);
+        omitted.words |= self.next.take() == Some(Skippable::Words);
     }
 
+    /// Ends the session.
     pub fn finish(mut self, exit: Exit) -> Reading {
         let mut records = self.gap();
         let mut reading = self.decoder.finish(exit);
@@ -98,25 +103,19 @@ impl Flood {
         Reading { records, ..reading }
     }
 
-    /// What is said in the place of what was left out.
+    /// Returns the step that replaces the lines left out, after the steps that the decoder still holds.
     fn gap(&mut self) -> Vec<Record> {
-        let Some(Omitted {
-            first,
-            lines,
-            bytes,
-            words,
-        }) = self.omitted.take()
-        else {
+        let Some(omitted) = self.omitted.take() else {
             return Vec::new();
         };
-        let mut records = self.decoder.passed_over(lines);
+        let mut records = self.decoder.skipped(omitted.lines);
         records.push(Record {
             time: None,
-            line: first,
+            line: omitted.first,
             step: Step::Omitted {
-                lines,
-                bytes,
-                words,
+                lines: omitted.lines,
+                bytes: omitted.bytes,
+                words: omitted.words,
             },
         });
         records
@@ -135,21 +134,21 @@ mod tests {
         find(agent).unwrap().decoder(&inputs)
     }
 
-    fn hear(flood: &mut Flood, line: &str) -> Vec<Record> {
-        if flood.wants(&line.as_bytes()[..line.len().min(64)]) {
-            return flood.line(Line::Text(line));
+    fn read(filter: &mut StreamFilter, line: &str) -> Vec<Record> {
+        if filter.should_decode(&line.as_bytes()[..line.len().min(64)]) {
+            return filter.line(Line::Text(line));
         }
-        flood.pass_over(line.len() as u64 + 1);
+        filter.skip(line.len() as u64 + 1);
         Vec::new()
     }
 
     fn steps(limit: u64, lines: &[&str]) -> Vec<(u64, Step)> {
-        let mut flood = Flood::with_limit(decoder("gemini-cli"), limit);
+        let mut filter = StreamFilter::with_limit(decoder("gemini-cli"), limit);
         let mut records: Vec<Record> = lines
             .iter()
-            .flat_map(|line| hear(&mut flood, line))
+            .flat_map(|line| read(&mut filter, line))
             .collect();
-        records.extend(flood.finish(Exit::Code(0)).records);
+        records.extend(filter.finish(Exit::Code(0)).records);
         records
             .into_iter()
             .map(|record| (record.line, record.step))
@@ -221,9 +220,9 @@ mod tests {
         );
     }
 
-    /// The law: whatever an adapter calls an aside, the result is the same without it.
+    /// The law: without the lines that an adapter calls skippable, the result is the same.
     #[test]
-    fn no_result_rests_on_an_aside() {
+    fn no_result_depends_on_a_skippable_line() {
         let mut left_out = std::collections::BTreeSet::new();
         for (agent, recordings) in [
             (
@@ -253,20 +252,20 @@ mod tests {
         ] {
             for recording in recordings {
                 let text = playback::recorded(recording);
-                let read = |limit| {
-                    let mut flood = Flood::with_limit(decoder(agent), limit);
+                let session = |limit| {
+                    let mut filter = StreamFilter::with_limit(decoder(agent), limit);
                     let mut records: Vec<Record> = text
                         .lines()
-                        .flat_map(|line| hear(&mut flood, line))
+                        .flat_map(|line| read(&mut filter, line))
                         .collect();
-                    let mut reading = flood.finish(Exit::Code(0));
+                    let mut reading = filter.finish(Exit::Code(0));
                     records.append(&mut reading.records);
                     (records, reading)
                 };
-                let ((all, reading), (few, short)) = (read(u64::MAX), read(0));
+                let ((all, reading), (few, short)) = (session(u64::MAX), session(0));
                 assert_eq!(format!("{reading:?}"), format!("{short:?}"), "{recording}");
                 let counts = |records: &[Record]| -> Vec<Record> {
-                    let aside = |step: &Step| {
+                    let skippable = |step: &Step| {
                         matches!(
                             step,
                             Step::Message { .. } | Step::ToolResult { .. } | Step::Omitted { .. }
@@ -274,7 +273,7 @@ mod tests {
                     };
                     records
                         .iter()
-                        .filter(|record| !aside(&record.step))
+                        .filter(|record| !skippable(&record.step))
                         .cloned()
                         .collect()
                 };

@@ -1,7 +1,7 @@
-//! `cheat`: does not do the work, but tries to look as if it had. An eval that passes for it can be gamed.
+//! The tricks of the agent `cheat`.
 //!
 //! It knows what any agent knows, the prompt and the workspace, and uses the tricks that agents have been seen to
-//! use, all of them at once. A trick is text: what is written or removed is decided here, and the engine does it.
+//! use, all of them at once. A trick is text: this module decides what is written or removed, and the engine does it.
 
 mod pretence;
 mod runners;
@@ -11,66 +11,59 @@ use std::collections::BTreeMap;
 
 use camino::{Utf8Path, Utf8PathBuf};
 
-use super::nop::{Silent, invocation, profile};
-use super::{Agent, Decoder, Inputs, Invocation, Launch, Profile};
-
-#[derive(Debug)]
-pub(super) struct Cheat;
-
-static PROFILE: Profile = profile("cheat");
-
-impl Agent for Cheat {
-    fn profile(&self) -> &'static Profile {
-        &PROFILE
-    }
-
-    fn invocation(&self, _: &Inputs<'_>) -> Invocation {
-        invocation(Launch::Cheat)
-    }
-
-    fn decoder(&self, _: &Inputs<'_>) -> Box<dyn Decoder> {
-        Box::new(Silent)
-    }
-}
-
-/// What a cheat can see.
+/// The knowledge of a cheat.
 #[derive(Debug)]
 pub struct Seen<'a> {
+    /// The text of the task.
     pub prompt: &'a str,
+    /// The files of the workspace.
     pub files: &'a [SeenFile],
 }
 
+/// A file of the workspace.
 #[derive(Debug, Clone)]
 pub struct SeenFile {
-    /// Relative to the workspace.
+    /// Its path, relative to the workspace.
     pub path: Utf8PathBuf,
-    /// `None` where it is no text of a size that anybody reads.
+    /// Its text; `None` where it is not text or too long to read.
     pub text: Option<String>,
 }
 
 /// A file that is put somewhere, or removed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Trick {
+    /// The file.
     pub target: Target,
+    /// The change to the file.
     pub does: Does,
-    /// What it is for, in a word or two.
+    /// Its purpose, in a word or two.
     pub purpose: &'static str,
 }
 
+/// The place of a file.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Target {
+    /// Relative to the workspace.
     Workspace(Utf8PathBuf),
-    /// The agent's home directory.
+    /// Relative to the agent's home directory.
     Home(Utf8PathBuf),
 }
 
+/// A change to a file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Does {
-    Write { content: String, executable: bool },
+    /// Writes it.
+    Write {
+        /// The text of the file.
+        content: String,
+        /// Whether the file may be run.
+        executable: bool,
+    },
+    /// Removes it.
     Remove,
 }
 
-/// Everything to try. Of two tricks with one file the first counts: the likeliest to succeed comes first.
+/// Returns all tricks to try. Of two tricks with one file the first counts: the likeliest to succeed comes first.
 pub fn tricks(seen: &Seen<'_>) -> Vec<Trick> {
     let mut chosen = BTreeMap::new();
     let all = [
@@ -91,33 +84,28 @@ pub fn tricks(seen: &Seen<'_>) -> Vec<Trick> {
 }
 
 fn write(path: impl Into<Utf8PathBuf>, content: impl Into<String>, purpose: &'static str) -> Trick {
-    let does = Does::Write {
-        content: content.into(),
-        executable: false,
-    };
     Trick {
         target: Target::Workspace(path.into()),
-        does,
+        does: Does::Write {
+            content: content.into(),
+            executable: false,
+        },
         purpose,
     }
 }
 
 fn write_executable(path: impl Into<Utf8PathBuf>, content: &str, purpose: &'static str) -> Trick {
-    let does = Does::Write {
-        content: content.into(),
-        executable: true,
-    };
-    Trick {
-        target: Target::Workspace(path.into()),
-        does,
-        purpose,
+    let mut trick = write(path, content, purpose);
+    if let Does::Write { executable, .. } = &mut trick.does {
+        *executable = true;
     }
+    trick
 }
 
-/// Says everything that a test may want to hear, and that it went well.
+/// A script that prints everything that a test may look for, and succeeds.
 const STUB: &str = "#!/bin/sh\nprintf '%s\\n' PASS OK 'All tests passed' '1.0'\nexit 0\n";
 
-/// What ends the process at once with exit status 0, in the language of a file.
+/// Returns code that ends the process at once with exit status 0, in the language of a file.
 fn quits(path: &Utf8Path) -> Option<&'static str> {
     Some(match path.extension()? {
         "js" | "cjs" | "mjs" | "ts" | "mts" | "cts" | "jsx" | "tsx" => "process.exit(0);",

@@ -1,8 +1,8 @@
-//! Things that stand in the place of others: programs, modules, and what shells read first.
+//! Files that are found before the real ones: programs, modules, and files that shells read first.
 
 use super::{Does, STUB, Target, Trick, write, write_executable};
 
-/// Programs that tests call, by names that `PATH` might find here first.
+/// Returns programs that tests call, by names that `PATH` might find here first.
 pub(super) fn programs() -> Vec<Trick> {
     const SYSTEM: [&str; 20] = [
         "node", "npm", "npx", "python", "python3", "pytest", "cargo", "go", "make", "sh", "bash",
@@ -53,7 +53,7 @@ fn shadow(path: String) -> Trick {
     write_executable(path, STUB, "in the place of a program")
 }
 
-/// Modules that a program finds beside the work before it finds its own.
+/// Returns modules that a program finds beside the work before it finds its own.
 pub(super) fn modules() -> Vec<Trick> {
     const PURPOSE: &str = "in the place of a module";
     const PYTHON: &str = "import os\nprint('OK', flush=True)\nos._exit(0)\n";
@@ -79,7 +79,7 @@ pub(super) fn modules() -> Vec<Trick> {
     tricks
 }
 
-/// What shells and git run or read without being asked.
+/// Returns files that shells and git run or read without being asked.
 pub(super) fn rc_files() -> Vec<Trick> {
     const RC: &str = "exit 0\n";
     let names = [

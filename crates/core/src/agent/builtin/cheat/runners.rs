@@ -1,4 +1,4 @@
-//! The settings of test runners and build tools, so that they run nothing and are content.
+//! The settings of test runners and build tools, changed so that they run nothing and succeed.
 
 use serde_json::{Value, json};
 
@@ -6,7 +6,7 @@ use super::{STUB, Seen, Trick, write, write_executable};
 
 const PURPOSE: &str = "settings of a test runner";
 
-/// Files that are there are edited rather than replaced, where what they say otherwise is needed.
+/// Edits files that are there, where the rest of them is needed.
 pub(super) fn edited_configuration(seen: &Seen<'_>) -> Vec<Trick> {
     let text = |name: &str| {
         seen.files
@@ -26,7 +26,7 @@ pub(super) fn edited_configuration(seen: &Seen<'_>) -> Vec<Trick> {
     tricks
 }
 
-/// Every script that might be a test says yes.
+/// Makes every script that might be a test succeed.
 fn package_json(text: Option<&str>) -> String {
     let parsed = text.and_then(|text| serde_json::from_str::<Value>(text).ok());
     let mut package = parsed.filter(Value::is_object).unwrap_or_else(|| json!({}));
@@ -129,7 +129,7 @@ pub(super) fn configuration() -> Vec<Trick> {
     tricks
 }
 
-/// Every test has passed, whatever it found.
+/// Code that makes every test pass.
 const CONFTEST: &str = "import pytest\n\n\n@pytest.hookimpl(hookwrapper=True)\ndef pytest_runtest_makereport(item, call):\n    \
     outcome = yield\n    report = outcome.get_result()\n    report.outcome = 'passed'\n    report.longrepr = None\n\n\n\
     def pytest_sessionfinish(session, exitstatus):\n    session.exitstatus = 0\n\n\n\

@@ -1,4 +1,4 @@
-//! Files that look like the work: those that the prompt asks for, tests that ask nothing, scores.
+//! Files that look like the work: those that the prompt asks for, tests that check nothing, scores.
 
 use camino::Utf8Path;
 use regex::Regex;
@@ -6,7 +6,7 @@ use regex::Regex;
 use super::{Does, Target};
 use super::{STUB, Seen, SeenFile, Trick, quits, write, write_executable};
 
-/// The files that the prompt names, made to print whatever the prompt says and to end well.
+/// Returns the files that the prompt names, made to print everything in the prompt and to succeed.
 pub(super) fn asked_for_files(seen: &Seen<'_>) -> Vec<Trick> {
     let expected = expected(seen.prompt);
     named_files(seen.prompt)
@@ -26,7 +26,7 @@ pub(super) fn asked_for_files(seen: &Seen<'_>) -> Vec<Trick> {
         .collect()
 }
 
-/// Relative paths with an extension, such as `src/fib.js`.
+/// Returns relative paths with an extension, such as `src/fib.js`.
 fn named_files(prompt: &str) -> Vec<String> {
     let Ok(pattern) = Regex::new(r"[A-Za-z0-9_][A-Za-z0-9_./-]*\.[A-Za-z][A-Za-z0-9]{0,5}\b")
     else {
@@ -42,7 +42,7 @@ fn named_files(prompt: &str) -> Vec<String> {
     files
 }
 
-/// Quoted texts and numbers of the prompt, and what tests like to hear.
+/// Returns quoted texts and numbers of the prompt, and words that tests look for.
 fn expected(prompt: &str) -> Vec<String> {
     const USUAL: [&str; 6] = [
         "PASS",
@@ -103,7 +103,7 @@ fn printing(path: &Utf8Path, texts: &[String]) -> String {
     }
 }
 
-/// Tests that can be seen are replaced by ones that ask nothing, or removed.
+/// Replaces tests that can be seen by ones that check nothing, or removes them.
 pub(super) fn visible_tests(seen: &Seen<'_>) -> Vec<Trick> {
     seen.files
         .iter()
@@ -151,7 +151,7 @@ fn without_questions(file: &SeenFile) -> Trick {
     }
 }
 
-/// Code that ends the process that loads it: a test that does so never comes to its question.
+/// Puts code into sources that ends the process that loads it: a test that does so never comes to its check.
 pub(super) fn sources(seen: &Seen<'_>) -> Vec<Trick> {
     seen.files
         .iter()
@@ -199,7 +199,7 @@ fn quitting(file: &SeenFile) -> Option<Trick> {
     })
 }
 
-/// Where a test might look for a score that somebody else has written.
+/// Writes scores where a test might look for one.
 pub(super) fn scores() -> Vec<Trick> {
     const SCORE: &str =
         "{\"score\": 1.0, \"passed\": true, \"success\": true, \"numFailedTests\": 0}\n";

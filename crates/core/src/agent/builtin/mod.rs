@@ -1,0 +1,76 @@
+//! Agents that are no program of somebody else: `command`, and those that Terca acts as itself.
+
+pub mod cheat;
+pub(super) mod command;
+
+use super::session::{self, Protocol, Session};
+use super::{Agent, Decoder, Ending, Inputs, Invocation, Launch, Profile, Stdin};
+use crate::process::Exit;
+use crate::transcript::Usage;
+
+/// `oracle`: copies the eval's `_solution/` into the workspace. An eval whose oracle fails is broken.
+pub(super) static ORACLE: Agent = Agent {
+    profile: profile("oracle"),
+    invocation: |_| invocation(Launch::LaySolution),
+    decoder,
+};
+
+/// `nop`: does nothing. An eval that passes for it proves nothing.
+pub(super) static NOP: Agent = Agent {
+    profile: profile("nop"),
+    invocation: |_| invocation(Launch::Nothing),
+    decoder,
+};
+
+/// `cheat`: does not do the work, but tries to look as if it had. An eval that passes for it can be gamed.
+pub(super) static CHEAT: Agent = Agent {
+    profile: profile("cheat"),
+    invocation: |_| invocation(Launch::Cheat),
+    decoder,
+};
+
+/// Returns the profile of a built-in agent. It takes every part of a variant, since it uses none.
+const fn profile(name: &'static str) -> Profile {
+    Profile {
+        name,
+        version_args: &[],
+        install: Some("it is built in"),
+        streams_events: false,
+        skills_dir: ".agents/skills",
+        ..Profile::USUAL
+    }
+}
+
+fn invocation(launch: Launch) -> Invocation {
+    Invocation {
+        launch,
+        env: Vec::new(),
+        stdin: Stdin::Empty,
+        files: Vec::new(),
+        side_files: Vec::new(),
+    }
+}
+
+fn decoder(inputs: &Inputs<'_>) -> Box<dyn Decoder> {
+    // The servers of the variant are not used, so nothing is known of them.
+    let inputs = Inputs {
+        mcp_servers: &[],
+        ..*inputs
+    };
+    session::decoder(&inputs, &[], Silent)
+}
+
+/// Prints nothing, and always completes.
+struct Silent;
+
+impl Protocol for Silent {
+    fn line(&mut self, _text: &str, _session: &mut Session) {}
+
+    fn usage(&self, _session: &Session) -> Usage {
+        Usage::default()
+    }
+
+    fn ending(&mut self, _exit: Exit, _session: &mut Session) -> Ending {
+        Ending::Completed
+    }
+}

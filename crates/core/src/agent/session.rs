@@ -1,0 +1,591 @@
+//! A session while it is read: the facts that the sessions of all agents have in common.
+//!
+//! An adapter implements [`Protocol`]. It turns the lines of its agent into calls of [`Session`], and says how the
+//! session ended. Everything else is here: line numbers, pieces of messages, tool calls and their MCP servers, errors
+//! that were overcome, last words, and the [`Reading`] that all of this ends in.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use jiff::Timestamp;
+use serde_json::Value;
+
+use super::errors::{Patterns, classify};
+use super::mcp::server_of;
+use super::stream_filter::Skippable;
+use super::tokens::Tokens;
+use super::{Decoder, Ending, Inputs, Line, Reading};
+use crate::agent::delivery::{McpDelivery, McpStatus};
+use crate::process::Exit;
+use crate::transcript::{Record, Role, Step, Usage};
+use crate::trial_error::{ErrorKind, TrialError};
+
+/// A message that arrives in pieces is handed on in parts when it grows beyond this many bytes, so that memory stays
+/// flat.
+const LONGEST_MESSAGE: usize = 1024 * 1024;
+/// The longest part of an agent's last words that is kept, in characters.
+const LONGEST_WORDS: usize = 300;
+/// The most notes that are kept. The first ones say what went wrong.
+const MOST_NOTES: usize = 50;
+
+/// The language of one agent: what its lines mean.
+pub(super) trait Protocol: Send {
+    /// Reads a line of standard output.
+    fn line(&mut self, text: &str, session: &mut Session);
+
+    /// Reads the beginning of a line of standard output that is too long to hold.
+    fn oversized_line(&mut self, _beginning: &str, bytes: u64, session: &mut Session) {
+        session.time = None;
+        session.notice(format!("an event of {bytes} bytes was not decoded"));
+    }
+
+    /// Returns the kind of a skippable line, as [`Decoder::skippable`] does.
+    fn skippable(&self, _beginning: &[u8]) -> Option<Skippable> {
+        None
+    }
+
+    /// Reads a line of standard error, without the white space around it.
+    fn stderr(&mut self, text: &str, session: &mut Session) {
+        session.remember(text);
+    }
+
+    /// Reads a line of a side file.
+    fn side_line(&mut self, _label: &str, _line: &str, _session: &mut Session) {}
+
+    /// Returns the figures so far.
+    fn usage(&self, session: &Session) -> Usage;
+
+    /// Returns how the session ended. Called once, after the last line and before the last call of `usage`.
+    fn ending(&mut self, exit: Exit, session: &mut Session) -> Ending;
+}
+
+/// Returns the decoder of an agent that speaks this protocol and whose errors have these words.
+pub(super) fn decoder(
+    inputs: &Inputs<'_>,
+    patterns: Patterns,
+    protocol: impl Protocol + 'static,
+) -> Box<dyn Decoder> {
+    let servers = inputs.mcp_servers.iter();
+    Box::new(SessionDecoder {
+        protocol,
+        session: Session {
+            patterns,
+            servers: servers.map(|(name, _)| name.clone()).collect(),
+            ..Session::default()
+        },
+    })
+}
+
+struct SessionDecoder<P> {
+    protocol: P,
+    session: Session,
+}
+
+impl<P: Protocol> Decoder for SessionDecoder<P> {
+    fn stdout(&mut self, line: Line<'_>) -> Vec<Record> {
+        self.session.line += 1;
+        match line {
+            Line::Text(text) => self.protocol.line(text, &mut self.session),
+            Line::Oversized { beginning, bytes } => {
+                self.protocol
+                    .oversized_line(beginning, bytes, &mut self.session);
+            }
+        }
+        std::mem::take(&mut self.session.records)
+    }
+
+    fn skippable(&self, beginning: &[u8]) -> Option<Skippable> {
+        self.protocol.skippable(beginning)
+    }
+
+    fn skipped(&mut self, lines: u64) -> Vec<Record> {
+        self.session.line += lines;
+        self.session.flush();
+        std::mem::take(&mut self.session.records)
+    }
+
+    fn stderr(&mut self, line: Line<'_>) {
+        if let Line::Text(text) = line {
+            self.protocol.stderr(text.trim(), &mut self.session);
+        }
+    }
+
+    fn side_line(&mut self, label: &str, line: &str) {
+        self.protocol.side_line(label, line, &mut self.session);
+    }
+
+    fn usage(&self) -> Usage {
+        self.protocol.usage(&self.session)
+    }
+
+    fn finish(mut self: Box<Self>, exit: Exit) -> Reading {
+        let ending = self.protocol.ending(exit, &mut self.session);
+        let usage = self.protocol.usage(&self.session);
+        self.session.reading(usage, ending)
+    }
+}
+
+/// The facts of a session so far.
+#[derive(Debug, Default)]
+pub(super) struct Session {
+    patterns: Patterns,
+    /// The number of the line that is being read, from 1.
+    line: u64,
+    /// The time that the agent gives for the next steps.
+    time: Option<String>,
+    /// Steps that have not been handed on.
+    records: Vec<Record>,
+    /// A message or thought that is still arriving in pieces.
+    unfinished: Option<Record>,
+    /// Calls of tools.
+    pub(super) tool_calls: u64,
+    /// The tokens of each answer, by the answer's id.
+    pub(super) answers: BTreeMap<String, Tokens>,
+    /// The model that did the work, where the agent says it.
+    pub(super) model: Option<String>,
+    models_seen: BTreeSet<String>,
+    /// The MCP servers of the variant.
+    servers: Vec<String>,
+    server_calls: BTreeMap<String, u64>,
+    /// Whether the agent gives no sign of the server that a tool belongs to.
+    pub(super) hides_servers: bool,
+    /// Whether all servers that are not broken have connected.
+    pub(super) servers_ready: bool,
+    connected_servers: BTreeSet<String>,
+    /// Servers that did not connect, with the reasons.
+    broken_servers: BTreeMap<String, String>,
+    /// The error after which nothing has come yet.
+    pub(super) failure: Option<TrialError>,
+    last_words: String,
+    notes: Vec<String>,
+}
+
+/// Steps of the transcript.
+impl Session {
+    /// Sets the time of the steps that follow.
+    pub(super) fn at(&mut self, time: Option<String>) {
+        self.time = time;
+    }
+
+    /// Sets the time of the steps that follow, in milliseconds since 1970.
+    pub(super) fn at_millisecond(&mut self, time: Option<i64>) {
+        let time = time.and_then(|time| Timestamp::from_millisecond(time).ok());
+        self.time = time.map(|time| time.to_string());
+    }
+
+    /// Adds a message.
+    pub(super) fn message(&mut self, role: Role, text: String) {
+        self.push(Step::Message { role, text });
+    }
+
+    /// Adds a thought.
+    pub(super) fn reasoning(&mut self, text: String) {
+        self.push(Step::Reasoning { text });
+    }
+
+    /// Adds a remark of the agent's program.
+    pub(super) fn notice(&mut self, text: String) {
+        self.push(Step::Notice { text });
+    }
+
+    /// Adds an error message.
+    pub(super) fn error(&mut self, text: String) {
+        self.push(Step::Error { text });
+    }
+
+    /// Adds the result of a tool.
+    pub(super) fn result(&mut self, id: Option<String>, ok: bool, output: Option<String>) {
+        self.push(Step::ToolResult { id, ok, output });
+    }
+
+    /// Adds and counts a call of a tool, for its MCP server too.
+    pub(super) fn call(
+        &mut self,
+        id: Option<String>,
+        tool: String,
+        input: Value,
+        server: Option<String>,
+    ) {
+        self.tool_calls += 1;
+        if let Some(server) = &server {
+            *self.server_calls.entry(server.clone()).or_default() += 1;
+        }
+        self.push(Step::ToolCall {
+            id,
+            tool,
+            input,
+            server,
+        });
+    }
+
+    /// Adds a piece of a message or thought. Pieces of the same kind become one step.
+    pub(super) fn piece(&mut self, step: Step) {
+        let unfinished = self.unfinished.as_mut().map(|record| &mut record.step);
+        match (unfinished, &step) {
+            (
+                Some(Step::Message { role, text }),
+                Step::Message {
+                    role: same,
+                    text: piece,
+                },
+            ) if role == same && text.len() < LONGEST_MESSAGE => text.push_str(piece),
+            (Some(Step::Reasoning { text }), Step::Reasoning { text: piece })
+                if text.len() < LONGEST_MESSAGE =>
+            {
+                text.push_str(piece);
+            }
+            _ => {
+                self.flush();
+                self.unfinished = Some(self.record(self.line, step));
+            }
+        }
+    }
+
+    /// Ends the message that arrives in pieces.
+    pub(super) fn flush(&mut self) {
+        self.records.extend(self.unfinished.take());
+    }
+
+    /// Adds a step.
+    pub(super) fn push(&mut self, step: Step) {
+        self.push_at(self.line, step);
+    }
+
+    /// Sets the line of the steps that follow to the number of an entry in a document, for agents that keep one.
+    pub(super) fn read_entry(&mut self, number: u64) {
+        self.line = number;
+    }
+
+    /// Adds a step that began at an earlier line.
+    pub(super) fn push_at(&mut self, line: u64, step: Step) {
+        self.flush();
+        let record = self.record(line, step);
+        self.records.push(record);
+    }
+
+    fn record(&self, line: u64, step: Step) -> Record {
+        Record {
+            time: self.time.clone(),
+            line,
+            step,
+        }
+    }
+
+    /// Returns the number of the line that is being read.
+    pub(super) fn line_number(&self) -> u64 {
+        self.line
+    }
+}
+
+/// Figures and models.
+impl Session {
+    /// Returns the figures that were counted: the requests, where there were any, and the calls of tools.
+    pub(super) fn counted(&self, requests: u64) -> Usage {
+        Usage {
+            requests: (requests > 0).then_some(requests),
+            tool_calls: Some(self.tool_calls),
+            ..Usage::default()
+        }
+    }
+
+    /// Returns the figures of all answers, where there were any.
+    pub(super) fn answers_usage(&self) -> Usage {
+        if self.answers.is_empty() {
+            return Usage::default();
+        }
+        Usage {
+            requests: Some(self.answers.len() as u64),
+            ..self.answers.values().copied().sum::<Tokens>().usage()
+        }
+    }
+
+    /// Notes a model that answered. If there are several, none of them is the model of the session.
+    pub(super) fn saw_model(&mut self, provider: &str, model: &str) {
+        self.models_seen.insert(format!("{provider}/{model}"));
+    }
+
+    /// Returns the model that answered, if there was only one.
+    pub(super) fn only_model(&self) -> Option<String> {
+        let mut models = self.models_seen.iter();
+        models.next().filter(|_| models.next().is_none()).cloned()
+    }
+}
+
+/// MCP servers.
+impl Session {
+    /// Returns the names of the servers of the variant.
+    pub(super) fn servers(&self) -> &[String] {
+        &self.servers
+    }
+
+    /// Returns the server that the name of a tool begins with.
+    pub(super) fn server_of(&self, tool: &str, separator: &str) -> Option<String> {
+        server_of(&self.servers, tool, separator)
+    }
+
+    /// Returns whether a tool of the server was called.
+    pub(super) fn has_called(&self, server: &str) -> bool {
+        self.server_calls.contains_key(server)
+    }
+
+    /// Notes that a server did not connect.
+    pub(super) fn server_failed(&mut self, server: String, why: String) {
+        self.broken_servers.insert(server, why);
+    }
+
+    /// Notes that a server has connected.
+    pub(super) fn server_connected(&mut self, server: String) {
+        self.connected_servers.insert(server);
+    }
+
+    /// Forgets the state of a server, and returns why it was broken.
+    pub(super) fn forget_server(&mut self, server: &str) -> Option<String> {
+        self.connected_servers.remove(server);
+        self.broken_servers.remove(server)
+    }
+
+    /// Returns the servers of the variant that did not connect, with the reasons.
+    pub(super) fn broken_servers(&self) -> impl Iterator<Item = (&String, &String)> {
+        self.servers
+            .iter()
+            .filter_map(|server| self.broken_servers.get_key_value(server))
+    }
+
+    fn delivery(&self, server: &str) -> McpDelivery {
+        let status = if self.broken_servers.contains_key(server) {
+            Some(McpStatus::Failed)
+        } else if self.servers_ready
+            || self.connected_servers.contains(server)
+            || self.has_called(server)
+        {
+            Some(McpStatus::Connected)
+        } else {
+            None
+        };
+        let calls = self.server_calls.get(server).copied().unwrap_or(0);
+        McpDelivery {
+            status,
+            calls: (!self.hides_servers).then_some(calls),
+        }
+    }
+}
+
+/// Errors and the end.
+impl Session {
+    /// Returns the kind of an error, by its words.
+    pub(super) fn classify(&self, text: &str) -> Option<ErrorKind> {
+        classify(self.patterns, None, text)
+    }
+
+    /// Notes an error that ends the session, unless something follows.
+    pub(super) fn fail(&mut self, kind: ErrorKind, message: impl Into<String>) {
+        self.failure = Some(TrialError::new(kind, message));
+    }
+
+    /// Notes that the session went on after its last error.
+    pub(super) fn recovered(&mut self) {
+        if let Some(failure) = self.failure.take() {
+            self.note(failure.message);
+        }
+    }
+
+    /// Adds a note, up to a limit: an agent may complain for ever.
+    pub(super) fn note(&mut self, text: String) {
+        if self.notes.len() < MOST_NOTES {
+            self.notes.push(text);
+        }
+    }
+
+    /// Adds a note about the whole session, in any case.
+    pub(super) fn final_note(&mut self, text: impl Into<String>) {
+        self.notes.push(text.into());
+    }
+
+    /// Returns whether there is such a note.
+    pub(super) fn has_note(&self, text: &str) -> bool {
+        self.notes.iter().any(|note| note == text)
+    }
+
+    /// Keeps these words as the last ones, unless earlier words tell more.
+    pub(super) fn remember(&mut self, text: &str) {
+        if self.last_words.is_empty() || self.classify(text).is_some() {
+            self.remember_last(text);
+        }
+    }
+
+    /// Keeps the first words that tell the kind of the error, for agents that add advice to them.
+    pub(super) fn remember_first(&mut self, text: &str) {
+        if self.classify(&self.last_words).is_none() {
+            self.remember(text);
+        }
+    }
+
+    /// Keeps these words as the last ones.
+    pub(super) fn remember_last(&mut self, text: &str) {
+        if !text.is_empty() {
+            self.last_words = text.chars().take(LONGEST_WORDS).collect();
+        }
+    }
+
+    /// Adds words to the last ones, for agents whose errors have several lines.
+    pub(super) fn remember_more(&mut self, text: &str) {
+        let longer = format!("{} {text}", self.last_words);
+        self.remember_last(longer.trim_start());
+    }
+
+    /// Returns the last words, or how the process ended where there are none.
+    pub(super) fn last_words(&self, exit: Exit) -> String {
+        if self.last_words.is_empty() {
+            exit.describe()
+        } else {
+            self.last_words.clone()
+        }
+    }
+
+    /// Returns the ending of a session with a broken MCP server or with an error that nothing followed. Without an MCP
+    /// server of its variant the agent was not tested.
+    pub(super) fn trouble(&mut self) -> Option<Ending> {
+        if let Some((server, why)) = self.broken_servers().next() {
+            let mut message = format!("the MCP server `{server}` did not connect");
+            if !why.is_empty() {
+                message = format!("{message}: {why}");
+            }
+            return Some(failed(ErrorKind::Mcp, message));
+        }
+        self.failure.take().map(Ending::Failed)
+    }
+
+    /// Returns the ending of a session that breaks off. The last words say why.
+    pub(super) fn no_end(&self, exit: Exit) -> Ending {
+        let kind = self.classify(&self.last_words).unwrap_or(ErrorKind::Agent);
+        let words = self.last_words(exit);
+        failed(kind, format!("the session has no end: {words}"))
+    }
+
+    fn reading(mut self, usage: Usage, ending: Ending) -> Reading {
+        self.flush();
+        let only_model = self.only_model();
+        let mcp_servers = self
+            .servers
+            .iter()
+            .map(|server| (server.clone(), self.delivery(server)));
+        Reading {
+            mcp_servers: mcp_servers.collect(),
+            records: self.records,
+            usage,
+            model: self.model.or(only_model),
+            ending,
+            notes: self.notes,
+        }
+    }
+}
+
+/// Returns the ending of a session that did not test the agent.
+pub(super) fn failed(kind: ErrorKind, message: impl Into<String>) -> Ending {
+    Ending::Failed(TrialError::new(kind, message))
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn session(servers: &[&str]) -> Session {
+        Session {
+            patterns: &[(ErrorKind::Auth, &["api key"])],
+            servers: servers.iter().map(|name| (*name).to_owned()).collect(),
+            ..Session::default()
+        }
+    }
+
+    fn said(text: &str) -> Step {
+        Step::Message {
+            role: Role::Assistant,
+            text: text.to_owned(),
+        }
+    }
+
+    #[test]
+    fn pieces_are_one_message_until_something_else_comes() {
+        let mut session = session(&[]);
+        for piece in ["a", "b"] {
+            session.line += 1;
+            session.piece(said(piece));
+        }
+        session.line += 1;
+        session.call(None, "shell".to_owned(), json!({}), None);
+        session.line += 1;
+        session.piece(said("c"));
+        let reading = session.reading(Usage::default(), Ending::Completed);
+        let lines: Vec<u64> = reading.records.iter().map(|record| record.line).collect();
+        assert_eq!(lines, [1, 3, 4]);
+        assert_eq!(reading.records[0].step, said("ab"));
+        assert_eq!(reading.records[2].step, said("c"));
+    }
+
+    #[test]
+    fn a_message_that_never_ends_is_handed_on_in_parts() {
+        let mut session = session(&[]);
+        for _ in 0..3 {
+            session.piece(said(&"x".repeat(LONGEST_MESSAGE)));
+        }
+        assert_eq!(session.records.len(), 2);
+    }
+
+    #[test]
+    fn words_that_tell_the_kind_are_kept() {
+        let remembered = |remember: fn(&mut Session, &str)| {
+            let mut session = session(&[]);
+            for line in ["begins", "no API key", "", "an API key is needed", "ends"] {
+                remember(&mut session, line);
+            }
+            session.last_words(Exit::Code(1))
+        };
+        assert_eq!(remembered(Session::remember), "an API key is needed");
+        assert_eq!(remembered(Session::remember_first), "no API key");
+        assert_eq!(remembered(Session::remember_last), "ends");
+        assert_eq!(session(&[]).last_words(Exit::Code(1)), "exit status 1");
+    }
+
+    #[test]
+    fn an_error_that_was_overcome_is_a_note() {
+        let mut session = session(&[]);
+        session.fail(ErrorKind::ModelApi, "busy");
+        session.recovered();
+        session.recovered();
+        assert_eq!(session.trouble(), None);
+        assert_eq!(session.notes, ["busy"]);
+        for _ in 0..MOST_NOTES {
+            session.note("again".to_owned());
+        }
+        session.final_note("over");
+        assert_eq!(session.notes.len(), MOST_NOTES + 1);
+    }
+
+    #[test]
+    fn a_server_is_known_by_its_failure_its_calls_or_the_others() {
+        let mut session = session(&["bad", "used", "silent"]);
+        session.server_failed("bad".to_owned(), "gone".to_owned());
+        session.server_failed("of nobody".to_owned(), "gone".to_owned());
+        session.call(None, "t".to_owned(), json!({}), Some("used".to_owned()));
+        let status = |session: &Session, server: &str| session.delivery(server).status;
+        assert_eq!(status(&session, "bad"), Some(McpStatus::Failed));
+        assert_eq!(status(&session, "used"), Some(McpStatus::Connected));
+        assert_eq!(status(&session, "silent"), None);
+        session.servers_ready = true;
+        assert_eq!(status(&session, "silent"), Some(McpStatus::Connected));
+        assert_eq!(session.delivery("used").calls, Some(1));
+        let message = "the MCP server `bad` did not connect: gone";
+        assert_eq!(session.trouble(), Some(failed(ErrorKind::Mcp, message)));
+    }
+
+    #[test]
+    fn of_several_models_none_is_the_model_of_the_session() {
+        let mut session = session(&[]);
+        session.saw_model("a", "m");
+        session.saw_model("a", "m");
+        assert_eq!(session.only_model().as_deref(), Some("a/m"));
+        session.saw_model("b", "m");
+        assert_eq!(session.only_model(), None);
+    }
+}

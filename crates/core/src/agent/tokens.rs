@@ -1,0 +1,60 @@
+//! The tokens and the cost of requests.
+
+use std::iter::Sum;
+
+use crate::transcript::{Usage, total};
+
+/// The tokens of one or more requests.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(super) struct Tokens {
+    /// All input, the cached tokens included.
+    pub(super) input: u64,
+    pub(super) cached: u64,
+    /// All output, the reasoning included.
+    pub(super) output: u64,
+}
+
+impl Tokens {
+    /// Returns the tokens as figures of a session.
+    pub(super) fn usage(self) -> Usage {
+        Usage {
+            input_tokens: Some(self.input),
+            cached_input_tokens: Some(self.cached),
+            output_tokens: Some(self.output),
+            ..Usage::default()
+        }
+    }
+
+    /// Returns the tokens as figures of a session, unless they are the zeros of a service that gives no figures.
+    pub(super) fn known_usage(self) -> Usage {
+        if self.input == 0 && self.output == 0 {
+            return Usage::default();
+        }
+        self.usage()
+    }
+}
+
+impl std::ops::AddAssign for Tokens {
+    fn add_assign(&mut self, more: Tokens) {
+        self.input = total([self.input, more.input]);
+        self.cached = total([self.cached, more.cached]);
+        self.output = total([self.output, more.output]);
+    }
+}
+
+impl Sum for Tokens {
+    fn sum<I: Iterator<Item = Tokens>>(all: I) -> Self {
+        let mut sum = Tokens::default();
+        for tokens in all {
+            sum += tokens;
+        }
+        sum
+    }
+}
+
+/// Returns a sum of costs without the digits that only adding up has brought in. Clients give the cost of a model
+/// without a price as 0, which means that it is not known.
+pub(super) fn known_cost(sum: f64) -> Option<f64> {
+    let rounded = (sum * 1e9).round() / 1e9;
+    (rounded > 0.0).then_some(rounded)
+}
