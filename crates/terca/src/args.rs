@@ -1,149 +1,14 @@
-//! The command line. Only what works is here.
+//! Arguments that several commands share. Those of one command alone are in its file.
 
-pub mod colour;
-mod compare;
-#[cfg(test)]
-mod documented;
-mod help;
-mod past;
-mod report;
-mod run;
-mod values;
-
-use std::ffi::OsString;
+pub mod values;
 
 use camino::Utf8PathBuf;
-use clap::error::ErrorKind;
-use clap::parser::ValueSource;
-use clap::{ArgMatches, Args, CommandFactory, FromArgMatches, Parser, Subcommand};
+use clap::{ArgAction, Args, ValueEnum};
+use terca_core::run::settings::{self, Keep, SelectionSettings};
 
-use terca_core::text::explain::Code;
+use self::values::{seconds, within};
 
-use crate::screen;
-
-pub use colour::Colour;
-pub use compare::*;
-pub use help::*;
-pub use past::*;
-pub use report::*;
-pub use run::*;
-
-/// The arguments of this process; wrong ones end it with a message and exit status 2.
-pub fn parse() -> Cli {
-    read(std::env::args_os()).unwrap_or_else(|error| refuse(&error))
-}
-
-fn read(words: impl IntoIterator<Item = OsString>) -> Result<Cli, clap::Error> {
-    let matches = Cli::command().try_get_matches_from(words)?;
-    if let Some((flag, command)) = flag_before_command(&matches) {
-        let message = format!(
-            "`--{flag}` stands before `{command}`; options come after the command: `terca {command} --{flag} …`"
-        );
-        return Err(Cli::command().error(ErrorKind::ArgumentConflict, message));
-    }
-    Cli::from_arg_matches(&matches)
-}
-
-/// Says what is wrong, under the code that every error has. Help that was asked for is no error.
-fn refuse(error: &clap::Error) -> ! {
-    if !error.use_stderr() {
-        error.exit()
-    }
-    let said = error.render();
-    let coloured = screen::colour(Colour::Auto, &std::io::stderr());
-    let said = if coloured {
-        said.ansi().to_string()
-    } else {
-        said.to_string()
-    };
-    let code = format!("error[{}]:", Code::Usage.word());
-    screen::remark(&said.replacen("error:", &code, 1));
-    std::process::exit(error.exit_code())
-}
-
-/// `terca -t fib check` would otherwise check everything, with the selection silently ignored.
-fn flag_before_command(matches: &ArgMatches) -> Option<(String, &str)> {
-    let (command, _) = matches.subcommand()?;
-    let run = RunArgs::augment_args(clap::Command::new("run"));
-    let given = |name: &str| matches.value_source(name) == Some(ValueSource::CommandLine);
-    let flag = run
-        .get_arguments()
-        .find(|argument| given(argument.get_id().as_str()))?
-        .get_long()?
-        .to_owned();
-    Some((flag, command))
-}
-
-/// Runs coding tasks against command-line coding agents and says how rules, MCP servers and models change what
-/// they get done.
-#[derive(Debug, Parser)]
-#[command(
-    name = "terca",
-    disable_version_flag = true,
-    after_help = "Exit status: 0 every trial passed, 1 some did not, 2 wrong usage or configuration,\n\
-                  3 some trials ended in an error, 130 interrupted."
-)]
-pub struct Cli {
-    #[command(subcommand)]
-    pub command: Option<Command>,
-    #[command(flatten)]
-    pub run: RunArgs,
-    #[command(flatten)]
-    pub common: Common,
-    /// Print the version number
-    #[arg(short = 'v', long = "version")]
-    pub version: bool,
-}
-
-#[derive(Debug, Subcommand)]
-pub enum Command {
-    /// Run the suite in this directory (what `terca` alone does)
-    Run(RunArgs),
-    /// Make a new suite; asks, or takes flags
-    Create(CreateArgs),
-    /// Add an eval to the suite around this directory
-    CreateEval(CreateEvalArgs),
-    /// Validate the configuration and print the plan; run nothing
-    Check(CheckArgs),
-    /// Prove the evals: the solution must pass, doing nothing and cheating must not
-    Validate(ValidateArgs),
-    /// Show the results of a run
-    Show(ShowArgs),
-    /// Compare the experiments of a run, its environments, or two runs: is it better, worse, or noise?
-    Compare(CompareArgs),
-    /// Say what a run would cost and which differences it could see; run nothing
-    Plan(PlanArgs),
-    /// Say which evals tell something, which do not, and what each costs
-    Health(HealthArgs),
-    /// Write a run as a page, as JUnit, Markdown, CSV or JSON Lines
-    Report(ReportArgs),
-    /// Show a run in the browser, live while it goes on
-    View(ViewArgs),
-    /// Finish an interrupted run
-    Resume(ResumeArgs),
-    /// Run the tests again on the saved workspaces, without the agents
-    Regrade(RegradeArgs),
-    /// Join the runs of the parts of a plan (--shard) into one
-    Merge(MergeArgs),
-    /// List the runs so far
-    List,
-    /// Remove layers made by `prepare`, and old runs; asks first
-    Clean(CleanArgs),
-    /// Make evals of tasks that were written for another program
-    Import(ImportArgs),
-    /// Say which agents are installed, their versions, and whether they look signed in
-    Doctor,
-    /// Explain an error: what it means, what it comes from, what to do next
-    Explain(ExplainArgs),
-    /// Print the JSON Schema of a configuration file, for editors
-    Schema(SchemaArgs),
-    /// Print what makes a shell complete commands, flags, and the names of the suite at hand
-    Completions(CompletionsArgs),
-    /// Print the man page, in roff
-    Man(ManArgs),
-}
-
-/// Where the suite is, and how to write to the terminal.
+/// The suite's directory, and how to write to the terminal.
 #[derive(Debug, Clone, Args)]
 pub struct Common {
     /// The suite's directory
@@ -160,25 +25,112 @@ pub struct Common {
     pub color: Colour,
 }
 
-impl RunArgs {
-    /// What `terca` alone means.
-    pub fn usual() -> Self {
-        Cli::parse_from(["terca"]).run
+/// When to use colour.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum Colour {
+    Auto,
+    Always,
+    Never,
+}
+
+/// A part of the suite, by names.
+#[derive(Debug, Clone, Default, Args)]
+pub struct NameArgs {
+    /// Only these evals (repeatable, comma-separated, globs, tag:NAME)
+    #[arg(short = 't', long = "test", value_name = "NAME", action = ArgAction::Append)]
+    pub evals: Vec<String>,
+    /// Only these experiments
+    #[arg(short = 'x', long = "experiment", value_name = "NAME", action = ArgAction::Append)]
+    pub experiments: Vec<String>,
+    /// Only these environments
+    #[arg(short = 'e', long = "environment", value_name = "NAME", action = ArgAction::Append)]
+    pub environments: Vec<String>,
+}
+
+impl From<&NameArgs> for SelectionSettings {
+    fn from(args: &NameArgs) -> Self {
+        SelectionSettings {
+            evals: args.evals.clone(),
+            experiments: args.experiments.clone(),
+            environments: args.environments.clone(),
+            ..SelectionSettings::default()
+        }
     }
 }
 
-/// Whether a line, of words without spaces, can be typed.
-#[cfg(test)]
-pub fn is_understood(line: &str) -> bool {
-    read(line.split_whitespace().map(OsString::from)).is_ok()
+/// A part of the suite, and what replaces its own values.
+#[derive(Debug, Clone, Default, Args)]
+pub struct SelectionArgs {
+    #[command(flatten)]
+    pub names: NameArgs,
+    /// How often each eval is run in each variant, whatever the suite says
+    #[arg(short = 'n', long, value_name = "N", value_parser = within(settings::REPETITIONS))]
+    pub repetitions: Option<u32>,
+    /// Run every variant with this agent instead (`terca validate` checks the evals themselves)
+    #[arg(long, value_name = "NAME")]
+    pub agent: Option<String>,
+    /// The agent's time limit, whatever the suite says
+    #[arg(long, value_name = "SECONDS", value_parser = seconds)]
+    pub timeout: Option<f64>,
+    /// The seed of the order in which trials run (default: random, recorded)
+    #[arg(long, value_name = "N")]
+    pub seed: Option<u64>,
 }
 
-#[cfg(test)]
-mod tests {
-    use clap::CommandFactory;
+impl From<&SelectionArgs> for SelectionSettings {
+    fn from(args: &SelectionArgs) -> Self {
+        SelectionSettings {
+            repetitions: args.repetitions,
+            agent: args.agent.clone(),
+            timeout: args.timeout,
+            seed: args.seed,
+            ..SelectionSettings::from(&args.names)
+        }
+    }
+}
 
-    #[test]
-    fn the_command_line_is_consistent() {
-        super::Cli::command().debug_assert();
+/// What a CI system gets of a run beside its exit status.
+#[derive(Debug, Clone, Default, Args)]
+pub struct CiArgs {
+    /// Also write the results as JUnit XML
+    #[arg(long, value_name = "FILE")]
+    pub junit: Option<Utf8PathBuf>,
+    /// On GitHub Actions, add nothing to the job's summary and annotations
+    #[arg(long)]
+    pub no_github: bool,
+}
+
+/// How progress is shown.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, ValueEnum)]
+pub enum Format {
+    #[default]
+    Auto,
+    Tty,
+    Plain,
+    Json,
+}
+
+/// How an answer is written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum TableFormat {
+    Table,
+    Json,
+}
+
+/// The workspaces that stay on disk.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum KeepChoice {
+    All,
+    Failed,
+    None,
+}
+
+impl From<KeepChoice> for Keep {
+    fn from(choice: KeepChoice) -> Self {
+        match choice {
+            KeepChoice::All => Keep::All,
+            KeepChoice::Failed => Keep::Failed,
+            KeepChoice::None => Keep::None,
+        }
     }
 }

@@ -1,10 +1,10 @@
-//! Questions to whoever sits at the terminal.
+//! Questions to the user at the terminal.
 
 use std::io::{BufRead, IsTerminal, stderr, stdin};
 
 use crate::screen;
 
-/// Whether there is anybody to ask.
+/// Tells whether there is anybody to ask.
 pub fn is_possible() -> bool {
     stdin().is_terminal() && stderr().is_terminal()
 }
@@ -19,7 +19,7 @@ pub fn for_value<T>(
         screen::ask(&format!("{question} [{usual}]: "));
         let mut line = String::new();
         if stdin().lock().read_line(&mut line).ok()? == 0 {
-            screen::remark("");
+            screen::err("");
             return None;
         }
         let answer = match line.trim() {
@@ -28,7 +28,7 @@ pub fn for_value<T>(
         };
         match read(answer) {
             Ok(value) => return Some(value),
-            Err(reason) => screen::remark(&format!("  {reason}")),
+            Err(reason) => screen::err(&format!("  {reason}")),
         }
     }
 }

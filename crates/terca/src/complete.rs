@@ -1,9 +1,9 @@
-//! What the shell is told when somebody presses Tab.
+//! Answers the shell when somebody presses Tab.
 //!
-//! The lines of `terca completions` start Terca with what was typed so far and a variable that says for which shell.
-//! Commands, flags and their values are those of `args`; names of evals, environments, experiments and runs are read
-//! from the suite at hand, wherever a command takes one: it is the argument's name that counts, so that a new command
-//! needs nothing here.
+//! The lines of `terca completions` start Terca with what was typed so far and a variable that names the shell.
+//! Commands, flags and their values are those of `cli`. Names of evals, environments, experiments and runs are read
+//! from the suite at hand wherever a command takes one. The argument's name decides, so that a new command needs
+//! nothing here.
 
 use camino::Utf8PathBuf;
 use clap::{Arg, Command, CommandFactory, ValueHint};
@@ -15,15 +15,13 @@ use terca_core::text::explain::Code;
 use terca_engine::run::past_runs;
 use terca_engine::suite::discover;
 
-use crate::args::Cli;
-
-/// Set by the shell that asks.
-pub const VARIABLE: &str = "TERCA_COMPLETE";
+use crate::cli::Cli;
+use crate::commands::COMPLETION_VARIABLE;
 
 /// Answers, if it is a shell that asks.
 pub fn answer_the_shell() -> bool {
     let here = std::env::current_dir().ok();
-    let asked = CompleteEnv::with_factory(|| with_names(Cli::command())).var(VARIABLE);
+    let asked = CompleteEnv::with_factory(|| with_names(Cli::command())).var(COMPLETION_VARIABLE);
     // A shell has no use for an error in the middle of a line.
     asked
         .try_complete(std::env::args_os(), here.as_deref())

@@ -1,15 +1,27 @@
 //! `terca`: arguments in, a library call, something shown, an exit status out.
 
+mod agent_offer;
 mod args;
 mod ask;
+mod cli;
+mod cli_error;
 mod commands;
 mod complete;
+mod export;
+mod load;
+mod past;
+mod run_output;
 mod screen;
 mod shell;
+mod suggest;
+mod viewer;
 
 use std::process::ExitCode;
 
 use terca_core::text::explain::Code;
+
+/// The version of Terca.
+const VERSION: &str = env!("CARGO_PKG_VERSION");
 
 fn main() -> ExitCode {
     // Before anything else is looked at: a supervisor is started for every trial.
@@ -22,18 +34,18 @@ fn main() -> ExitCode {
             Err(_) => ExitCode::FAILURE,
         };
     }
-    say_that_a_panic_is_a_bug();
+    report_panics_as_bugs();
     if complete::answer_the_shell() {
         return ExitCode::SUCCESS;
     }
-    commands::dispatch(args::parse())
+    cli::run()
 }
 
 /// A panic is never the user's fault.
-fn say_that_a_panic_is_a_bug() {
+fn report_panics_as_bugs() {
     std::panic::set_hook(Box::new(|panic| {
         let backtrace = std::backtrace::Backtrace::capture();
         let text = format!("this is a bug in Terca, please report it: {panic}\n{backtrace}");
-        screen::complain(Code::Internal, &text, args::Colour::Auto);
+        screen::error(Code::Internal, &text, args::Colour::Auto);
     }));
 }

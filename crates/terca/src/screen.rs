@@ -1,6 +1,6 @@
-//! Where words go: people read standard error, programs read standard output.
+//! Writes to the terminal: standard output is for programs and results, standard error for people.
 //!
-//! The only module of the binary that writes to the terminal. A closed pipe (`terca list | head`) is no error.
+//! No other module of the binary does. A closed pipe (`terca list | head`) is no error.
 
 use std::borrow::Cow;
 use std::fs::File;
@@ -13,9 +13,9 @@ use terca_report::Palette;
 use terca_report::github::{Defused, Printed, defused};
 use terca_report::layout::Room;
 
-use crate::args::colour::Colour;
+use crate::args::Colour;
 
-/// Whether to colour what is written to a stream.
+/// Tells whether to colour what is written to a stream.
 pub fn colour(choice: Colour, stream: &impl IsTerminal) -> bool {
     match choice {
         Colour::Always => true,
@@ -27,21 +27,35 @@ pub fn colour(choice: Colour, stream: &impl IsTerminal) -> bool {
     }
 }
 
-/// Whether people watch standard error on a terminal that can be painted on.
+/// Tells whether people watch standard error on a terminal that can be painted on.
 pub fn is_lively() -> bool {
     std::io::stderr().is_terminal() && !is_dumb()
+}
+
+/// Returns the colours for standard output.
+pub fn out_palette(choice: Colour) -> Palette {
+    Palette {
+        colour: colour(choice, &std::io::stdout()),
+    }
+}
+
+/// Returns the colours for standard error.
+pub fn err_palette(choice: Colour) -> Palette {
+    Palette {
+        colour: colour(choice, &std::io::stderr()),
+    }
 }
 
 fn is_dumb() -> bool {
     std::env::var_os("TERM").is_some_and(|term| term == "dumb")
 }
 
-/// How wide what is written may be.
+/// Returns the width of the terminal.
 pub fn columns() -> usize {
     terca_report::Size::of_terminal().columns
 }
 
-/// The same for lines that must not be broken where no screen is.
+/// Returns the width for lines on standard output, which are not broken where that is no terminal.
 pub fn room() -> Room {
     if std::io::stdout().is_terminal() {
         Room::Columns(columns())
@@ -50,7 +64,7 @@ pub fn room() -> Room {
     }
 }
 
-/// A path as short as it can be said from here.
+/// Returns a path relative to the working directory, where it is below.
 pub fn short(path: &Utf8Path) -> &Utf8Path {
     let here = std::env::current_dir()
         .ok()
@@ -59,12 +73,12 @@ pub fn short(path: &Utf8Path) -> &Utf8Path {
         .unwrap_or(path)
 }
 
-/// Whether GitHub Actions reads what is written, and obeys lines that look like its commands.
+/// Tells whether GitHub Actions reads what is written, and obeys lines that look like its commands.
 fn is_obeyed() -> bool {
     std::env::var("GITHUB_ACTIONS").is_ok_and(|value| value == "true")
 }
 
-/// What is written, made unable to give commands where somebody would obey them.
+/// Returns a text that gives no commands where GitHub Actions would obey them.
 fn safe(text: &str, printed: Printed) -> Cow<'_, str> {
     if is_obeyed() {
         defused(text, printed)
@@ -73,7 +87,7 @@ fn safe(text: &str, printed: Printed) -> Cow<'_, str> {
     }
 }
 
-/// A stream for whoever writes lines while a run goes on.
+/// Returns a stream for lines that are written while a run goes on.
 pub fn stream(to: impl Write + 'static, printed: Printed) -> Box<dyn Write> {
     if is_obeyed() {
         Box::new(Defused::new(to, printed))
@@ -82,8 +96,8 @@ pub fn stream(to: impl Write + 'static, printed: Printed) -> Box<dyn Write> {
     }
 }
 
-/// To standard output.
-pub fn say(text: &str) {
+/// Writes a text to standard output.
+pub fn out(text: &str) {
     let _ = writeln!(
         std::io::stdout(),
         "{}",
@@ -91,8 +105,8 @@ pub fn say(text: &str) {
     );
 }
 
-/// A document for programs, to standard output.
-pub fn say_json(text: &str) {
+/// Writes a JSON document to standard output.
+pub fn out_json(text: &str) {
     let _ = writeln!(
         std::io::stdout(),
         "{}",
@@ -100,8 +114,8 @@ pub fn say_json(text: &str) {
     );
 }
 
-/// A document to standard output, byte for byte where that is a file.
-pub fn print(text: &str, printed: Printed) {
+/// Writes a document to standard output, byte for byte where that is a file.
+pub fn out_document(text: &str, printed: Printed) {
     let text = if is_file(std::io::stdout()) {
         Cow::Borrowed(text)
     } else {
@@ -116,23 +130,23 @@ fn is_file(stream: impl AsFd) -> bool {
         .is_ok_and(|meta| meta.is_file())
 }
 
-/// Commands to the CI system that are meant as such.
+/// Writes commands to the CI system.
 pub fn command(text: &str, to: &mut impl Write) {
     let _ = to.write_all(text.as_bytes());
 }
 
-/// Parts to standard output, a blank line between those that say something.
-pub fn say_all(parts: &[String]) {
+/// Writes parts to standard output, with a blank line between those that are not empty.
+pub fn out_all(parts: &[String]) {
     let present: Vec<&str> = parts
         .iter()
         .map(|part| part.trim_matches('\n'))
         .filter(|part| !part.is_empty())
         .collect();
-    say(&present.join("\n\n"));
+    out(&present.join("\n\n"));
 }
 
-/// To standard error.
-pub fn remark(text: &str) {
+/// Writes a text to standard error.
+pub fn err(text: &str) {
     let _ = writeln!(
         std::io::stderr(),
         "{}",
@@ -140,34 +154,27 @@ pub fn remark(text: &str) {
     );
 }
 
-/// A question, to standard error; the answer is typed behind it.
+/// Writes a question to standard error; the answer is typed behind it.
 pub fn ask(text: &str) {
     let _ = write!(std::io::stderr(), "{text}");
 }
 
-/// A count that goes up in its place, to standard error.
+/// Writes a count to standard error, over the last one.
 pub fn count(text: &str, last: bool) {
     let end = if last { "\n" } else { "" };
     let _ = write!(std::io::stderr(), "\r{text}{end}");
 }
 
-/// An error, to standard error: what happened, and what to do next.
-pub fn complain(code: Code, text: &str, choice: Colour) {
-    let palette = Palette {
-        colour: colour(choice, &std::io::stderr()),
-    };
-    remark(&format!(
-        "{}: {text}",
-        palette.bad(&format!("error[{}]", code.word()))
-    ));
+/// Writes an error to standard error.
+pub fn error(code: Code, text: &str, choice: Colour) {
+    let code = format!("error[{}]", code.word());
+    err(&format!("{}: {text}", err_palette(choice).bad(&code)));
 }
 
-/// Where codes are explained, to standard error: one line, however many errors there are.
-pub fn say_more_about(codes: &[Code], choice: Colour) {
+/// Writes one line to standard error that says where codes are explained, however many there are.
+pub fn err_where_explained(codes: &[Code], choice: Colour) {
     const MOST: usize = 3;
-    let palette = Palette {
-        colour: colour(choice, &std::io::stderr()),
-    };
     let words: Vec<&str> = codes.iter().take(MOST).map(|code| code.word()).collect();
-    remark(&palette.dim(&format!("more: terca explain {}", words.join(" "))));
+    let line = format!("more: terca explain {}", words.join(" "));
+    err(&err_palette(choice).dim(&line));
 }

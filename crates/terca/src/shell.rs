@@ -1,42 +1,44 @@
-//! Commands of Terca's own that can be typed as they stand, where it was started.
+//! Command lines of Terca that can be typed where it was started.
 
 use camino::Utf8Path;
+use terca_core::run::settings::SelectionSettings;
 
-use crate::args::{Common, NameArgs, SelectionArgs};
+use crate::args::Common;
 
-/// How Terca is called for the same suite again.
+/// Returns the beginning of a command for the same suite.
 pub fn terca(common: &Common) -> String {
     if common.dir == Utf8Path::new(".") {
         "terca".to_owned()
     } else {
-        format!("terca -C {}", word(common.dir.as_str()))
+        format!("terca -C {}", quoted(common.dir.as_str()))
     }
 }
 
-/// The flags that chose evals and variants, each with a space before it.
-pub fn selection(args: &NameArgs) -> String {
+/// Returns the flags that chose evals and variants, each with a space before it.
+pub fn selection(settings: &SelectionSettings) -> String {
     let chosen = [
-        ("-t", &args.evals),
-        ("-x", &args.experiments),
-        ("-e", &args.environments),
+        ("-t", &settings.evals),
+        ("-x", &settings.experiments),
+        ("-e", &settings.environments),
     ];
     let flags = chosen
         .into_iter()
         .flat_map(|(flag, names)| names.iter().map(move |name| (flag, name)));
     flags
-        .map(|(flag, name)| format!(" {flag} {}", word(name)))
+        .map(|(flag, name)| format!(" {flag} {}", quoted(name)))
         .collect()
 }
 
-/// The flag that put another agent in the place of the suite's own.
-pub fn agent(args: &SelectionArgs) -> String {
-    args.agent
+/// Returns the flag that put another agent in the place of the suite's own.
+pub fn agent(settings: &SelectionSettings) -> String {
+    settings
+        .agent
         .as_deref()
-        .map_or_else(String::new, |name| format!(" --agent {}", word(name)))
+        .map_or_else(String::new, |name| format!(" --agent {}", quoted(name)))
 }
 
-/// A word as a shell takes it.
-pub fn word(text: &str) -> String {
+/// Quotes a word for a shell, where it needs it.
+pub fn quoted(text: &str) -> String {
     let is_plain = |c: char| c.is_alphanumeric() || "-_./,:=@%+".contains(c);
     if !text.is_empty() && text.chars().all(is_plain) {
         return text.to_owned();
@@ -58,22 +60,19 @@ mod tests {
             ("it's", r"'it'\''s'"),
             ("", "''"),
         ] {
-            assert_eq!(word(text), typed);
+            assert_eq!(quoted(text), typed);
         }
     }
 
     #[test]
     fn what_was_chosen_is_chosen_again() {
-        let names = NameArgs {
+        let settings = SelectionSettings {
             evals: vec!["fib".into(), "a b".into()],
             environments: vec!["gemini".into()],
-            ..NameArgs::default()
-        };
-        assert_eq!(selection(&names), " -t fib -t 'a b' -e gemini");
-        let args = SelectionArgs {
             agent: Some("oracle".into()),
-            ..SelectionArgs::default()
+            ..SelectionSettings::default()
         };
-        assert_eq!(agent(&args), " --agent oracle");
+        assert_eq!(selection(&settings), " -t fib -t 'a b' -e gemini");
+        assert_eq!(agent(&settings), " --agent oracle");
     }
 }

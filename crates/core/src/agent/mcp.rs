@@ -1,6 +1,6 @@
 //! MCP servers, as written (`T` is text with places) and as an agent is given them (`T` is plain text).
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
 use crate::text::json::object;
@@ -31,7 +31,7 @@ pub enum McpServer<T> {
 }
 
 /// The way to speak to a remote server.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum RemoteTransport {
     /// Streamable HTTP.

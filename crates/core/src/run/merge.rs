@@ -7,17 +7,22 @@ use thiserror::Error;
 
 use crate::run::event::{Event, EventKind, RunStatus, TrialHead};
 
+/// Journals that cannot be merged.
 #[derive(Debug, Error, PartialEq)]
 pub enum MergeError {
-    #[error(
-        "the journal of {0} has no beginning: the run ended before its first trial\nhelp: run that part again"
-    )]
+    /// A part ended before its first event.
+    #[error("the journal of {0} has no beginning: the run ended before its first trial")]
     NoBeginning(String),
-    #[error("trial {id} ({eval}) is in {first} and in {second}\nhelp: name each part once")]
+    /// A trial is in two parts.
+    #[error("trial {id} ({eval}) is in {first} and in {second}")]
     Twice {
+        /// The trial.
         id: u32,
+        /// Its eval.
         eval: String,
+        /// One part.
         first: String,
+        /// The other part.
         second: String,
     },
 }

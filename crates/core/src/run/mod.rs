@@ -8,4 +8,5 @@ pub mod outcome;
 pub mod queue;
 pub mod retry;
 pub mod run_file;
+pub mod settings;
 pub mod state;

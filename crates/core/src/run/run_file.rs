@@ -1,142 +1,178 @@
-//! `run.json`: the plan as resolved, so that a run can be understood without its suite. Secrets are left out.
+//! `run.json`: what a run was asked for and what its plan came to.
+//!
+//! A run can be understood, resumed and merged from it without its suite. It has no secrets: [`RunFile::new`] masks
+//! every text. [`RunFile::parse`] is the only reader, and serializing a [`RunFile`] the only way to write one.
 
-use serde_json::{Value, json};
+mod case;
 
-use crate::agent::mcp::McpServer;
-use crate::config::suite::{Action, Suite};
+use camino::Utf8PathBuf;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use thiserror::Error;
+
+pub use case::{RunAction, RunCase, RunLayer, RunMcpServer, RunTest, RunVariant};
+
+use crate::config::suite::Suite;
 use crate::plan::fingerprint::CasePrint;
-use crate::plan::shard::Shard;
-use crate::plan::{Case, Layer, Plan, TrialSpec, Variant};
+use crate::plan::{Plan, TrialSpec};
 use crate::run::event::TrialHead;
+use crate::run::settings::RunSettings;
 use crate::text::mask::Mask;
 
-/// What `run.json` says beside the plan.
-#[derive(Debug)]
-pub struct Settings<'a> {
-    pub terca_version: &'a str,
+/// The version of the format that is written. Older ones are readable; a newer one is refused.
+pub const VERSION: u32 = 1;
+
+/// The document `run.json`.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct RunFile {
+    /// The version of this format.
+    pub schema_version: u32,
+    /// The version of Terca that wrote it.
+    pub terca_version: String,
+    /// The suite's name.
+    pub suite: String,
+    /// The suite's description.
+    pub description: Option<String>,
+    /// The suite's directory, on the machine where the run was started.
+    pub suite_dir: Utf8PathBuf,
+    /// The seed of the order of trials.
     pub seed: u64,
+    /// Trials in flight at once, of agents for which the suite gives no number of their own.
     pub concurrency: usize,
-    /// The ids in the order the trials are started.
+    /// The experiment that the others are compared with.
+    pub baseline: String,
+    /// The evals in their variants, for all of the plan.
+    pub cases: Vec<RunCase>,
+    /// The trials of all of the plan, also where the run is a part of it.
+    pub trials: Vec<TrialHead>,
+    /// The ids of this run's trials, in the order they are started.
     pub order: Vec<u32>,
-    /// What the command line asked for, so that the run can be resumed.
-    pub command: Value,
-    /// The part of the plan that this run is.
-    pub shard: Option<Shard>,
+    /// The settings that the run was started with.
+    #[serde(rename = "command")]
+    pub settings: RunSettings,
+    /// Hashes of what each case was made from.
+    pub fingerprints: Vec<CasePrint>,
+    /// The runs of the parts, where this one was merged from them.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub merged_from: Vec<String>,
+}
+
+/// A `run.json` that cannot be used.
+#[derive(Debug, Error)]
+pub enum RunFileError {
+    /// A later version of Terca wrote it.
+    #[error(
+        "it was written by Terca {terca_version}, in version {version} of the format; this Terca reads version {VERSION}"
+    )]
+    Newer {
+        /// The version of the format.
+        version: u64,
+        /// The version of Terca, as far as it is told.
+        terca_version: String,
+    },
+    /// The text is no such document; the message has the line and column.
+    #[error(transparent)]
+    Invalid(#[from] serde_json::Error),
+}
+
+/// The facts of a run that are neither in its suite nor in its settings.
+#[derive(Debug, Clone, Copy)]
+pub struct RunFacts<'a> {
+    /// The version of the running program.
+    pub terca_version: &'a str,
+    /// The seed that was given or chosen.
+    pub seed: u64,
+    /// Trials in flight at once, of agents without a limit of their own.
+    pub concurrency: usize,
+    /// The trials in the order they are started.
+    pub order: &'a [u32],
+    /// Hashes of what each case was made from.
     pub fingerprints: &'a [CasePrint],
 }
 
-/// The whole plan, also where the run is a part of it.
-pub fn manifest(suite: &Suite, plan: &Plan, settings: &Settings<'_>, mask: &Mask) -> Value {
-    let cases = plan
-        .trials
-        .chunk_by(|a, b| std::sync::Arc::ptr_eq(&a.case, &b.case));
-    let document = json!({
-        "schemaVersion": 1,
-        "tercaVersion": settings.terca_version,
-        "suite": suite.name,
-        "description": suite.description,
-        "suiteDir": suite.root,
-        "seed": settings.seed,
-        "concurrency": settings.concurrency,
-        "baseline": suite.baseline,
-        "cases": cases.map(case).collect::<Vec<_>>(),
-        "trials": plan.trials.iter().map(TrialHead::of).collect::<Vec<_>>(),
-        "order": settings.order,
-        "shard": settings.shard,
-        "command": settings.command,
-        "fingerprints": settings.fingerprints,
-    });
-    masked(document, mask)
-}
-
-fn case(trials: &[TrialSpec]) -> Value {
-    let Case {
-        eval,
-        variant,
-        prompt,
-        layers,
-        actions,
-        env,
-        judge_env: _,
-        timeout,
-        track_ignored,
-    } = &*trials[0].case;
-    json!({
-        "eval": eval.name,
-        "tags": eval.tags,
-        "repetitions": trials.len(),
-        "variant": variant_document(variant),
-        "prompt": prompt,
-        "layers": layers.iter().map(layer).collect::<Vec<_>>(),
-        "before": actions.iter().map(action).collect::<Vec<_>>(),
-        "env": env.iter().map(|(name, _)| name).collect::<Vec<_>>(),
-        "timeoutSeconds": timeout.as_secs_f64(),
-        "trackIgnored": track_ignored,
-        "tests": eval.tests.iter().map(|test| json!({ "name": test.name, "weight": test.weight })).collect::<Vec<_>>(),
-    })
-}
-
-fn layer(layer: &Layer) -> Value {
-    match layer {
-        Layer::Directory(dir) => json!(dir),
-        Layer::Prepared(prepared) => json!({
-            "below": prepared.below.iter().map(self::layer).collect::<Vec<_>>(),
-            "prepare": prepared.actions.iter().map(action).collect::<Vec<_>>(),
-        }),
+impl RunFile {
+    /// Describes a run of this plan, without secrets.
+    pub fn new(
+        suite: &Suite,
+        plan: &Plan,
+        settings: &RunSettings,
+        facts: &RunFacts<'_>,
+        mask: &Mask,
+    ) -> serde_json::Result<Self> {
+        let file = RunFile {
+            schema_version: VERSION,
+            terca_version: facts.terca_version.to_owned(),
+            suite: suite.name.clone(),
+            description: suite.description.clone(),
+            suite_dir: suite.root.clone(),
+            seed: facts.seed,
+            concurrency: facts.concurrency,
+            baseline: suite.baseline.clone(),
+            cases: cases(plan),
+            trials: plan.trials.iter().map(TrialHead::of).collect(),
+            order: facts.order.to_vec(),
+            settings: settings.clone(),
+            fingerprints: facts.fingerprints.to_vec(),
+            merged_from: Vec::new(),
+        };
+        file.masked(mask)
     }
-}
 
-fn variant_document(variant: &Variant) -> Value {
-    json!({
-        "environment": variant.environment,
-        "experiment": variant.experiment,
-        "agent": variant.agent.agent.profile().name,
-        "agentCommand": variant.agent.command,
-        "model": variant.model,
-        "rules": variant.rules,
-        "skills": variant.skills,
-        "mcpServers": variant.mcp_servers.iter().map(|(name, server)| (name.clone(), server_document(server))).collect::<Value>(),
-        "config": variant.config,
-        "command": variant.command.as_ref().map(|command| &command.command),
-    })
-}
+    /// Parses the text of a `run.json`.
+    pub fn parse(text: &[u8]) -> Result<Self, RunFileError> {
+        #[derive(Deserialize)]
+        #[serde(rename_all = "camelCase")]
+        struct Header {
+            schema_version: u64,
+            #[serde(default)]
+            terca_version: Value,
+        }
+        // The version first: a newer document may have another shape.
+        let header: Header = serde_json::from_slice(text)?;
+        if header.schema_version > u64::from(VERSION) {
+            return Err(RunFileError::Newer {
+                version: header.schema_version,
+                terca_version: header.terca_version.as_str().unwrap_or("?").to_owned(),
+            });
+        }
+        Ok(serde_json::from_slice(text)?)
+    }
 
-/// Values of variables and headers are left out: they are where secrets are.
-fn server_document(server: &McpServer<String>) -> Value {
-    let names = |pairs: &[(String, String)]| {
-        pairs
+    /// Returns the document of the whole plan, from the documents of its parts and the names of their runs.
+    pub fn merged(parts: &[(&str, &RunFile)]) -> Option<Self> {
+        let (_, first) = parts.first()?;
+        let mut whole = (*first).clone();
+        whole.settings.shard = None;
+        whole.order = parts
             .iter()
-            .map(|(name, _)| name.clone())
-            .collect::<Vec<_>>()
-    };
-    match server {
-        McpServer::Stdio {
-            command,
-            args,
-            env,
-            cwd,
-        } => {
-            json!({ "command": command, "args": args, "env": names(env), "cwd": cwd })
+            .flat_map(|(_, part)| part.order.clone())
+            .collect();
+        whole.merged_from = parts.iter().map(|(name, _)| (*name).to_owned()).collect();
+        Some(whole)
+    }
+
+    /// Hides secrets in every text, wherever it is, so that a new field cannot be forgotten.
+    fn masked(mut self, mask: &Mask) -> serde_json::Result<Self> {
+        if mask.is_empty() {
+            return Ok(self);
         }
-        McpServer::Remote {
-            url,
-            headers,
-            transport,
-        } => {
-            json!({ "url": url, "headers": names(headers), "type": transport })
-        }
+        let settings = self.settings.masked(mask);
+        self.settings = RunSettings::default();
+        let document = masked(serde_json::to_value(self)?, mask);
+        Ok(RunFile {
+            settings,
+            ..serde_json::from_value(document)?
+        })
     }
 }
 
-fn action(action: &Action) -> Value {
-    match action {
-        Action::Copy {
-            source,
-            destination,
-        } => json!({ "copy": source, "to": destination }),
-        Action::Write { destination, .. } => json!({ "file": destination }),
-        Action::Run(command) => json!({ "command": command.command }),
-    }
+fn cases(plan: &Plan) -> Vec<RunCase> {
+    let same_case = |a: &TrialSpec, b: &TrialSpec| std::sync::Arc::ptr_eq(&a.case, &b.case);
+    plan.trials
+        .chunk_by(same_case)
+        .map(|trials| RunCase::new(&trials[0].case, trials.len()))
+        .collect()
 }
 
 fn masked(value: Value, mask: &Mask) -> Value {
@@ -150,3 +186,6 @@ fn masked(value: Value, mask: &Mask) -> Value {
         other => other,
     }
 }
+
+#[cfg(test)]
+mod tests;

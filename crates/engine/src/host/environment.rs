@@ -56,6 +56,12 @@ pub struct Host {
 }
 
 impl Host {
+    /// Makes a host with these variables and no others.
+    pub fn new(variables: Variables) -> Self {
+        Host { variables }
+    }
+
+    /// Reads the variables of this process.
     pub fn of_this_process() -> Self {
         let variables = std::env::vars_os()
             .filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)))
@@ -63,6 +69,7 @@ impl Host {
         Host { variables }
     }
 
+    /// Returns the value of a variable.
     pub fn get(&self, name: &str) -> Option<&str> {
         self.variables.get(name).map(String::as_str)
     }

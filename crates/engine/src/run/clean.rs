@@ -4,8 +4,9 @@ use std::time::{Duration, SystemTime};
 
 use camino::{Utf8Path, Utf8PathBuf};
 
+use crate::run::files::{EVENTS, runs_dir};
+use crate::run::journal::is_going_on;
 use crate::run::past_runs;
-use crate::run::store::{EVENTS, is_going_on, runs_dir};
 use crate::workspace::{layers, tree};
 
 /// Something that can be removed.

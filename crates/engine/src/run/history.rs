@@ -4,9 +4,9 @@ use camino::Utf8Path;
 use terca_core::analysis::history::Record;
 use terca_core::run::event::RunStatus;
 
+use crate::run::files::runs_dir;
 use crate::run::past_runs;
 use crate::run::past_runs::RunsError;
-use crate::run::store::runs_dir;
 
 /// Older ones say little about the agents of today, and reading takes time.
 const LATEST: usize = 50;

@@ -1,59 +1,66 @@
-//! Joins the runs of the parts of a plan into one run, trials and all.
+//! Merges the runs of the parts of a plan into one run, with the files of their trials.
 
 use std::io;
 
 use camino::{Utf8Path, Utf8PathBuf};
-use serde::Deserialize;
-use serde_json::{Value, json};
-use terca_core::plan::fingerprint::{CasePrint, differences};
+use terca_core::plan::fingerprint::differences;
 use terca_core::plan::shard::Shard;
 use terca_core::run::event::Event;
 use terca_core::run::merge::{MergeError, merge};
+use terca_core::run::run_file::RunFile;
 use terca_core::run::state::RunState;
 use terca_core::text::prose;
 use thiserror::Error;
 
+use crate::run::journal::is_going_on;
 use crate::run::past_runs;
 use crate::run::past_runs::{PastRun, RunsError};
-use crate::run::store::{Store, StoreError, is_going_on};
+use crate::run::store::{Store, StoreError, run_name};
+use crate::run::trial_files;
 use crate::workspace::tree;
 
+/// Runs that cannot be merged.
 #[derive(Debug, Error)]
-pub enum JoinError {
+pub enum MergeRunsError {
+    /// A run cannot be read.
     #[error(transparent)]
     Runs(#[from] RunsError),
+    /// The new run cannot be written.
     #[error(transparent)]
     Store(#[from] StoreError),
+    /// The journals do not fit together.
     #[error(transparent)]
     Merge(#[from] MergeError),
-    #[error(
-        "{path}/run.json is not the plan of a run: {reason}\nhelp: is the run's folder whole? `terca list` lists \
-         the runs"
-    )]
-    Plan { path: Utf8PathBuf, reason: String },
-    #[error(
-        "{0} is not a part of a plan: it was not run with --shard\nhelp: whole runs need no merging; \
-         `terca compare A B` compares two"
-    )]
+    /// A run is not a part of a plan.
+    #[error("{0} is not a part of a plan: it was not run with --shard")]
     NotAPart(String),
+    /// A run has not ended.
     #[error("the run {0} is still going on; it can be merged when it has ended")]
     GoingOn(String),
-    #[error(
-        "{first} and {second} are not parts of the same plan:\n{reasons}\nhelp: run the parts from the same \
-         commit, with the same selection and repetitions"
-    )]
+    /// Two runs are of different plans.
+    #[error("{first} and {second} are not parts of the same plan:\n{reasons}")]
     Different {
+        /// One run.
         first: String,
+        /// The other run.
         second: String,
+        /// The differences, one a line.
         reasons: String,
     },
-    #[error(
-        "{missing} of the plan {verb} missing: the whole is not there\nhelp: name the runs of all parts"
-    )]
-    Missing { missing: String, verb: &'static str },
+    /// Parts are missing.
+    #[error("{missing} of the plan {verb} missing: the whole is not there")]
+    Missing {
+        /// The parts.
+        missing: String,
+        /// "is" or "are".
+        verb: &'static str,
+    },
+    /// The files of a trial cannot be copied.
     #[error("what {from} left could not be copied: {source}")]
     Copy {
+        /// The trial's directory.
         from: Utf8PathBuf,
+        /// The machine's reason.
         source: io::Error,
     },
 }
@@ -61,35 +68,29 @@ pub enum JoinError {
 struct Part {
     name: String,
     dir: Utf8PathBuf,
-    plan: Value,
-    recorded: Recorded,
+    file: RunFile,
     events: Vec<Event>,
 }
 
-#[derive(Deserialize)]
-struct Recorded {
-    suite: String,
-    shard: Option<Shard>,
-    trials: Value,
-    order: Vec<u32>,
-    fingerprints: Vec<CasePrint>,
-}
-
-/// Makes a new run of the suite from the runs in these folders, which stay as they are.
-pub fn join(
+/// Makes a new run of the suite from the runs in these directories, which stay as they are.
+pub fn merge_runs(
     suite_dir: &Utf8Path,
     today: jiff::civil::Date,
     dirs: &[Utf8PathBuf],
-) -> Result<PastRun, JoinError> {
+) -> Result<PastRun, MergeRunsError> {
     let parts = dirs
         .iter()
         .map(|dir| read(dir))
         .collect::<Result<Vec<Part>, _>>()?;
-    let Some(first) = parts.first() else {
-        return Err(JoinError::NotAPart("nothing".into()));
+    let names_and_files: Vec<(&str, &RunFile)> = parts
+        .iter()
+        .map(|part| (part.name.as_str(), &part.file))
+        .collect();
+    let (Some(first), Some(whole_file)) = (parts.first(), RunFile::merged(&names_and_files)) else {
+        return Err(MergeRunsError::NotAPart("nothing".into()));
     };
-    if let Some(whole) = parts.iter().find(|part| part.recorded.shard.is_none()) {
-        return Err(JoinError::NotAPart(whole.name.clone()));
+    if let Some(whole) = parts.iter().find(|part| part.file.settings.shard.is_none()) {
+        return Err(MergeRunsError::NotAPart(whole.name.clone()));
     }
     for part in &parts[1..] {
         are_of_one_plan(first, part)?;
@@ -101,38 +102,33 @@ pub fn join(
     // Refused before anything is made.
     let events = merge("", &journals)?;
     is_whole(&parts)?;
-    let mut store = Store::create(suite_dir, today, &whole_plan(&parts))?;
+    let mut store = Store::create(suite_dir, today, &whole_file)?;
     copy_trials(&parts, &store.dir, &RunState::fold(&events))?;
     for event in merge(&store.name, &journals)? {
         store.append(&event)?;
     }
     let dir = store.dir.clone();
-    let joined = past_runs::read(&dir)?;
-    store.write_results(&joined.state)?;
-    Ok(joined)
+    let merged = past_runs::read(&dir)?;
+    store.write_results(&merged.state)?;
+    Ok(merged)
 }
 
-fn read(dir: &Utf8Path) -> Result<Part, JoinError> {
-    let name = dir.file_name().unwrap_or(dir.as_str()).to_owned();
-    let plan = past_runs::plan(dir)?;
-    let recorded = Recorded::deserialize(&plan).map_err(|error| JoinError::Plan {
-        path: dir.to_owned(),
-        reason: error.to_string(),
-    })?;
+fn read(dir: &Utf8Path) -> Result<Part, MergeRunsError> {
+    let name = run_name(dir);
+    let file = past_runs::run_file(dir)?;
     if is_going_on(dir) {
-        return Err(JoinError::GoingOn(name));
+        return Err(MergeRunsError::GoingOn(name));
     }
     Ok(Part {
         events: past_runs::events(dir)?,
         name,
         dir: dir.to_owned(),
-        plan,
-        recorded,
+        file,
     })
 }
 
-fn are_of_one_plan(one: &Part, other: &Part) -> Result<(), JoinError> {
-    let (a, b) = (&one.recorded, &other.recorded);
+fn are_of_one_plan(one: &Part, other: &Part) -> Result<(), MergeRunsError> {
+    let (a, b) = (&one.file, &other.file);
     let mut reasons = Vec::new();
     if a.suite != b.suite {
         reasons.push(format!("the suites are `{}` and `{}`", a.suite, b.suite));
@@ -142,7 +138,7 @@ fn are_of_one_plan(one: &Part, other: &Part) -> Result<(), JoinError> {
     if reasons.is_empty() && a.trials != b.trials {
         reasons.push("the selections or repetitions differ".into());
     }
-    if let (true, Some(a), Some(b)) = (reasons.is_empty(), a.shard, b.shard)
+    if let (true, Some(a), Some(b)) = (reasons.is_empty(), a.settings.shard, b.settings.shard)
         && a.of() != b.of()
     {
         reasons.push(format!("one is part {a}, the other {b}"));
@@ -155,17 +151,17 @@ fn are_of_one_plan(one: &Part, other: &Part) -> Result<(), JoinError> {
         .map(|reason| format!("  {reason}"))
         .collect::<Vec<_>>()
         .join("\n");
-    Err(JoinError::Different {
+    Err(MergeRunsError::Different {
         first: one.name.clone(),
         second: other.name.clone(),
         reasons,
     })
 }
 
-fn is_whole(parts: &[Part]) -> Result<(), JoinError> {
+fn is_whole(parts: &[Part]) -> Result<(), MergeRunsError> {
     let present: Vec<Shard> = parts
         .iter()
-        .filter_map(|part| part.recorded.shard)
+        .filter_map(|part| part.file.settings.shard)
         .collect();
     let of = present.first().map_or(0, |shard| shard.of());
     let missing: Vec<String> = Shard::all(of)
@@ -181,40 +177,24 @@ fn is_whole(parts: &[Part]) -> Result<(), JoinError> {
     } else {
         ("parts", "are")
     };
-    Err(JoinError::Missing {
+    Err(MergeRunsError::Missing {
         missing: format!("{noun} {}", prose::list(&names, "and")),
         verb,
     })
 }
 
-/// The plan of the whole is in every part.
-fn whole_plan(parts: &[Part]) -> Value {
-    let mut plan = parts[0].plan.clone();
-    plan["shard"] = Value::Null;
-    plan["command"]["shard"] = Value::Null;
-    plan["order"] = parts
-        .iter()
-        .flat_map(|part| part.recorded.order.clone())
-        .collect();
-    plan["mergedFrom"] = json!(
-        parts
-            .iter()
-            .map(|part| part.name.as_str())
-            .collect::<Vec<_>>()
-    );
-    plan
-}
-
-fn copy_trials(parts: &[Part], to: &Utf8Path, whole: &RunState) -> Result<(), JoinError> {
+fn copy_trials(parts: &[Part], to: &Utf8Path, whole: &RunState) -> Result<(), MergeRunsError> {
     for trial in &whole.trials {
+        let dir = &trial.head.dir;
+        // A path that leads out of its run is not followed: the parts may come from anywhere.
         let found = parts
             .iter()
-            .map(|part| part.dir.join(&trial.head.dir))
-            .find(|dir| dir.is_dir());
+            .filter_map(|part| trial_files::inside(&part.dir, dir).ok())
+            .find(|from| from.is_dir());
         let Some(from) = found else { continue };
-        let place = to.join(&trial.head.dir);
+        let place = to.join(dir);
         let copied = fs_err::create_dir_all(&place).and_then(|()| tree::copy_tree(&from, &place));
-        copied.map_err(|source| JoinError::Copy { from, source })?;
+        copied.map_err(|source| MergeRunsError::Copy { from, source })?;
     }
     Ok(())
 }

@@ -1,12 +1,19 @@
-//! A run: scheduling its trials, its directory, and everything done with runs of the past.
+//! A run: starting it, scheduling its trials, its directory, and everything done with runs of the past.
 
 pub mod clean;
+pub mod files;
 pub mod history;
+pub mod journal;
+pub mod load;
 pub mod merge_runs;
+mod names;
 pub mod past_runs;
 pub mod regrade;
+mod results_throttle;
+pub mod resume;
 pub mod scheduler;
 pub mod signals;
+pub mod start;
 pub mod store;
 pub mod trial_files;
 pub mod watch;

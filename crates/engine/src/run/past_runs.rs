@@ -1,87 +1,89 @@
 //! The runs so far, read back from disk.
 
 use std::fs::File;
-use std::io::{self, Read, Seek, SeekFrom};
+use std::io::{self, Read};
 
 use camino::{Utf8Path, Utf8PathBuf};
-use serde_json::Value;
 use terca_core::analysis::results::Results;
 use terca_core::plan::fingerprint::CasePrint;
 use terca_core::run::event::{Event, EventKind, RunStatus};
+use terca_core::run::run_file::{RunFile, RunFileError};
 use terca_core::run::state::RunState;
 use thiserror::Error;
 
-use crate::run::store::{EVENTS, RUN, is_going_on, runs_dir};
+use crate::run::files::{EVENTS, RUN, runs_dir};
+use crate::run::journal::{self, is_going_on};
+use crate::run::names as run_names;
 
+/// A larger `run.json` is not read: that of a million trials has a third of it.
+const LARGEST_RUN_FILE: u64 = 1 << 30;
+
+/// A run that cannot be found or read.
 #[derive(Debug, Error)]
 pub enum RunsError {
-    #[error("no runs yet in {0}\nhelp: `terca` runs the suite; `-C DIR` names another suite")]
+    /// The suite has no runs.
+    #[error("no runs yet in {0}")]
     None(Utf8PathBuf),
-    #[error("no run `{name}`; the runs are {known}\nhelp: `terca list` says more about them")]
-    Unknown { name: String, known: String },
-    #[error(
-        "{path} cannot be read: {source}\nhelp: is the run's folder whole? `terca list` lists the runs"
-    )]
+    /// The suite has no run of this name.
+    #[error("no run `{name}`; the runs are {known}")]
+    Unknown {
+        /// The name that was looked for.
+        name: String,
+        /// The latest runs that there are.
+        known: String,
+    },
+    /// The machine refused to read a file.
+    #[error("{path} cannot be read: {source}")]
     Read {
+        /// The file.
         path: Utf8PathBuf,
+        /// The machine's reason.
         source: io::Error,
     },
-    #[error(
-        "{path}, line {line} is not an event: {reason}\nhelp: was the file edited, or made by a newer version? \
-         `terca list` lists the other runs"
-    )]
+    /// A line of the journal is not an event.
+    #[error("{path}, line {line} is not an event: {reason}")]
     Journal {
+        /// The journal.
         path: Utf8PathBuf,
+        /// The line, from 1.
         line: usize,
+        /// The parser's reason.
         reason: String,
+    },
+    /// `run.json` cannot be used.
+    #[error("{path} is not the plan of a run: {source}")]
+    RunFile {
+        /// The file.
+        path: Utf8PathBuf,
+        /// The parser's reason.
+        source: RunFileError,
     },
 }
 
 /// A run as its journal tells it.
 #[derive(Debug)]
 pub struct PastRun {
+    /// The run's directory.
     pub dir: Utf8PathBuf,
+    /// The state that the events come to.
     pub state: RunState,
     /// The number of the next event.
     pub next_sequence: u64,
 }
 
 impl PastRun {
+    /// Computes the results.
     pub fn results(&self) -> Results {
         Results::of(&self.state)
     }
 }
 
-/// The names of all runs, oldest first.
+/// Returns the names of all runs, oldest first.
 pub fn names(suite_dir: &Utf8Path) -> Result<Vec<String>, RunsError> {
-    let dir = runs_dir(suite_dir);
-    let entries = match dir.read_dir_utf8() {
-        Ok(entries) => entries,
-        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
-        Err(source) => return Err(RunsError::Read { path: dir, source }),
-    };
-    let mut names: Vec<String> = entries
-        .flatten()
-        .filter(|entry| entry.path().is_dir())
-        .map(|entry| entry.file_name().to_owned())
-        .filter(|name| !name.starts_with('.'))
-        .collect();
-    names.sort_by_key(|name| order(name));
-    Ok(names)
-}
-
-/// By day, then by number: `-1000` comes after `-999`.
-fn order(name: &str) -> (String, u32, String) {
-    let day = name.rsplit_once('-').map_or(name, |(day, _)| day);
-    (
-        day.to_owned(),
-        number_of(name).unwrap_or(0),
-        name.to_owned(),
-    )
-}
-
-fn number_of(name: &str) -> Option<u32> {
-    name.rsplit_once('-')?.1.parse().ok()
+    run_names::names(suite_dir).map_err(|source| RunsError::Read {
+        path: runs_dir(suite_dir),
+        source,
+    })
 }
 
 /// Opens a run by name, by number (the latest of that number), or the latest.
@@ -89,7 +91,7 @@ pub fn open(suite_dir: &Utf8Path, name: Option<&str>) -> Result<PastRun, RunsErr
     read(&find(suite_dir, name)?)
 }
 
-/// The folder of such a run.
+/// Returns the directory of a run: by name, by number (the latest of that number), or the latest.
 pub fn find(suite_dir: &Utf8Path, name: Option<&str>) -> Result<Utf8PathBuf, RunsError> {
     let names = names(suite_dir)?;
     let Some(latest) = names.last() else {
@@ -105,7 +107,7 @@ pub fn find(suite_dir: &Utf8Path, name: Option<&str>) -> Result<Utf8PathBuf, Run
                 names
                     .iter()
                     .rev()
-                    .find(|known| number.is_some() && number == number_of(known))
+                    .find(|known| number.is_some() && number == run_names::number(known))
             };
             exact
                 .or_else(by_number)
@@ -125,8 +127,8 @@ fn unknown(name: &str, names: &[String]) -> RunsError {
     }
 }
 
-/// The same, or the path of a run's folder, from another suite or another machine say. A path that leads nowhere is
-/// not taken for a run of this suite that happens to have the same name.
+/// Returns the directory of a run by name, by number or by path, which may be of another suite. A path that leads
+/// nowhere is not taken for a run of this suite that has the same name.
 pub fn find_anywhere(suite_dir: &Utf8Path, name: &str) -> Result<Utf8PathBuf, RunsError> {
     let places = [Utf8PathBuf::from(name), suite_dir.join(name)];
     if let Some(dir) = places.into_iter().find(|dir| dir.join(EVENTS).is_file()) {
@@ -158,68 +160,56 @@ pub fn read(dir: &Utf8Path) -> Result<PastRun, RunsError> {
     })
 }
 
-/// The journal of a run.
+/// Reads the journal of a run.
 pub fn events(dir: &Utf8Path) -> Result<Vec<Event>, RunsError> {
     let path = dir.join(EVENTS);
-    let text = std::fs::read(&path).map_err(|source| RunsError::Read {
-        path: path.clone(),
-        source,
-    })?;
-    let text = String::from_utf8_lossy(&text);
-    let lines: Vec<&str> = text.lines().collect();
-    let mut events = Vec::new();
-    for (index, line) in lines.iter().enumerate() {
-        match serde_json::from_str::<Event>(line) {
-            Ok(event) => events.push(event),
-            // The last line may be torn: Terca was killed while writing it.
-            Err(_) if index + 1 == lines.len() && !text.ends_with('\n') => {}
-            Err(error) => {
-                return Err(RunsError::Journal {
-                    path,
-                    line: index + 1,
-                    reason: error.to_string(),
-                });
-            }
-        }
-    }
-    Ok(events)
-}
-
-/// The plan that a run was started with, as `run.json` has it.
-pub fn plan(dir: &Utf8Path) -> Result<Value, RunsError> {
-    let path = dir.join(RUN);
-    let text = std::fs::read(&path).map_err(|source| RunsError::Read {
-        path: path.clone(),
-        source,
-    })?;
-    serde_json::from_slice(&text).map_err(|error| RunsError::Read {
+    let text = match std::fs::read(&path) {
+        Ok(text) => text,
+        Err(source) => return Err(RunsError::Read { path, source }),
+    };
+    journal::parse(&text).map_err(|bad| RunsError::Journal {
         path,
-        source: error.into(),
+        line: bad.line,
+        reason: bad.reason,
     })
 }
 
-/// What the cases of a run were made from, if its `run.json` says so.
-pub fn fingerprints(dir: &Utf8Path) -> Option<Vec<CasePrint>> {
-    let mut plan = plan(dir).ok()?;
-    serde_json::from_value(plan.get_mut("fingerprints")?.take()).ok()
+/// Reads the `run.json` of a run.
+pub fn run_file(dir: &Utf8Path) -> Result<RunFile, RunsError> {
+    let path = dir.join(RUN);
+    let text = match read_bounded(&path) {
+        Ok(text) => text,
+        Err(source) => return Err(RunsError::Read { path, source }),
+    };
+    RunFile::parse(&text).map_err(|source| RunsError::RunFile { path, source })
 }
 
-/// The latest run, if it was interrupted. Looks at the end of its journal alone.
+fn read_bounded(path: &Utf8Path) -> io::Result<Vec<u8>> {
+    let file = File::open(path)?;
+    let length = file.metadata()?.len();
+    if length > LARGEST_RUN_FILE {
+        return Err(io::Error::other(format!(
+            "it has {length} bytes, and the largest that is read has {LARGEST_RUN_FILE}"
+        )));
+    }
+    let mut text = Vec::new();
+    file.take(LARGEST_RUN_FILE).read_to_end(&mut text)?;
+    Ok(text)
+}
+
+/// Returns the fingerprints of a run's cases, where its `run.json` can be read.
+pub fn fingerprints(dir: &Utf8Path) -> Option<Vec<CasePrint>> {
+    Some(run_file(dir).ok()?.fingerprints)
+}
+
+/// Returns the latest run if it was interrupted. Reads the end of its journal alone.
 pub fn latest_interrupted(suite_dir: &Utf8Path) -> Option<String> {
-    const LONGEST_END: i64 = 4096;
     let name = names(suite_dir).ok()?.pop()?;
     let dir = runs_dir(suite_dir).join(&name);
-    let mut journal = File::open(dir.join(EVENTS)).ok()?;
-    let length = i64::try_from(journal.metadata().ok()?.len()).ok()?;
-    journal.seek(SeekFrom::End(-length.min(LONGEST_END))).ok()?;
-    let mut end = Vec::new();
-    journal.read_to_end(&mut end).ok()?;
-    let end = String::from_utf8_lossy(&end);
-    let last = end
-        .lines()
-        .next_back()
-        .and_then(|line| serde_json::from_str::<Event>(line).ok());
-    let is_complete = last.is_some_and(|event| {
+    if !dir.join(EVENTS).is_file() {
+        return None;
+    }
+    let is_complete = journal::last_event(&dir).is_some_and(|event| {
         matches!(
             event.kind,
             EventKind::RunFinished {
@@ -230,14 +220,12 @@ pub fn latest_interrupted(suite_dir: &Utf8Path) -> Option<String> {
     (!is_complete && !is_going_on(&dir)).then_some(name)
 }
 
-/// Whether an agent had a trial in one of the latest runs.
+/// Tells whether an agent had a trial in one of the latest runs.
 pub fn has_lately_run(suite_dir: &Utf8Path, agent: &str) -> bool {
     const LATEST: usize = 20;
     let names = names(suite_dir).unwrap_or_default();
     names.iter().rev().take(LATEST).any(|name| {
-        let plan = plan(&runs_dir(suite_dir).join(name)).unwrap_or_default();
-        plan["trials"]
-            .as_array()
-            .is_some_and(|trials| trials.iter().any(|trial| trial["agent"] == agent))
+        let file = run_file(&runs_dir(suite_dir).join(name));
+        file.is_ok_and(|file| file.trials.iter().any(|trial| trial.agent == agent))
     })
 }

@@ -1,58 +1,183 @@
-//! Grades the trials of a run again, several at a time.
+//! Grades the trials of a run again, with the tests of the suite as it is now.
+//!
+//! The new grades are recorded all at once when the last one is known: a run shows one grading or the next, never
+//! half of each. Earlier gradings stay in `gradings/` and in the journal.
 
-use std::sync::Mutex;
-use std::sync::PoisonError;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use terca_core::plan::TrialSpec;
+use terca_core::run::event::{Event, EventKind, RegradedTrial};
 use terca_core::run::outcome::TrialReport;
+use terca_core::run::settings::{RunSettings, SelectionSettings};
+use terca_core::run::state::RunState;
 
-use crate::trial::{Context, regrade};
+use crate::run::load::RunPlan;
+use crate::run::resume::OpenRun;
+use crate::run::scheduler::Mailbox;
+use crate::run::start::{PreparedRun, StartError};
+use crate::run::store::StoreError;
+use crate::trial::{Context, Ungradable, is_gradable, regrade};
 
-/// A trial to be graded, and what it came to before.
+/// The trials that are graded again, and how.
 #[derive(Debug)]
-pub struct Task {
-    pub trial: TrialSpec,
-    pub old: TrialReport,
+pub struct Regrading {
+    run: OpenRun,
+    context: Arc<Context>,
+    /// Kept, so that a signal still stops the tests.
+    _mailbox: Mailbox,
+    tasks: Vec<Task>,
+    at_once: usize,
+    /// Trials whose workspaces were not kept: they stay as they were graded.
+    pub not_kept: usize,
 }
 
-/// The new reports by trial, in the order of the tasks; `None` when it was interrupted: a run is graded as a
-/// whole or not at all. `told` is called after each trial with the number done.
-pub fn run(
-    tasks: &[Task],
-    grading: u32,
-    context: &Context,
-    at_once: usize,
-    told: &(dyn Fn(usize) + Sync),
-) -> Option<Vec<(u32, TrialReport)>> {
-    let next = AtomicUsize::new(0);
-    let done: Mutex<Vec<(usize, TrialReport)>> = Mutex::new(Vec::new());
-    let work = || {
-        while let Some((index, task)) = {
-            let index = next.fetch_add(1, Ordering::Relaxed);
-            tasks.get(index).map(|task| (index, task))
-        } {
-            let Some(report) = regrade(&task.trial, &task.old, grading, context) else {
-                return;
-            };
-            let mut done = done.lock().unwrap_or_else(PoisonError::into_inner);
-            done.push((index, report));
-            told(done.len());
+/// A trial to be graded, and its report so far.
+#[derive(Debug)]
+struct Task {
+    trial: TrialSpec,
+    old: TrialReport,
+}
+
+/// The run before and after it was graded again.
+#[derive(Debug)]
+pub struct Regraded {
+    /// The state before.
+    pub before: RunState,
+    /// The state now.
+    pub after: RunState,
+}
+
+impl OpenRun {
+    /// Returns the settings of the run for a grading of these evals and variants; where none are named, those that
+    /// the run was started with.
+    pub fn settings_for(&self, names: &SelectionSettings, concurrency: Option<u32>) -> RunSettings {
+        let mut settings = self.settings();
+        let selection = &mut settings.selection;
+        for (chosen, asked) in [
+            (&mut selection.evals, &names.evals),
+            (&mut selection.experiments, &names.experiments),
+            (&mut selection.environments, &names.environments),
+        ] {
+            if !asked.is_empty() {
+                chosen.clone_from(asked);
+            }
         }
-    };
-    std::thread::scope(|scope| {
-        for _ in 0..at_once.clamp(1, tasks.len().max(1)) {
-            scope.spawn(work);
-        }
-    });
-    let mut done = done.into_inner().unwrap_or_else(PoisonError::into_inner);
-    if done.len() < tasks.len() {
-        return None;
+        settings.concurrency = concurrency.or(settings.concurrency);
+        settings
     }
-    done.sort_by_key(|(index, _)| *index);
-    Some(
-        done.into_iter()
-            .map(|(index, report)| (tasks[index].trial.id, report))
-            .collect(),
-    )
+
+    /// Gives the trials of the suite as it is now the ids that they have in this run.
+    pub fn adopt_into(&self, plan: &mut RunPlan) {
+        plan.adopt(&self.past.state);
+    }
+}
+
+impl Regrading {
+    /// Finds what can be graded.
+    pub fn new(
+        run: OpenRun,
+        prepared: PreparedRun<'_>,
+        plan: &RunPlan,
+    ) -> Result<Self, StartError> {
+        let at_once = prepared.at_once();
+        let (context, mailbox) = prepared
+            .into_context(&run.past.dir)
+            .map_err(StartError::Signals)?;
+        let mut tasks = Vec::new();
+        let mut not_kept = 0;
+        for trial in &plan.trials {
+            let Some(known) = run.past.state.trial(trial.id) else {
+                continue;
+            };
+            match is_gradable(trial, &known.report, &context) {
+                Ok(()) => tasks.push(Task {
+                    trial: trial.clone(),
+                    old: known.report.clone(),
+                }),
+                Err(Ungradable::NotKept) => not_kept += 1,
+                Err(Ungradable::NotRun) => {}
+            }
+        }
+        Ok(Regrading {
+            run,
+            context,
+            _mailbox: mailbox,
+            tasks,
+            at_once,
+            not_kept,
+        })
+    }
+
+    /// Returns the number of trials to be graded.
+    pub fn trials(&self) -> usize {
+        self.tasks.len()
+    }
+
+    /// Runs the tests and records the grades; `None` when it was interrupted. `progress` is called after each trial
+    /// with the number done.
+    pub fn run(
+        mut self,
+        progress: &(dyn Fn(usize) + Sync),
+    ) -> Result<Option<Regraded>, StoreError> {
+        let grading = self.run.past.state.grading + 1;
+        match self.grade(grading, progress) {
+            Some(trials) => self
+                .record(EventKind::Regraded { grading, trials })
+                .map(Some),
+            None => Ok(None),
+        }
+    }
+
+    /// Returns the new reports in the order of the tasks; `None` when it was interrupted.
+    fn grade(&self, grading: u32, progress: &(dyn Fn(usize) + Sync)) -> Option<Vec<RegradedTrial>> {
+        let tasks = &self.tasks;
+        let context = &*self.context;
+        let next = AtomicUsize::new(0);
+        let done: Mutex<Vec<(usize, TrialReport)>> = Mutex::new(Vec::new());
+        let work = || {
+            loop {
+                let index = next.fetch_add(1, Ordering::Relaxed);
+                let Some(task) = tasks.get(index) else { return };
+                let Some(report) = regrade(&task.trial, &task.old, grading, context) else {
+                    return;
+                };
+                let mut done = done.lock().unwrap_or_else(PoisonError::into_inner);
+                done.push((index, report));
+                progress(done.len());
+            }
+        };
+        std::thread::scope(|scope| {
+            for _ in 0..self.at_once.clamp(1, tasks.len().max(1)) {
+                scope.spawn(work);
+            }
+        });
+        let mut done = done.into_inner().unwrap_or_else(PoisonError::into_inner);
+        if done.len() < tasks.len() {
+            return None;
+        }
+        done.sort_by_key(|(index, _)| *index);
+        let reports = done.into_iter().map(|(index, report)| RegradedTrial {
+            trial: tasks[index].trial.id,
+            report,
+        });
+        Some(reports.collect())
+    }
+
+    /// Puts the earlier results aside, then records the new ones in one line.
+    fn record(&mut self, kind: EventKind) -> Result<Regraded, StoreError> {
+        let before = self.run.past.state.clone();
+        let store = &mut self.run.store;
+        store.keep_grading(&before)?;
+        let event = Event {
+            seq: self.run.past.next_sequence,
+            at: jiff::Timestamp::now(),
+            kind,
+        };
+        store.append(&event)?;
+        let mut after = before.clone();
+        after.apply(&event);
+        store.write_results(&after)?;
+        Ok(Regraded { before, after })
+    }
 }

@@ -4,7 +4,7 @@
 //! journals them, folds them into the state, and shows them, in that order: what is shown is on disk, and there
 //! is one writer of truth.
 
-mod orders;
+mod request;
 mod thread;
 
 use std::sync::Arc;
@@ -24,9 +24,9 @@ use terca_core::trial_error::{ErrorKind, TrialError};
 
 use crate::run::store::{Store, StoreError};
 use crate::trial::Context;
-pub use orders::{Finished, Orders, Past};
+pub use request::{Finished, Past, RunRequest};
 use thread::start;
-pub use thread::{Message, mailbox};
+pub use thread::{Mailbox, Message, mailbox};
 
 /// How often observers get a turn when nothing happens.
 const TICK: Duration = Duration::from_millis(100);
@@ -35,10 +35,10 @@ const LAST_WAIT: Duration = Duration::from_secs(3);
 
 /// Runs everything that is ordered.
 pub fn run(
-    orders: &Orders,
+    orders: &RunRequest,
     context: &Arc<Context>,
     store: Store,
-    mail: (Sender<Message>, Receiver<Message>),
+    mail: Mailbox,
     observer: &mut dyn Observer,
 ) -> Result<Finished, StoreError> {
     let (sender, receiver) = mail;
@@ -76,7 +76,7 @@ pub fn run(
 }
 
 struct Run<'a> {
-    orders: &'a Orders,
+    orders: &'a RunRequest,
     context: &'a Arc<Context>,
     store: Store,
     observer: &'a mut dyn Observer,

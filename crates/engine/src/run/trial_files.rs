@@ -37,26 +37,28 @@ pub fn read(run_dir: &Utf8Path, trial_dir: &Utf8Path, limit: usize) -> Bodies {
     }
 }
 
-/// A file of a trial. Neither its folder nor the file may lead out of the run's folder.
+/// Opens a file of a trial. Neither its folder nor the file may lead out of the run's folder.
 pub fn open(run_dir: &Utf8Path, trial_dir: &Utf8Path, name: &str) -> io::Result<File> {
-    let path = trial_dir.join(name);
-    if !path
-        .components()
-        .all(|part| matches!(part, Utf8Component::Normal(_)))
-    {
-        return Err(io::Error::other("a path that leads out of its run"));
+    let place = inside(run_dir, &trial_dir.join(name))?;
+    if !place.symlink_metadata()?.is_file() {
+        return Err(io::Error::other("not a plain file"));
     }
+    File::open(place)
+}
+
+/// Returns the full path of something in a run's folder, unless the path leads out of it.
+pub(super) fn inside(run_dir: &Utf8Path, path: &Utf8Path) -> io::Result<Utf8PathBuf> {
     let mut place = Utf8PathBuf::from(run_dir);
     for part in path.components() {
+        let Utf8Component::Normal(part) = part else {
+            return Err(io::Error::other("a path that leads out of its run"));
+        };
         place.push(part);
         if place.symlink_metadata()?.is_symlink() {
             return Err(io::Error::other("a symbolic link"));
         }
     }
-    if !place.symlink_metadata()?.is_file() {
-        return Err(io::Error::other("not a plain file"));
-    }
-    File::open(place)
+    Ok(place)
 }
 
 /// The beginning and the end; three parts and one.

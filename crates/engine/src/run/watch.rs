@@ -4,7 +4,8 @@ use std::time::{Duration, Instant};
 
 use camino::{Utf8Path, Utf8PathBuf};
 
-use crate::run::store::{EVENTS, is_going_on};
+use crate::run::files::EVENTS;
+use crate::run::journal::is_going_on;
 
 const LOOK_EVERY: Duration = Duration::from_millis(150);
 /// How long nothing may happen before somebody is told that nothing happened.

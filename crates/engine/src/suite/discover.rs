@@ -10,30 +10,68 @@ use terca_core::text::prose;
 use terca_core::text::source::{FileId, Place, Sources};
 use thiserror::Error;
 
+/// The configuration of a suite.
 pub const SUITE_FILE: &str = "terca.yaml";
+/// The configuration of an eval.
 pub const EVAL_FILE: &str = "eval.terca.yaml";
 
+/// A directory that is not that of a suite.
 #[derive(Debug, Error)]
 pub enum DiscoverError {
-    #[error("{dir} cannot be opened: {source}\nhelp: {help}")]
+    /// The machine refused to open it.
+    #[error("{dir} cannot be opened: {source}")]
     Open {
+        /// The directory.
         dir: Utf8PathBuf,
+        /// The machine's reason.
         source: io::Error,
-        help: String,
+        /// The directory that was probably meant.
+        meant: Option<String>,
     },
+    /// Its path is not UTF-8.
     #[error("{dir} is not UTF-8; Terca needs paths that are")]
-    NotUtf8 { dir: String },
-    #[error("{path} is a file, not a directory\nhelp: name the directory it is in")]
-    File { path: Utf8PathBuf },
-    #[error("no suite here: {dir} has no {SUITE_FILE} and no {EVAL_FILE} below it\nhelp: {help}")]
-    NoSuite { dir: Utf8PathBuf, help: String },
+    NotUtf8 {
+        /// The directory.
+        dir: String,
+    },
+    /// It is a file.
+    #[error("{path} is a file, not a directory")]
+    File {
+        /// The file.
+        path: Utf8PathBuf,
+    },
+    /// Nothing in it belongs to a suite.
+    #[error("no suite here: {dir} has no {SUITE_FILE} and no {EVAL_FILE} below it")]
+    NoSuite {
+        /// The directory.
+        dir: Utf8PathBuf,
+        /// The suite's place, as far as it can be guessed.
+        guess: Option<Guess>,
+    },
+}
+
+/// A suite that was probably meant.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Guess {
+    /// A file whose name is almost that of a configuration file.
+    Misnamed {
+        /// The file.
+        name: &'static str,
+        /// The name that it should have.
+        right: &'static str,
+    },
+    /// A directory above that has a suite.
+    Above(Utf8PathBuf),
 }
 
 /// Everything that was read, with the suite when there was no error in it.
 #[derive(Debug)]
 pub struct Loaded {
+    /// The suite; `None` where a problem keeps it from being one.
     pub suite: Option<Suite>,
+    /// The files.
     pub sources: Sources,
+    /// Everything that is wrong or suspicious.
     pub problems: Diagnostics,
 }
 
@@ -48,7 +86,7 @@ pub fn load(dir: &Utf8Path) -> Result<Loaded, DiscoverError> {
     find_evals(&root, &mut eval_paths, &mut problems);
     if !has_suite_file && eval_paths.is_empty() {
         return Err(DiscoverError::NoSuite {
-            help: where_else(&root),
+            guess: where_else(&root),
             dir: root,
         });
     }
@@ -78,10 +116,10 @@ pub fn load(dir: &Utf8Path) -> Result<Loaded, DiscoverError> {
     })
 }
 
-/// The directory without symbolic links and `..`.
+/// Returns the path of a directory without symbolic links and `..`.
 pub fn canonical(dir: &Utf8Path) -> Result<Utf8PathBuf, DiscoverError> {
     let real = std::fs::canonicalize(dir).map_err(|source| DiscoverError::Open {
-        help: near(dir),
+        meant: near(dir),
         dir: dir.to_owned(),
         source,
     })?;
@@ -104,7 +142,7 @@ fn part_of_a_suite(above: &Utf8Path) -> Diagnostic {
 }
 
 /// The directory that was probably meant.
-fn near(dir: &Utf8Path) -> String {
+fn near(dir: &Utf8Path) -> Option<String> {
     let around = dir
         .parent()
         .filter(|parent| !parent.as_str().is_empty())
@@ -114,38 +152,27 @@ fn near(dir: &Utf8Path) -> String {
         .filter(|entry| entry.path().is_dir())
         .map(|entry| entry.file_name().to_owned())
         .collect();
-    match prose::did_you_mean(
-        dir.file_name().unwrap_or_default(),
-        names.iter().map(String::as_str),
-    ) {
-        Some(meant) => format!("did you mean `{meant}`?"),
-        None => "a relative path begins at the directory that Terca is started in".into(),
-    }
+    let name = dir.file_name().unwrap_or_default();
+    prose::did_you_mean(name, names.iter().map(String::as_str)).map(str::to_owned)
 }
 
-/// What somebody who finds no suite has most probably overlooked.
-fn where_else(dir: &Utf8Path) -> String {
-    const OTHER_NAMES: [&str; 4] = [
-        "terca.yml",
-        "Terca.yaml",
-        "terca.yaml.txt",
-        "eval.terca.yml",
+/// Guesses what a user who finds no suite has overlooked.
+fn where_else(dir: &Utf8Path) -> Option<Guess> {
+    const OTHER_NAMES: [(&str, &str); 4] = [
+        ("terca.yml", SUITE_FILE),
+        ("Terca.yaml", SUITE_FILE),
+        ("terca.yaml.txt", SUITE_FILE),
+        ("eval.terca.yml", EVAL_FILE),
     ];
-    if let Some(name) = OTHER_NAMES.iter().find(|name| dir.join(name).is_file()) {
-        let right = if name.starts_with("eval") {
-            EVAL_FILE
-        } else {
-            SUITE_FILE
-        };
-        return format!("{name} is not looked for: rename it to {right}");
+    for (name, right) in OTHER_NAMES {
+        if dir.join(name).is_file() {
+            return Some(Guess::Misnamed { name, right });
+        }
     }
-    match dir
+    let above = dir
         .ancestors()
-        .find(|above| above.join(SUITE_FILE).is_file())
-    {
-        Some(above) => format!("the suite is above, in {above}: go there, or say `-C {above}`"),
-        None => "`terca create` makes a suite; `-C DIR` names another directory".into(),
-    }
+        .find(|above| above.join(SUITE_FILE).is_file())?;
+    Some(Guess::Above(above.to_owned()))
 }
 
 /// Every `eval.terca.yaml` below a directory. Hidden directories, `node_modules` and names with `_` hold none.

@@ -8,12 +8,12 @@ use terca_core::transcript::Stats;
 use terca_core::transcript::atif::{About, Trajectory};
 use terca_core::trial_error::{ErrorKind, TrialError};
 
-use super::context::Keep;
 use super::stage_error::StageError;
 use super::stages::{AgentRun, Delivered, Graded, Grades, Stopped};
 use super::timing::rounded;
 use super::trial_run::TrialRun;
 use crate::workspace::tree;
+use terca_core::run::settings::Keep;
 
 /// Ends a trial, however far it came.
 pub(super) fn collect(

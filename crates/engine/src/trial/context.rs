@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use camino::Utf8PathBuf;
+use terca_core::run::settings::Keep;
 use terca_core::text::mask::Mask;
 
 use crate::host::environment::Host;
@@ -12,18 +13,6 @@ use crate::process::supervise::SupervisorPool;
 use crate::workspace::layers::LayerCache;
 use crate::workspace::tree_hash::TreeHashes;
 use crate::workspace::trial_dirs::WorkDir;
-
-/// The workspaces that stay on disk when their trials have ended.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum Keep {
-    /// Every workspace.
-    #[default]
-    All,
-    /// The workspaces of trials that did not pass.
-    Failed,
-    /// No workspace.
-    None,
-}
 
 /// The things that all trials of a run share.
 #[derive(Debug)]

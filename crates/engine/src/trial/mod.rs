@@ -64,7 +64,7 @@ use terca_core::run::outcome::{Phases, Status, TrialReport};
 use terca_core::trial_error::{ErrorKind, TrialError};
 
 pub use crate::host::version::Versions;
-pub use context::{Context, Keep};
+pub use context::Context;
 pub use regrade::{Ungradable, is_gradable, regrade};
 use stages::{Graded, Stopped};
 use timing::{rounded, timed};

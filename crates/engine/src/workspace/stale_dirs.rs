@@ -3,80 +3,46 @@
 //! A run holds its directory locked for as long as it lives, and the kernel lets go of the lock when it dies,
 //! however that happens. Age says nothing: a run may take days.
 
-use std::fs::File;
-use std::io;
-use std::os::unix::fs::{DirBuilderExt, MetadataExt};
+mod draft;
+
+use std::fs::{File, Metadata};
+use std::os::unix::fs::MetadataExt;
 use std::time::Duration;
 
 use camino::{Utf8Path, Utf8PathBuf};
 use rustix::process::{Pid, Signal, kill_process};
 
 use crate::workspace::tree;
+pub(crate) use draft::{Draft, private_dir};
 
 /// The names of work directories: this and eight digits.
 pub(crate) const NAME: &str = "run-";
-/// A directory has this name until it is locked, so that nobody takes it for a dead run's.
-const DRAFT: &str = ".new-";
-
-/// A directory that nobody else can look into.
-pub(crate) fn private_dir(path: &Utf8Path) -> io::Result<()> {
-    std::fs::DirBuilder::new().mode(0o700).create(path)
-}
-
-/// A directory that is being made: locked, under a name that nobody takes for a finished one. Removed with the
-/// value, unless it was published.
-#[derive(Debug)]
-pub(crate) struct Draft {
-    path: Utf8PathBuf,
-    /// Where directories cannot be locked, what a dead run leaves stays; that is all.
-    lock: Option<File>,
-    published: bool,
-}
-
-impl Draft {
-    pub(crate) fn create(parent: &Utf8Path) -> io::Result<Self> {
-        let path = parent.join(format!("{DRAFT}{:08x}", fastrand::u32(..)));
-        private_dir(&path)?;
-        let lock = File::open(&path)?;
-        let lock = lock.try_lock().is_ok().then_some(lock);
-        Ok(Draft {
-            path,
-            lock,
-            published: false,
-        })
-    }
-
-    pub(crate) fn path(&self) -> &Utf8Path {
-        &self.path
-    }
-
-    /// Gives it its name. The lock stays with whoever gets it.
-    pub(crate) fn publish(mut self, place: &Utf8Path) -> io::Result<Option<File>> {
-        std::fs::rename(&self.path, place)?;
-        self.published = true;
-        Ok(self.lock.take())
-    }
-}
-
-impl Drop for Draft {
-    fn drop(&mut self) {
-        if !self.published {
-            let _ = tree::remove(&self.path);
-        }
-    }
-}
 
 /// Removes the drafts of programs that died.
 pub(crate) fn remove_drafts(parent: &Utf8Path) {
+    remove(parent, draft::is_old_draft);
+}
+
+/// Removes what dead runs have left in `parent`, and ends what still runs there. What cannot be removed stays: it must
+/// not keep a new run from starting.
+pub(crate) fn remove_all(parent: &Utf8Path) {
+    remove(parent, |name, meta| {
+        is_work_dir(name, meta) || draft::is_old_draft(name, meta)
+    });
+}
+
+/// Removes the directories that are meant and that nobody has locked.
+fn remove(parent: &Utf8Path, is_meant: impl Fn(&str, &Metadata) -> bool) {
     let Ok(entries) = parent.read_dir_utf8() else {
         return;
     };
-    for entry in entries
-        .flatten()
-        .filter(|entry| entry.file_name().starts_with(DRAFT))
-    {
-        if is_ours(entry.file_name(), entry.path()) {
-            remove_unlocked(entry.path());
+    for entry in entries.flatten() {
+        let path = entry.path();
+        let Ok(meta) = path.symlink_metadata() else {
+            continue;
+        };
+        if is_meant(entry.file_name(), &meta) {
+            remove_unlocked(path);
         }
     }
 }
@@ -89,35 +55,16 @@ fn remove_unlocked(path: &Utf8Path) {
     }
 }
 
-/// Removes what dead runs have left in `parent`, and ends what still runs there. Whatever cannot be removed stays:
-/// it must not keep a new run from starting.
-pub(crate) fn remove_all(parent: &Utf8Path) {
-    let Ok(entries) = parent.read_dir_utf8() else {
-        return;
-    };
-    for entry in entries.flatten() {
-        let path = entry.path();
-        if !is_ours(entry.file_name(), path) {
-            continue;
-        }
-        remove_unlocked(path);
-    }
-}
-
-fn is_ours(name: &str, path: &Utf8Path) -> bool {
-    let Ok(meta) = path.symlink_metadata() else {
-        return false;
-    };
+fn is_work_dir(name: &str, meta: &Metadata) -> bool {
     let is_private = meta.is_dir()
         && meta.uid() == rustix::process::getuid().as_raw()
         && meta.mode() & 0o077 == 0;
-    let digits = |name: &str| name.len() == 8 && name.bytes().all(|byte| byte.is_ascii_hexdigit());
-    if name.strip_prefix(DRAFT).is_some_and(digits) {
-        // It may be about to be locked.
-        let age = meta.modified().ok().and_then(|time| time.elapsed().ok());
-        return is_private && age.is_some_and(|age| age > Duration::from_secs(60));
-    }
-    is_private && name.strip_prefix(NAME).is_some_and(digits)
+    is_private && name.strip_prefix(NAME).is_some_and(is_number)
+}
+
+/// Tells whether it is a number as Terca draws them for names: eight hexadecimal digits.
+fn is_number(name: &str) -> bool {
+    name.len() == 8 && name.bytes().all(|byte| byte.is_ascii_hexdigit())
 }
 
 /// Ends every process that works in the directory or has its home there, until there is none.

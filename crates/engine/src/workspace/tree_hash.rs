@@ -12,10 +12,11 @@ use terca_core::agent::delivery::sha256;
 
 use crate::workspace::tree;
 
-/// The hashes of files and trees. Each path is read once.
+/// The hashes of files and trees. Each path is looked at once: a command of a trial may change it later.
 #[derive(Debug, Default)]
 pub struct TreeHashes {
     known: Mutex<HashMap<Utf8PathBuf, String>>,
+    files: Mutex<HashMap<Utf8PathBuf, bool>>,
 }
 
 impl TreeHashes {
@@ -30,6 +31,14 @@ impl TreeHashes {
             .unwrap_or_else(|error| format!("unreadable: {}", error.kind()));
         known.insert(path.to_owned(), hash.clone());
         hash
+    }
+
+    /// Returns whether a path was a file when it was asked for first.
+    pub fn is_file(&self, path: &Utf8Path) -> bool {
+        let mut files = self.files.lock().unwrap_or_else(PoisonError::into_inner);
+        *files
+            .entry(path.to_owned())
+            .or_insert_with(|| path.is_file())
     }
 }
 
@@ -84,5 +93,8 @@ mod tests {
         fs_err::write(dir.join("b"), "3").unwrap();
         assert_eq!(hashes.get(&dir.join("b")), before, "each path is read once");
         assert_ne!(TreeHashes::default().get(&dir.join("b")), before);
+        assert!(hashes.is_file(&dir.join("b")) && !hashes.is_file(&dir.join("later")));
+        fs_err::write(dir.join("later"), "").unwrap();
+        assert!(!hashes.is_file(&dir.join("later")), "asked for once");
     }
 }

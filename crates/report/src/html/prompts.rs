@@ -1,37 +1,37 @@
-//! The prompts of a run, from its plan (`run.json`): one for each eval in each variant.
+//! The prompts of a run, from its `run.json`: one for each eval in each variant.
 
 use std::collections::HashMap;
 
-use serde_json::Value;
 use terca_core::run::event::TrialHead;
+use terca_core::run::run_file::RunFile;
 
+/// The prompts by eval, environment and experiment.
 #[derive(Debug, Clone, Default)]
 pub struct Prompts {
     of: HashMap<[String; 3], String>,
 }
 
-impl Prompts {
-    /// What is not as expected is passed over: a run without its plan still has results.
-    pub fn of_plan(plan: &Value) -> Self {
-        let cases = plan["cases"]
-            .as_array()
-            .map(Vec::as_slice)
-            .unwrap_or_default();
-        let text = |value: &Value| value.as_str().map(str::to_owned);
-        let entry = |case: &Value| {
-            let (eval, variant) = (text(&case["eval"])?, &case["variant"]);
-            let key = [
-                eval,
-                text(&variant["environment"])?,
-                text(&variant["experiment"])?,
-            ];
-            Some((key, text(&case["prompt"])?))
-        };
+impl From<&RunFile> for Prompts {
+    fn from(file: &RunFile) -> Self {
+        let prompts = file.cases.iter().map(|case| {
+            let variant = &case.variant;
+            let key = [&case.eval, &variant.environment, &variant.experiment];
+            (key.map(String::clone), case.prompt.clone())
+        });
+        prompts.collect()
+    }
+}
+
+impl FromIterator<([String; 3], String)> for Prompts {
+    fn from_iter<I: IntoIterator<Item = ([String; 3], String)>>(prompts: I) -> Self {
         Prompts {
-            of: cases.iter().filter_map(entry).collect(),
+            of: prompts.into_iter().collect(),
         }
     }
+}
 
+impl Prompts {
+    /// Returns the prompt of a trial.
     pub fn get(&self, head: &TrialHead) -> Option<&str> {
         let key = [
             head.eval.clone(),

@@ -29,6 +29,7 @@ pub fn document(kind: Kind, title: &str, body: &Markup) -> String {
                 script { (PreEscaped(SCRIPT)) }
             }
         }
+        "\n"
     };
     foreign::without_control_characters(page.into_string())
 }

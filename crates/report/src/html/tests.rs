@@ -130,8 +130,8 @@ fn evil_bodies() -> Bodies {
 #[test]
 fn a_trial() {
     let state = fixture::mixed_run().state;
-    let plan = json!({"cases": [{"eval": "fib", "variant": {"environment": "gemini", "experiment": "base"}, "prompt": "Write <fib>."}]});
-    let prompts = Prompts::of_plan(&plan);
+    let key = ["fib", "gemini", "base"].map(str::to_owned);
+    let prompts = Prompts::from_iter([(key, "Write <fib>.".to_owned())]);
     let bodies = Bodies {
         log: Excerpt::whole("── test: check-file ──\nls: fib.js\nscore 0: no\n"),
         ..Bodies::default()
@@ -213,15 +213,21 @@ fn nothing_is_asked_of_the_network_and_no_style_is_inline() {
 #[test]
 fn names_are_text_without_control_characters() {
     let evil = "<img src=x onerror=alert(1)>\u{1b}[31m\u{202e}\u{0}\"'";
-    let mut state = compared();
-    state.suite = evil.to_owned();
-    for trial in &mut state.trials {
-        trial.head.eval.push_str(evil);
-        trial.head.environment.push_str(evil);
-        trial.head.experiment.push_str(evil);
-        trial.head.agent.push_str(evil);
-        trial.report.notes.push(evil.to_owned());
+    let mut heads = fixture::heads(2, 2, 2);
+    for head in &mut heads {
+        head.eval.push_str(evil);
+        head.environment.push_str(evil);
+        head.experiment.push_str(evil);
+        head.agent.push_str(evil);
     }
+    let mut script = Script::new(heads, 4);
+    for id in 1..=8 {
+        let mut report = fixture::failed(30.0, evil, evil);
+        report.notes.push(evil.to_owned());
+        script.start(id).finish(id, &report);
+    }
+    script.end(RunStatus::Complete);
+    let state = script.state;
     let bodies = |_: &Trial, _: usize| evil_bodies();
     let prompts = Prompts::default();
     let within = Bound::Within {
@@ -229,7 +235,8 @@ fn names_are_text_without_control_characters() {
         prompts: &prompts,
         bodies: &bodies,
     };
-    let results = Results::of(&state);
+    let mut results = Results::of(&state);
+    results.suite = evil.to_owned();
     let pages = [
         run_page(&state, &within),
         run_page(&state, &Bound::OnDemand),

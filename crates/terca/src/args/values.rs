@@ -1,15 +1,49 @@
 //! Values as they are typed.
 
+use std::ops::RangeInclusive;
 use std::time::Duration;
 
-pub(super) fn seconds(text: &str) -> Result<f64, String> {
-    match text.parse::<f64>() {
-        Ok(value) if value > 0.0 && value <= 1e9 => Ok(value),
-        _ => Err("expected a number of seconds above 0".into()),
+use clap::builder::RangedI64ValueParser;
+use terca_core::run::settings::{check_budget, check_seconds, check_share};
+
+/// Parses a whole number in a range.
+pub fn within(range: RangeInclusive<u32>) -> RangedI64ValueParser<u32> {
+    let (first, last) = range.into_inner();
+    clap::value_parser!(u32).range(i64::from(first)..=i64::from(last))
+}
+
+/// Parses a time limit.
+pub fn seconds(text: &str) -> Result<f64, String> {
+    Ok(check_seconds(number(text))?)
+}
+
+/// Parses a sum of money.
+pub fn usd(text: &str) -> Result<f64, String> {
+    Ok(check_budget(number(text))?)
+}
+
+/// Parses a share.
+pub fn share(text: &str) -> Result<f64, String> {
+    Ok(check_share(number(text))?)
+}
+
+/// Parses a difference in pass rate; returns it as a share.
+pub fn points(text: &str) -> Result<f64, String> {
+    let value = number(text);
+    if (0.1..=100.0).contains(&value) {
+        Ok(value / 100.0)
+    } else {
+        Err("expected points from 0.1 to 100, such as 5".into())
     }
 }
 
-pub(super) fn age(text: &str) -> Result<Duration, String> {
+/// A text that is no number is not a number, and out of every range.
+fn number(text: &str) -> f64 {
+    text.parse().unwrap_or(f64::NAN)
+}
+
+/// Parses an age.
+pub fn age(text: &str) -> Result<Duration, String> {
     let expected = || "expected a number and a unit, such as 12h, 30d or 8w".to_owned();
     let unit = text.chars().next_back().ok_or_else(expected)?;
     let number: u64 = text[..text.len() - unit.len_utf8()]
@@ -22,26 +56,4 @@ pub(super) fn age(text: &str) -> Result<Duration, String> {
         _ => return Err(expected()),
     };
     Ok(Duration::from_secs(number.saturating_mul(hours * 3600)))
-}
-
-/// A difference in pass rate, as a share.
-pub(super) fn points(text: &str) -> Result<f64, String> {
-    match text.parse::<f64>() {
-        Ok(value) if (0.1..=100.0).contains(&value) => Ok(value / 100.0),
-        _ => Err("expected points from 0.1 to 100, such as 5".into()),
-    }
-}
-
-pub(super) fn usd(text: &str) -> Result<f64, String> {
-    match text.parse::<f64>() {
-        Ok(value) if value > 0.0 && value <= 1e9 => Ok(value),
-        _ => Err("expected a sum above 0, such as 5 or 0.50".into()),
-    }
-}
-
-pub(super) fn share(text: &str) -> Result<f64, String> {
-    match text.parse::<f64>() {
-        Ok(value) if (0.0..=1.0).contains(&value) => Ok(value),
-        _ => Err("expected a share from 0 to 1, such as 0.9".into()),
-    }
 }

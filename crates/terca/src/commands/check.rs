@@ -1,19 +1,28 @@
 //! `terca check`: validates the configuration and prints the plan.
 
+use clap::Args;
+use terca_core::run::settings::{RunSettings, SelectionSettings};
 use terca_engine::host::environment::Host;
-use terca_report::{Palette, plan_overview};
+use terca_report::plan_overview;
 
-use super::plan;
-use super::refusal::Outcome;
-use crate::args::{CheckArgs, Common};
-use crate::screen;
+use crate::args::{Common, SelectionArgs};
+use crate::cli_error::Outcome;
+use crate::{load, screen};
+
+#[derive(Debug, Clone, Args)]
+pub struct CheckArgs {
+    #[command(flatten)]
+    selection: SelectionArgs,
+}
 
 pub(super) fn check(args: &CheckArgs, common: &Common) -> Outcome {
-    let planned = plan::make(&args.selection, None, common, &Host::of_this_process())?;
-    let palette = Palette {
-        colour: screen::colour(common.color, &std::io::stdout()),
+    let settings = RunSettings {
+        selection: SelectionSettings::from(&args.selection),
+        ..RunSettings::default()
     };
-    screen::say(&plan_overview(&planned.heads(), palette));
-    planned.say_what_may_be_left_out();
+    let plan = load::plan(&settings, common, &Host::of_this_process())?;
+    let palette = screen::out_palette(common.color);
+    screen::out(&plan_overview(&plan.heads(), palette));
+    load::note_adaptive(&plan);
     Ok(0)
 }

@@ -1,40 +1,52 @@
 //! `terca clean`: removes layers and old runs, after asking.
 
 use std::io::{BufRead, IsTerminal};
+use std::time::Duration;
 
+use clap::Args;
 use terca_core::text::explain::Code;
 use terca_core::text::prose;
 use terca_engine::run::clean::{Kind, Removable, removable, remove};
 use terca_engine::suite::discover;
 
-use super::MISUSE;
-use super::refusal::{Outcome, Refusal};
-use crate::args::{CleanArgs, Common};
+use crate::args::Common;
+use crate::args::values::age;
+use crate::cli_error::{CliError, MISUSE, Outcome};
 use crate::screen;
+
+#[derive(Debug, Clone, Args)]
+pub struct CleanArgs {
+    /// Remove the runs whose last trial ended longer ago than this: 12h, 30d, 8w; 0d removes all
+    #[arg(long, value_name = "AGE", default_value = "30d", value_parser = age)]
+    older_than: Duration,
+    /// Do not ask
+    #[arg(short = 'y', long)]
+    yes: bool,
+}
 
 pub(super) fn clean(args: &CleanArgs, common: &Common) -> Outcome {
     let dir = discover::canonical(&common.dir)?;
     let found = removable(&dir, args.older_than);
     if found.is_empty() {
-        screen::remark("there is nothing to remove");
+        screen::err("there is nothing to remove");
         return Ok(0);
     }
     let list: String = found.iter().map(line).collect();
     let total = found.iter().map(|one| one.bytes).sum();
-    screen::say(&format!("{list}{} in all", prose::bytes(total)));
+    screen::out(&format!("{list}{} in all", prose::bytes(total)));
     if !args.yes {
         agree()?;
     }
     let gone: Vec<&Removable> = found.iter().filter(|one| remove(one)).collect();
     let freed = gone.iter().map(|one| one.bytes).sum();
-    screen::remark(&format!(
+    screen::err(&format!(
         "removed {} of {}: {}",
         gone.len(),
         found.len(),
         prose::bytes(freed)
     ));
     if gone.len() < found.len() {
-        screen::remark("the others are in use, or could not be removed");
+        screen::err("the others are in use, or could not be removed");
     }
     Ok(0)
 }
@@ -52,20 +64,20 @@ fn line(one: &Removable) -> String {
 }
 
 /// Asks; without anybody to ask, nothing is removed.
-fn agree() -> Result<(), Refusal> {
+fn agree() -> Result<(), CliError> {
     if !std::io::stdin().is_terminal() {
-        let refusal = Refusal::misuse(
+        let error = CliError::misuse(
             Code::NobodyToAsk,
             "nothing was removed: there is nobody to ask",
         );
-        return Err(refusal.help("`terca clean --yes` removes without asking"));
+        return Err(error.help("`terca clean --yes` removes without asking"));
     }
-    screen::remark("Remove all of this? [y/N]");
+    screen::err("Remove all of this? [y/N]");
     let mut answer = String::new();
     let read = std::io::stdin().lock().read_line(&mut answer);
     if read.is_ok() && matches!(answer.trim().to_lowercase().as_str(), "y" | "yes") {
         return Ok(());
     }
-    screen::remark("nothing was removed");
-    Err(Refusal::told(MISUSE))
+    screen::err("nothing was removed");
+    Err(CliError::shown(MISUSE))
 }

@@ -1,16 +1,63 @@
 //! `terca compare`: the experiments or environments of a run, or two runs.
 
+use clap::{Args, ValueEnum};
 use terca_core::analysis::compare::{Arm, Compared, between, within};
 use terca_core::analysis::summary::By;
 use terca_core::text::explain::Code;
 use terca_engine::run::past_runs;
 use terca_engine::run::past_runs::PastRun;
-use terca_report::{Palette, compared, compared_markdown};
+use terca_report::{compared, compared_markdown};
 
-use super::refusal::{Outcome, Refusal};
-use super::suite_runs::{open, say_json};
-use crate::args::{ByChoice, Common, CompareArgs, CompareFormat};
-use crate::screen;
+use crate::args::values::points;
+use crate::args::{Common, TableFormat};
+use crate::cli_error::{CliError, Outcome};
+use crate::past::open;
+use crate::{run_output, screen};
+
+#[derive(Debug, Clone, Args)]
+#[command(
+    after_help = "Exit status: 0 nothing is worse, 1 something is, 2 wrong usage, 3 something is inconclusive\n\
+                        (with --require-conclusive) or a run cannot be read."
+)]
+pub struct CompareArgs {
+    /// A run: its name, its number, or the path of its folder (default: the latest)
+    #[arg(value_name = "A")]
+    run: Option<String>,
+    /// A second run, compared with the first: the same evals, in the same variants
+    #[arg(value_name = "B")]
+    other: Option<String>,
+    /// What to compare within one run
+    #[arg(long, value_enum, default_value_t = ByChoice::Experiment, value_name = "WHAT")]
+    by: ByChoice,
+    /// What the others are compared with (default: the suite's baseline, the first environment, or the run A)
+    #[arg(long, value_name = "NAME")]
+    baseline: Option<String>,
+    /// Differences in pass rate that are smaller make no difference, in points
+    #[arg(long, value_name = "POINTS", default_value = "5", value_parser = points)]
+    margin: f64,
+    /// Leave out the evals that changed between two runs
+    #[arg(long)]
+    only_unchanged: bool,
+    /// Exit with 3 when something is inconclusive (and nothing is worse)
+    #[arg(long)]
+    require_conclusive: bool,
+    /// How to write it
+    #[arg(long, value_enum, default_value_t = CompareFormat::Table)]
+    format: CompareFormat,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum ByChoice {
+    Experiment,
+    Environment,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum CompareFormat {
+    Table,
+    Json,
+    Markdown,
+}
 
 pub(super) fn compare(args: &CompareArgs, common: &Common) -> Outcome {
     let found = find(args, common)?;
@@ -18,7 +65,7 @@ pub(super) fn compare(args: &CompareArgs, common: &Common) -> Outcome {
     Ok(found.exit_status(args.require_conclusive))
 }
 
-fn find(args: &CompareArgs, common: &Common) -> Result<Compared, Refusal> {
+fn find(args: &CompareArgs, common: &Common) -> Result<Compared, CliError> {
     let first = open(args.run.as_deref(), common)?;
     match args.other.as_deref() {
         None => in_one(&first, args),
@@ -26,10 +73,12 @@ fn find(args: &CompareArgs, common: &Common) -> Result<Compared, Refusal> {
     }
 }
 
-fn in_one(run: &PastRun, args: &CompareArgs) -> Result<Compared, Refusal> {
+fn in_one(run: &PastRun, args: &CompareArgs) -> Result<Compared, CliError> {
     if args.only_unchanged {
         let text = "`--only-unchanged` is for two runs: name a second one";
-        return Err(Refusal::misuse(Code::Usage, text).help("`terca compare A B --only-unchanged`"));
+        return Err(
+            CliError::misuse(Code::Usage, text).help("`terca compare A B --only-unchanged`")
+        );
     }
     let by = match args.by {
         ByChoice::Experiment => By::Experiment,
@@ -43,15 +92,15 @@ fn in_one(run: &PastRun, args: &CompareArgs) -> Result<Compared, Refusal> {
     )?)
 }
 
-fn of_two(one: &PastRun, other: &PastRun, args: &CompareArgs) -> Result<Compared, Refusal> {
+fn of_two(one: &PastRun, other: &PastRun, args: &CompareArgs) -> Result<Compared, CliError> {
     if args.by == ByChoice::Environment {
         let text = "`--by environment` is for one run: two runs are compared in each variant";
-        return Err(Refusal::misuse(Code::Usage, text).help("leave `--by` out, or name one run"));
+        return Err(CliError::misuse(Code::Usage, text).help("leave `--by` out, or name one run"));
     }
     if one.dir.canonicalize_utf8().ok() == other.dir.canonicalize_utf8().ok() {
         let text = format!("{} cannot be compared with itself", one.state.run);
         return Err(
-            Refusal::misuse(Code::NothingToCompare, text).help("`terca list` lists the runs")
+            CliError::misuse(Code::NothingToCompare, text).help("`terca list` lists the runs")
         );
     }
     let names = names(one, other);
@@ -80,9 +129,9 @@ fn of_two(one: &PastRun, other: &PastRun, args: &CompareArgs) -> Result<Compared
                 "--baseline {name}: the runs are {} and {}",
                 first.name, second.name
             );
-            let refusal = Refusal::misuse(Code::UnknownBaseline, text);
+            let error = CliError::misuse(Code::UnknownBaseline, text);
             return Err(
-                refusal.help("between two runs, the baseline is one of them (default: the first)")
+                error.help("between two runs, the baseline is one of them (default: the first)")
             );
         }
     };
@@ -99,14 +148,16 @@ fn names(one: &PastRun, other: &PastRun) -> [String; 2] {
     }
 }
 
-fn show(found: &Compared, args: &CompareArgs, common: &Common) -> Result<(), Refusal> {
-    let palette = Palette {
-        colour: screen::colour(common.color, &std::io::stdout()),
+fn show(found: &Compared, args: &CompareArgs, common: &Common) -> Result<(), CliError> {
+    let format = match args.format {
+        CompareFormat::Markdown => {
+            screen::out(&compared_markdown(found));
+            return Ok(());
+        }
+        CompareFormat::Table => TableFormat::Table,
+        CompareFormat::Json => TableFormat::Json,
     };
-    match args.format {
-        CompareFormat::Table => screen::say(&compared(found, screen::columns(), palette)),
-        CompareFormat::Markdown => screen::say(&compared_markdown(found)),
-        CompareFormat::Json => say_json(found)?,
-    }
-    Ok(())
+    run_output::table_or_json(format, common, found, |columns, palette| {
+        compared(found, columns, palette)
+    })
 }

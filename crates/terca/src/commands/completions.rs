@@ -1,12 +1,33 @@
 //! `terca completions`: the lines that make a shell ask Terca what may come next.
 
+use clap::{Args, ValueEnum};
 use clap_complete::env::{Bash, EnvCompleter, Fish, Powershell, Zsh};
 use terca_core::text::explain::Code;
 
-use super::refusal::{Outcome, Refusal};
-use crate::args::{CompletionsArgs, Shell};
-use crate::complete::VARIABLE;
+use crate::cli_error::{CliError, Outcome};
 use crate::screen;
+
+/// Set by a shell that asks for completions.
+pub const COMPLETION_VARIABLE: &str = "TERCA_COMPLETE";
+
+#[derive(Debug, Clone, Args)]
+#[command(after_help = "bash:        source <(terca completions bash)\n\
+                        zsh:         source <(terca completions zsh)      (after compinit)\n\
+                        fish:        terca completions fish | source\n\
+                        powershell:  terca completions powershell | Out-String | Invoke-Expression\n\n\
+                        Such a line belongs into the shell's start-up file.")]
+pub struct CompletionsArgs {
+    #[arg(value_enum)]
+    shell: Shell,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum Shell {
+    Bash,
+    Zsh,
+    Fish,
+    Powershell,
+}
 
 pub(super) fn completions(args: &CompletionsArgs) -> Outcome {
     let shell: &dyn EnvCompleter = match args.shell {
@@ -16,8 +37,9 @@ pub(super) fn completions(args: &CompletionsArgs) -> Outcome {
         Shell::Powershell => &Powershell,
     };
     let mut script = Vec::new();
-    let written = shell.write_registration(VARIABLE, "terca", "terca", "terca", &mut script);
-    written.map_err(|error| Refusal::trouble(Code::Internal, error))?;
-    screen::say(&String::from_utf8_lossy(&script));
+    let written =
+        shell.write_registration(COMPLETION_VARIABLE, "terca", "terca", "terca", &mut script);
+    written.map_err(|error| CliError::trouble(Code::Internal, error))?;
+    screen::out(&String::from_utf8_lossy(&script));
     Ok(0)
 }

@@ -1,17 +1,34 @@
 //! `terca create`: makes a new suite, from answers or from flags.
 
-mod agents;
-
 use camino::{Utf8Path, Utf8PathBuf};
+use clap::{ArgAction, Args};
 use terca_core::scaffold::{self, NewFile, NewSuite, Sample};
 use terca_core::text::explain::Code;
 use terca_engine::host::environment::Host;
 use terca_engine::suite::{create as engine, discover};
 
-use self::agents::Offer;
-use super::refusal::{Outcome, Refusal};
-use crate::args::{Common, CreateArgs};
+use crate::agent_offer::{self, AgentOffer};
+use crate::args::Common;
+use crate::cli_error::{CliError, Outcome};
 use crate::{ask, screen};
+
+#[derive(Debug, Clone, Args)]
+pub struct CreateArgs {
+    /// The suite's directory, which also names it; `.` is this one
+    name: Option<String>,
+    /// Run the evals with this agent (repeatable, comma-separated; default: one that is on this machine)
+    #[arg(long = "agent", value_name = "NAME", value_delimiter = ',', action = ArgAction::Append)]
+    agents: Vec<String>,
+    /// What the first eval is called
+    #[arg(long, value_name = "NAME")]
+    eval: Option<String>,
+    /// No example, only the smallest suite that runs
+    #[arg(long)]
+    empty: bool,
+    /// Ask nothing: what no flag says is the default
+    #[arg(short = 'y', long)]
+    yes: bool,
+}
 
 /// What the suite's directory is called when nobody says.
 const USUAL_NAME: &str = "evals";
@@ -27,21 +44,21 @@ pub(super) fn create(args: &CreateArgs, common: &Common) -> Outcome {
     Ok(0)
 }
 
-pub(super) fn nobody_to_ask() -> Refusal {
-    Refusal::misuse(
+pub(super) fn nobody_to_ask() -> CliError {
+    CliError::misuse(
         Code::NobodyToAsk,
         "nothing was made: there is nobody to ask",
     )
 }
 
-pub(super) fn no_answer() -> Refusal {
-    let refusal = Refusal::misuse(Code::NobodyToAsk, "nothing was made: no answer");
-    refusal.help("`--yes` asks nothing, and takes the default for what no flag says")
+pub(super) fn no_answer() -> CliError {
+    let error = CliError::misuse(Code::NobodyToAsk, "nothing was made: no answer");
+    error.help("`--yes` asks nothing, and takes the default for what no flag says")
 }
 
 /// A value that was given as a flag or typed, and is none.
-pub(super) fn misuse(reason: String) -> Refusal {
-    Refusal::misuse(Code::Usage, reason)
+pub(super) fn misuse(reason: String) -> CliError {
+    CliError::misuse(Code::Usage, reason)
 }
 
 /// Where to make what.
@@ -51,17 +68,17 @@ struct Plan {
 }
 
 /// The flags, and answers to what they leave open. What can be refused is, before anybody has to answer.
-fn answers(args: &CreateArgs, common: &Common) -> Result<Plan, Refusal> {
+fn answers(args: &CreateArgs, common: &Common) -> Result<Plan, CliError> {
     let around = discover::canonical(&common.dir)?;
     outside_of_suites(&around)?;
-    let offer = Offer::of(&Host::of_this_process());
+    let offer = AgentOffer::new(&Host::of_this_process());
     let agents = args
         .agents
         .iter()
-        .map(|name| agents::find(name))
+        .map(|name| agent_offer::find(name))
         .collect::<Result<Vec<_>, _>>();
     let mut agents = agents
-        .map_err(|reason| Refusal::misuse(Code::UnknownAgent, format!("--agent {reason}")))?;
+        .map_err(|reason| CliError::misuse(Code::UnknownAgent, format!("--agent {reason}")))?;
     if let Some(problem) = args.eval.as_deref().and_then(scaffold::eval_name_problem) {
         return Err(misuse(format!("--eval: {problem}")));
     }
@@ -76,7 +93,7 @@ fn answers(args: &CreateArgs, common: &Common) -> Result<Plan, Refusal> {
         None => place(&around, USUAL_NAME).map_err(misuse)?,
     };
     if agents.is_empty() && asks {
-        screen::remark(&offer.within(screen::columns()));
+        screen::err(&offer.within(screen::columns()));
         let question = "Agents, by number or name, with commas between";
         agents = ask::for_value(question, offer.usual(), |text| offer.read(text))
             .ok_or_else(no_answer)?;
@@ -108,14 +125,14 @@ fn answers(args: &CreateArgs, common: &Common) -> Result<Plan, Refusal> {
 }
 
 /// The evals of a suite within a suite would belong to both.
-fn outside_of_suites(dir: &Utf8Path) -> Result<(), Refusal> {
+fn outside_of_suites(dir: &Utf8Path) -> Result<(), CliError> {
     match engine::suite_around(dir) {
         None => Ok(()),
         Some(suite) => {
             let file = suite.join(discover::SUITE_FILE);
             let text = format!("there is a suite already: {}", screen::short(&file));
-            let refusal = Refusal::misuse(Code::AlreadyThere, text);
-            Err(refusal
+            let error = CliError::misuse(Code::AlreadyThere, text);
+            Err(error
                 .help("`terca create-eval` adds an eval to it; `-C DIR` makes the suite elsewhere"))
         }
     }
@@ -155,7 +172,7 @@ pub(super) fn eval_name(answer: &str) -> Result<String, String> {
     }
 }
 
-fn make(plan: &Plan) -> Result<(), Refusal> {
+fn make(plan: &Plan) -> Result<(), CliError> {
     outside_of_suites(&plan.dir)?;
     let files = scaffold::suite(&plan.new);
     write(&plan.dir, engine::parts(&plan.dir, &files), &files)?;
@@ -167,7 +184,7 @@ fn make(plan: &Plan) -> Result<(), Refusal> {
         dir if dir.contains(char::is_whitespace) => format!("  cd '{dir}'\n"),
         dir => format!("  cd {dir}\n"),
     };
-    screen::remark(&format!(
+    screen::err(&format!(
         "\nnext:\n{cd}  terca check             # the plan: what would be run\n  \
          terca --agent oracle    # free: the eval's own solution in the agent's place\n  \
          terca validate          # do the evals prove anything?\n  \
@@ -181,7 +198,7 @@ pub(super) fn write(
     dir: &Utf8Path,
     parts: Vec<Utf8PathBuf>,
     files: &[NewFile],
-) -> Result<(), Refusal> {
+) -> Result<(), CliError> {
     let present = engine::in_the_way(parts);
     if !present.is_empty() {
         let list: String = present
@@ -190,12 +207,12 @@ pub(super) fn write(
             .collect();
         let text = format!("nothing was made: this is there already{list}");
         return Err(
-            Refusal::misuse(Code::AlreadyThere, text).help("choose another name, or move it away")
+            CliError::misuse(Code::AlreadyThere, text).help("choose another name, or move it away")
         );
     }
-    engine::write(dir, files).map_err(|error| Refusal::trouble(Code::CannotWrite, error))?;
+    engine::write(dir, files).map_err(|error| CliError::trouble(Code::CannotWrite, error))?;
     for file in files {
-        screen::say(&format!("made {}", screen::short(&dir.join(&file.path))));
+        screen::out(&format!("made {}", screen::short(&dir.join(&file.path))));
     }
     Ok(())
 }

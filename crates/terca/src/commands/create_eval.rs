@@ -1,38 +1,48 @@
 //! `terca create-eval`: adds an eval to the suite around this directory.
 
 use camino::{Utf8Path, Utf8PathBuf};
+use clap::Args;
 use terca_core::scaffold::{self, EVAL_SCHEMA, SCHEMAS, Sample};
 use terca_core::text::explain::Code;
 use terca_engine::suite::{create as engine, discover};
 
 use super::create::{eval_name, misuse, no_answer, nobody_to_ask, write};
-use super::refusal::{Outcome, Refusal};
-use crate::args::{Common, CreateEvalArgs};
+use crate::args::Common;
+use crate::cli_error::{CliError, Outcome};
 use crate::{ask, screen};
+
+#[derive(Debug, Clone, Args)]
+pub struct CreateEvalArgs {
+    /// The eval's directory, relative to the suite's, which also names it
+    name: Option<String>,
+    /// Ask nothing: without a name, the eval gets the next number
+    #[arg(short = 'y', long)]
+    yes: bool,
+}
 
 pub(super) fn create_eval(args: &CreateEvalArgs, common: &Common) -> Outcome {
     make(args, common)?;
     Ok(0)
 }
 
-fn make(args: &CreateEvalArgs, common: &Common) -> Result<(), Refusal> {
+fn make(args: &CreateEvalArgs, common: &Common) -> Result<(), CliError> {
     let here = discover::canonical(&common.dir)?;
     let Some(suite) = engine::suite_around(&here) else {
         let file = discover::SUITE_FILE;
         let text = format!("no suite here: neither {here} nor a directory above it has a {file}");
-        return Err(Refusal::misuse(Code::NoSuite, text).help("`terca create` makes a suite"));
+        return Err(CliError::misuse(Code::NoSuite, text).help("`terca create` makes a suite"));
     };
     let taken = names(suite);
     let name = name(args, &taken)?;
     let dir = Utf8Path::new(&name);
     if let Some(known) = taken.iter().find(|known| dir.file_name() == Some(known)) {
         let text = format!("nothing was made: there is an eval `{known}` already");
-        return Err(Refusal::misuse(Code::AlreadyThere, text).help("choose another name"));
+        return Err(CliError::misuse(Code::AlreadyThere, text).help("choose another name"));
     }
     let has_schemas = suite.join(SCHEMAS).join(EVAL_SCHEMA).is_file();
     let files = scaffold::eval(dir, Sample::Small, has_schemas);
     write(suite, vec![suite.join(dir)], &files)?;
-    screen::remark(&format!(
+    screen::err(&format!(
         "\nnext: write the prompt, the hidden tests and the solution, then\n  \
          terca validate -t '{}'    # does the eval prove anything?",
         dir.file_name().unwrap_or(&name)
@@ -41,7 +51,7 @@ fn make(args: &CreateEvalArgs, common: &Common) -> Result<(), Refusal> {
 }
 
 /// The name that was given, or an answer.
-fn name(args: &CreateEvalArgs, taken: &[String]) -> Result<String, Refusal> {
+fn name(args: &CreateEvalArgs, taken: &[String]) -> Result<String, CliError> {
     let next = next_name(taken);
     match &args.name {
         Some(name) => eval_name(name).map_err(misuse),

@@ -3,16 +3,15 @@
 use terca_engine::host::doctor as engine;
 use terca_engine::host::environment::Host;
 use terca_engine::process::supervise::Launcher;
-use terca_report::{AgentRow, Palette, agents_table};
+use terca_report::{AgentRow, agents_table};
 
-use super::TROUBLE;
-use super::refusal::{Outcome, Refusal};
 use crate::args::Common;
+use crate::cli_error::{CliError, Outcome, TROUBLE};
 use crate::screen;
 
 pub(super) fn doctor(common: &Common) -> Outcome {
     let checkups = engine::examine(&Host::of_this_process(), &Launcher::of_this_program());
-    let checkups = checkups.map_err(|error| Refusal::no_work_dir(TROUBLE, &error))?;
+    let checkups = checkups.map_err(|error| CliError::no_work_dir(TROUBLE, &error))?;
     let rows: Vec<AgentRow> = checkups
         .into_iter()
         .map(|checkup| AgentRow {
@@ -30,9 +29,7 @@ pub(super) fn doctor(common: &Common) -> Outcome {
             install: checkup.profile.how_to_install(),
         })
         .collect();
-    let palette = Palette {
-        colour: screen::colour(common.color, &std::io::stdout()),
-    };
-    screen::say(&agents_table(&rows, palette));
+    let palette = screen::out_palette(common.color);
+    screen::out(&agents_table(&rows, palette));
     Ok(0)
 }

@@ -1,16 +1,23 @@
 //! `terca explain`: what an error means, what it usually comes from, and what to do next.
 
+use clap::Args;
 use terca_core::text::explain;
 use terca_core::text::explain::Code;
 use terca_core::text::prose;
 
-use super::refusal::{Outcome, Refusal};
-use crate::args::ExplainArgs;
+use crate::cli_error::{CliError, Outcome};
 use crate::screen;
+
+#[derive(Debug, Clone, Args)]
+pub struct ExplainArgs {
+    /// What stands in brackets beside an error's message, or the kind of a trial's error (default: list them all)
+    #[arg(value_name = "CODE")]
+    codes: Vec<String>,
+}
 
 pub(super) fn explain(args: &ExplainArgs) -> Outcome {
     if args.codes.is_empty() {
-        screen::say(&format!(
+        screen::out(&format!(
             "{}\n`terca explain CODE` says more about one.",
             explain::overview()
         ));
@@ -20,13 +27,13 @@ pub(super) fn explain(args: &ExplainArgs) -> Outcome {
         .codes
         .iter()
         .map(|word| find(word))
-        .collect::<Result<Vec<Code>, Refusal>>()?;
-    screen::say_all(&codes.into_iter().map(explain::brief).collect::<Vec<_>>());
+        .collect::<Result<Vec<Code>, CliError>>()?;
+    screen::out_all(&codes.into_iter().map(explain::brief).collect::<Vec<_>>());
     Ok(0)
 }
 
 /// Also as it was copied, with its brackets.
-fn find(word: &str) -> Result<Code, Refusal> {
+fn find(word: &str) -> Result<Code, CliError> {
     let bare = word
         .trim()
         .trim_start_matches("error")
@@ -35,11 +42,11 @@ fn find(word: &str) -> Result<Code, Refusal> {
     if let Some(code) = Code::find(bare) {
         return Ok(code);
     }
-    let refusal = Refusal::misuse(Code::Usage, format!("no error has the code `{word}`"));
+    let error = CliError::misuse(Code::Usage, format!("no error has the code `{word}`"));
     Err(
         match prose::did_you_mean(bare, Code::ALL.iter().map(|code| code.word())) {
-            Some(meant) => refusal.help(format!("did you mean `{meant}`?")),
-            None => refusal.help("`terca explain` lists all codes"),
+            Some(meant) => error.help(format!("did you mean `{meant}`?")),
+            None => error.help("`terca explain` lists all codes"),
         },
     )
 }
@@ -47,7 +54,6 @@ fn find(word: &str) -> Result<Code, Refusal> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::args;
 
     #[test]
     fn a_code_may_be_copied_with_what_stands_around_it() {
@@ -63,43 +69,5 @@ mod tests {
         for word in ["", "error", "norun-s-at-all"] {
             assert!(find(word).is_err(), "{word}");
         }
-    }
-
-    /// What the texts call right can be typed.
-    #[test]
-    fn commands_in_the_texts_are_understood() {
-        let mut tried = 0;
-        for code in Code::ALL {
-            let (wrong, right) = code.text().split_once("\nRight:\n").unwrap();
-            for command in commands(right).chain(commands(wrong).filter(|_| *code != Code::Usage)) {
-                assert!(args::is_understood(&command), "{}: {command}", code.word());
-                tried += 1;
-            }
-            if *code == Code::Usage {
-                assert!(commands(wrong).all(|command| !args::is_understood(&command)));
-            }
-        }
-        assert!(tried > 40, "{tried}");
-    }
-
-    /// The calls of Terca in the shell blocks of a text, without comments, variables in front and redirections.
-    fn commands(text: &str) -> impl Iterator<Item = String> {
-        let blocks = text
-            .split("```sh\n")
-            .skip(1)
-            .filter_map(|rest| rest.split("```").next());
-        let lines = blocks
-            .flat_map(str::lines)
-            .map(|line| line.split(" #").next().unwrap_or_default());
-        let calls = lines
-            .flat_map(|line| line.split(['&', ';']))
-            .map(|call| call.split(" <").next().unwrap());
-        calls.filter_map(|call| {
-            let words: Vec<&str> = call
-                .split_whitespace()
-                .skip_while(|word| word.contains('='))
-                .collect();
-            (words.first() == Some(&"terca")).then(|| words.join(" ").replace('\'', ""))
-        })
     }
 }

@@ -4,14 +4,37 @@ use std::collections::BTreeMap;
 use std::io;
 
 use camino::{Utf8Path, Utf8PathBuf};
+use clap::{Args, Subcommand};
 use terca_core::harbor::Imported;
 use terca_core::text::explain::Code;
 use terca_core::text::prose;
 use terca_engine::suite::{discover, harbor};
 
-use super::refusal::{Outcome, Refusal};
-use crate::args::{Common, ImportArgs, ImportFrom};
+use crate::args::Common;
+use crate::cli_error::{CliError, Outcome};
 use crate::screen;
+
+#[derive(Debug, Clone, Args)]
+pub struct ImportArgs {
+    #[command(subcommand)]
+    from: ImportFrom,
+}
+
+#[derive(Debug, Clone, Subcommand)]
+pub enum ImportFrom {
+    /// Tasks in the format of Harbor and Terminal-Bench 2 (task.toml, instruction.md, tests/test.sh)
+    Harbor(HarborArgs),
+}
+
+#[derive(Debug, Clone, Args)]
+pub struct HarborArgs {
+    /// A task's directory, or one that has tasks below it
+    #[arg(value_name = "TASKS")]
+    tasks: Utf8PathBuf,
+    /// Where the evals go, each into a directory of its own (default: the suite's directory)
+    #[arg(long, value_name = "DIR")]
+    to: Option<Utf8PathBuf>,
+}
 
 /// Some tasks could not become evals.
 const INCOMPLETE: u8 = 1;
@@ -23,7 +46,7 @@ pub(super) fn import(args: &ImportArgs, common: &Common) -> Outcome {
         Some(to) => to.clone(),
         None => discover::canonical(&common.dir)?,
     };
-    let unread = |error: io::Error| Refusal::trouble(Code::UnreadableFile, error);
+    let unread = |error: io::Error| CliError::trouble(Code::UnreadableFile, error);
     let found = harbor::find(&tasks).map_err(unread)?;
     let old = found.old.iter().map(|task| {
         format!(
@@ -40,24 +63,24 @@ pub(super) fn import(args: &ImportArgs, common: &Common) -> Outcome {
         }
     }
     for complaint in &complaints {
-        screen::complain(Code::NotATask, complaint, common.color);
+        screen::error(Code::NotATask, complaint, common.color);
     }
     if found.tasks.is_empty() {
-        let refusal = Refusal::misuse(
+        let error = CliError::misuse(
             Code::NotATask,
             format!("there is no task in {}", args.tasks),
         );
-        return Err(refusal.help("a task is a directory with a task.toml"));
+        return Err(error.help("a task is a directory with a task.toml"));
     }
     if let Some(reason) = in_the_way(&evals, &to) {
-        let refusal = Refusal::misuse(Code::AlreadyThere, reason);
-        return Err(refusal.help("nothing was written; choose another place with `--to`"));
+        let error = CliError::misuse(Code::AlreadyThere, reason);
+        return Err(error.help("nothing was written; choose another place with `--to`"));
     }
-    write(&evals, &to).map_err(|error| Refusal::trouble(Code::CannotWrite, error))?;
+    write(&evals, &to).map_err(|error| CliError::trouble(Code::CannotWrite, error))?;
     if complaints.is_empty() {
         return Ok(0);
     }
-    screen::say_more_about(&[Code::NotATask], common.color);
+    screen::err_where_explained(&[Code::NotATask], common.color);
     Ok(INCOMPLETE)
 }
 
@@ -66,9 +89,9 @@ fn write(evals: &[(&Utf8PathBuf, Imported)], to: &Utf8Path) -> io::Result<()> {
         harbor::write(eval, task, to)?;
         tell(eval, to);
     }
-    screen::say(&format!("{} imported", prose::count(evals.len(), "eval")));
+    screen::out(&format!("{} imported", prose::count(evals.len(), "eval")));
     if !evals.is_empty() {
-        screen::remark("`terca validate` shows which of them work here");
+        screen::err("`terca validate` shows which of them work here");
     }
     Ok(())
 }
@@ -89,12 +112,12 @@ fn in_the_way(evals: &[(&Utf8PathBuf, Imported)], to: &Utf8Path) -> Option<Strin
 }
 
 fn tell(eval: &Imported, to: &Utf8Path) {
-    screen::say(screen::short(&to.join(&eval.folder)).as_str());
+    screen::out(screen::short(&to.join(&eval.folder)).as_str());
     for note in &eval.notes {
         let line: String = note
             .chars()
             .map(|c| if c.is_control() { ' ' } else { c })
             .collect();
-        screen::say(&format!("  not as it was: {line}"));
+        screen::out(&format!("  not as it was: {line}"));
     }
 }

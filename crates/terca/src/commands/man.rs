@@ -1,16 +1,21 @@
 //! `terca man`: the manual, as `man` reads it.
 
-use clap::{Command, CommandFactory};
+use clap::{Args, Command};
 use clap_mangen::Man;
 use terca_core::text::explain::Code;
 use terca_core::text::prose;
 
-use super::refusal::{Outcome, Refusal};
-use crate::args::{Cli, ManArgs};
-use crate::screen;
+use crate::cli_error::{CliError, Outcome};
+use crate::{VERSION, screen};
 
-pub(super) fn man(args: &ManArgs) -> Outcome {
-    let mut program = Cli::command().version(super::VERSION);
+#[derive(Debug, Clone, Args)]
+pub struct ManArgs {
+    /// The page of a command, instead of that of the program
+    command: Option<String>,
+}
+
+pub(super) fn man(args: &ManArgs, program: Command) -> Outcome {
+    let mut program = program.version(VERSION);
     program.build();
     let page = match &args.command {
         None => program,
@@ -22,10 +27,10 @@ pub(super) fn man(args: &ManArgs) -> Outcome {
                     "no command `{name}`; there are {}",
                     prose::quoted_list(&names, "and")
                 );
-                let refusal = Refusal::misuse(Code::Usage, text);
+                let error = CliError::misuse(Code::Usage, text);
                 return Err(match prose::did_you_mean(name, names) {
-                    Some(meant) => refusal.help(format!("did you mean `{meant}`?")),
-                    None => refusal,
+                    Some(meant) => error.help(format!("did you mean `{meant}`?")),
+                    None => error,
                 });
             }
         },
@@ -33,8 +38,8 @@ pub(super) fn man(args: &ManArgs) -> Outcome {
     let mut roff = Vec::new();
     Man::new(page)
         .render(&mut roff)
-        .map_err(|error| Refusal::trouble(Code::Internal, error))?;
-    screen::say(&String::from_utf8_lossy(&roff));
+        .map_err(|error| CliError::trouble(Code::Internal, error))?;
+    screen::out(&String::from_utf8_lossy(&roff));
     Ok(0)
 }
 
@@ -44,6 +49,6 @@ fn command(program: &Command, name: &str) -> Option<Command> {
     Some(
         command
             .display_name(format!("terca-{name}"))
-            .version(super::VERSION),
+            .version(VERSION),
     )
 }

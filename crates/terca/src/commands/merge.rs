@@ -1,23 +1,35 @@
 //! `terca merge`: joins the runs of the parts of a plan into one.
 
+use clap::Args;
 use terca_core::analysis::results::exit_status;
-use terca_engine::run::{merge_runs, past_runs};
+use terca_engine::run::merge_runs::merge_runs;
+use terca_engine::run::past_runs;
 use terca_engine::suite::discover;
 
-use super::execute;
-use super::refusal::Outcome;
-use crate::args::{Common, MergeArgs};
+use crate::args::Common;
+use crate::args::values::share;
+use crate::cli_error::Outcome;
+use crate::run_output;
+
+#[derive(Debug, Clone, Args)]
+pub struct MergeArgs {
+    /// The runs of all parts: names or numbers of runs of this suite, or paths of their folders
+    #[arg(required = true, value_name = "RUN")]
+    runs: Vec<String>,
+    /// Exit with 0 when at least this share of the judged trials passed
+    #[arg(long, value_name = "RATE", default_value = "1.0", value_parser = share)]
+    fail_under: f64,
+}
 
 pub(super) fn merge(args: &MergeArgs, common: &Common) -> Outcome {
     let suite_dir = discover::canonical(&common.dir)?;
-    // A path of a run's folder, from another machine say, or a run of this suite.
     let dirs = args
         .runs
         .iter()
-        .map(|run| past_runs::find_anywhere(&suite_dir, run));
-    let dirs = dirs.collect::<Result<Vec<_>, _>>()?;
-    let joined = merge_runs::join(&suite_dir, jiff::Zoned::now().date(), &dirs)?;
-    let results = joined.results();
-    execute::show(&results, &joined.dir, common);
+        .map(|run| past_runs::find_anywhere(&suite_dir, run))
+        .collect::<Result<Vec<_>, _>>()?;
+    let merged = merge_runs(&suite_dir, jiff::Zoned::now().date(), &dirs)?;
+    let results = merged.results();
+    run_output::show(&results, &merged.dir, common);
     Ok(exit_status(&results, args.fail_under))
 }

@@ -1,4 +1,6 @@
-//! One file per command. Each returns an exit status.
+//! One file per command: its arguments, and what it does with them.
+//!
+//! A new command is a file, and its lines here.
 
 mod check;
 mod clean;
@@ -7,84 +9,105 @@ mod completions;
 mod create;
 mod create_eval;
 mod doctor;
-mod execute;
 mod explain;
-mod export;
-mod forecast;
-mod github;
 mod health;
 mod import;
 mod list;
 mod man;
 mod merge;
-mod past;
 mod plan;
-mod refusal;
 mod regrade;
 mod report;
 mod resume;
 mod run;
 mod schema;
 mod show;
-mod suggest;
-mod suite_runs;
 mod validate;
 mod view;
 
-use std::process::ExitCode;
+use clap::Subcommand;
 
-use camino::Utf8PathBuf;
-use terca_engine::run::past_runs;
-use terca_engine::suite::discover;
+use crate::args::Common;
+use crate::cli_error::Outcome;
 
-use self::refusal::Refusal;
-use crate::args::{Cli, Command, Common};
-use crate::screen;
+pub use self::completions::COMPLETION_VARIABLE;
+pub use self::run::RunArgs;
 
-/// Wrong usage or configuration: nothing was run.
-pub(crate) const MISUSE: u8 = 2;
-/// Some trials, or Terca itself, could not do their work.
-pub(crate) const TROUBLE: u8 = 3;
-pub(crate) const INTERRUPTED: u8 = 130;
-
-pub(crate) const VERSION: &str = env!("CARGO_PKG_VERSION");
-
-pub(crate) fn dispatch(cli: Cli) -> ExitCode {
-    if cli.version {
-        screen::say(VERSION);
-        return ExitCode::SUCCESS;
-    }
-    let outcome = match cli.command {
-        None => run::run(&cli.run, &cli.common),
-        Some(Command::Run(args)) => run::run(&args, &cli.common),
-        Some(Command::Create(args)) => create::create(&args, &cli.common),
-        Some(Command::CreateEval(args)) => create_eval::create_eval(&args, &cli.common),
-        Some(Command::Check(args)) => check::check(&args, &cli.common),
-        Some(Command::Validate(args)) => validate::validate(&args, &cli.common),
-        Some(Command::Show(args)) => show::show(&args, &cli.common),
-        Some(Command::Compare(args)) => compare::compare(&args, &cli.common),
-        Some(Command::Plan(args)) => forecast::plan(&args, &cli.common),
-        Some(Command::Health(args)) => health::health(&args, &cli.common),
-        Some(Command::Report(args)) => report::report(&args, &cli.common),
-        Some(Command::View(args)) => view::view(&args, &cli.common),
-        Some(Command::Resume(args)) => resume::resume(&args, &cli.common),
-        Some(Command::Regrade(args)) => regrade::regrade(&args, &cli.common),
-        Some(Command::Merge(args)) => merge::merge(&args, &cli.common),
-        Some(Command::Import(args)) => import::import(&args, &cli.common),
-        Some(Command::List) => list::list(&cli.common),
-        Some(Command::Clean(args)) => clean::clean(&args, &cli.common),
-        Some(Command::Doctor) => doctor::doctor(&cli.common),
-        Some(Command::Explain(args)) => explain::explain(&args),
-        Some(Command::Schema(args)) => Ok(schema::schema(&args)),
-        Some(Command::Completions(args)) => completions::completions(&args),
-        Some(Command::Man(args)) => man::man(&args),
-    };
-    ExitCode::from(outcome.unwrap_or_else(|refusal| refusal.say(&cli.common)))
+/// A command, with its arguments.
+#[derive(Debug, Subcommand)]
+pub enum Command {
+    /// Run the suite in this directory (what `terca` alone does)
+    Run(run::RunArgs),
+    /// Make a new suite; asks, or takes flags
+    Create(create::CreateArgs),
+    /// Add an eval to the suite around this directory
+    CreateEval(create_eval::CreateEvalArgs),
+    /// Validate the configuration and print the plan; run nothing
+    Check(check::CheckArgs),
+    /// Prove the evals: the solution must pass, doing nothing and cheating must not
+    Validate(validate::ValidateArgs),
+    /// Show the results of a run
+    Show(show::ShowArgs),
+    /// Compare the experiments of a run, its environments, or two runs: is it better, worse, or noise?
+    Compare(compare::CompareArgs),
+    /// Say what a run would cost and which differences it could see; run nothing
+    Plan(plan::PlanArgs),
+    /// Say which evals tell something, which do not, and what each costs
+    Health(health::HealthArgs),
+    /// Write a run as a page, as JUnit, Markdown, CSV or JSON Lines
+    Report(report::ReportArgs),
+    /// Show a run in the browser, live while it goes on
+    View(view::ViewArgs),
+    /// Finish an interrupted run
+    Resume(resume::ResumeArgs),
+    /// Run the tests again on the saved workspaces, without the agents
+    Regrade(regrade::RegradeArgs),
+    /// Join the runs of the parts of a plan (--shard) into one
+    Merge(merge::MergeArgs),
+    /// List the runs so far
+    List,
+    /// Remove layers made by `prepare`, and old runs; asks first
+    Clean(clean::CleanArgs),
+    /// Make evals of tasks that were written for another program
+    Import(import::ImportArgs),
+    /// Say which agents are installed, their versions, and whether they look signed in
+    Doctor,
+    /// Explain an error: what it means, what it comes from, what to do next
+    Explain(explain::ExplainArgs),
+    /// Print the JSON Schema of a configuration file, for editors
+    Schema(schema::SchemaArgs),
+    /// Print what makes a shell complete commands, flags, and the names of the suite at hand
+    Completions(completions::CompletionsArgs),
+    /// Print the man page, in roff
+    Man(man::ManArgs),
 }
 
-/// The suite's directory and the folder of a run in it.
-fn find_run(run: Option<&str>, common: &Common) -> Result<(Utf8PathBuf, Utf8PathBuf), Refusal> {
-    let dir = discover::canonical(&common.dir)?;
-    let run = past_runs::find(&dir, run)?;
-    Ok((dir, run))
+impl Command {
+    /// Does it, and returns the exit status. `program` describes the whole command line.
+    pub fn run(&self, common: &Common, program: fn() -> clap::Command) -> Outcome {
+        match self {
+            Command::Run(args) => run::run(args, common),
+            Command::Create(args) => create::create(args, common),
+            Command::CreateEval(args) => create_eval::create_eval(args, common),
+            Command::Check(args) => check::check(args, common),
+            Command::Validate(args) => validate::validate(args, common),
+            Command::Show(args) => show::show(args, common),
+            Command::Compare(args) => compare::compare(args, common),
+            Command::Plan(args) => plan::plan(args, common),
+            Command::Health(args) => health::health(args, common),
+            Command::Report(args) => report::report(args, common),
+            Command::View(args) => view::view(args, common),
+            Command::Resume(args) => resume::resume(args, common),
+            Command::Regrade(args) => regrade::regrade(args, common),
+            Command::Merge(args) => merge::merge(args, common),
+            Command::List => list::list(common),
+            Command::Clean(args) => clean::clean(args, common),
+            Command::Import(args) => import::import(args, common),
+            Command::Doctor => doctor::doctor(common),
+            Command::Explain(args) => explain::explain(args),
+            Command::Schema(args) => schema::schema(args),
+            Command::Completions(args) => completions::completions(args),
+            Command::Man(args) => man::man(args, program()),
+        }
+    }
 }

@@ -2,27 +2,40 @@
 
 use std::io;
 
-use camino::Utf8Path;
+use camino::{Utf8Path, Utf8PathBuf};
+use clap::Args;
 use terca_core::run::state::Trial;
 use terca_core::text::explain::Code;
 use terca_engine::run::past_runs;
 use terca_engine::run::past_runs::PastRun;
 use terca_engine::run::trial_files;
 use terca_report::github::Printed;
-use terca_report::html::{Bound, Prompts, run_page};
+use terca_report::html::{Bound, run_page};
 
-use super::refusal::{Outcome, Refusal};
-use super::{export, find_run};
-use crate::args::{Common, ReportArgs};
-use crate::screen;
+use crate::args::Common;
+use crate::cli_error::{CliError, Outcome};
+use crate::export::ExportArgs;
+use crate::{export, past, screen};
+
+#[derive(Debug, Clone, Args)]
+pub struct ReportArgs {
+    /// A run's name or number (default: the latest)
+    run: Option<String>,
+    /// One file with everything in it, for a browser (`-`: standard output)
+    #[arg(long, value_name = "FILE")]
+    html: Option<Utf8PathBuf>,
+    #[command(flatten)]
+    export: ExportArgs,
+}
 
 pub(super) fn report(args: &ReportArgs, common: &Common) -> Outcome {
     if args.html.is_none() && args.export.is_empty() {
-        return Err(Refusal::misuse(Code::Usage, "nothing to write").help(
-            "ask for `--html FILE`, `--junit FILE`, `--markdown FILE`, `--csv FILE` or `--jsonl FILE`",
-        ));
+        let flags = ExportArgs::flags(&["html"]);
+        return Err(
+            CliError::misuse(Code::Usage, "nothing to write").help(format!("ask for {flags}"))
+        );
     }
-    let (suite_dir, run_dir) = find_run(args.run.as_deref(), common)?;
+    let (suite_dir, run_dir) = past::find(args.run.as_deref(), common)?;
     let run = past_runs::read(&run_dir)?;
     write(args, &suite_dir, &run).map_err(export::unwritten)?;
     Ok(0)
@@ -33,20 +46,18 @@ fn write(args: &ReportArgs, suite_dir: &Utf8Path, run: &PastRun) -> io::Result<(
         let page = page(suite_dir, run);
         export::write(file, &page, Printed::Text)?;
         if file != "-" {
-            screen::remark(&format!(
+            screen::err(&format!(
                 "{file} written ({})",
                 terca_core::text::prose::bytes(page.len() as u64)
             ));
         }
     }
-    export::export(&run.results(), &args.export)
+    args.export.write(&run.results())
 }
 
 /// One file with everything in it.
 fn page(suite_dir: &Utf8Path, run: &PastRun) -> String {
-    let prompts = past_runs::plan(&run.dir)
-        .map(|plan| Prompts::of_plan(&plan))
-        .unwrap_or_default();
+    let prompts = past::prompts(run);
     let bodies = |trial: &Trial, limit: usize| trial_files::read(&run.dir, &trial.head.dir, limit);
     // Where the suite lies is nobody else's business.
     let run_dir = run.dir.strip_prefix(suite_dir).unwrap_or(&run.dir);

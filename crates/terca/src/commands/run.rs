@@ -1,57 +1,132 @@
 //! `terca run`: the main job.
 
-use std::io;
-
+use clap::Args;
+use terca_core::plan::shard::Shard;
+use terca_core::run::settings::{self, RunSettings, SelectionSettings};
 use terca_engine::host::environment::Host;
+use terca_engine::run::load::RunPlan;
 use terca_engine::run::past_runs;
-use terca_engine::run::store::Store;
-use terca_report::{Palette, plan_trials};
+use terca_engine::run::start::{PreparedRun, Program};
+use terca_report::plan_trials;
 
-use super::execute::{self, Done, Execution};
-use super::plan::{self, Planned};
-use super::refusal::Outcome;
-use crate::args::{Common, RunArgs};
-use crate::screen;
+use crate::args::values::{share, usd, within};
+use crate::args::{CiArgs, Common, Format, KeepChoice, SelectionArgs};
+use crate::cli_error::{CliError, Outcome};
+use crate::{VERSION, load, run_output, screen};
+
+#[derive(Debug, Clone, Args)]
+pub struct RunArgs {
+    #[command(flatten)]
+    selection: SelectionArgs,
+    /// Run only the I-th of N equal parts of the plan; `terca merge` joins their runs
+    #[arg(long, value_name = "I/N")]
+    shard: Option<Shard>,
+    /// Run the baseline against itself, under two names: what is found is chance, or a fault of the set-up
+    #[arg(long)]
+    aa: bool,
+    /// Start no further trial when those that ended have cost so much, as far as agents report it
+    #[arg(long, value_name = "USD", value_parser = usd)]
+    budget_usd: Option<f64>,
+    /// Trials in flight at once
+    #[arg(short = 'c', long, value_name = "N", value_parser = within(settings::CONCURRENCY))]
+    concurrency: Option<u32>,
+    /// Start no further trial after the first that does not pass
+    #[arg(long)]
+    fail_fast: bool,
+    /// Try a trial again, up to N times, when it ended in an error (never when it failed its tests)
+    #[arg(long, value_name = "N", value_parser = within(settings::RETRIES))]
+    retries: Option<u32>,
+    /// Exit with 0 when at least this share of the judged trials passed
+    #[arg(long, value_name = "RATE", default_value = "1.0", value_parser = share)]
+    fail_under: f64,
+    /// Progress as a live display, as lines, or as one JSON event per line
+    #[arg(long, value_enum, default_value_t = Format::Auto)]
+    format: Format,
+    /// Which workspaces stay on disk
+    #[arg(long, value_enum, default_value_t = KeepChoice::All)]
+    keep: KeepChoice,
+    /// Make the layers of `prepare` anew, whatever was made before
+    #[arg(long)]
+    no_cache: bool,
+    /// Print the trials that would run, in order, and stop
+    #[arg(long)]
+    dry_run: bool,
+    #[command(flatten)]
+    ci: CiArgs,
+}
+
+impl From<&RunArgs> for RunSettings {
+    fn from(args: &RunArgs) -> Self {
+        RunSettings {
+            selection: SelectionSettings::from(&args.selection),
+            shard: args.shard,
+            aa: args.aa,
+            validate: false,
+            budget_usd: args.budget_usd,
+            concurrency: args.concurrency,
+            fail_fast: args.fail_fast,
+            retries: args.retries,
+            fail_under: args.fail_under,
+            keep: args.keep.into(),
+        }
+    }
+}
 
 pub(super) fn run(args: &RunArgs, common: &Common) -> Outcome {
     let host = Host::of_this_process();
-    let planned = plan::make_run(args, common, &host)?;
+    let settings = RunSettings::from(args);
+    let plan = load::plan(&settings, common, &host)?;
     if args.dry_run {
-        let palette = Palette {
-            colour: screen::colour(common.color, &io::stdout()),
-        };
-        screen::say(&plan_trials(&planned.heads(), &planned.order, palette));
-        planned.say_what_may_be_left_out();
+        let palette = screen::out_palette(common.color);
+        screen::out(&plan_trials(&plan.heads(), &plan.order, palette));
+        load::note_adaptive(&plan);
         return Ok(0);
     }
-    if let Some(name) = past_runs::latest_interrupted(&planned.suite.root) {
-        screen::remark(&format!(
+    if let Some(name) = past_runs::latest_interrupted(&plan.suite.root) {
+        screen::err(&format!(
             "note: the run {name} was interrupted; `terca resume` finishes it (this is a new one)"
         ));
     }
-    start(args, common, &planned, host, execute::conclude)
+    let output = Output {
+        format: args.format,
+        ci: &args.ci,
+        rebuild_layers: args.no_cache,
+    };
+    start(&settings, &plan, host, &output, common)
 }
 
-/// Says how a run went when it is over, and gives its exit status.
-pub(super) type Conclude = fn(&RunArgs, &Common, &Done) -> u8;
+/// The arguments of a new run that are not its settings.
+pub(super) struct Output<'a> {
+    pub(super) format: Format,
+    pub(super) ci: &'a CiArgs,
+    pub(super) rebuild_layers: bool,
+}
 
-/// Runs a plan in a folder of its own.
+/// Runs a plan in a directory of its own.
 pub(super) fn start(
-    args: &RunArgs,
-    common: &Common,
-    planned: &Planned,
+    settings: &RunSettings,
+    plan: &RunPlan,
     host: Host,
-    conclude: Conclude,
+    output: &Output<'_>,
+    common: &Common,
 ) -> Outcome {
-    let execution = Execution::prepare(args, common, planned, host)?;
-    let store = Store::create(
-        &planned.suite.root,
-        jiff::Zoned::now().date(),
-        &execution.manifest(),
-    )?;
-    let done = execution.carry_out(store, None);
-    let done = done.map_err(|refusal| {
-        refusal.help("what is finished is kept; `terca resume` goes on from there")
+    let program = Program {
+        version: VERSION,
+        rebuild_layers: output.rebuild_layers,
+    };
+    let run = PreparedRun::new(plan, settings, program, host)?;
+    run_output::note_reduced(&run);
+    let store = run.create_dir()?;
+    let mut observer = run_output::observer(output.format, common);
+    let finished = run.execute(store, None, observer.as_mut());
+    let finished = finished.map_err(|error| {
+        CliError::from(error).help("what is finished is kept; `terca resume` goes on from there")
     })?;
-    Ok(conclude(args, common, &done))
+    Ok(run_output::conclude(
+        settings,
+        output.format,
+        output.ci,
+        common,
+        &finished,
+    ))
 }

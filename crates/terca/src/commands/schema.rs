@@ -1,15 +1,29 @@
 //! `terca schema`: what editors need to know of the configuration files.
 
+use clap::{Args, ValueEnum};
 use terca_core::config::schema as core;
 
-use crate::args::{ConfigFile, SchemaArgs};
+use crate::cli_error::Outcome;
 use crate::screen;
 
-pub(super) fn schema(args: &SchemaArgs) -> u8 {
+#[derive(Debug, Clone, Args)]
+pub struct SchemaArgs {
+    /// Of which file: `terca` for terca.yaml, `eval` for eval.terca.yaml
+    #[arg(value_enum, default_value_t = ConfigFile::Terca)]
+    file: ConfigFile,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum ConfigFile {
+    Terca,
+    Eval,
+}
+
+pub(super) fn schema(args: &SchemaArgs) -> Outcome {
     let schema = match args.file {
         ConfigFile::Terca => core::suite(),
         ConfigFile::Eval => core::eval(),
     };
-    screen::say(&core::text(&schema));
-    0
+    screen::out(&core::text(&schema));
+    Ok(0)
 }

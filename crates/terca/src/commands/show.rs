@@ -1,14 +1,21 @@
 //! `terca show`: the results of a run, as they stood at its end.
 
+use clap::Args;
 use terca_engine::run::past_runs;
 
-use super::refusal::Outcome;
-use super::{execute, find_run};
-use crate::args::{Common, ShowArgs};
+use crate::args::Common;
+use crate::cli_error::Outcome;
+use crate::{past, run_output};
+
+#[derive(Debug, Clone, Args)]
+pub struct ShowArgs {
+    /// A run's name or number (default: the latest)
+    run: Option<String>,
+}
 
 pub(super) fn show(args: &ShowArgs, common: &Common) -> Outcome {
-    let (_, dir) = find_run(args.run.as_deref(), common)?;
+    let (_, dir) = past::find(args.run.as_deref(), common)?;
     let run = past_runs::read(&dir)?;
-    execute::show(&run.results(), &run.dir, common);
+    run_output::show(&run.results(), &run.dir, common);
     Ok(0)
 }

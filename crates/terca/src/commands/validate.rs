@@ -1,70 +1,64 @@
 //! `terca validate`: do the evals prove anything?
 
-use std::io;
-
-use terca_core::analysis::results::Results;
-use terca_core::analysis::validation::{exit_status, proofs};
+use clap::{ArgAction, Args};
+use terca_core::run::settings::{self, RunSettings, SelectionSettings};
 use terca_engine::host::environment::Host;
-use terca_report::{Palette, Whereabouts, closing, flaws, proofs_table};
 
-use super::execute::Done;
-use super::refusal::Outcome;
-use super::{INTERRUPTED, plan, run};
-use crate::args::{Common, Format, NameArgs, RunArgs, SelectionArgs, ValidateArgs};
-use crate::{screen, shell};
+use super::run;
+use crate::args::values::within;
+use crate::args::{CiArgs, Common, Format, KeepChoice};
+use crate::cli_error::Outcome;
+use crate::load;
 
-pub(super) fn validate(args: &ValidateArgs, common: &Common) -> Outcome {
-    let host = Host::of_this_process();
-    let args = run_args(args);
-    let planned = plan::make_proof(&args.selection, common, &host)?;
-    run::start(&args, common, &planned, host, conclude)
+#[derive(Debug, Clone, Args)]
+pub struct ValidateArgs {
+    /// Only these evals (repeatable, comma-separated, globs, tag:NAME)
+    #[arg(short = 't', long = "test", value_name = "NAME", action = ArgAction::Append)]
+    evals: Vec<String>,
+    /// The experiment to build on (default: the baseline)
+    #[arg(short = 'x', long = "experiment", value_name = "NAME", action = ArgAction::Append)]
+    experiments: Vec<String>,
+    /// The environment to build on (default: the first)
+    #[arg(short = 'e', long = "environment", value_name = "NAME", action = ArgAction::Append)]
+    environments: Vec<String>,
+    /// Trials in flight at once
+    #[arg(short = 'c', long, value_name = "N", value_parser = within(settings::CONCURRENCY))]
+    concurrency: Option<u32>,
+    /// Progress as a live display, as lines, or as one JSON event per line
+    #[arg(long, value_enum, default_value_t = Format::Auto)]
+    format: Format,
+    /// Which workspaces stay on disk
+    #[arg(long, value_enum, default_value_t = KeepChoice::All)]
+    keep: KeepChoice,
 }
 
 /// A run like any other, each trial once.
-fn run_args(args: &ValidateArgs) -> RunArgs {
-    let usual = RunArgs::usual();
-    let names = NameArgs {
-        evals: args.evals.clone(),
-        experiments: args.experiments.clone(),
-        environments: args.environments.clone(),
-    };
-    let selection = SelectionArgs {
-        names,
-        repetitions: Some(1),
-        ..usual.selection
-    };
-    RunArgs {
-        selection,
-        concurrency: args.concurrency,
-        format: args.format,
-        keep: args.keep,
-        ..usual
+impl From<&ValidateArgs> for RunSettings {
+    fn from(args: &ValidateArgs) -> Self {
+        RunSettings {
+            selection: SelectionSettings {
+                evals: args.evals.clone(),
+                experiments: args.experiments.clone(),
+                environments: args.environments.clone(),
+                repetitions: Some(1),
+                ..SelectionSettings::default()
+            },
+            validate: true,
+            concurrency: args.concurrency,
+            keep: args.keep.into(),
+            ..RunSettings::default()
+        }
     }
 }
 
-fn conclude(args: &RunArgs, common: &Common, done: &Done) -> u8 {
-    let results = Results::of(&done.finished.state);
-    let proofs = proofs(&results);
-    if args.format != Format::Json {
-        let palette = Palette {
-            colour: screen::colour(common.color, &io::stdout()),
-        };
-        screen::remark("");
-        let run_dir = screen::short(&done.run_dir);
-        let here = Whereabouts {
-            run_dir,
-            terca: &shell::terca(common),
-            room: screen::room(),
-        };
-        screen::say_all(&[
-            proofs_table(&proofs, palette),
-            flaws(&proofs, run_dir, palette),
-            closing(&results, here, palette),
-        ]);
-    }
-    if done.finished.interrupted {
-        INTERRUPTED
-    } else {
-        exit_status(&proofs)
-    }
+pub(super) fn validate(args: &ValidateArgs, common: &Common) -> Outcome {
+    let host = Host::of_this_process();
+    let settings = RunSettings::from(args);
+    let plan = load::plan(&settings, common, &host)?;
+    let output = run::Output {
+        format: args.format,
+        ci: &CiArgs::default(),
+        rebuild_layers: false,
+    };
+    run::start(&settings, &plan, host, &output, common)
 }

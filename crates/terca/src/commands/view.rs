@@ -1,37 +1,46 @@
 //! `terca view`: the runs of a suite in a browser, live while one goes on.
 
-mod library;
-mod opener;
-
 use std::fs::File;
 use std::io::{self, Read};
 use std::net::{Ipv4Addr, TcpListener};
 use std::sync::Arc;
 
 use camino::Utf8Path;
+use clap::Args;
 use terca_core::text::explain::Code;
 use terca_report::serve::{Gate, serve};
 
-use self::library::Library;
-use super::find_run;
-use super::refusal::{Outcome, Refusal};
-use crate::args::{Common, ViewArgs};
-use crate::screen;
+use crate::args::Common;
+use crate::cli_error::{CliError, Outcome};
+use crate::viewer::{self, Library};
+use crate::{past, screen};
+
+#[derive(Debug, Clone, Args)]
+pub struct ViewArgs {
+    /// A run's name or number (default: the latest)
+    run: Option<String>,
+    /// Only print the address; open no browser
+    #[arg(long)]
+    no_open: bool,
+    /// The port to listen on (default: one that is free)
+    #[arg(long, value_name = "PORT", value_parser = clap::value_parser!(u16).range(1..))]
+    port: Option<u16>,
+}
 
 pub(super) fn view(args: &ViewArgs, common: &Common) -> Outcome {
-    let (dir, run) = find_run(args.run.as_deref(), common)?;
+    let (dir, run) = past::find(args.run.as_deref(), common)?;
     show(&dir, run.file_name().unwrap_or_default(), args)?;
     Ok(0)
 }
 
-fn unopened(error: &io::Error, args: &ViewArgs) -> Refusal {
+fn unopened(error: &io::Error, args: &ViewArgs) -> CliError {
     match args.port {
-        Some(port) => Refusal::trouble(
+        Some(port) => CliError::trouble(
             Code::CannotServe,
             format!("port {port} cannot be opened: {error}"),
         )
         .help("without `--port` a free one is chosen"),
-        None => Refusal::trouble(
+        None => CliError::trouble(
             Code::CannotServe,
             format!("the view could not be opened: {error}"),
         ),
@@ -39,7 +48,7 @@ fn unopened(error: &io::Error, args: &ViewArgs) -> Refusal {
 }
 
 /// Until Ctrl+C, which ends the program: there is nothing to be tidied up.
-fn show(suite_dir: &Utf8Path, run: &str, args: &ViewArgs) -> Result<(), Refusal> {
+fn show(suite_dir: &Utf8Path, run: &str, args: &ViewArgs) -> Result<(), CliError> {
     let unopened = |error: io::Error| unopened(&error, args);
     let listener =
         TcpListener::bind((Ipv4Addr::LOCALHOST, args.port.unwrap_or(0))).map_err(unopened)?;
@@ -48,12 +57,12 @@ fn show(suite_dir: &Utf8Path, run: &str, args: &ViewArgs) -> Result<(), Refusal>
         token: token().map_err(unopened)?,
     };
     let url = gate.url(&format!("runs/{run}/"));
-    screen::say(&url);
-    screen::remark(
+    screen::out(&url);
+    screen::err(
         "Ctrl+C ends it. Whoever has this address can read the runs; it leads to this machine alone.",
     );
     if !args.no_open {
-        opener::open(&url);
+        viewer::open(&url);
     }
     let library = Library::new(suite_dir);
     serve(

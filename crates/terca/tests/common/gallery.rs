@@ -366,9 +366,38 @@ fn plan(heads: &[TrialHead]) -> Value {
     let case = |head: &TrialHead| {
         json!({
             "eval": head.eval,
-            "variant": {"environment": head.environment, "experiment": head.experiment},
+            "tags": [],
+            "repetitions": 1,
+            "variant": {
+                "environment": head.environment,
+                "experiment": head.experiment,
+                "agent": head.agent,
+                "rules": [],
+                "skills": [],
+                "mcpServers": {},
+            },
             "prompt": format!("You work on the firestore-sdk.\n\nAdd pagination to the list endpoint ({}): pages of 20, a cursor after the last one, and tests.", head.eval),
+            "layers": [],
+            "before": [],
+            "env": [],
+            "timeoutSeconds": 600,
+            "trackIgnored": false,
+            "tests": [],
         })
     };
-    json!({"schemaVersion": 1, "cases": heads.iter().filter(|head| head.repetition == 1).map(case).collect::<Vec<_>>()})
+    let cases = heads.iter().filter(|head| head.repetition == 1).map(case);
+    json!({
+        "schemaVersion": 1,
+        "tercaVersion": "0.1.0",
+        "suite": "firestore-sdk",
+        "suiteDir": "/suite",
+        "seed": 7,
+        "concurrency": 4,
+        "baseline": "control",
+        "cases": cases.collect::<Vec<_>>(),
+        "trials": heads,
+        "order": heads.iter().map(|head| head.id).collect::<Vec<_>>(),
+        "command": {"selection": {}, "failFast": false, "failUnder": 1, "keep": "all"},
+        "fingerprints": [],
+    })
 }

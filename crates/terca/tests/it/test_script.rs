@@ -189,14 +189,21 @@ fn what_can_run_is_included() {
 #[test]
 fn an_old_node_and_a_registry_out_of_reach_are_told() {
     let machine = Machine::new().with_everything();
-    let (outcome, _) = machine.with("node", "exit 1").test(&[], &[]);
+    let old = "case $2 in *18*) exit 0;; *) exit 1;; esac";
+    let machine = machine
+        .with("node", old)
+        .with("apt-get", "")
+        .with("id", "echo 0");
+    let (outcome, asked) = machine.test(&[], &[]);
     assert!(
         outcome
             .stderr
-            .contains("needs_node:: (Node 20 or later is missing"),
+            .contains("needs_real_agents:: (Node 20 or later is missing"),
         "{}",
         outcome.stderr
     );
+    assert_eq!(ignored(&outcome).len(), 3, "{}", outcome.stderr);
+    assert!(!asked.contains("apt-get"), "there is no newer one: {asked}");
     let machine = Machine::new().with_everything().with("npm", "exit 1");
     let (outcome, _) = machine.test(&[], &[]);
     assert!(

@@ -47,7 +47,7 @@ await play(async ({ context, page, watched }) => {
   assert.equal(await open.evaluate(() => document.activeElement.tagName), 'H2', 'a screen reader is told');
   assert.match(await open.locator('.diff').innerText(), /\+\s*const \{ docs \} = await getDocs\(page\);/);
   assert.ok((await open.locator('.diff ins').count()) >= 2);
-  assert.equal(await open.locator('.diff .k', { hasText: 'export' }).first().isVisible(), true);
+  assert.equal(await open.locator('.diff del', { hasText: 'export' }).first().isVisible(), true);
   const call = open.locator('details.tool', { hasText: 'search_docs' });
   assert.equal(await call.locator('pre').first().isVisible(), false, 'tool calls are folded');
   await call.locator('summary').first().click();

@@ -50,29 +50,27 @@ pub struct Compared {
 pub enum CompareError {
     #[error("the run {0} is still going on; it can be compared when it has ended")]
     GoingOn(String),
-    #[error("the run {0} has no trials\nhelp: `terca list` lists the runs; name another")]
+    #[error("the run {0} has no trials")]
     Empty(String),
-    #[error("the run {run} has no {noun} `{name}`; its {noun}s are {known}{meant}")]
+    #[error("the run {run} has no {noun} `{name}`; its {noun}s are {known}")]
     Unknown {
         run: String,
         noun: &'static str,
         name: String,
         known: String,
-        meant: String,
+        /// The name that was probably meant.
+        meant: Option<String>,
     },
-    #[error(
-        "the run {run} has one {noun} only, `{name}`: there is nothing to compare it with\nhelp: {help}"
-    )]
+    #[error("the run {run} has one {noun} only, `{name}`: there is nothing to compare it with")]
     Alone {
         run: String,
         noun: &'static str,
         name: String,
-        help: &'static str,
+        by: By,
+        /// Tells whether the run has environments that could be compared instead.
+        has_environments: bool,
     },
-    #[error(
-        "the baseline `{name}` is not in the run {run}; its experiments are {known}\nhelp: choose one with \
-         `--baseline NAME`"
-    )]
+    #[error("the baseline `{name}` is not in the run {run}; its experiments are {known}")]
     NoBaseline {
         run: String,
         name: String,
@@ -86,10 +84,7 @@ pub enum CompareError {
         second: String,
         reasons: String,
     },
-    #[error(
-        "all evals that {first} and {second} have in common have changed: none is left\nhelp: without \
-         `--only-unchanged` they are compared all the same"
-    )]
+    #[error("all evals that {first} and {second} have in common have changed: none is left")]
     AllChanged { first: String, second: String },
 }
 
@@ -123,15 +118,12 @@ fn check(state: &RunState) -> Result<(), CompareError> {
 }
 
 fn unknown(run: &str, noun: &'static str, name: &str, known: &[&str]) -> CompareError {
-    let meant = prose::did_you_mean(name, known.iter().copied());
     CompareError::Unknown {
         run: run.to_owned(),
         noun,
         name: name.to_owned(),
         known: prose::quoted_list(known, "and"),
-        meant: meant.map_or_else(String::new, |meant| {
-            format!("\nhelp: did you mean `{meant}`?")
-        }),
+        meant: prose::did_you_mean(name, known.iter().copied()).map(str::to_owned),
     }
 }
 

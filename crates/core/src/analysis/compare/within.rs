@@ -75,20 +75,12 @@ fn alone(state: &RunState, by: By, name: &str) -> CompareError {
             .map(|trial| trial.head.environment.as_str()),
     )
     .len();
-    let help = match by {
-        By::Experiment if places > 1 => {
-            "compare its environments with `--by environment`, or name a second run"
-        }
-        By::Environment if places > 1 => {
-            "compare its experiments without `--by environment`, or name a second run"
-        }
-        _ => "name a second run to compare it with",
-    };
     CompareError::Alone {
         run: state.run.clone(),
         noun: by.word(),
         name: name.to_owned(),
-        help,
+        by,
+        has_environments: places > 1,
     }
 }
 

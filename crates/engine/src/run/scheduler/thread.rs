@@ -20,8 +20,11 @@ pub enum Message {
     Signal,
 }
 
-/// The two ends of the loop's channel; the sender is for whoever receives signals.
-pub fn mailbox() -> (Sender<Message>, Receiver<Message>) {
+/// The two ends of the loop's channel.
+pub type Mailbox = (Sender<Message>, Receiver<Message>);
+
+/// Makes the loop's channel; the sender also goes to the receiver of signals.
+pub fn mailbox() -> Mailbox {
     channel()
 }
 

@@ -70,7 +70,7 @@ fn key(context: &Context, layer: &PreparedLayer) -> String {
         suite_dir: &context.suite_dir,
         mask: &context.mask,
         content: &|path| context.hashes.get(path),
-        is_file: &|path| path.is_file(),
+        is_file: &|path| context.hashes.is_file(path),
     }
     .layer_key(layer)
 }

@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use camino::{Utf8Path, Utf8PathBuf};
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
+use terca_core::run::run_file::RunFile;
 use terca_core::run::{event, outcome};
 use terca_core::{stats, transcript};
 
@@ -321,4 +322,36 @@ fn every_value_is_documented() {
             );
         }
     }
+}
+
+/// The keys of an object in `run.json`, with those that not every run has.
+fn run_file_keys(pointer: &str) -> BTreeSet<String> {
+    let held = repository().join("crates/terca/tests/fixtures/run-v1/every-kind.run.json");
+    let mut file = RunFile::parse(&std::fs::read(held).unwrap()).unwrap();
+    file.merged_from = vec!["part".into()];
+    file.settings.validate = true;
+    let document = serde_json::to_value(&file).unwrap();
+    let object = document.pointer(pointer).unwrap().as_object().unwrap();
+    object.keys().cloned().collect()
+}
+
+#[test]
+fn every_key_of_run_json_is_documented() {
+    let page = page("run-directory.md");
+    let tables = [
+        ("runFile", ""),
+        ("settings", "/command"),
+        ("selection", "/command/selection"),
+        ("case", "/cases/0"),
+        ("variant", "/cases/0/variant"),
+    ];
+    for (table, pointer) in tables {
+        let told = page.table("keys", table).first_column();
+        let told: BTreeSet<String> = told
+            .iter()
+            .flat_map(|row| row.split(", ").map(str::to_owned))
+            .collect();
+        assert_eq!(told, run_file_keys(pointer), "{table}");
+    }
+    assert_eq!(page.tables("keys").len(), tables.len());
 }

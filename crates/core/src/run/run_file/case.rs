@@ -1,0 +1,259 @@
+//! The cases of a plan as `run.json` has them. Values of variables and headers are left out: secrets are in them.
+
+use std::collections::BTreeMap;
+
+use camino::Utf8PathBuf;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use crate::agent::mcp::{McpServer, RemoteTransport};
+use crate::config::suite::Action;
+use crate::plan::{Case, Layer, Variant};
+
+/// One eval in one variant.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct RunCase {
+    /// The eval's name.
+    pub eval: String,
+    /// The eval's tags.
+    pub tags: Vec<String>,
+    /// The number of its trials.
+    pub repetitions: usize,
+    /// The variant.
+    pub variant: RunVariant,
+    /// The prompt as the agent gets it.
+    pub prompt: String,
+    /// The files that the workspace starts from, lowest first.
+    pub layers: Vec<RunLayer>,
+    /// The actions before the agent starts.
+    pub before: Vec<RunAction>,
+    /// The names of the variables.
+    pub env: Vec<String>,
+    /// The agent's time limit.
+    pub timeout_seconds: f64,
+    /// Tells whether changes that `.gitignore` ignores count too.
+    pub track_ignored: bool,
+    /// The tests.
+    pub tests: Vec<RunTest>,
+}
+
+/// One environment with one experiment.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct RunVariant {
+    /// The environment's name.
+    pub environment: String,
+    /// The experiment's name.
+    pub experiment: String,
+    /// The agent's name.
+    pub agent: String,
+    /// The agent's program, for agents that have none of their own.
+    pub agent_command: Option<String>,
+    /// The model.
+    pub model: Option<String>,
+    /// Files with rules.
+    pub rules: Vec<Utf8PathBuf>,
+    /// Directories, each with a skill.
+    pub skills: Vec<Utf8PathBuf>,
+    /// The MCP servers by name.
+    pub mcp_servers: BTreeMap<String, RunMcpServer>,
+    /// Settings for the agent.
+    pub config: Option<Value>,
+    /// The command that sets up the variant.
+    pub command: Option<String>,
+}
+
+/// An MCP server.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(untagged)]
+pub enum RunMcpServer {
+    /// A program that the agent starts.
+    Stdio {
+        /// The program.
+        command: String,
+        /// Its arguments.
+        args: Vec<String>,
+        /// The names of its variables.
+        env: Vec<String>,
+        /// Its working directory.
+        cwd: Option<String>,
+    },
+    /// A service that the agent calls.
+    Remote {
+        /// Its address.
+        url: String,
+        /// The names of its headers.
+        headers: Vec<String>,
+        /// The protocol.
+        #[serde(rename = "type")]
+        transport: RemoteTransport,
+    },
+}
+
+/// Files that a workspace starts from.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(untagged)]
+pub enum RunLayer {
+    /// A directory of the suite.
+    Directory(Utf8PathBuf),
+    /// Other layers, changed once by actions.
+    Prepared {
+        /// The layers that it is made from.
+        below: Vec<RunLayer>,
+        /// The actions.
+        prepare: Vec<RunAction>,
+    },
+}
+
+/// A step before the agent starts.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(untagged)]
+pub enum RunAction {
+    /// Copies a file or directory of the suite.
+    Copy {
+        /// The source.
+        copy: Utf8PathBuf,
+        /// The destination in the workspace.
+        to: Utf8PathBuf,
+    },
+    /// Writes a file; its content is left out.
+    Write {
+        /// The file in the workspace.
+        file: Utf8PathBuf,
+    },
+    /// Runs a command.
+    Run {
+        /// The command.
+        command: String,
+    },
+}
+
+/// A test of an eval.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct RunTest {
+    /// Its name.
+    pub name: String,
+    /// Its part of the score.
+    pub weight: f64,
+}
+
+impl RunCase {
+    /// Describes a case that has so many trials.
+    pub(super) fn new(case: &Case, repetitions: usize) -> Self {
+        let Case {
+            eval,
+            variant,
+            prompt,
+            layers,
+            actions,
+            env,
+            judge_env: _,
+            timeout,
+            track_ignored,
+        } = case;
+        let tests = eval.tests.iter().map(|test| RunTest {
+            name: test.name.clone(),
+            weight: test.weight,
+        });
+        RunCase {
+            eval: eval.name.clone(),
+            tags: eval.tags.clone(),
+            repetitions,
+            variant: RunVariant::from(&**variant),
+            prompt: prompt.clone(),
+            layers: layers.iter().map(RunLayer::from).collect(),
+            before: actions.iter().map(RunAction::from).collect(),
+            env: names(env),
+            timeout_seconds: timeout.as_secs_f64(),
+            track_ignored: *track_ignored,
+            tests: tests.collect(),
+        }
+    }
+}
+
+impl From<&Variant> for RunVariant {
+    fn from(variant: &Variant) -> Self {
+        let servers = variant.mcp_servers.iter();
+        RunVariant {
+            environment: variant.environment.clone(),
+            experiment: variant.experiment.clone(),
+            agent: variant.agent.agent.profile().name.to_owned(),
+            agent_command: variant.agent.command.clone(),
+            model: variant.model.clone(),
+            rules: variant.rules.clone(),
+            skills: variant.skills.clone(),
+            mcp_servers: servers
+                .map(|(name, server)| (name.clone(), RunMcpServer::from(server)))
+                .collect(),
+            config: variant.config.clone(),
+            command: variant
+                .command
+                .as_ref()
+                .map(|command| command.command.clone()),
+        }
+    }
+}
+
+impl From<&McpServer<String>> for RunMcpServer {
+    fn from(server: &McpServer<String>) -> Self {
+        match server {
+            McpServer::Stdio {
+                command,
+                args,
+                env,
+                cwd,
+            } => RunMcpServer::Stdio {
+                command: command.clone(),
+                args: args.clone(),
+                env: names(env),
+                cwd: cwd.clone(),
+            },
+            McpServer::Remote {
+                url,
+                headers,
+                transport,
+            } => RunMcpServer::Remote {
+                url: url.clone(),
+                headers: names(headers),
+                transport: *transport,
+            },
+        }
+    }
+}
+
+impl From<&Layer> for RunLayer {
+    fn from(layer: &Layer) -> Self {
+        match layer {
+            Layer::Directory(dir) => RunLayer::Directory(dir.clone()),
+            Layer::Prepared(prepared) => RunLayer::Prepared {
+                below: prepared.below.iter().map(RunLayer::from).collect(),
+                prepare: prepared.actions.iter().map(RunAction::from).collect(),
+            },
+        }
+    }
+}
+
+impl From<&Action> for RunAction {
+    fn from(action: &Action) -> Self {
+        match action {
+            Action::Copy {
+                source,
+                destination,
+            } => RunAction::Copy {
+                copy: source.clone(),
+                to: destination.clone(),
+            },
+            Action::Write { destination, .. } => RunAction::Write {
+                file: destination.clone(),
+            },
+            Action::Run(command) => RunAction::Run {
+                command: command.command.clone(),
+            },
+        }
+    }
+}
+
+fn names(pairs: &[(String, String)]) -> Vec<String> {
+    pairs.iter().map(|(name, _)| name.clone()).collect()
+}

@@ -1,0 +1,226 @@
+//! The settings of a run: what it was asked for, beside its suite.
+//!
+//! They are stored in `run.json`, so that a run can be resumed as it was started. Their names are part of that
+//! format. The command line converts its flags into them; renaming a flag changes nothing here.
+
+use std::fmt::Display;
+use std::ops::RangeInclusive;
+
+use serde::de::Error as _;
+use serde::{Deserialize, Deserializer, Serialize};
+
+use crate::plan::selection::Selection;
+use crate::plan::shard::Shard;
+use crate::text::mask::Mask;
+
+/// Repetitions of each eval in each variant.
+pub const REPETITIONS: RangeInclusive<u32> = 1..=1_000_000;
+/// Trials in flight at once.
+pub const CONCURRENCY: RangeInclusive<u32> = 1..=10_000;
+/// Further attempts at a trial that ended in an error.
+pub const RETRIES: RangeInclusive<u32> = 0..=1_000;
+/// The longest time limit, in seconds.
+const LONGEST: f64 = 1e9;
+/// The largest budget, in US dollars.
+const LARGEST_BUDGET: f64 = 1e9;
+
+/// Everything that decides how a run goes, apart from the suite.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct RunSettings {
+    /// The evals and variants that run, and what replaces the suite's own values.
+    pub selection: SelectionSettings,
+    /// The part of the plan that this run is.
+    pub shard: Option<Shard>,
+    /// Runs the baseline against itself, under two names.
+    #[serde(default)]
+    pub aa: bool,
+    /// Proves the evals: built-in agents take the place of the suite's.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub validate: bool,
+    /// No further trial starts once those that ended have cost this much.
+    #[serde(default, deserialize_with = "budget")]
+    pub budget_usd: Option<f64>,
+    /// Trials in flight at once, instead of what the suite says.
+    #[serde(default, deserialize_with = "concurrency")]
+    pub concurrency: Option<u32>,
+    /// No further trial starts after the first that does not pass.
+    pub fail_fast: bool,
+    /// Attempts after an error, instead of what the suite says.
+    #[serde(default, deserialize_with = "retries")]
+    pub retries: Option<u32>,
+    /// The share of judged trials that must pass for exit status 0.
+    #[serde(deserialize_with = "share")]
+    pub fail_under: f64,
+    /// The workspaces that stay on disk.
+    pub keep: Keep,
+}
+
+impl Default for RunSettings {
+    fn default() -> Self {
+        RunSettings {
+            selection: SelectionSettings::default(),
+            shard: None,
+            aa: false,
+            validate: false,
+            budget_usd: None,
+            concurrency: None,
+            fail_fast: false,
+            retries: None,
+            fail_under: 1.0,
+            keep: Keep::All,
+        }
+    }
+}
+
+impl RunSettings {
+    /// Returns the settings without secrets. Terca's own words are left alone: they would not be readable any more.
+    pub(super) fn masked(&self, mask: &Mask) -> Self {
+        RunSettings {
+            selection: self.selection.masked(mask),
+            ..self.clone()
+        }
+    }
+}
+
+/// The part of a suite that is meant, and what replaces its own values.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default, rename_all = "camelCase")]
+pub struct SelectionSettings {
+    /// Names, globs and `tag:NAME`; none means all evals.
+    pub evals: Vec<String>,
+    /// Names and globs; none means all experiments.
+    pub experiments: Vec<String>,
+    /// Names and globs; none means all environments.
+    pub environments: Vec<String>,
+    /// Repetitions of each eval in each variant.
+    #[serde(deserialize_with = "repetitions")]
+    pub repetitions: Option<u32>,
+    /// The agent that runs every variant.
+    pub agent: Option<String>,
+    /// The agent's time limit, in seconds.
+    #[serde(deserialize_with = "seconds")]
+    pub timeout: Option<f64>,
+    /// The seed of the order of trials; a random one is chosen without it.
+    pub seed: Option<u64>,
+}
+
+impl SelectionSettings {
+    /// Returns the names that choose evals and variants.
+    pub fn names(&self) -> Selection {
+        Selection {
+            evals: self.evals.clone(),
+            experiments: self.experiments.clone(),
+            environments: self.environments.clone(),
+        }
+    }
+
+    fn masked(&self, mask: &Mask) -> Self {
+        let texts = |texts: &[String]| texts.iter().map(|text| mask.text(text)).collect();
+        let SelectionSettings {
+            evals,
+            experiments,
+            environments,
+            repetitions,
+            agent,
+            timeout,
+            seed,
+        } = self;
+        SelectionSettings {
+            evals: texts(evals),
+            experiments: texts(experiments),
+            environments: texts(environments),
+            repetitions: *repetitions,
+            agent: agent.as_deref().map(|agent| mask.text(agent)),
+            timeout: *timeout,
+            seed: *seed,
+        }
+    }
+}
+
+/// The workspaces that stay on disk after their trials.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Keep {
+    /// Every workspace.
+    #[default]
+    All,
+    /// Those of trials that did not pass.
+    Failed,
+    /// No workspace.
+    None,
+}
+
+/// Checks a time limit in seconds.
+pub fn check_seconds(value: f64) -> Result<f64, &'static str> {
+    if value > 0.0 && value <= LONGEST {
+        Ok(value)
+    } else {
+        Err("expected a number of seconds above 0")
+    }
+}
+
+/// Checks a sum of US dollars.
+pub fn check_budget(value: f64) -> Result<f64, &'static str> {
+    if value > 0.0 && value <= LARGEST_BUDGET {
+        Ok(value)
+    } else {
+        Err("expected a sum above 0, such as 5 or 0.50")
+    }
+}
+
+/// Checks a share.
+pub fn check_share(value: f64) -> Result<f64, &'static str> {
+    if (0.0..=1.0).contains(&value) {
+        Ok(value)
+    } else {
+        Err("expected a share from 0 to 1, such as 0.9")
+    }
+}
+
+fn repetitions<'de, D: Deserializer<'de>>(reader: D) -> Result<Option<u32>, D::Error> {
+    within(&REPETITIONS, reader)
+}
+
+fn concurrency<'de, D: Deserializer<'de>>(reader: D) -> Result<Option<u32>, D::Error> {
+    within(&CONCURRENCY, reader)
+}
+
+fn retries<'de, D: Deserializer<'de>>(reader: D) -> Result<Option<u32>, D::Error> {
+    within(&RETRIES, reader)
+}
+
+fn seconds<'de, D: Deserializer<'de>>(reader: D) -> Result<Option<f64>, D::Error> {
+    let value = Option::<f64>::deserialize(reader)?;
+    value
+        .map(check_seconds)
+        .transpose()
+        .map_err(D::Error::custom)
+}
+
+fn budget<'de, D: Deserializer<'de>>(reader: D) -> Result<Option<f64>, D::Error> {
+    let value = Option::<f64>::deserialize(reader)?;
+    value
+        .map(check_budget)
+        .transpose()
+        .map_err(D::Error::custom)
+}
+
+fn share<'de, D: Deserializer<'de>>(reader: D) -> Result<f64, D::Error> {
+    check_share(f64::deserialize(reader)?).map_err(D::Error::custom)
+}
+
+fn within<'de, T, D>(range: &RangeInclusive<T>, reader: D) -> Result<Option<T>, D::Error>
+where
+    T: Deserialize<'de> + PartialOrd + Display,
+    D: Deserializer<'de>,
+{
+    match Option::<T>::deserialize(reader)? {
+        Some(value) if !range.contains(&value) => Err(D::Error::custom(format!(
+            "expected a number from {} to {}, not {value}",
+            range.start(),
+            range.end()
+        ))),
+        value => Ok(value),
+    }
+}

@@ -1,0 +1,279 @@
+//! Loads a suite and makes the plan of a run from it.
+
+use std::collections::HashMap;
+use std::time::Duration;
+
+use camino::Utf8Path;
+use terca_core::agent;
+use terca_core::agent::AgentChoice;
+use terca_core::analysis::validation;
+use terca_core::config::Suite;
+use terca_core::plan::aa_check;
+use terca_core::plan::expand::{Overrides, expand};
+use terca_core::plan::fingerprint::{CasePrint, Press};
+use terca_core::plan::order;
+use terca_core::plan::shard::Shard;
+use terca_core::plan::{Plan, TrialSpec};
+use terca_core::run::event::TrialHead;
+use terca_core::run::limits::Limits;
+use terca_core::run::settings::{RunSettings, SelectionSettings};
+use terca_core::run::state::RunState;
+use terca_core::text::diagnostic::{Diagnostic, Diagnostics};
+use terca_core::text::explain::Code;
+use terca_core::text::mask::Mask;
+use terca_core::text::prose;
+use terca_core::text::source::Sources;
+
+use crate::host::credentials;
+use crate::host::environment::Host;
+use crate::suite::discover;
+use crate::suite::discover::DiscoverError;
+use crate::workspace::tree_hash::TreeHashes;
+
+/// A suite, its plan, and the trials of it that a run has.
+#[derive(Debug)]
+pub struct RunPlan {
+    /// The suite.
+    pub suite: Suite,
+    /// All of the plan, also where the run is a part of it.
+    pub plan: Plan,
+    /// The trials of the run, in the order of their ids.
+    pub trials: Vec<TrialSpec>,
+    /// The seed of their order.
+    pub seed: u64,
+    /// Positions in `trials`, in the order to start them.
+    pub order: Vec<usize>,
+}
+
+/// What was found when a suite was loaded.
+#[derive(Debug)]
+pub struct LoadedPlan {
+    /// The plan; `None` where a problem is an error.
+    pub plan: Option<RunPlan>,
+    /// Everything that is wrong or suspicious, sorted.
+    pub problems: Diagnostics,
+    /// The files that the problems point into.
+    pub sources: Sources,
+}
+
+/// Loads the suite in a directory and makes the plan that these settings ask for.
+pub fn load(
+    dir: &Utf8Path,
+    settings: &RunSettings,
+    host: &Host,
+) -> Result<LoadedPlan, DiscoverError> {
+    let loaded = discover::load(dir)?;
+    let mut problems = loaded.problems;
+    let overrides = overrides(&settings.selection, &mut problems);
+    let plan = loaded
+        .suite
+        .map(|suite| make(suite, settings, &overrides, host, &mut problems));
+    problems.sort();
+    Ok(LoadedPlan {
+        plan: plan.filter(|_| !problems.has_errors()),
+        problems,
+        sources: loaded.sources,
+    })
+}
+
+fn make(
+    mut suite: Suite,
+    settings: &RunSettings,
+    overrides: &Overrides,
+    host: &Host,
+    problems: &mut Diagnostics,
+) -> RunPlan {
+    let chosen = settings.selection.names();
+    let variables = |name: &str| host.get(name).map(str::to_owned);
+    let plan = if settings.validate {
+        let rest = validation::prepare(&mut suite, &chosen, problems);
+        let plan = expand(&suite, &rest, overrides, &variables, problems);
+        validation::without_missing_solutions(plan)
+    } else if settings.aa {
+        let rest = aa_check::prepare(&mut suite, &chosen, problems);
+        expand(&suite, &rest, overrides, &variables, problems)
+    } else {
+        expand(&suite, &chosen, overrides, &variables, problems)
+    };
+    if let Some(shard) = settings.shard.filter(|_| plan.adaptive.is_some()) {
+        problems.push(no_parts(shard));
+    }
+    let seed = settings.selection.seed;
+    let seed = seed.unwrap_or_else(|| fastrand::u64(..1 << 32));
+    let trials = match settings.shard {
+        Some(shard) => shard.part(&plan.trials),
+        None => plan.trials.clone(),
+    };
+    RunPlan {
+        order: order::order(&trials, seed),
+        suite,
+        plan,
+        trials,
+        seed,
+    }
+}
+
+/// Nobody knows beforehand how many trials there will be, and each look needs all of them.
+fn no_parts(shard: Shard) -> Diagnostic {
+    Diagnostic::error(
+        Code::NotInParts,
+        format!("--shard {shard}: adaptive repetitions cannot be run in parts"),
+    )
+    .help("give a number of repetitions with `-n`, or run the whole on one machine")
+}
+
+fn overrides(selection: &SelectionSettings, problems: &mut Diagnostics) -> Overrides {
+    Overrides {
+        agent: selection
+            .agent
+            .as_deref()
+            .and_then(|name| chosen_agent(name, problems)),
+        repetitions: selection.repetitions,
+        timeout: selection.timeout.map(Duration::from_secs_f64),
+    }
+}
+
+fn chosen_agent(name: &str, problems: &mut Diagnostics) -> Option<AgentChoice> {
+    let names: Vec<&str> = agent::names()
+        .into_iter()
+        .filter(|name| !takes_command(name))
+        .collect();
+    if let Some(agent) = agent::find(name).filter(|_| !takes_command(name)) {
+        return Some(AgentChoice {
+            agent,
+            command: None,
+        });
+    }
+    let diagnostic = if takes_command(name) {
+        let message = format!("--agent {name}: it needs a command, which cannot be given here");
+        let help =
+            format!("write it into terca.yaml: `agent: {{name: {name}, command: ./my-agent}}`");
+        Diagnostic::error(Code::Usage, message).help(help)
+    } else {
+        Diagnostic::error(Code::UnknownAgent, format!("--agent {name}: no such agent"))
+    };
+    let diagnostic = diagnostic.help(format!(
+        "the agents are {}",
+        prose::quoted_list(&names, "and")
+    ));
+    problems.push(
+        match agent::probably(name).filter(|meant| !takes_command(meant)) {
+            Some(meant) => diagnostic.help(format!("did you mean `{meant}`?")),
+            None => diagnostic,
+        },
+    );
+    None
+}
+
+fn takes_command(name: &str) -> bool {
+    agent::find(name).is_some_and(|agent| agent.profile().takes_command)
+}
+
+impl RunPlan {
+    /// Returns the heads of the run's trials.
+    pub fn heads(&self) -> Vec<TrialHead> {
+        self.trials.iter().map(TrialHead::of).collect()
+    }
+
+    /// Takes fingerprints of the cases, from the suite's files as they are now.
+    pub fn current_fingerprints(&self, host: &Host) -> Vec<CasePrint> {
+        self.fingerprints(&self.mask(host), &TreeHashes::default())
+    }
+
+    /// Takes fingerprints of the cases. `hashes` keeps the hash of each file that is read.
+    pub(super) fn fingerprints(&self, mask: &Mask, hashes: &TreeHashes) -> Vec<CasePrint> {
+        let press = Press {
+            suite_dir: &self.suite.root,
+            mask,
+            content: &|path| hashes.get(path),
+            is_file: &|path| hashes.is_file(path),
+        };
+        press.plan(&self.plan)
+    }
+
+    /// Returns the secrets that must not be written down: the values of `${NAME}`, and what the agents sign in with.
+    pub(super) fn mask(&self, host: &Host) -> Mask {
+        let credentials = self
+            .plan
+            .agents()
+            .into_iter()
+            .flat_map(|agent| credentials::secrets(host, agent.profile()));
+        Mask::new(self.plan.secrets.iter().cloned().chain(credentials))
+    }
+
+    /// Returns how many trials may be in flight for each agent.
+    pub(super) fn limits(&self, concurrency: Option<u32>) -> Limits {
+        if let Some(number) = concurrency {
+            return Limits::overall(number as usize);
+        }
+        let concurrency = &self.suite.concurrency;
+        Limits {
+            ceiling: usize::MAX,
+            others: match concurrency.others {
+                Some(number) => number as usize,
+                None => std::thread::available_parallelism().map_or(1, usize::from),
+            },
+            agents: concurrency
+                .agents
+                .iter()
+                .map(|(agent, number)| (agent.clone(), *number as usize))
+                .collect(),
+        }
+    }
+
+    /// Returns how many trials can be in flight in all.
+    pub fn at_once(&self, concurrency: Option<u32>) -> usize {
+        self.total(&self.limits(concurrency))
+    }
+
+    /// Returns how many of the run's trials these limits allow in all.
+    pub(super) fn total(&self, limits: &Limits) -> usize {
+        let agents = self
+            .trials
+            .iter()
+            .map(|trial| trial.case.variant.agent.agent.profile().name);
+        limits.total(agents)
+    }
+
+    /// Gives the trials the ids and directories that they have in an earlier run, and leaves out those that the run
+    /// does not have.
+    pub(super) fn adopt(&mut self, state: &RunState) {
+        // Trials of rounds that an adaptive run has not begun are known too.
+        let heads = state
+            .trials
+            .iter()
+            .map(|trial| &trial.head)
+            .chain(&state.spare);
+        let known: HashMap<_, &TrialHead> = heads.map(|head| (identity(head), head)).collect();
+        let mut trials = Vec::new();
+        let mut order = Vec::new();
+        for index in &self.order {
+            let trial = &self.trials[*index];
+            let Some(known) = known.get(&identity(&TrialHead::of(trial))) else {
+                continue;
+            };
+            order.push(known.id);
+            trials.push(TrialSpec {
+                id: known.id,
+                dir: known.dir.clone(),
+                ..trial.clone()
+            });
+        }
+        trials.sort_by_key(|trial| trial.id);
+        self.order = order
+            .iter()
+            .filter_map(|id| trials.binary_search_by_key(id, |trial| trial.id).ok())
+            .collect();
+        self.trials = trials;
+    }
+}
+
+/// The names by which a trial is known in every run of a suite.
+fn identity(head: &TrialHead) -> (String, String, String, u32) {
+    (
+        head.eval.clone(),
+        head.environment.clone(),
+        head.experiment.clone(),
+        head.repetition,
+    )
+}

@@ -1,0 +1,138 @@
+//! Continues a run that ended before its plan did, by its user, by a crash or by a power cut.
+//!
+//! Finished trials stay. The others run with the same plan, seed and settings.
+
+use camino::Utf8Path;
+use terca_core::analysis::rounds;
+use terca_core::plan::fingerprint::differences;
+use terca_core::run::event::RunStatus;
+use terca_core::run::outcome::Status;
+use terca_core::run::run_file::RunFile;
+use terca_core::run::settings::RunSettings;
+use terca_core::run::state::Trial;
+use thiserror::Error;
+
+use crate::run::load::RunPlan;
+use crate::run::past_runs;
+use crate::run::past_runs::{PastRun, RunsError};
+use crate::run::scheduler::Past;
+use crate::run::start::PreparedRun;
+use crate::run::store::{Store, StoreError};
+
+/// A run that cannot be continued.
+#[derive(Debug, Error)]
+pub enum OpenError {
+    /// The run cannot be read.
+    #[error(transparent)]
+    Runs(#[from] RunsError),
+    /// The run's directory cannot be opened.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+}
+
+/// An earlier run, held so that nobody else continues it.
+#[derive(Debug)]
+pub struct OpenRun {
+    pub(super) store: Store,
+    /// What happened so far.
+    pub past: PastRun,
+    /// The settings and the plan that it was started with.
+    pub file: RunFile,
+}
+
+/// The trials of an earlier run that are done, and those that are not.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Remaining {
+    /// Trials that stay as they are.
+    pub done: usize,
+    /// Trials that run now.
+    pub to_run: usize,
+    /// Tells whether further rounds may follow, in an adaptive run.
+    pub more_as_needed: bool,
+    /// Tells whether the run is complete: there is nothing to do, and nothing to record.
+    pub is_over: bool,
+}
+
+impl OpenRun {
+    /// Opens the run in a directory.
+    pub fn open(dir: &Utf8Path) -> Result<Self, OpenError> {
+        Ok(OpenRun {
+            store: Store::reopen(dir)?,
+            past: past_runs::read(dir)?,
+            file: past_runs::run_file(dir)?,
+        })
+    }
+
+    /// Returns the settings of the run, with the seed that was chosen for it.
+    pub fn settings(&self) -> RunSettings {
+        let mut settings = self.file.settings.clone();
+        settings.selection.seed = Some(self.file.seed);
+        settings
+    }
+
+    /// Reduces the plan of the suite as it is now to what is left of the run.
+    pub fn keep_remaining(&self, plan: &mut RunPlan, errors_too: bool) -> Remaining {
+        let state = &self.past.state;
+        // A run that died before its first event has no trials yet: all of the plan is left.
+        if state.trials.is_empty() {
+            return Remaining {
+                done: 0,
+                to_run: plan.order.len(),
+                more_as_needed: false,
+                is_over: false,
+            };
+        }
+        plan.adopt(state);
+        let is_left = |id: u32| {
+            let trial = state.trial(id);
+            trial.is_some_and(|trial| is_open(trial, errors_too))
+        };
+        let trials = &plan.trials;
+        plan.order.retain(|index| {
+            let id = trials[*index].id;
+            is_left(id) || state.spare.iter().any(|head| head.id == id)
+        });
+        let to_run = plan
+            .order
+            .iter()
+            .filter(|index| is_left(trials[**index].id))
+            .count();
+        let done = state
+            .trials
+            .iter()
+            .filter(|trial| !is_open(trial, errors_too))
+            .count();
+        Remaining {
+            done,
+            to_run,
+            more_as_needed: !state.spare.is_empty(),
+            // A run that died after its last trial has yet to record that it is over.
+            is_over: state.status == RunStatus::Complete
+                && to_run == 0
+                && rounds::next(state).is_none(),
+        }
+    }
+
+    /// Returns what has changed in the suite since the run was started.
+    pub fn changes(&self, run: &PreparedRun<'_>) -> Vec<String> {
+        differences(&self.file.fingerprints, run.fingerprints())
+    }
+
+    /// Returns the directory, and what has happened so far where anything has.
+    pub fn into_parts(self) -> (Store, Option<Past>) {
+        let has_begun = !self.past.state.trials.is_empty();
+        let past = has_begun.then_some(Past {
+            state: self.past.state,
+            next_sequence: self.past.next_sequence,
+        });
+        (self.store, past)
+    }
+}
+
+fn is_open(trial: &Trial, errors_too: bool) -> bool {
+    match trial.report.status {
+        Status::Pending | Status::Interrupted => true,
+        Status::Error => errors_too,
+        Status::Passed | Status::Partial | Status::Failed => false,
+    }
+}

@@ -1,0 +1,226 @@
+//! Starts a run: from a plan and its settings to a finished run on disk.
+//!
+//! ```text
+//! settings ─load─► RunPlan ─► PreparedRun ─create_dir─► Store ─execute─► FinishedRun
+//! ```
+
+use std::io;
+use std::sync::Arc;
+
+use camino::{Utf8Path, Utf8PathBuf};
+use terca_core::plan::fingerprint::CasePrint;
+use terca_core::run::limits::Limits;
+use terca_core::run::observer::Observer;
+use terca_core::run::run_file::{RunFacts, RunFile};
+use terca_core::run::settings::RunSettings;
+use terca_core::run::state::RunState;
+use terca_core::text::mask::Mask;
+use thiserror::Error;
+
+use crate::host::environment::Host;
+use crate::process::interrupt::Interrupt;
+use crate::process::open_file_limit;
+use crate::process::supervise::{Launcher, SupervisorPool};
+use crate::run::load::RunPlan;
+use crate::run::scheduler;
+use crate::run::scheduler::{Mailbox, Past, RunRequest};
+use crate::run::signals;
+use crate::run::store::{Store, StoreError};
+use crate::trial::{Context, Versions};
+use crate::workspace::layers::LayerCache;
+use crate::workspace::tree_hash::TreeHashes;
+use crate::workspace::trial_dirs::WorkDir;
+
+/// A run that could not be started, or that could not go on.
+#[derive(Debug, Error)]
+pub enum StartError {
+    /// Trials have nowhere to work.
+    #[error(transparent)]
+    NoWorkDir(io::Error),
+    /// Signals cannot be received.
+    #[error(transparent)]
+    Signals(io::Error),
+    /// `run.json` cannot be made from the plan.
+    #[error("the plan cannot be written down: {0}")]
+    RunFile(serde_json::Error),
+    /// The run's directory cannot be written.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+}
+
+/// The facts of the running program that a run depends on.
+#[derive(Debug, Clone, Copy)]
+pub struct Program<'a> {
+    /// Its version.
+    pub version: &'a str,
+    /// Makes the layers of `prepare` again, although they are in the cache.
+    pub rebuild_layers: bool,
+}
+
+/// Fewer trials at once than were asked for, because of the limit of open files.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Reduced {
+    /// The number that was asked for.
+    pub wanted: usize,
+    /// The number that there is room for.
+    pub possible: usize,
+}
+
+/// Everything that is needed to run trials, before there is a directory for them.
+#[derive(Debug)]
+pub struct PreparedRun<'a> {
+    plan: &'a RunPlan,
+    settings: &'a RunSettings,
+    program: Program<'a>,
+    host: Host,
+    work: WorkDir,
+    mask: Mask,
+    limits: Limits,
+    reduced: Option<Reduced>,
+    fingerprints: Vec<CasePrint>,
+    hashes: TreeHashes,
+}
+
+/// A run that has come to an end.
+#[derive(Debug)]
+pub struct FinishedRun {
+    /// Its last state.
+    pub state: RunState,
+    /// Tells whether a signal ended it.
+    pub interrupted: bool,
+    /// Its directory.
+    pub dir: Utf8PathBuf,
+}
+
+impl<'a> PreparedRun<'a> {
+    /// Makes a work directory, takes fingerprints, and settles how many trials run at once.
+    pub fn new(
+        plan: &'a RunPlan,
+        settings: &'a RunSettings,
+        program: Program<'a>,
+        host: Host,
+    ) -> Result<Self, StartError> {
+        let work = WorkDir::create(host.get("TERCA_WORK_DIR")).map_err(StartError::NoWorkDir)?;
+        let mask = plan.mask(&host);
+        let hashes = TreeHashes::default();
+        let fingerprints = plan.fingerprints(&mask, &hashes);
+        let mut limits = plan.limits(settings.concurrency);
+        let reduced = reduced(plan, &limits);
+        if let Some(Reduced { possible, .. }) = reduced {
+            limits.ceiling = possible;
+        }
+        Ok(PreparedRun {
+            plan,
+            settings,
+            program,
+            host,
+            work,
+            mask,
+            limits,
+            reduced,
+            fingerprints,
+            hashes,
+        })
+    }
+
+    /// Tells whether fewer trials run at once than were asked for.
+    pub fn reduced(&self) -> Option<Reduced> {
+        self.reduced
+    }
+
+    /// Returns the hashes of what the cases are made from.
+    pub fn fingerprints(&self) -> &[CasePrint] {
+        &self.fingerprints
+    }
+
+    /// Returns how many trials can be in flight; at least one.
+    pub(super) fn at_once(&self) -> usize {
+        self.plan.total(&self.limits).max(1)
+    }
+
+    /// Makes the directory of a new run.
+    pub fn create_dir(&self) -> Result<Store, StartError> {
+        let run_file = self.run_file().map_err(StartError::RunFile)?;
+        let today = jiff::Zoned::now().date();
+        Ok(Store::create(&self.plan.suite.root, today, &run_file)?)
+    }
+
+    fn run_file(&self) -> serde_json::Result<RunFile> {
+        let plan = self.plan;
+        let order: Vec<u32> = plan
+            .order
+            .iter()
+            .map(|index| plan.trials[*index].id)
+            .collect();
+        let facts = RunFacts {
+            terca_version: self.program.version,
+            seed: plan.seed,
+            concurrency: self.limits.others,
+            order: &order,
+            fingerprints: &self.fingerprints,
+        };
+        RunFile::new(&plan.suite, &plan.plan, self.settings, &facts, &self.mask)
+    }
+
+    /// Runs the trials to their end. `past` is what has happened already, in a run that is resumed.
+    pub fn execute(
+        self,
+        store: Store,
+        past: Option<Past>,
+        observer: &mut dyn Observer,
+    ) -> Result<FinishedRun, StartError> {
+        let plan = self.plan;
+        let request = RunRequest {
+            suite: plan.suite.name.clone(),
+            baseline: plan.suite.baseline.clone(),
+            terca_version: self.program.version.to_owned(),
+            seed: plan.seed,
+            limits: self.limits.clone(),
+            fail_fast: self.settings.fail_fast,
+            retries: self.settings.retries.unwrap_or(plan.suite.retries),
+            adaptive: plan.plan.adaptive,
+            budget_usd: self.settings.budget_usd,
+            trials: plan.trials.clone(),
+            order: plan.order.clone(),
+            past,
+        };
+        let dir = store.dir.clone();
+        let (context, mailbox) = self.into_context(&dir).map_err(StartError::Signals)?;
+        let finished = scheduler::run(&request, &context, store, mailbox, observer)?;
+        Ok(FinishedRun {
+            state: finished.state,
+            interrupted: finished.interrupted,
+            dir,
+        })
+    }
+
+    /// Makes what all trials share. From here on signals stop the run instead of ending the program.
+    pub(super) fn into_context(self, run_dir: &Utf8Path) -> io::Result<(Arc<Context>, Mailbox)> {
+        let interrupt = Arc::new(Interrupt::new()?);
+        let mailbox = scheduler::mailbox();
+        signals::forward(&mailbox.0, &interrupt)?;
+        let launcher = Launcher::of_this_program();
+        let suite_dir = self.plan.suite.root.clone();
+        let context = Context {
+            layers: LayerCache::new(&suite_dir, self.program.rebuild_layers),
+            suite_dir,
+            run_dir: run_dir.to_owned(),
+            work: self.work,
+            mask: self.mask,
+            host: self.host,
+            interrupt,
+            keep: self.settings.keep,
+            versions: Versions::new(launcher.clone()),
+            supervisors: SupervisorPool::new(launcher),
+            hashes: self.hashes,
+        };
+        Ok((Arc::new(context), mailbox))
+    }
+}
+
+/// Makes room for open files, and tells whether it is enough for all trials that may be in flight.
+fn reduced(plan: &RunPlan, limits: &Limits) -> Option<Reduced> {
+    let wanted = plan.total(limits).min(plan.trials.len());
+    let possible = open_file_limit::make_room_for(wanted);
+    (possible < wanted).then_some(Reduced { wanted, possible })
+}

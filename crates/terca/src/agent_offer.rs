@@ -1,0 +1,120 @@
+//! The agents that a new suite may have: those on this machine come first.
+
+use terca_core::agent::{self, AgentRef, Profile};
+use terca_core::text::prose;
+use terca_engine::host::doctor;
+use terca_engine::host::environment::Host;
+use terca_report::width::truncate;
+
+/// The agents in the order they are offered.
+pub struct AgentOffer {
+    entries: Vec<(&'static Profile, Standing)>,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Standing {
+    SignedIn,
+    Installed,
+    BuiltIn,
+    Missing,
+}
+
+impl Standing {
+    fn words(self, profile: &Profile) -> String {
+        match self {
+            Standing::SignedIn => "on this machine, looks signed in".to_owned(),
+            Standing::Installed => match profile.credential_variables.first() {
+                Some(name) => format!("on this machine; signs in with ${name}, among others"),
+                None => "on this machine".to_owned(),
+            },
+            Standing::BuiltIn => "built in: the evals' own solutions; needs no key".to_owned(),
+            Standing::Missing => format!("not here: {}", profile.how_to_install()),
+        }
+    }
+}
+
+impl AgentOffer {
+    /// Looks for agents on this machine.
+    pub fn new(host: &Host) -> Self {
+        let installed = doctor::installed(host);
+        let standing = |profile: &'static Profile| match installed
+            .iter()
+            .find(|(known, _)| known.name == profile.name)
+        {
+            Some((_, true)) => Standing::SignedIn,
+            Some((_, false)) => Standing::Installed,
+            None if profile.is_built_in() => Standing::BuiltIn,
+            None => Standing::Missing,
+        };
+        let mut entries: Vec<(&'static Profile, Standing)> = choosable()
+            .map(|profile| (profile, standing(profile)))
+            .collect();
+        entries.sort_by_key(|(_, standing)| *standing as u8);
+        AgentOffer { entries }
+    }
+
+    /// Returns the first, which will most probably work; `oracle` where there is none.
+    pub fn usual(&self) -> &'static str {
+        self.entries
+            .first()
+            .map_or("oracle", |(profile, _)| profile.name)
+    }
+
+    /// Returns the list, each agent in one line of the screen.
+    pub fn within(&self, columns: usize) -> String {
+        let entries = self.entries.iter().enumerate();
+        let lines = entries.map(|(at, (profile, standing))| {
+            let line = format!(
+                "{:>4}  {:<16} {}",
+                at + 1,
+                profile.name,
+                standing.words(profile)
+            );
+            truncate(&line, columns.saturating_sub(1)).into_owned()
+        });
+        lines.collect::<Vec<String>>().join("\n")
+    }
+
+    /// Parses numbers of the list, or names.
+    pub fn read(&self, text: &str) -> Result<Vec<AgentRef>, String> {
+        let mut chosen: Vec<AgentRef> = Vec::new();
+        for word in text.split([',', ' ']).filter(|word| !word.is_empty()) {
+            let numbered = word
+                .parse::<usize>()
+                .ok()
+                .and_then(|number| self.entries.get(number.checked_sub(1)?));
+            let agent = find(numbered.map_or(word, |(profile, _)| profile.name))?;
+            if !chosen.contains(&agent) {
+                chosen.push(agent);
+            }
+        }
+        if chosen.is_empty() {
+            Err("at least one agent is needed".into())
+        } else {
+            Ok(chosen)
+        }
+    }
+}
+
+/// An agent that needs no more than its name; and what can be chosen is a real one, or the solution in its place.
+fn choosable() -> impl Iterator<Item = &'static Profile> {
+    agent::profiles()
+        .filter(|profile| !profile.takes_command && !matches!(profile.name, "nop" | "cheat"))
+}
+
+/// Returns an agent by its name.
+pub fn find(name: &str) -> Result<AgentRef, String> {
+    let known: Vec<&str> = choosable().map(|profile| profile.name).collect();
+    match agent::find(name).filter(|agent| known.contains(&agent.profile().name)) {
+        Some(agent) => Ok(agent),
+        None => Err(
+            match agent::probably(name).filter(|meant| known.contains(meant)) {
+                Some(meant) => format!("{name}: no such agent\nhelp: did you mean `{meant}`?"),
+                None => format!(
+                    "{name}: no such agent\nhelp: there are {}",
+                    prose::quoted_list(&known, "and")
+                ),
+            },
+        ),
+    }
+}

@@ -1,0 +1,148 @@
+//! The command line as a whole: parsed, and handed to the command that it names.
+
+#[cfg(test)]
+mod documented;
+
+use std::ffi::OsString;
+use std::process::ExitCode;
+
+use clap::error::ErrorKind;
+use clap::parser::ValueSource;
+use clap::{ArgMatches, Args, CommandFactory, FromArgMatches, Parser};
+use terca_core::text::explain::Code;
+
+use crate::args::{Colour, Common};
+use crate::commands::{Command, RunArgs};
+use crate::{VERSION, screen};
+
+/// Runs coding tasks against command-line coding agents and says how rules, MCP servers and models change what
+/// they get done.
+#[derive(Debug, Parser)]
+#[command(
+    name = "terca",
+    disable_version_flag = true,
+    after_help = "Exit status: 0 every trial passed, 1 some did not, 2 wrong usage or configuration,\n\
+                  3 some trials ended in an error, 130 interrupted."
+)]
+pub struct Cli {
+    #[command(subcommand)]
+    command: Option<Command>,
+    #[command(flatten)]
+    run: RunArgs,
+    #[command(flatten)]
+    common: Common,
+    /// Print the version number
+    #[arg(short = 'v', long = "version")]
+    version: bool,
+}
+
+/// Does what the arguments of this process ask for.
+pub fn run() -> ExitCode {
+    let cli = match read(std::env::args_os()) {
+        Ok(cli) => cli,
+        Err(error) => refuse(&error),
+    };
+    if cli.version {
+        screen::out(VERSION);
+        return ExitCode::SUCCESS;
+    }
+    let command = cli.command.unwrap_or(Command::Run(cli.run));
+    let outcome = command.run(&cli.common, Cli::command);
+    ExitCode::from(outcome.unwrap_or_else(|error| error.show(&cli.common)))
+}
+
+fn read(words: impl IntoIterator<Item = OsString>) -> Result<Cli, clap::Error> {
+    let matches = Cli::command().try_get_matches_from(words)?;
+    if let Some((flag, command)) = flag_before_command(&matches) {
+        let message = format!(
+            "`--{flag}` stands before `{command}`; options come after the command: `terca {command} --{flag} …`"
+        );
+        return Err(Cli::command().error(ErrorKind::ArgumentConflict, message));
+    }
+    Cli::from_arg_matches(&matches)
+}
+
+/// Shows what is wrong, under the code that every error has, and ends the program. Help that was asked for is no
+/// error.
+fn refuse(error: &clap::Error) -> ! {
+    if !error.use_stderr() {
+        error.exit()
+    }
+    let rendered = error.render();
+    let text = if screen::colour(Colour::Auto, &std::io::stderr()) {
+        rendered.ansi().to_string()
+    } else {
+        rendered.to_string()
+    };
+    let code = format!("error[{}]:", Code::Usage.word());
+    screen::err(&text.replacen("error:", &code, 1));
+    std::process::exit(error.exit_code())
+}
+
+/// `terca -t fib check` would otherwise check everything, with the selection silently ignored.
+fn flag_before_command(matches: &ArgMatches) -> Option<(String, &str)> {
+    let (command, _) = matches.subcommand()?;
+    let run = RunArgs::augment_args(clap::Command::new("run"));
+    let flag = run
+        .get_arguments()
+        .find(|argument| {
+            let source = matches.value_source(argument.get_id().as_str());
+            source == Some(ValueSource::CommandLine)
+        })?
+        .get_long()?
+        .to_owned();
+    Some((flag, command))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_command_line_is_consistent() {
+        Cli::command().debug_assert();
+    }
+
+    /// Tells whether a line, of words without spaces, can be typed.
+    fn is_understood(line: &str) -> bool {
+        read(line.split_whitespace().map(OsString::from)).is_ok()
+    }
+
+    /// What the texts of `terca explain` call right can be typed.
+    #[test]
+    fn commands_in_the_explanations_are_understood() {
+        let mut tried = 0;
+        for code in Code::ALL {
+            let (wrong, right) = code.text().split_once("\nRight:\n").unwrap();
+            for command in commands(right).chain(commands(wrong).filter(|_| *code != Code::Usage)) {
+                assert!(is_understood(&command), "{}: {command}", code.word());
+                tried += 1;
+            }
+            if *code == Code::Usage {
+                assert!(commands(wrong).all(|command| !is_understood(&command)));
+            }
+        }
+        assert!(tried > 40, "{tried}");
+    }
+
+    /// The calls of Terca in the shell blocks of a text, without comments, variables in front and redirections.
+    fn commands(text: &str) -> impl Iterator<Item = String> {
+        let blocks = text
+            .split("```sh\n")
+            .skip(1)
+            .filter_map(|rest| rest.split("```").next());
+        let lines = blocks
+            .flat_map(str::lines)
+            .map(|line| line.split(" #").next().unwrap_or_default());
+        let calls = lines
+            .flat_map(|line| line.split(['&', ';']))
+            .map(|call| call.split(" <").next().unwrap());
+        calls.filter_map(|call| {
+            let words: Vec<&str> = call
+                .split_whitespace()
+                .skip_while(|word| word.contains('='))
+                .collect();
+            (words.first() == Some(&"terca")).then(|| words.join(" ").replace('\'', ""))
+        })
+    }
+}

@@ -1,0 +1,275 @@
+//! A command that did not do what it was asked to do.
+//!
+//! Commands return it, and it is shown in one place and in one form: what happened and where, what to do next, and
+//! the code under which there is more to read. Libraries know what happened; what to type next is known here alone.
+
+use std::fmt;
+use std::fmt::Display;
+use std::io;
+
+use terca_core::analysis::compare::CompareError;
+use terca_core::analysis::summary::By;
+use terca_core::run::merge::MergeError;
+use terca_core::run::run_file::RunFileError;
+use terca_core::text::explain::Code;
+use terca_engine::run::merge_runs::MergeRunsError;
+use terca_engine::run::past_runs::RunsError;
+use terca_engine::run::resume::OpenError;
+use terca_engine::run::start::StartError;
+use terca_engine::run::store::StoreError;
+use terca_engine::suite::discover::{DiscoverError, Guess};
+
+use crate::args::Common;
+use crate::screen;
+
+/// Exit status: wrong usage or configuration, nothing was run.
+pub const MISUSE: u8 = 2;
+/// Exit status: some trials, or Terca itself, could not do their work.
+pub const TROUBLE: u8 = 3;
+/// Exit status: a signal ended it.
+pub const INTERRUPTED: u8 = 130;
+
+/// The result of a command: an exit status, or an error.
+pub type Outcome = Result<u8, CliError>;
+
+/// An error for the user.
+#[derive(Debug)]
+pub struct CliError {
+    status: u8,
+    /// `None` when it has been shown already.
+    message: Option<(Code, String)>,
+}
+
+impl CliError {
+    /// Wrong usage or configuration: nothing was done.
+    pub fn misuse(code: Code, text: impl Display) -> Self {
+        CliError {
+            status: MISUSE,
+            message: Some((code, text.to_string())),
+        }
+    }
+
+    /// The machine refused.
+    pub fn trouble(code: Code, text: impl Display) -> Self {
+        CliError {
+            status: TROUBLE,
+            message: Some((code, text.to_string())),
+        }
+    }
+
+    /// Trials have nowhere to work.
+    pub fn no_work_dir(status: u8, error: &io::Error) -> Self {
+        let error = CliError {
+            status,
+            message: Some((Code::NoWorkDir, error.to_string())),
+        };
+        error.help(
+            "TERCA_WORK_DIR names the place where trials work; choose one outside of any project and home",
+        )
+    }
+
+    /// Every reason has been shown.
+    pub fn shown(status: u8) -> Self {
+        CliError {
+            status,
+            message: None,
+        }
+    }
+
+    /// Adds a line that says what to do next.
+    pub fn help(mut self, help: impl Display) -> Self {
+        if let Some((_, text)) = &mut self.message {
+            *text += &format!("\nhelp: {help}");
+        }
+        self
+    }
+
+    fn maybe_help(self, help: Option<impl Display>) -> Self {
+        match help {
+            Some(help) => self.help(help),
+            None => self,
+        }
+    }
+
+    /// Shows it, and returns the exit status.
+    pub fn show(&self, common: &Common) -> u8 {
+        if let Some((code, text)) = &self.message {
+            screen::error(*code, text, common.color);
+            screen::err_where_explained(&[*code], common.color);
+        }
+        self.status
+    }
+}
+
+/// The message with its help, without the code.
+impl Display for CliError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let text = self.message.as_ref().map(|(_, text)| text.as_str());
+        f.write_str(text.unwrap_or_default())
+    }
+}
+
+const IS_IT_WHOLE: &str = "is the run's folder whole? `terca list` lists the runs";
+
+impl From<DiscoverError> for CliError {
+    fn from(error: DiscoverError) -> Self {
+        let help = match &error {
+            DiscoverError::Open { meant, .. } => Some(match meant {
+                Some(meant) => format!("did you mean `{meant}`?"),
+                None => "a relative path begins at the directory that Terca is started in".into(),
+            }),
+            DiscoverError::NotUtf8 { .. } => None,
+            DiscoverError::File { .. } => Some("name the directory it is in".into()),
+            DiscoverError::NoSuite { guess, .. } => Some(match guess {
+                Some(Guess::Misnamed { name, right }) => {
+                    format!("{name} is not looked for: rename it to {right}")
+                }
+                Some(Guess::Above(above)) => {
+                    format!("the suite is above, in {above}: go there, or say `-C {above}`")
+                }
+                None => "`terca create` makes a suite; `-C DIR` names another directory".into(),
+            }),
+        };
+        let code = match &error {
+            DiscoverError::Open { .. }
+            | DiscoverError::NotUtf8 { .. }
+            | DiscoverError::File { .. } => Code::NoDirectory,
+            DiscoverError::NoSuite { .. } => Code::NoSuite,
+        };
+        CliError::misuse(code, error).maybe_help(help)
+    }
+}
+
+impl From<RunsError> for CliError {
+    fn from(error: RunsError) -> Self {
+        match &error {
+            RunsError::None(_) => CliError::misuse(Code::NoRuns, error)
+                .help("`terca` runs the suite; `-C DIR` names another suite"),
+            RunsError::Unknown { .. } => CliError::misuse(Code::UnknownRun, error)
+                .help("`terca list` says more about them"),
+            RunsError::Read { .. } => {
+                CliError::trouble(Code::DamagedRun, error).help(IS_IT_WHOLE)
+            }
+            RunsError::Journal { .. } => CliError::trouble(Code::DamagedRun, error).help(
+                "was the file edited, or made by a newer version? `terca list` lists the other runs",
+            ),
+            RunsError::RunFile { source, .. } => {
+                let help = match source {
+                    RunFileError::Newer { .. } => {
+                        "use that version of Terca or a newer one, or start a new run with `terca run`"
+                    }
+                    RunFileError::Invalid(_) => IS_IT_WHOLE,
+                };
+                CliError::trouble(Code::DamagedRun, error).help(help)
+            }
+        }
+    }
+}
+
+impl From<StoreError> for CliError {
+    fn from(error: StoreError) -> Self {
+        match &error {
+            StoreError::GoingOn(_) => CliError::trouble(Code::RunGoingOn, error)
+                .help("wait for its end, or stop it with Ctrl+C where it runs"),
+            StoreError::Open { .. } => CliError::trouble(Code::DamagedRun, error).help(IS_IT_WHOLE),
+            StoreError::Refused { .. } => CliError::trouble(Code::CannotWrite, error)
+                .help("is there room on the disk, and may you write there?"),
+        }
+    }
+}
+
+impl From<OpenError> for CliError {
+    fn from(error: OpenError) -> Self {
+        match error {
+            OpenError::Runs(error) => error.into(),
+            OpenError::Store(error) => error.into(),
+        }
+    }
+}
+
+impl From<StartError> for CliError {
+    fn from(error: StartError) -> Self {
+        match error {
+            StartError::NoWorkDir(error) => CliError::no_work_dir(MISUSE, &error),
+            StartError::Store(error) => error.into(),
+            StartError::Signals(_) | StartError::RunFile(_) => {
+                CliError::trouble(Code::Internal, error)
+            }
+        }
+    }
+}
+
+impl From<MergeRunsError> for CliError {
+    fn from(error: MergeRunsError) -> Self {
+        let help = match &error {
+            MergeRunsError::Merge(MergeError::NoBeginning(_)) => Some("run that part again"),
+            MergeRunsError::Merge(MergeError::Twice { .. }) => Some("name each part once"),
+            MergeRunsError::NotAPart(_) => {
+                Some("whole runs need no merging; `terca compare A B` compares two")
+            }
+            MergeRunsError::Different { .. } => {
+                Some("run the parts from the same commit, with the same selection and repetitions")
+            }
+            MergeRunsError::Missing { .. } => Some("name the runs of all parts"),
+            _ => None,
+        };
+        let error = match error {
+            // A run that was named is not one that can be merged: wrong usage.
+            MergeRunsError::Runs(error @ RunsError::RunFile { .. }) => CliError {
+                status: MISUSE,
+                ..error.into()
+            },
+            MergeRunsError::Runs(error) => error.into(),
+            MergeRunsError::Store(error) => error.into(),
+            MergeRunsError::Copy { .. } => CliError::trouble(Code::CannotWrite, error),
+            MergeRunsError::GoingOn(_) => CliError::misuse(Code::RunGoingOn, error),
+            MergeRunsError::Merge(_)
+            | MergeRunsError::NotAPart(_)
+            | MergeRunsError::Different { .. }
+            | MergeRunsError::Missing { .. } => CliError::misuse(Code::CannotMerge, error),
+        };
+        error.maybe_help(help)
+    }
+}
+
+impl From<CompareError> for CliError {
+    fn from(error: CompareError) -> Self {
+        let code = match &error {
+            CompareError::GoingOn(_) => Code::RunGoingOn,
+            CompareError::Unknown { .. } | CompareError::NoBaseline { .. } => Code::UnknownBaseline,
+            CompareError::Empty(_)
+            | CompareError::Alone { .. }
+            | CompareError::NothingInCommon { .. }
+            | CompareError::AllChanged { .. } => Code::NothingToCompare,
+        };
+        let help = match &error {
+            CompareError::GoingOn(_) | CompareError::NothingInCommon { .. } => None,
+            CompareError::Empty(_) => Some("`terca list` lists the runs; name another".to_owned()),
+            CompareError::Unknown { meant, .. } => meant
+                .as_ref()
+                .map(|meant| format!("did you mean `{meant}`?")),
+            CompareError::Alone {
+                by,
+                has_environments,
+                ..
+            } => Some(compare_instead(*by, *has_environments).to_owned()),
+            CompareError::NoBaseline { .. } => Some("choose one with `--baseline NAME`".to_owned()),
+            CompareError::AllChanged { .. } => {
+                Some("without `--only-unchanged` they are compared all the same".to_owned())
+            }
+        };
+        CliError::misuse(code, error).maybe_help(help)
+    }
+}
+
+fn compare_instead(by: By, has_environments: bool) -> &'static str {
+    match by {
+        By::Experiment if has_environments => {
+            "compare its environments with `--by environment`, or name a second run"
+        }
+        By::Environment if has_environments => {
+            "compare its experiments without `--by environment`, or name a second run"
+        }
+        _ => "name a second run to compare it with",
+    }
+}

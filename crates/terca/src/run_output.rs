@@ -1,0 +1,179 @@
+//! Shows a run while it goes on and after its end.
+
+use std::io;
+
+use camino::Utf8Path;
+use serde::Serialize;
+use terca_core::analysis::results::{Results, exit_status};
+use terca_core::analysis::validation;
+use terca_core::analysis::validation::proofs;
+use terca_core::plan::aa_check;
+use terca_core::run::observer::Observer;
+use terca_core::run::settings::RunSettings;
+use terca_core::text::explain::Code;
+use terca_core::text::prose;
+use terca_engine::run::start::{FinishedRun, PreparedRun, Reduced};
+use terca_report::github::Printed;
+use terca_report::{
+    JsonLines, Palette, Plain, Tty, Whereabouts, closing, failures, flaws, proofs_table,
+    results_table, verdicts,
+};
+
+use crate::args::{CiArgs, Common, Format, TableFormat};
+use crate::cli_error::{CliError, INTERRUPTED};
+use crate::suggest::suggest;
+use crate::{export, screen, shell};
+
+/// Returns the display of a run that goes on.
+pub fn observer(format: Format, common: &Common) -> Box<dyn Observer> {
+    let palette = screen::err_palette(common.color);
+    match format {
+        Format::Json => Box::new(JsonLines::new(screen::stream(io::stdout(), Printed::Json))),
+        Format::Tty => Box::new(Tty::new(
+            screen::stream(io::stderr(), Printed::Text),
+            palette,
+        )),
+        Format::Auto if screen::is_lively() => Box::new(Tty::new(io::stderr(), palette)),
+        Format::Auto | Format::Plain => Box::new(Plain::new(
+            screen::stream(io::stderr(), Printed::Text),
+            palette,
+        )),
+    }
+}
+
+/// Notes that fewer trials run at once than were asked for.
+pub fn note_reduced(run: &PreparedRun<'_>) {
+    if let Some(Reduced { wanted, possible }) = run.reduced() {
+        screen::err(&format!(
+            "note: {possible} at a time instead of {wanted}: no more files may be open (raise it with `ulimit -n`)"
+        ));
+    }
+}
+
+/// Shows how a run went, gives it to CI, and returns the exit status.
+pub fn conclude(
+    settings: &RunSettings,
+    format: Format,
+    ci: &CiArgs,
+    common: &Common,
+    run: &FinishedRun,
+) -> u8 {
+    let results = Results::of(&run.state);
+    if format != Format::Json {
+        // Apart from the lines of progress above.
+        screen::err("");
+        if settings.validate {
+            show_proofs(&results, &run.dir, common);
+        } else {
+            show(&results, &run.dir, common);
+            after_words(settings, &results);
+            suggest(settings, format, common, run, &results);
+        }
+    }
+    let status = if run.interrupted {
+        INTERRUPTED
+    } else {
+        status(settings, &results)
+    };
+    if settings.validate {
+        return status;
+    }
+    export::for_ci(&results, ci, format, common).unwrap_or(status)
+}
+
+/// Returns the exit status of a run that has ended by itself.
+pub fn status(settings: &RunSettings, results: &Results) -> u8 {
+    if settings.validate {
+        validation::exit_status(&proofs(results))
+    } else {
+        exit_status(results, settings.fail_under)
+    }
+}
+
+/// Writes what is to be said about a run because of its settings.
+fn after_words(settings: &RunSettings, results: &Results) {
+    if settings.aa {
+        let same = results
+            .summary
+            .comparisons
+            .iter()
+            .all(|comparison| !comparison.verdict.is_difference());
+        let [one, other] = aa_check::NAMES;
+        screen::err(&format!(
+            "A/A: `{one}` and `{other}` are the same experiment; {}",
+            a_a(same)
+        ));
+    }
+    let unknown = results.trials.iter().filter(|trial| {
+        trial.report.status.is_judged() && trial.report.stats.usage.cost_usd.is_none()
+    });
+    let unknown = unknown.count();
+    if settings.budget_usd.is_some() && unknown > 0 {
+        screen::err(&format!(
+            "note: {} reported no cost, so `--budget-usd` did not see what they spent",
+            prose::count(unknown, "trial")
+        ));
+    }
+}
+
+fn a_a(same: bool) -> &'static str {
+    if same {
+        "no difference was found, as it should be"
+    } else {
+        "a difference was found all the same. Chance does this in 1 check of 20; if it happens again, something \
+         differs between the arms"
+    }
+}
+
+/// Shows the results of a run: the table, what failed, and where everything is.
+pub fn show(results: &Results, run_dir: &Utf8Path, common: &Common) {
+    let palette = screen::out_palette(common.color);
+    let here = Whereabouts {
+        run_dir: screen::short(run_dir),
+        terca: &shell::terca(common),
+        room: screen::room(),
+    };
+    screen::out_all(&[
+        results_table(results, screen::columns(), palette),
+        failures(results, here, palette),
+        verdicts(results, screen::columns(), palette),
+        closing(results, here, palette),
+    ]);
+}
+
+/// Shows what a run of `terca validate` says about its evals.
+fn show_proofs(results: &Results, run_dir: &Utf8Path, common: &Common) {
+    let palette = screen::out_palette(common.color);
+    let proofs = proofs(results);
+    let run_dir = screen::short(run_dir);
+    let here = Whereabouts {
+        run_dir,
+        terca: &shell::terca(common),
+        room: screen::room(),
+    };
+    screen::out_all(&[
+        proofs_table(&proofs, palette),
+        flaws(&proofs, run_dir, palette),
+        closing(results, here, palette),
+    ]);
+}
+
+/// Writes an answer as a table for people, or as JSON for programs.
+pub fn table_or_json(
+    format: TableFormat,
+    common: &Common,
+    answer: &impl Serialize,
+    table: impl FnOnce(usize, Palette) -> String,
+) -> Result<(), CliError> {
+    match format {
+        TableFormat::Table => {
+            screen::out(&table(screen::columns(), screen::out_palette(common.color)))
+        }
+        TableFormat::Json => {
+            let text = serde_json::to_string_pretty(answer);
+            let text = text.map_err(|error| CliError::trouble(Code::Internal, error))?;
+            screen::out_json(&text);
+        }
+    }
+    Ok(())
+}
