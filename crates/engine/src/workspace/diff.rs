@@ -13,27 +13,30 @@ use terca_core::text::prose;
 
 use crate::workspace::file_eq::have_same_bytes;
 
-/// Larger files are named, not shown.
+/// The size of the largest file whose lines are shown.
 const LARGEST_SHOWN: u64 = 1024 * 1024;
-/// After this much the rest is only counted.
+/// The size of a diff after which the remaining files are only counted.
 const LARGEST_DIFF: usize = 16 * 1024 * 1024;
-/// A comparison that takes longer is shown less well.
+/// The time for one comparison. After it, the diff is correct but longer than need be.
 const PATIENCE: Duration = Duration::from_secs(2);
 
 const LINK: u32 = 0o120_000;
 const TYPE: u32 = 0o170_000;
 
-/// A file that is not what it was; `None` is "not there".
+/// A changed file.
 #[derive(Debug)]
 pub struct Change {
+    /// Its path in the workspace.
     pub path: PathBuf,
+    /// The file before; `None` if it is new.
     pub before: Option<Version>,
+    /// The file now; `None` if it was removed.
     pub after: Option<Version>,
-    /// The path it had before, and how alike the contents are in percent.
+    /// The path that it had before, and the similarity of the contents in percent.
     pub renamed: Option<(PathBuf, u8)>,
 }
 
-/// A file at one moment: the mode that git would record, and where its text is.
+/// A file at one moment: its mode as git records it, and its text.
 #[derive(Debug, Clone)]
 pub struct Version {
     mode: u32,
@@ -49,13 +52,11 @@ enum Text {
 }
 
 impl Version {
-    /// A file or link on disk, with the mode the system gives.
-    pub fn of_file(mode: u32, path: &Path) -> Self {
+    /// Describes a file or link on disk, with the mode that the system has.
+    pub fn file(mode: u32, path: &Path) -> Self {
         if mode & TYPE == LINK {
-            return std::fs::read_link(path).map_or_else(
-                |_| Version::opaque(mode),
-                |target| Version::of_link(&target),
-            );
+            return std::fs::read_link(path)
+                .map_or_else(|_| Version::opaque(mode), |target| Version::link(&target));
         }
         Version {
             mode: git_mode(mode),
@@ -63,13 +64,15 @@ impl Version {
         }
     }
 
-    pub fn of_link(target: &Path) -> Self {
+    /// Describes a symbolic link.
+    pub fn link(target: &Path) -> Self {
         Version {
             mode: LINK,
             text: Text::Here(target.to_string_lossy().into_owned()),
         }
     }
 
+    /// Describes a file whose content is not known.
     pub fn opaque(mode: u32) -> Self {
         Version {
             mode: git_mode(mode),
@@ -77,16 +80,17 @@ impl Version {
         }
     }
 
-    /// Whether a file may have got another name: links and the like are too small to tell.
+    /// Returns whether this file may have been renamed to the other. Links and empty files never are.
     pub fn may_become(&self, other: &Version) -> bool {
         self.mode & TYPE == other.mode & TYPE && self.size().unwrap_or(0) > 0
     }
 
+    /// Returns whether both have the same bytes.
     pub fn has_bytes_of(&self, other: &Version) -> bool {
         matches!((&self.text, &other.text), (Text::At(a), Text::At(b)) if have_same_bytes(a, b))
     }
 
-    /// How many bytes there are on disk.
+    /// Returns the size of a file on disk.
     pub fn size(&self) -> Option<u64> {
         match &self.text {
             Text::At(path) => std::fs::metadata(path)
@@ -97,7 +101,7 @@ impl Version {
         }
     }
 
-    /// `None` when it cannot be shown as text.
+    /// Returns the text, or `None` if it cannot be shown.
     pub fn text(&self) -> Option<String> {
         match &self.text {
             Text::Here(text) => Some(text.clone()),
@@ -118,7 +122,7 @@ impl Version {
     }
 }
 
-/// Git knows files, executable files and links.
+/// Returns the mode that git records: it knows files, executable files and links.
 fn git_mode(mode: u32) -> u32 {
     match mode {
         link if link & TYPE == LINK => LINK,
@@ -236,7 +240,7 @@ fn one(
         .to_string()
 }
 
-/// A name as git writes it: in quotes, with escapes, where it holds what would break a line of the diff.
+/// Returns a name as git writes it: in quotes and with escapes if it would break a line of the diff.
 fn quoted(prefix: &str, path: &Path) -> String {
     let bytes = path.as_os_str().as_bytes();
     let plain = |byte: &u8| !byte.is_ascii_control() && !matches!(byte, b'"' | b'\\');

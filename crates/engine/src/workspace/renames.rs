@@ -1,4 +1,4 @@
-//! Files that went and came again under another name.
+//! Finds files that were renamed.
 
 use std::time::Duration;
 
@@ -6,16 +6,16 @@ use similar::TextDiff;
 
 use crate::workspace::diff::Change;
 
-/// So many files that went or came are compared; with more, every one of them is shown as it is.
+/// The most removed or added files that are compared. With more, each is shown by itself.
 const MOST: usize = 200;
-/// How alike two texts must be, as git has it.
+/// The similarity of two texts that counts as a rename, as in git.
 const ALIKE: f32 = 0.5;
-/// Texts are compared line by line only when that takes no more than a moment.
+/// The most pairs of texts that are compared line by line.
 const MOST_COMPARISONS: usize = 400;
 const LARGEST_COMPARED: u64 = 64 * 1024;
 const PATIENCE: Duration = Duration::from_millis(10);
 
-/// Makes one change out of a removal and an addition that belong together.
+/// Joins a removal and an addition that are one rename.
 pub fn join(mut changes: Vec<Change>) -> Vec<Change> {
     let went: Vec<usize> = positions(&changes, |change| change.after.is_none());
     let came: Vec<usize> = positions(&changes, |change| change.before.is_none());
@@ -39,7 +39,7 @@ pub fn join(mut changes: Vec<Change>) -> Vec<Change> {
             changes[new].renamed = Some((from, similarity));
         }
     }
-    // What has given its content away is no change any more.
+    // A removal that became part of a rename is no change of its own.
     changes.retain(|change| change.before.is_some() || change.after.is_some());
     changes
 }
@@ -53,7 +53,7 @@ fn positions(changes: &[Change], of: impl Fn(&Change) -> bool) -> Vec<usize> {
         .collect()
 }
 
-/// The addition most like a removal; of equals, the one with the same file name.
+/// Returns the addition that is most like a removal. Of equals, it is the one with the same file name.
 fn best(
     changes: &[Change],
     old: usize,

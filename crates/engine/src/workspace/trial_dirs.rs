@@ -190,7 +190,7 @@ impl Drop for TrialDirs {
     }
 }
 
-/// What agents read of the directories above the one they work in: rules, settings, skills, secrets, history.
+/// The files that agents read in the directories above their own: rules, settings, skills, secrets, history.
 const READ_BY_AGENTS: &[&str] = &[
     "AGENTS.md",
     "AGENTS.MD",

@@ -32,7 +32,7 @@ pub struct Job {
     pub stop_signal: Signal,
     /// The time that it then has before it is killed.
     pub grace: Duration,
-    /// Whether everything that is left afterwards is killed. Set-up commands may leave a service running for
+    /// Kill everything that is left afterwards. Set-up commands may leave a service running for
     /// the agent; it ends with the agent.
     pub sweep: bool,
 }
