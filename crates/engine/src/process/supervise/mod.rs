@@ -46,8 +46,5 @@ mod sweep;
 pub use client::{SuperviseError, Supervisor};
 pub use launcher::Launcher;
 pub use pool::{SupervisorGuard, SupervisorPool};
-pub use protocol::{Ended, Job, Signal};
+pub use protocol::{ARGUMENT, Ended, Job, Signal};
 pub use supervisor::serve;
-
-/// The hidden first argument that makes the program a supervisor; the second is the limit of open files to work under.
-pub const ARGUMENT: &str = "__supervise";

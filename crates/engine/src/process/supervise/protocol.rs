@@ -9,6 +9,9 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use terca_core::process::Exit;
 
+/// The hidden first argument that makes the program a supervisor. The second is the limit of open files.
+pub const ARGUMENT: &str = "__supervise";
+
 /// A command to run.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct Job {
