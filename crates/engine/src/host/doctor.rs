@@ -40,19 +40,18 @@ pub fn examine(host: &Host, launcher: &Arc<Launcher>) -> io::Result<Vec<Checkup>
 /// Returns the agents on this machine, and whether each looks signed in. Starts nothing, so that it is quick.
 pub fn installed(host: &Host) -> Vec<(&'static Profile, bool)> {
     let path = host.get("PATH").unwrap_or_default();
-    let is_here = |profile: &&Profile| {
-        profile
+    let mut installed = Vec::new();
+    for profile in agent::profiles() {
+        let is_here = profile
             .program
-            .is_some_and(|name| find_program(name, path).is_some())
-    };
-    let signed_in = |profile: &'static Profile| {
-        !credentials::variables(host, profile).is_empty()
-            || !credentials::files(host, profile).is_empty()
-    };
-    agent::profiles()
-        .filter(is_here)
-        .map(|profile| (profile, signed_in(profile)))
-        .collect()
+            .is_some_and(|name| find_program(name, path).is_some());
+        if is_here {
+            let is_signed_in = !credentials::variables(host, profile).is_empty()
+                || !credentials::files(host, profile).is_empty();
+            installed.push((profile, is_signed_in));
+        }
+    }
+    installed
 }
 
 fn check_up(

@@ -43,11 +43,12 @@ impl Changes {
 
     /// Returns the paths of the changed files. A file that was renamed has both.
     pub fn paths(&self) -> Vec<String> {
-        let name = |path: &Path| path.to_string_lossy().into_owned();
         let mut paths: Vec<String> = Vec::new();
         for change in &self.seen {
-            paths.push(name(&change.path));
-            paths.extend(change.renamed.as_ref().map(|(from, _)| name(from)));
+            paths.push(change.path.to_string_lossy().into_owned());
+            if let Some((from, _)) = &change.renamed {
+                paths.push(from.to_string_lossy().into_owned());
+            }
         }
         paths.sort();
         paths

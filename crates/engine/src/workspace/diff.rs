@@ -1,6 +1,5 @@
 //! Changes as a unified diff, in the form that `git apply` takes.
 
-use std::fmt::Write as _;
 use std::io::{self, Write};
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
@@ -183,69 +182,73 @@ fn one(
     renamed: Option<&(PathBuf, u8)>,
 ) -> String {
     let old_path = renamed.map_or(path, |(from, _)| from);
-    let (old_name, new_name) = (quoted("a/", old_path), quoted("b/", path));
+    let old_name = quoted("a/", old_path);
+    let new_name = quoted("b/", path);
     let mut text = format!("diff --git {old_name} {new_name}\n");
-    let _ = match (before, after) {
-        (None, Some(after)) => writeln!(text, "new file mode {:06o}", after.mode),
-        (Some(before), None) => writeln!(text, "deleted file mode {:06o}", before.mode),
-        (Some(before), Some(after)) if before.mode != after.mode => {
-            writeln!(
-                text,
-                "old mode {:06o}\nnew mode {:06o}",
-                before.mode, after.mode
-            )
-        }
-        _ => Ok(()),
-    };
+    text += &mode_lines(before, after);
     if let Some((from, similarity)) = renamed {
-        let (from, to) = (quoted("", from), quoted("", path));
-        let _ = writeln!(
-            text,
-            "similarity index {similarity}%\nrename from {from}\nrename to {to}"
-        );
+        text += &rename_lines(from, path, *similarity);
         if *similarity == 100 {
             return text;
         }
     }
-    let side = |version: Option<&Version>| version.map_or(Some(String::new()), Version::text);
-    let (Some(old), Some(new)) = (side(before), side(after)) else {
-        let _ = writeln!(text, "Binary files {old_name} and {new_name} differ");
-        let largest = [before, after]
-            .into_iter()
-            .flatten()
-            .filter_map(Version::size)
-            .max();
-        if let Some(size) = largest.filter(|size| *size > LARGEST_SHOWN) {
-            let _ = writeln!(
-                text,
-                "# too large to be shown: {} bytes",
-                prose::compact(size)
-            );
-        }
-        return text;
-    };
-    let name = |version: Option<&Version>, name: String| {
-        if version.is_some() {
-            name
-        } else {
-            "/dev/null".into()
-        }
+    let (Some(old), Some(new)) = (text_of(before), text_of(after)) else {
+        return text + &binary_lines(&old_name, &new_name, [before, after]);
     };
     let diff = TextDiff::configure()
         .timeout(PATIENCE)
         .diff_lines(old.as_str(), new.as_str());
     text + &diff
         .unified_diff()
-        .header(&name(before, old_name), &name(after, new_name))
+        .header(
+            before.map_or("/dev/null", |_| &old_name),
+            after.map_or("/dev/null", |_| &new_name),
+        )
         .to_string()
+}
+
+fn mode_lines(before: Option<&Version>, after: Option<&Version>) -> String {
+    match (before, after) {
+        (None, Some(after)) => format!("new file mode {:06o}\n", after.mode),
+        (Some(before), None) => format!("deleted file mode {:06o}\n", before.mode),
+        (Some(before), Some(after)) if before.mode != after.mode => {
+            format!(
+                "old mode {:06o}\nnew mode {:06o}\n",
+                before.mode, after.mode
+            )
+        }
+        _ => String::new(),
+    }
+}
+
+fn rename_lines(from: &Path, to: &Path, similarity: u8) -> String {
+    format!(
+        "similarity index {similarity}%\nrename from {}\nrename to {}\n",
+        quoted("", from),
+        quoted("", to)
+    )
+}
+
+/// Returns the text of a version. A file that is not there is empty.
+fn text_of(version: Option<&Version>) -> Option<String> {
+    version.map_or(Some(String::new()), Version::text)
+}
+
+fn binary_lines(old_name: &str, new_name: &str, versions: [Option<&Version>; 2]) -> String {
+    let mut text = format!("Binary files {old_name} and {new_name} differ\n");
+    let sizes = versions.into_iter().flatten().filter_map(Version::size);
+    if let Some(size) = sizes.max().filter(|size| *size > LARGEST_SHOWN) {
+        let size = prose::compact(size);
+        text += &format!("# too large to be shown: {size} bytes\n");
+    }
+    text
 }
 
 /// Returns a name as git writes it: in quotes and with escapes if it would break a line of the diff.
 fn quoted(prefix: &str, path: &Path) -> String {
     let bytes = path.as_os_str().as_bytes();
-    let plain = |byte: &u8| !byte.is_ascii_control() && !matches!(byte, b'"' | b'\\');
     if let Ok(text) = std::str::from_utf8(bytes)
-        && bytes.iter().all(plain)
+        && bytes.iter().all(is_plain)
     {
         return format!("{prefix}{text}");
     }
@@ -260,6 +263,10 @@ fn quoted(prefix: &str, path: &Path) -> String {
         })
         .collect();
     format!("\"{prefix}{escaped}\"")
+}
+
+fn is_plain(byte: &u8) -> bool {
+    !byte.is_ascii_control() && !matches!(byte, b'"' | b'\\')
 }
 
 #[cfg(test)]

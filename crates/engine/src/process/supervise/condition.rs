@@ -25,20 +25,22 @@ const INHERITED: [&str; 7] = [
 impl Condition {
     /// Reads the condition of this process. `None` where the system does not have it.
     pub(super) fn now() -> Option<Self> {
-        let read = |name: &str| std::fs::read_to_string(format!("/proc/self/{name}")).ok();
-        let is_inherited = |line: &&str| INHERITED.iter().any(|start| line.starts_with(start));
         Some(Condition {
             limits: read("limits")?,
             oom_score: read("oom_score_adj")?,
             group: read("cgroup")?,
             status: read("status")?
                 .lines()
-                .filter(is_inherited)
+                .filter(|line| INHERITED.iter().any(|start| line.starts_with(start)))
                 .map(str::to_owned)
                 .collect(),
             nice: rustix::process::getpriority_process(None).ok()?,
         })
     }
+}
+
+fn read(name: &str) -> Option<String> {
+    std::fs::read_to_string(format!("/proc/self/{name}")).ok()
 }
 
 #[cfg(all(test, target_os = "linux"))]
