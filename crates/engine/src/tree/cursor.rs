@@ -74,7 +74,7 @@ pub(super) enum Order {
 }
 
 impl Order {
-    const PART: u64 = 50_000;
+    const PART: u64 = 10_000;
 }
 
 /// A directory on the way down.
