@@ -97,9 +97,9 @@ fn make(dir: &Dir, root: &Path, line: &[u8]) {
                 .is_ok_and(|meta| meta.is_some_and(|meta| !meta.is_link()));
             let mode = text
                 .iter()
-                .fold(0, |mode, byte| mode * 8 + u32::from(byte & 7));
+                .fold(0, |mode, byte| (mode * 8 + u32::from(byte & 7)) & 0o777);
             if is_plain {
-                let permissions = std::fs::Permissions::from_mode(mode & 0o777);
+                let permissions = std::fs::Permissions::from_mode(mode);
                 std::fs::set_permissions(root.join(path), permissions).expect("permissions");
             }
         }

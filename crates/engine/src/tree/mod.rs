@@ -13,7 +13,9 @@
 //! | `dir` | an open directory |
 //! | `trail` | the way down to the present directory, with few handles open |
 //! | `cursor` | goes over the entries of a tree, one at a time |
-//! | `walk`, `copy`, `remove`, `hash`, `measure` | the operations |
+//! | `walk`, `copy`, `moving`, `remove`, `hash`, `measure` | the operations |
+//! | `content` | the bytes of a file, without its holes |
+//! | `limits`, `notes`, `error` | the most that is allowed, what was passed over, what went wrong |
 //! | `beneath` | opens, makes and removes single files below a directory |
 //! | `os` | the calls that differ between systems |
 
@@ -27,6 +29,7 @@ mod hash;
 mod limits;
 mod measure;
 mod meta;
+mod moving;
 mod names;
 mod notes;
 mod os;
@@ -45,6 +48,7 @@ pub use hash::{hash, hash_file};
 pub use limits::{Limits, Options, What};
 pub use measure::{Size, measure};
 pub use meta::{Kind, Meta};
+pub use moving::move_dir;
 pub use notes::{Note, Notes, Why};
 pub use remove::{Removed, remove, remove_at, remove_contents};
 pub use walk::{Visit, list, walk};

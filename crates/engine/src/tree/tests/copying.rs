@@ -209,6 +209,27 @@ fn what_the_owner_may_not_read_is_copied_with_its_permissions() {
 }
 
 #[test]
+fn a_directory_is_moved_with_its_permissions() {
+    let scratch = Scratch::new();
+    scratch.write("from/dir/file", "x");
+    for mode in [0o555, 0o000, 0o755] {
+        scratch.chmod("from/dir", mode);
+        let before = read(&scratch.path("from/dir"));
+        let (from, to) = (scratch.dir("from"), scratch.dir("to"));
+        let options = Options::default();
+        let copied = move_dir(&from, "dir".as_ref(), &to, "new".as_ref(), &options).unwrap();
+        assert!(copied.is_none());
+        assert_eq!(read(&scratch.path("to/new")), before);
+        assert!(!scratch.path("from/dir").exists());
+        move_dir(&to, "new".as_ref(), &from, "dir".as_ref(), &options).unwrap();
+    }
+    scratch.write("to/taken/file", "x");
+    let (from, to) = (scratch.dir("from"), scratch.dir("to"));
+    let options = Options::default();
+    assert!(move_dir(&from, "dir".as_ref(), &to, "taken".as_ref(), &options).is_err());
+}
+
+#[test]
 fn a_tree_is_not_copied_into_itself() {
     let scratch = Scratch::new();
     scratch.write("from/inner/file", "x");

@@ -98,6 +98,30 @@ fn nothing_crosses_a_mount() {
 
 #[test]
 #[ignore = "needs root"]
+fn a_directory_is_moved_to_another_mount() {
+    let test = "needs_root::a_directory_is_moved_to_another_mount";
+    if !is_child(test, PRIVATE_MOUNTS) {
+        return;
+    }
+    let scratch = Scratch::new();
+    scratch.write("from/dir/file", "x");
+    scratch.write("from/dir/deeper/file", "x");
+    scratch.chmod("from/dir", 0o550);
+    let before = read(&scratch.path("from/dir"));
+    std::fs::create_dir(scratch.path("other")).unwrap();
+    mount_outside_on(&scratch, "other", "to");
+    let (from, to) = (scratch.dir("from"), scratch.dir("to"));
+    let options = Options::default();
+    let copied = move_dir(&from, "dir".as_ref(), &to, "new".as_ref(), &options).unwrap();
+    assert_eq!(copied.unwrap().entries, 3);
+    assert_eq!(read(&scratch.path("to/new")), before);
+    assert!(!scratch.path("from/dir").exists());
+    drop(to);
+    unmount(&scratch, "to");
+}
+
+#[test]
+#[ignore = "needs root"]
 fn marked_files_are_removed_and_replaced() {
     let scratch = Scratch::new();
     scratch.write("from/dir/immutable", "x");
