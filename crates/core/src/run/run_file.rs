@@ -4,7 +4,8 @@ use serde_json::{Value, json};
 
 use crate::agent::mcp::McpServer;
 use crate::config::suite::{Action, Suite};
-use crate::plan::fingerprint::CasePrint;
+use crate::grade::TestSpec;
+use crate::plan::fingerprint::CaseFingerprint;
 use crate::plan::shard::Shard;
 use crate::plan::{Case, Layer, Plan, TrialSpec, Variant};
 use crate::run::event::TrialHead;
@@ -22,7 +23,7 @@ pub struct Settings<'a> {
     pub command: Value,
     /// The part of the plan that this run is.
     pub shard: Option<Shard>,
-    pub fingerprints: &'a [CasePrint],
+    pub fingerprints: &'a [CaseFingerprint],
 }
 
 /// The whole plan, also where the run is a part of it.
@@ -51,6 +52,7 @@ pub fn manifest(suite: &Suite, plan: &Plan, settings: &Settings<'_>, mask: &Mask
 
 fn case(trials: &[TrialSpec]) -> Value {
     let Case {
+        suite,
         eval,
         variant,
         prompt,
@@ -59,7 +61,6 @@ fn case(trials: &[TrialSpec]) -> Value {
         env,
         judge_env: _,
         timeout,
-        track_ignored,
     } = &*trials[0].case;
     json!({
         "eval": eval.name,
@@ -71,8 +72,8 @@ fn case(trials: &[TrialSpec]) -> Value {
         "before": actions.iter().map(action).collect::<Vec<_>>(),
         "env": env.iter().map(|(name, _)| name).collect::<Vec<_>>(),
         "timeoutSeconds": timeout.as_secs_f64(),
-        "trackIgnored": track_ignored,
-        "tests": eval.tests.iter().map(|test| json!({ "name": test.name, "weight": test.weight })).collect::<Vec<_>>(),
+        "trackIgnored": suite.track_ignored,
+        "tests": eval.tests.iter().map(TestSpec::document).collect::<Vec<_>>(),
     })
 }
 

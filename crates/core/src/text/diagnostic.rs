@@ -97,16 +97,18 @@ impl Diagnostics {
         self.list.push(diagnostic);
     }
 
-    /// Reads something by name: a problem that only says what was expected is told what it is about.
-    pub(crate) fn about<T>(&mut self, key: &str, read: impl FnOnce(&mut Self) -> T) -> T {
-        let known = self.list.len();
-        let value = read(self);
+    /// The number of problems so far.
+    pub(crate) fn len(&self) -> usize {
+        self.list.len()
+    }
+
+    /// Puts a key before each later problem that only says what was expected.
+    pub(crate) fn name_since(&mut self, known: usize, key: &str) {
         for diagnostic in &mut self.list[known..] {
             if diagnostic.message.starts_with("expected ") {
                 diagnostic.message.insert_str(0, &format!("`{key}`: "));
             }
         }
-        value
     }
 
     /// Takes back what was said about a place.

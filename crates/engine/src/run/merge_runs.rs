@@ -5,7 +5,7 @@ use std::io;
 use camino::{Utf8Path, Utf8PathBuf};
 use serde::Deserialize;
 use serde_json::{Value, json};
-use terca_core::plan::fingerprint::{CasePrint, differences};
+use terca_core::plan::fingerprint::{CaseFingerprint, differences};
 use terca_core::plan::shard::Shard;
 use terca_core::run::event::Event;
 use terca_core::run::merge::{MergeError, merge};
@@ -72,7 +72,7 @@ struct Recorded {
     shard: Option<Shard>,
     trials: Value,
     order: Vec<u32>,
-    fingerprints: Vec<CasePrint>,
+    fingerprints: Vec<CaseFingerprint>,
 }
 
 /// Makes a new run of the suite from the runs in these folders, which stay as they are.

@@ -6,7 +6,7 @@ use std::io::{self, Read, Seek, SeekFrom};
 use camino::{Utf8Path, Utf8PathBuf};
 use serde_json::Value;
 use terca_core::analysis::results::Results;
-use terca_core::plan::fingerprint::CasePrint;
+use terca_core::plan::fingerprint::CaseFingerprint;
 use terca_core::run::event::{Event, EventKind, RunStatus};
 use terca_core::run::state::RunState;
 use thiserror::Error;
@@ -199,7 +199,7 @@ pub fn plan(dir: &Utf8Path) -> Result<Value, RunsError> {
 }
 
 /// What the cases of a run were made from, if its `run.json` says so.
-pub fn fingerprints(dir: &Utf8Path) -> Option<Vec<CasePrint>> {
+pub fn fingerprints(dir: &Utf8Path) -> Option<Vec<CaseFingerprint>> {
     let mut plan = plan(dir).ok()?;
     serde_json::from_value(plan.get_mut("fingerprints")?.take()).ok()
 }

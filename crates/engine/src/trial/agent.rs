@@ -125,7 +125,7 @@ pub(super) fn run_agent(bench: &mut Bench<'_>, prepared: Prepared) -> Result<Age
     for dir in litter.iter().filter(|path| path.is_dir()) {
         tree::remove(dir)?;
     }
-    let changes = snapshot.changes(&bench.room.workspace, bench.trial.case.track_ignored)?;
+    let changes = snapshot.changes(&bench.room.workspace, bench.trial.case.suite.track_ignored)?;
     diff::write(
         &changes.seen,
         changes.ignored,

@@ -1,11 +1,11 @@
-//! Evidence for the judge: runs a test's command, reads its file, looks at what the agent did.
+//! Answers a test's question: runs its command, reads its file, looks at the agent's work.
 
 use std::io::{BufRead, BufReader};
 
 use camino::Utf8Path;
 use terca_core::grade::{
-    CommandEnd, Evidence, FileContent, PathPattern, Session, TestKind, TestSpec, ToolUse,
-    programs_named,
+    CommandEnd, FileContent, JudgeRecord, NoVerdict, PathPattern, Question, Session, TestSpec,
+    ToolUse, Verdict, programs_named,
 };
 use terca_core::process::Exit;
 use terca_core::transcript::{Record, Role, Step, Usage};
@@ -19,33 +19,44 @@ use crate::workspace::tree;
 
 const LARGEST_FILE: u64 = 256 * 1024 * 1024;
 
-pub(super) fn gather(
+/// The answer to a test's question.
+pub(super) struct Answer {
+    pub(super) verdict: Result<Verdict, NoVerdict>,
+    /// The opinion of a judge, where one was asked.
+    pub(super) judge: Option<JudgeRecord>,
+}
+
+/// Gathers the evidence that a test asks for, and judges it.
+pub(super) fn answer(
     bench: &mut Bench<'_>,
     test: &TestSpec,
     conduct: &Conduct,
-) -> Result<Evidence, Stop> {
-    if matches!(
-        test.kind,
-        TestKind::CommandSuccess { .. } | TestKind::CommandScore { .. }
-    ) {
-        bench.doing(&test.name, conduct.usage);
-    }
-    let workspace = &bench.room.workspace;
-    match &test.kind {
-        TestKind::CommandSuccess { command, .. } => command_end(bench, test, command, false),
-        TestKind::CommandScore { command } => command_end(bench, test, command, true),
-        TestKind::FileExists(patterns) => Ok(Evidence::Files(existence(workspace, patterns)?)),
-        TestKind::FileContains { path, .. } => {
-            Ok(Evidence::Content(content(&workspace.join(path))))
+) -> Result<Answer, Stop> {
+    let verdict = match test.question() {
+        Question::Command {
+            command,
+            separate_stdout,
+            judge,
+        } => {
+            bench.doing(&test.name, conduct.usage);
+            judge(&command_end(bench, test, command, separate_stdout)?)
         }
-        TestKind::ChangedFiles(_) => Ok(Evidence::Changes(conduct.changed.clone())),
-        TestKind::Judge(asked) => Ok(Evidence::Judgement(judge::ask(
-            bench, test, asked, conduct,
-        )?)),
-        TestKind::Transcript(_) | TestKind::Budget(_) => {
-            Ok(Evidence::Session(session(bench, conduct)?))
+        Question::Files { patterns, judge } => judge(&existence(&bench.room.workspace, patterns)?),
+        Question::Content { path, judge } => judge(&content(&bench.room.workspace.join(path))),
+        Question::Changes { judge } => judge(&conduct.changed),
+        Question::Session { judge } => judge(&session(bench, conduct)?),
+        Question::Judge { asked, judge } => {
+            let judgement = judge::ask(bench, test, asked, conduct)?;
+            return Ok(Answer {
+                verdict: judge(&judgement),
+                judge: judgement.record(),
+            });
         }
-    }
+    };
+    Ok(Answer {
+        verdict,
+        judge: None,
+    })
 }
 
 /// Runs a command; `apart` keeps its standard output from what it says beside that.
@@ -54,7 +65,7 @@ fn command_end(
     test: &TestSpec,
     command: &str,
     apart: bool,
-) -> Result<Evidence, Stop> {
+) -> Result<CommandEnd, Stop> {
     let workspace = bench.room.workspace.clone();
     let mut env = bench.command_environment(bench.room.for_tests(), &test.dir);
     env.insert(
@@ -82,7 +93,7 @@ fn command_end(
     if ended.stopped {
         return Err(Stop::Interrupted);
     }
-    Ok(Evidence::Command(CommandEnd {
+    Ok(CommandEnd {
         exit: ended.exit,
         timed_out: ended.timed_out,
         stdout: stdout
@@ -92,7 +103,7 @@ fn command_end(
             .unwrap_or_default(),
         output: read_output(&stderr)?,
         missing: missing_program(ended.exit, command, &path),
-    }))
+    })
 }
 
 /// The program for want of which a shell said "not found".

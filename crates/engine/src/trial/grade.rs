@@ -1,18 +1,17 @@
 //! The third stage: the tests, on a copy of what the agent left.
 //!
-//! Gather, then judge: `gather` runs commands and reads files; what they are worth is decided in
-//! `terca_core::grade`.
+//! `gather` runs commands and reads files; `terca_core::grade` decides what they are worth.
 
 use std::time::Instant;
 
 use camino::Utf8Path;
 use terca_core::grade::grades::Scorecard;
-use terca_core::grade::{Evidence, Grade, NoVerdict, judge, score};
+use terca_core::grade::{Grade, NoVerdict, score};
 use terca_core::trial_error::ErrorKind;
 
 use super::bench::Bench;
 use super::conduct::Conduct;
-use super::gather::gather;
+use super::gather::answer;
 use super::{Stop, rounded};
 use crate::workspace::tree;
 use crate::workspace::trial_dirs::Room;
@@ -67,9 +66,9 @@ fn grade_copy(bench: &mut Bench<'_>, work: &Utf8Path, conduct: &Conduct) -> Resu
     for test in &eval.tests {
         let started = Instant::now();
         bench.log.section(&format!("test: {}", test.name))?;
-        let evidence = gather(bench, test, conduct)?;
+        let answer = answer(bench, test, conduct)?;
         // A test that cannot tell is no failure of the agent's: the trial was not judged.
-        let verdict = judge(test, &evidence).map_err(|NoVerdict(reason)| {
+        let verdict = answer.verdict.map_err(|NoVerdict(reason)| {
             Stop::error(ErrorKind::Setup, format!("test `{}`: {reason}", test.name))
         })?;
         bench
@@ -78,17 +77,13 @@ fn grade_copy(bench: &mut Bench<'_>, work: &Utf8Path, conduct: &Conduct) -> Resu
         weighted.push((test.weight, verdict.score));
         let message = bench.context.mask.text(&verdict.message);
         let duration_seconds = rounded(started.elapsed().as_secs_f64());
-        let judge = match &evidence {
-            Evidence::Judgement(judgement) => judgement.record(),
-            _ => None,
-        };
         tests.push(
             &test.name,
             Grade {
                 score: verdict.score,
                 message,
                 duration_seconds,
-                judge,
+                judge: answer.judge,
             },
         );
     }

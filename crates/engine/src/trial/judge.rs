@@ -81,7 +81,7 @@ pub(super) fn ask(
     let opinion = if has_answered(&ended, &reading).map_err(|stop| of_judge(stop, test, profile))? {
         let said = last_words(profile, &seat)?;
         let file = verdict_file(&seat.workspace).map(|text| context.mask.text(&text));
-        Some(Opinion::of(
+        Some(Opinion::find(
             &said,
             file.as_deref(),
             &[&case.eval.prompt, &diff, &message],

@@ -8,7 +8,7 @@ use camino::{Utf8Path, Utf8PathBuf};
 use serde_json::Value;
 use terca_core::analysis::results::{Results, exit_status};
 use terca_core::plan::aa_check;
-use terca_core::plan::fingerprint::{CasePrint, Press};
+use terca_core::plan::fingerprint::{CaseFingerprint, Fingerprinter};
 use terca_core::run::limits::Limits;
 use terca_core::run::observer::Observer;
 use terca_core::run::run_file::{Settings, manifest};
@@ -51,7 +51,7 @@ pub(super) struct Execution<'a> {
     work: WorkDir,
     mask: Mask,
     limits: Limits,
-    pub(super) fingerprints: Vec<CasePrint>,
+    pub(super) fingerprints: Vec<CaseFingerprint>,
     layer_keys: LayerKeys,
 }
 
@@ -177,9 +177,9 @@ impl<'a> Execution<'a> {
 }
 
 /// Takes fingerprints of the suite as it is now.
-fn pressed<T>(planned: &Planned, mask: &Mask, take: impl FnOnce(&Press<'_>) -> T) -> T {
+fn pressed<T>(planned: &Planned, mask: &Mask, take: impl FnOnce(&Fingerprinter<'_>) -> T) -> T {
     let contents = Contents::default();
-    take(&Press {
+    take(&Fingerprinter {
         suite_dir: &planned.suite.root,
         mask,
         content: &|path| contents.of(path),
@@ -188,7 +188,7 @@ fn pressed<T>(planned: &Planned, mask: &Mask, take: impl FnOnce(&Press<'_>) -> T
 }
 
 /// What the cases of a plan are made from.
-pub(super) fn fingerprints(planned: &Planned, host: &Host) -> Vec<CasePrint> {
+pub(super) fn fingerprints(planned: &Planned, host: &Host) -> Vec<CaseFingerprint> {
     pressed(planned, &mask(planned, host), |press| {
         press.plan(&planned.plan)
     })

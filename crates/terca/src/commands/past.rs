@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use camino::Utf8Path;
 use serde::Deserialize;
 use terca_core::plan::TrialSpec;
-use terca_core::plan::fingerprint::CasePrint;
+use terca_core::plan::fingerprint::CaseFingerprint;
 use terca_core::run::event::TrialHead;
 use terca_core::run::state::RunState;
 use terca_core::text::explain::Code;
@@ -20,7 +20,7 @@ use crate::args::RunArgs;
 pub(super) struct Recorded {
     pub(super) seed: u64,
     pub(super) command: RunArgs,
-    pub(super) fingerprints: Vec<CasePrint>,
+    pub(super) fingerprints: Vec<CaseFingerprint>,
 }
 
 pub(super) fn recorded(dir: &Utf8Path) -> Result<Recorded, Refusal> {
