@@ -1,14 +1,16 @@
-//! YAML text to a tree of values that remember their places. The only module that knows the YAML library.
+//! Parses YAML text into a tree of values that remember their places.
 //!
-//! The tree is the whole document, so that the reader can report every misspelt key and wrong type in one go,
-//! where a derived deserializer would stop at the first.
+//! The tree is the whole document, so that every misspelt key and wrong type is reported in one go. A derived
+//! deserializer would stop at the first. Only this module and [`yaml_errors`](super::yaml_errors) know the YAML
+//! library.
 
 use std::fmt;
 
 use serde::de::{Deserialize, Deserializer, MapAccess, SeqAccess, Visitor};
 use serde_saphyr::options::DuplicateKeyPolicy;
-use serde_saphyr::{Error, Location, Spanned};
+use serde_saphyr::{Location, Spanned};
 
+use super::yaml_errors::{KEEP_ONE, duplicate_message, is_duplicate, syntax_problem};
 use crate::text::diagnostic::{Diagnostic, Diagnostics};
 use crate::text::explain::Code;
 use crate::text::source::{FileId, Located, Place, Sources};
@@ -18,14 +20,16 @@ const DEPTH_LIMIT: usize = 32;
 /// Larger than any suite; an alias bomb meets it within milliseconds.
 const NODE_LIMIT: usize = 250_000;
 
+/// A value and its place in the text.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Node {
-    pub value: Value,
-    pub place: Place,
+pub(crate) struct Node {
+    pub(crate) value: Value,
+    pub(crate) place: Place,
 }
 
+/// A YAML value.
 #[derive(Debug, Clone, PartialEq)]
-pub enum Value {
+pub(crate) enum Value {
     Null,
     Bool {
         value: bool,
@@ -42,9 +46,48 @@ pub enum Value {
     Map(Vec<(Located<String>, Node)>),
 }
 
+impl Node {
+    /// Makes a map without keys, for a document that is missing. Its place is the beginning of the first file.
+    pub(crate) fn empty_map() -> Self {
+        let file = Sources::default().add("", "", "");
+        Node {
+            value: Value::Map(Vec::new()),
+            place: Place {
+                file,
+                start: 0,
+                end: 0,
+            },
+        }
+    }
+
+    /// Returns true for a map, also an empty one.
+    pub(crate) fn is_map(&self) -> bool {
+        matches!(self.value, Value::Map(_))
+    }
+
+    /// Returns the value as JSON, without places.
+    pub(crate) fn to_json(&self) -> serde_json::Value {
+        match &self.value {
+            Value::Null => serde_json::Value::Null,
+            Value::Bool { value, .. } => (*value).into(),
+            Value::Number {
+                integer: Some(value),
+                ..
+            } => (*value).into(),
+            Value::Number { value, .. } => (*value).into(),
+            Value::Text(text) => text.as_str().into(),
+            Value::List(items) => items.iter().map(Node::to_json).collect(),
+            Value::Map(entries) => entries
+                .iter()
+                .map(|(key, node)| (key.value.clone(), node.to_json()))
+                .collect(),
+        }
+    }
+}
+
 impl Value {
-    /// What a person would call it.
-    pub fn describe(&self) -> &'static str {
+    /// Names the type in words, as in "found a list".
+    pub(crate) fn describe(&self) -> &'static str {
         match self {
             Value::Null => "nothing",
             Value::Bool { .. } => "a boolean",
@@ -56,7 +99,7 @@ impl Value {
     }
 }
 
-/// Parses one file. `None` means that the text is no YAML document; the reason is among the problems.
+/// Parses one file. Returns `None` when the text is no YAML document; the reason is among the problems.
 pub(super) fn parse(file: FileId, sources: &Sources, problems: &mut Diagnostics) -> Option<Node> {
     let text = sources.get(file).text.as_str();
     match deserialize(text, DuplicateKeyPolicy::Error) {
@@ -65,23 +108,30 @@ pub(super) fn parse(file: FileId, sources: &Sources, problems: &mut Diagnostics)
             let root = is_duplicate(&error)
                 .then(|| with_duplicates(file, text, problems))
                 .flatten();
-            problems.push(syntax_problem(file, text, &error));
+            let beginning = Place {
+                file,
+                start: 0,
+                end: 0,
+            };
+            let place = error
+                .location()
+                .map_or(beginning, |at| place(at, file, text));
+            problems.push(syntax_problem(place, &error, DEPTH_LIMIT));
             root
         }
     }
 }
 
-/// The rest of the file is still worth reading, and this policy hands over every key that stands twice.
+/// Parses a file in which a key is repeated: the rest of it is still worth reading.
 fn with_duplicates(file: FileId, text: &str, problems: &mut Diagnostics) -> Option<Node> {
     let root = deserialize(text, DuplicateKeyPolicy::LastWins).ok()?;
     node(root, file, text, problems)
 }
 
-fn is_duplicate(error: &Error) -> bool {
-    matches!(error.without_snippet(), Error::DuplicateMappingKey { .. })
-}
-
-fn deserialize(text: &str, duplicate_keys: DuplicateKeyPolicy) -> Result<Spanned<Parsed>, Error> {
+fn deserialize(
+    text: &str,
+    duplicate_keys: DuplicateKeyPolicy,
+) -> Result<Spanned<Parsed>, serde_saphyr::Error> {
     let options = serde_saphyr::options! {
         strict_booleans: true,
         duplicate_keys: duplicate_keys,
@@ -90,131 +140,7 @@ fn deserialize(text: &str, duplicate_keys: DuplicateKeyPolicy) -> Result<Spanned
     serde_saphyr::from_str_with_options(text, options)
 }
 
-fn syntax_problem(file: FileId, text: &str, error: &Error) -> Diagnostic {
-    let plain = error.without_snippet();
-    let place = error.location().map_or(
-        Place {
-            file,
-            start: 0,
-            end: 0,
-        },
-        |at| place(at, file, text),
-    );
-    let (message, label, help) = describe(plain);
-    let code = if is_duplicate(error) {
-        Code::DuplicateKey
-    } else {
-        Code::InvalidYaml
-    };
-    let diagnostic = Diagnostic::error(code, message).at(place, label);
-    match help {
-        Some(help) => diagnostic.help(help),
-        None => diagnostic,
-    }
-}
-
-const KEEP_ONE: &str = "keep one of them";
-
-fn duplicate_message(key: &str) -> String {
-    format!("duplicate key `{key}`")
-}
-
-fn describe(error: &Error) -> (String, String, Option<String>) {
-    match error {
-        Error::DuplicateMappingKey { key, .. } => {
-            let key = key.as_deref().unwrap_or("?");
-            (
-                duplicate_message(key),
-                "this key is already set above".into(),
-                Some(KEEP_ONE.into()),
-            )
-        }
-        Error::MultipleDocuments { .. } => (
-            "more than one YAML document in the file".into(),
-            "a second document begins here".into(),
-            Some("remove the `---` line, or move the second part to a file of its own".into()),
-        ),
-        Error::UnknownAnchor { .. } => {
-            let help = "text that begins with `*` needs quotes; an alias needs its anchor";
-            (
-                "unknown alias".into(),
-                "no `&anchor` of this name stands before it".into(),
-                Some(help.into()),
-            )
-        }
-        Error::NonFiniteFloat { .. } => (
-            "a number must be finite".into(),
-            "neither a number nor text".into(),
-            None,
-        ),
-        other => describe_by_text(&other.to_string()),
-    }
-}
-
-/// The library's wording for the rest, put into ours where it would puzzle a reader.
-fn describe_by_text(text: &str) -> (String, String, Option<String>) {
-    let reason = text.split(" at line ").next().unwrap_or(text);
-    if reason.contains("budget breached") && reason.contains("Depth")
-        || reason.contains("recursion limit")
-    {
-        let message = format!("nested too deeply: more than {DEPTH_LIMIT} levels");
-        let help = "no configuration needs that many: is a bracket repeated by mistake?";
-        return (message, "too deep from here on".into(), Some(help.into()));
-    }
-    if reason.contains("budget breached") || reason.contains("replay") {
-        let message = "the document is too large once its aliases are expanded";
-        return (
-            message.into(),
-            String::new(),
-            Some("write values out instead of aliases of aliases".into()),
-        );
-    }
-    let help = ADVICE
-        .iter()
-        .find(|(words, _)| reason.contains(words))
-        .map(|(_, help)| (*help).to_owned());
-    ("the file is not valid YAML".into(), reason.to_owned(), help)
-}
-
-/// What the library's words most often come from.
-const ADVICE: [(&str, &str); 10] = [
-    (
-        "tabs disallowed",
-        "YAML is indented with spaces, never with tabs",
-    ),
-    (
-        "mapping values are not allowed",
-        "text that contains `: ` needs quotes, or a block that begins with `|`",
-    ),
-    ("multiline quoted scalar", "is a quote above not closed?"),
-    (
-        "illegal placement of ':'",
-        "is a bracket or a quote above not closed?",
-    ),
-    (
-        "did not find expected key",
-        "the keys of one map stand in one column",
-    ),
-    ("simple key expected ':'", "expected `key: value` here"),
-    (
-        "unexpected character",
-        "text that begins with such a sign needs quotes",
-    ),
-    (
-        "unclosed bracket",
-        "close it, or put quotes around text that begins with `{` or `[`",
-    ),
-    (
-        "trailing content after",
-        "quotes go around the whole text, or nowhere",
-    ),
-    (
-        "merge value",
-        "`<<` takes a map, or an alias (`*name`) of one",
-    ),
-];
-
-/// Byte offsets where the library has them, else counted from line and column.
+/// Returns a place in bytes. Where the library has no offsets, they are counted from line and column.
 fn place(at: Location, file: FileId, text: &str) -> Place {
     if let (Some(start), Some(length)) = (at.span().byte_offset(), at.span().byte_len()) {
         let (start, length) = (start as usize, length as usize);
@@ -242,7 +168,7 @@ fn place(at: Location, file: FileId, text: &str) -> Place {
     }
 }
 
-/// Places attached, keys made text.
+/// Attaches places and turns keys into text.
 fn node(
     parsed: Spanned<Parsed>,
     file: FileId,
@@ -283,7 +209,7 @@ fn node(
     Some(Node { value, place: here })
 }
 
-/// The first of two values stays, so that the rest is judged as if the second were not there.
+/// Adds an entry. Of two values under one key the first is kept, and the second is reported.
 fn insert(
     map: &mut Vec<(Located<String>, Node)>,
     key: Located<String>,
@@ -301,7 +227,7 @@ fn insert(
     }
 }
 
-/// The library gives a map written in lines no length; its first key can be underlined.
+/// Returns the place to underline. The library gives a block map no length, so its first key is taken.
 fn map_place(here: Place, entries: &[(Located<String>, Node)]) -> Place {
     match entries.first() {
         Some((key, _)) if here.start == here.end && key.place.start == here.start => key.place,
@@ -317,7 +243,7 @@ fn number(value: f64, integer: Option<i64>, defined: Location, text: &str) -> Va
     }
 }
 
-/// A scalar as it stands in the text.
+/// Returns a scalar as the user wrote it.
 fn written(value: &dyn fmt::Display, defined: Location, text: &str) -> String {
     let span = defined.span();
     let slice = match (span.byte_offset(), span.byte_len()) {
@@ -349,7 +275,7 @@ fn key_text(
     Some(Located::new(text, node.place))
 }
 
-/// What the library hands over, before places are attached.
+/// A value as the library returns it, before places are attached.
 enum Parsed {
     Null,
     Bool(bool),

@@ -1,13 +1,13 @@
-//! Paths and names that users write, made safe.
+//! Makes paths and names that users write safe.
 
 use camino::{Utf8Component, Utf8Path, Utf8PathBuf};
 
-use crate::config::Surroundings;
+use super::Surroundings;
 
-/// The longest folder name made from a name; with the parts around it, it stays under 255 bytes.
+/// The longest folder name. With the parts around it, a path component stays under 255 bytes.
 const LONGEST: usize = 100;
 
-/// The folder made from a name: what a file system or a shell would trip over becomes `-`.
+/// Makes a folder name from any name: characters that trouble file systems or shells become `-`.
 pub fn folder_name(name: &str) -> String {
     let replaced: String = name
         .chars()
@@ -26,7 +26,7 @@ pub fn folder_name(name: &str) -> String {
     if folder.len() <= LONGEST {
         return folder;
     }
-    // Cut, and told apart by a digest of the whole.
+    // Names that share a long beginning differ in the digest.
     let mut end = LONGEST - 9;
     while !folder.is_char_boundary(end) {
         end -= 1;
@@ -38,8 +38,8 @@ pub fn folder_name(name: &str) -> String {
     )
 }
 
-/// A path inside the workspace without `.` and `..`, or why it is none.
-pub(super) fn inside(path: &str) -> Result<Utf8PathBuf, &'static str> {
+/// Returns a path inside the workspace without `.` and `..`, or the reason why it leaves the workspace.
+pub(crate) fn inside(path: &str) -> Result<Utf8PathBuf, &'static str> {
     let mut clean = Utf8PathBuf::new();
     for component in Utf8Path::new(path).components() {
         match component {
@@ -58,8 +58,8 @@ pub(super) fn inside(path: &str) -> Result<Utf8PathBuf, &'static str> {
     Ok(clean)
 }
 
-/// The symbolic link in one of the layers through which a path would leave the workspace.
-pub(super) fn escaping_link(
+/// Finds the symbolic link in one of the layers through which a path would leave the workspace.
+pub(crate) fn escaping_link(
     path: &Utf8Path,
     layers: &[Utf8PathBuf],
     surroundings: &dyn Surroundings,
@@ -76,8 +76,8 @@ pub(super) fn escaping_link(
     })
 }
 
-/// A path relative to the file that names it.
-pub(super) fn beside(dir: &Utf8Path, path: &str) -> Utf8PathBuf {
+/// Resolves a path relative to the directory of the file that names it.
+pub(crate) fn beside(dir: &Utf8Path, path: &str) -> Utf8PathBuf {
     let joined = dir.join(path);
     let mut clean = Utf8PathBuf::new();
     for component in joined.components() {
