@@ -11,6 +11,7 @@ mod place;
 mod startup;
 mod stream;
 mod table;
+mod tree;
 mod trials;
 
 use std::io;
@@ -39,6 +40,7 @@ enum Bench {
     Startup,
     Trials,
     Copy,
+    Tree,
     Stream,
     Display,
 }
@@ -53,6 +55,7 @@ fn main() -> io::Result<ExitCode> {
             Bench::Startup => startup::measure(&place, &mut table)?,
             Bench::Trials => trials::measure(&place, &mut table)?,
             Bench::Copy => copy::measure(&place, &mut table)?,
+            Bench::Tree => tree::measure(&place, &mut table)?,
             Bench::Stream => stream::measure(&place, &mut table)?,
             Bench::Display => display::measure(&place, &mut table)?,
         }

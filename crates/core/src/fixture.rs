@@ -1,6 +1,6 @@
 //! Runs that ended, for tests.
 
-use crate::plan::fingerprint::CasePrint;
+use crate::plan::fingerprint::CaseFingerprint;
 use crate::run::event::{RunStatus, TrialHead};
 use crate::run::outcome::{Status, TrialReport};
 use crate::run::state::{Counts, RunState, Trial};
@@ -106,13 +106,13 @@ pub(crate) fn error() -> TrialReport {
 }
 
 /// What a case was made from: its parts, and their hashes.
-pub(crate) fn print(place: [&str; 3], parts: &[(&str, &str)]) -> CasePrint {
+pub(crate) fn print(place: [&str; 3], parts: &[(&str, &str)]) -> CaseFingerprint {
     let [eval, environment, experiment] = place.map(str::to_owned);
     let fingerprint = parts
         .iter()
         .map(|(part, hash)| ((*part).to_owned(), (*hash).to_owned()))
         .collect();
-    CasePrint {
+    CaseFingerprint {
         eval,
         environment,
         experiment,

@@ -4,9 +4,9 @@
 //! So every rule of the product can be tested as a table, checked as a law, or fuzzed. The data flows one way:
 //!
 //! ```text
-//! source text ─► config (with places) ─► Suite ─plan::expand─► Plan [TrialSpec …]
+//! source text ─► reader (with places) ─► config: Suite ─plan::expand─► Plan [TrialSpec …]
 //! agent output ─► agent decoder ─► transcript steps, usage, ending
-//! test evidence ─► grade::judge ─► grades ─► run::outcome
+//! test evidence ─► grade: verdicts ─► grades ─► run::outcome
 //! events ─► run::state::RunState ─► analysis: results, summary ─► every display
 //! ```
 
@@ -17,6 +17,7 @@ pub mod grade;
 pub mod harbor;
 pub mod plan;
 pub mod process;
+mod reader;
 pub mod run;
 pub mod scaffold;
 pub mod stats;

@@ -1,4 +1,4 @@
-//! The schemas that are committed, and what stands in the repository to be judged by them.
+//! The committed schemas, and documents of the repository that they must accept or refuse.
 
 #![allow(
     clippy::unwrap_used,
@@ -8,7 +8,7 @@
 )]
 
 #[cfg(test)]
-#[path = "../src/config/schema/checker.rs"]
+#[path = "support/checker.rs"]
 mod checker;
 
 use std::path::{Path, PathBuf};
@@ -50,7 +50,79 @@ fn is_valid(name: &str, text: &str) -> bool {
     };
     let value: Value =
         serde_saphyr::from_str(text).unwrap_or_else(|error| panic!("{name}: {error}\n{text}"));
-    checker::accepts(&schema, &schema, &value)
+    checker::accepts(&schema, &value)
+}
+
+/// A schema knows which keys are required and which exclude each other.
+#[test]
+fn a_schema_refuses_missing_and_conflicting_keys() {
+    for (name, text, is_right) in [
+        ("terca.yaml", "{}", true),
+        ("terca.yaml", "evals: [{name: a, prompt: b}]", true),
+        ("terca.yaml", "evals: [{prompt: b}]", false),
+        ("terca.yaml", "evals: [{name: a}]", false),
+        ("terca.yaml", "environments: [{agent: codex}]", false),
+        (
+            "terca.yaml",
+            "environments: [{name: a, agent: command}]",
+            false,
+        ),
+        (
+            "terca.yaml",
+            "environments: [{name: a, baseline: true}]",
+            false,
+        ),
+        (
+            "terca.yaml",
+            "experiments: [{name: a, baseline: true}]",
+            true,
+        ),
+        (
+            "terca.yaml",
+            "environments: [{name: a, mcpServers: {b: {}}}]",
+            false,
+        ),
+        (
+            "terca.yaml",
+            "environments: [{name: a, mcpServers: {b: {command: c, url: d}}}]",
+            false,
+        ),
+        (
+            "terca.yaml",
+            "environments: [{name: a, mcpServers: {b: {url: c, args: []}}}]",
+            false,
+        ),
+        (
+            "terca.yaml",
+            "environments: [{name: a, mcpServers: {b: {url: c, type: stdio}}}]",
+            false,
+        ),
+        (
+            "eval.terca.yaml",
+            "{prompt: a, tests: [{fileExists: b}]}",
+            true,
+        ),
+        ("eval.terca.yaml", "{}", false),
+        ("eval.terca.yaml", "{prompt: a, promptFile: b}", false),
+        ("eval.terca.yaml", "{prompt: a, tests: [{name: b}]}", false),
+        (
+            "eval.terca.yaml",
+            "{prompt: a, tests: [{fileExists: b, commandScore: c}]}",
+            false,
+        ),
+        (
+            "eval.terca.yaml",
+            "{prompt: a, tests: [{fileExists: []}]}",
+            false,
+        ),
+        (
+            "eval.terca.yaml",
+            "{prompt: a, before: [{command: b, files: {}}]}",
+            false,
+        ),
+    ] {
+        assert_eq!(is_valid(name, text), is_right, "{name}: {text}");
+    }
 }
 
 fn files_below(dir: &Path, wanted: &dyn Fn(&str) -> bool, found: &mut Vec<PathBuf>) {

@@ -9,5 +9,6 @@ pub mod host;
 pub mod process;
 pub mod run;
 pub mod suite;
+pub mod tree;
 pub mod trial;
 pub mod workspace;

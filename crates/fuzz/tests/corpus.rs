@@ -37,6 +37,11 @@ fn mask() {
     pass("mask", &["corpus/mask"]);
 }
 
+#[test]
+fn trees() {
+    pass("trees", &["corpus/trees"]);
+}
+
 fn pass(name: &str, places: &[&str]) {
     let target = TARGETS
         .iter()

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::plan::fingerprint::{CasePrint, Changes};
+use crate::plan::fingerprint::{CaseFingerprint, Changes};
 use crate::run::event::TrialHead;
 use crate::run::outcome::Status;
 use crate::run::state::{RunState, Trial};
@@ -11,12 +11,12 @@ use crate::run::state::{RunState, Trial};
 #[derive(Debug)]
 pub struct Record {
     pub state: RunState,
-    pub prints: Option<Vec<CasePrint>>,
+    pub prints: Option<Vec<CaseFingerprint>>,
 }
 
 impl Record {
     /// The evals that were others than they are now, though they had the same names.
-    pub fn changed(&self, now: &[CasePrint]) -> BTreeSet<String> {
+    pub fn changed(&self, now: &[CaseFingerprint]) -> BTreeSet<String> {
         let changes = self
             .prints
             .as_ref()
@@ -86,7 +86,7 @@ pub struct History {
 
 impl History {
     /// Of the cases of a plan, without evals that have changed since.
-    pub fn of(records: &[Record], plan: &[TrialHead], now: &[CasePrint]) -> Self {
+    pub fn of(records: &[Record], plan: &[TrialHead], now: &[CaseFingerprint]) -> Self {
         let wanted: BTreeSet<Case> = plan.iter().map(Case::of).collect();
         let mut history = History::default();
         for record in records {

@@ -7,9 +7,8 @@
 use crate::agent;
 use crate::agent::AgentChoice;
 use crate::analysis::results::{Results, TrialResult};
-use crate::config::Suite;
-use crate::config::read::Patch;
 use crate::config::suite::Setup;
+use crate::config::{Patch, Suite};
 use crate::plan::Plan;
 use crate::plan::selection::{Selection, select};
 use crate::run::outcome::Status;

@@ -1,56 +1,67 @@
-//! `concurrency`: one number, or one for each agent.
+//! `concurrency` of a suite: a number, or one for each agent.
+
+use std::collections::BTreeMap;
+
+use serde_json::json;
 
 use crate::agent;
-use crate::config::raw::RawConcurrency;
-use crate::config::read::{self, Patch};
-use crate::config::resolver::Resolver;
-use crate::config::suite::Concurrency;
-use crate::config::yaml::{Node, Value};
-use crate::text::diagnostic::{Diagnostic, Diagnostics};
+use crate::reader::agent::known_agents;
+use crate::reader::values::{count, unlike};
+use crate::reader::{Entries, Kind, MapOf, OrMap, Patch, Reader, Value};
+use crate::text::diagnostic::Diagnostic;
 use crate::text::explain::Code;
 use crate::text::prose;
 use crate::text::source::Located;
 
+/// The number of trials in flight at once.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Concurrency {
+    /// The number for all agents that are not named together; `None` is the number of CPUs.
+    pub others: Option<u32>,
+    /// The number for each agent that is named.
+    pub agents: BTreeMap<String, u32>,
+}
+
 /// The key for all agents that are not named.
 const DEFAULT: &str = "default";
 
-pub(super) fn read(node: Node, problems: &mut Diagnostics) -> Option<RawConcurrency> {
-    match node.value {
-        Value::Map(_) => read::map_of(node, problems, read::count).map(RawConcurrency::ByAgent),
-        Value::Number { .. } => read::count(node, problems).map(RawConcurrency::Overall),
-        _ => read::wrong_type(
+pub(super) fn concurrency() -> impl Kind<Value = Concurrency> {
+    let names: Vec<&str> = std::iter::once(DEFAULT).chain(known_agents()).collect();
+    let overall = count().map(|number| Concurrency {
+        others: Some(number.value),
+        agents: BTreeMap::new(),
+    });
+    let by_agent = MapOf(count().value())
+        .with("propertyNames", json!({ "enum": names }))
+        .then(by_agent);
+    OrMap(overall, by_agent).checked(|node, reader| match node.value {
+        Value::Map(_) | Value::Number { .. } => Some(()),
+        _ => reader.refuse(unlike(
             node,
             "a whole number, or a map of agents and numbers",
-            problems,
-        ),
-    }
+        )),
+    })
 }
 
-pub(super) fn resolve(raw: RawConcurrency, resolver: &mut Resolver<'_>) -> Concurrency {
+fn by_agent(entries: Entries<u32>, reader: &mut Reader<'_>) -> Option<Concurrency> {
     let mut concurrency = Concurrency::default();
-    match raw {
-        RawConcurrency::Overall(number) => concurrency.others = Some(number.value),
-        RawConcurrency::ByAgent(entries) => {
-            for (name, number) in entries {
-                let Patch::Set(number) = number else { continue };
-                if name.value == DEFAULT {
-                    concurrency.others = Some(number.value);
-                } else if let Some(agent) = agent::find(&name.value) {
-                    concurrency
-                        .agents
-                        .insert(agent.profile().name.to_owned(), number.value);
-                } else {
-                    resolver.problems.push(unknown(&name));
-                }
-            }
+    for (name, number) in entries {
+        let Patch::Set(number) = number else { continue };
+        if name.value == DEFAULT {
+            concurrency.others = Some(number);
+        } else if let Some(agent) = agent::find(&name.value) {
+            let name = agent.profile().name.to_owned();
+            concurrency.agents.insert(name, number);
+        } else {
+            reader.problems.push(unknown(&name));
         }
     }
-    concurrency
+    Some(concurrency)
 }
 
 fn unknown(name: &Located<String>) -> Diagnostic {
     let names: Vec<&str> = std::iter::once(DEFAULT).chain(agent::names()).collect();
-    let diagnostic = Diagnostic::error(
+    let problem = Diagnostic::error(
         Code::UnknownAgent,
         format!("`concurrency`: unknown agent `{}`", name.value),
     )
@@ -58,8 +69,8 @@ fn unknown(name: &Located<String>) -> Diagnostic {
         name.place,
         format!("expected one of {}", prose::quoted_list(&names, "or")),
     );
-    match prose::did_you_mean(&name.value, names) {
-        Some(meant) => diagnostic.help(format!("did you mean `{meant}`?")),
-        None => diagnostic.help(format!("`{DEFAULT}` is for all agents that are not named")),
-    }
+    problem.help(match prose::did_you_mean(&name.value, names) {
+        Some(meant) => format!("did you mean `{meant}`?"),
+        None => format!("`{DEFAULT}` is for all agents that are not named"),
+    })
 }

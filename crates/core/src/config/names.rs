@@ -1,18 +1,18 @@
-//! Names that make folders or keys must differ.
+//! Names must differ when they become folders or keys.
 
 use std::collections::HashMap;
 
-use crate::config::paths::folder_name;
-use crate::config::resolver::Resolver;
+use crate::reader::Reader;
+use crate::reader::paths::folder_name;
 use crate::text::diagnostic::Diagnostic;
 use crate::text::explain::Code;
 use crate::text::source::Located;
 
-/// An eval's folder stands in the run's directory, beside the run's own files.
-pub(super) fn not_reserved(name: &Located<String>, resolver: &mut Resolver<'_>) {
+/// Refuses the names of a run's own files: an eval's folder is beside them.
+pub(super) fn not_reserved(name: &Located<String>, reader: &mut Reader<'_>) {
     const OWN_FILES: [&str; 3] = ["results.json", "events.jsonl", "run.json"];
     if OWN_FILES.contains(&name.value.as_str()) {
-        resolver.problems.push(
+        reader.problems.push(
             Diagnostic::error(
                 Code::InvalidName,
                 format!("an eval cannot be named `{}`", name.value),
@@ -26,23 +26,19 @@ pub(super) fn not_reserved(name: &Located<String>, resolver: &mut Resolver<'_>) 
     }
 }
 
-/// Two things of the same name, or of names that make the same folder, would overwrite each other.
-pub(super) fn unique_folders(names: &[&Located<String>], what: &str, resolver: &mut Resolver<'_>) {
-    unique(names, what, folder_name, resolver);
+/// Refuses equal names and names that make the same folder: they would overwrite each other.
+pub(super) fn unique_folders(names: &[Located<String>], what: &str, reader: &mut Reader<'_>) {
+    unique(names, what, folder_name, reader);
 }
 
-pub(super) fn unique_names(names: &[&Located<String>], what: &str, resolver: &mut Resolver<'_>) {
-    unique(names, what, str::to_owned, resolver);
+/// Refuses equal names.
+pub(super) fn unique_names(names: &[Located<String>], what: &str, reader: &mut Reader<'_>) {
+    unique(names, what, str::to_owned, reader);
 }
 
-fn unique(
-    names: &[&Located<String>],
-    what: &str,
-    key: fn(&str) -> String,
-    resolver: &mut Resolver<'_>,
-) {
+fn unique(names: &[Located<String>], what: &str, key: fn(&str) -> String, reader: &mut Reader<'_>) {
     let mut seen: HashMap<String, &Located<String>> = HashMap::new();
-    for &name in names {
+    for name in names {
         let first = *seen.entry(key(&name.value)).or_insert(name);
         if std::ptr::eq(first, name) {
             continue;
@@ -60,18 +56,18 @@ fn unique(
             );
             (Code::SharedFolder, message)
         };
-        resolver.problems.push(
+        reader.problems.push(
             Diagnostic::error(code, message)
-                .at(name.place, whose(name, "another is here", resolver))
-                .beside(first.place, whose(first, "the first is here", resolver))
+                .at(name.place, whose(name, "another is here", reader))
+                .beside(first.place, whose(first, "the first is here", reader))
                 .help("rename one of them"),
         );
     }
 }
 
-/// A name that stands nowhere is that of the eval's directory, or of the test's kind and position.
-fn whose(name: &Located<String>, label: &str, resolver: &Resolver<'_>) -> String {
-    let written = resolver.sources.slice(name.place).contains(&name.value);
+/// Adds to a label that a name is a default, where the user did not write it.
+fn whose(name: &Located<String>, label: &str, reader: &Reader<'_>) -> String {
+    let written = reader.sources.slice(name.place).contains(&name.value);
     if written {
         label.to_owned()
     } else {

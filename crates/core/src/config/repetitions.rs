@@ -1,59 +1,86 @@
-//! `repetitions`: one number, or from so many to so many until the comparisons are decided.
+//! `repetitions` of a suite: a number, or bounds.
+
+use serde_json::json;
 
 use crate::config::adaptive::Adaptive;
-use crate::config::raw::RawRepetitions;
-use crate::config::read::{self, Fields};
-use crate::config::resolver::Resolver;
-use crate::config::suite::Suite;
-use crate::config::yaml::{Node, Value};
-use crate::text::diagnostic::{Diagnostic, Diagnostics};
+use crate::reader::values::{Scalar, count, unlike};
+use crate::reader::{Fields, Kind, OrMap, Value, object};
+use crate::text::diagnostic::Diagnostic;
 use crate::text::explain::Code;
 use crate::text::source::Located;
 
-/// What can be waited for.
-const CONCLUSIVE: &str = "conclusive";
+/// The repetitions of a suite.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Repetitions {
+    /// This many.
+    Fixed(u32),
+    /// As many as it takes to decide the comparisons, within these bounds.
+    Adaptive(Adaptive),
+}
 
-pub(super) fn read(node: Node, problems: &mut Diagnostics) -> Option<RawRepetitions> {
-    match node.value {
-        Value::Map(_) => adaptive(node, problems),
-        _ => read::count(node, problems).map(RawRepetitions::Fixed),
+impl Default for Repetitions {
+    fn default() -> Self {
+        Repetitions::Fixed(1)
     }
 }
 
-fn adaptive(node: Node, problems: &mut Diagnostics) -> Option<RawRepetitions> {
-    let mut fields = Fields::open(node, "`repetitions`", problems)?;
-    let min = fields.optional("min", read::count);
-    let max = fields.required("max", read::count);
-    fields.required("until", until);
-    fields.close();
-    Some(RawRepetitions::Adaptive { min, max: max? })
-}
-
-fn until(node: Node, problems: &mut Diagnostics) -> Option<()> {
-    match &node.value {
-        Value::Text(text) if text == CONCLUSIVE => Some(()),
-        _ => read::wrong_type(node, &format!("`{CONCLUSIVE}`"), problems),
+impl Repetitions {
+    /// Returns the largest number of repetitions that there can be.
+    pub fn most(self) -> u32 {
+        match self {
+            Repetitions::Fixed(number) => number,
+            Repetitions::Adaptive(bounds) => bounds.max,
+        }
     }
-}
 
-/// With adaptive ones, the suite's own number is the largest there can be.
-pub(super) fn resolve(raw: RawRepetitions, suite: &mut Suite, resolver: &mut Resolver<'_>) {
-    match raw {
-        RawRepetitions::Fixed(count) => suite.repetitions = count.value,
-        RawRepetitions::Adaptive { min, max } => {
-            if let Some(min) = min.as_ref().filter(|min| min.value > max.value) {
-                resolver.problems.push(too_few(min, &max));
-            }
-            suite.repetitions = max.value;
-            suite.adaptive = Some(Adaptive {
-                min: min.map_or(1, |min| min.value),
-                max: max.value,
-            });
+    /// Returns the bounds of adaptive repetitions.
+    pub fn adaptive(self) -> Option<Adaptive> {
+        match self {
+            Repetitions::Fixed(_) => None,
+            Repetitions::Adaptive(bounds) => Some(bounds),
         }
     }
 }
 
-fn too_few(min: &Located<u32>, max: &Located<u32>) -> Diagnostic {
+pub(super) fn repetitions() -> impl Kind<Value = Repetitions> {
+    let bounds = object("repetitions", "`repetitions`", bounds)
+        .linked("[map](terca-yaml.md#as-many-repetitions-as-it-takes)");
+    OrMap(
+        count().map(|number| Repetitions::Fixed(number.value)),
+        bounds,
+    )
+}
+
+fn bounds(fields: &mut Fields<'_, '_>) -> Option<Repetitions> {
+    let min = fields.optional("min", count(), "The fewest repetitions (default 1).");
+    let max = fields.required("max", count(), "The most repetitions.");
+    fields.required(
+        "until",
+        until(),
+        "When to stop: as soon as every comparison is decided.",
+    );
+    let max = max?;
+    if let Some(min) = min.as_ref().filter(|min| min.value > max.value) {
+        fields.reader.problems.push(upside_down(min, &max));
+    }
+    Some(Repetitions::Adaptive(Adaptive {
+        min: min.map_or(1, |min| min.value),
+        max: max.value,
+    }))
+}
+
+fn until() -> Scalar<()> {
+    Scalar::new(
+        "`conclusive`",
+        json!({ "enum": ["conclusive"] }),
+        |node, reader| match &node.value {
+            Value::Text(text) if text == "conclusive" => Some(()),
+            _ => reader.refuse(unlike(&node, "`conclusive`")),
+        },
+    )
+}
+
+fn upside_down(min: &Located<u32>, max: &Located<u32>) -> Diagnostic {
     Diagnostic::error(
         Code::OutOfRange,
         format!(

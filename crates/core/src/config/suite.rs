@@ -1,168 +1,381 @@
-//! The suite as resolved: names are unique, paths exist, defaults are filled in.
+//! A suite: `terca.yaml` and the evals.
 //!
-//! Two things wait for the matrix, because they depend on what is selected: laying experiments over
-//! environments, and taking `${NAME}` from Terca's own environment.
+//! Names are unique, paths exist and defaults are filled in. Two things wait for the plan, because they depend on
+//! the selection: experiments are applied to environments, and `${NAME}` is replaced.
 
-use std::collections::BTreeMap;
+use std::collections::HashMap;
+use std::sync::Arc;
 use std::time::Duration;
 
-use camino::Utf8PathBuf;
+use camino::{Utf8Path, Utf8PathBuf};
+use serde::Serialize;
+use serde_json::json;
 
-use crate::agent::AgentChoice;
-use crate::agent::mcp::McpServer;
-use crate::config::adaptive::Adaptive;
-use crate::config::read::Patch;
-use crate::grade::TestSpec;
+use crate::config::ConfigFiles;
+use crate::config::action::actions;
+use crate::config::concurrency::concurrency;
+use crate::config::eval::{Home, ReadEval, eval};
+use crate::config::names::{not_reserved, unique_folders};
+use crate::config::repetitions::repetitions;
+use crate::config::setup::{ReadSetup, Role, setup};
+use crate::config::variables::variables;
+use crate::reader::paths::{beside, folder_name};
+use crate::reader::values::{Scalar, boolean, filled_text, positive, text, times, unlike};
+use crate::reader::{Fields, Kind, Node, PathKind, Reader, Value, object};
+use crate::text::diagnostic::Diagnostic;
+use crate::text::explain::Code;
 use crate::text::source::{Located, Place};
 
-pub const DEFAULT_AGENT_SECONDS: f64 = 300.0;
-pub const DEFAULT_COMMAND_SECONDS: f64 = 600.0;
-pub const DEFAULT_TEST_SECONDS: f64 = 120.0;
+pub use crate::config::action::{Action, ShellCommand};
+pub use crate::config::concurrency::Concurrency;
+pub use crate::config::eval::Eval;
+pub use crate::config::mcp_server::McpServers;
+pub use crate::config::repetitions::Repetitions;
+pub use crate::config::setup::{AppliedSetup, Setup};
+pub use crate::config::variables::{Template, Variables};
 
-#[derive(Debug, Clone)]
+const DEFAULT_AGENT_SECONDS: f64 = 300.0;
+
+/// A suite as resolved.
+///
+/// Serialized, it is the settings that are the same for all trials and part of their fingerprint. A new field is
+/// among them, unless it is skipped: because the plan makes something else of it, or because it does not change what
+/// is tested.
+#[derive(Debug, Clone, Serialize)]
+#[serde(rename_all = "camelCase")]
 pub struct Suite {
+    /// Its name.
+    #[serde(skip)]
     pub name: String,
+    /// A text for people.
+    #[serde(skip)]
     pub description: Option<String>,
     /// The suite's directory.
+    #[serde(skip)]
     pub root: Utf8PathBuf,
-    /// The most, where they are adaptive.
-    pub repetitions: u32,
-    /// Repetitions are added until the comparisons are decided.
-    pub adaptive: Option<Adaptive>,
+    /// How often each eval is run in each variant.
+    #[serde(skip)]
+    pub repetitions: Repetitions,
+    /// Trials in flight at once.
+    #[serde(skip)]
     pub concurrency: Concurrency,
     /// How often a trial that ended in an error is tried again.
+    #[serde(skip)]
     pub retries: u32,
+    /// The agent's time limit.
+    #[serde(skip)]
     pub timeout: Duration,
+    /// Text before every prompt.
+    #[serde(skip)]
     pub preamble: Option<String>,
+    /// Text after every prompt.
+    #[serde(skip)]
     pub postamble: Option<String>,
     /// Directories that every workspace starts from, lowest first.
+    #[serde(skip)]
     pub layers: Vec<Utf8PathBuf>,
-    /// Done once to the layers; every workspace starts from the result.
+    /// Actions that run once. Every workspace starts from the result.
+    #[serde(skip)]
     pub prepare: Vec<Action>,
+    /// Actions that run in every trial, before the agent.
+    #[serde(skip)]
     pub before: Vec<Action>,
-    /// Whether changes that `.gitignore` ignores are looked at too.
+    /// Show changes to files that `.gitignore` ignores too.
     pub track_ignored: bool,
+    /// Variables of every command of a trial.
+    #[serde(skip)]
     pub env: Variables,
-    pub evals: Vec<Eval>,
+    /// The evals of `terca.yaml`, then those with a file of their own.
+    #[serde(skip)]
+    pub evals: Vec<Arc<Eval>>,
+    /// The environments; at least one.
+    #[serde(skip)]
     pub environments: Vec<Setup>,
+    /// The experiments; at least one.
+    #[serde(skip)]
     pub experiments: Vec<Setup>,
     /// The name of the experiment that the others are compared with.
+    #[serde(skip)]
     pub baseline: String,
 }
 
-/// Trials in flight at once.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct Concurrency {
-    /// For all agents that are not named together; `None` is the number of CPUs.
-    pub others: Option<u32>,
-    pub agents: BTreeMap<String, u32>,
-}
-
-#[derive(Debug, Clone)]
-pub struct Eval {
-    pub name: String,
-    pub description: Option<String>,
-    /// The directory of the YAML file.
-    pub dir: Utf8PathBuf,
-    pub prompt: String,
-    pub repetitions: Option<u32>,
-    pub timeout: Option<Duration>,
-    /// `_base/`, laid over the suite's layers.
-    pub layer: Option<Utf8PathBuf>,
-    /// `_tests/`, laid over the copy that the tests run on.
-    pub tests_layer: Option<Utf8PathBuf>,
-    /// `_solution/`, laid over the workspace by `oracle`.
-    pub solution: Option<Utf8PathBuf>,
-    /// `_solution.sh`, run in the workspace by `oracle` after that.
-    pub solution_script: Option<Utf8PathBuf>,
-    /// Done once to the layers of this eval.
-    pub prepare: Vec<Action>,
-    pub before: Vec<Action>,
-    pub tests: Vec<TestSpec>,
-    pub env: Variables,
-    pub tags: Vec<String>,
-}
-
-/// An environment, or an experiment to be laid over one.
-#[derive(Debug, Clone)]
-pub struct Setup {
-    pub name: String,
-    /// Where its name stands; `None` for the default that nobody wrote.
-    pub place: Option<Place>,
-    /// The experiment that this is, when it is run under another name.
-    pub stands_for: Option<String>,
-    pub agent: Patch<AgentChoice>,
-    pub model: Patch<String>,
-    pub rules: Patch<Vec<Utf8PathBuf>>,
-    pub skills: Patch<Vec<Utf8PathBuf>>,
-    pub mcp_servers: Patch<Vec<(String, Patch<McpServer<Template>>)>>,
-    pub config: Patch<serde_json::Value>,
-    pub env: Variables,
-    /// `env: null`: none of the variables of the environment below are taken over.
-    pub drops_env: bool,
-    pub command: Patch<ShellCommand>,
-    pub before: Vec<Action>,
-    pub preamble: Option<String>,
-    pub postamble: Option<String>,
-    pub timeout: Patch<Duration>,
-}
-
-impl Eval {
-    /// Whether there is something for `oracle` to do.
-    pub fn has_solution(&self) -> bool {
-        self.solution.is_some() || self.solution_script.is_some()
+/// Loads the suite's file and those of the evals.
+pub(super) fn load(files: &ConfigFiles, reader: &mut Reader<'_>) -> Option<Suite> {
+    reader.layers = (reader.optional_path(&files.root, "_base", PathKind::Directory))
+        .into_iter()
+        .collect();
+    let document = suite(&files.root);
+    let node = files.suite.and_then(|file| reader.document(file));
+    let read = node.and_then(|node| document.read(node, reader));
+    // A suite without a file has the defaults; so has one that cannot be read, whose evals still can.
+    let (mut suite, mut evals) = read.or_else(|| document.read(Node::empty_map(), reader))?;
+    reader.layers.clone_from(&suite.layers);
+    for &file in &files.evals {
+        if let Some(node) = reader.document(file) {
+            evals.extend(eval(Home::OwnFile(&files.root)).read(node, reader));
+        }
     }
+    let names: Vec<Located<String>> = evals.iter().map(|eval| eval.name.clone()).collect();
+    unique_folders(&names, "eval", reader);
+    names.iter().for_each(|name| not_reserved(name, reader));
+    let evals = evals.into_iter().filter_map(|read| read.eval);
+    suite.evals = evals.map(Arc::new).collect();
+    if suite.evals.is_empty() && !reader.problems.has_errors() {
+        no_evals(files, reader);
+    }
+    shared_trial_folders(&suite, reader);
+    Some(suite)
 }
 
-impl Setup {
-    /// What stands in when a suite names no environments or no experiments.
-    pub fn named_default() -> Self {
-        Setup {
-            name: "default".into(),
-            place: None,
-            stands_for: None,
-            agent: Patch::Keep,
-            model: Patch::Keep,
-            rules: Patch::Keep,
-            skills: Patch::Keep,
-            mcp_servers: Patch::Keep,
-            config: Patch::Keep,
-            env: Vec::new(),
-            drops_env: false,
-            command: Patch::Keep,
-            before: Vec::new(),
-            preamble: None,
-            postamble: None,
-            timeout: Patch::Keep,
+/// The document `terca.yaml`.
+pub(super) fn suite(root: &Utf8Path) -> impl Kind<Value = (Suite, Vec<ReadEval>)> {
+    object("suite", "a suite", move |fields| fields_of(fields, root))
+}
+
+fn fields_of(fields: &mut Fields<'_, '_>, root: &Utf8Path) -> Option<(Suite, Vec<ReadEval>)> {
+    let layers = layers(fields);
+    fields.reader.layers.clone_from(&layers);
+    let name = fields.optional(
+        "name",
+        filled_text().value(),
+        "The suite's name. Default: the directory's name.",
+    );
+    let description = fields.optional("description", text().value(), "A text for people.");
+    let repetitions = fields.optional(
+        "repetitions",
+        repetitions(),
+        "How often each eval is run in each variant (default 1), or `{min, max, until: conclusive}` for as many as \
+         it takes to decide.",
+    );
+    let concurrency = fields.optional(
+        "concurrency",
+        concurrency(),
+        "Trials in flight at once (default: the number of CPUs), or a number for each agent: \
+         `{default: 8, claude-code: 2}`. Agents that are not named share `default`.",
+    );
+    let retries = fields.or(
+        "retries",
+        times(),
+        0,
+        "How often a trial that ended in an error is \
+         [tried again](../explanations/failed-or-not-judged.md#errors-are-tried-again-judgements-never). A trial \
+         that was judged never is.",
+    );
+    let timeout = fields.or(
+        "timeoutSeconds",
+        positive(),
+        DEFAULT_AGENT_SECONDS,
+        "The agent's time limit in one trial.",
+    );
+    let preamble = fields.optional(
+        "preamble",
+        text().value(),
+        "Text before every [prompt](terca-yaml.md#the-prompt).",
+    );
+    let postamble = fields.optional("postamble", text().value(), "Text after every prompt.");
+    let prepare = actions(
+        fields,
+        "prepare",
+        "Actions that run once. Every trial starts from \
+         [a copy of the result](eval-yaml.md#prepare-once-for-all-trials).",
+    );
+    let before = actions(
+        fields,
+        "before",
+        "Actions that run in every trial, before the agent.",
+    );
+    let evals = fields.renamed_list(
+        "evals",
+        &["tests"],
+        eval(Home::Suite).with("required", json!(["name"])),
+        "Evals that are written here, beside those that are found in directories. Each needs a `name`.",
+    );
+    let environments = fields.list(
+        "environments",
+        setup(Role::Environment),
+        "The set-ups that the evals run in. Default: one, named `default`.",
+    );
+    let experiments = fields.list(
+        "experiments",
+        setup(Role::Experiment),
+        "Changes that are applied to every environment, to be compared. Default: one without changes, named \
+         `default`.",
+    );
+    let env = fields.optional(
+        "env",
+        variables(),
+        "[Environment variables](terca-yaml.md#variables) of every command of a trial, the agent included.",
+    );
+    fields.optional(
+        "sandbox",
+        sandbox(),
+        "The limits of the agent's reach. Default: `none`. The others are refused until they are supported.",
+    );
+    fields.optional(
+        "workspaceDir",
+        filled_text()
+            .called("path")
+            .then(|path, reader| workspace_dir(&path, reader)),
+        "A directory that is copied into every workspace, after `_base/`.",
+    );
+    let track_ignored = fields.or(
+        "trackIgnored",
+        boolean(),
+        false,
+        "Let `changes.diff` and `changedFiles` also see files that the workspace's `.gitignore` ignores.",
+    );
+    let baseline = baseline(&experiments, fields.reader);
+    let suite = Suite {
+        name: name.unwrap_or_else(|| root.file_name().unwrap_or("suite").to_owned()),
+        description,
+        root: root.to_owned(),
+        repetitions: repetitions.unwrap_or_default(),
+        concurrency: concurrency.unwrap_or_default(),
+        retries,
+        timeout: Duration::from_secs_f64(timeout),
+        preamble,
+        postamble,
+        layers,
+        prepare,
+        before,
+        track_ignored,
+        env: env.unwrap_or_default(),
+        evals: Vec::new(),
+        environments: setups(environments, "environment", fields.reader),
+        experiments: setups(experiments, "experiment", fields.reader),
+        baseline,
+    };
+    Some((suite, evals))
+}
+
+/// Returns the directories that every workspace starts from. The actions of the suite are checked against them, so
+/// `workspaceDir` is looked up before its turn.
+fn layers(fields: &Fields<'_, '_>) -> Vec<Utf8PathBuf> {
+    let mut layers = fields.reader.layers.clone();
+    if let Some(node) = fields.peek("workspaceDir")
+        && let Value::Text(written) = &node.value
+    {
+        let dir = beside(fields.reader.dir(node.place), written);
+        if fields.reader.surroundings.kind(&dir) == PathKind::Directory && !layers.contains(&dir) {
+            layers.push(dir);
+        }
+    }
+    layers
+}
+
+fn workspace_dir(path: &Located<String>, reader: &mut Reader<'_>) -> Option<Utf8PathBuf> {
+    reader.existing(path, "workspace directory", &[PathKind::Directory])
+}
+
+/// A word, or a map with the image of a container. Only `none` is supported.
+fn sandbox() -> Scalar<()> {
+    let schema = json!({ "anyOf": [
+        { "enum": ["none", "bwrap"] },
+        { "type": "object", "anyOf": [{ "required": ["docker"] }, { "required": ["podman"] }] },
+    ] });
+    Scalar::new("`none`", schema, |node, reader| {
+        let kind = match &node.value {
+            Value::Text(kind) if kind == "none" => return Some(()),
+            Value::Text(kind) if kind == "bwrap" => Some(kind),
+            Value::Map(entries) => entries
+                .iter()
+                .map(|(key, _)| &key.value)
+                .find(|kind| matches!(kind.as_str(), "docker" | "podman")),
+            _ => None,
+        };
+        let problem = match kind {
+            Some(kind) => Diagnostic::error(
+                Code::NotSupported,
+                format!("`sandbox: {kind}` is not supported yet"),
+            )
+            .at(node.place, "this version of Terca cannot do that")
+            .help("remove it; nothing is run while it stands here, so that it is never silently ignored"),
+            None => unlike(
+                &node,
+                "`none`, `bwrap`, `{docker: IMAGE}` or `{podman: IMAGE}`",
+            ),
+        };
+        reader.refuse(problem)
+    })
+}
+
+fn setups(read: Vec<ReadSetup>, what: &str, reader: &mut Reader<'_>) -> Vec<Setup> {
+    if read.is_empty() {
+        return vec![Setup::named_default()];
+    }
+    let names: Vec<Located<String>> = read.iter().map(|read| read.name.clone()).collect();
+    unique_folders(&names, what, reader);
+    read.into_iter().map(|read| read.setup).collect()
+}
+
+/// Returns the name of the experiment that is marked, or else of the first.
+fn baseline(experiments: &[ReadSetup], reader: &mut Reader<'_>) -> String {
+    let marked: Vec<(&ReadSetup, Place)> = experiments
+        .iter()
+        .filter_map(|experiment| Some((experiment, experiment.baseline?)))
+        .collect();
+    if let [(_, first), (_, second), ..] = marked.as_slice() {
+        reader.problems.push(
+            Diagnostic::error(
+                Code::TwoBaselines,
+                "two experiments are marked `baseline: true`",
+            )
+            .at(*second, "there can be one")
+            .beside(*first, "the first is here")
+            .help("leave the mark on the one that the others are compared with"),
+        );
+    }
+    let marked = marked.first().map(|(experiment, _)| *experiment);
+    let chosen = marked.or(experiments.first());
+    chosen.map_or_else(|| "default".into(), |chosen| chosen.name.value.clone())
+}
+
+/// Refuses variants that would share a folder of a run, such as `a.b` × `c` and `a` × `b.c`.
+fn shared_trial_folders(suite: &Suite, reader: &mut Reader<'_>) {
+    let mut seen: HashMap<String, (&Setup, &Setup)> = HashMap::new();
+    for environment in &suite.environments {
+        for experiment in &suite.experiments {
+            let folder = format!(
+                "{}.{}",
+                folder_name(&environment.name),
+                folder_name(&experiment.name)
+            );
+            let Some(first) = seen.insert(folder.clone(), (environment, experiment)) else {
+                continue;
+            };
+            if folder_name(&first.0.name) == folder_name(&environment.name) {
+                continue; // two environments or two experiments share a folder, which is reported as such
+            }
+            let mut problem = Diagnostic::error(
+                Code::SharedFolder,
+                format!("two variants would share the folder `{folder}`"),
+            );
+            if let (Some(second_place), Some(first_place)) = (environment.place, first.0.place) {
+                let with =
+                    |experiment: &Setup| format!("with the experiment `{}`", experiment.name);
+                problem = problem
+                    .at(second_place, with(experiment))
+                    .beside(first_place, with(first.1));
+            }
+            reader
+                .problems
+                .push(problem.help("rename the environment or the experiment"));
         }
     }
 }
 
-/// Variables whose values may still hold `${NAME}`; `null` removes one set by a lower layer.
-pub type Variables = Vec<(String, Patch<Template>)>;
-
-/// Text in which `${NAME}` stands for a variable of Terca's own environment.
-pub type Template = Located<String>;
-
-/// Something done to the workspace before the agent starts.
-#[derive(Debug, Clone, PartialEq)]
-pub enum Action {
-    /// A file or directory, to a path inside the workspace.
-    Copy {
-        source: Utf8PathBuf,
-        destination: Utf8PathBuf,
-    },
-    Write {
-        destination: Utf8PathBuf,
-        content: String,
-    },
-    Run(ShellCommand),
-}
-
-#[derive(Debug, Clone, PartialEq)]
-pub struct ShellCommand {
-    pub command: String,
-    pub timeout: Duration,
-    /// The directory of the YAML file that names it; stands at the end of `PATH`.
-    pub dir: Utf8PathBuf,
+fn no_evals(files: &ConfigFiles, reader: &mut Reader<'_>) {
+    let problem = Diagnostic::error(Code::NoEvals, "the suite has no evals")
+        .help("add `evals:` to terca.yaml, or a directory with an `eval.terca.yaml` (`terca create-eval`)");
+    reader.problems.push(match files.suite {
+        Some(file) => problem.at(
+            Place {
+                file,
+                start: 0,
+                end: 0,
+            },
+            "no `evals` here, and no eval.terca.yaml below",
+        ),
+        None => problem.in_file(files.root.as_str()),
+    });
 }

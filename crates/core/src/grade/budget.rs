@@ -1,20 +1,69 @@
-//! `budget`: what the trial used stays within limits.
+//! `budget`: limits for a trial.
 //!
-//! A figure that the agent does not report is not known, which is neither within nor above a limit.
+//! A figure that the agent does not report is unknown: it is neither within nor above a limit.
 
-use super::{NoVerdict, Session, Verdict};
+use std::time::Duration;
+
+use super::evidence::Session;
+use super::kinds::{TestKindDeclaration, asking, settings};
+use super::test::{Question, TestKind};
+use super::verdict::{NoVerdict, Verdict};
+use crate::reader::values::{not_negative, positive, whole};
+use crate::reader::{Fields, Kind, object};
 use crate::text::prose;
 
-/// The limits that were set; at least one is.
+pub(super) const KIND: TestKindDeclaration = TestKindDeclaration {
+    key: "budget",
+    about: "The agent must stay within these limits.",
+    settings: || {
+        let asked = object("budget", "`budget`", fields).linked("[map](eval-yaml.md#budget)");
+        settings(asking("budget", "maxCostUsd: 0.5", asked))
+    },
+};
+
+/// The limits that are set; at least one is.
 #[derive(Debug, Clone, Copy, Default)]
-pub struct Budget {
-    pub max_tokens: Option<u64>,
-    pub max_cost_usd: Option<f64>,
-    pub max_seconds: Option<f64>,
-    pub max_requests: Option<u64>,
+struct Budget {
+    max_tokens: Option<u64>,
+    max_cost_usd: Option<f64>,
+    max_seconds: Option<f64>,
+    max_requests: Option<u64>,
 }
 
-/// One limit, and what is known of what was used.
+fn fields(fields: &mut Fields<'_, '_>) -> Option<Budget> {
+    Some(Budget {
+        max_tokens: fields.optional(
+            "maxTokens",
+            whole().value(),
+            "The most input and output tokens together.",
+        ),
+        max_cost_usd: fields.optional(
+            "maxCostUsd",
+            not_negative().value(),
+            "The highest cost in US dollars, as the agent reports it.",
+        ),
+        max_seconds: fields.optional(
+            "maxSeconds",
+            positive().value(),
+            "The longest time that the agent may run.",
+        ),
+        max_requests: fields.optional(
+            "maxRequests",
+            whole().value(),
+            "The most requests to the model.",
+        ),
+    })
+}
+
+impl TestKind for Budget {
+    fn question(&self, _: Duration) -> Question<'_> {
+        Question::Session {
+            judge: Box::new(|session| self.judge(session)),
+        }
+    }
+}
+
+/// One limit, and the figure to compare with it.
 struct Line {
     what: &'static str,
     limit: f64,
@@ -35,7 +84,7 @@ impl Used {
 }
 
 impl Budget {
-    pub(super) fn judge(&self, session: &Session) -> Result<Verdict, NoVerdict> {
+    fn judge(&self, session: &Session) -> Result<Verdict, NoVerdict> {
         let lines = self.lines(session);
         let mut within = Vec::new();
         let mut unknown = Vec::new();

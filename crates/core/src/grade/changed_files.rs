@@ -1,19 +1,60 @@
-//! `changedFiles`: what the agent changed stays where it may.
+//! `changedFiles`: the agent must change only certain files.
 
-use super::{Glob, Verdict};
+use std::time::Duration;
+
+use super::kinds::{TestKindDeclaration, asking, settings};
+use super::test::{Question, TestKind};
+use super::verdict::Verdict;
+use crate::reader::patterns::{Glob, path_glob};
+use crate::reader::{Fields, OneOrMore, object};
 use crate::text::prose;
 
-/// Where changes may be, and where they may not.
-#[derive(Debug, Clone)]
-pub struct ChangedFiles {
-    /// `None`: anywhere. An empty list: nowhere.
-    pub only: Option<Vec<Glob>>,
-    pub never: Vec<Glob>,
+pub(super) const KIND: TestKindDeclaration = TestKindDeclaration {
+    key: "changedFiles",
+    about: "Every file that the agent changed must be where changes are allowed.",
+    settings: || {
+        let asked = object("changedFiles", "`changedFiles`", fields);
+        let asked = asked.linked("[map](eval-yaml.md#changedfiles)");
+        settings(asking("changedFiles", "only: ['src/**']", asked))
+    },
+};
+
+/// The files that may be changed, and those that may not.
+#[derive(Debug)]
+struct ChangedFiles {
+    /// `None` allows all, an empty list nothing.
+    only: Option<Vec<Glob>>,
+    never: Vec<Glob>,
+}
+
+fn fields(fields: &mut Fields<'_, '_>) -> Option<ChangedFiles> {
+    Some(ChangedFiles {
+        only: fields.optional(
+            "only",
+            OneOrMore::new(path_glob()),
+            "Every changed file must match one of these globs. `[]` allows no change.",
+        ),
+        never: fields
+            .optional(
+                "never",
+                OneOrMore::new(path_glob()),
+                "No changed file may match one of these globs.",
+            )
+            .unwrap_or_default(),
+    })
+}
+
+impl TestKind for ChangedFiles {
+    fn question(&self, _: Duration) -> Question<'_> {
+        Question::Changes {
+            judge: Box::new(|changes| Ok(self.judge(changes))),
+        }
+    }
 }
 
 impl ChangedFiles {
-    /// A file that was renamed is among the changes twice: where it was, and where it is.
-    pub(super) fn judge(&self, changes: &[String]) -> Verdict {
+    /// Judges a list of changes. A renamed file is in it twice, under both names.
+    fn judge(&self, changes: &[String]) -> Verdict {
         let mut forbidden = Vec::new();
         for path in changes {
             if let Some(glob) = self.never.iter().find(|glob| glob.matcher.is_match(path)) {

@@ -1,18 +1,50 @@
-//! `commandScore`: the score that a command gives, as the last line of its standard output.
+//! `commandScore`: a command that prints the score.
 //!
-//! A command that fails, is killed, or prints something else has given no score, and no score is not 0: it was
-//! written to judge work of any quality, so its failing is the suite's trouble. Only when it runs out of time
-//! the score is 0, because what hangs is mostly the work that it judges.
+//! A command that fails, is killed, or prints something else gives no score, and no score is not 0: it is written
+//! to judge work of any quality, so its failure is the suite's. Only a command that runs out of time scores 0,
+//! because it is mostly the judged work that hangs.
 
 use std::time::Duration;
 
 use serde_json::Value;
 
-use super::command::{CommandEnd, describe, not_installed, out_of_time};
-use super::{NoVerdict, Verdict, last_line, shortened, with_tail};
+use super::command_success::{describe, not_installed, out_of_time};
+use super::evidence::CommandEnd;
+use super::kinds::{TestKindDeclaration, settings};
+use super::test::{Question, TestKind};
+use super::verdict::{NoVerdict, Verdict, last_line, shortened, with_tail};
 use crate::process::Exit;
+use crate::reader::Kind;
+use crate::reader::values::command_line;
 
-pub(super) fn judge(end: &CommandEnd, limit: Duration) -> Result<Verdict, NoVerdict> {
+pub(super) const KIND: TestKindDeclaration = TestKindDeclaration {
+    key: "commandScore",
+    about: "A shell command gives the score: the last line of its standard output is a number from 0 to 1, or \
+            `{\"score\": 0.5, \"message\": \"…\"}`.",
+    settings: || {
+        settings(command_line().map(|command| CommandScore {
+            command: command.value,
+        }))
+    },
+};
+
+/// A command that prints a score.
+#[derive(Debug)]
+struct CommandScore {
+    command: String,
+}
+
+impl TestKind for CommandScore {
+    fn question(&self, limit: Duration) -> Question<'_> {
+        Question::Command {
+            command: &self.command,
+            separate_stdout: true,
+            judge: Box::new(move |end| judge(end, limit)),
+        }
+    }
+}
+
+fn judge(end: &CommandEnd, limit: Duration) -> Result<Verdict, NoVerdict> {
     if let Some(program) = &end.missing {
         return Err(not_installed(program));
     }
@@ -52,7 +84,7 @@ pub(super) fn judge(end: &CommandEnd, limit: Duration) -> Result<Verdict, NoVerd
     })
 }
 
-/// `0.5`, or `{"score": 0.5, "message": "…"}`.
+/// Reads `0.5`, or `{"score": 0.5, "message": "…"}`.
 fn read(line: &str) -> Option<(f64, Option<String>)> {
     if let Ok(score) = line.parse::<f64>() {
         return Some((score, None));
@@ -70,7 +102,7 @@ fn read(line: &str) -> Option<(f64, Option<String>)> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::command::tests::ended;
+    use super::super::command_success::tests::ended;
     use super::*;
 
     const LIMIT: Duration = Duration::from_secs(60);

@@ -1,89 +1,198 @@
 //! `judge`: another agent reads the work and scores it against a rubric.
 //!
-//! The judge is asked with a [`prompt`] and heard with [`Opinion::of`]. A judge that gives no opinion has said
-//! nothing about the work, so that there is no score; least of all is it 0.
+//! The judge is asked with a [`prompt`], and its verdict is found with [`Opinion::find`]. A judge without an opinion
+//! has said nothing about the work, so there is no score; least of all is it 0.
 
 mod opinion;
 mod prompt;
 
-use std::fmt;
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
+use serde_json::json;
 
-use super::{NoVerdict, Verdict, shortened};
+use super::kinds::{TestKindDeclaration, settings};
+use super::test::{Question, TestKind};
+use super::verdict::{NoVerdict, Verdict, shortened};
 use crate::agent::AgentChoice;
+use crate::reader::agent::{agent_choice, agent_settings};
+use crate::reader::values::{filled_text, share};
+use crate::reader::{Fields, Kind, Reader, Value, object};
+use crate::text::diagnostic::Diagnostic;
+use crate::text::explain::Code;
 use crate::text::prose;
-use crate::text::source::Place;
+use crate::text::source::Located;
 use crate::transcript::Stats;
 
 pub use opinion::{Opinion, Reason};
 pub use prompt::{Brief, VERDICT_FILE, prompt};
 
-#[derive(Clone)]
+pub(super) const KIND: TestKindDeclaration = TestKindDeclaration {
+    key: "judge",
+    about: "Another agent scores the work against a rubric.",
+    settings: || settings(object("judge", "`judge`", fields).linked("[map](eval-yaml.md#judge)")),
+};
+
+/// A rubric, and who judges by it.
+#[derive(Debug, Clone)]
 pub struct JudgeTest {
+    /// The demands on the work, in the author's words.
     pub rubric: String,
     /// Who judges; `None` is the trial's own agent.
     pub agent: Option<AgentChoice>,
-    /// The model it judges with; `None` is the trial's own for the trial's own agent, else the agent's default.
+    /// The judge's model; `None` is the trial's own for the trial's own agent, else the agent's default.
     pub model: Option<String>,
     /// The judge's own settings.
     pub config: Option<serde_json::Value>,
-    /// A score that reaches this is as good as 1.
+    /// A score that reaches this counts as 1.
     pub pass_score: Option<f64>,
-    pub place: Place,
 }
 
-/// What a test asks is told by this in fingerprints, and where it stands in its file is no part of that.
-impl fmt::Debug for JudgeTest {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let JudgeTest {
-            rubric,
-            agent,
-            model,
-            config,
-            pass_score,
-            place: _,
-        } = self;
-        f.debug_tuple("Judge")
-            .field(&(rubric, agent, model, config, pass_score))
-            .finish()
+fn fields(fields: &mut Fields<'_, '_>) -> Option<JudgeTest> {
+    let rubric = fields.required(
+        "rubric",
+        filled_text().value(),
+        "The demands on the work, in your own words.",
+    );
+    let is_named = fields
+        .peek("agent")
+        .is_some_and(|node| node.value != Value::Null);
+    let agent = fields.optional(
+        "agent",
+        agent_choice(),
+        "The agent that judges: any but `oracle`, `nop` and `cheat`. Default: the trial's own agent.",
+    );
+    let model = fields.optional(
+        "model",
+        filled_text().value(),
+        "The model that it judges with. Default: the trial's own model for the trial's own agent, else the agent's \
+         default.",
+    );
+    let config = fields.optional(
+        "config",
+        agent_settings(),
+        "The judge's own settings, as in an environment. Only with `agent`.",
+    );
+    let pass_score = fields.optional(
+        "passScore",
+        pass_score(),
+        "A score that reaches this counts as 1.",
+    );
+    let agent = match agent {
+        Some(agent) => Some(able_to_judge(agent, config.as_ref(), fields.reader)?),
+        None => None,
+    };
+    if let Some(config) = config.as_ref().filter(|_| !is_named) {
+        return fields.refuse(
+            Diagnostic::error(Code::MisplacedKey, "`config` of a judge without an `agent`")
+                .at(config.place, "whose settings?")
+                .help("name the agent that judges: `agent: NAME`"),
+        );
+    }
+    Some(JudgeTest {
+        rubric: rubric?,
+        agent,
+        model,
+        config: config.map(|config| config.value),
+        pass_score,
+    })
+}
+
+/// A score above 0: any work reaches 0.
+fn pass_score() -> impl Kind<Value = f64> {
+    share()
+        .with("exclusiveMinimum", json!(0))
+        .then(|score, reader| {
+            if score.value > 0.0 {
+                return Some(score.value);
+            }
+            reader.refuse(
+                Diagnostic::error(Code::AsksNothing, "`passScore` is reached by any work")
+                    .at(score.place, "this test would always pass")
+                    .help("a score above 0, such as 0.8, is as good as 1 when the judge gives it"),
+            )
+        })
+}
+
+/// Refuses an agent that cannot judge, or cannot be given these settings.
+fn able_to_judge(
+    choice: Located<AgentChoice>,
+    config: Option<&Located<serde_json::Value>>,
+    reader: &mut Reader<'_>,
+) -> Option<AgentChoice> {
+    let profile = choice.value.agent.profile();
+    if profile.is_built_in() {
+        return reader.refuse(
+            Diagnostic::error(
+                Code::CannotJudge,
+                format!("the agent `{}` cannot judge", profile.name),
+            )
+            .at(choice.place, "it is built in, and has no opinion")
+            .help("name another agent, or leave `agent` out: the trial's own agent judges then"),
+        );
+    }
+    if let Some(config) = config.filter(|_| !profile.capabilities.config) {
+        return reader.refuse(
+            Diagnostic::error(
+                Code::AgentCannot,
+                format!("the agent `{}` cannot be given `config`", profile.name),
+            )
+            .at(config.place, "it has no settings of its own")
+            .help("remove `config`, or choose another agent"),
+        );
+    }
+    Some(choice.value)
+}
+
+impl TestKind for JudgeTest {
+    fn question(&self, limit: Duration) -> Question<'_> {
+        Question::Judge {
+            asked: self,
+            judge: Box::new(move |judgement| self.judge(judgement, limit)),
+        }
     }
 }
 
-/// What became of asking a judge.
+/// The answer of a judge.
 #[derive(Debug, Clone)]
 pub struct Judgement {
-    /// `None`: it was still at work when its time was over.
+    /// `None` when the judge was still at work when its time was over.
     pub opinion: Option<Result<Opinion, NoVerdict>>,
+    /// Who judged.
     pub by: JudgedBy,
 }
 
-/// Who judged, and what that took: paid for, though in no figure of the trial.
+/// Who judged, and at what cost. The cost is in no figure of the trial.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct JudgedBy {
+    /// The name of the agent.
     pub agent: String,
+    /// Its version, where it is known.
     pub agent_version: Option<String>,
     /// The model that was seen, else the one that was asked for.
     pub model: Option<String>,
+    /// Tokens, time and cost.
     pub stats: Stats,
-    /// Where the judge's session is kept, below the trial's folder.
+    /// The folder of the judge's session, below the trial's folder.
     pub artifacts: String,
 }
 
-/// What `results.json` says of a judgement.
+/// A judgement in `results.json`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct JudgeRecord {
-    /// As the judge gave it, whatever `passScore` makes of it.
+    /// The score that the judge gave, before `passScore`.
     pub score: f64,
+    /// The judge's reasons, one for each criterion.
     pub reasons: Vec<Reason>,
+    /// Who judged.
     #[serde(flatten)]
     pub by: JudgedBy,
 }
 
 impl Judgement {
+    /// Returns the record for `results.json`; `None` when there is no opinion.
     pub fn record(&self) -> Option<JudgeRecord> {
         let opinion = self.opinion.as_ref()?.as_ref().ok()?;
         Some(JudgeRecord {
@@ -95,11 +204,7 @@ impl Judgement {
 }
 
 impl JudgeTest {
-    pub(super) fn judge(
-        &self,
-        judgement: &Judgement,
-        limit: Duration,
-    ) -> Result<Verdict, NoVerdict> {
+    fn judge(&self, judgement: &Judgement, limit: Duration) -> Result<Verdict, NoVerdict> {
         let who = &judgement.by.agent;
         let opinion = match &judgement.opinion {
             Some(Ok(opinion)) => opinion,
@@ -132,22 +237,14 @@ impl JudgeTest {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::text::source::Sources;
 
-    fn asked(pass_score: Option<f64>, start: usize) -> JudgeTest {
-        let file = Sources::default().add("/s/terca.yaml", "terca.yaml", "");
-        let place = Place {
-            file,
-            start,
-            end: start,
-        };
+    fn asked(pass_score: Option<f64>) -> JudgeTest {
         JudgeTest {
             rubric: "good?".into(),
             agent: None,
             model: None,
             config: None,
             pass_score,
-            place,
         }
     }
 
@@ -192,7 +289,7 @@ mod tests {
                 "scored 0, and 0.1 would be enough: fair",
             ),
         ] {
-            let verdict = asked(pass, 0).judge(&scored(given), LIMIT);
+            let verdict = asked(pass).judge(&scored(given), LIMIT);
             assert_eq!(
                 verdict,
                 Ok(Verdict {
@@ -211,23 +308,11 @@ mod tests {
     #[test]
     fn no_opinion_is_no_zero() {
         let late = judgement(None);
-        let NoVerdict(reason) = asked(None, 0).judge(&late, LIMIT).unwrap_err();
+        let NoVerdict(reason) = asked(None).judge(&late, LIMIT).unwrap_err();
         assert_eq!(reason, "the judge (codex) was still at work after 2m 00s");
         let silent = judgement(Some(Err(NoVerdict("it said nothing".into()))));
-        let NoVerdict(reason) = asked(None, 0).judge(&silent, LIMIT).unwrap_err();
+        let NoVerdict(reason) = asked(None).judge(&silent, LIMIT).unwrap_err();
         assert_eq!(reason, "the judge (codex) gave no verdict: it said nothing");
         assert_eq!((late.record(), silent.record()), (None, None));
-    }
-
-    #[test]
-    fn where_a_test_stands_is_not_what_it_asks() {
-        assert_eq!(
-            format!("{:?}", asked(Some(0.5), 1)),
-            format!("{:?}", asked(Some(0.5), 99))
-        );
-        assert_ne!(
-            format!("{:?}", asked(Some(0.5), 1)),
-            format!("{:?}", asked(None, 1))
-        );
     }
 }

@@ -1,51 +1,77 @@
-//! `transcript`: how the agent worked.
+//! `transcript`: the way the agent worked.
 //!
-//! What an agent does not tell is not known, and what is not known is neither passed nor failed. The one
-//! exception is the oracle: it stands for work that is right, and has no session that could be looked at.
+//! Facts that an agent does not report are unknown, and the unknown is neither passed nor failed. The one exception
+//! is the oracle: its work is right, and there is no session to look at.
 
-use super::{Glob, NoVerdict, Verdict, shortened};
+use std::time::Duration;
+
+use super::evidence::{Session, ToolUse};
+use super::kinds::{TestKindDeclaration, asking, settings};
+use super::test::{Question, TestKind};
+use super::verdict::{NoVerdict, Verdict, shortened};
+use crate::reader::patterns::{Glob, tool_glob};
+use crate::reader::values::{plain_text, whole};
+use crate::reader::{Fields, Kind, OneOrMore, object};
 use crate::text::prose;
-use crate::transcript::Usage;
 
-/// What is asked of a session; at least one thing is.
-#[derive(Debug, Clone, Default)]
-pub struct TranscriptTest {
-    /// Each must match a tool that was used.
-    pub used_tool: Vec<Glob>,
-    /// None may match a tool that was used.
-    pub not_used_tool: Vec<Glob>,
-    /// In what the agent said.
-    pub output_contains: Option<String>,
-    pub max_tool_calls: Option<u64>,
+pub(super) const KIND: TestKindDeclaration = TestKindDeclaration {
+    key: "transcript",
+    about: "The agent must have used its tools as asked, and said what is asked for.",
+    settings: || {
+        let asked = object("transcript", "`transcript`", fields);
+        let asked = asked.linked("[map](eval-yaml.md#transcript)");
+        settings(asking("transcript", "usedTool: 'mcp_*'", asked))
+    },
+};
+
+/// The demands on a session; there is at least one.
+#[derive(Debug, Default)]
+struct Transcript {
+    used_tool: Vec<Glob>,
+    not_used_tool: Vec<Glob>,
+    output_contains: Option<String>,
+    max_tool_calls: Option<u64>,
 }
 
-/// What is known of a session.
-#[derive(Debug, Clone, Default)]
-pub struct Session {
-    pub agent: String,
-    /// It was the reference solution, laid down by nobody.
-    pub is_reference: bool,
-    /// Every tool call in order; `None` where the agent does not tell.
-    pub tools: Option<Vec<ToolUse>>,
-    /// What the agent said, without what its tools gave.
-    pub said: String,
-    /// There was more of that than is kept.
-    pub said_more: bool,
-    pub usage: Usage,
-    /// How long the agent ran, by Terca's own clock.
-    pub seconds: f64,
+fn fields(fields: &mut Fields<'_, '_>) -> Option<Transcript> {
+    Some(Transcript {
+        used_tool: fields
+            .optional(
+                "usedTool",
+                OneOrMore::new(tool_glob()),
+                "For each glob, the agent must have used a tool whose name matches.",
+            )
+            .unwrap_or_default(),
+        not_used_tool: fields
+            .optional(
+                "notUsedTool",
+                OneOrMore::new(tool_glob()),
+                "The agent must have used no tool whose name matches.",
+            )
+            .unwrap_or_default(),
+        output_contains: fields.optional(
+            "outputContains",
+            plain_text().value(),
+            "The agent must have said this text.",
+        ),
+        max_tool_calls: fields.optional(
+            "maxToolCalls",
+            whole().value(),
+            "The most tool calls that the agent may make.",
+        ),
+    })
 }
 
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct ToolUse {
-    /// As the agent calls it.
-    pub tool: String,
-    /// The MCP server whose tool it is.
-    pub server: Option<String>,
+impl TestKind for Transcript {
+    fn question(&self, _: Duration) -> Question<'_> {
+        Question::Session {
+            judge: Box::new(|session| self.judge(session)),
+        }
+    }
 }
 
 impl ToolUse {
-    /// By the agent's own name, or as `server/tool` whatever the agent makes of an MCP server's tools.
+    /// Matches the agent's own name of the tool, and `server/tool` for a tool of an MCP server.
     fn is_named_by(&self, glob: &Glob) -> bool {
         glob.matcher.is_match(&self.tool)
             || self.server.as_ref().is_some_and(|server| {
@@ -55,7 +81,7 @@ impl ToolUse {
     }
 }
 
-/// `read` of `mcp__files__read`, `mcp_files_read`, `files__read` and `files_read`.
+/// Returns `read` for `mcp__files__read`, `mcp_files_read`, `files__read` and `files_read`.
 fn without_server<'a>(tool: &'a str, server: &str) -> &'a str {
     let allowed = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-');
     let server: String = server
@@ -74,8 +100,8 @@ fn without_server<'a>(tool: &'a str, server: &str) -> &'a str {
         .unwrap_or(tool)
 }
 
-impl TranscriptTest {
-    pub(super) fn judge(&self, session: &Session) -> Result<Verdict, NoVerdict> {
+impl Transcript {
+    fn judge(&self, session: &Session) -> Result<Verdict, NoVerdict> {
         if session.is_reference {
             return Ok(Verdict::pass(format!(
                 "not looked at: {} has no session",
@@ -108,7 +134,7 @@ impl TranscriptTest {
         Ok(Verdict::pass(self.praise(session)))
     }
 
-    /// The first thing that is known not to be as asked.
+    /// Returns the first demand that is known not to be met.
     fn failure(&self, session: &Session) -> Option<String> {
         let used = session.tools.as_deref();
         if let Some(used) = used {
@@ -172,7 +198,7 @@ impl TranscriptTest {
     }
 }
 
-/// The agent's own figure, since that is what the results show; else what was seen.
+/// Returns the agent's own figure, as in the results, or else the number of calls that were seen.
 fn calls(session: &Session) -> Option<u64> {
     session
         .usage
@@ -194,6 +220,7 @@ fn names(used: &[ToolUse]) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::transcript::Usage;
 
     fn globs(patterns: &[&str]) -> Vec<Glob> {
         let glob = |pattern: &&str| Glob {
@@ -216,17 +243,17 @@ mod tests {
         }
     }
 
-    fn used(pattern: &str) -> TranscriptTest {
-        TranscriptTest {
+    fn used(pattern: &str) -> Transcript {
+        Transcript {
             used_tool: globs(&[pattern]),
-            ..TranscriptTest::default()
+            ..Transcript::default()
         }
     }
 
-    fn not_used(pattern: &str) -> TranscriptTest {
-        TranscriptTest {
+    fn not_used(pattern: &str) -> Transcript {
+        Transcript {
             not_used_tool: globs(&[pattern]),
-            ..TranscriptTest::default()
+            ..Transcript::default()
         }
     }
 
@@ -280,13 +307,13 @@ mod tests {
 
     #[test]
     fn calls_and_words() {
-        let at_most = |limit| TranscriptTest {
+        let at_most = |limit| Transcript {
             max_tool_calls: Some(limit),
-            ..TranscriptTest::default()
+            ..Transcript::default()
         };
-        let says = |text: &str| TranscriptTest {
+        let says = |text: &str| Transcript {
             output_contains: Some(text.into()),
-            ..TranscriptTest::default()
+            ..Transcript::default()
         };
         let two = session(Some(&[("a", None), ("a", None)]));
         assert_eq!(
@@ -337,9 +364,9 @@ mod tests {
 
     #[test]
     fn what_is_not_known_is_neither_passed_nor_failed() {
-        let at_most = TranscriptTest {
+        let at_most = Transcript {
             max_tool_calls: Some(3),
-            ..TranscriptTest::default()
+            ..Transcript::default()
         };
         for test in [used("x"), not_used("x"), at_most] {
             let NoVerdict(reason) = test.judge(&session(None)).unwrap_err();

@@ -1,18 +1,18 @@
-//! `--aa`: an experiment against itself, so that whatever is found is chance, or a fault of the set-up.
+//! `--aa`: compares an experiment with itself, so that any difference is chance or a fault of the set-up.
 //!
-//! It is laid twice, under two names that nothing in a trial can see: the agent sees no names at all, and the suite's
-//! own commands are told the experiment's real one in both arms.
+//! The experiment runs under two names that nothing in a trial can see: the agent sees no names at all, and the
+//! suite's own commands see the real one in both arms.
 
 use crate::config::Suite;
 use crate::config::suite::Setup;
 use crate::plan::selection::{Selection, select};
 use crate::text::diagnostic::Diagnostics;
 
-/// The names it is run under: the first is the baseline.
+/// The two names of the experiment. The first is the baseline.
 pub const NAMES: [&str; 2] = ["A", "A again"];
 
-/// Leaves one experiment, the baseline or the first that is selected, under two names. Returns what is left to
-/// select.
+/// Leaves one experiment, the baseline or the first that is selected, under two names. Returns the rest of the
+/// selection.
 pub fn prepare(suite: &mut Suite, selection: &Selection, problems: &mut Diagnostics) -> Selection {
     let selected = select(suite, selection, problems);
     let baseline = selected
@@ -35,7 +35,7 @@ pub fn prepare(suite: &mut Suite, selection: &Selection, problems: &mut Diagnost
 fn called(experiment: &Setup, name: &str) -> Setup {
     Setup {
         name: name.to_owned(),
-        stands_for: Some(experiment.name.clone()),
+        real_name: Some(experiment.name.clone()),
         ..experiment.clone()
     }
 }

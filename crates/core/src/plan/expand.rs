@@ -1,35 +1,34 @@
-//! Environments × experiments × evals × repetitions: from a suite and a selection to a plan.
+//! Expands a suite and a selection into a plan: environments × experiments × evals × repetitions.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 
 use camino::Utf8PathBuf;
-use serde_json::Value;
 
-use crate::agent::AgentChoice;
-use crate::agent::Capabilities;
 use crate::agent::mcp::McpServer;
-use crate::config::folder_name;
-use crate::config::read::Patch;
+use crate::agent::{AgentChoice, Capabilities};
 use crate::config::suite::{Action, Eval, Setup, Suite, Template, Variables};
-use crate::plan::interpolate::Filler;
+use crate::config::{Patch, folder_name};
+use crate::plan::interpolate::Interpolator;
 use crate::plan::judges;
 use crate::plan::selection::{Selection, select};
 use crate::plan::{Case, Layer, Plan, PreparedLayer, TrialSpec, Variant};
 use crate::text::diagnostic::{Diagnostic, Diagnostics};
 use crate::text::explain::Code;
-use crate::text::json;
 
-/// What the command line lays over the suite.
+/// Settings of the command line that take precedence over the suite's.
 #[derive(Debug, Clone, Default)]
 pub struct Overrides {
+    /// The agent of every variant.
     pub agent: Option<AgentChoice>,
+    /// The number of repetitions of every eval.
     pub repetitions: Option<u32>,
+    /// The agent's time limit.
     pub timeout: Option<Duration>,
 }
 
-/// The trials that a selection of a suite comes to. Ids do not depend on the order they are run in.
+/// Returns the trials that a selection of a suite comes to. Ids do not depend on the order of the run.
 pub fn expand(
     suite: &Suite,
     selection: &Selection,
@@ -38,121 +37,182 @@ pub fn expand(
     problems: &mut Diagnostics,
 ) -> Plan {
     let selected = select(suite, selection, problems);
-    let mut filler = Filler {
-        variable,
-        secrets: Vec::new(),
-        problems,
+    let mut expansion = Expansion {
+        suite: &Arc::new(suite.clone()),
+        overrides,
+        interpolator: Interpolator {
+            variable,
+            secrets: Vec::new(),
+            problems,
+        },
     };
-    let mut variants = Vec::new();
+    let mut arms = Vec::new();
     for environment in &selected.environments {
         for experiment in &selected.experiments {
-            variants.extend(variant(environment, experiment, overrides, &mut filler));
+            arms.extend(expansion.arm(environment, experiment));
         }
     }
-    let suite_layers = suite_layers(suite, &mut filler);
+    let suite_layers = expansion.suite_layers();
     let mut trials = Vec::new();
     for eval in selected.evals {
-        let eval = Arc::new(eval.clone());
-        let base = eval_layers(suite, &eval, &suite_layers, &mut filler);
-        for (variant, layers) in &variants {
-            judges::check(&eval, variant, filler.problems);
-            let case = Arc::new(case(
-                suite,
-                &eval,
-                &base,
-                variant,
-                layers,
-                overrides,
-                &mut filler,
-            ));
-            let repetitions = overrides
-                .repetitions
-                .or(eval.repetitions)
-                .unwrap_or(suite.repetitions);
-            trials.extend((1..=repetitions).map(|repetition| (case.clone(), repetition)));
+        let layers = expansion.eval_layers(eval, &suite_layers);
+        let repetitions = overrides
+            .repetitions
+            .or(eval.repetitions)
+            .unwrap_or(suite.repetitions.most());
+        for arm in &arms {
+            judges::check(eval, &arm.variant, expansion.interpolator.problems);
+            let case = Arc::new(expansion.case(eval, layers.clone(), arm));
+            for repetition in 1..=repetitions {
+                trials.push(TrialSpec {
+                    id: trials.len() as u32 + 1,
+                    dir: dir(&case, repetition),
+                    case: case.clone(),
+                    repetition,
+                });
+            }
         }
     }
-    let trials = trials
-        .into_iter()
-        .zip(1..)
-        .map(|((case, repetition), id)| TrialSpec {
-            id,
-            dir: dir(&case, repetition),
-            case,
-            repetition,
-        });
-    let adaptive = suite.adaptive.filter(|_| overrides.repetitions.is_none());
-    let plan = Plan {
-        trials: trials.collect(),
-        secrets: filler.secrets,
-        adaptive,
-    };
+    let secrets = expansion.interpolator.secrets;
     problems.sort();
-    plan
+    Plan {
+        trials,
+        secrets,
+        adaptive: suite
+            .repetitions
+            .adaptive()
+            .filter(|_| overrides.repetitions.is_none()),
+    }
 }
 
 fn dir(case: &Case, repetition: u32) -> Utf8PathBuf {
-    let variant = &case.variant;
     let folder = format!(
         "{}.{}.{repetition:02}",
-        folder_name(&variant.environment),
-        folder_name(&variant.experiment)
+        folder_name(&case.variant.environment),
+        folder_name(&case.variant.experiment)
     );
     Utf8PathBuf::from(folder_name(&case.eval.name)).join(folder)
 }
 
-/// The parts of both setups that a case needs beside the variant itself.
-struct Layers<'a> {
+/// The expansion of one suite.
+struct Expansion<'a> {
+    suite: &'a Arc<Suite>,
+    overrides: &'a Overrides,
+    interpolator: Interpolator<'a>,
+}
+
+/// A variant, with the set-ups that it is made of.
+struct Arm<'a> {
+    variant: Arc<Variant>,
     environment: &'a Setup,
     experiment: &'a Setup,
 }
 
-fn variant<'a>(
-    environment: &'a Setup,
-    experiment: &'a Setup,
-    overrides: &Overrides,
-    filler: &mut Filler<'_>,
-) -> Option<(Arc<Variant>, Layers<'a>)> {
-    let agent = overrides
-        .agent
-        .clone()
-        .or(laid_over(&environment.agent, &experiment.agent).cloned());
-    let Some(agent) = agent else {
-        filler.problems.push(no_agent(environment, experiment));
-        return None;
-    };
-    let variant = Variant {
-        environment: environment.name.clone(),
-        experiment: experiment.name.clone(),
-        told_experiment: experiment
-            .stands_for
-            .as_ref()
-            .unwrap_or(&experiment.name)
-            .clone(),
-        agent,
-        model: laid_over(&environment.model, &experiment.model).cloned(),
-        rules: laid_over(&environment.rules, &experiment.rules)
-            .cloned()
-            .unwrap_or_default(),
-        skills: laid_over(&environment.skills, &experiment.skills)
-            .cloned()
-            .unwrap_or_default(),
-        mcp_servers: mcp_servers(environment, experiment, filler),
-        config: config(environment, experiment),
-        command: laid_over(&environment.command, &experiment.command).cloned(),
-    };
-    check_capabilities(&variant, environment, experiment, filler.problems);
-    Some((
-        Arc::new(variant),
-        Layers {
+impl Expansion<'_> {
+    /// Applies an experiment to an environment.
+    fn arm<'s>(&mut self, environment: &'s Setup, experiment: &'s Setup) -> Option<Arm<'s>> {
+        let chosen = experiment.agent.applied_to(&environment.agent);
+        let Some(agent) = self.overrides.agent.as_ref().or(chosen) else {
+            self.interpolator
+                .problems
+                .push(no_agent(environment, experiment));
+            return None;
+        };
+        let variant = Variant {
+            environment: environment.name.clone(),
+            experiment: experiment.name.clone(),
+            told_experiment: (experiment.real_name.as_ref())
+                .unwrap_or(&experiment.name)
+                .clone(),
+            agent: agent.clone(),
+            mcp_servers: mcp_servers(environment, experiment, &mut self.interpolator),
+            setup: experiment.applied_to(environment),
+        };
+        let arm = Arm {
+            variant: Arc::new(variant),
             environment,
             experiment,
-        },
-    ))
+        };
+        check_capabilities(&arm, self.interpolator.problems);
+        Some(arm)
+    }
+
+    /// Makes the case of an eval in a variant.
+    fn case(&mut self, eval: &Arc<Eval>, layers: Vec<Layer>, arm: &Arm<'_>) -> Case {
+        let Arm {
+            environment,
+            experiment,
+            ..
+        } = arm;
+        let below = match &experiment.env {
+            Patch::Remove => None,
+            Patch::Keep | Patch::Set(_) => environment.env.set(),
+        };
+        let setups = [below, experiment.env.set()].into_iter().flatten();
+        let variables: Vec<&Variables> = std::iter::once(&self.suite.env)
+            .chain(setups)
+            .chain([&eval.env])
+            .collect();
+        let has_judge = judges::judges_of(eval).next().is_some();
+        let own_variables: &[&Variables] = if has_judge { &[&self.suite.env] } else { &[] };
+        let before = [
+            &self.suite.before,
+            &eval.before,
+            &environment.before,
+            &experiment.before,
+        ];
+        Case {
+            suite: self.suite.clone(),
+            eval: eval.clone(),
+            variant: arm.variant.clone(),
+            prompt: prompt(self.suite, eval, environment, experiment),
+            layers,
+            actions: before.into_iter().flatten().cloned().collect(),
+            env: self.interpolator.variables(&variables),
+            judge_env: self.interpolator.variables(own_variables),
+            timeout: (self.overrides.timeout)
+                .or(eval.timeout)
+                .or(experiment.timeout.applied_to(&environment.timeout).copied())
+                .unwrap_or(self.suite.timeout),
+        }
+    }
+
+    /// Returns the suite's directories, or the result of its `prepare` on them.
+    fn suite_layers(&mut self) -> Vec<Layer> {
+        let directories = self.suite.layers.iter().cloned();
+        let below = directories.map(Layer::Directory).collect();
+        self.prepared(below, &self.suite.prepare, &[&self.suite.env], None)
+    }
+
+    /// Adds the eval's own directory, and returns the result of its `prepare` on them.
+    fn eval_layers(&mut self, eval: &Eval, base: &[Layer]) -> Vec<Layer> {
+        let own = eval.layer.clone().map(Layer::Directory);
+        let below = base.iter().cloned().chain(own).collect();
+        let env = [&self.suite.env, &eval.env];
+        self.prepared(below, &eval.prepare, &env, Some(&eval.name))
+    }
+
+    fn prepared(
+        &mut self,
+        below: Vec<Layer>,
+        actions: &[Action],
+        env: &[&Variables],
+        eval: Option<&str>,
+    ) -> Vec<Layer> {
+        if actions.is_empty() {
+            return below;
+        }
+        vec![Layer::Prepared(Arc::new(PreparedLayer {
+            below,
+            actions: actions.to_vec(),
+            env: self.interpolator.variables(env),
+            eval: eval.map(str::to_owned),
+        }))]
+    }
 }
 
-/// Says who is at fault, not which variant: one environment without an agent is one problem, not one for
-/// every experiment.
+/// Reports a missing agent at the set-up that is at fault: one environment without an agent is one problem, not one
+/// for every experiment.
 fn no_agent(environment: &Setup, experiment: &Setup) -> Diagnostic {
     let run_with = "or run with `--agent NAME`";
     match (&experiment.agent, experiment.place, environment.place) {
@@ -180,19 +240,10 @@ fn no_agent(environment: &Setup, experiment: &Setup) -> Diagnostic {
     }
 }
 
-/// A scalar or a list: the upper one replaces, `null` removes.
-fn laid_over<'a, T>(lower: &'a Patch<T>, upper: &'a Patch<T>) -> Option<&'a T> {
-    match upper {
-        Patch::Keep => lower.set(),
-        Patch::Remove => None,
-        Patch::Set(value) => Some(value),
-    }
-}
-
 fn mcp_servers(
     environment: &Setup,
     experiment: &Setup,
-    filler: &mut Filler<'_>,
+    interpolator: &mut Interpolator<'_>,
 ) -> Vec<(String, McpServer<String>)> {
     let mut merged: BTreeMap<&str, &McpServer<Template>> = BTreeMap::new();
     for setup in [environment, experiment] {
@@ -211,30 +262,17 @@ fn mcp_servers(
     }
     merged
         .into_iter()
-        .map(|(name, server)| (name.to_owned(), filler.server(server)))
+        .map(|(name, server)| (name.to_owned(), interpolator.server(server)))
         .collect()
 }
 
-fn config(environment: &Setup, experiment: &Setup) -> Option<Value> {
-    let base = environment.config.set();
-    match &experiment.config {
-        Patch::Keep => base.cloned(),
-        Patch::Remove => None,
-        Patch::Set(over) => {
-            let mut merged = base.cloned().unwrap_or(Value::Null);
-            json::merge(&mut merged, over);
-            Some(merged)
-        }
-    }
-}
-
-/// What a variant gives its agent and the agent cannot take is an error: ignored, it would spoil the experiment.
-fn check_capabilities(
-    variant: &Variant,
-    environment: &Setup,
-    experiment: &Setup,
-    problems: &mut Diagnostics,
-) {
+/// Reports settings that the agent cannot take. To ignore them would spoil the experiment.
+fn check_capabilities(arm: &Arm<'_>, problems: &mut Diagnostics) {
+    let Arm {
+        variant,
+        environment,
+        experiment,
+    } = arm;
     let profile = variant.agent.agent.profile();
     let Capabilities {
         model,
@@ -286,97 +324,6 @@ fn check_capabilities(
             None => diagnostic,
         });
     }
-}
-
-fn case(
-    suite: &Suite,
-    eval: &Arc<Eval>,
-    base: &[Layer],
-    variant: &Arc<Variant>,
-    setups: &Layers<'_>,
-    overrides: &Overrides,
-    filler: &mut Filler<'_>,
-) -> Case {
-    let Layers {
-        environment,
-        experiment,
-    } = setups;
-    let environment_env = if experiment.drops_env {
-        &Vec::new()
-    } else {
-        &environment.env
-    };
-    let variant_timeout = laid_over(&environment.timeout, &experiment.timeout).copied();
-    Case {
-        prompt: prompt(suite, eval, environment, experiment),
-        layers: base.to_vec(),
-        actions: [
-            &suite.before,
-            &eval.before,
-            &environment.before,
-            &experiment.before,
-        ]
-        .into_iter()
-        .flatten()
-        .cloned()
-        .collect(),
-        env: filler.variables(&[&suite.env, environment_env, &experiment.env, &eval.env]),
-        judge_env: if judges::of(eval).next().is_some() {
-            filler.variables(&[&suite.env])
-        } else {
-            Vec::new()
-        },
-        timeout: overrides
-            .timeout
-            .or(eval.timeout)
-            .or(variant_timeout)
-            .unwrap_or(suite.timeout),
-        track_ignored: suite.track_ignored,
-        eval: eval.clone(),
-        variant: variant.clone(),
-    }
-}
-
-/// The suite's directories, or what its `prepare` makes of them.
-fn suite_layers(suite: &Suite, filler: &mut Filler<'_>) -> Vec<Layer> {
-    let below = suite.layers.iter().cloned().map(Layer::Directory).collect();
-    prepared(below, &suite.prepare, &[&suite.env], None, filler)
-}
-
-/// The same with the eval's own directory on top, or what its `prepare` makes of that.
-fn eval_layers(suite: &Suite, eval: &Eval, base: &[Layer], filler: &mut Filler<'_>) -> Vec<Layer> {
-    let below = base
-        .iter()
-        .cloned()
-        .chain(eval.layer.clone().map(Layer::Directory))
-        .collect();
-    prepared(
-        below,
-        &eval.prepare,
-        &[&suite.env, &eval.env],
-        Some(&eval.name),
-        filler,
-    )
-}
-
-fn prepared(
-    below: Vec<Layer>,
-    actions: &[Action],
-    env: &[&Variables],
-    eval: Option<&str>,
-    filler: &mut Filler<'_>,
-) -> Vec<Layer> {
-    if actions.is_empty() {
-        return below;
-    }
-    let env = filler.variables(env);
-    let layer = PreparedLayer {
-        below,
-        actions: actions.to_vec(),
-        env,
-        eval: eval.map(str::to_owned),
-    };
-    vec![Layer::Prepared(Arc::new(layer))]
 }
 
 fn prompt(suite: &Suite, eval: &Eval, environment: &Setup, experiment: &Setup) -> String {

@@ -1,12 +1,13 @@
-//! What a case came to, in a few hashes: whether two runs tested the same thing, and what differs if not.
+//! Fingerprints: a few hashes that tell if two runs tested the same thing, and what differs if not.
 //!
-//! The hashes do not depend on where the suite lies, nor on the values of secrets.
+//! The hashes do not depend on the directory of the suite, nor on the values of secrets.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use camino::{Utf8Path, Utf8PathBuf};
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 
 use crate::agent::delivery::sha256;
 use crate::config::suite::{Action, ShellCommand};
@@ -17,94 +18,96 @@ use crate::text::prose;
 /// Part of a case → hash.
 pub type Fingerprint = BTreeMap<String, String>;
 
-/// The cases of a plan, in its order.
+/// The fingerprint of one case of a plan.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct CasePrint {
+pub struct CaseFingerprint {
+    /// The eval's name.
     pub eval: String,
+    /// The environment's name.
     pub environment: String,
+    /// The experiment's name.
     pub experiment: String,
+    /// The hashes of its parts.
     pub fingerprint: Fingerprint,
 }
 
-/// What is needed to take fingerprints.
-pub struct Press<'a> {
+/// Takes fingerprints.
+pub struct Fingerprinter<'a> {
+    /// The suite's directory, which is left out of all texts.
     pub suite_dir: &'a Utf8Path,
+    /// The secrets, which are left out too.
     pub mask: &'a Mask,
-    /// The hash of a file or a tree.
+    /// Returns the hash of a file or a tree.
     pub content: &'a dyn Fn(&Utf8Path) -> String,
+    /// Returns true for a file.
     pub is_file: &'a dyn Fn(&Utf8Path) -> bool,
 }
 
-impl std::fmt::Debug for Press<'_> {
+impl std::fmt::Debug for Fingerprinter<'_> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Press")
+        f.debug_struct("Fingerprinter")
             .field("suite_dir", &self.suite_dir)
             .finish_non_exhaustive()
     }
 }
 
-impl Press<'_> {
-    pub fn plan(&self, plan: &Plan) -> Vec<CasePrint> {
+impl Fingerprinter<'_> {
+    /// Returns the fingerprints of a plan's cases, in its order.
+    pub fn plan(&self, plan: &Plan) -> Vec<CaseFingerprint> {
         let cases = plan.trials.chunk_by(|a, b| Arc::ptr_eq(&a.case, &b.case));
         cases.map(|trials| self.case(&trials[0].case)).collect()
     }
 
-    fn case(&self, case: &Case) -> CasePrint {
-        let Case {
-            eval,
-            variant,
-            prompt,
-            layers,
-            actions,
-            env,
-            judge_env,
-            timeout,
-            track_ignored,
-        } = case;
-        let contents = |paths: &[Utf8PathBuf]| {
-            paths
-                .iter()
-                .map(|path| (self.content)(path))
-                .collect::<Vec<_>>()
-        };
-        let hidden = eval.tests_layer.as_deref().map(self.content);
-        let actions: Vec<String> = actions.iter().map(|action| self.action(action)).collect();
+    fn case(&self, case: &Case) -> CaseFingerprint {
+        let variant = &case.variant;
+        let agent = variant.agent.agent.profile().name;
+        let layers: Vec<String> = case.layers.iter().map(|layer| self.layer(layer)).collect();
         let parts = [
-            (
-                "agent",
-                self.hash(&(variant.agent.agent.profile().name, &variant.agent.command)),
-            ),
+            ("agent", self.hash(&(agent, &variant.agent.command))),
             ("model", self.hash(&variant.model)),
-            ("rules", self.hash(&contents(&variant.rules))),
-            ("skills", self.hash(&contents(&variant.skills))),
+            ("rules", self.hash(&self.contents(&variant.rules))),
+            ("skills", self.hash(&self.contents(&variant.skills))),
             ("MCP servers", self.hash(&variant.mcp_servers)),
             ("config", self.hash(&variant.config)),
             ("command", self.hash(&variant.command)),
-            ("prompt", self.hash(prompt)),
-            (
-                "files",
-                self.hash(
-                    &layers
-                        .iter()
-                        .map(|layer| self.layer(layer))
-                        .collect::<Vec<_>>(),
-                ),
-            ),
-            ("set-up", self.hash(&actions)),
-            ("variables", self.hash(env)),
-            ("time limit", self.hash(timeout)),
-            ("ignored files", self.hash(track_ignored)),
-            ("tests", self.hash(&(&eval.tests, hidden, judge_env))),
+            ("prompt", self.hash(&case.prompt)),
+            ("files", self.hash(&layers)),
+            ("set-up", self.hash(&self.actions(&case.actions))),
+            ("variables", self.hash(&case.env)),
+            ("time limit", self.hash(&case.timeout)),
+            ("tests", self.tests(case)),
         ];
-        CasePrint {
-            eval: eval.name.clone(),
+        let mut fingerprint: Fingerprint = parts
+            .into_iter()
+            .map(|(part, hash)| (part.to_owned(), hash))
+            .collect();
+        for (key, value) in settings(&*case.suite) {
+            let part = match key.as_str() {
+                "trackIgnored" => "ignored files".to_owned(),
+                key => format!("`{key}`"),
+            };
+            fingerprint.insert(part, self.hash_text(&value.to_string()));
+        }
+        for (key, value) in settings(&variant.setup) {
+            let part = format!("{VARIANT_SETTING}`{key}`");
+            fingerprint.insert(part, self.hash_text(&value.to_string()));
+        }
+        CaseFingerprint {
+            eval: case.eval.name.clone(),
             environment: variant.environment.clone(),
             experiment: variant.experiment.clone(),
-            fingerprint: parts
-                .into_iter()
-                .map(|(part, hash)| (part.to_owned(), hash))
-                .collect(),
+            fingerprint,
         }
+    }
+
+    /// Hashes all that the tests ask for, and the files that they bring.
+    fn tests(&self, case: &Case) -> String {
+        let tests: Vec<(String, &Utf8Path)> = (case.eval.tests.iter())
+            .map(|test| (test.document().to_string(), test.dir.as_path()))
+            .collect();
+        let hidden = case.eval.tests_layer.as_deref().map(self.content);
+        let hash = self.hash(&(tests, hidden, &case.judge_env));
+        format!("{FROM_JSON}{hash}")
     }
 
     fn layer(&self, layer: &Layer) -> String {
@@ -117,29 +120,31 @@ impl Press<'_> {
     /// Returns the key of a prepared layer. Two layers have the same key if building them gives the same files.
     pub fn layer_key(&self, layer: &PreparedLayer) -> String {
         let below: Vec<String> = layer.below.iter().map(|layer| self.layer(layer)).collect();
-        let actions: Vec<String> = layer
-            .actions
-            .iter()
-            .map(|action| self.action(action))
-            .collect();
         self.hash(&(
             below,
-            actions,
+            self.actions(&layer.actions),
             &layer.env,
             &layer.eval,
             std::env::consts::ARCH,
         ))
     }
 
-    fn action(&self, action: &Action) -> String {
-        match action {
-            Action::Copy { source, .. } => format!("{action:?} {}", (self.content)(source)),
-            Action::Write { .. } => format!("{action:?}"),
-            Action::Run(command) => format!("{action:?} {:?}", self.scripts(command)),
-        }
+    fn contents(&self, paths: &[Utf8PathBuf]) -> Vec<String> {
+        paths.iter().map(|path| (self.content)(path)).collect()
     }
 
-    /// The content of the files beside the suite that a command names: its text alone does not say what it does.
+    fn actions(&self, actions: &[Action]) -> Vec<String> {
+        actions
+            .iter()
+            .map(|action| match action {
+                Action::Copy { source, .. } => format!("{action:?} {}", (self.content)(source)),
+                Action::Write { .. } => format!("{action:?}"),
+                Action::Run(command) => format!("{action:?} {:?}", self.scripts(command)),
+            })
+            .collect()
+    }
+
+    /// Hashes the files of the suite that a command names: its text alone does not say what it does.
     fn scripts(&self, command: &ShellCommand) -> Vec<String> {
         let separators = |c: char| c.is_whitespace() || "'\"`;|&()<>=".contains(c);
         let words = command
@@ -160,15 +165,35 @@ impl Press<'_> {
     }
 
     fn hash(&self, part: &impl std::fmt::Debug) -> String {
-        let text = self
-            .mask
-            .text(&format!("{part:?}"))
-            .replace(self.suite_dir.as_str(), "");
+        self.hash_text(&format!("{part:?}"))
+    }
+
+    fn hash_text(&self, text: &str) -> String {
+        let text = self.mask.text(text).replace(self.suite_dir.as_str(), "");
         sha256(text.as_bytes())[..16].to_owned()
     }
 }
 
-/// Parts that belong to a variant, whatever the eval.
+/// Returns the settings that are hashed one by one, under their own names.
+fn settings(of: &impl Serialize) -> serde_json::Map<String, Value> {
+    match serde_json::to_value(of) {
+        Ok(Value::Object(settings)) => settings,
+        _ => serde_json::Map::new(),
+    }
+}
+
+/// The beginning of a hash of a test's JSON. Terca 0.1 hashed tests otherwise at first.
+const FROM_JSON: &str = "json-";
+
+/// Returns true when two hashes of a part are known to differ. Hashes that were taken in two ways tell nothing.
+fn differ(before: &str, now: &str) -> bool {
+    before != now && before.starts_with(FROM_JSON) == now.starts_with(FROM_JSON)
+}
+
+/// The beginning of the name of a part that is a setting of a variant.
+const VARIANT_SETTING: &str = "variant's ";
+
+/// Parts of a variant, which are equal in every eval.
 const OF_VARIANT: [&str; 7] = [
     "agent",
     "model",
@@ -179,8 +204,12 @@ const OF_VARIANT: [&str; 7] = [
     "command",
 ];
 
-/// What differs, a line each; nothing when the two plans are the same.
-pub fn differences(before: &[CasePrint], now: &[CasePrint]) -> Vec<String> {
+fn is_of_variant(part: &str) -> bool {
+    OF_VARIANT.contains(&part) || part.starts_with(VARIANT_SETTING)
+}
+
+/// Says in lines how two plans differ. There are none when they are the same.
+pub fn differences(before: &[CaseFingerprint], now: &[CaseFingerprint]) -> Vec<String> {
     let changed = Changes::between(before, now);
     let (before, now) = (by_case(before), by_case(now));
     changed
@@ -193,25 +222,26 @@ pub fn differences(before: &[CasePrint], now: &[CasePrint]) -> Vec<String> {
         .collect()
 }
 
-/// What changed of what two plans have in common: which parts of which eval, or of which variant.
+/// The parts that changed, of the cases that two plans have in common.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct Changes {
+    /// Changed parts by eval.
     pub evals: BTreeMap<String, BTreeSet<String>>,
+    /// Changed parts by variant.
     pub variants: BTreeMap<String, BTreeSet<String>>,
 }
 
 impl Changes {
-    pub fn between(before: &[CasePrint], now: &[CasePrint]) -> Self {
+    /// Compares two plans.
+    pub fn between(before: &[CaseFingerprint], now: &[CaseFingerprint]) -> Self {
         let now = by_case(now);
         let mut changes = Changes::default();
         for (case, old) in by_case(before) {
             let Some(new) = now.get(&case) else { continue };
-            for (part, _) in old
-                .iter()
-                .filter(|(part, hash)| new.get(*part) != Some(hash))
-            {
-                let of_variant = OF_VARIANT.contains(&part.as_str());
-                let parts = if of_variant {
+            let is_changed =
+                |part: &str, hash: &str| new.get(part).is_none_or(|now| differ(hash, now));
+            for (part, _) in old.iter().filter(|(part, hash)| is_changed(part, hash)) {
+                let parts = if is_of_variant(part) {
                     changes.variants.entry(case.variant())
                 } else {
                     changes.evals.entry(case.eval.to_owned())
@@ -222,7 +252,7 @@ impl Changes {
         changes
     }
 
-    /// `fib: the prompt and tests changed`.
+    /// Returns lines such as `fib: the prompt and tests changed`.
     pub fn words(&self) -> Vec<String> {
         let words = |(whose, parts): (&String, &BTreeSet<String>)| {
             let parts: Vec<&String> = parts.iter().collect();
@@ -232,7 +262,7 @@ impl Changes {
     }
 }
 
-/// Which case a fingerprint is of.
+/// The name of a case.
 #[derive(PartialEq, Eq, PartialOrd, Ord)]
 struct CaseName<'a> {
     eval: &'a str,
@@ -248,9 +278,9 @@ impl CaseName<'_> {
 
 type ByCase<'a> = BTreeMap<CaseName<'a>, &'a Fingerprint>;
 
-fn by_case(cases: &[CasePrint]) -> ByCase<'_> {
+fn by_case(cases: &[CaseFingerprint]) -> ByCase<'_> {
     let named = cases.iter().map(|case| {
-        let CasePrint {
+        let CaseFingerprint {
             eval,
             environment,
             experiment,
@@ -280,8 +310,8 @@ fn missing_from(some: &ByCase<'_>, all: &ByCase<'_>) -> impl Iterator<Item = Str
 mod tests {
     use super::*;
 
-    fn print(eval: &str, experiment: &str, parts: &[(&str, &str)]) -> CasePrint {
-        CasePrint {
+    fn print(eval: &str, experiment: &str, parts: &[(&str, &str)]) -> CaseFingerprint {
+        CaseFingerprint {
             eval: eval.into(),
             environment: "gemini".into(),
             experiment: experiment.into(),

@@ -1,21 +1,24 @@
-//! Puts values of Terca's own environment where `${NAME}` stands.
+//! Replaces `${NAME}` by values of Terca's own environment.
 
 use std::collections::BTreeMap;
 
 use crate::agent::mcp::McpServer;
-use crate::config::read::Patch;
+use crate::config::Patch;
 use crate::config::suite::{Template, Variables};
 use crate::text::diagnostic::{Diagnostic, Diagnostics};
 use crate::text::explain::Code;
 
-/// Puts the values of Terca's own environment where `${NAME}` stands.
-pub(crate) struct Filler<'a> {
+/// Replaces `${NAME}` and keeps the values that it took, which are secrets.
+pub(crate) struct Interpolator<'a> {
+    /// Looks up a variable of Terca's own environment.
     pub(crate) variable: &'a dyn Fn(&str) -> Option<String>,
+    /// The values that were taken.
     pub(crate) secrets: Vec<String>,
     pub(crate) problems: &'a mut Diagnostics,
 }
 
-impl Filler<'_> {
+impl Interpolator<'_> {
+    /// Merges variables, later layers over earlier ones, and fills in their values.
     pub(crate) fn variables(&mut self, layers: &[&Variables]) -> Vec<(String, String)> {
         let mut merged: BTreeMap<&str, &Template> = BTreeMap::new();
         for (name, value) in layers.iter().copied().flatten() {
@@ -30,6 +33,7 @@ impl Filler<'_> {
             .collect()
     }
 
+    /// Fills in the texts of an MCP server.
     pub(crate) fn server(&mut self, server: &McpServer<Template>) -> McpServer<String> {
         match server {
             McpServer::Stdio {

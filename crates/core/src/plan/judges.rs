@@ -1,15 +1,14 @@
-//! Who judges in a plan.
+//! The agents that judge in a plan.
 
-use crate::agent::AgentChoice;
-use crate::agent::AgentRef;
+use crate::agent::{AgentChoice, AgentRef};
 use crate::config::suite::Eval;
-use crate::grade::{JudgeTest, TestKind, TestSpec};
+use crate::grade::{JudgeTest, TestSpec};
 use crate::plan::{Case, Plan, Variant};
 use crate::text::diagnostic::{Diagnostic, Diagnostics};
 use crate::text::explain::Code;
 
 impl Plan {
-    /// Every agent that takes part, those that judge included.
+    /// Returns every agent that takes part, judges included.
     pub fn agents(&self) -> Vec<AgentRef> {
         let mut agents: Vec<AgentRef> = Vec::new();
         for trial in &self.trials {
@@ -28,17 +27,17 @@ impl Plan {
 }
 
 impl Case {
-    /// The tests in which an agent judges.
+    /// Returns the tests that need a judge.
     pub fn judges(&self) -> impl Iterator<Item = (&TestSpec, &JudgeTest)> {
-        of(&self.eval)
+        judges_of(&self.eval)
     }
 
-    /// Who judges: the agent that the test names, else the trial's own.
+    /// Returns the agent that judges: the one that the test names, else the trial's own.
     pub fn judge<'a>(&'a self, test: &'a JudgeTest) -> &'a AgentChoice {
         test.agent.as_ref().unwrap_or(&self.variant.agent)
     }
 
-    /// The model it judges with. One that was chosen for another agent is not for this one.
+    /// Returns the model that judges. A model that was chosen for another agent is not for this one.
     pub fn judge_model<'a>(&'a self, test: &'a JudgeTest) -> Option<&'a str> {
         let own = if test.agent.is_none() {
             self.variant.model.as_deref()
@@ -49,27 +48,26 @@ impl Case {
     }
 }
 
-/// The tests of an eval in which an agent judges.
-pub(crate) fn of(eval: &Eval) -> impl Iterator<Item = (&TestSpec, &JudgeTest)> {
-    eval.tests.iter().filter_map(|test| match &test.kind {
-        TestKind::Judge(judge) => Some((test, judge)),
-        _ => None,
-    })
+/// Returns the tests of an eval that need a judge.
+pub(crate) fn judges_of(eval: &Eval) -> impl Iterator<Item = (&TestSpec, &JudgeTest)> {
+    eval.tests
+        .iter()
+        .filter_map(|test| Some((test, test.judge()?)))
 }
 
-/// The trial's own agent judges where a test names no other; `oracle`, `nop` and `cheat` have no opinion.
+/// Reports tests that nobody can judge: they name no agent, and the trial's own agent is built in.
 pub(crate) fn check(eval: &Eval, variant: &Variant, problems: &mut Diagnostics) {
     if !variant.agent.agent.profile().is_built_in() {
         return;
     }
-    for (test, judge) in of(eval).filter(|(_, judge)| judge.agent.is_none()) {
+    for (test, _) in judges_of(eval).filter(|(_, judge)| judge.agent.is_none()) {
         problems.push(
             Diagnostic::error(
                 Code::CannotJudge,
                 format!("nobody can judge the test `{}` here", test.name),
             )
             .at(
-                judge.place,
+                test.place,
                 "it names no agent, and the trial's own is built in",
             )
             .help("name the agent that judges: `judge: {rubric: …, agent: NAME}`"),

@@ -1,4 +1,4 @@
-//! What will be run: trials, each with all that it is made of.
+//! The trials of a run, each with all its settings.
 
 pub mod aa_check;
 pub mod expand;
@@ -9,36 +9,45 @@ pub mod order;
 pub mod selection;
 pub mod shard;
 
+use std::ops::Deref;
 use std::sync::Arc;
 use std::time::Duration;
 
 use camino::Utf8PathBuf;
-use serde_json::Value;
 
 use crate::agent::AgentChoice;
 use crate::agent::mcp::McpServer;
 use crate::config::adaptive::Adaptive;
-use crate::config::suite::{Action, Eval, ShellCommand};
+use crate::config::suite::{Action, AppliedSetup, Eval, Suite};
 
-/// One environment with one experiment laid over it.
+/// One environment with one experiment applied to it.
 #[derive(Debug, Clone)]
 pub struct Variant {
+    /// The environment's name.
     pub environment: String,
+    /// The experiment's name.
     pub experiment: String,
-    /// What the suite's own commands are told that the experiment is.
+    /// The experiment's name as the suite's own commands see it.
     pub told_experiment: String,
+    /// The agent that does the work.
     pub agent: AgentChoice,
-    pub model: Option<String>,
-    pub rules: Vec<Utf8PathBuf>,
-    /// Directories, each with a `SKILL.md`.
-    pub skills: Vec<Utf8PathBuf>,
+    /// MCP servers by name, with variables filled in.
     pub mcp_servers: Vec<(String, McpServer<String>)>,
-    pub config: Option<Value>,
-    pub command: Option<ShellCommand>,
+    /// The settings of environment and experiment.
+    pub setup: AppliedSetup,
+}
+
+/// A variant is its settings under a name: `variant.model` is `variant.setup.model`.
+impl Deref for Variant {
+    type Target = AppliedSetup;
+
+    fn deref(&self) -> &AppliedSetup {
+        &self.setup
+    }
 }
 
 impl Variant {
-    /// How people name it.
+    /// Returns its name, such as `codex.control`.
     pub fn label(&self) -> String {
         format!("{}.{}", self.environment, self.experiment)
     }
@@ -49,55 +58,66 @@ impl Variant {
 pub enum Layer {
     /// A directory of the suite.
     Directory(Utf8PathBuf),
-    /// What `prepare` makes of other layers, once.
+    /// The result of `prepare` on other layers.
     Prepared(Arc<PreparedLayer>),
 }
 
-/// The same for all trials that start from it: it knows nothing of variants and repetitions.
+/// A layer that is made once and shared by trials. It does not depend on variants or repetitions.
 #[derive(Debug, PartialEq)]
 pub struct PreparedLayer {
+    /// The layers that it is made from, lowest first.
     pub below: Vec<Layer>,
+    /// The actions that make it.
     pub actions: Vec<Action>,
+    /// The variables of its commands.
     pub env: Vec<(String, String)>,
-    /// The eval it is for, where it is not the suite's.
+    /// The eval that it is for; `None` for the suite's.
     pub eval: Option<String>,
 }
 
-/// One eval in one variant: what all its repetitions share.
+/// One eval in one variant. All its repetitions share it.
 #[derive(Debug, Clone)]
 pub struct Case {
+    /// The suite, for settings that are the same in all cases.
+    pub suite: Arc<Suite>,
+    /// The eval.
     pub eval: Arc<Eval>,
+    /// The variant.
     pub variant: Arc<Variant>,
+    /// The whole prompt, with preambles and postambles.
     pub prompt: String,
-    /// What the workspace starts from, lowest first.
+    /// The files that the workspace starts from, lowest first.
     pub layers: Vec<Layer>,
-    /// Everything done before the agent starts, in order, except the variant's `command`.
+    /// All actions before the agent starts, in order, except the variant's `command`.
     pub actions: Vec<Action>,
+    /// The variables of every command, with values filled in.
     pub env: Vec<(String, String)>,
-    /// What a judge is given, where one of the tests has one: the suite's own variables, the same in every variant.
+    /// The variables of a judge, where a test has one: the suite's own, equal in every variant.
     pub judge_env: Vec<(String, String)>,
+    /// The agent's time limit.
     pub timeout: Duration,
-    /// Whether changes that `.gitignore` ignores are looked at too.
-    pub track_ignored: bool,
 }
 
 /// One eval × variant × repetition.
 #[derive(Debug, Clone)]
 pub struct TrialSpec {
+    /// Its number in the plan, from 1.
     pub id: u32,
+    /// The eval and the variant.
     pub case: Arc<Case>,
+    /// The number of the repetition, from 1.
     pub repetition: u32,
-    /// Its folder in the run, relative.
+    /// Its folder, relative to the run's.
     pub dir: Utf8PathBuf,
 }
 
-/// What will be run.
+/// The trials of a run.
 #[derive(Debug, Clone)]
 pub struct Plan {
     /// In the order of their ids.
     pub trials: Vec<TrialSpec>,
-    /// Values taken from Terca's environment: to be masked in everything that is written.
+    /// Values from Terca's environment. They are masked in everything that is written.
     pub secrets: Vec<String>,
-    /// Not all repetitions may be needed.
+    /// The bounds of adaptive repetitions: not all trials may be needed.
     pub adaptive: Option<Adaptive>,
 }

@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 
 use crate::plan::TrialSpec;
 
-/// Indices into `trials`, in the order to start them.
+/// Returns indices into `trials` in the order to start them.
 pub fn order(trials: &[TrialSpec], seed: u64) -> Vec<usize> {
     let mut random = fastrand::Rng::with_seed(seed);
     let mut blocks: BTreeMap<(u32, &str), Vec<usize>> = BTreeMap::new();

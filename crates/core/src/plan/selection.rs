@@ -1,4 +1,6 @@
-//! Which evals, experiments and environments are meant by `-t`, `-x` and `-e`.
+//! Finds the evals, experiments and environments that `-t`, `-x` and `-e` select.
+
+use std::sync::Arc;
 
 use globset::{GlobBuilder, GlobMatcher};
 
@@ -7,21 +9,29 @@ use crate::text::diagnostic::{Diagnostic, Diagnostics};
 use crate::text::explain::Code;
 use crate::text::prose;
 
-/// Names, globs, and for evals `tag:NAME`; an empty list means all.
+/// Patterns: names, globs, and for evals `tag:NAME`. An empty list selects all.
 #[derive(Debug, Clone, Default)]
 pub struct Selection {
+    /// Patterns of `-t`.
     pub evals: Vec<String>,
+    /// Patterns of `-x`.
     pub experiments: Vec<String>,
+    /// Patterns of `-e`.
     pub environments: Vec<String>,
 }
 
+/// The parts of a suite that a selection matches.
 #[derive(Debug)]
 pub struct Selected<'a> {
-    pub evals: Vec<&'a Eval>,
+    /// The selected evals, in the order of the suite.
+    pub evals: Vec<&'a Arc<Eval>>,
+    /// The selected experiments, in the order of the suite.
     pub experiments: Vec<&'a Setup>,
+    /// The selected environments, in the order of the suite.
     pub environments: Vec<&'a Setup>,
 }
 
+/// Selects parts of a suite, and reports patterns that match nothing.
 pub fn select<'a>(
     suite: &'a Suite,
     selection: &Selection,
@@ -52,7 +62,7 @@ pub fn select<'a>(
     }
 }
 
-/// The items that one of the patterns matches, in their own order. Each pattern must match something.
+/// Returns the items that a pattern matches, in their own order. Each pattern must match something.
 fn pick<'a, T>(
     what: &str,
     patterns: &[String],
@@ -99,7 +109,7 @@ fn pick<'a, T>(
         .collect()
 }
 
-/// The parts between commas. A comma inside `{a,b}` is the glob's, and one inside a name is the name's.
+/// Splits a pattern at its commas. A comma inside `{a,b}` is the glob's, and one inside a name is the name's.
 fn parts<'a>(pattern: &'a str, names: &[&str]) -> Vec<&'a str> {
     if names.contains(&pattern) {
         return vec![pattern];
@@ -154,7 +164,7 @@ fn nothing(what: &str, part: &str, items: &[(&str, &[String])]) -> Diagnostic {
     }
 }
 
-/// A name as it stands, or a glob over names or tags.
+/// An exact name, or a glob over names or tags.
 struct Pattern<'a> {
     exact: &'a str,
     glob: Option<GlobMatcher>,

@@ -1,8 +1,8 @@
-//! One of several parts of a plan, each to be run on a machine of its own.
+//! A part of a plan, for a run that is spread over several machines.
 //!
-//! Which trial falls to which part depends on the plan alone, not on a seed: whoever runs part 2 of 3 runs the
-//! same trials, under the same ids, as anybody else. The variants of an eval and repetition stay together as far
-//! as equal parts allow, so that what is peculiar to a machine is peculiar to every arm.
+//! The parts depend on the plan alone, not on a seed: part 2 of 3 has the same trials with the same ids on every
+//! machine. The variants of an eval and repetition stay together as far as equal parts allow, so that a machine's
+//! peculiarities reach every arm.
 
 use std::fmt;
 use std::str::FromStr;
@@ -11,6 +11,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::plan::TrialSpec;
 
+/// One part of several, written as `2/3`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub struct Shard {
@@ -20,16 +21,17 @@ pub struct Shard {
 }
 
 impl Shard {
+    /// Returns the number of parts.
     pub fn of(self) -> usize {
         self.of
     }
 
-    /// All parts of so many.
+    /// Returns all parts.
     pub fn all(of: usize) -> impl Iterator<Item = Shard> {
         (1..=of).map(move |index| Shard { index, of })
     }
 
-    /// The trials that fall to this part, in the order of their ids.
+    /// Returns the trials of this part, in the order of their ids.
     pub fn part(self, trials: &[TrialSpec]) -> Vec<TrialSpec> {
         let mut dealt: Vec<&TrialSpec> = trials.iter().collect();
         // Within a repetition, ids put an eval's variants next to each other.

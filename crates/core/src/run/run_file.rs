@@ -13,7 +13,7 @@ use thiserror::Error;
 pub use case::{RunAction, RunCase, RunLayer, RunMcpServer, RunTest, RunVariant};
 
 use crate::config::suite::Suite;
-use crate::plan::fingerprint::CasePrint;
+use crate::plan::fingerprint::CaseFingerprint;
 use crate::plan::{Plan, TrialSpec};
 use crate::run::event::TrialHead;
 use crate::run::settings::RunSettings;
@@ -52,7 +52,7 @@ pub struct RunFile {
     #[serde(rename = "command")]
     pub settings: RunSettings,
     /// Hashes of what each case was made from.
-    pub fingerprints: Vec<CasePrint>,
+    pub fingerprints: Vec<CaseFingerprint>,
     /// The runs of the parts, where this one was merged from them.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub merged_from: Vec<String>,
@@ -88,7 +88,7 @@ pub struct RunFacts<'a> {
     /// The trials in the order they are started.
     pub order: &'a [u32],
     /// Hashes of what each case was made from.
-    pub fingerprints: &'a [CasePrint],
+    pub fingerprints: &'a [CaseFingerprint],
 }
 
 impl RunFile {

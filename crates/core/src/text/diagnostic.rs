@@ -114,16 +114,18 @@ impl Diagnostics {
         self.list.push(diagnostic);
     }
 
-    /// Runs `read`, and puts the key before the problems it finds that only say what was expected.
-    pub(crate) fn about<T>(&mut self, key: &str, read: impl FnOnce(&mut Self) -> T) -> T {
-        let known = self.list.len();
-        let value = read(self);
+    /// The number of problems so far.
+    pub(crate) fn len(&self) -> usize {
+        self.list.len()
+    }
+
+    /// Puts a key before each later problem that only says what was expected.
+    pub(crate) fn name_since(&mut self, known: usize, key: &str) {
         for diagnostic in &mut self.list[known..] {
             if diagnostic.message.starts_with("expected ") {
                 diagnostic.message.insert_str(0, &format!("`{key}`: "));
             }
         }
-        value
     }
 
     /// Removes a problem at a place.

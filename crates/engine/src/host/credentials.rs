@@ -1,4 +1,4 @@
-//! What agents sign in with.
+//! The credentials of agents.
 
 use std::io;
 use std::os::unix::fs::OpenOptionsExt;
@@ -10,10 +10,10 @@ use terca_core::text::prose;
 
 use crate::host::environment::{Host, Variables};
 
-/// Shorter texts in a credential file are words like `Bearer`, not secrets.
+/// The length of the shortest secret in a credential file. Shorter texts are words like `Bearer`.
 const SHORTEST_TOKEN: usize = 16;
 
-/// The variables that are set, by name.
+/// Returns the names of the agent's credential variables that are set.
 pub fn variables(host: &Host, profile: &Profile) -> Vec<&'static str> {
     profile
         .credential_variables
@@ -23,7 +23,7 @@ pub fn variables(host: &Host, profile: &Profile) -> Vec<&'static str> {
         .collect()
 }
 
-/// The files that are there, in the user's home.
+/// Returns the agent's credential files that are in the user's home.
 pub fn files(host: &Host, profile: &'static Profile) -> Vec<(&'static str, Utf8PathBuf)> {
     let Some(home) = host.get("HOME") else {
         return Vec::new();
@@ -36,8 +36,8 @@ pub fn files(host: &Host, profile: &'static Profile) -> Vec<(&'static str, Utf8P
         .collect()
 }
 
-/// Copies the agent's credential files into its home, for its eyes only. They go with the trial's room. When a
-/// variable is set the files are not needed, and what is not needed is not handed out.
+/// Copies the agent's credential files into its home, readable by its user only. They are removed with the trial. When
+/// a variable is set, the files are not needed and not copied.
 pub fn install(host: &Host, profile: &'static Profile, agent_home: &Utf8Path) -> io::Result<()> {
     if !variables(host, profile).is_empty() {
         return Ok(());
@@ -56,7 +56,7 @@ pub fn install(host: &Host, profile: &'static Profile, agent_home: &Utf8Path) ->
     Ok(())
 }
 
-/// In words, for an agent that could not sign in: what it was given to do so. Never what is in it.
+/// Describes the credentials of an agent that could not sign in, by their names, never by their values.
 pub fn given(host: &Host, profile: &'static Profile, env: &Variables) -> String {
     const NAMED: usize = 3;
     let accepted = profile.credential_variables.iter();
@@ -89,7 +89,7 @@ pub fn given(host: &Host, profile: &'static Profile, env: &Variables) -> String 
     }
 }
 
-/// Every value that must not be written down: of the variables, and the tokens in the files.
+/// Returns every value that must not be written down: those of the variables, and the tokens in the files.
 pub fn secrets(host: &Host, profile: &'static Profile) -> Vec<String> {
     let mut secrets: Vec<String> = variables(host, profile)
         .into_iter()

@@ -1,4 +1,4 @@
-//! Which agents are here, and whether they look signed in. The values of credentials are never looked at.
+//! Finds the agents on this machine, and whether they look signed in. Credentials are never read.
 
 use std::io;
 use std::sync::Arc;
@@ -13,13 +13,16 @@ use crate::process::interrupt::Interrupt;
 use crate::process::supervise::Launcher;
 use crate::workspace::trial_dirs::WorkDir;
 
-/// What was found out about one agent.
+/// The state of one agent on this machine.
 #[derive(Debug)]
 pub struct Checkup {
+    /// The agent.
     pub profile: &'static Profile,
+    /// The file of its program, if it is installed.
     pub program: Option<Utf8PathBuf>,
+    /// The version that it reports.
     pub version: Option<String>,
-    /// Names of variables and files, never what is in them.
+    /// The names of variables and files with credentials, never their values.
     pub credentials: Vec<String>,
 }
 
@@ -34,23 +37,21 @@ pub fn examine(host: &Host, launcher: &Arc<Launcher>) -> io::Result<Vec<Checkup>
         .collect()
 }
 
-/// The agents whose programs are on this machine, and whether each looks signed in. Starts nothing, so that it is
-/// quick.
+/// Returns the agents on this machine, and whether each looks signed in. Starts nothing, so that it is quick.
 pub fn installed(host: &Host) -> Vec<(&'static Profile, bool)> {
     let path = host.get("PATH").unwrap_or_default();
-    let is_here = |profile: &&Profile| {
-        profile
+    let mut installed = Vec::new();
+    for profile in agent::profiles() {
+        let is_here = profile
             .program
-            .is_some_and(|name| find_program(name, path).is_some())
-    };
-    let signed_in = |profile: &'static Profile| {
-        !credentials::variables(host, profile).is_empty()
-            || !credentials::files(host, profile).is_empty()
-    };
-    agent::profiles()
-        .filter(is_here)
-        .map(|profile| (profile, signed_in(profile)))
-        .collect()
+            .is_some_and(|name| find_program(name, path).is_some());
+        if is_here {
+            let is_signed_in = !credentials::variables(host, profile).is_empty()
+                || !credentials::files(host, profile).is_empty();
+            installed.push((profile, is_signed_in));
+        }
+    }
+    installed
 }
 
 fn check_up(

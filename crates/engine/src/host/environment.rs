@@ -1,4 +1,4 @@
-//! The environment variables of a trial's commands: built up from nothing, so that nothing leaks in.
+//! The environment variables of a trial's commands: made from nothing, so that nothing leaks in.
 
 use std::collections::BTreeMap;
 
@@ -8,9 +8,10 @@ use terca_core::plan::{PreparedLayer, TrialSpec};
 
 use crate::workspace::trial_dirs::CommandDirs;
 
+/// Environment variables by name.
 pub type Variables = BTreeMap<String, String>;
 
-/// What is passed on from Terca's own environment: how to find programs, the language, the way to the network.
+/// The variables that are passed on from Terca's own environment: for programs, the language and the network.
 const PASSED_ON: [&str; 22] = [
     "PATH",
     "LANG",
@@ -49,7 +50,7 @@ const TOOLCHAINS: [(&str, &str); 8] = [
     ("NODENV_ROOT", ".nodenv"),
 ];
 
-/// What Terca itself was started with.
+/// The environment that Terca was started with.
 #[derive(Debug, Clone, Default)]
 pub struct Host {
     variables: Variables,
@@ -74,7 +75,7 @@ impl Host {
         self.variables.get(name).map(String::as_str)
     }
 
-    /// What every command of a trial starts from, set-up, agent and tests alike.
+    /// Returns the variables that set-up, agent and tests all get.
     pub fn base(&self, dirs: CommandDirs<'_>) -> Variables {
         let passed = |name: &str| PASSED_ON.contains(&name) || name.starts_with("LC_");
         let mut variables: Variables = self
@@ -108,7 +109,7 @@ impl Host {
         }
     }
 
-    /// The agent's own: the base, what it signs in with, and the variables that it is given.
+    /// Returns the variables of an agent: the base, its credentials and settings, and those that it is given.
     pub fn for_agent(
         &self,
         dirs: CommandDirs<'_>,
@@ -129,7 +130,7 @@ impl Host {
         variables
     }
 
-    /// For commands of `prepare`, whose result all variants share.
+    /// Returns the variables for commands of `prepare`, whose result all variants share.
     pub fn for_layer(
         &self,
         dirs: CommandDirs<'_>,
@@ -150,7 +151,7 @@ impl Host {
         variables
     }
 
-    /// For commands of `before` and tests, which may know which trial they are in; the agent may not.
+    /// Returns the variables for commands of `before` and tests, which may know their trial. The agent may not.
     pub fn for_command(
         &self,
         dirs: CommandDirs<'_>,
@@ -176,14 +177,14 @@ impl Host {
     }
 }
 
-/// What a suite's commands may be found in, after everything else: beside their YAML file, and in the workspace.
+/// Adds the last places for a suite's commands to `PATH`: beside their YAML file, and the workspace.
 fn add_to_path(variables: &mut Variables, beside: &Utf8Path, dirs: CommandDirs<'_>) {
     let path = variables.get("PATH").cloned().unwrap_or_default();
     variables.insert("PATH".into(), format!("{path}:{beside}:{}", dirs.workspace));
 }
 
-/// A `PATH` without its relative entries: `.`, or the empty one that means the same, is the workspace here, where
-/// an agent could put a program of its own in another's place.
+/// Returns a `PATH` without its relative entries. `.` and the empty entry are the workspace here, where an agent could
+/// put a program of its own in the place of another.
 fn without_here(path: &str) -> String {
     path.split(':')
         .filter(|entry| entry.starts_with('/'))
@@ -204,7 +205,7 @@ fn add_private_directories(variables: &mut Variables, dirs: CommandDirs<'_>) {
     variables.extend(directories.map(|(name, path)| (name.to_owned(), path.into_string())));
 }
 
-/// A private home has no git identity, and git must not look above the workspace for a repository.
+/// Adds an identity for git, which a private home has not, and keeps git from looking above the workspace.
 fn add_git(variables: &mut Variables, dirs: CommandDirs<'_>) {
     let above = dirs
         .workspace
@@ -221,7 +222,7 @@ fn add_git(variables: &mut Variables, dirs: CommandDirs<'_>) {
     variables.extend(git.map(|(name, value)| (name.to_owned(), value)));
 }
 
-/// The program's file, found on a `PATH` the way a shell would.
+/// Finds the file of a program on a `PATH` as a shell does.
 pub fn find_program(name: &str, path: &str) -> Option<camino::Utf8PathBuf> {
     use std::os::unix::fs::PermissionsExt;
     let executable = |file: &camino::Utf8PathBuf| {

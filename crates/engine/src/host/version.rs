@@ -1,4 +1,4 @@
-//! The agents' versions.
+//! Asking agents for their versions.
 
 use std::collections::HashMap;
 use std::io::Read;
@@ -101,7 +101,7 @@ pub fn ask(
     })
 }
 
-/// The first word that begins with a digit and has a dot: `codex-cli 0.61.0` is `0.61.0`.
+/// Finds the first word that begins with a digit and has a dot: `codex-cli 0.61.0` is `0.61.0`.
 fn version_in(text: &str) -> Option<String> {
     text.split_whitespace()
         .map(|word| {

@@ -1,13 +1,14 @@
 //! The two levels of Ctrl+C, in a form that `poll(2)` can wait for.
 //!
-//! Each level is the read end of a pipe. Raising the level closes the write end, which wakes everybody who
-//! polls, for ever after: nothing can be missed and nothing needs to be consumed.
+//! Each level is the read end of a pipe. Raising the level closes the write end, which wakes every thread that polls,
+//! now and later: no signal can be missed, and none has to be consumed.
 
 use std::io;
 use std::os::fd::OwnedFd;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, PoisonError};
 
+/// The state of an interrupt: not raised, stop, or kill.
 #[derive(Debug)]
 pub struct Interrupt {
     stop: Level,
@@ -22,6 +23,7 @@ struct Level {
 }
 
 impl Interrupt {
+    /// Makes an interrupt that is not raised.
     pub fn new() -> io::Result<Self> {
         Ok(Interrupt {
             stop: Level::new()?,
@@ -29,21 +31,23 @@ impl Interrupt {
         })
     }
 
-    /// Agents are asked to end.
+    /// Raises the first level: agents are asked to end.
     pub fn stop(&self) {
         self.stop.raise();
     }
 
-    /// Everything is ended at once.
+    /// Raises both levels: everything is ended at once.
     pub fn kill(&self) {
         self.stop.raise();
         self.kill.raise();
     }
 
+    /// Returns whether the first level is raised.
     pub fn is_stop(&self) -> bool {
         self.stop.raised.load(Ordering::Acquire)
     }
 
+    /// Returns whether the second level is raised.
     pub fn is_kill(&self) -> bool {
         self.kill.raised.load(Ordering::Acquire)
     }

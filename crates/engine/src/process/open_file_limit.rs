@@ -1,22 +1,23 @@
-//! How many files may be open at once, and how many trials that is enough for.
+//! The limit of open files, and the number of trials that it is enough for.
 
 use std::sync::OnceLock;
 
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 
-/// What Terca has open whatever it does: the journal, the terminal, pipes, a directory being read.
+/// The files that Terca always has open: the journal, the terminal, pipes, a directory being read.
 const FOR_TERCA: u64 = 32;
-/// What a trial has open at most: its supervisor, its log, its output, the files being copied or compared.
+/// The most files that a trial has open: its supervisor, its log, its output, the files being copied or compared.
 const FOR_A_TRIAL: u64 = 12;
 
-/// The limit that Terca was started with. What it runs is to have the same.
+/// The limit that Terca was started with. The programs that it runs get the same.
 static AT_START: OnceLock<Option<u64>> = OnceLock::new();
 
+/// Returns the limit that Terca was started with.
 pub(crate) fn limit_at_start() -> Option<u64> {
     *AT_START.get_or_init(|| getrlimit(Resource::Nofile).current)
 }
 
-/// Makes room for so many trials at once. Returns how many there is room for.
+/// Raises the limit for this many trials at once. Returns the number of trials that it is enough for.
 pub fn make_room_for(trials: usize) -> usize {
     let needed = FOR_TERCA.saturating_add(FOR_A_TRIAL.saturating_mul(trials as u64));
     let at_start = limit_at_start();
@@ -47,7 +48,7 @@ pub fn make_room_for(trials: usize) -> usize {
     }
 }
 
-/// Gives a process that Terca has started the limit that Terca itself was given.
+/// Sets the limit of this process to the one that Terca was started with.
 pub(crate) fn restore(limit: u64) {
     let Rlimit { maximum, .. } = getrlimit(Resource::Nofile);
     // Lowering it again is always allowed.

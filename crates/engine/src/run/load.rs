@@ -10,7 +10,7 @@ use terca_core::analysis::validation;
 use terca_core::config::Suite;
 use terca_core::plan::aa_check;
 use terca_core::plan::expand::{Overrides, expand};
-use terca_core::plan::fingerprint::{CasePrint, Press};
+use terca_core::plan::fingerprint::{CaseFingerprint, Fingerprinter};
 use terca_core::plan::order;
 use terca_core::plan::shard::Shard;
 use terca_core::plan::{Plan, TrialSpec};
@@ -176,13 +176,13 @@ impl RunPlan {
     }
 
     /// Takes fingerprints of the cases, from the suite's files as they are now.
-    pub fn current_fingerprints(&self, host: &Host) -> Vec<CasePrint> {
+    pub fn current_fingerprints(&self, host: &Host) -> Vec<CaseFingerprint> {
         self.fingerprints(&self.mask(host), &TreeHashes::default())
     }
 
     /// Takes fingerprints of the cases. `hashes` keeps the hash of each file that is read.
-    pub(super) fn fingerprints(&self, mask: &Mask, hashes: &TreeHashes) -> Vec<CasePrint> {
-        let press = Press {
+    pub(super) fn fingerprints(&self, mask: &Mask, hashes: &TreeHashes) -> Vec<CaseFingerprint> {
+        let press = Fingerprinter {
             suite_dir: &self.suite.root,
             mask,
             content: &|path| hashes.get(path),

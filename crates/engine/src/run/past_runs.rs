@@ -5,7 +5,7 @@ use std::io::{self, Read};
 
 use camino::{Utf8Path, Utf8PathBuf};
 use terca_core::analysis::results::Results;
-use terca_core::plan::fingerprint::CasePrint;
+use terca_core::plan::fingerprint::CaseFingerprint;
 use terca_core::run::event::{Event, EventKind, RunStatus};
 use terca_core::run::run_file::{RunFile, RunFileError};
 use terca_core::run::state::RunState;
@@ -198,7 +198,7 @@ fn read_bounded(path: &Utf8Path) -> io::Result<Vec<u8>> {
 }
 
 /// Returns the fingerprints of a run's cases, where its `run.json` can be read.
-pub fn fingerprints(dir: &Utf8Path) -> Option<Vec<CasePrint>> {
+pub fn fingerprints(dir: &Utf8Path) -> Option<Vec<CaseFingerprint>> {
     Some(run_file(dir).ok()?.fingerprints)
 }
 

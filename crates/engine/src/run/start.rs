@@ -8,7 +8,7 @@ use std::io;
 use std::sync::Arc;
 
 use camino::{Utf8Path, Utf8PathBuf};
-use terca_core::plan::fingerprint::CasePrint;
+use terca_core::plan::fingerprint::CaseFingerprint;
 use terca_core::run::limits::Limits;
 use terca_core::run::observer::Observer;
 use terca_core::run::run_file::{RunFacts, RunFile};
@@ -77,7 +77,7 @@ pub struct PreparedRun<'a> {
     mask: Mask,
     limits: Limits,
     reduced: Option<Reduced>,
-    fingerprints: Vec<CasePrint>,
+    fingerprints: Vec<CaseFingerprint>,
     hashes: TreeHashes,
 }
 
@@ -129,7 +129,7 @@ impl<'a> PreparedRun<'a> {
     }
 
     /// Returns the hashes of what the cases are made from.
-    pub fn fingerprints(&self) -> &[CasePrint] {
+    pub fn fingerprints(&self) -> &[CaseFingerprint] {
         &self.fingerprints
     }
 

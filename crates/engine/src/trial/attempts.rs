@@ -1,7 +1,7 @@
-//! A trial's folder before an attempt: earlier attempts are kept in `attempts/`, anything else goes.
+//! Clears a trial's folder before an attempt: earlier attempts are kept in `attempts/`, anything else is removed.
 //!
-//! Whatever lies in the folder when attempt N starts is either what attempt N - 1 left, which is put into
-//! `attempts/`, or what an attempt N left that nobody saw the end of, which starts again from nothing.
+//! The files in the folder when attempt N starts come from attempt N - 1, and go into `attempts/`, or from an attempt N
+//! that was not seen to end, and are removed.
 
 use std::io;
 
@@ -11,6 +11,7 @@ use crate::workspace::tree;
 
 const ATTEMPTS: &str = "attempts";
 
+/// Clears the folder for an attempt.
 pub(super) fn clear(dir: &Utf8Path, attempt: u32) -> io::Result<()> {
     if dir.symlink_metadata().is_err() {
         return Ok(());
@@ -22,7 +23,7 @@ pub(super) fn clear(dir: &Utf8Path, attempt: u32) -> io::Result<()> {
     if kept.exists() {
         return each_other_entry(dir, |entry| tree::remove(entry));
     }
-    // Filled under another name first: an attempt that is half put aside when Terca dies is put aside further.
+    // Filled under another name first: if Terca dies meanwhile, the next start moves the rest.
     let unfinished = dir.join(ATTEMPTS).join(format!(".{:02}", attempt - 1));
     fs_err::create_dir_all(&unfinished)?;
     each_other_entry(dir, |entry| match entry.file_name() {

@@ -1,15 +1,18 @@
 //! `run.log`: everything that happened in a trial, in order, for a person to read. Secrets are masked.
 
 use std::fs::File;
-use std::io::{self, BufWriter, Read, Seek, SeekFrom, Write};
+use std::io::{self, BufWriter, Read, Write};
 
 use camino::Utf8Path;
 use terca_core::text::mask::Mask;
 use terca_core::text::prose;
 
-/// Of a longer output of set-up or of the agent the log has the beginning and the end.
+use crate::process::output_file::FileEnds;
+
+/// The length of each end of a long output that the log shows.
 const SHOWN: u64 = 1024 * 1024;
 
+/// The log of one trial.
 #[derive(Debug)]
 pub struct RunLog {
     file: BufWriter<File>,
@@ -17,6 +20,7 @@ pub struct RunLog {
 }
 
 impl RunLog {
+    /// Makes an empty log.
     pub fn create(path: &Utf8Path, mask: &Mask) -> io::Result<Self> {
         Ok(RunLog {
             file: BufWriter::new(fs_err::File::create(path)?.into_parts().0),
@@ -24,7 +28,7 @@ impl RunLog {
         })
     }
 
-    /// Begins a part: `── before: npm install ──`.
+    /// Begins a section: `── before: npm install ──`.
     pub fn section(&mut self, title: &str) -> io::Result<()> {
         let title = self.mask.text(title);
         let mut lines = title.lines();
@@ -33,12 +37,13 @@ impl RunLog {
         self.file.flush()
     }
 
+    /// Writes a line.
     pub fn line(&mut self, text: &str) -> io::Result<()> {
         writeln!(self.file, "{}", self.mask.text(text))?;
         self.file.flush()
     }
 
-    /// Many lines at once.
+    /// Writes many lines at once.
     pub fn lines<'a>(&mut self, lines: impl Iterator<Item = &'a str>) -> io::Result<()> {
         for line in lines {
             writeln!(self.file, "{}", self.mask.text(line))?;
@@ -46,28 +51,23 @@ impl RunLog {
         self.file.flush()
     }
 
-    /// What a command has written, shortened in the middle when it is long.
-    pub fn output(&mut self, mut file: &File) -> io::Result<()> {
-        let size = file.metadata()?.len();
-        // Looked at beyond the cut, so that a secret that lies across it is seen whole.
+    /// Writes a command's output, without the middle if it is long.
+    pub fn output(&mut self, file: &File) -> io::Result<()> {
+        // More is read than is shown, so that a secret across the cut is masked.
         let overlap = self.mask.overlap();
-        if size <= 2 * SHOWN + overlap as u64 {
-            let all = self.masked(&mut file, size)?;
-            return self.write_lines(&all);
-        }
-        let head = self.masked(&mut file, SHOWN + overlap as u64)?;
-        file.seek(SeekFrom::End(-((SHOWN + overlap as u64) as i64)))?;
-        let tail = self.masked(&mut file, SHOWN + overlap as u64)?;
+        let ends = FileEnds::read(file, SHOWN + overlap as u64)?;
+        let head = self.mask.bytes(&ends.head);
+        let Some(tail) = ends.tail else {
+            return self.write_lines(&head);
+        };
+        let tail = self.mask.bytes(&tail);
         self.write_lines(&head[..head.len() - overlap.min(head.len())])?;
-        writeln!(
-            self.file,
-            "… {} bytes left out …",
-            prose::compact(size - 2 * SHOWN)
-        )?;
+        let left_out = prose::compact(ends.size - 2 * SHOWN);
+        writeln!(self.file, "… {left_out} bytes left out …")?;
         self.write_lines(&tail[overlap.min(tail.len())..])
     }
 
-    /// All that a test's command has written: the log is the only place where it is kept.
+    /// Writes all output of a test's command, which is kept nowhere else.
     pub fn whole_output(&mut self, file: &File) -> io::Result<()> {
         let mut out = LineEnd {
             out: &mut self.file,
@@ -80,12 +80,6 @@ impl RunLog {
         self.file.flush()
     }
 
-    fn masked(&self, file: &mut &File, limit: u64) -> io::Result<Vec<u8>> {
-        let mut bytes = Vec::new();
-        file.take(limit).read_to_end(&mut bytes)?;
-        Ok(self.mask.bytes(&bytes))
-    }
-
     fn write_lines(&mut self, bytes: &[u8]) -> io::Result<()> {
         self.file.write_all(bytes)?;
         if bytes.last().is_some_and(|byte| *byte != b'\n') {
@@ -95,7 +89,7 @@ impl RunLog {
     }
 }
 
-/// Remembers how what was written ends.
+/// A writer that remembers the last byte.
 struct LineEnd<'a, W> {
     out: &'a mut W,
     last: u8,
@@ -115,12 +109,12 @@ impl<W: Write> Write for LineEnd<'_, W> {
 
 /// Copies a file with its secrets masked.
 pub fn copy_masked(from: impl Read, to: &Utf8Path, mask: &Mask) -> io::Result<()> {
-    // The file itself: the kernel copies from one to another without us.
+    // The plain file: the kernel can copy from one to another by itself.
     let mut output = fs_err::File::create(to)?.into_parts().0;
     pass_masked(from, &mut output, mask)
 }
 
-/// Passes everything on with its secrets masked, in flat memory.
+/// Copies everything with its secrets masked, in little memory.
 fn pass_masked(mut from: impl Read, output: &mut impl Write, mask: &Mask) -> io::Result<()> {
     if mask.is_empty() {
         return io::copy(&mut from, output).map(|_| ());

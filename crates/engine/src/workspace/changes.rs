@@ -1,7 +1,7 @@
-//! What the agent changed.
+//! The files that an agent has changed.
 //!
-//! Before the agent starts every file's identity is noted, and its content is kept only where no layer of the
-//! suite has it: a workspace is not copied twice to be compared once.
+//! Before the agent starts, the identity of every file is noted. Its content is kept only where no layer of the suite
+//! has it: a workspace is not copied twice to be compared once.
 
 use std::collections::{BTreeMap, HashMap};
 use std::fs::Metadata;
@@ -26,35 +26,37 @@ pub struct Snapshot {
     taken: i128,
 }
 
-/// What is different, and how many differences are not looked at.
+/// The differences between a workspace and its snapshot.
 #[derive(Debug, Default)]
 pub struct Changes {
+    /// The changed files that are shown.
     pub seen: Vec<Change>,
-    /// Those that `.gitignore` ignores, and git's own.
+    /// The number of changed files that `.gitignore` ignores, or that are git's own.
     pub ignored: usize,
 }
 
 impl Changes {
-    /// Whether anything at all is different.
+    /// Returns whether nothing is different.
     pub fn are_none(&self) -> bool {
         self.seen.is_empty() && self.ignored == 0
     }
 
-    /// The paths of what is different; a file that was renamed is there with both.
+    /// Returns the paths of the changed files. A file that was renamed has both.
     pub fn paths(&self) -> Vec<String> {
-        let name = |path: &Path| path.to_string_lossy().into_owned();
         let mut paths: Vec<String> = Vec::new();
         for change in &self.seen {
-            paths.push(name(&change.path));
-            paths.extend(change.renamed.as_ref().map(|(from, _)| name(from)));
+            paths.push(change.path.to_string_lossy().into_owned());
+            if let Some((from, _)) = &change.renamed {
+                paths.push(from.to_string_lossy().into_owned());
+            }
         }
         paths.sort();
         paths
     }
 }
 
-/// Some file systems tell the time of a change only to some milliseconds. A file that was changed so shortly
-/// before the snapshot may have been changed again without a trace, so that its content is compared.
+/// The precision of times on coarse file systems. A file that was changed so shortly before the snapshot may have been
+/// changed again without a trace, so its content is compared.
 const COARSE_NANOSECONDS: i128 = 50_000_000;
 
 #[derive(Debug)]
@@ -67,15 +69,15 @@ struct Noted {
 
 #[derive(Debug)]
 enum Content {
-    /// A file outside the workspace has the same bytes.
+    /// In a file outside the workspace.
     At(PathBuf),
-    /// Where a symbolic link pointed.
+    /// The target of a symbolic link.
     Link(PathBuf),
     NotKept,
 }
 
 impl Snapshot {
-    /// Notes every file; `origins` says which came unchanged from a layer.
+    /// Notes every file. `origins` has those that came unchanged from a layer; others may be copied to `store`.
     pub fn take(workspace: &Utf8Path, origins: &[Copied], store: &Utf8Path) -> io::Result<Self> {
         let origins: HashMap<&Path, &Path> = origins
             .iter()
@@ -110,7 +112,7 @@ impl Snapshot {
         })
     }
 
-    /// What is different now, in the order of the paths. What is ignored is only counted, unless it is asked for.
+    /// Compares the workspace with the snapshot. Ignored files are only counted, unless `track_ignored` is set.
     pub fn changes(&self, workspace: &Utf8Path, track_ignored: bool) -> io::Result<Changes> {
         let all = self.differences(workspace)?;
         let number = all.len();
@@ -137,7 +139,7 @@ impl Snapshot {
             {
                 continue;
             }
-            let after = after.map(|meta| Version::of_file(meta.mode(), &full));
+            let after = after.map(|meta| Version::file(meta.mode(), &full));
             let before = Some(noted.version());
             changes.push(Change {
                 path: path.clone(),
@@ -147,7 +149,7 @@ impl Snapshot {
             });
         }
         changes.extend(now.into_iter().map(|(path, meta)| {
-            let after = Version::of_file(meta.mode(), &workspace.as_std_path().join(&path));
+            let after = Version::file(meta.mode(), &workspace.as_std_path().join(&path));
             Change {
                 path,
                 before: None,
@@ -160,7 +162,7 @@ impl Snapshot {
     }
 }
 
-/// Remembers where the content of a file is to be found, and copies it there if it is nowhere else.
+/// Returns where the content of a file can be found later. A file without an origin is copied.
 fn keep(
     workspace: &Path,
     path: &Path,
@@ -208,8 +210,8 @@ impl Noted {
 
     fn version(&self) -> Version {
         match &self.content {
-            Content::At(path) => Version::of_file(self.mode, path),
-            Content::Link(target) => Version::of_link(target),
+            Content::At(path) => Version::file(self.mode, path),
+            Content::Link(target) => Version::link(target),
             Content::NotKept => Version::opaque(self.mode),
         }
     }

@@ -1,6 +1,5 @@
 //! Changes as a unified diff, in the form that `git apply` takes.
 
-use std::fmt::Write as _;
 use std::io::{self, Write};
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
@@ -13,27 +12,30 @@ use terca_core::text::prose;
 
 use crate::workspace::file_eq::have_same_bytes;
 
-/// Larger files are named, not shown.
+/// The size of the largest file whose lines are shown.
 const LARGEST_SHOWN: u64 = 1024 * 1024;
-/// After this much the rest is only counted.
+/// The size of a diff after which the remaining files are only counted.
 const LARGEST_DIFF: usize = 16 * 1024 * 1024;
-/// A comparison that takes longer is shown less well.
+/// The time for one comparison. After it, the diff is correct but longer than need be.
 const PATIENCE: Duration = Duration::from_secs(2);
 
 const LINK: u32 = 0o120_000;
 const TYPE: u32 = 0o170_000;
 
-/// A file that is not what it was; `None` is "not there".
+/// A changed file.
 #[derive(Debug)]
 pub struct Change {
+    /// Its path in the workspace.
     pub path: PathBuf,
+    /// The file before; `None` if it is new.
     pub before: Option<Version>,
+    /// The file now; `None` if it was removed.
     pub after: Option<Version>,
-    /// The path it had before, and how alike the contents are in percent.
+    /// The path that it had before, and the similarity of the contents in percent.
     pub renamed: Option<(PathBuf, u8)>,
 }
 
-/// A file at one moment: the mode that git would record, and where its text is.
+/// A file at one moment: its mode as git records it, and its text.
 #[derive(Debug, Clone)]
 pub struct Version {
     mode: u32,
@@ -49,13 +51,11 @@ enum Text {
 }
 
 impl Version {
-    /// A file or link on disk, with the mode the system gives.
-    pub fn of_file(mode: u32, path: &Path) -> Self {
+    /// Describes a file or link on disk, with the mode that the system has.
+    pub fn file(mode: u32, path: &Path) -> Self {
         if mode & TYPE == LINK {
-            return std::fs::read_link(path).map_or_else(
-                |_| Version::opaque(mode),
-                |target| Version::of_link(&target),
-            );
+            return std::fs::read_link(path)
+                .map_or_else(|_| Version::opaque(mode), |target| Version::link(&target));
         }
         Version {
             mode: git_mode(mode),
@@ -63,13 +63,15 @@ impl Version {
         }
     }
 
-    pub fn of_link(target: &Path) -> Self {
+    /// Describes a symbolic link.
+    pub fn link(target: &Path) -> Self {
         Version {
             mode: LINK,
             text: Text::Here(target.to_string_lossy().into_owned()),
         }
     }
 
+    /// Describes a file whose content is not known.
     pub fn opaque(mode: u32) -> Self {
         Version {
             mode: git_mode(mode),
@@ -77,16 +79,17 @@ impl Version {
         }
     }
 
-    /// Whether a file may have got another name: links and the like are too small to tell.
+    /// Returns whether this file may have been renamed to the other. Links and empty files never are.
     pub fn may_become(&self, other: &Version) -> bool {
         self.mode & TYPE == other.mode & TYPE && self.size().unwrap_or(0) > 0
     }
 
+    /// Returns whether both have the same bytes.
     pub fn has_bytes_of(&self, other: &Version) -> bool {
         matches!((&self.text, &other.text), (Text::At(a), Text::At(b)) if have_same_bytes(a, b))
     }
 
-    /// How many bytes there are on disk.
+    /// Returns the size of a file on disk.
     pub fn size(&self) -> Option<u64> {
         match &self.text {
             Text::At(path) => std::fs::metadata(path)
@@ -97,7 +100,7 @@ impl Version {
         }
     }
 
-    /// `None` when it cannot be shown as text.
+    /// Returns the text, or `None` if it cannot be shown.
     pub fn text(&self) -> Option<String> {
         match &self.text {
             Text::Here(text) => Some(text.clone()),
@@ -118,7 +121,7 @@ impl Version {
     }
 }
 
-/// Git knows files, executable files and links.
+/// Returns the mode that git records: it knows files, executable files and links.
 fn git_mode(mode: u32) -> u32 {
     match mode {
         link if link & TYPE == LINK => LINK,
@@ -179,69 +182,73 @@ fn one(
     renamed: Option<&(PathBuf, u8)>,
 ) -> String {
     let old_path = renamed.map_or(path, |(from, _)| from);
-    let (old_name, new_name) = (quoted("a/", old_path), quoted("b/", path));
+    let old_name = quoted("a/", old_path);
+    let new_name = quoted("b/", path);
     let mut text = format!("diff --git {old_name} {new_name}\n");
-    let _ = match (before, after) {
-        (None, Some(after)) => writeln!(text, "new file mode {:06o}", after.mode),
-        (Some(before), None) => writeln!(text, "deleted file mode {:06o}", before.mode),
-        (Some(before), Some(after)) if before.mode != after.mode => {
-            writeln!(
-                text,
-                "old mode {:06o}\nnew mode {:06o}",
-                before.mode, after.mode
-            )
-        }
-        _ => Ok(()),
-    };
+    text += &mode_lines(before, after);
     if let Some((from, similarity)) = renamed {
-        let (from, to) = (quoted("", from), quoted("", path));
-        let _ = writeln!(
-            text,
-            "similarity index {similarity}%\nrename from {from}\nrename to {to}"
-        );
+        text += &rename_lines(from, path, *similarity);
         if *similarity == 100 {
             return text;
         }
     }
-    let side = |version: Option<&Version>| version.map_or(Some(String::new()), Version::text);
-    let (Some(old), Some(new)) = (side(before), side(after)) else {
-        let _ = writeln!(text, "Binary files {old_name} and {new_name} differ");
-        let largest = [before, after]
-            .into_iter()
-            .flatten()
-            .filter_map(Version::size)
-            .max();
-        if let Some(size) = largest.filter(|size| *size > LARGEST_SHOWN) {
-            let _ = writeln!(
-                text,
-                "# too large to be shown: {} bytes",
-                prose::compact(size)
-            );
-        }
-        return text;
-    };
-    let name = |version: Option<&Version>, name: String| {
-        if version.is_some() {
-            name
-        } else {
-            "/dev/null".into()
-        }
+    let (Some(old), Some(new)) = (text_of(before), text_of(after)) else {
+        return text + &binary_lines(&old_name, &new_name, [before, after]);
     };
     let diff = TextDiff::configure()
         .timeout(PATIENCE)
         .diff_lines(old.as_str(), new.as_str());
     text + &diff
         .unified_diff()
-        .header(&name(before, old_name), &name(after, new_name))
+        .header(
+            before.map_or("/dev/null", |_| &old_name),
+            after.map_or("/dev/null", |_| &new_name),
+        )
         .to_string()
 }
 
-/// A name as git writes it: in quotes, with escapes, where it holds what would break a line of the diff.
+fn mode_lines(before: Option<&Version>, after: Option<&Version>) -> String {
+    match (before, after) {
+        (None, Some(after)) => format!("new file mode {:06o}\n", after.mode),
+        (Some(before), None) => format!("deleted file mode {:06o}\n", before.mode),
+        (Some(before), Some(after)) if before.mode != after.mode => {
+            format!(
+                "old mode {:06o}\nnew mode {:06o}\n",
+                before.mode, after.mode
+            )
+        }
+        _ => String::new(),
+    }
+}
+
+fn rename_lines(from: &Path, to: &Path, similarity: u8) -> String {
+    format!(
+        "similarity index {similarity}%\nrename from {}\nrename to {}\n",
+        quoted("", from),
+        quoted("", to)
+    )
+}
+
+/// Returns the text of a version. A file that is not there is empty.
+fn text_of(version: Option<&Version>) -> Option<String> {
+    version.map_or(Some(String::new()), Version::text)
+}
+
+fn binary_lines(old_name: &str, new_name: &str, versions: [Option<&Version>; 2]) -> String {
+    let mut text = format!("Binary files {old_name} and {new_name} differ\n");
+    let sizes = versions.into_iter().flatten().filter_map(Version::size);
+    if let Some(size) = sizes.max().filter(|size| *size > LARGEST_SHOWN) {
+        let size = prose::compact(size);
+        text += &format!("# too large to be shown: {size} bytes\n");
+    }
+    text
+}
+
+/// Returns a name as git writes it: in quotes and with escapes if it would break a line of the diff.
 fn quoted(prefix: &str, path: &Path) -> String {
     let bytes = path.as_os_str().as_bytes();
-    let plain = |byte: &u8| !byte.is_ascii_control() && !matches!(byte, b'"' | b'\\');
     if let Ok(text) = std::str::from_utf8(bytes)
-        && bytes.iter().all(plain)
+        && bytes.iter().all(is_plain)
     {
         return format!("{prefix}{text}");
     }
@@ -256,6 +263,10 @@ fn quoted(prefix: &str, path: &Path) -> String {
         })
         .collect();
     format!("\"{prefix}{escaped}\"")
+}
+
+fn is_plain(byte: &u8) -> bool {
+    !byte.is_ascii_control() && !matches!(byte, b'"' | b'\\')
 }
 
 #[cfg(test)]

@@ -1,6 +1,6 @@
-//! What nobody wants to see among the changes: what `.gitignore` ignores, and git's own directory.
+//! The files that are left out of the changes: those that `.gitignore` ignores, and git's own directory.
 //!
-//! The rules are those that stood in the workspace when the agent started. An agent that adds to them hides nothing.
+//! The rules are those of the workspace when the agent started, so an agent cannot hide a file by adding a rule.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use ignore::Match;
 use ignore::gitignore::{Gitignore, GitignoreBuilder};
 
-/// Larger than any that people write.
+/// The size of the largest `.gitignore` that is read.
 const LARGEST: u64 = 1024 * 1024;
 
 /// The rules of every `.gitignore`, with the directory that each is for.
@@ -30,17 +30,17 @@ impl Ignored {
                 rules.push((dir, parse(&String::from_utf8_lossy(&text))));
             }
         }
-        // The deepest first: it has the last word.
+        // The deepest first, because its rules count first.
         rules.sort_by_key(|(dir, _)| std::cmp::Reverse(dir.components().count()));
         Ok(Ignored { rules })
     }
 
-    /// Whether a file is ignored, by itself or with a directory above it.
+    /// Returns whether a file is ignored, by itself or with a directory above it.
     pub fn has(&self, path: &Path) -> bool {
         if path.components().any(|part| part.as_os_str() == ".git") {
             return true;
         }
-        // From the top: what lies in an ignored directory cannot be called back.
+        // From the top: a file in an ignored directory cannot be included again.
         let mut above: Vec<&Path> = path
             .ancestors()
             .filter(|part| !part.as_os_str().is_empty())
@@ -64,7 +64,7 @@ impl Ignored {
     }
 }
 
-/// A line that is no pattern is skipped, as git does.
+/// Parses rules. A line that is no pattern is skipped, as git does.
 fn parse(text: &str) -> Gitignore {
     let mut builder = GitignoreBuilder::new("");
     for line in text.lines() {

@@ -1,21 +1,21 @@
-//! Files that went and came again under another name.
+//! Finds files that were renamed.
 
 use std::time::Duration;
 
 use similar::TextDiff;
 
-use crate::workspace::diff::Change;
+use crate::workspace::diff::{Change, Version};
 
-/// So many files that went or came are compared; with more, every one of them is shown as it is.
+/// The most removed or added files that are compared. With more, each is shown by itself.
 const MOST: usize = 200;
-/// How alike two texts must be, as git has it.
+/// The similarity of two texts that counts as a rename, as in git.
 const ALIKE: f32 = 0.5;
-/// Texts are compared line by line only when that takes no more than a moment.
+/// The most pairs of texts that are compared line by line.
 const MOST_COMPARISONS: usize = 400;
 const LARGEST_COMPARED: u64 = 64 * 1024;
 const PATIENCE: Duration = Duration::from_millis(10);
 
-/// Makes one change out of a removal and an addition that belong together.
+/// Joins a removal and an addition that are one rename.
 pub fn join(mut changes: Vec<Change>) -> Vec<Change> {
     let went: Vec<usize> = positions(&changes, |change| change.after.is_none());
     let came: Vec<usize> = positions(&changes, |change| change.before.is_none());
@@ -39,7 +39,7 @@ pub fn join(mut changes: Vec<Change>) -> Vec<Change> {
             changes[new].renamed = Some((from, similarity));
         }
     }
-    // What has given its content away is no change any more.
+    // A removal that became part of a rename is no change of its own.
     changes.retain(|change| change.before.is_some() || change.after.is_some());
     changes
 }
@@ -53,7 +53,7 @@ fn positions(changes: &[Change], of: impl Fn(&Change) -> bool) -> Vec<usize> {
         .collect()
 }
 
-/// The addition most like a removal; of equals, the one with the same file name.
+/// Returns the addition that is most like a removal. Of equals, it is the one with the same file name.
 fn best(
     changes: &[Change],
     old: usize,
@@ -61,36 +61,41 @@ fn best(
     exact: bool,
 ) -> Option<(usize, u8)> {
     let before = changes[old].before.as_ref()?;
-    let name = changes[old].path.file_name();
-    let alike = |new: usize| -> Option<(f32, bool, usize)> {
-        let after = changes[new].after.as_ref()?;
-        let same_name = changes[new].path.file_name() == name;
-        let likeness = if !before.may_become(after) {
-            return None;
-        } else if exact {
-            before.has_bytes_of(after).then_some(1.0)?
-        } else {
-            let small = |size: Option<u64>| size.is_some_and(|size| size <= LARGEST_COMPARED);
-            let readable = small(before.size()) && small(after.size());
-            readable
-                .then(|| likeness(&before.text()?, &after.text()?))
-                .flatten()?
+    let mut best: Option<(f32, bool, usize)> = None;
+    for new in candidates {
+        let Some(likeness) = changes[new]
+            .after
+            .as_ref()
+            .and_then(|after| similarity(before, after, exact))
+        else {
+            continue;
         };
-        Some((likeness, same_name, new))
-    };
-    let found = candidates.filter_map(alike).reduce(|best, next| {
-        if (next.0, next.1) > (best.0, best.1) {
-            next
-        } else {
-            best
+        let has_same_name = changes[new].path.file_name() == changes[old].path.file_name();
+        if best.is_none_or(|best| (likeness, has_same_name) > (best.0, best.1)) {
+            best = Some((likeness, has_same_name, new));
         }
-    })?;
-    Some((found.2, (found.0 * 100.0) as u8))
+    }
+    best.map(|(likeness, _, new)| (new, (likeness * 100.0) as u8))
+}
+
+/// Returns how alike two files are, or `None` if one is not a rename of the other.
+fn similarity(before: &Version, after: &Version, exact: bool) -> Option<f32> {
+    if !before.may_become(after) {
+        return None;
+    }
+    if exact {
+        return before.has_bytes_of(after).then_some(1.0);
+    }
+    if before.size()? > LARGEST_COMPARED || after.size()? > LARGEST_COMPARED {
+        return None;
+    }
+    likeness(&before.text()?, &after.text()?)
 }
 
 fn likeness(old: &str, new: &str) -> Option<f32> {
     // Sizes that differ too much rule it out without a look.
-    let (small, large) = (old.len().min(new.len()), old.len().max(new.len()));
+    let small = old.len().min(new.len());
+    let large = old.len().max(new.len());
     if small * 3 < large || small == 0 {
         return None;
     }

@@ -69,15 +69,18 @@ fn parent(chosen: Option<&str>) -> io::Result<Utf8PathBuf> {
     let Some(dir) = chosen.filter(|dir| !dir.is_empty()) else {
         return private_parent();
     };
-    let named = |error: io::Error| {
-        io::Error::new(
-            error.kind(),
-            format!("{dir} (TERCA_WORK_DIR) cannot be made: {error}"),
-        )
-    };
-    std::fs::create_dir_all(dir).map_err(named)?;
-    Utf8PathBuf::from_path_buf(std::fs::canonicalize(dir).map_err(named)?)
-        .map_err(|_| io::Error::other("the work directory is not UTF-8"))
+    std::fs::create_dir_all(dir)
+        .and_then(|()| std::fs::canonicalize(dir))
+        .map_err(|error| {
+            io::Error::new(
+                error.kind(),
+                format!("{dir} (TERCA_WORK_DIR) cannot be made: {error}"),
+            )
+        })
+        .and_then(|dir| {
+            Utf8PathBuf::from_path_buf(dir)
+                .map_err(|_| io::Error::other("the work directory is not UTF-8"))
+        })
 }
 
 impl Drop for WorkDir {
@@ -112,7 +115,7 @@ pub struct TrialDirs {
     pub left: Utf8PathBuf,
 }
 
-/// The directories that a command is told of by its environment.
+/// The directories that a command finds in its environment.
 #[derive(Debug, Clone, Copy)]
 pub struct CommandDirs<'a> {
     /// Its home.

@@ -1,5 +1,5 @@
 use terca_core::analysis::compare::{Arm, between, within};
-use terca_core::plan::fingerprint::CasePrint;
+use terca_core::plan::fingerprint::CaseFingerprint;
 use terca_core::run::event::RunStatus;
 use terca_core::run::state::RunState;
 
@@ -28,7 +28,7 @@ fn played(run: &str, variants: usize, passes: impl Fn(u32, &str) -> bool) -> Run
     }
 }
 
-fn prints(state: &RunState, tests_of_fib: &str) -> Vec<CasePrint> {
+fn prints(state: &RunState, tests_of_fib: &str) -> Vec<CaseFingerprint> {
     let print = |trial: &terca_core::run::state::Trial| {
         let head = &trial.head;
         let hash = if head.eval == "fib" {
@@ -36,7 +36,7 @@ fn prints(state: &RunState, tests_of_fib: &str) -> Vec<CasePrint> {
         } else {
             "1"
         };
-        CasePrint {
+        CaseFingerprint {
             eval: head.eval.clone(),
             environment: head.environment.clone(),
             experiment: head.experiment.clone(),

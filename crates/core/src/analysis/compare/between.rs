@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use super::matching::{Case, Matching, Names, OneSided, cases, changes};
 use super::{COMPARED_VERSION, CompareError, Compared, check, distinct};
 use crate::analysis::summary::{By, compare_by};
-use crate::plan::fingerprint::CasePrint;
+use crate::plan::fingerprint::CaseFingerprint;
 use crate::run::event::TrialHead;
 use crate::run::state::{RunState, Trial};
 
@@ -16,7 +16,7 @@ pub struct Arm<'a> {
     pub name: &'a str,
     pub state: &'a RunState,
     /// What its cases were made from, if it says so.
-    pub prints: Option<&'a [CasePrint]>,
+    pub prints: Option<&'a [CaseFingerprint]>,
 }
 
 /// Only what both runs have is compared. Evals that changed are told, and left out only when that is asked for.

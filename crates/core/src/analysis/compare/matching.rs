@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use serde::{Deserialize, Serialize};
 
 use super::distinct;
-use crate::plan::fingerprint::{CasePrint, Changes};
+use crate::plan::fingerprint::{CaseFingerprint, Changes};
 use crate::run::state::RunState;
 use crate::text::prose;
 
@@ -107,12 +107,12 @@ fn push(names: &mut Vec<String>, name: String) {
 
 /// What changed of the cases that are compared, where both runs say what they were made from.
 pub(super) fn changes(
-    before: Option<&[CasePrint]>,
-    now: Option<&[CasePrint]>,
+    before: Option<&[CaseFingerprint]>,
+    now: Option<&[CaseFingerprint]>,
     common: &BTreeSet<Case<'_>>,
 ) -> Option<Changes> {
-    let of_common = |prints: &[CasePrint]| -> Vec<CasePrint> {
-        let is_common = |print: &&CasePrint| {
+    let of_common = |prints: &[CaseFingerprint]| -> Vec<CaseFingerprint> {
+        let is_common = |print: &&CaseFingerprint| {
             common.contains(&(
                 print.eval.as_str(),
                 print.environment.as_str(),

@@ -117,7 +117,7 @@ fn what_cannot_be_compared_is_said_with_what_can() {
 
 fn arm<'a>(
     state: &'a RunState,
-    prints: Option<&'a [crate::plan::fingerprint::CasePrint]>,
+    prints: Option<&'a [crate::plan::fingerprint::CaseFingerprint]>,
 ) -> Arm<'a> {
     Arm {
         name: &state.run,

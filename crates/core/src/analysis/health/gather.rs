@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use crate::analysis::history::Record;
-use crate::plan::fingerprint::CasePrint;
+use crate::plan::fingerprint::CaseFingerprint;
 use crate::run::event::TrialHead;
 use crate::run::outcome::{Status, TrialReport};
 
@@ -87,8 +87,8 @@ pub(super) fn gather(records: &[Record]) -> Gathered<'_> {
 }
 
 /// What each eval was made from when it was run last.
-fn latest(records: &[Record]) -> Vec<CasePrint> {
-    let mut prints: Vec<CasePrint> = Vec::new();
+fn latest(records: &[Record]) -> Vec<CaseFingerprint> {
+    let mut prints: Vec<CaseFingerprint> = Vec::new();
     for record in records.iter().rev() {
         let known: Vec<String> = prints.iter().map(|print| print.eval.clone()).collect();
         let new = record

@@ -6,7 +6,7 @@
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use super::super::{NoVerdict, last_line, shortened};
+use crate::grade::verdict::{NoVerdict, last_line, shortened};
 
 /// A judge's verdict.
 #[derive(Debug, Clone, PartialEq)]
@@ -31,9 +31,9 @@ const LONGEST_REASON: usize = 2_000;
 const LOOKED_AT: usize = 256 * 1024;
 
 impl Opinion {
-    /// The verdict in the file that the judge may have written, else in its words. The material is what it was to
-    /// judge: what stands there word for word is not the judge's own.
-    pub fn of(said: &str, file: Option<&str>, material: &[&str]) -> Result<Opinion, NoVerdict> {
+    /// Finds the verdict in the file that the judge may have written, else in its words. The material is the judged
+    /// work: a verdict that is in there word for word is not the judge's own.
+    pub fn find(said: &str, file: Option<&str>, material: &[&str]) -> Result<Opinion, NoVerdict> {
         let own = |(raw, _): &(&str, _)| !material.iter().any(|text| text.contains(*raw));
         let mut quoted = false;
         for text in file.into_iter().chain([said]) {

@@ -194,7 +194,7 @@ mod tests {
         use super::super::Opinion;
         let whole = prompt(&brief("", ""), FENCE);
         assert!(
-            Opinion::of(&whole, None, &[]).is_err(),
+            Opinion::find(&whole, None, &[]).is_err(),
             "a judge that repeats its prompt says nothing"
         );
     }

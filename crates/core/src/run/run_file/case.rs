@@ -142,6 +142,7 @@ impl RunCase {
     /// Describes a case that has so many trials.
     pub(super) fn new(case: &Case, repetitions: usize) -> Self {
         let Case {
+            suite,
             eval,
             variant,
             prompt,
@@ -150,7 +151,6 @@ impl RunCase {
             env,
             judge_env: _,
             timeout,
-            track_ignored,
         } = case;
         let tests = eval.tests.iter().map(|test| RunTest {
             name: test.name.clone(),
@@ -166,7 +166,7 @@ impl RunCase {
             before: actions.iter().map(RunAction::from).collect(),
             env: names(env),
             timeout_seconds: timeout.as_secs_f64(),
-            track_ignored: *track_ignored,
+            track_ignored: suite.track_ignored,
             tests: tests.collect(),
         }
     }

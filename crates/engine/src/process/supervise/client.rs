@@ -1,4 +1,4 @@
-//! Terca's end of a supervisor.
+//! Terca's side of a supervisor.
 
 use std::io;
 use std::os::fd::AsFd;
@@ -16,9 +16,9 @@ use super::os;
 use super::protocol::{Ended, Job, Lines, Received, Request, Response, send};
 use crate::process::interrupt::Interrupt;
 
-/// How often a caller gets a turn while a command runs.
+/// The time between two turns of the caller while a command runs.
 const TURN: Duration = Duration::from_millis(100);
-/// How long a supervisor may take for what takes it milliseconds, before it is taken for stopped or stuck.
+/// The time that a supervisor has for a task of milliseconds. After it, the supervisor is taken for stopped.
 const PATIENCE: Duration = Duration::from_secs(10);
 
 /// A command could not be run under a supervisor.

@@ -1,7 +1,7 @@
-//! What a program can do to its parent, and what that parent hands on to its next child.
+//! The properties of a process that its children can change and that its next children inherit.
 
-/// Limits, priorities and the like of this process. A supervisor in which any of it has changed is not used for
-/// another trial.
+/// The limits, priorities and the like of this process. A supervisor in which any of them has changed is not used
+/// for another trial.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Condition {
     limits: String,
@@ -11,8 +11,8 @@ pub(super) struct Condition {
     nice: i32,
 }
 
-/// The lines of `/proc/self/status` that are handed on.
-const HANDED_ON: [&str; 7] = [
+/// The lines of `/proc/self/status` with properties that are inherited.
+const INHERITED: [&str; 7] = [
     "Umask:",
     "TracerPid:",
     "SigIgn:",
@@ -23,22 +23,24 @@ const HANDED_ON: [&str; 7] = [
 ];
 
 impl Condition {
-    /// `None` where the system does not tell.
+    /// Reads the condition of this process. `None` where the system does not have it.
     pub(super) fn now() -> Option<Self> {
-        let read = |name: &str| std::fs::read_to_string(format!("/proc/self/{name}")).ok();
-        let handed_on = |line: &&str| HANDED_ON.iter().any(|start| line.starts_with(start));
         Some(Condition {
             limits: read("limits")?,
             oom_score: read("oom_score_adj")?,
             group: read("cgroup")?,
             status: read("status")?
                 .lines()
-                .filter(handed_on)
+                .filter(|line| INHERITED.iter().any(|start| line.starts_with(start)))
                 .map(str::to_owned)
                 .collect(),
             nice: rustix::process::getpriority_process(None).ok()?,
         })
     }
+}
+
+fn read(name: &str) -> Option<String> {
+    std::fs::read_to_string(format!("/proc/self/{name}")).ok()
 }
 
 #[cfg(all(test, target_os = "linux"))]
@@ -49,7 +51,7 @@ mod tests {
     fn it_is_the_same_until_somebody_changes_it() {
         let before = Condition::now().unwrap();
         assert_eq!(Condition::now().unwrap(), before);
-        assert_eq!(before.status.len(), HANDED_ON.len(), "{:?}", before.status);
+        assert_eq!(before.status.len(), INHERITED.len(), "{:?}", before.status);
         let changed = Condition {
             oom_score: "500\n".into(),
             ..Condition::now().unwrap()

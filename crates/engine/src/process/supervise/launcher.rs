@@ -12,6 +12,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use rustix::process::Pid;
 
 use super::os;
+use super::protocol::ARGUMENT;
 use super::sweep::end_children;
 use crate::process::open_file_limit;
 
@@ -50,7 +51,7 @@ impl Launcher {
         let mut alive = self.alive();
         let child = Command::new(&self.program)
             .arg0("terca")
-            .arg(super::ARGUMENT)
+            .arg(ARGUMENT)
             .args(open_file_limit::limit_at_start().map(|limit| limit.to_string()))
             .env_clear()
             .stdin(Stdio::from(OwnedFd::from(theirs)))

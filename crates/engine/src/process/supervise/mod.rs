@@ -1,7 +1,7 @@
-//! No process that Terca starts, nor any descendant of one, outlives its trial.
+//! No process that Terca starts, and no descendant of one, outlives its trial.
 //!
 //! Agents put their tool shells into sessions of their own, so killing a process group leaves them running. Therefore
-//! every trial has a supervisor: a hidden re-exec of this very program that is a *child subreaper* (orphans below it
+//! every trial has a supervisor: the same program started once more, as a *child subreaper* (orphans below it
 //! become its children), runs the trial's commands in turn, and after the agent and after each test kills and reaps
 //! until the kernel lists no child any more. When a trial is over and nothing is left below it, a supervisor that is
 //! still as it was started may take the next one (see [`SupervisorPool`]).
@@ -16,21 +16,19 @@
 //! - Commands read from files and write to files, never to pipes: a slow reader cannot slow an agent, a background
 //!   child that holds the output open cannot block a trial, and a crash loses nothing.
 //!
-//! Out of reach: both killed at the same moment, and programs that make themselves another user's, which are left and
-//! noted in the results. On systems without subreapers (macOS) the process group is all there is; what leaves it is
-//! not followed.
+//! Out of reach: both killed at the same moment, and programs that run as another user, which are left and noted in the
+//! results. On systems without subreapers (macOS) only the process group is ended.
 //!
 //! Rejected:
 //!
 //! - *Killing the process group, or the session.* Every real agent that was tried leaves both.
-//! - *Terca itself as the only subreaper.* Orphans of all trials would come to one place, and nobody could tell whose
-//!   they are: the end of one trial could not end its own strays while others run. And nothing would end them when
-//!   Terca is killed.
-//! - *`PR_SET_PDEATHSIG`.* It is a child's own, is lost at `exec` of a set-user-id program, and says nothing to
-//!   grandchildren. A socket that closes reaches whoever has to know.
-//! - *A PID namespace.* Absolute where it can be had, and it often cannot: it needs user namespaces, which many
-//!   distributions and containers forbid, and agents see other process ids in it. It can be laid around the same
-//!   supervisor later.
+//! - *Terca itself as the only subreaper.* Orphans of all trials would come to one place without a sign of
+//!   their trial: the end of one trial could not end its own orphans while others run. And nothing would end them
+//!   when Terca is killed.
+//! - *`PR_SET_PDEATHSIG`.* It is set by the child, is lost at `exec` of a set-user-id program, and does not reach
+//!   grandchildren. A socket that closes always reaches the supervisor.
+//! - *A PID namespace.* It needs user namespaces, which many distributions and containers forbid, and agents see other
+//!   process ids in it. It can be put around the same supervisor later.
 //! - *A cgroup.* Needs delegation by systemd or root.
 //! - *A sweep by an environment marker in `/proc`.* Races with processes that fork, and a program can clean its
 //!   environment.
@@ -48,8 +46,5 @@ mod sweep;
 pub use client::{SuperviseError, Supervisor};
 pub use launcher::Launcher;
 pub use pool::{SupervisorGuard, SupervisorPool};
-pub use protocol::{Ended, Job, Signal};
+pub use protocol::{ARGUMENT, Ended, Job, Signal};
 pub use supervisor::serve;
-
-/// The hidden first argument that makes the program a supervisor; the second is the limit of open files to work under.
-pub const ARGUMENT: &str = "__supervise";

@@ -1,10 +1,10 @@
-//! What the kernel offers for looking after processes.
+//! The kernel's means to watch processes.
 
 use std::os::fd::OwnedFd;
 
 use rustix::process::Pid;
 
-/// Orphans below this process become its children.
+/// Makes orphans below this process its children.
 #[cfg(target_os = "linux")]
 pub(super) fn become_subreaper() {
     // Cannot fail on any kernel that Rust runs on; without it the process group is still ended.
@@ -14,7 +14,7 @@ pub(super) fn become_subreaper() {
 #[cfg(not(target_os = "linux"))]
 pub(super) fn become_subreaper() {}
 
-/// A file that becomes readable when the process has ended; without one, the caller looks from time to time.
+/// Returns a file that becomes readable when the process has ended. Without one, the caller looks from time to time.
 #[cfg(target_os = "linux")]
 pub(super) fn exit_watch(pid: Pid) -> Option<OwnedFd> {
     rustix::process::pidfd_open(pid, rustix::process::PidfdFlags::empty()).ok()
@@ -25,19 +25,19 @@ pub(super) fn exit_watch(_pid: Pid) -> Option<OwnedFd> {
     None
 }
 
-/// Whether there is nobody to look after: the kernel's word, and much quicker to have than its list.
+/// Returns whether this process has no children. Much quicker than the list of them.
 pub(super) fn has_no_children() -> bool {
     use rustix::process::{WaitId, WaitIdOptions, waitid};
     let looks = WaitIdOptions::EXITED | WaitIdOptions::NOHANG | WaitIdOptions::NOWAIT;
     matches!(waitid(WaitId::All, looks), Err(rustix::io::Errno::CHILD))
 }
 
-/// The children of this process, adopted ones included.
+/// Returns the children of this process, adopted ones included.
 pub(super) fn children() -> Vec<Pid> {
     children_from_tasks().unwrap_or_else(children_from_stat)
 }
 
-/// The kernel's own list, one file a thread.
+/// Reads the kernel's list of children, which is one file for each thread.
 fn children_from_tasks() -> Option<Vec<Pid>> {
     let mut pids = Vec::new();
     for task in std::fs::read_dir("/proc/self/task").ok()? {
@@ -52,7 +52,7 @@ fn children_from_tasks() -> Option<Vec<Pid>> {
     Some(pids)
 }
 
-/// The same by asking every process for its parent.
+/// Finds the children by looking at the parent of every process.
 fn children_from_stat() -> Vec<Pid> {
     let own = std::process::id().to_string();
     let Ok(processes) = std::fs::read_dir("/proc") else {
@@ -62,7 +62,7 @@ fn children_from_stat() -> Vec<Pid> {
         .filter_map(|entry| {
             let name = entry.ok()?.file_name().into_string().ok()?;
             let stat = std::fs::read_to_string(format!("/proc/{name}/stat")).ok()?;
-            // The command's name stands in brackets and may hold anything; the parent comes after the state.
+            // The command's name is in brackets and may hold any text; the parent comes after the state.
             let parent = stat.rsplit_once(')')?.1.split_whitespace().nth(1)?;
             if parent == own { pid(&name) } else { None }
         })

@@ -9,6 +9,9 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use terca_core::process::Exit;
 
+/// The hidden first argument that makes the program a supervisor. The second is the limit of open files.
+pub const ARGUMENT: &str = "__supervise";
+
 /// A command to run.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct Job {
@@ -32,7 +35,7 @@ pub struct Job {
     pub stop_signal: Signal,
     /// The time that it then has before it is killed.
     pub grace: Duration,
-    /// Whether everything that is left afterwards is killed. Set-up commands may leave a service running for
+    /// Kill everything that is left afterwards. Set-up commands may leave a service running for
     /// the agent; it ends with the agent.
     pub sweep: bool,
 }

@@ -10,6 +10,7 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
 
+use camino::Utf8Path;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::process::{
     Pid, Signal as OsSignal, WaitOptions, WaitStatus, kill_process, kill_process_group,
@@ -132,18 +133,21 @@ fn start(job: &Job) -> io::Result<Pid> {
         Some(path) => Stdio::from(File::open(path)?),
         None => Stdio::null(),
     };
-    let output = |path| OpenOptions::new().append(true).open(path).map(Stdio::from);
     let child = Command::new(&job.program)
         .args(&job.args)
         .env_clear()
         .envs(job.env.iter().map(|(name, value)| (name, value)))
         .current_dir(&job.dir)
         .stdin(stdin)
-        .stdout(output(&job.stdout)?)
-        .stderr(output(&job.stderr)?)
+        .stdout(append_to(&job.stdout)?)
+        .stderr(append_to(&job.stderr)?)
         .process_group(0)
         .spawn()?;
     Pid::from_raw(child.id() as i32).ok_or_else(|| io::Error::other("the new process has no id"))
+}
+
+fn append_to(path: &Utf8Path) -> io::Result<Stdio> {
+    OpenOptions::new().append(true).open(path).map(Stdio::from)
 }
 
 /// Waits for a request, the end of the command, or the next look. Returns whether a request is there.

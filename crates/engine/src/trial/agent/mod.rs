@@ -110,7 +110,7 @@ fn work(
     for dir in leftovers.iter().filter(|path| path.is_dir()) {
         tree::remove(dir)?;
     }
-    let changes = snapshot.changes(&run.dirs.workspace, run.spec.case.track_ignored)?;
+    let changes = snapshot.changes(&run.dirs.workspace, run.spec.case.suite.track_ignored)?;
     diff::write(
         &changes.seen,
         changes.ignored,

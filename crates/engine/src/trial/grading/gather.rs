@@ -1,11 +1,11 @@
-//! Gathers evidence: runs a test's command, reads its file, or looks at the agent's session.
+//! Answers a test's question: runs its command, reads its file, looks at the agent's work.
 
 use std::io::{BufRead, BufReader};
 
 use camino::Utf8Path;
 use terca_core::grade::{
-    CommandEnd, Evidence, FileContent, PathPattern, Session, TestKind, TestSpec, ToolUse,
-    programs_named,
+    CommandEnd, FileContent, JudgeRecord, NoVerdict, PathPattern, Question, Session, TestSpec,
+    ToolUse, Verdict, programs_named,
 };
 use terca_core::process::Exit;
 use terca_core::transcript::{Record, Role, Step, Usage};
@@ -20,30 +20,44 @@ use crate::workspace::tree;
 
 const LARGEST_FILE: u64 = 256 * 1024 * 1024;
 
-/// Gathers the evidence that a test asks for.
-pub(super) fn gather(
+/// The answer to a test's question.
+pub(super) struct Answer {
+    pub(super) verdict: Result<Verdict, NoVerdict>,
+    /// The opinion of a judge, where one was asked.
+    pub(super) judge: Option<JudgeRecord>,
+}
+
+/// Gathers the evidence that a test asks for, and judges it.
+pub(super) fn answer(
     run: &mut TrialRun<'_>,
     test: &TestSpec,
     work: &AgentWork,
-) -> Result<Evidence, StageError> {
-    if matches!(
-        test.kind,
-        TestKind::CommandSuccess { .. } | TestKind::CommandScore { .. }
-    ) {
-        run.doing(&test.name, work.usage);
-    }
-    let workspace = &run.dirs.workspace;
-    match &test.kind {
-        TestKind::CommandSuccess { command, .. } => command_end(run, test, command, false),
-        TestKind::CommandScore { command } => command_end(run, test, command, true),
-        TestKind::FileExists(patterns) => Ok(Evidence::Files(existence(workspace, patterns)?)),
-        TestKind::FileContains { path, .. } => {
-            Ok(Evidence::Content(content(&workspace.join(path))))
+) -> Result<Answer, StageError> {
+    let verdict = match test.question() {
+        Question::Command {
+            command,
+            separate_stdout,
+            judge,
+        } => {
+            run.doing(&test.name, work.usage);
+            judge(&command_end(run, test, command, separate_stdout)?)
         }
-        TestKind::ChangedFiles(_) => Ok(Evidence::Changes(work.changed.clone())),
-        TestKind::Judge(asked) => Ok(Evidence::Judgement(judge::ask(run, test, asked, work)?)),
-        TestKind::Transcript(_) | TestKind::Budget(_) => Ok(Evidence::Session(session(run, work)?)),
-    }
+        Question::Files { patterns, judge } => judge(&existence(&run.dirs.workspace, patterns)?),
+        Question::Content { path, judge } => judge(&content(&run.dirs.workspace.join(path))),
+        Question::Changes { judge } => judge(&work.changed),
+        Question::Session { judge } => judge(&session(run, work)?),
+        Question::Judge { asked, judge } => {
+            let judgement = judge::ask(run, test, asked, work)?;
+            return Ok(Answer {
+                verdict: judge(&judgement),
+                judge: judgement.record(),
+            });
+        }
+    };
+    Ok(Answer {
+        verdict,
+        judge: None,
+    })
 }
 
 /// Runs a command. With `apart`, its standard output is not mixed with its standard error.
@@ -52,7 +66,7 @@ fn command_end(
     test: &TestSpec,
     command: &str,
     apart: bool,
-) -> Result<Evidence, StageError> {
+) -> Result<CommandEnd, StageError> {
     let mut env = run.command_environment(run.dirs.for_tests(), &test.dir);
     env.insert("TERCA_TRANSCRIPT".into(), run.transcript().into_string());
     let path = env.get("PATH").cloned().unwrap_or_default();
@@ -75,7 +89,7 @@ fn command_end(
     if ended.stopped {
         return Err(StageError::Interrupted);
     }
-    Ok(Evidence::Command(CommandEnd {
+    Ok(CommandEnd {
         exit: ended.exit,
         timed_out: ended.timed_out,
         stdout: stdout
@@ -85,7 +99,7 @@ fn command_end(
             .unwrap_or_default(),
         output: read_output(&stderr)?,
         missing: missing_program(ended.exit, command, &path),
-    }))
+    })
 }
 
 /// Returns the program that a shell did not find.

@@ -103,7 +103,7 @@ pub(super) fn ask(
         let said = last_words(profile, &transcript, &artifacts)?;
         let file = verdict_file(&dirs.workspace).map(|text| context.mask.text(&text));
         let quotable = [&*shown.task, &*shown.diff, &*shown.message];
-        Some(Opinion::of(&said, file.as_deref(), &quotable))
+        Some(Opinion::find(&said, file.as_deref(), &quotable))
     } else {
         None
     };

@@ -9,7 +9,7 @@ use std::time::Instant;
 
 use camino::Utf8Path;
 use terca_core::grade::grades::Scorecard;
-use terca_core::grade::{Evidence, Grade, NoVerdict, TestSpec, score};
+use terca_core::grade::{Grade, NoVerdict, TestSpec, score};
 use terca_core::trial_error::ErrorKind;
 
 use super::agent_work::AgentWork;
@@ -18,7 +18,7 @@ use super::stages::{AgentRun, Graded, Grades, Stopped};
 use super::timing::rounded;
 use super::trial_run::TrialRun;
 use crate::workspace::tree;
-use gather::gather;
+use gather::answer;
 
 impl AgentRun {
     /// Grades the work in the trial's workspace.
@@ -95,9 +95,9 @@ fn grade_test(
 ) -> Result<Grade, StageError> {
     let started = Instant::now();
     run.log.section(&format!("test: {}", test.name))?;
-    let evidence = gather(run, test, work)?;
+    let answer = answer(run, test, work)?;
     // A test without a verdict is no failure of the agent's: the trial was not judged.
-    let verdict = terca_core::grade::judge(test, &evidence).map_err(|NoVerdict(reason)| {
+    let verdict = answer.verdict.map_err(|NoVerdict(reason)| {
         StageError::new(ErrorKind::Setup, format!("test `{}`: {reason}", test.name))
     })?;
     run.log
@@ -106,9 +106,6 @@ fn grade_test(
         score: verdict.score,
         message: run.context.mask.text(&verdict.message),
         duration_seconds: rounded(started.elapsed().as_secs_f64()),
-        judge: match &evidence {
-            Evidence::Judgement(judgement) => judgement.record(),
-            _ => None,
-        },
+        judge: answer.judge,
     })
 }

@@ -1,4 +1,4 @@
-//! The steps of a session for `run.log`: of a very long one the beginning and the end, in flat memory.
+//! The steps of a session for `run.log`, or the first and the last ones of a long session.
 
 use std::collections::VecDeque;
 use std::io;
@@ -7,9 +7,10 @@ use terca_core::text::prose;
 
 use crate::trial::log::RunLog;
 
-/// How many steps of the beginning are shown, and how many of the end.
+/// The number of steps that are shown of the beginning, and of the end.
 const SHOWN: usize = 5_000;
 
+/// The steps of a session, without the middle of a long one.
 #[derive(Debug, Default)]
 pub(super) struct Headlines {
     first: Vec<String>,

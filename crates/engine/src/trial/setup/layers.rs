@@ -6,7 +6,7 @@
 use std::io;
 
 use camino::{Utf8Path, Utf8PathBuf};
-use terca_core::plan::fingerprint::Press;
+use terca_core::plan::fingerprint::Fingerprinter;
 use terca_core::plan::{Layer, PreparedLayer};
 use terca_core::trial_error::ErrorKind;
 
@@ -66,7 +66,7 @@ fn prepared(run: &mut TrialRun<'_>, layer: &PreparedLayer) -> Result<Utf8PathBuf
 
 /// Returns the name of a layer in the cache. It changes with everything that the layer is made from.
 fn key(context: &Context, layer: &PreparedLayer) -> String {
-    Press {
+    Fingerprinter {
         suite_dir: &context.suite_dir,
         mask: &context.mask,
         content: &|path| context.hashes.get(path),

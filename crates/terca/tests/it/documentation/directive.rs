@@ -10,7 +10,7 @@
 //! | `test: workflow` | the block below is for a CI system: its `terca` commands are run |
 //! | `test: from PATH` | the block below stands in this file of the repository; `…` leaves something out |
 //! | `test: skip REASON` | the block below is not tested; these are counted |
-//! | `test: fields WHAT`, `test: keys WHAT`, `test: values WHAT`, `test: files WHAT` | what the table below is compared with |
+//! | `test: keys WHAT`, `test: values WHAT`, `test: files WHAT` | what the table below is compared with |
 
 /// What stands in one comment.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -26,7 +26,7 @@ pub struct Directive {
 /// Those that stand before a block.
 const OF_BLOCKS: [&str; 7] = ["status", "like", "file", "in", "workflow", "from", "skip"];
 /// Those that stand before a table.
-const OF_TABLES: [&str; 4] = ["fields", "keys", "values", "files"];
+const OF_TABLES: [&str; 3] = ["keys", "values", "files"];
 
 impl Directive {
     /// `None` for other comments.

@@ -1,0 +1,220 @@
+//! Actions: files that are copied or written and commands that are run before the agent starts.
+
+use std::time::Duration;
+
+use camino::Utf8PathBuf;
+
+use crate::reader::paths::{escaping_link, inside};
+use crate::reader::values::{command_line, filled_text, plain_text, positive};
+use crate::reader::{Fields, Kind, OrMap, PairsOf, PathKind, Reader, object};
+use crate::text::diagnostic::Diagnostic;
+use crate::text::explain::Code;
+use crate::text::prose;
+use crate::text::source::Located;
+
+const DEFAULT_COMMAND_SECONDS: f64 = 600.0;
+
+/// A step of a workspace's set-up, before the agent starts.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Action {
+    /// Copies a file or directory.
+    Copy {
+        /// The absolute path of the source.
+        source: Utf8PathBuf,
+        /// The path in the workspace.
+        destination: Utf8PathBuf,
+    },
+    /// Writes a file.
+    Write {
+        /// The path in the workspace.
+        destination: Utf8PathBuf,
+        /// The file's content.
+        content: String,
+    },
+    /// Runs a command.
+    Run(ShellCommand),
+}
+
+/// A shell command with a time limit.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ShellCommand {
+    /// The command.
+    pub command: String,
+    /// Its time limit.
+    pub timeout: Duration,
+    /// The directory of the YAML file that names it. It is at the end of `PATH`.
+    pub dir: Utf8PathBuf,
+}
+
+/// Declares a list of actions.
+pub(super) fn actions(
+    fields: &mut Fields<'_, '_>,
+    key: &'static str,
+    about: &'static str,
+) -> Vec<Action> {
+    let action = object("action", "an action", action)
+        .about("One step of the set-up: exactly one of `copy`, `files` and `command`.")
+        .example("command: npm install")
+        .linked("[action](eval-yaml.md#actions)");
+    fields
+        .list(key, action, about)
+        .into_iter()
+        .flatten()
+        .collect()
+}
+
+const KINDS: [&str; 3] = ["copy", "files", "command"];
+
+fn action(fields: &mut Fields<'_, '_>) -> Option<Vec<Action>> {
+    let given = fields.one_of(&KINDS);
+    let copy = fields.filled(
+        "copy",
+        PairsOf {
+            kind: filled_text(),
+            expected: "a destination",
+        }
+        .then(|pairs, reader| Some(copies(&pairs, reader))),
+        "Source → destination, files or directories. A source is relative to the YAML file, a destination to the \
+         workspace. A file copied to `dir/` or `.` keeps its name.",
+    );
+    let files = fields.filled(
+        "files",
+        PairsOf {
+            kind: plain_text(),
+            expected: "the file's content",
+        }
+        .then(|pairs, reader| Some(files(pairs, reader))),
+        "File name → content.",
+    );
+    let command = fields.filled(
+        "command",
+        command(),
+        "A shell command, run in the workspace with `sh -c`. The directory of the YAML file, then the workspace, \
+         are at the end of `PATH`, so that a script beside the suite is found by its name.",
+    );
+    match given.as_slice() {
+        [] if fields.has_more() => None, // probably a misspelt kind, which is reported as such
+        [_] => copy
+            .or(files)
+            .or(command.map(|command| vec![Action::Run(command)])),
+        [] => {
+            let kinds = prose::quoted_list(&KINDS, "or");
+            let place = fields.place;
+            fields.refuse(
+                Diagnostic::error(Code::AsksNothing, format!("an action needs one of {kinds}"))
+                    .at(place, "nothing to do here"),
+            )
+        }
+        [first, second, ..] => fields.refuse(
+            Diagnostic::error(
+                Code::ConflictingKeys,
+                format!(
+                    "an action does one thing, this one has `{}` and `{}`",
+                    first.value, second.value
+                ),
+            )
+            .at(second.place, "a second kind")
+            .beside(first.place, "the first kind")
+            .help("make it two entries of the list"),
+        ),
+    }
+}
+
+/// A shell command, or `{command, timeoutSeconds}`.
+pub(super) fn command() -> impl Kind<Value = ShellCommand> {
+    let short = command_line()
+        .then(|command, reader| Some(shell_command(command, DEFAULT_COMMAND_SECONDS, reader)));
+    let long = object("command", "a command", |fields| {
+        let command = fields.required("command", command_line(), "The shell command.");
+        let seconds = fields.or(
+            "timeoutSeconds",
+            positive(),
+            DEFAULT_COMMAND_SECONDS,
+            "Its time limit.",
+        );
+        Some(shell_command(command?, seconds, fields.reader))
+    });
+    OrMap(short, long.linked("[map](eval-yaml.md#actions)"))
+}
+
+fn shell_command(command: Located<String>, seconds: f64, reader: &Reader<'_>) -> ShellCommand {
+    ShellCommand {
+        dir: reader.dir(command.place).to_owned(),
+        command: command.value,
+        timeout: Duration::from_secs_f64(seconds),
+    }
+}
+
+/// A user's own key, and the text after it.
+type Pair = (Located<String>, Located<String>);
+
+fn copies(pairs: &[Pair], reader: &mut Reader<'_>) -> Vec<Action> {
+    pairs
+        .iter()
+        .filter_map(|(source, destination)| copy(source, destination, reader))
+        .collect()
+}
+
+fn files(pairs: Vec<Pair>, reader: &mut Reader<'_>) -> Vec<Action> {
+    let files = pairs.into_iter().filter_map(|(path, content)| {
+        Some(Action::Write {
+            destination: file_destination(&path, reader)?,
+            content: content.value,
+        })
+    });
+    files.collect()
+}
+
+fn copy(
+    source: &Located<String>,
+    written: &Located<String>,
+    reader: &mut Reader<'_>,
+) -> Option<Action> {
+    let found = reader.existing(
+        source,
+        "copy source",
+        &[PathKind::File, PathKind::Directory],
+    );
+    let destination = destination(written, reader);
+    let source = found?;
+    let mut destination = destination?;
+    // `docs/` and `.` name the directory to put a file into.
+    let names_directory = written.value.ends_with('/') || destination.as_str().is_empty();
+    if names_directory && reader.surroundings.kind(&source) == PathKind::File {
+        destination.push(source.file_name().unwrap_or("file"));
+    }
+    Some(Action::Copy {
+        source,
+        destination,
+    })
+}
+
+fn file_destination(written: &Located<String>, reader: &mut Reader<'_>) -> Option<Utf8PathBuf> {
+    let path = destination(written, reader)?;
+    if !path.as_str().is_empty() && !written.value.ends_with('/') {
+        return Some(path);
+    }
+    let message = format!("`{}` does not name a file", written.value);
+    reader.refuse(
+        Diagnostic::error(Code::InvalidName, message).at(written.place, "expected a file name"),
+    )
+}
+
+/// Returns a path inside the workspace that no symbolic link of its layers leads out of.
+fn destination(written: &Located<String>, reader: &mut Reader<'_>) -> Option<Utf8PathBuf> {
+    let reason = match inside(&written.value) {
+        Err(reason) => reason.to_owned(),
+        Ok(path) => match escaping_link(&path, &reader.layers, reader.surroundings) {
+            None => return Some(path),
+            Some(link) => format!("`{link}` is a symbolic link that leads out of the workspace"),
+        },
+    };
+    reader.refuse(
+        Diagnostic::error(
+            Code::OutsideWorkspace,
+            format!("destination `{}` leaves the workspace", written.value),
+        )
+        .at(written.place, reason)
+        .help("a destination is a path inside the workspace, such as `src/app.js`"),
+    )
+}

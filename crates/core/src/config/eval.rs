@@ -1,0 +1,217 @@
+//! An eval: its own file, or an entry of a suite's `evals`.
+
+use std::time::Duration;
+
+use camino::{Utf8Path, Utf8PathBuf};
+
+use crate::config::action::{Action, actions};
+use crate::config::test::tests;
+use crate::config::variables::{Variables, variables};
+use crate::grade::TestSpec;
+use crate::reader::values::{count, filled_text, seconds, text};
+use crate::reader::{Fields, Kind, OneOrMore, PathKind, Reader, object};
+use crate::text::diagnostic::Diagnostic;
+use crate::text::explain::Code;
+use crate::text::source::Located;
+
+/// A prompt, and the tests that verify the work.
+#[derive(Debug, Clone)]
+pub struct Eval {
+    /// Its name, unique in the suite.
+    pub name: String,
+    /// A text for people.
+    pub description: Option<String>,
+    /// The directory of the YAML file.
+    pub dir: Utf8PathBuf,
+    /// The task for the agent.
+    pub prompt: String,
+    /// The number of repetitions, where it differs from the suite's.
+    pub repetitions: Option<u32>,
+    /// The agent's time limit, where it differs from the variant's.
+    pub timeout: Option<Duration>,
+    /// `_base/`, copied over the suite's layers.
+    pub layer: Option<Utf8PathBuf>,
+    /// `_tests/`, copied over the work when it is tested.
+    pub tests_layer: Option<Utf8PathBuf>,
+    /// `_solution/`, copied over the workspace by `oracle`.
+    pub solution: Option<Utf8PathBuf>,
+    /// `_solution.sh`, then run in the workspace by `oracle`.
+    pub solution_script: Option<Utf8PathBuf>,
+    /// Actions that run once, before any trial of this eval.
+    pub prepare: Vec<Action>,
+    /// Actions that run in every trial, before the agent.
+    pub before: Vec<Action>,
+    /// The tests, in the order of the file.
+    pub tests: Vec<TestSpec>,
+    /// Variables of every command of a trial.
+    pub env: Variables,
+    /// Labels for selections.
+    pub tags: Vec<String>,
+}
+
+impl Eval {
+    /// Returns true when there is a reference solution for `oracle`.
+    pub fn has_solution(&self) -> bool {
+        self.solution.is_some() || self.solution_script.is_some()
+    }
+}
+
+/// An eval as read. It has a name also when its prompt is missing, so that names can be compared.
+pub(super) struct ReadEval {
+    pub(super) name: Located<String>,
+    pub(super) eval: Option<Eval>,
+}
+
+/// Where an eval is written.
+#[derive(Clone, Copy)]
+pub(super) enum Home<'a> {
+    /// In `terca.yaml`.
+    Suite,
+    /// In a file of its own, with directories beside it. The path is the suite's root.
+    OwnFile(&'a Utf8Path),
+}
+
+/// An eval.
+pub(super) fn eval(home: Home<'_>) -> impl Kind<Value = ReadEval> {
+    object("eval", "an eval", move |fields| fields_of(fields, home))
+        .about("A prompt, and the tests that verify the work.")
+        .example("{name: fib, prompt: Write fib.js.}")
+        .linked("[eval](eval-yaml.md)")
+}
+
+fn fields_of(fields: &mut Fields<'_, '_>, home: Home<'_>) -> Option<ReadEval> {
+    let dir = fields.reader.dir(fields.place).to_owned();
+    let beside = |name, kind| match home {
+        Home::Suite => None,
+        Home::OwnFile(_) => fields.reader.optional_path(&dir, name, kind),
+    };
+    let tests_layer = beside("_tests", PathKind::Directory);
+    let solution = beside("_solution", PathKind::Directory);
+    let solution_script = beside("_solution.sh", PathKind::File);
+    // An eval file in the suite's own directory shares its `_base`, which is one layer.
+    let layer = match home {
+        Home::OwnFile(root) if dir != root => beside("_base", PathKind::Directory),
+        _ => None,
+    };
+    let below = fields.reader.layers.len();
+    fields.reader.layers.extend(layer.clone());
+    let name = fields.optional(
+        "name",
+        filled_text(),
+        "The eval's name. Default: the directory's name. An eval in `terca.yaml` has no directory and needs one.",
+    );
+    let description = fields.optional("description", text().value(), "A text for people.");
+    let prompt = prompt(fields);
+    let repetitions = fields.optional(
+        "repetitions",
+        count().value(),
+        "How often this eval is run in each variant. Default: the suite's `repetitions`.",
+    );
+    let timeout = fields.optional(
+        "timeoutSeconds",
+        seconds(),
+        "The agent's time limit in one trial. It takes precedence over every other.",
+    );
+    let prepare = actions(
+        fields,
+        "prepare",
+        "Actions that run once for this eval, on top of the suite's. Every trial starts from a copy of the result.",
+    );
+    let before = actions(
+        fields,
+        "before",
+        "Actions that run in every trial of this eval, before the agent.",
+    );
+    let tests = tests(fields);
+    let env = fields.optional(
+        "env",
+        variables(),
+        "[Environment variables](terca-yaml.md#variables) of every command of a trial.",
+    );
+    let tags = fields.optional(
+        "tags",
+        OneOrMore::new(filled_text().value()),
+        "Labels for selections: `terca -t tag:smoke`.",
+    );
+    fields.reader.layers.truncate(below);
+    let name = name.or_else(|| default_name(fields, home))?;
+    let eval = prompt.map(|prompt| Eval {
+        name: name.value.clone(),
+        description,
+        dir,
+        prompt,
+        repetitions,
+        timeout,
+        layer,
+        tests_layer,
+        solution,
+        solution_script,
+        prepare,
+        before,
+        tests,
+        env: env.unwrap_or_default(),
+        tags: tags.unwrap_or_default(),
+    });
+    Some(ReadEval { name, eval })
+}
+
+/// Names an eval after the directory of its file.
+fn default_name(fields: &mut Fields<'_, '_>, home: Home<'_>) -> Option<Located<String>> {
+    match home {
+        Home::Suite => fields.missing("name", "an eval of `evals` needs a `name`"),
+        Home::OwnFile(_) => {
+            let dir = fields.reader.dir(fields.place);
+            let name = dir.file_name().unwrap_or("eval").to_owned();
+            Some(Located::new(name, fields.place))
+        }
+    }
+}
+
+/// Declares `prompt` and `promptFile`, of which exactly one is wanted.
+fn prompt(fields: &mut Fields<'_, '_>) -> Option<String> {
+    let given = fields.one_of(&["prompt", "promptFile"]);
+    let inline = fields.filled(
+        "prompt",
+        filled_text().value(),
+        "The task for the agent. `prompt` or `promptFile` is required.",
+    );
+    let file = fields.filled(
+        "promptFile",
+        filled_text()
+            .called("path")
+            .then(|path, reader| read_prompt(&path, reader)),
+        "A file with the prompt, relative to the YAML file.",
+    );
+    match given.as_slice() {
+        [_] => inline.or(file),
+        [] => fields.missing("prompt", "an eval needs a `prompt` (or a `promptFile`)"),
+        given => {
+            let place_of = |key| given.iter().find(|given| given.value == key);
+            let (inline, file) = (place_of("prompt")?.place, place_of("promptFile")?.place);
+            fields.refuse(
+                Diagnostic::error(
+                    Code::ConflictingKeys,
+                    "both `prompt` and `promptFile` are given",
+                )
+                .at(file, "one of the two is enough")
+                .beside(inline, "the prompt is here"),
+            )
+        }
+    }
+}
+
+fn read_prompt(path: &Located<String>, reader: &mut Reader<'_>) -> Option<String> {
+    let full = reader.existing(path, "prompt file", &[PathKind::File])?;
+    let written = &path.value;
+    let problem = match reader.surroundings.read_text(&full) {
+        Ok(text) if !text.trim().is_empty() => return Some(text),
+        Ok(_) => Diagnostic::error(Code::EmptyFile, format!("prompt file `{written}` is empty"))
+            .at(path.place, "nothing to ask for"),
+        Err(reason) => Diagnostic::error(
+            Code::UnreadableFile,
+            format!("prompt file `{written}` cannot be read"),
+        )
+        .at(path.place, reason),
+    };
+    reader.refuse(problem)
+}

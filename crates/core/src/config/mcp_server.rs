@@ -1,0 +1,193 @@
+//! An MCP server: a program or an address.
+
+use serde_json::{Map, Value, json};
+
+use crate::agent::mcp::{McpServer, RemoteTransport};
+use crate::config::variables::{Template, Variables, variables};
+use crate::reader::values::{filled_text, plain_text, text};
+use crate::reader::{Fields, Kind, MapOf, Patch, PathKind, Reader, object};
+use crate::text::diagnostic::Diagnostic;
+use crate::text::explain::Code;
+use crate::text::source::Located;
+
+/// MCP servers by name; `null` removes one of the environment.
+pub type McpServers = Vec<(String, Patch<McpServer<Template>>)>;
+
+pub(super) fn mcp_servers() -> impl Kind<Value = McpServers> {
+    let server = object("mcpServer", "an MCP server", mcp_server)
+        .about("An MCP server: either a program (`command`) or an address (`url`).")
+        .example("{command: npx, args: [docs-server]}");
+    MapOf(server)
+        .map(|servers| {
+            let named = servers.into_iter();
+            named.map(|(name, server)| (name.value, server)).collect()
+        })
+        .called("map of names and [servers](terca-yaml.md#mcp-servers)")
+}
+
+fn mcp_server(fields: &mut Fields<'_, '_>) -> Option<McpServer<Template>> {
+    let all = ["command", "args", "env", "cwd", "url", "headers"];
+    let keys = fields.present(&all);
+    let command = fields.filled(
+        "command",
+        filled_text().then(server_program),
+        "The program of a local server. `./program` is relative to the YAML file.",
+    );
+    let args = fields.list(
+        "args",
+        plain_text(),
+        "Its arguments, passed on as they are. For a script of yours, set `cwd`.",
+    );
+    let env = fields.optional(
+        "env",
+        variables(),
+        "Its [environment variables](terca-yaml.md#variables).",
+    );
+    let cwd = fields.optional(
+        "cwd",
+        filled_text()
+            .called("path")
+            .then(|dir, reader| Some(anchored(dir, reader))),
+        "The directory that it is started in, relative to the YAML file.",
+    );
+    let url = fields.filled("url", filled_text(), "The address of a remote server.");
+    let headers = fields.optional(
+        "headers",
+        variables(),
+        "Headers of every request to it. Values are written as in `env`.",
+    );
+    let kind = fields.optional(
+        "type",
+        transport_type(),
+        "The transport. Needed only where it cannot be told from the address.",
+    );
+    fields.demand("oneOf", transports());
+    let is_local = one_transport(&keys, kind.as_ref(), fields)?;
+    if is_local {
+        return Some(McpServer::Stdio {
+            command: command?,
+            args,
+            env: set_only(env),
+            cwd,
+        });
+    }
+    let url = url?;
+    let transport = match kind.as_ref().map(|kind| kind.value.as_str()) {
+        Some("sse") => RemoteTransport::Sse,
+        None if url.value.trim_end_matches('/').ends_with("/sse") => RemoteTransport::Sse,
+        _ => RemoteTransport::Http,
+    };
+    Some(McpServer::Remote {
+        url,
+        headers: set_only(headers),
+        transport,
+    })
+}
+
+/// The keys that only one of the two transports takes.
+const LOCAL_ONLY: [&str; 3] = ["args", "env", "cwd"];
+const REMOTE_ONLY: [&str; 1] = ["headers"];
+
+/// Checks that there is either a `command` or a `url`, and no key of the other. Returns true for a `command`.
+fn one_transport(
+    keys: &[Located<String>],
+    kind: Option<&Located<String>>,
+    fields: &mut Fields<'_, '_>,
+) -> Option<bool> {
+    let find = |name: &str| keys.iter().find(|key| key.value == name);
+    let (is, is_not, foreign): (_, _, &[&str]) = match (find("command"), find("url")) {
+        (Some(_), None) => ("command", "url", &REMOTE_ONLY),
+        (None, Some(_)) => ("url", "command", &LOCAL_ONLY),
+        (command, url) => {
+            let both = command.and(url);
+            let code = match both {
+                Some(_) => Code::ConflictingKeys,
+                None => Code::MissingKey,
+            };
+            let place = both.map_or(fields.place, |url| url.place);
+            return fields.refuse(
+                Diagnostic::error(code, "an MCP server needs either a `command` or a `url`")
+                    .at(place, "exactly one of the two is expected"),
+            );
+        }
+    };
+    let foreign = foreign.iter().filter_map(|name| find(name));
+    let mut misplaced: Vec<_> = foreign.map(|key| (key.value.clone(), key.place)).collect();
+    if let Some(kind) = kind.filter(|kind| (kind.value == "stdio") != (is == "command")) {
+        misplaced.push((format!("type: {}", kind.value), kind.place));
+    }
+    for (written, place) in misplaced {
+        fields.reader.problems.push(
+            Diagnostic::error(
+                Code::MisplacedKey,
+                format!("`{written}` is for an MCP server with a `{is_not}`"),
+            )
+            .at(place, format!("this one has a `{is}`")),
+        );
+    }
+    Some(is == "command")
+}
+
+/// Describes the two transports: each refuses the keys of the other.
+fn transports() -> Value {
+    let transport = |is: &str, is_not: &str, foreign: &[&str], types: Value| {
+        let mut properties = Map::new();
+        for key in foreign.iter().chain([&is_not]) {
+            properties.insert((*key).to_owned(), false.into());
+        }
+        properties.insert("type".into(), json!({ "enum": types }));
+        json!({ "required": [is], "properties": properties })
+    };
+    json!([
+        transport("command", "url", &REMOTE_ONLY, json!(["stdio", null])),
+        transport("url", "command", &LOCAL_ONLY, json!(["http", "sse", null])),
+    ])
+}
+
+fn transport_type() -> impl Kind<Value = Located<String>> {
+    text()
+        .with("enum", json!(["http", "sse", "stdio", null]))
+        .called("`stdio`, `http`, `sse`")
+        .then(|kind, reader| {
+            if matches!(kind.value.as_str(), "http" | "sse" | "stdio") {
+                return Some(kind);
+            }
+            reader.refuse(
+                Diagnostic::error(
+                    Code::WrongValue,
+                    format!("unknown transport `{}`", kind.value),
+                )
+                .at(kind.place, "expected `http`, `sse` or `stdio`"),
+            )
+        })
+}
+
+/// Resolves a directory. One that begins with a variable is left for when the variable is known.
+fn anchored(dir: Template, reader: &Reader<'_>) -> Template {
+    if dir.value.starts_with("${") {
+        return dir;
+    }
+    Located::new(reader.beside(&dir).into_string(), dir.place)
+}
+
+/// Resolves `./server` relative to the YAML file. A bare name is looked up on `PATH` later.
+fn server_program(command: Template, reader: &mut Reader<'_>) -> Option<Template> {
+    if !command.value.starts_with("./") && !command.value.starts_with("../") {
+        return Some(command);
+    }
+    if command.value.contains("${") {
+        return Some(anchored(command, reader));
+    }
+    let path = reader.existing(&command, "MCP server program", &[PathKind::File])?;
+    Some(Located::new(path.into_string(), command.place))
+}
+
+fn set_only(variables: Option<Variables>) -> Vec<(String, Template)> {
+    let variables = variables.unwrap_or_default().into_iter();
+    variables
+        .filter_map(|(name, value)| match value {
+            Patch::Set(value) => Some((name, value)),
+            Patch::Keep | Patch::Remove => None,
+        })
+        .collect()
+}

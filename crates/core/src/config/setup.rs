@@ -1,0 +1,289 @@
+//! Environments and experiments: they take the same fields.
+
+use std::time::Duration;
+
+use camino::Utf8PathBuf;
+use serde::Serialize;
+
+use crate::agent::AgentChoice;
+use crate::config::action::{Action, ShellCommand, actions, command};
+use crate::config::mcp_server::{McpServers, mcp_servers};
+use crate::config::variables::{Variables, variables};
+use crate::reader::agent::{agent_choice, agent_settings};
+use crate::reader::values::{boolean, filled_text, seconds, text};
+use crate::reader::{Fields, Kind, OneOrMore, Patch, PathKind, Reader, object};
+use crate::text::diagnostic::Diagnostic;
+use crate::text::explain::Code;
+use crate::text::json;
+use crate::text::source::{Located, Place};
+
+/// An environment, or an experiment that is applied to one.
+#[derive(Debug, Clone, Default)]
+pub struct Setup {
+    /// Its name, unique among its kind.
+    pub name: String,
+    /// The place of its name; `None` for the default that nobody wrote.
+    pub place: Option<Place>,
+    /// The real name of an experiment that runs under another.
+    pub real_name: Option<String>,
+    /// The agent that does the work.
+    pub agent: Patch<AgentChoice>,
+    /// The agent's model.
+    pub model: Patch<String>,
+    /// Rules files, absolute.
+    pub rules: Patch<Vec<Utf8PathBuf>>,
+    /// Directories with a `SKILL.md`, absolute.
+    pub skills: Patch<Vec<Utf8PathBuf>>,
+    /// MCP servers by name.
+    pub mcp_servers: Patch<McpServers>,
+    /// The agent's own settings.
+    pub config: Patch<serde_json::Value>,
+    /// Environment variables. `env: null` drops those of the environment below.
+    pub env: Patch<Variables>,
+    /// A command that runs after all `before` actions.
+    pub command: Patch<ShellCommand>,
+    /// Actions that run in every trial, before the agent.
+    pub before: Vec<Action>,
+    /// Text before the prompt.
+    pub preamble: Option<String>,
+    /// Text after the prompt.
+    pub postamble: Option<String>,
+    /// The agent's time limit.
+    pub timeout: Patch<Duration>,
+}
+
+impl Setup {
+    /// Returns the set-up of a suite that names no environments or no experiments.
+    pub fn named_default() -> Self {
+        Setup {
+            name: "default".into(),
+            ..Setup::default()
+        }
+    }
+}
+
+/// An experiment applied to an environment: a value replaces, `null` removes, maps are merged.
+///
+/// Serialized, it is the settings that are part of a variant's fingerprint. A new field is among them, unless it is
+/// skipped because [`Fingerprinter`](crate::plan::fingerprint::Fingerprinter) looks deeper: at the content of files,
+/// or at values without secrets.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct AppliedSetup {
+    /// The agent's model.
+    #[serde(skip)]
+    pub model: Option<String>,
+    /// Rules files, absolute.
+    #[serde(skip)]
+    pub rules: Vec<Utf8PathBuf>,
+    /// Directories with a `SKILL.md`, absolute.
+    #[serde(skip)]
+    pub skills: Vec<Utf8PathBuf>,
+    /// The agent's own settings.
+    #[serde(skip)]
+    pub config: Option<serde_json::Value>,
+    /// A command that runs after all `before` actions.
+    #[serde(skip)]
+    pub command: Option<ShellCommand>,
+}
+
+impl Setup {
+    /// Applies this experiment to an environment. The plan adds what it has to look up: agent, MCP servers, variables.
+    pub fn applied_to(&self, environment: &Setup) -> AppliedSetup {
+        AppliedSetup {
+            model: self.model.applied_to(&environment.model).cloned(),
+            rules: (self.rules.applied_to(&environment.rules).cloned()).unwrap_or_default(),
+            skills: (self.skills.applied_to(&environment.skills).cloned()).unwrap_or_default(),
+            config: match &self.config {
+                Patch::Set(over) => {
+                    let mut merged = environment.config.set().cloned().unwrap_or_default();
+                    json::merge(&mut merged, over);
+                    Some(merged)
+                }
+                over => over.applied_to(&environment.config).cloned(),
+            },
+            command: self.command.applied_to(&environment.command).cloned(),
+        }
+    }
+}
+
+/// The two roles of a set-up.
+#[derive(Clone, Copy, PartialEq)]
+pub(super) enum Role {
+    Environment,
+    Experiment,
+}
+
+/// A set-up as read.
+pub(super) struct ReadSetup {
+    pub(super) setup: Setup,
+    pub(super) name: Located<String>,
+    /// The place of `baseline: true`.
+    pub(super) baseline: Option<Place>,
+}
+
+/// An environment or an experiment.
+pub(super) fn setup(role: Role) -> impl Kind<Value = ReadSetup> {
+    let (definition, about, name) = match role {
+        Role::Environment => (
+            "environment",
+            "A set-up that the evals run in.",
+            "[environment](terca-yaml.md#environments-and-experiments)",
+        ),
+        Role::Experiment => (
+            "experiment",
+            "A change that is applied to every environment: `null` removes, maps are merged, all else replaces.",
+            "[experiment](terca-yaml.md#environments-and-experiments)",
+        ),
+    };
+    object(definition, "an environment or experiment", move |fields| {
+        fields_of(fields, role)
+    })
+    .about(about)
+    .example("{name: default, agent: codex}")
+    .linked(name)
+}
+
+fn fields_of(fields: &mut Fields<'_, '_>, role: Role) -> Option<ReadSetup> {
+    let name = fields.required(
+        "name",
+        filled_text(),
+        "The name in selections, tables and results.",
+    );
+    let setup = Setup {
+        name: String::new(),
+        place: None,
+        real_name: None,
+        agent: fields.patch(
+            "agent",
+            agent_choice().map(|choice| choice.value),
+            "The [agent](agents.md) that does the work. A variant without one is an error, unless `--agent` gives \
+             one.",
+        ),
+        model: fields.patch(
+            "model",
+            filled_text().value(),
+            "The model, passed to the agent in the agent's own way.",
+        ),
+        rules: fields.patch(
+            "rules",
+            OneOrMore::new(filled_text().called("path").then(|path, reader| rules_file(&path, reader))),
+            "Rules files, installed where the agent reads its project rules, after any that the workspace has there.",
+        ),
+        mcp_servers: fields.patch(
+            "mcpServers",
+            mcp_servers(),
+            "The MCP servers that the agent can use.",
+        ),
+        skills: fields.patch(
+            "skills",
+            OneOrMore::new(filled_text().called("path").then(|path, reader| skill(&path, reader))).then(different_skills),
+            "Directories with a `SKILL.md`, installed where the agent reads its project skills.",
+        ),
+        config: fields.patch(
+            "config",
+            agent_settings().value(),
+            "The agent's own settings, merged into those that Terca writes.",
+        ),
+        env: fields.patch(
+            "env",
+            variables(),
+            "[Environment variables](terca-yaml.md#variables) of every command of a trial.",
+        ),
+        command: fields.patch(
+            "command",
+            command(),
+            "A command that runs in the workspace after all `before` actions.",
+        ),
+        before: actions(
+            fields,
+            "before",
+            "Actions that run in every trial, the environment's before the experiment's.",
+        ),
+        preamble: fields.optional(
+            "preamble",
+            text().value(),
+            "Text before the [prompt](terca-yaml.md#the-prompt), inside the suite's.",
+        ),
+        postamble: fields.optional(
+            "postamble",
+            text().value(),
+            "Text after the prompt, inside the suite's.",
+        ),
+        timeout: fields.patch(
+            "timeoutSeconds",
+            seconds(),
+            "The agent's time limit in one trial. It takes precedence over the suite's, and an eval's own over both.",
+        ),
+    };
+    let baseline = baseline(fields, role);
+    let name = name?;
+    Some(ReadSetup {
+        setup: Setup {
+            name: name.value.clone(),
+            place: Some(name.place),
+            ..setup
+        },
+        name,
+        baseline,
+    })
+}
+
+/// Declares `baseline`, which only experiments have.
+fn baseline(fields: &mut Fields<'_, '_>, role: Role) -> Option<Place> {
+    if role == Role::Experiment {
+        let flag = fields.optional(
+            "baseline",
+            boolean(),
+            "Marks the experiment that the others are compared with. Only for experiments. Default: the first one.",
+        );
+        return flag.filter(|flag| flag.value).map(|flag| flag.place);
+    }
+    let flag = fields.misplaced("baseline", boolean())?;
+    fields.refuse(
+        Diagnostic::error(Code::MisplacedKey, "`baseline` belongs to an experiment")
+            .at(flag.place, "an environment is not compared with others")
+            .help("move it to the experiment that the others are compared with"),
+    )
+}
+
+fn rules_file(path: &Located<String>, reader: &mut Reader<'_>) -> Option<Utf8PathBuf> {
+    reader.existing(path, "rules file", &[PathKind::File])
+}
+
+/// Resolves a skill, which is a directory with a `SKILL.md`.
+fn skill(written: &Located<String>, reader: &mut Reader<'_>) -> Option<Located<Utf8PathBuf>> {
+    let dir = reader.existing(written, "skill", &[PathKind::Directory])?;
+    if reader.surroundings.kind(&dir.join("SKILL.md")) == PathKind::File {
+        return Some(Located::new(dir, written.place));
+    }
+    let message = format!("skill `{}` has no SKILL.md", written.value);
+    reader.refuse(
+        Diagnostic::error(Code::MissingFile, message)
+            .at(written.place, format!("looked in {dir}"))
+            .help("a skill is a directory with a SKILL.md in it"),
+    )
+}
+
+/// Refuses two skills of one name. A skill is named after its directory.
+fn different_skills(
+    skills: Vec<Located<Utf8PathBuf>>,
+    reader: &mut Reader<'_>,
+) -> Option<Vec<Utf8PathBuf>> {
+    let mut found: Vec<Utf8PathBuf> = Vec::new();
+    for skill in skills {
+        let name = skill.value.file_name().unwrap_or_default();
+        if found.iter().any(|other| other.file_name() == Some(name)) {
+            reader.problems.push(
+                Diagnostic::error(
+                    Code::DuplicateName,
+                    format!("two skills are named `{name}`"),
+                )
+                .at(skill.place, "the second is here")
+                .help("a skill is named after its directory: rename one"),
+            );
+        }
+        found.push(skill.value);
+    }
+    Some(found)
+}

@@ -1,0 +1,109 @@
+//! Tests of an eval: exactly one kind each, names that differ.
+
+use std::time::Duration;
+
+use crate::config::names::unique_names;
+use crate::grade::{KINDS, TestSpec};
+use crate::reader::values::{filled_text, positive};
+use crate::reader::{Fields, Node, object};
+use crate::text::diagnostic::Diagnostic;
+use crate::text::explain::Code;
+use crate::text::prose;
+use crate::text::source::Located;
+
+const DEFAULT_TEST_SECONDS: f64 = 120.0;
+
+/// Declares the tests of an eval.
+pub(super) fn tests(fields: &mut Fields<'_, '_>) -> Vec<TestSpec> {
+    let test = object("test", "a test", test)
+        .about("A test has one kind, and optionally a name, a weight and a time limit.")
+        .example("commandSuccess: npm test")
+        .linked("[test](eval-yaml.md#tests)");
+    let read = fields.renamed_list(
+        "tests",
+        &["eval", "evaluate"],
+        test,
+        "The tests that verify the work. The score is their weighted mean.",
+    );
+    let mut names = Vec::new();
+    let mut tests = Vec::new();
+    for (position, (name, mut test)) in (1..).zip(read) {
+        test.name = name
+            .value
+            .unwrap_or_else(|| format!("{}-{position}", test.key));
+        names.push(Located::new(test.name.clone(), name.place));
+        tests.push(test);
+    }
+    unique_names(&names, "test", fields.reader);
+    tests
+}
+
+/// Reads a test. One without a name gets it later, from its position.
+fn test(fields: &mut Fields<'_, '_>) -> Option<(Located<Option<String>>, TestSpec)> {
+    let name = fields.optional(
+        "name",
+        filled_text(),
+        "The test's name. Default: its kind and position, such as `fileExists-2`.",
+    );
+    let weight = fields.or("weight", positive(), 1.0, "Its weight in the score.");
+    let seconds = fields.or(
+        "timeoutSeconds",
+        positive(),
+        DEFAULT_TEST_SECONDS,
+        "Its time limit.",
+    );
+    let keys = KINDS.map(|kind| kind.key);
+    let given = fields.one_of(&keys);
+    let mut found = Vec::new();
+    for declaration in KINDS {
+        let settings = fields.peek(declaration.key).map(Node::to_json);
+        let kind = fields.filled(declaration.key, (declaration.settings)(), declaration.about);
+        if let (Some(kind), Some(settings)) = (kind, settings) {
+            found.push((declaration.key, kind, settings));
+        }
+    }
+    one_kind(&given, &keys, fields)?;
+    let (key, kind, settings) = found.pop()?;
+    let test = TestSpec {
+        name: String::new(),
+        key,
+        kind,
+        settings,
+        place: given.first()?.place,
+        weight,
+        timeout: Duration::from_secs_f64(seconds),
+        dir: fields.reader.dir(fields.place).to_owned(),
+    };
+    let name = match name {
+        Some(name) => name.map(Some),
+        None => Located::new(None, fields.place),
+    };
+    Some((name, test))
+}
+
+fn one_kind(given: &[Located<String>], keys: &[&str], fields: &mut Fields<'_, '_>) -> Option<()> {
+    match given {
+        [_] => Some(()),
+        [] if fields.has_more() => None, // probably a misspelt kind, which is reported as such
+        [] => {
+            let place = fields.place;
+            fields.refuse(
+                Diagnostic::error(Code::AsksNothing, "a test needs a kind")
+                    .at(place, "this test verifies nothing")
+                    .help(format!("the kinds are {}", prose::quoted_list(keys, "and"))),
+            )
+        }
+        [first, second, ..] => fields.refuse(
+            Diagnostic::error(
+                Code::ConflictingKeys,
+                format!(
+                    "a test has one kind, this one has `{}` and `{}`",
+                    first.value, second.value
+                ),
+            )
+            .at(second.place, "a second kind")
+            .beside(first.place, "the first kind")
+            .help("make it two tests"),
+        ),
+    }
+}

@@ -1,0 +1,58 @@
+//! The evidence that tests are judged by.
+
+use crate::process::Exit;
+use crate::transcript::Usage;
+
+/// The end of a test's command.
+#[derive(Debug, Clone)]
+pub struct CommandEnd {
+    /// The exit status or signal.
+    pub exit: Exit,
+    /// It was stopped because its time was over.
+    pub timed_out: bool,
+    /// Its standard output, where that is asked for separately.
+    pub stdout: String,
+    /// All its output; where standard output is separate, the rest.
+    pub output: String,
+    /// A program that the command names and this machine does not have, when the shell did not find one.
+    pub missing: Option<String>,
+}
+
+/// The content of a file of the workspace.
+#[derive(Debug, Clone)]
+pub enum FileContent {
+    /// The text, with bytes that are not UTF-8 replaced.
+    Text(String),
+    /// There is no such file.
+    Missing,
+    /// It cannot be read, for this reason.
+    Unreadable(String),
+}
+
+/// A trial's session with its agent.
+#[derive(Debug, Clone, Default)]
+pub struct Session {
+    /// The agent's name.
+    pub agent: String,
+    /// The work is the reference solution, which no agent made.
+    pub is_reference: bool,
+    /// Every tool call in order; `None` where the agent does not report them.
+    pub tools: Option<Vec<ToolUse>>,
+    /// The agent's own words, without the output of its tools.
+    pub said: String,
+    /// The agent said more than is kept.
+    pub said_more: bool,
+    /// Tokens, requests and cost.
+    pub usage: Usage,
+    /// The time that the agent ran, by Terca's own clock.
+    pub seconds: f64,
+}
+
+/// One tool call.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ToolUse {
+    /// The agent's name for the tool.
+    pub tool: String,
+    /// The MCP server whose tool it is.
+    pub server: Option<String>,
+}

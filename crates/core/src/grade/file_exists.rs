@@ -1,0 +1,73 @@
+//! `fileExists`: files that must be there.
+
+use std::time::Duration;
+
+use super::kinds::{TestKindDeclaration, settings};
+use super::test::{Question, TestKind};
+use super::verdict::Verdict;
+use crate::reader::patterns::{PathPattern, path_or_glob};
+use crate::reader::{Kind, OneOrMore};
+use crate::text::prose;
+
+pub(super) const KIND: TestKindDeclaration = TestKindDeclaration {
+    key: "fileExists",
+    about: "Each path must exist, and each glob must match a file.",
+    settings: || {
+        let paths = OneOrMore::new(path_or_glob()).at_least_one(
+            "`fileExists` names no file",
+            "expected a path or a list of paths",
+        );
+        settings(paths.map(FileExists))
+    },
+};
+
+/// The paths that must exist.
+#[derive(Debug)]
+struct FileExists(Vec<PathPattern>);
+
+impl TestKind for FileExists {
+    fn question(&self, _: Duration) -> Question<'_> {
+        Question::Files {
+            patterns: &self.0,
+            judge: Box::new(|found| Ok(self.judge(found))),
+        }
+    }
+}
+
+impl FileExists {
+    fn judge(&self, found: &[bool]) -> Verdict {
+        let all: Vec<&str> = self.0.iter().map(PathPattern::written).collect();
+        let missing: Vec<&str> = all
+            .iter()
+            .zip(found)
+            .filter(|(_, found)| !**found)
+            .map(|(written, _)| *written)
+            .collect();
+        match (missing.len(), all.len()) {
+            (0, 1) => Verdict::pass(format!("{} exists", all[0])),
+            (0, _) => Verdict::pass(format!("{} exist", prose::list(&all, "and"))),
+            (1, _) => Verdict::fail(format!("{} does not exist", missing[0])),
+            _ => Verdict::fail(format!("{} do not exist", prose::list(&missing, "and"))),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn files() {
+        let asked = FileExists(vec![
+            PathPattern::Path("a.js".into()),
+            PathPattern::Path("b.js".into()),
+        ]);
+        for (found, verdict) in [
+            ([true, true], Verdict::pass("a.js and b.js exist")),
+            ([true, false], Verdict::fail("b.js does not exist")),
+            ([false, false], Verdict::fail("a.js and b.js do not exist")),
+        ] {
+            assert_eq!(asked.judge(&found), verdict);
+        }
+    }
+}

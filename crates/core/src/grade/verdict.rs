@@ -1,0 +1,123 @@
+//! Scores and the reasons for them.
+
+use regex::Regex;
+use serde::{Deserialize, Serialize};
+
+use super::judge::JudgeRecord;
+
+/// The score of one test, and the reason.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Grade {
+    /// From 0 to 1.
+    pub score: f64,
+    /// The reason, in one line.
+    pub message: String,
+    /// The time that the test took.
+    pub duration_seconds: f64,
+    /// For a `judge`: who judged, why, and at what cost.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub judge: Option<JudgeRecord>,
+}
+
+/// The score that the evidence is worth.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Verdict {
+    /// From 0 to 1.
+    pub score: f64,
+    /// The reason, in one line.
+    pub message: String,
+}
+
+impl Verdict {
+    pub(super) fn pass(message: impl Into<String>) -> Self {
+        Verdict {
+            score: 1.0,
+            message: message.into(),
+        }
+    }
+
+    pub(super) fn fail(message: impl Into<String>) -> Self {
+        Verdict {
+            score: 0.0,
+            message: message.into(),
+        }
+    }
+}
+
+/// The reason why a test could not be judged. It is no failure of the agent's.
+#[derive(Debug, Clone, PartialEq)]
+pub struct NoVerdict(pub String);
+
+/// Returns the weighted mean of pairs of weight and score, or `None` when there are none.
+pub fn score(grades: &[(f64, f64)]) -> Option<f64> {
+    let total: f64 = grades.iter().map(|(weight, _)| weight).sum();
+    if grades.is_empty() || total <= 0.0 {
+        return None;
+    }
+    // All passed is exactly 1, also when the weights do not add up exactly.
+    if grades.iter().all(|(_, score)| *score >= 1.0) {
+        return Some(1.0);
+    }
+    Some(
+        grades
+            .iter()
+            .map(|(weight, score)| weight * score)
+            .sum::<f64>()
+            / total,
+    )
+}
+
+/// Writes a pattern on one line, with its line ends visible.
+pub(super) fn on_one_line(pattern: &Regex) -> String {
+    pattern.as_str().replace('\n', "\\n").replace('\t', "\\t")
+}
+
+/// Matches a pattern. `$` also matches before a last line end: `^55$` matches the output of `echo 55`.
+pub(super) fn is_match(pattern: &Regex, text: &str) -> bool {
+    pattern.is_match(text)
+        || text
+            .strip_suffix('\n')
+            .is_some_and(|text| pattern.is_match(text))
+}
+
+/// Returns the last line of an output that is not blank.
+pub(super) fn last_line(output: &str) -> Option<&str> {
+    output
+        .lines()
+        .rev()
+        .map(str::trim)
+        .find(|line| !line.is_empty())
+}
+
+/// Cuts a line to the length of a message. The log has all of it.
+pub(super) fn shortened(line: &str) -> String {
+    const LONGEST: usize = 200;
+    let shown: String = line.chars().take(LONGEST).collect();
+    if shown.len() < line.len() {
+        format!("{shown}…")
+    } else {
+        shown
+    }
+}
+
+/// Adds the last line of the output, which usually says most, to a reason.
+pub(super) fn with_tail(reason: &str, output: &str) -> String {
+    match last_line(output) {
+        None => reason.to_owned(),
+        Some(line) => format!("{reason}: {}", shortened(line)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn weights() {
+        assert_eq!(score(&[]), None);
+        assert_eq!(score(&[(1.0, 1.0), (3.0, 0.0)]), Some(0.25));
+        assert_eq!(score(&[(0.1, 1.0), (0.2, 1.0), (0.3, 1.0)]), Some(1.0));
+        assert_eq!(score(&[(2.0, 0.0)]), Some(0.0));
+    }
+}

@@ -1,0 +1,140 @@
+//! The files at hand while configuration is read, and the problems found so far.
+
+use camino::{Utf8Path, Utf8PathBuf};
+
+use super::paths::beside;
+use super::yaml::{self, Node, Value};
+use crate::text::diagnostic::{Diagnostic, Diagnostics};
+use crate::text::explain::Code;
+use crate::text::source::{FileId, Located, Place, Sources};
+
+/// Answers questions about the file system. The engine asks the real one, tests an imagined one.
+pub trait Surroundings {
+    /// Returns the kind of a path, with symbolic links followed.
+    fn kind(&self, path: &Utf8Path) -> PathKind;
+    /// Returns the target of a symbolic link, as written in it.
+    fn link_target(&self, path: &Utf8Path) -> Option<Utf8PathBuf>;
+    /// Reads a file, or says why it cannot be read.
+    fn read_text(&self, path: &Utf8Path) -> Result<String, String>;
+}
+
+/// The kind of a path.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum PathKind {
+    /// Nothing is there.
+    Missing,
+    /// A file.
+    File,
+    /// A directory.
+    Directory,
+}
+
+/// Reads values and collects problems.
+pub(crate) struct Reader<'a> {
+    pub(crate) sources: &'a Sources,
+    pub(crate) surroundings: &'a dyn Surroundings,
+    pub(crate) problems: &'a mut Diagnostics,
+    /// The directories that a workspace starts from, lowest first. A destination must not leave it through them.
+    pub(crate) layers: Vec<Utf8PathBuf>,
+}
+
+impl<'a> Reader<'a> {
+    pub(crate) fn new(
+        sources: &'a Sources,
+        surroundings: &'a dyn Surroundings,
+        problems: &'a mut Diagnostics,
+    ) -> Self {
+        Reader {
+            sources,
+            surroundings,
+            problems,
+            layers: Vec::new(),
+        }
+    }
+
+    /// Parses a file that must hold something.
+    pub(crate) fn document(&mut self, file: FileId) -> Option<Node> {
+        let node = yaml::parse(file, self.sources, self.problems)?;
+        if node.value != Value::Null {
+            return Some(node);
+        }
+        let place = Place {
+            file,
+            start: 0,
+            end: 0,
+        };
+        self.problems.push(
+            Diagnostic::error(Code::EmptyFile, "the file is empty")
+                .at(place, "expected keys and values, such as `name: …`"),
+        );
+        None
+    }
+
+    /// Reads the value of a key. A problem that only says what was expected gets the key's name.
+    pub(crate) fn about<T>(&mut self, key: &str, read: impl FnOnce(&mut Self) -> T) -> T {
+        let known = self.problems.len();
+        let value = read(self);
+        self.problems.name_since(known, key);
+        value
+    }
+
+    /// Reports a problem. There is no value then.
+    pub(crate) fn refuse<T>(&mut self, problem: Diagnostic) -> Option<T> {
+        self.problems.push(problem);
+        None
+    }
+
+    /// Returns the directory of the file in which a place is.
+    pub(crate) fn dir(&self, place: Place) -> &Utf8Path {
+        self.sources.get(place.file).dir()
+    }
+
+    /// Resolves a path relative to the file that names it.
+    pub(crate) fn beside(&self, path: &Located<String>) -> Utf8PathBuf {
+        beside(self.dir(path.place), &path.value)
+    }
+
+    /// Resolves a path that must exist as one of the kinds.
+    pub(crate) fn existing(
+        &mut self,
+        path: &Located<String>,
+        what: &str,
+        kinds: &[PathKind],
+    ) -> Option<Utf8PathBuf> {
+        let full = self.beside(path);
+        let found = self.surroundings.kind(&full);
+        if kinds.contains(&found) {
+            return Some(full);
+        }
+        let written = &path.value;
+        let problem = match found {
+            PathKind::Missing => Diagnostic::error(
+                Code::MissingFile,
+                format!("{what} `{written}` does not exist"),
+            )
+            .at(path.place, format!("looked for {full}"))
+            .help("a relative path is relative to the file that names it"),
+            PathKind::Directory => Diagnostic::error(
+                Code::MissingFile,
+                format!("{what} `{written}` is a directory"),
+            )
+            .at(path.place, "expected a file"),
+            PathKind::File => {
+                Diagnostic::error(Code::MissingFile, format!("{what} `{written}` is a file"))
+                    .at(path.place, "expected a directory")
+            }
+        };
+        self.refuse(problem)
+    }
+
+    /// Returns a path that is used when it is there.
+    pub(crate) fn optional_path(
+        &self,
+        dir: &Utf8Path,
+        name: &str,
+        kind: PathKind,
+    ) -> Option<Utf8PathBuf> {
+        let path = dir.join(name);
+        (self.surroundings.kind(&path) == kind).then_some(path)
+    }
+}

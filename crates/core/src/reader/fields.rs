@@ -1,0 +1,319 @@
+//! The keys of one map, declared one by one.
+//!
+//! While a file is read, each declaration takes its key from the map; a key that nobody declared is unknown. While
+//! the declarations are described, the map is empty, and each adds its field to the description.
+
+use serde_json::json;
+
+use super::describe::{Definitions, Description, Field};
+use super::kind::{ListOf, optional};
+use super::{Kind, Node, Patch, Reader, Value};
+use crate::text::diagnostic::Diagnostic;
+use crate::text::explain::Code;
+use crate::text::prose;
+use crate::text::source::{Located, Place};
+
+/// The keys of one map.
+pub(crate) struct Fields<'f, 'a> {
+    /// The map's name with an article: "an eval".
+    pub(super) what: &'static str,
+    pub(crate) place: Place,
+    pub(super) entries: Vec<(Located<String>, Node)>,
+    pub(super) known: Vec<&'static str>,
+    pub(crate) reader: &'f mut Reader<'a>,
+    pub(super) described: Option<(&'f mut Definitions, Description)>,
+}
+
+/// When a key must be there, and have a value.
+#[derive(Clone, Copy, PartialEq)]
+enum Presence {
+    Required,
+    /// A key without a value is an error.
+    Filled,
+    /// A key without a value is as good as none.
+    Optional,
+}
+
+impl Fields<'_, '_> {
+    /// Declares a field that may be left out.
+    pub(crate) fn optional<K: Kind>(
+        &mut self,
+        key: &'static str,
+        kind: K,
+        about: &str,
+    ) -> Option<K::Value> {
+        self.declare(key, &kind, Presence::Optional, None, about);
+        let node = self.take_present(key)?;
+        self.reader.about(key, |reader| kind.read(node, reader))
+    }
+
+    /// Declares a field with a default.
+    pub(crate) fn or<T, K>(&mut self, key: &'static str, kind: K, default: T, about: &str) -> T
+    where
+        T: Copy + Into<serde_json::Value>,
+        K: Kind<Value = Located<T>>,
+    {
+        self.declare(
+            key,
+            &kind,
+            Presence::Optional,
+            Some(shown(default.into())),
+            about,
+        );
+        let node = self.take_present(key);
+        let value = node.and_then(|node| self.reader.about(key, |reader| kind.read(node, reader)));
+        value.map_or(default, |located| located.value)
+    }
+
+    /// Declares a field that may be left out, but not without a value.
+    pub(crate) fn filled<K: Kind>(
+        &mut self,
+        key: &'static str,
+        kind: K,
+        about: &str,
+    ) -> Option<K::Value> {
+        self.declare(key, &kind, Presence::Filled, None, about);
+        let (_, node) = self.take(key)?;
+        self.reader.about(key, |reader| kind.read(node, reader))
+    }
+
+    /// Declares a field that must be there.
+    pub(crate) fn required<K: Kind>(
+        &mut self,
+        key: &'static str,
+        kind: K,
+        about: &str,
+    ) -> Option<K::Value> {
+        self.declare(key, &kind, Presence::Required, None, about);
+        match self.take_present(key) {
+            Some(node) => self.reader.about(key, |reader| kind.read(node, reader)),
+            None => self.missing(key, format!("{} needs a `{key}`", self.what)),
+        }
+    }
+
+    /// Declares a field that an experiment can set or remove.
+    pub(crate) fn patch<K: Kind>(
+        &mut self,
+        key: &'static str,
+        kind: K,
+        about: &str,
+    ) -> Patch<K::Value> {
+        self.declare(key, &kind, Presence::Optional, None, about);
+        match self.take(key) {
+            None => Patch::Keep,
+            Some((_, node)) if node.value == Value::Null => Patch::Remove,
+            Some((_, node)) => self
+                .reader
+                .about(key, |reader| kind.read(node, reader))
+                .map_or(Patch::Keep, Patch::Set),
+        }
+    }
+
+    /// Declares a list. A list that is left out is empty.
+    pub(crate) fn list<K: Kind>(
+        &mut self,
+        key: &'static str,
+        kind: K,
+        about: &str,
+    ) -> Vec<K::Value> {
+        self.optional(key, ListOf(kind), about).unwrap_or_default()
+    }
+
+    /// Declares a list that has older names, which still load with a warning. Two names at once are an error.
+    pub(crate) fn renamed_list<K: Kind>(
+        &mut self,
+        key: &'static str,
+        older: &[&'static str],
+        kind: K,
+        about: &str,
+    ) -> Vec<K::Value> {
+        let list = ListOf(kind);
+        self.declare(key, &list, Presence::Filled, None, about);
+        let mut found: Vec<(Located<String>, Node)> = self.take(key).into_iter().collect();
+        for older in older {
+            self.describe_older(older, key, &list);
+            found.extend(self.take(older));
+        }
+        let mut first: Option<Located<String>> = None;
+        let mut entries = Vec::new();
+        for (written, node) in found {
+            let read = self
+                .reader
+                .about(&written.value, |reader| list.read(node, reader));
+            entries.extend(read.unwrap_or_default());
+            match &first {
+                Some(first) => self
+                    .reader
+                    .problems
+                    .push(two_spellings(first, &written, key)),
+                None if written.value != key => {
+                    self.reader.problems.push(older_spelling(&written, key));
+                }
+                None => {}
+            }
+            first.get_or_insert(written);
+        }
+        entries
+    }
+
+    /// Reads a key that has no business here, so that the mistake can be explained. It is not described.
+    pub(crate) fn misplaced<K: Kind>(&mut self, key: &'static str, kind: K) -> Option<K::Value> {
+        self.known.push(key);
+        let node = self.take_present(key)?;
+        self.reader.about(key, |reader| kind.read(node, reader))
+    }
+
+    /// Declares that exactly one of these keys is wanted. Returns those that are there and not read yet.
+    pub(crate) fn one_of(&mut self, keys: &[&'static str]) -> Vec<Located<String>> {
+        let choices: Vec<_> = keys
+            .iter()
+            .map(|key| json!({ "required": [key] }))
+            .collect();
+        self.demand("oneOf", choices.into());
+        self.present(keys)
+    }
+
+    /// Returns those of these keys that are there and not read yet, in the order of the file.
+    pub(crate) fn present(&self, keys: &[&str]) -> Vec<Located<String>> {
+        let present = self.entries.iter().map(|(key, _)| key);
+        present
+            .filter(|key| keys.contains(&key.value.as_str()))
+            .cloned()
+            .collect()
+    }
+
+    /// Returns the value of a key that will be declared later.
+    pub(crate) fn peek(&self, key: &str) -> Option<&Node> {
+        let found = self.entries.iter().find(|(name, _)| name.value == key);
+        found.map(|(_, node)| node)
+    }
+
+    /// Adds a keyword to the schema of the whole map.
+    pub(crate) fn demand(&mut self, keyword: &str, value: serde_json::Value) {
+        if let Some((_, description)) = &mut self.described {
+            description.keywords.insert(keyword.to_owned(), value);
+        }
+    }
+
+    /// Returns true when keys are left that no declaration so far has taken.
+    pub(crate) fn has_more(&self) -> bool {
+        !self.entries.is_empty()
+    }
+
+    /// Reports that a key is missing.
+    pub(crate) fn missing<T>(&mut self, key: &str, label: impl Into<String>) -> Option<T> {
+        let problem = Diagnostic::error(Code::MissingKey, missing(key)).at(self.place, label);
+        self.reader.refuse(problem)
+    }
+
+    /// Reports a problem with the map as a whole.
+    pub(crate) fn refuse<T>(&mut self, problem: Diagnostic) -> Option<T> {
+        self.reader.refuse(problem)
+    }
+
+    /// Reports every key that no declaration has taken.
+    pub(super) fn close(self) {
+        for (key, _) in &self.entries {
+            let problem =
+                Diagnostic::error(Code::UnknownKey, format!("unknown key `{}`", key.value))
+                    .at(key.place, format!("not a key of {}", self.what));
+            let known = self.known.iter().copied();
+            let problem = match prose::did_you_mean(&key.value, known) {
+                Some(meant) => {
+                    // One mistake, one problem: the key is not missing but misspelt.
+                    self.reader.problems.retract(&missing(meant), self.place);
+                    problem.help(format!("did you mean `{meant}`?"))
+                }
+                None => problem.help(format!(
+                    "the keys are {}",
+                    prose::quoted_list(&self.known, "and")
+                )),
+            };
+            self.reader.problems.push(problem);
+        }
+    }
+
+    fn declare<K: Kind>(
+        &mut self,
+        key: &'static str,
+        kind: &K,
+        presence: Presence,
+        default: Option<serde_json::Value>,
+        about: &str,
+    ) {
+        self.known.push(key);
+        let Some((definitions, description)) = &mut self.described else {
+            return;
+        };
+        let schema = kind.schema(definitions);
+        description.fields.push(Field {
+            key,
+            type_name: kind.name(),
+            schema: match presence {
+                Presence::Optional => optional(schema),
+                Presence::Required | Presence::Filled => schema,
+            },
+            required: presence == Presence::Required,
+            default,
+            about: about.to_owned(),
+            deprecated: false,
+        });
+    }
+
+    fn describe_older<K: Kind>(&mut self, older: &'static str, key: &str, kind: &K) {
+        if let Some((definitions, description)) = &mut self.described {
+            description.fields.push(Field {
+                key: older,
+                type_name: kind.name(),
+                schema: kind.schema(definitions),
+                required: false,
+                default: None,
+                about: format!("The older spelling of `{key}`."),
+                deprecated: true,
+            });
+        }
+    }
+
+    fn take(&mut self, key: &str) -> Option<(Located<String>, Node)> {
+        let index = self
+            .entries
+            .iter()
+            .position(|(name, _)| name.value == key)?;
+        Some(self.entries.remove(index))
+    }
+
+    fn take_present(&mut self, key: &str) -> Option<Node> {
+        let (_, node) = self.take(key)?;
+        (node.value != Value::Null).then_some(node)
+    }
+}
+
+/// Writes a default as people do: 300, not 300.0.
+fn shown(default: serde_json::Value) -> serde_json::Value {
+    match default.as_f64() {
+        Some(number) if number.fract() == 0.0 => json!(number as i64),
+        _ => default,
+    }
+}
+
+fn missing(key: &str) -> String {
+    format!("missing key `{key}`")
+}
+
+fn older_spelling(key: &Located<String>, name: &str) -> Diagnostic {
+    Diagnostic::warning(
+        Code::OlderSpelling,
+        format!("`{}` is the older spelling of `{name}`", key.value),
+    )
+    .at(key.place, format!("write `{name}` here"))
+}
+
+fn two_spellings(first: &Located<String>, second: &Located<String>, name: &str) -> Diagnostic {
+    Diagnostic::error(
+        Code::ConflictingKeys,
+        format!("both `{}` and `{}` are given", first.value, second.value),
+    )
+    .at(second.place, format!("an older spelling of `{name}`"))
+    .beside(first.place, "the first is here")
+    .help(format!("put all entries under `{name}`"))
+}

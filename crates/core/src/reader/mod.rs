@@ -1,0 +1,27 @@
+//! Reads configuration: YAML to a tree with places, the tree to typed values, every mistake collected.
+//!
+//! A field is declared once. `fields.or("weight", positive(), 1.0, "Its share in the score.")` names the key, the
+//! [`Kind`] of its value, the default and one sentence for people. The same line reads the field from a file and,
+//! when the declaration is *described* instead, makes its entry of the JSON Schema and its row of the reference
+//! ([`describe`]). So the three cannot differ.
+
+pub(crate) mod agent;
+mod context;
+pub(crate) mod describe;
+mod fields;
+mod kind;
+mod object;
+mod patch;
+pub(crate) mod paths;
+pub(crate) mod patterns;
+pub(crate) mod values;
+mod yaml;
+mod yaml_errors;
+
+pub(crate) use context::Reader;
+pub use context::{PathKind, Surroundings};
+pub(crate) use fields::Fields;
+pub(crate) use kind::{Entries, Kind, MapOf, OneOrMore, OrMap, PairsOf};
+pub(crate) use object::object;
+pub use patch::Patch;
+pub(crate) use yaml::{Node, Value};

@@ -1,0 +1,139 @@
+//! A map with known keys, as a kind of value.
+
+use camino::{Utf8Path, Utf8PathBuf};
+use serde_json::json;
+
+use super::describe::{Definitions, Description};
+use super::values::unlike;
+use super::{Fields, Kind, Node, PathKind, Reader, Surroundings, Value};
+use crate::text::diagnostic::Diagnostics;
+use crate::text::source::Sources;
+
+/// A map with known keys.
+pub(crate) struct Object<F> {
+    /// The name of its definition in the schema, and of its table in the reference.
+    definition: &'static str,
+    /// Its name with an article, for messages.
+    what: &'static str,
+    about: &'static str,
+    /// How it is written, for those who wrote something else.
+    example: Option<&'static str>,
+    /// The name of the type in the reference.
+    name: &'static str,
+    declare: F,
+}
+
+/// Declares a map with known keys. `declare` must reach all its fields before it returns.
+pub(crate) fn object<T, F>(definition: &'static str, what: &'static str, declare: F) -> Object<F>
+where
+    F: Fn(&mut Fields<'_, '_>) -> Option<T>,
+{
+    Object {
+        definition,
+        what,
+        about: "",
+        example: None,
+        name: "map",
+        declare,
+    }
+}
+
+impl<F> Object<F> {
+    /// Adds a sentence about the map as a whole.
+    pub(crate) fn about(self, about: &'static str) -> Self {
+        Object { about, ..self }
+    }
+
+    /// Adds an example for messages.
+    pub(crate) fn example(self, example: &'static str) -> Self {
+        Object {
+            example: Some(example),
+            ..self
+        }
+    }
+
+    /// Names the type in the reference, with a link to its table.
+    pub(crate) fn linked(self, name: &'static str) -> Self {
+        Object { name, ..self }
+    }
+}
+
+impl<T, F: Fn(&mut Fields<'_, '_>) -> Option<T>> Kind for Object<F> {
+    type Value = T;
+
+    fn read(&self, node: Node, reader: &mut Reader<'_>) -> Option<T> {
+        let Value::Map(entries) = node.value else {
+            let mut problem = unlike(&node, &format!("{} (a map of keys and values)", self.what));
+            if let Some(example) = self.example {
+                problem = problem.help(format!("write it like this: `{example}`"));
+            }
+            return reader.refuse(problem);
+        };
+        let mut fields = Fields {
+            what: self.what,
+            place: node.place,
+            entries,
+            known: Vec::new(),
+            reader,
+            described: None,
+        };
+        let value = (self.declare)(&mut fields);
+        fields.close();
+        value
+    }
+
+    fn schema(&self, definitions: &mut Definitions) -> serde_json::Value {
+        if !definitions.has(self.definition) {
+            // Its name first: the definitions are in the order in which they are met.
+            definitions.set(self.definition, Description::default());
+            let description = self.describe(definitions);
+            definitions.set(self.definition, description);
+        }
+        json!({ "$ref": format!("#/$defs/{}", self.definition) })
+    }
+
+    fn name(&self) -> String {
+        self.name.to_owned()
+    }
+}
+
+impl<T, F: Fn(&mut Fields<'_, '_>) -> Option<T>> Object<F> {
+    /// Runs the declarations on an empty map. What they find missing is of no interest.
+    fn describe(&self, definitions: &mut Definitions) -> Description {
+        let mut sources = Sources::default();
+        sources.add("/nowhere", "nowhere", "");
+        let mut problems = Diagnostics::default();
+        let mut fields = Fields {
+            what: self.what,
+            place: Node::empty_map().place,
+            entries: Vec::new(),
+            known: Vec::new(),
+            reader: &mut Reader::new(&sources, &Nothing, &mut problems),
+            described: Some((definitions, Description::default())),
+        };
+        (self.declare)(&mut fields);
+        let mut description = fields
+            .described
+            .map(|(_, description)| description)
+            .unwrap_or_default();
+        description.about = self.about;
+        description
+    }
+}
+
+/// A file system without files.
+struct Nothing;
+
+impl Surroundings for Nothing {
+    fn kind(&self, _: &Utf8Path) -> PathKind {
+        PathKind::Missing
+    }
+
+    fn link_target(&self, _: &Utf8Path) -> Option<Utf8PathBuf> {
+        None
+    }
+
+    fn read_text(&self, _: &Utf8Path) -> Result<String, String> {
+        Err("there are no files".into())
+    }
+}

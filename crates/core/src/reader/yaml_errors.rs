@@ -1,0 +1,128 @@
+//! Explains in plain words why a text is not valid YAML.
+
+use serde_saphyr::Error;
+
+use crate::text::diagnostic::Diagnostic;
+use crate::text::explain::Code;
+use crate::text::source::Place;
+
+/// Returns true when a key is repeated.
+pub(super) fn is_duplicate(error: &Error) -> bool {
+    matches!(error.without_snippet(), Error::DuplicateMappingKey { .. })
+}
+
+/// Turns an error of the library into a problem with a place and advice.
+pub(super) fn syntax_problem(place: Place, error: &Error, depth_limit: usize) -> Diagnostic {
+    let (message, label, help) = describe(error.without_snippet(), depth_limit);
+    let code = if is_duplicate(error) {
+        Code::DuplicateKey
+    } else {
+        Code::InvalidYaml
+    };
+    let diagnostic = Diagnostic::error(code, message).at(place, label);
+    match help {
+        Some(help) => diagnostic.help(help),
+        None => diagnostic,
+    }
+}
+
+pub(super) const KEEP_ONE: &str = "keep one of them";
+
+pub(super) fn duplicate_message(key: &str) -> String {
+    format!("duplicate key `{key}`")
+}
+
+fn describe(error: &Error, depth_limit: usize) -> (String, String, Option<String>) {
+    match error {
+        Error::DuplicateMappingKey { key, .. } => {
+            let key = key.as_deref().unwrap_or("?");
+            (
+                duplicate_message(key),
+                "this key is already set above".into(),
+                Some(KEEP_ONE.into()),
+            )
+        }
+        Error::MultipleDocuments { .. } => (
+            "more than one YAML document in the file".into(),
+            "a second document begins here".into(),
+            Some("remove the `---` line, or move the second part to a file of its own".into()),
+        ),
+        Error::UnknownAnchor { .. } => {
+            let help = "text that begins with `*` needs quotes; an alias needs its anchor";
+            (
+                "unknown alias".into(),
+                "no `&anchor` of this name stands before it".into(),
+                Some(help.into()),
+            )
+        }
+        Error::NonFiniteFloat { .. } => (
+            "a number must be finite".into(),
+            "neither a number nor text".into(),
+            None,
+        ),
+        other => describe_by_text(&other.to_string(), depth_limit),
+    }
+}
+
+/// Rewords the library's other messages where they would puzzle a reader.
+fn describe_by_text(text: &str, depth_limit: usize) -> (String, String, Option<String>) {
+    let reason = text.split(" at line ").next().unwrap_or(text);
+    if reason.contains("budget breached") && reason.contains("Depth")
+        || reason.contains("recursion limit")
+    {
+        let message = format!("nested too deeply: more than {depth_limit} levels");
+        let help = "no configuration needs that many: is a bracket repeated by mistake?";
+        return (message, "too deep from here on".into(), Some(help.into()));
+    }
+    if reason.contains("budget breached") || reason.contains("replay") {
+        let message = "the document is too large once its aliases are expanded";
+        return (
+            message.into(),
+            String::new(),
+            Some("write values out instead of aliases of aliases".into()),
+        );
+    }
+    let help = ADVICE
+        .iter()
+        .find(|(words, _)| reason.contains(words))
+        .map(|(_, help)| (*help).to_owned());
+    ("the file is not valid YAML".into(), reason.to_owned(), help)
+}
+
+/// The usual causes of the library's messages.
+const ADVICE: [(&str, &str); 10] = [
+    (
+        "tabs disallowed",
+        "YAML is indented with spaces, never with tabs",
+    ),
+    (
+        "mapping values are not allowed",
+        "text that contains `: ` needs quotes, or a block that begins with `|`",
+    ),
+    ("multiline quoted scalar", "is a quote above not closed?"),
+    (
+        "illegal placement of ':'",
+        "is a bracket or a quote above not closed?",
+    ),
+    (
+        "did not find expected key",
+        "the keys of one map stand in one column",
+    ),
+    ("simple key expected ':'", "expected `key: value` here"),
+    (
+        "unexpected character",
+        "text that begins with such a sign needs quotes",
+    ),
+    (
+        "unclosed bracket",
+        "close it, or put quotes around text that begins with `{` or `[`",
+    ),
+    (
+        "trailing content after",
+        "quotes go around the whole text, or nowhere",
+    ),
+    (
+        "merge value",
+        "`<<` takes a map, or an alias (`*name`) of one",
+    ),
+];

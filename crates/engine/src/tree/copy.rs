@@ -1,0 +1,330 @@
+//! Copying a tree into another.
+
+use std::fs::File;
+use std::os::fd::AsFd;
+
+use rustix::fs::{AtFlags, Mode, OFlags, mkdirat, openat, symlinkat, utimensat};
+use rustix::io::Errno;
+use rustix::process::geteuid;
+
+use crate::tree::content::{ContentError, Copier};
+use crate::tree::cursor::{Cursor, Entering, Entry, Order, Step};
+use crate::tree::dir::{Dir, as_path, set_mode, set_time, times};
+use crate::tree::error::TreeError;
+use crate::tree::limits::{Limits, Options};
+use crate::tree::meta::{Kind, Meta};
+use crate::tree::notes::{Notes, Why};
+use crate::tree::remove::remove_at;
+use crate::tree::trail::{Lost, Trail};
+
+/// The result of a copy.
+#[derive(Debug, Default)]
+pub struct Copied {
+    /// Entries that were looked at.
+    pub entries: u64,
+    /// Bytes of data that were copied or shared.
+    pub bytes: u64,
+    /// Pipes, sockets, devices and mount points, which have no copy. A mounted directory is an empty one.
+    pub skipped: Notes,
+}
+
+/// Copies the content of a directory into another, entry by entry.
+///
+/// Keeps permissions, times, links as they are written, empty directories and holes. An entry that is there
+/// already is replaced; two directories are joined. A file with several names becomes several files. The right
+/// to act as the owner goes with the owner: a copy of somebody else's file does not have it.
+///
+/// `choose` sees every entry before it is copied, and says if it is.
+pub fn copy(
+    from: &Dir,
+    to: &Dir,
+    options: &Options<'_>,
+    choose: &mut dyn FnMut(&Entry<'_>) -> Result<bool, TreeError>,
+) -> Result<Copied, TreeError> {
+    if from.meta().identity() == to.meta().identity() {
+        let path = from.path().to_owned();
+        return Err(TreeError::Overlap { path });
+    }
+    let mut copying = Copying {
+        cursor: Cursor::new(from, options, Order::ByName)?,
+        target: Trail::new(to),
+        from,
+        to,
+        options,
+        copier: Copier::new(),
+        user: geteuid().as_raw(),
+        skipped: Notes::default(),
+    };
+    loop {
+        match copying.cursor.step()? {
+            Step::Done => break,
+            Step::End => copying.leave()?,
+            Step::Entry => {
+                if let Some(kind) = copying.cursor.kind()?
+                    && choose(&copying.cursor.entry(kind))?
+                {
+                    copying.copy_entry(kind)?;
+                }
+            }
+        }
+    }
+    Ok(Copied {
+        entries: copying.cursor.budget.entries,
+        bytes: copying.cursor.budget.bytes,
+        skipped: copying.skipped,
+    })
+}
+
+struct Copying<'a> {
+    cursor: Cursor<'a>,
+    target: Trail<'a>,
+    from: &'a Dir,
+    to: &'a Dir,
+    options: &'a Options<'a>,
+    copier: Copier,
+    user: u32,
+    skipped: Notes,
+}
+
+impl Copying<'_> {
+    fn copy_entry(&mut self, kind: Kind) -> Result<(), TreeError> {
+        match kind {
+            Kind::Dir => self.enter(),
+            Kind::File => self.copy_file(),
+            Kind::Link => self.copy_link(),
+            special => {
+                self.skip(special);
+                Ok(())
+            }
+        }
+    }
+
+    fn skip(&mut self, kind: Kind) {
+        let why = match kind {
+            Kind::Fifo => Why::Fifo,
+            Kind::Socket => Why::Socket,
+            Kind::Device => Why::Device,
+            // It was another kind when it was listed.
+            Kind::File | Kind::Dir | Kind::Link => Why::Failed(Errno::STALE.into()),
+        };
+        self.skipped.add(self.cursor.path(), why);
+    }
+
+    fn enter(&mut self) -> Result<(), TreeError> {
+        match self.cursor.enter()? {
+            Entering::Entered => {
+                if self.cursor.here().meta().identity() == self.to.meta().identity() {
+                    return Err(self.overlap());
+                }
+                let name = last_name(self.cursor.path().as_os_str().as_encoded_bytes());
+                let dir = make_dir(self.target.here(), name, self.options)
+                    .map_err(|error| self.place(error))?;
+                if dir.meta().identity() == self.from.meta().identity() {
+                    return Err(self.overlap());
+                }
+                self.target.enter(dir);
+            }
+            Entering::Mount => {
+                self.skipped.add(self.cursor.path(), Why::MountPoint);
+                let made = make_dir(self.target.here(), self.cursor.name(), self.options);
+                made.map_err(|error| self.place(error))?;
+            }
+            Entering::NoDir => self.skip(Kind::Dir),
+            Entering::Gone => {}
+        }
+        Ok(())
+    }
+
+    fn overlap(&self) -> TreeError {
+        TreeError::Overlap {
+            path: self.from.path().join(self.cursor.path()),
+        }
+    }
+
+    fn leave(&mut self) -> Result<(), TreeError> {
+        let meta = self.cursor.meta_of_here();
+        let (made, found) = self.target.leave();
+        // Last: a directory may be read-only, and its time changes with every file put into it.
+        if let Some(made) = made {
+            set_mode(made.as_fd(), meta.permissions())
+                .and_then(|()| set_time(made.as_fd(), &meta))
+                .map_err(|errno| self.place(errno.into()))?;
+        }
+        found.map_err(|lost| match lost {
+            Lost::Moved => TreeError::Moved {
+                path: self.to.path().join(self.cursor.path()),
+            },
+            Lost::Refused(errno) => self.place(errno.into()),
+        })?;
+        self.cursor.leave()
+    }
+
+    fn copy_file(&mut self) -> Result<(), TreeError> {
+        let name = self.cursor.name();
+        let (source, meta) = match self.cursor.here().file(name, self.options.unlock) {
+            Ok(opened) => opened,
+            Err(Errno::NOENT) => return Ok(()),
+            Err(Errno::XDEV) => {
+                self.skipped.add(self.cursor.path(), Why::MountPoint);
+                return Ok(());
+            }
+            // A link or a socket took its place.
+            Err(Errno::LOOP | Errno::NXIO) => {
+                self.skip(Kind::File);
+                return Ok(());
+            }
+            Err(errno) => return Err(self.cursor.fails(errno)),
+        };
+        if !meta.is_file() {
+            self.skip(meta.kind);
+            return Ok(());
+        }
+        // What it is known to take is counted before anything is written.
+        let known = meta.allocated.min(meta.size);
+        self.cursor.budget.take_bytes(known)?;
+        let target = make_file(self.target.here(), self.cursor.name(), self.options)
+            .map_err(|error| self.place(error))?;
+        self.copy_content(&source, &target, &meta, known)?;
+        set_mode(target.as_fd(), self.permissions_of_copy(&meta))
+            .and_then(|()| set_time(target.as_fd(), &meta))
+            .map_err(|errno| self.place(errno.into()))
+    }
+
+    fn copy_content(
+        &mut self,
+        source: &File,
+        target: &File,
+        meta: &Meta,
+        mut known: u64,
+    ) -> Result<(), TreeError> {
+        let options = self.options;
+        let budget = &mut self.cursor.budget;
+        let done = self.copier.copy(source, target, meta, &mut |piece| {
+            options.check_stop()?;
+            let beyond = piece.saturating_sub(known);
+            known = known.saturating_sub(piece);
+            budget.take_bytes(beyond)
+        });
+        done.map_err(|error| match error {
+            ContentError::Own(error) => error,
+            ContentError::System(error) => self.cursor.fails(error),
+        })
+    }
+
+    fn permissions_of_copy(&self, meta: &Meta) -> u32 {
+        if meta.owner == self.user {
+            meta.permissions()
+        } else {
+            meta.permissions() & 0o1777
+        }
+    }
+
+    fn copy_link(&mut self) -> Result<(), TreeError> {
+        let name = self.cursor.name();
+        let Some(meta) = self.cursor.meta()? else {
+            return Ok(());
+        };
+        let text = match rustix::fs::readlinkat(self.cursor.here(), name, Vec::new()) {
+            Ok(text) => text,
+            Err(Errno::NOENT) => return Ok(()),
+            Err(Errno::INVAL) => {
+                self.skip(Kind::Link);
+                return Ok(());
+            }
+            Err(errno) => return Err(self.cursor.fails(errno)),
+        };
+        let dir = self.target.here();
+        let made = match symlinkat(&text, dir, name) {
+            Err(Errno::EXIST) => {
+                make_room(dir, name, self.options).and_then(|()| Ok(symlinkat(&text, dir, name)?))
+            }
+            answer => answer.map_err(Refusal::from),
+        };
+        made.and_then(|()| {
+            let flags = AtFlags::SYMLINK_NOFOLLOW;
+            Ok(utimensat(dir, name, &times(&meta), flags)?)
+        })
+        .map_err(|error| self.place(error))
+    }
+
+    /// Names the place in the destination.
+    fn place(&self, refusal: Refusal) -> TreeError {
+        let path = self.to.path().join(self.cursor.path());
+        match refusal {
+            Refusal::System(Errno::XDEV) => TreeError::MountPoint { path },
+            Refusal::System(errno) => TreeError::io(path, errno),
+            Refusal::Own(error) => error,
+        }
+    }
+}
+
+/// An error without a path, or one that has its path already.
+enum Refusal {
+    System(Errno),
+    Own(TreeError),
+}
+
+impl From<Errno> for Refusal {
+    fn from(errno: Errno) -> Self {
+        Refusal::System(errno)
+    }
+}
+
+impl From<TreeError> for Refusal {
+    fn from(error: TreeError) -> Self {
+        Refusal::Own(error)
+    }
+}
+
+/// Returns the last part of a path that may end in a slash.
+fn last_name(path: &[u8]) -> &[u8] {
+    let path = path.strip_suffix(b"/").unwrap_or(path);
+    path.rsplit(|byte| *byte == b'/').next().unwrap_or(path)
+}
+
+/// Makes a directory that can be written to, or opens the one that is there.
+fn make_dir(parent: &Dir, name: &[u8], options: &Options<'_>) -> Result<Dir, Refusal> {
+    for _ in 0..3 {
+        let is_new = match mkdirat(parent, name, Mode::RWXU) {
+            Err(Errno::EXIST) => false,
+            answer => answer.map(|()| true)?,
+        };
+        match parent.child_unlocked(name) {
+            Ok((dir, _)) => {
+                if !is_new {
+                    dir.make_writable()?;
+                }
+                return Ok(dir);
+            }
+            Err(Errno::NOTDIR | Errno::LOOP) => make_room(parent, name, options)?,
+            Err(Errno::NOENT) => {}
+            Err(errno) => return Err(errno.into()),
+        }
+    }
+    Err(Errno::EXIST.into())
+}
+
+/// Makes an empty file, in the place of what was there.
+fn make_file(dir: &Dir, name: &[u8], options: &Options<'_>) -> Result<File, Refusal> {
+    let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+    let mode = Mode::RUSR | Mode::WUSR;
+    let made = match openat(dir, name, flags, mode) {
+        Err(Errno::EXIST) => {
+            make_room(dir, name, options)?;
+            openat(dir, name, flags, mode)?
+        }
+        answer => answer?,
+    };
+    Ok(File::from(made))
+}
+
+/// Removes what is in the place of a new entry.
+fn make_room(dir: &Dir, name: &[u8], options: &Options<'_>) -> Result<(), Refusal> {
+    // What is there was not made by this copy, so that its size is no reason to stop.
+    let options = Options {
+        limits: Limits::NONE,
+        ..*options
+    };
+    let removed = remove_at(dir, as_path(name).as_os_str(), &options)?;
+    Ok(removed.left.into_result(dir.path())?)
+}

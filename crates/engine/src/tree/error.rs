@@ -1,0 +1,123 @@
+//! Errors of trees.
+
+use std::io;
+use std::path::{Path, PathBuf};
+
+use crate::tree::limits::What;
+
+/// A reason why an operation on a tree ended early.
+#[derive(Debug, thiserror::Error)]
+pub enum TreeError {
+    /// The system refused something.
+    #[error("{}: {source}", shortened(path))]
+    Io {
+        /// The entry it was about.
+        path: PathBuf,
+        /// The system's answer.
+        source: io::Error,
+    },
+    /// The caller asked to stop.
+    #[error("stopped")]
+    Stopped,
+    /// The tree is larger than the limits allow.
+    #[error("the tree is too large: more than {limit} {what}")]
+    TooLarge {
+        /// The figure that is too large.
+        what: What,
+        /// The most that is allowed.
+        limit: u64,
+    },
+    /// A directory went elsewhere while it was being worked on.
+    #[error("{} was moved while it was read", shortened(path))]
+    Moved {
+        /// The place where the directory was.
+        path: PathBuf,
+    },
+    /// Another file system, or another part of this one, is mounted there.
+    #[error("{} is a mount point", shortened(path))]
+    MountPoint {
+        /// The place of the mount.
+        path: PathBuf,
+    },
+    /// One of two trees contains the other, or both are the same.
+    #[error("{} is both the source and the destination of a copy", shortened(path))]
+    Overlap {
+        /// The directory that is in both.
+        path: PathBuf,
+    },
+    /// A path has parts like `..`, or begins at the root, or is empty.
+    #[error("{} does not name a place beneath the directory", shortened(path))]
+    NotBeneath {
+        /// The path as it was given.
+        path: PathBuf,
+    },
+    /// A regular file was expected, and something else is there.
+    #[error("{} is not a regular file", shortened(path))]
+    NotAFile {
+        /// The place that was looked at.
+        path: PathBuf,
+    },
+    /// A directory or file leads elsewhere by a symbolic link.
+    #[error("{} is a symbolic link", shortened(path))]
+    Link {
+        /// The place of the link.
+        path: PathBuf,
+    },
+    /// A file has more bytes than the caller wants to read.
+    #[error("{} is larger than {limit} bytes", shortened(path))]
+    LongFile {
+        /// The file.
+        path: PathBuf,
+        /// The most that is read.
+        limit: u64,
+    },
+}
+
+impl TreeError {
+    pub(super) fn io(path: impl Into<PathBuf>, source: impl Into<io::Error>) -> Self {
+        TreeError::Io {
+            path: path.into(),
+            source: source.into(),
+        }
+    }
+
+    /// Returns the kind of the system's error, or the nearest for the other variants.
+    pub fn kind(&self) -> io::ErrorKind {
+        match self {
+            TreeError::Io { source, .. } => source.kind(),
+            TreeError::Stopped => io::ErrorKind::Interrupted,
+            TreeError::TooLarge { .. } => io::ErrorKind::QuotaExceeded,
+            TreeError::LongFile { .. } => io::ErrorKind::FileTooLarge,
+            TreeError::MountPoint { .. } => io::ErrorKind::CrossesDevices,
+            TreeError::NotBeneath { .. }
+            | TreeError::Overlap { .. }
+            | TreeError::NotAFile { .. }
+            | TreeError::Link { .. } => io::ErrorKind::InvalidInput,
+            TreeError::Moved { .. } => io::ErrorKind::Other,
+        }
+    }
+
+    /// Returns true when the entry is not there.
+    pub fn is_not_found(&self) -> bool {
+        self.kind() == io::ErrorKind::NotFound
+    }
+}
+
+impl From<TreeError> for io::Error {
+    fn from(error: TreeError) -> Self {
+        io::Error::new(error.kind(), error)
+    }
+}
+
+/// Returns a path for people: a path of many kilobytes would bury the message.
+fn shortened(path: &Path) -> String {
+    const KEPT: usize = 120;
+    let text = path.to_string_lossy();
+    let length = text.chars().count();
+    if length <= 2 * KEPT + 1 {
+        return text.into_owned();
+    }
+    let start: String = text.chars().take(KEPT).collect();
+    let end: String = text.chars().skip(length - KEPT).collect();
+    format!("{start}…{end}")
+}

@@ -1,0 +1,167 @@
+//! Limits of a tree, and the options that all operations share.
+
+use std::fmt;
+
+use crate::tree::error::TreeError;
+
+/// The most that a tree may have.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Limits {
+    /// Bytes that the files really take. Holes of sparse files are free.
+    pub bytes: u64,
+    /// Files, links, directories and everything else.
+    pub entries: u64,
+    /// Levels of directories.
+    pub depth: u64,
+    /// Bytes of all paths together, where an operation collects them.
+    pub path_bytes: u64,
+}
+
+impl Default for Limits {
+    /// Far more than any project has that agents work on.
+    fn default() -> Self {
+        Limits {
+            bytes: 20 << 30,
+            entries: 2_000_000,
+            depth: 20_000,
+            path_bytes: 512 << 20,
+        }
+    }
+}
+
+impl Limits {
+    /// No limits at all.
+    pub const NONE: Limits = Limits {
+        bytes: u64::MAX,
+        entries: u64::MAX,
+        depth: u64::MAX,
+        path_bytes: u64::MAX,
+    };
+}
+
+/// A figure that has a limit.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum What {
+    /// Allocated bytes.
+    Bytes,
+    /// Files, links, directories and everything else.
+    Entries,
+    /// Levels of directories.
+    Depth,
+    /// The length of all paths together.
+    PathBytes,
+}
+
+impl fmt::Display for What {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str(match self {
+            What::Bytes => "bytes on disk",
+            What::Entries => "files and directories",
+            What::Depth => "levels of directories",
+            What::PathBytes => "bytes of paths",
+        })
+    }
+}
+
+/// The settings of an operation on a tree.
+#[derive(Clone, Copy)]
+pub struct Options<'a> {
+    /// The most that the tree may have.
+    pub limits: Limits,
+    /// Lets the operation read files and directories that their owner, who runs Terca, may not read. Their
+    /// permissions are put back afterwards. Not for trees that several processes read at once.
+    pub unlock: bool,
+    /// Asked between pieces. Once it answers true the operation ends with [`TreeError::Stopped`].
+    pub should_stop: &'a dyn Fn() -> bool,
+}
+
+impl Default for Options<'_> {
+    fn default() -> Self {
+        Options {
+            limits: Limits::default(),
+            unlock: true,
+            should_stop: &|| false,
+        }
+    }
+}
+
+impl fmt::Debug for Options<'_> {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter
+            .debug_struct("Options")
+            .field("limits", &self.limits)
+            .field("unlock", &self.unlock)
+            .finish_non_exhaustive()
+    }
+}
+
+impl Options<'_> {
+    pub(super) fn check_stop(&self) -> Result<(), TreeError> {
+        if (self.should_stop)() {
+            return Err(TreeError::Stopped);
+        }
+        Ok(())
+    }
+}
+
+/// Counts what an operation has met so far.
+#[derive(Debug)]
+pub(super) struct Budget {
+    limits: Limits,
+    pub bytes: u64,
+    pub entries: u64,
+    path_bytes: u64,
+}
+
+impl Budget {
+    pub fn new(limits: Limits) -> Self {
+        Budget {
+            limits,
+            bytes: 0,
+            entries: 0,
+            path_bytes: 0,
+        }
+    }
+
+    /// Returns how many more entries are allowed.
+    pub fn entries_left(&self) -> u64 {
+        self.limits.entries - self.entries
+    }
+
+    pub fn too_many_entries(&self) -> TreeError {
+        TreeError::TooLarge {
+            what: What::Entries,
+            limit: self.limits.entries,
+        }
+    }
+
+    pub fn take_entry(&mut self) -> Result<(), TreeError> {
+        take(&mut self.entries, 1, self.limits.entries, What::Entries)
+    }
+
+    pub fn take_bytes(&mut self, bytes: u64) -> Result<(), TreeError> {
+        take(&mut self.bytes, bytes, self.limits.bytes, What::Bytes)
+    }
+
+    pub fn take_path(&mut self, bytes: usize) -> Result<(), TreeError> {
+        take(
+            &mut self.path_bytes,
+            bytes as u64,
+            self.limits.path_bytes,
+            What::PathBytes,
+        )
+    }
+
+    pub fn check_depth(&self, depth: usize) -> Result<(), TreeError> {
+        take(&mut 0, depth as u64, self.limits.depth, What::Depth)
+    }
+}
+
+fn take(used: &mut u64, more: u64, limit: u64, what: What) -> Result<(), TreeError> {
+    let sum = used.saturating_add(more);
+    if sum > limit {
+        return Err(TreeError::TooLarge { what, limit });
+    }
+    *used = sum;
+    Ok(())
+}

@@ -1,0 +1,113 @@
+//! The facts about an entry.
+
+use rustix::fs::{FileType, Stat};
+
+/// The kind of an entry.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Kind {
+    /// A regular file.
+    File,
+    /// A directory.
+    Dir,
+    /// A symbolic link.
+    Link,
+    /// A named pipe.
+    Fifo,
+    /// A socket.
+    Socket,
+    /// A device.
+    Device,
+}
+
+impl Kind {
+    /// Returns none for a file system that does not tell kinds in its listings.
+    pub(super) fn of(kind: FileType) -> Option<Kind> {
+        match kind {
+            FileType::RegularFile => Some(Kind::File),
+            FileType::Directory => Some(Kind::Dir),
+            FileType::Symlink => Some(Kind::Link),
+            FileType::Fifo => Some(Kind::Fifo),
+            FileType::Socket => Some(Kind::Socket),
+            FileType::CharacterDevice | FileType::BlockDevice => Some(Kind::Device),
+            _ => None,
+        }
+    }
+}
+
+/// The facts about an entry, without following a link.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Meta {
+    /// The kind of the entry.
+    pub kind: Kind,
+    /// The kind and permissions as the system writes them (`st_mode`).
+    pub mode: u32,
+    /// The number of the user who owns it.
+    pub owner: u32,
+    /// The length in bytes, holes included.
+    pub size: u64,
+    /// The bytes it really takes.
+    pub allocated: u64,
+    /// The time of the last change of its content: seconds and nanoseconds.
+    pub modified: (i64, u32),
+    /// The time of the last change of any kind: seconds and nanoseconds.
+    pub changed: (i64, u32),
+    /// The device of its file system.
+    pub device: u64,
+    /// Its number in that file system.
+    pub inode: u64,
+    /// The mount it was reached through, where the system tells.
+    pub mount: Option<u64>,
+}
+
+impl Meta {
+    /// Returns true for a regular file.
+    pub fn is_file(&self) -> bool {
+        self.kind == Kind::File
+    }
+
+    /// Returns true for a directory.
+    pub fn is_dir(&self) -> bool {
+        self.kind == Kind::Dir
+    }
+
+    /// Returns true for a symbolic link.
+    pub fn is_link(&self) -> bool {
+        self.kind == Kind::Link
+    }
+
+    /// Returns the permissions, with the set-user, set-group and sticky bits.
+    pub fn permissions(&self) -> u32 {
+        self.mode & 0o7777
+    }
+
+    /// Returns true when another mount begins here, seen from the directory that holds the entry.
+    pub fn is_mount_in(&self, parent: &Meta) -> bool {
+        match (self.mount, parent.mount) {
+            (Some(here), Some(above)) => here != above,
+            // Some file systems give files another device number than their directories.
+            _ => self.is_dir() && self.device != parent.device,
+        }
+    }
+
+    /// Returns the pair that no other entry has at the same time.
+    pub(super) fn identity(&self) -> (u64, u64) {
+        (self.device, self.inode)
+    }
+
+    // The fields have other types on other systems.
+    #[allow(clippy::unnecessary_cast, clippy::cast_lossless)]
+    pub(super) fn of_stat(stat: &Stat) -> Meta {
+        Meta {
+            kind: Kind::of(FileType::from_raw_mode(stat.st_mode)).unwrap_or(Kind::Device),
+            mode: stat.st_mode as u32,
+            owner: stat.st_uid,
+            size: stat.st_size as u64,
+            allocated: stat.st_blocks as u64 * 512,
+            modified: (stat.st_mtime as i64, stat.st_mtime_nsec as u32),
+            changed: (stat.st_ctime as i64, stat.st_ctime_nsec as u32),
+            device: stat.st_dev as u64,
+            inode: stat.st_ino as u64,
+            mount: None,
+        }
+    }
+}
