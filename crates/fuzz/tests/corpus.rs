@@ -37,6 +37,11 @@ fn mask() {
     pass("mask", &["corpus/mask"]);
 }
 
+#[test]
+fn run_file() {
+    pass("run_file", &["corpus/run_file"]);
+}
+
 fn pass(name: &str, places: &[&str]) {
     let target = TARGETS
         .iter()

@@ -108,7 +108,7 @@ mod tests {
         read(line.split_whitespace().map(OsString::from)).is_ok()
     }
 
-    /// What the texts of `terca explain` call right can be typed.
+    /// Every command that `terca explain` calls right can be typed.
     #[test]
     fn commands_in_the_explanations_are_understood() {
         let mut tried = 0;
