@@ -11,16 +11,18 @@
 mod decoders;
 mod journal;
 mod masking;
+mod run_file;
 mod trees;
 mod yaml;
 
 /// A target's name, which is also that of its corpus, and what it does with some bytes.
 pub type Target = (&'static str, fn(&[u8]));
 
-pub static TARGETS: [Target; 5] = [
+pub static TARGETS: [Target; 6] = [
     ("yaml", yaml::target),
     ("decoders", decoders::target),
     ("journal", journal::target),
     ("mask", masking::target),
     ("trees", trees::target),
+    ("run_file", run_file::target),
 ];

@@ -42,6 +42,11 @@ fn trees() {
     pass("trees", &["corpus/trees"]);
 }
 
+#[test]
+fn run_file() {
+    pass("run_file", &["corpus/run_file"]);
+}
+
 fn pass(name: &str, places: &[&str]) {
     let target = TARGETS
         .iter()

@@ -89,7 +89,7 @@ impl From<&SelectionArgs> for SelectionSettings {
     }
 }
 
-/// What a CI system gets of a run beside its exit status.
+/// The outputs of a run for a CI system, beside its exit status.
 #[derive(Debug, Clone, Default, Args)]
 pub struct CiArgs {
     /// Also write the results as JUnit XML
@@ -100,7 +100,7 @@ pub struct CiArgs {
     pub no_github: bool,
 }
 
-/// How progress is shown.
+/// The display of progress.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, ValueEnum)]
 pub enum Format {
     #[default]
@@ -110,7 +110,7 @@ pub enum Format {
     Json,
 }
 
-/// How an answer is written.
+/// The form of an answer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum TableFormat {
     Table,

@@ -96,6 +96,8 @@ fn flag_before_command(matches: &ArgMatches) -> Option<(String, &str)> {
 
 #[cfg(test)]
 mod tests {
+    use terca_core::run::settings::{Keep, RunSettings, SelectionSettings};
+
     use super::*;
 
     #[test]
@@ -103,12 +105,48 @@ mod tests {
         Cli::command().debug_assert();
     }
 
+    /// Every flag that decides how a run goes is in its settings; those of the display are not.
+    #[test]
+    fn flags_become_settings() {
+        let line = "terca run -t a,b -t c -x x -e e -n 3 --agent oracle --timeout 9.5 --seed 7 --shard 2/3 --aa \
+                    --budget-usd 0.5 -c 4 --fail-fast --retries 2 --fail-under 0.9 --keep failed \
+                    --format json --no-cache --junit j.xml --no-github";
+        let cli = read(line.split_whitespace().map(OsString::from)).unwrap();
+        let Some(Command::Run(args)) = &cli.command else {
+            panic!("{:?}", cli.command)
+        };
+        let names = |names: &[&str]| names.iter().map(|name| (*name).to_owned()).collect();
+        let expected = RunSettings {
+            selection: SelectionSettings {
+                evals: names(&["a,b", "c"]),
+                experiments: names(&["x"]),
+                environments: names(&["e"]),
+                repetitions: Some(3),
+                agent: Some("oracle".into()),
+                timeout: Some(9.5),
+                seed: Some(7),
+            },
+            shard: "2/3".parse().ok(),
+            aa: true,
+            validate: false,
+            budget_usd: Some(0.5),
+            concurrency: Some(4),
+            fail_fast: true,
+            retries: Some(2),
+            fail_under: 0.9,
+            keep: Keep::Failed,
+        };
+        assert_eq!(RunSettings::from(args), expected);
+        let usual = read(["terca".into()]).unwrap();
+        assert_eq!(RunSettings::from(&usual.run), RunSettings::default());
+    }
+
     /// Tells whether a line, of words without spaces, can be typed.
     fn is_understood(line: &str) -> bool {
         read(line.split_whitespace().map(OsString::from)).is_ok()
     }
 
-    /// What the texts of `terca explain` call right can be typed.
+    /// Every command that `terca explain` calls right can be typed.
     #[test]
     fn commands_in_the_explanations_are_understood() {
         let mut tried = 0;

@@ -1,7 +1,6 @@
 //! Runs of the past, as commands name them.
 
 use camino::{Utf8Path, Utf8PathBuf};
-use terca_core::analysis::history::Record;
 use terca_engine::run::past_runs::PastRun;
 use terca_engine::run::{clean, files, past_runs};
 use terca_engine::suite::discover;
@@ -26,14 +25,6 @@ pub fn open(run: Option<&str>, common: &Common) -> Result<PastRun, CliError> {
         None => past_runs::find(&suite_dir, None)?,
     };
     Ok(past_runs::read(&found)?)
-}
-
-/// Returns a run with its fingerprints, for analyses over several runs.
-pub fn record(run: PastRun) -> Record {
-    Record {
-        prints: past_runs::fingerprints(&run.dir),
-        state: run.state,
-    }
 }
 
 /// Returns the prompts of a run. A run without a readable `run.json` still has results.

@@ -16,7 +16,7 @@ use crate::{screen, shell};
 
 /// The agents that `terca validate` tries; no other run has the second.
 const OF_VALIDATE: [&str; 3] = ["oracle", "nop", "cheat"];
-/// How many runs are looked at for one to compare with.
+/// The number of earlier runs that are tried for a comparison.
 const LATEST: usize = 5;
 
 /// Writes suggestions to standard error, and only where a person reads it: a log has no use for them.

@@ -1,4 +1,4 @@
-//! What lies in `.terca` and may go: layers that nobody uses, and runs that ended long ago.
+//! Removes what is no longer needed in `.terca`: layers that nobody uses, and runs that ended long ago.
 
 use std::time::{Duration, SystemTime};
 
@@ -12,19 +12,24 @@ use crate::workspace::{layers, tree};
 /// Something that can be removed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Removable {
+    /// Its directory.
     pub path: Utf8PathBuf,
+    /// The kind of directory.
     pub kind: Kind,
+    /// The disk space that it takes.
     pub bytes: u64,
 }
 
+/// The kind of a directory that can be removed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Kind {
+    /// A layer that `prepare` made.
     Layer,
+    /// A run.
     Run,
 }
 
-/// All layers, and the runs whose last sign of life is older than this. What is in use is left out when it comes
-/// to removing.
+/// Returns all layers, and the runs whose last event is older than this. [`remove`] leaves those in use alone.
 pub fn removable(suite_dir: &Utf8Path, older_than: Duration) -> Vec<Removable> {
     let mut found = Vec::new();
     if let Ok(entries) = layers::cache_dir(suite_dir).read_dir_utf8() {
@@ -39,7 +44,7 @@ pub fn removable(suite_dir: &Utf8Path, older_than: Duration) -> Vec<Removable> {
     found
 }
 
-/// How long ago something was last written to the journal. A clock that was set back makes nothing old.
+/// Returns how long ago the journal was last written. A clock that was set back makes nothing old.
 fn age(run: &Utf8Path) -> Option<Duration> {
     let modified = std::fs::metadata(run.join(EVENTS))
         .and_then(|meta| meta.modified())
@@ -59,7 +64,7 @@ fn measured(path: &Utf8Path, kind: Kind) -> Removable {
     }
 }
 
-/// The disk space of everything below a directory; links are not followed.
+/// Returns the disk space of everything below a directory; links are not followed.
 pub fn bytes_below(dir: &Utf8Path) -> u64 {
     use std::os::unix::fs::MetadataExt;
     const BLOCK: u64 = 512;
@@ -80,7 +85,7 @@ pub fn bytes_below(dir: &Utf8Path) -> u64 {
     bytes
 }
 
-/// Removes it unless it is in use. Says whether it is gone.
+/// Removes a directory unless it is in use. Returns whether it is gone.
 pub fn remove(what: &Removable) -> bool {
     match what.kind {
         Kind::Layer => layers::remove_unused(&what.path),

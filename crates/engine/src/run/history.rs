@@ -1,4 +1,4 @@
-//! The latest runs of a suite that have ended, for whoever wants to learn from them.
+//! The latest runs of a suite that have ended, for analyses over several runs.
 
 use camino::Utf8Path;
 use terca_core::analysis::history::Record;
@@ -6,12 +6,12 @@ use terca_core::run::event::RunStatus;
 
 use crate::run::files::runs_dir;
 use crate::run::past_runs;
-use crate::run::past_runs::RunsError;
+use crate::run::past_runs::{PastRun, RunsError};
 
-/// Older ones say little about the agents of today, and reading takes time.
+/// Older runs say little about the agents of today, and reading takes time.
 const LATEST: usize = 50;
 
-/// Oldest first. A run that cannot be read has nothing to teach.
+/// Reads the latest runs, oldest first. One that cannot be read is left out.
 pub fn read(suite_dir: &Utf8Path) -> Result<Vec<Record>, RunsError> {
     let names = past_runs::names(suite_dir)?;
     let latest = names.len().saturating_sub(LATEST);
@@ -19,17 +19,18 @@ pub fn read(suite_dir: &Utf8Path) -> Result<Vec<Record>, RunsError> {
         .iter()
         .map(|name| runs_dir(suite_dir).join(name));
     Ok(dirs
-        .filter_map(|dir| of(&dir).ok())
+        .filter_map(|dir| past_runs::read(&dir).ok())
+        .map(record)
         .filter(has_ended)
         .collect())
 }
 
-/// One run.
-pub fn of(dir: &Utf8Path) -> Result<Record, RunsError> {
-    Ok(Record {
-        state: past_runs::read(dir)?.state,
-        prints: past_runs::fingerprints(dir),
-    })
+/// Returns a run with its fingerprints.
+pub fn record(run: PastRun) -> Record {
+    Record {
+        prints: past_runs::fingerprints(&run.dir),
+        state: run.state,
+    }
 }
 
 fn has_ended(record: &Record) -> bool {

@@ -30,7 +30,7 @@ impl Journal {
             .create_new(true)
             .append(true)
             .open(dir.join(EVENTS))?;
-        // Where files cannot be locked, nobody can tell whether the run is going on; that is all.
+        // On a file system without locks, nobody can tell whether the run is going on; that is all.
         let _ = file.try_lock();
         Ok(Journal { file })
     }

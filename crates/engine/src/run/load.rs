@@ -45,7 +45,7 @@ pub struct RunPlan {
     pub order: Vec<usize>,
 }
 
-/// What was found when a suite was loaded.
+/// A suite that was loaded, with its problems.
 #[derive(Debug)]
 pub struct LoadedPlan {
     /// The plan; `None` where a problem is an error.

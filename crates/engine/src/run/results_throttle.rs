@@ -1,4 +1,4 @@
-//! How often `results.json` is written while a run goes on.
+//! The pace at which `results.json` is written while a run goes on.
 
 use std::time::{Duration, Instant};
 

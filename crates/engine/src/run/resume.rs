@@ -34,7 +34,7 @@ pub enum OpenError {
 #[derive(Debug)]
 pub struct OpenRun {
     pub(super) store: Store,
-    /// What happened so far.
+    /// The run so far.
     pub past: PastRun,
     /// The settings and the plan that it was started with.
     pub file: RunFile,

@@ -28,38 +28,38 @@ pub use request::{Finished, Past, RunRequest};
 use thread::start;
 pub use thread::{Mailbox, Message, mailbox};
 
-/// How often observers get a turn when nothing happens.
+/// The time between two turns of the observers when nothing happens.
 const TICK: Duration = Duration::from_millis(100);
 /// After a second interrupt, how long trials have to see their processes dead before Terca leaves anyway.
 const LAST_WAIT: Duration = Duration::from_secs(3);
 
-/// Runs everything that is ordered.
+/// Runs the trials of a request to their end.
 pub fn run(
-    orders: &RunRequest,
+    request: &RunRequest,
     context: &Arc<Context>,
     store: Store,
     mail: Mailbox,
     observer: &mut dyn Observer,
 ) -> Result<Finished, StoreError> {
     let (sender, receiver) = mail;
-    let (state, sequence) = match &orders.past {
+    let (state, sequence) = match &request.past {
         Some(past) => (past.state.clone(), past.next_sequence),
         None => (RunState::default(), 0),
     };
     let mut run = Run {
-        orders,
+        request,
         context,
         store,
         observer,
         state,
         sequence,
-        queue: Queue::new(&orders.trials, &[], orders.limits.clone()),
-        spent_usd: orders
+        queue: Queue::new(&request.trials, &[], request.limits.clone()),
+        spent_usd: request
             .past
             .as_ref()
             .map_or(0.0, |past| rounds::spent_usd(&past.state)),
         started: Instant::now(),
-        random: fastrand::Rng::with_seed(orders.seed),
+        random: fastrand::Rng::with_seed(request.seed),
         signals: 0,
         sender,
     };
@@ -76,7 +76,7 @@ pub fn run(
 }
 
 struct Run<'a> {
-    orders: &'a RunRequest,
+    request: &'a RunRequest,
     context: &'a Arc<Context>,
     store: Store,
     observer: &'a mut dyn Observer,
@@ -123,9 +123,9 @@ impl Run<'_> {
     }
 
     fn begin(&mut self) -> Result<(), StoreError> {
-        let orders = self.orders;
-        let agents = orders.order.iter().map(|index| {
-            orders.trials[*index]
+        let request = self.request;
+        let agents = request.order.iter().map(|index| {
+            request.trials[*index]
                 .case
                 .variant
                 .agent
@@ -133,9 +133,9 @@ impl Run<'_> {
                 .profile()
                 .name
         });
-        let concurrency = orders.limits.total(agents).max(1);
-        if orders.past.is_some() {
-            let terca_version = orders.terca_version.clone();
+        let concurrency = request.limits.total(agents).max(1);
+        if request.past.is_some() {
+            let terca_version = request.terca_version.clone();
             return self.record(EventKind::RunResumed {
                 terca_version,
                 concurrency,
@@ -143,13 +143,13 @@ impl Run<'_> {
         }
         self.record(EventKind::RunStarted {
             run: self.store.name.clone(),
-            suite: orders.suite.clone(),
-            terca_version: orders.terca_version.clone(),
-            seed: orders.seed,
+            suite: request.suite.clone(),
+            terca_version: request.terca_version.clone(),
+            seed: request.seed,
             concurrency,
-            baseline: orders.baseline.clone(),
-            adaptive: orders.adaptive,
-            trials: orders.trials.iter().map(TrialHead::of).collect(),
+            baseline: request.baseline.clone(),
+            adaptive: request.adaptive,
+            trials: request.trials.iter().map(TrialHead::of).collect(),
         })
     }
 
@@ -190,7 +190,7 @@ impl Run<'_> {
             let Some(next) = self.queue.next(self.started.elapsed()) else {
                 break;
             };
-            let trial = self.orders.trials[next].clone();
+            let trial = self.request.trials[next].clone();
             let attempt = self.state.trial(trial.id).map_or(1, Trial::next_attempt);
             self.record(EventKind::TrialStarted { trial: trial.id })?;
             start(trial, attempt, self.context.clone(), &self.sender);
@@ -199,15 +199,15 @@ impl Run<'_> {
     }
 
     fn enqueue_what_is_not_spare(&mut self) {
-        let orders = self.orders;
-        let is_called = |position: &usize| self.state.trial(orders.trials[*position].id).is_some();
-        let called: Vec<usize> = orders.order.iter().copied().filter(is_called).collect();
+        let request = self.request;
+        let is_called = |position: &usize| self.state.trial(request.trials[*position].id).is_some();
+        let called: Vec<usize> = request.order.iter().copied().filter(is_called).collect();
         self.queue.extend(&called);
     }
 
-    /// One more repetition of whatever is not decided. Says whether there is anything to start, or to say about it.
+    /// Starts one more repetition of what is not decided. Returns whether there is anything to start, or to record.
     fn start_round(&mut self) -> Result<bool, StoreError> {
-        let orders = self.orders;
+        let request = self.request;
         let Some(Round {
             repetition,
             undecided,
@@ -222,13 +222,13 @@ impl Run<'_> {
             })?;
             return Ok(true);
         }
-        let is_called = |position: &usize| trials.contains(&orders.trials[*position].id);
-        let called: Vec<usize> = orders.order.iter().copied().filter(is_called).collect();
+        let is_called = |position: &usize| trials.contains(&request.trials[*position].id);
+        let called: Vec<usize> = request.order.iter().copied().filter(is_called).collect();
         // In a run that is resumed, the suite may no longer have them.
         trials.retain(|id| {
             called
                 .iter()
-                .any(|position| orders.trials[*position].id == *id)
+                .any(|position| request.trials[*position].id == *id)
         });
         if trials.is_empty() {
             return Ok(false);
@@ -244,7 +244,7 @@ impl Run<'_> {
 
     fn is_budget_spent(&self) -> bool {
         // A sum of cents: 0.1 + 0.2 is 0.3.
-        self.orders
+        self.request
             .budget_usd
             .is_some_and(|budget| self.spent_usd + 1e-9 >= budget)
     }
@@ -257,9 +257,9 @@ impl Run<'_> {
     }
 
     fn trial_ended(&mut self, id: u32, report: Box<TrialReport>) -> Result<(), StoreError> {
-        // Trials stand in the order of their ids.
+        // Trials are in the order of their ids.
         let found = self
-            .orders
+            .request
             .trials
             .binary_search_by_key(&id, |trial| trial.id);
         let Ok(position) = found else { return Ok(()) };
@@ -283,7 +283,7 @@ impl Run<'_> {
         if let Some(error) = error.filter(|error| retry::is_hopeless(error.kind)) {
             self.stop_variant(position, error)?;
         }
-        if !passed && self.orders.fail_fast && !self.is_stopping() {
+        if !passed && self.request.fail_fast && !self.is_stopping() {
             self.record(EventKind::Stopping {
                 reason: StopReason::FailFast,
             })?;
@@ -291,13 +291,13 @@ impl Run<'_> {
         Ok(())
     }
 
-    /// How long to wait for another attempt; `None` when there is to be none.
+    /// Returns the wait before another attempt; `None` when there is to be none.
     fn wait_before_retry(&mut self, position: usize, report: &TrialReport) -> Option<Duration> {
         let error = report
             .error
             .as_ref()
             .filter(|_| report.status == Status::Error)?;
-        let wanted = report.attempts <= self.orders.retries && !self.is_stopping();
+        let wanted = report.attempts <= self.request.retries && !self.is_stopping();
         if !wanted || self.queue.is_stopped(position) {
             return None;
         }
@@ -308,7 +308,7 @@ impl Run<'_> {
         if self.queue.is_stopped(position) {
             return Ok(());
         }
-        let variant = &self.orders.trials[position].case.variant;
+        let variant = &self.request.trials[position].case.variant;
         let is_of_it = |head: &&TrialHead| {
             head.environment == variant.environment && head.experiment == variant.experiment
         };

@@ -1,4 +1,4 @@
-//! What Ctrl+C, SIGTERM and SIGHUP do.
+//! Ctrl+C, SIGTERM and SIGHUP: they stop a run instead of ending the program.
 
 use std::io;
 use std::sync::Arc;
@@ -14,16 +14,16 @@ use crate::run::scheduler::Message;
 /// The exit status of a program that was interrupted.
 const INTERRUPTED: i32 = 130;
 
-/// What comes sooner after a signal of the same kind is an echo of it.
+/// A signal that follows one of the same kind sooner than this is an echo of it.
 ///
 /// One press of Ctrl+C reaches every process at the terminal, and some of them pass it on: npm does so for its
-/// scripts, and `timeout` sends SIGTERM to its child and to its group. Nobody has read the word that a second press
-/// leaves at once before this is over.
+/// scripts, and `timeout` sends SIGTERM to its child and to its group. Nobody reads the hint about a second press
+/// in less time.
 const ECHO: Duration = Duration::from_millis(500);
 
-/// From now on signals stop the run instead of ending the program: the first asks agents to end, the second
-/// ends them. This thread raises the interrupt itself, since the scheduler may be stuck writing to a pipe that
-/// nobody reads; after a third signal it does not wait for anybody. The supervisors see to the rest.
+/// Receives signals from now on: the first asks agents to end, the second kills them. This thread raises the
+/// interrupt itself, since the scheduler may be stuck writing to a pipe that nobody reads. The third ends the program
+/// at once; the supervisors kill what is left.
 pub fn forward(to: &Sender<Message>, interrupt: &Arc<Interrupt>) -> io::Result<()> {
     let ignored = ignored_signals();
     let wanted = [SIGINT, SIGTERM, SIGHUP]
@@ -59,7 +59,7 @@ struct Heard {
 }
 
 impl Heard {
-    /// Counts a signal, unless it is the last one over again.
+    /// Counts a signal, and tells whether it is an echo of the last one.
     fn is_echo(&mut self, signal: i32, at: Instant) -> bool {
         if self
             .last
@@ -73,7 +73,7 @@ impl Heard {
     }
 }
 
-/// The signals that whoever started Terca wants ignored, one bit each: `nohup terca` is to survive a hang-up.
+/// Returns the signals that Terca was started to ignore, one bit each: `nohup terca` survives a hang-up.
 fn ignored_signals() -> u64 {
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
     let mask = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
@@ -85,7 +85,7 @@ fn ignored_signals() -> u64 {
 mod tests {
     use super::*;
 
-    /// How many of these count: what was sent, and when, in milliseconds.
+    /// Counts signals, each given with its time in milliseconds.
     fn counted(signals: &[(i32, u64)]) -> usize {
         let start = Instant::now();
         let mut heard = Heard::default();

@@ -79,8 +79,8 @@ impl Store {
         Ok(Store::new(dir, journal))
     }
 
-    /// Opens the directory of a run that was interrupted, unless it is going on. What was being written to the journal
-    /// when Terca died is cut off.
+    /// Opens the directory of a run that was interrupted, unless it is going on. An event that was being written when
+    /// Terca died is cut off.
     pub fn reopen(dir: &Utf8Path) -> Result<Self, StoreError> {
         match Journal::reopen(dir) {
             Ok(journal) => Ok(Store::new(dir.to_owned(), journal)),

@@ -1,6 +1,6 @@
-//! What a trial left to read, from its folder, in bounded memory.
+//! Reads the files that a trial left, in bounded memory.
 //!
-//! The folder may be of a run that somebody else sent: nothing outside of it is opened, whatever its journal says,
+//! The folder may be of a run that somebody else sent: nothing outside of it is opened, even if its journal says so,
 //! and nothing that is not a plain file.
 
 use std::collections::VecDeque;
@@ -11,17 +11,21 @@ use camino::{Utf8Component, Utf8Path, Utf8PathBuf};
 use terca_core::transcript::trial_files::{Bodies, Excerpt, Session, with_short_texts};
 use terca_core::transcript::{Record, Step};
 
+/// The agent's session in Terca's own form.
 pub const TRANSCRIPT: &str = "transcript.jsonl";
+/// The changes of the agent.
 pub const CHANGES: &str = "changes.diff";
+/// The log of actions, agent and tests.
 pub const LOG: &str = "run.log";
+/// The session in ATIF.
 pub const TRAJECTORY: &str = "artifacts/trajectory.json";
 
-/// Longer lines of a transcript are passed over.
+/// Longer lines of a transcript are skipped.
 const LONGEST_LINE: u64 = 16 * 1024 * 1024;
-/// What lies beyond is not read.
+/// A longer transcript is not read to its end.
 const LONGEST_TRANSCRIPT: u64 = 256 * 1024 * 1024;
 
-/// The bodies of a trial, each of about so many bytes at most. What cannot be read is empty.
+/// Reads the texts of a trial, each of about so many bytes at most. One that cannot be read is empty.
 pub fn read(run_dir: &Utf8Path, trial_dir: &Utf8Path, limit: usize) -> Bodies {
     let of = |name: &str| open(run_dir, trial_dir, name).ok();
     Bodies {
@@ -61,7 +65,7 @@ pub(super) fn inside(run_dir: &Utf8Path, path: &Utf8Path) -> io::Result<Utf8Path
     Ok(place)
 }
 
-/// The beginning and the end; three parts and one.
+/// Reads the beginning and the end of a file, in the proportion of three to one.
 fn excerpt(mut file: File, limit: usize) -> io::Result<Excerpt> {
     let size = file.metadata()?.len();
     let (head, tail) = (limit as u64 / 4 * 3, limit as u64 / 4);
@@ -108,7 +112,7 @@ fn session(file: File, limit: usize) -> Session {
     session
 }
 
-/// The next line as a record with short texts. A line that is none says so in its place.
+/// Reads the next line as a record with short texts. A bad line becomes a notice.
 fn next_record(lines: &mut impl BufRead, longest_text: usize) -> Option<Record> {
     let mut line = Vec::new();
     lines

@@ -1,4 +1,4 @@
-//! Noticing that a run has gone on: its journal has grown, or its Terca is gone.
+//! Watches a run that somebody else writes: its journal grows, or its Terca ends.
 
 use std::time::{Duration, Instant};
 
@@ -8,17 +8,21 @@ use crate::run::files::EVENTS;
 use crate::run::journal::is_going_on;
 
 const LOOK_EVERY: Duration = Duration::from_millis(150);
-/// How long nothing may happen before somebody is told that nothing happened.
+/// The longest wait without a report.
 const QUIET: Duration = Duration::from_secs(5);
 
+/// A report about a watched run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Change {
+    /// The journal has grown.
     Grown,
+    /// Nothing happened for a while.
     Quiet,
     /// Nobody writes to it any more.
     Ended,
 }
 
+/// A run that is being watched.
 #[derive(Debug)]
 pub struct Watch {
     dir: Utf8PathBuf,
@@ -27,7 +31,7 @@ pub struct Watch {
 }
 
 impl Watch {
-    /// What is there now counts as seen.
+    /// Watches the run in a directory; its journal so far counts as seen.
     pub fn new(dir: &Utf8Path) -> Self {
         Watch {
             dir: dir.to_owned(),
@@ -51,7 +55,7 @@ impl Watch {
             if started.elapsed() >= QUIET {
                 return Some(self.still_there());
             }
-            // Looked for at once and then rarely: asking takes the lock for a moment.
+            // At once, and then rarely: the question takes the lock for a moment.
             if started.elapsed() < LOOK_EVERY && self.still_there() == Change::Ended {
                 return Some(Change::Ended);
             }

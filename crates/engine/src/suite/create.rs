@@ -1,4 +1,4 @@
-//! Writes the files of a new suite or eval. What is there already is never touched.
+//! Writes the files of a new suite or eval. Existing files are never touched.
 
 use std::io::{self, Write};
 
@@ -7,13 +7,13 @@ use terca_core::scaffold::NewFile;
 
 use crate::suite::discover::SUITE_FILE;
 
-/// The directory of the suite that a directory lies in: the nearest one, upwards, that has a `terca.yaml`.
+/// Returns the directory of the suite around a directory: the nearest one, upwards, that has a `terca.yaml`.
 pub fn suite_around(dir: &Utf8Path) -> Option<&Utf8Path> {
     dir.ancestors().find(|dir| dir.join(SUITE_FILE).is_file())
 }
 
-/// The parts of a new suite, by their first names: nothing is put into a directory that somebody has made for
-/// something else.
+/// Returns the top-level files and directories of a new suite. None of them may exist: nothing is put into a
+/// directory that was made for something else.
 pub fn parts(dir: &Utf8Path, files: &[NewFile]) -> Vec<Utf8PathBuf> {
     let firsts = files
         .iter()
@@ -24,7 +24,7 @@ pub fn parts(dir: &Utf8Path, files: &[NewFile]) -> Vec<Utf8PathBuf> {
     parts
 }
 
-/// Those of the paths where something is already, be it a link that leads nowhere.
+/// Returns the paths that exist already, also as a broken link.
 pub fn in_the_way(paths: Vec<Utf8PathBuf>) -> Vec<Utf8PathBuf> {
     paths
         .into_iter()
@@ -37,7 +37,7 @@ pub fn write(dir: &Utf8Path, files: &[NewFile]) -> io::Result<()> {
     for file in files {
         let path = dir.join(&file.path);
         fs_err::create_dir_all(path.parent().unwrap_or(dir))?;
-        // Made new: whatever has come to stand there meanwhile is not overwritten either.
+        // A file that was made in the meantime is not overwritten either.
         let mut new = fs_err::OpenOptions::new()
             .write(true)
             .create_new(true)

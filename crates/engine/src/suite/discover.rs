@@ -40,7 +40,7 @@ pub enum DiscoverError {
         /// The file.
         path: Utf8PathBuf,
     },
-    /// Nothing in it belongs to a suite.
+    /// It has no configuration file.
     #[error("no suite here: {dir} has no {SUITE_FILE} and no {EVAL_FILE} below it")]
     NoSuite {
         /// The directory.
@@ -133,7 +133,7 @@ pub fn canonical(dir: &Utf8Path) -> Result<Utf8PathBuf, DiscoverError> {
     }
 }
 
-/// Settings that are not used, though somebody who stands in an eval's directory may think so.
+/// Warns of settings that are not used, though a user in an eval's directory may think so.
 fn part_of_a_suite(above: &Utf8Path) -> Diagnostic {
     let message = format!("no {SUITE_FILE} here, and the one above, in {above}, is not used");
     Diagnostic::warning(Code::NoSuite, message).help(format!(
@@ -141,7 +141,7 @@ fn part_of_a_suite(above: &Utf8Path) -> Diagnostic {
     ))
 }
 
-/// The directory that was probably meant.
+/// Returns the directory that was probably meant.
 fn near(dir: &Utf8Path) -> Option<String> {
     let around = dir
         .parent()
@@ -175,7 +175,7 @@ fn where_else(dir: &Utf8Path) -> Option<Guess> {
     Some(Guess::Above(above.to_owned()))
 }
 
-/// Every `eval.terca.yaml` below a directory. Hidden directories, `node_modules` and names with `_` hold none.
+/// Finds every `eval.terca.yaml` below a directory. Hidden directories, `node_modules` and names with `_` hold none.
 fn find_evals(dir: &Utf8Path, found: &mut Vec<Utf8PathBuf>, problems: &mut Diagnostics) {
     let entries = match dir.read_dir_utf8() {
         Ok(entries) => entries,

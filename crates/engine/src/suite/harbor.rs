@@ -8,18 +8,19 @@ use terca_core::harbor::{Imported, Task, import};
 use crate::workspace::tree;
 
 const TASK_FILE: &str = "task.toml";
-/// Of the format before Harbor's.
+/// The file of a task in the format before Harbor's.
 const OLD_TASK_FILE: &str = "task.yaml";
 
-/// What lies below a directory.
+/// The tasks below a directory.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Found {
+    /// Directories of tasks.
     pub tasks: Vec<Utf8PathBuf>,
     /// Tasks in the older format, which only Harbor's own tools can read.
     pub old: Vec<Utf8PathBuf>,
 }
 
-/// The directory itself when it is a task, else all tasks below it, in order.
+/// Finds tasks: the directory itself when it is one, else all below it, in order.
 pub fn find(dir: &Utf8Path) -> io::Result<Found> {
     let mut found = Found::default();
     find_below(dir, &mut found)?;
@@ -49,7 +50,7 @@ fn find_below(dir: &Utf8Path, found: &mut Found) -> io::Result<()> {
     below.iter().try_for_each(|dir| find_below(dir, found))
 }
 
-/// The eval that a task becomes, or why it becomes none.
+/// Makes an eval of a task; the inner error is the reason why it cannot become one.
 pub fn read(dir: &Utf8Path) -> io::Result<Result<Imported, String>> {
     let (mut files, mut links) = (Vec::new(), Vec::new());
     for (path, meta) in tree::walk(dir)? {

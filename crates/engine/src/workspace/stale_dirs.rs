@@ -96,7 +96,8 @@ fn processes_of(dir: &Utf8Path) -> Vec<Pid> {
         .collect()
 }
 
-/// `HOME` and `TMPDIR` are the marks that every process of a trial carries, unless it has put them off.
+/// Tells whether a process works in the directory. `HOME` and `TMPDIR` mark every process of a trial, unless it has
+/// changed them.
 fn is_in(process: &Utf8Path, inside: &str) -> bool {
     let works_there = process
         .join("cwd")
@@ -113,7 +114,7 @@ fn is_in(process: &Utf8Path, inside: &str) -> bool {
         })
 }
 
-/// Waiting for its parent to take note.
+/// Tells whether a process has ended and waits for its parent.
 fn is_dead(process: &Utf8Path) -> bool {
     let stat = std::fs::read_to_string(process.join("stat")).unwrap_or_default();
     stat.rsplit_once(')')

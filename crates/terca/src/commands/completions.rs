@@ -1,4 +1,4 @@
-//! `terca completions`: the lines that make a shell ask Terca what may come next.
+//! `terca completions`: the lines that make a shell ask Terca for completions.
 
 use clap::{Args, ValueEnum};
 use clap_complete::env::{Bash, EnvCompleter, Fish, Powershell, Zsh};

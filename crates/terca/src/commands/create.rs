@@ -30,7 +30,7 @@ pub struct CreateArgs {
     yes: bool,
 }
 
-/// What the suite's directory is called when nobody says.
+/// The default name of a suite's directory.
 const USUAL_NAME: &str = "evals";
 
 pub(super) fn create(args: &CreateArgs, common: &Common) -> Outcome {
@@ -56,18 +56,18 @@ pub(super) fn no_answer() -> CliError {
     error.help("`--yes` asks nothing, and takes the default for what no flag says")
 }
 
-/// A value that was given as a flag or typed, and is none.
+/// Returns the error of a wrong value, given as a flag or typed.
 pub(super) fn misuse(reason: String) -> CliError {
     CliError::misuse(Code::Usage, reason)
 }
 
-/// Where to make what.
+/// A suite that is to be made.
 struct Plan {
     dir: Utf8PathBuf,
     new: NewSuite,
 }
 
-/// The flags, and answers to what they leave open. What can be refused is, before anybody has to answer.
+/// Takes the flags, and asks for what they leave open. Mistakes are refused before anybody has to answer.
 fn answers(args: &CreateArgs, common: &Common) -> Result<Plan, CliError> {
     let around = discover::canonical(&common.dir)?;
     outside_of_suites(&around)?;
@@ -124,7 +124,7 @@ fn answers(args: &CreateArgs, common: &Common) -> Result<Plan, CliError> {
     })
 }
 
-/// The evals of a suite within a suite would belong to both.
+/// Refuses a suite within a suite: its evals would be in both.
 fn outside_of_suites(dir: &Utf8Path) -> Result<(), CliError> {
     match engine::suite_around(dir) {
         None => Ok(()),
@@ -138,14 +138,14 @@ fn outside_of_suites(dir: &Utf8Path) -> Result<(), CliError> {
     }
 }
 
-/// The new suite's directory.
+/// Returns the new suite's directory.
 fn place(around: &Utf8Path, name: &str) -> Result<Utf8PathBuf, String> {
     let name = Utf8Path::new(name.trim());
     if name.as_str().is_empty() {
         return Err("the name is empty".into());
     }
     let dir = around.join(name);
-    // A suite has to be called something: what `.` and `..` stand for has a name.
+    // A suite needs a name: the directories that `.` and `..` mean have one.
     match dir.canonicalize_utf8() {
         Ok(real) if real.is_dir() => Ok(real),
         Ok(real) => Err(format!(
@@ -193,7 +193,7 @@ fn make(plan: &Plan) -> Result<(), CliError> {
     Ok(())
 }
 
-/// Writes files of which none may be there, and says which were made.
+/// Writes files, none of which may exist, and shows which were made.
 pub(super) fn write(
     dir: &Utf8Path,
     parts: Vec<Utf8PathBuf>,

@@ -50,7 +50,7 @@ fn make(args: &CreateEvalArgs, common: &Common) -> Result<(), CliError> {
     Ok(())
 }
 
-/// The name that was given, or an answer.
+/// Returns the name that was given, or an answer.
 fn name(args: &CreateEvalArgs, taken: &[String]) -> Result<String, CliError> {
     let next = next_name(taken);
     match &args.name {
@@ -69,7 +69,7 @@ fn name(args: &CreateEvalArgs, taken: &[String]) -> Result<String, CliError> {
     }
 }
 
-/// The names of the evals so far. Where the suite cannot be read, the directories are still looked at.
+/// Returns the names of the evals so far; if the suite cannot be read, those of the directories with an eval.
 fn names(suite: &Utf8Path) -> Vec<String> {
     let loaded = discover::load(suite).ok().and_then(|loaded| loaded.suite);
     match loaded {
@@ -87,7 +87,7 @@ fn names(suite: &Utf8Path) -> Vec<String> {
     }
 }
 
-/// One number after the highest: `004-eval`.
+/// Returns a name with the number after the highest: `004-eval`.
 fn next_name(taken: &[String]) -> String {
     let numbers = taken
         .iter()

@@ -50,7 +50,7 @@ fn records(args: &HealthArgs, common: &Common) -> Result<Vec<Record>, CliError> 
                 CliError::misuse(Code::RunGoingOn, text).help("wait for its end, or leave it out")
             );
         }
-        records.push(past::record(run));
+        records.push(history::record(run));
     }
     records.sort_by_key(|record| record.state.started_at);
     records.dedup_by(|one, other| {

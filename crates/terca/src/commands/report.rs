@@ -55,11 +55,11 @@ fn write(args: &ReportArgs, suite_dir: &Utf8Path, run: &PastRun) -> io::Result<(
     args.export.write(&run.results())
 }
 
-/// One file with everything in it.
+/// Returns one page with everything in it.
 fn page(suite_dir: &Utf8Path, run: &PastRun) -> String {
     let prompts = past::prompts(run);
     let bodies = |trial: &Trial, limit: usize| trial_files::read(&run.dir, &trial.head.dir, limit);
-    // Where the suite lies is nobody else's business.
+    // A page that is sent to others does not show the suite's path.
     let run_dir = run.dir.strip_prefix(suite_dir).unwrap_or(&run.dir);
     run_page(
         &run.state,

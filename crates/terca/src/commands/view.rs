@@ -47,7 +47,7 @@ fn unopened(error: &io::Error, args: &ViewArgs) -> CliError {
     }
 }
 
-/// Until Ctrl+C, which ends the program: there is nothing to be tidied up.
+/// Serves the pages until Ctrl+C, which ends the program: there is nothing to clean up.
 fn show(suite_dir: &Utf8Path, run: &str, args: &ViewArgs) -> Result<(), CliError> {
     let unopened = |error: io::Error| unopened(&error, args);
     let listener =
@@ -73,7 +73,7 @@ fn show(suite_dir: &Utf8Path, run: &str, args: &ViewArgs) -> Result<(), CliError
     Ok(())
 }
 
-/// 128 bits that nobody can guess.
+/// Returns 128 bits that nobody can guess.
 fn token() -> io::Result<String> {
     let mut bytes = [0; 16];
     File::open("/dev/urandom")?.read_exact(&mut bytes)?;

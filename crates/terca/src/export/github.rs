@@ -40,7 +40,7 @@ pub(super) fn add(results: &Results, format: Format) -> io::Result<()> {
         .create(true)
         .open(file)
         .map_err(named)?;
-    // What earlier commands of the step have written counts too.
+    // The output of earlier commands of the step counts too.
     let written = summary.metadata().map_err(named)?.len() as usize;
     let room = LARGEST_SUMMARY.saturating_sub(written);
     if room < SMALLEST_SUMMARY {

@@ -1,43 +1,53 @@
-//! What is to be run, and what came of it.
+//! The request for a run, and its end.
 
 use terca_core::config::adaptive::Adaptive;
 use terca_core::plan::TrialSpec;
 use terca_core::run::limits::Limits;
 use terca_core::run::state::RunState;
 
-/// What is to be run, and how.
+/// The trials of a run, and how they are run.
 #[derive(Debug)]
 pub struct RunRequest {
+    /// The suite's name.
     pub suite: String,
+    /// The experiment that the others are compared with.
     pub baseline: String,
+    /// The version of Terca.
     pub terca_version: String,
+    /// The seed of the order, and of the waits before further attempts.
     pub seed: u64,
+    /// The number of trials in flight, for each agent.
     pub limits: Limits,
+    /// No further trial starts after the first that does not pass.
     pub fail_fast: bool,
-    /// How often a trial that ended in an error is tried again.
+    /// The number of further attempts at a trial that ended in an error.
     pub retries: u32,
-    /// Not all of the trials may be needed.
+    /// The bounds of adaptive repetitions: not all of the trials may be needed.
     pub adaptive: Option<Adaptive>,
-    /// No trial is started when those that ended have cost as much.
+    /// No further trial starts once those that ended have cost this much.
     pub budget_usd: Option<f64>,
+    /// The trials, in the order of their ids.
     pub trials: Vec<TrialSpec>,
-    /// Positions in `trials`, in the order to start them; those that are spare wait until they are called.
+    /// Positions in `trials`, in the order to start them; spare trials wait until a round needs them.
     pub order: Vec<usize>,
-    /// What has happened already, in a run that is resumed.
+    /// The past of a run that is resumed.
     pub past: Option<Past>,
 }
 
 /// The journal so far, folded.
 #[derive(Debug, Clone)]
 pub struct Past {
+    /// The state that the events come to.
     pub state: RunState,
+    /// The number of the next event.
     pub next_sequence: u64,
 }
 
 /// A run that has come to an end.
 #[derive(Debug)]
 pub struct Finished {
+    /// Its last state.
     pub state: RunState,
-    /// Ended by a signal.
+    /// Tells whether a signal ended it.
     pub interrupted: bool,
 }

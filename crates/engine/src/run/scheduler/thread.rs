@@ -1,4 +1,4 @@
-//! A trial on a thread of its own, and the way its news take.
+//! A trial on a thread of its own, and the channel to the loop.
 
 use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -12,9 +12,10 @@ use terca_core::trial_error::{ErrorKind, TrialError};
 
 use crate::trial::{self, Context};
 
-/// What reaches the loop.
+/// A message to the loop.
 #[derive(Debug)]
 pub enum Message {
+    /// Something happened to a trial.
     Trial(EventKind),
     /// SIGINT, SIGTERM or SIGHUP.
     Signal,
@@ -28,7 +29,7 @@ pub fn mailbox() -> Mailbox {
     channel()
 }
 
-/// Starts a trial on a thread of its own. Whatever happens there, a report comes back.
+/// Starts a trial on a thread of its own. A report comes back even after a panic.
 pub(super) fn start(
     trial: TrialSpec,
     attempt: u32,
@@ -47,7 +48,7 @@ pub(super) fn start(
                 trial::run(&trial, attempt, &context, &emit)
             }));
             let report = outcome.unwrap_or_else(|panic| broken(&*panic, attempt));
-            // Let go before the end is told: whoever hears of the last end may remove the work directory.
+            // Let go before the end is told: after the last end the work directory may be removed.
             drop(context);
             emit(EventKind::TrialFinished {
                 trial: id,
