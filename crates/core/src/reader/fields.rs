@@ -34,6 +34,10 @@ enum Presence {
     Optional,
 }
 
+#[expect(
+    clippy::needless_pass_by_value,
+    reason = "a kind is made where a field is declared, and used once"
+)]
 impl Fields<'_, '_> {
     /// Declares a field that may be left out.
     pub(crate) fn optional<K: Kind>(
@@ -53,7 +57,13 @@ impl Fields<'_, '_> {
         T: Copy + Into<serde_json::Value>,
         K: Kind<Value = Located<T>>,
     {
-        self.declare(key, &kind, Presence::Optional, Some(shown(default.into())), about);
+        self.declare(
+            key,
+            &kind,
+            Presence::Optional,
+            Some(shown(default.into())),
+            about,
+        );
         let node = self.take_present(key);
         let value = node.and_then(|node| self.reader.about(key, |reader| kind.read(node, reader)));
         value.map_or(default, |located| located.value)

@@ -3,6 +3,7 @@
 use serde_json::{Value, json};
 
 use crate::agent::mcp::McpServer;
+use crate::config::settings;
 use crate::config::suite::{Action, Suite};
 use crate::grade::TestSpec;
 use crate::plan::fingerprint::CaseFingerprint;
@@ -62,7 +63,7 @@ fn case(trials: &[TrialSpec]) -> Value {
         judge_env: _,
         timeout,
     } = &*trials[0].case;
-    json!({
+    let mut document = json!({
         "eval": eval.name,
         "tags": eval.tags,
         "repetitions": trials.len(),
@@ -72,9 +73,15 @@ fn case(trials: &[TrialSpec]) -> Value {
         "before": actions.iter().map(action).collect::<Vec<_>>(),
         "env": env.iter().map(|(name, _)| name).collect::<Vec<_>>(),
         "timeoutSeconds": timeout.as_secs_f64(),
-        "trackIgnored": suite.track_ignored,
         "tests": eval.tests.iter().map(TestSpec::document).collect::<Vec<_>>(),
-    })
+    });
+    for (key, value) in settings(&**suite) {
+        document[key] = value;
+    }
+    for (key, value) in settings(&variant.setup) {
+        document["variant"][key] = value;
+    }
+    document
 }
 
 fn layer(layer: &Layer) -> Value {
