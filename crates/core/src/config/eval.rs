@@ -62,12 +62,12 @@ pub(super) struct ReadEval {
     pub(super) eval: Option<Eval>,
 }
 
-/// Where an eval is written.
+/// The file that an eval is written in.
 #[derive(Clone, Copy)]
 pub(super) enum Home<'a> {
-    /// In `terca.yaml`.
+    /// `terca.yaml`.
     Suite,
-    /// In a file of its own, with directories beside it. The path is the suite's root.
+    /// A file of its own, with directories beside it. The path is the suite's root.
     OwnFile(&'a Utf8Path),
 }
 

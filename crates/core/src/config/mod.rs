@@ -19,6 +19,8 @@ mod test;
 mod variables;
 
 use camino::Utf8PathBuf;
+use serde::Serialize;
+use serde_json::{Map, Value};
 
 pub use suite::Suite;
 
@@ -38,6 +40,15 @@ pub struct ConfigFiles {
     pub suite: Option<FileId>,
     /// Every `eval.terca.yaml`, sorted by path.
     pub evals: Vec<FileId>,
+}
+
+/// Returns the settings of a [`Suite`] or a [`suite::AppliedSetup`] that reach its trials unchanged, by key. They are
+/// in `run.json` and in fingerprints.
+pub fn settings(of: &impl Serialize) -> Map<String, Value> {
+    match serde_json::to_value(of) {
+        Ok(Value::Object(settings)) => settings,
+        _ => Map::new(),
+    }
 }
 
 /// Loads all files. Returns `None` when there was an error, which then is among the problems.

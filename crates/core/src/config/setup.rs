@@ -64,9 +64,9 @@ impl Setup {
 
 /// An experiment applied to an environment: a value replaces, `null` removes, maps are merged.
 ///
-/// Serialized, it is the settings that are part of a variant's fingerprint. A new field is among them, unless it is
-/// skipped because [`Fingerprinter`](crate::plan::fingerprint::Fingerprinter) looks deeper: at the content of files,
-/// or at values without secrets.
+/// Serialized, it has the settings that reach every trial of a variant unchanged (see
+/// [`settings`](crate::config::settings)). A new field is among them, unless it is skipped because the fingerprint
+/// looks deeper: at the content of files.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct AppliedSetup {
@@ -151,9 +151,6 @@ fn fields_of(fields: &mut Fields<'_, '_>, role: Role) -> Option<ReadSetup> {
         "The name in selections, tables and results.",
     );
     let setup = Setup {
-        name: String::new(),
-        place: None,
-        real_name: None,
         agent: fields.patch(
             "agent",
             agent_choice().map(|choice| choice.value),
@@ -215,6 +212,7 @@ fn fields_of(fields: &mut Fields<'_, '_>, role: Role) -> Option<ReadSetup> {
             seconds(),
             "The agent's time limit in one trial. It takes precedence over the suite's, and an eval's own over both.",
         ),
+        ..Setup::default()
     };
     let baseline = baseline(fields, role);
     let name = name?;

@@ -38,9 +38,9 @@ const DEFAULT_AGENT_SECONDS: f64 = 300.0;
 
 /// A suite as resolved.
 ///
-/// Serialized, it is the settings that are the same for all trials and part of their fingerprint. A new field is
-/// among them, unless it is skipped: because the plan makes something else of it, or because it does not change what
-/// is tested.
+/// Serialized, it has the settings that reach every trial unchanged (see [`settings`](crate::config::settings)). A new
+/// field is among them, unless it is skipped: because the plan makes something else of it, or because it does not
+/// change what is tested.
 #[derive(Debug, Clone, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Suite {
@@ -53,13 +53,13 @@ pub struct Suite {
     /// The suite's directory.
     #[serde(skip)]
     pub root: Utf8PathBuf,
-    /// How often each eval is run in each variant.
+    /// The number of repetitions of each eval in each variant.
     #[serde(skip)]
     pub repetitions: Repetitions,
     /// Trials in flight at once.
     #[serde(skip)]
     pub concurrency: Concurrency,
-    /// How often a trial that ended in an error is tried again.
+    /// The number of further attempts after a trial that ended in an error.
     #[serde(skip)]
     pub retries: u32,
     /// The agent's time limit.

@@ -52,7 +52,7 @@ fn test(fields: &mut Fields<'_, '_>) -> Option<(Located<Option<String>>, TestSpe
         DEFAULT_TEST_SECONDS,
         "Its time limit.",
     );
-    let keys = KINDS.map(|kind| kind.key);
+    let keys: Vec<&str> = KINDS.iter().map(|kind| kind.key).collect();
     let given = fields.one_of(&keys);
     let mut found = Vec::new();
     for declaration in KINDS {

@@ -7,27 +7,31 @@ use serde::ser::{Serialize, Serializer};
 
 use crate::grade::Grade;
 
+/// The grades of a trial, by test.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Scorecard {
     grades: Vec<(String, Grade)>,
 }
 
 impl Scorecard {
+    /// Adds the grade of a test.
     pub fn push(&mut self, test: impl Into<String>, grade: Grade) {
         self.grades.push((test.into(), grade));
     }
 
+    /// Returns true when no test was graded.
     pub fn is_empty(&self) -> bool {
         self.grades.is_empty()
     }
 
+    /// Returns tests and their grades, in the order of the eval.
     pub fn iter(&self) -> impl Iterator<Item = (&str, &Grade)> {
         self.grades
             .iter()
             .map(|(test, grade)| (test.as_str(), grade))
     }
 
-    /// The test that explains a trial that did not pass: the first that lost points.
+    /// Returns the first test that lost points. It explains a trial that did not pass.
     pub fn first_loss(&self) -> Option<(&str, &Grade)> {
         self.iter().find(|(_, grade)| grade.score < 1.0)
     }

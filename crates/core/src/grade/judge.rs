@@ -33,12 +33,12 @@ pub(super) const KIND: TestKindDeclaration = TestKindDeclaration {
     settings: || settings(object("judge", "`judge`", fields).linked("[map](eval-yaml.md#judge)")),
 };
 
-/// A rubric, and who judges by it.
+/// A rubric, and the agent that judges by it.
 #[derive(Debug, Clone)]
 pub struct JudgeTest {
     /// The demands on the work, in the author's words.
     pub rubric: String,
-    /// Who judges; `None` is the trial's own agent.
+    /// The agent that judges; `None` is the trial's own.
     pub agent: Option<AgentChoice>,
     /// The judge's model; `None` is the trial's own for the trial's own agent, else the agent's default.
     pub model: Option<String>,
@@ -158,11 +158,11 @@ impl TestKind for JudgeTest {
 pub struct Judgement {
     /// `None` when the judge was still at work when its time was over.
     pub opinion: Option<Result<Opinion, NoVerdict>>,
-    /// Who judged.
+    /// The judge.
     pub by: JudgedBy,
 }
 
-/// Who judged, and at what cost. The cost is in no figure of the trial.
+/// The judge, and its cost, which is in no figure of the trial.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct JudgedBy {
@@ -186,7 +186,7 @@ pub struct JudgeRecord {
     pub score: f64,
     /// The judge's reasons, one for each criterion.
     pub reasons: Vec<Reason>,
-    /// Who judged.
+    /// The judge.
     #[serde(flatten)]
     pub by: JudgedBy,
 }

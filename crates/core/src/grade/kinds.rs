@@ -6,24 +6,20 @@ use std::sync::Arc;
 use serde_json::json;
 
 use super::test::TestKind;
-use super::{
-    budget, changed_files, command_score, command_success, file_contains, file_exists, judge,
-    transcript,
-};
 use crate::reader::{Kind, Value};
 use crate::text::diagnostic::Diagnostic;
 use crate::text::explain::Code;
 
 /// All kinds of tests. To add one, add a file and a line here.
-pub(crate) const KINDS: [TestKindDeclaration; 8] = [
-    command_success::KIND,
-    file_exists::KIND,
-    file_contains::KIND,
-    command_score::KIND,
-    transcript::KIND,
-    changed_files::KIND,
-    budget::KIND,
-    judge::KIND,
+pub(crate) const KINDS: &[TestKindDeclaration] = &[
+    super::command_success::KIND,
+    super::file_exists::KIND,
+    super::file_contains::KIND,
+    super::command_score::KIND,
+    super::transcript::KIND,
+    super::changed_files::KIND,
+    super::budget::KIND,
+    super::judge::KIND,
 ];
 
 /// The declaration of a kind of test.

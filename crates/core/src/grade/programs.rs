@@ -1,9 +1,9 @@
-//! Which programs a shell command names, as far as its text tells.
+//! Finds the programs that a shell command names, as far as its text tells.
 //!
 //! Asked only when a shell has said "not found" (exit status 127), to tell a machine without `node` from an agent
 //! that did not write `./run.sh`. The agent has no say in it: the text is the suite's, the machine the user's.
 
-/// What stands before a program or in its place.
+/// Words of the shell, which are no programs.
 const WORDS_OF_THE_SHELL: [&str; 56] = [
     "!", "{", "}", "[", ".", ":", "alias", "bg", "break", "case", "cd", "command", "continue",
     "do", "done", "echo", "elif", "else", "esac", "eval", "exec", "exit", "export", "false", "fg",
@@ -17,7 +17,7 @@ const LEAD_ON: [&str; 12] = [
     "!", "{", "do", "then", "else", "elif", "if", "while", "until", "time", "exec", "command",
 ];
 
-/// Bare names that stand where a program is called: the first word of each simple command.
+/// Returns the bare names of programs: the first word of each simple command.
 pub fn programs_named(command: &str) -> Vec<&str> {
     let mut programs: Vec<&str> = command
         .split(['\n', ';', '|', '&', '(', ')'])

@@ -381,7 +381,7 @@ mod tests {
                 Ok(Verdict::pass("not looked at: oracle has no session"))
             );
         }
-        // A thing that is known to be wrong decides, whatever else is not known.
+        // A demand that is known not to be met decides, also when others are unknown.
         let mut both = used("x");
         both.output_contains = Some("nonsense".into());
         assert_eq!(both.judge(&session(None)).unwrap().score, 0.0);

@@ -7,9 +7,9 @@ use std::sync::Arc;
 
 use camino::{Utf8Path, Utf8PathBuf};
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
 
 use crate::agent::delivery::sha256;
+use crate::config::settings;
 use crate::config::suite::{Action, ShellCommand};
 use crate::plan::{Case, Layer, Plan, PreparedLayer};
 use crate::text::mask::Mask;
@@ -174,14 +174,6 @@ impl Fingerprinter<'_> {
     }
 }
 
-/// Returns the settings that are hashed one by one, under their own names.
-fn settings(of: &impl Serialize) -> serde_json::Map<String, Value> {
-    match serde_json::to_value(of) {
-        Ok(Value::Object(settings)) => settings,
-        _ => serde_json::Map::new(),
-    }
-}
-
 /// The beginning of a hash of a test's JSON. Terca 0.1 hashed tests otherwise at first.
 const FROM_JSON: &str = "json-";
 
@@ -309,6 +301,27 @@ fn missing_from(some: &ByCase<'_>, all: &ByCase<'_>) -> impl Iterator<Item = Str
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn hashes_that_were_taken_in_two_ways_do_not_differ() {
+        assert!(differ("1", "2"));
+        assert!(differ("json-1", "json-2"));
+        assert!(!differ("json-1", "json-1"));
+        assert!(!differ("1", "json-2"), "of a run of an older version");
+    }
+
+    #[test]
+    fn a_setting_is_the_variants_or_the_evals() {
+        let before = print("fib", "control", &[("`a`", "1"), ("variant's `b`", "1")]);
+        let now = print("fib", "control", &[("`a`", "2"), ("variant's `b`", "2")]);
+        assert_eq!(
+            differences(&[before], &[now]),
+            [
+                "fib: the `a` changed",
+                "gemini.control: the variant's `b` changed",
+            ]
+        );
+    }
 
     fn print(eval: &str, experiment: &str, parts: &[(&str, &str)]) -> CaseFingerprint {
         CaseFingerprint {

@@ -22,7 +22,7 @@ pub struct Shard {
 
 impl Shard {
     /// Returns the number of parts.
-    pub fn of(self) -> usize {
+    pub fn count(self) -> usize {
         self.of
     }
 

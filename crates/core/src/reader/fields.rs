@@ -34,6 +34,10 @@ enum Presence {
     Optional,
 }
 
+#[expect(
+    clippy::needless_pass_by_value,
+    reason = "a kind is made where a field is declared, and used once"
+)]
 impl Fields<'_, '_> {
     /// Declares a field that may be left out.
     pub(crate) fn optional<K: Kind>(

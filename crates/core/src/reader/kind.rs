@@ -24,12 +24,20 @@ pub(crate) trait Kind {
     fn name(&self) -> String;
 
     /// Makes something of the value, or reports why not.
-    fn then<U, F>(self, make: F) -> Then<Self, F>
+    fn then<U>(
+        self,
+        make: impl Fn(Self::Value, &mut Reader<'_>) -> Option<U>,
+    ) -> impl Kind<Value = U>
     where
         Self: Sized,
-        F: Fn(Self::Value, &mut Reader<'_>) -> Option<U>,
     {
-        Then { kind: self, make }
+        Wrapped {
+            kind: self,
+            read: move |kind: &Self, node, reader: &mut Reader<'_>| {
+                let value = kind.read(node, reader)?;
+                make(value, reader)
+            },
+        }
     }
 
     /// Makes something of the value.
@@ -49,12 +57,20 @@ pub(crate) trait Kind {
     }
 
     /// Looks at the node before it is read, and may refuse it.
-    fn checked<F>(self, check: F) -> Checked<Self, F>
+    fn checked(
+        self,
+        check: impl Fn(&Node, &mut Reader<'_>) -> Option<()>,
+    ) -> impl Kind<Value = Self::Value>
     where
         Self: Sized,
-        F: Fn(&Node, &mut Reader<'_>) -> Option<()>,
     {
-        Checked { kind: self, check }
+        Wrapped {
+            kind: self,
+            read: move |kind: &Self, node, reader: &mut Reader<'_>| {
+                check(&node, reader)?;
+                kind.read(node, reader)
+            },
+        }
     }
 
     /// Names the type otherwise in the reference.
@@ -82,18 +98,21 @@ pub(crate) trait Kind {
     }
 }
 
-/// A kind whose values are made from those of another.
-pub(crate) struct Then<K, F> {
+/// A kind that is read in another way than the one that describes it.
+struct Wrapped<K, F> {
     kind: K,
-    make: F,
+    read: F,
 }
 
-impl<K: Kind, U, F: Fn(K::Value, &mut Reader<'_>) -> Option<U>> Kind for Then<K, F> {
+impl<K, U, F> Kind for Wrapped<K, F>
+where
+    K: Kind,
+    F: Fn(&K, Node, &mut Reader<'_>) -> Option<U>,
+{
     type Value = U;
 
     fn read(&self, node: Node, reader: &mut Reader<'_>) -> Option<U> {
-        let value = self.kind.read(node, reader)?;
-        (self.make)(value, reader)
+        (self.read)(&self.kind, node, reader)
     }
 
     fn schema(&self, definitions: &mut Definitions) -> serde_json::Value {
@@ -102,45 +121,6 @@ impl<K: Kind, U, F: Fn(K::Value, &mut Reader<'_>) -> Option<U>> Kind for Then<K,
 
     fn name(&self) -> String {
         self.kind.name()
-    }
-}
-
-/// A kind whose nodes are looked at before they are read.
-pub(crate) struct Checked<K, F> {
-    kind: K,
-    check: F,
-}
-
-impl<K: Kind, F: Fn(&Node, &mut Reader<'_>) -> Option<()>> Kind for Checked<K, F> {
-    type Value = K::Value;
-
-    fn read(&self, node: Node, reader: &mut Reader<'_>) -> Option<K::Value> {
-        (self.check)(&node, reader)?;
-        self.kind.read(node, reader)
-    }
-
-    fn schema(&self, definitions: &mut Definitions) -> serde_json::Value {
-        self.kind.schema(definitions)
-    }
-
-    fn name(&self) -> String {
-        self.kind.name()
-    }
-}
-
-impl<K: Kind> Kind for &K {
-    type Value = K::Value;
-
-    fn read(&self, node: Node, reader: &mut Reader<'_>) -> Option<K::Value> {
-        (**self).read(node, reader)
-    }
-
-    fn schema(&self, definitions: &mut Definitions) -> serde_json::Value {
-        (**self).schema(definitions)
-    }
-
-    fn name(&self) -> String {
-        (**self).name()
     }
 }
 
@@ -284,25 +264,7 @@ impl<K: Kind> Kind for MapOf<K> {
     type Value = Entries<K::Value>;
 
     fn read(&self, node: Node, reader: &mut Reader<'_>) -> Option<Self::Value> {
-        let problem = match node.value {
-            Value::Map(entries) => {
-                let mut read = Vec::new();
-                for (key, node) in entries {
-                    if node.value == Value::Null {
-                        read.push((key, Patch::Remove));
-                    } else if let Some(value) =
-                        reader.about(&key.value, |reader| self.0.read(node, reader))
-                    {
-                        read.push((key, Patch::Set(value)));
-                    }
-                }
-                return Some(read);
-            }
-            Value::Text(_) | Value::List(_) => unlike(&node, "a map")
-                .help("a map has a `KEY: value` in each line, or `{KEY: value}`"),
-            _ => unlike(&node, "a map"),
-        };
-        reader.refuse(problem)
+        read_entries(&self.0, node, reader)
     }
 
     fn schema(&self, definitions: &mut Definitions) -> serde_json::Value {
@@ -312,6 +274,33 @@ impl<K: Kind> Kind for MapOf<K> {
     fn name(&self) -> String {
         "map".into()
     }
+}
+
+fn read_entries<K: Kind>(
+    kind: &K,
+    node: Node,
+    reader: &mut Reader<'_>,
+) -> Option<Entries<K::Value>> {
+    let problem = match node.value {
+        Value::Map(entries) => {
+            let mut read = Vec::new();
+            for (key, node) in entries {
+                if node.value == Value::Null {
+                    read.push((key, Patch::Remove));
+                } else if let Some(value) =
+                    reader.about(&key.value, |reader| kind.read(node, reader))
+                {
+                    read.push((key, Patch::Set(value)));
+                }
+            }
+            return Some(read);
+        }
+        Value::Text(_) | Value::List(_) => {
+            unlike(&node, "a map").help("a map has a `KEY: value` in each line, or `{KEY: value}`")
+        }
+        _ => unlike(&node, "a map"),
+    };
+    reader.refuse(problem)
 }
 
 /// A map whose keys are the user's own and which all have a value.
@@ -326,7 +315,7 @@ impl<K: Kind> Kind for PairsOf<K> {
 
     fn read(&self, node: Node, reader: &mut Reader<'_>) -> Option<Self::Value> {
         let mut pairs = Vec::new();
-        for (key, value) in MapOf(&self.kind).read(node, reader)? {
+        for (key, value) in read_entries(&self.kind, node, reader)? {
             if let Patch::Set(value) = value {
                 pairs.push((key, value));
             } else {

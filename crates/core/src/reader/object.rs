@@ -16,7 +16,7 @@ pub(crate) struct Object<F> {
     /// Its name with an article, for messages.
     what: &'static str,
     about: &'static str,
-    /// How it is written, for those who wrote something else.
+    /// An example, for those who wrote something else.
     example: Option<&'static str>,
     /// The name of the type in the reference.
     name: &'static str,

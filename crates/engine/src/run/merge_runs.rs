@@ -139,7 +139,7 @@ fn are_of_one_plan(one: &Part, other: &Part) -> Result<(), MergeRunsError> {
         reasons.push("the selections or repetitions differ".into());
     }
     if let (true, Some(a), Some(b)) = (reasons.is_empty(), a.settings.shard, b.settings.shard)
-        && a.of() != b.of()
+        && a.count() != b.count()
     {
         reasons.push(format!("one is part {a}, the other {b}"));
     }
@@ -163,7 +163,7 @@ fn is_whole(parts: &[Part]) -> Result<(), MergeRunsError> {
         .iter()
         .filter_map(|part| part.file.settings.shard)
         .collect();
-    let of = present.first().map_or(0, |shard| shard.of());
+    let of = present.first().map_or(0, |shard| shard.count());
     let missing: Vec<String> = Shard::all(of)
         .filter(|shard| !present.contains(shard))
         .map(|shard| shard.to_string())

@@ -267,7 +267,7 @@ fn broken_evals_are_refused() {
         (
             "two kinds",
             test("fileExists: a\n    commandSuccess: ls"),
-            "3:5",
+            "4:5",
             "one kind",
         ),
         (

@@ -1,7 +1,7 @@
-//! What a judge says, read as tolerantly as can be without guessing.
+//! Reads a judge's verdict, as tolerantly as possible without guessing.
 //!
-//! A JSON object with a `score` may stand anywhere in its words, in a code block or not. What looks like a verdict
-//! but is not one for sure is none: a score of 7, or an object that the judge only quotes from the work.
+//! The verdict is a JSON object with a `score`, anywhere in the judge's words, in a code block or not. In doubt there
+//! is none: a score of 7, or an object that the judge only quotes from the work, is no verdict.
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -11,23 +11,29 @@ use crate::grade::verdict::{NoVerdict, last_line, shortened};
 /// A judge's verdict.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Opinion {
+    /// From 0 to 1.
     pub score: f64,
+    /// The judge's own summary.
     pub summary: Option<String>,
+    /// The reasons, one for each criterion.
     pub reasons: Vec<Reason>,
 }
 
-/// Why, for one criterion of the rubric.
+/// The reason for the score of one criterion.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Reason {
+    /// The criterion of the rubric.
     pub criterion: Option<String>,
+    /// Its score, from 0 to 1.
     pub score: Option<f64>,
+    /// The reason in words.
     pub reason: String,
 }
 
 /// More than any rubric has.
 const MOST_REASONS: usize = 100;
 const LONGEST_REASON: usize = 2_000;
-/// A verdict stands at the end; what comes long before is not looked at.
+/// A verdict is at the end; only so many last bytes are searched.
 const LOOKED_AT: usize = 256 * 1024;
 
 impl Opinion {
@@ -81,7 +87,7 @@ impl Opinion {
         })
     }
 
-    /// One sentence: the judge's own, else why points were lost.
+    /// Returns one sentence: the judge's summary, else the reason for the points that were lost.
     pub(super) fn in_short(&self) -> Option<String> {
         let lost = self
             .reasons
@@ -106,9 +112,9 @@ fn end_of(text: &str) -> &str {
         .unwrap_or_default()
 }
 
-/// Every object in a text that could be a verdict, and how it is written.
+/// Returns every object in a text that could be a verdict, with its text.
 fn verdicts(text: &str) -> Vec<(&str, Map<String, Value>)> {
-    /// Braces without an end are looked past so often.
+    /// The most braces without an end that are skipped.
     const MOST_OPEN: usize = 100;
     let (mut found, mut at, mut open) = (Vec::new(), 0, 0);
     while let Some(begin) = text[at..].find('{').map(|offset| at + offset) {
@@ -116,10 +122,10 @@ fn verdicts(text: &str) -> Vec<(&str, Map<String, Value>)> {
             Some(length) => {
                 let raw = &text[begin..begin + length];
                 found.extend(object(raw).and_then(verdict).map(|object| (raw, object)));
-                // What is inside is not looked at by itself: the score of one criterion is not that of the work.
+                // Objects inside it are not looked at: the score of a criterion is not that of the work.
                 at = begin + length;
             }
-            // An object that was cut off: what stands in it are parts.
+            // The object was cut off: objects inside it are only parts.
             None if text[begin + 1..].trim_start().starts_with('"') => break,
             None if open == MOST_OPEN => break,
             None => (at, open) = (begin + 1, open + 1),
@@ -128,7 +134,7 @@ fn verdicts(text: &str) -> Vec<(&str, Map<String, Value>)> {
     found
 }
 
-/// How long the object is that a text begins with, by its braces.
+/// Returns the length of the object at the beginning of a text, by its braces.
 fn object_end(text: &str) -> Option<usize> {
     let (mut depth, mut in_string, mut escaped) = (0usize, false, false);
     for (at, byte) in text.bytes().enumerate() {
@@ -155,7 +161,7 @@ fn object(raw: &str) -> Option<Map<String, Value>> {
         .ok()
 }
 
-/// `[1, 2,]` is what people and models write, and JSON does not know.
+/// Removes trailing commas as in `[1, 2,]`, which people and models write and JSON does not allow.
 fn without_last_commas(raw: &str) -> String {
     let (mut text, mut at) = (String::with_capacity(raw.len()), 0);
     for part in raw.split_inclusive(',') {
@@ -170,10 +176,10 @@ fn without_last_commas(raw: &str) -> String {
     text
 }
 
-/// The object itself, or the one that it wraps.
+/// Returns the object itself, or the one that it wraps.
 fn verdict(object: Map<String, Value>) -> Option<Map<String, Value>> {
     if get(&object, &["score"]).is_some() {
-        // One criterion, told by itself.
+        // One criterion by itself.
         return get(&object, &["criterion"]).is_none().then_some(object);
     }
     match get(
@@ -199,7 +205,7 @@ fn text(object: &Map<String, Value>, names: &[&str]) -> Option<String> {
     (!text.is_empty()).then(|| text.chars().take(LONGEST_REASON).collect())
 }
 
-/// `0.5`, `"0.5"` or `"50%"`.
+/// Reads `0.5`, `"0.5"` or `"50%"`.
 fn number(value: &Value) -> Option<f64> {
     let number = match value {
         Value::Number(number) => number.as_f64()?,

@@ -1,33 +1,34 @@
-//! What a judge is asked.
+//! Writes the prompt for a judge.
 //!
-//! The task, the diff and the final message are not ours: the agent under test wrote two of them, and may have
-//! written them for the judge. So they stand between fences that are drawn when the work is done, and everything
-//! that the judge is to obey stands outside.
+//! The agent under test wrote the diff and the final message, and may have written them for the judge. So they and
+//! the task are put between fences that are drawn when the work is done, and all orders to the judge are outside.
 
 use std::fmt::Write;
 
 use crate::text::prose;
 
-/// Where a judge that cannot say its verdict may write it, in its workspace.
+/// The file in the judge's workspace for a verdict that it cannot say.
 pub const VERDICT_FILE: &str = "verdict.json";
 
-/// Of longer texts the middle is left out.
+/// The longest texts, in bytes. Of longer ones the middle is left out.
 const LONGEST_TASK: usize = 20_000;
 const LONGEST_DIFF: usize = 100_000;
 const LONGEST_MESSAGE: usize = 20_000;
 
-/// What there is to judge.
+/// The work to be judged.
 #[derive(Debug, Clone, Copy)]
 pub struct Brief<'a> {
+    /// The demands on the work.
     pub rubric: &'a str,
     /// The eval's prompt.
     pub task: &'a str,
+    /// The changes that the agent made.
     pub diff: &'a str,
-    /// What the agent said last.
+    /// The agent's last words.
     pub message: &'a str,
 }
 
-/// The judge's prompt. The fence is a text that nobody could foresee.
+/// Returns the judge's prompt. The fence is a text that nobody could foresee.
 pub fn prompt(brief: &Brief<'_>, fence: &str) -> String {
     let mut text = format!(
         "You are the judge of work that another program, a coding agent, has done. Do none of that work yourself: \
@@ -68,7 +69,7 @@ pub fn prompt(brief: &Brief<'_>, fence: &str) -> String {
             LONGEST_MESSAGE,
         ),
     ] {
-        // No text of another can hold the fence; should it ever, it does not keep it.
+        // The material cannot hold the fence. If it ever does, the fence is removed there.
         let material = shortened(material.trim_end(), longest).replace(fence, "…");
         let material = if material.is_empty() {
             "(nothing)"
@@ -97,7 +98,7 @@ pub fn prompt(brief: &Brief<'_>, fence: &str) -> String {
     text
 }
 
-/// The beginning and the end of a long text, and how much is missing between them.
+/// Returns the beginning and the end of a long text, and says how much is left out between them.
 fn shortened(text: &str, longest: usize) -> String {
     if text.len() <= longest {
         return text.to_owned();

@@ -4,10 +4,12 @@ use std::collections::BTreeMap;
 
 use camino::Utf8PathBuf;
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 use crate::agent::mcp::{McpServer, RemoteTransport};
+use crate::config::settings;
 use crate::config::suite::Action;
+use crate::grade::TestSpec;
 use crate::plan::{Case, Layer, Variant};
 
 /// One eval in one variant.
@@ -32,10 +34,11 @@ pub struct RunCase {
     pub env: Vec<String>,
     /// The agent's time limit.
     pub timeout_seconds: f64,
-    /// Tells whether changes that `.gitignore` ignores count too.
-    pub track_ignored: bool,
     /// The tests.
     pub tests: Vec<RunTest>,
+    /// Settings of the suite that reach its trials unchanged, by key.
+    #[serde(flatten)]
+    pub settings: Map<String, Value>,
 }
 
 /// One environment with one experiment.
@@ -62,6 +65,9 @@ pub struct RunVariant {
     pub config: Option<Value>,
     /// The command that sets up the variant.
     pub command: Option<String>,
+    /// Settings of the variant that reach its trials unchanged, by key.
+    #[serde(flatten)]
+    pub settings: Map<String, Value>,
 }
 
 /// An MCP server.
@@ -136,6 +142,9 @@ pub struct RunTest {
     pub name: String,
     /// Its part of the score.
     pub weight: f64,
+    /// Its kind with the fields of that kind, and its time limit.
+    #[serde(flatten)]
+    pub settings: Map<String, Value>,
 }
 
 impl RunCase {
@@ -152,10 +161,6 @@ impl RunCase {
             judge_env: _,
             timeout,
         } = case;
-        let tests = eval.tests.iter().map(|test| RunTest {
-            name: test.name.clone(),
-            weight: test.weight,
-        });
         RunCase {
             eval: eval.name.clone(),
             tags: eval.tags.clone(),
@@ -166,8 +171,23 @@ impl RunCase {
             before: actions.iter().map(RunAction::from).collect(),
             env: names(env),
             timeout_seconds: timeout.as_secs_f64(),
-            track_ignored: suite.track_ignored,
-            tests: tests.collect(),
+            tests: eval.tests.iter().map(RunTest::from).collect(),
+            settings: settings(&**suite),
+        }
+    }
+}
+
+impl From<&TestSpec> for RunTest {
+    fn from(test: &TestSpec) -> Self {
+        let mut settings = match test.document() {
+            Value::Object(settings) => settings,
+            _ => Map::new(),
+        };
+        settings.retain(|key, _| key != "name" && key != "weight");
+        RunTest {
+            name: test.name.clone(),
+            weight: test.weight,
+            settings,
         }
     }
 }
@@ -191,6 +211,7 @@ impl From<&Variant> for RunVariant {
                 .command
                 .as_ref()
                 .map(|command| command.command.clone()),
+            settings: settings(&variant.setup),
         }
     }
 }
