@@ -332,12 +332,21 @@ pub fn mcp_servers_are_offered_called_and_missed(agent: RealAgent) {
     bench.project.assert_nothing_left();
 }
 
-/// How many times longer than usual everything may take, on a machine that has much else to do.
+/// How many times longer than usual an agent may take to get going. On a machine that has much else to do, it is as
+/// many as there are programs that wait for each processor, at most four.
 pub fn patience() -> u64 {
-    std::env::var("TERCA_TEST_PATIENCE")
-        .ok()
-        .and_then(|times| times.parse().ok())
-        .unwrap_or(1)
+    let asked = std::env::var("TERCA_TEST_PATIENCE").ok();
+    if let Some(times) = asked.and_then(|times| times.parse().ok()) {
+        return times;
+    }
+    let load = std::fs::read_to_string("/proc/loadavg").unwrap_or_default();
+    let waiting: f64 = load
+        .split(' ')
+        .next()
+        .and_then(|load| load.parse().ok())
+        .unwrap_or(1.0);
+    let processors = std::thread::available_parallelism().map_or(1, usize::from);
+    (waiting / processors as f64).ceil().clamp(1.0, 4.0) as u64
 }
 
 /// Trouble of every kind has its name, its end, and the figures up to then.
