@@ -14,7 +14,7 @@ use rustix::fs::{AtFlags, Mode, OFlags, RawMode, mkdirat, openat, renameat, unli
 use rustix::io::Errno;
 
 use crate::tree::dir::Dir;
-use crate::tree::error::TreeError;
+use crate::tree::error::{TreeError, What};
 use crate::tree::limits::Options;
 use crate::tree::meta::Meta;
 use crate::tree::os;
@@ -151,7 +151,7 @@ impl Dir {
             .map_err(|error| TreeError::io(self.path(), error))?;
         if !names.is_complete {
             return Err(TreeError::TooLarge {
-                what: crate::tree::limits::What::Entries,
+                what: What::Entries,
                 limit: most,
             });
         }

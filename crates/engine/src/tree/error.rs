@@ -1,9 +1,32 @@
 //! Errors of trees.
 
+use std::fmt;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use crate::tree::limits::What;
+/// A figure that has a limit.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum What {
+    /// Allocated bytes.
+    Bytes,
+    /// Files, links, directories and everything else.
+    Entries,
+    /// Levels of directories.
+    Depth,
+    /// The length of all paths together.
+    PathBytes,
+}
+
+impl fmt::Display for What {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str(match self {
+            What::Bytes => "bytes on disk",
+            What::Entries => "files and directories",
+            What::Depth => "levels of directories",
+            What::PathBytes => "bytes of paths",
+        })
+    }
+}
 
 /// A reason why an operation on a tree ended early.
 #[derive(Debug, thiserror::Error)]

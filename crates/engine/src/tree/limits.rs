@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use crate::tree::error::TreeError;
+use crate::tree::error::{TreeError, What};
 
 /// The most that a tree may have.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -37,30 +37,6 @@ impl Limits {
         depth: u64::MAX,
         path_bytes: u64::MAX,
     };
-}
-
-/// A figure that has a limit.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum What {
-    /// Allocated bytes.
-    Bytes,
-    /// Files, links, directories and everything else.
-    Entries,
-    /// Levels of directories.
-    Depth,
-    /// The length of all paths together.
-    PathBytes,
-}
-
-impl fmt::Display for What {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.write_str(match self {
-            What::Bytes => "bytes on disk",
-            What::Entries => "files and directories",
-            What::Depth => "levels of directories",
-            What::PathBytes => "bytes of paths",
-        })
-    }
 }
 
 /// The settings of an operation on a tree.

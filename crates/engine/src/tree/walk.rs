@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use crate::tree::cursor::{Cursor, Entering, Entry, Order, Step};
 use crate::tree::dir::Dir;
 use crate::tree::error::TreeError;
-use crate::tree::limits::Options;
+use crate::tree::limits::{Budget, Options};
 use crate::tree::meta::Meta;
 use crate::tree::notes::{Notes, Why};
 
@@ -59,7 +59,7 @@ pub fn walk(
 /// Returns every entry that is neither a directory nor a mount point, with its path from the root.
 pub fn list(root: &Dir, options: &Options<'_>) -> Result<Vec<(PathBuf, Meta)>, TreeError> {
     let mut found = Vec::new();
-    let mut budget = crate::tree::limits::Budget::new(options.limits);
+    let mut budget = Budget::new(options.limits);
     walk(root, options, &mut |entry, meta| {
         if !meta.is_dir() && !meta.is_mount_in(entry.parent.meta()) {
             budget.take_path(entry.path.as_os_str().len())?;

@@ -155,9 +155,9 @@ proptest! {
         scratch.chmod("to", 0o755);
         copy_all(&scratch.dir("from"), &to, &options).unwrap();
         let expected = joined(Some(&empty), &first).unwrap();
-        prop_assert_eq!(read(&scratch.path("to")), expected.clone());
+        prop_assert_eq!(&read(&scratch.path("to")), &expected);
         // The source is as it was, permissions and all.
-        prop_assert_eq!(read(&scratch.path("from")), first.clone());
+        prop_assert_eq!(&read(&scratch.path("from")), &first);
 
         let twice = Scratch::new();
         copy_all(&to, &twice.dir("to"), &options).unwrap();
