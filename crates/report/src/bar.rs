@@ -3,12 +3,11 @@
 //! The line has a form for every width, and in each form everything has its place: what is shown may come and go and
 //! grow, and the bar stays as long as it was. The bar's filled part is coloured by how the trials ended.
 
-use jiff::Timestamp;
 use terca_core::run::state::{Counts, RunState};
 
+use crate::clock::{Clock, growing, seconds_between};
+use crate::eta::seconds_left;
 use crate::layout::{GAP, TIME_COLUMNS};
-use crate::line::clock;
-use crate::memo::{Memo, seconds_between};
 use crate::spans::Spans;
 use crate::style::Tone;
 use crate::tally::{cost, endings, in_marks, join};
@@ -48,8 +47,8 @@ const FORMS: [Form; 3] = [
 ];
 
 /// For a screen that has another line for how trials ended.
-pub fn bar(state: &RunState, memo: &Memo, now: Timestamp, columns: usize) -> Spans {
-    let counts = &state.counts;
+pub fn bar(state: &RunState, clock: Clock, columns: usize) -> Spans {
+    let counts = state.counts();
     for form in FORMS {
         let figures = fraction(counts).width()
             + usize::from(form.percentage) * (GAP.len() + 4)
@@ -65,7 +64,7 @@ pub fn bar(state: &RunState, memo: &Memo, now: Timestamp, columns: usize) -> Spa
                 Spans::new()
             };
             let left = if form.left {
-                left(state, memo, now, form.hedge)
+                left(state, clock, form.hedge)
             } else {
                 Spans::new()
             };
@@ -74,28 +73,28 @@ pub fn bar(state: &RunState, memo: &Memo, now: Timestamp, columns: usize) -> Spa
                 gauge,
                 fraction(counts),
                 percentage,
-                elapsed(state, memo, now),
+                elapsed(state, clock),
                 left,
             ]);
         }
     }
-    without_gauge(state, memo, now, columns)
+    without_gauge(state, clock, columns)
 }
 
 /// For a screen that has no other line: the counts are told here, and the bar goes first.
-pub fn only(state: &RunState, memo: &Memo, now: Timestamp, columns: usize) -> Spans {
-    let counts = &state.counts;
+pub fn only(state: &RunState, clock: Clock, columns: usize) -> Spans {
+    let counts = state.counts();
     let told = |more: Spans| {
         join([
             fraction(counts),
             in_marks(counts),
-            elapsed(state, memo, now),
+            elapsed(state, clock),
             more,
         ])
     };
-    let left = left(state, memo, now, true);
+    let left = left(state, clock, true);
     for figures in [
-        told(join([left.clone(), cost(state, memo)])),
+        told(join([left.clone(), cost(state)])),
         told(left),
         told(Spans::new()),
     ] {
@@ -104,16 +103,16 @@ pub fn only(state: &RunState, memo: &Memo, now: Timestamp, columns: usize) -> Sp
             return join([gauge(counts, room.min(LONGEST_BAR)), figures]);
         }
     }
-    without_gauge(state, memo, now, columns)
+    without_gauge(state, clock, columns)
 }
 
-fn without_gauge(state: &RunState, memo: &Memo, now: Timestamp, columns: usize) -> Spans {
-    let fraction = fraction(&state.counts);
-    let marks = in_marks(&state.counts);
+fn without_gauge(state: &RunState, clock: Clock, columns: usize) -> Spans {
+    let fraction = fraction(state.counts());
+    let marks = in_marks(state.counts());
     let candidates = [
-        join([fraction.clone(), marks.clone(), elapsed(state, memo, now)]),
+        join([fraction.clone(), marks.clone(), elapsed(state, clock)]),
         join([fraction.clone(), marks]),
-        join([fraction.clone(), elapsed(state, memo, now)]),
+        join([fraction.clone(), elapsed(state, clock)]),
     ];
     candidates
         .into_iter()
@@ -136,25 +135,25 @@ fn percentage(counts: &Counts) -> Spans {
     ))
 }
 
-fn elapsed(state: &RunState, memo: &Memo, now: Timestamp) -> Spans {
-    let Some(since) = memo.since.or(state.started_at) else {
+fn elapsed(state: &RunState, clock: Clock) -> Spans {
+    let Some(since) = clock.since.or(state.started_at()) else {
         return Spans::new();
     };
     Spans::of(
         Tone::Dim,
-        &pad_left(&clock(seconds_between(since, now)), TIME_COLUMNS),
+        &pad_left(&growing(seconds_between(since, clock.now)), TIME_COLUMNS),
     )
 }
 
 /// Nothing when stopping: what waits will not run. Of a run that adds repetitions as it needs them only the least is
 /// known.
-fn left(state: &RunState, memo: &Memo, now: Timestamp, hedged: bool) -> Spans {
-    let seconds = if state.stopping.is_some() {
+fn left(state: &RunState, clock: Clock, hedged: bool) -> Spans {
+    let seconds = if state.stopping().is_some() {
         None
     } else {
-        memo.pace.seconds_left(state, now)
+        seconds_left(state, clock.now)
     };
-    let hedge = match (hedged, state.spare.is_empty()) {
+    let hedge = match (hedged, state.spare().is_empty()) {
         (false, _) => "",
         (true, true) => "about ",
         (true, false) => "at least ",
@@ -176,7 +175,7 @@ fn roughly(seconds: f64) -> String {
     let rounded = (seconds / step).round() * step;
     match rounded {
         60.0..3600.0 if rounded % 60.0 == 0.0 => format!("{:.0}m", rounded / 60.0),
-        _ => clock(rounded),
+        _ => growing(rounded),
     }
 }
 
@@ -240,8 +239,7 @@ mod tests {
     fn everything_stays_in_its_place() {
         let mut script = Script::new(fixture::heads(12, 1, 1), 1);
         let drawn = |script: &Script, columns| {
-            let memo = Memo::of(&script.state);
-            bar(&script.state, &memo, script.now, columns).render(Palette::new(false))
+            bar(&script.state, Clock::new(script.now), columns).render(Palette::new(false))
         };
         let places = |line: &str| {
             line.find('/')
@@ -277,8 +275,7 @@ mod tests {
         let bounds = terca_core::config::adaptive::Adaptive { min: 2, max: 5 };
         let mut script = Script::adaptive(fixture::heads(2, 2, 5), 1, bounds);
         script.start(1).pass(30.0).finish(1, &fixture::passed(30.0));
-        let memo = Memo::of(&script.state);
-        let line = bar(&script.state, &memo, script.now, 79).render(Palette::new(false));
+        let line = bar(&script.state, Clock::new(script.now), 79).render(Palette::new(false));
         assert!(line.ends_with("at least 3m 30s left"), "{line}");
     }
 

@@ -6,7 +6,8 @@ use terca_core::run::outcome::Status;
 use terca_core::run::state::StoppedVariant;
 use terca_core::text::prose;
 
-use crate::memo::seconds_between;
+use crate::clock::seconds_between;
+use crate::figure;
 use crate::spans::Spans;
 use crate::style::{Palette, Tone};
 use crate::tally::ending;
@@ -15,6 +16,7 @@ use crate::whereabouts::Whereabouts;
 pub fn closing(results: &Results, here: Whereabouts<'_>, palette: Palette) -> String {
     let results_file = Spans::plain(&format!("results: {}", here.run_dir.join("results.json")));
     let mut lines = vec![counts(results)];
+    lines.extend(spent(results));
     lines.extend(errors(results));
     lines.extend(
         results
@@ -73,6 +75,12 @@ pub(crate) fn counts(results: &Results) -> Spans {
         );
     }
     line
+}
+
+/// `spent: 312.0k tokens, $0.820`.
+fn spent(results: &Results) -> Option<Spans> {
+    let spent = figure::spent(&results.summary.spent);
+    (!spent.is_empty()).then(|| Spans::plain(&format!("spent: {spent}")))
 }
 
 fn errors(results: &Results) -> Option<Spans> {
@@ -166,27 +174,10 @@ fn repeated(run: &AdaptiveResult) -> Spans {
     Spans::of(Tone::Bold, "adaptive: ").with(Tone::Plain, &said)
 }
 
-/// What the agents reported, and how many trials ended without a report of it.
-fn spent(results: &Results) -> (f64, usize) {
-    let (mut sum, mut unknown) = (0.0, 0);
-    for trial in results
-        .trials
-        .iter()
-        .filter(|trial| trial.report.started_at.is_some())
-    {
-        let earlier = trial
-            .earlier
-            .iter()
-            .filter_map(|attempt| attempt.stats.usage.cost_usd);
-        let own = trial.report.stats.usage.cost_usd;
-        sum += earlier.sum::<f64>() + own.unwrap_or(0.0);
-        unknown += usize::from(own.is_none());
-    }
-    (sum, unknown)
-}
-
 fn over_budget(results: &Results, open: usize, here: Whereabouts<'_>) -> Spans {
-    let (sum, unknown) = spent(results);
+    let total = &results.summary.spent;
+    let sum = total.spent.cost_usd.unwrap_or(0.0);
+    let unknown = total.trials - total.trials_with_cost;
     let mut said = format!("{} spent (--budget-usd)", prose::dollars(sum));
     if unknown > 0 {
         said += &format!(
@@ -244,7 +235,8 @@ mod tests {
             .end(RunStatus::Complete);
         assert_eq!(
             shown(&script),
-            "1 trial: 1 passed, in 3.5s\nresults: .terca/runs/2026-11-14-001/results.json\n"
+            "1 trial: 1 passed, in 3.5s\nspent: 1.8k tokens, $0.003\n\
+             results: .terca/runs/2026-11-14-001/results.json\n"
         );
     }
 

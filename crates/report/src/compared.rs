@@ -16,17 +16,18 @@
 mod markdown;
 
 use terca_core::analysis::compare::{Compared, Matching};
+use terca_core::analysis::metrics::{COMPARISON_METRICS, ComparisonMetric};
 use terca_core::analysis::summary::wording::size;
-use terca_core::analysis::summary::{By, Comparison};
+use terca_core::analysis::summary::{ArmFigures, By, Comparison};
 use terca_core::text::prose;
 
 pub use markdown::compared_markdown;
 
-use crate::figure::UNKNOWN;
+use crate::figure::known;
 use crate::grid::{Grid, Side};
 use crate::spans::Spans;
 use crate::style::{Palette, Tone};
-use crate::verdicts::{COLUMNS, INDENT, LEFT_OUT, WIDEST_PROSE, paragraph, tone};
+use crate::verdicts::{INDENT, LEFT_OUT, WIDEST_PROSE, paragraph, tone};
 use crate::width::shorten;
 
 /// Names are cut to this where the screen would not hold them whole.
@@ -96,14 +97,16 @@ fn table(compared: &Compared, columns: usize) -> Vec<Spans> {
 }
 
 fn figures(compared: &Compared, widest_name: usize, left_out: &[&str]) -> Vec<Spans> {
-    let is_known = |figure: fn(&Comparison) -> Spans| {
-        let is_told = |one: &Comparison| figure(one).render(Palette { colour: false }) != UNKNOWN;
-        compared.comparisons.iter().any(is_told)
+    let is_known = |metric: &ComparisonMetric| {
+        compared
+            .comparisons
+            .iter()
+            .any(|comparison| (metric.text)(comparison).is_some())
     };
     let columns = || {
-        COLUMNS
+        COMPARISON_METRICS
             .iter()
-            .filter(|(title, figure)| !left_out.contains(title) && is_known(*figure))
+            .filter(|metric| !left_out.contains(&metric.title) && is_known(metric))
     };
     let sides: Vec<Side> = [Side::Left; 2]
         .into_iter()
@@ -112,13 +115,13 @@ fn figures(compared: &Compared, widest_name: usize, left_out: &[&str]) -> Vec<Sp
     let mut grid = Grid::new(&sides);
     let titles = ["", ""]
         .into_iter()
-        .chain(columns().map(|(title, _)| *title));
+        .chain(columns().map(|metric| metric.title));
     grid.row(titles.map(|title| Spans::of(Tone::Bold, title)));
     for comparison in &compared.comparisons {
         let [arm, place] =
             names(comparison, compared).map(|name| shorten(&name, widest_name).into_owned());
         let verdict = Spans::of(tone(comparison.verdict), comparison.verdict.word());
-        let figures = columns().map(|(_, figure)| figure(comparison));
+        let figures = columns().map(|metric| known((metric.text)(comparison)));
         let names = [Spans::plain(&arm), Spans::of(Tone::Dim, &place)];
         grid.row(names.into_iter().chain(figures).chain([verdict]));
     }
@@ -130,18 +133,16 @@ fn names(comparison: &Comparison, compared: &Compared) -> [String; 2] {
     let is_shared = compared
         .comparisons
         .iter()
-        .all(|other| other.environment.is_some())
+        .all(|other| other.place.is_some())
         && compared
             .comparisons
             .windows(2)
-            .all(|two| two[0].environment == two[1].environment);
-    let place = comparison.environment.as_deref().unwrap_or("all");
+            .all(|two| two[0].place == two[1].place);
+    let place = comparison.place.as_deref().unwrap_or("all");
     match compared.by {
         By::Run => [place.to_owned(), String::new()],
-        By::Experiment | By::Environment if is_shared => {
-            [comparison.experiment.clone(), String::new()]
-        }
-        By::Experiment | By::Environment => [comparison.experiment.clone(), place.to_owned()],
+        By::Experiment | By::Environment if is_shared => [comparison.arm.clone(), String::new()],
+        By::Experiment | By::Environment => [comparison.arm.clone(), place.to_owned()],
     }
 }
 
@@ -171,15 +172,15 @@ fn told(comparison: &Comparison, columns: usize, palette: Palette) -> String {
 
 /// `2 of 60 with `rules`, none of 60 with `control``; nothing where there are none.
 fn errors(comparison: &Comparison) -> Option<String> {
-    let (experiment, baseline) = (&comparison.arms.experiment, &comparison.arms.baseline);
+    let ArmFigures { arm, baseline } = &comparison.figures;
     let share = |name: &str, errors: usize, trials: usize| match errors {
         0 => format!("none of {trials} with `{name}`"),
         errors => format!("{errors} of {trials} with `{name}`"),
     };
-    (experiment.errors + baseline.errors > 0).then(|| {
+    (arm.errors + baseline.errors > 0).then(|| {
         format!(
             "{}, {}",
-            share(&comparison.experiment, experiment.errors, experiment.trials),
+            share(&comparison.arm, arm.errors, arm.trials),
             share(&comparison.baseline, baseline.errors, baseline.trials)
         )
     })

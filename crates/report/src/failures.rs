@@ -5,10 +5,11 @@
 //! them). Trials that were interrupted or never ran are no failures; the closing lines count them.
 
 use terca_core::analysis::results::{Results, TrialResult};
+use terca_core::analysis::summary::wording;
 use terca_core::run::outcome::Status;
 use terca_core::text::prose;
 
-use crate::line::{mark, reason, score_text};
+use crate::line::{mark, reason};
 use crate::names::Names;
 use crate::spans::Spans;
 use crate::style::{Palette, Tone};
@@ -89,7 +90,7 @@ fn group(trial: &TrialResult) -> (Status, String, Option<[&str; 3]>) {
 
 pub(crate) fn verdict(trial: &TrialResult) -> String {
     match trial.report.score {
-        Some(score) if trial.report.status.is_judged() => score_text(score),
+        Some(score) if trial.report.status.is_judged() => wording::score(score),
         _ => trial.report.status.word().to_owned(),
     }
 }

@@ -23,6 +23,7 @@ pub(crate) fn here() -> Whereabouts<'static> {
     }
 }
 
+const RUN: &str = "2026-11-14-001";
 const EVALS: [&str; 4] = ["fib", "fib-recursive", "add-endpoint", "日本語"];
 const VARIANTS: [(&str, &str); 4] = [
     ("gemini", "base"),
@@ -145,14 +146,23 @@ pub(crate) struct Script {
 
 impl Script {
     pub(crate) fn new(trials: Vec<TrialHead>, concurrency: usize) -> Self {
-        Script::begun(trials, concurrency, None)
+        Script::named(RUN, trials, concurrency)
+    }
+
+    pub(crate) fn named(run: &str, trials: Vec<TrialHead>, concurrency: usize) -> Self {
+        Script::begun(run, trials, concurrency, None)
     }
 
     pub(crate) fn adaptive(trials: Vec<TrialHead>, concurrency: usize, bounds: Adaptive) -> Self {
-        Script::begun(trials, concurrency, Some(bounds))
+        Script::begun(RUN, trials, concurrency, Some(bounds))
     }
 
-    fn begun(trials: Vec<TrialHead>, concurrency: usize, adaptive: Option<Adaptive>) -> Self {
+    fn begun(
+        run: &str,
+        trials: Vec<TrialHead>,
+        concurrency: usize,
+        adaptive: Option<Adaptive>,
+    ) -> Self {
         let now: Timestamp = "2026-11-14T10:00:00Z".parse().unwrap();
         let mut script = Script {
             now,
@@ -160,7 +170,7 @@ impl Script {
             events: Vec::new(),
         };
         script.add(EventKind::RunStarted {
-            run: "2026-11-14-001".to_owned(),
+            run: run.to_owned(),
             suite: "basic-js".to_owned(),
             terca_version: "0.1.0".to_owned(),
             seed: 7,
@@ -209,7 +219,7 @@ impl Script {
     pub(crate) fn round(&mut self, repetition: u32) -> &mut Self {
         let called = self
             .state
-            .spare
+            .spare()
             .iter()
             .filter(|head| head.repetition == repetition);
         let trials = called.map(|head| head.id).collect();

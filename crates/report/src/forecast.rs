@@ -21,7 +21,7 @@ use terca_core::analysis::summary::wording::{percent, size};
 use terca_core::run::event::TrialHead;
 use terca_core::text::prose;
 
-use crate::figure::UNKNOWN;
+use crate::figure::known;
 use crate::grid::{Grid, Side};
 use crate::header::Shape;
 use crate::names::Names;
@@ -105,10 +105,6 @@ fn row(name: Spans, trials: usize, before: Spans, expense: Expense) -> [Spans; 5
         known(expense.cost_usd.map(prose::dollars)),
         known(expense.seconds.map(prose::duration)),
     ]
-}
-
-fn known(text: Option<String>) -> Spans {
-    text.map_or_else(|| Spans::of(Tone::Dim, UNKNOWN), |text| Spans::plain(&text))
 }
 
 /// Where cost and time are from.

@@ -10,15 +10,15 @@
 //!
 //! Its cost depends on what is in flight, never on how many trials the run has.
 
-use jiff::Timestamp;
 use terca_core::run::event::StopReason;
 use terca_core::run::state::RunState;
 use terca_core::text::prose;
 
 use crate::bar;
+use crate::clock::Clock;
 use crate::layout::{Layout, Room};
 use crate::line;
-use crate::memo::Memo;
+use crate::names::Names;
 use crate::size::Size;
 use crate::spans::Spans;
 use crate::style::{Palette, Tone};
@@ -30,18 +30,18 @@ const TALL: usize = 12;
 /// At most `rows - 1` lines, none wider than `columns - 1`.
 pub fn frame(
     state: &RunState,
-    memo: &Memo,
-    now: Timestamp,
+    names: &Names,
+    clock: Clock,
     size: Size,
     palette: Palette,
 ) -> Vec<String> {
     let columns = size.usable_columns();
-    let mut lines = footer(state, memo, now, size);
+    let mut lines = footer(state, clock, size);
     // What cannot be shown is dropped from the top: the bar is the last to go.
     let most = most_lines(size.rows);
     let excess = lines.len().saturating_sub(most);
     lines.drain(..excess);
-    let mut whole = trials(state, memo, now, columns, most - lines.len());
+    let mut whole = trials(state, names, clock, columns, most - lines.len());
     whole.append(&mut lines);
     if size.rows >= TALL {
         whole.insert(0, Spans::new());
@@ -65,24 +65,30 @@ fn most_lines(rows: usize) -> usize {
 /// The oldest trials in flight, and how many more there are.
 fn trials(
     state: &RunState,
-    memo: &Memo,
-    now: Timestamp,
+    names: &Names,
+    clock: Clock,
     columns: usize,
     room: usize,
 ) -> Vec<Spans> {
-    let layout = Layout::of(memo, Room::Columns(columns));
-    let all = state.in_flight.len();
+    let layout = Layout::new(names, state.reports_tokens(), Room::Columns(columns));
+    let all = state.in_flight().len();
     let shown = if all <= room {
         all
     } else {
         room.saturating_sub(1)
     };
-    let mut lines: Vec<Spans> = state.in_flight[..shown]
-        .iter()
-        .filter_map(|index| state.trials.get(*index))
+    let mut lines: Vec<Spans> = state
+        .in_flight()
+        .take(shown)
         .filter_map(|trial| {
             let live = trial.live.as_ref()?;
-            Some(line::in_flight(&trial.head, live, memo, now, &layout))
+            Some(line::in_flight(
+                &trial.head,
+                live,
+                names,
+                clock.now,
+                &layout,
+            ))
         })
         .collect();
     if shown < all && room > 0 {
@@ -99,20 +105,20 @@ fn rest(shown: usize, all: usize) -> String {
     }
 }
 
-fn footer(state: &RunState, memo: &Memo, now: Timestamp, size: Size) -> Vec<Spans> {
+fn footer(state: &RunState, clock: Clock, size: Size) -> Vec<Spans> {
     let columns = size.usable_columns();
     let mut lines = Vec::new();
     lines.extend(
         state
-            .stopping
-            .map(|reason| stopping(reason, state.in_flight.len())),
+            .stopping()
+            .map(|reason| stopping(reason, state.in_flight().len())),
     );
     if size.rows < TALL {
-        lines.push(bar::only(state, memo, now, columns));
+        lines.push(bar::only(state, clock, columns));
         return lines;
     }
-    lines.push(bar::bar(state, memo, now, columns));
-    lines.extend(Some(tally(state, memo, columns)).filter(|tally| !tally.is_empty()));
+    lines.push(bar::bar(state, clock, columns));
+    lines.extend(Some(tally(state, columns)).filter(|tally| !tally.is_empty()));
     lines
 }
 
@@ -132,11 +138,11 @@ mod tests {
     use crate::width::width;
 
     fn draw(script: &Script, columns: usize, rows: usize, colour: bool) -> Vec<String> {
-        let memo = Memo::of(&script.state);
+        let names = Names::of_run(&script.state);
         frame(
             &script.state,
-            &memo,
-            script.now,
+            &names,
+            Clock::new(script.now),
             Size { columns, rows },
             Palette::new(colour),
         )

@@ -12,13 +12,13 @@ use crate::style::Tone;
 
 /// `basic-js: 24 trials (3 evals × 2 variants × 4 repetitions)`.
 pub fn title(state: &RunState) -> Spans {
-    let trials = prose::count(state.trials.len(), "trial");
-    let title = Spans::of(Tone::Bold, &state.suite).with(Tone::Plain, &format!(": {trials}"));
-    let title = match Shape::of(state.trials.iter().map(|trial| &trial.head)).in_words() {
+    let trials = prose::count(state.trials().len(), "trial");
+    let title = Spans::of(Tone::Bold, state.suite()).with(Tone::Plain, &format!(": {trials}"));
+    let title = match Shape::of(state.trials().iter().map(|trial| &trial.head)).in_words() {
         words if words.is_empty() => title,
         words => title.with(Tone::Plain, &format!(" ({words})")),
     };
-    match state.adaptive {
+    match state.adaptive() {
         Some(bounds) => title.with(Tone::Plain, &format!(", {}", until_decided(bounds))),
         None => title,
     }
@@ -34,7 +34,9 @@ pub fn until_decided(bounds: Adaptive) -> String {
 pub fn particulars(state: &RunState) -> Spans {
     let text = format!(
         "{} at a time, run {}, seed {}",
-        state.concurrency, state.run, state.seed
+        state.concurrency(),
+        state.run(),
+        state.seed()
     );
     Spans::of(Tone::Dim, &text)
 }

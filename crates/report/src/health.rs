@@ -12,7 +12,7 @@ use terca_core::analysis::health::{EvalHealth, Health, Mark};
 use terca_core::analysis::summary::wording::percent;
 use terca_core::text::prose;
 
-use crate::figure::UNKNOWN;
+use crate::figure::known;
 use crate::grid::{Grid, Side};
 use crate::spans::Spans;
 use crate::style::{Palette, Tone};
@@ -132,9 +132,6 @@ fn rows(health: &Health, widest_name: usize) -> Vec<Spans> {
 }
 
 fn figures(eval: &EvalHealth, has_cost: bool) -> [Spans; 6] {
-    let known = |text: Option<String>| {
-        text.map_or_else(|| Spans::of(Tone::Dim, UNKNOWN), |text| Spans::plain(&text))
-    };
     let (price, share) = if has_cost {
         (eval.mean_cost_usd.map(prose::dollars), eval.cost_share)
     } else {

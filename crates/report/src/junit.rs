@@ -4,12 +4,13 @@
 //! common use) knows `skipped` on suites, no `disabled` and no `uuid`, and no `properties` in cases. So the figures of
 //! a variant are properties of its suite, and those of a trial are the lines of its `system-out`.
 
+use terca_core::analysis::metrics::METRICS;
 use terca_core::analysis::results::{Results, TrialResult};
 use terca_core::analysis::summary::VariantSummary;
+use terca_core::analysis::summary::wording;
 use terca_core::run::outcome::Status;
 
-use crate::line::{reason, score_text};
-use crate::totals::Totals;
+use crate::line::reason;
 use crate::trial_rows::row;
 use crate::xml::{Xml, number, seconds};
 
@@ -71,7 +72,7 @@ fn suite(xml: &mut Xml, results: &Results, variant: &VariantSummary) {
 }
 
 fn properties(xml: &mut Xml, results: &Results, variant: &VariantSummary, trials: &[&TrialResult]) {
-    let totals = Totals::of(trials.iter().copied());
+    let spent = &variant.spent.spent;
     let first = trials.first();
     let told = [
         ("run", Some(results.run.clone())),
@@ -79,28 +80,23 @@ fn properties(xml: &mut Xml, results: &Results, variant: &VariantSummary, trials
         ("experiment", Some(variant.experiment.clone())),
         ("agent", first.map(|trial| trial.head.agent.clone())),
         ("model", first.and_then(|trial| trial.head.model.clone())),
-        ("passRate", variant.figures.pass_rate.map(number)),
-        ("meanScore", variant.figures.mean_score.map(number)),
-        (
-            "inputTokens",
-            known(totals.input_tokens.known, totals.input_tokens.sum),
-        ),
+        ("inputTokens", spent.input_tokens.map(|sum| sum.to_string())),
         (
             "outputTokens",
-            known(totals.output_tokens.known, totals.output_tokens.sum),
+            spent.output_tokens.map(|sum| sum.to_string()),
         ),
-        ("costUsd", known(totals.cost_usd.known, totals.cost_usd.sum)),
+        ("costUsd", spent.cost_usd.map(number)),
     ];
+    let figures = METRICS
+        .iter()
+        .map(|metric| (metric.name, (metric.read)(&variant.figures).map(number)));
     for (name, value) in told
         .into_iter()
+        .chain(figures)
         .filter_map(|(name, value)| Some((name, value?)))
     {
         xml.empty("property", [("name", name.to_owned()), ("value", value)]);
     }
-}
-
-fn known(trials: usize, sum: f64) -> Option<String> {
-    (trials > 0).then(|| number(sum))
 }
 
 fn case(xml: &mut Xml, results: &Results, trial: &TrialResult, variant: &str) {
@@ -152,7 +148,7 @@ fn case(xml: &mut Xml, results: &Results, trial: &TrialResult, variant: &str) {
 fn grades(trial: &TrialResult) -> String {
     let grades = trial.report.tests.iter();
     let mut lines: Vec<String> = grades
-        .map(|(test, grade)| format!("{} {test}: {}", score_text(grade.score), grade.message))
+        .map(|(test, grade)| format!("{} {test}: {}", wording::score(grade.score), grade.message))
         .collect();
     lines.extend(
         trial

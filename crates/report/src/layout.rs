@@ -3,7 +3,10 @@
 //! Names may be long and screens are narrow, so something has to give. What an agent is doing, or why a trial failed,
 //! is worth a part of a long name; the tokens of each trial are the first to go, since the last line has their sum.
 
-use crate::memo::Memo;
+use terca_core::run::event::TrialHead;
+
+use crate::names::Names;
+use crate::width::{clean, pad, shorten};
 
 /// Below this there is no room for columns.
 const NARROW: usize = 60;
@@ -51,8 +54,9 @@ pub struct Layout {
 }
 
 impl Layout {
-    pub fn of(memo: &Memo, room: Room) -> Self {
-        let wanted = memo.names.widths();
+    /// `tokens`: whether any agent has reported them; else there is no column for them.
+    pub fn new(names: &Names, tokens: bool, room: Room) -> Self {
+        let wanted = names.widths();
         let layout = match room {
             Room::Unlimited => {
                 let [eval, variant] = wanted.map(|wanted| wanted.min(WIDEST_ALIGNED));
@@ -64,11 +68,36 @@ impl Layout {
                     unit: Some("tokens"),
                 }
             }
-            Room::Columns(columns) => Layout::within(memo, columns),
+            Room::Columns(columns) => Layout::within(names, columns),
         };
         Layout {
-            unit: layout.unit.filter(|_| memo.tokens),
+            unit: layout.unit.filter(|_| tokens),
             ..layout
+        }
+    }
+
+    /// The name of a trial, with its parts aligned in columns.
+    pub fn name(&self, names: &Names, head: &TrialHead) -> String {
+        let eval = self.cell(&clean(&head.eval), self.eval);
+        let variant = if self.brief {
+            names.brief(&head.environment, &head.experiment)
+        } else {
+            names.variant(&head.environment, &head.experiment)
+        };
+        let variant = self.cell(&variant, self.variant);
+        let number = pad(&names.repetition(head.repetition), names.number_width());
+        match (variant.is_empty(), number.is_empty()) {
+            (true, true) => eval,
+            (true, false) => format!("{eval}  {number}"),
+            (false, true) => format!("{eval}  {variant}"),
+            (false, false) => format!("{eval}  {variant} {number}"),
+        }
+    }
+
+    fn cell(&self, text: &str, columns: usize) -> String {
+        match self.room {
+            Room::Unlimited => pad(text, columns),
+            Room::Columns(_) => pad(&shorten(text, columns), columns),
         }
     }
 
@@ -77,11 +106,11 @@ impl Layout {
     }
 
     /// The same whether or not tokens have been told of by now: the first report must not move the names.
-    fn within(memo: &Memo, columns: usize) -> Self {
+    fn within(names: &Names, columns: usize) -> Self {
         let room = Room::Columns(columns);
-        let [whole, brief] = [memo.names.widths(), memo.names.brief_widths()]
+        let [whole, brief] = [names.widths(), names.brief_widths()]
             .map(|wanted| wanted.map(|one| one.min(columns / 4)));
-        let beside = LEAD + memo.names.beside() + GAP.len() + TIME_COLUMNS + GAP.len();
+        let beside = LEAD + names.beside() + GAP.len() + TIME_COLUMNS + GAP.len();
         let left = |unit: Option<&str>, detail: usize| {
             let tokens = unit.map_or(0, |unit| GAP.len() + NUMBER_COLUMNS + 1 + unit.len());
             columns.saturating_sub(beside + tokens + detail)
@@ -93,7 +122,7 @@ impl Layout {
             (None, 16, SHORTEST_NAME),
         ] {
             let left = left(unit, detail);
-            let is_whole = |widths: &[usize; 2]| *widths == memo.names.widths();
+            let is_whole = |widths: &[usize; 2]| *widths == names.widths();
             if let Some([eval, variant]) = share(whole, left, shortest).filter(is_whole) {
                 return Layout {
                     room,
@@ -149,7 +178,7 @@ fn share([one, other]: [usize; 2], columns: usize, shortest: usize) -> Option<[u
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::fixture::{self, Script};
+    use crate::fixture;
 
     #[test]
     fn the_wider_name_gives_first() {
@@ -174,16 +203,14 @@ mod tests {
 
     #[test]
     fn what_there_is_room_for() {
-        let mut script = Script::new(fixture::heads(4, 4, 2), 1);
-        script.start(1).finish(1, &fixture::passed(20.0));
-        let memo = Memo::of(&script.state);
+        let names = Names::of(&fixture::heads(4, 4, 2));
         let layout = |columns| {
             let Layout {
                 eval,
                 variant,
                 unit,
                 ..
-            } = Layout::of(&memo, Room::Columns(columns));
+            } = Layout::new(&names, true, Room::Columns(columns));
             (eval, variant, unit)
         };
         // `fib-recursive` and `gemini.with-rules`, when they are whole.
@@ -197,15 +224,14 @@ mod tests {
 
     #[test]
     fn what_all_variants_have_in_common_goes_before_anything_is_cut() {
-        let script = Script::new(fixture::heads(4, 2, 1), 1);
-        let memo = Memo::of(&script.state);
+        let names = Names::of(&fixture::heads(4, 2, 1));
         let layout = |columns| {
             let Layout {
                 eval,
                 variant,
                 brief,
                 ..
-            } = Layout::of(&memo, Room::Columns(columns));
+            } = Layout::new(&names, true, Room::Columns(columns));
             (eval, variant, brief)
         };
         // `gemini.with-rules` or `with-rules`.
@@ -215,13 +241,10 @@ mod tests {
 
     #[test]
     fn names_stay_where_they_are_when_tokens_are_told_of() {
-        let mut script = Script::new(fixture::heads(4, 4, 2), 1);
-        let before = Memo::of(&script.state);
-        script.start(1).finish(1, &fixture::passed(20.0));
-        let after = Memo::of(&script.state);
+        let names = Names::of(&fixture::heads(4, 4, 2));
         for columns in 60..200 {
             let [one, other] =
-                [&before, &after].map(|memo| Layout::of(memo, Room::Columns(columns)));
+                [false, true].map(|tokens| Layout::new(&names, tokens, Room::Columns(columns)));
             assert_eq!(
                 (one.eval, one.variant),
                 (other.eval, other.variant),

@@ -26,9 +26,11 @@
 pub mod agents;
 pub mod ansi;
 pub mod bar;
+mod clock;
 pub mod closing;
 pub mod compared;
 pub mod csv;
+mod eta;
 pub mod failures;
 pub mod figure;
 pub mod forecast;
@@ -44,11 +46,9 @@ pub mod layout;
 pub mod line;
 pub mod markdown;
 mod markdown_text;
-pub mod memo;
 pub mod names;
 pub mod next;
 pub mod notices;
-pub mod pace;
 pub mod painter;
 pub mod plain;
 pub mod plan;
@@ -58,11 +58,9 @@ pub mod runs;
 pub mod serve;
 pub mod size;
 pub mod spans;
-pub mod spent;
 pub mod style;
 pub mod table;
 pub mod tally;
-pub mod totals;
 pub mod trial_rows;
 pub mod tty;
 pub mod verdicts;
@@ -72,6 +70,8 @@ mod xml;
 
 #[cfg(test)]
 mod fixture;
+#[cfg(test)]
+mod same_figures;
 #[cfg(test)]
 mod screen;
 

@@ -12,13 +12,15 @@
 //! The mark, the word and the message say everything that the colour says.
 
 use jiff::Timestamp;
+use terca_core::analysis::summary::wording;
 use terca_core::run::event::{Phase, TrialHead};
 use terca_core::run::outcome::{Status, TrialReport};
 use terca_core::run::state::Live;
 use terca_core::text::prose;
 
+use crate::clock::{growing, seconds_between};
 use crate::layout::{GAP, Layout, NUMBER_COLUMNS, Room, TIME_COLUMNS, WORD_COLUMNS};
-use crate::memo::{Memo, seconds_between};
+use crate::names::Names;
 use crate::spans::Spans;
 use crate::style::Tone;
 use crate::width::{pad, pad_left};
@@ -29,7 +31,7 @@ const SHORTEST_DETAIL: usize = 8;
 const IN_FLIGHT: &str = "·";
 
 /// A trial that is over.
-pub fn finished(head: &TrialHead, report: &TrialReport, memo: &Memo, layout: &Layout) -> Spans {
+pub fn finished(head: &TrialHead, report: &TrialReport, names: &Names, layout: &Layout) -> Spans {
     let room = layout.room;
     let lead = Spans::of(
         Tone::of_status(report.status),
@@ -41,9 +43,9 @@ pub fn finished(head: &TrialHead, report: &TrialReport, memo: &Memo, layout: &La
         &reason(report),
     );
     if layout.is_narrow() {
-        return narrow(lead, head, memo, why, room);
+        return narrow(lead, head, names, why, room);
     }
-    let named = named(lead, head, memo, layout);
+    let named = named(lead, head, names, layout);
     let time = time(&prose::duration(report.duration_seconds));
     let tokens = tokens(report.stats.usage.tokens(), layout);
     let with = |figures: &[&Spans]| {
@@ -64,11 +66,11 @@ pub fn finished(head: &TrialHead, report: &TrialReport, memo: &Memo, layout: &La
 pub fn in_flight(
     head: &TrialHead,
     live: &Live,
-    memo: &Memo,
+    names: &Names,
     now: Timestamp,
     layout: &Layout,
 ) -> Spans {
-    let age = time(&clock(seconds_between(live.since, now)));
+    let age = time(&growing(seconds_between(live.since, now)));
     let stage = stage(live.phase);
     let doing = doing(head, live);
     if layout.is_narrow() {
@@ -77,11 +79,8 @@ pub fn in_flight(
             .room
             .columns()
             .saturating_sub(line.width() + age.width());
-        let columns = left.min(memo.names.longest());
-        line.push(
-            Tone::Plain,
-            &pad(&memo.names.within(head, columns), columns),
-        );
+        let columns = left.min(names.longest());
+        line.push(Tone::Plain, &pad(&names.within(head, columns), columns));
         line.append(age);
         return detail(
             line,
@@ -92,7 +91,7 @@ pub fn in_flight(
     let mut line = named(
         Spans::of(Tone::Dim, &format!("{IN_FLIGHT} {stage}")),
         head,
-        memo,
+        names,
         layout,
     );
     line.append(age);
@@ -101,27 +100,22 @@ pub fn in_flight(
 }
 
 /// The verdict and the name, and why if there is room.
-fn narrow(lead: Spans, head: &TrialHead, memo: &Memo, why: Spans, room: Room) -> Spans {
+fn narrow(lead: Spans, head: &TrialHead, names: &Names, why: Spans, room: Room) -> Spans {
     let mut line = lead;
     line.pad_to(2 + WORD_COLUMNS);
     line.push(Tone::Plain, " ");
     line.push(
         Tone::Plain,
-        &memo
-            .names
-            .within(head, room.columns().saturating_sub(line.width())),
+        &names.within(head, room.columns().saturating_sub(line.width())),
     );
     detail(line, why, room)
 }
 
 /// What a line begins with: verdict or phase, and the name in columns.
-fn named(lead: Spans, head: &TrialHead, memo: &Memo, layout: &Layout) -> Spans {
+fn named(lead: Spans, head: &TrialHead, names: &Names, layout: &Layout) -> Spans {
     let mut line = lead;
     line.pad_to(2 + WORD_COLUMNS);
-    line.with(
-        Tone::Plain,
-        &format!("{GAP}{}", memo.names.aligned(head, layout)),
-    )
+    line.with(Tone::Plain, &format!("{GAP}{}", layout.name(names, head)))
 }
 
 fn time(text: &str) -> Spans {
@@ -164,19 +158,10 @@ pub fn mark(status: Status) -> &'static str {
 /// The score, or the word for there being none.
 fn verdict(report: &TrialReport) -> String {
     match report.score {
-        Some(score) if report.status.is_judged() => score_text(score),
+        Some(score) if report.status.is_judged() => wording::score(score),
         _ if report.status == Status::Interrupted => "–".to_owned(),
         _ => report.status.word().to_owned(),
     }
-}
-
-/// Two digits, but never `1.00` for what is less, nor `0.00` for what is more.
-pub fn score_text(score: f64) -> String {
-    let shown = match Status::of_score(score) {
-        Status::Partial => score.clamp(0.01, 0.99),
-        _ => score,
-    };
-    format!("{shown:.2}")
 }
 
 /// Why the trial ended as it did: empty when it simply passed.
@@ -225,16 +210,6 @@ fn stage(phase: Phase) -> &'static str {
     }
 }
 
-/// A time that is still growing, in whole seconds: tenths would flicker.
-pub fn clock(seconds: f64) -> String {
-    let whole = seconds.floor();
-    if whole < 60.0 {
-        format!("{whole:.0}s")
-    } else {
-        prose::duration(whole)
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -261,12 +236,12 @@ mod tests {
         for (id, report) in (1..).zip(&reports) {
             script.start(id).finish(id, report);
         }
-        let memo = Memo::of(&script.state);
-        let layout = Layout::of(&memo, room);
-        let lines: Vec<String> = script.state.trials[..reports.len()]
+        let names = Names::of_run(&script.state);
+        let layout = Layout::new(&names, true, room);
+        let lines: Vec<String> = script.state.trials()[..reports.len()]
             .iter()
             .map(|trial| {
-                finished(&trial.head, &trial.report, &memo, &layout).render(Palette::new(false))
+                finished(&trial.head, &trial.report, &names, &layout).render(Palette::new(false))
             })
             .collect();
         lines.join("\n")
@@ -280,19 +255,6 @@ mod tests {
     }
 
     #[test]
-    fn a_score_is_never_rounded_to_another_verdict() {
-        for (score, text) in [
-            (1.0, "1.00"),
-            (0.999, "0.99"),
-            (0.5, "0.50"),
-            (0.001, "0.01"),
-            (0.0, "0.00"),
-        ] {
-            assert_eq!(score_text(score), text);
-        }
-    }
-
-    #[test]
     fn an_agent_that_merely_failed_says_how() {
         let report = TrialReport {
             tests: Default::default(),
@@ -300,13 +262,5 @@ mod tests {
             ..fixture::failed(1.0, "unused", "unused")
         };
         assert_eq!(reason(&report), "exit status 3");
-    }
-
-    #[test]
-    fn growing_times_do_not_flicker() {
-        assert_eq!(
-            [0.4, 9.96, 59.9, 65.2].map(clock),
-            ["0s", "9s", "59s", "1m 05s"]
-        );
     }
 }

@@ -2,18 +2,18 @@
 
 use std::collections::{HashMap, HashSet};
 
+use terca_core::analysis::metrics::METRICS;
 use terca_core::analysis::results::Results;
+use terca_core::analysis::summary::wording::score as score_in_words;
 use terca_core::analysis::summary::{Comparison, Figures, Summary};
 use terca_core::text::prose;
 
 use crate::closing::counts;
 use crate::failures::{entries, verdict};
-use crate::figure::UNKNOWN;
-use crate::line::score_text;
-use crate::markdown_text::escaped;
+use crate::figure;
+use crate::markdown_text::{escaped, row, sentence};
 use crate::names::Names;
 use crate::style::Palette;
-use crate::totals::Totals;
 use crate::verdicts::delivered;
 
 const MOST_FAILURES: usize = 100;
@@ -70,33 +70,10 @@ fn beside(comparison: &Comparison, summary: &Summary) -> Vec<String> {
     delivered.chain(warnings).collect()
 }
 
-/// What stands in back-quotes becomes code. A name with back-quotes of its own may look odd; it is escaped all the same.
-fn sentence(text: &str) -> String {
-    let parts: Vec<&str> = text.split('`').collect();
-    let last = parts.len() - 1;
-    let shown = parts
-        .iter()
-        .enumerate()
-        .map(|(index, part)| match index % 2 {
-            1 if index < last => format!("<code>{}</code>", words(part)),
-            1 => format!("\\`{}", words(part)),
-            _ => words(part),
-        });
-    shown.collect()
-}
-
-/// Sentences can be longer than a name or a message may be; none of their words is cut.
-fn words(text: &str) -> String {
-    text.split(' ')
-        .map(escaped)
-        .collect::<Vec<String>>()
-        .join(" ")
-}
-
 /// `**24 trials: 16 passed, 5 failed, in 3m 05s** · $0.82`, and the run's name.
 fn totals(results: &Results) -> String {
     let counted = counts(results).render(Palette::new(false));
-    let used = Totals::of(&results.trials).sentence();
+    let used = figure::spent(&results.summary.spent);
     let used = if used.is_empty() {
         String::new()
     } else {
@@ -133,7 +110,7 @@ fn table(results: &Results, names: &Names) -> String {
             escaped(&name)
         }
     });
-    let mut text = row("eval", titles);
+    let mut text = row(["eval".to_owned()].into_iter().chain(titles));
     text += &format!("|---|{}\n", "---:|".repeat(variants.len()));
     let mut evals: Vec<&str> = Vec::new();
     let (mut known_evals, mut cells) = (HashSet::new(), HashMap::new());
@@ -152,20 +129,14 @@ fn table(results: &Results, names: &Names) -> String {
                 .map(|figures| cell(figures))
                 .unwrap_or_default()
         });
-        text += &row(&escaped(eval), figures);
+        text += &row([escaped(eval)].into_iter().chain(figures));
     }
-    for (title, show) in CLOSING {
-        text += &row(
-            &format!("**{title}**"),
-            variants.iter().map(|variant| show(&variant.figures)),
-        );
+    for metric in &METRICS {
+        let title = format!("**{}**", metric.title);
+        let cells = variants.iter().map(|variant| metric.text(&variant.figures));
+        text += &row([title].into_iter().chain(cells));
     }
     text + "\n"
-}
-
-fn row(title: &str, cells: impl Iterator<Item = String>) -> String {
-    let cells: Vec<String> = cells.collect();
-    format!("| {title} | {} |\n", cells.join(" | "))
 }
 
 /// `✅ 4/4`, `🟡 2/4 · 0.62`, `❌ 0/3 · 0.00 · 1 error`.
@@ -180,39 +151,12 @@ fn cell(figures: &Figures) -> String {
             Some(format!(
                 "{mark} {}/{judged} · {}",
                 figures.passed,
-                score_text(score)
+                score_in_words(score)
             ))
         }
     };
     let parts: Vec<String> = [told, errors, unfinished].into_iter().flatten().collect();
     parts.join(" · ").replacen("⚠️ · ", "⚠️ ", 1)
-}
-
-/// How a figure over all evals is shown.
-type Show = fn(&Figures) -> String;
-
-const CLOSING: [(&str, Show); 5] = [
-    ("pass rate", |figures| {
-        known(figures.pass_rate, |rate| format!("{:.0} %", rate * 100.0))
-    }),
-    ("mean score", |figures| {
-        known(figures.mean_score, score_text)
-    }),
-    ("mean time", |figures| {
-        known(figures.mean_seconds, prose::duration)
-    }),
-    ("mean tokens", |figures| {
-        known(figures.mean_tokens, |tokens| {
-            prose::compact(tokens.round() as u64)
-        })
-    }),
-    ("mean cost", |figures| {
-        known(figures.mean_cost_usd, prose::dollars)
-    }),
-];
-
-fn known(figure: Option<f64>, text: impl Fn(f64) -> String) -> String {
-    figure.map_or_else(|| UNKNOWN.to_owned(), text)
 }
 
 /// Folded: whoever wants to know opens it.
@@ -233,7 +177,7 @@ fn failures(results: &Results, names: &Names) -> String {
             .first()
             .map(|trial| verdict(trial))
             .unwrap_or_default();
-        text += &row(&name, [score, escaped(&entry.reason)].into_iter());
+        text += &row([name, score, escaped(&entry.reason)]);
     }
     if entries.len() > MOST_FAILURES {
         text += &format!("\n… and {} more.\n", entries.len() - MOST_FAILURES);

@@ -39,6 +39,38 @@ pub(crate) fn escaped(text: &str) -> String {
     safe
 }
 
+/// Escapes a sentence. What it has in back-quotes becomes code. A name with back-quotes of its own may look odd; it is escaped all the same.
+pub(crate) fn sentence(text: &str) -> String {
+    let parts: Vec<&str> = text.split('`').collect();
+    let last = parts.len() - 1;
+    let shown = parts
+        .iter()
+        .enumerate()
+        .map(|(index, part)| match index % 2 {
+            1 if index < last => format!("<code>{}</code>", words(part)),
+            1 => format!("\\`{}", words(part)),
+            _ => words(part),
+        });
+    shown.collect()
+}
+
+/// Sentences can be longer than a name or a message may be; none of their words is cut.
+fn words(text: &str) -> String {
+    text.split(' ')
+        .map(escaped)
+        .collect::<Vec<String>>()
+        .join(" ")
+}
+
+/// One row of a table. The cells are escaped already.
+pub(crate) fn row(cells: impl IntoIterator<Item = impl AsRef<str>>) -> String {
+    let mut row = String::from("|");
+    for cell in cells {
+        row += &format!(" {} |", cell.as_ref());
+    }
+    row + "\n"
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -6,11 +6,11 @@ use terca_core::text::prose;
 use terca_core::trial_error::TrialError;
 
 use crate::layout::{Layout, Room};
-use crate::memo::Memo;
+use crate::names::Names;
 use crate::spans::Spans;
 use crate::style::Tone;
 
-pub fn notice(event: &EventKind, state: &RunState, memo: &Memo, room: Room) -> Option<Spans> {
+pub fn notice(event: &EventKind, state: &RunState, names: &Names, room: Room) -> Option<Spans> {
     match event {
         EventKind::Stopping { reason } => Some(Spans::of(
             Tone::Fair,
@@ -39,11 +39,11 @@ pub fn notice(event: &EventKind, state: &RunState, memo: &Memo, room: Room) -> O
                 format!("again in {}", prose::duration(*wait_seconds))
             };
             let line = Spans::of(Tone::Trouble, "↻ retry").with(Tone::Plain, "  ");
-            let layout = Layout::of(memo, room);
+            let layout = Layout::new(names, state.reports_tokens(), room);
             let name = if layout.is_narrow() {
-                memo.names.trial(head)
+                names.trial(head)
             } else {
-                memo.names.aligned(head, &layout)
+                layout.name(names, head)
             };
             Some(line.with(Tone::Plain, &format!("{name}  {when}: {why}")))
         }

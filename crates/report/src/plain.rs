@@ -10,7 +10,7 @@ use terca_core::run::state::RunState;
 use crate::header::{particulars, title};
 use crate::layout::{Layout, Room};
 use crate::line;
-use crate::memo::Memo;
+use crate::names::Names;
 use crate::notices::notice;
 use crate::spans::Spans;
 use crate::style::{Palette, Tone};
@@ -20,7 +20,7 @@ use crate::width::{pad_left, width};
 pub struct Plain<W: Write> {
     out: W,
     palette: Palette,
-    memo: Option<Memo>,
+    names: Option<Names>,
     /// Nobody reads any more. The run goes on: its results are on disk.
     closed: bool,
 }
@@ -30,32 +30,28 @@ impl<W: Write> Plain<W> {
         Plain {
             out,
             palette,
-            memo: None,
+            names: None,
             closed: false,
         }
     }
 
     fn trial_started(&mut self, id: u32, state: &RunState) {
-        let (Some(memo), Some(trial)) = (&self.memo, state.trial(id)) else {
+        let (Some(names), Some(trial)) = (&self.names, state.trial(id)) else {
             return;
         };
         let mut line = Spans::of(Tone::Dim, &format!("{} · start  ", no_counter(state)));
-        line.push(
-            Tone::Dim,
-            &memo
-                .names
-                .aligned(&trial.head, &Layout::of(memo, Room::Unlimited)),
-        );
+        let layout = Layout::new(names, state.reports_tokens(), Room::Unlimited);
+        line.push(Tone::Dim, &layout.name(names, &trial.head));
         self.write(&line);
     }
 
     fn trial_finished(&mut self, id: u32, state: &RunState) {
-        let (Some(memo), Some(trial)) = (&self.memo, state.trial(id)) else {
+        let (Some(names), Some(trial)) = (&self.names, state.trial(id)) else {
             return;
         };
         let mut line = Spans::of(Tone::Dim, &format!("{} ", counter(state)));
-        let layout = Layout::of(memo, Room::Unlimited);
-        line.append(line::finished(&trial.head, &trial.report, memo, &layout));
+        let layout = Layout::new(names, state.reports_tokens(), Room::Unlimited);
+        line.append(line::finished(&trial.head, &trial.report, names, &layout));
         self.write(&line);
     }
 
@@ -73,10 +69,10 @@ impl<W: Write> Plain<W> {
 
 /// `[ 3/40]`.
 fn counter(state: &RunState) -> String {
-    let total = state.counts.total.to_string();
+    let total = state.counts().total.to_string();
     format!(
         "[{}/{total}]",
-        pad_left(&state.counts.finished().to_string(), width(&total))
+        pad_left(&state.counts().finished().to_string(), width(&total))
     )
 }
 
@@ -87,23 +83,20 @@ fn no_counter(state: &RunState) -> String {
 
 impl<W: Write> Observer for Plain<W> {
     fn event(&mut self, event: &Event, state: &RunState) {
-        match (&mut self.memo, &event.kind) {
-            (None, _) | (_, EventKind::RunStarted { .. }) => {
-                self.memo = Some(Memo::of(state));
-                let mut header = title(state).with(Tone::Dim, ", ");
-                header.append(particulars(state));
-                self.write(&header);
-            }
-            (Some(memo), _) => memo.note(event, state),
+        if self.names.is_none() || matches!(event.kind, EventKind::RunStarted { .. }) {
+            self.names = Some(Names::of_run(state));
+            let mut header = title(state).with(Tone::Dim, ", ");
+            header.append(particulars(state));
+            self.write(&header);
         }
         match &event.kind {
             EventKind::TrialStarted { trial } => self.trial_started(*trial, state),
             EventKind::TrialFinished { trial, .. } => self.trial_finished(*trial, state),
             kind => {
                 let told = self
-                    .memo
+                    .names
                     .as_ref()
-                    .and_then(|memo| notice(kind, state, memo, Room::Unlimited));
+                    .and_then(|names| notice(kind, state, names, Room::Unlimited));
                 told.iter().for_each(|line| self.write(line));
             }
         }
@@ -185,7 +178,7 @@ mod tests {
         let ids = |script: &Script| {
             script
                 .state
-                .trials
+                .trials()
                 .iter()
                 .map(|trial| trial.head.id)
                 .collect::<Vec<_>>()

@@ -2,6 +2,7 @@
 
 use camino::Utf8Path;
 use terca_core::analysis::results::TrialResult;
+use terca_core::analysis::summary::wording;
 use terca_core::analysis::validation::{Flaw, Proof};
 use terca_core::run::outcome::Status;
 
@@ -37,7 +38,9 @@ fn cell(trial: Option<&TrialResult>, passed: Tone, not_passed: Tone) -> Spans {
         status => Tone::of_status(status),
     };
     let text = match trial.report.score {
-        Some(score) if status == Status::Partial => format!("{} {score:.2}", status.word()),
+        Some(score) if status == Status::Partial => {
+            format!("{} {}", status.word(), wording::score(score))
+        }
         _ => status.word().to_owned(),
     };
     Spans::of(tone, &text)
@@ -161,6 +164,7 @@ mod tests {
                     head: fixture::head(1, eval, agent, "default", 1),
                     report,
                     earlier: Vec::new(),
+                    spent: Default::default(),
                 });
             }
         }

@@ -1,6 +1,7 @@
 //! What another grading changed: one line for each trial that is judged differently now.
 
 use terca_core::analysis::results::{Results, TrialResult};
+use terca_core::analysis::summary::wording;
 use terca_core::run::outcome::TrialReport;
 use terca_core::text::prose;
 
@@ -51,7 +52,7 @@ pub fn regraded(before: &Results, now: &Results, palette: Palette) -> String {
 
 fn word(report: &TrialReport) -> String {
     match report.score {
-        Some(score) => format!("{} {score:.2}", report.status.word()),
+        Some(score) => format!("{} {}", report.status.word(), wording::score(score)),
         None => report.status.word().to_owned(),
     }
 }

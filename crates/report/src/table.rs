@@ -9,7 +9,7 @@
 //! fib              3/4  0.75   4/4  1.00
 //! fib-recursive    0/3  0.00   4/4  1.00  +1 error
 //! ─────────────────────────────────────────────────
-//! pass rate              38%        100%
+//! pass rate             38 %       100 %
 //! ```
 //!
 //! Variants that do not fit beside each other continue in a further table below; names that do not fit are
@@ -17,6 +17,7 @@
 
 use std::collections::HashMap;
 
+use terca_core::analysis::metrics::METRICS;
 use terca_core::analysis::results::Results;
 use terca_core::analysis::summary::{Figures, VariantSummary};
 
@@ -31,17 +32,6 @@ const GAP: usize = 3;
 const WIDEST_TITLE: usize = 18;
 /// `mean tokens`.
 const NARROWEST_LABELS: usize = 11;
-
-/// How a figure is read and shown.
-type Show = fn(&Figures) -> Spans;
-
-const CLOSING: [(&str, Show); 5] = [
-    ("pass rate", figure::pass_rate),
-    ("mean score", figure::score),
-    ("mean time", figure::time),
-    ("mean tokens", figure::tokens),
-    ("mean cost", figure::cost),
-];
 
 /// The table, in lines of at most `columns` where names and figures allow it. Empty when nothing was planned.
 pub fn results_table(results: &Results, columns: usize, palette: Palette) -> String {
@@ -69,16 +59,14 @@ fn render(lines: &[Spans], palette: Palette) -> String {
 
 /// One variant: a row of figures for each eval, and one for all.
 fn figures_of_evals(results: &Results, variant: &VariantSummary) -> Vec<Spans> {
-    let mut grid = Grid::new(&[
-        Side::Left,
-        Side::Right,
-        Side::Right,
-        Side::Right,
-        Side::Right,
-        Side::Right,
-    ]);
+    let mut sides = [Side::Right; 1 + METRICS.len()];
+    sides[0] = Side::Left;
+    let mut grid = Grid::new(&sides);
+    let titles = METRICS.iter().map(|metric| metric.column);
     grid.row(
-        ["eval", "passed", "score", "time", "tokens", "cost"]
+        ["eval"]
+            .into_iter()
+            .chain(titles)
             .map(|title| Spans::of(Tone::Bold, title)),
     );
     for cell in &results.summary.cells {
@@ -90,7 +78,7 @@ fn figures_of_evals(results: &Results, variant: &VariantSummary) -> Vec<Spans> {
     }
     grid.row(figures_row(
         "all evals",
-        figure::pass_rate(&variant.figures),
+        figure::styled(&METRICS[0], &variant.figures),
         &variant.figures,
     ));
     let mut lines = grid.lines();
@@ -105,15 +93,14 @@ fn figures_of_evals(results: &Results, variant: &VariantSummary) -> Vec<Spans> {
 }
 
 fn figures_row(label: &str, passed: Spans, figures: &Figures) -> Vec<Spans> {
-    vec![
-        Spans::plain(label),
-        passed,
-        figure::score(figures),
-        figure::time(figures),
-        figure::tokens(figures),
-        figure::cost(figures),
-        figure::errors(figures),
-    ]
+    let mut row = vec![Spans::plain(label), passed];
+    row.extend(
+        METRICS[1..]
+            .iter()
+            .map(|metric| figure::styled(metric, figures)),
+    );
+    row.push(figure::errors(figures));
+    row
 }
 
 fn rule(columns: usize) -> Spans {
@@ -206,8 +193,8 @@ impl Matrix {
             lines.extend(self.eval(eval, columns, |column| column.cells[index].clone()));
         }
         lines.push(rule(lines.iter().map(Spans::width).max().unwrap_or(0)));
-        for (index, (label, _)) in CLOSING.iter().enumerate() {
-            lines.push(self.row(label, columns, |column| {
+        for (index, metric) in METRICS.iter().enumerate() {
+            lines.push(self.row(metric.title, columns, |column| {
                 (column.closing[index].clone(), Spans::new())
             }));
         }
@@ -286,7 +273,10 @@ impl Column {
                 figures.map_or_else(Default::default, |figures| cell(figures, widest_pass))
             })
             .collect();
-        let closing: Vec<Spans> = CLOSING.iter().map(|(_, figure)| figure(overall)).collect();
+        let closing: Vec<Spans> = METRICS
+            .iter()
+            .map(|metric| figure::styled(metric, overall))
+            .collect();
         let bodies = cells
             .iter()
             .map(|(body, _)| body)
@@ -332,7 +322,7 @@ fn cell(figures: &Figures, widest_pass: usize) -> (Spans, Spans) {
     let mut body = set(&figure::passed(figures), widest_pass, Side::Right);
     if figures.judged > 0 {
         body.push(Tone::Plain, "  ");
-        body.append(figure::score(figures));
+        body.append(figure::styled(&METRICS[1], figures));
     }
     (body, figure::errors(figures))
 }

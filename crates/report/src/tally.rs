@@ -4,18 +4,18 @@ use terca_core::run::outcome::Status;
 use terca_core::run::state::{Counts, RunState};
 use terca_core::text::prose;
 
+use crate::figure::{dollars, tokens_with_unit as tokens};
 use crate::layout::GAP;
 use crate::line::mark;
-use crate::memo::Memo;
 use crate::spans::Spans;
 use crate::style::Tone;
 
 /// In as many words as there is room for. Empty while there is nothing to tell.
-pub fn tally(state: &RunState, memo: &Memo, columns: usize) -> Spans {
-    let counts = &state.counts;
-    let spent = memo.spent.with_live(state);
-    let [long, short] = ["tokens", "tok"].map(|unit| dim(spent.tokens_in(unit)));
-    let cost = dim(spent.dollars());
+pub fn tally(state: &RunState, columns: usize) -> Spans {
+    let counts = state.counts();
+    let spent = state.spent_with_live();
+    let [long, short] = ["tokens", "tok"].map(|unit| dim(tokens(&spent, unit)));
+    let cost = dim(dollars(&spent));
     let [words, marks] = [in_words(counts), in_marks(counts)];
     let candidates = [
         join([words, long, cost.clone()]),
@@ -29,8 +29,8 @@ pub fn tally(state: &RunState, memo: &Memo, columns: usize) -> Spans {
 }
 
 /// What was spent, by itself.
-pub(crate) fn cost(state: &RunState, memo: &Memo) -> Spans {
-    dim(memo.spent.with_live(state).dollars())
+pub(crate) fn cost(state: &RunState) -> Spans {
+    dim(dollars(&state.spent_with_live()))
 }
 
 fn dim(text: Option<String>) -> Spans {
@@ -104,7 +104,7 @@ mod tests {
     use crate::style::Palette;
 
     fn shown(script: &Script, columns: usize) -> String {
-        tally(&script.state, &Memo::of(&script.state), columns).render(Palette::new(false))
+        tally(&script.state, columns).render(Palette::new(false))
     }
 
     #[test]

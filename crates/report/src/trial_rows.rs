@@ -188,6 +188,11 @@ pub const COLUMNS: &[Column] = &[
     column("dir", "the trial's folder in the run", |_, trial| {
         json!(trial.head.dir)
     }),
+    column(
+        "spentUsd",
+        "cost in US dollars of all its attempts and judges",
+        |_, trial| json!(trial.spent.cost_usd),
+    ),
 ];
 
 /// One JSON object a line, one line a trial, its keys the columns in their order.

@@ -10,11 +10,12 @@ use terca_core::run::event::{Event, EventKind};
 use terca_core::run::observer::Observer;
 use terca_core::run::state::RunState;
 
+use crate::clock::Clock;
 use crate::frame::frame;
 use crate::header::{particulars, title};
 use crate::layout::{Layout, Room};
 use crate::line;
-use crate::memo::Memo;
+use crate::names::Names;
 use crate::notices::notice;
 use crate::painter::Painter;
 use crate::size::Size;
@@ -27,8 +28,10 @@ pub struct Tty<W: Write> {
     painter: Painter<W>,
     palette: Palette,
     size: Box<dyn Fn() -> Size + Send>,
-    /// Made at the first event, whichever that is: a resumed run need not begin with `RunStarted`.
-    memo: Option<Memo>,
+    /// Known from the first event on, whichever that is: a resumed run need not begin with `RunStarted`.
+    names: Option<Names>,
+    /// When the display began.
+    since: Option<Timestamp>,
     /// What is to be printed above the frame at the next draw.
     above: Vec<Above>,
     /// Whether anything was printed below the header, which a blank line sets apart from it.
@@ -57,7 +60,8 @@ impl<W: Write> Tty<W> {
             painter: Painter::new(out),
             palette,
             size: Box::new(size),
-            memo: None,
+            names: None,
+            since: None,
             above: Vec::new(),
             apart: false,
             drawn_at: None,
@@ -71,10 +75,8 @@ impl<W: Write> Tty<W> {
     }
 
     fn begin(&mut self, now: Timestamp, state: &RunState) {
-        self.memo = Some(Memo {
-            since: Some(now),
-            ..Memo::of(state)
-        });
+        self.names = Some(Names::of_run(state));
+        self.since = Some(now);
         self.above
             .extend([title(state), particulars(state)].map(Above::Line));
         self.apart = false;
@@ -94,17 +96,20 @@ impl<W: Write> Tty<W> {
     }
 
     fn draw(&mut self, now: Timestamp, state: &RunState) {
-        let Some(memo) = &self.memo else { return };
+        let Some(names) = &self.names else { return };
         let size = (self.size)();
         self.columns = size.usable_columns();
         let above: Vec<String> = self
             .above
             .drain(..)
-            .filter_map(|above| above.lay_out(state, memo, size.usable_columns()))
+            .filter_map(|above| above.lay_out(state, names, size.usable_columns()))
             .map(|line| line.render(self.palette))
             .collect();
-        let frame = match state.finished_at {
-            None => frame(state, memo, now, size, self.palette),
+        let frame = match state.finished_at() {
+            None => {
+                let since = self.since;
+                frame(state, names, Clock { now, since }, size, self.palette)
+            }
             Some(_) => Vec::new(),
         };
         self.painter.paint(&above, frame, size);
@@ -113,13 +118,14 @@ impl<W: Write> Tty<W> {
 }
 
 impl Above {
-    fn lay_out(self, state: &RunState, memo: &Memo, columns: usize) -> Option<Spans> {
+    fn lay_out(self, state: &RunState, names: &Names, columns: usize) -> Option<Spans> {
         match self {
             Above::Line(line) => Some(line.fit(columns)),
             Above::Trial(id) => {
                 let trial = state.trial(id)?;
-                let layout = Layout::of(memo, Room::Columns(columns));
-                Some(line::finished(&trial.head, &trial.report, memo, &layout))
+                let room = Room::Columns(columns);
+                let layout = Layout::new(names, state.reports_tokens(), room);
+                Some(line::finished(&trial.head, &trial.report, names, &layout))
             }
         }
     }
@@ -127,9 +133,8 @@ impl Above {
 
 impl<W: Write> Observer for Tty<W> {
     fn event(&mut self, event: &Event, state: &RunState) {
-        match (&mut self.memo, &event.kind) {
-            (None, _) | (_, EventKind::RunStarted { .. }) => self.begin(event.at, state),
-            (Some(memo), _) => memo.note(event, state),
+        if self.names.is_none() || matches!(event.kind, EventKind::RunStarted { .. }) {
+            self.begin(event.at, state);
         }
         match &event.kind {
             EventKind::TrialFinished { trial, .. } => self.print(Above::Trial(*trial)),
@@ -141,9 +146,9 @@ impl<W: Write> Observer for Tty<W> {
             kind => {
                 let room = Room::Columns(self.columns);
                 let told = self
-                    .memo
+                    .names
                     .as_ref()
-                    .and_then(|memo| notice(kind, state, memo, room));
+                    .and_then(|names| notice(kind, state, names, room));
                 told.into_iter()
                     .for_each(|line| self.print(Above::Line(line)));
             }
@@ -154,7 +159,7 @@ impl<W: Write> Observer for Tty<W> {
     }
 
     fn tick(&mut self, now: Timestamp, state: &RunState) {
-        if state.finished_at.is_none() && self.is_due(now) {
+        if state.finished_at().is_none() && self.is_due(now) {
             self.draw(now, state);
         }
     }

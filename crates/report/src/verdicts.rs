@@ -9,11 +9,11 @@
 //!   MCP server `firebase`: connected 30/30, used in 11/30
 //! ```
 
+use terca_core::analysis::metrics::COMPARISON_METRICS;
 use terca_core::analysis::results::Results;
-use terca_core::analysis::summary::wording::{percent, probability, signed, times};
-use terca_core::analysis::summary::{Comparison, Effect, Summary, Verdict};
+use terca_core::analysis::summary::{Comparison, Summary, Verdict};
 
-use crate::figure::UNKNOWN;
+use crate::figure::known;
 use crate::grid::{Grid, Side};
 use crate::spans::Spans;
 use crate::style::{Palette, Tone};
@@ -55,33 +55,14 @@ pub fn verdicts(results: &Results, columns: usize, palette: Palette) -> String {
     }
 }
 
-/// A column: its title, and what stands in it.
-pub(crate) type Column = (&'static str, fn(&Comparison) -> Spans);
-
-pub(crate) const COLUMNS: [Column; 7] = [
-    ("pass rate", |comparison| known(rates(comparison))),
-    ("points", |comparison| {
-        known(comparison.pass_rate.value.map(signed))
-    }),
-    ("interval", |comparison| {
-        known(interval(&comparison.pass_rate))
-    }),
-    ("p", |comparison| {
-        known(comparison.pass_rate.p_adjusted.map(probability))
-    }),
-    ("tokens", |comparison| ratio(&comparison.tokens)),
-    ("cost", |comparison| ratio(&comparison.cost_usd)),
-    ("time", |comparison| ratio(&comparison.seconds)),
-];
-
 fn figures(summary: &Summary, left_out: &[&str]) -> Vec<Spans> {
     let Some(first) = summary.comparisons.first() else {
         return Vec::new();
     };
     let columns = || {
-        COLUMNS
+        COMPARISON_METRICS
             .iter()
-            .filter(|(title, _)| !left_out.contains(title))
+            .filter(|metric| !left_out.contains(&metric.title))
     };
     let sides: Vec<Side> = [Side::Left; 2]
         .into_iter()
@@ -91,54 +72,27 @@ fn figures(summary: &Summary, left_out: &[&str]) -> Vec<Spans> {
     let against = format!("against {}", first.baseline);
     let titles = [against.as_str(), ""]
         .into_iter()
-        .chain(columns().map(|(title, _)| *title));
+        .chain(columns().map(|metric| metric.title));
     grid.row(titles.map(|title| Spans::of(Tone::Bold, title)));
     let several = summary
         .comparisons
         .iter()
-        .any(|comparison| comparison.environment.is_none());
+        .any(|comparison| comparison.place.is_none());
     for comparison in &summary.comparisons {
         let environment = if several {
-            comparison.environment.as_deref().unwrap_or("all")
+            comparison.place.as_deref().unwrap_or("all")
         } else {
             ""
         };
         let names = [
-            Spans::plain(&comparison.experiment),
+            Spans::plain(&comparison.arm),
             Spans::of(Tone::Dim, environment),
         ];
         let verdict = Spans::of(tone(comparison.verdict), comparison.verdict.word());
-        let figures = columns().map(|(_, figure)| figure(comparison));
+        let figures = columns().map(|metric| known((metric.text)(comparison)));
         grid.row(names.into_iter().chain(figures).chain([verdict]));
     }
     grid.lines()
-}
-
-pub(crate) fn interval(effect: &Effect) -> Option<String> {
-    effect
-        .interval
-        .map(|interval| format!("{} … {}", signed(interval.low), signed(interval.high)))
-}
-
-/// `60 → 83 %`.
-pub(crate) fn rates(comparison: &Comparison) -> Option<String> {
-    let (baseline, experiment) = (
-        comparison.arms.baseline.pass_rate?,
-        comparison.arms.experiment.pass_rate?,
-    );
-    Some(format!(
-        "{} → {}",
-        percent(baseline).trim_end_matches(" %"),
-        percent(experiment)
-    ))
-}
-
-fn ratio(effect: &Effect) -> Spans {
-    known(effect.value.map(|ratio| format!("{}×", times(ratio))))
-}
-
-fn known(text: Option<String>) -> Spans {
-    text.map_or_else(|| Spans::of(Tone::Dim, UNKNOWN), |text| Spans::plain(&text))
 }
 
 pub(crate) fn tone(verdict: Verdict) -> Tone {
@@ -172,10 +126,9 @@ fn told(comparison: &Comparison, summary: &Summary, columns: usize, palette: Pal
 
 /// Told once for every variant, beside the verdict on it.
 pub(crate) fn delivered(comparison: &Comparison, summary: &Summary) -> Vec<String> {
-    let environment = comparison.environment.as_deref();
+    let environment = comparison.place.as_deref();
     let variant = summary.variants.iter().find(|variant| {
-        Some(variant.environment.as_str()) == environment
-            && variant.experiment == comparison.experiment
+        Some(variant.environment.as_str()) == environment && variant.experiment == comparison.arm
     });
     variant.map_or_else(Vec::new, |variant| variant.delivery.sentences())
 }

@@ -198,6 +198,7 @@ mod tests {
                 ..TrialReport::pending()
             },
             earlier: Vec::new(),
+            spent: Default::default(),
         }
     }
 

@@ -33,5 +33,5 @@ pub fn of(dir: &Utf8Path) -> Result<Record, RunsError> {
 }
 
 fn has_ended(record: &Record) -> bool {
-    record.state.status != RunStatus::Running
+    record.state.status() != RunStatus::Running
 }

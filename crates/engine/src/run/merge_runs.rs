@@ -206,7 +206,7 @@ fn whole_plan(parts: &[Part]) -> Value {
 }
 
 fn copy_trials(parts: &[Part], to: &Utf8Path, whole: &RunState) -> Result<(), JoinError> {
-    for trial in &whole.trials {
+    for trial in whole.trials() {
         let found = parts
             .iter()
             .map(|part| part.dir.join(&trial.head.dir))

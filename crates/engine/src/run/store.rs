@@ -8,7 +8,7 @@ use camino::{Utf8Path, Utf8PathBuf};
 use fs_err as fs;
 use terca_core::analysis::results::Results;
 use terca_core::run::event::Event;
-use terca_core::run::state::RunState;
+use terca_core::run::state::{Counts, RunState};
 use thiserror::Error;
 
 pub const EVENTS: &str = "events.jsonl";
@@ -72,11 +72,10 @@ struct Written {
 }
 
 impl Written {
-    fn is_outdated(&self, state: &RunState) -> bool {
+    fn is_outdated(&self, counts: &Counts) -> bool {
         let age = self.at.elapsed();
-        let news = state.counts.finished().saturating_sub(self.finished);
-        let enough =
-            news >= (state.counts.total / PARTS).max(1) || (news > 0 && age >= LONGEST_WAIT);
+        let news = counts.finished().saturating_sub(self.finished);
+        let enough = news >= (counts.total / PARTS).max(1) || (news > 0 && age >= LONGEST_WAIT);
         enough && age >= INTERVAL.max(self.took * SHARE)
     }
 }
@@ -157,7 +156,7 @@ impl Store {
             .map_err(refused("the folder of earlier gradings could not be made"))?;
         replace(
             &dir,
-            &format!("{:02}.json", state.grading),
+            &format!("{:02}.json", state.grading()),
             &Results::of(state),
         )
     }
@@ -166,7 +165,7 @@ impl Store {
     pub fn refresh_results(&mut self, state: &RunState) -> Result<(), StoreError> {
         if self
             .written
-            .is_none_or(|written| written.is_outdated(state))
+            .is_none_or(|written| written.is_outdated(state.counts()))
         {
             self.write_results(state)
         } else {
@@ -178,7 +177,7 @@ impl Store {
     pub fn write_results(&mut self, state: &RunState) -> Result<(), StoreError> {
         let started = Instant::now();
         replace(&self.dir, RESULTS, &Results::of(state))?;
-        let finished = state.counts.finished();
+        let finished = state.counts().finished();
         self.written = Some(Written {
             at: Instant::now(),
             took: started.elapsed(),
@@ -334,13 +333,10 @@ mod tests {
 
     #[test]
     fn results_are_written_again_when_enough_has_happened() {
-        let state = |total, passed| RunState {
-            counts: terca_core::run::state::Counts {
-                total,
-                passed,
-                ..Default::default()
-            },
-            ..RunState::default()
+        let counts = |total, passed| Counts {
+            total,
+            passed,
+            ..Counts::default()
         };
         let ago = |seconds| Written {
             at: Instant::now() - Duration::from_secs(seconds),
@@ -358,7 +354,7 @@ mod tests {
         ] {
             let written = ago(seconds);
             assert_eq!(
-                written.is_outdated(&state(total, passed)),
+                written.is_outdated(&counts(total, passed)),
                 outdated,
                 "{seconds} {total} {passed}"
             );

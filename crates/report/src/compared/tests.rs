@@ -1,6 +1,6 @@
 use terca_core::analysis::compare::{Arm, between, within};
 use terca_core::plan::fingerprint::CasePrint;
-use terca_core::run::event::RunStatus;
+use terca_core::run::event::{RunStatus, TrialHead};
 use terca_core::run::state::RunState;
 
 use super::*;
@@ -11,8 +11,11 @@ const PALETTE: Palette = Palette { colour: false };
 
 /// Eight evals, five times each, in so many variants; `passes` says which trials do.
 fn played(run: &str, variants: usize, passes: impl Fn(u32, &str) -> bool) -> RunState {
-    let heads = fixture::heads(8, variants, 5);
-    let mut script = Script::new(heads.clone(), 4);
+    played_of(run, fixture::heads(8, variants, 5), passes)
+}
+
+fn played_of(run: &str, heads: Vec<TrialHead>, passes: impl Fn(u32, &str) -> bool) -> RunState {
+    let mut script = Script::named(run, heads.clone(), 4);
     for head in heads {
         let report = match (head.id, passes(head.id, &head.experiment)) {
             (3 | 17, _) if run.ends_with('2') => fixture::error("429"),
@@ -22,10 +25,7 @@ fn played(run: &str, variants: usize, passes: impl Fn(u32, &str) -> bool) -> Run
         script.start(head.id).finish(head.id, &report);
     }
     script.end(RunStatus::Complete);
-    RunState {
-        run: run.to_owned(),
-        ..script.state
-    }
+    script.state
 }
 
 fn prints(state: &RunState, tests_of_fib: &str) -> Vec<CasePrint> {
@@ -43,22 +43,23 @@ fn prints(state: &RunState, tests_of_fib: &str) -> Vec<CasePrint> {
             fingerprint: [("tests".to_owned(), hash.to_owned())].into(),
         }
     };
-    state.trials.iter().map(print).collect()
+    state.trials().iter().map(print).collect()
 }
 
 fn two_runs() -> Compared {
     let before = played("2026-11-14-001", 4, |id, _| id % 5 != 0);
-    let mut after = played("2026-11-14-002", 2, |id, _| id % 5 == 0 || id % 7 == 0);
-    after.trials.retain(|trial| trial.head.eval != "日本語");
+    let mut heads = fixture::heads(8, 2, 5);
+    heads.retain(|head| head.eval != "日本語");
+    let after = played_of("2026-11-14-002", heads, |id, _| id % 5 == 0 || id % 7 == 0);
     let (first, second) = (prints(&before, "1"), prints(&after, "2"));
     between(
         Arm {
-            name: &before.run,
+            name: before.run(),
             state: &before,
             prints: Some(&first),
         },
         Arm {
-            name: &after.run,
+            name: after.run(),
             state: &after,
             prints: Some(&second),
         },
@@ -108,10 +109,11 @@ fn markdown_for_a_pull_request() {
 
 #[test]
 fn names_are_not_markdown() {
-    let mut state = played("2026-11-14-001", 2, |id, _| id % 3 == 0);
-    for trial in &mut state.trials {
-        trial.head.experiment = trial.head.experiment.replace("with-rules", "a|b <b>*x*");
+    let mut heads = fixture::heads(8, 2, 5);
+    for head in &mut heads {
+        head.experiment = head.experiment.replace("with-rules", "a|b <b>*x*");
     }
+    let state = played_of("2026-11-14-001", heads, |id, _| id % 3 == 0);
     let text = compared_markdown(&within(&state, By::Experiment, None, 0.05).unwrap());
     assert!(text.contains("| a\\|b \\<b\\>\\*x\\* |"), "{text}");
 }

@@ -54,12 +54,9 @@ fn figure(comparison: &Comparison, margin: f64, differences: &Scale, ratios: &Sc
     ]
     .iter()
     .any(|effect| effect.value.is_some());
-    let environment = comparison
-        .environment
-        .as_deref()
-        .unwrap_or("all environments");
+    let environment = comparison.place.as_deref().unwrap_or("all environments");
     let caption = el("figcaption")
-        .child(el("code").text(&comparison.experiment))
+        .child(el("code").text(&comparison.arm))
         .text(" against ")
         .child(el("code").text(&comparison.baseline))
         .child(el("span").class("quiet").text(format!(" on {environment}")));

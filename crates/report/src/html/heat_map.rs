@@ -1,5 +1,6 @@
 //! Evals × variants, a colour for each pass rate. The figures stand in the cells, for those who see no colours.
 
+use terca_core::analysis::summary::wording;
 use terca_core::analysis::summary::wording::percent;
 use terca_core::analysis::summary::{Figures, Summary};
 use terca_core::text::prose;
@@ -96,7 +97,7 @@ fn figures(figures: &Figures) -> Vec<Html> {
             .pass_rate
             .is_none_or(|rate| (rate - score).abs() > 0.005)
     });
-    let score = score.map(|score| el("small").text(format!("score {score:.2}")));
+    let score = score.map(|score| el("small").text(format!("score {}", wording::score(score))));
     let counts = format!("{}/{}", figures.passed, figures.judged);
     vec![
         el("b").text(rate).into(),

@@ -54,13 +54,7 @@ fn length(results: &Results) -> Option<String> {
 
 /// What the trials have cost, where they say so.
 fn spent(results: &Results) -> Option<String> {
-    let costs = results
-        .trials
-        .iter()
-        .filter_map(|trial| trial.report.stats.usage.cost_usd);
-    costs
-        .reduce(|sum, cost| sum + cost)
-        .map(|cost| format!("{} spent", prose::dollars(cost)))
+    crate::figure::dollars(&results.summary.spent).map(|cost| format!("{cost} spent"))
 }
 
 fn counts(summary: &Summary) -> [(Status, usize); 6] {

@@ -138,7 +138,7 @@ fn bodies(state: &RunState, matrix: &Matrix<'_>, bound: &Bound<'_>) -> Html {
     else {
         return Html::new();
     };
-    let room = (LARGEST / state.trials.len().max(1)).clamp(SMALLEST_TRIAL, LARGEST_TRIAL);
+    let room = (LARGEST / state.trials().len().max(1)).clamp(SMALLEST_TRIAL, LARGEST_TRIAL);
     let template = |trial: &Trial| -> Html {
         let head = &trial.head;
         let page = TrialPage {
@@ -153,5 +153,5 @@ fn bodies(state: &RunState, matrix: &Matrix<'_>, bound: &Bound<'_>) -> Html {
             .child(trial_page(&page, room))
             .into()
     };
-    state.trials.iter().map(template).collect()
+    state.trials().iter().map(template).collect()
 }

@@ -2,6 +2,7 @@
 
 use camino::Utf8Path;
 use terca_core::agent::delivery::{Delivery, Installed, McpStatus};
+use terca_core::analysis::summary::wording;
 use terca_core::grade::Grade;
 use terca_core::run::outcome::{Attempt, TrialReport};
 use terca_core::run::state::Trial;
@@ -114,9 +115,11 @@ fn part(id: &'static str, title: &str, body: Html, is_empty: bool, nothing: &str
 
 fn heading(page: &TrialPage<'_>) -> Html {
     let (head, report) = (&page.trial.head, &page.trial.report);
-    let score = report
-        .score
-        .map(|score| el("b").class("score").text(format!("score {score:.2}")));
+    let score = report.score.map(|score| {
+        el("b")
+            .class("score")
+            .text(format!("score {}", wording::score(score)))
+    });
     let line = el("p")
         .class("facts")
         .child(status(page.trial))
@@ -278,7 +281,7 @@ fn test(name: &str, grade: &Grade, output: Option<&str>, room: usize) -> Html {
         .child(
             el("span")
                 .class(format!("pill {class}"))
-                .text(format!("{:.2}", grade.score)),
+                .text(wording::score(grade.score)),
         )
         .child(el("b").text(name))
         .child(

@@ -1,5 +1,6 @@
 //! The list of trials, and the fields that narrow it.
 
+use terca_core::analysis::summary::wording;
 use terca_core::run::event::Phase;
 use terca_core::run::outcome::Status;
 use terca_core::run::state::{RunState, Trial};
@@ -34,7 +35,7 @@ pub fn trials(state: &RunState, matrix: &Matrix<'_>) -> Html {
         "What happened",
     ];
     let head = el("tr").children(titles.map(|title| el("th").attr("scope", "col").text(title)));
-    let rows = state.trials.iter().map(|trial| row(trial, matrix));
+    let rows = state.trials().iter().map(|trial| row(trial, matrix));
     let table = el("table")
         .class("trials")
         .child(el("caption").class("unseen").text("Trials"))
@@ -139,7 +140,7 @@ fn row(trial: &Trial, matrix: &Matrix<'_>) -> Html {
         .child(number(head.repetition.to_string(), "num wide"))
         .child(el("td").class("status").child(status))
         .child(number(
-            known(report.score.map(|score| format!("{score:.2}"))),
+            known(report.score.map(|score| wording::score(score))),
             "num score",
         ))
         .child(number(

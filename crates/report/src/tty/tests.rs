@@ -1,7 +1,5 @@
 //! The display, seen through a terminal emulator.
 
-use std::time::Instant;
-
 use terca_core::run::event::{Phase, RunStatus, StopReason};
 
 use super::*;
@@ -326,38 +324,6 @@ fn a_thousand_trials_cost_little() {
     let script = run_at(1_000, 64, 0.01);
     play(&script, &mut tty, |_| {});
     assert_clean(&screen, 1_000);
-}
-
-/// As a ratio of times within one process, the best of several, with ample slack: it holds on a loaded machine too.
-#[test]
-fn drawing_does_not_walk_all_trials() {
-    let best_time = |trials: u32| {
-        let heads = (1..=trials)
-            .map(|id| fixture::head(id, "eval", "default", "default", id))
-            .collect();
-        let mut script = Script::new(heads, 1);
-        script.start(1).finish(1, &fixture::passed(1.0)).start(2);
-        let memo = Memo::of(&script.state);
-        let draw = || {
-            let begin = Instant::now();
-            for _ in 0..20 {
-                std::hint::black_box(frame(
-                    &script.state,
-                    &memo,
-                    script.now,
-                    SIZE,
-                    Palette::new(true),
-                ));
-            }
-            begin.elapsed()
-        };
-        (0..5).map(|_| draw()).min().unwrap()
-    };
-    let (few, many) = (best_time(100), best_time(50_000));
-    assert!(
-        many < few * 5,
-        "{few:?} for 100 trials, {many:?} for 50,000"
-    );
 }
 
 #[test]

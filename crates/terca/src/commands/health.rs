@@ -26,8 +26,8 @@ fn records(args: &HealthArgs, common: &Common) -> Result<Vec<Record>, Refusal> {
     let mut records = Vec::new();
     for name in &args.runs {
         let run = open(Some(name), common)?;
-        if run.state.status == RunStatus::Running {
-            let text = format!("the run {} is still going on", run.state.run);
+        if run.state.status() == RunStatus::Running {
+            let text = format!("the run {} is still going on", run.state.run());
             return Err(
                 Refusal::misuse(Code::RunGoingOn, text).help("wait for its end, or leave it out")
             );
@@ -37,9 +37,9 @@ fn records(args: &HealthArgs, common: &Common) -> Result<Vec<Record>, Refusal> {
             state: run.state,
         });
     }
-    records.sort_by_key(|record| record.state.started_at);
+    records.sort_by_key(|record| record.state.started_at());
     records.dedup_by(|one, other| {
-        one.state.run == other.state.run && one.state.started_at == other.state.started_at
+        one.state.run() == other.state.run() && one.state.started_at() == other.state.started_at()
     });
     Ok(records)
 }

@@ -40,13 +40,13 @@ pub(super) fn row(dir: &camino::Utf8Path, name: String) -> RunRow {
             let state = run.state;
             RunRow {
                 run: name,
-                suite: state.suite,
-                status: Some(state.status),
-                started_at: state.started_at,
-                trials: state.counts.total,
-                passed: state.counts.passed,
-                failed: state.counts.partial + state.counts.failed,
-                errors: state.counts.errors,
+                suite: state.suite().to_owned(),
+                status: Some(state.status()),
+                started_at: state.started_at(),
+                trials: state.counts().total,
+                passed: state.counts().passed,
+                failed: state.counts().partial + state.counts().failed,
+                errors: state.counts().errors,
                 bytes,
                 note: None,
             }

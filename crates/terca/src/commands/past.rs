@@ -44,10 +44,10 @@ pub(super) fn adopt(planned: &mut Planned, state: &RunState) {
     };
     // Those of rounds that an adaptive run has not begun are known too.
     let heads = state
-        .trials
+        .trials()
         .iter()
         .map(|trial| &trial.head)
-        .chain(&state.spare);
+        .chain(state.spare());
     let known: HashMap<_, &TrialHead> = heads.map(|head| (name(head), head)).collect();
     let mut trials = Vec::new();
     let mut order = Vec::new();

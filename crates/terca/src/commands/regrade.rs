@@ -45,7 +45,7 @@ pub(super) fn regrade(args: &RegradeArgs, common: &Common) -> Outcome {
         let help = "workspaces are kept unless `--keep` says otherwise; run the suite again";
         return Err(Refusal::misuse(Code::NothingToGrade, text).help(help));
     }
-    let grading = past.state.grading + 1;
+    let grading = past.state.grading() + 1;
     let Some(reports) = regrade::run(&tasks, grading, &context, at_once, &progress(tasks.len()))
     else {
         screen::remark("interrupted: the grading is as it was; `terca regrade` begins anew");

@@ -41,7 +41,7 @@ pub(super) fn resume(args: &ResumeArgs, common: &Common) -> Outcome {
     let mut seeded = settings.clone();
     seeded.selection.seed = Some(recorded.seed);
     let mut planned = plan::make_run(&seeded, common, &host)?;
-    let has_begun = !past.state.trials.is_empty();
+    let has_begun = !past.state.trials().is_empty();
     let mut to_run = planned.order.len();
     if has_begun {
         adopt(&mut planned, &past.state);
@@ -50,7 +50,7 @@ pub(super) fn resume(args: &ResumeArgs, common: &Common) -> Outcome {
                 .trial(id)
                 .is_some_and(|trial| is_open(trial, args.errors))
         };
-        let is_spare = |id| past.state.spare.iter().any(|head| head.id == id);
+        let is_spare = |id| past.state.spare().iter().any(|head| head.id == id);
         let trials = &planned.trials;
         planned
             .order
@@ -61,7 +61,7 @@ pub(super) fn resume(args: &ResumeArgs, common: &Common) -> Outcome {
             .filter(|index| is_left(trials[**index].id))
             .count();
         // A run that died after its last trial has yet to say that it is over.
-        let is_over = past.state.status == RunStatus::Complete;
+        let is_over = past.state.status() == RunStatus::Complete;
         if is_over && to_run == 0 && rounds::next(&past.state).is_none() {
             // It may have died even later, between its last word and its end. That nothing could be removed is no
             // trouble of a run that is over.
@@ -100,7 +100,7 @@ fn nothing_left(past: &past_runs::PastRun, settings: &RunArgs, args: &ResumeArgs
     };
     screen::remark(&format!(
         "nothing is left to run in {}{hint}",
-        past.state.run
+        past.state.run()
     ));
     exit_status(&results, settings.fail_under)
 }
@@ -135,17 +135,17 @@ fn may_go_on(changes: &[String], args: &ResumeArgs) -> Result<(), Refusal> {
 
 fn say_what_is_left(state: &RunState, left: usize, errors_too: bool) {
     let done = state
-        .trials
+        .trials()
         .iter()
         .filter(|trial| !is_open(trial, errors_too))
         .count();
-    let more = if state.spare.is_empty() {
+    let more = if state.spare().is_empty() {
         ""
     } else {
         ", then more as needed"
     };
     screen::remark(&format!(
         "resuming {}: {done} done, {left} to run{more}",
-        state.run
+        state.run()
     ));
 }
