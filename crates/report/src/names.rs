@@ -8,7 +8,7 @@ use std::collections::BTreeSet;
 use terca_core::run::event::TrialHead;
 use terca_core::run::state::RunState;
 
-use crate::width::{clean, shorten, width};
+use crate::term::width::{clean, shorten, width};
 
 const UNWRITTEN: &str = "default";
 
@@ -185,7 +185,6 @@ fn words<const N: usize>(parts: [String; N]) -> String {
 mod tests {
     use super::*;
     use crate::fixture::head;
-    use crate::layout::{Layout, Room};
 
     fn names(variants: &[(&str, &str)], repetitions: u32) -> (Names, Vec<TrialHead>) {
         let heads: Vec<TrialHead> = variants
@@ -218,58 +217,5 @@ mod tests {
             let (names, heads) = names(variants, repetitions);
             assert_eq!(names.trial(heads.last().unwrap()), expected);
         }
-    }
-
-    #[test]
-    fn numbers_of_any_length_are_a_column() {
-        let heads = [
-            head(1, "fib", "default", "default", 7),
-            head(2, "fib", "default", "default", 100),
-        ];
-        let names = Names::of(&heads);
-        let layout = Layout {
-            room: Room::Unlimited,
-            eval: 3,
-            variant: 0,
-            brief: false,
-            unit: None,
-        };
-        assert_eq!(layout.name(&names, &heads[0]), "fib  #07 ");
-        assert_eq!((names.beside(), names.longest()), (6, 8));
-    }
-
-    #[test]
-    fn parts_are_aligned_and_cut_where_there_is_no_room() {
-        let heads = [
-            head(1, "fib", "gemini", "base", 1),
-            head(2, "a-rather-long-eval", "gemini", "with-rules", 2),
-        ];
-        let names = Names::of(&heads);
-        let unlimited = Layout {
-            room: Room::Unlimited,
-            eval: 18,
-            variant: 17,
-            brief: false,
-            unit: None,
-        };
-        assert_eq!(
-            unlimited.name(&names, &heads[0]),
-            "fib                 gemini.base       #01"
-        );
-        assert_eq!(
-            unlimited.name(&names, &heads[1]),
-            "a-rather-long-eval  gemini.with-rules #02"
-        );
-        let narrow = Layout {
-            room: Room::Columns(40),
-            eval: 9,
-            variant: 9,
-            brief: false,
-            unit: None,
-        };
-        assert_eq!(narrow.name(&names, &heads[1]), "a-ra…eval  gemi…ules #02");
-        assert_eq!((names.widths(), names.beside()), ([18, 17], 6));
-        assert_eq!(names.longest(), width("a-rather-long-eval with-rules #02"));
-        assert_eq!(names.within(&heads[1], 14), "a-rat…ules #02");
     }
 }

@@ -7,8 +7,8 @@ use terca_core::run::outcome::TrialReport;
 
 use crate::fixture::{self, Script};
 use crate::html::{Bound, run_page};
-use crate::style::Palette;
-use crate::{closing, compared_markdown, csv, junit, markdown, results_table};
+use crate::term::style::Palette;
+use crate::{compared_markdown, csv, footer, junit, markdown, results_table};
 
 const PALETTE: Palette = Palette { colour: false };
 
@@ -46,7 +46,7 @@ fn html(script: &Script) -> String {
 fn a_retried_attempt_is_paid_for_in_every_format() {
     let script = retried();
     let results = script.results();
-    let terminal = closing(&results, fixture::here(), PALETTE);
+    let terminal = footer(&results, fixture::here(), PALETTE);
     assert!(terminal.contains("$1.50"), "{terminal}");
     assert!(html(&script).contains("$1.50"), "the page");
     let document = junit(&results);

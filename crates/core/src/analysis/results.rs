@@ -92,6 +92,13 @@ impl AdaptiveResult {
 }
 
 impl Results {
+    /// Returns how long the run took, in seconds. Never negative: clocks are set back now and then.
+    pub fn seconds(&self) -> Option<f64> {
+        let length = self.finished_at?.duration_since(self.started_at?);
+        Some(length.as_secs_f64().max(0.0))
+    }
+
+    /// Makes the document from a run.
     pub fn of(state: &RunState) -> Self {
         Results {
             schema_version: SCHEMA_VERSION,

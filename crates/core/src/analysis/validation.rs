@@ -114,7 +114,7 @@ impl Proof<'_> {
         match oracle {
             None => flaws.push(Flaw::NoSolution),
             Some(status) if status.is_judged() && status != Status::Passed => {
-                flaws.push(Flaw::Broken)
+                flaws.push(Flaw::Broken);
             }
             Some(_) => {}
         }

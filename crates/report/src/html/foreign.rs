@@ -6,7 +6,7 @@
 
 use std::borrow::Cow;
 
-use crate::width::visible;
+use crate::term::width::visible;
 
 pub fn clean(text: &str) -> Cow<'_, str> {
     if text

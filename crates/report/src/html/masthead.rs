@@ -45,16 +45,12 @@ pub fn time(at: Timestamp) -> Html {
 }
 
 fn length(results: &Results) -> Option<String> {
-    let seconds = results
-        .finished_at?
-        .duration_since(results.started_at?)
-        .as_secs_f64();
-    Some(prose::duration(seconds))
+    results.seconds().map(prose::duration)
 }
 
 /// What the trials have cost, where they say so.
 fn spent(results: &Results) -> Option<String> {
-    crate::figure::dollars(&results.summary.spent).map(|cost| format!("{cost} spent"))
+    crate::metrics::dollars(&results.summary.spent).map(|cost| format!("{cost} spent"))
 }
 
 fn counts(summary: &Summary) -> [(Status, usize); 6] {

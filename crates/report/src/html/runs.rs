@@ -6,7 +6,7 @@ use super::assets::Kind;
 use super::markup::{Html, el};
 use super::masthead::{status_word, time};
 use super::shell::document;
-use crate::runs::RunRow;
+use crate::text::runs::RunRow;
 
 /// The newest first.
 pub fn runs_page(rows: &[RunRow]) -> String {

@@ -30,9 +30,7 @@ use terca_engine::workspace::layers::Cache;
 use terca_engine::workspace::tree_hash::Contents;
 use terca_engine::workspace::trial_dirs::WorkDir;
 use terca_report::github::Printed;
-use terca_report::{
-    JsonLines, Palette, Plain, Tty, Whereabouts, closing, failures, results_table, verdicts,
-};
+use terca_report::{JsonLines, Palette, Plain, Tty, failures, footer, results_table, verdicts};
 
 use super::export;
 use super::plan::Planned;
@@ -335,15 +333,15 @@ pub(super) fn show(results: &Results, run_dir: &Utf8Path, common: &Common) {
     let palette = Palette {
         colour: screen::colour(common.color, &io::stdout()),
     };
-    let here = Whereabouts {
+    let here = terca_report::Context {
         run_dir: screen::short(run_dir),
         terca: &shell::terca(common),
-        room: screen::room(),
+        max_width: screen::max_width(),
     };
     screen::say_all(&[
         results_table(results, screen::columns(), palette),
         failures(results, here, palette),
         verdicts(results, screen::columns(), palette),
-        closing(results, here, palette),
+        footer(results, here, palette),
     ]);
 }

@@ -25,7 +25,7 @@ pub(super) fn list(common: &Common) -> Outcome {
     screen::say(&runs_table(
         &rows,
         &jiff::tz::TimeZone::system(),
-        screen::room(),
+        screen::max_width(),
         palette,
     ));
     Ok(0)

@@ -7,7 +7,7 @@ use terca_core::analysis::summary::DEFAULT_MARGIN;
 use terca_core::run::event::RunStatus;
 use terca_core::run::state::RunState;
 use terca_engine::run::past_runs;
-use terca_report::{Circumstances, Palette, next};
+use terca_report::{Circumstances, Palette, suggestions};
 
 use super::execute::Done;
 use crate::args::{Common, Format, RunArgs};
@@ -45,7 +45,7 @@ pub(super) fn suggest(args: &RunArgs, common: &Common, done: &Done, results: &Re
     let palette = Palette {
         colour: screen::colour(common.color, &std::io::stderr()),
     };
-    let text = next(results, &around, screen::columns(), palette);
+    let text = suggestions(results, &around, screen::columns(), palette);
     if !text.is_empty() {
         screen::remark(&format!("\n{text}"));
     }

@@ -5,7 +5,7 @@ use std::io;
 use terca_core::analysis::results::Results;
 use terca_core::analysis::validation::{exit_status, proofs};
 use terca_engine::host::environment::Host;
-use terca_report::{Palette, Whereabouts, closing, flaws, proofs_table};
+use terca_report::{Context, Palette, flaws, footer, validation_table};
 
 use super::execute::Done;
 use super::refusal::Outcome;
@@ -51,15 +51,15 @@ fn conclude(args: &RunArgs, common: &Common, done: &Done) -> u8 {
         };
         screen::remark("");
         let run_dir = screen::short(&done.run_dir);
-        let here = Whereabouts {
+        let here = Context {
             run_dir,
             terca: &shell::terca(common),
-            room: screen::room(),
+            max_width: screen::max_width(),
         };
         screen::say_all(&[
-            proofs_table(&proofs, palette),
+            validation_table(&proofs, palette),
             flaws(&proofs, run_dir, palette),
-            closing(&results, here, palette),
+            footer(&results, here, palette),
         ]);
     }
     if done.finished.interrupted {
