@@ -1,22 +1,53 @@
 //! Runs that ended, for tests.
 
+use jiff::Timestamp;
+
 use crate::plan::fingerprint::CaseFingerprint;
-use crate::run::event::{RunStatus, TrialHead};
+use crate::run::event::{Event, EventKind, RunStatus, TrialHead};
 use crate::run::outcome::{Status, TrialReport};
-use crate::run::state::{Counts, RunState, Trial};
+use crate::run::state::RunState;
 use crate::transcript::Stats;
 use crate::transcript::Usage;
 
+/// A run that has ended, without trials so far.
 pub(crate) fn run(name: &str) -> RunState {
-    RunState {
+    played(name, "control", Vec::new(), RunStatus::Complete)
+}
+
+/// A run as its events tell it: every trial has ended with its report.
+fn played(
+    name: &str,
+    baseline: &str,
+    trials: Vec<(TrialHead, TrialReport)>,
+    status: RunStatus,
+) -> RunState {
+    let mut kinds = vec![EventKind::RunStarted {
         run: name.to_owned(),
         suite: "basic-js".to_owned(),
+        terca_version: String::new(),
         seed: 7,
         concurrency: 4,
-        baseline: "control".to_owned(),
-        status: RunStatus::Complete,
-        ..RunState::default()
+        baseline: baseline.to_owned(),
+        adaptive: None,
+        trials: trials.iter().map(|(head, _)| head.clone()).collect(),
+    }];
+    kinds.extend(
+        trials
+            .into_iter()
+            .map(|(head, report)| EventKind::TrialFinished {
+                trial: head.id,
+                report: Box::new(report),
+            }),
+    );
+    if status != RunStatus::Running {
+        kinds.push(EventKind::RunFinished { status });
     }
+    let mut state = RunState::default();
+    for (kind, seq) in kinds.into_iter().zip(0..) {
+        let at = Timestamp::UNIX_EPOCH;
+        state.apply(&Event { seq, at, kind });
+    }
+    state
 }
 
 impl RunState {
@@ -27,35 +58,50 @@ impl RunState {
         self.reports(place, reports)
     }
 
+    /// The same run with further trials.
     #[must_use]
     pub(crate) fn reports(
-        mut self,
+        self,
         [eval, environment, experiment]: [&str; 3],
         reports: Vec<TrialReport>,
     ) -> Self {
-        for (report, repetition) in reports.into_iter().zip(1..) {
-            let head = TrialHead {
-                id: self.trials.len() as u32 + 1,
-                eval: eval.to_owned(),
-                environment: environment.to_owned(),
-                experiment: experiment.to_owned(),
-                repetition,
-                dir: format!("{eval}/{environment}.{experiment}.{repetition:02}").into(),
-                agent: "gemini-cli".to_owned(),
-                model: None,
-            };
-            self.trials.push(Trial {
-                head,
-                report,
-                live: None,
-                earlier: Vec::new(),
-            });
-        }
-        self.counts = Counts {
-            total: self.trials.len(),
-            ..self.counts
-        };
-        self
+        self.edited(|trials| {
+            for (report, repetition) in reports.into_iter().zip(1..) {
+                let head = TrialHead {
+                    id: trials.len() as u32 + 1,
+                    eval: eval.to_owned(),
+                    environment: environment.to_owned(),
+                    experiment: experiment.to_owned(),
+                    repetition,
+                    dir: format!("{eval}/{environment}.{experiment}.{repetition:02}").into(),
+                    agent: "gemini-cli".to_owned(),
+                    model: None,
+                };
+                trials.push((head, report));
+            }
+        })
+    }
+
+    /// The same run with other trials.
+    #[must_use]
+    pub(crate) fn edited(self, edit: impl FnOnce(&mut Vec<(TrialHead, TrialReport)>)) -> Self {
+        let mut trials = self
+            .trials()
+            .iter()
+            .map(|trial| (trial.head.clone(), trial.report.clone()))
+            .collect();
+        edit(&mut trials);
+        played(self.run(), self.baseline(), trials, self.status())
+    }
+
+    /// The same run with another baseline and status.
+    #[must_use]
+    pub(crate) fn with(self, baseline: &str, status: RunStatus) -> Self {
+        let trials = self
+            .trials()
+            .iter()
+            .map(|trial| (trial.head.clone(), trial.report.clone()));
+        played(self.run(), baseline, trials.collect(), status)
     }
 
     /// Eight evals in one variant, five times each.

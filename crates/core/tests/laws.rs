@@ -14,8 +14,8 @@ use terca_core::agent::delivery::{Delivery, Installed, McpDelivery, McpStatus};
 use terca_core::analysis::results::Results;
 use terca_core::config::adaptive::Adaptive;
 use terca_core::config::folder_name;
-use terca_core::grade::Grade;
 use terca_core::grade::grades::Scorecard;
+use terca_core::grade::{Grade, JudgeRecord, JudgedBy};
 use terca_core::plan::Plan;
 use terca_core::plan::expand::Overrides;
 use terca_core::plan::order;
@@ -26,7 +26,7 @@ use terca_core::run::event::{
 };
 use terca_core::run::merge::merge;
 use terca_core::run::outcome::{Phases, Status, TrialReport};
-use terca_core::run::state::{Counts, RunState};
+use terca_core::run::state::{Counts, RunState, Spent, Trial, VariantProgress};
 use terca_core::transcript::Stats;
 use terca_core::transcript::Usage;
 use terca_core::trial_error::{ErrorKind, TrialError};
@@ -221,7 +221,7 @@ fn head(id: u32) -> TrialHead {
         id,
         eval: format!("eval{}", id / 3),
         environment: "default".into(),
-        experiment: "default".into(),
+        experiment: if id % 2 == 0 { "x" } else { "default" }.into(),
         repetition: id,
         dir: format!("eval{}/default.default.{id:02}", id / 3).into(),
         agent: "nop".into(),
@@ -255,16 +255,32 @@ fn statuses() -> impl Strategy<Value = Status> {
     prop::sample::select(vec![Passed, Partial, Failed, Error, Interrupted, Pending])
 }
 
+fn judges() -> impl Strategy<Value = JudgeRecord> {
+    usages().prop_map(|usage| JudgeRecord {
+        score: 1.0,
+        reasons: Vec::new(),
+        by: JudgedBy {
+            agent: "nop".into(),
+            agent_version: None,
+            model: None,
+            stats: Stats {
+                usage,
+                duration_seconds: None,
+            },
+            artifacts: "judge".into(),
+        },
+    })
+}
+
 fn grades() -> impl Strategy<Value = Scorecard> {
-    let grade =
-        (0.0..=1.0f64, "\\PC{0,8}", figures()).prop_map(|(score, message, duration_seconds)| {
-            Grade {
-                score,
-                message,
-                duration_seconds,
-                judge: None,
-            }
-        });
+    let grade = (0.0..=1.0f64, "\\PC{0,8}", figures(), option::of(judges())).prop_map(
+        |(score, message, duration_seconds, judge)| Grade {
+            score,
+            message,
+            duration_seconds,
+            judge,
+        },
+    );
     btree_map("\\PC{1,6}", grade, 0..3).prop_map(|grades| grades.into_iter().collect())
 }
 
@@ -279,9 +295,10 @@ fn reports() -> impl Strategy<Value = TrialReport> {
         option::of(figures()),
         option::of(time),
         option::of(error),
+        0..3u32,
     )
         .prop_map(
-            |(status, tests, usage, seconds, started_at, error)| TrialReport {
+            |(status, tests, usage, seconds, started_at, error, attempts)| TrialReport {
                 status,
                 score: seconds.map(|seconds| seconds / 1e6),
                 tests,
@@ -307,6 +324,7 @@ fn reports() -> impl Strategy<Value = TrialReport> {
                     ..Phases::default()
                 },
                 error,
+                attempts,
                 ..TrialReport::pending()
             },
         )
@@ -327,9 +345,9 @@ fn happenings() -> impl Strategy<Value = EventKind> {
             report: Box::new(report),
             wait_seconds: 1.5,
         }),
-        1 => Just(EventKind::VariantStopped {
-            environment: "e".into(),
-            experiment: "x".into(),
+        1 => prop::sample::select(vec!["x", "unknown"]).prop_map(|experiment| EventKind::VariantStopped {
+            environment: "default".into(),
+            experiment: experiment.into(),
             error: TrialError::new(ErrorKind::Auth, "401"),
             trials: 2,
         }),
@@ -397,16 +415,36 @@ fn is_about_a_trial(kind: &EventKind) -> bool {
     trial_of(kind).is_some() || matches!(kind, EventKind::RunStarted { .. })
 }
 
+fn is_waiting(trial: &Trial) -> bool {
+    trial.live.is_none() && matches!(trial.report.status, Status::Pending | Status::Interrupted)
+}
+
+fn waiting(state: &RunState) -> Vec<usize> {
+    state
+        .variants()
+        .iter()
+        .map(VariantProgress::waiting)
+        .collect()
+}
+
+/// Sums of the same figures in another order.
+fn is_near(one: Option<f64>, other: Option<f64>) -> bool {
+    match (one, other) {
+        (Some(one), Some(other)) => (one - other).abs() <= 1e-6 * one.abs().max(1.0),
+        (one, other) => one == other,
+    }
+}
+
 fn recount(state: &RunState) -> Counts {
     let of = |status| {
         state
-            .trials
+            .trials()
             .iter()
             .filter(|trial| trial.report.status == status)
             .count()
     };
     Counts {
-        total: state.trials.len(),
+        total: state.trials().len(),
         passed: of(Status::Passed),
         partial: of(Status::Partial),
         failed: of(Status::Failed),
@@ -458,23 +496,62 @@ proptest! {
         let merged = RunState::fold(&merge("2026-11-14-001", &journals).unwrap());
         let whole = RunState::fold(&events);
         let outcomes = |state: &RunState| -> Vec<_> {
-            state.trials.iter().map(|trial| (trial.head.clone(), trial.report.clone(), trial.earlier.clone())).collect()
+            state.trials().iter().map(|trial| (trial.head.clone(), trial.report.clone(), trial.earlier.clone())).collect()
         };
         prop_assert_eq!(outcomes(&merged), outcomes(&whole));
-        prop_assert_eq!(merged.counts, whole.counts);
+        prop_assert_eq!(merged.counts(), whole.counts());
+        prop_assert_eq!(waiting(&merged), waiting(&whole));
+        prop_assert_eq!(merged.spent().trials_with_cost, whole.spent().trials_with_cost);
+    }
+
+    #[test]
+    fn the_journal_gives_the_progress(events in journals()) {
+        let lasting = events.iter().filter(|event| event.kind.is_lasting());
+        let read = RunState::fold(lasting);
+        let live = RunState::fold(&events);
+        prop_assert_eq!(read.variants(), live.variants());
+        prop_assert_eq!(read.spent(), live.spent());
+    }
+
+    #[test]
+    fn the_progress_is_that_of_the_trials(events in journals()) {
+        let state = RunState::fold(&events);
+        let mut spent = Spent::default();
+        for trial in state.trials() {
+            spent.merge(&trial.spent);
+        }
+        // A trial that was given back never spent anything.
+        prop_assert!(is_near(spent.cost_usd, state.spent().spent.cost_usd));
+        prop_assert_eq!(spent.tokens(), state.spent().spent.tokens());
+        for (position, variant) in state.variants().iter().enumerate() {
+            let trials = || state.trials().iter().filter(|trial| trial.variant() == position);
+            let stopped = state.stopped_variants().iter().any(|stopped| stopped.experiment == variant.experiment);
+            let waiting = trials().filter(|trial| !stopped && is_waiting(trial)).count();
+            prop_assert_eq!(variant.waiting(), waiting);
+            prop_assert_eq!(variant.running, trials().filter(|trial| trial.live.is_some()).count());
+            let judged = trials().filter(|trial| trial.report.status.is_judged());
+            let seconds: Vec<f64> = judged.map(|trial| trial.report.duration_seconds).collect();
+            prop_assert_eq!(variant.took.trials, seconds.len());
+            prop_assert!(is_near(Some(variant.took.seconds), Some(seconds.iter().sum())));
+            prop_assert!(variant.spent.trials_with_cost <= variant.spent.trials);
+            prop_assert!(variant.spent.trials <= trials().count());
+        }
+        let of_variants: usize = state.variants().iter().map(|variant| variant.spent.trials).sum();
+        prop_assert_eq!(of_variants, state.spent().trials);
     }
 
     #[test]
     fn counts_and_live_trials_are_those_of_the_trials(events in journals()) {
         let state = RunState::fold(&events);
-        prop_assert_eq!(state.counts, recount(&state));
-        let mut in_flight = state.in_flight.clone();
+        prop_assert_eq!(*state.counts(), recount(&state));
+        let mut in_flight: Vec<u32> = state.in_flight().map(|trial| trial.head.id).collect();
         in_flight.sort_unstable();
-        let live: Vec<usize> = (0..state.trials.len()).filter(|n| state.trials[*n].live.is_some()).collect();
+        let live = state.trials().iter().filter(|trial| trial.live.is_some());
+        let live: Vec<u32> = live.map(|trial| trial.head.id).collect();
         prop_assert_eq!(in_flight, live);
         // Nothing is ever lost: what is not among the trials is spare.
         let mut ids: Vec<u32> =
-            state.trials.iter().map(|trial| &trial.head).chain(&state.spare).map(|head| head.id).collect();
+            state.trials().iter().map(|trial| &trial.head).chain(state.spare()).map(|head| head.id).collect();
         ids.sort_unstable();
         prop_assert_eq!(ids, (1..=TRIALS).collect::<Vec<_>>());
     }
@@ -595,7 +672,7 @@ fn results_have_the_keys_of_the_specification() {
         (
             "/trials/0",
             "agent agentVersion attempts delivery dir durationSeconds environment error eval exitCode experiment id \
-             model phases repetition score startedAt stats status tests timedOut",
+             model phases repetition score spent startedAt stats status tests timedOut",
         ),
         (
             "/trials/0/tests/check-file",
@@ -611,6 +688,11 @@ fn results_have_the_keys_of_the_specification() {
         ),
         ("/trials/0/delivery/rules/0", "path sha256"),
         ("/trials/0/delivery/mcpServers/firebase", "calls status"),
+        ("/trials/0/spent", "costUsd inputTokens outputTokens"),
+        (
+            "/summary/spent",
+            "costUsd inputTokens outputTokens trials trialsWithCost trialsWithTokens",
+        ),
         ("/trials/0/phases", "agent setup tests"),
         ("/trials/0/error", "kind message"),
     ] {

@@ -380,7 +380,7 @@ fn swapping_the_arms_flips_every_effect() {
     );
     assert!((one.pass_rate.value.unwrap() + other.pass_rate.value.unwrap()).abs() < 1e-12);
     assert_eq!(one.pass_rate.p, other.pass_rate.p);
-    assert_eq!(one.arms.experiment.pass_rate, other.arms.baseline.pass_rate);
+    assert_eq!(one.figures.arm.pass_rate, other.figures.baseline.pass_rate);
 }
 
 #[test]
@@ -420,7 +420,7 @@ fn errors_are_in_no_denominator_and_are_warned_of_when_arms_differ() {
         .cell(["broken", "gemini", "control"], 0, 3)
         .reports(["broken", "gemini", "with-mcp"], vec![error(); 3]);
     let comparison = run.only();
-    let arm = &comparison.arms.experiment;
+    let arm = &comparison.figures.arm;
     assert_eq!(
         (arm.trials, arm.judged, arm.errors, arm.pass_rate),
         (33, 20, 13, Some(1.0))
@@ -566,8 +566,8 @@ fn the_summary_has_the_keys_it_is_documented_with() {
         "/summary/variants/0",
         "/summary/variants/0/delivery",
         "/summary/comparisons/0",
-        "/summary/comparisons/0/arms",
-        "/summary/comparisons/0/arms/experiment",
+        "/summary/comparisons/0/figures",
+        "/summary/comparisons/0/figures/arm",
         "/summary/comparisons/0/repetitions",
         "/summary/comparisons/0/passRate",
         "/summary/comparisons/0/perEval/0",

@@ -3,7 +3,7 @@
 
 use camino::Utf8Path;
 use terca_core::analysis::results::Results;
-use terca_core::run::event::{Event, RunStatus};
+use terca_core::run::event::Event;
 use terca_core::run::state::RunState;
 use terca_engine::run::past_runs;
 use terca_engine::run::past_runs::RunsError;
@@ -41,9 +41,7 @@ fn fold(data: &[u8]) -> RunState {
         .collect();
     let mut state = RunState::fold(&events);
     // Nobody is writing it: a run without an end was interrupted.
-    if state.status == RunStatus::Running {
-        state.status = RunStatus::Interrupted;
-    }
+    state.abandon();
     state
 }
 
@@ -63,18 +61,15 @@ fn cuts(data: &[u8]) -> Vec<usize> {
 
 fn check(state: &RunState) {
     let finished = state
-        .trials
+        .trials()
         .iter()
         .filter(|trial| trial.report.status.word() != "pending")
         .count();
-    assert_eq!(state.counts.finished(), finished, "{:?}", state.counts);
-    assert_eq!(state.counts.total, state.trials.len());
-    assert!(
-        state
-            .in_flight
-            .iter()
-            .all(|index| *index < state.trials.len())
-    );
+    assert_eq!(state.counts().finished(), finished, "{:?}", state.counts());
+    assert_eq!(state.counts().total, state.trials().len());
+    assert!(state.in_flight().all(|trial| trial.live.is_some()));
+    let running: usize = state.variants().iter().map(|variant| variant.running).sum();
+    assert_eq!(running, state.in_flight().len());
     let results = Results::of(state);
     let text = serde_json::to_string(&results).expect("results can be written");
     let read: Results = serde_json::from_str(&text).expect("results can be read");

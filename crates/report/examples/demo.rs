@@ -17,10 +17,9 @@ use terca_core::run::state::RunState;
 use terca_core::transcript::Stats;
 use terca_core::transcript::Usage;
 use terca_core::trial_error::{ErrorKind, TrialError};
-use terca_report::layout::Room;
 use terca_report::{
-    Circumstances, JsonLines, Palette, Plain, Size, Tty, Whereabouts, closing, failures, next,
-    results_table, verdicts,
+    Circumstances, Context, JsonLines, MaxWidth, Palette, Plain, Size, Tty, failures, footer,
+    results_table, suggestions, verdicts,
 };
 
 const EVALS: [&str; 6] = [
@@ -66,11 +65,11 @@ fn main() {
     );
     let results = Results::of(&demo.state);
     drop(demo);
-    let room = Room::Columns(Size::of_terminal().columns);
-    let here = Whereabouts {
+    let room = MaxWidth::Columns(Size::of_terminal().columns);
+    let here = Context {
         run_dir: ".terca/runs/2026-11-14-001".into(),
         terca: "terca",
-        room,
+        max_width: room,
     };
     println!(
         "\n{}",
@@ -81,7 +80,7 @@ fn main() {
         "{}",
         verdicts(&results, Size::of_terminal().columns, palette)
     );
-    print!("{}", closing(&results, here, palette));
+    print!("{}", footer(&results, here, palette));
     let around = Circumstances {
         terca: "terca",
         run: "",
@@ -92,7 +91,7 @@ fn main() {
     };
     print!(
         "\n{}",
-        next(&results, &around, Size::of_terminal().columns, palette)
+        suggestions(&results, &around, Size::of_terminal().columns, palette)
     );
 }
 

@@ -1,9 +1,11 @@
 //! Runs for tests: heads, reports, and a script of events with a clock of its own.
 
 use jiff::{SignedDuration, Timestamp};
+use terca_core::analysis::compare::{Arm, Compared, between};
 use terca_core::analysis::results::Results;
 use terca_core::config::adaptive::Adaptive;
 use terca_core::grade::Grade;
+use terca_core::plan::fingerprint::CaseFingerprint;
 use terca_core::run::event::{Event, EventKind, Phase, RunStatus, StopReason, TrialHead};
 use terca_core::run::observer::Observer;
 use terca_core::run::outcome::{Status, TrialReport};
@@ -12,17 +14,18 @@ use terca_core::transcript::Stats;
 use terca_core::transcript::Usage;
 use terca_core::trial_error::{ErrorKind, TrialError};
 
-use crate::layout::Room;
-use crate::whereabouts::Whereabouts;
+use crate::context::Context;
+use crate::term::size::MaxWidth;
 
-pub(crate) fn here() -> Whereabouts<'static> {
-    Whereabouts {
+pub(crate) fn here() -> Context<'static> {
+    Context {
         run_dir: ".terca/runs/2026-11-14-001".into(),
         terca: "terca",
-        room: Room::Unlimited,
+        max_width: MaxWidth::Unlimited,
     }
 }
 
+const RUN: &str = "2026-11-14-001";
 const EVALS: [&str; 4] = ["fib", "fib-recursive", "add-endpoint", "日本語"];
 const VARIANTS: [(&str, &str); 4] = [
     ("gemini", "base"),
@@ -145,14 +148,23 @@ pub(crate) struct Script {
 
 impl Script {
     pub(crate) fn new(trials: Vec<TrialHead>, concurrency: usize) -> Self {
-        Script::begun(trials, concurrency, None)
+        Script::named(RUN, trials, concurrency)
+    }
+
+    pub(crate) fn named(run: &str, trials: Vec<TrialHead>, concurrency: usize) -> Self {
+        Script::begun(run, trials, concurrency, None)
     }
 
     pub(crate) fn adaptive(trials: Vec<TrialHead>, concurrency: usize, bounds: Adaptive) -> Self {
-        Script::begun(trials, concurrency, Some(bounds))
+        Script::begun(RUN, trials, concurrency, Some(bounds))
     }
 
-    fn begun(trials: Vec<TrialHead>, concurrency: usize, adaptive: Option<Adaptive>) -> Self {
+    fn begun(
+        run: &str,
+        trials: Vec<TrialHead>,
+        concurrency: usize,
+        adaptive: Option<Adaptive>,
+    ) -> Self {
         let now: Timestamp = "2026-11-14T10:00:00Z".parse().unwrap();
         let mut script = Script {
             now,
@@ -160,7 +172,7 @@ impl Script {
             events: Vec::new(),
         };
         script.add(EventKind::RunStarted {
-            run: "2026-11-14-001".to_owned(),
+            run: run.to_owned(),
             suite: "basic-js".to_owned(),
             terca_version: "0.1.0".to_owned(),
             seed: 7,
@@ -209,7 +221,7 @@ impl Script {
     pub(crate) fn round(&mut self, repetition: u32) -> &mut Self {
         let called = self
             .state
-            .spare
+            .spare()
             .iter()
             .filter(|head| head.repetition == repetition);
         let trials = called.map(|head| head.id).collect();
@@ -315,4 +327,68 @@ pub(crate) fn busy_run() -> Script {
         usage: Usage::default(),
     });
     script
+}
+
+/// Eight evals, five times each, in so many variants; `passes` says which trials do.
+pub(crate) fn played(run: &str, variants: usize, passes: impl Fn(u32, &str) -> bool) -> RunState {
+    played_of(run, heads(8, variants, 5), passes)
+}
+
+pub(crate) fn played_of(
+    run: &str,
+    heads: Vec<TrialHead>,
+    passes: impl Fn(u32, &str) -> bool,
+) -> RunState {
+    let mut script = Script::named(run, heads.clone(), 4);
+    for head in heads {
+        let report = match (head.id, passes(head.id, &head.experiment)) {
+            (3 | 17, _) if run.ends_with('2') => error("429"),
+            (_, true) => passed(40.0),
+            (_, false) => failed(48.0, "check", "no"),
+        };
+        script.start(head.id).finish(head.id, &report);
+    }
+    script.end(RunStatus::Complete);
+    script.state
+}
+
+fn prints(state: &RunState, tests_of_fib: &str) -> Vec<CaseFingerprint> {
+    let print = |trial: &terca_core::run::state::Trial| {
+        let head = &trial.head;
+        let hash = if head.eval == "fib" {
+            tests_of_fib
+        } else {
+            "1"
+        };
+        CaseFingerprint {
+            eval: head.eval.clone(),
+            environment: head.environment.clone(),
+            experiment: head.experiment.clone(),
+            fingerprint: [("tests".to_owned(), hash.to_owned())].into(),
+        }
+    };
+    state.trials().iter().map(print).collect()
+}
+
+pub(crate) fn two_runs() -> Compared {
+    let before = played("2026-11-14-001", 4, |id, _| id % 5 != 0);
+    let mut heads = heads(8, 2, 5);
+    heads.retain(|head| head.eval != "日本語");
+    let after = played_of("2026-11-14-002", heads, |id, _| id % 5 == 0 || id % 7 == 0);
+    let (first, second) = (prints(&before, "1"), prints(&after, "2"));
+    between(
+        Arm {
+            name: before.run(),
+            state: &before,
+            prints: Some(&first),
+        },
+        Arm {
+            name: after.run(),
+            state: &after,
+            prints: Some(&second),
+        },
+        0.05,
+        false,
+    )
+    .unwrap()
 }

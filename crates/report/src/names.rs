@@ -6,9 +6,9 @@
 use std::collections::BTreeSet;
 
 use terca_core::run::event::TrialHead;
+use terca_core::run::state::RunState;
 
-use crate::layout::{Layout, Room};
-use crate::width::{clean, pad, shorten, width};
+use crate::term::width::{clean, shorten, width};
 
 const UNWRITTEN: &str = "default";
 
@@ -71,6 +71,12 @@ impl Names {
         names
     }
 
+    /// The names of all trials of a run, those that are spare too.
+    pub fn of_run(state: &RunState) -> Self {
+        let trials = state.trials().iter().map(|trial| &trial.head);
+        Names::of(trials.chain(state.spare()))
+    }
+
     /// The parts of a variant's name that tell it from others: environment, experiment, both or none.
     pub fn variant_parts(&self, environment: &str, experiment: &str) -> Vec<String> {
         [
@@ -89,7 +95,7 @@ impl Names {
     }
 
     /// The same without a part that all variants have in common: what tells them apart is the last to be cut.
-    fn brief(&self, environment: &str, experiment: &str) -> String {
+    pub(crate) fn brief(&self, environment: &str, experiment: &str) -> String {
         match self.several {
             (true, false) => clean(environment).into_owned(),
             (false, true) => clean(experiment).into_owned(),
@@ -117,6 +123,11 @@ impl Names {
         words([self.cell(head), self.repetition(head.repetition)])
     }
 
+    /// How wide the number of a repetition gets.
+    pub fn number_width(&self) -> usize {
+        self.number_width
+    }
+
     /// How wide evals and variants get.
     pub fn widths(&self) -> [usize; 2] {
         [self.eval_width, self.variant_width]
@@ -139,29 +150,6 @@ impl Names {
     /// How wide a name gets where there is no room for columns.
     pub fn longest(&self) -> usize {
         self.eval_width + self.brief_width + self.beside() - usize::from(self.beside() > 0)
-    }
-
-    /// The same, with its parts aligned in columns.
-    pub fn aligned(&self, head: &TrialHead, layout: &Layout) -> String {
-        let cell = |text: &str, columns: usize| match layout.room {
-            Room::Unlimited => pad(text, columns),
-            Room::Columns(_) => pad(&shorten(text, columns), columns),
-        };
-        let eval = cell(&clean(&head.eval), layout.eval);
-        let variant = match layout.brief {
-            true => self.brief(&head.environment, &head.experiment),
-            false => self.variant(&head.environment, &head.experiment),
-        };
-        let variant = cell(&variant, layout.variant);
-        let name = words([
-            variant,
-            pad(&self.repetition(head.repetition), self.number_width),
-        ]);
-        if name.is_empty() {
-            eval
-        } else {
-            format!("{eval}  {name}")
-        }
     }
 
     /// The name in `columns` at most, as brief as it can be and its number kept.
@@ -229,61 +217,5 @@ mod tests {
             let (names, heads) = names(variants, repetitions);
             assert_eq!(names.trial(heads.last().unwrap()), expected);
         }
-    }
-
-    #[test]
-    fn numbers_of_any_length_are_a_column() {
-        let heads = [
-            head(1, "fib", "default", "default", 7),
-            head(2, "fib", "default", "default", 100),
-        ];
-        let names = Names::of(&heads);
-        let layout = Layout {
-            room: Room::Unlimited,
-            eval: 3,
-            variant: 0,
-            brief: false,
-            unit: None,
-        };
-        assert_eq!(names.aligned(&heads[0], &layout), "fib  #07 ");
-        assert_eq!((names.beside(), names.longest()), (6, 8));
-    }
-
-    #[test]
-    fn parts_are_aligned_and_cut_where_there_is_no_room() {
-        let heads = [
-            head(1, "fib", "gemini", "base", 1),
-            head(2, "a-rather-long-eval", "gemini", "with-rules", 2),
-        ];
-        let names = Names::of(&heads);
-        let unlimited = Layout {
-            room: Room::Unlimited,
-            eval: 18,
-            variant: 17,
-            brief: false,
-            unit: None,
-        };
-        assert_eq!(
-            names.aligned(&heads[0], &unlimited),
-            "fib                 gemini.base       #01"
-        );
-        assert_eq!(
-            names.aligned(&heads[1], &unlimited),
-            "a-rather-long-eval  gemini.with-rules #02"
-        );
-        let narrow = Layout {
-            room: Room::Columns(40),
-            eval: 9,
-            variant: 9,
-            brief: false,
-            unit: None,
-        };
-        assert_eq!(
-            names.aligned(&heads[1], &narrow),
-            "a-ra…eval  gemi…ules #02"
-        );
-        assert_eq!((names.widths(), names.beside()), ([18, 17], 6));
-        assert_eq!(names.longest(), width("a-rather-long-eval with-rules #02"));
-        assert_eq!(names.within(&heads[1], 14), "a-rat…ules #02");
     }
 }

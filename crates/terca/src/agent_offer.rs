@@ -4,7 +4,7 @@ use terca_core::agent::{self, AgentRef, Profile};
 use terca_core::text::prose;
 use terca_engine::host::doctor;
 use terca_engine::host::environment::Host;
-use terca_report::width::truncate;
+use terca_report::truncate;
 
 /// The agents in the order they are offered.
 pub struct AgentOffer {

@@ -10,7 +10,7 @@ use terca_core::analysis::results::Results;
 use terca_core::text::explain::Code;
 use terca_core::text::prose;
 use terca_report::github::Printed;
-use terca_report::trial_rows::json_lines;
+use terca_report::json_lines;
 use terca_report::{csv, junit, markdown};
 
 use crate::args::{CiArgs, Common, Format};

@@ -44,13 +44,13 @@ pub fn row(suite_dir: &Utf8Path, name: String) -> RunRow {
             let state = run.state;
             RunRow {
                 run: name,
-                suite: state.suite,
-                status: Some(state.status),
-                started_at: state.started_at,
-                trials: state.counts.total,
-                passed: state.counts.passed,
-                failed: state.counts.partial + state.counts.failed,
-                errors: state.counts.errors,
+                suite: state.suite().to_owned(),
+                status: Some(state.status()),
+                started_at: state.started_at(),
+                trials: state.counts().total,
+                passed: state.counts().passed,
+                failed: state.counts().partial + state.counts().failed,
+                errors: state.counts().errors,
                 bytes,
                 note: None,
             }

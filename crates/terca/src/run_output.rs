@@ -15,8 +15,8 @@ use terca_core::text::prose;
 use terca_engine::run::start::{FinishedRun, PreparedRun, Reduced};
 use terca_report::github::Printed;
 use terca_report::{
-    JsonLines, Palette, Plain, Tty, Whereabouts, closing, failures, flaws, proofs_table,
-    results_table, verdicts,
+    Context, JsonLines, Palette, Plain, Tty, failures, flaws, footer, results_table,
+    validation_table, verdicts,
 };
 
 use crate::args::{CiArgs, Common, Format, TableFormat};
@@ -128,16 +128,16 @@ fn a_a(same: bool) -> &'static str {
 /// Shows the results of a run: the table, what failed, and where everything is.
 pub fn show(results: &Results, run_dir: &Utf8Path, common: &Common) {
     let palette = screen::out_palette(common.color);
-    let here = Whereabouts {
+    let here = Context {
         run_dir: screen::short(run_dir),
         terca: &shell::terca(common),
-        room: screen::room(),
+        max_width: screen::max_width(),
     };
     screen::out_all(&[
         results_table(results, screen::columns(), palette),
         failures(results, here, palette),
         verdicts(results, screen::columns(), palette),
-        closing(results, here, palette),
+        footer(results, here, palette),
     ]);
 }
 
@@ -146,15 +146,15 @@ fn show_proofs(results: &Results, run_dir: &Utf8Path, common: &Common) {
     let palette = screen::out_palette(common.color);
     let proofs = proofs(results);
     let run_dir = screen::short(run_dir);
-    let here = Whereabouts {
+    let here = Context {
         run_dir,
         terca: &shell::terca(common),
-        room: screen::room(),
+        max_width: screen::max_width(),
     };
     screen::out_all(&[
-        proofs_table(&proofs, palette),
+        validation_table(&proofs, palette),
         flaws(&proofs, run_dir, palette),
-        closing(results, here, palette),
+        footer(results, here, palette),
     ]);
 }
 

@@ -9,9 +9,9 @@ use std::os::fd::AsFd;
 
 use camino::{Utf8Path, Utf8PathBuf};
 use terca_core::text::explain::Code;
+use terca_report::MaxWidth;
 use terca_report::Palette;
 use terca_report::github::{Defused, Printed, defused};
-use terca_report::layout::Room;
 
 use crate::args::Colour;
 
@@ -56,11 +56,11 @@ pub fn columns() -> usize {
 }
 
 /// Returns the width for lines on standard output, which are not broken where that is no terminal.
-pub fn room() -> Room {
+pub fn max_width() -> MaxWidth {
     if std::io::stdout().is_terminal() {
-        Room::Columns(columns())
+        MaxWidth::Columns(columns())
     } else {
-        Room::Unlimited
+        MaxWidth::Unlimited
     }
 }
 

@@ -9,7 +9,7 @@ use terca_core::run::settings::RunSettings;
 use terca_core::run::state::RunState;
 use terca_engine::run::past_runs;
 use terca_engine::run::start::FinishedRun;
-use terca_report::{Circumstances, next};
+use terca_report::{Circumstances, suggestions};
 
 use crate::args::{Common, Format};
 use crate::{screen, shell};
@@ -50,7 +50,7 @@ pub fn suggest(
         earlier: earlier.as_deref(),
     };
     let palette = screen::err_palette(common.color);
-    let text = next(results, &around, screen::columns(), palette);
+    let text = suggestions(results, &around, screen::columns(), palette);
     if !text.is_empty() {
         screen::err(&format!("\n{text}"));
     }
@@ -66,18 +66,18 @@ fn earlier(suite_dir: &Utf8Path, state: &RunState) -> Option<String> {
     // Two arms at least are compared already.
     let variant = |at: usize| {
         state
-            .trials
+            .trials()
             .get(at)
             .map(|trial| (&trial.head.environment, &trial.head.experiment))
     };
-    if (1..state.trials.len()).any(|at| variant(at) != variant(0)) || is_rehearsal(state) {
+    if (1..state.trials().len()).any(|at| variant(at) != variant(0)) || is_rehearsal(state) {
         return None;
     }
     let names = past_runs::names(suite_dir).ok()?;
     let before = names
         .iter()
         .rev()
-        .skip_while(|name| **name != state.run)
+        .skip_while(|name| **name != state.run())
         .skip(1);
     before
         .take(LATEST)
@@ -90,12 +90,12 @@ fn is_comparable(suite_dir: &Utf8Path, name: &str, state: &RunState) -> bool {
         return false;
     };
     let arms = [&run.state, state].map(|state| Arm {
-        name: &state.run,
+        name: state.run(),
         state,
         prints: None,
     });
     let [one, other] = arms;
-    run.state.status == RunStatus::Complete
+    run.state.status() == RunStatus::Complete
         && !is_rehearsal(&run.state)
         && between(one, other, DEFAULT_MARGIN, false).is_ok()
 }
@@ -103,7 +103,7 @@ fn is_comparable(suite_dir: &Utf8Path, name: &str, state: &RunState) -> bool {
 /// Tells whether a built-in agent ran it: such a run says something about evals, and nothing about agents.
 fn is_rehearsal(state: &RunState) -> bool {
     state
-        .trials
+        .trials()
         .iter()
         .any(|trial| OF_VALIDATE.contains(&trial.head.agent.as_str()))
 }

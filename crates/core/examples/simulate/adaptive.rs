@@ -55,7 +55,7 @@ impl AdaptiveWorld {
     fn run_once(&self, random: &mut fastrand::Rng, tally: &mut AdaptiveTally) {
         let baseline: Vec<f64> = (0..self.evals).map(|_| self.chance(random)).collect();
         let mut state = self.start();
-        tally.planned += state.trials.len() + state.spare.len();
+        tally.planned += state.trials().len() + state.spare().len();
         loop {
             self.end_all(&mut state, &baseline, random);
             let Some(round) = rounds::next(&state) else {
@@ -86,9 +86,9 @@ impl AdaptiveWorld {
         tally.worse += has(Verdict::Worse);
         tally.found += has(Verdict::Better).max(has(Verdict::Worse));
         tally.equivalent += has(Verdict::Equivalent);
-        tally.trials += state.trials.len();
+        tally.trials += state.trials().len();
         tally.repetitions += state
-            .trials
+            .trials()
             .iter()
             .map(|trial| trial.head.repetition)
             .max()
@@ -147,7 +147,7 @@ impl AdaptiveWorld {
 
     fn end_all(&self, state: &mut RunState, baseline: &[f64], random: &mut fastrand::Rng) {
         let pending = state
-            .trials
+            .trials()
             .iter()
             .filter(|trial| trial.report.status == Status::Pending);
         let pending: Vec<TrialHead> = pending.map(|trial| trial.head.clone()).collect();

@@ -93,7 +93,7 @@ impl History {
             let changed = record.changed(now);
             let judged = record
                 .state
-                .trials
+                .trials()
                 .iter()
                 .filter(|trial| trial.report.status.is_judged());
             let mut says_something = false;
@@ -130,7 +130,7 @@ mod tests {
                 .reports(place, vec![error()])
                 .cell(other, 1, 1)
         };
-        let plan = [state().trials[0].head.clone()];
+        let plan = [state().trials()[0].head.clone()];
         let old = Record {
             state: state(),
             prints: Some(vec![print(place, &[("tests", "1")])]),
@@ -139,13 +139,14 @@ mod tests {
             state: state(),
             prints: None,
         };
-        let mut foreign = Record {
-            state: state(),
+        let foreign = Record {
+            state: state().edited(|trials| {
+                for (head, _) in trials {
+                    head.agent = "oracle".into();
+                }
+            }),
             prints: None,
         };
-        for trial in &mut foreign.state.trials {
-            trial.head.agent = "oracle".into();
-        }
         let history = History::of(
             &[old, silent, foreign],
             &plan,

@@ -4,6 +4,7 @@ pub mod compare;
 pub mod forecast;
 pub mod health;
 pub mod history;
+pub mod metrics;
 pub mod results;
 pub mod rounds;
 pub mod summary;

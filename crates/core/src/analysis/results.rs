@@ -7,7 +7,7 @@ use crate::analysis::summary::{Summary, standings, summarise};
 use crate::config::adaptive::Adaptive;
 use crate::run::event::{RunStatus, StopReason, TrialHead};
 use crate::run::outcome::{Attempt, TrialReport};
-use crate::run::state::{RunState, StoppedVariant};
+use crate::run::state::{RunState, Spent, StoppedVariant};
 
 pub const SCHEMA_VERSION: u32 = 1;
 
@@ -50,6 +50,9 @@ pub struct TrialResult {
         skip_serializing_if = "Vec::is_empty"
     )]
     pub earlier: Vec<Attempt>,
+    /// By all its attempts, and by judges.
+    #[serde(default)]
+    pub spent: Spent,
 }
 
 /// Trials that no round asked for are not among the trials of the results.
@@ -68,7 +71,7 @@ pub struct AdaptiveResult {
 impl AdaptiveResult {
     fn of(Adaptive { min, max }: Adaptive, state: &RunState) -> Self {
         let reached = state
-            .trials
+            .trials()
             .iter()
             .map(|trial| trial.head.repetition)
             .max()
@@ -89,29 +92,37 @@ impl AdaptiveResult {
 }
 
 impl Results {
+    /// Returns how long the run took, in seconds. Never negative: clocks are set back now and then.
+    pub fn seconds(&self) -> Option<f64> {
+        let length = self.finished_at?.duration_since(self.started_at?);
+        Some(length.as_secs_f64().max(0.0))
+    }
+
+    /// Makes the document from a run.
     pub fn of(state: &RunState) -> Self {
         Results {
             schema_version: SCHEMA_VERSION,
-            terca_version: state.terca_version.clone(),
-            run: state.run.clone(),
-            suite: state.suite.clone(),
-            status: state.status,
-            seed: state.seed,
-            grading: state.grading,
-            started_at: state.started_at,
-            finished_at: state.finished_at,
-            stopped_variants: state.stopped_variants.clone(),
-            stopped: state.stopping,
+            terca_version: state.terca_version().to_owned(),
+            run: state.run().to_owned(),
+            suite: state.suite().to_owned(),
+            status: state.status(),
+            seed: state.seed(),
+            grading: state.grading(),
+            started_at: state.started_at(),
+            finished_at: state.finished_at(),
+            stopped_variants: state.stopped_variants().to_vec(),
+            stopped: state.stopping(),
             adaptive: state
-                .adaptive
+                .adaptive()
                 .map(|bounds| AdaptiveResult::of(bounds, state)),
             trials: state
-                .trials
+                .trials()
                 .iter()
                 .map(|trial| TrialResult {
                     head: trial.head.clone(),
                     report: trial.report.clone(),
                     earlier: trial.earlier.clone(),
+                    spent: trial.spent,
                 })
                 .collect(),
             summary: summarise(state),

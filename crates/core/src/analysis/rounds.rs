@@ -8,7 +8,7 @@
 
 use crate::analysis::summary::{Standing, standings};
 use crate::run::event::TrialHead;
-use crate::run::state::{RunState, Trial};
+use crate::run::state::RunState;
 
 /// One more repetition.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -22,17 +22,17 @@ pub struct Round {
 
 /// The next round; `None` when every comparison is decided, or there is nothing left that could decide it.
 pub fn next(state: &RunState) -> Option<Round> {
-    if state.spare.is_empty() {
+    if state.spare().is_empty() {
         return None;
     }
     let undecided = open_comparisons(state);
     let is_wanted = |head: &&TrialHead| {
         undecided.iter().any(|open| {
             head.environment == open.environment
-                && (head.experiment == open.experiment || head.experiment == state.baseline)
+                && (head.experiment == open.experiment || head.experiment == state.baseline())
         })
     };
-    let wanted: Vec<&TrialHead> = state.spare.iter().filter(is_wanted).collect();
+    let wanted: Vec<&TrialHead> = state.spare().iter().filter(is_wanted).collect();
     let repetition = wanted.iter().map(|head| head.repetition).min()?;
     let trials: Vec<u32> = wanted
         .iter()
@@ -50,7 +50,7 @@ pub fn next(state: &RunState) -> Option<Round> {
 fn open_comparisons(state: &RunState) -> Vec<Standing> {
     let is_stopped = |environment: &str, experiment: &str| {
         state
-            .stopped_variants
+            .stopped_variants()
             .iter()
             .any(|variant| variant.environment == environment && variant.experiment == experiment)
     };
@@ -63,22 +63,10 @@ fn open_comparisons(state: &RunState) -> Vec<Standing> {
          }| {
             !decided
                 && !is_stopped(environment, experiment)
-                && !is_stopped(environment, &state.baseline)
+                && !is_stopped(environment, state.baseline())
         },
     );
     open
-}
-
-/// What has been spent so far, as far as agents report it: also on attempts that ended in errors.
-pub fn spent_usd(state: &RunState) -> f64 {
-    let of_trial = |trial: &Trial| {
-        let earlier = trial
-            .earlier
-            .iter()
-            .filter_map(|attempt| attempt.stats.usage.cost_usd);
-        earlier.sum::<f64>() + trial.report.stats.usage.cost_usd.unwrap_or(0.0)
-    };
-    state.trials.iter().map(of_trial).sum()
 }
 
 #[cfg(test)]
@@ -168,7 +156,7 @@ mod tests {
         fn pending(&self) -> impl Iterator<Item = &TrialHead> {
             let pending = self
                 .state
-                .trials
+                .trials()
                 .iter()
                 .filter(|trial| trial.report.status == Status::Pending);
             pending.map(|trial| &trial.head)
@@ -196,7 +184,7 @@ mod tests {
             };
             let of_it = self
                 .state
-                .spare
+                .spare()
                 .iter()
                 .filter(|head| round.trials.contains(&head.id));
             let mut variants: Vec<String> = of_it
@@ -224,7 +212,7 @@ mod tests {
         }
         assert_eq!(rounds, (4..=MAX).collect::<Vec<_>>());
         assert_eq!(
-            (play.state.counts.total, play.state.counts.passed),
+            (play.state.counts().total, play.state.counts().passed),
             (144, 144)
         );
     }
@@ -296,7 +284,7 @@ mod tests {
             play.pending().map(|head| head.id).collect::<Vec<_>>(),
             [begun]
         );
-        assert_eq!(play.state.in_flight.len(), 1);
+        assert_eq!(play.state.in_flight().len(), 1);
         play.end_all(|_| true);
         play.tell(EventKind::RunResumed {
             terca_version: "0".into(),

@@ -113,7 +113,7 @@ impl Proof<'_> {
         match oracle {
             None => flaws.push(Flaw::NoSolution),
             Some(status) if status.is_judged() && status != Status::Passed => {
-                flaws.push(Flaw::Broken)
+                flaws.push(Flaw::Broken);
             }
             Some(_) => {}
         }
@@ -197,6 +197,7 @@ mod tests {
                 ..TrialReport::pending()
             },
             earlier: Vec::new(),
+            spent: Default::default(),
         }
     }
 

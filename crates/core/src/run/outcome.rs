@@ -116,6 +116,11 @@ fn is_first(grading: &u32) -> bool {
 }
 
 impl TrialReport {
+    /// Returns whether the agent was started. Of a trial that was not judged, the agent's time says so.
+    pub fn came_to_its_agent(&self) -> bool {
+        self.status.is_judged() || self.phases.agent.is_some()
+    }
+
     /// A trial that has not run.
     pub fn pending() -> Self {
         TrialReport {

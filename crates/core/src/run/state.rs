@@ -34,6 +34,8 @@
 
 mod counts;
 mod fold;
+mod progress;
+mod spent;
 
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
@@ -44,58 +46,79 @@ use crate::run::outcome::{Attempt, Status, TrialReport};
 use crate::transcript::Usage;
 use crate::trial_error::TrialError;
 pub use counts::Counts;
+pub use progress::{Took, VariantProgress};
+use spent::Reports;
+pub use spent::{Spent, SpentTotal};
 
+/// A run at this moment. Events change it, by [`RunState::apply`], and nothing else does.
 #[derive(Debug, Clone, PartialEq)]
 pub struct RunState {
-    pub run: String,
-    pub suite: String,
-    pub terca_version: String,
-    pub seed: u64,
-    pub concurrency: usize,
-    pub baseline: String,
-    /// Repetitions are added until the comparisons are decided.
-    pub adaptive: Option<Adaptive>,
-    pub status: RunStatus,
-    pub started_at: Option<Timestamp>,
-    pub finished_at: Option<Timestamp>,
-    /// Why no further trial is started.
-    pub stopping: Option<StopReason>,
+    run: String,
+    suite: String,
+    terca_version: String,
+    seed: u64,
+    concurrency: usize,
+    baseline: String,
+    adaptive: Option<Adaptive>,
+    status: RunStatus,
+    started_at: Option<Timestamp>,
+    finished_at: Option<Timestamp>,
+    stopping: Option<StopReason>,
     /// In the order of their ids.
-    pub trials: Vec<Trial>,
-    /// Trials of an adaptive run that no round has asked for, in the order of their ids. They are part of no result.
-    pub spare: Vec<TrialHead>,
-    pub counts: Counts,
-    pub stopped_variants: Vec<StoppedVariant>,
-    /// How often the trials have been graded.
-    pub grading: u32,
-    /// The trials in flight, in the order they were started: positions in `trials`.
-    pub in_flight: Vec<usize>,
+    trials: Vec<Trial>,
+    /// In the order of their ids.
+    spare: Vec<TrialHead>,
+    counts: Counts,
+    stopped_variants: Vec<StoppedVariant>,
+    grading: u32,
+    /// Positions in `trials`, in the order in which they were started.
+    in_flight: Vec<usize>,
+    /// In the order in which the plan names them, those whose trials are all spare too.
+    variants: Vec<VariantProgress>,
+    spent: SpentTotal,
 }
 
+/// A trial of a run.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Trial {
+    /// What was known before it ran.
     pub head: TrialHead,
+    /// What became of it; pending until it has ended.
     pub report: TrialReport,
+    /// Present while it is in flight.
     pub live: Option<Live>,
     /// Attempts that ended in an error and were followed by another.
     pub earlier: Vec<Attempt>,
+    /// What its attempts and judges have used.
+    pub spent: Spent,
+    reports: Reports,
+    /// The position of its variant.
+    variant: usize,
 }
 
 /// A trial in flight.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Live {
+    /// When it was started.
     pub since: Timestamp,
+    /// The phase it is in.
     pub phase: Phase,
+    /// What the agent said last about its work.
     pub doing: String,
+    /// What the agent has reported so far.
     pub usage: Usage,
 }
 
 /// A variant whose further trials were not started.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct StoppedVariant {
+    /// The environment's name.
     pub environment: String,
+    /// The experiment's name.
     pub experiment: String,
+    /// The error that each of them would have met.
     pub error: TrialError,
+    /// How many trials were left out.
     pub trials: usize,
 }
 
@@ -119,11 +142,131 @@ impl Default for RunState {
             stopped_variants: Vec::new(),
             grading: 1,
             in_flight: Vec::new(),
+            variants: Vec::new(),
+            spent: SpentTotal::default(),
         }
     }
 }
 
 impl RunState {
+    /// Returns the run's name.
+    pub fn run(&self) -> &str {
+        &self.run
+    }
+
+    /// Returns the suite's name.
+    pub fn suite(&self) -> &str {
+        &self.suite
+    }
+
+    /// Returns the version of Terca that ran it last.
+    pub fn terca_version(&self) -> &str {
+        &self.terca_version
+    }
+
+    /// Returns the seed of everything that is drawn.
+    pub fn seed(&self) -> u64 {
+        self.seed
+    }
+
+    /// Returns how many trials run at a time.
+    pub fn concurrency(&self) -> usize {
+        self.concurrency
+    }
+
+    /// Returns the experiment that the others are compared with.
+    pub fn baseline(&self) -> &str {
+        &self.baseline
+    }
+
+    /// Returns the bounds of a run that adds repetitions until the comparisons are decided.
+    pub fn adaptive(&self) -> Option<Adaptive> {
+        self.adaptive
+    }
+
+    /// Returns whether the run goes on, and how it ended.
+    pub fn status(&self) -> RunStatus {
+        self.status
+    }
+
+    /// Returns when the run began.
+    pub fn started_at(&self) -> Option<Timestamp> {
+        self.started_at
+    }
+
+    /// Returns when the run ended.
+    pub fn finished_at(&self) -> Option<Timestamp> {
+        self.finished_at
+    }
+
+    /// Returns why no further trial is started.
+    pub fn stopping(&self) -> Option<StopReason> {
+        self.stopping
+    }
+
+    /// Returns the trials, in the order of their ids.
+    pub fn trials(&self) -> &[Trial] {
+        &self.trials
+    }
+
+    /// Returns the trials of an adaptive run that no round has asked for, in the order of their ids. They are part of no
+    /// result.
+    pub fn spare(&self) -> &[TrialHead] {
+        &self.spare
+    }
+
+    /// Returns how many trials ended how.
+    pub fn counts(&self) -> &Counts {
+        &self.counts
+    }
+
+    /// Returns the variants whose further trials are not started.
+    pub fn stopped_variants(&self) -> &[StoppedVariant] {
+        &self.stopped_variants
+    }
+
+    /// Returns how often the trials have been graded.
+    pub fn grading(&self) -> u32 {
+        self.grading
+    }
+
+    /// Returns the trials in flight, in the order in which they were started.
+    pub fn in_flight(&self) -> impl ExactSizeIterator<Item = &Trial> {
+        self.in_flight.iter().map(|index| &self.trials[*index])
+    }
+
+    /// Notes that the process of the run is gone, which no event could say.
+    pub fn abandon(&mut self) {
+        if self.status == RunStatus::Running {
+            self.status = RunStatus::Interrupted;
+        }
+    }
+
+    /// Returns the progress of each variant.
+    pub fn variants(&self) -> &[VariantProgress] {
+        &self.variants
+    }
+
+    /// Returns what the trials that ended have spent.
+    pub fn spent(&self) -> &SpentTotal {
+        &self.spent
+    }
+
+    /// Returns what has been spent, with what the trials in flight have reported so far.
+    pub fn spent_with_live(&self) -> SpentTotal {
+        let mut total = self.spent;
+        for live in self.in_flight().filter_map(|trial| trial.live.as_ref()) {
+            total.spent.add(&live.usage);
+        }
+        total
+    }
+
+    /// Returns whether any agent has reported tokens so far.
+    pub fn reports_tokens(&self) -> bool {
+        self.spent_with_live().spent.tokens().is_some()
+    }
+
+    /// Returns the trial with this id.
     pub fn trial(&self, id: u32) -> Option<&Trial> {
         self.position(id).map(|index| &self.trials[index])
     }
@@ -142,12 +285,20 @@ impl Trial {
         u32::try_from(failed).unwrap_or(u32::MAX - 1) + 1
     }
 
-    fn pending(head: TrialHead) -> Self {
+    /// Returns the position of its variant in [`RunState::variants`].
+    pub fn variant(&self) -> usize {
+        self.variant
+    }
+
+    fn pending(head: TrialHead, variant: usize) -> Self {
         Trial {
             head,
             report: TrialReport::pending(),
             live: None,
             earlier: Vec::new(),
+            spent: Spent::default(),
+            reports: Reports::default(),
+            variant,
         }
     }
 }

@@ -34,5 +34,5 @@ pub fn record(run: PastRun) -> Record {
 }
 
 fn has_ended(record: &Record) -> bool {
-    record.state.status != RunStatus::Running
+    record.state.status() != RunStatus::Running
 }

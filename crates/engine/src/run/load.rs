@@ -240,10 +240,10 @@ impl RunPlan {
     pub(super) fn adopt(&mut self, state: &RunState) {
         // Trials of rounds that an adaptive run has not begun are known too.
         let heads = state
-            .trials
+            .trials()
             .iter()
             .map(|trial| &trial.head)
-            .chain(&state.spare);
+            .chain(state.spare());
         let known: HashMap<_, &TrialHead> = heads.map(|head| (identity(head), head)).collect();
         let mut trials = Vec::new();
         let mut order = Vec::new();

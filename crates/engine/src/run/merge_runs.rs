@@ -184,7 +184,7 @@ fn is_whole(parts: &[Part]) -> Result<(), MergeRunsError> {
 }
 
 fn copy_trials(parts: &[Part], to: &Utf8Path, whole: &RunState) -> Result<(), MergeRunsError> {
-    for trial in &whole.trials {
+    for trial in whole.trials() {
         let dir = &trial.head.dir;
         // A path that leads out of its run is not followed: the parts may come from anywhere.
         let found = parts

@@ -149,9 +149,8 @@ pub fn read(dir: &Utf8Path) -> Result<PastRun, RunsError> {
         state.apply(&event);
         next_sequence = event.seq + 1;
     }
-    // Nobody was left to say so.
-    if state.status == RunStatus::Running && !is_going_on(dir) {
-        state.status = RunStatus::Interrupted;
+    if state.status() == RunStatus::Running && !is_going_on(dir) {
+        state.abandon();
     }
     Ok(PastRun {
         dir: dir.to_owned(),

@@ -120,7 +120,7 @@ impl Regrading {
         mut self,
         progress: &(dyn Fn(usize) + Sync),
     ) -> Result<Option<Regraded>, StoreError> {
-        let grading = self.run.past.state.grading + 1;
+        let grading = self.run.past.state.grading() + 1;
         match self.grade(grading, progress) {
             Some(trials) => self
                 .record(EventKind::Regraded { grading, trials })

@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use terca_core::run::state::RunState;
+use terca_core::run::state::Counts;
 
 /// The shortest time between two writes.
 const INTERVAL: Duration = Duration::from_millis(500);
@@ -24,20 +24,19 @@ pub(super) struct LastWrite {
 
 impl LastWrite {
     /// Notes a write that began at this time.
-    pub(super) fn new(began: Instant, state: &RunState) -> Self {
+    pub(super) fn new(began: Instant, counts: &Counts) -> Self {
         LastWrite {
             at: Instant::now(),
             took: began.elapsed(),
-            finished: state.counts.finished(),
+            finished: counts.finished(),
         }
     }
 
     /// Tells whether it is time to write again.
-    pub(super) fn is_outdated(&self, state: &RunState) -> bool {
+    pub(super) fn is_outdated(&self, counts: &Counts) -> bool {
         let age = self.at.elapsed();
-        let news = state.counts.finished().saturating_sub(self.finished);
-        let enough =
-            news >= (state.counts.total / PARTS).max(1) || (news > 0 && age >= LONGEST_WAIT);
+        let news = counts.finished().saturating_sub(self.finished);
+        let enough = news >= (counts.total / PARTS).max(1) || (news > 0 && age >= LONGEST_WAIT);
         enough && age >= INTERVAL.max(self.took * SHARE)
     }
 }
@@ -48,14 +47,6 @@ mod tests {
 
     #[test]
     fn results_are_written_again_when_enough_has_happened() {
-        let state = |total, passed| RunState {
-            counts: terca_core::run::state::Counts {
-                total,
-                passed,
-                ..Default::default()
-            },
-            ..RunState::default()
-        };
         let ago = |seconds| LastWrite {
             at: Instant::now() - Duration::from_secs(seconds),
             took: Duration::from_millis(20),
@@ -70,8 +61,13 @@ mod tests {
             (31, 5000, 101, true),
             (31, 5000, 100, false),
         ] {
+            let counts = Counts {
+                total,
+                passed,
+                ..Counts::default()
+            };
             assert_eq!(
-                ago(seconds).is_outdated(&state(total, passed)),
+                ago(seconds).is_outdated(&counts),
                 outdated,
                 "{seconds} {total} {passed}"
             );

@@ -74,7 +74,7 @@ impl OpenRun {
     pub fn keep_remaining(&self, plan: &mut RunPlan, errors_too: bool) -> Remaining {
         let state = &self.past.state;
         // A run that died before its first event has no trials yet: all of the plan is left.
-        if state.trials.is_empty() {
+        if state.trials().is_empty() {
             return Remaining {
                 done: 0,
                 to_run: plan.order.len(),
@@ -90,7 +90,7 @@ impl OpenRun {
         let trials = &plan.trials;
         plan.order.retain(|index| {
             let id = trials[*index].id;
-            is_left(id) || state.spare.iter().any(|head| head.id == id)
+            is_left(id) || state.spare().iter().any(|head| head.id == id)
         });
         let to_run = plan
             .order
@@ -98,16 +98,16 @@ impl OpenRun {
             .filter(|index| is_left(trials[**index].id))
             .count();
         let done = state
-            .trials
+            .trials()
             .iter()
             .filter(|trial| !is_open(trial, errors_too))
             .count();
         Remaining {
             done,
             to_run,
-            more_as_needed: !state.spare.is_empty(),
+            more_as_needed: !state.spare().is_empty(),
             // A run that died after its last trial has yet to record that it is over.
-            is_over: state.status == RunStatus::Complete
+            is_over: state.status() == RunStatus::Complete
                 && to_run == 0
                 && rounds::next(state).is_none(),
         }
@@ -120,7 +120,7 @@ impl OpenRun {
 
     /// Returns the directory, and what has happened so far where anything has.
     pub fn into_parts(self) -> (Store, Option<Past>) {
-        let has_begun = !self.past.state.trials.is_empty();
+        let has_begun = !self.past.state.trials().is_empty();
         let past = has_begun.then_some(Past {
             state: self.past.state,
             next_sequence: self.past.next_sequence,

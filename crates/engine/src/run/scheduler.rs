@@ -54,10 +54,6 @@ pub fn run(
         state,
         sequence,
         queue: Queue::new(&request.trials, &[], request.limits.clone()),
-        spent_usd: request
-            .past
-            .as_ref()
-            .map_or(0.0, |past| rounds::spent_usd(&past.state)),
         started: Instant::now(),
         random: fastrand::Rng::with_seed(request.seed),
         signals: 0,
@@ -83,8 +79,6 @@ struct Run<'a> {
     state: RunState,
     sequence: u64,
     queue: Queue,
-    /// By all attempts of all trials, as far as agents report it.
-    spent_usd: f64,
     started: Instant,
     random: fastrand::Rng,
     signals: u32,
@@ -98,7 +92,7 @@ impl Run<'_> {
         let mut leave_at: Option<Instant> = None;
         loop {
             self.start_trials()?;
-            if self.state.in_flight.is_empty() && (self.queue.is_empty() || self.is_stopping()) {
+            if self.state.in_flight().len() == 0 && (self.queue.is_empty() || self.is_stopping()) {
                 if self.is_stopping() || !self.start_round()? {
                     break;
                 }
@@ -155,8 +149,8 @@ impl Run<'_> {
 
     fn end(&mut self) -> Result<(), StoreError> {
         // Trials that were still in flight when Terca left at once.
-        for index in self.state.in_flight.clone() {
-            let trial = self.state.trials[index].head.id;
+        let in_flight: Vec<u32> = self.state.in_flight().map(|trial| trial.head.id).collect();
+        for trial in in_flight {
             let report = TrialReport {
                 status: Status::Interrupted,
                 ..TrialReport::pending()
@@ -166,7 +160,7 @@ impl Run<'_> {
                 report: Box::new(report),
             })?;
         }
-        let interrupted = self.state.stopping == Some(StopReason::Interrupted);
+        let interrupted = self.state.stopping() == Some(StopReason::Interrupted);
         let status = if interrupted {
             RunStatus::Interrupted
         } else {
@@ -177,7 +171,7 @@ impl Run<'_> {
     }
 
     fn is_stopping(&self) -> bool {
-        self.state.stopping.is_some()
+        self.state.stopping().is_some()
     }
 
     fn start_trials(&mut self) -> Result<(), StoreError> {
@@ -243,10 +237,11 @@ impl Run<'_> {
     }
 
     fn is_budget_spent(&self) -> bool {
+        let spent = self.state.spent().spent.cost_usd.unwrap_or(0.0);
         // A sum of cents: 0.1 + 0.2 is 0.3.
         self.request
             .budget_usd
-            .is_some_and(|budget| self.spent_usd + 1e-9 >= budget)
+            .is_some_and(|budget| spent + 1e-9 >= budget)
     }
 
     fn hear(&mut self, kind: EventKind) -> Result<(), StoreError> {
@@ -263,7 +258,6 @@ impl Run<'_> {
             .trials
             .binary_search_by_key(&id, |trial| trial.id);
         let Ok(position) = found else { return Ok(()) };
-        self.spent_usd += report.stats.usage.cost_usd.unwrap_or(0.0);
         let error = report.error.clone();
         let rate_limited = error
             .as_ref()
@@ -312,7 +306,7 @@ impl Run<'_> {
         let is_of_it = |head: &&TrialHead| {
             head.environment == variant.environment && head.experiment == variant.experiment
         };
-        let spare = self.state.spare.iter().filter(is_of_it).count();
+        let spare = self.state.spare().iter().filter(is_of_it).count();
         let trials = self.queue.stop_variant_of(position) + spare;
         if trials == 0 {
             return Ok(());
@@ -356,7 +350,7 @@ impl Run<'_> {
     /// Waits for the trials in flight without recording anything more.
     fn drain(&mut self, receiver: &Receiver<Message>) {
         let leave_at = Instant::now() + LAST_WAIT;
-        while !self.state.in_flight.is_empty() && Instant::now() < leave_at {
+        while !self.state.in_flight().len() == 0 && Instant::now() < leave_at {
             if let Ok(Message::Trial(kind)) = receiver.recv_timeout(TICK) {
                 self.state.apply(&Event {
                     seq: self.sequence,

@@ -113,14 +113,14 @@ impl Store {
         let dir = self.dir.join(GRADINGS);
         fs_err::create_dir_all(&dir)
             .map_err(refused("the folder of earlier gradings could not be made"))?;
-        let name = format!("{:02}.json", state.grading);
+        let name = format!("{:02}.json", state.grading());
         write(&dir, &name, &Results::of(state))
     }
 
     /// Writes the results when it is time again.
     pub fn refresh_results(&mut self, state: &RunState) -> Result<(), StoreError> {
         match self.last_write {
-            Some(last) if !last.is_outdated(state) => Ok(()),
+            Some(last) if !last.is_outdated(state.counts()) => Ok(()),
             _ => self.write_results(state),
         }
     }
@@ -129,7 +129,7 @@ impl Store {
     pub fn write_results(&mut self, state: &RunState) -> Result<(), StoreError> {
         let began = Instant::now();
         write(&self.dir, RESULTS, &Results::of(state))?;
-        self.last_write = Some(LastWrite::new(began, state));
+        self.last_write = Some(LastWrite::new(began, state.counts()));
         Ok(())
     }
 }

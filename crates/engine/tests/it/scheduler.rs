@@ -94,7 +94,7 @@ fn run(
 }
 
 fn statuses(finished: &Finished) -> Vec<Status> {
-    let trials = finished.state.trials.iter();
+    let trials = finished.state.trials().iter();
     trials.map(|trial| trial.report.status).collect()
 }
 
@@ -126,7 +126,7 @@ fn no_more_trials_run_at_once_than_allowed() {
     let finished = run(
         &mut suite,
         |orders| orders.limits = Limits::overall(3),
-        |_, state, _| most = most.max(state.in_flight.len()),
+        |_, state, _| most = most.max(state.in_flight().len()),
     );
     assert_eq!(statuses(&finished), [Status::Passed; 6]);
     assert_eq!(most, 3);

@@ -37,7 +37,7 @@ pub fn effects(summary: &Summary) -> Markup {
 }
 
 fn card(comparison: &Comparison, margin: f64, differences: &Scale, ratios: &Scale) -> Markup {
-    let environment = comparison.environment.as_deref();
+    let environment = comparison.place.as_deref();
     let rows = html! {
         (differences.row("pass\u{a0}rate", &comparison.pass_rate, Some(margin), Good::More))
         (differences.row("mean\u{a0}score", &comparison.mean_score, None, Good::More))
@@ -47,7 +47,7 @@ fn card(comparison: &Comparison, margin: f64, differences: &Scale, ratios: &Scal
     html! {
         figure.card {
             figcaption {
-                code { (comparison.experiment) }
+                code { (comparison.arm) }
                 " against "
                 code { (comparison.baseline) }
                 span.quiet { " on " (environment.unwrap_or("all environments")) }

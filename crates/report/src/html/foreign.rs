@@ -8,7 +8,7 @@ use std::borrow::Cow;
 
 use maud::{Markup, html};
 
-use crate::width::visible;
+use crate::term::width::visible;
 
 /// Returns foreign text without terminal sequences and control characters.
 pub fn clean(text: &str) -> Cow<'_, str> {

@@ -1,6 +1,7 @@
 //! Evals × variants, with a colour for each pass rate. The figures are in the cells too, for those who see no colours.
 
 use maud::{Markup, html};
+use terca_core::analysis::summary::wording;
 use terca_core::analysis::summary::wording::percent;
 use terca_core::analysis::summary::{Figures, Summary};
 use terca_core::text::prose;
@@ -78,7 +79,7 @@ fn figures(figures: &Figures) -> Markup {
     html! {
         b { (figures.pass_rate.map(percent).unwrap_or_default()) }
         small { (figures.passed) "/" (figures.judged) }
-        @if let Some(score) = telling_score(figures) { small { "score " (format!("{score:.2}")) } }
+        @if let Some(score) = telling_score(figures) { small { "score " (wording::score(score)) } }
         @if figures.errors > 0 { small.trouble { "+" (prose::count(figures.errors, "error")) } }
     }
 }

@@ -30,19 +30,12 @@ pub fn masthead(results: &Results) -> Markup {
 }
 
 fn length(results: &Results) -> Option<String> {
-    let length = results.finished_at?.duration_since(results.started_at?);
-    Some(prose::duration(length.as_secs_f64()))
+    results.seconds().map(prose::duration)
 }
 
 /// Returns the cost of the trials, if any of them says what it cost.
 fn spent(results: &Results) -> Option<String> {
-    let costs = results
-        .trials
-        .iter()
-        .filter_map(|trial| trial.report.stats.usage.cost_usd);
-    costs
-        .reduce(|sum, cost| sum + cost)
-        .map(|cost| format!("{} spent", prose::dollars(cost)))
+    crate::metrics::dollars(&results.summary.spent).map(|cost| format!("{cost} spent"))
 }
 
 /// Returns the statuses that trials have, with their numbers.

@@ -112,9 +112,9 @@ fn templates(state: &RunState, matrix: &Matrix<'_>, bound: &Bound<'_>) -> Markup
     else {
         return html! {};
     };
-    let room = (LARGEST / state.trials.len().max(1)).clamp(SMALLEST_TRIAL, LARGEST_TRIAL);
+    let room = (LARGEST / state.trials().len().max(1)).clamp(SMALLEST_TRIAL, LARGEST_TRIAL);
     html! {
-        @for trial in &state.trials {
+        @for trial in state.trials() {
             @let head = &trial.head;
             @let page = TrialPage {
                 trial,

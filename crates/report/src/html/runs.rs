@@ -6,7 +6,7 @@ use terca_core::text::prose;
 use super::assets::Kind;
 use super::pieces::{column_titles, navigation, run_status, time};
 use super::shell::document;
-use crate::runs::RunRow;
+use crate::text::runs::RunRow;
 
 const TITLES: [&str; 9] = [
     "", "Run", "Suite", "Started", "Status", "Trials", "Passed", "Failed", "Errors",

@@ -14,7 +14,7 @@ use super::{
 };
 use super::{assets, distributions, effects, masthead, trials, verdicts};
 use crate::fixture::{self, Script};
-use crate::runs::RunRow;
+use crate::text::runs::RunRow;
 
 /// One element a line, to be read and compared.
 fn lines(html: &str) -> String {

@@ -2,6 +2,7 @@
 
 use camino::Utf8Path;
 use maud::{Markup, html};
+use terca_core::analysis::summary::wording;
 use terca_core::grade::Grade;
 use terca_core::run::event::TrialHead;
 use terca_core::run::outcome::{Attempt, TrialReport};
@@ -98,7 +99,7 @@ fn heading(page: &TrialPage<'_>) -> Markup {
             p.facts {
                 (status(page.trial))
                 @if let Some(score) = page.trial.report.score {
-                    b.score { "score " (format!("{score:.2}")) }
+                    b.score { "score " (wording::score(score)) }
                 }
                 span { (page.variant) }
                 span { "repetition " (head.repetition) }
@@ -223,7 +224,7 @@ fn test(name: &str, grade: &Grade, output: Option<&str>, room: usize) -> Markup 
     };
     html! {
         li class=(class) {
-            (pill(class, &format!("{:.2}", grade.score)))
+            (pill(class, &wording::score(grade.score)))
             b { (name) }
             span.message { (clean(&fit_text(&grade.message, 2_000))) }
             small.quiet { (prose::duration(grade.duration_seconds)) }

@@ -1,6 +1,7 @@
 //! The list of trials, and the fields that narrow it.
 
 use maud::{Markup, html};
+use terca_core::analysis::summary::wording;
 use terca_core::run::event::Phase;
 use terca_core::run::outcome::Status;
 use terca_core::run::state::{RunState, Trial};
@@ -44,7 +45,7 @@ pub fn trials(state: &RunState, matrix: &Matrix<'_>) -> Markup {
             table.trials {
                 caption.unseen { "Trials" }
                 thead { (column_titles(&TITLES)) }
-                tbody #rows { @for trial in &state.trials { (row(trial, matrix)) } }
+                tbody #rows { @for trial in state.trials() { (row(trial, matrix)) } }
             }
         }
     }
@@ -111,7 +112,7 @@ fn row(trial: &Trial, matrix: &Matrix<'_>) -> Markup {
             td.variant { (matrix.variant_name(&head.environment, &head.experiment)) }
             td.num.wide { (head.repetition) }
             td.status { (status(trial)) }
-            td.num.score { (or_dash(report.score.map(|score| format!("{score:.2}")))) }
+            td.num.score { (or_dash(report.score.map(wording::score))) }
             td.num { (or_dash(report.stats.duration_seconds.map(prose::duration))) }
             td.num.wide { (or_dash(usage.tokens().map(prose::compact))) }
             td.num.wide { (or_dash(usage.cost_usd.map(prose::dollars))) }

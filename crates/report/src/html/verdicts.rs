@@ -54,11 +54,11 @@ fn card(comparison: &Comparison, summary: &Summary) -> Markup {
 
 /// Returns what reached the agents of the experiment's arm, in the environment that was compared.
 fn delivery(comparison: &Comparison, summary: &Summary) -> Vec<String> {
-    let Some(environment) = &comparison.environment else {
+    let Some(environment) = &comparison.place else {
         return Vec::new();
     };
     let arm = summary.variants.iter().find(|variant| {
-        variant.environment == *environment && variant.experiment == comparison.experiment
+        variant.environment == *environment && variant.experiment == comparison.arm
     });
     arm.map(|variant| variant.delivery.sentences())
         .unwrap_or_default()

@@ -98,7 +98,7 @@ fn of_two(one: &PastRun, other: &PastRun, args: &CompareArgs) -> Result<Compared
         return Err(CliError::misuse(Code::Usage, text).help("leave `--by` out, or name one run"));
     }
     if one.dir.canonicalize_utf8().ok() == other.dir.canonicalize_utf8().ok() {
-        let text = format!("{} cannot be compared with itself", one.state.run);
+        let text = format!("{} cannot be compared with itself", one.state.run());
         return Err(
             CliError::misuse(Code::NothingToCompare, text).help("`terca list` lists the runs")
         );
@@ -141,10 +141,10 @@ fn of_two(one: &PastRun, other: &PastRun, args: &CompareArgs) -> Result<Compared
 /// By their folders where two suites have runs of the same name.
 fn names(one: &PastRun, other: &PastRun) -> [String; 2] {
     let runs = [one, other];
-    if one.state.run == other.state.run {
+    if one.state.run() == other.state.run() {
         runs.map(|run| screen::short(&run.dir).to_string())
     } else {
-        runs.map(|run| run.state.run.clone())
+        runs.map(|run| run.state.run().to_owned())
     }
 }
 

@@ -44,17 +44,17 @@ fn records(args: &HealthArgs, common: &Common) -> Result<Vec<Record>, CliError> 
     let mut records = Vec::new();
     for name in &args.runs {
         let run = past::open(Some(name), common)?;
-        if run.state.status == RunStatus::Running {
-            let text = format!("the run {} is still going on", run.state.run);
+        if run.state.status() == RunStatus::Running {
+            let text = format!("the run {} is still going on", run.state.run());
             return Err(
                 CliError::misuse(Code::RunGoingOn, text).help("wait for its end, or leave it out")
             );
         }
         records.push(history::record(run));
     }
-    records.sort_by_key(|record| record.state.started_at);
+    records.sort_by_key(|record| record.state.started_at());
     records.dedup_by(|one, other| {
-        one.state.run == other.state.run && one.state.started_at == other.state.started_at
+        one.state.run() == other.state.run() && one.state.started_at() == other.state.started_at()
     });
     Ok(records)
 }

@@ -25,7 +25,7 @@ pub(super) fn list(common: &Common) -> Outcome {
     screen::out(&runs_table(
         &rows,
         &jiff::tz::TimeZone::system(),
-        screen::room(),
+        screen::max_width(),
         screen::out_palette(common.color),
     ));
     Ok(0)

@@ -13,7 +13,7 @@
 
 use camino::{Utf8Path, Utf8PathBuf};
 use terca_core::analysis::results::Results;
-use terca_core::analysis::summary::Summary;
+use terca_core::analysis::summary::{Summary, summarise_figures};
 use terca_engine::run::past_runs;
 use terca_engine::run::past_runs::PastRun;
 use terca_engine::run::watch::{Change, Watch};
@@ -151,7 +151,5 @@ impl Library {
 
 /// Without the comparisons, which take a moment.
 fn variants_of(run: &PastRun) -> Summary {
-    let mut state = run.state.clone();
-    state.status = terca_core::run::event::RunStatus::Running;
-    Results::of(&state).summary
+    summarise_figures(&run.state)
 }

@@ -1,13 +1,13 @@
 //! Two runs: the same evals in the same variants, the later run against the earlier one.
 
+use std::borrow::Cow;
 use std::collections::BTreeSet;
 
 use super::matching::{Case, Matching, Names, OneSided, cases, changes};
 use super::{COMPARED_VERSION, CompareError, Compared, check, distinct};
-use crate::analysis::summary::{By, compare_by};
+use crate::analysis::summary::{ArmTrial, Arms, By, compare_arms};
 use crate::plan::fingerprint::CaseFingerprint;
-use crate::run::event::TrialHead;
-use crate::run::state::{RunState, Trial};
+use crate::run::state::RunState;
 
 /// A run as one side of a comparison.
 #[derive(Debug, Clone, Copy)]
@@ -57,8 +57,9 @@ pub fn between(
             return Err(CompareError::AllChanged { first, second });
         }
     }
-    let trials = [renamed(other, &common), renamed(baseline, &common)].concat();
-    let evals = distinct(trials.iter().map(|trial| trial.head.eval.as_str()));
+    let mut trials = trials(other, &common);
+    trials.extend(self::trials(baseline, &common));
+    let evals = distinct(trials.iter().map(|trial| trial.eval));
     let matching = Matching {
         evals: evals.into_iter().map(str::to_owned).collect(),
         only_in_baseline,
@@ -66,21 +67,24 @@ pub fn between(
         changes,
         changed_left_out: only_unchanged,
     };
-    // Where one of them stopped when it had seen enough, the test has to allow for it.
-    let adaptive = other.state.adaptive.or(baseline.state.adaptive);
-    let state = RunState {
+    let arms = Arms {
+        by: By::Run,
+        baseline: baseline.name,
         trials,
-        adaptive,
-        ..other.state.clone()
+        margin,
+        seed: other.state.seed(),
+        concurrency: other.state.concurrency(),
+        // Where one of them stopped when it had seen enough, the test has to allow for it.
+        adaptive: other.state.adaptive().is_some() || baseline.state.adaptive().is_some(),
     };
     Ok(Compared {
         version: COMPARED_VERSION,
-        suite: other.state.suite.clone(),
+        suite: other.state.suite().to_owned(),
         by: By::Run,
         runs: vec![baseline.name.to_owned(), other.name.to_owned()],
         baseline: baseline.name.to_owned(),
         margin,
-        comparisons: compare_by(By::Run, &state, baseline.name, margin),
+        comparisons: compare_arms(&arms),
         matching: Some(matching),
     })
 }
@@ -90,27 +94,21 @@ fn nothing_in_common(sides: [(&String, &OneSided); 2]) -> String {
     lines.join("\n")
 }
 
-/// The run's name in the place of the experiment, the variant in that of the environment.
-fn renamed(arm: Arm<'_>, common: &BTreeSet<Case<'_>>) -> Vec<Trial> {
+/// The trials of a run that are compared: the run is their arm, and their variant the place.
+fn trials<'a>(arm: Arm<'a>, common: &BTreeSet<Case<'_>>) -> Vec<ArmTrial<'a>> {
     let names = Names::of(common);
-    let trials = arm.state.trials.iter().filter(|trial| {
+    let mut trials = Vec::new();
+    for trial in arm.state.trials() {
         let head = &trial.head;
-        common.contains(&(
-            head.eval.as_str(),
-            head.environment.as_str(),
-            head.experiment.as_str(),
-        ))
-    });
-    let rename = |trial: &Trial| {
-        let head = TrialHead {
-            environment: names.variant(&trial.head.environment, &trial.head.experiment),
-            experiment: arm.name.to_owned(),
-            ..trial.head.clone()
-        };
-        Trial {
-            head,
-            ..trial.clone()
+        if common.contains(&(&head.eval, &head.environment, &head.experiment)) {
+            trials.push(ArmTrial {
+                eval: &head.eval,
+                arm: arm.name,
+                place: Cow::Owned(names.variant(&head.environment, &head.experiment)),
+                repetition: head.repetition,
+                report: &trial.report,
+            });
         }
-    };
-    trials.map(rename).collect()
+    }
+    trials
 }

@@ -36,7 +36,7 @@ pub(super) type Case<'a> = (&'a str, &'a str, &'a str);
 
 pub(super) fn cases(state: &RunState) -> BTreeSet<Case<'_>> {
     state
-        .trials
+        .trials()
         .iter()
         .map(|trial| {
             let head = &trial.head;

@@ -1,13 +1,7 @@
 //! `terca compare`: the arms of one run, or two runs, with the same tests and words as at the end of a run.
 //!
-//! A comparison is always of *arms* in *places*: experiments in each environment. What is asked for here is brought
-//! into that form by giving the trials other names, so that there is one way to compare and not three:
-//!
-//! | by | arm | place |
-//! |---|---|---|
-//! | experiment | experiment | environment |
-//! | environment | environment | experiment |
-//! | run | run | variant |
+//! A comparison is always of *arms* in *places* (`summary::Arms`). What is asked for here only chooses what is an arm and
+//! what is a place, so that there is one way to compare and not three.
 
 mod between;
 mod matching;
@@ -26,15 +20,14 @@ pub use matching::{Matching, OneSided};
 pub use within::within;
 
 /// Of the document that `terca compare --format json` writes.
-pub const COMPARED_VERSION: u32 = 1;
+pub const COMPARED_VERSION: u32 = 2;
 
 /// What was compared, and what came of it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Compared {
     pub version: u32,
     pub suite: String,
-    /// What the arms are. They stand in `experiment` and `baseline` of the comparisons, and the places in
-    /// `environment`, whatever they are.
+    /// What `arm` and `baseline` of the comparisons are. [`By::place`] says what `place` is.
     pub by: By,
     /// One, or the baseline's and the other.
     pub runs: Vec<String>,
@@ -108,10 +101,10 @@ impl Compared {
 
 /// A run that has ended and has something in it.
 fn check(state: &RunState) -> Result<(), CompareError> {
-    if state.status == RunStatus::Running {
-        Err(CompareError::GoingOn(state.run.clone()))
-    } else if state.trials.is_empty() {
-        Err(CompareError::Empty(state.run.clone()))
+    if state.status() == RunStatus::Running {
+        Err(CompareError::GoingOn(state.run().to_owned()))
+    } else if state.trials().is_empty() {
+        Err(CompareError::Empty(state.run().to_owned()))
     } else {
         Ok(())
     }

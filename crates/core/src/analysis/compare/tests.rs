@@ -13,7 +13,7 @@ fn two_by_two() -> RunState {
 }
 
 fn verdicts(compared: &Compared) -> Vec<(String, Option<String>, Verdict)> {
-    let told = |one: &Comparison| (one.experiment.clone(), one.environment.clone(), one.verdict);
+    let told = |one: &Comparison| (one.arm.clone(), one.place.clone(), one.verdict);
     compared.comparisons.iter().map(told).collect()
 }
 
@@ -96,10 +96,7 @@ fn what_cannot_be_compared_is_said_with_what_can() {
     assert!(!has_environments(&one));
     let one = one.eight(["claude", "rules"], LOW);
     assert!(has_environments(&one));
-    let odd = RunState {
-        baseline: "gone".into(),
-        ..two_by_two()
-    };
+    let odd = two_by_two().with("gone", RunStatus::Complete);
     assert!(refused(&odd, By::Experiment, None).contains("--baseline NAME"));
     assert_eq!(
         within(&odd, By::Experiment, Some("control"), 0.05)
@@ -107,10 +104,7 @@ fn what_cannot_be_compared_is_said_with_what_can() {
             .baseline,
         "control"
     );
-    let live = RunState {
-        status: RunStatus::Running,
-        ..two_by_two()
-    };
+    let live = two_by_two().with("control", RunStatus::Running);
     assert!(refused(&live, By::Experiment, None).contains("still going on"));
     assert!(refused(&run("3"), By::Environment, None).contains("no trials"));
 }
@@ -120,7 +114,7 @@ fn arm<'a>(
     prints: Option<&'a [crate::plan::fingerprint::CaseFingerprint]>,
 ) -> Arm<'a> {
     Arm {
-        name: &state.run,
+        name: state.run(),
         state,
         prints,
     }
@@ -148,12 +142,12 @@ fn two_runs_are_matched_by_eval_and_variant() {
             .starts_with("`2` is worse than `1` on gemini: 50 % against 93 % "),
         "{comparison:?}"
     );
-    let arms = &comparison.arms;
+    let figures = &comparison.figures;
     assert_eq!(
         (
-            arms.experiment.judged,
-            arms.experiment.errors,
-            arms.baseline.judged
+            figures.arm.judged,
+            figures.arm.errors,
+            figures.baseline.judged
         ),
         (40, 2, 40)
     );

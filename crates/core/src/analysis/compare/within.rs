@@ -1,9 +1,9 @@
 //! The experiments of one run against the baseline, or its environments against one of them.
 
 use super::{COMPARED_VERSION, CompareError, Compared, check, distinct, unknown};
-use crate::analysis::summary::{By, compare_by};
+use crate::analysis::summary::{Arms, By, compare_arms};
 use crate::run::event::TrialHead;
-use crate::run::state::{RunState, Trial};
+use crate::run::state::RunState;
 use crate::text::prose;
 
 /// Without a baseline: the suite's for experiments, the first for environments.
@@ -14,31 +14,34 @@ pub fn within(
     margin: f64,
 ) -> Result<Compared, CompareError> {
     check(state)?;
-    let state = if by == By::Environment {
-        turned(state)
-    } else {
-        state.clone()
+    let experiments = names(state, |head| &head.experiment);
+    let environments = names(state, |head| &head.environment);
+    let (arms, places) = match by {
+        By::Environment => (environments, experiments),
+        By::Experiment | By::Run => (experiments, environments),
     };
-    let arms = distinct(
-        state
-            .trials
-            .iter()
-            .map(|trial| trial.head.experiment.as_str()),
-    );
-    let baseline = choose(&state, by, &arms, baseline)?.to_owned();
+    let baseline = choose(state, by, &arms, baseline)?;
     if arms.len() == 1 {
-        return Err(alone(&state, by, &baseline));
+        return Err(alone(state, by, baseline, places.len()));
     }
+    let arms = match by {
+        By::Environment => Arms::environments(state, baseline, margin),
+        By::Experiment | By::Run => Arms::experiments(state, baseline, margin),
+    };
     Ok(Compared {
         version: COMPARED_VERSION,
-        suite: state.suite.clone(),
+        suite: state.suite().to_owned(),
         by,
-        runs: vec![state.run.clone()],
-        comparisons: compare_by(by, &state, &baseline, margin),
-        baseline,
+        runs: vec![state.run().to_owned()],
+        comparisons: compare_arms(&arms),
+        baseline: baseline.to_owned(),
         margin,
         matching: None,
     })
+}
+
+fn names(state: &RunState, name: fn(&TrialHead) -> &str) -> Vec<&str> {
+    distinct(state.trials().iter().map(|trial| name(&trial.head)))
 }
 
 fn choose<'a>(
@@ -49,56 +52,30 @@ fn choose<'a>(
 ) -> Result<&'a str, CompareError> {
     if let Some(name) = asked {
         let found = arms.iter().find(|arm| **arm == name).copied();
-        return found.ok_or_else(|| unknown(&state.run, by.word(), name, arms));
+        return found.ok_or_else(|| unknown(state.run(), by.word(), name, arms));
     }
     let usual = if by == By::Environment {
         arms[0]
     } else {
-        state.baseline.as_str()
+        state.baseline()
     };
     match arms {
         [only] => Ok(only),
         arms if arms.contains(&usual) => Ok(usual),
         arms => Err(CompareError::NoBaseline {
-            run: state.run.clone(),
+            run: state.run().to_owned(),
             name: usual.to_owned(),
             known: prose::quoted_list(arms, "and"),
         }),
     }
 }
 
-fn alone(state: &RunState, by: By, name: &str) -> CompareError {
-    let places = distinct(
-        state
-            .trials
-            .iter()
-            .map(|trial| trial.head.environment.as_str()),
-    )
-    .len();
+fn alone(state: &RunState, by: By, name: &str, places: usize) -> CompareError {
     CompareError::Alone {
-        run: state.run.clone(),
+        run: state.run().to_owned(),
         noun: by.word(),
         name: name.to_owned(),
         by,
         has_environments: places > 1,
-    }
-}
-
-/// Environments in the place of experiments, and the other way round.
-fn turned(state: &RunState) -> RunState {
-    let turn = |trial: &Trial| {
-        let head = TrialHead {
-            environment: trial.head.experiment.clone(),
-            experiment: trial.head.environment.clone(),
-            ..trial.head.clone()
-        };
-        Trial {
-            head,
-            ..trial.clone()
-        }
-    };
-    RunState {
-        trials: state.trials.iter().map(turn).collect(),
-        ..state.clone()
     }
 }

@@ -7,7 +7,7 @@ use crate::stats::{ALPHA, CannotTell};
 
 fn heads(state: &RunState) -> Vec<TrialHead> {
     state
-        .trials
+        .trials()
         .iter()
         .map(|trial| trial.head.clone())
         .collect()
@@ -112,14 +112,7 @@ fn history_gives_costs_times_and_variances() {
 
 #[test]
 fn an_arm_that_never_ran_is_like_the_other_and_costs_nobody_knows_what() {
-    let past = RunState {
-        trials: earlier()
-            .trials
-            .into_iter()
-            .filter(|t| t.head.experiment == "control")
-            .collect(),
-        ..earlier()
-    };
+    let past = earlier().edited(|trials| trials.retain(|(head, _)| head.experiment == "control"));
     let told = ask(&plan(8, 10), vec![past], Some(0.1));
     assert_eq!(
         told.precision[0].variances.assumed,

@@ -5,6 +5,7 @@ use serde::{Deserialize, Serialize};
 use super::correlation::Correlation;
 use super::gather::{Gathered, Seen};
 use crate::run::outcome::{Status, TrialReport};
+use crate::run::state::Spent;
 use crate::stats::sample::mean;
 use crate::stats::wilson::wilson;
 use crate::stats::{CannotTell, Interval};
@@ -38,7 +39,7 @@ pub struct EvalHealth {
     pub cannot_tell: Option<CannotTell>,
     pub mean_cost_usd: Option<f64>,
     pub mean_seconds: Option<f64>,
-    /// Of all its trials, errors too.
+    /// Of all attempts of all its trials, errors too, with judges.
     pub cost_usd: Option<f64>,
     pub seconds: f64,
     /// Of what all evals cost and took.
@@ -75,29 +76,29 @@ impl Mark {
 
 impl EvalHealth {
     pub(super) fn of(seen: &Seen<'_>, gathered: &Gathered<'_>) -> Self {
-        let judged: Vec<&TrialReport> = seen
-            .trials
+        let mut judged: Vec<&TrialReport> = Vec::new();
+        let mut passed = 0;
+        let mut errors = 0;
+        let mut spent = Spent::default();
+        let mut seconds = 0.0;
+        for trial in &seen.trials {
+            let report = &trial.report;
+            passed += usize::from(report.status == Status::Passed);
+            errors += usize::from(report.status == Status::Error);
+            spent.merge(&trial.spent);
+            seconds += report.duration_seconds;
+            if report.status.is_judged() {
+                judged.push(report);
+            }
+        }
+        let costs: Vec<f64> = judged
             .iter()
-            .copied()
-            .filter(|trial| trial.status.is_judged())
+            .filter_map(|report| report.stats.usage.cost_usd)
             .collect();
-        let count = |status| {
-            seen.trials
-                .iter()
-                .filter(|trial| trial.status == status)
-                .count()
-        };
-        let passed = count(Status::Passed);
-        let costs = |trials: &[&TrialReport]| -> Vec<f64> {
-            trials
-                .iter()
-                .filter_map(|trial| trial.stats.usage.cost_usd)
-                .collect()
-        };
-        let all_costs = costs(&seen.trials);
-        let seconds = |trials: &[&TrialReport]| -> Vec<f64> {
-            trials.iter().map(|trial| trial.duration_seconds).collect()
-        };
+        let times: Vec<f64> = judged
+            .iter()
+            .map(|report| report.duration_seconds)
+            .collect();
         let agreement = agreement(seen);
         let with_rest = Correlation::of(seen.position, gathered);
         let is_settled = passed == 0 || passed == judged.len();
@@ -108,16 +109,16 @@ impl EvalHealth {
             trials: seen.trials.len(),
             judged: judged.len(),
             passed,
-            errors: count(Status::Error),
+            errors,
             pass_rate: (!judged.is_empty()).then(|| passed as f64 / judged.len() as f64),
             pass_rate_interval: wilson(passed, judged.len()).ok(),
             agreement,
             with_rest: with_rest.ok(),
             cannot_tell: with_rest.err(),
-            mean_cost_usd: mean(&costs(&judged)),
-            mean_seconds: mean(&seconds(&judged)),
-            cost_usd: (!all_costs.is_empty()).then(|| all_costs.iter().sum()),
-            seconds: seconds(&seen.trials).iter().sum(),
+            mean_cost_usd: mean(&costs),
+            mean_seconds: mean(&times),
+            cost_usd: spent.cost_usd,
+            seconds,
             cost_share: None,
             seconds_share: None,
             changed_runs: seen.changed_runs,

@@ -5,7 +5,8 @@ use std::collections::BTreeMap;
 use crate::analysis::history::Record;
 use crate::plan::fingerprint::CaseFingerprint;
 use crate::run::event::TrialHead;
-use crate::run::outcome::{Status, TrialReport};
+use crate::run::outcome::Status;
+use crate::run::state::Trial;
 
 /// These prove evals; they do not work on them.
 const PROVERS: [&str; 3] = ["oracle", "nop", "cheat"];
@@ -23,7 +24,7 @@ pub(super) struct Gathered<'a> {
 pub(super) struct Seen<'a> {
     pub(super) eval: &'a str,
     pub(super) position: usize,
-    pub(super) trials: Vec<&'a TrialReport>,
+    pub(super) trials: Vec<&'a Trial>,
     /// Passed and judged, variant by variant.
     pub(super) variants: BTreeMap<Variant<'a>, (usize, usize)>,
     /// Runs in which it was another eval of the same name.
@@ -48,7 +49,7 @@ pub(super) fn gather(records: &[Record]) -> Gathered<'_> {
     let latest = latest(records);
     for record in records {
         let changed = record.changed(&latest);
-        let trials = record.state.trials.iter();
+        let trials = record.state.trials().iter();
         let trials = trials.filter(|trial| !PROVERS.contains(&trial.head.agent.as_str()));
         let mut sittings: BTreeMap<(Variant<'_>, u32), BTreeMap<usize, bool>> = BTreeMap::new();
         let mut says_something = false;
@@ -65,7 +66,7 @@ pub(super) fn gather(records: &[Record]) -> Gathered<'_> {
                 continue;
             }
             says_something = true;
-            gathered.evals[position].add(&trial.head, &trial.report);
+            gathered.evals[position].add(trial);
             if trial.report.status.is_judged() {
                 let sitting = sittings
                     .entry((variant(&trial.head), trial.head.repetition))
@@ -80,7 +81,7 @@ pub(super) fn gather(records: &[Record]) -> Gathered<'_> {
             .for_each(|position| gathered.evals[position].changed_runs += 1);
         gathered.sittings.extend(sittings.into_values());
         if says_something {
-            gathered.runs.push(record.state.run.clone());
+            gathered.runs.push(record.state.run().to_owned());
         }
     }
     gathered
@@ -112,11 +113,12 @@ impl<'a> Seen<'a> {
         }
     }
 
-    fn add(&mut self, head: &'a TrialHead, report: &'a TrialReport) {
-        self.trials.push(report);
-        if report.status.is_judged() {
-            let (passed, judged) = self.variants.entry(variant(head)).or_default();
-            *passed += usize::from(report.status == Status::Passed);
+    fn add(&mut self, trial: &'a Trial) {
+        self.trials.push(trial);
+        let status = trial.report.status;
+        if status.is_judged() {
+            let (passed, judged) = self.variants.entry(variant(&trial.head)).or_default();
+            *passed += usize::from(status == Status::Passed);
             *judged += 1;
         }
     }

@@ -53,7 +53,7 @@ pub fn health(records: &[Record]) -> Health {
         version: HEALTH_VERSION,
         suite: records
             .last()
-            .map_or_else(String::new, |record| record.state.suite.clone()),
+            .map_or_else(String::new, |record| record.state.suite().to_owned()),
         runs: gathered.runs,
         droppable: Droppable::of(&mut evals),
         evals,

@@ -76,10 +76,11 @@ fn evals_that_never_differ_do_not_change_a_p_value() {
 #[test]
 fn errors_provers_and_earlier_versions_are_not_held_against_it() {
     let place = ["a", "gemini", "control"];
-    let mut proof = run("1").cell(place, 0, 20);
-    for trial in &mut proof.trials {
-        trial.head.agent = "cheat".into();
-    }
+    let proof = run("1").cell(place, 0, 20).edited(|trials| {
+        for (head, _) in trials {
+            head.agent = "cheat".into();
+        }
+    });
     let old = Record {
         state: run("2").cell(place, 0, 5),
         prints: Some(vec![print(place, &[("tests", "1")])]),

@@ -1,105 +1,88 @@
-//! Two experiments side by side: for each eval, the cells of both in the environments where both were judged.
+//! The trials of a comparison, each with its arm and its place.
+//!
+//! Arms are compared in places, and neither need be what its name is in a run:
+//!
+//! | by | arm | place |
+//! |---|---|---|
+//! | experiment | experiment | environment |
+//! | environment | environment | experiment |
+//! | run | run | variant |
 
-use super::grid::{Cell, Grid};
+use std::borrow::Cow;
+
+use super::by::By;
+use crate::run::event::TrialHead;
 use crate::run::outcome::TrialReport;
-use crate::stats::sample::mean;
-use crate::stats::{CannotTell, power};
+use crate::run::state::RunState;
 
-/// Where two experiments are compared.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Scope<'g, 'a> {
-    pub(super) grid: &'g Grid<'a>,
-    pub(super) environments: &'g [&'a str],
-}
-
-/// One eval in both arms: the experiment's cell first, then the baseline's, for each environment.
+/// Everything that a comparison needs to know.
 #[derive(Debug)]
-pub(super) struct Pair<'g> {
-    pub(super) eval: &'g str,
-    pub(super) cells: Vec<(&'g Cell<'g>, &'g Cell<'g>)>,
+pub(crate) struct Arms<'a> {
+    /// What the arms are: only the words depend on it.
+    pub(crate) by: By,
+    /// The arm that the others are compared with.
+    pub(crate) baseline: &'a str,
+    pub(crate) trials: Vec<ArmTrial<'a>>,
+    /// Differences in pass rate that are smaller make no difference.
+    pub(crate) margin: f64,
+    /// The seed of the permutations that are drawn.
+    pub(crate) seed: u64,
+    pub(crate) concurrency: usize,
+    /// Whether trials were added for as long as the comparisons were undecided.
+    pub(crate) adaptive: bool,
 }
 
-impl<'g> Scope<'g, 'g> {
-    /// All trials of one arm, whatever became of them.
-    pub(super) fn trials(&self, experiment: &str) -> Vec<&'g TrialReport> {
-        let cells = self.grid.evals.iter().flat_map(|eval| {
-            self.environments
-                .iter()
-                .filter_map(|environment| self.grid.cell(eval, environment, experiment))
-        });
-        cells.flat_map(|cell| cell.trials.iter().copied()).collect()
-    }
-
-    /// The evals that were judged in both arms, and the names of those that one arm at least should have had.
-    pub(super) fn pairs(&self, experiment: &str, baseline: &str) -> (Vec<Pair<'g>>, Vec<String>) {
-        let (mut pairs, mut left_out) = (Vec::new(), Vec::new());
-        for &eval in &self.grid.evals {
-            let both = |environment: &&str| {
-                let of = |name| self.grid.cell(eval, environment, name);
-                Some((of(experiment)?, of(baseline)?))
-            };
-            let cells: Vec<_> = self.environments.iter().filter_map(both).collect();
-            let planned = !cells.is_empty();
-            let cells: Vec<_> = cells
-                .into_iter()
-                .filter(|(one, other)| is_judged(one) && is_judged(other))
-                .collect();
-            if !cells.is_empty() {
-                pairs.push(Pair { eval, cells });
-            } else if planned {
-                left_out.push(eval.to_owned());
-            }
-        }
-        (pairs, left_out)
-    }
+/// A trial as part of a comparison.
+#[derive(Debug, Clone)]
+pub(crate) struct ArmTrial<'a> {
+    pub(crate) eval: &'a str,
+    pub(crate) arm: &'a str,
+    pub(crate) place: Cow<'a, str>,
+    pub(crate) repetition: u32,
+    pub(crate) report: &'a TrialReport,
 }
 
-fn is_judged(cell: &Cell<'_>) -> bool {
-    cell.judged().next().is_some()
-}
-
-impl Pair<'_> {
-    /// The mean over the environments, in each arm.
-    fn means(&self, read: impl Fn(&Cell<'_>) -> Option<f64>) -> Option<(f64, f64)> {
-        let known = self
-            .cells
-            .iter()
-            .filter_map(|(one, other)| read(one).zip(read(other)));
-        let (first, second): (Vec<f64>, Vec<f64>) = known.unzip();
-        mean(&first).zip(mean(&second))
-    }
-
-    pub(super) fn rates(&self) -> (f64, f64) {
-        let rate = |cell: &Cell<'_>| {
-            let (passed, judged) = cell.tally();
-            (judged > 0).then(|| passed as f64 / judged as f64)
-        };
-        self.means(rate).unwrap_or_default()
-    }
-
-    pub(super) fn scores(&self) -> Option<(f64, f64)> {
-        self.means(|cell| {
-            mean(
-                &cell
-                    .judged()
-                    .filter_map(|trial| trial.score)
-                    .collect::<Vec<f64>>(),
-            )
+impl<'a> Arms<'a> {
+    /// The experiments of a run, in its environments.
+    pub(crate) fn experiments(state: &'a RunState, baseline: &'a str, margin: f64) -> Self {
+        Arms::within(state, By::Experiment, baseline, margin, |head| {
+            (head.experiment.as_str(), head.environment.as_str())
         })
     }
 
-    /// How much of the variance of the rates' difference is the luck of trials.
-    pub(super) fn luck(&self) -> Result<f64, CannotTell> {
-        let of_cell = |cell: &Cell<'_>| {
-            let (passed, judged) = cell.tally();
-            power::luck_of_rate(passed, judged)
-        };
-        let lucks: Result<Vec<f64>, CannotTell> = self
-            .cells
-            .iter()
-            .map(|(one, other)| Ok(of_cell(one)? + of_cell(other)?))
-            .collect();
-        let count = self.cells.len() as f64;
-        lucks.map(|lucks| lucks.iter().sum::<f64>() / (count * count))
+    /// The environments of a run, with its experiments.
+    pub(crate) fn environments(state: &'a RunState, baseline: &'a str, margin: f64) -> Self {
+        Arms::within(state, By::Environment, baseline, margin, |head| {
+            (head.environment.as_str(), head.experiment.as_str())
+        })
+    }
+
+    fn within(
+        state: &'a RunState,
+        by: By,
+        baseline: &'a str,
+        margin: f64,
+        arm_and_place: fn(&TrialHead) -> (&str, &str),
+    ) -> Self {
+        let mut trials = Vec::with_capacity(state.trials().len());
+        for trial in state.trials() {
+            let (arm, place) = arm_and_place(&trial.head);
+            trials.push(ArmTrial {
+                eval: &trial.head.eval,
+                arm,
+                place: Cow::Borrowed(place),
+                repetition: trial.head.repetition,
+                report: &trial.report,
+            });
+        }
+        Arms {
+            by,
+            baseline,
+            trials,
+            margin,
+            seed: state.seed(),
+            concurrency: state.concurrency(),
+            adaptive: state.adaptive().is_some(),
+        }
     }
 }

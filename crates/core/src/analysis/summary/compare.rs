@@ -1,48 +1,42 @@
 //! Makes the comparisons: drafts each, adjusts the p-values of all, then judges each.
 
-use super::arms::{Pair, Scope};
-use super::comparison::{Comparison, EvalEffect, Repetitions};
+use super::arms::Arms;
+use super::comparison::{ArmFigures, Comparison, EvalEffect, Repetitions};
 use super::effect::Effect;
 use super::evidence::Evidence;
-use super::figures::{COST, SECONDS, TOKENS};
+use super::figures::{COST, Figures, SECONDS, TOKENS};
 use super::grid::Grid;
 use super::outlook::{Basis, Outlook, fewest_evals};
-use super::side::{Arms, Side};
-use super::terms::Terms;
+use super::pairs::{Pair, Scope};
 use super::verdict::Verdict;
 use super::{DeliveryCounts, sentence, warnings};
 use crate::stats::CannotTell;
 use crate::stats::fisher::fisher;
 use crate::stats::holm::holm;
-use crate::stats::sample::mean;
 
-/// Those over all environments are one family of questions, and those in each environment another.
-pub(super) fn compare(grid: &Grid<'_>, terms: &Terms<'_>) -> Vec<Comparison> {
-    if !grid.experiments.contains(&terms.baseline) {
+/// Compares every other arm with the baseline. The comparisons over all places are one family of questions, and those in
+/// each place another.
+pub(crate) fn compare_arms(arms: &Arms<'_>) -> Vec<Comparison> {
+    let grid = &Grid::of(&arms.trials);
+    if !grid.arms.contains(&arms.baseline) {
         return Vec::new();
     }
     let others: Vec<&str> = grid
-        .experiments
+        .arms
         .iter()
         .copied()
-        .filter(|experiment| *experiment != terms.baseline)
+        .filter(|arm| *arm != arms.baseline)
         .collect();
-    let several = grid.environments.len() > 1;
+    let several = grid.places.len() > 1;
     let mut over_all: Vec<Draft<'_>> = Vec::new();
     let mut in_each: Vec<Draft<'_>> = Vec::new();
-    for experiment in others {
+    for arm in others {
         if several {
-            over_all.push(Draft::of(
-                Scope {
-                    grid,
-                    environments: &grid.environments,
-                },
-                experiment,
-                terms,
-            ));
+            let places = &grid.places;
+            over_all.push(Draft::of(Scope { grid, places }, arm, arms));
         }
-        for environments in grid.environments.chunks(1) {
-            in_each.push(Draft::of(Scope { grid, environments }, experiment, terms));
+        for places in grid.places.chunks(1) {
+            in_each.push(Draft::of(Scope { grid, places }, arm, arms));
         }
     }
     let families = [over_all, in_each].map(|mut family| {
@@ -51,15 +45,10 @@ pub(super) fn compare(grid: &Grid<'_>, terms: &Terms<'_>) -> Vec<Comparison> {
         let size = family.len();
         family
             .into_iter()
-            .map(move |draft| draft.finish(size, terms))
+            .map(move |draft| draft.finish(size, arms))
     });
     let mut comparisons: Vec<Comparison> = families.into_iter().flatten().collect();
-    let place = |comparison: &Comparison| {
-        grid.experiments
-            .iter()
-            .position(|name| *name == comparison.experiment)
-    };
-    comparisons.sort_by_key(place);
+    comparisons.sort_by_key(|comparison| grid.arms.iter().position(|arm| *arm == comparison.arm));
     comparisons
 }
 
@@ -71,35 +60,26 @@ struct Draft<'g> {
 }
 
 impl<'g> Draft<'g> {
-    fn of(scope: Scope<'g, 'g>, experiment: &str, terms: &Terms<'_>) -> Self {
-        let (pairs, left_out) = scope.pairs(experiment, terms.baseline);
+    fn of(scope: Scope<'g, 'g>, arm: &str, arms: &Arms<'_>) -> Self {
+        let (pairs, left_out) = scope.pairs(arm, arms.baseline);
         let (rates, other_rates): (Vec<f64>, Vec<f64>) = pairs.iter().map(Pair::rates).unzip();
         let (scores, other_scores): (Vec<f64>, Vec<f64>) =
             pairs.iter().filter_map(Pair::scores).unzip();
-        let side = |experiment, rates: &[f64], scores: &[f64]| Side {
-            pass_rate: mean(rates),
-            mean_score: mean(scores),
-            ..Side::of(&scope.trials(experiment))
+        let figures = ArmFigures {
+            arm: Figures::of_arm(&scope.trials(arm), &rates, &scores),
+            baseline: Figures::of_arm(&scope.trials(arms.baseline), &other_rates, &other_scores),
         };
-        let arms = Arms {
-            experiment: side(experiment, &rates, &scores),
-            baseline: side(terms.baseline, &other_rates, &other_scores),
-        };
-        let environment = match scope.environments {
+        let place = match scope.places {
             [only] => Some((*only).to_owned()),
             _ => None,
         };
         let alone: Vec<EvalEffect> = pairs.iter().map(EvalEffect::of).collect();
-        let sequential = terms.adaptive.then(|| Evidence::of(&pairs));
+        let sequential = arms.adaptive.then(|| Evidence::of(&pairs));
         let comparison = Comparison {
-            experiment: experiment.to_owned(),
-            baseline: terms.baseline.to_owned(),
-            per_eval: if environment.is_some() {
-                alone
-            } else {
-                Vec::new()
-            },
-            environment,
+            arm: arm.to_owned(),
+            baseline: arms.baseline.to_owned(),
+            per_eval: if place.is_some() { alone } else { Vec::new() },
+            place,
             verdict: Verdict::Inconclusive,
             sentence: String::new(),
             warnings: Vec::new(),
@@ -110,18 +90,18 @@ impl<'g> Draft<'g> {
             comparisons: 1,
             sequential,
             errors_p: fisher(
-                arms.experiment.errors_or_not(),
-                arms.baseline.errors_or_not(),
+                figures.arm.errors_or_not(),
+                figures.baseline.errors_or_not(),
             ),
-            arms,
+            figures,
             pass_rate: match sequential {
-                Some(evidence) => Effect::on_pass_rate(&pairs, terms.seed).with_p(evidence.p()),
-                None => Effect::on_pass_rate(&pairs, terms.seed),
+                Some(evidence) => Effect::on_pass_rate(&pairs, arms.seed).with_p(evidence.p()),
+                None => Effect::on_pass_rate(&pairs, arms.seed),
             },
-            mean_score: Effect::on_score(&pairs, terms.seed),
-            tokens: Effect::on(TOKENS, &pairs, terms.seed),
-            cost_usd: Effect::on(COST, &pairs, terms.seed),
-            seconds: Effect::on(SECONDS, &pairs, terms.seed),
+            mean_score: Effect::on_score(&pairs, arms.seed),
+            tokens: Effect::on(TOKENS, &pairs, arms.seed),
+            cost_usd: Effect::on(COST, &pairs, arms.seed),
+            seconds: Effect::on(SECONDS, &pairs, arms.seed),
             outlook: None,
         };
         Draft {
@@ -133,11 +113,11 @@ impl<'g> Draft<'g> {
 
     /// Whether both arms have trials here at all.
     fn is_planned(&self) -> bool {
-        let arms = &self.comparison.arms;
-        arms.experiment.trials > 0 && arms.baseline.trials > 0
+        let ArmFigures { arm, baseline } = &self.comparison.figures;
+        arm.trials > 0 && baseline.trials > 0
     }
 
-    fn finish(self, comparisons: usize, terms: &Terms<'_>) -> Comparison {
+    fn finish(self, comparisons: usize, arms: &Arms<'_>) -> Comparison {
         let Draft {
             scope,
             pairs,
@@ -145,32 +125,32 @@ impl<'g> Draft<'g> {
         } = self;
         comparison.comparisons = comparisons;
         comparison.verdict = match &comparison.sequential {
-            Some(evidence) => Verdict::of_evidence(evidence, &comparison.pass_rate, terms.margin),
-            None => Verdict::of(&comparison.pass_rate, terms.margin),
+            Some(evidence) => Verdict::of_evidence(evidence, &comparison.pass_rate, arms.margin),
+            None => Verdict::of(&comparison.pass_rate, arms.margin),
         };
         if comparison.verdict == Verdict::Inconclusive {
             let basis = Basis {
                 pairs: &pairs,
                 effect: &comparison.pass_rate,
-                sides: [&comparison.arms.experiment, &comparison.arms.baseline],
+                figures: [&comparison.figures.arm, &comparison.figures.baseline],
                 repetitions: comparison.repetitions.max,
-                environments: scope.environments.len(),
+                places: scope.places.len(),
                 comparisons,
             };
             comparison.cannot_tell = obstacle(&comparison);
-            comparison.outlook = Some(Outlook::of(&basis, terms)).filter(|_| comparison.evals > 0);
+            comparison.outlook = Some(Outlook::of(&basis, arms)).filter(|_| comparison.evals > 0);
         }
-        let delivery = DeliveryCounts::of(&scope.trials(&comparison.experiment));
+        let delivery = DeliveryCounts::of(&scope.trials(&comparison.arm));
         comparison.warnings = warnings::of(&comparison, &delivery);
-        let environments = scope.grid.environments.as_slice();
-        comparison.sentence = sentence::of(&comparison, environments, terms);
+        comparison.sentence = sentence::of(&comparison, &scope.grid.places, arms);
         comparison
     }
 }
 
 /// What stands in the way, besides noise.
 fn obstacle(comparison: &Comparison) -> Option<CannotTell> {
-    let rates = [&comparison.arms.experiment, &comparison.arms.baseline].map(|side| side.pass_rate);
+    let ArmFigures { arm, baseline } = &comparison.figures;
+    let rates = [arm.pass_rate, baseline.pass_rate];
     match comparison.evals {
         0 => Some(CannotTell::NoEvals),
         _ if rates == [Some(1.0); 2] => Some(CannotTell::AllPassed),

@@ -1,12 +1,12 @@
-//! An experiment against the baseline, as it stands in `results.json`.
+//! One arm against the baseline: an entry of `comparisons` in `results.json` and `terca compare --format json`.
 
 use serde::{Deserialize, Serialize};
 
-use super::arms::Pair;
 use super::effect::Effect;
 use super::evidence::Evidence;
+use super::figures::Figures;
 use super::outlook::Outlook;
-use super::side::Arms;
+use super::pairs::Pair;
 use super::verdict::Verdict;
 use crate::stats::fisher::fisher;
 use crate::stats::newcombe::newcombe;
@@ -15,10 +15,12 @@ use crate::stats::{CannotTell, Interval};
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Comparison {
-    pub experiment: String,
+    /// The arm that is looked at: an experiment, an environment or a run.
+    pub arm: String,
+    /// The arm that it is compared with.
     pub baseline: String,
-    /// `null`: over all environments.
-    pub environment: Option<String>,
+    /// The place where they are compared, `null` for all places together: an environment, an experiment or a variant.
+    pub place: Option<String>,
     pub verdict: Verdict,
     /// The verdict as a person would say it.
     pub sentence: String,
@@ -36,8 +38,8 @@ pub struct Comparison {
     /// In an adaptive run: what the verdict goes by, and the p-value of the pass rate is from.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub sequential: Option<Evidence>,
-    /// The experiment's arm and the baseline's: rates and scores over the evals judged in both, counts of all trials.
-    pub arms: Arms,
+    /// Both arms: rates and scores over the evals judged in both, counts of all trials.
+    pub figures: ArmFigures,
     /// Fisher's test of whether errors are as frequent in both.
     pub errors_p: f64,
     pub pass_rate: Effect,
@@ -51,6 +53,15 @@ pub struct Comparison {
     pub outlook: Option<Outlook>,
 }
 
+/// The figures of the two arms.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct ArmFigures {
+    /// The arm that is looked at.
+    pub arm: Figures,
+    /// The arm that it is compared with.
+    pub baseline: Figures,
+}
+
 /// How often an eval was planned in an arm, from the fewest to the most.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Repetitions {
@@ -58,7 +69,7 @@ pub struct Repetitions {
     pub max: usize,
 }
 
-/// How an experiment changed one eval: the difference in pass rate, Newcombe's interval, Fisher's test.
+/// How an arm changed one eval: the difference in pass rate, Newcombe's interval, Fisher's test.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct EvalEffect {
     pub eval: String,
@@ -85,8 +96,8 @@ impl Repetitions {
 
 impl EvalEffect {
     pub(super) fn of(pair: &Pair<'_>) -> Self {
-        let (experiment, baseline) = pair.cells[0];
-        let (one, other) = (experiment.tally(), baseline.tally());
+        let (arm, baseline) = pair.cells[0];
+        let (one, other) = (arm.tally(), baseline.tally());
         let (rate, other_rate) = pair.rates();
         let failed = |(passed, judged): (usize, usize)| (passed, judged - passed);
         EvalEffect {

@@ -31,7 +31,7 @@ pub struct McpCounts {
 impl DeliveryCounts {
     pub(super) fn of(trials: &[&TrialReport]) -> Self {
         let mut counts = DeliveryCounts::default();
-        for trial in trials.iter().filter(|trial| came_to_its_agent(trial)) {
+        for trial in trials.iter().filter(|trial| trial.came_to_its_agent()) {
             counts.trials += 1;
             count(&mut counts.rules, &trial.delivery.rules);
             count(&mut counts.skills, &trial.delivery.skills);
@@ -63,11 +63,6 @@ impl DeliveryCounts {
         ]
         .concat()
     }
-}
-
-/// A trial that was judged did; of one that was not, the agent's time says so.
-fn came_to_its_agent(trial: &TrialReport) -> bool {
-    trial.status.is_judged() || trial.phases.agent.is_some()
 }
 
 fn count(counts: &mut BTreeMap<String, usize>, installed: &[Installed]) {

@@ -2,8 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::arms::Pair;
 use super::figures::Read;
+use super::pairs::Pair;
 use crate::stats::paired::{Paired, difference_of_rates};
 use crate::stats::ratio::{ln_geometric_mean, ratio};
 use crate::stats::sample::mean;

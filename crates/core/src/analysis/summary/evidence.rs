@@ -7,8 +7,10 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::arms::{Pair, Scope};
+use super::DEFAULT_MARGIN;
+use super::arms::Arms;
 use super::grid::{Cell, Grid};
+use super::pairs::{Pair, Scope};
 use crate::run::outcome::Status;
 use crate::run::state::RunState;
 use crate::stats::ALPHA;
@@ -80,16 +82,18 @@ pub struct Standing {
 /// Decided by Holm's method, which holds at every look at once: the first comparison without an effect that is called
 /// decided needs an e-value of 20 × the number of such comparisons, and one of them reaches that in 1 run of 20.
 pub fn standings(state: &RunState) -> Vec<Standing> {
-    let grid = Grid::of(&state.trials);
-    let baseline = state.baseline.as_str();
-    let (mut names, mut p_values) = (Vec::new(), Vec::new());
-    for environments in grid.environments.chunks(1) {
+    let baseline = state.baseline();
+    let arms = Arms::experiments(state, baseline, DEFAULT_MARGIN);
+    let grid = Grid::of(&arms.trials);
+    let mut names = Vec::new();
+    let mut p_values = Vec::new();
+    for places in grid.places.chunks(1) {
         let scope = Scope {
             grid: &grid,
-            environments,
+            places,
         };
         for experiment in grid
-            .experiments
+            .arms
             .iter()
             .filter(|experiment| **experiment != baseline)
         {
@@ -97,7 +101,7 @@ pub fn standings(state: &RunState) -> Vec<Standing> {
                 continue;
             }
             let (pairs, _) = scope.pairs(experiment, baseline);
-            names.push((environments[0].to_owned(), (*experiment).to_owned()));
+            names.push((places[0].to_owned(), (*experiment).to_owned()));
             p_values.push(Evidence::of(&pairs).p());
         }
     }

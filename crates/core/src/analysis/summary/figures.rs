@@ -25,6 +25,8 @@ pub struct Figures {
     pub mean_score: Option<f64>,
     pub mean_seconds: Option<f64>,
     pub median_seconds: Option<f64>,
+    /// From set-up to the end of the tests.
+    pub mean_trial_seconds: Option<f64>,
     pub mean_tokens: Option<f64>,
     pub median_tokens: Option<f64>,
     pub mean_cost_usd: Option<f64>,
@@ -89,6 +91,21 @@ impl Figures {
         }
     }
 
+    /// One arm of a comparison: rates and scores are means over the evals judged in both arms. Reliability is left out.
+    pub(super) fn of_arm(trials: &[&TrialReport], rates: &[f64], scores: &[f64]) -> Self {
+        Figures {
+            pass_rate: mean(rates),
+            pass_rate_interval: student::interval_of_rates(rates).ok(),
+            mean_score: mean(scores),
+            ..Figures::of_trials(trials)
+        }
+    }
+
+    /// Returns the trials that ended in an error, and those that were judged.
+    pub(super) fn errors_or_not(&self) -> (usize, usize) {
+        (self.errors, self.judged)
+    }
+
     fn of_trials(trials: &[&TrialReport]) -> Self {
         let judged: Vec<&TrialReport> = trials
             .iter()
@@ -103,6 +120,7 @@ impl Figures {
                 .collect()
         };
         let (seconds, tokens, cost) = (figures(SECONDS), figures(TOKENS), figures(COST));
+        let trial_seconds: Vec<f64> = judged.iter().map(|trial| trial.duration_seconds).collect();
         let (passed, number) = (count(Status::Passed), judged.len());
         Figures {
             trials: trials.len(),
@@ -119,6 +137,7 @@ impl Figures {
             ),
             mean_seconds: mean(&seconds),
             median_seconds: median(&seconds),
+            mean_trial_seconds: mean(&trial_seconds),
             mean_tokens: mean(&tokens),
             median_tokens: median(&tokens),
             mean_cost_usd: mean(&cost),

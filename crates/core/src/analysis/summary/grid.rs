@@ -1,81 +1,71 @@
-//! The trials of a run by eval, environment and experiment, each in the order in which it first appears.
+//! The trials of a comparison by eval, place and arm, each in the order in which it first appears.
 
 use std::collections::HashMap;
 
+use super::arms::ArmTrial;
 use crate::run::outcome::{Status, TrialReport};
-use crate::run::state::Trial;
 
 #[derive(Debug)]
 pub(super) struct Grid<'a> {
     pub(super) evals: Vec<&'a str>,
-    pub(super) environments: Vec<&'a str>,
-    pub(super) experiments: Vec<&'a str>,
+    pub(super) places: Vec<&'a str>,
+    pub(super) arms: Vec<&'a str>,
     pub(super) cells: Vec<Cell<'a>>,
     positions: HashMap<(&'a str, &'a str, &'a str), usize>,
 }
 
-/// An eval in a variant.
+/// An eval of an arm in a place.
 #[derive(Debug)]
 pub(super) struct Cell<'a> {
     pub(super) eval: &'a str,
-    pub(super) environment: &'a str,
-    pub(super) experiment: &'a str,
+    pub(super) place: &'a str,
+    pub(super) arm: &'a str,
     pub(super) trials: Vec<&'a TrialReport>,
-    /// Which repetition each of them is.
+    /// The number of each of them.
     repetitions: Vec<u32>,
 }
 
-/// A variant, and where its cells stand in the grid.
+/// An arm in a place, and the positions of its cells in the grid.
 #[derive(Debug)]
 pub(super) struct Variant<'a, 'g> {
-    pub(super) environment: &'a str,
-    pub(super) experiment: &'a str,
+    pub(super) place: &'a str,
+    pub(super) arm: &'a str,
     pub(super) positions: Vec<usize>,
     grid: &'g Grid<'a>,
 }
 
 impl<'a> Grid<'a> {
-    pub(super) fn of(trials: &'a [Trial]) -> Self {
+    pub(super) fn of(trials: &'a [ArmTrial<'a>]) -> Self {
         let mut cells: Vec<Cell<'a>> = Vec::new();
         let mut positions = HashMap::new();
         for trial in trials {
-            let head = &trial.head;
-            let key = (
-                head.eval.as_str(),
-                head.environment.as_str(),
-                head.experiment.as_str(),
-            );
+            let key = (trial.eval, &*trial.place, trial.arm);
             let position = *positions.entry(key).or_insert_with(|| {
-                let (eval, environment, experiment) = key;
+                let (eval, place, arm) = key;
                 cells.push(Cell {
                     eval,
-                    environment,
-                    experiment,
+                    place,
+                    arm,
                     trials: Vec::new(),
                     repetitions: Vec::new(),
                 });
                 cells.len() - 1
             });
-            cells[position].trials.push(&trial.report);
-            cells[position].repetitions.push(head.repetition);
+            cells[position].trials.push(trial.report);
+            cells[position].repetitions.push(trial.repetition);
         }
         Grid {
             evals: distinct(cells.iter().map(|cell| cell.eval)),
-            environments: distinct(cells.iter().map(|cell| cell.environment)),
-            experiments: distinct(cells.iter().map(|cell| cell.experiment)),
+            places: distinct(cells.iter().map(|cell| cell.place)),
+            arms: distinct(cells.iter().map(|cell| cell.arm)),
             cells,
             positions,
         }
     }
 
-    pub(super) fn cell(
-        &self,
-        eval: &str,
-        environment: &str,
-        experiment: &str,
-    ) -> Option<&Cell<'a>> {
+    pub(super) fn cell(&self, eval: &str, place: &str, arm: &str) -> Option<&Cell<'a>> {
         self.positions
-            .get(&(eval, environment, experiment))
+            .get(&(eval, place, arm))
             .map(|position| &self.cells[*position])
     }
 
@@ -83,7 +73,7 @@ impl<'a> Grid<'a> {
         let mut order: Vec<(&'a str, &'a str)> = Vec::new();
         let mut of: HashMap<(&'a str, &'a str), Vec<usize>> = HashMap::new();
         for (position, cell) in self.cells.iter().enumerate() {
-            let key = (cell.environment, cell.experiment);
+            let key = (cell.place, cell.arm);
             let positions = of.entry(key).or_default();
             if positions.is_empty() {
                 order.push(key);
@@ -91,10 +81,10 @@ impl<'a> Grid<'a> {
             positions.push(position);
         }
         order.into_iter().map(move |key| {
-            let (environment, experiment) = key;
+            let (place, arm) = key;
             Variant {
-                environment,
-                experiment,
+                place,
+                arm,
                 positions: of.remove(&key).unwrap_or_default(),
                 grid: self,
             }

@@ -18,32 +18,32 @@ mod evidence;
 mod figures;
 mod grid;
 mod outlook;
+mod pairs;
 mod sentence;
-mod side;
-mod terms;
 mod verdict;
 mod warnings;
 pub mod wording;
 
 use serde::{Deserialize, Serialize};
 
+pub(crate) use arms::{ArmTrial, Arms};
 pub use by::By;
-pub use comparison::{Comparison, EvalEffect, Repetitions};
+pub(crate) use compare::compare_arms;
+pub use comparison::{ArmFigures, Comparison, EvalEffect, Repetitions};
 pub use delivery::{DeliveryCounts, McpCounts};
 pub use effect::Effect;
 pub use evidence::{Evidence, Standing, standings};
 pub use figures::{Figures, Reliability};
 pub(crate) use outlook::fewest_evals;
 pub use outlook::{Outlook, Proposal};
-pub use side::{Arms, Side};
 pub use verdict::Verdict;
 
 use crate::run::event::RunStatus;
-use crate::run::state::RunState;
+use crate::run::state::{RunState, SpentTotal, VariantProgress};
 use grid::Grid;
 
 /// Of the `summary` in `results.json`; it grows when a key changes its meaning or goes away.
-pub const SUMMARY_VERSION: u32 = 1;
+pub const SUMMARY_VERSION: u32 = 2;
 /// Differences smaller than this make no difference.
 pub const DEFAULT_MARGIN: f64 = 0.05;
 
@@ -57,6 +57,9 @@ pub struct Summary {
     pub errors: usize,
     pub interrupted: usize,
     pub pending: usize,
+    /// By all attempts of all trials, and by judges.
+    #[serde(default)]
+    pub spent: SpentTotal,
     /// The experiment that the others are compared with.
     pub baseline: String,
     /// Differences in pass rate that are smaller make no difference.
@@ -73,6 +76,9 @@ pub struct VariantSummary {
     pub experiment: String,
     #[serde(flatten)]
     pub figures: Figures,
+    /// By all attempts of its trials, and by judges.
+    #[serde(default)]
+    pub spent: SpentTotal,
     pub delivery: DeliveryCounts,
 }
 
@@ -85,58 +91,57 @@ pub struct CellSummary {
     pub figures: Figures,
 }
 
+/// Summarises a run, with the comparisons when it has ended.
 pub fn summarise(state: &RunState) -> Summary {
-    let grid = Grid::of(&state.trials);
+    let comparisons = match state.status() {
+        RunStatus::Running => Vec::new(),
+        RunStatus::Complete | RunStatus::Interrupted => {
+            compare(state, state.baseline(), DEFAULT_MARGIN)
+        }
+    };
+    Summary {
+        comparisons,
+        ..summarise_figures(state)
+    }
+}
+
+/// Summarises a run without comparisons, which take a moment.
+pub fn summarise_figures(state: &RunState) -> Summary {
+    let arms = Arms::experiments(state, state.baseline(), DEFAULT_MARGIN);
+    let grid = Grid::of(&arms.trials);
     let cells: Vec<CellSummary> = grid.cells.iter().map(CellSummary::of).collect();
-    let ended = state.status != RunStatus::Running;
     Summary {
         version: SUMMARY_VERSION,
-        trials: state.counts.total,
-        passed: state.counts.passed,
-        partial: state.counts.partial,
-        failed: state.counts.failed,
-        errors: state.counts.errors,
-        interrupted: state.counts.interrupted,
-        pending: state.counts.total - state.counts.finished(),
-        baseline: state.baseline.clone(),
+        trials: state.counts().total,
+        passed: state.counts().passed,
+        partial: state.counts().partial,
+        failed: state.counts().failed,
+        errors: state.counts().errors,
+        interrupted: state.counts().interrupted,
+        pending: state.counts().total - state.counts().finished(),
+        spent: *state.spent(),
+        baseline: state.baseline().to_owned(),
         margin: DEFAULT_MARGIN,
         variants: grid
             .variants()
-            .map(|variant| VariantSummary::of(&variant, &cells))
+            .map(|variant| VariantSummary::of(&variant, &cells, state.variants()))
             .collect(),
-        comparisons: if ended {
-            compare(state, &state.baseline, DEFAULT_MARGIN)
-        } else {
-            Vec::new()
-        },
+        comparisons: Vec::new(),
         cells,
     }
 }
 
-/// Every other experiment against the baseline: over all environments, if there are several, and in each.
+/// Compares every other experiment with the baseline: over all environments, if there are several, and in each.
 pub fn compare(state: &RunState, baseline: &str, margin: f64) -> Vec<Comparison> {
-    compare_by(By::Experiment, state, baseline, margin)
-}
-
-/// The same, where the trials name other arms as their experiments and other places as their environments.
-pub(crate) fn compare_by(by: By, state: &RunState, baseline: &str, margin: f64) -> Vec<Comparison> {
-    let terms = terms::Terms {
-        baseline,
-        margin,
-        seed: state.seed,
-        concurrency: state.concurrency,
-        by,
-        adaptive: state.adaptive.is_some(),
-    };
-    compare::compare(&Grid::of(&state.trials), &terms)
+    compare_arms(&Arms::experiments(state, baseline, margin))
 }
 
 impl CellSummary {
     fn of(cell: &grid::Cell<'_>) -> Self {
         CellSummary {
             eval: cell.eval.to_owned(),
-            environment: cell.environment.to_owned(),
-            experiment: cell.experiment.to_owned(),
+            environment: cell.place.to_owned(),
+            experiment: cell.arm.to_owned(),
             figures: Figures::of_cell(cell),
         }
     }
@@ -144,17 +149,28 @@ impl CellSummary {
 
 impl VariantSummary {
     /// `cells` are the summaries of the grid's cells, in its order.
-    fn of(variant: &grid::Variant<'_, '_>, cells: &[CellSummary]) -> Self {
+    fn of(
+        variant: &grid::Variant<'_, '_>,
+        cells: &[CellSummary],
+        progress: &[VariantProgress],
+    ) -> Self {
         let of_evals: Vec<&Figures> = variant
             .positions
             .iter()
             .map(|position| &cells[*position].figures)
             .collect();
         let trials = variant.trials();
+        let is_it = |known: &&VariantProgress| {
+            known.environment == variant.place && known.experiment == variant.arm
+        };
         VariantSummary {
-            environment: variant.environment.to_owned(),
-            experiment: variant.experiment.to_owned(),
+            environment: variant.place.to_owned(),
+            experiment: variant.arm.to_owned(),
             figures: Figures::of_variant(&trials, &of_evals),
+            spent: progress
+                .iter()
+                .find(is_it)
+                .map_or_else(SpentTotal::default, |known| known.spent),
             delivery: DeliveryCounts::of(&trials),
         }
     }

@@ -2,10 +2,10 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::arms::Pair;
+use super::arms::Arms;
 use super::effect::Effect;
-use super::side::Side;
-use super::terms::Terms;
+use super::figures::Figures;
+use super::pairs::Pair;
 use crate::stats::power::{self, Spread};
 use crate::stats::sample::mean;
 use crate::stats::{ALPHA, CannotTell, sign_flip};
@@ -43,23 +43,23 @@ pub struct Proposal {
 pub(super) struct Basis<'b> {
     pub(super) pairs: &'b [Pair<'b>],
     pub(super) effect: &'b Effect,
-    pub(super) sides: [&'b Side; 2],
+    pub(super) figures: [&'b Figures; 2],
     pub(super) repetitions: usize,
-    pub(super) environments: usize,
+    pub(super) places: usize,
     /// How many comparisons the p-value is adjusted for.
     pub(super) comparisons: usize,
 }
 
 impl Outlook {
-    pub(super) fn of(basis: &Basis<'_>, terms: &Terms<'_>) -> Self {
+    pub(super) fn of(basis: &Basis<'_>, arms: &Arms<'_>) -> Self {
         let evals = basis.pairs.len();
         let fewest = fewest_evals(basis.comparisons);
         let differences: Vec<f64> = basis
             .pairs
             .iter()
             .map(|pair| {
-                let (experiment, baseline) = pair.rates();
-                experiment - baseline
+                let (rate, baseline) = pair.rates();
+                rate - baseline
             })
             .collect();
         let luck = mean(
@@ -73,8 +73,8 @@ impl Outlook {
         let detectable = spread
             .and_then(|spread| power::detectable(spread, evals))
             .ok();
-        let difference = to_be_seen(detectable, basis.effect.value.unwrap_or(0.0), terms.margin);
-        let propose = |evals, repetitions| Proposal::of(evals, repetitions, basis, terms);
+        let difference = to_be_seen(detectable, basis.effect.value.unwrap_or(0.0), arms.margin);
+        let propose = |evals, repetitions| Proposal::of(evals, repetitions, basis, arms);
         let with_evals = spread.map(|spread| power::evals_needed(spread, difference).max(fewest));
         let times = match luck {
             _ if evals < fewest => Err(CannotTell::TooFewEvals),
@@ -131,21 +131,21 @@ pub(crate) fn fewest_evals(comparisons: usize) -> usize {
 }
 
 impl Proposal {
-    fn of(evals: usize, repetitions: usize, basis: &Basis<'_>, terms: &Terms<'_>) -> Self {
+    fn of(evals: usize, repetitions: usize, basis: &Basis<'_>, arms: &Arms<'_>) -> Self {
         let of_arm = evals
             .saturating_mul(repetitions)
-            .saturating_mul(basis.environments);
-        let of_both = |read: fn(&Side) -> Option<f64>| {
-            let [one, other] = basis.sides;
+            .saturating_mul(basis.places);
+        let of_both = |read: fn(&Figures) -> Option<f64>| {
+            let [one, other] = basis.figures;
             Some((read(one)? + read(other)?) * of_arm as f64)
         };
         Proposal {
             evals,
             repetitions,
             trials: of_arm.saturating_mul(2),
-            cost_usd: of_both(|side| side.mean_cost_usd),
-            seconds: of_both(|side| side.mean_trial_seconds)
-                .map(|seconds| seconds / terms.concurrency.max(1) as f64),
+            cost_usd: of_both(|figures| figures.mean_cost_usd),
+            seconds: of_both(|figures| figures.mean_trial_seconds)
+                .map(|seconds| seconds / arms.concurrency.max(1) as f64),
         }
     }
 }

@@ -1,19 +1,19 @@
 //! A verdict as a sentence that a person can repeat in a pull request.
 
+use super::arms::Arms;
 use super::by::By;
 use super::comparison::{Comparison, Repetitions};
 use super::evidence::Evidence;
 use super::outlook::{Outlook, Proposal};
-use super::terms::Terms;
 use super::verdict::Verdict;
-use super::wording::{capital, p_value, percent, points, signed, size, times};
+use super::wording::{self, capital, p_value, percent, points, size, times};
 use crate::stats::CannotTell;
 use crate::text::prose;
 
-/// `environments` are those of the whole run.
-pub(super) fn of(comparison: &Comparison, environments: &[&str], terms: &Terms<'_>) -> String {
-    let place = place(comparison, environments, terms.by);
-    let claim = claim(comparison, &place, terms.margin);
+/// `places` are all there are.
+pub(super) fn of(comparison: &Comparison, places: &[&str], arms: &Arms<'_>) -> String {
+    let place = place(comparison, places, arms.by);
+    let claim = claim(comparison, &place, arms.margin);
     let Some(figures) = figures(comparison) else {
         return format!(
             "{claim}: {}.",
@@ -35,16 +35,16 @@ pub(super) fn of(comparison: &Comparison, environments: &[&str], terms: &Terms<'
 }
 
 fn claim(comparison: &Comparison, place: &str, margin: f64) -> String {
-    let (experiment, baseline) = (&comparison.experiment, &comparison.baseline);
+    let Comparison { arm, baseline, .. } = comparison;
     match comparison.verdict {
-        Verdict::Better => format!("`{experiment}` is better than `{baseline}`{place}"),
-        Verdict::Worse => format!("`{experiment}` is worse than `{baseline}`{place}"),
+        Verdict::Better => format!("`{arm}` is better than `{baseline}`{place}"),
+        Verdict::Worse => format!("`{arm}` is worse than `{baseline}`{place}"),
         Verdict::Equivalent => {
             let margin = size(margin);
-            format!("`{experiment}` is equivalent to `{baseline}`{place}, within {margin}")
+            format!("`{arm}` is equivalent to `{baseline}`{place}, within {margin}")
         }
         Verdict::Inconclusive => {
-            format!("`{experiment}` cannot be told from `{baseline}`{place}")
+            format!("`{arm}` cannot be told from `{baseline}`{place}")
         }
     }
 }
@@ -52,7 +52,7 @@ fn claim(comparison: &Comparison, place: &str, margin: f64) -> String {
 /// Nothing where there is only one place to be, and nobody gave it a name.
 fn place(comparison: &Comparison, places: &[&str], by: By) -> String {
     let noun = by.place();
-    match (&comparison.environment, places) {
+    match (&comparison.place, places) {
         (None, [_, _]) => format!(" over both {noun}s"),
         (None, places) => format!(" over all {} {noun}s", places.len()),
         (Some(_), ["default"]) => String::new(),
@@ -62,20 +62,12 @@ fn place(comparison: &Comparison, places: &[&str], by: By) -> String {
 
 /// `82 % against 61 % of trials passed (+21 points, 95 % interval +9 … +33, p = 0.004 over 12 evals × 5 repetitions)`.
 fn figures(comparison: &Comparison) -> Option<String> {
-    let rates = comparison
-        .arms
-        .experiment
-        .pass_rate
-        .zip(comparison.arms.baseline.pass_rate);
-    let (rate, baseline) = rates?;
+    let rate = comparison.figures.arm.pass_rate?;
+    let baseline = comparison.figures.baseline.pass_rate?;
     let effect = &comparison.pass_rate;
     let mut details = vec![points(effect.value?)];
     if let Some(interval) = effect.interval {
-        details.push(format!(
-            "95 % interval {} … {}",
-            signed(interval.low),
-            signed(interval.high)
-        ));
+        details.push(format!("95 % interval {}", wording::interval(interval)));
     }
     let size = trials(comparison.evals, comparison.repetitions);
     let allowing = match comparison.comparisons {

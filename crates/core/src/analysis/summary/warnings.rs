@@ -1,7 +1,7 @@
 //! What to know before believing a comparison.
 
 use super::DeliveryCounts;
-use super::comparison::Comparison;
+use super::comparison::{ArmFigures, Comparison};
 use super::wording::p_value;
 use crate::stats::ALPHA;
 use crate::text::prose;
@@ -17,14 +17,14 @@ pub(super) fn of(comparison: &Comparison, delivery: &DeliveryCounts) -> Vec<Stri
 
 /// Errors that hit one arm more than the other leave a sample that is not fair.
 fn errors(comparison: &Comparison) -> Option<String> {
-    let (experiment, baseline) = (&comparison.arms.experiment, &comparison.arms.baseline);
+    let ArmFigures { arm, baseline } = &comparison.figures;
     let share = |name: &str, errors: usize, judged: usize| {
         format!("{errors} of {} with `{name}`", errors + judged)
     };
     (comparison.errors_p < ALPHA).then(|| {
         format!(
             "trials ended in errors unequally often: {}, {} ({}); what is left may not be a fair sample",
-            share(&comparison.experiment, experiment.errors, experiment.judged),
+            share(&comparison.arm, arm.errors, arm.judged),
             share(&comparison.baseline, baseline.errors, baseline.judged),
             p_value(comparison.errors_p),
         )
@@ -46,19 +46,15 @@ fn left_out(comparison: &Comparison) -> Option<String> {
 }
 
 fn undelivered(comparison: &Comparison, delivery: &DeliveryCounts) -> Vec<String> {
-    let experiment = &comparison.experiment;
+    let arm = &comparison.arm;
     let of_server = |(name, counts): (&String, &super::McpCounts)| {
         let never = |number: usize, known: usize| {
             counts.trials > 0 && known == counts.trials && number == 0
         };
         if never(counts.connected, counts.status_known) {
-            Some(format!(
-                "MCP server `{name}` never connected with `{experiment}`"
-            ))
+            Some(format!("MCP server `{name}` never connected with `{arm}`"))
         } else if never(counts.used, counts.calls_known) {
-            Some(format!(
-                "MCP server `{name}` was never used with `{experiment}`"
-            ))
+            Some(format!("MCP server `{name}` was never used with `{arm}`"))
         } else {
             None
         }

@@ -1,5 +1,8 @@
 //! Rates, differences, ratios and p-values as people write them.
 
+use crate::run::outcome::Status;
+use crate::stats::Interval;
+
 /// `82 %`; the ends of the scale are kept for what is exactly there.
 pub fn percent(rate: f64) -> String {
     let rounded = (rate * 100.0).round();
@@ -9,6 +12,15 @@ pub fn percent(rate: f64) -> String {
         rounded
     };
     format!("{shown:.0} %")
+}
+
+/// A score in two digits, but never `1.00` for less than all, nor `0.00` for more than nothing.
+pub fn score(score: f64) -> String {
+    let shown = match Status::of_score(score) {
+        Status::Partial => score.clamp(0.01, 0.99),
+        _ => score,
+    };
+    format!("{shown:.2}")
 }
 
 /// `+21 points`, `−1 point`.
@@ -50,6 +62,16 @@ fn number(difference: f64) -> String {
     } else {
         format!("{points:.0}")
     }
+}
+
+/// `+9 … +33`, in points.
+pub fn interval(interval: Interval) -> String {
+    format!("{} … {}", signed(interval.low), signed(interval.high))
+}
+
+/// `1.14×`.
+pub fn ratio(ratio: f64) -> String {
+    format!("{}×", times(ratio))
 }
 
 /// `1.14`, `12.3`, `0.083`.
@@ -95,6 +117,10 @@ mod tests {
         assert_eq!(
             [0.0, 0.001, 0.54, 0.999, 1.0].map(percent),
             ["0 %", "1 %", "54 %", "99 %", "100 %"]
+        );
+        assert_eq!(
+            [0.0, 0.001, 0.5, 0.999, 1.0].map(score),
+            ["0.00", "0.01", "0.50", "0.99", "1.00"]
         );
         assert_eq!(
             [0.21, -0.01, 0.004, 0.0].map(points),

@@ -1,8 +1,12 @@
 //! What each event changes, one function for each kind that changes more than a field or two.
 
+use std::collections::HashSet;
+
 use jiff::Timestamp;
 
-use super::{Counts, Live, RunState, StoppedVariant, Trial};
+use super::progress::Share;
+use super::spent::{Reports, judges};
+use super::{Live, RunState, StoppedVariant, Trial, VariantProgress};
 use crate::config::adaptive::Adaptive;
 use crate::run::event::{Event, EventKind, Phase, RegradedTrial, RunStatus, StopReason, TrialHead};
 use crate::run::outcome::{Attempt, Status, TrialReport};
@@ -64,17 +68,15 @@ impl RunState {
                 error,
                 trials,
             } => {
-                let (environment, experiment) = (environment.clone(), experiment.clone());
-                let stopped = StoppedVariant {
-                    environment,
-                    experiment,
+                self.variant_stopped(StoppedVariant {
+                    environment: environment.clone(),
+                    experiment: experiment.clone(),
                     error: error.clone(),
                     trials: *trials,
-                };
-                self.stopped_variants.push(stopped);
+                });
             }
             EventKind::Regraded { grading, trials } => self.regraded(*grading, trials),
-            EventKind::Stopping { reason } => self.stopping(*reason),
+            EventKind::Stopping { reason } => self.stop(*reason),
             EventKind::RunFinished { status } => {
                 self.status = *status;
                 self.finished_at = Some(event.at);
@@ -87,16 +89,31 @@ impl RunState {
         let at_once =
             |head: &TrialHead| adaptive.is_none_or(|bounds| head.repetition <= bounds.min);
         let (called, spare): (Vec<TrialHead>, _) = heads.iter().cloned().partition(at_once);
-        RunState {
+        let mut state = RunState {
             adaptive,
-            counts: Counts {
-                total: called.len(),
-                ..Counts::default()
-            },
-            trials: called.into_iter().map(Trial::pending).collect(),
+            variants: variants(heads),
             spare,
             ..RunState::default()
+        };
+        state.call(called);
+        state
+    }
+
+    /// Adds trials that are to run.
+    fn call(&mut self, heads: Vec<TrialHead>) {
+        let mut called = Vec::with_capacity(heads.len());
+        for head in heads {
+            let variant = self.variant_position(&head.environment, &head.experiment);
+            // Every variant of the plan is known; a trial of another one changes nothing.
+            called.extend(variant.map(|variant| Trial::pending(head, variant)));
         }
+        self.rearrange(|trials| trials.into_iter().chain(called).collect());
+    }
+
+    fn variant_position(&self, environment: &str, experiment: &str) -> Option<usize> {
+        self.variants
+            .iter()
+            .position(|variant| variant.is(environment, experiment))
     }
 
     /// What was in flight has not run; what was told about stopping is over.
@@ -108,6 +125,17 @@ impl RunState {
         self.finished_at = None;
         self.stopping = None;
         self.stopped_variants.clear();
+        for variant in &mut self.variants {
+            variant.stopped = false;
+        }
+        self.recount_open_trials();
+    }
+
+    fn variant_stopped(&mut self, stopped: StoppedVariant) {
+        if let Some(position) = self.variant_position(&stopped.environment, &stopped.experiment) {
+            self.variants[position].stopped = true;
+        }
+        self.stopped_variants.push(stopped);
     }
 
     fn round_started(&mut self, ids: &[u32]) {
@@ -116,12 +144,7 @@ impl RunState {
             .into_iter()
             .partition(is_called);
         self.spare = spare;
-        self.rearrange(|trials| {
-            trials
-                .into_iter()
-                .chain(called.into_iter().map(Trial::pending))
-                .collect()
-        });
+        self.call(called);
     }
 
     /// What a round asked for and nobody can pay for is spare again: the comparisons go by what there is.
@@ -160,17 +183,67 @@ impl RunState {
             .into_iter()
             .filter_map(|id| self.position(id))
             .collect();
+        self.recount_open_trials();
+    }
+
+    /// Counts anew what waits and what runs, after a change to many trials at once.
+    fn recount_open_trials(&mut self) {
+        for variant in &mut self.variants {
+            variant.open = 0;
+            variant.running = 0;
+        }
+        for trial in &self.trials {
+            let share = Share::new(trial).without_time();
+            self.variants[trial.variant].follow(Share::default(), share);
+        }
+    }
+
+    /// Changes one trial, and its variant's progress with it.
+    fn change(&mut self, index: usize, change: impl FnOnce(&mut Trial)) {
+        let trial = &mut self.trials[index];
+        let before = Share::new(trial);
+        change(trial);
+        self.variants[trial.variant].follow(before, Share::new(trial));
+    }
+
+    /// Adds an attempt that ended to what was spent.
+    fn pay_attempt(&mut self, index: usize, report: &TrialReport) {
+        let used: Vec<Usage> = [report.stats.usage]
+            .into_iter()
+            .chain(judges(report))
+            .collect();
+        self.pay(index, &used, |reports| reports.attempt(report));
+    }
+
+    /// Adds the judges of another grading: the agent did not work again.
+    fn pay_grading(&mut self, index: usize, report: &TrialReport) {
+        let used: Vec<Usage> = judges(report).collect();
+        self.pay(index, &used, |reports| reports.judges(report));
+    }
+
+    fn pay(&mut self, index: usize, used: &[Usage], note: impl FnOnce(&mut Reports)) {
+        let trial = &mut self.trials[index];
+        for usage in used {
+            trial.spent.add(usage);
+        }
+        let before = trial.reports;
+        note(&mut trial.reports);
+        let now = trial.reports;
+        self.spent.follow(used, before, now);
+        self.variants[trial.variant].spent.follow(used, before, now);
     }
 
     fn trial_started(&mut self, id: u32, at: Timestamp) {
         let Some(index) = self.position(id) else {
             return;
         };
-        self.trials[index].live = Some(Live {
-            since: at,
-            phase: Phase::Setup,
-            doing: String::new(),
-            usage: Usage::default(),
+        self.change(index, |trial| {
+            trial.live = Some(Live {
+                since: at,
+                phase: Phase::Setup,
+                doing: String::new(),
+                usage: Usage::default(),
+            });
         });
         // Started once more, after a crash say: still in flight once.
         self.in_flight.retain(|other| *other != index);
@@ -181,23 +254,28 @@ impl RunState {
         let Some(index) = self.position(id) else {
             return;
         };
-        let trial = &mut self.trials[index];
-        trial.live = None;
-        let before = std::mem::replace(&mut trial.report, report.clone());
-        if before.status == Status::Error {
-            trial.earlier.push(Attempt::of(&before));
-        }
+        let before = self.trials[index].report.status;
+        self.change(index, |trial| {
+            trial.live = None;
+            let before = std::mem::replace(&mut trial.report, report.clone());
+            if before.status == Status::Error {
+                trial.earlier.push(Attempt::of(&before));
+            }
+        });
+        self.pay_attempt(index, report);
         self.in_flight.retain(|other| *other != index);
-        self.recount(before.status, report.status);
+        self.recount(before, report.status);
     }
 
     fn attempt_failed(&mut self, id: u32, report: &TrialReport) {
         let Some(index) = self.position(id) else {
             return;
         };
-        let trial = &mut self.trials[index];
-        trial.live = None;
-        trial.earlier.push(Attempt::of(report));
+        self.change(index, |trial| {
+            trial.live = None;
+            trial.earlier.push(Attempt::of(report));
+        });
+        self.pay_attempt(index, report);
         self.in_flight.retain(|other| *other != index);
     }
 
@@ -207,8 +285,10 @@ impl RunState {
             let Some(index) = self.position(*trial) else {
                 continue;
             };
-            let before = std::mem::replace(&mut self.trials[index].report, report.clone());
-            self.recount(before.status, report.status);
+            let before = self.trials[index].report.status;
+            self.change(index, |trial| trial.report = report.clone());
+            self.pay_grading(index, report);
+            self.recount(before, report.status);
         }
     }
 
@@ -218,7 +298,7 @@ impl RunState {
         self.counts.change(now, |count| count + 1);
     }
 
-    fn stopping(&mut self, reason: StopReason) {
+    fn stop(&mut self, reason: StopReason) {
         self.stopping = Some(reason);
         if reason == StopReason::Budget {
             self.give_back();
@@ -243,4 +323,14 @@ impl RunState {
         let index = self.position(id)?;
         self.trials[index].live.as_mut()
     }
+}
+
+/// The variants that a plan names, in its order.
+fn variants(heads: &[TrialHead]) -> Vec<VariantProgress> {
+    let mut known = HashSet::new();
+    heads
+        .iter()
+        .filter(|head| known.insert((&head.environment, &head.experiment)))
+        .map(VariantProgress::new)
+        .collect()
 }

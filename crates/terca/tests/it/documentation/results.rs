@@ -47,7 +47,23 @@ const TABLES: [(&str, &[&str]); 28] = [
     ),
     ("attempt", &["trials[].earlierAttempts[]"]),
     ("summary", &["summary"]),
-    ("figures", &["summary.cells[]", "summary.variants[]"]),
+    (
+        "spent",
+        &[
+            "trials[].spent",
+            "summary.spent",
+            "summary.variants[].spent",
+        ],
+    ),
+    (
+        "figures",
+        &[
+            "summary.cells[]",
+            "summary.variants[]",
+            "summary.comparisons[].figures.arm",
+            "summary.comparisons[].figures.baseline",
+        ],
+    ),
     (
         "reliability",
         &[
@@ -60,14 +76,7 @@ const TABLES: [(&str, &[&str]); 28] = [
     ("comparison", &["summary.comparisons[]"]),
     ("repetitions", &["summary.comparisons[].repetitions"]),
     ("sequential", &["summary.comparisons[].sequential"]),
-    ("arms", &["summary.comparisons[].arms"]),
-    (
-        "side",
-        &[
-            "summary.comparisons[].arms.experiment",
-            "summary.comparisons[].arms.baseline",
-        ],
-    ),
+    ("armFigures", &["summary.comparisons[].figures"]),
     ("evalEffect", &["summary.comparisons[].perEval[]"]),
     ("outlook", &["summary.comparisons[].outlook"]),
     (

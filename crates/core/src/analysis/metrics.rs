@@ -1,0 +1,157 @@
+//! The figures that every view shows, each with its name, its title, how it is read and how it is written.
+//!
+//! Tables on the terminal, Markdown, JUnit and the pages go through these slices; in JSON a figure has its `name` as key.
+//! So a figure is the same wherever it is read.
+
+use crate::analysis::summary::wording::{interval, percent, probability, ratio, score, signed};
+use crate::analysis::summary::{Comparison, Figures};
+use crate::text::prose;
+
+/// Stands for a figure that nobody reported, never 0.
+pub const UNKNOWN: &str = "–";
+
+/// A figure of a group of trials.
+#[derive(Debug, Clone, Copy)]
+pub struct Metric {
+    /// Its key in JSON and its name in JUnit.
+    pub name: &'static str,
+    /// Its title over or beside figures of all evals.
+    pub title: &'static str,
+    /// Its title where each eval has a row.
+    pub column: &'static str,
+    /// Whether it is a share from 0 to 1, of which more is better.
+    pub is_share: bool,
+    /// Reads it.
+    pub read: fn(&Figures) -> Option<f64>,
+    /// Writes it.
+    pub show: fn(f64) -> String,
+}
+
+/// The figures of an eval or a variant, in the order in which they are shown.
+pub static METRICS: [Metric; 5] = [
+    Metric {
+        name: "passRate",
+        title: "pass rate",
+        column: "passed",
+        is_share: true,
+        read: |figures| figures.pass_rate,
+        show: percent,
+    },
+    Metric {
+        name: "meanScore",
+        title: "mean score",
+        column: "score",
+        is_share: true,
+        read: |figures| figures.mean_score,
+        show: score,
+    },
+    Metric {
+        name: "meanSeconds",
+        title: "mean time",
+        column: "time",
+        is_share: false,
+        read: |figures| figures.mean_seconds,
+        show: prose::duration,
+    },
+    Metric {
+        name: "meanTokens",
+        title: "mean tokens",
+        column: "tokens",
+        is_share: false,
+        read: |figures| figures.mean_tokens,
+        show: |tokens| prose::compact(tokens.round() as u64),
+    },
+    Metric {
+        name: "meanCostUsd",
+        title: "mean cost",
+        column: "cost",
+        is_share: false,
+        read: |figures| figures.mean_cost_usd,
+        show: prose::dollars,
+    },
+];
+
+impl Metric {
+    /// Returns the figure as text, [`UNKNOWN`] where there is none.
+    pub fn text(&self, figures: &Figures) -> String {
+        (self.read)(figures).map_or_else(|| UNKNOWN.to_owned(), self.show)
+    }
+}
+
+/// A figure of a comparison.
+#[derive(Debug, Clone, Copy)]
+pub struct ComparisonMetric {
+    /// Its title over a column.
+    pub title: &'static str,
+    /// Reads and writes it; `None` where there is none.
+    pub text: fn(&Comparison) -> Option<String>,
+}
+
+/// The figures of a comparison, in the order in which they are shown.
+pub static COMPARISON_METRICS: [ComparisonMetric; 7] = [
+    ComparisonMetric {
+        title: "pass rate",
+        text: rates,
+    },
+    ComparisonMetric {
+        title: "points",
+        text: |comparison| comparison.pass_rate.value.map(signed),
+    },
+    ComparisonMetric {
+        title: "interval",
+        text: |comparison| comparison.pass_rate.interval.map(interval),
+    },
+    ComparisonMetric {
+        title: "p",
+        text: |comparison| comparison.pass_rate.p_adjusted.map(probability),
+    },
+    ComparisonMetric {
+        title: "tokens",
+        text: |comparison| comparison.tokens.value.map(ratio),
+    },
+    ComparisonMetric {
+        title: "cost",
+        text: |comparison| comparison.cost_usd.value.map(ratio),
+    },
+    ComparisonMetric {
+        title: "time",
+        text: |comparison| comparison.seconds.value.map(ratio),
+    },
+];
+
+/// `60 → 83 %`.
+fn rates(comparison: &Comparison) -> Option<String> {
+    let baseline = percent(comparison.figures.baseline.pass_rate?);
+    let arm = percent(comparison.figures.arm.pass_rate?);
+    Some(format!("{} → {arm}", baseline.trim_end_matches(" %")))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_name_is_a_key_of_the_figures() {
+        let figures = Figures {
+            pass_rate: Some(0.1),
+            mean_score: Some(0.2),
+            mean_seconds: Some(0.3),
+            mean_tokens: Some(0.4),
+            mean_cost_usd: Some(0.5),
+            ..Figures::default()
+        };
+        let document = serde_json::to_value(&figures).unwrap();
+        for metric in &METRICS {
+            let read = (metric.read)(&figures);
+            assert!(read.is_some(), "{}", metric.name);
+            assert_eq!(document[metric.name].as_f64(), read, "{}", metric.name);
+        }
+    }
+
+    #[test]
+    fn what_is_not_known_is_not_nought() {
+        for metric in &METRICS {
+            assert_eq!(metric.text(&Figures::default()), UNKNOWN);
+        }
+    }
+}

@@ -1,0 +1,103 @@
+//! What GitHub Actions understands on a step's output: annotations, which it shows beside the job.
+
+mod defuse;
+
+use terca_core::analysis::results::{Results, TrialResult};
+
+pub use defuse::{Defused, Printed, defused};
+
+use crate::export::strip;
+use crate::names::Names;
+use crate::outcome::reason;
+use crate::term::width::{clean, truncate};
+use crate::text::failures::is_failure;
+
+/// GitHub shows no more than ten errors of a step.
+const MOST: usize = 10;
+const LONGEST: usize = 1_000;
+
+/// One `::error` line for each trial that did not pass, and a note when there are more than GitHub shows.
+pub fn annotations(results: &Results) -> String {
+    let names = Names::of(results.trials.iter().map(|trial| &trial.head));
+    let failed: Vec<&TrialResult> = results
+        .trials
+        .iter()
+        .filter(|trial| is_failure(trial.report.status))
+        .collect();
+    let mut text: String = failed
+        .iter()
+        .take(MOST)
+        .map(|trial| annotation(trial, &names))
+        .collect();
+    if failed.len() > MOST {
+        let said = format!(
+            "{} more trials did not pass; the job's summary has them",
+            failed.len() - MOST
+        );
+        text += &format!("::notice title=Terca::{said}\n");
+    }
+    text
+}
+
+fn annotation(trial: &TrialResult, names: &Names) -> String {
+    let title = format!(
+        "{}: {}",
+        names.trial(&trial.head),
+        trial.report.status.word()
+    );
+    let said = reason(&trial.report);
+    format!(
+        "::error title={}::{}\n",
+        property(&title),
+        data(&one_line(&said))
+    )
+}
+
+fn one_line(text: &str) -> String {
+    truncate(&clean(&strip::stripped(text)), LONGEST).into_owned()
+}
+
+fn data(text: &str) -> String {
+    text.replace('%', "%25")
+        .replace('\r', "%0D")
+        .replace('\n', "%0A")
+}
+
+fn property(text: &str) -> String {
+    data(&one_line(text))
+        .replace(':', "%3A")
+        .replace(',', "%2C")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::fixture::{self, Script};
+
+    #[test]
+    fn a_run_with_everything() {
+        insta::assert_snapshot!("annotations", annotations(&fixture::mixed_run().results()));
+    }
+
+    #[test]
+    fn ten_and_a_note() {
+        let mut script = Script::new(fixture::heads(13, 1, 1), 1);
+        for id in 1..=13 {
+            script.finish(
+                id,
+                &fixture::failed(1.0, "t", "100% wrong\n::set-env name=X::y"),
+            );
+        }
+        let text = annotations(&script.results());
+        assert_eq!(text.matches("::error ").count(), 10);
+        assert_eq!(text.lines().count(), 11);
+        assert!(text.ends_with(
+            "::notice title=Terca::3 more trials did not pass; the job's summary has them\n"
+        ));
+        let first = text.lines().next().unwrap();
+        assert_eq!(
+            first,
+            "::error title=fib gemini.base%3A failed::t: 100%25 wrong ::set-env name=X::y"
+        );
+    }
+}

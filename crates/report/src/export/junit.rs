@@ -1,0 +1,247 @@
+//! A run as JUnit XML, for CI systems: a suite per variant, a case per eval and repetition.
+//!
+//! Written by hand and not with a library: the schema that Jenkins publishes (`junit-10.xsd`, the strictest that is in
+//! common use) knows `skipped` on suites, no `disabled` and no `uuid`, and no `properties` in cases. So the figures of
+//! a variant are properties of its suite, and those of a trial are the lines of its `system-out`.
+
+use terca_core::analysis::metrics::METRICS;
+use terca_core::analysis::results::{Results, TrialResult};
+use terca_core::analysis::summary::VariantSummary;
+use terca_core::analysis::summary::wording;
+use terca_core::run::outcome::Status;
+
+use crate::export::trial_rows::row;
+use crate::export::xml::{Xml, number, seconds};
+use crate::outcome::reason;
+
+/// The columns of a trial's row that say how it went in numbers.
+const FIGURES: [&str; 12] = [
+    "score",
+    "requests",
+    "inputTokens",
+    "cachedInputTokens",
+    "outputTokens",
+    "toolCalls",
+    "costUsd",
+    "agentSeconds",
+    "attempts",
+    "timedOut",
+    "modelObserved",
+    "dir",
+];
+
+pub fn junit(results: &Results) -> String {
+    let mut xml = Xml::document();
+    let counts = Counts::of(results.trials.iter());
+    let attributes = [("name", results.suite.clone())]
+        .into_iter()
+        .chain(counts.common());
+    xml.element("testsuites", attributes, |xml| {
+        for variant in &results.summary.variants {
+            suite(xml, results, variant);
+        }
+    });
+    xml.text
+}
+
+fn suite(xml: &mut Xml, results: &Results, variant: &VariantSummary) {
+    let is_here = |trial: &&TrialResult| {
+        trial.head.environment == variant.environment && trial.head.experiment == variant.experiment
+    };
+    let trials: Vec<&TrialResult> = results.trials.iter().filter(is_here).collect();
+    let counts = Counts::of(trials.iter().copied());
+    let name = format!("{}.{}", variant.environment, variant.experiment);
+    let mut attributes = vec![("name", name.clone())];
+    attributes.extend(counts.common());
+    attributes.push(("skipped", counts.skipped.to_string()));
+    if let Some(started_at) = results.started_at {
+        // Without a zone, which older readers do not know; it is UTC.
+        attributes.push((
+            "timestamp",
+            started_at.strftime("%Y-%m-%dT%H:%M:%S").to_string(),
+        ));
+    }
+    xml.element("testsuite", attributes, |xml| {
+        xml.element("properties", [], |xml| {
+            properties(xml, results, variant, &trials)
+        });
+        for trial in trials {
+            case(xml, results, trial, &name);
+        }
+    });
+}
+
+fn properties(xml: &mut Xml, results: &Results, variant: &VariantSummary, trials: &[&TrialResult]) {
+    let spent = &variant.spent.spent;
+    let first = trials.first();
+    let told = [
+        ("run", Some(results.run.clone())),
+        ("environment", Some(variant.environment.clone())),
+        ("experiment", Some(variant.experiment.clone())),
+        ("agent", first.map(|trial| trial.head.agent.clone())),
+        ("model", first.and_then(|trial| trial.head.model.clone())),
+        ("inputTokens", spent.input_tokens.map(|sum| sum.to_string())),
+        (
+            "outputTokens",
+            spent.output_tokens.map(|sum| sum.to_string()),
+        ),
+        ("costUsd", spent.cost_usd.map(number)),
+    ];
+    let figures = METRICS
+        .iter()
+        .map(|metric| (metric.name, (metric.read)(&variant.figures).map(number)));
+    for (name, value) in told
+        .into_iter()
+        .chain(figures)
+        .filter_map(|(name, value)| Some((name, value?)))
+    {
+        xml.empty("property", [("name", name.to_owned()), ("value", value)]);
+    }
+}
+
+fn case(xml: &mut Xml, results: &Results, trial: &TrialResult, variant: &str) {
+    let attributes = [
+        // With the repetition even where there is one: names are what CI systems follow over time.
+        (
+            "name",
+            format!("{} #{:02}", trial.head.eval, trial.head.repetition),
+        ),
+        ("classname", format!("{}.{variant}", results.suite)),
+        ("time", seconds(trial.report.duration_seconds)),
+    ];
+    xml.element("testcase", attributes, |xml| {
+        let report = &trial.report;
+        let said = || reason(report);
+        match report.status {
+            Status::Passed => {}
+            Status::Partial | Status::Failed => {
+                let attributes = [
+                    ("message", said()),
+                    ("type", report.status.word().to_owned()),
+                ];
+                xml.text_element("failure", attributes, &grades(trial));
+            }
+            Status::Error => {
+                let kind = report
+                    .error
+                    .as_ref()
+                    .map_or("internal", |error| error.kind.word());
+                let attributes = [("message", said()), ("type", kind.to_owned())];
+                xml.text_element("error", attributes, &format!("{}\n{}", said(), log(trial)));
+            }
+            Status::Interrupted | Status::Pending => {
+                let word = if report.status == Status::Pending {
+                    "not run"
+                } else {
+                    "interrupted"
+                };
+                xml.empty("skipped", [("message", word.to_owned())]);
+            }
+        }
+        if report.attempts > 0 {
+            xml.text_element("system-out", [], &figures(results, trial));
+        }
+    });
+}
+
+/// What every test said, so that nobody has to look elsewhere.
+fn grades(trial: &TrialResult) -> String {
+    let grades = trial.report.tests.iter();
+    let mut lines: Vec<String> = grades
+        .map(|(test, grade)| format!("{} {test}: {}", wording::score(grade.score), grade.message))
+        .collect();
+    lines.extend(
+        trial
+            .report
+            .notes
+            .iter()
+            .map(|note| format!("note: {note}")),
+    );
+    lines.push(log(trial));
+    lines.join("\n")
+}
+
+fn log(trial: &TrialResult) -> String {
+    format!("log: {}", trial.head.dir.join("run.log"))
+}
+
+fn figures(results: &Results, trial: &TrialResult) -> String {
+    let told =
+        row(results, trial).filter(|(name, value)| FIGURES.contains(name) && !value.is_null());
+    let lines = told.map(|(name, value)| match value.as_str() {
+        Some(text) => format!("{name}: {text}"),
+        None => format!("{name}: {value}"),
+    });
+    lines.collect::<Vec<String>>().join("\n")
+}
+
+#[derive(Default)]
+struct Counts {
+    tests: usize,
+    failures: usize,
+    errors: usize,
+    skipped: usize,
+    seconds: f64,
+}
+
+impl Counts {
+    fn of<'a>(trials: impl Iterator<Item = &'a TrialResult>) -> Self {
+        let mut counts = Counts::default();
+        for trial in trials {
+            counts.tests += 1;
+            counts.seconds += trial.report.duration_seconds;
+            match trial.report.status {
+                Status::Passed => {}
+                Status::Partial | Status::Failed => counts.failures += 1,
+                Status::Error => counts.errors += 1,
+                Status::Interrupted | Status::Pending => counts.skipped += 1,
+            }
+        }
+        counts
+    }
+
+    fn common(&self) -> [(&'static str, String); 4] {
+        [
+            ("tests", self.tests.to_string()),
+            ("failures", self.failures.to_string()),
+            ("errors", self.errors.to_string()),
+            ("time", seconds(self.seconds)),
+        ]
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::fixture::{self, Script};
+
+    #[test]
+    fn a_run_with_everything() {
+        let mut script = Script::new(fixture::heads(3, 2, 1), 1);
+        script
+            .start(1)
+            .finish(1, &fixture::passed(3.0))
+            .start(2)
+            .finish(2, &fixture::partial(4.5, 0.5));
+        script.start(3).finish(
+            3,
+            &fixture::failed(2.0, "check-file", "fib.js does not exist"),
+        );
+        script
+            .start(4)
+            .finish(4, &fixture::error("`npm ci`: exit status 1"));
+        script.start(5).finish(5, &fixture::interrupted(1.0));
+        insta::assert_snapshot!("junit", junit(&script.results()));
+    }
+
+    #[test]
+    fn hostile_text_is_harmless() {
+        let mut script = Script::new(vec![fixture::head(1, "<&\"'>]]>", "e\u{1}", "x\ny", 1)], 1);
+        let message =
+            "\u{1b}[31mred\u{1b}[0m \0\u{fffe} ]]> </failure><testcase name=\"x\"/>\nline two";
+        script
+            .start(1)
+            .finish(1, &fixture::failed(1.0, "t<", message));
+        insta::assert_snapshot!("junit_hostile", junit(&script.results()));
+    }
+}

@@ -1,0 +1,262 @@
+//! A run as Markdown, for a pull request or the summary of a CI job: what it shows, then the table, then what failed.
+
+use std::collections::{HashMap, HashSet};
+
+use terca_core::analysis::metrics::METRICS;
+use terca_core::analysis::results::Results;
+use terca_core::analysis::summary::wording::score as score_in_words;
+use terca_core::analysis::summary::{Comparison, Figures, Summary};
+use terca_core::text::prose;
+
+use crate::export::markdown_text::{escaped, row, sentence};
+use crate::metrics;
+use crate::names::Names;
+use crate::outcome::verdict;
+use crate::term::style::Palette;
+use crate::text::failures::entries;
+use crate::text::footer::counts;
+use crate::text::verdicts::delivered;
+
+const MOST_FAILURES: usize = 100;
+
+/// A part that would make the text longer than `limit` bytes is left out, and that is said in its place.
+pub fn markdown(results: &Results, limit: usize) -> String {
+    let names = Names::of(results.trials.iter().map(|trial| &trial.head));
+    let mut text = format!("## Terca: {}\n\n", escaped(&results.suite));
+    let parts = [
+        ("The verdicts", verdicts(&results.summary)),
+        ("The counts", totals(results)),
+        ("The table", table(results, &names)),
+        ("The list of what did not pass", failures(results, &names)),
+    ];
+    // MaxWidth for the sentences that stand in the place of what is left out.
+    let limit = limit.saturating_sub(1_000);
+    for (name, part) in parts.iter().filter(|(_, part)| !part.is_empty()) {
+        if text.len() + part.len() <= limit {
+            text += part;
+        } else {
+            text += &format!(
+                "{name} would be too long for here; `terca show {}` has it.\n\n",
+                results.run
+            );
+        }
+    }
+    text.trim_end().to_owned() + "\n"
+}
+
+/// One sentence for each comparison, with what to know before believing it.
+fn verdicts(summary: &Summary) -> String {
+    let mut text = String::new();
+    for comparison in &summary.comparisons {
+        text += &format!(
+            "- **{}**: {}\n",
+            comparison.verdict.word(),
+            sentence(&comparison.sentence)
+        );
+        for line in beside(comparison, summary) {
+            text += &format!("  - {line}\n");
+        }
+    }
+    if text.is_empty() { text } else { text + "\n" }
+}
+
+fn beside(comparison: &Comparison, summary: &Summary) -> Vec<String> {
+    let delivered = delivered(comparison, summary)
+        .into_iter()
+        .map(|text| sentence(&text));
+    let warnings = comparison
+        .warnings
+        .iter()
+        .map(|text| format!("⚠️ {}", sentence(text)));
+    delivered.chain(warnings).collect()
+}
+
+/// `**24 trials: 16 passed, 5 failed, in 3m 05s** · $0.82`, and the run's name.
+fn totals(results: &Results) -> String {
+    let counted = counts(results).render(Palette::new(false));
+    let used = metrics::spent(&results.summary.spent);
+    let used = if used.is_empty() {
+        String::new()
+    } else {
+        format!(" · {}", escaped(&used))
+    };
+    let mut text = format!(
+        "**{}**{used} · run {}\n\n",
+        escaped(&counted),
+        escaped(&results.run)
+    );
+    for stopped in &results.stopped_variants {
+        text += &format!(
+            "⚠️ {}: {} not started after an error that each would have met ({}).\n\n",
+            escaped(&format!("{}.{}", stopped.environment, stopped.experiment)),
+            prose::count(stopped.trials, "trial"),
+            stopped.error.kind.word(),
+        );
+    }
+    text
+}
+
+/// Evals by variants; the figures over all evals stand below.
+fn table(results: &Results, names: &Names) -> String {
+    let summary = &results.summary;
+    let variants = &summary.variants;
+    if variants.is_empty() {
+        return String::new();
+    }
+    let titles = variants.iter().map(|variant| {
+        let name = names.variant(&variant.environment, &variant.experiment);
+        if name.is_empty() {
+            "passed".to_owned()
+        } else {
+            escaped(&name)
+        }
+    });
+    let mut text = row(["eval".to_owned()].into_iter().chain(titles));
+    text += &format!("|---|{}\n", "---:|".repeat(variants.len()));
+    let mut evals: Vec<&str> = Vec::new();
+    let (mut known_evals, mut cells) = (HashSet::new(), HashMap::new());
+    for cell in &summary.cells {
+        let place = [cell.eval.as_str(), &cell.environment, &cell.experiment];
+        cells.insert(place, &cell.figures);
+        if known_evals.insert(&cell.eval) {
+            evals.push(&cell.eval);
+        }
+    }
+    for eval in evals {
+        let figures = variants.iter().map(|variant| {
+            let place = [eval, variant.environment.as_str(), &variant.experiment];
+            cells
+                .get(&place)
+                .map(|figures| cell(figures))
+                .unwrap_or_default()
+        });
+        text += &row([escaped(eval)].into_iter().chain(figures));
+    }
+    for metric in &METRICS {
+        let title = format!("**{}**", metric.title);
+        let cells = variants.iter().map(|variant| metric.text(&variant.figures));
+        text += &row([title].into_iter().chain(cells));
+    }
+    text + "\n"
+}
+
+/// `✅ 4/4`, `🟡 2/4 · 0.62`, `❌ 0/3 · 0.00 · 1 error`.
+fn cell(figures: &Figures) -> String {
+    let errors = (figures.errors > 0).then(|| prose::count(figures.errors, "error"));
+    let unfinished = (figures.unfinished > 0).then(|| format!("{} not run", figures.unfinished));
+    let told = match (figures.judged, figures.mean_score) {
+        (0, _) | (_, None) => (figures.errors > 0).then(|| "⚠️".to_owned()),
+        (judged, Some(_)) if figures.passed == judged => Some(format!("✅ {judged}/{judged}")),
+        (judged, Some(score)) => {
+            let mark = if score > 0.0 { "🟡" } else { "❌" };
+            Some(format!(
+                "{mark} {}/{judged} · {}",
+                figures.passed,
+                score_in_words(score)
+            ))
+        }
+    };
+    let parts: Vec<String> = [told, errors, unfinished].into_iter().flatten().collect();
+    parts.join(" · ").replacen("⚠️ · ", "⚠️ ", 1)
+}
+
+/// Folded: whoever wants to know opens it.
+fn failures(results: &Results, names: &Names) -> String {
+    let entries = entries(results);
+    if entries.is_empty() {
+        return String::new();
+    }
+    let number: usize = entries.iter().map(|entry| entry.trials.len()).sum();
+    let mut text = format!(
+        "<details>\n<summary>{} did not pass</summary>\n\n| trial | score | why |\n|---|---|---|\n",
+        prose::count(number, "trial")
+    );
+    for entry in entries.iter().take(MOST_FAILURES) {
+        let name = escaped(&entry.name(names));
+        let score = entry
+            .trials
+            .first()
+            .map(|trial| verdict(&trial.report))
+            .unwrap_or_default();
+        text += &row([name, score, escaped(&entry.reason)]);
+    }
+    if entries.len() > MOST_FAILURES {
+        text += &format!("\n… and {} more.\n", entries.len() - MOST_FAILURES);
+    }
+    text + "\n</details>\n\n"
+}
+
+#[cfg(test)]
+mod tests {
+    use terca_core::run::event::RunStatus;
+
+    use super::*;
+    use crate::fixture::{self, Script};
+
+    const ROOM: usize = 1024 * 1024;
+
+    #[test]
+    fn a_run_with_everything() {
+        insta::assert_snapshot!("markdown", markdown(&fixture::mixed_run().results(), ROOM));
+    }
+
+    #[test]
+    fn one_variant_that_nobody_named() {
+        let mut script = Script::new(vec![fixture::head(1, "fib", "default", "default", 1)], 1);
+        script
+            .start(1)
+            .pass(3.5)
+            .finish(1, &fixture::passed(3.5))
+            .end(RunStatus::Complete);
+        insta::assert_snapshot!("markdown_one", markdown(&script.results(), ROOM));
+    }
+
+    #[test]
+    fn hostile_names_and_messages_stay_in_their_cells() {
+        let heads = vec![
+            fixture::head(1, "a|b\n|x|", "`env`", "<b>x</b>", 1),
+            fixture::head(2, "@octocat #1", "`env`", "</details>", 1),
+        ];
+        let mut script = Script::new(heads, 1);
+        script.start(1).finish(
+            1,
+            &fixture::failed(1.0, "t|", "</details><script>alert(1)</script>\n# hi"),
+        );
+        script.start(2).finish(2, &fixture::error("@team | look"));
+        script.end(RunStatus::Complete);
+        let text = markdown(&script.results(), ROOM);
+        insta::assert_snapshot!("markdown_hostile", text);
+        assert_eq!(text.matches("\n</details>").count(), 1);
+    }
+
+    #[test]
+    fn names_in_sentences_are_code_and_never_markup() {
+        assert_eq!(
+            sentence("`a` beats `b_c`."),
+            "<code>a</code> beats <code>b\\_c</code>."
+        );
+        assert_eq!(
+            sentence("`a`</code><b>` x"),
+            "<code>a</code>\\</code\\>\\<b\\>\\` x"
+        );
+    }
+
+    #[test]
+    fn what_would_be_too_long_is_left_out_and_said() {
+        let mut script = Script::new(fixture::heads(2_000, 4, 1), 1);
+        for id in 1..=8_000 {
+            script.finish(id, &fixture::failed(1.0, "t", &format!("message {id}")));
+        }
+        let text = markdown(&script.results(), 100_000);
+        assert!(text.len() < 100_000, "{}", text.len());
+        assert!(
+            text.contains(
+                "The table would be too long for here; `terca show 2026-11-14-001` has it."
+            )
+        );
+        assert!(
+            text.contains("8000 trials did not pass") && text.contains("… and 7900 more."),
+            "{text}"
+        );
+    }
+}

@@ -1,0 +1,12 @@
+//! Runs for other programs: JUnit, Markdown, CSV, JSON Lines, and GitHub Actions.
+
+pub(crate) mod compared_markdown;
+pub(crate) mod csv;
+pub mod github;
+pub(crate) mod jsonl;
+pub(crate) mod junit;
+pub(crate) mod markdown;
+mod markdown_text;
+mod strip;
+pub(crate) mod trial_rows;
+mod xml;

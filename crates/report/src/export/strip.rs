@@ -1,0 +1,38 @@
+//! Text without a terminal's control sequences, for files that no terminal will show.
+//!
+//! The output of tests is full of colours. [`crate::term::width::clean`] makes control characters visible, which is right
+//! on a screen; in a file for another program the sequences are left out whole.
+
+use anstream::adapter::strip_str;
+
+/// Returns the text without escape sequences and control characters. White space stays, line breaks too.
+///
+/// Every line is read by itself: a sequence that does not end within its line has lost its end, and must not swallow the
+/// lines after it.
+pub(super) fn stripped(text: &str) -> String {
+    let lines: Vec<String> = text
+        .split('\n')
+        .map(|line| strip_str(line).to_string())
+        .collect();
+    lines.join("\n")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sequences_go_and_text_stays() {
+        for (text, kept) in [
+            ("plain äöü\nlines\t", "plain äöü\nlines\t"),
+            ("\u{1b}[1;31mred\u{1b}[0m!", "red!"),
+            ("\u{1b}]8;;http://x\u{7}link\u{1b}]8;;\u{1b}\\.", "link."),
+            ("\u{1b}(Bx\u{1b}7y\0z", "xyz"),
+            ("cut \u{1b}[31", "cut "),
+            ("cut \u{1b}]0;title\nnext", "cut \nnext"),
+            ("\u{1b}", ""),
+        ] {
+            assert_eq!(stripped(text), kept, "{text:?}");
+        }
+    }
+}

@@ -1,0 +1,13 @@
+//! A run while it goes on: a display in a terminal, or plain lines.
+
+mod bar;
+mod clock;
+mod counts_line;
+mod eta;
+mod frame;
+mod header;
+mod layout;
+mod notices;
+pub(crate) mod plain;
+mod trial_line;
+pub(crate) mod tty;

@@ -1,0 +1,76 @@
+//! What happens to a run between the beginnings and ends of its trials, in one line each.
+
+use terca_core::run::event::EventKind;
+use terca_core::run::state::RunState;
+use terca_core::text::prose;
+use terca_core::trial_error::TrialError;
+
+use crate::live::layout::Layout;
+use crate::names::Names;
+use crate::term::size::MaxWidth;
+use crate::term::style::Role;
+use crate::term::styled_line::StyledLine;
+
+pub fn notice(
+    event: &EventKind,
+    state: &RunState,
+    names: &Names,
+    room: MaxWidth,
+) -> Option<StyledLine> {
+    match event {
+        EventKind::Stopping { reason } => Some(StyledLine::of(
+            Role::Fair,
+            &format!("stopping: {}", reason.words()),
+        )),
+        EventKind::RoundStarted {
+            repetition,
+            undecided,
+            ..
+        } => {
+            let open = prose::count(*undecided, "comparison");
+            let verb = if *undecided == 1 { "is" } else { "are" };
+            let round = StyledLine::of(Role::Bold, &format!("repetition {repetition}"));
+            Some(round.with(Role::Plain, &format!(": {open} {verb} undecided")))
+        }
+        EventKind::AttemptFailed {
+            trial,
+            report,
+            wait_seconds,
+        } => {
+            let head = &state.trial(*trial)?.head;
+            let why = report.error.as_ref().map(told).unwrap_or_default();
+            let when = if *wait_seconds < 0.5 {
+                "again at once".to_owned()
+            } else {
+                format!("again in {}", prose::duration(*wait_seconds))
+            };
+            let line = StyledLine::of(Role::Trouble, "↻ retry").with(Role::Plain, "  ");
+            let layout = Layout::new(names, state.reports_tokens(), room);
+            let name = if layout.is_narrow() {
+                names.trial(head)
+            } else {
+                layout.name(names, head)
+            };
+            Some(line.with(Role::Plain, &format!("{name}  {when}: {why}")))
+        }
+        EventKind::VariantStopped {
+            environment,
+            experiment,
+            error,
+            trials,
+        } => {
+            let rest = format!(
+                "{environment}.{experiment}: {} not started, which would end in the same error ({})",
+                prose::count(*trials, "further trial"),
+                error.kind.word(),
+            );
+            Some(StyledLine::of(Role::Trouble, "stopped: ").with(Role::Plain, &rest))
+        }
+        _ => None,
+    }
+}
+
+fn told(error: &TrialError) -> String {
+    let first = error.message.lines().next().unwrap_or_default();
+    format!("{}: {first}", error.kind.word())
+}

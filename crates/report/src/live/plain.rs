@@ -1,0 +1,245 @@
+//! Plain lines, for logs and continuous integration: one when a trial starts, one when it ends.
+
+use std::io::Write;
+
+use jiff::Timestamp;
+use terca_core::run::event::{Event, EventKind};
+use terca_core::run::observer::Observer;
+use terca_core::run::state::RunState;
+
+use crate::live::header::{particulars, title};
+use crate::live::layout::Layout;
+use crate::live::notices::notice;
+use crate::live::trial_line;
+use crate::names::Names;
+use crate::term::size::MaxWidth;
+use crate::term::style::{Palette, Role};
+use crate::term::styled_line::StyledLine;
+use crate::term::width::{pad_left, width};
+
+#[derive(Debug)]
+pub struct Plain<W: Write> {
+    out: W,
+    palette: Palette,
+    names: Option<Names>,
+    /// Nobody reads any more. The run goes on: its results are on disk.
+    closed: bool,
+}
+
+impl<W: Write> Plain<W> {
+    pub fn new(out: W, palette: Palette) -> Self {
+        Plain {
+            out,
+            palette,
+            names: None,
+            closed: false,
+        }
+    }
+
+    fn trial_started(&mut self, id: u32, state: &RunState) {
+        let (Some(names), Some(trial)) = (&self.names, state.trial(id)) else {
+            return;
+        };
+        let mut line = StyledLine::of(Role::Dim, &format!("{} · start  ", no_counter(state)));
+        let layout = Layout::new(names, state.reports_tokens(), MaxWidth::Unlimited);
+        line.push(Role::Dim, &layout.name(names, &trial.head));
+        self.write(&line);
+    }
+
+    fn trial_finished(&mut self, id: u32, state: &RunState) {
+        let (Some(names), Some(trial)) = (&self.names, state.trial(id)) else {
+            return;
+        };
+        let mut line = StyledLine::of(Role::Dim, &format!("{} ", counter(state)));
+        let layout = Layout::new(names, state.reports_tokens(), MaxWidth::Unlimited);
+        line.append(trial_line::finished(
+            &trial.head,
+            &trial.report,
+            names,
+            &layout,
+        ));
+        self.write(&line);
+    }
+
+    fn write(&mut self, line: &StyledLine) {
+        if !self.closed {
+            let text = format!("{}\n", line.render(self.palette));
+            self.closed = self
+                .out
+                .write_all(text.as_bytes())
+                .and_then(|()| self.out.flush())
+                .is_err();
+        }
+    }
+}
+
+/// `[ 3/40]`.
+fn counter(state: &RunState) -> String {
+    let total = state.counts().total.to_string();
+    format!(
+        "[{}/{total}]",
+        pad_left(&state.counts().finished().to_string(), width(&total))
+    )
+}
+
+/// As wide as the counter: a trial that starts has not been counted.
+fn no_counter(state: &RunState) -> String {
+    pad_left("", width(&counter(state)))
+}
+
+impl<W: Write> Observer for Plain<W> {
+    fn event(&mut self, event: &Event, state: &RunState) {
+        if self.names.is_none() || matches!(event.kind, EventKind::RunStarted { .. }) {
+            self.names = Some(Names::of_run(state));
+            let mut header = title(state).with(Role::Dim, ", ");
+            header.append(particulars(state));
+            self.write(&header);
+        }
+        match &event.kind {
+            EventKind::TrialStarted { trial } => self.trial_started(*trial, state),
+            EventKind::TrialFinished { trial, .. } => self.trial_finished(*trial, state),
+            kind => {
+                let told = self
+                    .names
+                    .as_ref()
+                    .and_then(|names| notice(kind, state, names, MaxWidth::Unlimited));
+                told.iter().for_each(|line| self.write(line));
+            }
+        }
+    }
+
+    fn tick(&mut self, _: Timestamp, _: &RunState) {}
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::fixture::{self, Script};
+    use terca_core::config::adaptive::Adaptive;
+    use terca_core::run::event::{RunStatus, StopReason};
+
+    fn shown(script: &Script, colour: bool) -> String {
+        let mut out = Vec::new();
+        script.play(&mut Plain::new(&mut out, Palette::new(colour)));
+        String::from_utf8(out).unwrap()
+    }
+
+    fn interrupted_run() -> Script {
+        let mut script = Script::new(fixture::heads(3, 2, 2), 2);
+        script
+            .start(1)
+            .start(3)
+            .pass(41.2)
+            .doing(1, "npm test", 900);
+        script.finish(1, &fixture::passed(41.2)).start(5).pass(3.0);
+        script
+            .finish(
+                3,
+                &fixture::failed(44.2, "check-file", "fib.js does not exist"),
+            )
+            .start(7);
+        script
+            .finish(5, &fixture::partial(20.0, 0.5))
+            .start(9)
+            .finish(7, &fixture::error("exit status 1"));
+        script
+            .stop(StopReason::Interrupted)
+            .pass(1.0)
+            .finish(9, &fixture::interrupted(1.0));
+        script.end(RunStatus::Interrupted);
+        script
+    }
+
+    #[test]
+    fn a_run_as_lines() {
+        insta::assert_snapshot!("plain", shown(&interrupted_run(), false));
+    }
+
+    #[test]
+    fn a_run_as_coloured_lines() {
+        insta::assert_snapshot!(
+            "plain_colour",
+            shown(&interrupted_run(), true).replace('\u{1b}', "␛")
+        );
+    }
+
+    #[test]
+    fn a_run_without_variants() {
+        let heads = (1..=3)
+            .map(|id| fixture::head(id, &format!("eval-{id}"), "default", "default", 1))
+            .collect();
+        let mut script = Script::new(heads, 1);
+        script
+            .start(1)
+            .finish(1, &fixture::error("exit status 1"))
+            .start(2)
+            .finish(2, &fixture::interrupted(0.2));
+        insta::assert_snapshot!("plain_without_variants", shown(&script, false));
+    }
+
+    #[test]
+    fn a_run_that_adds_repetitions() {
+        let mut script =
+            Script::adaptive(fixture::heads(1, 2, 12), 2, Adaptive { min: 1, max: 12 });
+        let ids = |script: &Script| {
+            script
+                .state
+                .trials()
+                .iter()
+                .map(|trial| trial.head.id)
+                .collect::<Vec<_>>()
+        };
+        for id in ids(&script) {
+            script.start(id).pass(1.0).finish(id, &fixture::passed(1.0));
+        }
+        script.round(2);
+        for id in ids(&script)
+            .into_iter()
+            .filter(|id| {
+                script
+                    .state
+                    .trial(*id)
+                    .is_some_and(|t| t.report.score.is_none())
+            })
+            .collect::<Vec<_>>()
+        {
+            script.start(id).pass(1.0).finish(id, &fixture::passed(1.0));
+        }
+        script.end(RunStatus::Complete);
+        insta::assert_snapshot!("plain_adaptive", shown(&script, false));
+    }
+
+    #[test]
+    fn a_run_that_is_joined_late_has_its_header() {
+        let script = interrupted_run();
+        let mut out = Vec::new();
+        Plain::new(&mut out, Palette::new(false))
+            .event(script.events.last().unwrap(), &script.state);
+        assert!(
+            String::from_utf8(out)
+                .unwrap()
+                .starts_with("basic-js: 12 trials")
+        );
+    }
+
+    #[test]
+    fn a_closed_pipe_ends_the_lines_and_not_the_run() {
+        struct Closing(usize);
+        impl Write for Closing {
+            fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+                self.0 += 1;
+                if self.0 > 2 {
+                    Err(std::io::ErrorKind::BrokenPipe.into())
+                } else {
+                    Ok(bytes.len())
+                }
+            }
+            fn flush(&mut self) -> std::io::Result<()> {
+                Ok(())
+            }
+        }
+        let mut closing = Closing(0);
+        interrupted_run().play(&mut Plain::new(&mut closing, Palette::new(false)));
+        assert_eq!(closing.0, 3, "no attempt after the first that failed");
+    }
+}

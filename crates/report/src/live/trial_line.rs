@@ -1,0 +1,232 @@
+//! One trial in one line.
+//!
+//! Finished trials and trials in flight have the same columns, so that a line that scrolls away looks like the
+//! one it came from:
+//!
+//! ```text
+//! ✓ 1.00   fib  gemini.with-rules #02     41s  20.5k tokens
+//! ✗ 0.00   fib  gemini.base       #02  1m 05s   8.1k tokens  check-file: fib.js does not exist
+//! · agent  sum  gemini.base       #01     12s   3.0k tokens  $ npm test
+//! ```
+//!
+//! The mark, the word and the message say everything that the colour says.
+
+use jiff::Timestamp;
+use terca_core::analysis::metrics::UNKNOWN;
+use terca_core::run::event::{Phase, TrialHead};
+use terca_core::run::outcome::{Status, TrialReport};
+use terca_core::run::state::Live;
+use terca_core::text::prose;
+
+use crate::live::clock::{growing, seconds_between};
+use crate::live::layout::{GAP, Layout, NUMBER_COLUMNS, TIME_COLUMNS, WORD_COLUMNS};
+use crate::names::Names;
+use crate::outcome::{mark, reason, verdict};
+use crate::term::size::MaxWidth;
+use crate::term::style::Role;
+use crate::term::styled_line::StyledLine;
+use crate::term::width::{pad, pad_left};
+
+/// A message is not begun in less than this.
+const SHORTEST_DETAIL: usize = 8;
+/// What a line of a trial in flight begins with. It stands still: the time beside it moves enough.
+const IN_FLIGHT: &str = "·";
+
+/// A trial that is over.
+pub fn finished(
+    head: &TrialHead,
+    report: &TrialReport,
+    names: &Names,
+    layout: &Layout,
+) -> StyledLine {
+    let room = layout.max_width;
+    let lead = StyledLine::of(
+        Role::of_status(report.status),
+        &format!("{} {}", mark(report.status), lead_word(report)),
+    );
+    let passed = report.status == Status::Passed;
+    let why = StyledLine::of(
+        if passed { Role::Dim } else { Role::Plain },
+        &reason(report),
+    );
+    if layout.is_narrow() {
+        return narrow(lead, head, names, why, room);
+    }
+    let named = named(lead, head, names, layout);
+    let time = time(&prose::duration(report.duration_seconds));
+    let tokens = tokens(report.stats.usage.tokens(), layout);
+    let with = |figures: &[&StyledLine]| {
+        let mut line = named.clone();
+        figures
+            .iter()
+            .for_each(|figure| line.append((*figure).clone()));
+        line
+    };
+    let fits =
+        |line: &StyledLine| passed || line.width() + GAP.len() + why.width() <= room.columns();
+    // Why it failed says more than how long that took, and the figures are in the results.
+    let lines = [with(&[&time, &tokens]), with(&[&time])];
+    let line = lines.into_iter().find(fits).unwrap_or(named);
+    detail(line, why, room)
+}
+
+/// A trial in flight.
+pub fn in_flight(
+    head: &TrialHead,
+    live: &Live,
+    names: &Names,
+    now: Timestamp,
+    layout: &Layout,
+) -> StyledLine {
+    let age = time(&growing(seconds_between(live.since, now)));
+    let stage = stage(live.phase);
+    let doing = doing(head, live);
+    if layout.is_narrow() {
+        let mut line = StyledLine::of(Role::Dim, IN_FLIGHT).with(Role::Plain, " ");
+        let left = layout
+            .max_width
+            .columns()
+            .saturating_sub(line.width() + age.width());
+        let columns = left.min(names.longest());
+        line.push(Role::Plain, &pad(&names.within(head, columns), columns));
+        line.append(age);
+        return detail(
+            line,
+            StyledLine::of(Role::Dim, if doing.is_empty() { stage } else { doing }),
+            layout.max_width,
+        );
+    }
+    let mut line = named(
+        StyledLine::of(Role::Dim, &format!("{IN_FLIGHT} {stage}")),
+        head,
+        names,
+        layout,
+    );
+    line.append(age);
+    line.append(tokens(live.usage.tokens(), layout));
+    detail(line, StyledLine::of(Role::Dim, doing), layout.max_width)
+}
+
+/// The verdict and the name, and why if there is room.
+fn narrow(
+    lead: StyledLine,
+    head: &TrialHead,
+    names: &Names,
+    why: StyledLine,
+    room: MaxWidth,
+) -> StyledLine {
+    let mut line = lead;
+    line.pad_to(2 + WORD_COLUMNS);
+    line.push(Role::Plain, " ");
+    line.push(
+        Role::Plain,
+        &names.within(head, room.columns().saturating_sub(line.width())),
+    );
+    detail(line, why, room)
+}
+
+/// What a line begins with: verdict or phase, and the name in columns.
+fn named(lead: StyledLine, head: &TrialHead, names: &Names, layout: &Layout) -> StyledLine {
+    let mut line = lead;
+    line.pad_to(2 + WORD_COLUMNS);
+    line.with(Role::Plain, &format!("{GAP}{}", layout.name(names, head)))
+}
+
+fn time(text: &str) -> StyledLine {
+    StyledLine::of(Role::Dim, &format!("{GAP}{}", pad_left(text, TIME_COLUMNS)))
+}
+
+fn tokens(number: Option<u64>, layout: &Layout) -> StyledLine {
+    let Some(unit) = layout.unit else {
+        return StyledLine::new();
+    };
+    let text = number.map_or(String::new(), |number| {
+        format!("{} {unit}", prose::compact(number))
+    });
+    StyledLine::of(
+        Role::Dim,
+        &format!("{GAP}{}", pad_left(&text, NUMBER_COLUMNS + 1 + unit.len())),
+    )
+}
+
+/// What a line ends with, as much as there is room for.
+fn detail(mut line: StyledLine, detail: StyledLine, room: MaxWidth) -> StyledLine {
+    let left = room.columns().saturating_sub(line.width() + GAP.len());
+    if !detail.is_empty() && (left >= SHORTEST_DETAIL || left >= detail.width()) {
+        line.push(Role::Plain, GAP);
+        line.append(detail);
+    }
+    line.fit(room.columns())
+}
+
+/// The score, or the word for there being none.
+fn lead_word(report: &TrialReport) -> String {
+    if report.status == Status::Interrupted {
+        UNKNOWN.to_owned()
+    } else {
+        verdict(report)
+    }
+}
+
+fn doing<'a>(head: &'a TrialHead, live: &'a Live) -> &'a str {
+    match live.phase {
+        _ if !live.doing.is_empty() => &live.doing,
+        Phase::Agent => &head.agent,
+        _ => "",
+    }
+}
+
+/// The phase in five letters, where a finished trial has its score.
+fn stage(phase: Phase) -> &'static str {
+    match phase {
+        Phase::Setup => "setup",
+        Phase::Agent => "agent",
+        Phase::Tests => "tests",
+        Phase::Collect => "save",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::fixture::{self, Script};
+    use crate::term::style::Palette;
+
+    fn lines(room: MaxWidth) -> String {
+        let mut script = Script::new(fixture::heads(2, 2, 2), 2);
+        let reports = [
+            fixture::passed(41.2),
+            fixture::failed(65.0, "check-file", "fib.js does not exist"),
+            fixture::partial(9.0, 0.5),
+            fixture::error("exit status 1"),
+            fixture::interrupted(12.0),
+            TrialReport {
+                timed_out: true,
+                ..fixture::failed(300.0, "check-file", "fib.js does not exist")
+            },
+            TrialReport {
+                attempts: 2,
+                ..fixture::passed(4000.0)
+            },
+        ];
+        for (id, report) in (1..).zip(&reports) {
+            script.start(id).finish(id, report);
+        }
+        let names = Names::of_run(&script.state);
+        let layout = Layout::new(&names, true, room);
+        let lines: Vec<String> = script.state.trials()[..reports.len()]
+            .iter()
+            .map(|trial| {
+                finished(&trial.head, &trial.report, &names, &layout).render(Palette::new(false))
+            })
+            .collect();
+        lines.join("\n")
+    }
+
+    #[test]
+    fn finished_trials() {
+        insta::assert_snapshot!("finished_unlimited", lines(MaxWidth::Unlimited));
+        insta::assert_snapshot!("finished_80", lines(MaxWidth::Columns(80)));
+        insta::assert_snapshot!("finished_40", lines(MaxWidth::Columns(40)));
+    }
+}

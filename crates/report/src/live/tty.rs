@@ -1,0 +1,184 @@
+//! The live display: a header, finished trials scrolling away, the frame below them.
+//!
+//! Events only leave a mark; the screen is drawn at most ten times a second, whatever happens in the run.
+
+use std::fmt;
+use std::io::Write;
+
+use jiff::{SignedDuration, Timestamp};
+use terca_core::run::event::{Event, EventKind};
+use terca_core::run::observer::Observer;
+use terca_core::run::state::RunState;
+
+use crate::live::clock::Clock;
+use crate::live::frame::frame;
+use crate::live::header::{particulars, title};
+use crate::live::layout::Layout;
+use crate::live::notices::notice;
+use crate::live::trial_line;
+use crate::names::Names;
+use crate::term::painter::Painter;
+use crate::term::size::MaxWidth;
+use crate::term::size::Size;
+use crate::term::style::Palette;
+use crate::term::styled_line::StyledLine;
+
+const BETWEEN_DRAWS: SignedDuration = SignedDuration::from_millis(100);
+
+pub struct Tty<W: Write> {
+    painter: Painter<W>,
+    palette: Palette,
+    size: Box<dyn Fn() -> Size + Send>,
+    /// Known from the first event on, whichever that is: a resumed run need not begin with `RunStarted`.
+    names: Option<Names>,
+    /// When the display began.
+    since: Option<Timestamp>,
+    /// What is to be printed above the frame at the next draw.
+    above: Vec<Above>,
+    /// Whether anything was printed below the header, which a blank line sets apart from it.
+    apart: bool,
+    drawn_at: Option<Timestamp>,
+    /// The width of the screen when it was last drawn on.
+    columns: usize,
+}
+
+/// Lines are laid out when they are drawn, for the width that the screen has then.
+enum Above {
+    Line(StyledLine),
+    /// A finished trial, by its id.
+    Trial(u32),
+}
+
+impl<W: Write> Tty<W> {
+    /// On the terminal that standard error or standard output goes to.
+    pub fn new(out: W, palette: Palette) -> Self {
+        Tty::with_size(out, palette, Size::of_terminal)
+    }
+
+    /// The size is asked for before every draw.
+    pub fn with_size(out: W, palette: Palette, size: impl Fn() -> Size + Send + 'static) -> Self {
+        Tty {
+            painter: Painter::new(out),
+            palette,
+            size: Box::new(size),
+            names: None,
+            since: None,
+            above: Vec::new(),
+            apart: false,
+            drawn_at: None,
+            columns: Size::FALLBACK.usable_columns(),
+        }
+    }
+
+    /// Erases the frame and gives the cursor back. Also happens when the run is finished, and on drop.
+    pub fn finish(&mut self) {
+        self.painter.finish();
+    }
+
+    fn begin(&mut self, now: Timestamp, state: &RunState) {
+        self.names = Some(Names::of_run(state));
+        self.since = Some(now);
+        self.above
+            .extend([title(state), particulars(state)].map(Above::Line));
+        self.apart = false;
+    }
+
+    fn print(&mut self, line: Above) {
+        if !std::mem::replace(&mut self.apart, true) {
+            self.above.push(Above::Line(StyledLine::new()));
+        }
+        self.above.push(line);
+    }
+
+    fn is_due(&self, now: Timestamp) -> bool {
+        // A clock that was set back must not stop the display.
+        self.drawn_at
+            .is_none_or(|then| now < then || now.duration_since(then) >= BETWEEN_DRAWS)
+    }
+
+    fn draw(&mut self, now: Timestamp, state: &RunState) {
+        let Some(names) = &self.names else { return };
+        let size = (self.size)();
+        self.columns = size.usable_columns();
+        let above: Vec<String> = self
+            .above
+            .drain(..)
+            .filter_map(|above| above.lay_out(state, names, size.usable_columns()))
+            .map(|line| line.render(self.palette))
+            .collect();
+        let frame = match state.finished_at() {
+            None => {
+                let since = self.since;
+                frame(state, names, Clock { now, since }, size, self.palette)
+            }
+            Some(_) => Vec::new(),
+        };
+        self.painter.paint(&above, frame, size);
+        self.drawn_at = Some(now);
+    }
+}
+
+impl Above {
+    fn lay_out(self, state: &RunState, names: &Names, columns: usize) -> Option<StyledLine> {
+        match self {
+            Above::Line(line) => Some(line.fit(columns)),
+            Above::Trial(id) => {
+                let trial = state.trial(id)?;
+                let room = MaxWidth::Columns(columns);
+                let layout = Layout::new(names, state.reports_tokens(), room);
+                Some(trial_line::finished(
+                    &trial.head,
+                    &trial.report,
+                    names,
+                    &layout,
+                ))
+            }
+        }
+    }
+}
+
+impl<W: Write> Observer for Tty<W> {
+    fn event(&mut self, event: &Event, state: &RunState) {
+        if self.names.is_none() || matches!(event.kind, EventKind::RunStarted { .. }) {
+            self.begin(event.at, state);
+        }
+        match &event.kind {
+            EventKind::TrialFinished { trial, .. } => self.print(Above::Trial(*trial)),
+            EventKind::RunFinished { .. } => {
+                self.draw(event.at, state);
+                self.finish();
+                return;
+            }
+            kind => {
+                let room = MaxWidth::Columns(self.columns);
+                let told = self
+                    .names
+                    .as_ref()
+                    .and_then(|names| notice(kind, state, names, room));
+                told.into_iter()
+                    .for_each(|line| self.print(Above::Line(line)));
+            }
+        }
+        if self.is_due(event.at) {
+            self.draw(event.at, state);
+        }
+    }
+
+    fn tick(&mut self, now: Timestamp, state: &RunState) {
+        if state.finished_at().is_none() && self.is_due(now) {
+            self.draw(now, state);
+        }
+    }
+}
+
+impl<W: Write> fmt::Debug for Tty<W> {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter
+            .debug_struct("Tty")
+            .field("palette", &self.palette)
+            .finish_non_exhaustive()
+    }
+}
+
+#[cfg(test)]
+mod tests;

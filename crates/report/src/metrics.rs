@@ -1,0 +1,141 @@
+//! The figures of a group of trials as text. What nobody reported is `–`, never 0.
+
+use terca_core::analysis::metrics::{Metric, UNKNOWN};
+use terca_core::analysis::summary::Figures;
+use terca_core::run::state::SpentTotal;
+use terca_core::text::prose;
+
+use crate::term::style::Role;
+use crate::term::styled_line::StyledLine;
+
+/// `3/4`: of those judged.
+pub fn passed(figures: &Figures) -> StyledLine {
+    match figures.judged {
+        0 => unknown(),
+        judged => StyledLine::of(role(figures), &format!("{}/{judged}", figures.passed)),
+    }
+}
+
+/// A figure in its colour: only shares have one.
+pub fn styled(metric: &Metric, figures: &Figures) -> StyledLine {
+    match (metric.read)(figures) {
+        None => unknown(),
+        Some(value) if metric.is_share => {
+            StyledLine::of(Role::of_score(value), &(metric.show)(value))
+        }
+        Some(value) => StyledLine::plain(&(metric.show)(value)),
+    }
+}
+
+/// `+1 error`: beside the figures, because it is in none of them.
+pub fn errors(figures: &Figures) -> StyledLine {
+    match figures.errors {
+        0 => StyledLine::new(),
+        number => StyledLine::of(
+            Role::Trouble,
+            &format!("+{}", prose::count(number, "error")),
+        ),
+    }
+}
+
+/// `312.0k tokens`.
+pub fn tokens_with_unit(total: &SpentTotal, unit: &str) -> Option<String> {
+    let tokens = total.spent.tokens()?;
+    Some(format!("{} {unit}", prose::compact(tokens)))
+}
+
+/// `$0.820`; `$0.820+` when some of it was not reported.
+pub fn dollars(total: &SpentTotal) -> Option<String> {
+    let more = if total.lacks_cost() { "+" } else { "" };
+    total.spent.cost_usd.map(|cost| prose::dollars(cost) + more)
+}
+
+/// `312.0k tokens, $0.820`. Says how many trials reported a figure where not all did. Empty when none did.
+pub fn spent(total: &SpentTotal) -> String {
+    let parts = [
+        tokens_with_unit(total, "tokens")
+            .map(|text| text + &reported_by(total.trials_with_tokens, total.trials)),
+        total
+            .spent
+            .cost_usd
+            .map(|cost| prose::dollars(cost) + &reported_by(total.trials_with_cost, total.trials)),
+    ];
+    parts
+        .into_iter()
+        .flatten()
+        .collect::<Vec<String>>()
+        .join(", ")
+}
+
+fn reported_by(known: usize, trials: usize) -> String {
+    if known < trials {
+        format!(" ({known} of {trials} trials told)")
+    } else {
+        String::new()
+    }
+}
+
+/// By the score where there is one: half of the tests passed is not nothing.
+fn role(figures: &Figures) -> Role {
+    figures
+        .mean_score
+        .or(figures.pass_rate)
+        .map_or(Role::Dim, Role::of_score)
+}
+
+/// A text, or the sign for what is not known.
+pub fn known(text: Option<String>) -> StyledLine {
+    text.map_or_else(unknown, |text| StyledLine::plain(&text))
+}
+
+fn unknown() -> StyledLine {
+    StyledLine::of(Role::Dim, UNKNOWN)
+}
+
+#[cfg(test)]
+mod tests {
+    use terca_core::analysis::metrics::METRICS;
+    use terca_core::transcript::Usage;
+
+    use super::*;
+    use crate::fixture::{self, Script};
+    use crate::term::style::Palette;
+
+    #[test]
+    fn nothing_is_known_of_nothing() {
+        let nothing = Figures::default();
+        assert_eq!(passed(&nothing).render(Palette::new(false)), UNKNOWN);
+        assert!(errors(&nothing).is_empty());
+        for metric in &METRICS {
+            let shown = styled(metric, &nothing).render(Palette::new(false));
+            assert_eq!(shown, UNKNOWN);
+        }
+    }
+
+    #[test]
+    fn what_is_in_flight_counts_and_what_is_not_reported_is_marked() {
+        let mut script = Script::new(fixture::heads(4, 1, 1), 2);
+        let shown = |script: &Script| {
+            let total = script.state.spent_with_live();
+            [tokens_with_unit(&total, "tok"), dollars(&total)].map(Option::unwrap_or_default)
+        };
+        assert_eq!(shown(&script), ["", ""]);
+        script.start(1).doing(1, "npm test", 900);
+        assert_eq!(shown(&script), ["900 tok", ""]);
+        // Twenty seconds are ten thousand tokens, which take the place of those told on the way.
+        script
+            .finish(1, &fixture::passed(20.0))
+            .start(2)
+            .doing(2, "npm test", 500);
+        assert_eq!(shown(&script), ["10.5k tok", "$0.016"]);
+        let mut silent = fixture::passed(20.0);
+        silent.stats.usage = Usage::default();
+        script.finish(2, &silent);
+        assert_eq!(shown(&script), ["10.0k tok", "$0.016+"]);
+        assert_eq!(
+            spent(script.state.spent()),
+            "10.0k tokens (1 of 2 trials told), $0.016 (1 of 2 trials told)"
+        );
+        assert_eq!(spent(&SpentTotal::default()), "");
+    }
+}

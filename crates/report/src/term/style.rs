@@ -1,0 +1,127 @@
+//! Colour, and the decision to have none.
+//!
+//! Text carries a [`Role`], which says what it means; the [`Palette`] alone knows what that looks like. Colour only
+//! ever underlines what a mark, a word or a number already says, so that nothing is lost without it.
+
+use anstyle::{AnsiColor, Style};
+use terca_core::run::outcome::Status;
+
+/// What a piece of text means.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Role {
+    #[default]
+    Plain,
+    /// A full score.
+    Good,
+    /// A score between none and full, and warnings.
+    Fair,
+    /// No score at all.
+    Bad,
+    /// It could not be judged.
+    Trouble,
+    /// Of less importance than what stands around it.
+    Dim,
+    /// A heading.
+    Bold,
+}
+
+impl Role {
+    pub fn of_score(score: f64) -> Self {
+        Role::of_status(Status::of_score(score))
+    }
+
+    pub fn of_status(status: Status) -> Self {
+        match status {
+            Status::Passed => Role::Good,
+            Status::Partial => Role::Fair,
+            Status::Failed => Role::Bad,
+            Status::Error => Role::Trouble,
+            Status::Interrupted | Status::Pending => Role::Dim,
+        }
+    }
+
+    fn style(self) -> Style {
+        match self {
+            Role::Plain => Style::new(),
+            Role::Good => AnsiColor::Green.on_default(),
+            Role::Fair => AnsiColor::Yellow.on_default(),
+            Role::Bad => AnsiColor::Red.on_default(),
+            Role::Trouble => AnsiColor::Magenta.on_default(),
+            Role::Dim => Style::new().dimmed(),
+            Role::Bold => Style::new().bold(),
+        }
+    }
+}
+
+/// Whether there is colour.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Palette {
+    pub colour: bool,
+}
+
+impl Palette {
+    pub fn new(colour: bool) -> Self {
+        Palette { colour }
+    }
+
+    pub fn paint(self, role: Role, text: &str) -> String {
+        if !self.colour || role == Role::Plain || text.is_empty() {
+            return text.to_owned();
+        }
+        let style = role.style();
+        format!("{style}{text}{style:#}")
+    }
+
+    pub fn good(self, text: &str) -> String {
+        self.paint(Role::Good, text)
+    }
+
+    pub fn fair(self, text: &str) -> String {
+        self.paint(Role::Fair, text)
+    }
+
+    pub fn bad(self, text: &str) -> String {
+        self.paint(Role::Bad, text)
+    }
+
+    pub fn dim(self, text: &str) -> String {
+        self.paint(Role::Dim, text)
+    }
+
+    pub fn bold(self, text: &str) -> String {
+        self.paint(Role::Bold, text)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn without_colour_there_is_only_the_text() {
+        let palette = Palette::new(false);
+        assert_eq!(
+            palette.bad("0.00") + &palette.dim("x") + &palette.bold("y"),
+            "0.00xy"
+        );
+    }
+
+    #[test]
+    fn colour_ends_where_the_text_ends() {
+        assert_eq!(Palette::new(true).good("1.00"), "\u{1b}[32m1.00\u{1b}[0m");
+        assert_eq!(Palette::new(true).good(""), "");
+        assert_eq!(Palette::new(true).paint(Role::Plain, "x"), "x");
+    }
+
+    #[test]
+    fn only_a_full_score_is_green() {
+        for (score, role) in [
+            (1.0, Role::Good),
+            (0.999, Role::Fair),
+            (0.001, Role::Fair),
+            (0.0, Role::Bad),
+        ] {
+            assert_eq!(Role::of_score(score), role, "{score}");
+        }
+    }
+}

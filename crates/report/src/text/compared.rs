@@ -1,0 +1,233 @@
+//! What `terca compare` found: what was compared with what, a row of figures for each place, and the verdicts.
+//!
+//! ```text
+//! 2026-11-14-002 against 2026-11-14-001: 12 evals; margin 5 points
+//!
+//!                    pass rate  points   interval      p   cost   time
+//! gemini.with-rules  60 → 83 %     +23  +11 … +35  0.004  1.14×  1.08×  BETTER
+//!
+//! BETTER: `2026-11-14-002` is better than `2026-11-14-001` on gemini.with-rules: …
+//!   errors, counted apart: 2 of 60 with `2026-11-14-002`, none of 60 with `2026-11-14-001`
+//!
+//! changed: the prompt and tests of `fib`
+//! only in 2026-11-14-001: the eval `sort`
+//! ```
+
+use terca_core::analysis::compare::{Compared, Matching};
+use terca_core::analysis::metrics::{COMPARISON_METRICS, ComparisonMetric};
+use terca_core::analysis::summary::wording::size;
+use terca_core::analysis::summary::{ArmFigures, By, Comparison};
+use terca_core::text::prose;
+
+use crate::metrics::known;
+use crate::term::grid::{Grid, Side};
+use crate::term::paragraph::{INDENT, WIDEST_PROSE, paragraph};
+use crate::term::style::{Palette, Role};
+use crate::term::styled_line::StyledLine;
+use crate::term::width::shorten;
+use crate::text::verdicts::{LEFT_OUT, role};
+
+/// Names are cut to this where the screen would not hold them whole.
+const SHORT_NAME: usize = 16;
+
+pub fn compared(compared: &Compared, columns: usize, palette: Palette) -> String {
+    let prose = columns.min(WIDEST_PROSE);
+    let mut parts = vec![
+        paragraph((Role::Bold, ""), &title(compared), 0, prose, palette),
+        table(compared, columns)
+            .iter()
+            .map(|line| format!("{}\n", line.render(palette)))
+            .collect(),
+        compared
+            .comparisons
+            .iter()
+            .map(|comparison| told(comparison, prose, palette))
+            .collect::<String>(),
+    ];
+    if let Some(matching) = &compared.matching {
+        let remarks = remarks(matching, compared);
+        parts.push(
+            remarks
+                .iter()
+                .map(|(role, label, text)| paragraph((*role, label), text, 0, prose, palette))
+                .collect(),
+        );
+    }
+    parts.retain(|part| !part.is_empty());
+    parts.join("\n")
+}
+
+/// `2026-11-14-002 against 2026-11-14-001: 12 evals; margin 5 points`.
+pub(crate) fn title(compared: &Compared) -> String {
+    let what = match (compared.by, compared.runs.as_slice()) {
+        (By::Run, [baseline, other]) => {
+            let evals = compared
+                .matching
+                .as_ref()
+                .map_or(0, |matching| matching.evals.len());
+            format!(
+                "{other} against {baseline}: {}",
+                prose::count(evals, "eval")
+            )
+        }
+        (by, runs) => format!(
+            "{}: {}s against {}",
+            runs.join(", "),
+            by.word(),
+            compared.baseline
+        ),
+    };
+    format!("{what}; margin {}", size(compared.margin))
+}
+
+/// All columns if there is room, else fewer, else shorter names: the widest that fits, or the narrowest.
+fn table(compared: &Compared, columns: usize) -> Vec<StyledLine> {
+    let fits = |table: &Vec<StyledLine>| table.iter().all(|line| line.width() <= columns);
+    let ways = [usize::MAX, SHORT_NAME]
+        .into_iter()
+        .flat_map(|name| LEFT_OUT.map(|left_out| (name, left_out)));
+    let mut tables = ways.map(|(name, left_out)| figures(compared, name, left_out));
+    let narrowest = || figures(compared, SHORT_NAME, LEFT_OUT[LEFT_OUT.len() - 1]);
+    tables
+        .find(fits)
+        .unwrap_or_else(|| narrowest().iter().map(|line| line.fit(columns)).collect())
+}
+
+fn figures(compared: &Compared, widest_name: usize, left_out: &[&str]) -> Vec<StyledLine> {
+    let is_known = |metric: &ComparisonMetric| {
+        compared
+            .comparisons
+            .iter()
+            .any(|comparison| (metric.text)(comparison).is_some())
+    };
+    let columns = || {
+        COMPARISON_METRICS
+            .iter()
+            .filter(|metric| !left_out.contains(&metric.title) && is_known(metric))
+    };
+    let sides: Vec<Side> = [Side::Left; 2]
+        .into_iter()
+        .chain(columns().map(|_| Side::Right))
+        .collect();
+    let mut grid = Grid::new(&sides);
+    let titles = ["", ""]
+        .into_iter()
+        .chain(columns().map(|metric| metric.title));
+    grid.row(titles.map(|title| StyledLine::of(Role::Bold, title)));
+    for comparison in &compared.comparisons {
+        let [arm, place] =
+            names(comparison, compared).map(|name| shorten(&name, widest_name).into_owned());
+        let verdict = StyledLine::of(role(comparison.verdict), comparison.verdict.word());
+        let figures = columns().map(|metric| known((metric.text)(comparison)));
+        let names = [StyledLine::plain(&arm), StyledLine::of(Role::Dim, &place)];
+        grid.row(names.into_iter().chain(figures).chain([verdict]));
+    }
+    grid.lines()
+}
+
+/// Arm and place, without what is the same in every row.
+fn names(comparison: &Comparison, compared: &Compared) -> [String; 2] {
+    let is_shared = compared
+        .comparisons
+        .iter()
+        .all(|other| other.place.is_some())
+        && compared
+            .comparisons
+            .windows(2)
+            .all(|two| two[0].place == two[1].place);
+    let place = comparison.place.as_deref().unwrap_or("all");
+    match compared.by {
+        By::Run => [place.to_owned(), String::new()],
+        By::Experiment | By::Environment if is_shared => [comparison.arm.clone(), String::new()],
+        By::Experiment | By::Environment => [comparison.arm.clone(), place.to_owned()],
+    }
+}
+
+fn told(comparison: &Comparison, columns: usize, palette: Palette) -> String {
+    let label = format!("{}: ", comparison.verdict.word());
+    let mut text = paragraph(
+        (role(comparison.verdict), &label),
+        &comparison.sentence,
+        0,
+        columns,
+        palette,
+    );
+    if let Some(errors) = errors(comparison) {
+        text += &paragraph(
+            (Role::Trouble, "errors, counted apart: "),
+            &errors,
+            INDENT,
+            columns,
+            palette,
+        );
+    }
+    for warning in &comparison.warnings {
+        text += &paragraph((Role::Fair, "warning: "), warning, INDENT, columns, palette);
+    }
+    text
+}
+
+/// `2 of 60 with `rules`, none of 60 with `control``; nothing where there are none.
+pub(crate) fn errors(comparison: &Comparison) -> Option<String> {
+    let ArmFigures { arm, baseline } = &comparison.figures;
+    let share = |name: &str, errors: usize, trials: usize| match errors {
+        0 => format!("none of {trials} with `{name}`"),
+        errors => format!("{errors} of {trials} with `{name}`"),
+    };
+    (arm.errors + baseline.errors > 0).then(|| {
+        format!(
+            "{}, {}",
+            share(&comparison.arm, arm.errors, arm.trials),
+            share(&comparison.baseline, baseline.errors, baseline.trials)
+        )
+    })
+}
+
+/// What to know about two runs: what changed, and what only one of them has.
+pub(crate) fn remarks(matching: &Matching, compared: &Compared) -> Vec<(Role, String, String)> {
+    let mut remarks = Vec::new();
+    let mut remark = |role, label: String, text: String| remarks.push((role, label, text));
+    let [baseline, other] = [0, 1].map(|index| compared.runs.get(index).map_or("", String::as_str));
+    match &matching.changes {
+        None => remark(
+            Role::Fair,
+            "warning: ".to_owned(),
+            "a run does not say what its evals were made from, so nobody can tell whether they changed"
+                .to_owned(),
+        ),
+        Some(changes) => {
+            for (whose, parts) in changes.evals.iter().chain(&changes.variants) {
+                let parts: Vec<&String> = parts.iter().collect();
+                let text = format!("the {} of `{whose}`", prose::list(&parts, "and"));
+                remark(Role::Fair, "changed: ".to_owned(), text);
+            }
+            let evals = changes.evals.len();
+            if evals > 0 {
+                let number = prose::count(evals, "eval");
+                let (verb, theirs) = if evals == 1 { ("is", "its") } else { ("are", "their") };
+                let text = if matching.changed_left_out {
+                    format!("{number} that changed {verb} left out")
+                } else {
+                    format!(
+                        "{number} changed between the runs, and a difference may be {theirs} doing; \
+                         `--only-unchanged` leaves {} out",
+                        if evals == 1 { "it" } else { "them" }
+                    )
+                };
+                remark(Role::Fair, "warning: ".to_owned(), text);
+            }
+        }
+    }
+    for (run, only) in [
+        (baseline, &matching.only_in_baseline),
+        (other, &matching.only_in_other),
+    ] {
+        if !only.is_empty() {
+            remark(Role::Dim, format!("only in {run}: "), only.words());
+        }
+    }
+    remarks
+}
+
+#[cfg(test)]
+mod tests;

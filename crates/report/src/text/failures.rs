@@ -1,0 +1,233 @@
+//! What did not pass, and where to read on.
+//!
+//! A thousand failures are a handful of causes: repetitions of one cell that lost for the same reason are one entry,
+//! and so are all trials that ended in the same error, wherever they are (a missing key hits every one of
+//! them). Trials that were interrupted or never ran are no failures; the closing lines count them.
+
+use terca_core::analysis::results::{Results, TrialResult};
+use terca_core::run::outcome::Status;
+use terca_core::text::prose;
+
+use crate::context::Context;
+use crate::names::Names;
+use crate::outcome::{mark, reason, verdict};
+use crate::term::paragraph::paragraph;
+use crate::term::style::{Palette, Role};
+use crate::term::styled_line::StyledLine;
+use crate::term::width::{spaces, truncate, width};
+
+const MOST_LISTED: usize = 20;
+/// Below the name.
+const INDENT: usize = 9;
+const SMALL_INDENT: usize = 2;
+/// A message longer than this belongs into the log, whose path stands below it.
+const LONGEST_MESSAGE: usize = 300;
+
+/// Empty when everything passed.
+pub fn failures(results: &Results, here: Context<'_>, palette: Palette) -> String {
+    let entries = entries(results);
+    if entries.is_empty() {
+        return String::new();
+    }
+    let names = Names::of(results.trials.iter().map(|trial| &trial.head));
+    let mut text = palette.bold("not passed") + "\n";
+    for entry in entries.iter().take(MOST_LISTED) {
+        text += &entry.told(&names, here, palette);
+    }
+    if entries.len() > MOST_LISTED {
+        let more = entries.len() - MOST_LISTED;
+        let rest = format!(
+            "  … and {more} more: `{} view {}` shows them",
+            here.terca, results.run
+        );
+        text.push_str(&StyledLine::plain(&rest).render(palette));
+        text.push('\n');
+    }
+    text
+}
+
+/// Trials that did not pass for the same reason.
+pub(crate) struct Entry<'a> {
+    pub(crate) trials: Vec<&'a TrialResult>,
+    pub(crate) reason: String,
+}
+
+pub(crate) fn entries(results: &Results) -> Vec<Entry<'_>> {
+    let mut entries: Vec<Entry<'_>> = Vec::new();
+    let mut places = std::collections::HashMap::new();
+    for trial in results
+        .trials
+        .iter()
+        .filter(|trial| is_failure(trial.report.status))
+    {
+        let reason = reason(&trial.report);
+        let place = *places
+            .entry((group(trial), reason.clone()))
+            .or_insert(entries.len());
+        if place == entries.len() {
+            entries.push(Entry {
+                trials: Vec::new(),
+                reason,
+            });
+        }
+        entries[place].trials.push(trial);
+    }
+    entries
+}
+
+pub(crate) fn is_failure(status: Status) -> bool {
+    matches!(status, Status::Partial | Status::Failed | Status::Error)
+}
+
+/// What must be equal, beside the reason. The score is among it: half a score for the same reason is another failure.
+fn group(trial: &TrialResult) -> (Status, String, Option<[&str; 3]>) {
+    let (head, report) = (&trial.head, &trial.report);
+    let cell = [head.eval.as_str(), &head.environment, &head.experiment];
+    let is_error = report.status == Status::Error;
+    (
+        report.status,
+        verdict(&trial.report),
+        (!is_error).then_some(cell),
+    )
+}
+
+impl Entry<'_> {
+    /// The name, why, and where to read on.
+    fn told(&self, names: &Names, here: Context<'_>, palette: Palette) -> String {
+        let Some(first) = self.trials.first() else {
+            return String::new();
+        };
+        let status = first.report.status;
+        let lead = format!("{} {:5}", mark(status), verdict(&first.report));
+        let name = StyledLine::of(Role::of_status(status), &lead)
+            .with(Role::Plain, &format!("  {}", self.name(names)));
+        let mut text = name.render(palette) + "\n";
+        let columns = here.max_width.columns();
+        if !self.reason.is_empty() {
+            let reason = truncate(&self.reason, LONGEST_MESSAGE);
+            text += &paragraph((Role::Plain, ""), &reason, INDENT, columns, palette);
+        }
+        let log = here.run_dir.join(&first.head.dir).join("run.log");
+        // In one piece, so that it can be copied.
+        let indent = if INDENT + width(log.as_str()) <= columns {
+            INDENT
+        } else {
+            SMALL_INDENT
+        };
+        text += &StyledLine::of(Role::Dim, &format!("{}{log}", spaces(indent))).render(palette);
+        text + "\n"
+    }
+
+    /// `fib gemini.base #02`, `fib gemini.base ×3`, or `24 trials of 6 evals` for an error that is everywhere.
+    pub(crate) fn name(&self, names: &Names) -> String {
+        let head = &self.trials[0].head;
+        let number = self.trials.len();
+        if number == 1 {
+            return names.trial(head);
+        }
+        if self
+            .trials
+            .iter()
+            .all(|trial| names.cell(&trial.head) == names.cell(head))
+        {
+            return format!("{} ×{number}", names.cell(head));
+        }
+        let evals: std::collections::BTreeSet<&str> = self
+            .trials
+            .iter()
+            .map(|trial| trial.head.eval.as_str())
+            .collect();
+        format!(
+            "{} of {}",
+            prose::count(number, "trial"),
+            prose::count(evals.len(), "eval")
+        )
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::fixture::{self, Script};
+    use crate::term::size::MaxWidth;
+
+    fn shown(script: &Script) -> String {
+        failures(&script.results(), fixture::here(), Palette::new(false))
+    }
+
+    #[test]
+    fn repetitions_that_lost_alike_are_one_entry() {
+        insta::assert_snapshot!("failures", shown(&fixture::mixed_run()));
+    }
+
+    #[test]
+    fn a_run_that_passed_has_nothing_to_list() {
+        let mut script = Script::new(fixture::heads(2, 1, 1), 1);
+        script
+            .start(1)
+            .finish(1, &fixture::passed(3.0))
+            .start(2)
+            .finish(2, &fixture::interrupted(3.0));
+        assert_eq!(shown(&script), "");
+    }
+
+    #[test]
+    fn an_error_that_is_everywhere_is_said_once() {
+        let mut script = Script::new(fixture::heads(50, 4, 5), 1);
+        for id in 1..=1_000 {
+            script.finish(id, &fixture::error("not signed in"));
+        }
+        insta::assert_snapshot!("failures_one_error", shown(&script));
+    }
+
+    #[test]
+    fn a_thousand_failures_stay_readable() {
+        let mut script = Script::new(fixture::heads(50, 4, 5), 1);
+        for id in 1..=1_000 {
+            script.finish(
+                id,
+                &fixture::failed(1.0, "check-file", &format!("missing {}", (id - 1) / 5)),
+            );
+        }
+        let text = shown(&script);
+        assert_eq!(text.lines().count(), 1 + 20 * 3 + 1);
+        assert!(
+            text.ends_with("  … and 180 more: `terca view 2026-11-14-001` shows them\n"),
+            "{text}"
+        );
+    }
+
+    #[test]
+    fn on_a_screen_words_stay_whole_and_paths_in_one_piece() {
+        let mut script = Script::new(fixture::heads(1, 1, 1), 1);
+        script.finish(
+            1,
+            &fixture::failed(1.0, "check-file", "fib.js does not exist in the workspace"),
+        );
+        let here = Context {
+            max_width: MaxWidth::Columns(58),
+            ..fixture::here()
+        };
+        let text = failures(&script.results(), here, Palette::new(false));
+        let lines: Vec<&str> = text.lines().skip(2).collect();
+        let expected = [
+            "         check-file: fib.js does not exist in the",
+            "           workspace",
+            "  .terca/runs/2026-11-14-001/fib/gemini.base.01/run.log",
+        ];
+        assert_eq!(lines, expected);
+    }
+
+    #[test]
+    fn long_and_hostile_messages_keep_to_their_line() {
+        let mut script = Script::new(fixture::heads(1, 1, 1), 1);
+        script.finish(
+            1,
+            &fixture::failed(1.0, "t", &"line\n\u{1b}[2J".repeat(100)),
+        );
+        let text = shown(&script);
+        assert_eq!(text.lines().count(), 4, "{text}");
+        assert!(text.lines().nth(2).unwrap().ends_with('…'), "{text}");
+        assert!(!text.contains('\u{1b}'));
+    }
+}

@@ -1,0 +1,319 @@
+//! The last lines of a run: how many ended how, what to know about them, and where the results are.
+
+use terca_core::analysis::results::{AdaptiveResult, Results};
+use terca_core::run::event::{RunStatus, StopReason};
+use terca_core::run::outcome::Status;
+use terca_core::run::state::StoppedVariant;
+use terca_core::text::prose;
+
+use crate::context::Context;
+use crate::metrics;
+use crate::outcome::ending;
+use crate::term::style::{Palette, Role};
+use crate::term::styled_line::StyledLine;
+
+pub fn footer(results: &Results, here: Context<'_>, palette: Palette) -> String {
+    let results_file =
+        StyledLine::plain(&format!("results: {}", here.run_dir.join("results.json")));
+    let mut lines = vec![counts(results)];
+    lines.extend(spent(results));
+    lines.extend(errors(results));
+    lines.extend(
+        results
+            .stopped_variants
+            .iter()
+            .map(|variant| stopped(variant, here)),
+    );
+    lines.extend(explained(results));
+    lines.extend(other_models(results));
+    lines.extend(results.adaptive.as_ref().map(repeated));
+    lines.extend(unfinished(results, here));
+    lines.push(results_file);
+    lines
+        .iter()
+        .map(|line| line.render(palette) + "\n")
+        .collect()
+}
+
+/// `40 trials: 31 passed, 4 partial, 5 failed, in 3m 05s`.
+pub(crate) fn counts(results: &Results) -> StyledLine {
+    let summary = &results.summary;
+    let mut line =
+        StyledLine::of(Role::Bold, &prose::count(summary.trials, "trial")).with(Role::Plain, ": ");
+    let endings = [
+        (Status::Passed, summary.passed),
+        (Status::Partial, summary.partial),
+        (Status::Failed, summary.failed),
+        (Status::Error, summary.errors),
+        (Status::Interrupted, summary.interrupted),
+        (Status::Pending, summary.pending),
+    ];
+    // That nothing passed is worth saying.
+    let told = endings
+        .into_iter()
+        .filter(|(status, number)| *number > 0 || *status == Status::Passed);
+    for (index, (status, number)) in told.enumerate() {
+        line.push(Role::Plain, if index > 0 { ", " } else { "" });
+        let role = if number > 0 {
+            Role::of_status(status)
+        } else {
+            Role::Plain
+        };
+        line.push(
+            role,
+            &if status == Status::Pending {
+                format!("{number} not run")
+            } else {
+                ending(status, number)
+            },
+        );
+    }
+    if let Some(seconds) = results.seconds() {
+        line.push(Role::Plain, &format!(", in {}", prose::duration(seconds)));
+    }
+    line
+}
+
+/// `spent: 312.0k tokens, $0.820`.
+fn spent(results: &Results) -> Option<StyledLine> {
+    let spent = metrics::spent(&results.summary.spent);
+    (!spent.is_empty()).then(|| StyledLine::plain(&format!("spent: {spent}")))
+}
+
+fn errors(results: &Results) -> Option<StyledLine> {
+    let number = results.summary.errors;
+    if number == 0 {
+        return None;
+    }
+    let trials = prose::count(number, "trial");
+    let failures = if number == 1 { "a failure" } else { "failures" };
+    let said = format!("{trials} ended in an error: not judged, and not counted as {failures}");
+    Some(StyledLine::of(Role::Trouble, "warning: ").with(Role::Plain, &said))
+}
+
+/// Where the kinds of those errors are explained.
+fn explained(results: &Results) -> Option<StyledLine> {
+    const MOST: usize = 3;
+    let mut kinds: Vec<&str> = Vec::new();
+    for error in results
+        .trials
+        .iter()
+        .filter_map(|trial| trial.report.error.as_ref())
+    {
+        if !kinds.contains(&error.kind.word()) {
+            kinds.push(error.kind.word());
+        }
+    }
+    kinds.truncate(MOST);
+    let said = format!("more: terca explain {}", kinds.join(" "));
+    (!kinds.is_empty()).then(|| StyledLine::of(Role::Dim, &said))
+}
+
+/// What was not tried, since it would have ended like what was.
+fn stopped(variant: &StoppedVariant, here: Context<'_>) -> StyledLine {
+    let StoppedVariant {
+        environment,
+        experiment,
+        error,
+        trials,
+    } = variant;
+    let said = format!(
+        "{environment}.{experiment}: {} not started after an error that each would have met ({}); \
+         `{} resume --errors` runs them",
+        prose::count(*trials, "trial"),
+        error.kind.word(),
+        here.terca,
+    );
+    StyledLine::of(Role::Trouble, "warning: ").with(Role::Plain, &said)
+}
+
+/// An arm that ran on another model than its name says is not the arm that was meant.
+fn other_models(results: &Results) -> Option<StyledLine> {
+    let others: Vec<(&str, &str)> = results
+        .trials
+        .iter()
+        .filter_map(|trial| trial.report.delivery.other_model())
+        .collect();
+    let (requested, observed) = others.first()?;
+    let trials = prose::count(others.len(), "trial");
+    let said = format!(
+        "{trials} used another model than was asked for: `{observed}` instead of `{requested}`"
+    );
+    Some(StyledLine::of(Role::Fair, "warning: ").with(Role::Plain, &said))
+}
+
+/// How far an adaptive run went, and why no further.
+fn repeated(run: &AdaptiveResult) -> StyledLine {
+    let AdaptiveResult {
+        max,
+        reached,
+        comparisons,
+        undecided,
+        ..
+    } = *run;
+    let number = prose::count(reached as usize, "repetition");
+    let said = match (comparisons, undecided) {
+        (0, _) => format!("{number}, since there is nothing to compare"),
+        (_, 0) => format!("every comparison is decided after {number} of at most {max}"),
+        (_, open) if reached < max => {
+            format!(
+                "{} undecided after {number} of at most {max}",
+                prose::count(open, "comparison")
+            )
+        }
+        (_, open) => {
+            format!(
+                "{} undecided after {number}, the most allowed",
+                prose::count(open, "comparison")
+            )
+        }
+    };
+    StyledLine::of(Role::Bold, "adaptive: ").with(Role::Plain, &said)
+}
+
+fn over_budget(results: &Results, open: usize, here: Context<'_>) -> StyledLine {
+    let total = &results.summary.spent;
+    let sum = total.spent.cost_usd.unwrap_or(0.0);
+    let unknown = total.trials - total.trials_with_cost;
+    let mut said = format!("{} spent (--budget-usd)", prose::dollars(sum));
+    if unknown > 0 {
+        said += &format!(
+            ", not counting {} that reported no cost",
+            prose::count(unknown, "trial")
+        );
+    }
+    if open > 0 {
+        said += &format!(", {} not run", prose::count(open, "trial"));
+    }
+    said += &format!("; `{} resume --budget-usd MORE` goes on", here.terca);
+    StyledLine::of(Role::Fair, "stopped by the budget: ").with(Role::Plain, &said)
+}
+
+/// A run that was cut short, by its user, by `--fail-fast` or by its budget.
+fn unfinished(results: &Results, here: Context<'_>) -> Option<StyledLine> {
+    let summary = &results.summary;
+    let open = summary.interrupted + summary.pending;
+    match results.status {
+        RunStatus::Interrupted => {
+            let trials = prose::count(open, "trial");
+            let rest = format!("{trials} left; `{} resume` runs them", here.terca);
+            Some(StyledLine::of(Role::Fair, "interrupted: ").with(Role::Plain, &rest))
+        }
+        _ if results.stopped == Some(StopReason::Budget) => Some(over_budget(results, open, here)),
+        RunStatus::Complete if open > 0 => {
+            let rest = format!("stopped early, {} left", prose::count(open, "trial"));
+            Some(StyledLine::of(Role::Fair, "warning: ").with(Role::Plain, &rest))
+        }
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::fixture::{self, Script};
+
+    fn shown(script: &Script) -> String {
+        footer(&script.results(), fixture::here(), Palette::new(false))
+    }
+
+    #[test]
+    fn a_run_with_everything() {
+        insta::assert_snapshot!("footer", shown(&fixture::mixed_run()));
+    }
+
+    #[test]
+    fn a_run_that_simply_passed() {
+        let mut script = Script::new(fixture::heads(1, 1, 1), 1);
+        script
+            .start(1)
+            .pass(3.5)
+            .finish(1, &fixture::passed(3.5))
+            .end(RunStatus::Complete);
+        assert_eq!(
+            shown(&script),
+            "1 trial: 1 passed, in 3.5s\nspent: 1.8k tokens, $0.003\n\
+             results: .terca/runs/2026-11-14-001/results.json\n"
+        );
+    }
+
+    #[test]
+    fn a_run_that_was_interrupted() {
+        let mut script = Script::new(fixture::heads(4, 1, 1), 1);
+        script
+            .start(1)
+            .pass(3.5)
+            .finish(1, &fixture::failed(3.5, "t", "m"))
+            .start(2)
+            .pass(1.0);
+        script
+            .finish(2, &fixture::interrupted(1.0))
+            .end(RunStatus::Interrupted);
+        insta::assert_snapshot!("footer_interrupted", shown(&script));
+    }
+
+    #[test]
+    fn how_far_an_adaptive_run_went() {
+        for (comparisons, undecided, reached, said) in [
+            (
+                2,
+                0,
+                4,
+                "every comparison is decided after 4 repetitions of at most 20",
+            ),
+            (
+                2,
+                1,
+                20,
+                "1 comparison undecided after 20 repetitions, the most allowed",
+            ),
+            (
+                3,
+                2,
+                7,
+                "2 comparisons undecided after 7 repetitions of at most 20",
+            ),
+            (0, 0, 3, "3 repetitions, since there is nothing to compare"),
+        ] {
+            let run = AdaptiveResult {
+                min: 3,
+                max: 20,
+                reached,
+                comparisons,
+                undecided,
+            };
+            assert_eq!(
+                repeated(&run).render(Palette::new(false)),
+                format!("adaptive: {said}")
+            );
+        }
+    }
+
+    #[test]
+    fn a_run_whose_budget_is_spent() {
+        let mut script = Script::new(fixture::heads(4, 1, 1), 1);
+        script
+            .start(1)
+            .finish(1, &fixture::passed(3.5))
+            .start(2)
+            .stop(StopReason::Budget);
+        script
+            .finish(2, &fixture::failed(3.5, "t", "m"))
+            .end(RunStatus::Complete);
+        insta::assert_snapshot!("footer_budget", shown(&script));
+    }
+
+    #[test]
+    fn a_run_that_stopped_early() {
+        let mut script = Script::new(fixture::heads(4, 1, 1), 1);
+        script
+            .start(1)
+            .finish(1, &fixture::failed(3.5, "t", "m"))
+            .end(RunStatus::Complete);
+        assert!(
+            shown(&script).contains("\nwarning: stopped early, 3 trials left\n"),
+            "{}",
+            shown(&script)
+        );
+    }
+}

@@ -1,0 +1,355 @@
+//! What `terca plan` says: what a run takes, what it can see, and what it would take to see more.
+//!
+//! ```text
+//! 80 trials: 8 evals × 2 variants × 5 repetitions
+//!
+//! arm                trials  before   cost    time
+//! gemini.control         40    58 %  $1.20  26m 40s
+//! gemini.with-rules      40    85 %  $1.37  28m 00s
+//! all, 4 at a time       80          $2.57  13m 40s
+//!
+//! in four of five cases this plan finds   on      evals  differences from
+//! with-rules against control              gemini      8         28 points
+//!   from 80 trials of 8 evals in earlier runs
+//!
+//! To see 10 points it takes …
+//! ```
+
+use terca_core::analysis::forecast::{Detect, Expense, Forecast, Precision};
+use terca_core::analysis::summary::Proposal;
+use terca_core::analysis::summary::wording::{percent, size};
+use terca_core::run::event::TrialHead;
+use terca_core::text::prose;
+
+use crate::metrics::known;
+use crate::names::Names;
+use crate::shape::Shape;
+use crate::term::grid::{Grid, Side};
+use crate::term::paragraph::{INDENT, WIDEST_PROSE, paragraph};
+use crate::term::style::{Palette, Role};
+use crate::term::styled_line::StyledLine;
+use crate::term::width::shorten;
+
+/// `heads` are the trials that the forecast is of.
+pub fn forecast(
+    forecast: &Forecast,
+    heads: &[TrialHead],
+    columns: usize,
+    palette: Palette,
+) -> String {
+    let prose = columns.min(WIDEST_PROSE);
+    let parts = [
+        title(heads).fit(columns).render(palette) + "\n",
+        table(forecast, heads, columns, palette) + &source(forecast, prose, palette),
+        sees(forecast, columns, palette) + &basis(forecast, prose, palette),
+        wanted(forecast, prose, palette),
+    ];
+    parts.join("\n")
+}
+
+fn title(heads: &[TrialHead]) -> StyledLine {
+    let shape = Shape::of(heads);
+    let title = StyledLine::of(Role::Bold, &prose::count(shape.trials, "trial"));
+    let words = shape.in_words();
+    if words.is_empty() {
+        title
+    } else {
+        title.with(Role::Plain, &format!(": {words}"))
+    }
+}
+
+fn table(forecast: &Forecast, heads: &[TrialHead], columns: usize, palette: Palette) -> String {
+    let names = Names::of(heads);
+    let room = columns.saturating_sub(44).max(12);
+    let mut grid = Grid::new(&[
+        Side::Left,
+        Side::Right,
+        Side::Right,
+        Side::Right,
+        Side::Right,
+    ]);
+    grid.row(
+        ["arm", "trials", "before", "cost", "time"].map(|title| StyledLine::of(Role::Bold, title)),
+    );
+    for arm in &forecast.arms {
+        let name = names.variant(&arm.environment, &arm.experiment);
+        let name = if name.is_empty() {
+            "default".to_owned()
+        } else {
+            name
+        };
+        let before = known(arm.pass_rate.map(percent));
+        grid.row(row(
+            StyledLine::plain(&shorten(&name, room)),
+            arm.trials,
+            before,
+            arm.expense,
+        ));
+    }
+    let all = format!(
+        "all, {} at a time",
+        forecast.concurrency.min(forecast.trials).max(1)
+    );
+    grid.row(row(
+        StyledLine::of(Role::Bold, &all),
+        forecast.trials,
+        StyledLine::new(),
+        forecast.expense,
+    ));
+    grid.render(0, palette)
+}
+
+fn row(name: StyledLine, trials: usize, before: StyledLine, expense: Expense) -> [StyledLine; 5] {
+    [
+        name,
+        StyledLine::plain(&trials.to_string()),
+        before,
+        known(expense.cost_usd.map(prose::dollars)),
+        known(expense.seconds.map(prose::duration)),
+    ]
+}
+
+/// Where cost and time are from.
+fn source(forecast: &Forecast, columns: usize, palette: Palette) -> String {
+    let known = forecast.history;
+    let text = if known.trials == 0 {
+        "cost and time are not known: no earlier run has these evals in these variants".to_owned()
+    } else {
+        let (trials, runs) = (
+            prose::count(known.trials, "trial"),
+            prose::count(known.runs, "earlier run"),
+        );
+        let never: Vec<String> = forecast
+            .arms
+            .iter()
+            .filter(|arm| arm.known_trials == 0)
+            .map(|arm| format!("{}.{}", arm.environment, arm.experiment))
+            .collect();
+        let but = if never.is_empty() {
+            String::new()
+        } else {
+            format!("; {} never ran", prose::quoted_list(&never, "and"))
+        };
+        format!("as in {trials} of {runs}{but}")
+    };
+    paragraph((Role::Dim, ""), &text, INDENT, columns, palette)
+}
+
+fn sees(forecast: &Forecast, columns: usize, palette: Palette) -> String {
+    if forecast.precision.is_empty() {
+        return String::new();
+    }
+    let mut grid = Grid::new(&[Side::Left, Side::Left, Side::Right, Side::Right]);
+    let titles = [
+        "finds in four of five cases",
+        "",
+        "evals",
+        "differences from",
+    ];
+    grid.row(titles.map(|title| StyledLine::of(Role::Bold, title)));
+    let room = columns.saturating_sub(45).max(12);
+    for precision in &forecast.precision {
+        let against = match &precision.baseline {
+            Some(baseline) => format!("{} against {baseline}", precision.experiment),
+            None => format!("{}, two runs", precision.experiment),
+        };
+        grid.row([
+            StyledLine::plain(&shorten(&against, room)),
+            StyledLine::of(Role::Dim, &shorten(&precision.environment, 16)),
+            StyledLine::plain(&precision.evals.to_string()),
+            found(precision),
+        ]);
+    }
+    grid.render(0, palette)
+}
+
+fn found(precision: &Precision) -> StyledLine {
+    match precision.detectable {
+        Some(difference) if difference < 1.0 => StyledLine::of(Role::Bold, &size(difference)),
+        _ => StyledLine::of(Role::Bad, "none"),
+    }
+}
+
+/// Where it is from, what is assumed, and what stands in the way: each once.
+fn basis(forecast: &Forecast, columns: usize, palette: Palette) -> String {
+    let mut lines: Vec<(Role, &str, String)> = Vec::new();
+    let mut add = |line| {
+        if !lines.contains(&line) {
+            lines.push(line);
+        }
+    };
+    for precision in &forecast.precision {
+        let variances = &precision.variances;
+        if variances.trials > 0 {
+            let (trials, evals) = (
+                prose::count(variances.trials, "trial"),
+                prose::count(variances.evals, "eval"),
+            );
+            add((
+                Role::Dim,
+                "",
+                format!("by how much {trials} of {evals} varied before"),
+            ));
+        }
+        for assumption in &variances.assumed {
+            add((Role::Dim, "assumed: ", assumption.words().to_owned()));
+        }
+        match (precision.cannot_tell, precision.detectable) {
+            (Some(reason), _) => add((Role::Fair, "none: ", reason.to_string())),
+            (None, Some(difference)) if difference >= 1.0 => {
+                let text =
+                    "so few trials would not even find all against nothing in four of five cases";
+                add((Role::Fair, "none: ", text.to_owned()));
+            }
+            _ => {}
+        }
+    }
+    lines
+        .iter()
+        .map(|(role, label, text)| paragraph((*role, label), text, INDENT, columns, palette))
+        .collect()
+}
+
+/// What was asked for, or how to ask.
+fn wanted(forecast: &Forecast, columns: usize, palette: Palette) -> String {
+    let (role, text) = match &forecast.detect {
+        None => (
+            Role::Dim,
+            "`--detect 10` says what it takes to see a difference of 10 points".to_owned(),
+        ),
+        Some(detect) => (Role::Plain, ways(detect)),
+    };
+    paragraph((role, ""), &text, 0, columns, palette)
+}
+
+fn ways(detect: &Detect) -> String {
+    let difference = size(detect.difference);
+    let start = if detect.is_seen {
+        format!("This plan sees {difference}. The cheapest that does is")
+    } else {
+        format!("To see {difference} it takes")
+    };
+    let ways: Vec<String> = [&detect.with_these_evals, &detect.with_more_evals]
+        .into_iter()
+        .flatten()
+        .map(way)
+        .collect();
+    let more = match (&detect.with_these_evals, &detect.with_more_evals) {
+        (None, None) => {
+            return format!("To see {difference} it would take more than anybody runs.");
+        }
+        (None, Some(_)) => " More repetitions of these evals alone cannot do it.",
+        (Some(_), Some(_)) => " More evals are cheaper to run, and have to be written.",
+        (Some(_), None) => "",
+    };
+    format!("{start} {}.{more}", prose::list(&ways, "or"))
+}
+
+/// `8 evals × 45 repetitions (720 trials, about $23.10 and 1h 04m)`.
+fn way(proposal: &Proposal) -> String {
+    let expense = [
+        proposal.cost_usd.map(prose::dollars),
+        proposal.seconds.map(prose::duration),
+    ];
+    let expense: Vec<String> = expense.into_iter().flatten().collect();
+    let about = if expense.is_empty() {
+        String::new()
+    } else {
+        format!(", about {}", prose::list(&expense, "and"))
+    };
+    format!(
+        "{} × {} ({}{about})",
+        prose::count(proposal.evals, "eval"),
+        prose::count(proposal.repetitions, "repetition"),
+        prose::count(proposal.trials, "trial")
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use terca_core::analysis::forecast::{Question, forecast as reckon};
+    use terca_core::analysis::history::{History, Record};
+    use terca_core::run::event::RunStatus;
+
+    use super::*;
+    use crate::fixture::{self, Script};
+    use crate::term::width::width;
+
+    fn shown(
+        heads: &[TrialHead],
+        records: &[Record],
+        detect: Option<f64>,
+        columns: usize,
+    ) -> String {
+        let history = History::of(records, heads, &[]);
+        let question = Question {
+            suite: "basic-js",
+            baseline: "base",
+            plan: heads,
+            concurrency: 4,
+            detect,
+        };
+        forecast(
+            &reckon(&question, &history),
+            heads,
+            columns,
+            Palette { colour: false },
+        )
+    }
+
+    fn past(variants: usize) -> Record {
+        let heads = fixture::heads(12, variants, 3);
+        let mut script = Script::new(heads.clone(), 4);
+        for head in heads {
+            let report = if head.id % 3 == 0 {
+                fixture::passed(40.0)
+            } else {
+                fixture::failed(44.0, "t", "no")
+            };
+            script.start(head.id).finish(head.id, &report);
+        }
+        script.end(RunStatus::Complete);
+        Record {
+            state: script.state.clone(),
+            prints: None,
+        }
+    }
+
+    #[test]
+    fn with_history() {
+        let heads = fixture::heads(12, 2, 5);
+        let text = shown(&heads, &[past(2)], Some(0.1), 80);
+        insta::assert_snapshot!("forecast", text);
+        assert!(text.lines().all(|line| width(line) <= 80), "{text}");
+    }
+
+    #[test]
+    fn without_history() {
+        insta::assert_snapshot!(
+            "forecast_assumed",
+            shown(&fixture::heads(8, 4, 5), &[], None, 80)
+        );
+    }
+
+    #[test]
+    fn with_an_arm_that_never_ran() {
+        insta::assert_snapshot!(
+            "forecast_new_arm",
+            shown(&fixture::heads(12, 2, 5), &[past(1)], Some(0.4), 80)
+        );
+    }
+
+    #[test]
+    fn of_very_little() {
+        insta::assert_snapshot!(
+            "forecast_little",
+            shown(&fixture::heads(2, 1, 1), &[], Some(0.1), 80)
+        );
+        let text = shown(&fixture::heads(6, 2, 1), &[], None, 40);
+        let words = text.split_whitespace().collect::<Vec<_>>().join(" ");
+        assert!(
+            words.contains("none: so few trials would not even find all"),
+            "{text}"
+        );
+    }
+}

@@ -1,0 +1,15 @@
+//! Answers for the terminal: tables, lists and sentences.
+
+pub(crate) mod agents;
+pub(crate) mod compared;
+pub(crate) mod failures;
+pub(crate) mod footer;
+pub(crate) mod forecast;
+pub(crate) mod health;
+pub(crate) mod plan;
+pub(crate) mod regraded;
+pub(crate) mod runs;
+pub(crate) mod suggestions;
+pub(crate) mod table;
+pub(crate) mod validation_table;
+pub(crate) mod verdicts;

@@ -1,0 +1,187 @@
+//! The runs so far, for `terca list`: one line each, the newest last, where the eye is.
+
+use jiff::Timestamp;
+use jiff::tz::TimeZone;
+use terca_core::run::event::RunStatus;
+use terca_core::text::prose;
+
+use crate::term::grid::{Grid, Side};
+use crate::term::size::MaxWidth;
+use crate::term::style::{Palette, Role};
+use crate::term::styled_line::StyledLine;
+
+#[derive(Debug, Clone, PartialEq)]
+pub struct RunRow {
+    pub run: String,
+    pub suite: String,
+    /// `None` when the run's files cannot be read; then `note` says why.
+    pub status: Option<RunStatus>,
+    pub started_at: Option<Timestamp>,
+    pub trials: usize,
+    pub passed: usize,
+    /// Judged and not passed: partial ones too.
+    pub failed: usize,
+    pub errors: usize,
+    /// The disk space of its folder.
+    pub bytes: u64,
+    pub note: Option<String>,
+}
+
+/// The rows as they come, which should be oldest first; times in the time zone given. What matters least is left out
+/// where it would not fit: the size, then the suite, which is mostly the same.
+pub fn runs_table(rows: &[RunRow], zone: &TimeZone, room: MaxWidth, palette: Palette) -> String {
+    if rows.is_empty() {
+        return String::new();
+    }
+    let tables = [&[][..], &[SIZE], &[SIZE, SUITE]].map(|left_out| table(rows, zone, left_out));
+    let fits = |table: &&Grid| {
+        table
+            .lines()
+            .iter()
+            .all(|line| line.width() <= room.columns())
+    };
+    let [.., last] = &tables;
+    tables.iter().find(fits).unwrap_or(last).render(0, palette)
+}
+
+const SUITE: &str = "suite";
+const SIZE: &str = "size";
+
+fn table(rows: &[RunRow], zone: &TimeZone, left_out: &[&str]) -> Grid {
+    let (left, right) = (Side::Left, Side::Right);
+    let columns = [
+        ("run", left),
+        (SUITE, left),
+        ("started", left),
+        ("status", left),
+        ("trials", right),
+        ("passed", right),
+        ("failed", right),
+        ("errors", right),
+        (SIZE, right),
+        ("", left),
+    ];
+    let is_kept = |title: &str| !left_out.contains(&title);
+    let kept = || columns.iter().filter(|(title, _)| is_kept(title));
+    let mut grid = Grid::new(&kept().map(|(_, side)| *side).collect::<Vec<Side>>());
+    grid.row(kept().map(|(title, _)| StyledLine::of(Role::Bold, title)));
+    for row in rows {
+        let cells = columns.iter().zip(cells(row, zone));
+        grid.row(
+            cells
+                .filter(|((title, _), _)| is_kept(title))
+                .map(|(_, cell)| cell),
+        );
+    }
+    grid
+}
+
+fn cells(row: &RunRow, zone: &TimeZone) -> [StyledLine; 10] {
+    [
+        StyledLine::plain(&row.run),
+        StyledLine::plain(&row.suite),
+        StyledLine::of(Role::Dim, &started(row.started_at, zone)),
+        status(row.status),
+        StyledLine::plain(&row.trials.to_string()),
+        number(row.passed, Role::Good),
+        number(row.failed, Role::Bad),
+        number(row.errors, Role::Trouble),
+        StyledLine::of(Role::Dim, &prose::bytes(row.bytes)),
+        StyledLine::of(Role::Dim, row.note.as_deref().unwrap_or_default()),
+    ]
+}
+
+/// To the minute; a time that is not known is `–`.
+fn started(at: Option<Timestamp>, zone: &TimeZone) -> String {
+    at.map_or("–".to_owned(), |at| {
+        at.to_zoned(zone.clone())
+            .strftime("%Y-%m-%d %H:%M")
+            .to_string()
+    })
+}
+
+fn status(status: Option<RunStatus>) -> StyledLine {
+    match status {
+        Some(RunStatus::Complete) => StyledLine::plain("complete"),
+        Some(RunStatus::Running) => StyledLine::of(Role::Bold, "running"),
+        Some(RunStatus::Interrupted) => StyledLine::of(Role::Fair, "interrupted"),
+        None => StyledLine::of(Role::Trouble, "unreadable"),
+    }
+}
+
+/// Colour only for what there is.
+fn number(number: usize, role: Role) -> StyledLine {
+    StyledLine::of(
+        if number == 0 { Role::Dim } else { role },
+        &number.to_string(),
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::term::width::width;
+
+    fn row(
+        run: &str,
+        status: Option<RunStatus>,
+        passed: usize,
+        failed: usize,
+        errors: usize,
+    ) -> RunRow {
+        RunRow {
+            run: run.to_owned(),
+            suite: "basic-js".to_owned(),
+            status,
+            started_at: status.and(Some("2026-11-14T10:00:59Z".parse().unwrap())),
+            trials: passed + failed + errors,
+            passed,
+            failed,
+            errors,
+            bytes: 1_234_567,
+            note: status
+                .is_none()
+                .then(|| "results.json: expected `,` at line 3".to_owned()),
+        }
+    }
+
+    #[test]
+    fn runs_in_lines() {
+        let rows = [
+            row("2026-11-13-001", Some(RunStatus::Complete), 1000, 24, 0),
+            row("2026-11-13-002", None, 0, 0, 0),
+            row("2026-11-14-001", Some(RunStatus::Interrupted), 3, 0, 12),
+            row("2026-11-14-002", Some(RunStatus::Running), 0, 0, 0),
+        ];
+        let shown = |room| runs_table(&rows, &TimeZone::UTC, room, Palette::new(false));
+        insta::assert_snapshot!("runs", shown(MaxWidth::Unlimited));
+        // Without the note of what cannot be read.
+        let narrow = runs_table(
+            &rows[2..],
+            &TimeZone::UTC,
+            MaxWidth::Columns(80),
+            Palette::new(false),
+        );
+        assert!(
+            narrow.lines().all(|line| width(line) <= 80) && !narrow.contains("MB"),
+            "{narrow}"
+        );
+        assert!(
+            narrow.contains("  12") && !shown(MaxWidth::Columns(70)).contains("basic-js"),
+            "{narrow}"
+        );
+    }
+
+    #[test]
+    fn no_runs_are_no_table() {
+        assert_eq!(
+            runs_table(
+                &[],
+                &TimeZone::UTC,
+                MaxWidth::Columns(80),
+                Palette::new(false)
+            ),
+            ""
+        );
+    }
+}

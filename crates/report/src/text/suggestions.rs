@@ -1,0 +1,226 @@
+//! What to do after a run, by what became of it: a few commands that can be typed as they stand.
+//!
+//! ```text
+//! next:
+//!   terca view         # what the agents did, and why it failed
+//!   terca run -n 12    # enough to see a difference of 5 points
+//! ```
+//!
+//! A run that was cut short has none of this: the closing lines say how it goes on.
+
+use terca_core::analysis::results::Results;
+use terca_core::analysis::summary::wording::size;
+use terca_core::analysis::summary::{Comparison, Outlook, Verdict};
+use terca_core::run::event::RunStatus;
+use terca_core::run::outcome::Status;
+use terca_core::stats::CannotTell;
+use terca_core::text::prose;
+use terca_core::trial_error::ErrorKind;
+
+use crate::term::style::{Palette, Role};
+use crate::term::styled_line::StyledLine;
+use crate::term::width::{pad, width};
+
+const MOST: usize = 3;
+/// More repetitions than this are no advice.
+const MOST_REPETITIONS: usize = 200;
+/// Repetitions for a start, where nothing is known yet about the luck of trials.
+const SEVERAL: usize = 5;
+
+/// What matters beside the results.
+#[derive(Debug, Clone, Copy)]
+pub struct Circumstances<'a> {
+    /// How Terca is called from here: `terca`, or `terca -C elsewhere`.
+    pub terca: &'a str,
+    /// The run's name with a space before it, unless it is the latest.
+    pub run: &'a str,
+    /// The flags that chose what was run, each with a space before it: ` -t fib`.
+    pub selection: &'a str,
+    /// The flag that put another agent in the place of the suite's own: ` --agent oracle`.
+    pub agent: &'a str,
+    /// Whether the evals were proven or disproven by `terca validate`.
+    pub validated: bool,
+    /// An earlier run that this one can be compared with.
+    pub earlier: Option<&'a str>,
+}
+
+/// A command, and what it is for.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Step {
+    pub command: String,
+    pub purpose: String,
+}
+
+impl Step {
+    fn line(&self, columns: usize) -> String {
+        format!("  {}    # {}", pad(&self.command, columns), self.purpose)
+    }
+}
+
+/// Empty when there is nothing to suggest.
+pub fn suggestions(
+    results: &Results,
+    around: &Circumstances<'_>,
+    columns: usize,
+    palette: Palette,
+) -> String {
+    let steps = steps(results, around);
+    if steps.is_empty() {
+        return String::new();
+    }
+    let widest = steps
+        .iter()
+        .map(|step| width(&step.command))
+        .max()
+        .unwrap_or(0);
+    let fits = |line: &String| width(line) < columns;
+    let aligned = || steps.iter().map(|step| step.line(widest));
+    // A command that goes on in the next line is hard to copy, so what it is for goes first.
+    let lines: Vec<String> = if aligned().all(|line| fits(&line)) {
+        aligned().collect()
+    } else {
+        steps
+            .iter()
+            .map(|step| {
+                Some(step.line(0))
+                    .filter(fits)
+                    .unwrap_or(format!("  {}", step.command))
+            })
+            .collect()
+    };
+    let lines = ["next:".to_owned()].into_iter().chain(lines);
+    lines
+        .map(|line| StyledLine::of(Role::Dim, &line).render(palette) + "\n")
+        .collect()
+}
+
+pub fn steps(results: &Results, around: &Circumstances<'_>) -> Vec<Step> {
+    if results.status != RunStatus::Complete || results.trials.is_empty() {
+        return Vec::new();
+    }
+    let step = |arguments: &str, purpose: String| Step {
+        command: format!("{} {arguments}", around.terca),
+        purpose,
+    };
+    let of = |kinds: &[ErrorKind]| {
+        results
+            .trials
+            .iter()
+            .filter_map(|trial| trial.report.error.as_ref())
+            .any(|error| kinds.contains(&error.kind))
+    };
+    let summary = &results.summary;
+    let judged = summary.passed + summary.partial + summary.failed;
+    let mut steps = Vec::new();
+    if of(&[ErrorKind::AgentMissing, ErrorKind::Auth]) {
+        steps.push(step(
+            "doctor",
+            "which agents are here, and signed in".to_owned(),
+        ));
+    }
+    // Of a variant that was stopped the closing lines say the same.
+    if summary.errors > 0 && results.stopped_variants.is_empty() {
+        let trials = prose::count(summary.errors, "trial");
+        steps.push(step(
+            &format!("resume{} --errors", around.run),
+            format!("when it is mended: {trials} again"),
+        ));
+    }
+    if summary.partial + summary.failed > 0 {
+        steps.push(step(
+            &format!("view{}", around.run),
+            "what the agents did, and why it failed".to_owned(),
+        ));
+    }
+    steps.extend(settling(results, around).map(|(arguments, purpose)| step(&arguments, purpose)));
+    if judged > 0 && !around.validated {
+        steps.push(step("validate", unproven(results)));
+    }
+    if !around.agent.is_empty() {
+        let arguments = format!("run{}", around.selection);
+        steps.push(step(&arguments, "with the suite's own agents".to_owned()));
+    } else if let Some(earlier) = around.earlier.filter(|_| summary.comparisons.is_empty()) {
+        let arguments = format!("compare {earlier} {}", results.run);
+        steps.push(step(
+            &arguments,
+            "with the run before: better, or noise?".to_owned(),
+        ));
+    }
+    if judged > 0 {
+        steps.push(step(
+            &format!("report{} --html report.html", around.run),
+            "one page with everything, to share".to_owned(),
+        ));
+    }
+    steps.truncate(MOST);
+    steps
+}
+
+/// What would turn an open question into an answer.
+fn settling(results: &Results, around: &Circumstances<'_>) -> Option<(String, String)> {
+    // An adaptive run has asked for more by itself, as long as that could help.
+    if results.adaptive.is_some() {
+        return None;
+    }
+    let is_open = |comparison: &&Comparison| comparison.verdict == Verdict::Inconclusive;
+    let open: Vec<&Comparison> = results.summary.comparisons.iter().filter(is_open).collect();
+    let outlooks = || {
+        open.iter()
+            .filter_map(|comparison| comparison.outlook.as_ref())
+    };
+    let again =
+        |repetitions: usize| format!("run -n {repetitions}{}{}", around.selection, around.agent);
+    let enough = |outlook: &Outlook| {
+        let proposal = outlook.with_repetitions.as_ref()?;
+        Some((proposal.repetitions, size(outlook.difference)))
+            .filter(|(most, _)| *most <= MOST_REPETITIONS)
+    };
+    // The most that any of them needs does for all.
+    if let Some((most, difference)) = outlooks().filter_map(enough).max_by_key(|(most, _)| *most) {
+        return Some((
+            again(most),
+            format!("enough to see a difference of {difference}"),
+        ));
+    }
+    if outlooks().any(|outlook| outlook.cannot_tell == Some(CannotTell::OneRepetition)) {
+        return Some((again(SEVERAL), "one repetition is mostly luck".to_owned()));
+    }
+    let purpose = open
+        .iter()
+        .find_map(|comparison| match comparison.cannot_tell {
+            Some(CannotTell::AllPassed) => Some("a harder one: all pass in both arms"),
+            Some(CannotTell::AllFailed) => Some("an easier one: all fail in both arms"),
+            Some(CannotTell::OneEval | CannotTell::TooFewEvals) => {
+                Some("more evals: so few show no difference")
+            }
+            _ => comparison
+                .outlook
+                .as_ref()?
+                .with_evals
+                .as_ref()
+                .map(|_| "more evals: repetitions will not do it"),
+        });
+    purpose.map(|purpose| ("create-eval".to_owned(), purpose.to_owned()))
+}
+
+/// Why it should be proven that an eval measures anything.
+fn unproven(results: &Results) -> String {
+    let is_solved = |eval: &str| {
+        results
+            .trials
+            .iter()
+            .any(|trial| trial.head.eval == eval && trial.report.status == Status::Passed)
+    };
+    let judged = |status: Status| matches!(status, Status::Partial | Status::Failed);
+    let unsolved = results
+        .trials
+        .iter()
+        .find(|trial| judged(trial.report.status) && !is_solved(&trial.head.eval));
+    match unsolved {
+        Some(trial) => format!("can `{}` be solved at all?", trial.head.eval),
+        None => "would doing nothing pass, too?".to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests;
