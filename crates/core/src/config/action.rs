@@ -6,7 +6,7 @@ use camino::Utf8PathBuf;
 
 use crate::reader::paths::{escaping_link, inside};
 use crate::reader::values::{command_line, filled_text, plain_text, positive};
-use crate::reader::{Fields, Kind, OrMap, PairsOf, PathKind, Reader, object};
+use crate::reader::{Fields, Kind, PathKind, Reader, object, or_map, pairs_of};
 use crate::text::diagnostic::Diagnostic;
 use crate::text::explain::Code;
 use crate::text::prose;
@@ -55,7 +55,8 @@ pub(super) fn actions(
     let action = object("action", "an action", action)
         .about("One step of the set-up: exactly one of `copy`, `files` and `command`.")
         .example("command: npm install")
-        .linked("[action](eval-yaml.md#actions)");
+        .linked("[action](eval-yaml.md#actions)")
+        .kind();
     fields
         .list(key, action, about)
         .into_iter()
@@ -69,21 +70,14 @@ fn action(fields: &mut Fields<'_, '_>) -> Option<Vec<Action>> {
     let given = fields.one_of(&KINDS);
     let copy = fields.filled(
         "copy",
-        PairsOf {
-            kind: filled_text(),
-            expected: "a destination",
-        }
-        .then(|pairs, reader| Some(copies(&pairs, reader))),
+        pairs_of(filled_text(), "a destination").then(|pairs, reader| Some(copies(&pairs, reader))),
         "Source → destination, files or directories. A source is relative to the YAML file, a destination to the \
          workspace. A file copied to `dir/` or `.` keeps its name.",
     );
     let files = fields.filled(
         "files",
-        PairsOf {
-            kind: plain_text(),
-            expected: "the file's content",
-        }
-        .then(|pairs, reader| Some(files(pairs, reader))),
+        pairs_of(plain_text(), "the file's content")
+            .then(|pairs, reader| Some(files(pairs, reader))),
         "File name → content.",
     );
     let command = fields.filled(
@@ -121,7 +115,7 @@ fn action(fields: &mut Fields<'_, '_>) -> Option<Vec<Action>> {
 }
 
 /// A shell command, or `{command, timeoutSeconds}`.
-pub(super) fn command() -> impl Kind<Value = ShellCommand> {
+pub(super) fn command() -> Kind<ShellCommand> {
     let short = command_line()
         .then(|command, reader| Some(shell_command(command, DEFAULT_COMMAND_SECONDS, reader)));
     let long = object("command", "a command", |fields| {
@@ -134,7 +128,7 @@ pub(super) fn command() -> impl Kind<Value = ShellCommand> {
         );
         Some(shell_command(command?, seconds, fields.reader))
     });
-    OrMap(short, long.linked("[map](eval-yaml.md#actions)"))
+    or_map(short, long.linked("[map](eval-yaml.md#actions)").kind())
 }
 
 fn shell_command(command: Located<String>, seconds: f64, reader: &Reader<'_>) -> ShellCommand {

@@ -6,8 +6,8 @@ use serde_json::json;
 
 use crate::agent;
 use crate::reader::agent::known_agents;
-use crate::reader::values::{count, unlike};
-use crate::reader::{Entries, Kind, MapOf, OrMap, Patch, Reader, Value};
+use crate::reader::values::count;
+use crate::reader::{Entries, Kind, Patch, Reader, Value, map_of, or_map, unlike};
 use crate::text::diagnostic::Diagnostic;
 use crate::text::explain::Code;
 use crate::text::prose;
@@ -25,16 +25,16 @@ pub struct Concurrency {
 /// The key for all agents that are not named.
 const DEFAULT: &str = "default";
 
-pub(super) fn concurrency() -> impl Kind<Value = Concurrency> {
+pub(super) fn concurrency() -> Kind<Concurrency> {
     let names: Vec<&str> = std::iter::once(DEFAULT).chain(known_agents()).collect();
     let overall = count().map(|number| Concurrency {
         others: Some(number.value),
         agents: BTreeMap::new(),
     });
-    let by_agent = MapOf(count().value())
+    let by_agent = map_of(count().value())
         .with("propertyNames", json!({ "enum": names }))
         .then(by_agent);
-    OrMap(overall, by_agent).checked(|node, reader| match node.value {
+    or_map(overall, by_agent).checked(|node, reader| match node.value {
         Value::Map(_) | Value::Number { .. } => Some(()),
         _ => reader.refuse(unlike(
             node,

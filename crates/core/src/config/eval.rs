@@ -2,14 +2,14 @@
 
 use std::time::Duration;
 
-use camino::{Utf8Path, Utf8PathBuf};
+use camino::Utf8PathBuf;
 
 use crate::config::action::{Action, actions};
 use crate::config::test::tests;
 use crate::config::variables::{Variables, variables};
 use crate::grade::TestSpec;
 use crate::reader::values::{count, filled_text, seconds, text};
-use crate::reader::{Fields, Kind, OneOrMore, PathKind, Reader, object};
+use crate::reader::{Fields, Kind, PathKind, Reader, object, one_or_more};
 use crate::text::diagnostic::Diagnostic;
 use crate::text::explain::Code;
 use crate::text::source::Located;
@@ -63,23 +63,23 @@ pub(super) struct ReadEval {
 }
 
 /// The file that an eval is written in.
-#[derive(Clone, Copy)]
-pub(super) enum Home<'a> {
+pub(super) enum Home {
     /// `terca.yaml`.
     Suite,
     /// A file of its own, with directories beside it. The path is the suite's root.
-    OwnFile(&'a Utf8Path),
+    OwnFile(Utf8PathBuf),
 }
 
 /// An eval.
-pub(super) fn eval(home: Home<'_>) -> impl Kind<Value = ReadEval> {
-    object("eval", "an eval", move |fields| fields_of(fields, home))
+pub(super) fn eval(home: Home) -> Kind<ReadEval> {
+    object("eval", "an eval", move |fields| fields_of(fields, &home))
         .about("A prompt, and the tests that verify the work.")
         .example("{name: fib, prompt: Write fib.js.}")
         .linked("[eval](eval-yaml.md)")
+        .kind()
 }
 
-fn fields_of(fields: &mut Fields<'_, '_>, home: Home<'_>) -> Option<ReadEval> {
+fn fields_of(fields: &mut Fields<'_, '_>, home: &Home) -> Option<ReadEval> {
     let dir = fields.reader.dir(fields.place).to_owned();
     let beside = |name, kind| match home {
         Home::Suite => None,
@@ -90,7 +90,7 @@ fn fields_of(fields: &mut Fields<'_, '_>, home: Home<'_>) -> Option<ReadEval> {
     let solution_script = beside("_solution.sh", PathKind::File);
     // An eval file in the suite's own directory shares its `_base`, which is one layer.
     let layer = match home {
-        Home::OwnFile(root) if dir != root => beside("_base", PathKind::Directory),
+        Home::OwnFile(root) if dir != *root => beside("_base", PathKind::Directory),
         _ => None,
     };
     let below = fields.reader.layers.len();
@@ -130,7 +130,7 @@ fn fields_of(fields: &mut Fields<'_, '_>, home: Home<'_>) -> Option<ReadEval> {
     );
     let tags = fields.optional(
         "tags",
-        OneOrMore::new(filled_text().value()),
+        one_or_more(filled_text().value()),
         "Labels for selections: `terca -t tag:smoke`.",
     );
     fields.reader.layers.truncate(below);
@@ -156,7 +156,7 @@ fn fields_of(fields: &mut Fields<'_, '_>, home: Home<'_>) -> Option<ReadEval> {
 }
 
 /// Names an eval after the directory of its file.
-fn default_name(fields: &mut Fields<'_, '_>, home: Home<'_>) -> Option<Located<String>> {
+fn default_name(fields: &mut Fields<'_, '_>, home: &Home) -> Option<Located<String>> {
     match home {
         Home::Suite => fields.missing("name", "an eval of `evals` needs a `name`"),
         Home::OwnFile(_) => {

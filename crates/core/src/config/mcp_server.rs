@@ -5,7 +5,7 @@ use serde_json::{Map, Value, json};
 use crate::agent::mcp::{McpServer, RemoteTransport};
 use crate::config::variables::{Template, Variables, variables};
 use crate::reader::values::{filled_text, plain_text, text};
-use crate::reader::{Fields, Kind, MapOf, Patch, PathKind, Reader, object};
+use crate::reader::{Fields, Kind, Patch, PathKind, Reader, map_of, object};
 use crate::text::diagnostic::Diagnostic;
 use crate::text::explain::Code;
 use crate::text::source::Located;
@@ -13,11 +13,12 @@ use crate::text::source::Located;
 /// MCP servers by name; `null` removes one of the environment.
 pub type McpServers = Vec<(String, Patch<McpServer<Template>>)>;
 
-pub(super) fn mcp_servers() -> impl Kind<Value = McpServers> {
+pub(super) fn mcp_servers() -> Kind<McpServers> {
     let server = object("mcpServer", "an MCP server", mcp_server)
         .about("An MCP server: either a program (`command`) or an address (`url`).")
-        .example("{command: npx, args: [docs-server]}");
-    MapOf(server)
+        .example("{command: npx, args: [docs-server]}")
+        .kind();
+    map_of(server)
         .map(|servers| {
             let named = servers.into_iter();
             named.map(|(name, server)| (name.value, server)).collect()
@@ -144,7 +145,7 @@ fn transports() -> Value {
     ])
 }
 
-fn transport_type() -> impl Kind<Value = Located<String>> {
+fn transport_type() -> Kind<Located<String>> {
     text()
         .with("enum", json!(["http", "sse", "stdio", null]))
         .called("`stdio`, `http`, `sse`")

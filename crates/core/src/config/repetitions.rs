@@ -3,8 +3,8 @@
 use serde_json::json;
 
 use crate::config::adaptive::Adaptive;
-use crate::reader::values::{Scalar, count, unlike};
-use crate::reader::{Fields, Kind, OrMap, Value, object};
+use crate::reader::values::count;
+use crate::reader::{Fields, Kind, Value, object, or_map, unlike};
 use crate::text::diagnostic::Diagnostic;
 use crate::text::explain::Code;
 use crate::text::source::Located;
@@ -42,10 +42,11 @@ impl Repetitions {
     }
 }
 
-pub(super) fn repetitions() -> impl Kind<Value = Repetitions> {
+pub(super) fn repetitions() -> Kind<Repetitions> {
     let bounds = object("repetitions", "`repetitions`", bounds)
-        .linked("[map](terca-yaml.md#as-many-repetitions-as-it-takes)");
-    OrMap(
+        .linked("[map](terca-yaml.md#as-many-repetitions-as-it-takes)")
+        .kind();
+    or_map(
         count().map(|number| Repetitions::Fixed(number.value)),
         bounds,
     )
@@ -69,8 +70,8 @@ fn bounds(fields: &mut Fields<'_, '_>) -> Option<Repetitions> {
     }))
 }
 
-fn until() -> Scalar<()> {
-    Scalar::new(
+fn until() -> Kind<()> {
+    Kind::scalar(
         "`conclusive`",
         json!({ "enum": ["conclusive"] }),
         |node, reader| match &node.value {

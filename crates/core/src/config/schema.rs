@@ -8,7 +8,6 @@ use serde_json::Value;
 
 use crate::config::eval::{Home, eval as eval_file};
 use crate::config::suite::suite as suite_file;
-use crate::reader::Kind;
 use crate::reader::describe::Definitions;
 
 /// Returns the schema of `terca.yaml`.

@@ -11,7 +11,7 @@ use crate::config::mcp_server::{McpServers, mcp_servers};
 use crate::config::variables::{Variables, variables};
 use crate::reader::agent::{agent_choice, agent_settings};
 use crate::reader::values::{boolean, filled_text, seconds, text};
-use crate::reader::{Fields, Kind, OneOrMore, Patch, PathKind, Reader, object};
+use crate::reader::{Fields, Kind, Patch, PathKind, Reader, object, one_or_more};
 use crate::text::diagnostic::Diagnostic;
 use crate::text::explain::Code;
 use crate::text::json;
@@ -123,7 +123,7 @@ pub(super) struct ReadSetup {
 }
 
 /// An environment or an experiment.
-pub(super) fn setup(role: Role) -> impl Kind<Value = ReadSetup> {
+pub(super) fn setup(role: Role) -> Kind<ReadSetup> {
     let (definition, about, name) = match role {
         Role::Environment => (
             "environment",
@@ -142,6 +142,7 @@ pub(super) fn setup(role: Role) -> impl Kind<Value = ReadSetup> {
     .about(about)
     .example("{name: default, agent: codex}")
     .linked(name)
+    .kind()
 }
 
 fn fields_of(fields: &mut Fields<'_, '_>, role: Role) -> Option<ReadSetup> {
@@ -164,7 +165,7 @@ fn fields_of(fields: &mut Fields<'_, '_>, role: Role) -> Option<ReadSetup> {
         ),
         rules: fields.patch(
             "rules",
-            OneOrMore::new(filled_text().called("path").then(|path, reader| rules_file(&path, reader))),
+            one_or_more(filled_text().called("path").then(|path, reader| rules_file(&path, reader))),
             "Rules files, installed where the agent reads its project rules, after any that the workspace has there.",
         ),
         mcp_servers: fields.patch(
@@ -174,7 +175,7 @@ fn fields_of(fields: &mut Fields<'_, '_>, role: Role) -> Option<ReadSetup> {
         ),
         skills: fields.patch(
             "skills",
-            OneOrMore::new(filled_text().called("path").then(|path, reader| skill(&path, reader))).then(different_skills),
+            one_or_more(filled_text().called("path").then(|path, reader| skill(&path, reader))).then(different_skills),
             "Directories with a `SKILL.md`, installed where the agent reads its project skills.",
         ),
         config: fields.patch(

@@ -20,8 +20,8 @@ use crate::config::repetitions::repetitions;
 use crate::config::setup::{ReadSetup, Role, setup};
 use crate::config::variables::variables;
 use crate::reader::paths::{beside, folder_name};
-use crate::reader::values::{Scalar, boolean, filled_text, positive, text, times, unlike};
-use crate::reader::{Fields, Kind, Node, PathKind, Reader, Value, object};
+use crate::reader::values::{boolean, filled_text, positive, text, times};
+use crate::reader::{Fields, Kind, Node, PathKind, Reader, Value, object, unlike};
 use crate::text::diagnostic::Diagnostic;
 use crate::text::explain::Code;
 use crate::text::source::{Located, Place};
@@ -112,7 +112,7 @@ pub(super) fn load(files: &ConfigFiles, reader: &mut Reader<'_>) -> Option<Suite
     reader.layers.clone_from(&suite.layers);
     for &file in &files.evals {
         if let Some(node) = reader.document(file) {
-            evals.extend(eval(Home::OwnFile(&files.root)).read(node, reader));
+            evals.extend(eval(Home::OwnFile(files.root.clone())).read(node, reader));
         }
     }
     let names: Vec<Located<String>> = evals.iter().map(|eval| eval.name.clone()).collect();
@@ -128,8 +128,9 @@ pub(super) fn load(files: &ConfigFiles, reader: &mut Reader<'_>) -> Option<Suite
 }
 
 /// The document `terca.yaml`.
-pub(super) fn suite(root: &Utf8Path) -> impl Kind<Value = (Suite, Vec<ReadEval>)> {
-    object("suite", "a suite", move |fields| fields_of(fields, root))
+pub(super) fn suite(root: &Utf8Path) -> Kind<(Suite, Vec<ReadEval>)> {
+    let root = root.to_owned();
+    object("suite", "a suite", move |fields| fields_of(fields, &root)).kind()
 }
 
 fn fields_of(fields: &mut Fields<'_, '_>, root: &Utf8Path) -> Option<(Suite, Vec<ReadEval>)> {
@@ -268,12 +269,12 @@ fn workspace_dir(path: &Located<String>, reader: &mut Reader<'_>) -> Option<Utf8
 }
 
 /// A word, or a map with the image of a container. Only `none` is supported.
-fn sandbox() -> Scalar<()> {
+fn sandbox() -> Kind<()> {
     let schema = json!({ "anyOf": [
         { "enum": ["none", "bwrap"] },
         { "type": "object", "anyOf": [{ "required": ["docker"] }, { "required": ["podman"] }] },
     ] });
-    Scalar::new("`none`", schema, |node, reader| {
+    Kind::scalar("`none`", schema, |node, reader| {
         let kind = match &node.value {
             Value::Text(kind) if kind == "none" => return Some(()),
             Value::Text(kind) if kind == "bwrap" => Some(kind),

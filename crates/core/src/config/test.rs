@@ -18,7 +18,8 @@ pub(super) fn tests(fields: &mut Fields<'_, '_>) -> Vec<TestSpec> {
     let test = object("test", "a test", test)
         .about("A test has one kind, and optionally a name, a weight and a time limit.")
         .example("commandSuccess: npm test")
-        .linked("[test](eval-yaml.md#tests)");
+        .linked("[test](eval-yaml.md#tests)")
+        .kind();
     let read = fields.renamed_list(
         "tests",
         &["eval", "evaluate"],

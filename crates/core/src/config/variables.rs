@@ -3,7 +3,7 @@
 use serde_json::json;
 
 use crate::reader::values::plain_text;
-use crate::reader::{Entries, Kind, MapOf, Patch, Reader};
+use crate::reader::{Entries, Kind, Patch, Reader, map_of};
 use crate::text::diagnostic::Diagnostic;
 use crate::text::explain::Code;
 use crate::text::source::Located;
@@ -14,8 +14,8 @@ pub type Template = Located<String>;
 /// Names and values; `null` removes a variable that a lower layer sets.
 pub type Variables = Vec<(String, Patch<Template>)>;
 
-pub(super) fn variables() -> impl Kind<Value = Variables> {
-    MapOf(plain_text())
+pub(super) fn variables() -> Kind<Variables> {
+    map_of(plain_text())
         .with("propertyNames", json!({ "pattern": "^[^=]+$" }))
         .then(named)
 }

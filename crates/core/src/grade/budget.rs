@@ -9,14 +9,16 @@ use super::kinds::{TestKindDeclaration, asking, settings};
 use super::test::{Question, TestKind};
 use super::verdict::{NoVerdict, Verdict};
 use crate::reader::values::{not_negative, positive, whole};
-use crate::reader::{Fields, Kind, object};
+use crate::reader::{Fields, object};
 use crate::text::prose;
 
 pub(super) const KIND: TestKindDeclaration = TestKindDeclaration {
     key: "budget",
     about: "The agent must stay within these limits.",
     settings: || {
-        let asked = object("budget", "`budget`", fields).linked("[map](eval-yaml.md#budget)");
+        let asked = object("budget", "`budget`", fields)
+            .linked("[map](eval-yaml.md#budget)")
+            .kind();
         settings(asking("budget", "maxCostUsd: 0.5", asked))
     },
 };

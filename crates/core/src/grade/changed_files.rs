@@ -6,7 +6,7 @@ use super::kinds::{TestKindDeclaration, asking, settings};
 use super::test::{Question, TestKind};
 use super::verdict::Verdict;
 use crate::reader::patterns::{Glob, path_glob};
-use crate::reader::{Fields, OneOrMore, object};
+use crate::reader::{Fields, object, one_or_more};
 use crate::text::prose;
 
 pub(super) const KIND: TestKindDeclaration = TestKindDeclaration {
@@ -14,7 +14,7 @@ pub(super) const KIND: TestKindDeclaration = TestKindDeclaration {
     about: "Every file that the agent changed must be where changes are allowed.",
     settings: || {
         let asked = object("changedFiles", "`changedFiles`", fields);
-        let asked = asked.linked("[map](eval-yaml.md#changedfiles)");
+        let asked = asked.linked("[map](eval-yaml.md#changedfiles)").kind();
         settings(asking("changedFiles", "only: ['src/**']", asked))
     },
 };
@@ -31,13 +31,13 @@ fn fields(fields: &mut Fields<'_, '_>) -> Option<ChangedFiles> {
     Some(ChangedFiles {
         only: fields.optional(
             "only",
-            OneOrMore::new(path_glob()),
+            one_or_more(path_glob()),
             "Every changed file must match one of these globs. `[]` allows no change.",
         ),
         never: fields
             .optional(
                 "never",
-                OneOrMore::new(path_glob()),
+                one_or_more(path_glob()),
                 "No changed file may match one of these globs.",
             )
             .unwrap_or_default(),

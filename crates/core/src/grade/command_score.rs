@@ -14,7 +14,6 @@ use super::kinds::{TestKindDeclaration, settings};
 use super::test::{Question, TestKind};
 use super::verdict::{NoVerdict, Verdict, last_line, shortened, with_tail};
 use crate::process::Exit;
-use crate::reader::Kind;
 use crate::reader::values::command_line;
 
 pub(super) const KIND: TestKindDeclaration = TestKindDeclaration {

@@ -14,7 +14,7 @@ use super::test::{Question, TestKind};
 use super::verdict::{NoVerdict, Verdict, is_match, on_one_line, with_tail};
 use crate::process::Exit;
 use crate::reader::values::{command_line, plain_text};
-use crate::reader::{Kind, OrMap, object, patterns};
+use crate::reader::{object, or_map, patterns};
 use crate::text::prose;
 
 pub(super) const KIND: TestKindDeclaration = TestKindDeclaration {
@@ -48,9 +48,9 @@ pub(super) const KIND: TestKindDeclaration = TestKindDeclaration {
                 output_matches,
             })
         });
-        settings(OrMap(
+        settings(or_map(
             short,
-            long.linked("[map](eval-yaml.md#commandsuccess)"),
+            long.linked("[map](eval-yaml.md#commandsuccess)").kind(),
         ))
     },
 };

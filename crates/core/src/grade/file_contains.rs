@@ -11,7 +11,7 @@ use super::kinds::{TestKindDeclaration, settings};
 use super::test::{Question, TestKind};
 use super::verdict::{Verdict, is_match, on_one_line};
 use crate::reader::values::plain_text;
-use crate::reader::{Fields, Kind, object, patterns};
+use crate::reader::{Fields, object, patterns};
 use crate::text::diagnostic::Diagnostic;
 use crate::text::explain::Code;
 
@@ -20,7 +20,7 @@ pub(super) const KIND: TestKindDeclaration = TestKindDeclaration {
     about: "A file must have the text, or match.",
     settings: || {
         let asked = object("fileContains", "`fileContains`", fields);
-        settings(asked.linked("[map](eval-yaml.md#filecontains)"))
+        settings(asked.linked("[map](eval-yaml.md#filecontains)").kind())
     },
 };
 

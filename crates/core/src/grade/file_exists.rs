@@ -2,22 +2,31 @@
 
 use std::time::Duration;
 
+use serde_json::json;
+
 use super::kinds::{TestKindDeclaration, settings};
 use super::test::{Question, TestKind};
 use super::verdict::Verdict;
 use crate::reader::patterns::{PathPattern, path_or_glob};
-use crate::reader::{Kind, OneOrMore};
+use crate::reader::{Value, one_or_more};
+use crate::text::diagnostic::Diagnostic;
+use crate::text::explain::Code;
 use crate::text::prose;
 
 pub(super) const KIND: TestKindDeclaration = TestKindDeclaration {
     key: "fileExists",
     about: "Each path must exist, and each glob must match a file.",
     settings: || {
-        let paths = OneOrMore::new(path_or_glob()).at_least_one(
-            "`fileExists` names no file",
-            "expected a path or a list of paths",
-        );
-        settings(paths.map(FileExists))
+        let paths = one_or_more(path_or_glob()).checked(|node, reader| {
+            if node.value != Value::List(Vec::new()) {
+                return Some(());
+            }
+            reader.refuse(
+                Diagnostic::error(Code::AsksNothing, "`fileExists` names no file")
+                    .at(node.place, "expected a path or a list of paths"),
+            )
+        });
+        settings(paths.with("minItems", json!(1)).map(FileExists))
     },
 };
 

@@ -30,7 +30,13 @@ pub use prompt::{Brief, VERDICT_FILE, prompt};
 pub(super) const KIND: TestKindDeclaration = TestKindDeclaration {
     key: "judge",
     about: "Another agent scores the work against a rubric.",
-    settings: || settings(object("judge", "`judge`", fields).linked("[map](eval-yaml.md#judge)")),
+    settings: || {
+        settings(
+            object("judge", "`judge`", fields)
+                .linked("[map](eval-yaml.md#judge)")
+                .kind(),
+        )
+    },
 };
 
 /// A rubric, and the agent that judges by it.
@@ -99,7 +105,7 @@ fn fields(fields: &mut Fields<'_, '_>) -> Option<JudgeTest> {
 }
 
 /// A score above 0: any work reaches 0.
-fn pass_score() -> impl Kind<Value = f64> {
+fn pass_score() -> Kind<f64> {
     share()
         .with("exclusiveMinimum", json!(0))
         .then(|score, reader| {

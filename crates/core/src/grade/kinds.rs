@@ -33,7 +33,7 @@ pub(crate) struct TestKindDeclaration {
 }
 
 /// A reader of a kind's settings.
-pub(crate) type Settings = Box<dyn Kind<Value = Arc<dyn TestKind>>>;
+pub(crate) type Settings = Kind<Arc<dyn TestKind>>;
 
 impl fmt::Debug for TestKindDeclaration {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -42,16 +42,16 @@ impl fmt::Debug for TestKindDeclaration {
 }
 
 /// Makes a declaration's settings of a kind of value.
-pub(super) fn settings<T: TestKind + 'static>(kind: impl Kind<Value = T> + 'static) -> Settings {
-    Box::new(kind.map(|test| Arc::new(test) as Arc<dyn TestKind>))
+pub(super) fn settings<T: TestKind + 'static>(kind: Kind<T>) -> Settings {
+    kind.map(|test| Arc::new(test) as Arc<dyn TestKind>)
 }
 
 /// Refuses settings that ask for nothing: such a test would always pass.
-pub(super) fn asking<K: Kind>(
+pub(super) fn asking<T: 'static>(
     key: &'static str,
     example: &'static str,
-    kind: K,
-) -> impl Kind<Value = K::Value> {
+    kind: Kind<T>,
+) -> Kind<T> {
     kind.with("minProperties", json!(1))
         .checked(move |node, reader| {
             let Value::Map(entries) = &node.value else {

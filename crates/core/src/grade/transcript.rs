@@ -11,7 +11,7 @@ use super::test::{Question, TestKind};
 use super::verdict::{NoVerdict, Verdict, shortened};
 use crate::reader::patterns::{Glob, tool_glob};
 use crate::reader::values::{plain_text, whole};
-use crate::reader::{Fields, Kind, OneOrMore, object};
+use crate::reader::{Fields, object, one_or_more};
 use crate::text::prose;
 
 pub(super) const KIND: TestKindDeclaration = TestKindDeclaration {
@@ -19,7 +19,7 @@ pub(super) const KIND: TestKindDeclaration = TestKindDeclaration {
     about: "The agent must have used its tools as asked, and said what is asked for.",
     settings: || {
         let asked = object("transcript", "`transcript`", fields);
-        let asked = asked.linked("[map](eval-yaml.md#transcript)");
+        let asked = asked.linked("[map](eval-yaml.md#transcript)").kind();
         settings(asking("transcript", "usedTool: 'mcp_*'", asked))
     },
 };
@@ -38,14 +38,14 @@ fn fields(fields: &mut Fields<'_, '_>) -> Option<Transcript> {
         used_tool: fields
             .optional(
                 "usedTool",
-                OneOrMore::new(tool_glob()),
+                one_or_more(tool_glob()),
                 "For each glob, the agent must have used a tool whose name matches.",
             )
             .unwrap_or_default(),
         not_used_tool: fields
             .optional(
                 "notUsedTool",
-                OneOrMore::new(tool_glob()),
+                one_or_more(tool_glob()),
                 "The agent must have used no tool whose name matches.",
             )
             .unwrap_or_default(),

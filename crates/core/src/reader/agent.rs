@@ -3,9 +3,8 @@
 use camino::Utf8Path;
 use serde_json::json;
 
-use super::kind::OrMap;
-use super::values::{Scalar, filled_text, unlike};
-use super::{Kind, PathKind, Reader, object};
+use super::values::filled_text;
+use super::{Kind, PathKind, Reader, object, or_map, unlike};
 use crate::agent::{self, AgentChoice};
 use crate::text::diagnostic::Diagnostic;
 use crate::text::explain::Code;
@@ -13,7 +12,7 @@ use crate::text::prose;
 use crate::text::source::Located;
 
 /// An agent's name, or `{name, command}`. The place is the name's.
-pub(crate) fn agent_choice() -> impl Kind<Value = Located<AgentChoice>> {
+pub(crate) fn agent_choice() -> Kind<Located<AgentChoice>> {
     let names = known_agents();
     let without_command: Vec<&str> = names
         .iter()
@@ -37,8 +36,9 @@ pub(crate) fn agent_choice() -> impl Kind<Value = Located<AgentChoice>> {
         );
         choose(&name?, command.as_ref(), fields.reader)
     })
-    .linked("[map](terca-yaml.md#an-agent-of-your-own)");
-    OrMap(short, long)
+    .linked("[map](terca-yaml.md#an-agent-of-your-own)")
+    .kind();
+    or_map(short, long)
 }
 
 /// Returns the names and aliases of all agents, in the order of their table.
@@ -50,8 +50,8 @@ pub(crate) fn known_agents() -> Vec<&'static str> {
 }
 
 /// The agent's own settings: any map.
-pub(crate) fn agent_settings() -> Scalar<Located<serde_json::Value>> {
-    Scalar::new("map", json!({ "type": "object" }), |node, reader| {
+pub(crate) fn agent_settings() -> Kind<Located<serde_json::Value>> {
+    Kind::scalar("map", json!({ "type": "object" }), |node, reader| {
         if node.is_map() {
             Some(Located::new(node.to_json(), node.place))
         } else {

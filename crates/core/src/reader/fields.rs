@@ -6,7 +6,7 @@
 use serde_json::json;
 
 use super::describe::{Definitions, Description, Field};
-use super::kind::{ListOf, optional};
+use super::kind::{list_of, optional};
 use super::{Kind, Node, Patch, Reader, Value};
 use crate::text::diagnostic::Diagnostic;
 use crate::text::explain::Code;
@@ -40,22 +40,27 @@ enum Presence {
 )]
 impl Fields<'_, '_> {
     /// Declares a field that may be left out.
-    pub(crate) fn optional<K: Kind>(
+    pub(crate) fn optional<T: 'static>(
         &mut self,
         key: &'static str,
-        kind: K,
+        kind: Kind<T>,
         about: &str,
-    ) -> Option<K::Value> {
+    ) -> Option<T> {
         self.declare(key, &kind, Presence::Optional, None, about);
         let node = self.take_present(key)?;
         self.reader.about(key, |reader| kind.read(node, reader))
     }
 
     /// Declares a field with a default.
-    pub(crate) fn or<T, K>(&mut self, key: &'static str, kind: K, default: T, about: &str) -> T
+    pub(crate) fn or<T>(
+        &mut self,
+        key: &'static str,
+        kind: Kind<Located<T>>,
+        default: T,
+        about: &str,
+    ) -> T
     where
-        T: Copy + Into<serde_json::Value>,
-        K: Kind<Value = Located<T>>,
+        T: Copy + Into<serde_json::Value> + 'static,
     {
         self.declare(
             key,
@@ -70,24 +75,24 @@ impl Fields<'_, '_> {
     }
 
     /// Declares a field that may be left out, but not without a value.
-    pub(crate) fn filled<K: Kind>(
+    pub(crate) fn filled<T: 'static>(
         &mut self,
         key: &'static str,
-        kind: K,
+        kind: Kind<T>,
         about: &str,
-    ) -> Option<K::Value> {
+    ) -> Option<T> {
         self.declare(key, &kind, Presence::Filled, None, about);
         let (_, node) = self.take(key)?;
         self.reader.about(key, |reader| kind.read(node, reader))
     }
 
     /// Declares a field that must be there.
-    pub(crate) fn required<K: Kind>(
+    pub(crate) fn required<T: 'static>(
         &mut self,
         key: &'static str,
-        kind: K,
+        kind: Kind<T>,
         about: &str,
-    ) -> Option<K::Value> {
+    ) -> Option<T> {
         self.declare(key, &kind, Presence::Required, None, about);
         match self.take_present(key) {
             Some(node) => self.reader.about(key, |reader| kind.read(node, reader)),
@@ -96,12 +101,12 @@ impl Fields<'_, '_> {
     }
 
     /// Declares a field that an experiment can set or remove.
-    pub(crate) fn patch<K: Kind>(
+    pub(crate) fn patch<T: 'static>(
         &mut self,
         key: &'static str,
-        kind: K,
+        kind: Kind<T>,
         about: &str,
-    ) -> Patch<K::Value> {
+    ) -> Patch<T> {
         self.declare(key, &kind, Presence::Optional, None, about);
         match self.take(key) {
             None => Patch::Keep,
@@ -114,24 +119,24 @@ impl Fields<'_, '_> {
     }
 
     /// Declares a list. A list that is left out is empty.
-    pub(crate) fn list<K: Kind>(
+    pub(crate) fn list<T: 'static>(
         &mut self,
         key: &'static str,
-        kind: K,
+        kind: Kind<T>,
         about: &str,
-    ) -> Vec<K::Value> {
-        self.optional(key, ListOf(kind), about).unwrap_or_default()
+    ) -> Vec<T> {
+        self.optional(key, list_of(kind), about).unwrap_or_default()
     }
 
     /// Declares a list that has older names, which still load with a warning. Two names at once are an error.
-    pub(crate) fn renamed_list<K: Kind>(
+    pub(crate) fn renamed_list<T: 'static>(
         &mut self,
         key: &'static str,
         older: &[&'static str],
-        kind: K,
+        kind: Kind<T>,
         about: &str,
-    ) -> Vec<K::Value> {
-        let list = ListOf(kind);
+    ) -> Vec<T> {
+        let list = list_of(kind);
         self.declare(key, &list, Presence::Filled, None, about);
         let mut found: Vec<(Located<String>, Node)> = self.take(key).into_iter().collect();
         for older in older {
@@ -161,7 +166,7 @@ impl Fields<'_, '_> {
     }
 
     /// Reads a key that has no business here, so that the mistake can be explained. It is not described.
-    pub(crate) fn misplaced<K: Kind>(&mut self, key: &'static str, kind: K) -> Option<K::Value> {
+    pub(crate) fn misplaced<T: 'static>(&mut self, key: &'static str, kind: Kind<T>) -> Option<T> {
         self.known.push(key);
         let node = self.take_present(key)?;
         self.reader.about(key, |reader| kind.read(node, reader))
@@ -237,10 +242,10 @@ impl Fields<'_, '_> {
         }
     }
 
-    fn declare<K: Kind>(
+    fn declare<T: 'static>(
         &mut self,
         key: &'static str,
-        kind: &K,
+        kind: &Kind<T>,
         presence: Presence,
         default: Option<serde_json::Value>,
         about: &str,
@@ -252,7 +257,7 @@ impl Fields<'_, '_> {
         let schema = kind.schema(definitions);
         description.fields.push(Field {
             key,
-            type_name: kind.name(),
+            type_name: kind.name().to_owned(),
             schema: match presence {
                 Presence::Optional => optional(schema),
                 Presence::Required | Presence::Filled => schema,
@@ -264,11 +269,11 @@ impl Fields<'_, '_> {
         });
     }
 
-    fn describe_older<K: Kind>(&mut self, older: &'static str, key: &str, kind: &K) {
+    fn describe_older<T: 'static>(&mut self, older: &'static str, key: &str, kind: &Kind<T>) {
         if let Some((definitions, description)) = &mut self.described {
             description.fields.push(Field {
                 key: older,
-                type_name: kind.name(),
+                type_name: kind.name().to_owned(),
                 schema: kind.schema(definitions),
                 required: false,
                 default: None,

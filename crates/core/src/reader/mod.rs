@@ -21,7 +21,7 @@ mod yaml_errors;
 pub(crate) use context::Reader;
 pub use context::{PathKind, Surroundings};
 pub(crate) use fields::Fields;
-pub(crate) use kind::{Entries, Kind, MapOf, OneOrMore, OrMap, PairsOf};
+pub(crate) use kind::{Entries, Kind, map_of, one_or_more, or_map, pairs_of, unlike};
 pub(crate) use object::object;
 pub use patch::Patch;
 pub(crate) use yaml::{Node, Value};

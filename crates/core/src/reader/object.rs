@@ -1,16 +1,18 @@
 //! A map with known keys, as a kind of value.
 
+use std::rc::Rc;
+
 use camino::{Utf8Path, Utf8PathBuf};
 use serde_json::json;
 
 use super::describe::{Definitions, Description};
-use super::values::unlike;
+use super::kind::unlike;
 use super::{Fields, Kind, Node, PathKind, Reader, Surroundings, Value};
 use crate::text::diagnostic::Diagnostics;
 use crate::text::source::Sources;
 
 /// A map with known keys.
-pub(crate) struct Object<F> {
+pub(crate) struct Object<T> {
     /// The name of its definition in the schema, and of its table in the reference.
     definition: &'static str,
     /// Its name with an article, for messages.
@@ -20,25 +22,28 @@ pub(crate) struct Object<F> {
     example: Option<&'static str>,
     /// The name of the type in the reference.
     name: &'static str,
-    declare: F,
+    declare: Declare<T>,
 }
 
+type Declare<T> = Box<dyn Fn(&mut Fields<'_, '_>) -> Option<T>>;
+
 /// Declares a map with known keys. `declare` must reach all its fields before it returns.
-pub(crate) fn object<T, F>(definition: &'static str, what: &'static str, declare: F) -> Object<F>
-where
-    F: Fn(&mut Fields<'_, '_>) -> Option<T>,
-{
+pub(crate) fn object<T>(
+    definition: &'static str,
+    what: &'static str,
+    declare: impl Fn(&mut Fields<'_, '_>) -> Option<T> + 'static,
+) -> Object<T> {
     Object {
         definition,
         what,
         about: "",
         example: None,
         name: "map",
-        declare,
+        declare: Box::new(declare),
     }
 }
 
-impl<F> Object<F> {
+impl<T: 'static> Object<T> {
     /// Adds a sentence about the map as a whole.
     pub(crate) fn about(self, about: &'static str) -> Self {
         Object { about, ..self }
@@ -56,10 +61,17 @@ impl<F> Object<F> {
     pub(crate) fn linked(self, name: &'static str) -> Self {
         Object { name, ..self }
     }
-}
 
-impl<T, F: Fn(&mut Fields<'_, '_>) -> Option<T>> Kind for Object<F> {
-    type Value = T;
+    /// Makes it a kind of value.
+    pub(crate) fn kind(self) -> Kind<T> {
+        let object = Rc::new(self);
+        let described = object.clone();
+        Kind::new(
+            object.name,
+            move |definitions| described.schema(definitions),
+            move |node, reader| object.read(node, reader),
+        )
+    }
 
     fn read(&self, node: Node, reader: &mut Reader<'_>) -> Option<T> {
         let Value::Map(entries) = node.value else {
@@ -92,12 +104,6 @@ impl<T, F: Fn(&mut Fields<'_, '_>) -> Option<T>> Kind for Object<F> {
         json!({ "$ref": format!("#/$defs/{}", self.definition) })
     }
 
-    fn name(&self) -> String {
-        self.name.to_owned()
-    }
-}
-
-impl<T, F: Fn(&mut Fields<'_, '_>) -> Option<T>> Object<F> {
     /// Runs the declarations on an empty map. What they find missing is of no interest.
     fn describe(&self, definitions: &mut Definitions) -> Description {
         let mut sources = Sources::default();

@@ -40,7 +40,7 @@ pub struct Glob {
 }
 
 /// A regular expression.
-pub(crate) fn regex() -> impl Kind<Value = Regex> {
+pub(crate) fn regex() -> Kind<Regex> {
     filled_text()
         .then(|pattern, reader| {
             Regex::new(&pattern.value).map_or_else(
@@ -60,14 +60,14 @@ pub(crate) fn regex() -> impl Kind<Value = Regex> {
 }
 
 /// A path inside the workspace.
-pub(crate) fn workspace_path() -> impl Kind<Value = Utf8PathBuf> {
+pub(crate) fn workspace_path() -> Kind<Utf8PathBuf> {
     filled_text()
         .then(|path, reader| in_workspace(&path, reader))
         .called("path")
 }
 
 /// A path inside the workspace, or a glob when it has one of `*?[{`.
-pub(crate) fn path_or_glob() -> impl Kind<Value = PathPattern> {
+pub(crate) fn path_or_glob() -> Kind<PathPattern> {
     filled_text()
         .then(|path, reader| {
             let clean = in_workspace(&path, reader)?;
@@ -81,7 +81,7 @@ pub(crate) fn path_or_glob() -> impl Kind<Value = PathPattern> {
 }
 
 /// A glob over the paths of a workspace. A path without wildcards matches itself.
-pub(crate) fn path_glob() -> impl Kind<Value = Glob> {
+pub(crate) fn path_glob() -> Kind<Glob> {
     filled_text()
         .then(|path, reader| {
             let clean = in_workspace(&path, reader)?;
@@ -91,7 +91,7 @@ pub(crate) fn path_glob() -> impl Kind<Value = Glob> {
 }
 
 /// A glob over the names of tools.
-pub(crate) fn tool_glob() -> impl Kind<Value = Glob> {
+pub(crate) fn tool_glob() -> Kind<Glob> {
     filled_text()
         .then(|name, reader| glob(&name, &name.value, reader))
         .called("glob")

@@ -4,70 +4,15 @@ use std::time::Duration;
 
 use serde_json::json;
 
-use super::describe::Definitions;
+use super::kind::unlike;
 use super::{Kind, Node, Reader, Value};
 use crate::text::diagnostic::Diagnostic;
 use crate::text::explain::Code;
 use crate::text::source::Located;
 
-/// A value without parts.
-pub(crate) struct Scalar<T> {
-    name: &'static str,
-    schema: serde_json::Value,
-    read: fn(Node, &mut Reader<'_>) -> Option<T>,
-}
-
-impl<T> Scalar<T> {
-    /// Declares a kind of its own, for a value that no other kind fits.
-    pub(crate) fn new(
-        name: &'static str,
-        schema: serde_json::Value,
-        read: fn(Node, &mut Reader<'_>) -> Option<T>,
-    ) -> Self {
-        Scalar { name, schema, read }
-    }
-}
-
-impl<T> Kind for Scalar<T> {
-    type Value = T;
-
-    fn read(&self, node: Node, reader: &mut Reader<'_>) -> Option<T> {
-        (self.read)(node, reader)
-    }
-
-    fn schema(&self, _: &mut Definitions) -> serde_json::Value {
-        self.schema.clone()
-    }
-
-    fn name(&self) -> String {
-        self.name.to_owned()
-    }
-}
-
-/// Says that a node is something else than expected.
-pub(crate) fn unlike(node: &Node, expected: &str) -> Diagnostic {
-    const SHORT: usize = 40;
-    let kind = node.value.describe();
-    let found = match &node.value {
-        Value::Text(text) if text.chars().count() <= SHORT => {
-            format!("the text `{}`", text.escape_debug())
-        }
-        _ => kind.to_owned(),
-    };
-    let label = match node.value {
-        Value::Null => "no value here".into(),
-        _ => format!("this is {kind}"),
-    };
-    Diagnostic::error(
-        Code::WrongValue,
-        format!("expected {expected}, found {found}"),
-    )
-    .at(node.place, label)
-}
-
 /// Any text.
-pub(crate) fn text() -> Scalar<Located<String>> {
-    Scalar::new("text", json!({ "type": "string" }), read_text)
+pub(crate) fn text() -> Kind<Located<String>> {
+    Kind::scalar("text", json!({ "type": "string" }), read_text)
 }
 
 fn read_text(node: Node, reader: &mut Reader<'_>) -> Option<Located<String>> {
@@ -82,8 +27,8 @@ fn read_text(node: Node, reader: &mut Reader<'_>) -> Option<Located<String>> {
 }
 
 /// Text that is not empty, such as a name or a prompt.
-pub(crate) fn filled_text() -> Scalar<Located<String>> {
-    Scalar::new(
+pub(crate) fn filled_text() -> Kind<Located<String>> {
+    Kind::scalar(
         "text",
         json!({ "type": "string", "pattern": "\\S" }),
         read_filled_text,
@@ -102,8 +47,8 @@ fn read_filled_text(node: Node, reader: &mut Reader<'_>) -> Option<Located<Strin
 }
 
 /// Text in which a number or a boolean needs no quotes, such as the value of an environment variable.
-pub(crate) fn plain_text() -> Scalar<Located<String>> {
-    Scalar::new(
+pub(crate) fn plain_text() -> Kind<Located<String>> {
+    Kind::scalar(
         "text",
         json!({ "type": ["string", "number", "boolean"] }),
         |node, reader| match node.value {
@@ -116,8 +61,8 @@ pub(crate) fn plain_text() -> Scalar<Located<String>> {
 }
 
 /// A shell command. `true` and `false` are commands that people write, so they need no quotes.
-pub(crate) fn command_line() -> Scalar<Located<String>> {
-    Scalar::new(
+pub(crate) fn command_line() -> Kind<Located<String>> {
+    Kind::scalar(
         "a shell command",
         json!({ "type": ["string", "boolean"], "pattern": "\\S" }),
         |node, reader| match node.value {
@@ -128,8 +73,8 @@ pub(crate) fn command_line() -> Scalar<Located<String>> {
 }
 
 /// `true` or `false`.
-pub(crate) fn boolean() -> Scalar<Located<bool>> {
-    Scalar::new(
+pub(crate) fn boolean() -> Kind<Located<bool>> {
+    Kind::scalar(
         "`true`, `false`",
         json!({ "type": "boolean" }),
         |node, reader| {
@@ -146,7 +91,7 @@ pub(crate) fn boolean() -> Scalar<Located<bool>> {
 }
 
 /// A number within bounds. The bounds are checked, said in messages and written into the schema.
-pub(crate) struct Number<T> {
+struct Number<T> {
     least: Bound,
     most: Option<f64>,
     is_whole: bool,
@@ -189,29 +134,29 @@ impl<T> Number<T> {
     }
 }
 
-impl<T> Kind for Number<T> {
-    type Value = Located<T>;
-
-    fn read(&self, node: Node, reader: &mut Reader<'_>) -> Option<Located<T>> {
-        let expected = self.expected(&node.value);
-        let problem = match &node.value {
-            Value::Number { value, integer, .. } if self.accepts(*value, *integer) => {
-                return Some(Located::new((self.convert)(*value), node.place));
-            }
-            Value::Number { written, .. } => Diagnostic::error(
-                Code::OutOfRange,
-                format!("expected {expected}, found {written}"),
-            )
-            .at(node.place, ""),
-            Value::Text(text) if text.trim().parse::<f64>().is_ok() => {
-                unlike(&node, &expected).help("remove the quotes")
-            }
-            _ => unlike(&node, &expected),
-        };
-        reader.refuse(problem)
+impl<T: 'static> Number<T> {
+    fn kind(self) -> Kind<Located<T>> {
+        Kind::scalar("number", self.schema(), move |node, reader| {
+            let expected = self.expected(&node.value);
+            let problem = match &node.value {
+                Value::Number { value, integer, .. } if self.accepts(*value, *integer) => {
+                    return Some(Located::new((self.convert)(*value), node.place));
+                }
+                Value::Number { written, .. } => Diagnostic::error(
+                    Code::OutOfRange,
+                    format!("expected {expected}, found {written}"),
+                )
+                .at(node.place, ""),
+                Value::Text(text) if text.trim().parse::<f64>().is_ok() => {
+                    unlike(&node, &expected).help("remove the quotes")
+                }
+                _ => unlike(&node, &expected),
+            };
+            reader.refuse(problem)
+        })
     }
 
-    fn schema(&self, _: &mut Definitions) -> serde_json::Value {
+    fn schema(&self) -> serde_json::Value {
         let mut schema = json!({ "type": if self.is_whole { "integer" } else { "number" } });
         match self.least {
             Bound::Above(bound) => schema["exclusiveMinimum"] = json_number(bound),
@@ -222,10 +167,6 @@ impl<T> Kind for Number<T> {
         }
         schema
     }
-
-    fn name(&self) -> String {
-        "number".into()
-    }
 }
 
 /// Writes a bound without a decimal point: all of them are whole.
@@ -233,55 +174,61 @@ fn json_number(bound: f64) -> serde_json::Value {
     json!(bound as i64)
 }
 
-fn whole_number<T>(least: f64, most: Option<f64>, convert: fn(f64) -> T) -> Number<T> {
-    Number {
+fn whole_number<T: 'static>(
+    least: f64,
+    most: Option<f64>,
+    convert: fn(f64) -> T,
+) -> Kind<Located<T>> {
+    let number = Number {
         least: Bound::From(least),
         most,
         is_whole: true,
         convert,
-    }
+    };
+    number.kind()
 }
 
-fn decimal(least: Bound, most: Option<f64>) -> Number<f64> {
-    Number {
+fn decimal(least: Bound, most: Option<f64>) -> Kind<Located<f64>> {
+    let number = Number {
         least,
         most,
         is_whole: false,
         convert: |value| value,
-    }
+    };
+    number.kind()
 }
 
 /// A whole number from 1.
-pub(crate) fn count() -> Number<u32> {
+pub(crate) fn count() -> Kind<Located<u32>> {
     whole_number(1.0, Some(1_000_000.0), |value| value as u32)
 }
 
 /// A number of further attempts.
-pub(crate) fn times() -> Number<u32> {
+pub(crate) fn times() -> Kind<Located<u32>> {
     whole_number(0.0, Some(1_000.0), |value| value as u32)
 }
 
 /// A whole number from 0.
-pub(crate) fn whole() -> Number<u64> {
+pub(crate) fn whole() -> Kind<Located<u64>> {
     whole_number(0.0, None, |value| value as u64)
 }
 
 /// A number above 0, such as a weight.
-pub(crate) fn positive() -> Number<f64> {
+pub(crate) fn positive() -> Kind<Located<f64>> {
     decimal(Bound::Above(0.0), Some(1e9))
 }
 
 /// A number from 0.
-pub(crate) fn not_negative() -> Number<f64> {
+pub(crate) fn not_negative() -> Kind<Located<f64>> {
     decimal(Bound::From(0.0), None)
 }
 
 /// A number from 0 to 1.
-pub(crate) fn share() -> Number<f64> {
+pub(crate) fn share() -> Kind<Located<f64>> {
     decimal(Bound::From(0.0), Some(1.0))
 }
 
 /// A time limit in seconds.
-pub(crate) fn seconds() -> impl Kind<Value = Duration> {
+pub(crate) fn seconds() -> Kind<Duration> {
     positive().map(|seconds| Duration::from_secs_f64(seconds.value))
 }
