@@ -139,10 +139,7 @@ fn row(trial: &Trial, matrix: &Matrix<'_>) -> Html {
         )
         .child(number(head.repetition.to_string(), "num wide"))
         .child(el("td").class("status").child(status))
-        .child(number(
-            known(report.score.map(|score| wording::score(score))),
-            "num score",
-        ))
+        .child(number(known(report.score.map(wording::score)), "num score"))
         .child(number(
             known(stats.duration_seconds.map(prose::duration)),
             "num",
