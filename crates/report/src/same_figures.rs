@@ -1,9 +1,14 @@
 //! One run in every format: they all say the same.
 
+use proptest::option;
+use proptest::prelude::*;
+use serde_json::Value;
 use terca_core::analysis::compare::within;
+use terca_core::analysis::metrics::{METRICS, UNKNOWN};
 use terca_core::analysis::summary::{By, DEFAULT_MARGIN};
 use terca_core::run::event::{EventKind, RunStatus};
 use terca_core::run::outcome::TrialReport;
+use terca_core::text::prose;
 
 use crate::fixture::{self, Script};
 use crate::html::{Bound, run_page};
@@ -111,5 +116,149 @@ fn an_experiment_cannot_mention_anybody() {
         assert!(text.contains("octocat"), "{text}");
         assert!(!text.contains("@octocat"), "{text}");
         assert!(!text.contains("#12"), "{text}");
+    }
+}
+
+/// What became of the trials of a run, so many of each kind.
+#[derive(Debug, Clone)]
+struct Outcome {
+    /// `None` is an error.
+    score: Option<f64>,
+    seconds: f64,
+    cost: Option<f64>,
+    tokens: Option<u64>,
+    /// What an attempt before it cost.
+    earlier: Option<f64>,
+}
+
+fn outcomes() -> impl Strategy<Value = Outcome> {
+    let score = prop::sample::select(vec![Some(1.0), Some(1.0), Some(0.999), Some(0.0), None]);
+    (
+        score,
+        0.1..5_000.0f64,
+        option::of(0.0..20.0f64),
+        option::of(0..9_000_000u64),
+        option::of(0.0..20.0f64),
+    )
+        .prop_map(|(score, seconds, cost, tokens, earlier)| Outcome {
+            score,
+            seconds,
+            cost,
+            tokens,
+            earlier,
+        })
+}
+
+/// Two variants of one eval.
+fn played(outcomes: &[Outcome]) -> Script {
+    let repetitions = (outcomes.len() / 2) as u32;
+    let mut script = Script::new(fixture::heads(1, 2, repetitions), 4);
+    for (outcome, id) in outcomes.iter().zip(1..=repetitions * 2) {
+        if let Some(cost) = outcome.earlier {
+            script.start(id).add(EventKind::AttemptFailed {
+                trial: id,
+                report: Box::new(costing(cost, fixture::error("429"))),
+                wait_seconds: 0.0,
+            });
+        }
+        let mut report = match outcome.score {
+            Some(score) => fixture::partial(outcome.seconds, score),
+            None => fixture::error("no key"),
+        };
+        report.stats.usage.cost_usd = outcome.cost;
+        report.stats.usage.input_tokens = outcome.tokens;
+        report.stats.usage.output_tokens = None;
+        report.stats.duration_seconds = Some(outcome.seconds);
+        script.start(id).finish(id, &report);
+    }
+    script.end(RunStatus::Complete);
+    script
+}
+
+/// The cells of the row with this title, without emphasis.
+fn cells(text: &str, title: &str, between: &str) -> Vec<String> {
+    let plain = text.replace("**", "");
+    let rows = plain.lines().map(|line| {
+        line.split(between)
+            .map(str::trim)
+            .filter(|cell| !cell.is_empty())
+            .map(str::to_owned)
+            .collect::<Vec<String>>()
+    });
+    let mut found = rows.filter(|row| row.first().is_some_and(|cell| cell == title));
+    found.next().unwrap_or_default().split_off(1)
+}
+
+fn property(document: &str, variant: usize, name: &str) -> Option<f64> {
+    let suite = document.split("<testsuite ").nth(variant + 1)?;
+    let (_, rest) = suite.split_once(&format!("name=\"{name}\" value=\""))?;
+    rest.split_once('"')?.0.parse().ok()
+}
+
+fn is_near(one: Option<f64>, other: Option<f64>) -> bool {
+    match (one, other) {
+        (Some(one), Some(other)) => (one - other).abs() <= 1e-6 * one.abs().max(1.0),
+        (one, other) => one == other,
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 64, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn every_format_has_the_same_figures(outcomes in prop::collection::vec(outcomes(), 2..40)) {
+        let script = played(&outcomes);
+        let results = script.results();
+        let json: Value = serde_json::from_str(&serde_json::to_string(&results).unwrap()).unwrap();
+        let xml = junit(&results);
+        let terminal = results_table(&results, 200, PALETTE);
+        let table = markdown(&results, usize::MAX);
+        for metric in &METRICS {
+            let figures = json["summary"]["variants"].as_array().unwrap();
+            let read: Vec<Option<f64>> = figures.iter().map(|variant| variant[metric.name].as_f64()).collect();
+            let shown: Vec<String> =
+                read.iter().map(|value| value.map_or(UNKNOWN.to_owned(), metric.show)).collect();
+            prop_assert_eq!(&cells(&terminal, metric.title, "  "), &shown, "{}", terminal);
+            prop_assert_eq!(&cells(&table, metric.title, "|"), &shown, "{}", table);
+            for (variant, value) in read.iter().enumerate() {
+                prop_assert!(is_near(property(&xml, variant, metric.name), *value), "{} {}", metric.name, xml);
+            }
+        }
+        // The share of all is shown only for all, and nothing only for nothing.
+        for variant in &results.summary.variants {
+            let shown = variant.figures.pass_rate.map(METRICS[0].show);
+            prop_assert_eq!(shown.as_deref() == Some("100 %"), variant.figures.pass_rate == Some(1.0));
+            prop_assert_eq!(shown.as_deref() == Some("0 %"), variant.figures.pass_rate == Some(0.0));
+        }
+    }
+
+    #[test]
+    fn every_format_has_the_same_sum(outcomes in prop::collection::vec(outcomes(), 2..40)) {
+        let script = played(&outcomes);
+        let results = script.results();
+        let used = &outcomes[..outcomes.len() / 2 * 2];
+        let paid: Vec<f64> = used.iter().flat_map(|outcome| [outcome.cost, outcome.earlier]).flatten().collect();
+        let sum = (!paid.is_empty()).then(|| paid.iter().sum::<f64>());
+        let json: Value = serde_json::from_str(&serde_json::to_string(&results).unwrap()).unwrap();
+        prop_assert!(is_near(json["summary"]["spent"]["costUsd"].as_f64(), sum));
+        let rows = csv(&results);
+        let column = rows.lines().next().unwrap().split(',').position(|title| title == "spentUsd").unwrap();
+        let last = rows.lines().next().unwrap().split(',').count() - 1;
+        prop_assert_eq!(column, last, "the last column is what follows the last comma");
+        let of_rows: Vec<f64> =
+            rows.lines().skip(1).filter_map(|line| line.rsplit(',').next()?.parse().ok()).collect();
+        prop_assert!(is_near((!of_rows.is_empty()).then(|| of_rows.iter().sum()), sum), "{}", rows);
+        let of_suites: Vec<f64> = (0..2).filter_map(|variant| property(&junit(&results), variant, "costUsd")).collect();
+        prop_assert!(is_near((!of_suites.is_empty()).then(|| of_suites.iter().sum()), sum));
+        if let Some(sum) = json["summary"]["spent"]["costUsd"].as_f64() {
+            let dollars = prose::dollars(sum);
+            let live = crate::metrics::dollars(&script.state.spent_with_live()).unwrap_or_default();
+            prop_assert!(live.starts_with(&dollars));
+            prop_assert!(footer(&results, fixture::here(), PALETTE).contains(&dollars));
+            let on_the_page = live + " spent";
+            prop_assert!(html(&script).contains(&on_the_page));
+            let escaped = "\\".to_owned() + &dollars;
+            prop_assert!(markdown(&results, usize::MAX).contains(&escaped));
+        }
     }
 }

@@ -6,41 +6,98 @@ use crate::term::width::spaces;
 
 const GAP: usize = 2;
 
+/// The edge of its column that a cell is set to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Side {
     Left,
     Right,
 }
 
-/// Cells in rows; a column is as wide as its widest cell.
+/// A column: its side, and the space before it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Column {
+    pub side: Side,
+    pub gap: usize,
+}
+
+impl Column {
+    const LAST: Column = Column {
+        side: Side::Left,
+        gap: GAP,
+    };
+}
+
+/// Cells in rows. A column is as wide as its widest cell.
 #[derive(Debug, Clone)]
 pub struct Grid {
-    sides: Vec<Side>,
-    rows: Vec<Vec<StyledLine>>,
+    columns: Vec<Column>,
+    rows: Vec<Row>,
+}
+
+#[derive(Debug, Clone)]
+enum Row {
+    Cells(Vec<StyledLine>),
+    /// A line across all columns.
+    Line(StyledLine),
+    /// A rule as wide as the widest other row.
+    Rule,
 }
 
 impl Grid {
+    /// Columns with the usual space between them.
     pub fn new(sides: &[Side]) -> Self {
+        let columns = sides.iter().map(|side| Column {
+            side: *side,
+            gap: GAP,
+        });
+        Grid::with_columns(columns.collect())
+    }
+
+    /// Columns with spaces of their own between them.
+    pub fn with_columns(columns: Vec<Column>) -> Self {
         Grid {
-            sides: sides.to_vec(),
+            columns,
             rows: Vec::new(),
         }
     }
 
-    /// Cells without a side of their own, at the end, are set left.
+    /// Adds a row. Cells beyond the columns are set left.
     pub fn row(&mut self, cells: impl IntoIterator<Item = StyledLine>) {
-        self.rows.push(cells.into_iter().collect());
+        self.rows.push(Row::Cells(cells.into_iter().collect()));
     }
 
+    /// Adds a line across all columns.
+    pub fn line(&mut self, line: StyledLine) {
+        self.rows.push(Row::Line(line));
+    }
+
+    /// Adds a rule.
+    pub fn rule(&mut self) {
+        self.rows.push(Row::Rule);
+    }
+
+    /// Returns the rows as lines.
     pub fn lines(&self) -> Vec<StyledLine> {
         let widths = self.widths();
-        self.rows
+        let mut lines: Vec<StyledLine> = self
+            .rows
             .iter()
-            .map(|row| self.line(row, &widths))
-            .collect()
+            .map(|row| match row {
+                Row::Cells(cells) => self.aligned(cells, &widths),
+                Row::Line(line) => line.clone(),
+                Row::Rule => StyledLine::new(),
+            })
+            .collect();
+        let widest = lines.iter().map(StyledLine::width).max().unwrap_or(0);
+        for (line, row) in lines.iter_mut().zip(&self.rows) {
+            if matches!(row, Row::Rule) {
+                line.push(Role::Dim, &"─".repeat(widest));
+            }
+        }
+        lines
     }
 
-    /// The rows, each indented and ended by a line feed.
+    /// Returns the rows, each indented and ended by a line feed.
     pub fn render(&self, indent: usize, palette: Palette) -> String {
         self.lines()
             .iter()
@@ -49,36 +106,38 @@ impl Grid {
     }
 
     fn widths(&self) -> Vec<usize> {
-        let columns = self.rows.iter().map(Vec::len).max().unwrap_or(0);
-        (0..columns)
-            .map(|column| {
-                self.rows
-                    .iter()
-                    .filter_map(|row| row.get(column))
-                    .map(StyledLine::width)
-                    .max()
-                    .unwrap_or(0)
-            })
-            .collect()
+        let mut widths: Vec<usize> = Vec::new();
+        for row in &self.rows {
+            let Row::Cells(cells) = row else { continue };
+            widths.resize(widths.len().max(cells.len()), 0);
+            for (widest, cell) in widths.iter_mut().zip(cells) {
+                *widest = (*widest).max(cell.width());
+            }
+        }
+        widths
     }
 
-    fn line(&self, row: &[StyledLine], widths: &[usize]) -> StyledLine {
+    fn aligned(&self, cells: &[StyledLine], widths: &[usize]) -> StyledLine {
         let mut line = StyledLine::new();
-        let mut start = 0;
-        for (column, (cell, width)) in row.iter().zip(widths).enumerate() {
-            let side = self.sides.get(column).copied().unwrap_or(Side::Left);
+        let mut end = 0;
+        for (index, (cell, width)) in cells.iter().zip(widths).enumerate() {
+            // A column that is empty in every row takes no gap either.
+            if *width == 0 {
+                continue;
+            }
+            let column = self.columns.get(index).copied().unwrap_or(Column::LAST);
+            let start = if end == 0 { 0 } else { end + column.gap };
             if !cell.is_empty() {
                 line.pad_to(start);
-                line.append(set(cell, *width, side));
+                line.append(set(cell, *width, column.side));
             }
-            // A column that is empty in every row takes no gap either.
-            start += if *width == 0 { 0 } else { width + GAP };
+            end = start + width;
         }
         line
     }
 }
 
-/// A cell in its column.
+/// Sets a cell in its column.
 pub fn set(cell: &StyledLine, width: usize, side: Side) -> StyledLine {
     let mut set = StyledLine::new();
     if side == Side::Right {

@@ -1,7 +1,7 @@
 //! The results of a run as a table.
 //!
 //! With one variant every eval has a row of figures. With several, evals are rows and variants columns, and the
-//! figures over all evals stand below:
+//! figures over all evals are below:
 //!
 //! ```text
 //!                     gemini      gemini
@@ -23,12 +23,13 @@ use terca_core::analysis::summary::{Figures, VariantSummary};
 
 use crate::metrics;
 use crate::names::Names;
-use crate::term::grid::{Grid, Side, set};
+use crate::term::grid::{Column, Grid, Side, set};
 use crate::term::style::{Palette, Role};
 use crate::term::styled_line::StyledLine;
 use crate::term::width::{clean, width, wrap};
 
 const GAP: usize = 3;
+const NOTE_GAP: usize = 2;
 const WIDEST_TITLE: usize = 18;
 /// `mean tokens`.
 const NARROWEST_LABELS: usize = 11;
@@ -45,7 +46,7 @@ pub fn results_table(results: &Results, columns: usize, palette: Palette) -> Str
     let tables: Vec<String> = matrix
         .panels(columns)
         .into_iter()
-        .map(|panel| render(&matrix.panel(panel), palette))
+        .map(|panel| matrix.panel(panel).render(0, palette))
         .collect();
     tables.join("\n")
 }
@@ -76,14 +77,13 @@ fn figures_of_evals(results: &Results, variant: &VariantSummary) -> Vec<StyledLi
             &cell.figures,
         ));
     }
+    grid.rule();
     grid.row(figures_row(
         "all evals",
         metrics::styled(&METRICS[0], &variant.figures),
         &variant.figures,
     ));
     let mut lines = grid.lines();
-    let rule = rule(lines.iter().map(StyledLine::width).max().unwrap_or(0));
-    lines.insert(lines.len() - 1, rule);
     let names = Names::of(results.trials.iter().map(|trial| &trial.head));
     let title = names.variant(&variant.environment, &variant.experiment);
     if !title.is_empty() {
@@ -103,27 +103,21 @@ fn figures_row(label: &str, passed: StyledLine, figures: &Figures) -> Vec<Styled
     row
 }
 
-fn rule(columns: usize) -> StyledLine {
-    StyledLine::of(Role::Dim, &"─".repeat(columns))
-}
-
 /// Evals by variants.
 struct Matrix {
     evals: Vec<String>,
-    columns: Vec<Column>,
+    variants: Vec<Variant>,
     label_width: usize,
-    /// How long a name may be that stands on a line of its own.
+    /// How long a name may be that has a line of its own.
     line_width: usize,
 }
 
-/// A variant: everything that stands in its column.
-struct Column {
+/// A variant: all that is in its columns.
+struct Variant {
     title: Vec<String>,
-    /// A figure for each eval, and what is noted beside it.
+    /// The figures of each eval, and a note beside them.
     cells: Vec<(StyledLine, StyledLine)>,
-    closing: Vec<StyledLine>,
-    body_width: usize,
-    note_width: usize,
+    overall: Vec<StyledLine>,
 }
 
 impl Matrix {
@@ -132,41 +126,37 @@ impl Matrix {
         let mut evals: Vec<String> = summary.cells.iter().map(|cell| cell.eval.clone()).collect();
         evals.dedup();
         let names = Names::of(results.trials.iter().map(|trial| &trial.head));
-        let cells: HashMap<(&str, &str, &str), &Figures> = summary
-            .cells
-            .iter()
-            .map(|cell| {
-                (
-                    (&*cell.eval, &*cell.environment, &*cell.experiment),
-                    &cell.figures,
-                )
-            })
-            .collect();
-        let of_variant = |variant: &VariantSummary| {
-            let key = |eval| (eval, &*variant.environment, &*variant.experiment);
+        let mut cells: HashMap<[&str; 3], &Figures> = HashMap::new();
+        for cell in &summary.cells {
+            let place = [&*cell.eval, &*cell.environment, &*cell.experiment];
+            cells.insert(place, &cell.figures);
+        }
+        let mut variants = Vec::new();
+        for variant in &summary.variants {
             let figures: Vec<Option<&Figures>> = evals
                 .iter()
-                .map(|eval| cells.get(&key(eval.as_str())).copied())
+                .map(|eval| [&**eval, &*variant.environment, &*variant.experiment])
+                .map(|place| cells.get(&place).copied())
                 .collect();
-            Column::of(title(&names, variant, columns), &figures, &variant.figures)
-        };
-        let columns_: Vec<Column> = summary.variants.iter().map(of_variant).collect();
+            let title = title(&names, variant, columns);
+            variants.push(Variant::of(title, &figures, &variant.figures));
+        }
         Matrix {
             label_width: label_width(&evals, columns),
             line_width: columns,
             evals,
-            columns: columns_,
+            variants,
         }
     }
 
     /// As many variants beside each other as fit, but at least one.
-    fn panels(&self, columns: usize) -> Vec<&[Column]> {
+    fn panels(&self, columns: usize) -> Vec<&[Variant]> {
         let mut panels = Vec::new();
-        let mut rest = self.columns.as_slice();
+        let mut rest = self.variants.as_slice();
         while !rest.is_empty() {
             let mut used = self.label_width;
-            let fitting = rest.iter().take_while(|column| {
-                used += GAP + column.width();
+            let fitting = rest.iter().take_while(|variant| {
+                used += GAP + variant.width();
                 used <= columns
             });
             let (panel, others) = rest.split_at(fitting.count().max(1));
@@ -176,70 +166,67 @@ impl Matrix {
         panels
     }
 
-    fn panel(&self, columns: &[Column]) -> Vec<StyledLine> {
-        let height = columns
+    fn panel(&self, variants: &[Variant]) -> Grid {
+        let mut columns = vec![Column {
+            side: Side::Left,
+            gap: 0,
+        }];
+        for _ in variants {
+            columns.push(Column {
+                side: Side::Right,
+                gap: GAP,
+            });
+            columns.push(Column {
+                side: Side::Left,
+                gap: NOTE_GAP,
+            });
+        }
+        let mut grid = Grid::with_columns(columns);
+        let height = variants
             .iter()
-            .map(|column| column.title.len())
+            .map(|variant| variant.title.len())
             .max()
             .unwrap_or(0);
-        let mut lines: Vec<StyledLine> = (0..height)
-            .map(|line| {
-                self.row("", columns, |column| {
-                    (column.title(line, height), StyledLine::new())
-                })
-            })
-            .collect();
-        for (index, eval) in self.evals.iter().enumerate() {
-            lines.extend(self.eval(eval, columns, |column| column.cells[index].clone()));
+        for line in 0..height {
+            grid.row(row("", variants, |variant| variant.title(line, height)));
         }
-        lines.push(rule(lines.iter().map(StyledLine::width).max().unwrap_or(0)));
+        for (index, eval) in self.evals.iter().enumerate() {
+            let label = clean(eval);
+            let is_short = width(&label) <= self.label_width;
+            // A name that is too long for its column is above its row.
+            if !is_short {
+                for line in wrap(&label, self.line_width) {
+                    grid.line(StyledLine::plain(&line));
+                }
+            }
+            let mut cells = vec![StyledLine::plain(if is_short { &label } else { "" })];
+            for variant in variants {
+                let (figures, note) = &variant.cells[index];
+                cells.extend([figures.clone(), note.clone()]);
+            }
+            grid.row(cells);
+        }
+        grid.rule();
         for (index, metric) in METRICS.iter().enumerate() {
-            lines.push(self.row(metric.title, columns, |column| {
-                (column.closing[index].clone(), StyledLine::new())
+            grid.row(row(metric.title, variants, |variant| {
+                variant.overall[index].clone()
             }));
         }
-        lines
+        grid
     }
+}
 
-    /// The row of an eval; a name that is too long for its column stands above it.
-    fn eval(
-        &self,
-        name: &str,
-        columns: &[Column],
-        cell: impl Fn(&Column) -> (StyledLine, StyledLine),
-    ) -> Vec<StyledLine> {
-        let label = clean(name);
-        if width(&label) <= self.label_width {
-            return vec![self.row(&label, columns, cell)];
-        }
-        let mut lines: Vec<StyledLine> = wrap(&label, self.line_width)
-            .iter()
-            .map(|line| StyledLine::plain(line))
-            .collect();
-        lines.push(self.row("", columns, cell));
-        lines
+/// A row without notes.
+fn row(
+    label: &str,
+    variants: &[Variant],
+    cell: impl Fn(&Variant) -> StyledLine,
+) -> Vec<StyledLine> {
+    let mut cells = vec![StyledLine::plain(label)];
+    for variant in variants {
+        cells.extend([cell(variant), StyledLine::new()]);
     }
-
-    fn row(
-        &self,
-        label: &str,
-        columns: &[Column],
-        cell: impl Fn(&Column) -> (StyledLine, StyledLine),
-    ) -> StyledLine {
-        let mut line = StyledLine::plain(label);
-        let mut end = self.label_width;
-        for column in columns {
-            let (body, note) = cell(column);
-            line.pad_to(end + GAP);
-            line.append(set(&body, column.body_width, Side::Right));
-            if !note.is_empty() {
-                line.push(Role::Plain, "  ");
-                line.append(note);
-            }
-            end += GAP + column.width();
-        }
-        line
-    }
+    cells
 }
 
 /// As wide as the longest name, of those that leave enough room for figures.
@@ -259,7 +246,7 @@ fn title(names: &Names, variant: &VariantSummary, columns: usize) -> Vec<String>
     parts.iter().flat_map(|part| wrap(part, widest)).collect()
 }
 
-impl Column {
+impl Variant {
     fn of(title: Vec<String>, figures: &[Option<&Figures>], overall: &Figures) -> Self {
         let widest_pass = figures
             .iter()
@@ -267,47 +254,33 @@ impl Column {
             .map(|figures| metrics::passed(figures).width())
             .max()
             .unwrap_or(0);
-        let cells: Vec<(StyledLine, StyledLine)> = figures
-            .iter()
-            .map(|figures| {
-                figures.map_or_else(Default::default, |figures| cell(figures, widest_pass))
-            })
-            .collect();
-        let closing: Vec<StyledLine> = METRICS
-            .iter()
-            .map(|metric| metrics::styled(metric, overall))
-            .collect();
-        let bodies = cells
-            .iter()
-            .map(|(body, _)| body)
-            .chain(&closing)
-            .map(StyledLine::width);
-        Column {
-            body_width: bodies
-                .chain(title.iter().map(|line| width(line)))
-                .max()
-                .unwrap_or(0),
-            note_width: cells
-                .iter()
-                .map(|(_, note)| note.width())
-                .max()
-                .unwrap_or(0),
+        let cells = figures.iter().map(|figures| {
+            figures.map_or_else(Default::default, |figures| cell(figures, widest_pass))
+        });
+        Variant {
             title,
-            cells,
-            closing,
+            cells: cells.collect(),
+            overall: METRICS
+                .iter()
+                .map(|metric| metrics::styled(metric, overall))
+                .collect(),
         }
     }
 
+    /// The figures, and the notes where there are some.
     fn width(&self) -> usize {
-        self.body_width
-            + if self.note_width > 0 {
-                2 + self.note_width
-            } else {
-                0
-            }
+        let titles = self.title.iter().map(|line| width(line));
+        let figures = self.cells.iter().map(|(figures, _)| figures);
+        let figures = figures.chain(&self.overall).map(StyledLine::width);
+        let notes = self.cells.iter().map(|(_, note)| note.width());
+        let body = titles.chain(figures).max().unwrap_or(0);
+        match notes.max().unwrap_or(0) {
+            0 => body,
+            note => body + NOTE_GAP + note,
+        }
     }
 
-    /// Titles stand on the figures: a short one begins lower.
+    /// A line of its title. Titles end right above the figures: a short one begins lower.
     fn title(&self, line: usize, of: usize) -> StyledLine {
         let missing = of - self.title.len();
         let text = line

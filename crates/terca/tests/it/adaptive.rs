@@ -59,7 +59,7 @@ fn verdict<'r>(results: &'r Value, experiment: &str) -> &'r Value {
     let comparisons = results["summary"]["comparisons"].as_array().unwrap();
     comparisons
         .iter()
-        .find(|comparison| comparison["experiment"] == experiment)
+        .find(|comparison| comparison["arm"] == experiment)
         .unwrap()
 }
 

@@ -49,7 +49,7 @@ fn the_experiments_of_a_run() {
     );
     assert_eq!(
         (&found["by"], &found["version"], &found["matching"]),
-        (&"experiment".into(), &1.into(), &Value::Null)
+        (&"experiment".into(), &2.into(), &Value::Null)
     );
     // The other way round it is a regression.
     let outcome = project
@@ -150,12 +150,14 @@ fn a_regression_between_two_runs() {
         .expect_status(1);
     assert!(outcome.stdout.starts_with("### "), "{}", outcome.stdout);
     assert!(
-        outcome.stdout.contains("- changed: the tests of `eval1`\n"),
+        outcome
+            .stdout
+            .contains("- changed: the tests of <code>eval1</code>\n"),
         "{}",
         outcome.stdout
     );
     assert!(
-        outcome.stdout.contains(": the eval `eval0`\n"),
+        outcome.stdout.contains(": the eval <code>eval0</code>\n"),
         "{}",
         outcome.stdout
     );
