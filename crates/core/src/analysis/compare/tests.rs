@@ -100,7 +100,10 @@ fn what_cannot_be_compared_is_said_with_what_can() {
         baseline: "gone".into(),
         ..two_by_two()
     };
-    assert!(refused(&odd, By::Experiment, None).contains("--baseline NAME"));
+    assert_eq!(
+        refused(&odd, By::Experiment, None),
+        "the baseline `gone` is not in the run 1; its experiments are `control` and `rules`"
+    );
     assert_eq!(
         within(&odd, By::Experiment, Some("control"), 0.05)
             .unwrap()
