@@ -150,13 +150,17 @@ fn its_parts_are_merged() {
             .join("greet/shell.plain.02/run.log")
             .is_file()
     );
-    // What was merged can be resumed, and merged no further.
+    // What was merged can be resumed, and merged no further. Results that a crash left behind are written again.
+    let results = project.run_dir().join("results.json");
+    let whole = read_json(&results);
+    std::fs::write(&results, r#"{"status": "running"}"#).unwrap();
     let outcome = project.terca(&["resume", "--format", "plain"]);
     assert!(
         outcome.stderr.contains("nothing is left to run"),
         "{}",
         outcome.stderr
     );
+    assert_eq!(read_json(&results), whole);
     let name = project.run_dir().file_name().unwrap().to_owned();
     let outcome = project.terca(&["merge", &name, "2"]);
     assert!(

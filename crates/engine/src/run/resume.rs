@@ -113,6 +113,11 @@ impl OpenRun {
         }
     }
 
+    /// Writes the results again. A run that died between its last event and its end has older ones.
+    pub fn write_results(&mut self) -> Result<(), StoreError> {
+        self.store.write_results(&self.past.state)
+    }
+
     /// Returns what has changed in the suite since the run was started.
     pub fn changes(&self, run: &PreparedRun<'_>) -> Vec<String> {
         differences(&self.file.fingerprints, run.fingerprints())

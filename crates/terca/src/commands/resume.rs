@@ -39,7 +39,7 @@ pub struct ResumeArgs {
 
 pub(super) fn resume(args: &ResumeArgs, common: &Common) -> Outcome {
     let (_, dir) = past::find(args.run.as_deref(), common)?;
-    let open = OpenRun::open(&dir)?;
+    let mut open = OpenRun::open(&dir)?;
     let mut settings = open.settings();
     settings.concurrency = args.concurrency.or(settings.concurrency);
     settings.budget_usd = args.budget_usd.or(settings.budget_usd);
@@ -47,8 +47,9 @@ pub(super) fn resume(args: &ResumeArgs, common: &Common) -> Outcome {
     let mut plan = load::plan(&settings, common, &host)?;
     let remaining = open.keep_remaining(&mut plan, args.errors);
     if remaining.is_over {
-        // It may have died even later, between its last event and its end. That nothing could be removed is no
-        // trouble of a run that is over.
+        open.write_results()?;
+        // It may have died between its last event and its end. That nothing could be removed is no trouble of a run
+        // that is over.
         let _ = WorkDir::remove_stale(host.get("TERCA_WORK_DIR"));
         return Ok(nothing_left(&open.past, &settings, args, common));
     }
