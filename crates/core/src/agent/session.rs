@@ -11,9 +11,8 @@ use serde_json::Value;
 
 use super::errors::{Patterns, classify};
 use super::mcp::server_of;
-use super::stream_filter::Skippable;
 use super::tokens::Tokens;
-use super::{Decoder, Ending, Inputs, Line, Reading};
+use super::{Decoder, Ending, Inputs, Line, Reading, Skippable};
 use crate::agent::delivery::{McpDelivery, McpStatus};
 use crate::process::Exit;
 use crate::transcript::{Record, Role, Step, Usage};
