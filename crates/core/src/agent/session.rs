@@ -258,6 +258,10 @@ impl Session {
     pub(super) fn push_at(&mut self, line: u64, step: Step) {
         self.flush();
         let record = self.record(line, step);
+        if self.records.is_empty() {
+            // Most lines have one step, and there may be millions of lines.
+            self.records.reserve_exact(1);
+        }
         self.records.push(record);
     }
 

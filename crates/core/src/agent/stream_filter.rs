@@ -67,6 +67,9 @@ impl StreamFilter {
             Some(_) => self.skippable_bytes.saturating_add(line.bytes()),
             None => 0,
         };
+        if self.omitted.is_none() {
+            return self.decoder.stdout(line);
+        }
         let mut records = self.gap();
         records.append(&mut self.decoder.stdout(line));
         records
