@@ -2,7 +2,6 @@
 
 use std::collections::BTreeMap;
 
-use super::stream_filter::Skippable;
 use crate::agent::delivery::McpDelivery;
 use crate::process::Exit;
 use crate::transcript::{Record, Usage};
@@ -29,6 +28,15 @@ impl Line<'_> {
             Line::Oversized { bytes, .. } => bytes,
         }
     }
+}
+
+/// A line that no count, figure or ending depends on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Skippable {
+    /// Words of the agent.
+    Words,
+    /// Output of a tool, or words said to the agent.
+    Output,
 }
 
 /// Reads an agent's output, a line at a time.

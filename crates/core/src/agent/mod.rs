@@ -72,10 +72,10 @@ mod tokens;
 use std::fmt;
 
 pub use builtin::cheat;
-pub use decoder::{Decoder, Ending, Line, Reading};
+pub use decoder::{Decoder, Ending, Line, Reading, Skippable};
 pub use invocation::{Inputs, Invocation, Launch, PlacedFile, SideFile, Stdin};
 pub use profile::{Cache, Capabilities, Package, Profile, StopSignal};
-pub use stream_filter::{Skippable, StreamFilter};
+pub use stream_filter::StreamFilter;
 
 use crate::text::prose;
 

@@ -11,9 +11,8 @@ use serde_json::Value;
 
 use super::errors::{Patterns, classify};
 use super::mcp::server_of;
-use super::stream_filter::Skippable;
 use super::tokens::Tokens;
-use super::{Decoder, Ending, Inputs, Line, Reading};
+use super::{Decoder, Ending, Inputs, Line, Reading, Skippable};
 use crate::agent::delivery::{McpDelivery, McpStatus};
 use crate::process::Exit;
 use crate::transcript::{Record, Role, Step, Usage};
@@ -259,6 +258,10 @@ impl Session {
     pub(super) fn push_at(&mut self, line: u64, step: Step) {
         self.flush();
         let record = self.record(line, step);
+        if self.records.is_empty() {
+            // Most lines have one step, and there may be millions of lines.
+            self.records.reserve_exact(1);
+        }
         self.records.push(record);
     }
 

@@ -4,18 +4,9 @@
 //! gigabyte as a transcript, and it must not delay the trials beside it. So an agent's words and its tools' output are
 //! decoded up to a limit. The raw stream is still kept whole, and calls and tokens are counted to the last one.
 
-use super::{Decoder, Line, Reading};
+use super::decoder::{Decoder, Line, Reading, Skippable};
 use crate::process::Exit;
 use crate::transcript::{Record, Step};
-
-/// A line that no count, figure or ending depends on.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Skippable {
-    /// Words of the agent.
-    Words,
-    /// Output of a tool, or words said to the agent.
-    Output,
-}
 
 /// The bytes of skippable lines that are decoded between two events that count. No tool's output and no answer is
 /// usually as long.
@@ -76,6 +67,9 @@ impl StreamFilter {
             Some(_) => self.skippable_bytes.saturating_add(line.bytes()),
             None => 0,
         };
+        if self.omitted.is_none() {
+            return self.decoder.stdout(line);
+        }
         let mut records = self.gap();
         records.append(&mut self.decoder.stdout(line));
         records
