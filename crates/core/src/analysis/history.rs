@@ -1,4 +1,4 @@
-//! What earlier runs of a suite say about the cases of a plan.
+//! The cases of a plan in earlier runs of the suite.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -25,7 +25,7 @@ impl Record {
     }
 }
 
-/// The same eval in the same variant, with the same agent and model.
+/// An eval in a variant, with its agent and model.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 struct Case {
     eval: String,
@@ -79,7 +79,7 @@ impl Past {
 #[derive(Debug, Default)]
 pub struct History {
     cases: BTreeMap<Case, Past>,
-    /// How many runs say something.
+    /// The number of runs that say something.
     pub runs: usize,
     pub trials: usize,
 }

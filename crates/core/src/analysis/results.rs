@@ -20,17 +20,17 @@ pub struct Results {
     pub suite: String,
     pub status: RunStatus,
     pub seed: u64,
-    /// Which grading this shows; earlier ones are in `gradings/`.
+    /// The grading that this shows; earlier ones are in `gradings/`.
     pub grading: u32,
     pub started_at: Option<Timestamp>,
     pub finished_at: Option<Timestamp>,
     /// Variants whose further trials were not started, since they would all have ended in the same error.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub stopped_variants: Vec<StoppedVariant>,
-    /// Why it ended before all its trials had run.
+    /// The reason why it ended before all its trials had run.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub stopped: Option<StopReason>,
-    /// How far an adaptive run went.
+    /// The repetitions of an adaptive run.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub adaptive: Option<AdaptiveResult>,
     pub trials: Vec<TrialResult>,
@@ -62,9 +62,9 @@ pub struct AdaptiveResult {
     pub max: u32,
     /// The last repetition that was asked for.
     pub reached: u32,
-    /// How many experiments are compared with the baseline, in all environments.
+    /// The number of experiments that are compared with the baseline, in all environments.
     pub comparisons: usize,
-    /// How many of these comparisons are not decided.
+    /// The number of these comparisons that are not decided.
     pub undecided: usize,
 }
 

@@ -14,7 +14,7 @@ use crate::run::state::RunState;
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Round {
     pub repetition: u32,
-    /// How many comparisons ask for it.
+    /// The number of comparisons that ask for it.
     pub undecided: usize,
     /// The ids of its trials.
     pub trials: Vec<u32>,
@@ -177,7 +177,7 @@ mod tests {
             });
         }
 
-        /// Which variants the next round asks for.
+        /// The variants that the next round asks for.
         fn asked(&self) -> Vec<String> {
             let Some(round) = next(&self.state) else {
                 return Vec::new();

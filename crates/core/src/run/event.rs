@@ -1,4 +1,4 @@
-//! What happens in a run, as data. The journal, `events.jsonl`, is a list of these.
+//! The events of a run, as data. The journal, `events.jsonl`, is a list of these.
 
 use camino::Utf8PathBuf;
 use jiff::Timestamp;
@@ -46,7 +46,7 @@ pub enum EventKind {
     /// One more repetition is wanted, of these trials.
     RoundStarted {
         repetition: u32,
-        /// How many comparisons ask for it.
+        /// The number of comparisons that ask for it.
         undecided: usize,
         trials: Vec<u32>,
     },
@@ -57,7 +57,7 @@ pub enum EventKind {
         trial: u32,
         phase: Phase,
     },
-    /// What the agent is doing just now. Shown, never journaled: it changes no result.
+    /// The agent's present doing. Shown, never journaled: it changes no result.
     Progress {
         trial: u32,
         doing: String,
@@ -78,7 +78,7 @@ pub enum EventKind {
         environment: String,
         experiment: String,
         error: TrialError,
-        /// How many trials are left out.
+        /// The number of trials that are left out.
         trials: usize,
     },
     /// Trials were graded again, with the tests as they were then: all of them at once, so that a run never shows a
@@ -97,7 +97,7 @@ pub enum EventKind {
 }
 
 impl EventKind {
-    /// Whether it belongs into the journal.
+    /// Returns whether it is journaled.
     pub fn is_lasting(&self) -> bool {
         !matches!(self, EventKind::Progress { .. })
     }
@@ -110,7 +110,7 @@ pub struct RegradedTrial {
     pub report: TrialReport,
 }
 
-/// Why a run ends before all its trials have run.
+/// The reason why a run ends before all its trials have run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub enum StopReason {
@@ -118,7 +118,7 @@ pub enum StopReason {
     Interrupted,
     /// A trial did not pass; those in flight go on to their end.
     FailFast,
-    /// What trials cost has reached the budget; those in flight go on to their end.
+    /// The spending has reached the budget; trials in flight go on to their end.
     Budget,
 }
 
@@ -140,7 +140,7 @@ pub enum RunStatus {
     Interrupted,
 }
 
-/// What is known of a trial before it runs.
+/// The facts of a trial that are known before it runs.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct TrialHead {

@@ -1,16 +1,16 @@
-//! How many trials may be in flight at once, for each agent.
+//! Limits on the trials in flight at once, for each agent.
 //!
 //! What the suite allows is fixed. What a provider allows is found out: after a rate limit an agent has half the
 //! slots, and it gets one back for every few trials that end without one.
 
 use std::collections::BTreeMap;
 
-/// What the suite allows: so many trials of each agent named here, and so many of all others together.
+/// The limits of the suite: so many trials of each agent named here, and so many of all others together.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Limits {
     pub others: usize,
     pub agents: BTreeMap<String, usize>,
-    /// What the machine can bear in all.
+    /// The most that the machine can bear in all.
     pub ceiling: usize,
 }
 
@@ -24,7 +24,7 @@ impl Limits {
         }
     }
 
-    /// How many trials there can be in flight when these agents take part.
+    /// Returns how many trials there can be in flight when these agents take part.
     pub fn total<'a>(&self, agents: impl IntoIterator<Item = &'a str>) -> usize {
         let (mut named, mut has_others) = (BTreeMap::new(), false);
         for agent in agents {
@@ -45,7 +45,7 @@ impl Limits {
 /// So many trials in a row without a rate limit give a slot back.
 const CALM: usize = 4;
 
-/// Who has how many slots just now, and how many are taken.
+/// The slots of each agent just now, and those that are taken.
 #[derive(Debug)]
 pub struct Slots {
     limits: Limits,

@@ -1,4 +1,4 @@
-//! What became of a trial.
+//! The outcome of a trial.
 //!
 //! A trial that was judged has a score. A trial that could not be judged has an error kind that says who must
 //! act. The two never mix: trouble with the machine or the provider is not a failure of the agent.
@@ -34,7 +34,7 @@ impl Status {
         }
     }
 
-    /// Whether the agent's work was judged.
+    /// Returns whether the agent's work was judged.
     pub fn is_judged(self) -> bool {
         matches!(self, Status::Passed | Status::Partial | Status::Failed)
     }
@@ -51,7 +51,7 @@ impl Status {
     }
 }
 
-/// How long each part took, in seconds. A part that was not reached is `null`.
+/// The seconds of each part. A part that was not reached is `null`.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 pub struct Phases {
     pub setup: Option<f64>,
@@ -64,7 +64,7 @@ pub struct Phases {
 #[serde(rename_all = "camelCase")]
 pub struct Attempt {
     pub error: Option<TrialError>,
-    /// What it used: paid for, though in no figure of the trial.
+    /// Its usage: paid for, though in no figure of the trial.
     pub stats: Stats,
     pub started_at: Option<Timestamp>,
     pub duration_seconds: f64,
@@ -93,7 +93,7 @@ pub struct TrialReport {
     pub exit_code: Option<i32>,
     pub timed_out: bool,
     pub attempts: u32,
-    /// Which grading this is: the tests may have been run again since.
+    /// The number of this grading: the tests may have been run again since.
     #[serde(default = "first", skip_serializing_if = "is_first")]
     pub grading: u32,
     pub delivery: Delivery,

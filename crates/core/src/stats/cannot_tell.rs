@@ -1,4 +1,4 @@
-//! Why the data at hand do not answer a question.
+//! The reasons why the data at hand do not answer a question.
 
 use serde::{Deserialize, Serialize};
 use thiserror::Error;

@@ -20,7 +20,7 @@ impl Interval {
         self.low <= value && value <= self.high
     }
 
-    /// Whether all of it lies strictly between the two.
+    /// Returns whether all of it lies strictly between the two.
     pub fn lies_within(self, low: f64, high: f64) -> bool {
         low < self.low && self.high < high
     }

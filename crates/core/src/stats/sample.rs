@@ -26,7 +26,7 @@ pub fn variance(values: &[f64]) -> Option<f64> {
     })
 }
 
-/// Whether all values are the same, but for the last digits of their arithmetic.
+/// Returns whether all values are the same, but for the last digits of their arithmetic.
 pub fn is_constant(values: &[f64]) -> bool {
     let largest = values
         .iter()

@@ -22,23 +22,23 @@ pub use within::within;
 /// Of the document that `terca compare --format json` writes.
 pub const COMPARED_VERSION: u32 = 2;
 
-/// What was compared, and what came of it.
+/// The answer of `terca compare`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Compared {
     pub version: u32,
     pub suite: String,
-    /// What `arm` and `baseline` of the comparisons are. [`By::place`] says what `place` is.
+    /// The kind of `arm` and `baseline` of the comparisons. [`By::place`] says what `place` is.
     pub by: By,
     /// One, or the baseline's and the other.
     pub runs: Vec<String>,
     pub baseline: String,
     pub margin: f64,
-    /// What two runs have in common; `null` within one.
+    /// The common part of two runs; `null` within one.
     pub matching: Option<Matching>,
     pub comparisons: Vec<Comparison>,
 }
 
-/// Why there is nothing to compare.
+/// The reason why there is nothing to compare.
 #[derive(Debug, Error, PartialEq)]
 pub enum CompareError {
     #[error("the run {0} is still going on; it can be compared when it has ended")]

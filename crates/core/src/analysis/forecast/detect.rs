@@ -16,7 +16,7 @@ const FEW_REPETITIONS: usize = 5;
 #[serde(rename_all = "camelCase")]
 pub struct Detect {
     pub difference: f64,
-    /// Whether the plan as it is sees it.
+    /// The plan as it is sees it.
     pub is_seen: bool,
     /// With no more evals than the plan has; `null` when they differ too much among themselves, or are too few.
     pub with_these_evals: Option<Proposal>,

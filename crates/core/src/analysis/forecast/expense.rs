@@ -1,4 +1,4 @@
-//! What the arms of a plan cost and how long they take, by what their cases cost and took before.
+//! The cost and the time of the arms of a plan, by those of their cases before.
 
 use serde::{Deserialize, Serialize};
 
@@ -19,7 +19,7 @@ pub struct Arm {
     pub evals: usize,
     /// Of the trials before; `null` when there were none.
     pub pass_rate: Option<f64>,
-    /// How many trials it is reckoned from.
+    /// The number of trials it is reckoned from.
     pub known_trials: usize,
     pub expense: Expense,
 }
@@ -49,7 +49,7 @@ impl Expense {
         }
     }
 
-    /// The same arm with another number of trials.
+    /// Returns the expense for another number of trials.
     pub(super) fn scaled(self, times: f64) -> Self {
         let scale = |value: Option<f64>| value.map(|value| value * times);
         Expense {

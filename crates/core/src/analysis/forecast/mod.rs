@@ -21,7 +21,7 @@ pub use variances::{Assumption, Variances};
 /// Of the document that `terca plan --format json` writes.
 pub const FORECAST_VERSION: u32 = 1;
 
-/// What is asked.
+/// The question to answer.
 #[derive(Debug)]
 pub struct Question<'a> {
     pub suite: &'a str,
@@ -40,15 +40,15 @@ pub struct Forecast {
     pub baseline: String,
     pub trials: usize,
     pub concurrency: usize,
-    /// What is known from earlier runs.
+    /// The facts from earlier runs.
     pub history: Known,
     /// The variants, each with what it takes.
     pub arms: Vec<Arm>,
     /// All of it together.
     pub expense: Expense,
-    /// What each comparison can see.
+    /// The differences that each comparison can see.
     pub precision: Vec<Precision>,
-    /// What it takes to see the difference that was asked about.
+    /// The plans that would see the difference that was asked about.
     pub detect: Option<Detect>,
 }
 

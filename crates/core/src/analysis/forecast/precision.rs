@@ -18,7 +18,7 @@ pub struct Precision {
     pub baseline: Option<String>,
     /// Evals in both arms.
     pub evals: usize,
-    /// How many comparisons the p-values will be adjusted for.
+    /// The number of comparisons that the p-values will be adjusted for.
     pub comparisons: usize,
     pub detectable: Option<f64>,
     pub cannot_tell: Option<CannotTell>,

@@ -1,4 +1,4 @@
-//! How much trials and evals vary: as they did before, or as is assumed.
+//! The variance of trials and evals: as it was before, or as is assumed.
 
 use serde::{Deserialize, Serialize};
 
@@ -20,13 +20,13 @@ pub struct Variances {
     /// σ² of one trial, in each arm.
     pub experiment: f64,
     pub baseline: f64,
-    /// How many evals and judged trials they are from.
+    /// The number of evals and judged trials they are from.
     pub evals: usize,
     pub trials: usize,
     pub assumed: Vec<Assumption>,
 }
 
-/// What stands in for what nobody has measured.
+/// A value in the place of one that nobody has measured.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub enum Assumption {
@@ -95,7 +95,7 @@ fn luck(past: &Past) -> f64 {
     rate * (1.0 - rate)
 }
 
-/// What is left of the variance of the differences when the luck of the trials is taken out.
+/// Returns the variance of the differences without the luck of the trials.
 fn between(pairs: &[(Option<&Past>, Option<&Past>)]) -> Option<f64> {
     let of_eval = |(one, other): &(Option<&Past>, Option<&Past>)| {
         let (one, other) = ((*one)?, (*other)?);

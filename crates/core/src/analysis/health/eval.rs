@@ -31,11 +31,11 @@ pub struct EvalHealth {
     pub errors: usize,
     pub pass_rate: Option<f64>,
     pub pass_rate_interval: Option<Interval>,
-    /// How often two trials of the same variant end alike; `null` where no variant has two.
+    /// The share of pairs of trials of one variant that end alike; `null` where no variant has two.
     pub agreement: Option<f64>,
-    /// Whether it passes where the others pass.
+    /// The correlation with the other evals.
     pub with_rest: Option<Correlation>,
-    /// Why that cannot be told.
+    /// The reason why there is none.
     pub cannot_tell: Option<CannotTell>,
     pub mean_cost_usd: Option<f64>,
     pub mean_seconds: Option<f64>,
@@ -49,7 +49,7 @@ pub struct EvalHealth {
     pub changed_runs: usize,
 }
 
-/// What there is to say about an eval; nothing when all is well.
+/// A remark about an eval; there is none when all is well.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub enum Mark {

@@ -30,7 +30,7 @@ pub struct Health {
     pub droppable: Droppable,
 }
 
-/// What could be left out of every run without losing information.
+/// The evals that could be left out of every run without losing information.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Droppable {

@@ -1,4 +1,4 @@
-//! What the arms of a comparison are: experiments, environments, or whole runs.
+//! The kind of the arms of a comparison: experiments, environments, or whole runs.
 
 use serde::{Deserialize, Serialize};
 
@@ -22,7 +22,7 @@ impl By {
         }
     }
 
-    /// What a place is called.
+    /// Returns the word for a place.
     pub fn place(self) -> &'static str {
         match self {
             By::Experiment => "environment",

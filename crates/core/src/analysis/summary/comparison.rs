@@ -24,16 +24,16 @@ pub struct Comparison {
     pub verdict: Verdict,
     /// The verdict as a person would say it.
     pub sentence: String,
-    /// What to know before believing it.
+    /// Things to know before believing it.
     pub warnings: Vec<String>,
-    /// Why it is inconclusive, when more than noise is the matter.
+    /// The reason why it is inconclusive, when more than noise is the matter.
     pub cannot_tell: Option<CannotTell>,
-    /// How many evals were judged in both arms.
+    /// The number of evals that were judged in both arms.
     pub evals: usize,
     /// The evals that were not.
     pub left_out: Vec<String>,
     pub repetitions: Repetitions,
-    /// How many comparisons the p-values are adjusted for.
+    /// The number of comparisons that the p-values are adjusted for.
     pub comparisons: usize,
     /// In an adaptive run: what the verdict goes by, and the p-value of the pass rate is from.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -49,7 +49,7 @@ pub struct Comparison {
     pub seconds: Effect,
     /// Each eval by itself, in one environment.
     pub per_eval: Vec<EvalEffect>,
-    /// What it would take to know, when it is inconclusive.
+    /// The way to an answer, when it is inconclusive.
     pub outlook: Option<Outlook>,
 }
 
@@ -62,14 +62,14 @@ pub struct ArmFigures {
     pub baseline: Figures,
 }
 
-/// How often an eval was planned in an arm, from the fewest to the most.
+/// The planned trials of an eval in an arm, from the fewest to the most.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Repetitions {
     pub min: usize,
     pub max: usize,
 }
 
-/// How an arm changed one eval: the difference in pass rate, Newcombe's interval, Fisher's test.
+/// The effect of an arm on one eval: the difference in pass rate, Newcombe's interval, Fisher's test.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct EvalEffect {
     pub eval: String,

@@ -1,4 +1,4 @@
-//! Whether what an arm was to be given reached its agent: an experiment that did not is not one.
+//! Counts of deliveries to the agents of an arm: an experiment that did not reach its agent is not one.
 
 use std::collections::BTreeMap;
 

@@ -1,4 +1,4 @@
-//! How an experiment changed one figure.
+//! The effect of an arm on one figure.
 
 use serde::{Deserialize, Serialize};
 
@@ -19,9 +19,9 @@ pub struct Effect {
     pub p: Option<f64>,
     /// By Holm's method, for all comparisons of its kind.
     pub p_adjusted: Option<f64>,
-    /// How many evals it is from.
+    /// The number of evals it is from.
     pub evals: usize,
-    /// Why something of it is missing.
+    /// The reason why something of it is missing.
     pub cannot_tell: Option<CannotTell>,
 }
 

@@ -1,4 +1,4 @@
-//! What an adaptive run goes by: pairs of trials, one of each arm, that differ.
+//! The evidence of an adaptive run: pairs of trials, one of each arm, that differ.
 //!
 //! A pair is the same repetition of the same eval in the same environment, judged in both arms. When an experiment
 //! changes nothing, a pair that differs does so to either side with even odds, whatever the eval and however often it
@@ -57,7 +57,7 @@ impl Evidence {
     }
 }
 
-/// Whether the experiment and the baseline passed, repetition by repetition.
+/// Returns whether the experiment and the baseline passed, repetition by repetition.
 fn both<'c>(
     (with, without): (&'c Cell<'c>, &'c Cell<'c>),
 ) -> impl Iterator<Item = (bool, bool)> + 'c {
@@ -69,7 +69,7 @@ fn both<'c>(
     })
 }
 
-/// How a comparison in one environment stands.
+/// The state of a comparison in one environment.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Standing {
     pub environment: String,

@@ -44,7 +44,7 @@ pub struct Reliability {
     pub pass_hat_k: f64,
 }
 
-/// How a figure is read from a trial.
+/// Reads a figure of a trial.
 pub(super) type Read = fn(&Stats) -> Option<f64>;
 
 pub(super) const SECONDS: Read = |stats| stats.duration_seconds;

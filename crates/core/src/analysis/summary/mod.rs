@@ -1,4 +1,4 @@
-//! What a run shows: for every cell (an eval in a variant), for every variant over all evals, and for every
+//! The summary of a run: of every cell (an eval in a variant), of every variant over all evals, and of every
 //! experiment against the baseline.
 //!
 //! Errors are counted apart and are in no denominator: a trial that could not be judged says nothing about the

@@ -1,4 +1,4 @@
-//! What it would take to know: more evals or more repetitions, and what they would cost.
+//! The way to an answer: more evals or more repetitions, and what they would cost.
 
 use serde::{Deserialize, Serialize};
 
@@ -21,7 +21,7 @@ pub struct Outlook {
     pub with_evals: Option<Proposal>,
     /// More repetitions of the same evals.
     pub with_repetitions: Option<Proposal>,
-    /// Why more repetitions are not proposed.
+    /// The reason why more repetitions are not proposed.
     pub cannot_tell: Option<CannotTell>,
 }
 
@@ -38,7 +38,7 @@ pub struct Proposal {
     pub seconds: Option<f64>,
 }
 
-/// What the outlook is reckoned from.
+/// The facts that the outlook is reckoned from.
 #[derive(Debug)]
 pub(super) struct Basis<'b> {
     pub(super) pairs: &'b [Pair<'b>],
@@ -46,7 +46,7 @@ pub(super) struct Basis<'b> {
     pub(super) figures: [&'b Figures; 2],
     pub(super) repetitions: usize,
     pub(super) places: usize,
-    /// How many comparisons the p-value is adjusted for.
+    /// The number of comparisons that the p-value is adjusted for.
     pub(super) comparisons: usize,
 }
 

@@ -53,7 +53,7 @@ impl Verdict {
         }
     }
 
-    /// Whether the experiment changed something.
+    /// Returns whether the experiment changed something.
     pub fn is_difference(self) -> bool {
         matches!(self, Verdict::Better | Verdict::Worse)
     }

@@ -1,8 +1,8 @@
-//! How many trials ended how.
+//! Counts of trials by how they ended.
 
 use crate::run::outcome::Status;
 
-/// How many trials ended how.
+/// Counts of trials by how they ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Counts {
     pub total: usize,
