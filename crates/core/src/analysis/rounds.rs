@@ -13,6 +13,7 @@ use crate::run::state::RunState;
 /// One more repetition.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Round {
+    /// The number of the repetition, from 1.
     pub repetition: u32,
     /// The number of comparisons that ask for it.
     pub undecided: usize,

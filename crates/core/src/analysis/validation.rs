@@ -71,9 +71,13 @@ pub fn without_missing_solutions(mut plan: Plan) -> Plan {
 /// The three trials of one eval. `None` is a trial that did not run.
 #[derive(Debug, Clone)]
 pub struct Proof<'a> {
+    /// The eval's name.
     pub eval: &'a str,
+    /// The trial of the solution.
     pub oracle: Option<&'a TrialResult>,
+    /// The trial that does nothing.
     pub nop: Option<&'a TrialResult>,
+    /// The trial that cheats.
     pub cheat: Option<&'a TrialResult>,
 }
 
@@ -93,6 +97,7 @@ pub enum Flaw {
 }
 
 impl Flaw {
+    /// Returns the word for it.
     pub fn word(self) -> &'static str {
         match self {
             Flaw::NoSolution => "no solution",

@@ -8,7 +8,9 @@ use std::collections::BTreeMap;
 /// The limits of the suite: so many trials of each agent named here, and so many of all others together.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Limits {
+    /// The trials of all agents that are not named.
     pub others: usize,
+    /// The trials of each agent that is named.
     pub agents: BTreeMap<String, usize>,
     /// The most that the machine can bear in all.
     pub ceiling: usize,
@@ -64,6 +66,7 @@ struct Agent {
 }
 
 impl Slots {
+    /// All slots free.
     pub fn new(limits: Limits) -> Self {
         Slots {
             limits,
@@ -71,6 +74,7 @@ impl Slots {
         }
     }
 
+    /// Returns whether there is a slot for the agent.
     pub fn is_free(&self, agent: &str) -> bool {
         let own = match self.agents.get(agent) {
             Some(agent) => agent.in_flight < agent.allowed,
@@ -90,6 +94,7 @@ impl Slots {
         others.map(|(_, agent)| agent.in_flight).sum()
     }
 
+    /// Takes a slot for the agent.
     pub fn take(&mut self, agent: &str) {
         let allowed = self.limits.of(agent);
         let fresh = || Agent {
@@ -104,6 +109,7 @@ impl Slots {
             .in_flight += 1;
     }
 
+    /// Gives a slot back. After a rate limit the agent has fewer.
     pub fn give_back(&mut self, agent: &str, rate_limited: bool) {
         let limit = self.limits.of(agent);
         let Some(agent) = self.agents.get_mut(agent) else {

@@ -7,17 +7,24 @@ use thiserror::Error;
 
 use crate::run::event::{Event, EventKind, RunStatus, TrialHead};
 
+/// The reason why runs are not the parts of one.
 #[derive(Debug, Error, PartialEq)]
 pub enum MergeError {
+    /// A journal has no first event.
     #[error(
         "the journal of {0} has no beginning: the run ended before its first trial\nhelp: run that part again"
     )]
     NoBeginning(String),
+    /// Two parts have the same trial.
     #[error("trial {id} ({eval}) is in {first} and in {second}\nhelp: name each part once")]
     Twice {
+        /// The trial's id.
         id: u32,
+        /// The trial's eval.
         eval: String,
+        /// The first run.
         first: String,
+        /// The second run.
         second: String,
     },
 }

@@ -33,6 +33,7 @@ impl Spread {
         }
     }
 
+    /// Returns the whole variance.
     pub fn total(self) -> f64 {
         self.between + self.luck
     }

@@ -14,6 +14,7 @@ use crate::run::state::RunState;
 pub struct Arm<'a> {
     /// Its name in the answer: two runs of two suites may have the same name.
     pub name: &'a str,
+    /// The run.
     pub state: &'a RunState,
     /// The fingerprints of its cases, if it has them.
     pub prints: Option<&'a [CasePrint]>,

@@ -9,12 +9,15 @@ use crate::plan::fingerprint::{CasePrint, Changes};
 use crate::run::state::RunState;
 use crate::text::prose;
 
+/// The evals and variants of two runs, side by side.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Matching {
     /// The evals that are compared.
     pub evals: Vec<String>,
+    /// The part that only the baseline has.
     pub only_in_baseline: OneSided,
+    /// The part that only the other run has.
     pub only_in_other: OneSided,
     /// The changes of the common part; `null` when a run does not say what it was made from.
     pub changes: Option<Changes>,
@@ -25,7 +28,9 @@ pub struct Matching {
 /// The part that one run has and the other has not.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct OneSided {
+    /// Evals.
     pub evals: Vec<String>,
+    /// Variants, as `environment.experiment`.
     pub variants: Vec<String>,
     /// `eval in variant`, where the other run has both, but not together.
     pub cases: Vec<String>,
@@ -76,6 +81,7 @@ impl OneSided {
         one_sided
     }
 
+    /// Returns whether the other run has everything.
     pub fn is_empty(&self) -> bool {
         self.evals.is_empty() && self.variants.is_empty() && self.cases.is_empty()
     }

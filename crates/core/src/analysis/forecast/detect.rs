@@ -12,9 +12,11 @@ const MOST_EVALS: usize = 1_000_000;
 /// With evals at will, few repetitions are always cheapest.
 const FEW_REPETITIONS: usize = 5;
 
+/// The answer to `--detect`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Detect {
+    /// The difference in pass rate.
     pub difference: f64,
     /// The plan as it is sees it.
     pub is_seen: bool,

@@ -11,16 +11,23 @@ use crate::stats::sample::mean;
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Arm {
+    /// The environment's name.
     pub environment: String,
+    /// The experiment's name.
     pub experiment: String,
+    /// The agent's name.
     pub agent: String,
+    /// The model that is asked for.
     pub model: Option<String>,
+    /// The number of trials.
     pub trials: usize,
+    /// The number of evals.
     pub evals: usize,
     /// Of the trials before; `null` when there were none.
     pub pass_rate: Option<f64>,
     /// The number of trials it is reckoned from.
     pub known_trials: usize,
+    /// The cost and the time.
     pub expense: Expense,
 }
 
@@ -28,6 +35,7 @@ pub struct Arm {
 #[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Expense {
+    /// US dollars.
     pub cost_usd: Option<f64>,
     /// Of an arm: all its trials, one after the other. Of a run: with as many at once as there may be.
     pub seconds: Option<f64>,

@@ -24,8 +24,11 @@ pub const FORECAST_VERSION: u32 = 1;
 /// The question to answer.
 #[derive(Debug)]
 pub struct Question<'a> {
+    /// The suite's name.
     pub suite: &'a str,
+    /// The name of the baseline.
     pub baseline: &'a str,
+    /// The trials of the plan.
     pub plan: &'a [TrialHead],
     /// Trials at once.
     pub concurrency: usize,
@@ -33,12 +36,18 @@ pub struct Question<'a> {
     pub detect: Option<f64>,
 }
 
+/// The answer of `terca plan`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Forecast {
+    /// The version of this document.
     pub version: u32,
+    /// The suite's name.
     pub suite: String,
+    /// The name of the baseline.
     pub baseline: String,
+    /// The number of trials.
     pub trials: usize,
+    /// The number of trials at a time.
     pub concurrency: usize,
     /// The facts from earlier runs.
     pub history: Known,
@@ -52,13 +61,16 @@ pub struct Forecast {
     pub detect: Option<Detect>,
 }
 
+/// The amount of history.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Known {
+    /// The number of runs.
     pub runs: usize,
     /// Judged trials of the plan's cases.
     pub trials: usize,
 }
 
+/// Answers a question about a plan from the history of its suite.
 pub fn forecast(question: &Question<'_>, history: &History) -> Forecast {
     let arms = expense::arms(question, history);
     let precision = precision::all(question, history);

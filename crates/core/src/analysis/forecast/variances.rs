@@ -13,16 +13,20 @@ const USUAL_BETWEEN: f64 = 0.4 * 0.4 / 12.0;
 /// Fewer evals say too little about how their effects differ.
 const ENOUGH_EVALS: usize = 6;
 
+/// The variances of a comparison.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Variances {
     /// ω²: by which the evals' true effects differ.
     pub between: f64,
     /// σ² of one trial, in each arm.
     pub experiment: f64,
+    /// The variance of a trial of the baseline.
     pub baseline: f64,
     /// The number of evals and judged trials they are from.
     pub evals: usize,
+    /// The number of trials.
     pub trials: usize,
+    /// The variances that were not measured.
     pub assumed: Vec<Assumption>,
 }
 
@@ -34,10 +38,12 @@ pub enum Assumption {
     Luck,
     /// One arm is taken to be like the other.
     LuckOfOneArm,
+    /// The variance between evals.
     Between,
 }
 
 impl Assumption {
+    /// Returns the assumption in words.
     pub fn words(self) -> &'static str {
         match self {
             Assumption::Luck => "every trial passes half of the time, which is the hardest case",

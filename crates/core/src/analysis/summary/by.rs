@@ -7,13 +7,17 @@ use serde::{Deserialize, Serialize};
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum By {
+    /// Experiments, in each environment.
     #[default]
     Experiment,
+    /// Environments, with each experiment.
     Environment,
+    /// Runs, in each variant.
     Run,
 }
 
 impl By {
+    /// Returns the word for an arm.
     pub fn word(self) -> &'static str {
         match self {
             By::Experiment => "experiment",

@@ -12,6 +12,7 @@ use crate::stats::fisher::fisher;
 use crate::stats::newcombe::newcombe;
 use crate::stats::{CannotTell, Interval};
 
+/// One arm against the baseline.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Comparison {
@@ -21,6 +22,7 @@ pub struct Comparison {
     pub baseline: String,
     /// The place where they are compared, `null` for all places together: an environment, an experiment or a variant.
     pub place: Option<String>,
+    /// The verdict.
     pub verdict: Verdict,
     /// The verdict as a person would say it.
     pub sentence: String,
@@ -32,6 +34,7 @@ pub struct Comparison {
     pub evals: usize,
     /// The evals that were not.
     pub left_out: Vec<String>,
+    /// The planned repetitions.
     pub repetitions: Repetitions,
     /// The number of comparisons that the p-values are adjusted for.
     pub comparisons: usize,
@@ -42,10 +45,15 @@ pub struct Comparison {
     pub figures: ArmFigures,
     /// Fisher's test of whether errors are as frequent in both.
     pub errors_p: f64,
+    /// The effect on the pass rate: a difference.
     pub pass_rate: Effect,
+    /// The effect on the mean score: a difference.
     pub mean_score: Effect,
+    /// The effect on the tokens: a ratio.
     pub tokens: Effect,
+    /// The effect on the cost: a ratio.
     pub cost_usd: Effect,
+    /// The effect on the agent's time: a ratio.
     pub seconds: Effect,
     /// Each eval by itself, in one environment.
     pub per_eval: Vec<EvalEffect>,
@@ -65,16 +73,22 @@ pub struct ArmFigures {
 /// The planned trials of an eval in an arm, from the fewest to the most.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Repetitions {
+    /// The fewest.
     pub min: usize,
+    /// The most.
     pub max: usize,
 }
 
 /// The effect of an arm on one eval: the difference in pass rate, Newcombe's interval, Fisher's test.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct EvalEffect {
+    /// The eval's name.
     pub eval: String,
+    /// The difference in pass rate.
     pub difference: f64,
+    /// Its 95 % interval.
     pub interval: Option<Interval>,
+    /// The p-value.
     pub p: f64,
 }
 

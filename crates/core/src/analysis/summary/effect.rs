@@ -9,6 +9,7 @@ use crate::stats::ratio::{ln_geometric_mean, ratio};
 use crate::stats::sample::mean;
 use crate::stats::{CannotTell, Interval};
 
+/// The effect of an arm on one figure.
 #[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Effect {
@@ -16,6 +17,7 @@ pub struct Effect {
     pub value: Option<f64>,
     /// 95 %, over the evals.
     pub interval: Option<Interval>,
+    /// The p-value.
     pub p: Option<f64>,
     /// By Holm's method, for all comparisons of its kind.
     pub p_adjusted: Option<f64>,

@@ -17,6 +17,7 @@ use crate::stats::ALPHA;
 use crate::stats::holm::holm;
 use crate::stats::sequential::ln_e_value;
 
+/// The evidence for and against a difference.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Evidence {
@@ -26,6 +27,7 @@ pub struct Evidence {
     pub better: usize,
     /// Those that passed with the baseline alone.
     pub worse: usize,
+    /// The e-value: 1 over it is a p-value.
     pub e_value: f64,
 }
 
@@ -72,8 +74,11 @@ fn both<'c>(
 /// The state of a comparison in one environment.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Standing {
+    /// The environment's name.
     pub environment: String,
+    /// The experiment's name.
     pub experiment: String,
+    /// It is decided.
     pub decided: bool,
 }
 

@@ -10,6 +10,7 @@ use crate::stats::power::{self, Spread};
 use crate::stats::sample::mean;
 use crate::stats::{ALPHA, CannotTell, sign_flip};
 
+/// The way to an answer.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Outlook {
@@ -29,10 +30,13 @@ pub struct Outlook {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Proposal {
+    /// The number of evals.
     pub evals: usize,
+    /// The repetitions of each eval in each arm.
     pub repetitions: usize,
     /// In both arms together.
     pub trials: usize,
+    /// US dollars.
     pub cost_usd: Option<f64>,
     /// With as many trials at a time as in this run.
     pub seconds: Option<f64>,

@@ -8,12 +8,17 @@ use super::effect::Effect;
 use super::evidence::Evidence;
 use crate::stats::ALPHA;
 
+/// The verdict on an arm.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Verdict {
+    /// It passes more often than the baseline.
     Better,
+    /// It passes less often than the baseline.
     Worse,
+    /// The difference is smaller than the margin.
     Equivalent,
+    /// It cannot be told from the baseline.
     Inconclusive,
 }
 
@@ -58,6 +63,7 @@ impl Verdict {
         matches!(self, Verdict::Better | Verdict::Worse)
     }
 
+    /// Returns the word for it.
     pub fn word(self) -> &'static str {
         match self {
             Verdict::Better => "BETTER",

@@ -13,6 +13,7 @@ use crate::run::outcome::{Attempt, Status, TrialReport};
 use crate::transcript::Usage;
 
 impl RunState {
+    /// Folds a journal.
     pub fn fold<'a>(events: impl IntoIterator<Item = &'a Event>) -> Self {
         let mut state = RunState::default();
         for event in events {
@@ -21,6 +22,7 @@ impl RunState {
         state
     }
 
+    /// Applies one event. An event about an unknown trial changes nothing.
     pub fn apply(&mut self, event: &Event) {
         match &event.kind {
             EventKind::RunStarted {
