@@ -221,7 +221,7 @@ fn head(id: u32) -> TrialHead {
         id,
         eval: format!("eval{}", id / 3),
         environment: "default".into(),
-        experiment: if id % 2 == 0 { "x" } else { "default" }.into(),
+        experiment: if id.is_multiple_of(2) { "x" } else { "default" }.into(),
         repetition: id,
         dir: format!("eval{}/default.default.{id:02}", id / 3).into(),
         agent: "nop".into(),

@@ -1,4 +1,4 @@
-//! Where the reader is: paths are shortest from there, and commands can be typed as they are printed.
+//! The reader's place: paths are shortest from there, and commands can be typed as they are printed.
 
 use camino::Utf8Path;
 
@@ -9,7 +9,7 @@ use crate::term::size::MaxWidth;
 pub struct Context<'a> {
     /// The run's folder.
     pub run_dir: &'a Utf8Path,
-    /// How Terca is called for this suite: `terca`, or `terca -C elsewhere`.
+    /// The command that starts Terca for this suite: `terca`, or `terca -C elsewhere`.
     pub terca: &'a str,
     /// The width of the screen.
     pub max_width: MaxWidth,

@@ -69,7 +69,7 @@ pub fn spent(total: &SpentTotal) -> String {
 
 fn reported_by(known: usize, trials: usize) -> String {
     if known < trials {
-        format!(" ({known} of {trials} trials told)")
+        format!(" (reported by {known} of {trials} trials)")
     } else {
         String::new()
     }
@@ -134,7 +134,7 @@ mod tests {
         assert_eq!(shown(&script), ["10.0k tok", "$0.016+"]);
         assert_eq!(
             spent(script.state.spent()),
-            "10.0k tokens (1 of 2 trials told), $0.016 (1 of 2 trials told)"
+            "10.0k tokens (reported by 1 of 2 trials), $0.016 (reported by 1 of 2 trials)"
         );
         assert_eq!(spent(&SpentTotal::default()), "");
     }

@@ -1,4 +1,4 @@
-//! What a trial is called, with nothing in it that is the same for every trial of the run.
+//! Names of trials, without the parts that are the same for every trial of the run.
 //!
 //! `default` is the name of an environment or experiment that nobody wrote, so a run that has only that one does
 //! not mention it; and without repetitions there is no `#01`.
@@ -12,7 +12,7 @@ use crate::term::width::{clean, shorten, width};
 
 const UNWRITTEN: &str = "default";
 
-/// Which parts of a name this run needs, and how wide they get.
+/// The parts of a name that this run needs, and their widths.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Names {
     environments: bool,
@@ -20,7 +20,7 @@ pub struct Names {
     repetitions: bool,
     eval_width: usize,
     variant_width: usize,
-    /// The same for what is left of a variant's name in a narrow place.
+    /// The width of the brief name of a variant.
     brief_width: usize,
     number_width: usize,
     /// There are several environments, several experiments.
@@ -94,7 +94,7 @@ impl Names {
         self.variant_parts(environment, experiment).join(".")
     }
 
-    /// The same without a part that all variants have in common: what tells them apart is the last to be cut.
+    /// The name without a part that all variants have in common: what tells them apart is the last to be cut.
     pub(crate) fn brief(&self, environment: &str, experiment: &str) -> String {
         match self.several {
             (true, false) => clean(environment).into_owned(),
@@ -123,22 +123,22 @@ impl Names {
         words([self.cell(head), self.repetition(head.repetition)])
     }
 
-    /// How wide the number of a repetition gets.
+    /// The width of the number of a repetition.
     pub fn number_width(&self) -> usize {
         self.number_width
     }
 
-    /// How wide evals and variants get.
+    /// The widths of evals and variants.
     pub fn widths(&self) -> [usize; 2] {
         [self.eval_width, self.variant_width]
     }
 
-    /// The same with variants as brief as they can be.
+    /// The widths of evals and of variants as brief as they can be.
     pub fn brief_widths(&self) -> [usize; 2] {
         [self.eval_width, self.brief_width]
     }
 
-    /// What a name in columns takes beside these two.
+    /// The columns that a name takes beside these two.
     pub fn beside(&self) -> usize {
         let [gap, space] = [
             self.variant_width + self.number_width,
@@ -147,7 +147,7 @@ impl Names {
         usize::from(gap > 0) * 2 + usize::from(space > 0) + self.number_width
     }
 
-    /// How wide a name gets where there is no room for columns.
+    /// The width of a name without columns.
     pub fn longest(&self) -> usize {
         self.eval_width + self.brief_width + self.beside() - usize::from(self.beside() > 0)
     }

@@ -31,7 +31,7 @@ pub fn ending(status: Status, number: usize) -> String {
     }
 }
 
-/// Why the trial ended as it did: empty when it simply passed.
+/// Returns why the trial ended as it did: empty when it simply passed.
 pub fn reason(report: &TrialReport) -> String {
     let mut reasons = Vec::new();
     if report.status == Status::Interrupted {

@@ -119,7 +119,7 @@ fn an_experiment_cannot_mention_anybody() {
     }
 }
 
-/// What became of the trials of a run, so many of each kind.
+/// The end of one trial.
 #[derive(Debug, Clone)]
 struct Outcome {
     /// `None` is an error.
@@ -127,7 +127,7 @@ struct Outcome {
     seconds: f64,
     cost: Option<f64>,
     tokens: Option<u64>,
-    /// What an attempt before it cost.
+    /// The cost of an attempt before it.
     earlier: Option<f64>,
 }
 

@@ -1,4 +1,4 @@
-//! What earlier runs of a suite say about the cases of a plan.
+//! The cases of a plan in earlier runs of the suite.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -10,7 +10,9 @@ use crate::run::state::{RunState, Trial};
 /// An earlier run, and what its cases were made from, if it says so.
 #[derive(Debug)]
 pub struct Record {
+    /// The run.
     pub state: RunState,
+    /// The fingerprints of its cases.
     pub prints: Option<Vec<CaseFingerprint>>,
 }
 
@@ -25,7 +27,7 @@ impl Record {
     }
 }
 
-/// The same eval in the same variant, with the same agent and model.
+/// An eval in a variant, with its agent and model.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 struct Case {
     eval: String,
@@ -58,7 +60,9 @@ impl Case {
 /// The judged trials of a case.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Past {
+    /// The trials that have the full score.
     pub passed: usize,
+    /// The trials that have a score.
     pub judged: usize,
     /// Those that were reported.
     pub costs: Vec<f64>,
@@ -76,11 +80,13 @@ impl Past {
     }
 }
 
+/// The judged trials of earlier runs, by case.
 #[derive(Debug, Default)]
 pub struct History {
     cases: BTreeMap<Case, Past>,
-    /// How many runs say something.
+    /// The number of runs that say something.
     pub runs: usize,
+    /// The number of trials.
     pub trials: usize,
 }
 
@@ -110,6 +116,7 @@ impl History {
         history
     }
 
+    /// Returns the judged trials of a trial's case.
     pub fn case(&self, head: &TrialHead) -> Option<&Past> {
         self.cases.get(&Case::of(head))
     }

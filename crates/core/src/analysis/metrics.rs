@@ -19,7 +19,7 @@ pub struct Metric {
     pub title: &'static str,
     /// Its title where each eval has a row.
     pub column: &'static str,
-    /// Whether it is a share from 0 to 1, of which more is better.
+    /// It is a share from 0 to 1, of which more is better.
     pub is_share: bool,
     /// Reads it.
     pub read: fn(&Figures) -> Option<f64>,

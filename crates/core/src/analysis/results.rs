@@ -9,38 +9,53 @@ use crate::run::event::{RunStatus, StopReason, TrialHead};
 use crate::run::outcome::{Attempt, TrialReport};
 use crate::run::state::{RunState, Spent, StoppedVariant};
 
+/// The version of `results.json`.
 pub const SCHEMA_VERSION: u32 = 1;
 
+/// The document.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Results {
+    /// The version of this document.
     pub schema_version: u32,
+    /// The version of Terca that ran it last.
     pub terca_version: String,
+    /// The run's name.
     pub run: String,
+    /// The suite's name.
     pub suite: String,
+    /// The status of the run.
     pub status: RunStatus,
+    /// The seed of everything that is drawn.
     pub seed: u64,
-    /// Which grading this shows; earlier ones are in `gradings/`.
+    /// The grading that this shows; earlier ones are in `gradings/`.
     pub grading: u32,
+    /// The time at which the run began.
     pub started_at: Option<Timestamp>,
+    /// The time at which the run ended.
     pub finished_at: Option<Timestamp>,
     /// Variants whose further trials were not started, since they would all have ended in the same error.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub stopped_variants: Vec<StoppedVariant>,
-    /// Why it ended before all its trials had run.
+    /// The reason why it ended before all its trials had run.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub stopped: Option<StopReason>,
-    /// How far an adaptive run went.
+    /// The repetitions of an adaptive run.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub adaptive: Option<AdaptiveResult>,
+    /// The trials, in the order of their ids.
     pub trials: Vec<TrialResult>,
+    /// The summary.
     pub summary: Summary,
 }
 
+/// A trial with its result.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct TrialResult {
+    /// The facts that were known before it ran.
     #[serde(flatten)]
     pub head: TrialHead,
+    /// The result.
     #[serde(flatten)]
     pub report: TrialReport,
     /// Attempts before this one, which ended in errors. What they left is in `attempts/` of the trial's folder.
@@ -58,13 +73,15 @@ pub struct TrialResult {
 /// Trials that no round asked for are not among the trials of the results.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct AdaptiveResult {
+    /// The fewest repetitions.
     pub min: u32,
+    /// The most repetitions.
     pub max: u32,
     /// The last repetition that was asked for.
     pub reached: u32,
-    /// How many experiments are compared with the baseline, in all environments.
+    /// The number of experiments that are compared with the baseline, in all environments.
     pub comparisons: usize,
-    /// How many of these comparisons are not decided.
+    /// The number of these comparisons that are not decided.
     pub undecided: usize,
 }
 

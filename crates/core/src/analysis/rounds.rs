@@ -13,8 +13,9 @@ use crate::run::state::RunState;
 /// One more repetition.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Round {
+    /// The number of the repetition, from 1.
     pub repetition: u32,
-    /// How many comparisons ask for it.
+    /// The number of comparisons that ask for it.
     pub undecided: usize,
     /// The ids of its trials.
     pub trials: Vec<u32>,
@@ -177,7 +178,7 @@ mod tests {
             });
         }
 
-        /// Which variants the next round asks for.
+        /// The variants that the next round asks for.
         fn asked(&self) -> Vec<String> {
             let Some(round) = next(&self.state) else {
                 return Vec::new();

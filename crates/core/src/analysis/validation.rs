@@ -1,4 +1,4 @@
-//! Whether evals prove anything: what `terca validate` finds out.
+//! The answer of `terca validate`: whether evals prove anything.
 //!
 //! An eval is proven when its own solution passes, doing nothing does not, and the built-in cheat does not. It is
 //! the evals that are proven, so one variant is enough: the three agents stand as three environments in the place
@@ -67,16 +67,20 @@ pub fn without_missing_solutions(mut plan: Plan) -> Plan {
     plan
 }
 
-/// What is known of one eval. `None` is a trial that there is not.
+/// The three trials of one eval. `None` is a trial that did not run.
 #[derive(Debug, Clone)]
 pub struct Proof<'a> {
+    /// The eval's name.
     pub eval: &'a str,
+    /// The trial of the solution.
     pub oracle: Option<&'a TrialResult>,
+    /// The trial that does nothing.
     pub nop: Option<&'a TrialResult>,
+    /// The trial that cheats.
     pub cheat: Option<&'a TrialResult>,
 }
 
-/// What is wrong with an eval.
+/// A fault of an eval.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Flaw {
     /// There is no solution to prove it with.
@@ -92,6 +96,7 @@ pub enum Flaw {
 }
 
 impl Flaw {
+    /// Returns the word for it.
     pub fn word(self) -> &'static str {
         match self {
             Flaw::NoSolution => "no solution",

@@ -1,4 +1,4 @@
-//! What happens in a run, as data. The journal, `events.jsonl`, is a list of these.
+//! The events of a run, as data. The journal, `events.jsonl`, is a list of these.
 
 use camino::Utf8PathBuf;
 use jiff::Timestamp;
@@ -13,12 +13,16 @@ use crate::trial_error::TrialError;
 /// A numbered event: one line of the journal.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Event {
+    /// The number of the event in the journal.
     pub seq: u64,
+    /// The time of the event.
     pub at: Timestamp,
+    /// The event itself.
     #[serde(flatten)]
     pub kind: EventKind,
 }
 
+/// The kinds of events.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(
     tag = "event",
@@ -26,78 +30,112 @@ pub struct Event {
     rename_all_fields = "camelCase"
 )]
 pub enum EventKind {
+    /// The run begins, with all its trials.
     RunStarted {
+        /// The run's name.
         run: String,
+        /// The suite's name.
         suite: String,
+        /// The version of Terca.
         terca_version: String,
+        /// The seed of everything that is drawn.
         seed: u64,
+        /// The number of trials at a time.
         concurrency: usize,
+        /// The experiment that the others are compared with.
         baseline: String,
         /// Not all of the trials may be needed: those beyond the fewest repetitions wait for a round.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         adaptive: Option<Adaptive>,
+        /// The trials of the plan.
         trials: Vec<TrialHead>,
     },
     /// The run goes on after it was interrupted, by its user or by a crash: what was in flight is not any more.
     RunResumed {
+        /// The version of Terca.
         terca_version: String,
+        /// The number of trials at a time.
         concurrency: usize,
     },
     /// One more repetition is wanted, of these trials.
     RoundStarted {
+        /// The number of the repetition.
         repetition: u32,
-        /// How many comparisons ask for it.
+        /// The number of comparisons that ask for it.
         undecided: usize,
+        /// The ids of its trials.
         trials: Vec<u32>,
     },
+    /// A trial is in flight.
     TrialStarted {
+        /// The trial's id.
         trial: u32,
     },
+    /// A trial in flight comes to another phase.
     PhaseStarted {
+        /// The trial's id.
         trial: u32,
+        /// The phase.
         phase: Phase,
     },
-    /// What the agent is doing just now. Shown, never journaled: it changes no result.
+    /// The agent's present doing. Shown, never journaled: it changes no result.
     Progress {
+        /// The trial's id.
         trial: u32,
+        /// One line about it.
         doing: String,
+        /// The usage so far.
         usage: Usage,
     },
+    /// A trial has ended.
     TrialFinished {
+        /// The trial's id.
         trial: u32,
+        /// The result.
         report: Box<TrialReport>,
     },
     /// A trial ended in an error and is tried again.
     AttemptFailed {
+        /// The trial's id.
         trial: u32,
+        /// The result.
         report: Box<TrialReport>,
+        /// The wait before the next attempt.
         wait_seconds: f64,
     },
     /// Every further trial of a variant would end in this error: they are not started.
     VariantStopped {
+        /// The environment's name.
         environment: String,
+        /// The experiment's name.
         experiment: String,
+        /// The error.
         error: TrialError,
-        /// How many trials are left out.
+        /// The number of trials that are left out.
         trials: usize,
     },
     /// Trials were graded again, with the tests as they were then: all of them at once, so that a run never shows a
     /// grading that is half done.
     Regraded {
+        /// The number of the grading.
         grading: u32,
+        /// The trials that were graded.
         trials: Vec<RegradedTrial>,
     },
     /// No further trial is started.
     Stopping {
+        /// The reason.
         reason: StopReason,
     },
+    /// The run has ended.
     RunFinished {
+        /// The status it ended with.
         status: RunStatus,
     },
 }
 
 impl EventKind {
-    /// Whether it belongs into the journal.
+    /// Returns whether it is journaled.
     pub fn is_lasting(&self) -> bool {
         !matches!(self, EventKind::Progress { .. })
     }
@@ -106,11 +144,13 @@ impl EventKind {
 /// A trial that was graded again.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct RegradedTrial {
+    /// The trial's id.
     pub trial: u32,
+    /// The result.
     pub report: TrialReport,
 }
 
-/// Why a run ends before all its trials have run.
+/// The reason why a run ends before all its trials have run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub enum StopReason {
@@ -118,11 +158,12 @@ pub enum StopReason {
     Interrupted,
     /// A trial did not pass; those in flight go on to their end.
     FailFast,
-    /// What trials cost has reached the budget; those in flight go on to their end.
+    /// The spending has reached the budget; trials in flight go on to their end.
     Budget,
 }
 
 impl StopReason {
+    /// Returns the reason in words.
     pub fn words(self) -> &'static str {
         match self {
             StopReason::Interrupted => "interrupted",
@@ -132,29 +173,42 @@ impl StopReason {
     }
 }
 
+/// The status of a run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum RunStatus {
+    /// It goes on.
     Running,
+    /// It came to its end.
     Complete,
+    /// A signal or a crash ended it.
     Interrupted,
 }
 
-/// What is known of a trial before it runs.
+/// The facts of a trial that are known before it runs.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct TrialHead {
+    /// The number in the plan, the same on every machine.
     pub id: u32,
+    /// The eval's name.
     pub eval: String,
+    /// The environment's name.
     pub environment: String,
+    /// The experiment's name.
     pub experiment: String,
+    /// The number of the repetition, from 1.
     pub repetition: u32,
+    /// The folder in the run.
     pub dir: Utf8PathBuf,
+    /// The agent's name.
     pub agent: String,
+    /// The model that is asked for.
     pub model: Option<String>,
 }
 
 impl TrialHead {
+    /// Takes the facts from the plan.
     pub fn of(trial: &TrialSpec) -> Self {
         let variant = &trial.case.variant;
         TrialHead {
@@ -170,16 +224,22 @@ impl TrialHead {
     }
 }
 
+/// A phase of a trial.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Phase {
+    /// Making the workspace.
     Setup,
+    /// The agent at work.
     Agent,
+    /// The tests.
     Tests,
+    /// Keeping what the trial left.
     Collect,
 }
 
 impl Phase {
+    /// Returns the word for it.
     pub fn word(self) -> &'static str {
         match self {
             Phase::Setup => "setting up",

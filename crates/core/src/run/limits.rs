@@ -1,16 +1,18 @@
-//! How many trials may be in flight at once, for each agent.
+//! Limits on the trials in flight at once, for each agent.
 //!
 //! What the suite allows is fixed. What a provider allows is found out: after a rate limit an agent has half the
 //! slots, and it gets one back for every few trials that end without one.
 
 use std::collections::BTreeMap;
 
-/// What the suite allows: so many trials of each agent named here, and so many of all others together.
+/// The limits of the suite: so many trials of each agent named here, and so many of all others together.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Limits {
+    /// The trials of all agents that are not named.
     pub others: usize,
+    /// The trials of each agent that is named.
     pub agents: BTreeMap<String, usize>,
-    /// What the machine can bear in all.
+    /// The most that the machine can bear in all.
     pub ceiling: usize,
 }
 
@@ -24,7 +26,7 @@ impl Limits {
         }
     }
 
-    /// How many trials there can be in flight when these agents take part.
+    /// Returns how many trials there can be in flight when these agents take part.
     pub fn total<'a>(&self, agents: impl IntoIterator<Item = &'a str>) -> usize {
         let (mut named, mut has_others) = (BTreeMap::new(), false);
         for agent in agents {
@@ -45,7 +47,7 @@ impl Limits {
 /// So many trials in a row without a rate limit give a slot back.
 const CALM: usize = 4;
 
-/// Who has how many slots just now, and how many are taken.
+/// The slots of each agent just now, and those that are taken.
 #[derive(Debug)]
 pub struct Slots {
     limits: Limits,
@@ -64,6 +66,7 @@ struct Agent {
 }
 
 impl Slots {
+    /// All slots free.
     pub fn new(limits: Limits) -> Self {
         Slots {
             limits,
@@ -71,6 +74,7 @@ impl Slots {
         }
     }
 
+    /// Returns whether there is a slot for the agent.
     pub fn is_free(&self, agent: &str) -> bool {
         let own = match self.agents.get(agent) {
             Some(agent) => agent.in_flight < agent.allowed,
@@ -90,6 +94,7 @@ impl Slots {
         others.map(|(_, agent)| agent.in_flight).sum()
     }
 
+    /// Takes a slot for the agent.
     pub fn take(&mut self, agent: &str) {
         let allowed = self.limits.of(agent);
         let fresh = || Agent {
@@ -104,6 +109,7 @@ impl Slots {
             .in_flight += 1;
     }
 
+    /// Gives a slot back. After a rate limit the agent has fewer.
     pub fn give_back(&mut self, agent: &str, rate_limited: bool) {
         let limit = self.limits.of(agent);
         let Some(agent) = self.agents.get_mut(agent) else {

@@ -111,7 +111,7 @@ fn timed(events: &[Event]) -> impl Iterator<Item = (Timestamp, &Event)> {
     })
 }
 
-/// What happened to trials; that a part began, went on and ended is the part's own affair.
+/// The events of trials. The beginning and the end of a part are the part's own affair.
 fn happenings(events: &[Event]) -> impl Iterator<Item = &Event> {
     events.iter().filter(|event| match event.kind {
         EventKind::RunStarted { .. }

@@ -7,6 +7,7 @@ use crate::run::state::RunState;
 
 /// Called by the scheduler alone, after the event is folded in.
 pub trait Observer {
+    /// Called after every event, with the state that follows from it.
     fn event(&mut self, event: &Event, state: &RunState);
     /// Called a few times a second, and when nothing happens.
     fn tick(&mut self, now: Timestamp, state: &RunState);

@@ -1,4 +1,4 @@
-//! What became of a trial.
+//! The outcome of a trial.
 //!
 //! A trial that was judged has a score. A trial that could not be judged has an error kind that says who must
 //! act. The two never mix: trouble with the machine or the provider is not a failure of the agent.
@@ -11,14 +11,21 @@ use crate::grade::grades::Scorecard;
 use crate::transcript::Stats;
 use crate::trial_error::TrialError;
 
+/// The end of a trial.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Status {
+    /// A score of 1.
     Passed,
+    /// A score between 0 and 1.
     Partial,
+    /// A score of 0.
     Failed,
+    /// It could not be judged.
     Error,
+    /// A signal stopped it.
     Interrupted,
+    /// It has not run.
     Pending,
 }
 
@@ -34,11 +41,12 @@ impl Status {
         }
     }
 
-    /// Whether the agent's work was judged.
+    /// Returns whether the agent's work was judged.
     pub fn is_judged(self) -> bool {
         matches!(self, Status::Passed | Status::Partial | Status::Failed)
     }
 
+    /// Returns the word for it.
     pub fn word(self) -> &'static str {
         match self {
             Status::Passed => "passed",
@@ -51,11 +59,14 @@ impl Status {
     }
 }
 
-/// How long each part took, in seconds. A part that was not reached is `null`.
+/// The seconds of each part. A part that was not reached is `null`.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 pub struct Phases {
+    /// Set-up.
     pub setup: Option<f64>,
+    /// The agent.
     pub agent: Option<f64>,
+    /// The tests.
     pub tests: Option<f64>,
 }
 
@@ -63,14 +74,18 @@ pub struct Phases {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Attempt {
+    /// The reason why it could not be judged.
     pub error: Option<TrialError>,
-    /// What it used: paid for, though in no figure of the trial.
+    /// Its usage: paid for, though in no figure of the trial.
     pub stats: Stats,
+    /// The time at which it was started.
     pub started_at: Option<Timestamp>,
+    /// The time of the whole trial.
     pub duration_seconds: f64,
 }
 
 impl Attempt {
+    /// Takes from a report what is kept of an attempt.
     pub fn of(report: &TrialReport) -> Self {
         Attempt {
             error: report.error.clone(),
@@ -85,24 +100,37 @@ impl Attempt {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct TrialReport {
+    /// The version that the agent says it has.
     pub agent_version: Option<String>,
+    /// The end of the trial.
     pub status: Status,
+    /// The weighted mean of its tests.
     pub score: Option<f64>,
+    /// The grades of its tests.
     pub tests: Scorecard,
+    /// The agent's usage in the last attempt.
     pub stats: Stats,
+    /// The agent's exit status.
     pub exit_code: Option<i32>,
+    /// The agent ran out of time; its work was judged all the same.
     pub timed_out: bool,
+    /// The number of attempts.
     pub attempts: u32,
-    /// Which grading this is: the tests may have been run again since.
+    /// The number of this grading: the tests may have been run again since.
     #[serde(default = "first", skip_serializing_if = "is_first")]
     pub grading: u32,
+    /// The files, servers and model that the agent was given.
     pub delivery: Delivery,
+    /// The time at which it was started.
     pub started_at: Option<Timestamp>,
+    /// The time of the whole trial.
     pub duration_seconds: f64,
+    /// The seconds of each part.
     pub phases: Phases,
     /// Remarks that change no verdict: a loop that was stopped, a limit that was reached.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub notes: Vec<String>,
+    /// The reason why it could not be judged.
     pub error: Option<TrialError>,
 }
 

@@ -28,6 +28,7 @@ struct Place {
 }
 
 impl Queue {
+    /// The trials in this order, positions in `trials`.
     pub fn new(trials: &[TrialSpec], order: &[usize], limits: Limits) -> Self {
         let places: Vec<Place> = trials.iter().map(Place::of).collect();
         let mut waiting: BTreeMap<String, VecDeque<(usize, usize)>> = BTreeMap::new();
@@ -64,6 +65,7 @@ impl Queue {
         }
     }
 
+    /// Returns whether no trial waits.
     pub fn is_empty(&self) -> bool {
         self.delayed.is_empty() && self.waiting.values().all(VecDeque::is_empty)
     }
@@ -104,6 +106,7 @@ impl Queue {
         self.delayed.push((at, position));
     }
 
+    /// Returns whether the variant of a trial was stopped.
     pub fn is_stopped(&self, position: usize) -> bool {
         self.stopped.contains(&self.places[position].variant)
     }

@@ -1,4 +1,4 @@
-//! Whether a trial that ended in an error is tried again, and after how long.
+//! The rule by which a trial that ended in an error is tried again, and after how long.
 //!
 //! Only errors are: a trial that was judged has its result, and trying it again until it passes would be a lie.
 
@@ -9,13 +9,13 @@ use regex::Regex;
 
 use crate::trial_error::{ErrorKind, TrialError};
 
-/// What the first wait for a provider is; each further one is twice as long.
+/// The first wait for a provider; each further one is twice as long.
 const FIRST_WAIT: Duration = Duration::from_secs(4);
 const LONGEST_WAIT: Duration = Duration::from_secs(120);
 /// A provider that says "tomorrow" is not waited for.
 const LONGEST_TOLD: Duration = Duration::from_secs(3600);
 
-/// How long to wait before the next attempt; `None` when another would end the same way.
+/// Returns how long to wait before the next attempt; `None` when another would end the same way.
 ///
 /// `attempts` have been made, `draw` is a number from 0 to 1 that keeps trials which failed together from coming
 /// back together.
@@ -34,7 +34,7 @@ pub fn wait(error: &TrialError, attempts: u32, draw: f64) -> Option<Duration> {
     }
 }
 
-/// Whether every further trial of the variant would end in the same error.
+/// Returns whether every further trial of the variant would end in the same error.
 pub fn is_hopeless(kind: ErrorKind) -> bool {
     matches!(kind, ErrorKind::Auth | ErrorKind::AgentMissing)
 }
@@ -61,7 +61,7 @@ fn told(message: &str) -> Option<Duration> {
     Duration::try_from_secs_f64(seconds.sum()).ok()
 }
 
-/// How many seconds it has.
+/// Returns the seconds of a duration.
 fn unit(word: &str) -> f64 {
     match word {
         "ms" | "millisecond" | "milliseconds" => 0.001,

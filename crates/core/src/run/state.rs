@@ -81,15 +81,15 @@ pub struct RunState {
 /// A trial of a run.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Trial {
-    /// What was known before it ran.
+    /// The facts that were known before it ran.
     pub head: TrialHead,
-    /// What became of it; pending until it has ended.
+    /// The result; pending until it has ended.
     pub report: TrialReport,
     /// Present while it is in flight.
     pub live: Option<Live>,
     /// Attempts that ended in an error and were followed by another.
     pub earlier: Vec<Attempt>,
-    /// What its attempts and judges have used.
+    /// The tokens and the cost of its attempts and judges.
     pub spent: Spent,
     reports: Reports,
     /// The position of its variant.
@@ -99,13 +99,13 @@ pub struct Trial {
 /// A trial in flight.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Live {
-    /// When it was started.
+    /// The time at which it was started.
     pub since: Timestamp,
     /// The phase it is in.
     pub phase: Phase,
-    /// What the agent said last about its work.
+    /// The agent's last words about its work.
     pub doing: String,
-    /// What the agent has reported so far.
+    /// The usage that the agent has reported so far.
     pub usage: Usage,
 }
 
@@ -118,7 +118,7 @@ pub struct StoppedVariant {
     pub experiment: String,
     /// The error that each of them would have met.
     pub error: TrialError,
-    /// How many trials were left out.
+    /// The number of trials that were left out.
     pub trials: usize,
 }
 

@@ -1,36 +1,48 @@
-//! Why the data at hand do not answer a question.
+//! The reasons why the data at hand do not answer a question.
 
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
+/// The reason why there is no answer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, Error)]
 #[serde(rename_all = "camelCase")]
 pub enum CannotTell {
+    /// There is no trial.
     #[error("no trial was judged")]
     NoTrials,
+    /// No eval was judged in both arms.
     #[error("no eval was judged in both arms")]
     NoEvals,
+    /// There is one eval only.
     #[error("one eval alone says nothing about others")]
     OneEval,
     /// The smallest p-value that so many evals can give is too large.
     #[error("so few evals cannot show a difference, whatever it is")]
     TooFewEvals,
+    /// There is one repetition only.
     #[error(
         "with one repetition, the luck of a trial cannot be told from a difference between evals"
     )]
     OneRepetition,
+    /// There are too few trials.
     #[error("there are fewer trials than were asked about")]
     TooFewTrials,
+    /// All values are the same.
     #[error("the evals do not vary at all")]
     NoVariation,
+    /// Every trial passed in both arms.
     #[error("every trial passed in both arms: these evals are too easy to show a difference")]
     AllPassed,
+    /// No trial passed in either arm.
     #[error("no trial passed in either arm: these evals are too hard to show a difference")]
     AllFailed,
+    /// Agents did not report it.
     #[error("it was not reported")]
     NotReported,
+    /// A figure is zero, of which there is no ratio.
     #[error("a figure is zero, and a ratio to zero says nothing")]
     NotPositive,
+    /// No number of trials would do.
     #[error("repetitions alone cannot do it, since the evals differ too much among themselves")]
     OutOfReach,
 }

@@ -2,13 +2,17 @@
 
 use serde::{Deserialize, Serialize};
 
+/// A confidence interval.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct Interval {
+    /// The lower end.
     pub low: f64,
+    /// The upper end.
     pub high: f64,
 }
 
 impl Interval {
+    /// An interval around its centre.
     pub fn around(centre: f64, half_width: f64) -> Self {
         Interval {
             low: centre - half_width,
@@ -16,11 +20,12 @@ impl Interval {
         }
     }
 
+    /// Returns whether the value is in it.
     pub fn contains(self, value: f64) -> bool {
         self.low <= value && value <= self.high
     }
 
-    /// Whether all of it lies strictly between the two.
+    /// Returns whether all of it lies strictly between the two.
     pub fn lies_within(self, low: f64, high: f64) -> bool {
         low < self.low && self.high < high
     }
@@ -34,6 +39,7 @@ impl Interval {
         }
     }
 
+    /// Applies an increasing function to both ends.
     #[must_use]
     pub fn map(self, increasing: impl Fn(f64) -> f64) -> Self {
         Interval {

@@ -2,12 +2,16 @@
 
 use super::{CannotTell, Interval, newcombe, sample, sign_flip, student};
 
+/// The result of a paired test.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Paired {
     /// The first arm minus the second, or over it when it is a ratio.
     pub difference: f64,
+    /// The 95 % interval.
     pub interval: Result<Interval, CannotTell>,
+    /// The p-value.
     pub p: Result<f64, CannotTell>,
+    /// The number of evals.
     pub evals: usize,
 }
 

@@ -1,4 +1,4 @@
-//! How many evals and repetitions it takes to see a difference, and which difference a plan can see.
+//! The evals and repetitions that it takes to see a difference, and the difference that a plan can see.
 //!
 //! The variance of one eval's difference has two parts: ω², by which the evals' true effects differ, and the luck of
 //! the trials, which falls with the number of repetitions. More evals make both small, more repetitions the second.
@@ -6,7 +6,7 @@
 use super::special::{normal_quantile, student_quantile};
 use super::{ALPHA, CannotTell, POWER, sample};
 
-/// What one eval's difference varies by.
+/// The variance of one eval's difference.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Spread {
     /// ω²: the variance of the evals' true effects.
@@ -33,6 +33,7 @@ impl Spread {
         }
     }
 
+    /// Returns the whole variance.
     pub fn total(self) -> f64 {
         self.between + self.luck
     }
@@ -43,12 +44,12 @@ fn factor() -> f64 {
     (normal_quantile(1.0 - ALPHA / 2.0) + normal_quantile(POWER)).powi(2)
 }
 
-/// How many evals it takes to see `difference` with these repetitions.
+/// Returns how many evals it takes to see `difference` with these repetitions.
 pub fn evals_needed(spread: Spread, difference: f64) -> usize {
     (factor() * spread.total() / (difference * difference)).ceil() as usize
 }
 
-/// How many times the repetitions it takes to see `difference` with so many evals.
+/// Returns how many times the repetitions it takes to see `difference` with so many evals.
 pub fn repetitions_needed(
     spread: Spread,
     evals: usize,

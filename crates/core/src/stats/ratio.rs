@@ -2,7 +2,7 @@
 
 use super::{CannotTell, Interval, paired, paired::Paired, sample};
 
-/// What keeps a ratio of two enormous figures finite, so that it can be written down.
+/// A bound that keeps a ratio of two enormous figures finite, so that it can be written down.
 const WIDEST: f64 = 700.0;
 
 /// The logarithm of the geometric mean of one eval's figures in one arm.

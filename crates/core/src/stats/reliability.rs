@@ -3,10 +3,12 @@
 
 use super::CannotTell;
 
+/// Estimates the chance that at least one of `k` trials passes.
 pub fn pass_at_k(trials: usize, passed: usize, k: usize) -> Result<f64, CannotTell> {
     Ok(1.0 - all_among(trials, trials - passed.min(trials), k)?)
 }
 
+/// Estimates the chance that all of `k` trials pass.
 pub fn pass_hat_k(trials: usize, passed: usize, k: usize) -> Result<f64, CannotTell> {
     all_among(trials, passed.min(trials), k)
 }

@@ -1,5 +1,6 @@
 //! Means, medians and variances of what there is. What there is none of has none.
 
+/// Returns the mean, if there is any value.
 pub fn mean(values: &[f64]) -> Option<f64> {
     (!values.is_empty()).then(|| values.iter().sum::<f64>() / values.len() as f64)
 }
@@ -26,7 +27,7 @@ pub fn variance(values: &[f64]) -> Option<f64> {
     })
 }
 
-/// Whether all values are the same, but for the last digits of their arithmetic.
+/// Returns whether all values are the same, but for the last digits of their arithmetic.
 pub fn is_constant(values: &[f64]) -> bool {
     let largest = values
         .iter()

@@ -3,6 +3,7 @@
 use super::special::normal_quantile;
 use super::{ALPHA, CannotTell, Interval};
 
+/// Returns Wilson's interval of a rate.
 pub fn wilson(passed: usize, trials: usize) -> Result<Interval, CannotTell> {
     if trials == 0 {
         return Err(CannotTell::NoTrials);

@@ -350,7 +350,7 @@ impl Run<'_> {
     /// Waits for the trials in flight without recording anything more.
     fn drain(&mut self, receiver: &Receiver<Message>) {
         let leave_at = Instant::now() + LAST_WAIT;
-        while !self.state.in_flight().len() == 0 && Instant::now() < leave_at {
+        while self.state.in_flight().len() > 0 && Instant::now() < leave_at {
             if let Ok(Message::Trial(kind)) = receiver.recv_timeout(TICK) {
                 self.state.apply(&Event {
                     seq: self.sequence,

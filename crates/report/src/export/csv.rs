@@ -22,7 +22,7 @@ fn line(cells: impl Iterator<Item = String>) -> String {
     cells.collect::<Vec<String>>().join(",") + "\r\n"
 }
 
-/// What is not known is empty.
+/// Writes a cell. An unknown value is empty.
 fn cell(value: &Value) -> String {
     match value {
         Value::Null => String::new(),

@@ -1,4 +1,4 @@
-//! What GitHub Actions understands on a step's output: annotations, which it shows beside the job.
+//! Annotations for GitHub Actions, which it shows beside the job.
 
 mod defuse;
 

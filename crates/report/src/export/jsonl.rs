@@ -16,7 +16,7 @@ const BETWEEN_REPORTS: SignedDuration = SignedDuration::from_millis(500);
 #[derive(Debug)]
 pub struct JsonLines<W: Write> {
     out: W,
-    /// When progress of a trial was last written.
+    /// The time at which progress of a trial was last written.
     reported: HashMap<u32, Timestamp>,
     closed: bool,
 }

@@ -144,7 +144,7 @@ fn case(xml: &mut Xml, results: &Results, trial: &TrialResult, variant: &str) {
     });
 }
 
-/// What every test said, so that nobody has to look elsewhere.
+/// The messages of all tests, so that nobody has to look elsewhere.
 fn grades(trial: &TrialResult) -> String {
     let grades = trial.report.tests.iter();
     let mut lines: Vec<String> = grades

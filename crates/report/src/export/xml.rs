@@ -85,7 +85,7 @@ fn plain(value: f64, digits: usize) -> String {
     text.trim_end_matches('0').trim_end_matches('.').to_owned()
 }
 
-/// What XML 1.0 cannot hold becomes `U+FFFD`. In attributes white space is written so that it survives.
+/// Escapes text. Characters that XML 1.0 cannot hold become `U+FFFD`. In attributes white space is written so that it survives.
 fn escaped(text: &str, in_attribute: bool) -> String {
     let mut escaped = String::with_capacity(text.len());
     for c in strip::stripped(text).chars() {

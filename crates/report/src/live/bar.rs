@@ -20,7 +20,7 @@ const LEFT_COLUMNS: usize = 11;
 /// `at least ` and `about `.
 const HEDGE_COLUMNS: usize = 9;
 
-/// What there is room for.
+/// The parts that there is room for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Form {
     percentage: bool,

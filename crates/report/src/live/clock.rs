@@ -8,7 +8,7 @@ use terca_core::text::prose;
 pub struct Clock {
     /// This moment.
     pub now: Timestamp,
-    /// When the display began, where that is not when the run did: a resumed run has not gone on all night.
+    /// The start of the display, where that is not the start of the run: a resumed run has not gone on all night.
     pub since: Option<Timestamp>,
 }
 

@@ -1,4 +1,4 @@
-//! How trials ended and what they have used, in one line: `12 passed · 2 failed  312.0k tokens  $0.820`.
+//! Counts and spending in one line: `12 passed · 2 failed  312.0k tokens  $0.820`.
 
 use terca_core::run::outcome::Status;
 use terca_core::run::state::{Counts, RunState};
@@ -27,7 +27,7 @@ pub fn counts_line(state: &RunState, columns: usize) -> StyledLine {
         .unwrap_or(marks)
 }
 
-/// What was spent, by itself.
+/// The spending by itself.
 pub(crate) fn cost(state: &RunState) -> StyledLine {
     dim(dollars(&state.spent_with_live()))
 }
@@ -36,7 +36,7 @@ fn dim(text: Option<String>) -> StyledLine {
     text.map_or_else(StyledLine::new, |text| StyledLine::of(Role::Dim, &text))
 }
 
-/// How trials ended, and how many did; only what there is.
+/// The ends of trials and their numbers, without those that did not occur.
 pub(crate) fn endings(counts: &Counts) -> impl Iterator<Item = (Status, usize)> {
     [
         (Status::Passed, counts.passed),

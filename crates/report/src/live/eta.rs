@@ -1,4 +1,4 @@
-//! How long the rest of a run will take.
+//! An estimate of the time that the rest of a run will take.
 //!
 //! The estimate goes by trials that were judged: an error ends early, or after a wait that says nothing about work, and
 //! a trial that was cut short would have taken longer. A variant goes by its own trials where it has some (an agent may

@@ -1,4 +1,4 @@
-//! Which columns the lines of trials have: the same for all of them, and for the whole run at one width.
+//! The columns of the lines of trials: the same for all of them, and for the whole run at one width.
 //!
 //! Names may be long and screens are narrow, so something has to give. What an agent is doing, or why a trial failed,
 //! is worth a part of a long name; the tokens of each trial are the first to go, since the last line has their sum.
@@ -88,7 +88,7 @@ impl Layout {
         self.max_width.columns() < NARROW
     }
 
-    /// The same whether or not tokens have been told of by now: the first report must not move the names.
+    /// Does not depend on whether tokens have been reported by now: the first report must not move the names.
     fn within(names: &Names, columns: usize) -> Self {
         let max_width = MaxWidth::Columns(columns);
         let [whole, brief] = [names.widths(), names.brief_widths()]

@@ -1,4 +1,4 @@
-//! What happens to a run between the beginnings and ends of its trials, in one line each.
+//! Notices of a run besides the beginnings and ends of its trials, in one line each.
 
 use terca_core::run::event::EventKind;
 use terca_core::run::state::RunState;

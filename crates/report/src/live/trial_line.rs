@@ -29,7 +29,7 @@ use crate::term::width::{pad, pad_left};
 
 /// A message is not begun in less than this.
 const SHORTEST_DETAIL: usize = 8;
-/// What a line of a trial in flight begins with. It stands still: the time beside it moves enough.
+/// The mark of a trial in flight. It does not move: the time beside it moves enough.
 const IN_FLIGHT: &str = "·";
 
 /// A trial that is over.
@@ -125,7 +125,7 @@ fn narrow(
     detail(line, why, room)
 }
 
-/// What a line begins with: verdict or phase, and the name in columns.
+/// The beginning of a line: verdict or phase, and the name in columns.
 fn named(lead: StyledLine, head: &TrialHead, names: &Names, layout: &Layout) -> StyledLine {
     let mut line = lead;
     line.pad_to(2 + WORD_COLUMNS);
@@ -149,7 +149,7 @@ fn tokens(number: Option<u64>, layout: &Layout) -> StyledLine {
     )
 }
 
-/// What a line ends with, as much as there is room for.
+/// The end of a line, as much as there is room for.
 fn detail(mut line: StyledLine, detail: StyledLine, room: MaxWidth) -> StyledLine {
     let left = room.columns().saturating_sub(line.width() + GAP.len());
     if !detail.is_empty() && (left >= SHORTEST_DETAIL || left >= detail.width()) {

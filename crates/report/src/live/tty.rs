@@ -31,11 +31,11 @@ pub struct Tty<W: Write> {
     size: Box<dyn Fn() -> Size + Send>,
     /// Known from the first event on, whichever that is: a resumed run need not begin with `RunStarted`.
     names: Option<Names>,
-    /// When the display began.
+    /// The time at which the display began.
     since: Option<Timestamp>,
-    /// What is to be printed above the frame at the next draw.
+    /// Lines to print above the frame at the next draw.
     above: Vec<Above>,
-    /// Whether anything was printed below the header, which a blank line sets apart from it.
+    /// Something was printed below the header, which a blank line sets apart from it.
     apart: bool,
     drawn_at: Option<Timestamp>,
     /// The width of the screen when it was last drawn on.

@@ -36,7 +36,7 @@ pub struct Painter<W: Write> {
     /// The lines on the screen now, from the cursor downwards.
     painted: Vec<String>,
     size: Option<Size>,
-    /// Whether anything is to be restored.
+    /// There is something to restore.
     dirty: bool,
     broken: bool,
 }

@@ -39,7 +39,7 @@ impl Screen {
         inner.size = size;
     }
 
-    /// What somebody else writes to the terminal.
+    /// Text that another program writes to the terminal.
     pub(crate) fn feed(&self, text: &str) {
         self.0.borrow_mut().terminal.process(text.as_bytes());
     }
@@ -77,7 +77,7 @@ impl Screen {
         rows
     }
 
-    /// Whether any line has gone on in the next row.
+    /// Returns whether any line has gone on in the next row.
     pub(crate) fn is_wrapped(&self) -> bool {
         let inner = self.0.borrow();
         (0..inner.size.rows as u16).any(|row| inner.terminal.screen().row_wrapped(row))

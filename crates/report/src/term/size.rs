@@ -1,4 +1,4 @@
-//! How large the terminal is, and how wide a line may get.
+//! The size of the terminal, and the width that a line may have.
 
 /// A terminal's size in characters.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -32,7 +32,7 @@ impl Size {
     }
 }
 
-/// How wide a line may get.
+/// The width that a line may have.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum MaxWidth {
     /// A file or a pipe: nothing is cut.

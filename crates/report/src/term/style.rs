@@ -6,7 +6,7 @@
 use anstyle::{AnsiColor, Style};
 use terca_core::run::outcome::Status;
 
-/// What a piece of text means.
+/// The meaning of a piece of text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Role {
     #[default]
@@ -53,7 +53,7 @@ impl Role {
     }
 }
 
-/// Whether there is colour.
+/// Colour, or none.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Palette {
     pub colour: bool,

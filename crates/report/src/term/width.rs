@@ -1,4 +1,4 @@
-//! How much room text takes on a terminal, and text that cannot do harm there.
+//! The width of text on a terminal, and text that cannot do harm there.
 //!
 //! Names come from YAML files, activity from agents, messages from tests: none of it is trusted. [`clean`] makes it
 //! one line of visible characters. What it lets through is measured character by character, the way terminals
@@ -35,7 +35,7 @@ pub fn clean(text: &str) -> Cow<'_, str> {
     Cow::Owned(cleaned)
 }
 
-/// What stands for a character; `None` for those that merely join or modify others.
+/// Returns the character to show; `None` for those that merely join or modify others.
 pub(crate) fn visible(c: char) -> Option<char> {
     match c {
         '\t' | '\n' | '\u{b}' | '\u{c}' | '\r' | '\u{85}' | '\u{2028}' | '\u{2029}' => Some(' '),

@@ -8,7 +8,7 @@ use crate::term::styled_line::StyledLine;
 #[derive(Debug, Clone, PartialEq)]
 pub struct AgentRow {
     pub agent: String,
-    /// Where its program is; `None` when it is not installed.
+    /// The path of its program; `None` when it is not installed.
     pub program: Option<String>,
     pub version: Option<String>,
     /// The version that the adapter was proved with.

@@ -1,4 +1,4 @@
-//! What `terca compare` found: what was compared with what, a row of figures for each place, and the verdicts.
+//! The answer of `terca compare`: the two sides, a row of figures for each place, and the verdicts.
 //!
 //! ```text
 //! 2026-11-14-002 against 2026-11-14-001: 12 evals; margin 5 points
@@ -183,7 +183,7 @@ pub(crate) fn errors(comparison: &Comparison) -> Option<String> {
     })
 }
 
-/// What to know about two runs: what changed, and what only one of them has.
+/// Remarks about two runs: the changes between them, and the parts that only one of them has.
 pub(crate) fn remarks(matching: &Matching, compared: &Compared) -> Vec<(Role, String, String)> {
     let mut remarks = Vec::new();
     let mut remark = |role, label: String, text: String| remarks.push((role, label, text));

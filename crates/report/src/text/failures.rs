@@ -1,4 +1,4 @@
-//! What did not pass, and where to read on.
+//! The trials that did not pass, and where to read on.
 //!
 //! A thousand failures are a handful of causes: repetitions of one cell that lost for the same reason are one entry,
 //! and so are all trials that ended in the same error, wherever they are (a missing key hits every one of
@@ -79,7 +79,7 @@ pub(crate) fn is_failure(status: Status) -> bool {
     matches!(status, Status::Partial | Status::Failed | Status::Error)
 }
 
-/// What must be equal, beside the reason. The score is among it: half a score for the same reason is another failure.
+/// The key of an entry, beside the reason. The score is part of it: half a score for the same reason is another failure.
 fn group(trial: &TrialResult) -> (Status, String, Option<[&str; 3]>) {
     let (head, report) = (&trial.head, &trial.report);
     let cell = [head.eval.as_str(), &head.environment, &head.experiment];

@@ -91,7 +91,7 @@ fn errors(results: &Results) -> Option<StyledLine> {
     Some(StyledLine::of(Role::Trouble, "warning: ").with(Role::Plain, &said))
 }
 
-/// Where the kinds of those errors are explained.
+/// The command that explains the kinds of those errors.
 fn explained(results: &Results) -> Option<StyledLine> {
     const MOST: usize = 3;
     let mut kinds: Vec<&str> = Vec::new();
@@ -109,7 +109,7 @@ fn explained(results: &Results) -> Option<StyledLine> {
     (!kinds.is_empty()).then(|| StyledLine::of(Role::Dim, &said))
 }
 
-/// What was not tried, since it would have ended like what was.
+/// A variant whose further trials would have ended in the same error.
 fn stopped(variant: &StoppedVariant, here: Context<'_>) -> StyledLine {
     let StoppedVariant {
         environment,
@@ -142,7 +142,7 @@ fn other_models(results: &Results) -> Option<StyledLine> {
     Some(StyledLine::of(Role::Fair, "warning: ").with(Role::Plain, &said))
 }
 
-/// How far an adaptive run went, and why no further.
+/// The repetitions of an adaptive run, and why there are no more.
 fn repeated(run: &AdaptiveResult) -> StyledLine {
     let AdaptiveResult {
         max,

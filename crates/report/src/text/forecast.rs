@@ -1,4 +1,4 @@
-//! What `terca plan` says: what a run takes, what it can see, and what it would take to see more.
+//! The answer of `terca plan`: what a run takes, what it can see, and what it would take to see more.
 //!
 //! ```text
 //! 80 trials: 8 evals × 2 variants × 5 repetitions
@@ -109,7 +109,7 @@ fn row(name: StyledLine, trials: usize, before: StyledLine, expense: Expense) ->
     ]
 }
 
-/// Where cost and time are from.
+/// The source of cost and time.
 fn source(forecast: &Forecast, columns: usize, palette: Palette) -> String {
     let known = forecast.history;
     let text = if known.trials == 0 {
@@ -170,7 +170,7 @@ fn found(precision: &Precision) -> StyledLine {
     }
 }
 
-/// Where it is from, what is assumed, and what stands in the way: each once.
+/// The sources, the assumptions and the obstacles, each once.
 fn basis(forecast: &Forecast, columns: usize, palette: Palette) -> String {
     let mut lines: Vec<(Role, &str, String)> = Vec::new();
     let mut add = |line| {
@@ -210,7 +210,7 @@ fn basis(forecast: &Forecast, columns: usize, palette: Palette) -> String {
         .collect()
 }
 
-/// What was asked for, or how to ask.
+/// The answer to `--detect`, or how to ask.
 fn wanted(forecast: &Forecast, columns: usize, palette: Palette) -> String {
     let (role, text) = match &forecast.detect {
         None => (

@@ -1,4 +1,4 @@
-//! What `terca health` says: the evals, what is to be known of each, and which could go.
+//! The answer of `terca health`: the evals, their marks, and those that could go.
 //!
 //! ```text
 //! 12 evals in 3 runs: 2 always pass, 1 never passes, 4 are flaky, 1 contradicts the rest
@@ -187,7 +187,7 @@ fn role(mark: Mark) -> Role {
     }
 }
 
-/// What to do about it.
+/// Advice about the marks.
 fn advice(health: &Health) -> Vec<String> {
     let mut advice = Vec::new();
     let dropped = &health.droppable;

@@ -1,4 +1,4 @@
-//! What would run, for `terca check` and `--dry-run`.
+//! A plan before it runs, for `terca check` and `--dry-run`.
 
 use std::collections::BTreeMap;
 

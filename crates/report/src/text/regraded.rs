@@ -1,4 +1,4 @@
-//! What another grading changed: one line for each trial that is judged differently now.
+//! The changes of another grading: one line for each trial that is judged differently now.
 
 use terca_core::analysis::results::{Results, TrialResult};
 use terca_core::analysis::summary::wording;

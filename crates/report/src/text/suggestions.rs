@@ -1,4 +1,4 @@
-//! What to do after a run, by what became of it: a few commands that can be typed as they stand.
+//! Suggestions after a run, by how it went: a few commands that can be typed as they are printed.
 //!
 //! ```text
 //! next:
@@ -27,10 +27,10 @@ const MOST_REPETITIONS: usize = 200;
 /// Repetitions for a start, where nothing is known yet about the luck of trials.
 const SEVERAL: usize = 5;
 
-/// What matters beside the results.
+/// The facts that matter besides the results.
 #[derive(Debug, Clone, Copy)]
 pub struct Circumstances<'a> {
-    /// How Terca is called from here: `terca`, or `terca -C elsewhere`.
+    /// The command that starts Terca from here: `terca`, or `terca -C elsewhere`.
     pub terca: &'a str,
     /// The run's name with a space before it, unless it is the latest.
     pub run: &'a str,
@@ -38,7 +38,7 @@ pub struct Circumstances<'a> {
     pub selection: &'a str,
     /// The flag that put another agent in the place of the suite's own: ` --agent oracle`.
     pub agent: &'a str,
-    /// Whether the evals were proven or disproven by `terca validate`.
+    /// `terca validate` has proven or disproven the evals.
     pub validated: bool,
     /// An earlier run that this one can be compared with.
     pub earlier: Option<&'a str>,
@@ -156,7 +156,7 @@ pub fn steps(results: &Results, around: &Circumstances<'_>) -> Vec<Step> {
     steps
 }
 
-/// What would turn an open question into an answer.
+/// A command that would turn an open question into an answer.
 fn settling(results: &Results, around: &Circumstances<'_>) -> Option<(String, String)> {
     // An adaptive run has asked for more by itself, as long as that could help.
     if results.adaptive.is_some() {
@@ -203,7 +203,7 @@ fn settling(results: &Results, around: &Circumstances<'_>) -> Option<(String, St
     purpose.map(|purpose| ("create-eval".to_owned(), purpose.to_owned()))
 }
 
-/// Why it should be proven that an eval measures anything.
+/// A reason to prove that an eval measures anything.
 fn unproven(results: &Results) -> String {
     let is_solved = |eval: &str| {
         results

@@ -108,7 +108,7 @@ struct Matrix {
     evals: Vec<String>,
     variants: Vec<Variant>,
     label_width: usize,
-    /// How long a name may be that has a line of its own.
+    /// The longest name that fits a line of its own.
     line_width: usize,
 }
 

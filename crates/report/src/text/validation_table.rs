@@ -1,4 +1,4 @@
-//! What `terca validate` found: one line for each eval, and what to do about those that prove nothing.
+//! The answer of `terca validate`: one line for each eval, and what to do about those that prove nothing.
 
 use camino::Utf8Path;
 use terca_core::analysis::results::TrialResult;

@@ -19,7 +19,7 @@ use crate::term::paragraph::{INDENT, WIDEST_PROSE, paragraph};
 use crate::term::style::{Palette, Role};
 use crate::term::styled_line::StyledLine;
 
-/// What is left out when the screen is narrow; when even the last is too wide, the sentences say it all.
+/// Columns to leave out on a narrow screen; when even the last choice is too wide, the sentences say it all.
 pub(crate) const LEFT_OUT: [&[&str]; 4] = [
     &[],
     &["tokens"],

@@ -161,6 +161,7 @@ fn results_have_the_keys_they_are_documented_with() {
         "startedAt",
         "durationSeconds",
         "phases",
+        "spent",
         "error",
     ];
     expected.sort_unstable();

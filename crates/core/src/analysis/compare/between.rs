@@ -12,10 +12,11 @@ use crate::run::state::RunState;
 /// A run as one side of a comparison.
 #[derive(Debug, Clone, Copy)]
 pub struct Arm<'a> {
-    /// What it is called: two runs of two suites may have the same name.
+    /// Its name in the answer: two runs of two suites may have the same name.
     pub name: &'a str,
+    /// The run.
     pub state: &'a RunState,
-    /// What its cases were made from, if it says so.
+    /// The fingerprints of its cases, if it has them.
     pub prints: Option<&'a [CaseFingerprint]>,
 }
 

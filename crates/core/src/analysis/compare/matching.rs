@@ -1,4 +1,4 @@
-//! What two runs have in common, what only one of them has, and what changed in between.
+//! The common part of two runs, the parts that only one of them has, and the changes in between.
 
 use std::collections::BTreeSet;
 
@@ -9,23 +9,28 @@ use crate::plan::fingerprint::{CaseFingerprint, Changes};
 use crate::run::state::RunState;
 use crate::text::prose;
 
+/// The evals and variants of two runs, side by side.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Matching {
     /// The evals that are compared.
     pub evals: Vec<String>,
+    /// The part that only the baseline has.
     pub only_in_baseline: OneSided,
+    /// The part that only the other run has.
     pub only_in_other: OneSided,
-    /// What changed of what both have; `null` when a run does not say what it was made from.
+    /// The changes of the common part; `null` when a run does not say what it was made from.
     pub changes: Option<Changes>,
-    /// Whether changed evals were left out of the comparison.
+    /// Changed evals were left out of the comparison.
     pub changed_left_out: bool,
 }
 
-/// What one run has and the other has not.
+/// The part that one run has and the other has not.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct OneSided {
+    /// Evals.
     pub evals: Vec<String>,
+    /// Variants, as `environment.experiment`.
     pub variants: Vec<String>,
     /// `eval in variant`, where the other run has both, but not together.
     pub cases: Vec<String>,
@@ -50,7 +55,7 @@ pub(super) fn cases(state: &RunState) -> BTreeSet<Case<'_>> {
 }
 
 impl OneSided {
-    /// What `state` has and `other` has not.
+    /// Returns the part that `state` has and `other` has not.
     pub(super) fn of(state: &RunState, other: &RunState) -> Self {
         let (here, there) = (cases(state), cases(other));
         let evals: BTreeSet<&str> = there.iter().map(|(eval, ..)| *eval).collect();
@@ -76,6 +81,7 @@ impl OneSided {
         one_sided
     }
 
+    /// Returns whether the other run has everything.
     pub fn is_empty(&self) -> bool {
         self.evals.is_empty() && self.variants.is_empty() && self.cases.is_empty()
     }
@@ -105,7 +111,7 @@ fn push(names: &mut Vec<String>, name: String) {
     }
 }
 
-/// What changed of the cases that are compared, where both runs say what they were made from.
+/// Returns the changes of the cases that are compared, where both runs say what they were made from.
 pub(super) fn changes(
     before: Option<&[CaseFingerprint]>,
     now: Option<&[CaseFingerprint]>,
@@ -124,7 +130,7 @@ pub(super) fn changes(
     Some(Changes::between(&of_common(before?), &of_common(now?)))
 }
 
-/// How variants are called: without what all of them share and nobody named.
+/// Names of variants, without a part that all of them share and nobody named.
 pub(super) struct Names {
     environments: bool,
     experiments: bool,

@@ -22,63 +22,94 @@ pub use within::within;
 /// Of the document that `terca compare --format json` writes.
 pub const COMPARED_VERSION: u32 = 2;
 
-/// What was compared, and what came of it.
+/// The answer of `terca compare`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Compared {
+    /// The version of this document.
     pub version: u32,
+    /// The suite's name.
     pub suite: String,
-    /// What `arm` and `baseline` of the comparisons are. [`By::place`] says what `place` is.
+    /// The kind of `arm` and `baseline` of the comparisons. [`By::place`] says what `place` is.
     pub by: By,
     /// One, or the baseline's and the other.
     pub runs: Vec<String>,
+    /// The name of the baseline.
     pub baseline: String,
+    /// Differences in pass rate that are smaller make no difference.
     pub margin: f64,
-    /// What two runs have in common; `null` within one.
+    /// The common part of two runs; `null` within one.
     pub matching: Option<Matching>,
+    /// The comparisons, one for each arm and place.
     pub comparisons: Vec<Comparison>,
 }
 
-/// Why there is nothing to compare.
+/// The reason why there is nothing to compare.
 #[derive(Debug, Error, PartialEq)]
 pub enum CompareError {
+    /// The run has not ended.
     #[error("the run {0} is still going on; it can be compared when it has ended")]
     GoingOn(String),
+    /// The run has no trials.
     #[error("the run {0} has no trials")]
     Empty(String),
+    /// There is no arm of this name.
     #[error("the run {run} has no {noun} `{name}`; its {noun}s are {known}")]
     Unknown {
+        /// The run's name.
         run: String,
+        /// The word for an arm.
         noun: &'static str,
+        /// The name that was asked for.
         name: String,
+        /// The names that there are.
         known: String,
         /// The name that was probably meant.
         meant: Option<String>,
     },
+    /// There is only one arm.
     #[error("the run {run} has one {noun} only, `{name}`: there is nothing to compare it with")]
     Alone {
+        /// The run's name.
         run: String,
+        /// The word for an arm.
         noun: &'static str,
+        /// The name that was asked for.
         name: String,
+        /// The kind of arms.
         by: By,
         /// Tells whether the run has environments that could be compared instead.
         has_environments: bool,
     },
+    /// The suite's baseline is not in the run.
     #[error("the baseline `{name}` is not in the run {run}; its experiments are {known}")]
     NoBaseline {
+        /// The run's name.
         run: String,
+        /// The name that was asked for.
         name: String,
+        /// The names that there are.
         known: String,
     },
+    /// The runs share no case.
     #[error(
         "the runs {first} and {second} have no eval in common that both ran in the same variant\n{reasons}"
     )]
     NothingInCommon {
+        /// The first run.
         first: String,
+        /// The second run.
         second: String,
+        /// The parts that each has alone.
         reasons: String,
     },
+    /// All common evals have changed.
     #[error("all evals that {first} and {second} have in common have changed: none is left")]
-    AllChanged { first: String, second: String },
+    AllChanged {
+        /// The first run.
+        first: String,
+        /// The second run.
+        second: String,
+    },
 }
 
 impl Compared {

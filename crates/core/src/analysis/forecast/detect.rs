@@ -12,11 +12,13 @@ const MOST_EVALS: usize = 1_000_000;
 /// With evals at will, few repetitions are always cheapest.
 const FEW_REPETITIONS: usize = 5;
 
+/// The answer to `--detect`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Detect {
+    /// The difference in pass rate.
     pub difference: f64,
-    /// Whether the plan as it is sees it.
+    /// The plan as it is sees it.
     pub is_seen: bool,
     /// With no more evals than the plan has; `null` when they differ too much among themselves, or are too few.
     pub with_these_evals: Option<Proposal>,

@@ -1,4 +1,4 @@
-//! What the arms of a plan cost and how long they take, by what their cases cost and took before.
+//! The cost and the time of the arms of a plan, by those of their cases before.
 
 use serde::{Deserialize, Serialize};
 
@@ -11,16 +11,23 @@ use crate::stats::sample::mean;
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Arm {
+    /// The environment's name.
     pub environment: String,
+    /// The experiment's name.
     pub experiment: String,
+    /// The agent's name.
     pub agent: String,
+    /// The model that is asked for.
     pub model: Option<String>,
+    /// The number of trials.
     pub trials: usize,
+    /// The number of evals.
     pub evals: usize,
     /// Of the trials before; `null` when there were none.
     pub pass_rate: Option<f64>,
-    /// How many trials it is reckoned from.
+    /// The number of trials it is reckoned from.
     pub known_trials: usize,
+    /// The cost and the time.
     pub expense: Expense,
 }
 
@@ -28,6 +35,7 @@ pub struct Arm {
 #[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Expense {
+    /// US dollars.
     pub cost_usd: Option<f64>,
     /// Of an arm: all its trials, one after the other. Of a run: with as many at once as there may be.
     pub seconds: Option<f64>,
@@ -49,7 +57,7 @@ impl Expense {
         }
     }
 
-    /// The same arm with another number of trials.
+    /// Returns the expense for another number of trials.
     pub(super) fn scaled(self, times: f64) -> Self {
         let scale = |value: Option<f64>| value.map(|value| value * times);
         Expense {

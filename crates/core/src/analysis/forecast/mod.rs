@@ -21,11 +21,14 @@ pub use variances::{Assumption, Variances};
 /// Of the document that `terca plan --format json` writes.
 pub const FORECAST_VERSION: u32 = 1;
 
-/// What is asked.
+/// The question to answer.
 #[derive(Debug)]
 pub struct Question<'a> {
+    /// The suite's name.
     pub suite: &'a str,
+    /// The name of the baseline.
     pub baseline: &'a str,
+    /// The trials of the plan.
     pub plan: &'a [TrialHead],
     /// Trials at once.
     pub concurrency: usize,
@@ -33,32 +36,41 @@ pub struct Question<'a> {
     pub detect: Option<f64>,
 }
 
+/// The answer of `terca plan`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Forecast {
+    /// The version of this document.
     pub version: u32,
+    /// The suite's name.
     pub suite: String,
+    /// The name of the baseline.
     pub baseline: String,
+    /// The number of trials.
     pub trials: usize,
+    /// The number of trials at a time.
     pub concurrency: usize,
-    /// What is known from earlier runs.
+    /// The facts from earlier runs.
     pub history: Known,
     /// The variants, each with what it takes.
     pub arms: Vec<Arm>,
     /// All of it together.
     pub expense: Expense,
-    /// What each comparison can see.
+    /// The differences that each comparison can see.
     pub precision: Vec<Precision>,
-    /// What it takes to see the difference that was asked about.
+    /// The plans that would see the difference that was asked about.
     pub detect: Option<Detect>,
 }
 
+/// The amount of history.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Known {
+    /// The number of runs.
     pub runs: usize,
     /// Judged trials of the plan's cases.
     pub trials: usize,
 }
 
+/// Answers a question about a plan from the history of its suite.
 pub fn forecast(question: &Question<'_>, history: &History) -> Forecast {
     let arms = expense::arms(question, history);
     let precision = precision::all(question, history);

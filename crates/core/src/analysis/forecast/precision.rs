@@ -9,19 +9,25 @@ use crate::run::event::TrialHead;
 use crate::stats::CannotTell;
 use crate::stats::power::{Spread, detectable_in_plan};
 
+/// The differences that one comparison can see.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Precision {
+    /// The environment's name.
     pub environment: String,
+    /// The experiment's name.
     pub experiment: String,
     /// `null`: nothing within this run, so another run of the same plan.
     pub baseline: Option<String>,
     /// Evals in both arms.
     pub evals: usize,
-    /// How many comparisons the p-values will be adjusted for.
+    /// The number of comparisons that the p-values will be adjusted for.
     pub comparisons: usize,
+    /// The smallest difference that is found in four of five cases.
     pub detectable: Option<f64>,
+    /// The reason why there is none.
     pub cannot_tell: Option<CannotTell>,
+    /// The variances that it is reckoned from.
     pub variances: Variances,
 }
 

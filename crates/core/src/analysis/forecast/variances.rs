@@ -1,4 +1,4 @@
-//! How much trials and evals vary: as they did before, or as is assumed.
+//! The variance of trials and evals: as it was before, or as is assumed.
 
 use serde::{Deserialize, Serialize};
 
@@ -13,20 +13,24 @@ const USUAL_BETWEEN: f64 = 0.4 * 0.4 / 12.0;
 /// Fewer evals say too little about how their effects differ.
 const ENOUGH_EVALS: usize = 6;
 
+/// The variances of a comparison.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Variances {
     /// ω²: by which the evals' true effects differ.
     pub between: f64,
     /// σ² of one trial, in each arm.
     pub experiment: f64,
+    /// The variance of a trial of the baseline.
     pub baseline: f64,
-    /// How many evals and judged trials they are from.
+    /// The number of evals and judged trials they are from.
     pub evals: usize,
+    /// The number of trials.
     pub trials: usize,
+    /// The variances that were not measured.
     pub assumed: Vec<Assumption>,
 }
 
-/// What stands in for what nobody has measured.
+/// A value in the place of one that nobody has measured.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub enum Assumption {
@@ -34,10 +38,12 @@ pub enum Assumption {
     Luck,
     /// One arm is taken to be like the other.
     LuckOfOneArm,
+    /// The variance between evals.
     Between,
 }
 
 impl Assumption {
+    /// Returns the assumption in words.
     pub fn words(self) -> &'static str {
         match self {
             Assumption::Luck => "every trial passes half of the time, which is the hardest case",
@@ -95,7 +101,7 @@ fn luck(past: &Past) -> f64 {
     rate * (1.0 - rate)
 }
 
-/// What is left of the variance of the differences when the luck of the trials is taken out.
+/// Returns the variance of the differences without the luck of the trials.
 fn between(pairs: &[(Option<&Past>, Option<&Past>)]) -> Option<f64> {
     let of_eval = |(one, other): &(Option<&Past>, Option<&Past>)| {
         let (one, other) = ((*one)?, (*other)?);

@@ -10,6 +10,7 @@ use crate::stats::special::student_two_sided;
 /// Fewer sittings agree or disagree by chance.
 const FEWEST_SITTINGS: usize = 4;
 
+/// The correlation of an eval with the others.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Correlation {
@@ -17,6 +18,7 @@ pub struct Correlation {
     pub r: f64,
     /// Repetitions of the suite in a variant, with this eval and others in them.
     pub sittings: usize,
+    /// The p-value.
     pub p: f64,
     /// By Holm's method, for all evals.
     pub p_adjusted: f64,

@@ -17,44 +17,59 @@ const SETTLED_TRIALS: usize = 10;
 /// An eval is flaky when this share of the pairs of trials of a variant end differently.
 const FLAKY: f64 = 0.2;
 
+/// The health of one eval.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct EvalHealth {
+    /// The eval's name.
     pub eval: String,
+    /// Remarks about it.
     pub marks: Vec<Mark>,
     /// It could be left out of every run without losing information.
     pub droppable: bool,
+    /// The number of trials.
     pub trials: usize,
+    /// The trials that have a score.
     pub judged: usize,
+    /// The trials that have the full score.
     pub passed: usize,
     /// In no figure here but the cost and the time.
     pub errors: usize,
+    /// The share of the judged trials that passed.
     pub pass_rate: Option<f64>,
+    /// Its 95 % interval.
     pub pass_rate_interval: Option<Interval>,
-    /// How often two trials of the same variant end alike; `null` where no variant has two.
+    /// The share of pairs of trials of one variant that end alike; `null` where no variant has two.
     pub agreement: Option<f64>,
-    /// Whether it passes where the others pass.
+    /// The correlation with the other evals.
     pub with_rest: Option<Correlation>,
-    /// Why that cannot be told.
+    /// The reason why there is none.
     pub cannot_tell: Option<CannotTell>,
+    /// The mean cost of a judged trial, in US dollars.
     pub mean_cost_usd: Option<f64>,
+    /// The mean time of a judged trial.
     pub mean_seconds: Option<f64>,
     /// Of all attempts of all its trials, errors too, with judges.
     pub cost_usd: Option<f64>,
+    /// The time of all its trials.
     pub seconds: f64,
     /// Of what all evals cost and took.
     pub cost_share: Option<f64>,
+    /// Its share of the time of all evals.
     pub seconds_share: Option<f64>,
     /// Runs that are not counted, since it was another eval then.
     pub changed_runs: usize,
 }
 
-/// What there is to say about an eval; nothing when all is well.
+/// A remark about an eval; there is none when all is well.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub enum Mark {
+    /// All trials passed.
     AlwaysPasses,
+    /// No trial passed.
     NeverPasses,
+    /// Trials of one variant end differently.
     Flaky,
     /// It passes where the others fail.
     Contradicts,
@@ -63,6 +78,7 @@ pub enum Mark {
 }
 
 impl Mark {
+    /// Returns the mark in words.
     pub fn words(self) -> &'static str {
         match self {
             Mark::AlwaysPasses => "always passes",

@@ -15,7 +15,7 @@ const PROVERS: [&str; 3] = ["oracle", "nop", "cheat"];
 pub(super) struct Gathered<'a> {
     pub(super) runs: Vec<String>,
     pub(super) evals: Vec<Seen<'a>>,
-    /// Whether each eval (by its position) passed, sitting by sitting.
+    /// The passes of each eval (by its position), sitting by sitting.
     pub(super) sittings: Vec<BTreeMap<usize, bool>>,
 }
 
@@ -87,7 +87,7 @@ pub(super) fn gather(records: &[Record]) -> Gathered<'_> {
     gathered
 }
 
-/// What each eval was made from when it was run last.
+/// Returns the fingerprints of each eval when it was run last.
 fn latest(records: &[Record]) -> Vec<CaseFingerprint> {
     let mut prints: Vec<CaseFingerprint> = Vec::new();
     for record in records.iter().rev() {

@@ -20,23 +20,30 @@ pub use eval::{EvalHealth, Mark};
 /// Of the document that `terca health --format json` writes.
 pub const HEALTH_VERSION: u32 = 1;
 
+/// The answer of `terca health`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Health {
+    /// The version of this document.
     pub version: u32,
+    /// The suite's name.
     pub suite: String,
     /// The runs that say something.
     pub runs: Vec<String>,
+    /// The evals.
     pub evals: Vec<EvalHealth>,
+    /// The evals that could go.
     pub droppable: Droppable,
 }
 
-/// What could be left out of every run without losing information.
+/// The evals that could be left out of every run without losing information.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Droppable {
+    /// Their names.
     pub evals: Vec<String>,
     /// Of what all evals cost and took.
     pub cost_share: Option<f64>,
+    /// Its share of the time of all evals.
     pub seconds_share: Option<f64>,
 }
 

@@ -18,7 +18,7 @@ use crate::run::state::RunState;
 /// Everything that a comparison needs to know.
 #[derive(Debug)]
 pub(crate) struct Arms<'a> {
-    /// What the arms are: only the words depend on it.
+    /// The kind of the arms: only the words depend on it.
     pub(crate) by: By,
     /// The arm that the others are compared with.
     pub(crate) baseline: &'a str,
@@ -28,7 +28,7 @@ pub(crate) struct Arms<'a> {
     /// The seed of the permutations that are drawn.
     pub(crate) seed: u64,
     pub(crate) concurrency: usize,
-    /// Whether trials were added for as long as the comparisons were undecided.
+    /// Trials were added for as long as the comparisons were undecided.
     pub(crate) adaptive: bool,
 }
 

@@ -1,4 +1,4 @@
-//! What the arms of a comparison are: experiments, environments, or whole runs.
+//! The kind of the arms of a comparison: experiments, environments, or whole runs.
 
 use serde::{Deserialize, Serialize};
 
@@ -7,13 +7,17 @@ use serde::{Deserialize, Serialize};
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum By {
+    /// Experiments, in each environment.
     #[default]
     Experiment,
+    /// Environments, with each experiment.
     Environment,
+    /// Runs, in each variant.
     Run,
 }
 
 impl By {
+    /// Returns the word for an arm.
     pub fn word(self) -> &'static str {
         match self {
             By::Experiment => "experiment",
@@ -22,7 +26,7 @@ impl By {
         }
     }
 
-    /// What a place is called.
+    /// Returns the word for a place.
     pub fn place(self) -> &'static str {
         match self {
             By::Experiment => "environment",

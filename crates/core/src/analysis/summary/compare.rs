@@ -111,7 +111,7 @@ impl<'g> Draft<'g> {
         }
     }
 
-    /// Whether both arms have trials here at all.
+    /// Returns whether both arms have trials here at all.
     fn is_planned(&self) -> bool {
         let ArmFigures { arm, baseline } = &self.comparison.figures;
         arm.trials > 0 && baseline.trials > 0
@@ -147,7 +147,7 @@ impl<'g> Draft<'g> {
     }
 }
 
-/// What stands in the way, besides noise.
+/// Returns the obstacle besides noise.
 fn obstacle(comparison: &Comparison) -> Option<CannotTell> {
     let ArmFigures { arm, baseline } = &comparison.figures;
     let rates = [arm.pass_rate, baseline.pass_rate];

@@ -12,6 +12,7 @@ use crate::stats::fisher::fisher;
 use crate::stats::newcombe::newcombe;
 use crate::stats::{CannotTell, Interval};
 
+/// One arm against the baseline.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Comparison {
@@ -21,19 +22,21 @@ pub struct Comparison {
     pub baseline: String,
     /// The place where they are compared, `null` for all places together: an environment, an experiment or a variant.
     pub place: Option<String>,
+    /// The verdict.
     pub verdict: Verdict,
     /// The verdict as a person would say it.
     pub sentence: String,
-    /// What to know before believing it.
+    /// Things to know before believing it.
     pub warnings: Vec<String>,
-    /// Why it is inconclusive, when more than noise is the matter.
+    /// The reason why it is inconclusive, when more than noise is the matter.
     pub cannot_tell: Option<CannotTell>,
-    /// How many evals were judged in both arms.
+    /// The number of evals that were judged in both arms.
     pub evals: usize,
     /// The evals that were not.
     pub left_out: Vec<String>,
+    /// The planned repetitions.
     pub repetitions: Repetitions,
-    /// How many comparisons the p-values are adjusted for.
+    /// The number of comparisons that the p-values are adjusted for.
     pub comparisons: usize,
     /// In an adaptive run: what the verdict goes by, and the p-value of the pass rate is from.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -42,14 +45,19 @@ pub struct Comparison {
     pub figures: ArmFigures,
     /// Fisher's test of whether errors are as frequent in both.
     pub errors_p: f64,
+    /// The effect on the pass rate: a difference.
     pub pass_rate: Effect,
+    /// The effect on the mean score: a difference.
     pub mean_score: Effect,
+    /// The effect on the tokens: a ratio.
     pub tokens: Effect,
+    /// The effect on the cost: a ratio.
     pub cost_usd: Effect,
+    /// The effect on the agent's time: a ratio.
     pub seconds: Effect,
     /// Each eval by itself, in one environment.
     pub per_eval: Vec<EvalEffect>,
-    /// What it would take to know, when it is inconclusive.
+    /// The way to an answer, when it is inconclusive.
     pub outlook: Option<Outlook>,
 }
 
@@ -62,19 +70,25 @@ pub struct ArmFigures {
     pub baseline: Figures,
 }
 
-/// How often an eval was planned in an arm, from the fewest to the most.
+/// The planned trials of an eval in an arm, from the fewest to the most.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Repetitions {
+    /// The fewest.
     pub min: usize,
+    /// The most.
     pub max: usize,
 }
 
-/// How an arm changed one eval: the difference in pass rate, Newcombe's interval, Fisher's test.
+/// The effect of an arm on one eval: the difference in pass rate, Newcombe's interval, Fisher's test.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct EvalEffect {
+    /// The eval's name.
     pub eval: String,
+    /// The difference in pass rate.
     pub difference: f64,
+    /// Its 95 % interval.
     pub interval: Option<Interval>,
+    /// The p-value.
     pub p: f64,
 }
 

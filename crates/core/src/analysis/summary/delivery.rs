@@ -1,4 +1,4 @@
-//! Whether what an arm was to be given reached its agent: an experiment that did not is not one.
+//! Counts of deliveries to the agents of an arm: an experiment that did not reach its agent is not one.
 
 use std::collections::BTreeMap;
 
@@ -11,9 +11,13 @@ use crate::run::outcome::TrialReport;
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct DeliveryCounts {
+    /// The number of trials.
     pub trials: usize,
+    /// Rules files by path, with the number of trials.
     pub rules: BTreeMap<String, usize>,
+    /// Files of skills by path, with the number of trials.
     pub skills: BTreeMap<String, usize>,
+    /// MCP servers by name.
     pub mcp_servers: BTreeMap<String, McpCounts>,
 }
 
@@ -21,10 +25,15 @@ pub struct DeliveryCounts {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct McpCounts {
+    /// The number of trials.
     pub trials: usize,
+    /// The trials in which it is known whether it connected.
     pub status_known: usize,
+    /// The trials in which it connected.
     pub connected: usize,
+    /// The trials in which the number of calls is known.
     pub calls_known: usize,
+    /// The trials in which there was a call.
     pub used: usize,
 }
 

@@ -1,4 +1,4 @@
-//! How an experiment changed one figure.
+//! The effect of an arm on one figure.
 
 use serde::{Deserialize, Serialize};
 
@@ -9,6 +9,7 @@ use crate::stats::ratio::{ln_geometric_mean, ratio};
 use crate::stats::sample::mean;
 use crate::stats::{CannotTell, Interval};
 
+/// The effect of an arm on one figure.
 #[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Effect {
@@ -16,12 +17,13 @@ pub struct Effect {
     pub value: Option<f64>,
     /// 95 %, over the evals.
     pub interval: Option<Interval>,
+    /// The p-value.
     pub p: Option<f64>,
     /// By Holm's method, for all comparisons of its kind.
     pub p_adjusted: Option<f64>,
-    /// How many evals it is from.
+    /// The number of evals it is from.
     pub evals: usize,
-    /// Why something of it is missing.
+    /// The reason why something of it is missing.
     pub cannot_tell: Option<CannotTell>,
 }
 

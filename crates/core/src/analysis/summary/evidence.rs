@@ -1,4 +1,4 @@
-//! What an adaptive run goes by: pairs of trials, one of each arm, that differ.
+//! The evidence of an adaptive run: pairs of trials, one of each arm, that differ.
 //!
 //! A pair is the same repetition of the same eval in the same environment, judged in both arms. When an experiment
 //! changes nothing, a pair that differs does so to either side with even odds, whatever the eval and however often it
@@ -17,6 +17,7 @@ use crate::stats::ALPHA;
 use crate::stats::holm::holm;
 use crate::stats::sequential::ln_e_value;
 
+/// The evidence for and against a difference.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Evidence {
@@ -26,6 +27,7 @@ pub struct Evidence {
     pub better: usize,
     /// Those that passed with the baseline alone.
     pub worse: usize,
+    /// The e-value: 1 over it is a p-value.
     pub e_value: f64,
 }
 
@@ -57,7 +59,7 @@ impl Evidence {
     }
 }
 
-/// Whether the experiment and the baseline passed, repetition by repetition.
+/// Returns whether the experiment and the baseline passed, repetition by repetition.
 fn both<'c>(
     (with, without): (&'c Cell<'c>, &'c Cell<'c>),
 ) -> impl Iterator<Item = (bool, bool)> + 'c {
@@ -69,11 +71,14 @@ fn both<'c>(
     })
 }
 
-/// How a comparison in one environment stands.
+/// The state of a comparison in one environment.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Standing {
+    /// The environment's name.
     pub environment: String,
+    /// The experiment's name.
     pub experiment: String,
+    /// It is decided.
     pub decided: bool,
 }
 

@@ -10,26 +10,39 @@ use crate::stats::wilson::wilson;
 use crate::stats::{Interval, student};
 use crate::transcript::Stats;
 
+/// The figures of a group of trials.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Figures {
+    /// The number of trials.
     pub trials: usize,
+    /// The trials that have a score.
     pub judged: usize,
+    /// The trials that have the full score.
     pub passed: usize,
+    /// The trials that could not be judged.
     pub errors: usize,
     /// Interrupted, or not run at all.
     pub unfinished: usize,
+    /// The share of the judged trials that passed.
     pub pass_rate: Option<f64>,
     /// Of a cell: Wilson's, over its trials. Of a variant: Student's, over its evals.
     pub pass_rate_interval: Option<Interval>,
+    /// The mean score of the judged trials.
     pub mean_score: Option<f64>,
+    /// The mean time of a judged trial.
     pub mean_seconds: Option<f64>,
+    /// The median of the agent's time.
     pub median_seconds: Option<f64>,
     /// From set-up to the end of the tests.
     pub mean_trial_seconds: Option<f64>,
+    /// The mean tokens of a judged trial, input and output.
     pub mean_tokens: Option<f64>,
+    /// The median of the tokens.
     pub median_tokens: Option<f64>,
+    /// The mean cost of a judged trial, in US dollars.
     pub mean_cost_usd: Option<f64>,
+    /// The median of the cost.
     pub median_cost_usd: Option<f64>,
     /// For the k that the trials allow.
     pub reliability: Vec<Reliability>,
@@ -39,12 +52,15 @@ pub struct Figures {
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Reliability {
+    /// The number of trials.
     pub k: usize,
+    /// The chance that at least one of them passes.
     pub pass_at_k: f64,
+    /// The chance that all of them pass.
     pub pass_hat_k: f64,
 }
 
-/// How a figure is read from a trial.
+/// Reads a figure of a trial.
 pub(super) type Read = fn(&Stats) -> Option<f64>;
 
 pub(super) const SECONDS: Read = |stats| stats.duration_seconds;

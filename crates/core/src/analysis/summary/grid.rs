@@ -114,7 +114,7 @@ impl Cell<'_> {
             .filter(|trial| trial.status.is_judged())
     }
 
-    /// How each repetition that was judged ended.
+    /// Returns how each repetition that was judged ended.
     pub(super) fn outcomes(&self) -> impl Iterator<Item = (u32, Status)> {
         let all = self
             .repetitions

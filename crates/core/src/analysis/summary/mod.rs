@@ -1,4 +1,4 @@
-//! What a run shows: for every cell (an eval in a variant), for every variant over all evals, and for every
+//! The summary of a run: of every cell (an eval in a variant), of every variant over all evals, and of every
 //! experiment against the baseline.
 //!
 //! Errors are counted apart and are in no denominator: a trial that could not be judged says nothing about the
@@ -47,15 +47,24 @@ pub const SUMMARY_VERSION: u32 = 2;
 /// Differences smaller than this make no difference.
 pub const DEFAULT_MARGIN: f64 = 0.05;
 
+/// The summary of a run.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 pub struct Summary {
+    /// The version of this document.
     pub version: u32,
+    /// The number of trials.
     pub trials: usize,
+    /// The trials that have the full score.
     pub passed: usize,
+    /// The trials with a score between 0 and 1.
     pub partial: usize,
+    /// The trials with a score of 0.
     pub failed: usize,
+    /// The trials that could not be judged.
     pub errors: usize,
+    /// The trials that a signal stopped.
     pub interrupted: usize,
+    /// The trials that did not run.
     pub pending: usize,
     /// By all attempts of all trials, and by judges.
     #[serde(default)]
@@ -64,29 +73,41 @@ pub struct Summary {
     pub baseline: String,
     /// Differences in pass rate that are smaller make no difference.
     pub margin: f64,
+    /// The variants, over all evals.
     pub variants: Vec<VariantSummary>,
+    /// The evals in each variant.
     pub cells: Vec<CellSummary>,
     /// Empty while the run goes on.
     pub comparisons: Vec<Comparison>,
 }
 
+/// A variant over all evals.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct VariantSummary {
+    /// The environment's name.
     pub environment: String,
+    /// The experiment's name.
     pub experiment: String,
+    /// Its figures.
     #[serde(flatten)]
     pub figures: Figures,
     /// By all attempts of its trials, and by judges.
     #[serde(default)]
     pub spent: SpentTotal,
+    /// The deliveries to its agents.
     pub delivery: DeliveryCounts,
 }
 
+/// An eval in a variant.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct CellSummary {
+    /// The eval's name.
     pub eval: String,
+    /// The environment's name.
     pub environment: String,
+    /// The experiment's name.
     pub experiment: String,
+    /// Its figures.
     #[serde(flatten)]
     pub figures: Figures,
 }

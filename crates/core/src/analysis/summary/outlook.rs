@@ -1,4 +1,4 @@
-//! What it would take to know: more evals or more repetitions, and what they would cost.
+//! The way to an answer: more evals or more repetitions, and what they would cost.
 
 use serde::{Deserialize, Serialize};
 
@@ -10,6 +10,7 @@ use crate::stats::power::{self, Spread};
 use crate::stats::sample::mean;
 use crate::stats::{ALPHA, CannotTell, sign_flip};
 
+/// The way to an answer.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Outlook {
@@ -21,7 +22,7 @@ pub struct Outlook {
     pub with_evals: Option<Proposal>,
     /// More repetitions of the same evals.
     pub with_repetitions: Option<Proposal>,
-    /// Why more repetitions are not proposed.
+    /// The reason why more repetitions are not proposed.
     pub cannot_tell: Option<CannotTell>,
 }
 
@@ -29,16 +30,19 @@ pub struct Outlook {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Proposal {
+    /// The number of evals.
     pub evals: usize,
+    /// The repetitions of each eval in each arm.
     pub repetitions: usize,
     /// In both arms together.
     pub trials: usize,
+    /// US dollars.
     pub cost_usd: Option<f64>,
     /// With as many trials at a time as in this run.
     pub seconds: Option<f64>,
 }
 
-/// What the outlook is reckoned from.
+/// The facts that the outlook is reckoned from.
 #[derive(Debug)]
 pub(super) struct Basis<'b> {
     pub(super) pairs: &'b [Pair<'b>],
@@ -46,7 +50,7 @@ pub(super) struct Basis<'b> {
     pub(super) figures: [&'b Figures; 2],
     pub(super) repetitions: usize,
     pub(super) places: usize,
-    /// How many comparisons the p-value is adjusted for.
+    /// The number of comparisons that the p-value is adjusted for.
     pub(super) comparisons: usize,
 }
 

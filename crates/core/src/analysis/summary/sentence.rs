@@ -140,7 +140,7 @@ fn price(comparison: &Comparison) -> String {
     format!(", {preposition} {} × the {noun}", times(ratio))
 }
 
-/// What stands in the way besides noise.
+/// The obstacle besides noise.
 fn obstacle(comparison: &Comparison) -> Option<String> {
     let words = match comparison.cannot_tell? {
         CannotTell::TooFewEvals => {
@@ -152,7 +152,7 @@ fn obstacle(comparison: &Comparison) -> Option<String> {
     Some(format!("{}.", capital(&words)))
 }
 
-/// What it would take, the cheaper way first; reckoned for repetitions that are not added one by one.
+/// The way to an answer, the cheaper one first; reckoned for repetitions that are not added one by one.
 fn needed(outlook: &Outlook, comparison: &Comparison) -> Option<String> {
     let cheaper = outlook.cheaper()?;
     let with_evals = outlook.with_evals.as_ref().map(|proposal| {

@@ -8,12 +8,17 @@ use super::effect::Effect;
 use super::evidence::Evidence;
 use crate::stats::ALPHA;
 
+/// The verdict on an arm.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Verdict {
+    /// It passes more often than the baseline.
     Better,
+    /// It passes less often than the baseline.
     Worse,
+    /// The difference is smaller than the margin.
     Equivalent,
+    /// It cannot be told from the baseline.
     Inconclusive,
 }
 
@@ -53,11 +58,12 @@ impl Verdict {
         }
     }
 
-    /// Whether the experiment changed something.
+    /// Returns whether the experiment changed something.
     pub fn is_difference(self) -> bool {
         matches!(self, Verdict::Better | Verdict::Worse)
     }
 
+    /// Returns the word for it.
     pub fn word(self) -> &'static str {
         match self {
             Verdict::Better => "BETTER",

@@ -1,4 +1,4 @@
-//! What to know before believing a comparison.
+//! Warnings to read before believing a comparison.
 
 use super::DeliveryCounts;
 use super::comparison::{ArmFigures, Comparison};

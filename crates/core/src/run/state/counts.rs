@@ -1,19 +1,26 @@
-//! How many trials ended how.
+//! Counts of trials by how they ended.
 
 use crate::run::outcome::Status;
 
-/// How many trials ended how.
+/// Counts of trials by how they ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Counts {
+    /// The trials that are to run, or have.
     pub total: usize,
+    /// The trials that have the full score.
     pub passed: usize,
+    /// The trials with a score between 0 and 1.
     pub partial: usize,
+    /// The trials with a score of 0.
     pub failed: usize,
+    /// The trials that could not be judged.
     pub errors: usize,
+    /// The trials that a signal stopped.
     pub interrupted: usize,
 }
 
 impl Counts {
+    /// Returns how many trials have ended.
     pub fn finished(&self) -> usize {
         self.passed + self.partial + self.failed + self.errors + self.interrupted
     }

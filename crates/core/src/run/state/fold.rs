@@ -1,4 +1,4 @@
-//! What each event changes, one function for each kind that changes more than a field or two.
+//! The change that each event makes, one function for each kind that changes more than a field or two.
 
 use std::collections::HashSet;
 
@@ -13,6 +13,7 @@ use crate::run::outcome::{Attempt, Status, TrialReport};
 use crate::transcript::Usage;
 
 impl RunState {
+    /// Folds a journal.
     pub fn fold<'a>(events: impl IntoIterator<Item = &'a Event>) -> Self {
         let mut state = RunState::default();
         for event in events {
@@ -21,6 +22,7 @@ impl RunState {
         state
     }
 
+    /// Applies one event. An event about an unknown trial changes nothing.
     pub fn apply(&mut self, event: &Event) {
         match &event.kind {
             EventKind::RunStarted {
@@ -116,7 +118,7 @@ impl RunState {
             .position(|variant| variant.is(environment, experiment))
     }
 
-    /// What was in flight has not run; what was told about stopping is over.
+    /// Trials in flight have not run, and the reason to stop is over.
     fn resumed(&mut self) {
         for index in std::mem::take(&mut self.in_flight) {
             self.trials[index].live = None;
@@ -147,7 +149,7 @@ impl RunState {
         self.call(called);
     }
 
-    /// What a round asked for and nobody can pay for is spare again: the comparisons go by what there is.
+    /// Trials that a round asked for and nobody can pay for are spare again: the comparisons go by those that ran.
     fn give_back(&mut self) {
         let Some(Adaptive { min, .. }) = self.adaptive else {
             return;

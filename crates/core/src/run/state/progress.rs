@@ -17,18 +17,18 @@ pub struct VariantProgress {
     pub running: usize,
     /// The time of the trials that were judged.
     pub took: Took,
-    /// What all its trials have spent.
+    /// The spending of all its trials.
     pub spent: SpentTotal,
     /// Trials that have no result yet and are not in flight.
     pub(super) open: usize,
-    /// Whether its further trials are not started.
+    /// Its further trials are not started.
     pub(super) stopped: bool,
 }
 
 /// The time of some trials together.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct Took {
-    /// How many trials there are.
+    /// The number of trials.
     pub trials: usize,
     /// Their seconds, from set-up to the end of the tests.
     pub seconds: f64,
@@ -81,7 +81,7 @@ impl VariantProgress {
     }
 }
 
-/// What a trial adds to the progress of its variant.
+/// The part of a trial in the progress of its variant.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub(super) struct Share {
     open: bool,

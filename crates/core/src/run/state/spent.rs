@@ -1,4 +1,4 @@
-//! What trials have used, as far as agents and judges report it.
+//! The spending of trials, as far as agents and judges report it.
 //!
 //! Everything that ran is paid for: every attempt of an agent, also one that ended in an error or was interrupted, and
 //! every judge, also those of earlier gradings. The figures of a trial (`TrialReport::stats`) are those of its last
@@ -52,7 +52,7 @@ fn sum<T>(so_far: Option<T>, more: Option<T>, add: impl Fn(T, T) -> T) -> Option
     }
 }
 
-/// What several trials have spent together, and how many of them reported it.
+/// The spending of several trials together, and how many of them reported it.
 #[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct SpentTotal {
@@ -100,7 +100,7 @@ fn move_count(count: &mut usize, before: bool, now: bool) {
     }
 }
 
-/// Which figures of a trial have been reported so far.
+/// The figures of a trial that have been reported so far.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(super) struct Reports {
     has_ended: bool,

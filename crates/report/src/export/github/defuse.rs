@@ -11,14 +11,14 @@ use std::io::{self, Write};
 
 use unicode_width::UnicodeWidthChar;
 
-/// What is printed: JSON stays the same document.
+/// The kind of text: JSON stays the same document.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Printed {
     Text,
     Json,
 }
 
-/// What has been seen of a command so far.
+/// The part of a command that has been seen so far.
 #[derive(Clone, Copy)]
 enum Seen {
     LineStart,
