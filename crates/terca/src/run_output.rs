@@ -167,7 +167,7 @@ pub fn table_or_json(
 ) -> Result<(), CliError> {
     match format {
         TableFormat::Table => {
-            screen::out(&table(screen::columns(), screen::out_palette(common.color)))
+            screen::out(&table(screen::columns(), screen::out_palette(common.color)));
         }
         TableFormat::Json => {
             let text = serde_json::to_string_pretty(answer);

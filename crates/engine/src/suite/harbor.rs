@@ -61,9 +61,9 @@ pub fn read(dir: &Utf8Path) -> io::Result<Result<Imported, String>> {
             continue;
         }
         if meta.is_file() {
-            files.push(path)
+            files.push(path);
         } else {
-            links.push(path)
+            links.push(path);
         }
     }
     files.sort();

@@ -63,7 +63,7 @@ fn suite(xml: &mut Xml, results: &Results, variant: &VariantSummary) {
     }
     xml.element("testsuite", attributes, |xml| {
         xml.element("properties", [], |xml| {
-            properties(xml, results, variant, &trials)
+            properties(xml, results, variant, &trials);
         });
         for trial in trials {
             case(xml, results, trial, &name);

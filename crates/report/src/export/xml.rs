@@ -98,7 +98,7 @@ fn escaped(text: &str, in_attribute: bool) -> String {
             '\r' => escaped.push_str("&#13;"),
             '\t' | '\n' => escaped.push(c),
             '\0'..='\u{1f}' | '\u{7f}'..='\u{9f}' | '\u{fffe}' | '\u{ffff}' => {
-                escaped.push('\u{fffd}')
+                escaped.push('\u{fffd}');
             }
             other => escaped.push(other),
         }

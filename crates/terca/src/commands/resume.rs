@@ -60,7 +60,7 @@ pub(super) fn resume(args: &ResumeArgs, common: &Common) -> Outcome {
     let run = PreparedRun::new(&plan, &settings, program, host)?;
     run_output::note_reduced(&run);
     check_changes(&open.changes(&run), args)?;
-    note_remaining(&open.past.state.run(), remaining);
+    note_remaining(open.past.state.run(), remaining);
     let (store, past) = open.into_parts();
     let mut observer = run_output::observer(args.format, common);
     let finished = run.execute(store, past, observer.as_mut())?;

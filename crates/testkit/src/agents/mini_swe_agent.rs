@@ -16,7 +16,7 @@ pub const MINI: RealAgent = RealAgent {
                 file.path, file.content
             ))
         },
-        run: run,
+        run,
         mcp: None,
     }),
     tells_as_it_goes: true,

@@ -134,9 +134,9 @@ pub fn copy(from: &Utf8Path, to: &Utf8Path) {
 
 fn remove(path: &Utf8Path) {
     if path.is_dir() {
-        std::fs::remove_dir_all(path).unwrap()
+        std::fs::remove_dir_all(path).unwrap();
     } else {
-        std::fs::remove_file(path).unwrap()
+        std::fs::remove_file(path).unwrap();
     }
 }
 
