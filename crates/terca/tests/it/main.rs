@@ -46,6 +46,7 @@ mod repository;
 mod results;
 mod resume;
 mod retries;
+mod run_v1;
 mod selection;
 mod setup;
 mod shards;

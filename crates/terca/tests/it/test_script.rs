@@ -10,17 +10,21 @@ use terca_testkit::Outcome;
 /// What every machine has.
 const TOOLS: [&str; 6] = ["sh", "dirname", "grep", "sed", "sort", "tr"];
 
-/// Every module of tests that needs more.
-const MODULES: [&str; 8] = [
+/// Every module of tests that needs more. `needs_root` is in the engine, the others are in `machine`.
+const MODULES: [&str; 9] = [
     "needs_browser",
     "needs_more_agents",
     "needs_node",
     "needs_npm",
     "needs_python_agents",
     "needs_real_agents",
+    "needs_root",
     "needs_xmllint",
     "needs_zsh",
 ];
+
+/// What stays ignored where every program is: it takes long, or wants root.
+const NOT_FOR_DEVELOPERS: [&str; 3] = ["needs_more_agents", "needs_python_agents", "needs_root"];
 
 /// A machine with programs that do nothing but note what they are asked for.
 struct Machine {
@@ -115,9 +119,12 @@ fn every_test_that_needs_more_is_ignored_by_plain_cargo() {
         .filter(|module| module.starts_with("needs_"))
         .collect();
     modules.sort_unstable();
+    modules.push("needs_root");
+    modules.sort_unstable();
     assert_eq!(modules, MODULES);
     let mut tests = 0;
-    for file in files_below(&dir) {
+    let engine = dir.join("../../../engine/src/tree/tests/needs_root.rs");
+    for file in files_below(&dir).into_iter().chain([engine]) {
         let text = fs::read_to_string(&file).unwrap();
         let lines: Vec<&str> = text.lines().map(str::trim).collect();
         for pair in lines.windows(2).filter(|pair| pair[0] == "#[test]") {
@@ -150,7 +157,7 @@ fn with_nothing_but_rust_what_cannot_run_is_ignored_aloud() {
         assert!(
             asked == "cargo test --workspace --no-fail-fast\n"
                 || asked
-                    == "cargo nextest run --workspace --no-fail-fast --run-ignored all -E (not test(/^needs_/))\n",
+                    == "cargo nextest run --workspace --no-fail-fast --run-ignored all -E (not test(/(^|::)needs_/))\n",
             "{asked}"
         );
     }
@@ -170,19 +177,16 @@ fn what_can_run_is_included() {
 
     let machine = Machine::new().with_everything().with_nextest();
     let (outcome, asked) = machine.test(&[], &[]);
-    assert_eq!(
-        ignored(&outcome),
-        ["needs_more_agents", "needs_python_agents"]
-    );
+    assert_eq!(ignored(&outcome), NOT_FOR_DEVELOPERS);
     assert_eq!(
         asked,
-        "cargo nextest run --workspace --no-fail-fast --run-ignored all -E (not test(/^needs_/) or \
-         test(/^(needs_node|needs_npm|needs_xmllint|needs_zsh|needs_browser|needs_real_agents)::/))\n"
+        "cargo nextest run --workspace --no-fail-fast --run-ignored all -E (not test(/(^|::)needs_/) or \
+         test(/(^|::)(needs_node|needs_npm|needs_xmllint|needs_zsh|needs_browser|needs_real_agents)::/))\n"
     );
 
     let skips = [("TERCA_SKIP_REAL_AGENTS", "1"), ("TERCA_SKIP_BROWSER", "1")];
     let (outcome, asked) = machine.test(&[], &skips);
-    assert_eq!(ignored(&outcome).len(), 4, "{}", outcome.stderr);
+    assert_eq!(ignored(&outcome).len(), 5, "{}", outcome.stderr);
     assert!(asked.contains("(needs_node|needs_npm|needs_xmllint|needs_zsh)::"));
 }
 
@@ -202,8 +206,8 @@ fn an_old_node_and_a_registry_out_of_reach_are_told() {
         "{}",
         outcome.stderr
     );
-    assert_eq!(ignored(&outcome).len(), 3, "{}", outcome.stderr);
-    assert!(!asked.contains("apt-get"), "there is no newer one: {asked}");
+    assert_eq!(ignored(&outcome).len(), 4, "{}", outcome.stderr);
+    assert!(!asked.contains("nodejs"), "there is no newer one: {asked}");
     let machine = Machine::new().with_everything().with("npm", "exit 1");
     let (outcome, _) = machine.test(&[], &[]);
     assert!(
@@ -216,10 +220,7 @@ fn an_old_node_and_a_registry_out_of_reach_are_told() {
     // What was installed before is there.
     fs::create_dir_all(machine.path("agents/claude-code-1/node_modules")).unwrap();
     let (outcome, _) = machine.test(&[], &[]);
-    assert_eq!(
-        ignored(&outcome),
-        ["needs_more_agents", "needs_python_agents"]
-    );
+    assert_eq!(ignored(&outcome), NOT_FOR_DEVELOPERS);
 }
 
 #[test]
@@ -236,7 +237,8 @@ fn arguments_are_passed_on_and_narrow_what_runs() {
     assert_eq!(outcome.status, 0, "{}", outcome.stderr);
     assert!(
         asked.starts_with("cargo nextest run -pterca ")
-            && asked.ends_with("-E (test(/^(needs_more_agents|needs_python_agents)::/)) droid\n"),
+            && asked
+                .ends_with("-E (test(/(^|::)(needs_more_agents|needs_python_agents)::/)) droid\n"),
         "{asked}"
     );
 
@@ -261,6 +263,30 @@ fn arguments_are_passed_on_and_narrow_what_runs() {
         asked.contains("--skip needs_zsh::") && !asked.contains("--skip needs_more_agents::"),
         "{asked}"
     );
+    // Root has tests in the library of the engine.
+    let root = ["id", "unshare", "setpriv", "chattr"]
+        .into_iter()
+        .fold(Machine::new(), |machine, program| {
+            machine.with(program, "echo 0")
+        });
+    for args in [&[][..], &["-p", "terca-engine"]] {
+        let (outcome, asked) = root.test(args, &[]);
+        assert!(!ignored(&outcome).contains(&"needs_root"));
+        let last = asked.lines().last().unwrap();
+        assert!(
+            last.starts_with("cargo test -p terca-engine --lib --no-fail-fast ")
+                && last.contains(" --ignored ")
+                && !last.contains("--skip needs_root"),
+            "{asked}"
+        );
+    }
+    let (outcome, asked) = root.test(&["-p", "terca"], &[]);
+    assert!(
+        !ignored(&outcome).contains(&"needs_root"),
+        "none of its tests"
+    );
+    assert_eq!(asked.lines().count(), 1, "{asked}");
+
     let (outcome, _) = Machine::new().test(&["--more-agents"], &[]);
     assert_eq!(outcome.status, 1, "none of them can run");
 }
@@ -282,12 +308,13 @@ fn only_root_on_debian_installs_and_only_when_asked_for_everything() {
     let debian = |user: &str| {
         Machine::new()
             .with("id", &format!("echo {user}"))
+            .with("unshare", "")
             .with("apt-get", "")
     };
     let (outcome, asked) = debian("0").test(&[], &[]);
     assert!(
         asked.contains(
-            "apt-get install -y -q --no-install-recommends chromium libxml2-utils nodejs npm zsh"
+            "apt-get install -y -q --no-install-recommends chromium e2fsprogs libxml2-utils nodejs npm util-linux zsh"
         ),
         "{asked}"
     );

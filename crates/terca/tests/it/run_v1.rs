@@ -1,15 +1,7 @@
 //! A run of the first version of `run.json` stays readable: it is shown, reported, compared, resumed, graded and merged.
 
-#![allow(
-    clippy::unwrap_used,
-    clippy::expect_used,
-    reason = "a test that cannot go on says so and ends"
-)]
-
-mod common;
-
+use crate::common::project;
 use camino::{Utf8Path, Utf8PathBuf};
-use common::project;
 use serde_json::{Value, json};
 use terca_testkit::Project;
 
