@@ -194,7 +194,7 @@ fn read(path: &Path) -> Node {
 /// Runs a test again in a process of its own, under a shell script that ends in `exec "$@"`. Returns true in
 /// that process.
 fn is_child(test: &str, script: &str) -> bool {
-    const MARK: &str = "TERCA_TREE_CHILD";
+    const MARK: &str = "TREE_TEST_CHILD";
     if std::env::var_os(MARK).is_some() {
         return true;
     }
