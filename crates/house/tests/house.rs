@@ -1,4 +1,4 @@
-//! Circles and figures of small made-up crates.
+//! Circles and figures of small made-up crates, and circles of this workspace.
 #![allow(clippy::unwrap_used)]
 
 use camino::Utf8Path;
@@ -6,7 +6,8 @@ use tempfile::TempDir;
 use terca_house::circles::{Circle, circles};
 use terca_house::figures::Figures;
 use terca_house::modules::Crate;
-use terca_house::text::table;
+use terca_house::text::{describe as describe_circle, table};
+use terca_house::{OWN_CHECKOUT, PRODUCT_CRATES};
 
 /// Writes a crate's files, given as name and text, below `src` and reads it.
 fn read(files: &[(&str, &str)]) -> (TempDir, Crate) {
@@ -204,4 +205,17 @@ fn figures_leave_tests_out() {
     assert_eq!(figure(&table, "docs that open with a clause"), "50.0 %");
     assert_eq!(figure(&table, "named closures per 1,000 lines"), "125.0");
     assert_eq!(figure(&table, "tuple lets per 1,000 lines"), "125.0");
+}
+
+#[test]
+fn terca_has_no_circles() {
+    let root = Utf8Path::new(OWN_CHECKOUT);
+    let mut found = String::new();
+    for name in PRODUCT_CRATES.into_iter().chain(["house"]) {
+        let tree = Crate::read(&root.join("crates").join(name)).unwrap();
+        for circle in circles(&tree) {
+            found += &describe_circle(name, &circle, root);
+        }
+    }
+    assert!(found.is_empty(), "modules depend on each other\n{found}");
 }
