@@ -4,8 +4,8 @@
 
 use std::time::Duration;
 
+use super::declaration::{TestKindDeclaration, asking, settings};
 use super::evidence::Session;
-use super::kinds::{TestKindDeclaration, asking, settings};
 use super::test::{Question, TestKind};
 use super::verdict::{NoVerdict, Verdict};
 use crate::reader::values::{not_negative, positive, whole};

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use super::kinds::{TestKindDeclaration, asking, settings};
+use super::declaration::{TestKindDeclaration, asking, settings};
 use super::test::{Question, TestKind};
 use super::verdict::Verdict;
 use crate::reader::patterns::{Glob, path_glob};

@@ -9,8 +9,8 @@ use std::time::Duration;
 use serde_json::Value;
 
 use super::command_success::{describe, not_installed, out_of_time};
+use super::declaration::{TestKindDeclaration, settings};
 use super::evidence::CommandEnd;
-use super::kinds::{TestKindDeclaration, settings};
 use super::test::{Question, TestKind};
 use super::verdict::{NoVerdict, Verdict, last_line, shortened, with_tail};
 use crate::process::Exit;

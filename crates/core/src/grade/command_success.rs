@@ -8,8 +8,8 @@ use std::time::Duration;
 
 use regex::Regex;
 
+use super::declaration::{TestKindDeclaration, settings};
 use super::evidence::CommandEnd;
-use super::kinds::{TestKindDeclaration, settings};
 use super::test::{Question, TestKind};
 use super::verdict::{NoVerdict, Verdict, is_match, on_one_line, with_tail};
 use crate::process::Exit;

@@ -6,8 +6,8 @@ use camino::Utf8PathBuf;
 use regex::Regex;
 use serde_json::json;
 
+use super::declaration::{TestKindDeclaration, settings};
 use super::evidence::FileContent;
-use super::kinds::{TestKindDeclaration, settings};
 use super::test::{Question, TestKind};
 use super::verdict::{Verdict, is_match, on_one_line};
 use crate::reader::values::plain_text;

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use serde_json::json;
 
-use super::kinds::{TestKindDeclaration, settings};
+use super::declaration::{TestKindDeclaration, settings};
 use super::test::{Question, TestKind};
 use super::verdict::Verdict;
 use crate::reader::patterns::{PathPattern, path_or_glob};

@@ -5,7 +5,22 @@ use std::fmt;
 use serde::de::{Deserialize, Deserializer, MapAccess, Visitor};
 use serde::ser::{Serialize, Serializer};
 
-use crate::grade::Grade;
+use super::judgement::JudgeRecord;
+
+/// The score of one test, and the reason.
+#[derive(Debug, Clone, PartialEq, serde::Serialize, serde::Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Grade {
+    /// From 0 to 1.
+    pub score: f64,
+    /// The reason, in one line.
+    pub message: String,
+    /// The time that the test took.
+    pub duration_seconds: f64,
+    /// For a `judge`: who judged, why, and at what cost.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub judge: Option<JudgeRecord>,
+}
 
 /// The grades of a trial, by test.
 #[derive(Debug, Clone, PartialEq, Default)]

@@ -10,11 +10,13 @@ mod budget;
 mod changed_files;
 mod command_score;
 mod command_success;
+mod declaration;
 mod evidence;
 mod file_contains;
 mod file_exists;
 pub mod grades;
 mod judge;
+mod judgement;
 mod kinds;
 mod programs;
 mod test;
@@ -22,13 +24,14 @@ mod transcript;
 mod verdict;
 
 pub use evidence::{CommandEnd, FileContent, Session, ToolUse};
-pub use judge::{
+pub use grades::Grade;
+pub use judgement::{
     Brief, JudgeRecord, JudgeTest, JudgedBy, Judgement, Opinion, Reason, VERDICT_FILE,
     prompt as judge_prompt,
 };
 pub(crate) use kinds::KINDS;
 pub use programs::programs_named;
 pub use test::{JudgeOf, Question, TestKind, TestSpec};
-pub use verdict::{Grade, NoVerdict, Verdict, score};
+pub use verdict::{NoVerdict, Verdict, score};
 
 pub use crate::reader::patterns::{Glob, PathPattern};

@@ -8,7 +8,7 @@ use camino::{Utf8Path, Utf8PathBuf};
 use serde_json::{Value, json};
 
 use super::evidence::{CommandEnd, FileContent, Session};
-use super::judge::{JudgeTest, Judgement};
+use super::judgement::{JudgeTest, Judgement};
 use super::verdict::{NoVerdict, Verdict};
 use crate::reader::patterns::PathPattern;
 use crate::text::source::Place;

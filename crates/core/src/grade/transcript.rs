@@ -5,8 +5,8 @@
 
 use std::time::Duration;
 
+use super::declaration::{TestKindDeclaration, asking, settings};
 use super::evidence::{Session, ToolUse};
-use super::kinds::{TestKindDeclaration, asking, settings};
 use super::test::{Question, TestKind};
 use super::verdict::{NoVerdict, Verdict, shortened};
 use crate::reader::patterns::{Glob, tool_glob};

@@ -1,24 +1,8 @@
 //! Scores and the reasons for them.
 
 use regex::Regex;
-use serde::{Deserialize, Serialize};
 
-use super::judge::JudgeRecord;
-
-/// The score of one test, and the reason.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase")]
-pub struct Grade {
-    /// From 0 to 1.
-    pub score: f64,
-    /// The reason, in one line.
-    pub message: String,
-    /// The time that the test took.
-    pub duration_seconds: f64,
-    /// For a `judge`: who judged, why, and at what cost.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub judge: Option<JudgeRecord>,
-}
+use crate::text::excerpt;
 
 /// The score that the evidence is worth.
 #[derive(Debug, Clone, PartialEq)]
@@ -92,13 +76,7 @@ pub(super) fn last_line(output: &str) -> Option<&str> {
 
 /// Cuts a line to the length of a message. The log has all of it.
 pub(super) fn shortened(line: &str) -> String {
-    const LONGEST: usize = 200;
-    let shown: String = line.chars().take(LONGEST).collect();
-    if shown.len() < line.len() {
-        format!("{shown}…")
-    } else {
-        shown
-    }
+    excerpt::beginning(line, 200)
 }
 
 /// Adds the last line of the output, which usually says most, to a reason.

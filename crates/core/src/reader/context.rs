@@ -3,31 +3,11 @@
 use camino::{Utf8Path, Utf8PathBuf};
 
 use super::paths::beside;
+use super::surroundings::{PathKind, Surroundings};
 use super::yaml::{self, Node, Value};
 use crate::text::diagnostic::{Diagnostic, Diagnostics};
 use crate::text::explain::Code;
 use crate::text::source::{FileId, Located, Place, Sources};
-
-/// Answers questions about the file system. The engine asks the real one, tests an imagined one.
-pub trait Surroundings {
-    /// Returns the kind of a path, with symbolic links followed.
-    fn kind(&self, path: &Utf8Path) -> PathKind;
-    /// Returns the target of a symbolic link, as written in it.
-    fn link_target(&self, path: &Utf8Path) -> Option<Utf8PathBuf>;
-    /// Reads a file, or says why it cannot be read.
-    fn read_text(&self, path: &Utf8Path) -> Result<String, String>;
-}
-
-/// The kind of a path.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum PathKind {
-    /// Nothing is there.
-    Missing,
-    /// A file.
-    File,
-    /// A directory.
-    Directory,
-}
 
 /// Reads values and collects problems.
 pub(crate) struct Reader<'a> {

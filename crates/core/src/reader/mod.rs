@@ -14,14 +14,15 @@ mod object;
 mod patch;
 pub(crate) mod paths;
 pub(crate) mod patterns;
+mod surroundings;
 pub(crate) mod values;
 mod yaml;
 mod yaml_errors;
 
 pub(crate) use context::Reader;
-pub use context::{PathKind, Surroundings};
 pub(crate) use fields::Fields;
 pub(crate) use kind::{Entries, Kind, map_of, one_or_more, or_map, pairs_of, unlike};
 pub(crate) use object::object;
 pub use patch::Patch;
+pub use surroundings::{PathKind, Surroundings};
 pub(crate) use yaml::{Node, Value};

@@ -3,9 +3,7 @@
 //! Agents write as much as they like. A page asks for a size and gets the beginning, the end, and the size of
 //! the part between.
 
-pub use crate::text::excerpt::{Excerpt, without_middle as shortened};
-pub type Bodies = TrialFiles;
-use crate::text::excerpt::without_middle;
+use crate::text::excerpt::{Excerpt, without_middle};
 use crate::transcript::{Record, Step};
 
 /// The readable files of one trial.

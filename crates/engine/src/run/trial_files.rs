@@ -8,7 +8,8 @@ use std::fs::File;
 use std::io::{self, BufRead, BufReader, Read, Seek, SeekFrom};
 
 use camino::{Utf8Component, Utf8Path, Utf8PathBuf};
-use terca_core::transcript::trial_files::{Bodies, Excerpt, Session, with_short_texts};
+use terca_core::text::excerpt::Excerpt;
+use terca_core::transcript::trial_files::{Session, TrialFiles, with_short_texts};
 use terca_core::transcript::{Record, Step};
 
 /// The agent's session in Terca's own form.
@@ -26,9 +27,9 @@ const LONGEST_LINE: u64 = 16 * 1024 * 1024;
 const LONGEST_TRANSCRIPT: u64 = 256 * 1024 * 1024;
 
 /// Reads the texts of a trial, each of about so many bytes at most. One that cannot be read is empty.
-pub fn read(run_dir: &Utf8Path, trial_dir: &Utf8Path, limit: usize) -> Bodies {
+pub fn read(run_dir: &Utf8Path, trial_dir: &Utf8Path, limit: usize) -> TrialFiles {
     let of = |name: &str| open(run_dir, trial_dir, name).ok();
-    Bodies {
+    TrialFiles {
         transcript: of(TRANSCRIPT)
             .map(|file| session(file, limit))
             .unwrap_or_default(),

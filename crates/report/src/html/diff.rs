@@ -1,8 +1,8 @@
 //! A unified diff, file by file, its lines in their colours.
 
 use maud::{Markup, html};
+use terca_core::text::excerpt::Excerpt;
 use terca_core::text::prose;
-use terca_core::transcript::trial_files::Excerpt;
 
 use super::fit::{fit, note};
 use super::foreign::clean;

@@ -1,7 +1,7 @@
 //! Leaves out what there is no room for: the middle, since beginnings and ends tell most.
 
 use maud::{Markup, Render, html};
-use terca_core::transcript::trial_files::shortened;
+use terca_core::text::excerpt::without_middle;
 
 use super::foreign::clean;
 
@@ -34,7 +34,7 @@ fn fitting<'a>(parts: impl Iterator<Item = &'a Markup>, room: usize) -> usize {
 pub fn fit_text(text: &str, room: usize) -> String {
     let mut limit = text.len();
     loop {
-        let short = shortened(text, limit);
+        let short = without_middle(text, limit);
         if size(&clean(&short).render()) <= room || limit < 64 {
             return short;
         }

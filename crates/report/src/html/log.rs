@@ -1,8 +1,8 @@
 //! `run.log`: its parts, and the output of single tests.
 
 use maud::{Markup, html};
+use terca_core::text::excerpt::{Excerpt, without_middle};
 use terca_core::text::prose;
-use terca_core::transcript::trial_files::{Excerpt, shortened};
 
 use super::fit::{fit, note};
 use super::foreign::{clean, preformatted};
@@ -94,7 +94,10 @@ fn chunks(text: &str) -> Vec<Markup> {
             .split_inclusive('\n')
             .collect();
         for lines in lines.chunks(LINES) {
-            let text: String = lines.iter().map(|line| shortened(line, LONGEST)).collect();
+            let text: String = lines
+                .iter()
+                .map(|line| without_middle(line, LONGEST))
+                .collect();
             chunks.push(preformatted(text.trim_end_matches('\n')));
         }
     }

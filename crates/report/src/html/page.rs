@@ -4,7 +4,7 @@ use camino::Utf8Path;
 use maud::{Markup, html};
 use terca_core::analysis::results::Results;
 use terca_core::run::state::{RunState, Trial};
-use terca_core::transcript::trial_files::Bodies;
+use terca_core::transcript::trial_files::TrialFiles;
 
 use super::assets::Kind;
 use super::distributions::distributions;
@@ -35,7 +35,7 @@ pub enum Bound<'a> {
         prompts: &'a Prompts,
         /// Reads the files of a trial when they are needed, so that they are not all in memory. The number is how many
         /// bytes of each can be shown at most.
-        bodies: &'a dyn Fn(&Trial, usize) -> Bodies,
+        bodies: &'a dyn Fn(&Trial, usize) -> TrialFiles,
     },
     /// The page asks its server for them.
     OnDemand,

@@ -5,8 +5,9 @@ use serde_json::json;
 use terca_core::analysis::results::Results;
 use terca_core::run::event::RunStatus;
 use terca_core::run::state::{RunState, Trial};
+use terca_core::text::excerpt::Excerpt;
 use terca_core::transcript::Record;
-use terca_core::transcript::trial_files::{Bodies, Excerpt, Session};
+use terca_core::transcript::trial_files::{Session, TrialFiles};
 
 use super::matrix::Matrix;
 use super::{
@@ -102,7 +103,7 @@ fn the_list_of_trials() {
     }
 }
 
-fn evil_bodies() -> Bodies {
+fn evil_bodies() -> TrialFiles {
     let evil = "<script>alert(1)</script>".repeat(600);
     let record = |text: &str| -> Record {
         serde_json::from_value(
@@ -110,7 +111,7 @@ fn evil_bodies() -> Bodies {
         )
         .unwrap()
     };
-    Bodies {
+    TrialFiles {
         transcript: Session {
             head: vec![record("hi"), record(&evil), record("bye")],
             ..Session::default()
@@ -132,9 +133,9 @@ fn a_trial() {
     let state = fixture::mixed_run().state;
     let key = ["fib", "gemini", "base"].map(str::to_owned);
     let prompts = Prompts::from_iter([(key, "Write <fib>.".to_owned())]);
-    let bodies = Bodies {
+    let bodies = TrialFiles {
         log: Excerpt::whole("── test: check-file ──\nls: fib.js\nscore 0: no\n"),
-        ..Bodies::default()
+        ..TrialFiles::default()
     };
     for id in [2, 12, 18] {
         let trial = state.trial(id).unwrap();

@@ -7,8 +7,9 @@ use terca_core::grade::Grade;
 use terca_core::run::event::TrialHead;
 use terca_core::run::outcome::{Attempt, TrialReport};
 use terca_core::run::state::Trial;
+use terca_core::text::excerpt::Excerpt;
 use terca_core::text::prose;
-use terca_core::transcript::trial_files::{Bodies, Excerpt};
+use terca_core::transcript::trial_files::TrialFiles;
 
 use super::delivery::delivery;
 use super::diff::diff;
@@ -33,7 +34,7 @@ pub struct TrialPage<'a> {
     /// The prompt, if the run's plan is there.
     pub prompt: Option<&'a str>,
     /// Its transcript, changes and log.
-    pub bodies: &'a Bodies,
+    pub bodies: &'a TrialFiles,
     /// The place of its files.
     pub files: Files<'a>,
 }
@@ -249,7 +250,7 @@ fn changes(changes: &Excerpt, room: usize) -> Markup {
     section("changes", "Changes", &body)
 }
 
-fn session(bodies: &Bodies, room: usize) -> Markup {
+fn session(bodies: &TrialFiles, room: usize) -> Markup {
     let body = html! {
         @if bodies.transcript.is_empty() {
             p.quiet { "There is no transcript." }

@@ -5,8 +5,8 @@ use terca_core::analysis::summary::wording;
 use terca_core::run::event::Phase;
 use terca_core::run::outcome::Status;
 use terca_core::run::state::{RunState, Trial};
+use terca_core::text::excerpt::without_middle;
 use terca_core::text::prose;
-use terca_core::transcript::trial_files::shortened;
 
 use super::foreign::clean;
 use super::matrix::Matrix;
@@ -116,7 +116,7 @@ fn row(trial: &Trial, matrix: &Matrix<'_>) -> Markup {
             td.num { (or_dash(report.stats.duration_seconds.map(prose::duration))) }
             td.num.wide { (or_dash(usage.tokens().map(prose::compact))) }
             td.num.wide { (or_dash(usage.cost_usd.map(prose::dollars))) }
-            td.message { (clean(&shortened(&message(trial), LONGEST_MESSAGE))) }
+            td.message { (clean(&without_middle(&message(trial), LONGEST_MESSAGE))) }
         }
     }
 }

@@ -88,7 +88,7 @@ impl Opinion {
     }
 
     /// Returns one sentence: the judge's summary, else the reason for the points that were lost.
-    pub(super) fn in_short(&self) -> Option<String> {
+    pub(in crate::grade) fn in_short(&self) -> Option<String> {
         let lost = self
             .reasons
             .iter()

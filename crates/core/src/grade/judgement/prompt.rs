@@ -5,7 +5,7 @@
 
 use std::fmt::Write;
 
-use crate::text::prose;
+use crate::text::excerpt;
 
 /// The file in the judge's workspace for a verdict that it cannot say.
 pub const VERDICT_FILE: &str = "verdict.json";
@@ -70,7 +70,7 @@ pub fn prompt(brief: &Brief<'_>, fence: &str) -> String {
         ),
     ] {
         // The material cannot hold the fence. If it ever does, the fence is removed there.
-        let material = shortened(material.trim_end(), longest).replace(fence, "…");
+        let material = excerpt::without_middle(material.trim_end(), longest).replace(fence, "…");
         let material = if material.is_empty() {
             "(nothing)"
         } else {
@@ -96,25 +96,6 @@ pub fn prompt(brief: &Brief<'_>, fence: &str) -> String {
          directory.\n"
     );
     text
-}
-
-/// Returns the beginning and the end of a long text, and says how much is left out between them.
-fn shortened(text: &str, longest: usize) -> String {
-    if text.len() <= longest {
-        return text.to_owned();
-    }
-    let head = (0..=longest / 2)
-        .rev()
-        .find(|at| text.is_char_boundary(*at))
-        .unwrap_or(0);
-    let tail = (text.len() - longest / 2..text.len()).find(|at| text.is_char_boundary(*at));
-    let tail = tail.unwrap_or(text.len());
-    let left_out = prose::compact((tail - head) as u64);
-    format!(
-        "{}\n[… {left_out} bytes are left out here …]\n{}",
-        &text[..head],
-        &text[tail..]
-    )
 }
 
 #[cfg(test)]
