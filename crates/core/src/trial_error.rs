@@ -28,7 +28,7 @@ pub enum ErrorKind {
 
 impl ErrorKind {
     /// Returns the word in `results.json`.
-    pub fn word(self) -> &'static str {
+    pub fn as_str(self) -> &'static str {
         match self {
             ErrorKind::Setup => "setup",
             ErrorKind::AgentMissing => "agentMissing",
@@ -95,7 +95,7 @@ mod tests {
             Agent,
             Internal,
         ] {
-            assert_eq!(Code::from(kind).word(), kind.word());
+            assert_eq!(Code::from(kind).as_str(), kind.as_str());
             assert_eq!(Code::from(kind).topic(), Topic::Trials);
         }
     }

@@ -86,14 +86,14 @@ fn examples_are_as_wrong_and_as_right_as_they_are_called() {
             } else {
                 &[*code]
             };
-            assert_eq!(codes, expected, "{}, wrong:\n{report}", code.word());
+            assert_eq!(codes, expected, "{}, wrong:\n{report}", code.as_str());
             tried += 1;
         }
         if !right.is_empty() {
             let (codes, report) = codes_of(&right, is_bare);
-            assert_eq!(codes, [], "{}, right:\n{report}", code.word());
+            assert_eq!(codes, [], "{}, right:\n{report}", code.as_str());
         }
-        assert_eq!(wrong.is_empty(), right.is_empty(), "{}", code.word());
+        assert_eq!(wrong.is_empty(), right.is_empty(), "{}", code.as_str());
     }
     let about_texts = Code::ALL
         .iter()

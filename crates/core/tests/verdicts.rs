@@ -340,7 +340,7 @@ fn tell(case: &str, summary: &Summary) -> String {
             .collect();
         format!(
             "{:12}  {}\n{warnings}",
-            comparison.verdict.word(),
+            comparison.verdict.as_str(),
             comparison.sentence
         )
     });

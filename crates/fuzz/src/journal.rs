@@ -63,7 +63,7 @@ fn check(state: &RunState) {
     let finished = state
         .trials()
         .iter()
-        .filter(|trial| trial.report.status.word() != "pending")
+        .filter(|trial| trial.report.status.as_str() != "pending")
         .count();
     assert_eq!(state.counts().finished(), finished, "{:?}", state.counts());
     assert_eq!(state.counts().total, state.trials().len());

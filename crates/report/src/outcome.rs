@@ -19,7 +19,7 @@ pub fn mark(status: Status) -> &'static str {
 pub fn verdict(report: &TrialReport) -> String {
     match report.score {
         Some(score) if report.status.is_judged() => wording::score(score),
-        _ => report.status.word().to_owned(),
+        _ => report.status.as_str().to_owned(),
     }
 }
 
@@ -27,7 +27,7 @@ pub fn verdict(report: &TrialReport) -> String {
 pub fn ending(status: Status, number: usize) -> String {
     match status {
         Status::Error => prose::count(number, "error"),
-        _ => format!("{number} {}", status.word()),
+        _ => format!("{number} {}", status.as_str()),
     }
 }
 
@@ -35,13 +35,13 @@ pub fn ending(status: Status, number: usize) -> String {
 pub fn reason(report: &TrialReport) -> String {
     let mut reasons = Vec::new();
     if report.status == Status::Interrupted {
-        reasons.push(report.status.word().to_owned());
+        reasons.push(report.status.as_str().to_owned());
     }
     if report.timed_out {
         reasons.push("timed out".to_owned());
     }
     if let Some(error) = &report.error {
-        reasons.push(format!("{}: {}", error.kind.word(), error.message));
+        reasons.push(format!("{}: {}", error.kind.as_str(), error.message));
     } else if let Some((test, grade)) = report.tests.first_loss() {
         reasons.push(format!("{test}: {}", grade.message));
     } else if let (Status::Failed, Some(code), false) =

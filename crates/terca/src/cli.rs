@@ -74,7 +74,7 @@ fn refuse(error: &clap::Error) -> ! {
     } else {
         rendered.to_string()
     };
-    let code = format!("error[{}]:", Code::Usage.word());
+    let code = format!("error[{}]:", Code::Usage.as_str());
     screen::err(&text.replacen("error:", &code, 1));
     std::process::exit(error.exit_code())
 }
@@ -153,7 +153,7 @@ mod tests {
         for code in Code::ALL {
             let (wrong, right) = code.text().split_once("\nRight:\n").unwrap();
             for command in commands(right).chain(commands(wrong).filter(|_| *code != Code::Usage)) {
-                assert!(is_understood(&command), "{}: {command}", code.word());
+                assert!(is_understood(&command), "{}: {command}", code.as_str());
                 tried += 1;
             }
             if *code == Code::Usage {

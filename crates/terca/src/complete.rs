@@ -59,7 +59,7 @@ fn with_candidates(argument: Arg) -> Arg {
         "codes" => || {
             Code::ALL
                 .iter()
-                .map(|code| code.word().to_owned())
+                .map(|code| code.as_str().to_owned())
                 .collect()
         },
         "dir" => return argument.value_hint(ValueHint::DirPath),

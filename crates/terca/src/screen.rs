@@ -167,14 +167,14 @@ pub fn count(text: &str, last: bool) {
 
 /// Writes an error to standard error.
 pub fn error(code: Code, text: &str, choice: Colour) {
-    let code = format!("error[{}]", code.word());
+    let code = format!("error[{}]", code.as_str());
     err(&format!("{}: {text}", err_palette(choice).bad(&code)));
 }
 
 /// Writes one line to standard error that says where codes are explained, however many there are.
 pub fn err_where_explained(codes: &[Code], choice: Colour) {
     const MOST: usize = 3;
-    let words: Vec<&str> = codes.iter().take(MOST).map(|code| code.word()).collect();
+    let words: Vec<&str> = codes.iter().take(MOST).map(|code| code.as_str()).collect();
     let line = format!("more: terca explain {}", words.join(" "));
     err(&err_palette(choice).dim(&line));
 }

@@ -97,7 +97,7 @@ pub enum Flaw {
 
 impl Flaw {
     /// Returns the word for it.
-    pub fn word(self) -> &'static str {
+    pub fn as_str(self) -> &'static str {
         match self {
             Flaw::NoSolution => "no solution",
             Flaw::Broken => "broken",

@@ -240,7 +240,7 @@ pub enum Phase {
 
 impl Phase {
     /// Returns the word for it.
-    pub fn word(self) -> &'static str {
+    pub fn as_str(self) -> &'static str {
         match self {
             Phase::Setup => "setting up",
             Phase::Agent => "agent",

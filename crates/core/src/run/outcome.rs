@@ -47,7 +47,7 @@ impl Status {
     }
 
     /// Returns the word for it.
-    pub fn word(self) -> &'static str {
+    pub fn as_str(self) -> &'static str {
         match self {
             Status::Passed => "passed",
             Status::Partial => "partial",

@@ -214,7 +214,7 @@ fn render(diagnostic: &Diagnostic, sources: &Sources, style: Style) -> String {
     };
     let title = level
         .primary_title(diagnostic.message.as_str())
-        .id(diagnostic.code.word());
+        .id(diagnostic.code.as_str());
     let mut group = Group::with_title(title);
     for (index, label) in diagnostic.labels.iter().enumerate() {
         let same_file_before = diagnostic.labels[..index]

@@ -151,9 +151,9 @@ fn write_trajectory(run: &TrialRun<'_>, report: &TrialReport) -> io::Result<()> 
 
 fn close_log(run: &mut TrialRun<'_>, report: &TrialReport) -> io::Result<()> {
     let verdict = match (&report.error, report.score) {
-        (Some(error), _) => format!("error ({}): {}", error.kind.word(), error.message),
-        (None, Some(score)) => format!("{}: score {score:.2}", report.status.word()),
-        (None, None) => report.status.word().to_owned(),
+        (Some(error), _) => format!("error ({}): {}", error.kind.as_str(), error.message),
+        (None, Some(score)) => format!("{}: score {score:.2}", report.status.as_str()),
+        (None, None) => report.status.as_str().to_owned(),
     };
     run.log.section(&verdict)
 }

@@ -11,7 +11,7 @@ use crate::text::compared::{errors, remarks, title};
 pub fn compared_markdown(compared: &Compared) -> String {
     let titles = COMPARISON_METRICS.iter().map(|metric| metric.title);
     let mut text = format!("### {}\n\n", sentence(&title(compared)));
-    text += &row([compared.by.word(), compared.by.place()]
+    text += &row([compared.by.as_str(), compared.by.place()]
         .into_iter()
         .chain(titles)
         .chain(["errors", "verdict"]));
@@ -24,7 +24,7 @@ pub fn compared_markdown(compared: &Compared) -> String {
     for comparison in &compared.comparisons {
         text += &format!(
             "- **{}**: {}\n",
-            comparison.verdict.word(),
+            comparison.verdict.as_str(),
             sentence(&comparison.sentence)
         );
         let errors = errors(comparison).map(|errors| format!("errors, counted apart: {errors}"));
@@ -58,7 +58,7 @@ fn cells(comparison: &Comparison) -> Vec<String> {
         "{} → {}",
         figures.baseline.errors, figures.arm.errors
     ));
-    cells.push(format!("**{}**", comparison.verdict.word()));
+    cells.push(format!("**{}**", comparison.verdict.as_str()));
     cells
 }
 

@@ -43,7 +43,7 @@ fn annotation(trial: &TrialResult, names: &Names) -> String {
     let title = format!(
         "{}: {}",
         names.trial(&trial.head),
-        trial.report.status.word()
+        trial.report.status.as_str()
     );
     let said = reason(&trial.report);
     format!(

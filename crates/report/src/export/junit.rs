@@ -117,7 +117,7 @@ fn case(xml: &mut Xml, results: &Results, trial: &TrialResult, variant: &str) {
             Status::Partial | Status::Failed => {
                 let attributes = [
                     ("message", said()),
-                    ("type", report.status.word().to_owned()),
+                    ("type", report.status.as_str().to_owned()),
                 ];
                 xml.text_element("failure", attributes, &grades(trial));
             }
@@ -125,7 +125,7 @@ fn case(xml: &mut Xml, results: &Results, trial: &TrialResult, variant: &str) {
                 let kind = report
                     .error
                     .as_ref()
-                    .map_or("internal", |error| error.kind.word());
+                    .map_or("internal", |error| error.kind.as_str());
                 let attributes = [("message", said()), ("type", kind.to_owned())];
                 xml.text_element("error", attributes, &format!("{}\n{}", said(), log(trial)));
             }

@@ -50,7 +50,7 @@ fn verdicts(summary: &Summary) -> String {
     for comparison in &summary.comparisons {
         text += &format!(
             "- **{}**: {}\n",
-            comparison.verdict.word(),
+            comparison.verdict.as_str(),
             sentence(&comparison.sentence)
         );
         for line in beside(comparison, summary) {
@@ -90,7 +90,7 @@ fn totals(results: &Results) -> String {
             "⚠️ {}: {} not started after an error that each would have met ({}).\n\n",
             escaped(&format!("{}.{}", stopped.environment, stopped.experiment)),
             prose::count(stopped.trials, "trial"),
-            stopped.error.kind.word(),
+            stopped.error.kind.as_str(),
         );
     }
     text

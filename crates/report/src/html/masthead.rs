@@ -54,7 +54,7 @@ fn counts(summary: &Summary) -> Vec<(Status, usize)> {
 fn bar(counts: &[(Status, usize)]) -> Markup {
     let sizes: Vec<(String, f64)> = counts
         .iter()
-        .map(|(status, number)| (format!("fill-{}", status.word()), *number as f64))
+        .map(|(status, number)| (format!("fill-{}", status.as_str()), *number as f64))
         .collect();
     stacked_bar(&sizes)
 }
@@ -65,10 +65,10 @@ fn legend(counts: &[(Status, usize)]) -> Markup {
         ul.legend {
             @for (status, number) in counts {
                 li {
-                    a href={ "#trials?status=" (status.word()) } {
-                        span class={ "dot fill-" (status.word()) } {}
+                    a href={ "#trials?status=" (status.as_str()) } {
+                        span class={ "dot fill-" (status.as_str()) } {}
                         b { (number) }
-                        " " (status.word())
+                        " " (status.as_str())
                     }
                 }
             }

@@ -115,7 +115,7 @@ fn trouble(report: &TrialReport) -> Markup {
         div {
             @if let Some(error) = &report.error {
                 p.callout.bad {
-                    b { (error.kind.word()) ": " }
+                    b { (error.kind.as_str()) ": " }
                     (sentence(&fit_text(&error.message, 4_000)))
                 }
             }
@@ -189,7 +189,7 @@ fn earlier_attempt(attempt: &Attempt) -> Markup {
         li {
             @match &attempt.error {
                 Some(error) => {
-                    (error.kind.word()) ": " (clean(&fit_text(&error.message, 500)))
+                    (error.kind.as_str()) ": " (clean(&fit_text(&error.message, 500)))
                 }
                 None => "no error",
             }

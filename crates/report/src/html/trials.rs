@@ -64,7 +64,7 @@ fn filters(matrix: &Matrix<'_>) -> Markup {
                 select #filter-status {
                     option value="" { "every status" }
                     @for status in STATUSES {
-                        option value=(status.word()) { (status.word()) }
+                        option value=(status.as_str()) { (status.as_str()) }
                     }
                 }
             }
@@ -105,7 +105,7 @@ fn row(trial: &Trial, matrix: &Matrix<'_>) -> Markup {
     let usage = &report.stats.usage;
     let variant = matrix.variant_number(&head.environment, &head.experiment);
     html! {
-        tr id={ "row-" (head.id) } data-part data-status=(report.status.word())
+        tr id={ "row-" (head.id) } data-part data-status=(report.status.as_str())
             data-eval=(matrix.eval_number(&head.eval)) data-variant=(variant) {
             td.id { a href={ "#trial-" (head.id) } { "#" (head.id) } }
             th scope="row" { a href={ "#trial-" (head.id) } tabindex="-1" { (head.eval) } }
@@ -123,12 +123,12 @@ fn row(trial: &Trial, matrix: &Matrix<'_>) -> Markup {
 
 /// Returns the status of a trial, or its phase while it runs.
 pub fn status(trial: &Trial) -> Markup {
-    let word = trial.report.status.word();
+    let word = trial.report.status.as_str();
     match &trial.live {
         None => pill(word, word),
         Some(live) => match live.phase {
             Phase::Agent => pill("running", "agent at work"),
-            other => pill("running", other.word()),
+            other => pill("running", other.as_str()),
         },
     }
 }
@@ -137,7 +137,7 @@ pub fn status(trial: &Trial) -> Markup {
 fn message(trial: &Trial) -> String {
     let report = &trial.report;
     if let Some(error) = &report.error {
-        return format!("{}: {}", error.kind.word(), error.message);
+        return format!("{}: {}", error.kind.as_str(), error.message);
     }
     let timed_out = if report.timed_out { "timed out; " } else { "" };
     let reason = match report.tests.first_loss() {

@@ -40,7 +40,7 @@ fn card(comparison: &Comparison, summary: &Summary) -> Markup {
     let delivered = delivery(comparison, summary);
     html! {
         article class={ "card verdict " (class(comparison.verdict)) } {
-            p.word { (comparison.verdict.word()) }
+            p.word { (comparison.verdict.as_str()) }
             p.sentence { (sentence(&comparison.sentence)) }
             @if !comparison.warnings.is_empty() || !delivered.is_empty() {
                 ul.notes {

@@ -62,7 +62,7 @@ pub fn notice(
             let rest = format!(
                 "{environment}.{experiment}: {} not started, which would end in the same error ({})",
                 prose::count(*trials, "further trial"),
-                error.kind.word(),
+                error.kind.as_str(),
             );
             Some(StyledLine::of(Role::Trouble, "stopped: ").with(Role::Plain, &rest))
         }
@@ -72,5 +72,5 @@ pub fn notice(
 
 fn told(error: &TrialError) -> String {
     let first = error.message.lines().next().unwrap_or_default();
-    format!("{}: {first}", error.kind.word())
+    format!("{}: {first}", error.kind.as_str())
 }

@@ -73,7 +73,7 @@ pub(crate) fn title(compared: &Compared) -> String {
         (by, runs) => format!(
             "{}: {}s against {}",
             runs.join(", "),
-            by.word(),
+            by.as_str(),
             compared.baseline
         ),
     };
@@ -117,7 +117,7 @@ fn figures(compared: &Compared, widest_name: usize, left_out: &[&str]) -> Vec<St
     for comparison in &compared.comparisons {
         let [arm, place] =
             names(comparison, compared).map(|name| shorten(&name, widest_name).into_owned());
-        let verdict = StyledLine::of(role(comparison.verdict), comparison.verdict.word());
+        let verdict = StyledLine::of(role(comparison.verdict), comparison.verdict.as_str());
         let figures = columns().map(|metric| known((metric.text)(comparison)));
         let names = [StyledLine::plain(&arm), StyledLine::of(Role::Dim, &place)];
         grid.row(names.into_iter().chain(figures).chain([verdict]));
@@ -144,7 +144,7 @@ fn names(comparison: &Comparison, compared: &Compared) -> [String; 2] {
 }
 
 fn told(comparison: &Comparison, columns: usize, palette: Palette) -> String {
-    let label = format!("{}: ", comparison.verdict.word());
+    let label = format!("{}: ", comparison.verdict.as_str());
     let mut text = paragraph(
         (role(comparison.verdict), &label),
         &comparison.sentence,

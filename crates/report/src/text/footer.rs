@@ -100,8 +100,8 @@ fn explained(results: &Results) -> Option<StyledLine> {
         .iter()
         .filter_map(|trial| trial.report.error.as_ref())
     {
-        if !kinds.contains(&error.kind.word()) {
-            kinds.push(error.kind.word());
+        if !kinds.contains(&error.kind.as_str()) {
+            kinds.push(error.kind.as_str());
         }
     }
     kinds.truncate(MOST);
@@ -121,7 +121,7 @@ fn stopped(variant: &StoppedVariant, here: Context<'_>) -> StyledLine {
         "{environment}.{experiment}: {} not started after an error that each would have met ({}); \
          `{} resume --errors` runs them",
         prose::count(*trials, "trial"),
-        error.kind.word(),
+        error.kind.as_str(),
         here.terca,
     );
     StyledLine::of(Role::Trouble, "warning: ").with(Role::Plain, &said)

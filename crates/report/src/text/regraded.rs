@@ -20,7 +20,7 @@ pub fn regraded(before: &Results, now: &Results, palette: Palette) -> String {
         .trials
         .iter()
         .zip(&now.trials)
-        .filter(|(old, new)| word(&old.report) != word(&new.report))
+        .filter(|(old, new)| outcome_text(&old.report) != outcome_text(&new.report))
         .map(|(old, new)| (&old.report, new))
         .collect();
     let count = match changed.len() {
@@ -42,18 +42,18 @@ pub fn regraded(before: &Results, now: &Results, palette: Palette) -> String {
         let role = |report: &TrialReport| Role::of_status(report.status);
         grid.row([
             StyledLine::plain(&names.trial(&new.head)),
-            StyledLine::of(role(old), &word(old)).with(Role::Plain, " →"),
-            StyledLine::of(role(&new.report), &word(&new.report)),
+            StyledLine::of(role(old), &outcome_text(old)).with(Role::Plain, " →"),
+            StyledLine::of(role(&new.report), &outcome_text(&new.report)),
             StyledLine::of(Role::Dim, &reason(&new.report)),
         ]);
     }
     head + &grid.render(0, palette)
 }
 
-fn word(report: &TrialReport) -> String {
+fn outcome_text(report: &TrialReport) -> String {
     match report.score {
-        Some(score) => format!("{} {}", report.status.word(), wording::score(score)),
-        None => report.status.word().to_owned(),
+        Some(score) => format!("{} {}", report.status.as_str(), wording::score(score)),
+        None => report.status.as_str().to_owned(),
     }
 }
 

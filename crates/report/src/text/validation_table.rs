@@ -39,9 +39,9 @@ fn cell(trial: Option<&TrialResult>, passed: Role, not_passed: Role) -> StyledLi
     };
     let text = match trial.report.score {
         Some(score) if status == Status::Partial => {
-            format!("{} {}", status.word(), wording::score(score))
+            format!("{} {}", status.as_str(), wording::score(score))
         }
-        _ => status.word().to_owned(),
+        _ => status.as_str().to_owned(),
     };
     StyledLine::of(role, &text)
 }
@@ -50,7 +50,7 @@ fn verdict(flaws: &[Flaw]) -> StyledLine {
     if flaws.is_empty() {
         return StyledLine::of(Role::Good, "proven");
     }
-    let words: Vec<&str> = flaws.iter().map(|flaw| flaw.word()).collect();
+    let words: Vec<&str> = flaws.iter().map(|flaw| flaw.as_str()).collect();
     StyledLine::of(Role::Bad, &words.join(", "))
 }
 
@@ -69,7 +69,7 @@ pub fn flaws(proofs: &[Proof<'_>], run_dir: &Utf8Path, palette: Palette) -> Stri
             };
             line = match flaw {
                 Flaw::Unknown => line,
-                flaw => line.with(Role::Bad, flaw.word()).with(Role::Plain, ": "),
+                flaw => line.with(Role::Bad, flaw.as_str()).with(Role::Plain, ": "),
             };
             text += &line
                 .with(Role::Plain, &explained(proof, flaw, run_dir))

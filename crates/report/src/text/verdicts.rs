@@ -84,7 +84,7 @@ fn figures(summary: &Summary, left_out: &[&str]) -> Vec<StyledLine> {
             StyledLine::plain(&comparison.arm),
             StyledLine::of(Role::Dim, environment),
         ];
-        let verdict = StyledLine::of(role(comparison.verdict), comparison.verdict.word());
+        let verdict = StyledLine::of(role(comparison.verdict), comparison.verdict.as_str());
         let figures = columns().map(|metric| known((metric.text)(comparison)));
         grid.row(names.into_iter().chain(figures).chain([verdict]));
     }
@@ -103,7 +103,7 @@ pub(crate) fn role(verdict: Verdict) -> Role {
 /// The verdict, whether the experiment reached the agent, and the warnings.
 fn told(comparison: &Comparison, summary: &Summary, columns: usize, palette: Palette) -> String {
     let columns = columns.min(WIDEST_PROSE);
-    let word = comparison.verdict.word();
+    let word = comparison.verdict.as_str();
     let mut text = paragraph(
         (role(comparison.verdict), &format!("{word}: ")),
         &comparison.sentence,

@@ -44,7 +44,7 @@ fn find(word: &str) -> Result<Code, CliError> {
     }
     let error = CliError::misuse(Code::Usage, format!("no error has the code `{word}`"));
     Err(
-        match prose::did_you_mean(bare, Code::ALL.iter().map(|code| code.word())) {
+        match prose::did_you_mean(bare, Code::ALL.iter().map(|code| code.as_str())) {
             Some(meant) => error.help(format!("did you mean `{meant}`?")),
             None => error.help("`terca explain` lists all codes"),
         },

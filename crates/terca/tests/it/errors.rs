@@ -27,7 +27,7 @@ impl Tour {
         let said = &outcome.stderr;
         for code in codes {
             assert!(
-                said.contains(&format!("[{}]: ", code.word())),
+                said.contains(&format!("[{}]: ", code.as_str())),
                 "{code:?}: {said}"
             );
         }
@@ -37,7 +37,7 @@ impl Tour {
                 "one hint is enough: {said}"
             );
         } else {
-            let words: Vec<&str> = codes.iter().map(|code| code.word()).collect();
+            let words: Vec<&str> = codes.iter().map(|code| code.as_str()).collect();
             let more = format!("more: terca explain {}\n", words.join(" "));
             assert!(
                 outcome.stdout.contains(&more) || said.ends_with(&more),
@@ -344,9 +344,9 @@ fn every_code_is_explained_and_listed() {
     let list = project.terca(&["explain"]).expect_status(0).stdout;
     for code in Code::ALL {
         let Outcome { stdout, stderr, .. } =
-            project.terca(&["explain", code.word()]).expect_status(0);
+            project.terca(&["explain", code.as_str()]).expect_status(0);
         assert!(
-            stdout.starts_with(&format!("{}: {}\n", code.word(), code.title())),
+            stdout.starts_with(&format!("{}: {}\n", code.as_str(), code.title())),
             "{stdout}"
         );
         assert!(
@@ -358,9 +358,9 @@ fn every_code_is_explained_and_listed() {
             "{stdout}{stderr}"
         );
         assert!(
-            list.contains(&format!("\n  {} ", code.word())),
+            list.contains(&format!("\n  {} ", code.as_str())),
             "{}: {list}",
-            code.word()
+            code.as_str()
         );
     }
     let both = project

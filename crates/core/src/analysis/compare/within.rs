@@ -52,7 +52,7 @@ fn choose<'a>(
 ) -> Result<&'a str, CompareError> {
     if let Some(name) = asked {
         let found = arms.iter().find(|arm| **arm == name).copied();
-        return found.ok_or_else(|| unknown(state.run(), by.word(), name, arms));
+        return found.ok_or_else(|| unknown(state.run(), by.as_str(), name, arms));
     }
     let usual = if by == By::Environment {
         arms[0]
@@ -73,7 +73,7 @@ fn choose<'a>(
 fn alone(state: &RunState, by: By, name: &str, places: usize) -> CompareError {
     CompareError::Alone {
         run: state.run().to_owned(),
-        noun: by.word(),
+        noun: by.as_str(),
         name: name.to_owned(),
         by,
         has_environments: places > 1,

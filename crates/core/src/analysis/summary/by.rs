@@ -18,7 +18,7 @@ pub enum By {
 
 impl By {
     /// Returns the word for an arm.
-    pub fn word(self) -> &'static str {
+    pub fn as_str(self) -> &'static str {
         match self {
             By::Experiment => "experiment",
             By::Environment => "environment",

@@ -64,7 +64,7 @@ impl Verdict {
     }
 
     /// Returns the word for it.
-    pub fn word(self) -> &'static str {
+    pub fn as_str(self) -> &'static str {
         match self {
             Verdict::Better => "BETTER",
             Verdict::Worse => "WORSE",

@@ -31,7 +31,7 @@ macro_rules! codes {
             pub const ALL: &'static [Code] = &[$($(Code::$code,)+)+];
 
             /// Returns the word that users read and type.
-            pub fn word(self) -> &'static str {
+            pub fn as_str(self) -> &'static str {
                 match self {
                     $($(Code::$code => $word,)+)+
                 }
@@ -142,7 +142,7 @@ impl Code {
         Code::ALL
             .iter()
             .copied()
-            .find(|code| prose::fold(code.word()) == folded)
+            .find(|code| prose::fold(code.as_str()) == folded)
     }
 
     /// Returns the first line of the text.
@@ -182,7 +182,7 @@ mod tests {
     fn no_two_codes_are_taken_for_each_other() {
         let folded: HashSet<String> = Code::ALL
             .iter()
-            .map(|code| prose::fold(code.word()))
+            .map(|code| prose::fold(code.as_str()))
             .collect();
         assert_eq!(folded.len(), Code::ALL.len());
     }
@@ -197,7 +197,7 @@ mod tests {
             "\n\nWhat to do next: ",
         ];
         for code in Code::ALL {
-            let (text, word) = (code.text(), code.word());
+            let (text, word) = (code.text(), code.as_str());
             assert!(
                 text.starts_with(|c: char| c.is_lowercase() || c == '`'),
                 "{word}: no title"

@@ -4,7 +4,7 @@ use super::{Code, Topic};
 
 /// Returns one code's text for a terminal. Code is indented instead of fenced.
 pub fn brief(code: Code) -> String {
-    let mut shown = format!("{}: {}\n\n", code.word(), code.title());
+    let mut shown = format!("{}: {}\n\n", code.as_str(), code.title());
     let mut in_code = false;
     for line in code.body().lines() {
         if line.starts_with("```") {
@@ -25,12 +25,12 @@ pub fn brief(code: Code) -> String {
 pub fn overview() -> String {
     let width = Code::ALL
         .iter()
-        .map(|code| code.word().len())
+        .map(|code| code.as_str().len())
         .max()
         .unwrap_or(0);
     let topics = Topic::ALL.iter().map(|topic| {
         let lines: String = of(*topic)
-            .map(|code| format!("  {:width$}  {}\n", code.word(), code.title()))
+            .map(|code| format!("  {:width$}  {}\n", code.as_str(), code.title()))
             .collect();
         format!("{}\n{lines}", topic.title())
     });
@@ -45,7 +45,7 @@ pub fn markdown() -> String {
         for code in of(*topic) {
             page += &format!(
                 "\n### {}\n\n{}.\n\n{}\n",
-                code.word(),
+                code.as_str(),
                 sentence(code.title()),
                 code.body()
             );
