@@ -10,6 +10,8 @@
 //! events ─► run::state::RunState ─► analysis: results, summary ─► every display
 //! ```
 
+#![warn(missing_docs)]
+
 pub mod agent;
 pub mod analysis;
 pub mod config;

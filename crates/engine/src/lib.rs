@@ -5,6 +5,8 @@
 //! the world: it receives events over one channel, numbers and journals them, folds them into the run's state,
 //! and shows them.
 
+#![warn(missing_docs)]
+
 pub mod host;
 pub mod process;
 pub mod run;

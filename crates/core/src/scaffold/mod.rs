@@ -15,7 +15,9 @@ pub use suite::{NewSuite, suite};
 /// The directory of the schemas that a suite's editor lines point at. It is hidden, so that Terca looks for no
 /// eval in it, and committed with the suite, so that editors need no network.
 pub const SCHEMAS: &str = ".schemas";
+/// The schema of `terca.yaml` in that directory.
 pub const SUITE_SCHEMA: &str = "terca.schema.json";
+/// The schema of `eval.terca.yaml` in that directory.
 pub const EVAL_SCHEMA: &str = "eval.schema.json";
 
 /// A file to make.
@@ -23,6 +25,7 @@ pub const EVAL_SCHEMA: &str = "eval.schema.json";
 pub struct NewFile {
     /// The path relative to the suite's directory.
     pub path: Utf8PathBuf,
+    /// The whole content.
     pub content: String,
 }
 

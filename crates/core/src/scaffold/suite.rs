@@ -10,13 +10,17 @@ use crate::config::schema;
 /// The wishes for a new suite.
 #[derive(Debug, Clone)]
 pub struct NewSuite {
+    /// The suite's name.
     pub name: String,
+    /// The agents, one environment each.
     pub agents: Vec<AgentRef>,
     /// The directory of the first eval.
     pub eval: String,
+    /// The first eval.
     pub sample: Sample,
 }
 
+/// Returns the files of a new suite.
 pub fn suite(new: &NewSuite) -> Vec<NewFile> {
     let schemas = Utf8Path::new(SCHEMAS);
     let mut files = vec![
