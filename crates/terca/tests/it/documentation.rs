@@ -61,10 +61,10 @@ fn pages_below(dir: &str) -> Vec<Utf8PathBuf> {
         {
             let (path, name) = (dir.join(entry.file_name()), entry.file_name());
             if entry.file_type().unwrap().is_dir() {
-                // What agents start from is theirs.
-                open.extend(
-                    Some(path).filter(|_| name != "node_modules" && !name.starts_with('_')),
-                );
+                // What agents start from is theirs, and what they left in a run of an example.
+                open.extend(Some(path).filter(|_| {
+                    !["node_modules", ".terca"].contains(&name) && !name.starts_with('_')
+                }));
             } else if path.extension() == Some("md") && name != "SUMMARY.md" {
                 found.push(path);
             }
