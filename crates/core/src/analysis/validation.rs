@@ -1,7 +1,7 @@
 //! The answer of `terca validate`: whether evals prove anything.
 //!
 //! An eval is proven when its own solution passes, doing nothing does not, and the built-in cheat does not. It is
-//! the evals that are proven, so one variant is enough: the three agents stand as three environments in the place
+//! the evals that are proven, so one variant is enough: the three agents are three environments in the place
 //! of one, and the run is like any other.
 
 use crate::agent;

@@ -27,7 +27,7 @@
 //! - *`results.json` as the truth, rewritten for every trial.* Quadratic: a program that did so did not come to the
 //!   end of 5,000 trials in a quarter of an hour. Here it is a view, replaced now and then (`engine::store`).
 //! - *A database.* There is one writer, and a file that only grows can be read while it is written, with `grep` too.
-//! - *A shared state behind a lock, changed by whoever has news.* Then the order in which things are shown, saved and
+//! - *A shared state behind a lock, changed by everybody with news.* Then the order in which things are shown, saved and
 //!   counted is a question of luck, and a display can show what a crash forgets.
 //! - *Snapshots to start the fold from.* The fold is one pass over a file that is read anyway; a second form of the
 //!   truth could differ from the first.

@@ -25,7 +25,7 @@ impl Interval {
         self.low <= value && value <= self.high
     }
 
-    /// Returns whether all of it lies strictly between the two.
+    /// Returns whether all of it is strictly between the two.
     pub fn lies_within(self, low: f64, high: f64) -> bool {
         low < self.low && self.high < high
     }

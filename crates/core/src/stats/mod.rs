@@ -1,7 +1,7 @@
 //! Statistics for a handful of trials: estimates, intervals and tests.
 //!
 //! Values come in and values go out; where chance is drawn, the seed is passed in. The unit of independence is the
-//! eval: repetitions of one eval are not independent questions, so whatever speaks of several evals works on one
+//! eval: repetitions of one eval are not independent questions, so every statement about several evals works on one
 //! value for each of them.
 //!
 //! A question that the data cannot answer gives a [`CannotTell`] that says why, never a number that looks like an answer.
@@ -13,7 +13,7 @@
 //! - **Paired by eval.** Evals differ more from each other than arms do; a difference within an eval takes that out.
 //! - **A permutation test** ([`sign_flip`]) needs no distribution, which five evals could not show anyway, and is
 //!   exact where it is needed most: with few evals. Its price is honest, too: fewer than six cannot be significant,
-//!   whatever they show.
+//!   with any result.
 //! - **An interval and a p-value, both**, before something is called a difference (`summary::verdict`): t over a few
 //!   evals that change alike has no width; a p-value has no size.
 //! - **Holm**, since a suite with four experiments asks three questions: uniformly better than Bonferroni, and as

@@ -72,7 +72,7 @@ pub fn detectable(spread: Spread, evals: usize) -> Result<f64, CannotTell> {
     }
 }
 
-/// The same for a plan, which is often small: Student's t stands in the place of the normal distribution, since the
+/// Returns the power of a plan. Plans are often small, so Student's t replaces the normal distribution, since the
 /// variance will be estimated from the evals, and the level is that of the strictest of several comparisons.
 pub fn detectable_in_plan(
     spread: Spread,

@@ -35,7 +35,7 @@ fn threshold(differences: &[f64]) -> f64 {
     differences.iter().sum::<f64>().abs() - 1e-9 * scale
 }
 
-/// Every sum is one of the first half's sums plus one of the second's: two sorted lists of a thousand stand for a
+/// Every sum is one of the first half's sums plus one of the second's: two sorted lists of a thousand represent a
 /// million ways.
 fn exact(differences: &[f64]) -> f64 {
     let threshold = threshold(differences);

@@ -1,4 +1,4 @@
-//! The few special functions that the rest stands on. A dependency for these four would be larger than they are.
+//! The special functions that the other formulas use. A dependency for these four would be larger than they are.
 
 #![allow(
     clippy::excessive_precision,

@@ -29,7 +29,7 @@ pub fn markdown(results: &Results, limit: usize) -> String {
         ("The table", table(results, &names)),
         ("The list of what did not pass", failures(results, &names)),
     ];
-    // MaxWidth for the sentences that stand in the place of what is left out.
+    // Space for the sentences that replace omitted parts.
     let limit = limit.saturating_sub(1_000);
     for (name, part) in parts.iter().filter(|(_, part)| !part.is_empty()) {
         if text.len() + part.len() <= limit {
@@ -96,7 +96,7 @@ fn totals(results: &Results) -> String {
     text
 }
 
-/// Evals by variants; the figures over all evals stand below.
+/// Evals by variants; the figures over all evals are below.
 fn table(results: &Results, names: &Names) -> String {
     let summary = &results.summary;
     let variants = &summary.variants;
@@ -160,7 +160,7 @@ fn cell(figures: &Figures) -> String {
     parts.join(" · ").replacen("⚠️ · ", "⚠️ ", 1)
 }
 
-/// Folded: whoever wants to know opens it.
+/// Folded: readers open it on demand.
 fn failures(results: &Results, names: &Names) -> String {
     let entries = entries(results);
     if entries.is_empty() {

@@ -1,4 +1,4 @@
-//! Foreign text in Markdown: it stays text, whatever it says.
+//! Foreign text in Markdown: it always stays text.
 //!
 //! Names, messages and sentences about them end up in pull requests, where a stray `|` breaks a table, `@somebody`
 //! calls somebody and `#12` links to an issue.

@@ -1,4 +1,4 @@
-//! A little XML: elements, attributes and text, indented, and always well-formed whatever the text.
+//! A little XML: elements, attributes and text, indented, and well-formed for every text.
 
 use crate::export::strip;
 

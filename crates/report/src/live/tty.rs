@@ -1,6 +1,6 @@
 //! The live display: a header, finished trials scrolling away, the frame below them.
 //!
-//! Events only leave a mark; the screen is drawn at most ten times a second, whatever happens in the run.
+//! Events only leave a mark; the screen is drawn at most ten times a second.
 
 use std::fmt;
 use std::io::Write;

@@ -1,9 +1,9 @@
 //! Paints a frame in place, with lines that stay scrolling away above it.
 //!
-//! **Where the cursor rests.** Between repaints it stands at the left edge of the frame's *first* line. A terminal
-//! that is resized may rewrap every line on it, but it always takes the cursor along with the text that it stands on;
+//! **The place of the cursor.** Between repaints it is at the left edge of the frame's *first* line. A terminal
+//! that is resized may rewrap every line on it, but it always takes the cursor along with the text under it;
 //! column 0 of a line stays column 0 of that line at any width. So the painter never has to guess how many
-//! rows its old lines take up at the new width: it clears from where it stands to the end of the screen and
+//! rows its old lines take up at the new width: it clears from the cursor to the end of the screen and
 //! paints anew. (With the cursor at the end of the frame that guess is needed, and terminals differ by one row when
 //! a line exactly fills the width.) A terminal that gets lower drops rows below the cursor first, which are ours.
 //!
@@ -100,7 +100,7 @@ fn push_frame(text: &mut String, frame: &[String], unchanged: &[String]) {
         if index > 0 {
             text.push_str("\r\n");
         }
-        // The first line is always painted: a `^C` that the terminal echoes stands there.
+        // The first line is always painted: a `^C` that the terminal echoes is there.
         if index == 0 || unchanged.get(index) != Some(line) {
             text.push_str(ERASE_LINE);
             text.push_str(line);

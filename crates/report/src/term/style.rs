@@ -19,7 +19,7 @@ pub enum Role {
     Bad,
     /// It could not be judged.
     Trouble,
-    /// Of less importance than what stands around it.
+    /// Less important than its neighbours.
     Dim,
     /// A heading.
     Bold,

@@ -20,7 +20,7 @@ const MOST_LISTED: usize = 20;
 /// Below the name.
 const INDENT: usize = 9;
 const SMALL_INDENT: usize = 2;
-/// A message longer than this belongs into the log, whose path stands below it.
+/// A longer message is only in the log, whose path is below it.
 const LONGEST_MESSAGE: usize = 300;
 
 /// Empty when everything passed.

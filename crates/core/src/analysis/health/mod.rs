@@ -47,7 +47,7 @@ pub struct Droppable {
     pub seconds_share: Option<f64>,
 }
 
-/// The records stand oldest first. Trials of an eval as it was before it changed are not counted.
+/// The records are sorted, oldest first. Trials of an eval as it was before it changed are not counted.
 pub fn health(records: &[Record]) -> Health {
     let gathered = gather::gather(records);
     let mut evals: Vec<EvalHealth> = gathered

@@ -1,7 +1,7 @@
 //! The evidence of an adaptive run: pairs of trials, one of each arm, that differ.
 //!
 //! A pair is the same repetition of the same eval in the same environment, judged in both arms. When an experiment
-//! changes nothing, a pair that differs does so to either side with even odds, whatever the eval and however often it
+//! changes nothing, a pair that differs does so to either side with even odds, for every eval and however often it
 //! has been repeated; so the e-value of `stats::sequential` may be looked at after every round, and 1/E is a p-value
 //! that stays one.
 

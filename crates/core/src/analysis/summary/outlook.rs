@@ -114,8 +114,8 @@ impl Outlook {
     }
 }
 
-/// A difference of the margin. When this run sees that already, the true one lies near 0 or near the margin, and
-/// whatever tells it from the one or from the other will do.
+/// A difference of the margin. When this run sees that already, the true one is near 0 or near the margin, and
+/// it is enough to tell it from either of them.
 fn to_be_seen(detectable: Option<f64>, found: f64, margin: f64) -> f64 {
     let found = found.abs();
     let is_seen = detectable.is_some_and(|detectable| detectable <= margin);

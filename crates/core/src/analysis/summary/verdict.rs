@@ -42,7 +42,7 @@ impl Verdict {
     }
 
     /// Of an adaptive run: a difference is what the pairs that differ show, allowing for every look at them. That the
-    /// interval lies within the margin is asked once, of runs that went to their end without finding one.
+    /// interval is within the margin is asked once, of runs that went to their end without finding one.
     pub fn of_evidence(evidence: &Evidence, effect: &Effect, margin: f64) -> Self {
         let is_found = effect.p_adjusted.is_some_and(|p| p < ALPHA);
         match evidence.better.cmp(&evidence.worse) {
