@@ -1,6 +1,6 @@
 //! The tables of fields are made of the declarations that read the files.
 //!
-//! `UPDATE_DOCS=1 cargo test -p terca --test documentation fields` brings them up to date.
+//! `UPDATE_DOCS=1 cargo test -p terca --test it documentation::fields` brings them up to date.
 
 use std::collections::BTreeSet;
 
