@@ -63,13 +63,13 @@ impl From<&NameArgs> for SelectionSettings {
 pub struct SelectionArgs {
     #[command(flatten)]
     pub names: NameArgs,
-    /// How often each eval is run in each variant, whatever the suite says
+    /// Repetitions of each eval in each variant, instead of the suite's
     #[arg(short = 'n', long, value_name = "N", value_parser = within(settings::REPETITIONS))]
     pub repetitions: Option<u32>,
     /// Run every variant with this agent instead (`terca validate` checks the evals themselves)
     #[arg(long, value_name = "NAME")]
     pub agent: Option<String>,
-    /// The agent's time limit, whatever the suite says
+    /// The agent's time limit, instead of the suite's
     #[arg(long, value_name = "SECONDS", value_parser = seconds)]
     pub timeout: Option<f64>,
     /// The seed of the order in which trials run (default: random, recorded)

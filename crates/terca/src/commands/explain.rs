@@ -10,7 +10,7 @@ use crate::screen;
 
 #[derive(Debug, Clone, Args)]
 pub struct ExplainArgs {
-    /// What stands in brackets beside an error's message, or the kind of a trial's error (default: list them all)
+    /// The code in brackets beside an error's message, or the kind of a trial's error (default: list them all)
     #[arg(value_name = "CODE")]
     codes: Vec<String>,
 }

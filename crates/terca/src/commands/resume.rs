@@ -24,10 +24,10 @@ pub struct ResumeArgs {
     /// Run the trials that ended in an error again, too
     #[arg(long)]
     errors: bool,
-    /// What the whole run may cost, whatever it was started with
+    /// The budget of the whole run, instead of the one it was started with
     #[arg(long, value_name = "USD", value_parser = usd)]
     budget_usd: Option<f64>,
-    /// Trials in flight at once, whatever the run was started with
+    /// Trials in flight at once, instead of the number the run was started with
     #[arg(short = 'c', long, value_name = "N", value_parser = within(settings::CONCURRENCY))]
     concurrency: Option<u32>,
     /// Progress as a live display, as lines, or as one JSON event per line

@@ -45,7 +45,7 @@ pub struct RunArgs {
     /// Which workspaces stay on disk
     #[arg(long, value_enum, default_value_t = KeepChoice::All)]
     keep: KeepChoice,
-    /// Make the layers of `prepare` anew, whatever was made before
+    /// Make the layers of `prepare` again
     #[arg(long)]
     no_cache: bool,
     /// Print the trials that would run, in order, and stop
