@@ -2,6 +2,7 @@
 
 use std::fs::{File, TryLockError};
 use std::io::{self, Read, Seek, SeekFrom, Write};
+use std::time::{Duration, Instant};
 
 use camino::Utf8Path;
 use terca_core::run::event::Event;
@@ -42,7 +43,7 @@ impl Journal {
             .append(true)
             .open(dir.join(EVENTS))
             .map_err(NotOpened::Machine)?;
-        if let Err(TryLockError::WouldBlock) = file.try_lock() {
+        if !is_free(&file) {
             return Err(NotOpened::GoingOn);
         }
         cut_torn_line(&file).map_err(NotOpened::Machine)?;
@@ -55,6 +56,23 @@ impl Journal {
         line.push(b'\n');
         self.file.write_all(&line)
     }
+}
+
+/// Takes the lock of a journal. Returns whether no other Terca holds it.
+///
+/// A process that a killed Terca was just starting has a copy of the handle, and so of the lock, until it runs its
+/// program. So a lock that is taken is tried again for a moment.
+fn is_free(journal: &File) -> bool {
+    const MOMENT: Duration = Duration::from_secs(1);
+    const PAUSE: Duration = Duration::from_millis(20);
+    let started = Instant::now();
+    while let Err(TryLockError::WouldBlock) = journal.try_lock() {
+        if started.elapsed() >= MOMENT {
+            return false;
+        }
+        std::thread::sleep(PAUSE);
+    }
+    true
 }
 
 /// Tells whether a run's Terca is alive: it holds the journal locked for as long as it lives.
