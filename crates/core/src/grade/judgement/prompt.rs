@@ -167,7 +167,7 @@ mod tests {
         let (_, between) = parts(&prompt(&brief(&long, ""), FENCE));
         assert!(between[1].len() < LONGEST_DIFF + 100);
         assert!(between[1].starts_with("first\n") && between[1].ends_with("last\n"));
-        assert!(between[1].contains("[… 100.0k bytes are left out here …]"));
+        assert!(between[1].contains("… 100.0k bytes left out …"));
         assert_eq!(between[2], "(nothing)\n");
     }
 
