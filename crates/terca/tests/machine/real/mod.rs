@@ -335,7 +335,8 @@ pub fn mcp_servers_are_offered_called_and_missed(agent: RealAgent) {
 /// How many times longer than usual an agent may take to get going. On a machine that has much else to do, it is as
 /// many as there are programs that wait for each processor, at most four.
 pub fn patience() -> u64 {
-    if let Some(times) = asked_patience() {
+    let asked = std::env::var("TERCA_TEST_PATIENCE").ok();
+    if let Some(times) = asked.and_then(|times| times.parse().ok()) {
         return times;
     }
     let load = std::fs::read_to_string("/proc/loadavg").unwrap_or_default();
@@ -346,11 +347,6 @@ pub fn patience() -> u64 {
         .unwrap_or(1.0);
     let processors = std::thread::available_parallelism().map_or(1, usize::from);
     (waiting / processors as f64).ceil().clamp(1.0, 4.0) as u64
-}
-
-/// Returns the patience that `TERCA_TEST_PATIENCE` asks for.
-fn asked_patience() -> Option<u64> {
-    std::env::var("TERCA_TEST_PATIENCE").ok()?.parse().ok()
 }
 
 /// Trouble of every kind has its name, its end, and the figures up to then.
@@ -381,11 +377,11 @@ pub fn trouble_is_told_from_failure(agent: RealAgent) {
         .iter()
         .filter(|(name, _)| played(name))
         .map(|(name, _)| {
-            // Codex stops waiting for a command after a while, so this one must not wait long.
-            let seconds = if *name == "asleep" {
-                15 * asked_patience().unwrap_or(1)
-            } else {
-                90 * patience()
+            let seconds = match *name {
+                // Codex stops waiting for a command after half a minute.
+                "asleep" if agent.name == "codex" => (15 * patience()).min(25),
+                "asleep" => 15 * patience(),
+                _ => 90 * patience(),
             };
             json!({"name": name, "prompt": format!("Go on. scenario:{name}"), "timeoutSeconds": seconds})
         })
