@@ -206,7 +206,7 @@ fn an_old_node_and_a_registry_out_of_reach_are_told() {
         "{}",
         outcome.stderr
     );
-    assert_eq!(ignored(&outcome).len(), 4, "{}", outcome.stderr);
+    assert_eq!(ignored(&outcome).len(), 5, "{}", outcome.stderr);
     assert!(!asked.contains("nodejs"), "there is no newer one: {asked}");
     let machine = Machine::new().with_everything().with("npm", "exit 1");
     let (outcome, _) = machine.test(&[], &[]);
