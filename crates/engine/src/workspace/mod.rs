@@ -6,6 +6,7 @@ pub mod file_eq;
 pub mod ignored;
 pub mod layers;
 pub mod renames;
+pub mod sealed_suite;
 pub mod stale_dirs;
 pub mod tree;
 pub mod tree_hash;

@@ -48,6 +48,13 @@ impl WorkDir {
         Ok(WorkDir { path, _lock: lock })
     }
 
+    /// Makes a directory of the run's own, under a name that nobody can foresee.
+    pub fn new_dir(&self) -> io::Result<Utf8PathBuf> {
+        let path = self.path.join(format!("{:032x}", fastrand::u128(..)));
+        private_dir(&path)?;
+        Ok(path)
+    }
+
     /// Makes the directories of a trial.
     pub fn trial_dirs(&self, trial: u32) -> io::Result<TrialDirs> {
         TrialDirs::create(self.path.join(trial.to_string()))
