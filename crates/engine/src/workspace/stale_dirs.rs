@@ -12,7 +12,7 @@ use std::time::Duration;
 use camino::{Utf8Path, Utf8PathBuf};
 use rustix::process::{Pid, Signal, kill_process};
 
-use crate::workspace::tree;
+use crate::tree::{Options, remove as remove_tree};
 pub(crate) use draft::{Draft, private_dir};
 
 /// The names of work directories: this and eight digits.
@@ -51,7 +51,7 @@ fn remove_unlocked(path: &Utf8Path) {
     let Ok(lock) = File::open(path) else { return };
     if lock.try_lock().is_ok() {
         end_processes(path);
-        let _ = tree::remove(path);
+        let _ = remove_tree(path, &Options::default());
     }
 }
 

@@ -12,9 +12,9 @@ use std::os::unix::fs::MetadataExt;
 use camino::{Utf8Path, Utf8PathBuf};
 use terca_core::agent;
 
+use crate::tree::{Options, remove};
 use crate::workspace::stale_dirs;
 use crate::workspace::stale_dirs::{Draft, private_dir};
-use crate::workspace::tree;
 
 /// The directory for all trials of one run. Removed with the value or, if Terca dies first, by the next run.
 #[derive(Debug)]
@@ -92,7 +92,7 @@ fn parent(chosen: Option<&str>) -> io::Result<Utf8PathBuf> {
 
 impl Drop for WorkDir {
     fn drop(&mut self) {
-        let _ = tree::remove(&self.path);
+        let _ = remove(&self.path, &Options::default());
     }
 }
 
@@ -198,7 +198,7 @@ impl TrialDirs {
 
 impl Drop for TrialDirs {
     fn drop(&mut self) {
-        let _ = tree::remove(&self.root);
+        let _ = remove(&self.root, &Options::default());
     }
 }
 
