@@ -6,6 +6,8 @@ pub mod file_eq;
 pub mod ignored;
 pub mod layers;
 pub mod renames;
+mod sealed;
+pub(crate) mod secret_name;
 pub mod stale_dirs;
 pub mod tree;
 pub mod tree_hash;

@@ -324,7 +324,10 @@ fn a_reader_that_leaves_does_not_end_the_run() {
 
 #[test]
 fn what_a_dead_run_left_is_removed_by_the_next_and_a_living_one_is_not_touched() {
-    let project = one_eval("touch done; touch $STARTED; sleep 300", "");
+    let project = one_eval(
+        "touch done; pwd > $STARTED.new; mv $STARTED.new $STARTED; sleep 300",
+        "",
+    );
     let started = project.path("started");
     let yaml = project.read("terca.yaml");
     let project = project.file(
@@ -345,7 +348,7 @@ fn what_a_dead_run_left_is_removed_by_the_next_and_a_living_one_is_not_touched()
     // A process that nobody looks after any more, as when a supervisor was killed in the same moment.
     let mut orphan = Command::new("sleep")
         .arg("300")
-        .env("HOME", dead_room.join("1/home"))
+        .env("HOME", dead_room.join("t/name/home"))
         .spawn()
         .unwrap();
     dead.signal(Signal::KILL);
@@ -359,12 +362,14 @@ fn what_a_dead_run_left_is_removed_by_the_next_and_a_living_one_is_not_touched()
     wait_until("what ran there has ended", || {
         orphan.try_wait().unwrap().is_some()
     });
-    let living_room = rooms().next().unwrap();
+    let living_workspace = std::fs::read_to_string(&started).unwrap();
 
     let quick = project.terca(&["--agent", "nop", "--format", "plain"]);
     assert_eq!(quick.status, 1, "{}", quick.stderr);
     assert!(
-        living_room.join("1/workspace/done").exists(),
+        Utf8Path::new(living_workspace.trim_end())
+            .join("done")
+            .exists(),
         "a run that lives keeps its room"
     );
     living.signal(Signal::INT);

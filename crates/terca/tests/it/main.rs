@@ -11,6 +11,7 @@
 mod common;
 
 mod adaptive;
+mod agent_against_tests;
 mod ci;
 mod clean;
 mod cli;

@@ -125,6 +125,7 @@ fn run(job: &Job, socket: &mut UnixStream, lines: &mut Lines) -> Option<Response
         stopped: watch.stopped,
         seconds,
         left_behind,
+        lost: false,
     }))
 }
 

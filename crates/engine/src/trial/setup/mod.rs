@@ -13,7 +13,7 @@ use super::stages::{Delivered, Prepared};
 use super::trial_run::TrialRun;
 use crate::host::environment::Variables;
 use crate::workspace::changes::Snapshot;
-use crate::workspace::tree::{self, Copied};
+use crate::workspace::tree::Copied;
 use actions::Part;
 
 /// Builds the workspace, and makes the agent ready to start in it.
@@ -31,7 +31,8 @@ pub(super) fn prepare(run: &mut TrialRun<'_>) -> Result<Prepared, StageError> {
     let origins = build_workspace(run, &case)?;
     let rules = rules::install(variant, &run.dirs.workspace, &mut run.log)?;
     let skills = rules::install_skills(variant, &run.dirs.workspace, &mut run.log)?;
-    tree::copy_tree(&run.dirs.home, &run.dirs.agent_home)?;
+    // Before the agent's credentials and settings are written to the home.
+    let before = run.dirs.seal()?;
     let dirs = AgentDirs::new(&run.dirs, run.artifacts(), run.transcript());
     let request = AgentRequest {
         agent: &variant.agent,
@@ -49,7 +50,8 @@ pub(super) fn prepare(run: &mut TrialRun<'_>) -> Result<Prepared, StageError> {
             "the eval has no _solution/ directory for `oracle`",
         ));
     }
-    let snapshot = Snapshot::take(&run.dirs.workspace, &origins, &run.dirs.before)?;
+    let snapshot = Snapshot::take(&run.dirs.workspace, &origins, &before)?;
+    run.dirs.close_seal()?;
     Ok(Prepared {
         delivered: Delivered {
             rules,
