@@ -193,3 +193,55 @@ fn work_that_shoots_the_supervisor_of_a_test_fails_it() {
         assert_eq!(trial["tests"][name]["score"], score, "{trial:#}");
     }
 }
+
+#[test]
+fn what_terca_itself_was_given_cannot_be_read() {
+    let value = "sk-canary-0123456789";
+    let project = suite(
+        "cat /proc/[0-9]*/environ 2>/dev/null | tr '\\0' '\\n' > environ.txt\n\
+         readlink /proc/[0-9]*/cwd > cwd.txt\n\
+         supervisor=$(cut -d ' ' -f 4 /proc/$PPID/stat)\n\
+         for pid in $supervisor $(cut -d ' ' -f 4 /proc/$supervisor/stat); do\n\
+         for what in cwd environ fd/0 mem exe; do\n\
+         if cat /proc/$pid/$what >/dev/null 2>&1 || readlink /proc/$pid/$what; then echo $what; fi >> open.txt\n\
+         done; done\n\
+         ls ../.. > trials.txt 2>&1; true",
+        "tests: [{commandSuccess: 'env > own.txt'}]\n",
+    )
+    .env("A_SECRET", value);
+    let output = project
+        .command_without_privileges(&["--format", "plain"])
+        .output()
+        .unwrap();
+    assert!(output.status.success(), "{output:?}");
+    project.assert_nothing_left();
+    assert!(!project.trial_file("workspace/environ.txt").contains(value));
+    let suite = project.dir();
+    let directories = project.trial_file("workspace/cwd.txt");
+    assert!(
+        !directories.lines().any(|dir| dir == suite),
+        "{directories}"
+    );
+    assert!(
+        directories.contains("/workspace"),
+        "it sees its own: {directories}"
+    );
+    assert_eq!(project.trial_file("workspace/open.txt"), "");
+    let trials = project.trial_file("workspace/trials.txt");
+    assert!(trials.contains("Permission denied"), "{trials}");
+}
+
+#[test]
+fn everything_works_without_privileges() {
+    let project = suite(
+        "cat ~/made > work.txt; setsid sleep 300 & rm -rf ../io",
+        "before: [{command: 'echo setup > ~/made; echo x > f.txt'}]\n\
+         tests:\n  - fileContains: {path: work.txt, text: setup}\n  - changedFiles: {never: [f.txt]}\n",
+    );
+    let output = project
+        .command_without_privileges(&["--format", "plain"])
+        .output()
+        .unwrap();
+    assert!(output.status.success(), "{output:?}");
+    project.assert_nothing_left();
+}

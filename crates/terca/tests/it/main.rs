@@ -12,6 +12,7 @@ mod common;
 
 mod adaptive;
 mod agent_against_tests;
+mod callers;
 mod ci;
 mod clean;
 mod cli;
