@@ -352,3 +352,48 @@ fn what_a_dead_run_left_is_removed_by_the_next_and_a_living_one_is_not_touched()
     assert_eq!(living.finish().status, 130);
     project.assert_nothing_left();
 }
+
+#[test]
+fn somebody_who_looks_at_what_a_dead_run_left_is_not_shot() {
+    let project = one_eval(
+        "touch done; if test -e $STARTED; then exit 0; fi; pwd > $STARTED.new; mv $STARTED.new $STARTED; sleep 300",
+        "",
+    );
+    let started = project.path("started");
+    let yaml = project.read("terca.yaml");
+    let project = project.file(
+        "terca.yaml",
+        format!("env: {{STARTED: '{started}'}}\n{yaml}"),
+    );
+    let mut dead = project.start(&["--format", "plain"]);
+    dead.wait_until("an agent is at work", || started.exists());
+    let workspace = std::fs::read_to_string(&started).unwrap();
+    let mut shell = Command::new("sleep")
+        .arg("300")
+        .env("HOME", project.home())
+        .current_dir(workspace.trim_end())
+        .spawn()
+        .unwrap();
+    // Started from a shell of the trial, and without its marks.
+    let mut orphan = Command::new("sh")
+        .args([
+            "-c",
+            "env -i sleep 300 & echo $! > $0; wait",
+            started.as_str(),
+        ])
+        .env("HOME", workspace.trim_end())
+        .spawn()
+        .unwrap();
+    dead.signal(Signal::KILL);
+    dead.finish();
+    project.terca(&["resume"]).expect_status(0);
+    wait_until("what belongs to the trial has ended", || {
+        orphan.try_wait().unwrap().is_some()
+    });
+    let lives = shell.try_wait().unwrap().is_none();
+    shell.kill().unwrap();
+    shell.wait().unwrap();
+    assert!(lives, "the shell was ended");
+    assert!(!Utf8Path::new(workspace.trim_end()).exists());
+    project.wait_until_nothing_runs();
+}
