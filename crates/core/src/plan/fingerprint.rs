@@ -10,7 +10,8 @@ use serde::{Deserialize, Serialize};
 
 use crate::agent::delivery::sha256;
 use crate::config::settings;
-use crate::config::suite::{Action, ShellCommand};
+use crate::config::suite::Action;
+use crate::grade::Question;
 use crate::plan::{Case, Layer, Plan, PreparedLayer};
 use crate::text::mask::Mask;
 use crate::text::prose;
@@ -39,8 +40,8 @@ pub struct Fingerprinter<'a> {
     pub mask: &'a Mask,
     /// Returns the hash of a file or a tree.
     pub content: &'a dyn Fn(&Utf8Path) -> String,
-    /// Returns true for a file.
-    pub is_file: &'a dyn Fn(&Utf8Path) -> bool,
+    /// Returns the hash of a file that a command may name; `None` if there is no such file.
+    pub script: &'a dyn Fn(&Utf8Path) -> Option<String>,
 }
 
 impl std::fmt::Debug for Fingerprinter<'_> {
@@ -64,6 +65,7 @@ impl Fingerprinter<'_> {
         let layers: Vec<String> = case.layers.iter().map(|layer| self.layer(layer)).collect();
         let parts = [
             ("agent", self.hash(&(agent, &variant.agent.command))),
+            ("agent's program", self.agent_program(case)),
             ("model", self.hash(&variant.model)),
             ("rules", self.hash(&self.contents(&variant.rules))),
             ("skills", self.hash(&self.contents(&variant.skills))),
@@ -76,6 +78,7 @@ impl Fingerprinter<'_> {
             ("variables", self.hash(&case.env)),
             ("time limit", self.hash(&case.timeout)),
             ("tests", self.tests(case)),
+            ("tests' scripts", self.hash(&self.test_scripts(case))),
         ];
         let mut fingerprint: Fingerprint = parts
             .into_iter()
@@ -110,6 +113,27 @@ impl Fingerprinter<'_> {
         format!("{FROM_JSON}{hash}")
     }
 
+    /// Hashes the suite's files that are the agent, where it is a command.
+    fn agent_program(&self, case: &Case) -> String {
+        let command = case.variant.agent.command.as_deref().unwrap_or_default();
+        self.hash(&self.scripts(command, &case.suite.root))
+    }
+
+    /// Hashes the suite's files that the commands of tests name.
+    fn test_scripts(&self, case: &Case) -> Vec<String> {
+        let commands = case
+            .eval
+            .tests
+            .iter()
+            .filter_map(|test| match test.question() {
+                Question::Command { command, .. } => Some((command, test.dir.as_path())),
+                _ => None,
+            });
+        commands
+            .flat_map(|(command, dir)| self.scripts(command, dir))
+            .collect()
+    }
+
     fn layer(&self, layer: &Layer) -> String {
         match layer {
             Layer::Directory(dir) => (self.content)(dir),
@@ -139,29 +163,31 @@ impl Fingerprinter<'_> {
             .map(|action| match action {
                 Action::Copy { source, .. } => format!("{action:?} {}", (self.content)(source)),
                 Action::Write { .. } => format!("{action:?}"),
-                Action::Run(command) => format!("{action:?} {:?}", self.scripts(command)),
+                Action::Run(command) => {
+                    let scripts = self.scripts(&command.command, &command.dir);
+                    format!("{action:?} {scripts:?}")
+                }
             })
             .collect()
     }
 
     /// Hashes the files of the suite that a command names: its text alone does not say what it does.
-    fn scripts(&self, command: &ShellCommand) -> Vec<String> {
+    fn scripts(&self, command: &str, dir: &Utf8Path) -> Vec<String> {
+        // Quotes separate words, except around this variable.
+        let command = command
+            .replace("\"$TERCA_SUITE_DIR\"", "$TERCA_SUITE_DIR")
+            .replace("\"${TERCA_SUITE_DIR}\"", "$TERCA_SUITE_DIR");
         let separators = |c: char| c.is_whitespace() || "'\"`;|&()<>=".contains(c);
-        let words = command
-            .command
-            .split(separators)
-            .filter(|word| !word.is_empty());
+        let words = command.split(separators).filter(|word| !word.is_empty());
         let paths = words.filter_map(|word| {
             let in_suite = ["$TERCA_SUITE_DIR/", "${TERCA_SUITE_DIR}/"];
             match in_suite.iter().find_map(|prefix| word.strip_prefix(prefix)) {
                 Some(rest) => Some(self.suite_dir.join(rest)),
-                None => (!word.starts_with(['/', '-'])).then(|| command.dir.join(word)),
+                None if Utf8Path::new(word).starts_with(self.suite_dir) => Some(word.into()),
+                None => (!word.starts_with(['/', '-'])).then(|| dir.join(word)),
             }
         });
-        paths
-            .filter(|path| (self.is_file)(path))
-            .map(|path| (self.content)(&path))
-            .collect()
+        paths.filter_map(|path| (self.script)(&path)).collect()
     }
 
     fn hash(&self, part: &impl std::fmt::Debug) -> String {
@@ -186,8 +212,9 @@ fn differ(before: &str, now: &str) -> bool {
 const VARIANT_SETTING: &str = "variant's ";
 
 /// Parts of a variant, which are equal in every eval.
-const OF_VARIANT: [&str; 7] = [
+const OF_VARIANT: [&str; 8] = [
     "agent",
+    "agent's program",
     "model",
     "rules",
     "skills",

@@ -1,7 +1,9 @@
 //! Copying a tree into another.
 
+use std::ffi::OsStr;
 use std::fs::File;
 use std::os::fd::AsFd;
+use std::os::unix::ffi::OsStrExt;
 
 use rustix::fs::{AtFlags, Mode, OFlags, mkdirat, openat, symlinkat, utimensat};
 use rustix::io::Errno;
@@ -11,9 +13,10 @@ use crate::tree::content::{ContentError, Copier};
 use crate::tree::cursor::{Cursor, Entering, Entry, Order, Step};
 use crate::tree::dir::{Dir, as_path, set_mode, set_time, times};
 use crate::tree::error::TreeError;
-use crate::tree::limits::{Limits, Options};
+use crate::tree::limits::{Budget, Limits, Options};
 use crate::tree::meta::{Kind, Meta};
 use crate::tree::notes::{Notes, Why};
+use crate::tree::os;
 use crate::tree::remove::remove_at;
 use crate::tree::trail::{Lost, Trail};
 
@@ -73,6 +76,38 @@ pub fn copy(
         bytes: copying.cursor.budget.bytes,
         skipped: copying.skipped,
     })
+}
+
+/// Copies the content of an open file into a directory, in the place of what has the name there. Keeps its
+/// permissions and time. Returns the bytes of data that were copied or shared.
+pub fn copy_file(
+    from: &File,
+    to: &Dir,
+    name: &OsStr,
+    options: &Options<'_>,
+) -> Result<u64, TreeError> {
+    let refused = |errno: Errno| to.error(name, errno);
+    let meta = os::meta_of(from.as_fd()).map_err(refused)?;
+    let mut budget = Budget::new(options.limits);
+    let target = make_file(to, name.as_bytes(), options).map_err(|refusal| match refusal {
+        Refusal::System(errno) => refused(errno),
+        Refusal::Own(error) => error,
+    })?;
+    let done = Copier::new().copy(from, &target, &meta, &mut |piece| {
+        options.check_stop()?;
+        budget.take_bytes(piece)
+    });
+    done.map_err(|error| match error {
+        ContentError::Own(error) => error,
+        ContentError::System(error) => TreeError::io(to.path().join(name), error),
+    })?;
+    set_mode(
+        target.as_fd(),
+        permissions_of_copy(&meta, geteuid().as_raw()),
+    )
+    .and_then(|()| set_time(target.as_fd(), &meta))
+    .map_err(refused)?;
+    Ok(budget.bytes)
 }
 
 struct Copying<'a> {
@@ -185,7 +220,7 @@ impl Copying<'_> {
         let target = make_file(self.target.here(), self.cursor.name(), self.options)
             .map_err(|error| self.place(error))?;
         self.copy_content(&source, &target, &meta, known)?;
-        set_mode(target.as_fd(), self.permissions_of_copy(&meta))
+        set_mode(target.as_fd(), permissions_of_copy(&meta, self.user))
             .and_then(|()| set_time(target.as_fd(), &meta))
             .map_err(|errno| self.place(errno.into()))
     }
@@ -209,14 +244,6 @@ impl Copying<'_> {
             ContentError::Own(error) => error,
             ContentError::System(error) => self.cursor.fails(error),
         })
-    }
-
-    fn permissions_of_copy(&self, meta: &Meta) -> u32 {
-        if meta.owner == self.user {
-            meta.permissions()
-        } else {
-            meta.permissions() & 0o1777
-        }
     }
 
     fn copy_link(&mut self) -> Result<(), TreeError> {
@@ -255,6 +282,14 @@ impl Copying<'_> {
             Refusal::System(errno) => TreeError::io(path, errno),
             Refusal::Own(error) => error,
         }
+    }
+}
+
+fn permissions_of_copy(meta: &Meta, user: u32) -> u32 {
+    if meta.owner == user {
+        meta.permissions()
+    } else {
+        meta.permissions() & 0o1777
     }
 }
 

@@ -40,7 +40,7 @@ mod walk;
 #[cfg(test)]
 mod tests;
 
-pub use copy::{Copied, copy};
+pub use copy::{Copied, copy, copy_file};
 pub use cursor::Entry;
 pub use dir::Dir;
 pub use error::{TreeError, What};

@@ -172,7 +172,12 @@ fn keep_workspace(run: &TrialRun<'_>, status: Status) -> io::Result<()> {
     }
     let left = &run.dirs.left;
     if left.exists() {
-        return tree::move_dir(left, &place);
+        tree::move_dir(left, &place)?;
+    } else {
+        tree::move_dir(&run.dirs.workspace, &place)?;
     }
-    tree::move_dir(&run.dirs.workspace, &place)
+    if run.spec.case.has_setup_commands() {
+        run.context.sealed.restore_links(&place)?;
+    }
+    Ok(())
 }

@@ -7,6 +7,7 @@ use terca_core::grade::TestSpec;
 use terca_core::trial_error::{ErrorKind, TrialError};
 
 use crate::process::supervise::SuperviseError;
+use crate::workspace::sealed_suite::SealBroken;
 
 /// The reason why a trial does not go on to its next stage.
 #[derive(Debug)]
@@ -46,6 +47,13 @@ impl StageError {
 impl From<io::Error> for StageError {
     fn from(error: io::Error) -> Self {
         StageError::new(ErrorKind::Internal, error.to_string())
+    }
+}
+
+/// The run's own files are not to be trusted any more.
+impl From<SealBroken> for StageError {
+    fn from(error: SealBroken) -> Self {
+        StageError::new(ErrorKind::Setup, error.to_string())
     }
 }
 

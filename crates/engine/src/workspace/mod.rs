@@ -7,6 +7,7 @@ pub mod ignored;
 pub mod layers;
 pub mod renames;
 mod sealed;
+pub mod sealed_suite;
 pub(crate) mod secret_name;
 pub mod stale_dirs;
 pub mod tree;

@@ -8,6 +8,7 @@
 //! run-1a2b3c4d/      of one run, locked while it lives, mode 0700
 //!   t/               mode 0311: nobody can list it, not even its owner, who would have to change that first
 //!     <name>/        of one trial: workspace, home, tmp, io
+//!     <name>/        the suite's files as they were at the run's start
 //!     <name>/        sealed: the tests' home and the files from before the agent, while it works
 //! ```
 //!
@@ -69,6 +70,13 @@ impl WorkDir {
         let path = parent.join(format!("{}{:08x}", stale_dirs::NAME, fastrand::u32(..)));
         let lock = draft.publish(&path)?;
         Ok(WorkDir { path, _lock: lock })
+    }
+
+    /// Makes a directory of the run's own, under a name that nobody can foresee.
+    pub fn new_dir(&self) -> io::Result<Utf8PathBuf> {
+        let path = self.path.join(TRIALS).join(secret_name()?);
+        private_dir(&path)?;
+        Ok(path)
     }
 
     /// Makes the directories of a trial.

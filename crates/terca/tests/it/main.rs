@@ -49,6 +49,7 @@ mod results;
 mod resume;
 mod retries;
 mod run_v1;
+mod sealed;
 mod selection;
 mod setup;
 mod shards;

@@ -11,14 +11,17 @@ use crate::workspace::tree;
 pub(super) fn apply(run: &mut TrialRun<'_>) -> Result<Option<String>, StageError> {
     let eval = run.spec.case.eval.clone();
     if let Some(solution) = &eval.solution {
-        tree::copy_tree(solution, &run.dirs.workspace)?;
+        tree::copy_tree(run.context.sealed.open(solution)?, &run.dirs.workspace)?;
     }
     let Some(script) = &eval.solution_script else {
         return Ok(None);
     };
     let mut env = run.command_environment(run.dirs.for_agent(), &eval.dir);
     // In a variable, because a path may have quotes and spaces in it.
-    env.insert("TERCA_SOLUTION".into(), script.to_string());
+    env.insert(
+        "TERCA_SOLUTION".into(),
+        run.context.sealed.open(script)?.into_string(),
+    );
     let timeout = run.spec.case.timeout;
     let shell = Shell {
         command: "exec sh \"$TERCA_SOLUTION\"",

@@ -97,8 +97,10 @@ fn grade_copy(
     let eval = run.spec.case.eval.clone();
     run.dirs.begin_tests()?;
     tree::copy_tree(left, &run.dirs.workspace)?;
+    let sealed = &run.context.sealed;
+    sealed.check_surroundings(&eval.dir)?;
     if let Some(hidden) = &eval.tests_layer {
-        tree::copy_tree(hidden, &run.dirs.workspace)?;
+        tree::copy_tree(sealed.open(hidden)?, &run.dirs.workspace)?;
     }
     let mut tests = Scorecard::default();
     let mut weighted = Vec::new();

@@ -41,7 +41,7 @@ impl Part<'_> {
                 run.dirs.for_layer(),
                 layer,
                 &run.context.suite_dir,
-                beside,
+                &run.context.sealed.dir(beside),
             ),
         }
     }
@@ -60,7 +60,8 @@ pub(super) fn execute(
         } => {
             run.log
                 .section(&format!("copy: {source} → {destination}"))?;
-            copy(&run.dirs.workspace, source, destination)
+            let sealed = run.context.sealed.open(source)?;
+            copy(&run.dirs.workspace, &sealed, destination)
                 .map_err(|error| StageError::setup(&format!("copy {source}"), &error))
         }
         Action::Write {

@@ -28,9 +28,11 @@ pub(super) fn prepare(run: &mut TrialRun<'_>) -> Result<Prepared, StageError> {
     // Looked for first: without the agent there is no point in setting anything up.
     let agent = FoundAgent::find(profile, env)?;
     find_judges(&case, &agent.env)?;
+    context.sealed.check_surroundings(&case.eval.dir)?;
     let origins = build_workspace(run, &case)?;
-    let rules = rules::install(variant, &run.dirs.workspace, &mut run.log)?;
-    let skills = rules::install_skills(variant, &run.dirs.workspace, &mut run.log)?;
+    let rules = rules::install(variant, &context.sealed, &run.dirs.workspace, &mut run.log)?;
+    let skills =
+        rules::install_skills(variant, &context.sealed, &run.dirs.workspace, &mut run.log)?;
     // Before the agent's credentials and settings are written to the home.
     let before = run.dirs.seal()?;
     let dirs = AgentDirs::new(&run.dirs, run.artifacts(), run.transcript());

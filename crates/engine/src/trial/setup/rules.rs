@@ -7,11 +7,13 @@ use terca_core::text::prose;
 
 use crate::trial::log::RunLog;
 use crate::trial::stage_error::StageError;
+use crate::workspace::sealed_suite::SealedSuite;
 use crate::workspace::tree;
 
 /// Installs the rules files in their order, after the text of the workspace's own rules file.
 pub(super) fn install(
     variant: &Variant,
+    sealed: &SealedSuite,
     workspace: &Utf8Path,
     log: &mut RunLog,
 ) -> Result<Vec<Installed>, StageError> {
@@ -25,6 +27,7 @@ pub(super) fn install(
         parts.push(own);
     }
     for path in &variant.rules {
+        let path = sealed.open(path)?;
         parts.push(fs_err::read(path).map_err(|error| StageError::setup("rules", &error))?);
     }
     let whole = joined(&parts);
@@ -43,6 +46,7 @@ pub(super) fn install(
 /// Installs each skill in a directory of its own name. The hash of its `SKILL.md` proves which one it was.
 pub(super) fn install_skills(
     variant: &Variant,
+    sealed: &SealedSuite,
     workspace: &Utf8Path,
     log: &mut RunLog,
 ) -> Result<Vec<Installed>, StageError> {
@@ -52,7 +56,7 @@ pub(super) fn install_skills(
         let path = skills_dir.join(skill.file_name().unwrap_or("skill"));
         let target = workspace.join(&path);
         fs_err::create_dir_all(&target)?;
-        tree::copy_tree(skill, &target)?;
+        tree::copy_tree(sealed.open(skill)?, &target)?;
         let sha256 = sha256(&fs_err::read(target.join("SKILL.md"))?);
         log.section(&format!("skill: {path}"))?;
         installed.push(Installed {
