@@ -120,7 +120,7 @@ impl<'a> TrialRun<'a> {
             },
             folder,
             log,
-            dirs: context.work.trial_dirs(spec.id)?,
+            dirs: context.work.trial_dirs()?,
             supervisor: context
                 .supervisors
                 .acquire(&context.interrupt)

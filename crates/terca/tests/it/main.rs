@@ -11,6 +11,8 @@
 mod common;
 
 mod adaptive;
+mod agent_against_tests;
+mod callers;
 mod ci;
 mod clean;
 mod cli;

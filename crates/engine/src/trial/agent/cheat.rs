@@ -24,7 +24,7 @@ pub(super) fn cheat(prompt: &str, dirs: &TrialDirs, log: &mut RunLog) -> io::Res
     }) {
         let (root, path) = match &trick.target {
             Target::Workspace(path) => (&dirs.workspace, path),
-            Target::Home(path) => (&dirs.agent_home, path),
+            Target::Home(path) => (&dirs.home, path),
         };
         // A trick that does not work is left out: a cheat is content with the others.
         if play(root, path, &trick).is_ok() {

@@ -42,6 +42,7 @@ impl Prepared {
             reading: worked.reading,
             changes: worked.changes,
             is_reference,
+            breach: worked.breach,
             notes: worked.notes,
         };
         let kept = agent
@@ -65,6 +66,11 @@ impl AgentRun {
             Ending::Failed(error) if self.ended.timed_out && error.kind == ErrorKind::Agent => {
                 Ok(())
             }
+            // An agent that ends its supervisor or changes what the tests rest on is judged by its work, or by that:
+            // an error would be tried again.
+            _ if self.breach.is_some() => Ok(()),
+            Ending::Crashed(_) if self.ended.lost => Ok(()),
+            Ending::Failed(error) if self.ended.lost && error.kind == ErrorKind::Agent => Ok(()),
             Ending::Crashed(_) if !self.changes.are_none() => Ok(()),
             Ending::Crashed(error) | Ending::Failed(error) => Err(StageError::Error(error.clone())),
         }
@@ -78,6 +84,7 @@ impl AgentRun {
             changed: self.changes.paths(),
             usage: self.reading.usage,
             seconds: rounded(self.ended.seconds),
+            breach: self.breach.clone(),
         }
     }
 }
@@ -87,6 +94,7 @@ struct Worked {
     ended: Ended,
     reading: Reading,
     changes: Changes,
+    breach: Option<String>,
     notes: Vec<String>,
 }
 
@@ -108,14 +116,25 @@ fn work(
         // The agent's own advice (`/login`) does not help here: its home is that of the trial.
         notes.push(credentials);
     }
+    if played.ended.lost && !played.ended.stopped {
+        notes.push(LOST.to_owned());
+    }
+    let taken = run.dirs.take_back()?;
+    notes.extend(taken.notes);
+    notes.extend(taken.breach.clone());
     notes.extend(restore(&run.dirs.workspace)?);
     let options = run.context.own_tree(Limits::default());
     remove_leftovers(&run.dirs.workspace, &leftovers, &options)?;
-    let changes = snapshot.changes(
+    let compared = snapshot.changes(
         &run.dirs.workspace,
         run.spec.case.suite.track_ignored,
         &options,
-    )?;
+    );
+    let changes = match compared {
+        // There is nothing left to compare with.
+        Err(_) if taken.breach.is_some() => Changes::default(),
+        compared => compared?,
+    };
     diff::write(
         &changes.seen,
         changes.ignored,
@@ -138,9 +157,14 @@ fn work(
         ended: played.ended,
         reading,
         changes,
+        breach: taken.breach,
         notes,
     })
 }
+
+/// The remark about an agent whose supervisor did not live to see its end.
+const LOST: &str = "the supervisor was killed or stopped while the agent worked, most likely by the agent; \
+    every process below it was ended, and the work until then was judged";
 
 /// An agent that has come to its end.
 struct Played {

@@ -40,7 +40,13 @@ pub(super) fn answer(
             judge,
         } => {
             run.doing(&test.name, work.usage);
-            judge(&command_end(run, test, command, separate_stdout)?)
+            match command_end(run, test, command, separate_stdout)? {
+                Some(end) => judge(&end),
+                // The work itself runs in a test, and could make an error of its trial that way.
+                None => Ok(Verdict::fail(
+                    "something that the test ran killed or stopped its supervisor",
+                )),
+            }
         }
         Question::Files { patterns, judge } => judge(&existence(run, patterns)?),
         Question::Content { path, judge } => judge(&content(&run.dirs.workspace.join(path))),
@@ -60,13 +66,14 @@ pub(super) fn answer(
     })
 }
 
-/// Runs a command. With `apart`, its standard output is not mixed with its standard error.
+/// Runs a command. With `apart`, its standard output is not mixed with its standard error. Returns `None` if its end
+/// is not known, because its supervisor did not live to see it.
 fn command_end(
     run: &mut TrialRun<'_>,
     test: &TestSpec,
     command: &str,
     apart: bool,
-) -> Result<CommandEnd, StageError> {
+) -> Result<Option<CommandEnd>, StageError> {
     let mut env = run.command_environment(run.dirs.for_tests(), &test.dir);
     env.insert("TERCA_TRANSCRIPT".into(), run.transcript().into_string());
     let path = env.get("PATH").cloned().unwrap_or_default();
@@ -89,7 +96,10 @@ fn command_end(
     if ended.stopped {
         return Err(StageError::Interrupted);
     }
-    Ok(CommandEnd {
+    if ended.lost {
+        return Ok(None);
+    }
+    Ok(Some(CommandEnd {
         exit: ended.exit,
         timed_out: ended.timed_out,
         stdout: stdout
@@ -99,7 +109,7 @@ fn command_end(
             .unwrap_or_default(),
         output: read_output(&stderr)?,
         missing: missing_program(ended.exit, command, &path),
-    })
+    }))
 }
 
 /// Returns the program that a shell did not find.

@@ -12,7 +12,7 @@ use super::stage_error::StageError;
 use super::stages::{Delivered, Prepared};
 use super::trial_run::TrialRun;
 use crate::host::environment::Variables;
-use crate::tree::{Dir, Limits, copy};
+use crate::tree::Limits;
 use crate::workspace::changes::{Origins, Snapshot};
 use actions::Part;
 
@@ -32,12 +32,8 @@ pub(super) fn prepare(run: &mut TrialRun<'_>) -> Result<Prepared, StageError> {
     let origins = build_workspace(run, &case)?;
     let rules = rules::install(variant, &context.sealed, &run.dirs.workspace, &mut run.log)?;
     let skills = rules::install_skills(variant, context, &run.dirs.workspace, &mut run.log)?;
-    copy(
-        &Dir::open_no_link(&run.dirs.home)?,
-        &Dir::open_no_link(&run.dirs.agent_home)?,
-        &context.own_tree(Limits::NONE),
-        &mut |_| Ok(true),
-    )?;
+    // Before the agent's credentials and settings are written to the home.
+    let before = run.dirs.seal(&context.own_tree(Limits::NONE))?;
     let dirs = AgentDirs::new(&run.dirs, run.artifacts(), run.transcript());
     let request = AgentRequest {
         agent: &variant.agent,
@@ -58,9 +54,10 @@ pub(super) fn prepare(run: &mut TrialRun<'_>) -> Result<Prepared, StageError> {
     let snapshot = Snapshot::take(
         &run.dirs.workspace,
         &origins,
-        &run.dirs.before,
+        &before,
         &context.own_tree(Limits::default()),
     )?;
+    run.dirs.close_seal()?;
     Ok(Prepared {
         delivered: Delivered {
             rules,
