@@ -245,3 +245,29 @@ fn everything_works_without_privileges() {
     assert!(output.status.success(), "{output:?}");
     project.assert_nothing_left();
 }
+
+#[test]
+fn figures_that_cannot_be_are_refused_with_a_note() {
+    for (stats, note) in [
+        ("{\"costUsd\": -5, \"outputTokens\": 7}", "-5"),
+        ("{\"costUsd\": 1e300, \"outputTokens\": 7}", "1e300"),
+        ("{\"inputTokens\": 1e300, \"outputTokens\": 7}", "1e300"),
+        ("{\"inputTokens\": -1, \"outputTokens\": 7}", "-1"),
+        (
+            "{\"inputTokens\": 18446744073709551615, \"outputTokens\": 7}",
+            "18446744073709551615",
+        ),
+    ] {
+        let project = suite(
+            &format!("echo '{stats}' > $TERCA_STATS_FILE"),
+            "tests: [{commandSuccess: 'true'}]\n",
+        );
+        let trial = judged(&project, "passed");
+        has_note(&trial, "which cannot be");
+        has_note(&trial, note);
+        assert_eq!(trial["stats"]["costUsd"], Value::Null, "{trial:#}");
+        assert_eq!(trial["stats"]["inputTokens"], Value::Null, "{trial:#}");
+        assert_eq!(trial["stats"]["outputTokens"], 7, "{trial:#}");
+        assert_eq!(trial["spent"]["costUsd"], Value::Null, "{trial:#}");
+    }
+}
