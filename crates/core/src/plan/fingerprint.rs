@@ -67,14 +67,14 @@ impl Fingerprinter<'_> {
             ("agent", self.hash(&(agent, &variant.agent.command))),
             ("agent's program", self.agent_program(case)),
             ("model", self.hash(&variant.model)),
-            ("rules", self.hash(&self.contents(&variant.rules))),
-            ("skills", self.hash(&self.contents(&variant.skills))),
+            ("rules", self.of_files(&self.contents(&variant.rules))),
+            ("skills", self.of_files(&self.contents(&variant.skills))),
             ("MCP servers", self.hash(&variant.mcp_servers)),
             ("config", self.hash(&variant.config)),
             ("command", self.hash(&variant.command)),
             ("prompt", self.hash(&case.prompt)),
-            ("files", self.hash(&layers)),
-            ("set-up", self.hash(&self.actions(&case.actions))),
+            ("files", self.of_files(&layers)),
+            ("set-up", self.of_files(&self.actions(&case.actions))),
             ("variables", self.hash(&case.env)),
             ("time limit", self.hash(&case.timeout)),
             ("tests", self.tests(case)),
@@ -109,8 +109,12 @@ impl Fingerprinter<'_> {
             .map(|test| (test.document().to_string(), test.dir.as_path()))
             .collect();
         let hidden = case.eval.tests_layer.as_deref().map(self.content);
-        let hash = self.hash(&(tests, hidden, &case.judge_env));
-        format!("{FROM_JSON}{hash}")
+        self.of_files(&(tests, hidden, &case.judge_env))
+    }
+
+    /// Hashes a part that has hashes of files in it.
+    fn of_files(&self, part: &impl std::fmt::Debug) -> String {
+        format!("{FROM_FILES}{}", self.hash(part))
     }
 
     /// Hashes the suite's files that are the agent, where it is a command.
@@ -200,12 +204,17 @@ impl Fingerprinter<'_> {
     }
 }
 
-/// The beginning of a hash of a test's JSON. Terca 0.1 hashed tests otherwise at first.
-const FROM_JSON: &str = "json-";
+/// The beginning of a hash of files. It changes with the way in which files and tests are hashed.
+const FROM_FILES: &str = "files2-";
 
 /// Returns true when two hashes of a part are known to differ. Hashes that were taken in two ways tell nothing.
 fn differ(before: &str, now: &str) -> bool {
-    before != now && before.starts_with(FROM_JSON) == now.starts_with(FROM_JSON)
+    before != now && way(before) == way(now)
+}
+
+/// Returns the way in which a hash was taken, which is written before it.
+fn way(hash: &str) -> Option<&str> {
+    hash.rsplit_once('-').map(|(way, _)| way)
 }
 
 /// The beginning of the name of a part that is a setting of a variant.
@@ -335,6 +344,10 @@ mod tests {
         assert!(differ("json-1", "json-2"));
         assert!(!differ("json-1", "json-1"));
         assert!(!differ("1", "json-2"), "of a run of an older version");
+        assert!(
+            !differ("json-1", "files2-2"),
+            "of a run of an older version"
+        );
     }
 
     #[test]

@@ -27,13 +27,13 @@ pub struct Copied {
     pub entries: u64,
     /// Bytes of data that were copied or shared.
     pub bytes: u64,
-    /// Pipes, sockets, devices and mount points, which have no copy. A mounted directory is an empty one.
+    /// Sockets, devices and mount points, which have no copy. A mounted directory is an empty one.
     pub skipped: Notes,
 }
 
 /// Copies the content of a directory into another, entry by entry.
 ///
-/// Keeps permissions, times, links as they are written, empty directories and holes. An entry that is there
+/// Keeps permissions, times, links as they are written, named pipes, empty directories and holes. An entry that is there
 /// already is replaced; two directories are joined. A file with several names becomes several files. The right
 /// to act as the owner goes with the owner: a copy of somebody else's file does not have it.
 ///
@@ -127,6 +127,7 @@ impl Copying<'_> {
             Kind::Dir => self.enter(),
             Kind::File => self.copy_file(),
             Kind::Link => self.copy_link(),
+            Kind::Fifo => self.copy_fifo(),
             special => {
                 self.skip(special);
                 Ok(())
@@ -272,6 +273,32 @@ impl Copying<'_> {
             Ok(utimensat(dir, name, &times(&meta), flags)?)
         })
         .map_err(|error| self.place(error))
+    }
+
+    fn copy_fifo(&mut self) -> Result<(), TreeError> {
+        let Some(meta) = self.cursor.meta()? else {
+            return Ok(());
+        };
+        if meta.kind != Kind::Fifo || meta.is_mount_in(self.cursor.here().meta()) {
+            self.skip(meta.kind);
+            return Ok(());
+        }
+        let dir = self.target.here();
+        let name = self.cursor.name();
+        let permissions = permissions_of_copy(&meta, self.user);
+        let made = match os::make_fifo(dir.as_fd(), name, permissions) {
+            Err(Errno::EXIST) => make_room(dir, name, self.options)
+                .and_then(|()| Ok(os::make_fifo(dir.as_fd(), name, permissions)?)),
+            answer => answer.map_err(Refusal::from),
+        };
+        match made {
+            // This system has no call for it.
+            Err(Refusal::System(Errno::OPNOTSUPP)) => {
+                self.skip(Kind::Fifo);
+                Ok(())
+            }
+            answer => answer.map_err(|error| self.place(error)),
+        }
     }
 
     /// Names the place in the destination.

@@ -10,6 +10,7 @@ use crate::host::environment::Host;
 use crate::host::version::Versions;
 use crate::process::interrupt::Interrupt;
 use crate::process::supervise::SupervisorPool;
+use crate::tree::{Limits, Options};
 use crate::workspace::layers::LayerCache;
 use crate::workspace::sealed_suite::SealedSuite;
 use crate::workspace::trial_dirs::WorkDir;
@@ -39,4 +40,25 @@ pub struct Context {
     pub sealed: SealedSuite,
     /// The supervisors that trials run under.
     pub supervisors: SupervisorPool,
+}
+
+impl Context {
+    /// Returns the settings for a tree of this trial's own. An interrupt ends the operation.
+    pub(super) fn own_tree(&self, limits: Limits) -> Options<'_> {
+        Options {
+            limits,
+            unlock: true,
+            should_stop: &*self.interrupt,
+        }
+    }
+
+    /// Returns the settings for a tree of the suite, which several trials may read at once. An interrupt ends the
+    /// operation.
+    pub(super) fn suite_tree(&self) -> Options<'_> {
+        Options {
+            limits: Limits::NONE,
+            unlock: false,
+            should_stop: &*self.interrupt,
+        }
+    }
 }

@@ -11,7 +11,7 @@ use std::os::unix::fs::MetadataExt;
 
 use camino::Utf8Path;
 
-use crate::workspace::tree;
+use crate::tree::{Options, remove as remove_tree};
 pub(crate) use draft::{Draft, private_dir};
 
 /// The names of work directories: this and eight digits.
@@ -50,7 +50,7 @@ fn remove_unlocked(path: &Utf8Path) {
     let Ok(lock) = File::open(path) else { return };
     if lock.try_lock().is_ok() {
         processes::end_all(path);
-        let _ = tree::remove(path);
+        let _ = remove_tree(path, &Options::default());
     }
 }
 

@@ -1,16 +1,12 @@
-//! Hashes of files, and of trees with names, kinds, permissions and links.
+//! Hashes of files and trees, each looked at once.
 
 use std::collections::HashMap;
-use std::fmt::Write;
 use std::io;
-use std::os::unix::fs::PermissionsExt;
-use std::path::Path;
 use std::sync::{Mutex, PoisonError};
 
 use camino::{Utf8Path, Utf8PathBuf};
-use terca_core::agent::delivery::sha256;
 
-use crate::workspace::tree;
+use crate::tree::{Dir, Limits, Options, hash, hash_file};
 
 /// The hashes of files and trees. Each path is looked at once: a command of a trial may change it later.
 #[derive(Debug, Default)]
@@ -27,8 +23,7 @@ impl TreeHashes {
         if let Some(hash) = known.get(path) {
             return hash.clone();
         }
-        let hash = hash(path.as_std_path())
-            .unwrap_or_else(|error| format!("unreadable: {}", error.kind()));
+        let hash = hash_of(path).unwrap_or_else(|error| format!("unreadable: {}", error.kind()));
         known.insert(path.to_owned(), hash.clone());
         hash
     }
@@ -43,29 +38,27 @@ impl TreeHashes {
     }
 }
 
-fn hash(path: &Path) -> io::Result<String> {
-    if !path.is_dir() {
-        return Ok(sha256(&fs_err::read(path)?));
+fn hash_of(path: &Utf8Path) -> io::Result<String> {
+    // A suite is its author's, however large it is, and several trials may read it at once.
+    let options = Options {
+        limits: Limits::NONE,
+        unlock: false,
+        ..Options::default()
+    };
+    let kind = fs_err::metadata(path)?.file_type();
+    if kind.is_dir() {
+        return Ok(hash(&Dir::open(path)?, &options)?);
     }
-    let mut list = String::new();
-    for (name, meta) in tree::walk(path)? {
-        let place = path.join(&name);
-        let content = if meta.is_symlink() {
-            format!("-> {}", fs_err::read_link(&place)?.display())
-        } else if meta.is_file() {
-            sha256(&fs_err::read(&place)?)
-        } else {
-            "special".to_owned()
-        };
-        let executable = meta.permissions().mode() & 0o111 != 0;
-        // Writing to text cannot fail.
-        let _ = writeln!(list, "{:?} {executable} {content}", name.as_os_str());
+    if !kind.is_file() {
+        return Err(io::ErrorKind::InvalidInput.into());
     }
-    Ok(sha256(list.as_bytes()))
+    Ok(hash_file(fs_err::File::open(path)?.file(), &options)?)
 }
 
 #[cfg(test)]
 mod tests {
+    use std::os::unix::fs::PermissionsExt;
+
     use super::*;
 
     #[test]

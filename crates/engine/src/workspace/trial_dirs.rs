@@ -26,11 +26,11 @@ use std::os::unix::fs::{DirBuilderExt, MetadataExt, PermissionsExt};
 use camino::{Utf8Path, Utf8PathBuf};
 use terca_core::agent;
 
+use crate::tree::{Dir, Options, TreeError, copy, remove};
 use crate::workspace::sealed::Sealed;
 use crate::workspace::secret_name::secret_name;
 use crate::workspace::stale_dirs;
 use crate::workspace::stale_dirs::{Draft, private_dir};
-use crate::workspace::tree;
 
 /// The directory in a run's directory that has those of its trials.
 const TRIALS: &str = "t";
@@ -114,7 +114,7 @@ fn parent(chosen: Option<&str>) -> io::Result<Utf8PathBuf> {
 
 impl Drop for WorkDir {
     fn drop(&mut self) {
-        let _ = tree::remove(&self.path);
+        let _ = remove(&self.path, &Options::default());
     }
 }
 
@@ -190,20 +190,22 @@ impl TrialDirs {
     }
 
     /// Puts a copy of the home away, for the tests. Returns the place for files as they were before the agent.
-    pub fn seal(&mut self) -> io::Result<Utf8PathBuf> {
-        let sealed = Sealed::create(&self.trials)?;
+    pub fn seal(&mut self, options: &Options<'_>) -> Result<Utf8PathBuf, TreeError> {
+        let refused = |error| TreeError::io(&self.trials, error);
+        let sealed = Sealed::create(&self.trials).map_err(refused)?;
         let before = sealed.before();
-        let home = sealed.home();
+        let home = Dir::open_no_link(sealed.path())?.create_dir("home", 0o755)?;
         self.sealed = Some(sealed);
-        fs_err::create_dir(&home)?;
-        tree::copy_tree(&self.home, &home)?;
+        copy(&Dir::open_no_link(&self.home)?, &home, options, &mut |_| {
+            Ok(true)
+        })?;
         Ok(before)
     }
 
     /// Notes what was put away. From here on nothing of it may change.
-    pub fn close_seal(&mut self) -> io::Result<()> {
+    pub fn close_seal(&mut self) -> Result<(), TreeError> {
         match &mut self.sealed {
-            Some(sealed) => sealed.close().map_err(io::Error::other),
+            Some(sealed) => sealed.close(),
             None => Ok(()),
         }
     }
@@ -211,6 +213,19 @@ impl TrialDirs {
     /// Makes the trial's directories fit for tests when every process of the agent is gone. An agent may have
     /// removed any of them, or put something else in their place.
     pub fn take_back(&mut self) -> io::Result<TakenBack> {
+        match self.try_to_take_back() {
+            // They belong to the user who runs Terca: only the agent can have taken that away.
+            Err(error) if error.kind() == io::ErrorKind::PermissionDenied => Ok(TakenBack {
+                notes: Vec::new(),
+                breach: Some(format!(
+                    "the agent made the directory of its trial unusable: {error}"
+                )),
+            }),
+            taken => taken,
+        }
+    }
+
+    fn try_to_take_back(&mut self) -> io::Result<TakenBack> {
         let mut taken = TakenBack::default();
         if self.restore_root()? {
             taken.notes.push(
@@ -299,9 +314,9 @@ impl TrialDirs {
 
 impl Drop for TrialDirs {
     fn drop(&mut self) {
-        let _ = tree::remove(&self.root);
+        let _ = remove(&self.root, &Options::default());
         if let Some(sealed) = &self.sealed {
-            let _ = tree::remove(sealed.path());
+            let _ = remove(sealed.path(), &Options::default());
         }
     }
 }

@@ -3,11 +3,12 @@
 use std::io;
 use std::os::unix::fs::PermissionsExt;
 
-use camino::{Utf8Path, Utf8PathBuf};
+use camino::Utf8Path;
 use terca_core::agent::cheat::{Does, Seen, SeenFile, Target, Trick, tricks};
 
+use crate::tree::{Dir, Options, TreeError, Visit, walk};
 use crate::trial::log::RunLog;
-use crate::workspace::tree;
+use crate::workspace::inside::stays_inside;
 use crate::workspace::trial_dirs::TrialDirs;
 
 /// More than an agent would look at.
@@ -38,28 +39,38 @@ pub(super) fn cheat(prompt: &str, dirs: &TrialDirs, log: &mut RunLog) -> io::Res
     Ok(())
 }
 
-fn look_around(workspace: &Utf8Path) -> io::Result<Vec<SeenFile>> {
+fn look_around(workspace: &Utf8Path) -> Result<Vec<SeenFile>, TreeError> {
     let mut seen = Vec::new();
-    for (path, meta) in tree::walk(workspace)?.into_iter().take(MOST_FILES) {
-        let Ok(path) = Utf8PathBuf::from_path_buf(path) else {
-            continue;
+    let root = Dir::open_no_link(workspace)?;
+    walk(&root, &Options::default(), &mut |entry, meta| {
+        let Some(path) = Utf8Path::from_path(entry.path).filter(|_| !meta.is_dir()) else {
+            return Ok(Visit::Continue);
         };
         let installed = path
             .components()
             .any(|part| part.as_str() == "node_modules");
-        let small = meta.is_file() && meta.len() <= LARGEST_TEXT && !installed;
+        let small = meta.is_file() && meta.size <= LARGEST_TEXT && !installed;
         let text = if small {
-            std::fs::read_to_string(workspace.join(&path)).ok()
+            entry
+                .open()
+                .ok()
+                .and_then(|file| io::read_to_string(file).ok())
         } else {
             None
         };
+        let path = path.to_owned();
         seen.push(SeenFile { path, text });
-    }
+        Ok(if seen.len() < MOST_FILES {
+            Visit::Continue
+        } else {
+            Visit::End
+        })
+    })?;
     Ok(seen)
 }
 
 fn play(root: &Utf8Path, path: &Utf8Path, trick: &Trick) -> io::Result<()> {
-    if !tree::stays_inside(root, path) {
+    if !stays_inside(root, path) {
         return Err(io::Error::other("outside"));
     }
     let target = root.join(path);

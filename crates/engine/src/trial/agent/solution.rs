@@ -3,15 +3,17 @@
 use terca_core::process::Exit;
 use terca_core::text::prose;
 
+use crate::tree::{Dir, copy};
 use crate::trial::stage_error::StageError;
 use crate::trial::trial_run::{Shell, TrialRun};
-use crate::workspace::tree;
 
 /// Applies the eval's solution. Returns a remark if the script failed; the tests grade its work all the same.
 pub(super) fn apply(run: &mut TrialRun<'_>) -> Result<Option<String>, StageError> {
     let eval = run.spec.case.eval.clone();
     if let Some(solution) = &eval.solution {
-        tree::copy_tree(run.context.sealed.open(solution)?, &run.dirs.workspace)?;
+        let from = Dir::open(run.context.sealed.open(solution)?)?;
+        let to = Dir::open_no_link(&run.dirs.workspace)?;
+        copy(&from, &to, &run.context.suite_tree(), &mut |_| Ok(true))?;
     }
     let Some(script) = &eval.solution_script else {
         return Ok(None);

@@ -13,10 +13,10 @@ use terca_core::transcript::{Record, Role, Step, Usage};
 use super::judge;
 use crate::host::environment::find_program;
 use crate::process::output_file::{Output, read_text};
+use crate::tree::{Dir, Limits, list};
 use crate::trial::agent_work::AgentWork;
 use crate::trial::stage_error::StageError;
 use crate::trial::trial_run::{Shell, TrialRun};
-use crate::workspace::tree;
 
 const LARGEST_FILE: u64 = 256 * 1024 * 1024;
 
@@ -48,7 +48,7 @@ pub(super) fn answer(
                 )),
             }
         }
-        Question::Files { patterns, judge } => judge(&existence(&run.dirs.workspace, patterns)?),
+        Question::Files { patterns, judge } => judge(&existence(run, patterns)?),
         Question::Content { path, judge } => judge(&content(&run.dirs.workspace.join(path))),
         Question::Changes { judge } => judge(&work.changed),
         Question::Session { judge } => judge(&session(run, work)?),
@@ -128,12 +128,15 @@ fn read_output(output: &Output) -> std::io::Result<String> {
     read_text(output.rewound()?)
 }
 
-fn existence(root: &Utf8Path, patterns: &[PathPattern]) -> Result<Vec<bool>, StageError> {
+fn existence(run: &TrialRun<'_>, patterns: &[PathPattern]) -> Result<Vec<bool>, StageError> {
+    let root = &run.dirs.workspace;
     let has_globs = patterns
         .iter()
         .any(|pattern| matches!(pattern, PathPattern::Glob(_)));
     let all = if has_globs {
-        tree::walk(root)?
+        // Tests may have added to what the agent left.
+        let options = run.context.own_tree(Limits::NONE);
+        list(&Dir::open_no_link(root)?, &options)?
     } else {
         Vec::new()
     };

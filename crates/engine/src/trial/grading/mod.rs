@@ -17,7 +17,7 @@ use super::stage_error::StageError;
 use super::stages::{AgentRun, Graded, Grades, Stopped};
 use super::timing::rounded;
 use super::trial_run::TrialRun;
-use crate::workspace::tree;
+use crate::tree::{Dir, Limits, copy};
 use gather::answer;
 
 impl AgentRun {
@@ -96,12 +96,21 @@ fn grade_copy(
 ) -> Result<Grades, StageError> {
     let eval = run.spec.case.eval.clone();
     run.dirs.begin_tests()?;
-    tree::copy_tree(left, &run.dirs.workspace)?;
+    let workspace = Dir::open_no_link(&run.dirs.workspace)?;
+    copy(
+        &Dir::open_no_link(left)?,
+        &workspace,
+        &run.context.own_tree(Limits::default()),
+        &mut |_| Ok(true),
+    )?;
     let sealed = &run.context.sealed;
     sealed.check_surroundings(&eval.dir)?;
     if let Some(hidden) = &eval.tests_layer {
-        tree::copy_tree(sealed.open(hidden)?, &run.dirs.workspace)?;
+        let options = run.context.suite_tree();
+        let hidden = Dir::open(sealed.open(hidden)?)?;
+        copy(&hidden, &workspace, &options, &mut |_| Ok(true))?;
     }
+    drop(workspace);
     let mut tests = Scorecard::default();
     let mut weighted = Vec::new();
     for test in &eval.tests {
