@@ -21,6 +21,7 @@ pub(super) fn collect(
     result: Result<Graded, Stopped>,
     phases: Phases,
 ) -> TrialReport {
+    let is_breach = matches!(&result, Ok(graded) if graded.agent.breach.is_some());
     let mut report = report(&run, result, phases);
     if let Err(error) = write_trajectory(&run, &report) {
         report.notes.push(format!(
@@ -31,11 +32,16 @@ pub(super) fn collect(
         .map_err(StageError::from)
         .and_then(|()| keep_workspace(&run, report.status));
     if let Err(StageError::Error(TrialError { message, .. })) = kept {
+        let message = format!("what the trial left could not be kept: {message}");
+        if is_breach {
+            // The agent has seen to that, and must not gain another attempt by it.
+            report.notes.push(message);
+            return report;
+        }
         // The work was judged, but it could not be kept: the record of the run is incomplete.
-        report.error.get_or_insert(TrialError::new(
-            ErrorKind::Internal,
-            format!("what the trial left could not be kept: {message}"),
-        ));
+        report
+            .error
+            .get_or_insert(TrialError::new(ErrorKind::Internal, message));
         report.status = Status::Error;
         report.score = None;
     } else if kept.is_err() {

@@ -191,23 +191,21 @@ impl TrialDirs {
 
     /// Puts a copy of the home away, for the tests. Returns the place for files as they were before the agent.
     pub fn seal(&mut self, options: &Options<'_>) -> Result<Utf8PathBuf, TreeError> {
-        let sealed =
-            Sealed::create(&self.trials).map_err(|error| TreeError::io(&self.trials, error))?;
+        let refused = |error| TreeError::io(&self.trials, error);
+        let sealed = Sealed::create(&self.trials).map_err(refused)?;
         let before = sealed.before();
-        let home = sealed.home();
+        let home = Dir::open_no_link(sealed.path())?.create_dir("home", 0o755)?;
         self.sealed = Some(sealed);
-        fs_err::create_dir(&home).map_err(|error| TreeError::io(&home, error))?;
-        let from = Dir::open_no_link(&self.home)?;
-        copy(&from, &Dir::open_no_link(&home)?, options, &mut |_| {
+        copy(&Dir::open_no_link(&self.home)?, &home, options, &mut |_| {
             Ok(true)
         })?;
         Ok(before)
     }
 
     /// Notes what was put away. From here on nothing of it may change.
-    pub fn close_seal(&mut self) -> io::Result<()> {
+    pub fn close_seal(&mut self) -> Result<(), TreeError> {
         match &mut self.sealed {
-            Some(sealed) => sealed.close().map_err(io::Error::other),
+            Some(sealed) => sealed.close(),
             None => Ok(()),
         }
     }
@@ -215,6 +213,19 @@ impl TrialDirs {
     /// Makes the trial's directories fit for tests when every process of the agent is gone. An agent may have
     /// removed any of them, or put something else in their place.
     pub fn take_back(&mut self) -> io::Result<TakenBack> {
+        match self.try_to_take_back() {
+            // They belong to the user who runs Terca: only the agent can have taken that away.
+            Err(error) if error.kind() == io::ErrorKind::PermissionDenied => Ok(TakenBack {
+                notes: Vec::new(),
+                breach: Some(format!(
+                    "the agent made the directory of its trial unusable: {error}"
+                )),
+            }),
+            taken => taken,
+        }
+    }
+
+    fn try_to_take_back(&mut self) -> io::Result<TakenBack> {
         let mut taken = TakenBack::default();
         if self.restore_root()? {
             taken.notes.push(

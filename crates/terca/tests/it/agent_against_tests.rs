@@ -235,8 +235,9 @@ fn what_terca_itself_was_given_cannot_be_read() {
 fn everything_works_without_privileges() {
     let project = suite(
         "cat ~/made > work.txt; setsid sleep 300 & rm -rf ../io",
-        "before: [{command: 'echo setup > ~/made; echo x > f.txt'}]\n\
-         tests:\n  - fileContains: {path: work.txt, text: setup}\n  - changedFiles: {never: [f.txt]}\n",
+        "before: [{command: 'echo setup > ~/made; mkdir -m 000 ~/closed; echo x > f.txt'}]\n\
+         tests:\n  - fileContains: {path: work.txt, text: setup}\n  - changedFiles: {never: [f.txt]}\n\
+         \x20 - commandSuccess: 'test -d ~/closed'\n",
     );
     let output = project
         .command_without_privileges(&["--format", "plain"])
@@ -244,4 +245,30 @@ fn everything_works_without_privileges() {
         .unwrap();
     assert!(output.status.success(), "{output:?}");
     project.assert_nothing_left();
+}
+
+#[test]
+fn figures_that_cannot_be_are_refused_with_a_note() {
+    for (stats, note) in [
+        ("{\"costUsd\": -5, \"outputTokens\": 7}", "-5"),
+        ("{\"costUsd\": 1e300, \"outputTokens\": 7}", "1e"),
+        ("{\"inputTokens\": 1e300, \"outputTokens\": 7}", "1e"),
+        ("{\"inputTokens\": -1, \"outputTokens\": 7}", "-1"),
+        (
+            "{\"inputTokens\": 18446744073709551615, \"outputTokens\": 7}",
+            "18446744073709551615",
+        ),
+    ] {
+        let project = suite(
+            &format!("echo '{stats}' > $TERCA_STATS_FILE"),
+            "tests: [{commandSuccess: 'true'}]\n",
+        );
+        let trial = judged(&project, "passed");
+        has_note(&trial, "which cannot be");
+        has_note(&trial, note);
+        assert_eq!(trial["stats"]["costUsd"], Value::Null, "{trial:#}");
+        assert_eq!(trial["stats"]["inputTokens"], Value::Null, "{trial:#}");
+        assert_eq!(trial["stats"]["outputTokens"], 7, "{trial:#}");
+        assert_eq!(trial["spent"]["costUsd"], Value::Null, "{trial:#}");
+    }
 }

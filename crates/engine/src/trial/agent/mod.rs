@@ -122,26 +122,11 @@ fn work(
     let taken = run.dirs.take_back()?;
     notes.extend(taken.notes);
     notes.extend(taken.breach.clone());
-    notes.extend(restore(&run.dirs.workspace)?);
-    let options = run.context.own_tree(Limits::default());
-    remove_leftovers(&run.dirs.workspace, &leftovers, &options)?;
-    let compared = snapshot.changes(
-        &run.dirs.workspace,
-        run.spec.case.suite.track_ignored,
-        &options,
-    );
-    let changes = match compared {
-        // There is nothing left to compare with.
-        Err(_) if taken.breach.is_some() => Changes::default(),
+    let changes = match compare(run, snapshot, &leftovers, &mut notes) {
+        // There may be nothing left to compare, or to compare with.
+        Err(StageError::Error(_)) if taken.breach.is_some() => Changes::default(),
         compared => compared?,
     };
-    diff::write(
-        &changes.seen,
-        changes.ignored,
-        &run.diff(),
-        &run.context.mask,
-        &options,
-    )?;
     if let Ending::Crashed(error) = &reading.ending
         && !changes.are_none()
     {
@@ -165,6 +150,31 @@ fn work(
 /// The remark about an agent whose supervisor did not live to see its end.
 const LOST: &str = "the supervisor was killed or stopped while the agent worked, most likely by the agent; \
     every process below it was ended, and the work until then was judged";
+
+/// Compares the workspace with what it was before, and writes the differences down.
+fn compare(
+    run: &TrialRun<'_>,
+    snapshot: &Snapshot,
+    leftovers: &[&str],
+    notes: &mut Vec<String>,
+) -> Result<Changes, StageError> {
+    notes.extend(restore(&run.dirs.workspace)?);
+    let options = run.context.own_tree(Limits::default());
+    remove_leftovers(&run.dirs.workspace, leftovers, &options)?;
+    let changes = snapshot.changes(
+        &run.dirs.workspace,
+        run.spec.case.suite.track_ignored,
+        &options,
+    )?;
+    diff::write(
+        &changes.seen,
+        changes.ignored,
+        &run.diff(),
+        &run.context.mask,
+        &options,
+    )?;
+    Ok(changes)
+}
 
 /// An agent that has come to its end.
 struct Played {
