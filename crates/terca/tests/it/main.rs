@@ -51,6 +51,7 @@ mod run_v1;
 mod selection;
 mod setup;
 mod shards;
+mod terminal;
 mod test_script;
 mod validate;
 mod view;
