@@ -4,6 +4,7 @@ pub mod diagnostic;
 pub mod excerpt;
 pub mod explain;
 pub mod json;
+pub mod json_strings;
 pub mod mask;
 pub mod prose;
 pub mod source;

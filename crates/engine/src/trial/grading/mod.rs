@@ -140,7 +140,7 @@ fn grade_test(
         .line(&format!("score {}: {}", verdict.score, verdict.message))?;
     Ok(Grade {
         score: verdict.score,
-        message: run.context.mask.text(&verdict.message),
+        message: verdict.message,
         duration_seconds: rounded(started.elapsed().as_secs_f64()),
         judge: answer.judge,
     })
