@@ -40,8 +40,8 @@ const SURROUNDINGS: Limits = Limits {
     entries: 5_000,
     ..Limits::NONE
 };
-/// A directory with more entries gets no links: nobody looks for something beside the suite in there.
-const MOST_LINKS: u64 = 10_000;
+/// A directory above with more entries gets no links: nobody looks for something beside the suite in there.
+const MOST_LINKS: u64 = 200_000;
 /// Directories that are never copied: earlier runs are no input of this one.
 const NOT_COPIED: [&str; 1] = [".terca"];
 
@@ -467,4 +467,140 @@ fn identity_of_all(place: &Utf8Path) -> Result<Identity, TreeError> {
 
 fn identity_of_files(dir: &Utf8Path, files: &[OsString]) -> Result<Identity, TreeError> {
     tree::identity_of(&Dir::open_no_link(dir)?, files)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    struct Suite {
+        temporary: tempfile::TempDir,
+    }
+
+    impl Suite {
+        fn new(files: &[(&str, &str)]) -> Self {
+            let suite = Suite {
+                temporary: tempfile::tempdir().unwrap(),
+            };
+            for (path, content) in files {
+                let path = suite.path(path);
+                fs_err::create_dir_all(path.parent().unwrap()).unwrap();
+                fs_err::write(path, content).unwrap();
+            }
+            suite
+        }
+
+        fn path(&self, path: &str) -> Utf8PathBuf {
+            let root = self.temporary.path().canonicalize().unwrap();
+            Utf8PathBuf::from_path_buf(root).unwrap().join(path)
+        }
+
+        fn sealed(&self, named: &[&str], scripts: &[&str], eval_dirs: &[&str]) -> SealedSuite {
+            let paths = |list: &[&str]| list.iter().map(|path| self.path(path)).collect();
+            let inputs = Inputs {
+                named: paths(named),
+                scripts: paths(scripts),
+                eval_dirs: paths(eval_dirs),
+            };
+            let copy = self.path("copy");
+            fs_err::create_dir(&copy).unwrap();
+            SealedSuite::create(copy, &self.path("suite"), &inputs).unwrap()
+        }
+    }
+
+    #[test]
+    fn a_directory_that_is_too_large_is_sealed_by_its_files_alone() {
+        let suite = Suite::new(&[("suite/a/eval.terca.yaml", "x"), ("suite/a/lib/one", "1")]);
+        for number in 0..SURROUNDINGS.entries {
+            fs_err::write(suite.path(&format!("suite/a/lib/{number}.txt")), "").unwrap();
+        }
+        let sealed = suite.sealed(&["suite/a/lib/one"], &[], &["suite/a"]);
+        let eval = sealed.dir(&suite.path("suite/a"));
+        assert!(!eval.join("eval.terca.yaml").is_symlink());
+        assert!(!eval.join("lib/one").is_symlink(), "it is named");
+        assert!(eval.join("lib/7.txt").is_symlink(), "nobody names it");
+        fs_err::write(suite.path("suite/a/lib/one"), "2").unwrap();
+        let one = sealed.open(&suite.path("suite/a/lib/one")).unwrap();
+        assert_eq!(fs_err::read_to_string(one).unwrap(), "1");
+    }
+
+    #[test]
+    fn a_script_that_is_a_link_stays_one_and_a_named_link_does_not() {
+        let suite = Suite::new(&[("suite/terca.yaml", ""), ("tools/x.sh", "tool")]);
+        for link in ["suite/run.sh", "suite/rules.md"] {
+            fs_err::os::unix::fs::symlink("../tools/x.sh", suite.path(link)).unwrap();
+        }
+        let sealed = suite.sealed(&["suite/rules.md"], &["suite/run.sh"], &[]);
+        let dir = sealed.dir(&suite.path("suite"));
+        assert_eq!(fs_err::read_to_string(dir.join("run.sh")).unwrap(), "tool");
+        assert!(dir.join("run.sh").is_symlink() && !dir.join("rules.md").is_symlink());
+        assert_eq!(
+            fs_err::read_to_string(dir.join("../tools/x.sh")).unwrap(),
+            "tool",
+            "what is beside the suite is there"
+        );
+    }
+
+    #[test]
+    fn every_change_of_the_copy_is_noticed() {
+        type Change = fn(&Utf8Path);
+        let changes: [(&str, Change); 4] = [
+            ("suite/a/_tests", |dir| {
+                fs_err::write(dir.join("check.sh"), "exit 00").unwrap()
+            }),
+            ("suite/a/_tests", |dir| {
+                fs_err::write(dir.join("conftest.py"), "").unwrap()
+            }),
+            ("suite/a/_tests", |dir| {
+                fs_err::remove_file(dir.join("check.sh")).unwrap()
+            }),
+            ("suite", |dir| {
+                fs_err::write(dir.join("terca.yaml"), "other").unwrap()
+            }),
+        ];
+        for (path, change) in changes {
+            let suite = Suite::new(&[
+                ("suite/terca.yaml", "x"),
+                ("suite/a/_tests/check.sh", "exit 1"),
+            ]);
+            let sealed = suite.sealed(&["suite/a/_tests"], &[], &["suite/a"]);
+            let eval = suite.path("suite/a");
+            sealed.check_surroundings(&eval).unwrap();
+            let tests = sealed.open(&suite.path("suite/a/_tests")).unwrap();
+            let dir = if path == "suite" {
+                sealed.dir(&suite.path("suite"))
+            } else {
+                tests
+            };
+            change(&dir);
+            let error = sealed.check_surroundings(&eval).unwrap_err();
+            assert!(
+                error.to_string().contains(suite.path("suite").as_str()),
+                "{error}"
+            );
+        }
+    }
+
+    #[test]
+    fn a_path_that_is_missing_or_outside_is_its_own() {
+        let suite = Suite::new(&[("suite/terca.yaml", ""), ("other/data/x", "x")]);
+        let sealed = suite.sealed(&["suite/missing", "other/data"], &[], &[]);
+        let missing = suite.path("suite/missing");
+        assert_eq!(sealed.open(&missing).unwrap(), missing);
+        assert_ne!(
+            sealed.open(&suite.path("other/data")).unwrap(),
+            suite.path("other/data")
+        );
+        let command = format!(
+            "sh {} '{}'",
+            suite.path("suite/terca.yaml"),
+            suite.path("other/y")
+        );
+        let sealed_command = sealed.command(&command);
+        assert!(
+            sealed_command.contains("/copy/")
+                && sealed_command.ends_with(&format!("'{}'", suite.path("other/y"))),
+            "{sealed_command}"
+        );
+    }
 }
