@@ -272,3 +272,46 @@ fn figures_that_cannot_be_are_refused_with_a_note() {
         assert_eq!(trial["spent"]["costUsd"], Value::Null, "{trial:#}");
     }
 }
+
+#[test]
+fn links_out_of_the_workspace_do_not_count_for_files() {
+    for (mischief, test) in [
+        ("ln -s /etc/passwd out.js", "fileExists: out.js"),
+        ("ln -s /etc/passwd out.js", "fileExists: '*.js'"),
+        ("ln -s /etc etc", "fileExists: etc/passwd"),
+        ("ln -s nowhere out.js", "fileExists: out.js"),
+        ("ln -s nowhere out.js", "fileExists: '*.js'"),
+        (
+            "ln -s ../tmp/x out.js; touch ../tmp/x",
+            "fileExists: '**/out.js'",
+        ),
+        (
+            "ln -s /proc/self/environ out.js",
+            "fileContains: {path: out.js, text: PATH}",
+        ),
+        (
+            "ln -s /etc etc",
+            "fileContains: {path: etc/passwd, text: root}",
+        ),
+        (
+            "mkfifo out.js",
+            "fileContains: {path: out.js, matches: '.*'}",
+        ),
+    ] {
+        judged(
+            &suite(mischief, &format!("tests: [{{{test}}}]\n")),
+            "failed",
+        );
+    }
+}
+
+#[test]
+fn links_inside_of_the_workspace_count_for_files() {
+    let project = suite(
+        "mkdir real; echo text > real/file; ln -s real in; ln -s real/file one.js; ln -s $PWD/real/file two.js",
+        "tests:\n  - fileExists: [one.js, two.js, in/file, real, '*.js', 'in']\n\
+         \x20 - fileContains: {path: one.js, text: text}\n  - fileContains: {path: two.js, text: text}\n\
+         \x20 - fileContains: {path: in/file, text: text}\n",
+    );
+    judged(&project, "passed");
+}

@@ -1,6 +1,7 @@
 //! Answers a test's question: runs its command, reads its file, looks at the agent's work.
 
 use std::io::{BufRead, BufReader};
+use std::path::Path;
 
 use camino::Utf8Path;
 use terca_core::grade::{
@@ -13,10 +14,11 @@ use terca_core::transcript::{Record, Role, Step, Usage};
 use super::judge;
 use crate::host::environment::find_program;
 use crate::process::output_file::{Output, read_text};
-use crate::tree::{Dir, Limits, list};
+use crate::tree::{Dir, Limits, TreeError, list};
 use crate::trial::agent_work::AgentWork;
 use crate::trial::stage_error::StageError;
 use crate::trial::trial_run::{Shell, TrialRun};
+use crate::workspace::inside::{Followed, follow};
 
 const LARGEST_FILE: u64 = 256 * 1024 * 1024;
 
@@ -49,7 +51,7 @@ pub(super) fn answer(
             }
         }
         Question::Files { patterns, judge } => judge(&existence(run, patterns)?),
-        Question::Content { path, judge } => judge(&content(&run.dirs.workspace.join(path))),
+        Question::Content { path, judge } => judge(&content(&run.dirs.workspace, path)),
         Question::Changes { judge } => judge(&work.changed),
         Question::Session { judge } => judge(&session(run, work)?),
         Question::Judge { asked, judge } => {
@@ -144,24 +146,39 @@ fn existence(run: &TrialRun<'_>, patterns: &[PathPattern]) -> Result<Vec<bool>, 
     Ok(patterns
         .iter()
         .map(|pattern| match pattern {
-            PathPattern::Path(path) => root.join(path).exists(),
-            PathPattern::Glob(glob) => all.iter().any(|(path, _)| glob.matcher.is_match(path)),
+            PathPattern::Path(path) => is_inside(root, path.as_std_path()),
+            PathPattern::Glob(glob) => all.iter().any(|(path, meta)| {
+                glob.matcher.is_match(path) && (!meta.is_link() || is_inside(root, path))
+            }),
         })
         .collect())
 }
 
-fn content(path: &Utf8Path) -> FileContent {
-    match std::fs::metadata(path) {
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return FileContent::Missing,
-        Err(error) => return FileContent::Unreadable(error.to_string()),
-        Ok(meta) if !meta.is_file() => return FileContent::Unreadable("it is not a file".into()),
-        Ok(meta) if meta.len() > LARGEST_FILE => {
-            return FileContent::Unreadable("it is too large".into());
+/// Returns whether a path leads to something in the workspace. Anybody can make a link to a file that is somewhere else,
+/// or nowhere.
+fn is_inside(workspace: &Utf8Path, path: &Path) -> bool {
+    matches!(follow(workspace, path), Ok(Followed::Inside(_)))
+}
+
+/// Reads a file of the workspace. A link that leads out of it is not read: the file behind it is not the agent's work,
+/// and may be of no business to anybody.
+fn content(workspace: &Utf8Path, path: &Utf8Path) -> FileContent {
+    let inside = match follow(workspace, path) {
+        Ok(Followed::Inside(inside)) => inside,
+        Ok(Followed::Outside) => {
+            return FileContent::Unreadable("it is a link out of the workspace".into());
         }
-        Ok(_) => {}
-    }
-    match std::fs::read(path) {
+        Ok(Followed::Nowhere) => return FileContent::Missing,
+        Err(error) => return FileContent::Unreadable(error.to_string()),
+    };
+    let read = Dir::open_no_link(workspace).and_then(|dir| dir.read_file(inside, LARGEST_FILE));
+    match read {
         Ok(bytes) => FileContent::Text(String::from_utf8_lossy(&bytes).into_owned()),
+        Err(TreeError::NotAFile { .. } | TreeError::NotBeneath { .. }) => {
+            FileContent::Unreadable("it is not a file".into())
+        }
+        Err(TreeError::LongFile { .. }) => FileContent::Unreadable("it is too large".into()),
+        Err(TreeError::Io { source, .. }) => FileContent::Unreadable(source.to_string()),
         Err(error) => FileContent::Unreadable(error.to_string()),
     }
 }
