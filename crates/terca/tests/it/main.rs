@@ -11,6 +11,7 @@
 mod common;
 
 mod adaptive;
+mod bombs;
 mod ci;
 mod clean;
 mod cli;
