@@ -227,8 +227,9 @@ fn directories_and_imported_tasks_have_their_names_shown() {
         &["check", "-C", &format!("d {EVIL}")][..],
         &["check", "-C", &format!("f{EVIL}")],
         &["check", "-C", &format!("none {EVIL}")],
-        &["import", &format!("tasks/{EVIL}"), "imported"],
-        &["import", "tasks", "imported"],
+        &["import", "harbor", &format!("tasks/{EVIL}"), "--to", "one"],
+        &["import", "harbor", "tasks", "--to", "imported"],
+        &["import", "harbor", EVIL],
         &["import", EVIL],
     ] {
         let outcome = project.terca(args);
