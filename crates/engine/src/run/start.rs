@@ -79,6 +79,8 @@ pub struct PreparedRun<'a> {
     reduced: Option<Reduced>,
     fingerprints: Vec<CaseFingerprint>,
     hashes: TreeHashes,
+    interrupt: Arc<Interrupt>,
+    mailbox: Mailbox,
 }
 
 /// A run that has come to an end.
@@ -88,12 +90,15 @@ pub struct FinishedRun {
     pub state: RunState,
     /// Tells whether a signal ended it.
     pub interrupted: bool,
+    /// The files of its record that somebody changed meanwhile. They have been restored.
+    pub changed: Vec<&'static str>,
     /// Its directory.
     pub dir: Utf8PathBuf,
 }
 
 impl<'a> PreparedRun<'a> {
-    /// Makes a work directory, takes fingerprints, and settles how many trials run at once.
+    /// Makes a work directory, takes fingerprints, and settles how many trials run at once. From here on signals stop the
+    /// run instead of ending the program: who sees the run's directory can interrupt it.
     pub fn new(
         plan: &'a RunPlan,
         settings: &'a RunSettings,
@@ -109,6 +114,9 @@ impl<'a> PreparedRun<'a> {
         if let Some(Reduced { possible, .. }) = reduced {
             limits.ceiling = possible;
         }
+        let interrupt = Arc::new(Interrupt::new().map_err(StartError::Signals)?);
+        let mailbox = scheduler::mailbox();
+        signals::forward(&mailbox.0, &interrupt).map_err(StartError::Signals)?;
         Ok(PreparedRun {
             plan,
             settings,
@@ -120,6 +128,8 @@ impl<'a> PreparedRun<'a> {
             reduced,
             fingerprints,
             hashes,
+            interrupt,
+            mailbox,
         })
     }
 
@@ -158,6 +168,7 @@ impl<'a> PreparedRun<'a> {
             concurrency: self.limits.others,
             order: &order,
             fingerprints: &self.fingerprints,
+            created_at: jiff::Timestamp::now(),
         };
         RunFile::new(&plan.suite, &plan.plan, self.settings, &facts, &self.mask)
     }
@@ -185,20 +196,18 @@ impl<'a> PreparedRun<'a> {
             past,
         };
         let dir = store.dir.clone();
-        let (context, mailbox) = self.into_context(&dir).map_err(StartError::Signals)?;
+        let (context, mailbox) = self.into_context(&dir);
         let finished = scheduler::run(&request, &context, store, mailbox, observer)?;
         Ok(FinishedRun {
             state: finished.state,
             interrupted: finished.interrupted,
+            changed: finished.changed,
             dir,
         })
     }
 
-    /// Makes what all trials share. From here on signals stop the run instead of ending the program.
-    pub(super) fn into_context(self, run_dir: &Utf8Path) -> io::Result<(Arc<Context>, Mailbox)> {
-        let interrupt = Arc::new(Interrupt::new()?);
-        let mailbox = scheduler::mailbox();
-        signals::forward(&mailbox.0, &interrupt)?;
+    /// Makes what all trials share.
+    pub(super) fn into_context(self, run_dir: &Utf8Path) -> (Arc<Context>, Mailbox) {
         let launcher = Launcher::of_this_program();
         let suite_dir = self.plan.suite.root.clone();
         let context = Context {
@@ -208,13 +217,13 @@ impl<'a> PreparedRun<'a> {
             work: self.work,
             mask: self.mask,
             host: self.host,
-            interrupt,
+            interrupt: self.interrupt,
             keep: self.settings.keep,
             versions: Versions::new(launcher.clone()),
             supervisors: SupervisorPool::new(launcher),
             hashes: self.hashes,
         };
-        Ok((Arc::new(context), mailbox))
+        (Arc::new(context), self.mailbox)
     }
 }
 

@@ -20,12 +20,12 @@ pub struct RunLog {
 }
 
 impl RunLog {
-    /// Makes an empty log.
-    pub fn create(path: &Utf8Path, mask: &Mask) -> io::Result<Self> {
-        Ok(RunLog {
-            file: BufWriter::new(fs_err::File::create(path)?.into_parts().0),
+    /// Begins a log in a new file.
+    pub fn new(file: File, mask: &Mask) -> Self {
+        RunLog {
+            file: BufWriter::new(file),
             mask: mask.clone(),
-        })
+        }
     }
 
     /// Begins a section: `── before: npm install ──`.

@@ -72,6 +72,7 @@ impl Suite {
             ("PATH", "/usr/local/bin:/usr/bin:/bin".to_owned()),
             ("HOME", project.home().into_string()),
         ];
+        std::fs::create_dir_all(project.dir().join(".terca/runs/1")).unwrap();
         let context = Context {
             suite_dir: project.dir(),
             run_dir: project.dir().join(".terca/runs/1"),
