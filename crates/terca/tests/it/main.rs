@@ -30,6 +30,7 @@ mod errors;
 mod examples;
 mod exports;
 mod faults;
+mod foreign_runs;
 mod formats;
 mod gemini;
 mod graders;
