@@ -63,6 +63,7 @@ use terca_core::run::event::{EventKind, Phase};
 use terca_core::run::outcome::{Phases, Status, TrialReport};
 use terca_core::trial_error::{ErrorKind, TrialError};
 
+use crate::host::steady_clock;
 pub use crate::host::version::Versions;
 pub use context::Context;
 pub use regrade::{Ungradable, is_gradable, regrade};
@@ -78,7 +79,7 @@ pub fn run(
     emit: &dyn Fn(EventKind),
 ) -> TrialReport {
     let started = Instant::now();
-    let started_at = jiff::Timestamp::now();
+    let started_at = steady_clock::now();
     let mut report = match TrialRun::open(spec, attempt, context, emit) {
         Ok(mut run) => {
             let mut phases = Phases::default();
