@@ -2,6 +2,7 @@
 
 pub mod event;
 pub mod limits;
+mod masked;
 pub mod merge;
 pub mod observer;
 pub mod outcome;

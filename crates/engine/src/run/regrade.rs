@@ -173,7 +173,7 @@ impl Regrading {
         let event = Event {
             seq: self.run.past.next_sequence,
             at: steady_clock::now(),
-            kind,
+            kind: kind.masked(&self.context.mask),
         };
         store.append(&event)?;
         let mut after = before.clone();

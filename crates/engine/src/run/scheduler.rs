@@ -336,7 +336,7 @@ impl Run<'_> {
         let event = Event {
             seq: self.sequence,
             at: steady_clock::now(),
-            kind,
+            kind: kind.masked(&self.context.mask),
         };
         if event.kind.is_lasting() {
             self.sequence += 1;

@@ -6,6 +6,7 @@ use std::io;
 
 use camino::Utf8Path;
 use serde::{Deserialize, Serialize};
+use terca_core::text::mask::Mask;
 use terca_core::transcript::Usage;
 
 const FILE: &str = "agent-work.json";
@@ -30,8 +31,13 @@ pub(super) struct AgentWork {
 }
 
 impl AgentWork {
-    pub(super) fn write(&self, artifacts: &Utf8Path) -> io::Result<()> {
-        fs_err::write(artifacts.join(FILE), serde_json::to_vec(self)?)
+    /// Writes the facts, with the secrets in the names of files masked.
+    pub(super) fn write(&self, artifacts: &Utf8Path, mask: &Mask) -> io::Result<()> {
+        let masked = AgentWork {
+            changed: self.changed.iter().map(|path| mask.text(path)).collect(),
+            ..self.clone()
+        };
+        fs_err::write(artifacts.join(FILE), serde_json::to_vec(&masked)?)
     }
 
     pub(super) fn read(artifacts: &Utf8Path) -> io::Result<Self> {
@@ -64,7 +70,7 @@ mod tests {
             completed: false,
             ..work
         };
-        newer.write(artifacts).unwrap();
+        newer.write(artifacts, &Mask::default()).unwrap();
         assert_eq!(
             AgentWork::read(artifacts).unwrap(),
             newer,

@@ -23,6 +23,7 @@ pub(super) fn collect(
 ) -> TrialReport {
     let is_breach = matches!(&result, Ok(graded) if graded.agent.breach.is_some());
     let mut report = report(&run, result, phases);
+    report.mask(&run.context.mask);
     if let Err(error) = write_trajectory(&run, &report) {
         report.notes.push(format!(
             "artifacts/trajectory.json could not be written: {error}"
@@ -70,13 +71,13 @@ fn report(run: &TrialRun<'_>, result: Result<Graded, Stopped>, phases: Phases) -
         }
         Err(Stopped::Ungraded(agent, error)) => {
             add_agent_run(&mut report, *agent, mask);
-            add_error(&mut report, error, mask);
+            add_error(&mut report, error);
         }
         Err(Stopped::Unfinished(delivered, error)) => {
             add_delivered(&mut report, *delivered);
-            add_error(&mut report, error, mask);
+            add_error(&mut report, error);
         }
-        Err(Stopped::Unprepared(error)) => add_error(&mut report, error, mask),
+        Err(Stopped::Unprepared(error)) => add_error(&mut report, error),
     }
     report
 }
@@ -95,9 +96,11 @@ fn add_agent_run(report: &mut TrialReport, agent: AgentRun, mask: &Mask) {
     };
     report.exit_code = agent.ended.exit.code();
     report.timed_out = agent.ended.timed_out;
-    report.notes = agent.notes.iter().map(|note| mask.text(note)).collect();
+    report.notes = agent.notes;
     report.delivery.mcp_servers = agent.reading.mcp_servers;
     report.delivery.model_observed = agent.reading.model;
+    // Both are compared as they are written, so that a name from a variable is the same name.
+    report.mask(mask);
     if let Some((requested, observed)) = report.delivery.other_model() {
         report.notes.push(format!(
             "the model `{requested}` was asked for, `{observed}` was used"
@@ -114,14 +117,14 @@ pub(super) fn add_grades(report: &mut TrialReport, grades: Grades) {
 }
 
 /// Adds the reason why there are no grades.
-pub(super) fn add_error(report: &mut TrialReport, error: StageError, mask: &Mask) {
+pub(super) fn add_error(report: &mut TrialReport, error: StageError) {
     report.score = None;
     report.tests = Default::default();
     match error {
         StageError::Interrupted => report.status = Status::Interrupted,
-        StageError::Error(TrialError { kind, message }) => {
+        StageError::Error(error) => {
             report.status = Status::Error;
-            report.error = Some(TrialError::new(kind, mask.text(&message)));
+            report.error = Some(error);
         }
     }
 }

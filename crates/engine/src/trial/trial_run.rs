@@ -145,9 +145,9 @@ impl<'a> TrialRun<'a> {
 
     /// Shows the first line of a text as the trial's activity.
     pub(super) fn doing(&self, what: &str, usage: Usage) {
+        let what = self.context.mask.text(what);
         let first_line = what.trim().lines().next().unwrap_or_default();
-        self.progress
-            .report(self.context.mask.text(first_line), usage);
+        self.progress.report(first_line.to_owned(), usage);
     }
 
     /// Returns the environment of a command of `before` or of a test, which may use programs beside its YAML file.

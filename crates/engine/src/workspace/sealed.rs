@@ -5,12 +5,10 @@
 //! identity of everything in it is noted before the agent starts and compared when it is gone.
 
 use std::io;
-use std::os::unix::ffi::OsStrExt;
 
 use camino::{Utf8Path, Utf8PathBuf};
-use sha2::{Digest, Sha256};
 
-use crate::tree::{self, Dir, Limits, Meta, Options, TreeError, Visit};
+use crate::tree::{Dir, Identity, TreeError, identity};
 use crate::workspace::secret_name::secret_name;
 use crate::workspace::stale_dirs::private_dir;
 
@@ -19,7 +17,7 @@ use crate::workspace::stale_dirs::private_dir;
 pub(crate) struct Sealed {
     path: Utf8PathBuf,
     /// The identity of everything in it; `None` until it is closed.
-    identity: Option<[u8; 32]>,
+    identity: Option<Identity>,
 }
 
 impl Sealed {
@@ -50,54 +48,19 @@ impl Sealed {
 
     /// Notes the identity of everything that is in it.
     pub(crate) fn close(&mut self) -> Result<(), TreeError> {
-        self.identity = Some(identity(&self.path)?);
+        self.identity = Some(identity_of(&self.path)?);
         Ok(())
     }
 
     /// Returns whether everything is as it was when it was closed.
     pub(crate) fn is_untouched(&self) -> bool {
         self.identity
-            .is_some_and(|noted| identity(&self.path).is_ok_and(|now| now == noted))
+            .is_some_and(|noted| identity_of(&self.path).is_ok_and(|now| now == noted))
     }
 }
 
-/// Returns a hash of names, file numbers, sizes, permissions and times. The kernel sets the time of the last change
-/// with every write, rename and `chmod`, and nobody but the superuser can set it back.
-fn identity(path: &Utf8Path) -> Result<[u8; 32], TreeError> {
-    let root = Dir::open_no_link(path)?;
-    let is_superuser = rustix::process::geteuid().is_root();
-    let mut hasher = Sha256::new();
-    add(&mut hasher, b"", root.meta());
-    let options = Options {
-        limits: Limits::NONE,
-        unlock: false,
-        ..Options::default()
-    };
-    tree::walk(&root, &options, &mut |entry, meta| {
-        add(&mut hasher, entry.path.as_os_str().as_bytes(), meta);
-        // Nobody changes what is in a closed directory without changing the directory first.
-        let is_closed = meta.is_dir() && meta.permissions() & 0o500 != 0o500 && !is_superuser;
-        Ok(if is_closed {
-            Visit::Skip
-        } else {
-            Visit::Continue
-        })
-    })?;
-    Ok(hasher.finalize().into())
-}
-
-fn add(hasher: &mut Sha256, path: &[u8], meta: &Meta) {
-    hasher.update((path.len() as u64).to_le_bytes());
-    hasher.update(path);
-    hasher.update(meta.mode.to_le_bytes());
-    hasher.update(meta.owner.to_le_bytes());
-    hasher.update(meta.size.to_le_bytes());
-    for (seconds, nanoseconds) in [meta.modified, meta.changed] {
-        hasher.update(seconds.to_le_bytes());
-        hasher.update(nanoseconds.to_le_bytes());
-    }
-    hasher.update(meta.device.to_le_bytes());
-    hasher.update(meta.inode.to_le_bytes());
+fn identity_of(path: &Utf8Path) -> Result<Identity, TreeError> {
+    identity(&Dir::open_no_link(path)?)
 }
 
 #[cfg(test)]

@@ -19,7 +19,7 @@
 
 use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
-use std::ffi::OsStr;
+use std::ffi::{OsStr, OsString};
 use std::fs::File;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -31,7 +31,7 @@ use terca_core::text::mask::Mask;
 use thiserror::Error;
 
 use crate::tree;
-use crate::tree::{Dir, Limits, Meta, Options, TreeError, Visit};
+use crate::tree::{Dir, Identity, Limits, Options, TreeError, Visit, identity};
 use crate::workspace::tree_hash::TreeHashes;
 
 /// The most that is copied of a directory because something in it is used.
@@ -40,8 +40,8 @@ const SURROUNDINGS: Limits = Limits {
     entries: 5_000,
     ..Limits::NONE
 };
-/// A directory with more entries gets no links: nobody looks for something beside the suite in there.
-const MOST_LINKS: u64 = 10_000;
+/// A directory above with more entries gets no links: nobody looks for something beside the suite in there.
+const MOST_LINKS: u64 = 200_000;
 /// Directories that are never copied: earlier runs are no input of this one.
 const NOT_COPIED: [&str; 1] = [".terca"];
 
@@ -118,33 +118,12 @@ struct Surroundings {
     is_of_eval: bool,
 }
 
-/// The identities of the files of a sealed tree, or of one file, or of the files directly in a directory.
+/// A sealed tree or file, or the files directly in a directory.
 #[derive(Debug)]
 struct Seal {
-    is_whole: bool,
-    files: Vec<(PathBuf, Identity)>,
-}
-
-/// Changes with every change of a file: nobody can set the time of the last change back.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-struct Identity {
-    inode: u64,
-    mode: u32,
-    size: u64,
-    modified: (i64, u32),
-    changed: (i64, u32),
-}
-
-impl Identity {
-    fn of(meta: &Meta) -> Self {
-        Identity {
-            inode: meta.inode,
-            mode: meta.mode,
-            size: meta.size,
-            modified: meta.modified,
-            changed: meta.changed,
-        }
-    }
+    /// The names of the files; `None` for everything.
+    files: Option<Vec<OsString>>,
+    identity: Identity,
 }
 
 /// The suite's files are their user's: they have no limits, and their permissions stay.
@@ -299,21 +278,23 @@ impl SealedSuite {
         let (above, seal) = path
             .ancestors()
             .find_map(|above| self.seals.get_key_value(above))?;
-        let is_covered = seal.is_whole
-            || path.parent() == Some(above)
-                && path
-                    .file_name()
-                    .is_some_and(|name| seal.has(Path::new(name)));
+        let is_covered = match &seal.files {
+            None => true,
+            Some(files) => {
+                path.parent() == Some(above)
+                    && path.file_name().is_some_and(|name| has(files, name))
+            }
+        };
         is_covered.then_some((above, seal))
     }
 
     fn check(&self, path: &Utf8Path, seal: &Seal) -> Result<(), SealBroken> {
         let place = self.place(path);
-        let now = match seal.is_whole {
-            true => whole(&place),
-            false => named_files(&place, seal.files.iter().map(|(name, _)| name.as_path())),
+        let now = match &seal.files {
+            None => identity_of_all(&place),
+            Some(files) => identity_of_files(&place, files),
         };
-        if now.is_ok_and(|now| now.files == seal.files) {
+        if now.is_ok_and(|now| now == seal.identity) {
             return Ok(());
         }
         Err(SealBroken(path.to_owned()))
@@ -343,7 +324,10 @@ impl SealedSuite {
             }
             Err(error) => return Err(error),
         }
-        let seal = whole(&place)?;
+        let seal = Seal {
+            files: None,
+            identity: identity_of_all(&place)?,
+        };
         self.seals.insert(path.to_owned(), seal);
         Ok(())
     }
@@ -375,7 +359,7 @@ impl SealedSuite {
         make_dirs(&place)?;
         let dir = Dir::open(path)?;
         let target = Dir::open(&place)?;
-        let mut names = Vec::new();
+        let mut files = Vec::new();
         for name in dir.names(MOST_LINKS)? {
             let Some(meta) = dir.meta_at(&name)? else {
                 continue;
@@ -386,12 +370,14 @@ impl SealedSuite {
                     .open_file(&name)
                     .and_then(|file| tree::copy_file(&file, &target, &name, &options()));
                 if copied.is_ok() {
-                    names.push(PathBuf::from(name));
+                    files.push(name);
                 }
             }
         }
-        names.sort();
-        let seal = named_files(&place, names.iter().map(PathBuf::as_path))?;
+        let seal = Seal {
+            identity: identity_of_files(&place, &files)?,
+            files: Some(files),
+        };
         self.seals.insert(path.to_owned(), seal);
         Ok(())
     }
@@ -400,13 +386,13 @@ impl SealedSuite {
     fn link_the_rest(&self) -> Result<(), TreeError> {
         let mut partial: BTreeSet<&Utf8Path> = BTreeSet::new();
         for (path, seal) in &self.seals {
-            let above = path.ancestors().skip(usize::from(seal.is_whole));
+            let above = path.ancestors().skip(usize::from(seal.files.is_none()));
             partial.extend(above);
         }
         for dir in partial {
             let is_inside_another = self
                 .seal_of(dir)
-                .is_some_and(|(sealed, seal)| seal.is_whole || sealed != dir);
+                .is_some_and(|(sealed, seal)| seal.files.is_none() || sealed != dir);
             if !is_inside_another {
                 self.link_entries(dir)?;
             }
@@ -431,10 +417,8 @@ impl SealedSuite {
     }
 }
 
-impl Seal {
-    fn has(&self, name: &Path) -> bool {
-        self.files.iter().any(|(file, _)| file == name)
-    }
+fn has(files: &[OsString], name: &str) -> bool {
+    files.iter().any(|file| file == name)
 }
 
 /// Removes `.` and `..` from a path as it is written.
@@ -472,38 +456,151 @@ fn copy_file(from: &Utf8Path, to: &Utf8Path) -> Result<(), TreeError> {
     tree::copy_file(&file, &above, name, &options()).map(|_| ())
 }
 
-/// Notes the identities of a whole tree, or of one file.
-fn whole(place: &Utf8Path) -> Result<Seal, TreeError> {
-    let files = if place.is_dir() {
-        tree::list(&Dir::open_no_link(place)?, &options())?
-            .into_iter()
-            .map(|(path, meta)| (path, Identity::of(&meta)))
-            .collect()
-    } else {
-        let above = place.parent().unwrap_or(place);
-        let name = Path::new(place.file_name().unwrap_or_default());
-        named_files(above, [name].into_iter())?.files
-    };
-    Ok(Seal {
-        is_whole: true,
-        files,
-    })
+/// Returns the identity of a whole tree, or of one file.
+fn identity_of_all(place: &Utf8Path) -> Result<Identity, TreeError> {
+    if place.is_dir() {
+        return identity(&Dir::open_no_link(place)?);
+    }
+    let above = Dir::open_no_link(place.parent().unwrap_or(place))?;
+    tree::identity_of(&above, place.file_name())
 }
 
-/// Notes the identities of these files of a directory. One that is missing is left out.
-fn named_files<'a>(
-    dir: &Utf8Path,
-    names: impl Iterator<Item = &'a Path>,
-) -> Result<Seal, TreeError> {
-    let dir = Dir::open_no_link(dir)?;
-    let mut files = Vec::new();
-    for name in names {
-        if let Some(meta) = dir.meta_at(name)? {
-            files.push((name.to_owned(), Identity::of(&meta)));
+fn identity_of_files(dir: &Utf8Path, files: &[OsString]) -> Result<Identity, TreeError> {
+    tree::identity_of(&Dir::open_no_link(dir)?, files)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    struct Suite {
+        temporary: tempfile::TempDir,
+    }
+
+    impl Suite {
+        fn new(files: &[(&str, &str)]) -> Self {
+            let suite = Suite {
+                temporary: tempfile::tempdir().unwrap(),
+            };
+            for (path, content) in files {
+                let path = suite.path(path);
+                fs_err::create_dir_all(path.parent().unwrap()).unwrap();
+                fs_err::write(path, content).unwrap();
+            }
+            suite
+        }
+
+        fn path(&self, path: &str) -> Utf8PathBuf {
+            let root = self.temporary.path().canonicalize().unwrap();
+            Utf8PathBuf::from_path_buf(root).unwrap().join(path)
+        }
+
+        fn sealed(&self, named: &[&str], scripts: &[&str], eval_dirs: &[&str]) -> SealedSuite {
+            let paths = |list: &[&str]| list.iter().map(|path| self.path(path)).collect();
+            let inputs = Inputs {
+                named: paths(named),
+                scripts: paths(scripts),
+                eval_dirs: paths(eval_dirs),
+            };
+            let copy = self.path("copy");
+            fs_err::create_dir(&copy).unwrap();
+            SealedSuite::create(copy, &self.path("suite"), &inputs).unwrap()
         }
     }
-    Ok(Seal {
-        is_whole: false,
-        files,
-    })
+
+    #[test]
+    fn a_directory_that_is_too_large_is_sealed_by_its_files_alone() {
+        let suite = Suite::new(&[("suite/a/eval.terca.yaml", "x"), ("suite/a/lib/one", "1")]);
+        for number in 0..SURROUNDINGS.entries {
+            fs_err::write(suite.path(&format!("suite/a/lib/{number}.txt")), "").unwrap();
+        }
+        let sealed = suite.sealed(&["suite/a/lib/one"], &[], &["suite/a"]);
+        let eval = sealed.dir(&suite.path("suite/a"));
+        assert!(!eval.join("eval.terca.yaml").is_symlink());
+        assert!(!eval.join("lib/one").is_symlink(), "it is named");
+        assert!(eval.join("lib/7.txt").is_symlink(), "nobody names it");
+        fs_err::write(suite.path("suite/a/lib/one"), "2").unwrap();
+        let one = sealed.open(&suite.path("suite/a/lib/one")).unwrap();
+        assert_eq!(fs_err::read_to_string(one).unwrap(), "1");
+    }
+
+    #[test]
+    fn a_script_that_is_a_link_stays_one_and_a_named_link_does_not() {
+        let suite = Suite::new(&[("suite/terca.yaml", ""), ("tools/x.sh", "tool")]);
+        for link in ["suite/run.sh", "suite/rules.md"] {
+            fs_err::os::unix::fs::symlink("../tools/x.sh", suite.path(link)).unwrap();
+        }
+        let sealed = suite.sealed(&["suite/rules.md"], &["suite/run.sh"], &[]);
+        let dir = sealed.dir(&suite.path("suite"));
+        assert_eq!(fs_err::read_to_string(dir.join("run.sh")).unwrap(), "tool");
+        assert!(dir.join("run.sh").is_symlink() && !dir.join("rules.md").is_symlink());
+        assert_eq!(
+            fs_err::read_to_string(dir.join("../tools/x.sh")).unwrap(),
+            "tool",
+            "what is beside the suite is there"
+        );
+    }
+
+    #[test]
+    fn every_change_of_the_copy_is_noticed() {
+        type Change = fn(&Utf8Path);
+        let changes: [(&str, Change); 4] = [
+            ("suite/a/_tests", |dir| {
+                fs_err::write(dir.join("check.sh"), "exit 00").unwrap()
+            }),
+            ("suite/a/_tests", |dir| {
+                fs_err::write(dir.join("conftest.py"), "").unwrap()
+            }),
+            ("suite/a/_tests", |dir| {
+                fs_err::remove_file(dir.join("check.sh")).unwrap()
+            }),
+            ("suite", |dir| {
+                fs_err::write(dir.join("terca.yaml"), "other").unwrap()
+            }),
+        ];
+        for (path, change) in changes {
+            let suite = Suite::new(&[
+                ("suite/terca.yaml", "x"),
+                ("suite/a/_tests/check.sh", "exit 1"),
+            ]);
+            let sealed = suite.sealed(&["suite/a/_tests"], &[], &["suite/a"]);
+            let eval = suite.path("suite/a");
+            sealed.check_surroundings(&eval).unwrap();
+            let tests = sealed.open(&suite.path("suite/a/_tests")).unwrap();
+            let dir = if path == "suite" {
+                sealed.dir(&suite.path("suite"))
+            } else {
+                tests
+            };
+            change(&dir);
+            let error = sealed.check_surroundings(&eval).unwrap_err();
+            assert!(
+                error.to_string().contains(suite.path("suite").as_str()),
+                "{error}"
+            );
+        }
+    }
+
+    #[test]
+    fn a_path_that_is_missing_or_outside_is_its_own() {
+        let suite = Suite::new(&[("suite/terca.yaml", ""), ("other/data/x", "x")]);
+        let sealed = suite.sealed(&["suite/missing", "other/data"], &[], &[]);
+        let missing = suite.path("suite/missing");
+        assert_eq!(sealed.open(&missing).unwrap(), missing);
+        assert_ne!(
+            sealed.open(&suite.path("other/data")).unwrap(),
+            suite.path("other/data")
+        );
+        let command = format!(
+            "sh {} '{}'",
+            suite.path("suite/terca.yaml"),
+            suite.path("other/y")
+        );
+        let sealed_command = sealed.command(&command);
+        assert!(
+            sealed_command.contains("/copy/")
+                && sealed_command.ends_with(&format!("'{}'", suite.path("other/y"))),
+            "{sealed_command}"
+        );
+    }
 }

@@ -108,7 +108,8 @@ fn a_full_work_directory_is_an_error_of_the_trials() {
         "repetitions: 2\n",
     )
     .file("_base/big", vec![7; 900_000]);
-    let Some(_mount) = Mount::tmpfs(&project.work_dir(), "size=300k") else {
+    // There is room for the sealed copy of the suite, and for no other.
+    let Some(_mount) = Mount::tmpfs(&project.work_dir(), "size=1500k") else {
         return;
     };
     let outcome = project.terca(&["--format", "plain"]);
@@ -123,6 +124,25 @@ fn a_full_work_directory_is_an_error_of_the_trials() {
             "{trial}"
         );
     }
+}
+
+#[test]
+fn a_work_directory_that_is_too_small_for_the_suite_is_said_before_anything_runs() {
+    let project = one_eval("touch done", "").file("_base/big", vec![7; 900_000]);
+    let Some(_mount) = Mount::tmpfs(&project.work_dir(), "size=300k") else {
+        return;
+    };
+    let outcome = project.terca(&["--format", "plain"]);
+    assert_eq!(outcome.status, 3, "{}", outcome.stderr);
+    for words in [
+        "the suite's files could not be copied",
+        "No space left on device",
+        "TERCA_WORK_DIR",
+    ] {
+        assert!(outcome.stderr.contains(words), "{}", outcome.stderr);
+    }
+    assert!(!project.has_run());
+    project.assert_nothing_left();
 }
 
 #[test]

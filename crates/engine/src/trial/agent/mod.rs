@@ -47,7 +47,7 @@ impl Prepared {
         };
         let kept = agent
             .check_gradable()
-            .and_then(|()| Ok(agent.work().write(&run.artifacts())?));
+            .and_then(|()| Ok(agent.work().write(&run.artifacts(), &run.context.mask)?));
         match kept {
             Ok(()) => Ok(agent),
             Err(error) => Err(Stopped::Ungraded(Box::new(agent), error)),

@@ -111,6 +111,7 @@ fn command_end(
             .unwrap_or_default(),
         output: read_output(&stderr)?,
         missing: missing_program(ended.exit, command, &path),
+        mask: run.context.mask.clone(),
     }))
 }
 
@@ -193,6 +194,7 @@ fn session(run: &TrialRun<'_>, work: &AgentWork) -> Result<Session, StageError> 
         said_more: false,
         usage: work.usage,
         seconds: work.seconds,
+        mask: run.context.mask.clone(),
     };
     if profile.is_built_in() {
         // Terca itself asks no model and calls no tool.

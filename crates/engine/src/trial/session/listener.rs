@@ -1,5 +1,6 @@
 //! Listens to a running agent: output goes to the decoder, records to the transcript, activity to the display.
 
+use std::fs::File;
 use std::time::{Duration, Instant};
 
 use camino::{Utf8Path, Utf8PathBuf};
@@ -11,7 +12,7 @@ use terca_core::transcript::Usage;
 use super::transcript::Transcript;
 use crate::process::supervise::Ended;
 use crate::process::tail::{LineSink, Seen, Tail};
-use crate::tree::{Dir, Limits, Options, Visit, walk};
+use crate::tree::{Dir, Limits, Options, TreeError, Visit, walk};
 use crate::trial::log::RunLog;
 
 /// The shortest time between two reports to the display.
@@ -36,6 +37,7 @@ pub(super) struct Listener<'a> {
     side_tails: Vec<SideTail>,
     looked_at_side_files: Instant,
     reported: Reported,
+    mask: Mask,
 }
 
 struct SideTail {
@@ -58,6 +60,7 @@ impl<'a> Listener<'a> {
         side_files: &'a [SideFile],
         stdout: Tail,
         stderr: Tail,
+        mask: &Mask,
     ) -> Self {
         let now = Instant::now();
         Listener {
@@ -73,6 +76,7 @@ impl<'a> Listener<'a> {
                 activity: String::new(),
                 usage: Usage::default(),
             },
+            mask: mask.clone(),
         }
     }
 
@@ -82,10 +86,12 @@ impl<'a> Listener<'a> {
         let more_output = self.stdout.read(&mut StdoutSink {
             filter: &mut self.filter,
             transcript: &mut self.transcript,
+            mask: &self.mask,
         });
-        let more_errors = self
-            .stderr
-            .read(&mut |line: Line<'_>| self.filter.decoder.stderr(line));
+        let decoder = &mut self.filter.decoder;
+        let more_errors = self.stderr.read(&mut |line: Line<'_>| {
+            with_keys_masked(line, &self.mask, |line| decoder.stderr(line));
+        });
         self.transcript.flush();
         if self.looked_at_side_files.elapsed() >= LOOK_AT_SIDE_FILES_EVERY {
             self.looked_at_side_files = Instant::now();
@@ -115,18 +121,20 @@ impl<'a> Listener<'a> {
         for side in self.side_files.iter().filter(|side| is_wanted(side)) {
             for path in side_paths(side) {
                 let is_known = self.side_tails.iter().any(|known| known.path == path);
-                if !is_known && let Ok(tail) = Tail::open(&path, &Mask::default()) {
+                if !is_known && let Ok(file) = open_side_file(side, &path) {
                     self.side_tails.push(SideTail {
                         label: side.label,
                         path,
-                        tail,
+                        tail: Tail::new(file, &Mask::default()),
                     });
                 }
             }
         }
         let decoder = &mut self.filter.decoder;
         for SideTail { label, tail, .. } in &mut self.side_tails {
-            let _ = tail.read(&mut |line: Line<'_>| side_line(decoder.as_mut(), label, line));
+            let _ = tail.read(&mut |line: Line<'_>| {
+                side_line(decoder.as_mut(), label, line, &self.mask);
+            });
         }
     }
 
@@ -143,16 +151,20 @@ impl<'a> Listener<'a> {
             stdout,
             stderr,
             side_tails,
+            mask,
             ..
         } = self;
         let stdout = stdout.finish(&mut StdoutSink {
             filter: &mut filter,
             transcript: &mut transcript,
+            mask: &mask,
         })?;
         let decoder = &mut filter.decoder;
-        let stderr = stderr.finish(&mut |line: Line<'_>| decoder.stderr(line))?;
+        let stderr = stderr.finish(&mut |line: Line<'_>| {
+            with_keys_masked(line, &mask, |line| decoder.stderr(line));
+        })?;
         for SideTail { label, tail, .. } in side_tails {
-            tail.finish(&mut |line: Line<'_>| side_line(decoder.as_mut(), label, line))?;
+            tail.finish(&mut |line: Line<'_>| side_line(decoder.as_mut(), label, line, &mask))?;
         }
         let mut reading = filter.finish(ended.exit);
         transcript.add(std::mem::take(&mut reading.records));
@@ -169,11 +181,14 @@ impl<'a> Listener<'a> {
 struct StdoutSink<'a> {
     filter: &'a mut StreamFilter,
     transcript: &'a mut Transcript,
+    mask: &'a Mask,
 }
 
 impl LineSink for StdoutSink<'_> {
     fn line(&mut self, line: Line<'_>) {
-        self.transcript.add(self.filter.line(line));
+        with_keys_masked(line, self.mask, |line| {
+            self.transcript.add(self.filter.line(line));
+        });
     }
 
     fn wants(&mut self, beginning: &[u8]) -> bool {
@@ -192,10 +207,28 @@ pub(super) struct AgentOutput {
     pub(super) stderr: Seen,
 }
 
-fn side_line(decoder: &mut dyn Decoder, label: &str, line: Line<'_>) {
-    if let Line::Text(text) = line {
-        decoder.side_line(label, text);
+/// Hands a line on without the keys in it: a decoder cuts what it reads.
+fn with_keys_masked(line: Line<'_>, mask: &Mask, read: impl FnOnce(Line<'_>)) {
+    match line {
+        Line::Text(text) => read(Line::Text(&mask.keys_in(text))),
+        Line::Oversized { beginning, bytes } => read(Line::Oversized {
+            beginning: &mask.keys_in(beginning),
+            bytes,
+        }),
     }
+}
+
+fn side_line(decoder: &mut dyn Decoder, label: &str, line: Line<'_>, mask: &Mask) {
+    if let Line::Text(text) = line {
+        decoder.side_line(label, &mask.keys_in(text));
+    }
+}
+
+/// Opens one of the files that match a side file's pattern. By now the agent may have put a link or a pipe in its place,
+/// and neither is followed or waited for.
+pub(super) fn open_side_file(side: &SideFile, path: &Utf8Path) -> Result<File, TreeError> {
+    let inside = path.strip_prefix(&side.dir).unwrap_or(path);
+    Dir::open_no_link(&side.dir)?.open_file(inside)
 }
 
 /// Returns the files that match a side file's pattern at the moment.
@@ -204,7 +237,7 @@ pub(super) fn side_paths(side: &SideFile) -> Vec<Utf8PathBuf> {
         return Vec::new();
     };
     let matcher = glob.compile_matcher();
-    let Ok(dir) = Dir::open(&side.dir) else {
+    let Ok(dir) = Dir::open_no_link(&side.dir) else {
         return Vec::new();
     };
     let options = Options {
