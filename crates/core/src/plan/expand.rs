@@ -14,6 +14,7 @@ use crate::plan::selection::{Selection, select};
 use crate::plan::{Case, Layer, Plan, PreparedLayer, TrialSpec, Variant, trial_folder};
 use crate::text::diagnostic::{Diagnostic, Diagnostics};
 use crate::text::explain::Code;
+use crate::text::prose;
 
 /// Settings of the command line that take precedence over the suite's.
 #[derive(Debug, Clone, Default)]
@@ -25,6 +26,10 @@ pub struct Overrides {
     /// The agent's time limit.
     pub timeout: Option<Duration>,
 }
+
+/// The most trials of a plan. Each takes about 2 kB of memory before it has run, and more in the journal and the
+/// results afterwards.
+const MOST_TRIALS: u64 = 100_000;
 
 /// Returns the trials that a selection of a suite comes to. Ids do not depend on the order of the run.
 pub fn expand(
@@ -50,14 +55,26 @@ pub fn expand(
             arms.extend(expansion.arm(environment, experiment));
         }
     }
+    let repetitions_of = |eval: &Eval| {
+        let own = overrides.repetitions.or(eval.repetitions);
+        own.unwrap_or(suite.repetitions.most())
+    };
+    let repetitions: Vec<u32> = selected
+        .evals
+        .iter()
+        .map(|eval| repetitions_of(eval))
+        .collect();
+    let is_too_large = refuse_too_many(arms.len(), &repetitions, expansion.interpolator.problems);
     let suite_layers = expansion.suite_layers();
     let mut trials = Vec::new();
-    for eval in selected.evals {
+    let evals = if is_too_large {
+        Vec::new()
+    } else {
+        selected.evals
+    };
+    for eval in evals {
         let layers = expansion.eval_layers(eval, &suite_layers);
-        let repetitions = overrides
-            .repetitions
-            .or(eval.repetitions)
-            .unwrap_or(suite.repetitions.most());
+        let repetitions = repetitions_of(eval);
         for arm in &arms {
             judges::check(eval, &arm.variant, expansion.interpolator.problems);
             let case = Arc::new(expansion.case(eval, layers.clone(), arm));
@@ -86,6 +103,34 @@ pub fn expand(
             .adaptive()
             .filter(|_| overrides.repetitions.is_none()),
     }
+}
+
+/// Refuses a plan with more trials than can be, before memory is taken for them.
+fn refuse_too_many(variants: usize, repetitions: &[u32], problems: &mut Diagnostics) -> bool {
+    let of_all_evals: u64 = repetitions.iter().copied().map(u64::from).sum();
+    let trials = of_all_evals.saturating_mul(variants as u64);
+    if trials <= MOST_TRIALS {
+        return false;
+    }
+    let evals = prose::count(repetitions.len(), "eval");
+    let variants = prose::count(variants, "variant");
+    let fewest = repetitions.iter().min().unwrap_or(&0);
+    let most = repetitions.iter().max().unwrap_or(&0);
+    let each = if fewest == most {
+        format!("{most} repetitions")
+    } else {
+        format!("{fewest} to {most} repetitions")
+    };
+    problems.push(
+        Diagnostic::error(
+            Code::OutOfRange,
+            format!(
+                "{evals} × {variants} × {each} are {trials} trials, and a run has at most {MOST_TRIALS}"
+            ),
+        )
+        .help("lower `repetitions`, or select fewer evals with `-t`"),
+    );
+    true
 }
 
 /// The expansion of one suite.

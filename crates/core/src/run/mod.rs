@@ -3,6 +3,7 @@
 pub mod event;
 pub mod journal;
 pub mod limits;
+mod masked;
 pub mod merge;
 pub mod observer;
 pub mod outcome;

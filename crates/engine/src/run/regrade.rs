@@ -168,7 +168,7 @@ impl Regrading {
         let event = Event {
             seq: self.run.past.next_sequence,
             at: jiff::Timestamp::now(),
-            kind,
+            kind: kind.masked(&self.context.mask),
         };
         store.append(&event)?;
         let mut after = before.clone();

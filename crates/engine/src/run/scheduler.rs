@@ -340,7 +340,7 @@ impl Run<'_> {
         let event = Event {
             seq: self.sequence,
             at: Timestamp::now(),
-            kind,
+            kind: kind.masked(&self.context.mask),
         };
         if event.kind.is_lasting() {
             self.sequence += 1;

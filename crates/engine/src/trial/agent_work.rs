@@ -6,6 +6,7 @@ use std::io;
 
 use camino::Utf8Path;
 use serde::{Deserialize, Serialize};
+use terca_core::text::mask::Mask;
 use terca_core::transcript::Usage;
 
 use crate::tree::Dir;
@@ -28,11 +29,19 @@ pub(super) struct AgentWork {
     pub(super) changed: Vec<String>,
     pub(super) usage: Usage,
     pub(super) seconds: f64,
+    /// The reason why the work fails every test, whatever they are.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) breach: Option<String>,
 }
 
 impl AgentWork {
-    pub(super) fn write(&self, artifacts: &Utf8Path) -> io::Result<()> {
-        fs_err::write(artifacts.join(FILE), serde_json::to_vec(self)?)
+    /// Writes the facts, with the secrets in the names of files masked.
+    pub(super) fn write(&self, artifacts: &Utf8Path, mask: &Mask) -> io::Result<()> {
+        let masked = AgentWork {
+            changed: self.changed.iter().map(|path| mask.text(path)).collect(),
+            ..self.clone()
+        };
+        fs_err::write(artifacts.join(FILE), serde_json::to_vec(&masked)?)
     }
 
     pub(super) fn read(artifacts: &Dir) -> io::Result<Self> {
@@ -65,7 +74,7 @@ mod tests {
             completed: false,
             ..work
         };
-        newer.write(artifacts).unwrap();
+        newer.write(artifacts, &Mask::default()).unwrap();
         assert_eq!(
             AgentWork::read(&Dir::open(artifacts).unwrap()).unwrap(),
             newer,

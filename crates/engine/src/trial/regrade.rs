@@ -59,8 +59,9 @@ pub fn regrade(
     match grades {
         Ok(grades) => add_grades(&mut report, grades),
         Err(StageError::Interrupted) => return None,
-        Err(error) => add_error(&mut report, error, &context.mask),
+        Err(error) => add_error(&mut report, error),
     }
+    report.mask(&context.mask);
     Some(report)
 }
 

@@ -127,7 +127,7 @@ impl<'a> TrialRun<'a> {
             },
             folder,
             log,
-            dirs: context.work.trial_dirs(spec.id)?,
+            dirs: context.work.trial_dirs()?,
             supervisor: context
                 .supervisors
                 .acquire(&context.interrupt)
@@ -152,9 +152,9 @@ impl<'a> TrialRun<'a> {
 
     /// Shows the first line of a text as the trial's activity.
     pub(super) fn doing(&self, what: &str, usage: Usage) {
+        let what = self.context.mask.text(what);
         let first_line = what.trim().lines().next().unwrap_or_default();
-        self.progress
-            .report(self.context.mask.text(first_line), usage);
+        self.progress.report(first_line.to_owned(), usage);
     }
 
     /// Returns the environment of a command of `before` or of a test, which may use programs beside its YAML file.
@@ -166,9 +166,9 @@ impl<'a> TrialRun<'a> {
         self.context.host.for_command(
             dirs,
             self.spec,
-            &self.context.suite_dir,
+            &self.context.sealed.dir(&self.context.suite_dir),
             &self.folder,
-            beside,
+            &self.context.sealed.dir(beside),
         )
     }
 

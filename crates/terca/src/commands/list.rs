@@ -2,6 +2,7 @@
 
 use terca_engine::run::{files, past_runs};
 use terca_engine::suite::discover;
+use terca_report::Painted;
 use terca_report::{RunRow, runs_table};
 
 use crate::args::Common;
@@ -23,12 +24,12 @@ pub(super) fn list(common: &Common) -> Outcome {
         .into_iter()
         .map(|name| past::row(&dir, name))
         .collect();
-    screen::out(&runs_table(
+    screen::out_painted(&Painted::by_view(runs_table(
         &rows,
         &jiff::tz::TimeZone::system(),
         screen::max_width(),
         screen::out_palette(common.color),
-    ));
+    )));
     Ok(0)
 }
 

@@ -10,6 +10,7 @@ use terca_engine::host::environment::Host;
 use terca_engine::run::regrade::Regrading;
 use terca_engine::run::resume::OpenRun;
 use terca_engine::run::start::{PreparedRun, Program};
+use terca_report::Painted;
 use terca_report::regraded;
 
 use crate::args::values::{share, within};
@@ -63,7 +64,8 @@ pub(super) fn regrade(args: &RegradeArgs, common: &Common) -> Outcome {
     };
     let results = Results::of(&graded.after);
     let palette = screen::out_palette(common.color);
-    screen::out(&regraded(&Results::of(&graded.before), &results, palette));
+    let changes = regraded(&Results::of(&graded.before), &results, palette);
+    screen::out_painted(&Painted::by_view(changes));
     screen::out("");
     run_output::show(&results, &dir, common);
     let changed = past::complain_of_changes(&graded.changed, &dir, common);

@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use camino::Utf8PathBuf;
+use camino::{Utf8Path, Utf8PathBuf};
 use globset::GlobBuilder;
 use terca_core::agent::{Decoder, Line, Reading, SideFile, StreamFilter};
 use terca_core::text::mask::Mask;
@@ -11,13 +11,16 @@ use terca_core::transcript::Usage;
 use super::transcript::Transcript;
 use crate::process::supervise::Ended;
 use crate::process::tail::{LineSink, Seen, Tail};
+use crate::tree::{Dir, Limits, Options, Visit, walk};
 use crate::trial::log::RunLog;
-use crate::workspace::tree;
 
 /// The shortest time between two reports to the display.
 const REPORT_EVERY: Duration = Duration::from_millis(250);
 /// The time between two looks at files that an agent writes beside its output.
 const LOOK_AT_SIDE_FILES_EVERY: Duration = Duration::from_secs(1);
+
+/// The most entries that are looked at for files beside an agent's output.
+const MOST_SIDE_ENTRIES: u64 = 100_000;
 
 /// Receives an agent's activity and what it has used so far.
 pub(in crate::trial) type OnProgress<'a> = &'a dyn Fn(String, Usage);
@@ -33,6 +36,7 @@ pub(super) struct Listener<'a> {
     side_tails: Vec<SideTail>,
     looked_at_side_files: Instant,
     reported: Reported,
+    mask: Mask,
 }
 
 struct SideTail {
@@ -55,6 +59,7 @@ impl<'a> Listener<'a> {
         side_files: &'a [SideFile],
         stdout: Tail,
         stderr: Tail,
+        mask: &Mask,
     ) -> Self {
         let now = Instant::now();
         Listener {
@@ -70,6 +75,7 @@ impl<'a> Listener<'a> {
                 activity: String::new(),
                 usage: Usage::default(),
             },
+            mask: mask.clone(),
         }
     }
 
@@ -79,10 +85,12 @@ impl<'a> Listener<'a> {
         let more_output = self.stdout.read(&mut StdoutSink {
             filter: &mut self.filter,
             transcript: &mut self.transcript,
+            mask: &self.mask,
         });
-        let more_errors = self
-            .stderr
-            .read(&mut |line: Line<'_>| self.filter.decoder.stderr(line));
+        let decoder = &mut self.filter.decoder;
+        let more_errors = self.stderr.read(&mut |line: Line<'_>| {
+            with_keys_masked(line, &self.mask, |line| decoder.stderr(line));
+        });
         self.transcript.flush();
         if self.looked_at_side_files.elapsed() >= LOOK_AT_SIDE_FILES_EVERY {
             self.looked_at_side_files = Instant::now();
@@ -123,7 +131,9 @@ impl<'a> Listener<'a> {
         }
         let decoder = &mut self.filter.decoder;
         for SideTail { label, tail, .. } in &mut self.side_tails {
-            let _ = tail.read(&mut |line: Line<'_>| side_line(decoder.as_mut(), label, line));
+            let _ = tail.read(&mut |line: Line<'_>| {
+                side_line(decoder.as_mut(), label, line, &self.mask);
+            });
         }
     }
 
@@ -140,16 +150,20 @@ impl<'a> Listener<'a> {
             stdout,
             stderr,
             side_tails,
+            mask,
             ..
         } = self;
         let stdout = stdout.finish(&mut StdoutSink {
             filter: &mut filter,
             transcript: &mut transcript,
+            mask: &mask,
         })?;
         let decoder = &mut filter.decoder;
-        let stderr = stderr.finish(&mut |line: Line<'_>| decoder.stderr(line))?;
+        let stderr = stderr.finish(&mut |line: Line<'_>| {
+            with_keys_masked(line, &mask, |line| decoder.stderr(line));
+        })?;
         for SideTail { label, tail, .. } in side_tails {
-            tail.finish(&mut |line: Line<'_>| side_line(decoder.as_mut(), label, line))?;
+            tail.finish(&mut |line: Line<'_>| side_line(decoder.as_mut(), label, line, &mask))?;
         }
         let mut reading = filter.finish(ended.exit);
         transcript.add(std::mem::take(&mut reading.records));
@@ -166,11 +180,14 @@ impl<'a> Listener<'a> {
 struct StdoutSink<'a> {
     filter: &'a mut StreamFilter,
     transcript: &'a mut Transcript,
+    mask: &'a Mask,
 }
 
 impl LineSink for StdoutSink<'_> {
     fn line(&mut self, line: Line<'_>) {
-        self.transcript.add(self.filter.line(line));
+        with_keys_masked(line, self.mask, |line| {
+            self.transcript.add(self.filter.line(line));
+        });
     }
 
     fn wants(&mut self, beginning: &[u8]) -> bool {
@@ -189,9 +206,20 @@ pub(super) struct AgentOutput {
     pub(super) stderr: Seen,
 }
 
-fn side_line(decoder: &mut dyn Decoder, label: &str, line: Line<'_>) {
+/// Hands a line on without the keys in it: a decoder cuts what it reads.
+fn with_keys_masked(line: Line<'_>, mask: &Mask, read: impl FnOnce(Line<'_>)) {
+    match line {
+        Line::Text(text) => read(Line::Text(&mask.keys_in(text))),
+        Line::Oversized { beginning, bytes } => read(Line::Oversized {
+            beginning: &mask.keys_in(beginning),
+            bytes,
+        }),
+    }
+}
+
+fn side_line(decoder: &mut dyn Decoder, label: &str, line: Line<'_>, mask: &Mask) {
     if let Line::Text(text) = line {
-        decoder.side_line(label, text);
+        decoder.side_line(label, &mask.keys_in(text));
     }
 }
 
@@ -201,11 +229,29 @@ pub(super) fn side_paths(side: &SideFile) -> Vec<Utf8PathBuf> {
         return Vec::new();
     };
     let matcher = glob.compile_matcher();
-    tree::walk(&side.dir)
-        .unwrap_or_default()
-        .into_iter()
-        .filter(|(path, meta)| meta.is_file() && matcher.is_match(path))
-        .filter_map(|(path, _)| Utf8PathBuf::from_path_buf(path).ok())
-        .map(|path| side.dir.join(path))
-        .collect()
+    let Ok(dir) = Dir::open(&side.dir) else {
+        return Vec::new();
+    };
+    let options = Options {
+        limits: Limits {
+            entries: MOST_SIDE_ENTRIES,
+            bytes: u64::MAX,
+            ..Limits::default()
+        },
+        // The agent is at work there.
+        unlock: false,
+        ..Options::default()
+    };
+    let mut found = Vec::new();
+    // A walk that ends early has found something all the same.
+    let _ = walk(&dir, &options, &mut |entry, meta| {
+        if meta.is_file()
+            && matcher.is_match(entry.path)
+            && let Some(path) = Utf8Path::from_path(entry.path)
+        {
+            found.push(side.dir.join(path));
+        }
+        Ok(Visit::Continue)
+    });
+    found
 }
