@@ -192,6 +192,8 @@ impl From<StartError> for CliError {
         match error {
             StartError::NoWorkDir(error) => CliError::no_work_dir(MISUSE, &error),
             StartError::Store(error) => error.into(),
+            StartError::NoCopyOfSuite(_) => CliError::trouble(Code::CannotWrite, error)
+                .help("make room there, or name another directory with `TERCA_WORK_DIR`"),
             StartError::Signals(_) | StartError::RunFile(_) => {
                 CliError::trouble(Code::Internal, error)
             }

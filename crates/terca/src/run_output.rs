@@ -51,6 +51,26 @@ pub fn note_reduced(run: &PreparedRun<'_>) {
     }
 }
 
+/// Notes that the suite is no longer what the run used.
+fn note_suite_changes(changes: &[String]) {
+    const SHOWN: usize = 10;
+    if changes.is_empty() {
+        return;
+    }
+    let shown = changes
+        .iter()
+        .take(SHOWN)
+        .map(|change| format!("\n  {change}"));
+    let list: String = shown.collect();
+    let more = match changes.len().saturating_sub(SHOWN) {
+        0 => String::new(),
+        more => format!("\n  and {more} more"),
+    };
+    screen::err(&format!(
+        "note: the suite changed while the run went on; the run used its files as they were at its start:{list}{more}"
+    ));
+}
+
 /// Shows how a run went, gives it to CI, and returns the exit status.
 pub fn conclude(
     settings: &RunSettings,
@@ -60,6 +80,7 @@ pub fn conclude(
     run: &FinishedRun,
 ) -> u8 {
     let results = Results::of(&run.state);
+    note_suite_changes(&run.suite_changes);
     if format != Format::Json {
         // Apart from the lines of progress above.
         screen::err("");

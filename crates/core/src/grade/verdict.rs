@@ -22,7 +22,8 @@ impl Verdict {
         }
     }
 
-    pub(super) fn fail(message: impl Into<String>) -> Self {
+    /// A verdict of 0, for this reason.
+    pub fn fail(message: impl Into<String>) -> Self {
         Verdict {
             score: 0.0,
             message: message.into(),

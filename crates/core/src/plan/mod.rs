@@ -98,6 +98,14 @@ pub struct Case {
     pub timeout: Duration,
 }
 
+impl Case {
+    /// Tells whether commands of the suite build its workspace.
+    pub fn has_setup_commands(&self) -> bool {
+        let is_command = |action: &Action| matches!(action, Action::Run(_));
+        self.variant.command.is_some() || self.actions.iter().any(is_command)
+    }
+}
+
 /// One eval × variant × repetition.
 #[derive(Debug, Clone)]
 pub struct TrialSpec {

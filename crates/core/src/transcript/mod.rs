@@ -3,6 +3,7 @@
 pub mod activity;
 pub mod atif;
 mod masked;
+mod plausible;
 mod tool_arguments;
 pub mod trial_files;
 

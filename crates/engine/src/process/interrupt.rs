@@ -8,6 +8,8 @@ use std::os::fd::OwnedFd;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, PoisonError};
 
+use crate::tree::ShouldStop;
+
 /// The state of an interrupt: not raised, stop, or kill.
 #[derive(Debug)]
 pub struct Interrupt {
@@ -58,6 +60,13 @@ impl Interrupt {
 
     pub(crate) fn kill_file(&self) -> &OwnedFd {
         &self.kill.read
+    }
+}
+
+/// Copies and comparisons of trees end with the first level.
+impl ShouldStop for Interrupt {
+    fn should_stop(&self) -> bool {
+        self.is_stop()
     }
 }
 

@@ -6,8 +6,9 @@ use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 
 /// The files that Terca always has open: the journal, the terminal, pipes, a directory being read.
 const FOR_TERCA: u64 = 32;
-/// The most files that a trial has open: its supervisor, its log, its output, the files being copied or compared.
-const FOR_A_TRIAL: u64 = 12;
+/// The most files that a trial has open: its supervisor, its log, its output, and the directories on the way down two
+/// trees that are being copied or compared.
+const FOR_A_TRIAL: u64 = 32;
 
 /// The limit that Terca was started with. The programs that it runs get the same.
 static AT_START: OnceLock<Option<u64>> = OnceLock::new();

@@ -7,7 +7,8 @@ use camino::{Utf8Path, Utf8PathBuf};
 use crate::run::files::{EVENTS, runs_dir};
 use crate::run::journal::is_going_on;
 use crate::run::past_runs;
-use crate::workspace::{layers, tree};
+use crate::tree::{Dir, Limits, Options, measure};
+use crate::workspace::layers;
 
 /// Something that can be removed.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -64,31 +65,24 @@ fn measured(path: &Utf8Path, kind: Kind) -> Removable {
     }
 }
 
-/// Returns the disk space of everything below a directory; links are not followed.
+/// Returns the disk space of the files below a directory. Links are not followed, and mounts are left out.
 pub fn bytes_below(dir: &Utf8Path) -> u64 {
-    use std::os::unix::fs::MetadataExt;
-    const BLOCK: u64 = 512;
-    let mut open = vec![dir.as_std_path().to_owned()];
-    let mut bytes = 0;
-    while let Some(next) = open.pop() {
-        let Ok(entries) = std::fs::read_dir(&next) else {
-            continue;
-        };
-        for entry in entries.flatten() {
-            let Ok(meta) = entry.metadata() else { continue };
-            bytes += meta.blocks() * BLOCK;
-            if meta.is_dir() {
-                open.push(entry.path());
-            }
-        }
-    }
-    bytes
+    let options = Options {
+        limits: Limits::NONE,
+        ..Options::default()
+    };
+    let size = Dir::open(dir).and_then(|dir| measure(&dir, &options));
+    size.map_or(0, |size| size.allocated)
 }
 
 /// Removes a directory unless it is in use. Returns whether it is gone.
 pub fn remove(what: &Removable) -> bool {
     match what.kind {
         Kind::Layer => layers::remove_unused(&what.path),
-        Kind::Run => !is_going_on(&what.path) && tree::remove(&what.path).is_ok(),
+        Kind::Run => {
+            !is_going_on(&what.path)
+                && crate::tree::remove(&what.path, &Options::default())
+                    .is_ok_and(|removed| removed.left.is_empty())
+        }
     }
 }

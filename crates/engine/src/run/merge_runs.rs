@@ -17,7 +17,7 @@ use crate::run::past_runs;
 use crate::run::past_runs::{PastRun, RunsError};
 use crate::run::store::{Store, StoreError, run_name};
 use crate::run::trial_files;
-use crate::workspace::tree;
+use crate::tree::{Dir, Options, TreeError, copy};
 
 /// Runs that cannot be merged.
 #[derive(Debug, Error)]
@@ -193,8 +193,15 @@ fn copy_trials(parts: &[Part], to: &Utf8Path, whole: &RunState) -> Result<(), Me
             .find(|from| from.is_dir());
         let Some(from) = found else { continue };
         let place = to.join(dir);
-        let copied = fs_err::create_dir_all(&place).and_then(|()| tree::copy_tree(&from, &place));
+        let copied = fs_err::create_dir_all(&place)
+            .and_then(|()| copy_into(&from, &place).map_err(io::Error::from));
         copied.map_err(|source| MergeRunsError::Copy { from, source })?;
     }
     Ok(())
+}
+
+fn copy_into(from: &Utf8Path, to: &Utf8Path) -> Result<(), TreeError> {
+    let from = Dir::open_no_link(from)?;
+    let to = Dir::open_no_link(to)?;
+    copy(&from, &to, &Options::default(), &mut |_| Ok(true)).map(|_| ())
 }

@@ -8,7 +8,7 @@ use std::io;
 use std::sync::Arc;
 
 use camino::{Utf8Path, Utf8PathBuf};
-use terca_core::plan::fingerprint::CaseFingerprint;
+use terca_core::plan::fingerprint::{CaseFingerprint, differences};
 use terca_core::run::limits::Limits;
 use terca_core::run::observer::Observer;
 use terca_core::run::run_file::{RunFacts, RunFile};
@@ -28,7 +28,7 @@ use crate::run::signals;
 use crate::run::store::{Store, StoreError};
 use crate::trial::{Context, Versions};
 use crate::workspace::layers::LayerCache;
-use crate::workspace::tree_hash::TreeHashes;
+use crate::workspace::sealed_suite::{Inputs, SealedSuite};
 use crate::workspace::trial_dirs::WorkDir;
 
 /// A run that could not be started, or that could not go on.
@@ -37,6 +37,9 @@ pub enum StartError {
     /// Trials have nowhere to work.
     #[error(transparent)]
     NoWorkDir(io::Error),
+    /// The suite's files cannot be copied for the run.
+    #[error("the suite's files could not be copied: {0}")]
+    NoCopyOfSuite(io::Error),
     /// Signals cannot be received.
     #[error(transparent)]
     Signals(io::Error),
@@ -78,7 +81,7 @@ pub struct PreparedRun<'a> {
     limits: Limits,
     reduced: Option<Reduced>,
     fingerprints: Vec<CaseFingerprint>,
-    hashes: TreeHashes,
+    sealed: SealedSuite,
 }
 
 /// A run that has come to an end.
@@ -90,6 +93,8 @@ pub struct FinishedRun {
     pub interrupted: bool,
     /// Its directory.
     pub dir: Utf8PathBuf,
+    /// Tells how the suite changed while the run went on. The run did not notice.
+    pub suite_changes: Vec<String>,
 }
 
 impl<'a> PreparedRun<'a> {
@@ -102,8 +107,15 @@ impl<'a> PreparedRun<'a> {
     ) -> Result<Self, StartError> {
         let work = WorkDir::create(host.get("TERCA_WORK_DIR")).map_err(StartError::NoWorkDir)?;
         let mask = plan.mask(&host);
-        let hashes = TreeHashes::default();
-        let fingerprints = plan.fingerprints(&mask, &hashes);
+        let sealed = work
+            .new_dir()
+            .and_then(|dir| {
+                let suite_dir = &plan.suite.root;
+                let inputs = Inputs::of(&plan.plan, suite_dir);
+                Ok(SealedSuite::create(dir, suite_dir, &inputs)?)
+            })
+            .map_err(StartError::NoCopyOfSuite)?;
+        let fingerprints = plan.sealed_fingerprints(&mask, &sealed);
         let mut limits = plan.limits(settings.concurrency);
         let reduced = reduced(plan, &limits);
         if let Some(Reduced { possible, .. }) = reduced {
@@ -119,7 +131,7 @@ impl<'a> PreparedRun<'a> {
             limits,
             reduced,
             fingerprints,
-            hashes,
+            sealed,
         })
     }
 
@@ -185,12 +197,14 @@ impl<'a> PreparedRun<'a> {
             past,
         };
         let dir = store.dir.clone();
+        let fingerprints = self.fingerprints.clone();
         let (context, mailbox) = self.into_context(&dir).map_err(StartError::Signals)?;
         let finished = scheduler::run(&request, &context, store, mailbox, observer)?;
         Ok(FinishedRun {
             state: finished.state,
             interrupted: finished.interrupted,
             dir,
+            suite_changes: differences(&fingerprints, &plan.current_fingerprints(&context.mask)),
         })
     }
 
@@ -212,7 +226,7 @@ impl<'a> PreparedRun<'a> {
             keep: self.settings.keep,
             versions: Versions::new(launcher.clone()),
             supervisors: SupervisorPool::new(launcher),
-            hashes: self.hashes,
+            sealed: self.sealed,
         };
         Ok((Arc::new(context), mailbox))
     }

@@ -176,31 +176,36 @@ fn where_else(dir: &Utf8Path) -> Option<Guess> {
 }
 
 /// Finds every `eval.terca.yaml` below a directory. Hidden directories, `node_modules` and names with `_` hold none.
-fn find_evals(dir: &Utf8Path, found: &mut Vec<Utf8PathBuf>, problems: &mut Diagnostics) {
-    let entries = match dir.read_dir_utf8() {
-        Ok(entries) => entries,
-        Err(error) => {
-            problems.push(
-                Diagnostic::error(
-                    Code::UnreadableFile,
-                    format!("the directory cannot be read: {error}"),
-                )
-                .in_file(dir.as_str())
-                .help("evals are looked for in it; make it readable, or begin its name with `_`"),
-            );
-            return;
-        }
-    };
-    // An entry whose name is not UTF-8 cannot be an eval of this suite.
-    for entry in entries.flatten() {
-        let name = entry.file_name();
-        let Ok(kind) = entry.file_type() else {
-            continue;
+fn find_evals(root: &Utf8Path, found: &mut Vec<Utf8PathBuf>, problems: &mut Diagnostics) {
+    let mut unseen = vec![root.to_owned()];
+    while let Some(dir) = unseen.pop() {
+        let entries = match dir.read_dir_utf8() {
+            Ok(entries) => entries,
+            Err(error) => {
+                problems.push(
+                    Diagnostic::error(
+                        Code::UnreadableFile,
+                        format!("the directory cannot be read: {error}"),
+                    )
+                    .in_file(dir.as_str())
+                    .help(
+                        "evals are looked for in it; make it readable, or begin its name with `_`",
+                    ),
+                );
+                continue;
+            }
         };
-        if name == EVAL_FILE {
-            found.push(entry.path().to_owned());
-        } else if kind.is_dir() && !name.starts_with(['.', '_']) && name != "node_modules" {
-            find_evals(entry.path(), found, problems);
+        // An entry whose name is not UTF-8 cannot be an eval of this suite.
+        for entry in entries.flatten() {
+            let name = entry.file_name();
+            let Ok(kind) = entry.file_type() else {
+                continue;
+            };
+            if name == EVAL_FILE {
+                found.push(entry.path().to_owned());
+            } else if kind.is_dir() && !name.starts_with(['.', '_']) && name != "node_modules" {
+                unseen.push(entry.path().to_owned());
+            }
         }
     }
 }

@@ -5,7 +5,7 @@ use std::io;
 use camino::{Utf8Path, Utf8PathBuf};
 use terca_core::harbor::{Imported, Task, import};
 
-use crate::workspace::tree;
+use crate::tree::{Dir, Options, Visit, copy_file, list, remove, walk};
 
 const TASK_FILE: &str = "task.toml";
 /// The file of a task in the format before Harbor's.
@@ -23,37 +23,46 @@ pub struct Found {
 /// Finds tasks: the directory itself when it is one, else all below it, in order.
 pub fn find(dir: &Utf8Path) -> io::Result<Found> {
     let mut found = Found::default();
-    find_below(dir, &mut found)?;
+    if found.add(dir) {
+        return Ok(found);
+    }
+    let options = Options {
+        unlock: false,
+        ..Options::default()
+    };
+    let root = Dir::open(dir)?;
+    walk(&root, &options, &mut |entry, meta| {
+        let Some(path) = Utf8Path::from_path(entry.path).filter(|_| meta.is_dir()) else {
+            return Ok(Visit::Skip);
+        };
+        let is_hidden = path.file_name().is_some_and(|name| name.starts_with('.'));
+        if is_hidden || found.add(&dir.join(path)) {
+            return Ok(Visit::Skip);
+        }
+        Ok(Visit::Continue)
+    })?;
     Ok(found)
 }
 
-fn find_below(dir: &Utf8Path, found: &mut Found) -> io::Result<()> {
-    if dir.join(TASK_FILE).is_file() {
-        found.tasks.push(dir.to_owned());
-        return Ok(());
-    }
-    if dir.join(OLD_TASK_FILE).is_file() {
-        found.old.push(dir.to_owned());
-        return Ok(());
-    }
-    let entries = dir
-        .read_dir_utf8()
-        .map_err(|error| io::Error::new(error.kind(), format!("{dir}: {error}")))?;
-    let mut below: Vec<Utf8PathBuf> = Vec::new();
-    for entry in entries {
-        let entry = entry?;
-        if entry.file_type()?.is_dir() && !entry.file_name().starts_with('.') {
-            below.push(entry.path().to_owned());
+impl Found {
+    /// Adds a directory that is a task. Returns whether it is one.
+    fn add(&mut self, dir: &Utf8Path) -> bool {
+        if dir.join(TASK_FILE).is_file() {
+            self.tasks.push(dir.to_owned());
+            return true;
         }
+        if dir.join(OLD_TASK_FILE).is_file() {
+            self.old.push(dir.to_owned());
+            return true;
+        }
+        false
     }
-    below.sort();
-    below.iter().try_for_each(|dir| find_below(dir, found))
 }
 
 /// Makes an eval of a task; the inner error is the reason why it cannot become one.
 pub fn read(dir: &Utf8Path) -> io::Result<Result<Imported, String>> {
     let (mut files, mut links) = (Vec::new(), Vec::new());
-    for (path, meta) in tree::walk(dir)? {
+    for (path, meta) in list(&Dir::open(dir)?, &Options::default())? {
         let Ok(path) = Utf8PathBuf::from_path_buf(path) else {
             return Ok(Err("it has a file whose name is not UTF-8".into()));
         };
@@ -98,17 +107,25 @@ pub fn write(eval: &Imported, task: &Utf8Path, to: &Utf8Path) -> io::Result<()> 
     let written = fill(eval, task, &unfinished)
         .and_then(|()| fs_err::rename(&unfinished, to.join(&eval.folder)));
     if written.is_err() {
-        let _ = tree::remove(&unfinished);
+        let _ = remove(&unfinished, &Options::default());
     }
     written
 }
 
 fn fill(eval: &Imported, task: &Utf8Path, dir: &Utf8Path) -> io::Result<()> {
     let make_room = |path: &Utf8Path| fs_err::create_dir_all(path.parent().unwrap_or(dir));
+    let task = Dir::open(task)?;
     for (from, to) in &eval.copied {
         let to = dir.join(to);
         make_room(&to)?;
-        fs_err::copy(task.join(from), to)?;
+        let name = to.file_name().unwrap_or_default();
+        let parent = Dir::open(to.parent().unwrap_or(dir))?;
+        copy_file(
+            &task.open_file(from)?,
+            &parent,
+            name.as_ref(),
+            &Options::default(),
+        )?;
     }
     for (path, text) in &eval.written {
         let path = dir.join(path);

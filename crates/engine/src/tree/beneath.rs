@@ -144,6 +144,17 @@ impl Dir {
         Ok(OsString::from_vec(text.into_bytes()).into())
     }
 
+    /// Makes a symbolic link with this text, where nothing is yet.
+    pub fn create_link(
+        &self,
+        text: impl AsRef<Path>,
+        path: impl AsRef<Path>,
+    ) -> Result<(), TreeError> {
+        self.with_parent(path.as_ref(), |parent, name| {
+            rustix::fs::symlinkat(text.as_ref(), parent, name)
+        })
+    }
+
     /// Returns the names in this directory, sorted. More than `most` is an error.
     pub fn names(&self, most: u64) -> Result<Vec<OsString>, TreeError> {
         let mut names = self

@@ -1,7 +1,9 @@
 //! Copying a tree into another.
 
+use std::ffi::OsStr;
 use std::fs::File;
 use std::os::fd::AsFd;
+use std::os::unix::ffi::OsStrExt;
 
 use rustix::fs::{AtFlags, Mode, OFlags, mkdirat, openat, symlinkat, utimensat};
 use rustix::io::Errno;
@@ -11,9 +13,10 @@ use crate::tree::content::{ContentError, Copier};
 use crate::tree::cursor::{Cursor, Entering, Entry, Order, Step};
 use crate::tree::dir::{Dir, as_path, set_mode, set_time, times};
 use crate::tree::error::TreeError;
-use crate::tree::limits::{Limits, Options};
+use crate::tree::limits::{Budget, Limits, Options};
 use crate::tree::meta::{Kind, Meta};
 use crate::tree::notes::{Notes, Why};
+use crate::tree::os;
 use crate::tree::remove::remove_at;
 use crate::tree::trail::{Lost, Trail};
 
@@ -24,13 +27,13 @@ pub struct Copied {
     pub entries: u64,
     /// Bytes of data that were copied or shared.
     pub bytes: u64,
-    /// Pipes, sockets, devices and mount points, which have no copy. A mounted directory is an empty one.
+    /// Sockets, devices and mount points, which have no copy. A mounted directory is an empty one.
     pub skipped: Notes,
 }
 
 /// Copies the content of a directory into another, entry by entry.
 ///
-/// Keeps permissions, times, links as they are written, empty directories and holes. An entry that is there
+/// Keeps permissions, times, links as they are written, named pipes, empty directories and holes. An entry that is there
 /// already is replaced; two directories are joined. A file with several names becomes several files. The right
 /// to act as the owner goes with the owner: a copy of somebody else's file does not have it.
 ///
@@ -75,6 +78,38 @@ pub fn copy(
     })
 }
 
+/// Copies the content of an open file into a directory, in the place of what has the name there. Keeps its
+/// permissions and time. Returns the bytes of data that were copied or shared.
+pub fn copy_file(
+    from: &File,
+    to: &Dir,
+    name: &OsStr,
+    options: &Options<'_>,
+) -> Result<u64, TreeError> {
+    let refused = |errno: Errno| to.error(name, errno);
+    let meta = os::meta_of(from.as_fd()).map_err(refused)?;
+    let mut budget = Budget::new(options.limits);
+    let target = make_file(to, name.as_bytes(), options).map_err(|refusal| match refusal {
+        Refusal::System(errno) => refused(errno),
+        Refusal::Own(error) => error,
+    })?;
+    let done = Copier::new().copy(from, &target, &meta, &mut |piece| {
+        options.check_stop()?;
+        budget.take_bytes(piece)
+    });
+    done.map_err(|error| match error {
+        ContentError::Own(error) => error,
+        ContentError::System(error) => TreeError::io(to.path().join(name), error),
+    })?;
+    set_mode(
+        target.as_fd(),
+        permissions_of_copy(&meta, geteuid().as_raw()),
+    )
+    .and_then(|()| set_time(target.as_fd(), &meta))
+    .map_err(refused)?;
+    Ok(budget.bytes)
+}
+
 struct Copying<'a> {
     cursor: Cursor<'a>,
     target: Trail<'a>,
@@ -92,6 +127,7 @@ impl Copying<'_> {
             Kind::Dir => self.enter(),
             Kind::File => self.copy_file(),
             Kind::Link => self.copy_link(),
+            Kind::Fifo => self.copy_fifo(),
             special => {
                 self.skip(special);
                 Ok(())
@@ -185,7 +221,7 @@ impl Copying<'_> {
         let target = make_file(self.target.here(), self.cursor.name(), self.options)
             .map_err(|error| self.place(error))?;
         self.copy_content(&source, &target, &meta, known)?;
-        set_mode(target.as_fd(), self.permissions_of_copy(&meta))
+        set_mode(target.as_fd(), permissions_of_copy(&meta, self.user))
             .and_then(|()| set_time(target.as_fd(), &meta))
             .map_err(|errno| self.place(errno.into()))
     }
@@ -209,14 +245,6 @@ impl Copying<'_> {
             ContentError::Own(error) => error,
             ContentError::System(error) => self.cursor.fails(error),
         })
-    }
-
-    fn permissions_of_copy(&self, meta: &Meta) -> u32 {
-        if meta.owner == self.user {
-            meta.permissions()
-        } else {
-            meta.permissions() & 0o1777
-        }
     }
 
     fn copy_link(&mut self) -> Result<(), TreeError> {
@@ -247,6 +275,32 @@ impl Copying<'_> {
         .map_err(|error| self.place(error))
     }
 
+    fn copy_fifo(&mut self) -> Result<(), TreeError> {
+        let Some(meta) = self.cursor.meta()? else {
+            return Ok(());
+        };
+        if meta.kind != Kind::Fifo || meta.is_mount_in(self.cursor.here().meta()) {
+            self.skip(meta.kind);
+            return Ok(());
+        }
+        let dir = self.target.here();
+        let name = self.cursor.name();
+        let permissions = permissions_of_copy(&meta, self.user);
+        let made = match os::make_fifo(dir.as_fd(), name, permissions) {
+            Err(Errno::EXIST) => make_room(dir, name, self.options)
+                .and_then(|()| Ok(os::make_fifo(dir.as_fd(), name, permissions)?)),
+            answer => answer.map_err(Refusal::from),
+        };
+        match made {
+            // This system has no call for it.
+            Err(Refusal::System(Errno::OPNOTSUPP)) => {
+                self.skip(Kind::Fifo);
+                Ok(())
+            }
+            answer => answer.map_err(|error| self.place(error)),
+        }
+    }
+
     /// Names the place in the destination.
     fn place(&self, refusal: Refusal) -> TreeError {
         let path = self.to.path().join(self.cursor.path());
@@ -255,6 +309,14 @@ impl Copying<'_> {
             Refusal::System(errno) => TreeError::io(path, errno),
             Refusal::Own(error) => error,
         }
+    }
+}
+
+fn permissions_of_copy(meta: &Meta, user: u32) -> u32 {
+    if meta.owner == user {
+        meta.permissions()
+    } else {
+        meta.permissions() & 0o1777
     }
 }
 

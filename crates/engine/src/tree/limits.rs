@@ -24,7 +24,7 @@ impl Default for Limits {
             bytes: 20 << 30,
             entries: 2_000_000,
             depth: 20_000,
-            path_bytes: 512 << 20,
+            path_bytes: 128 << 20,
         }
     }
 }
@@ -39,6 +39,18 @@ impl Limits {
     };
 }
 
+/// Somebody who may ask an operation to stop.
+pub trait ShouldStop {
+    /// Returns true once the operation is to stop.
+    fn should_stop(&self) -> bool;
+}
+
+impl<F: Fn() -> bool> ShouldStop for F {
+    fn should_stop(&self) -> bool {
+        self()
+    }
+}
+
 /// The settings of an operation on a tree.
 #[derive(Clone, Copy)]
 pub struct Options<'a> {
@@ -48,7 +60,7 @@ pub struct Options<'a> {
     /// permissions are put back afterwards. Not for trees that several processes read at once.
     pub unlock: bool,
     /// Asked between pieces. Once it answers true the operation ends with [`TreeError::Stopped`].
-    pub should_stop: &'a dyn Fn() -> bool,
+    pub should_stop: &'a dyn ShouldStop,
 }
 
 impl Default for Options<'_> {
@@ -73,7 +85,7 @@ impl fmt::Debug for Options<'_> {
 
 impl Options<'_> {
     pub(super) fn check_stop(&self) -> Result<(), TreeError> {
-        if (self.should_stop)() {
+        if self.should_stop.should_stop() {
             return Err(TreeError::Stopped);
         }
         Ok(())

@@ -13,19 +13,21 @@
 //! | `dir` | an open directory |
 //! | `trail` | the way down to the present directory, with few handles open |
 //! | `cursor` | goes over the entries of a tree, one at a time |
-//! | `walk`, `copy`, `moving`, `remove`, `hash`, `measure` | the operations |
+//! | `walk`, `copy`, `moving`, `remove`, `hash`, `identity`, `compare`, `measure`, `readable` | the operations |
 //! | `content` | the bytes of a file, without its holes |
 //! | `limits`, `notes`, `error` | the most that is allowed, what was passed over, what went wrong |
 //! | `beneath` | opens, makes and removes single files below a directory |
 //! | `os` | the calls that differ between systems |
 
 mod beneath;
+mod compare;
 mod content;
 mod copy;
 mod cursor;
 mod dir;
 mod error;
 mod hash;
+mod identity;
 mod limits;
 mod measure;
 mod meta;
@@ -33,6 +35,7 @@ mod moving;
 mod names;
 mod notes;
 mod os;
+mod readable;
 mod remove;
 mod trail;
 mod walk;
@@ -40,15 +43,18 @@ mod walk;
 #[cfg(test)]
 mod tests;
 
-pub use copy::{Copied, copy};
+pub use compare::have_same_content;
+pub use copy::{Copied, copy, copy_file};
 pub use cursor::Entry;
 pub use dir::Dir;
 pub use error::{TreeError, What};
 pub use hash::{hash, hash_file};
-pub use limits::{Limits, Options};
+pub use identity::{Identity, identity, identity_of};
+pub use limits::{Limits, Options, ShouldStop};
 pub use measure::{Size, measure};
 pub use meta::{Kind, Meta};
 pub use moving::move_dir;
 pub use notes::{Note, Notes, Why};
+pub use readable::make_readable;
 pub use remove::{Removed, remove, remove_at, remove_contents};
 pub use walk::{Visit, list, walk};

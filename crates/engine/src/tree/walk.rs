@@ -40,6 +40,8 @@ pub fn walk(
                 let is_mount = meta.is_mount_in(cursor.here().meta());
                 if is_mount {
                     notes.add(cursor.path(), Why::MountPoint);
+                } else if meta.is_file() {
+                    cursor.budget.take_bytes(meta.allocated.min(meta.size))?;
                 }
                 match visit(&cursor.entry(meta.kind), &meta)? {
                     Visit::End => return Ok(notes),

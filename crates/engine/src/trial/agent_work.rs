@@ -25,6 +25,9 @@ pub(super) struct AgentWork {
     pub(super) changed: Vec<String>,
     pub(super) usage: Usage,
     pub(super) seconds: f64,
+    /// The reason why the work fails every test, whatever they are.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) breach: Option<String>,
 }
 
 impl AgentWork {

@@ -7,7 +7,7 @@ use std::io;
 
 use camino::Utf8Path;
 
-use crate::workspace::tree;
+use crate::tree::{Options, remove};
 
 const ATTEMPTS: &str = "attempts";
 
@@ -17,11 +17,11 @@ pub(super) fn clear(dir: &Utf8Path, attempt: u32) -> io::Result<()> {
         return Ok(());
     }
     if attempt <= 1 {
-        return tree::remove(dir);
+        return remove_whole(dir);
     }
     let kept = dir.join(ATTEMPTS).join(format!("{:02}", attempt - 1));
     if kept.exists() {
-        return each_other_entry(dir, |entry| tree::remove(entry));
+        return each_other_entry(dir, remove_whole);
     }
     // Filled under another name first: if Terca dies meanwhile, the next start moves the rest.
     let unfinished = dir.join(ATTEMPTS).join(format!(".{:02}", attempt - 1));
@@ -31,6 +31,12 @@ pub(super) fn clear(dir: &Utf8Path, attempt: u32) -> io::Result<()> {
         None => Ok(()),
     })?;
     fs_err::rename(unfinished, kept)
+}
+
+/// Removes a file or a tree. A part that is left is an error.
+fn remove_whole(path: &Utf8Path) -> io::Result<()> {
+    let removed = remove(path, &Options::default())?;
+    Ok(removed.left.into_result(path.as_std_path())?)
 }
 
 fn each_other_entry(dir: &Utf8Path, act: impl Fn(&Utf8Path) -> io::Result<()>) -> io::Result<()> {

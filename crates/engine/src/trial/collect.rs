@@ -12,7 +12,7 @@ use super::stage_error::StageError;
 use super::stages::{AgentRun, Delivered, Graded, Grades, Stopped};
 use super::timing::rounded;
 use super::trial_run::TrialRun;
-use crate::workspace::tree;
+use crate::tree::{Dir, Limits, move_dir};
 use terca_core::run::settings::Keep;
 
 /// Ends a trial, however far it came.
@@ -21,6 +21,7 @@ pub(super) fn collect(
     result: Result<Graded, Stopped>,
     phases: Phases,
 ) -> TrialReport {
+    let is_breach = matches!(&result, Ok(graded) if graded.agent.breach.is_some());
     let mut report = report(&run, result, phases);
     report.mask(&run.context.mask);
     if let Err(error) = write_trajectory(&run, &report) {
@@ -28,16 +29,27 @@ pub(super) fn collect(
             "artifacts/trajectory.json could not be written: {error}"
         ));
     }
-    if let Err(error) =
-        close_log(&mut run, &report).and_then(|()| keep_workspace(&run, report.status))
-    {
+    let kept = close_log(&mut run, &report)
+        .map_err(StageError::from)
+        .and_then(|()| keep_workspace(&run, report.status));
+    if let Err(StageError::Error(TrialError { message, .. })) = kept {
+        let message = format!("what the trial left could not be kept: {message}");
+        if is_breach {
+            // The agent has seen to that, and must not gain another attempt by it.
+            report.notes.push(message);
+            return report;
+        }
         // The work was judged, but it could not be kept: the record of the run is incomplete.
-        report.error.get_or_insert(TrialError::new(
-            ErrorKind::Internal,
-            format!("what the trial left could not be kept: {error}"),
-        ));
+        report
+            .error
+            .get_or_insert(TrialError::new(ErrorKind::Internal, message));
         report.status = Status::Error;
         report.score = None;
+    } else if kept.is_err() {
+        // A copy to another file system was interrupted: a run that is resumed begins this trial again.
+        report.score = None;
+        report.error = None;
+        report.status = Status::Interrupted;
     }
     report
 }
@@ -162,7 +174,7 @@ fn close_log(run: &mut TrialRun<'_>, report: &TrialReport) -> io::Result<()> {
 }
 
 /// Moves the workspace, exactly as the agent left it, to the place of the link to it.
-fn keep_workspace(run: &TrialRun<'_>, status: Status) -> io::Result<()> {
+fn keep_workspace(run: &TrialRun<'_>, status: Status) -> Result<(), StageError> {
     let place = run.folder.join("workspace");
     fs_err::remove_file(&place)?;
     let is_kept = match run.context.keep {
@@ -173,9 +185,20 @@ fn keep_workspace(run: &TrialRun<'_>, status: Status) -> io::Result<()> {
     if !is_kept {
         return Ok(());
     }
-    let left = &run.dirs.left;
-    if left.exists() {
-        return tree::move_dir(left, &place);
+    let left = if run.dirs.left.exists() {
+        &run.dirs.left
+    } else {
+        &run.dirs.workspace
+    };
+    move_dir(
+        &Dir::open(&run.dirs.root)?,
+        left.file_name().unwrap_or_default().as_ref(),
+        &Dir::open(&run.folder)?,
+        "workspace".as_ref(),
+        &run.context.own_tree(Limits::default()),
+    )?;
+    if run.spec.case.has_setup_commands() {
+        run.context.sealed.restore_links(&place)?;
     }
-    tree::move_dir(&run.dirs.workspace, &place)
+    Ok(())
 }

@@ -10,8 +10,9 @@ use crate::host::environment::Host;
 use crate::host::version::Versions;
 use crate::process::interrupt::Interrupt;
 use crate::process::supervise::SupervisorPool;
+use crate::tree::{Limits, Options};
 use crate::workspace::layers::LayerCache;
-use crate::workspace::tree_hash::TreeHashes;
+use crate::workspace::sealed_suite::SealedSuite;
 use crate::workspace::trial_dirs::WorkDir;
 
 /// The things that all trials of a run share.
@@ -35,8 +36,29 @@ pub struct Context {
     pub versions: Versions,
     /// The layers that `prepare` has made.
     pub layers: LayerCache,
-    /// Hashes of the suite's files, as they were when the run started.
-    pub hashes: TreeHashes,
+    /// The suite's files, as they were when the run started.
+    pub sealed: SealedSuite,
     /// The supervisors that trials run under.
     pub supervisors: SupervisorPool,
+}
+
+impl Context {
+    /// Returns the settings for a tree of this trial's own. An interrupt ends the operation.
+    pub(super) fn own_tree(&self, limits: Limits) -> Options<'_> {
+        Options {
+            limits,
+            unlock: true,
+            should_stop: &*self.interrupt,
+        }
+    }
+
+    /// Returns the settings for a tree of the suite, which several trials may read at once. An interrupt ends the
+    /// operation.
+    pub(super) fn suite_tree(&self) -> Options<'_> {
+        Options {
+            limits: Limits::NONE,
+            unlock: false,
+            should_stop: &*self.interrupt,
+        }
+    }
 }

@@ -7,6 +7,8 @@ use terca_core::grade::TestSpec;
 use terca_core::trial_error::{ErrorKind, TrialError};
 
 use crate::process::supervise::SuperviseError;
+use crate::tree::TreeError;
+use crate::workspace::sealed_suite::SealBroken;
 
 /// The reason why a trial does not go on to its next stage.
 #[derive(Debug)]
@@ -27,6 +29,14 @@ impl StageError {
         StageError::new(ErrorKind::Setup, format!("{step}: {error}"))
     }
 
+    /// Makes an error of the set-up from a tree that could not be copied. An interrupt stays one.
+    pub(super) fn setup_tree(step: &str, error: TreeError) -> Self {
+        match error {
+            TreeError::Stopped => StageError::Interrupted,
+            other => StageError::setup(step, &other),
+        }
+    }
+
     /// Adds to the message that it is about the judge of a test.
     pub(super) fn of_judge(self, test: &TestSpec, judge: &Profile) -> Self {
         match self {
@@ -42,10 +52,30 @@ impl StageError {
     }
 }
 
-/// The machine refused something.
+/// The machine refused something, or the run was interrupted.
 impl From<io::Error> for StageError {
     fn from(error: io::Error) -> Self {
-        StageError::new(ErrorKind::Internal, error.to_string())
+        match error.downcast::<TreeError>() {
+            Ok(error) => error.into(),
+            Err(error) => StageError::new(ErrorKind::Internal, error.to_string()),
+        }
+    }
+}
+
+/// The machine refused something, or the run was interrupted.
+impl From<TreeError> for StageError {
+    fn from(error: TreeError) -> Self {
+        match error {
+            TreeError::Stopped => StageError::Interrupted,
+            other => StageError::new(ErrorKind::Internal, other.to_string()),
+        }
+    }
+}
+
+/// The run's own files are not to be trusted any more.
+impl From<SealBroken> for StageError {
+    fn from(error: SealBroken) -> Self {
+        StageError::new(ErrorKind::Setup, error.to_string())
     }
 }
 

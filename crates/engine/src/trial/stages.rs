@@ -38,6 +38,8 @@ pub(super) struct AgentRun {
     pub(super) changes: Changes,
     /// It was the eval's own solution.
     pub(super) is_reference: bool,
+    /// The reason why its work fails every test: it changed what it had no business with.
+    pub(super) breach: Option<String>,
     /// Remarks that change no verdict.
     pub(super) notes: Vec<String>,
 }

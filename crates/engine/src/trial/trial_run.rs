@@ -120,7 +120,7 @@ impl<'a> TrialRun<'a> {
             },
             folder,
             log,
-            dirs: context.work.trial_dirs(spec.id)?,
+            dirs: context.work.trial_dirs()?,
             supervisor: context
                 .supervisors
                 .acquire(&context.interrupt)
@@ -159,9 +159,9 @@ impl<'a> TrialRun<'a> {
         self.context.host.for_command(
             dirs,
             self.spec,
-            &self.context.suite_dir,
+            &self.context.sealed.dir(&self.context.suite_dir),
             &self.folder,
-            beside,
+            &self.context.sealed.dir(beside),
         )
     }
 

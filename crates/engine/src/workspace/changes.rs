@@ -2,21 +2,25 @@
 //!
 //! Before the agent starts, the identity of every file is noted. Its content is kept only where no layer of the suite
 //! has it: a workspace is not copied twice to be compared once.
+//!
+//! Afterwards one walk finds the differences, and reads what the diff will show. Nothing of a workspace is opened by
+//! its path, which may be longer than the system takes, and no more text is held than a diff can show.
 
-use std::collections::{BTreeMap, HashMap};
-use std::fs::Metadata;
-use std::io;
-use std::os::unix::fs::MetadataExt;
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+use std::io::Read;
+use std::ops::Bound;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use camino::Utf8Path;
 
-use crate::workspace::diff::{Change, Version};
-use crate::workspace::file_eq::have_same_bytes;
-use crate::workspace::ignored::Ignored;
+use crate::tree::{
+    Dir, Entry, Kind, Meta, Notes, Options, TreeError, Visit, What, copy, hash_file,
+    have_same_content, make_readable, walk,
+};
+use crate::workspace::diff::{Change, LARGEST_SHOWN, Version};
+use crate::workspace::ignored::{Ignored, IgnoredWalk};
 use crate::workspace::renames;
-use crate::workspace::tree;
-use crate::workspace::tree::Copied;
 
 /// The workspace as it was when the agent started.
 #[derive(Debug, Default)]
@@ -33,6 +37,8 @@ pub struct Changes {
     pub seen: Vec<Change>,
     /// The number of changed files that `.gitignore` ignores, or that are git's own.
     pub ignored: usize,
+    /// Mount points. They are no work of the agent's that can be judged.
+    pub mounts: Notes,
 }
 
 impl Changes {
@@ -55,22 +61,58 @@ impl Changes {
     }
 }
 
+/// The layers that a workspace was built from, and the files that came from each.
+#[derive(Debug, Default)]
+pub struct Origins {
+    layers: Vec<Arc<Dir>>,
+    files: HashMap<PathBuf, usize>,
+}
+
+impl Origins {
+    /// Begins a layer, whose files replace those of the layers before.
+    pub fn begin(&mut self, layer: Dir) -> Arc<Dir> {
+        let layer = Arc::new(layer);
+        self.layers.push(layer.clone());
+        layer
+    }
+
+    /// Notes a file of the last layer, which was copied to the same path in the workspace.
+    pub fn add(&mut self, path: &Path) {
+        if let Some(last) = self.layers.len().checked_sub(1) {
+            self.files.insert(path.to_owned(), last);
+        }
+    }
+
+    /// Returns the layer that still has the file as it is in the workspace.
+    fn of(&self, path: &Path, meta: &Meta) -> Option<Arc<Dir>> {
+        let layer = self.layers.get(*self.files.get(path)?)?;
+        let source = layer.meta_at(path).ok()??;
+        let is_same = (source.size, source.modified) == (meta.size, meta.modified);
+        is_same.then(|| layer.clone())
+    }
+}
+
 /// The precision of times on coarse file systems. A file that was changed so shortly before the snapshot may have been
 /// changed again without a trace, so its content is compared.
 const COARSE_NANOSECONDS: i128 = 50_000_000;
+/// The most text of changed files that is held at once.
+const MOST_TEXT: u64 = 32 << 20;
+/// A larger file is not hashed to find out if it was renamed.
+const LARGEST_RENAMED: u64 = 1 << 30;
 
 #[derive(Debug)]
 struct Noted {
     inode: u64,
-    changed: (i64, i64),
+    changed: (i64, u32),
     mode: u32,
+    size: u64,
     content: Content,
 }
 
 #[derive(Debug)]
 enum Content {
-    /// In a file outside the workspace.
-    At(PathBuf),
+    /// In a tree outside the workspace, at the same path.
+    In(Arc<Dir>),
     /// The target of a symbolic link.
     Link(PathBuf),
     NotKept,
@@ -78,139 +120,281 @@ enum Content {
 
 impl Snapshot {
     /// Notes every file. `origins` has those that came unchanged from a layer; others may be copied to `store`.
-    pub fn take(workspace: &Utf8Path, origins: &[Copied], store: &Utf8Path) -> io::Result<Self> {
-        let origins: HashMap<&Path, &Path> = origins
-            .iter()
-            .map(|copied| (copied.path.as_path(), copied.source.as_path()))
-            .collect();
+    pub fn take(
+        workspace: &Utf8Path,
+        origins: &Origins,
+        store: &Utf8Path,
+        options: &Options<'_>,
+    ) -> Result<Self, TreeError> {
+        let root = Dir::open(workspace)?;
         let mut files = BTreeMap::new();
-        for (path, meta) in tree::walk(workspace)? {
-            let origin = origins.get(path.as_path()).copied();
-            let content = keep(
-                workspace.as_std_path(),
-                &path,
-                &meta,
-                origin,
-                store.as_std_path(),
-            )?;
-            let changed = (meta.ctime(), meta.ctime_nsec());
-            files.insert(
-                path,
-                Noted {
-                    inode: meta.ino(),
-                    changed,
-                    mode: meta.mode(),
-                    content,
-                },
-            );
-        }
-        let ignored = Ignored::read(workspace.as_std_path(), files.keys().map(PathBuf::as_path))?;
-        Ok(Snapshot {
+        let mut unkept = BTreeSet::new();
+        let mut paths = PathBudget::new(options);
+        walk(&root, options, &mut |entry, meta| {
+            if meta.is_dir() {
+                return Ok(Visit::Continue);
+            }
+            paths.take(entry.path)?;
+            let content = match meta.kind {
+                Kind::Link => Content::Link(entry.read_link()?),
+                Kind::File if !meta.is_mount_in(entry.parent.meta()) => {
+                    match origins.of(entry.path, meta) {
+                        Some(layer) => Content::In(layer),
+                        None => {
+                            unkept.insert(entry.path.to_owned());
+                            Content::NotKept
+                        }
+                    }
+                }
+                _ => Content::NotKept,
+            };
+            files.insert(entry.path.to_owned(), Noted::new(meta, content));
+            Ok(Visit::Continue)
+        })?;
+        let ignored = Ignored::read(&root, files.keys().map(PathBuf::as_path))?;
+        let mut snapshot = Snapshot {
             files,
             ignored,
-            taken: jiff::Timestamp::now().as_nanosecond(),
-        })
+            taken: 0,
+        };
+        snapshot.keep(&root, &unkept, store, options)?;
+        snapshot.taken = jiff::Timestamp::now().as_nanosecond();
+        Ok(snapshot)
+    }
+
+    /// Copies the files that no layer has.
+    fn keep(
+        &mut self,
+        root: &Dir,
+        unkept: &BTreeSet<PathBuf>,
+        store: &Utf8Path,
+        options: &Options<'_>,
+    ) -> Result<(), TreeError> {
+        if unkept.is_empty() {
+            return Ok(());
+        }
+        fs_err::create_dir_all(store).map_err(|source| TreeError::Io {
+            path: store.into(),
+            source,
+        })?;
+        let store = Arc::new(Dir::open_no_link(store)?);
+        copy(root, &store, options, &mut |entry| {
+            Ok(match entry.kind {
+                Kind::Dir => has_below(unkept, entry.path),
+                kind => kind == Kind::File && unkept.contains(entry.path),
+            })
+        })?;
+        make_readable(&store, options)?;
+        for path in unkept {
+            if let Some(noted) = self.files.get_mut(path) {
+                noted.content = Content::In(store.clone());
+            }
+        }
+        Ok(())
     }
 
     /// Compares the workspace with the snapshot. Ignored files are only counted, unless `track_ignored` is set.
-    pub fn changes(&self, workspace: &Utf8Path, track_ignored: bool) -> io::Result<Changes> {
-        let all = self.differences(workspace)?;
-        let number = all.len();
-        let seen: Vec<Change> = all
-            .into_iter()
-            .filter(|change| track_ignored || !self.ignored.has(&change.path))
-            .collect();
-        let ignored = number - seen.len();
-        Ok(Changes {
-            seen: renames::join(seen),
-            ignored,
-        })
-    }
-
-    fn differences(&self, workspace: &Utf8Path) -> io::Result<Vec<Change>> {
-        let mut now: BTreeMap<PathBuf, Metadata> = tree::walk(workspace)?.into_iter().collect();
-        let mut changes = Vec::new();
-        for (path, noted) in &self.files {
-            let full = workspace.as_std_path().join(path);
-            let after = now.remove(path);
-            if after
-                .as_ref()
-                .is_some_and(|meta| noted.is_same(meta, &full, self.taken))
-            {
-                continue;
-            }
-            let after = after.map(|meta| Version::file(meta.mode(), &full));
-            let before = Some(noted.version());
-            changes.push(Change {
-                path: path.clone(),
-                before,
-                after,
-                renamed: None,
-            });
-        }
-        changes.extend(now.into_iter().map(|(path, meta)| {
-            let after = Version::file(meta.mode(), &workspace.as_std_path().join(&path));
-            Change {
-                path,
-                before: None,
-                after: Some(after),
-                renamed: None,
-            }
-        }));
-        changes.sort_by(|a, b| a.path.cmp(&b.path));
+    pub fn changes(
+        &self,
+        workspace: &Utf8Path,
+        track_ignored: bool,
+        options: &Options<'_>,
+    ) -> Result<Changes, TreeError> {
+        let root = Dir::open_no_link(workspace)?;
+        let mut comparison = Comparison {
+            snapshot: self,
+            options,
+            track_ignored,
+            sizes: self.files.values().map(|noted| noted.size).collect(),
+            walk: self.ignored.walk(),
+            present: HashSet::new(),
+            changes: Changes::default(),
+            text_left: MOST_TEXT,
+            paths: PathBudget::new(options),
+        };
+        let mounts = walk(&root, options, &mut |entry, meta| {
+            comparison.look_at(entry, meta)
+        })?;
+        comparison.add_removed();
+        let mut changes = comparison.changes;
+        changes.seen.sort_by(|a, b| a.path.cmp(&b.path));
+        changes.seen = renames::join(changes.seen, options)?;
+        changes.mounts = mounts;
         Ok(changes)
     }
 }
 
-/// Returns where the content of a file can be found later. A file without an origin is copied.
-fn keep(
-    workspace: &Path,
-    path: &Path,
-    meta: &Metadata,
-    origin: Option<&Path>,
-    store: &Path,
-) -> io::Result<Content> {
-    let full = workspace.join(path);
-    if meta.is_symlink() {
-        return Ok(Content::Link(fs_err::read_link(&full)?));
+/// Returns whether one of these paths is below a directory.
+fn has_below(paths: &BTreeSet<PathBuf>, dir: &Path) -> bool {
+    paths
+        .range::<Path, _>((Bound::Excluded(dir), Bound::Unbounded))
+        .next()
+        .is_some_and(|path| path.starts_with(dir))
+}
+
+/// Counts the bytes of paths that are held.
+struct PathBudget {
+    left: u64,
+    limit: u64,
+}
+
+impl PathBudget {
+    fn new(options: &Options<'_>) -> Self {
+        let limit = options.limits.path_bytes;
+        PathBudget { left: limit, limit }
     }
-    if !meta.is_file() {
-        return Ok(Content::NotKept);
+
+    fn take(&mut self, path: &Path) -> Result<(), TreeError> {
+        let left = self.left.checked_sub(path.as_os_str().len() as u64);
+        self.left = left.ok_or(TreeError::TooLarge {
+            what: What::PathBytes,
+            limit: self.limit,
+        })?;
+        Ok(())
     }
-    if let Some(origin) = origin
-        && let Ok(source) = std::fs::metadata(origin)
-        && (source.len(), source.mtime(), source.mtime_nsec())
-            == (meta.len(), meta.mtime(), meta.mtime_nsec())
-    {
-        return Ok(Content::At(origin.to_owned()));
+}
+
+/// A workspace that is being compared with its snapshot.
+struct Comparison<'a> {
+    snapshot: &'a Snapshot,
+    options: &'a Options<'a>,
+    track_ignored: bool,
+    /// The sizes of all files before: another size is no rename.
+    sizes: HashSet<u64>,
+    walk: IgnoredWalk<'a>,
+    /// The noted paths that are still there.
+    present: HashSet<&'a Path>,
+    changes: Changes,
+    text_left: u64,
+    paths: PathBudget,
+}
+
+impl Comparison<'_> {
+    fn look_at(&mut self, entry: &Entry<'_>, meta: &Meta) -> Result<Visit, TreeError> {
+        let is_ignored = self.walk.is_ignored(entry.path, meta.is_dir());
+        if meta.is_dir() {
+            return Ok(Visit::Continue);
+        }
+        let noted = self.snapshot.files.get_key_value(entry.path);
+        if let Some((path, noted)) = noted {
+            self.present.insert(path);
+            if noted.is_same(entry, meta, self.snapshot.taken, self.options)? {
+                return Ok(Visit::Continue);
+            }
+        }
+        if is_ignored && !self.track_ignored {
+            self.changes.ignored += 1;
+            return Ok(Visit::Continue);
+        }
+        self.paths.take(entry.path)?;
+        let after = self.version(entry, meta)?;
+        self.changes.seen.push(Change {
+            path: entry.path.to_owned(),
+            before: noted.map(|(path, noted)| noted.version(path)),
+            after: Some(after),
+            renamed: None,
+        });
+        Ok(Visit::Continue)
     }
-    let kept = store.join(path);
-    fs_err::create_dir_all(kept.parent().unwrap_or(store))?;
-    tree::copy_file(&full, &kept, meta)?;
-    Ok(Content::At(kept))
+
+    /// Describes a file as it is now, with its text if it can be shown.
+    fn version(&mut self, entry: &Entry<'_>, meta: &Meta) -> Result<Version, TreeError> {
+        match meta.kind {
+            Kind::Link => return Ok(Version::link(&entry.read_link()?)),
+            Kind::File if !meta.is_mount_in(entry.parent.meta()) => {}
+            _ => return Ok(Version::opaque(meta.mode)),
+        }
+        if meta.size > LARGEST_SHOWN {
+            let may_be_renamed = meta.size <= LARGEST_RENAMED && self.sizes.contains(&meta.size);
+            let digest = if may_be_renamed {
+                Some(hash_file(&entry.open()?, self.options)?)
+            } else {
+                None
+            };
+            return Ok(Version::large(meta.mode, meta.size, digest));
+        }
+        if meta.size > self.text_left {
+            return Ok(Version::not_read(meta.mode, meta.size));
+        }
+        self.text_left -= meta.size;
+        let mut bytes = Vec::new();
+        entry
+            .open()?
+            .take(LARGEST_SHOWN)
+            .read_to_end(&mut bytes)
+            .map_err(|source| TreeError::Io {
+                path: entry.path.to_owned(),
+                source,
+            })?;
+        Ok(Version::read(meta.mode, bytes))
+    }
+
+    /// Adds the files that are not there any more.
+    fn add_removed(&mut self) {
+        for (path, noted) in &self.snapshot.files {
+            if self.present.contains(path.as_path()) {
+                continue;
+            }
+            if !self.track_ignored && self.snapshot.ignored.has(path) {
+                self.changes.ignored += 1;
+                continue;
+            }
+            self.changes.seen.push(Change {
+                path: path.clone(),
+                before: Some(noted.version(path)),
+                after: None,
+                renamed: None,
+            });
+        }
+    }
 }
 
 impl Noted {
-    fn is_same(&self, meta: &Metadata, now: &Path, snapshot: i128) -> bool {
-        // The kernel changes this time with every write, rename and chmod; nobody can set it back.
-        let same_time =
-            self.inode == meta.ino() && self.changed == (meta.ctime(), meta.ctime_nsec());
-        let changed = i128::from(self.changed.0) * 1_000_000_000 + i128::from(self.changed.1);
-        let untouched = same_time && changed + COARSE_NANOSECONDS < snapshot;
-        untouched || (self.mode == meta.mode() && self.has_same_content(now))
-    }
-
-    fn has_same_content(&self, now: &Path) -> bool {
-        match &self.content {
-            Content::At(before) => have_same_bytes(before, now),
-            Content::Link(target) => std::fs::read_link(now).is_ok_and(|now| now == *target),
-            Content::NotKept => false,
+    fn new(meta: &Meta, content: Content) -> Self {
+        Noted {
+            inode: meta.inode,
+            changed: meta.changed,
+            mode: meta.mode,
+            size: meta.size,
+            content,
         }
     }
 
-    fn version(&self) -> Version {
+    fn is_same(
+        &self,
+        entry: &Entry<'_>,
+        meta: &Meta,
+        snapshot: i128,
+        options: &Options<'_>,
+    ) -> Result<bool, TreeError> {
+        // The kernel changes this time with every write, rename and chmod; nobody can set it back.
+        let same_time = self.inode == meta.inode && self.changed == meta.changed;
+        let changed = i128::from(self.changed.0) * 1_000_000_000 + i128::from(self.changed.1);
+        if same_time && changed + COARSE_NANOSECONDS < snapshot {
+            return Ok(true);
+        }
+        if self.mode != meta.mode || self.size != meta.size {
+            return Ok(false);
+        }
         match &self.content {
-            Content::At(path) => Version::file(self.mode, path),
+            Content::In(tree) => {
+                if meta.is_mount_in(entry.parent.meta()) {
+                    return Ok(false);
+                }
+                // A layer of the suite may be gone by now.
+                match tree.open_file(entry.path) {
+                    Ok(before) => have_same_content(&before, &entry.open()?, options),
+                    Err(_) => Ok(false),
+                }
+            }
+            Content::Link(target) => Ok(entry.read_link()? == *target),
+            Content::NotKept => Ok(false),
+        }
+    }
+
+    fn version(&self, path: &Path) -> Version {
+        match &self.content {
+            Content::In(tree) => Version::kept(self.mode, self.size, tree, path),
             Content::Link(target) => Version::link(target),
             Content::NotKept => Version::opaque(self.mode),
         }

@@ -3,17 +3,19 @@
 use std::io::{self, Write};
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
+use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use camino::Utf8Path;
 use similar::TextDiff;
+use terca_core::agent::delivery::sha256;
 use terca_core::text::mask::Mask;
 use terca_core::text::prose;
 
-use crate::workspace::file_eq::have_same_bytes;
+use crate::tree::{Dir, Options, TreeError, hash_file};
 
 /// The size of the largest file whose lines are shown.
-const LARGEST_SHOWN: u64 = 1024 * 1024;
+pub(super) const LARGEST_SHOWN: u64 = 1024 * 1024;
 /// The size of a diff after which the remaining files are only counted.
 const LARGEST_DIFF: usize = 16 * 1024 * 1024;
 /// The time for one comparison. After it, the diff is correct but longer than need be.
@@ -36,87 +38,142 @@ pub struct Change {
 }
 
 /// A file at one moment: its mode as git records it, and its text.
-#[derive(Debug, Clone)]
+#[derive(Debug)]
 pub struct Version {
     mode: u32,
-    text: Text,
+    /// The size of a regular file.
+    size: Option<u64>,
+    content: Content,
+    /// The hash of the content, once somebody asked for it.
+    digest: OnceLock<Option<String>>,
 }
 
-#[derive(Debug, Clone)]
-enum Text {
-    Here(String),
-    At(PathBuf),
+#[derive(Debug)]
+enum Content {
+    Text(String),
+    /// In a tree that Terca alone changes.
+    Kept(Arc<Dir>, PathBuf),
     /// Binary, too large, or no file.
     Opaque,
+    /// It could be shown, but there is too much else.
+    NotRead,
 }
 
 impl Version {
-    /// Describes a file or link on disk, with the mode that the system has.
-    pub fn file(mode: u32, path: &Path) -> Self {
-        if mode & TYPE == LINK {
-            return std::fs::read_link(path)
-                .map_or_else(|_| Version::opaque(mode), |target| Version::link(&target));
-        }
+    fn new(mode: u32, size: Option<u64>, content: Content) -> Self {
         Version {
             mode: git_mode(mode),
-            text: Text::At(path.to_owned()),
+            size,
+            content,
+            digest: OnceLock::new(),
         }
+    }
+
+    /// Describes a file that was read as a whole, with the mode that the system has.
+    pub fn read(mode: u32, bytes: Vec<u8>) -> Self {
+        let size = Some(bytes.len() as u64);
+        match String::from_utf8(bytes) {
+            Ok(text) if !text.contains('\0') => Version::new(mode, size, Content::Text(text)),
+            Ok(text) => {
+                Version::new(mode, size, Content::Opaque).with_digest(sha256(text.as_bytes()))
+            }
+            Err(error) => {
+                Version::new(mode, size, Content::Opaque).with_digest(sha256(error.as_bytes()))
+            }
+        }
+    }
+
+    /// Describes a file that is too large to be shown. The hash is that of `tree::hash_file`.
+    pub fn large(mode: u32, size: u64, digest: Option<String>) -> Self {
+        let version = Version::new(mode, Some(size), Content::Opaque);
+        match digest {
+            Some(digest) => version.with_digest(digest),
+            None => version,
+        }
+    }
+
+    /// Describes a file that was not read, because there is too much to show.
+    pub fn not_read(mode: u32, size: u64) -> Self {
+        Version::new(mode, Some(size), Content::NotRead)
+    }
+
+    /// Describes a file that is in a tree of Terca's or of the suite.
+    pub fn kept(mode: u32, size: u64, tree: &Arc<Dir>, path: &Path) -> Self {
+        let content = Content::Kept(tree.clone(), path.to_owned());
+        Version::new(mode, Some(size), content)
     }
 
     /// Describes a symbolic link.
     pub fn link(target: &Path) -> Self {
-        Version {
-            mode: LINK,
-            text: Text::Here(target.to_string_lossy().into_owned()),
-        }
+        let text = target.to_string_lossy().into_owned();
+        Version::new(LINK, None, Content::Text(text))
     }
 
     /// Describes a file whose content is not known.
     pub fn opaque(mode: u32) -> Self {
+        Version::new(mode, None, Content::Opaque)
+    }
+
+    fn with_digest(self, digest: String) -> Self {
         Version {
-            mode: git_mode(mode),
-            text: Text::Opaque,
+            digest: Some(digest).into(),
+            ..self
         }
     }
 
     /// Returns whether this file may have been renamed to the other. Links and empty files never are.
     pub fn may_become(&self, other: &Version) -> bool {
-        self.mode & TYPE == other.mode & TYPE && self.size().unwrap_or(0) > 0
+        self.mode & TYPE == other.mode & TYPE && self.size.unwrap_or(0) > 0
     }
 
     /// Returns whether both have the same bytes.
-    pub fn has_bytes_of(&self, other: &Version) -> bool {
-        matches!((&self.text, &other.text), (Text::At(a), Text::At(b)) if have_same_bytes(a, b))
+    pub fn has_bytes_of(&self, other: &Version, options: &Options<'_>) -> Result<bool, TreeError> {
+        if self.size != other.size {
+            return Ok(false);
+        }
+        let Some(digest) = self.digest(options)? else {
+            return Ok(false);
+        };
+        Ok(other.digest(options)? == Some(digest))
     }
 
-    /// Returns the size of a file on disk.
-    pub fn size(&self) -> Option<u64> {
-        match &self.text {
-            Text::At(path) => std::fs::metadata(path)
-                .ok()
-                .filter(std::fs::Metadata::is_file)
-                .map(|meta| meta.len()),
-            Text::Here(_) | Text::Opaque => None,
+    /// Returns the hash of the content. It is made once: every pair of files is asked for it.
+    fn digest(&self, options: &Options<'_>) -> Result<Option<&str>, TreeError> {
+        if self.digest.get().is_none() {
+            let made = match &self.content {
+                Content::Text(text) => Some(sha256(text.as_bytes())),
+                Content::Kept(tree, path) if self.size > Some(LARGEST_SHOWN) => {
+                    match tree.open_file(path) {
+                        Ok(file) => Some(hash_file(&file, options)?),
+                        Err(_) => None,
+                    }
+                }
+                Content::Kept(tree, path) => {
+                    let bytes = tree.read_file(path, LARGEST_SHOWN).ok();
+                    bytes.map(|bytes| sha256(&bytes))
+                }
+                Content::Opaque | Content::NotRead => None,
+            };
+            let _ = self.digest.set(made);
         }
+        Ok(self.digest.get().and_then(Option::as_deref))
+    }
+
+    /// Returns the size of a regular file.
+    pub fn size(&self) -> Option<u64> {
+        self.size
     }
 
     /// Returns the text, or `None` if it cannot be shown.
     pub fn text(&self) -> Option<String> {
-        match &self.text {
-            Text::Here(text) => Some(text.clone()),
-            Text::At(path) => {
-                let small = std::fs::metadata(path)
-                    .is_ok_and(|meta| meta.is_file() && meta.len() <= LARGEST_SHOWN);
-                let text = if small {
-                    std::fs::read(path)
-                        .ok()
-                        .and_then(|bytes| String::from_utf8(bytes).ok())
-                } else {
-                    None
-                };
-                text.filter(|text| !text.contains('\0'))
+        match &self.content {
+            Content::Text(text) => Some(text.clone()),
+            Content::Kept(tree, path) => {
+                let bytes = tree.read_file(path, LARGEST_SHOWN).ok()?;
+                let text = String::from_utf8(bytes).ok()?;
+                Some(text).filter(|text| !text.contains('\0'))
             }
-            Text::Opaque => None,
+            Content::Opaque | Content::NotRead => None,
         }
     }
 }
@@ -131,10 +188,19 @@ fn git_mode(mode: u32) -> u32 {
 }
 
 /// Writes all changes, with a note about those that are ignored. Secrets are masked.
-pub fn write(changes: &[Change], ignored: usize, to: &Utf8Path, mask: &Mask) -> io::Result<()> {
+pub fn write(
+    changes: &[Change],
+    ignored: usize,
+    to: &Utf8Path,
+    mask: &Mask,
+    options: &Options<'_>,
+) -> io::Result<()> {
     let mut out = io::BufWriter::new(fs_err::File::create(to)?);
     let mut written = 0;
     for (index, change) in changes.iter().enumerate() {
+        if options.should_stop.should_stop() {
+            return Err(TreeError::Stopped.into());
+        }
         if written > LARGEST_DIFF {
             let rest = prose::count(changes.len() - index, "more changed file");
             writeln!(out, "# {rest} not shown: the diff would be too large")?;
@@ -236,7 +302,14 @@ fn text_of(version: Option<&Version>) -> Option<String> {
 
 fn binary_lines(old_name: &str, new_name: &str, versions: [Option<&Version>; 2]) -> String {
     let mut text = format!("Binary files {old_name} and {new_name} differ\n");
-    let sizes = versions.into_iter().flatten().filter_map(Version::size);
+    let versions = versions.into_iter().flatten();
+    if versions
+        .clone()
+        .any(|version| matches!(version.content, Content::NotRead))
+    {
+        text += "# not shown: the changed files have too much text\n";
+    }
+    let sizes = versions.filter_map(Version::size);
     if let Some(size) = sizes.max().filter(|size| *size > LARGEST_SHOWN) {
         let size = prose::compact(size);
         text += &format!("# too large to be shown: {size} bytes\n");

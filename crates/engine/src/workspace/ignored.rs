@@ -2,11 +2,12 @@
 //!
 //! The rules are those of the workspace when the agent started, so an agent cannot hide a file by adding a rule.
 
-use std::io;
 use std::path::{Path, PathBuf};
 
 use ignore::Match;
 use ignore::gitignore::{Gitignore, GitignoreBuilder};
+
+use crate::tree::{Dir, TreeError};
 
 /// The size of the largest `.gitignore` that is read.
 const LARGEST: u64 = 1024 * 1024;
@@ -19,20 +20,32 @@ pub struct Ignored {
 
 impl Ignored {
     /// Reads every `.gitignore` among these paths of the workspace.
-    pub fn read<'a>(workspace: &Path, files: impl Iterator<Item = &'a Path>) -> io::Result<Self> {
+    pub fn read<'a>(
+        workspace: &Dir,
+        files: impl Iterator<Item = &'a Path>,
+    ) -> Result<Self, TreeError> {
         let mut rules = Vec::new();
         for file in files.filter(|file| file.file_name().is_some_and(|name| name == ".gitignore")) {
-            let full = workspace.join(file);
-            let meta = fs_err::symlink_metadata(&full)?;
-            if meta.is_file() && meta.len() <= LARGEST {
-                let text = fs_err::read(&full)?;
-                let dir = file.parent().unwrap_or(Path::new("")).to_owned();
-                rules.push((dir, parse(&String::from_utf8_lossy(&text))));
-            }
+            let text = match workspace.read_file(file, LARGEST) {
+                Ok(text) => text,
+                Err(error @ TreeError::Io { .. }) => return Err(error),
+                // A link, something else than a file, or too large.
+                Err(_) => continue,
+            };
+            let dir = file.parent().unwrap_or(Path::new("")).to_owned();
+            rules.push((dir, parse(&String::from_utf8_lossy(&text))));
         }
         // The deepest first, because its rules count first.
         rules.sort_by_key(|(dir, _)| std::cmp::Reverse(dir.components().count()));
         Ok(Ignored { rules })
+    }
+
+    /// Begins a walk through a workspace.
+    pub fn walk(&self) -> IgnoredWalk<'_> {
+        IgnoredWalk {
+            rules: self,
+            above: Vec::new(),
+        }
     }
 
     /// Returns whether a file is ignored, by itself or with a directory above it.
@@ -64,6 +77,32 @@ impl Ignored {
     }
 }
 
+/// Tells which entries of a walk are ignored. A directory is looked at once, and not again for each file in it.
+#[derive(Debug)]
+pub struct IgnoredWalk<'a> {
+    rules: &'a Ignored,
+    /// The directories above the present entry: the length of the path, and whether it is ignored.
+    above: Vec<(usize, bool)>,
+}
+
+impl IgnoredWalk<'_> {
+    /// Returns whether the next entry of the walk is ignored. A directory comes before what is in it.
+    pub fn is_ignored(&mut self, path: &Path, is_dir: bool) -> bool {
+        let parent = path.parent().map_or(0, |parent| parent.as_os_str().len());
+        while self.above.last().is_some_and(|dir| dir.0 > parent) {
+            self.above.pop();
+        }
+        let with_parent = parent > 0 && self.above.last().is_some_and(|dir| dir.1);
+        let is_ignored = with_parent
+            || path.file_name().is_some_and(|name| name == ".git")
+            || self.rules.names(path, is_dir);
+        if is_dir {
+            self.above.push((path.as_os_str().len(), is_ignored));
+        }
+        is_ignored
+    }
+}
+
 /// Parses rules. A line that is no pattern is skipped, as git does.
 fn parse(text: &str) -> Gitignore {
     let mut builder = GitignoreBuilder::new("");
@@ -92,7 +131,8 @@ mod tests {
         write("app/.gitignore", "secret\n!loud.log\n");
         write("node_modules/x/.gitignore", "!*\n");
         let files = [".gitignore", "app/.gitignore", "node_modules/x/.gitignore"];
-        let ignored = Ignored::read(dir.path(), files.iter().map(Path::new)).unwrap();
+        let ignored =
+            Ignored::read(&Dir::open(dir.path()).unwrap(), files.iter().map(Path::new)).unwrap();
         for (path, expected) in [
             ("dist/a.js", true),
             ("app/dist/a.js", false),
@@ -111,6 +151,16 @@ mod tests {
             (".github/x.yml", false),
         ] {
             assert_eq!(ignored.has(Path::new(path)), expected, "{path}");
+            let mut walk = ignored.walk();
+            walk.is_ignored(Path::new("another"), true);
+            let mut above: Vec<&Path> = Path::new(path).ancestors().collect();
+            above.pop();
+            above.reverse();
+            let found = above
+                .iter()
+                .map(|part| walk.is_ignored(part, *part != Path::new(path)))
+                .last();
+            assert_eq!(found, Some(expected), "{path} in a walk");
         }
     }
 }

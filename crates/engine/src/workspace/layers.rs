@@ -13,7 +13,8 @@ use std::time::Duration;
 use camino::{Utf8Path, Utf8PathBuf};
 
 use crate::process::interrupt::Interrupt;
-use crate::workspace::{stale_dirs, tree};
+use crate::tree::{Options, remove};
+use crate::workspace::stale_dirs;
 
 /// The time between two attempts to get a lock that another run holds.
 const GLANCE: Duration = Duration::from_millis(100);
@@ -168,7 +169,8 @@ pub fn remove_unused(place: &Utf8Path) -> bool {
     let Ok(lock) = File::open(place) else {
         return false;
     };
-    lock.try_lock().is_ok() && tree::remove(place).is_ok()
+    lock.try_lock().is_ok()
+        && remove(place, &Options::default()).is_ok_and(|removed| removed.left.is_empty())
 }
 
 #[cfg(test)]

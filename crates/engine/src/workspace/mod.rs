@@ -1,12 +1,15 @@
-//! The directories of trials: copying, hashing, comparing and removing trees of files.
+//! The directories of trials: what is copied into them, what changed in them, and what is left of them.
 
 pub mod changes;
 pub mod diff;
-pub mod file_eq;
 pub mod ignored;
+pub mod inside;
 pub mod layers;
 pub mod renames;
+mod sealed;
+pub mod sealed_suite;
+pub(crate) mod secret_name;
 pub mod stale_dirs;
-pub mod tree;
 pub mod tree_hash;
 pub mod trial_dirs;
+pub mod visible;

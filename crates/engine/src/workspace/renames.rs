@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use similar::TextDiff;
 
+use crate::tree::{Options, TreeError};
 use crate::workspace::diff::{Change, Version};
 
 /// The most removed or added files that are compared. With more, each is shown by itself.
@@ -16,11 +17,11 @@ const LARGEST_COMPARED: u64 = 64 * 1024;
 const PATIENCE: Duration = Duration::from_millis(10);
 
 /// Joins a removal and an addition that are one rename.
-pub fn join(mut changes: Vec<Change>) -> Vec<Change> {
+pub fn join(mut changes: Vec<Change>, options: &Options<'_>) -> Result<Vec<Change>, TreeError> {
     let went: Vec<usize> = positions(&changes, |change| change.after.is_none());
     let came: Vec<usize> = positions(&changes, |change| change.before.is_none());
     if went.is_empty() || came.is_empty() || went.len() > MOST || came.len() > MOST {
-        return changes;
+        return Ok(changes);
     }
     let mut taken = vec![false; changes.len()];
     let few = went.len() * came.len() <= MOST_COMPARISONS;
@@ -30,7 +31,10 @@ pub fn join(mut changes: Vec<Change>) -> Vec<Change> {
                 continue;
             }
             let free = came.iter().copied().filter(|new| !taken[*new]);
-            let Some((new, similarity)) = best(&changes, old, free, exact) else {
+            if options.should_stop.should_stop() {
+                return Err(TreeError::Stopped);
+            }
+            let Some((new, similarity)) = best(&changes, old, free, exact, options)? else {
                 continue;
             };
             (taken[old], taken[new]) = (true, true);
@@ -41,7 +45,7 @@ pub fn join(mut changes: Vec<Change>) -> Vec<Change> {
     }
     // A removal that became part of a rename is no change of its own.
     changes.retain(|change| change.before.is_some() || change.after.is_some());
-    changes
+    Ok(changes)
 }
 
 fn positions(changes: &[Change], of: impl Fn(&Change) -> bool) -> Vec<usize> {
@@ -59,15 +63,17 @@ fn best(
     old: usize,
     candidates: impl Iterator<Item = usize>,
     exact: bool,
-) -> Option<(usize, u8)> {
-    let before = changes[old].before.as_ref()?;
+    options: &Options<'_>,
+) -> Result<Option<(usize, u8)>, TreeError> {
+    let Some(before) = &changes[old].before else {
+        return Ok(None);
+    };
     let mut best: Option<(f32, bool, usize)> = None;
     for new in candidates {
-        let Some(likeness) = changes[new]
-            .after
-            .as_ref()
-            .and_then(|after| similarity(before, after, exact))
-        else {
+        let Some(after) = &changes[new].after else {
+            continue;
+        };
+        let Some(likeness) = similarity(before, after, exact, options)? else {
             continue;
         };
         let has_same_name = changes[new].path.file_name() == changes[old].path.file_name();
@@ -75,21 +81,30 @@ fn best(
             best = Some((likeness, has_same_name, new));
         }
     }
-    best.map(|(likeness, _, new)| (new, (likeness * 100.0) as u8))
+    Ok(best.map(|(likeness, _, new)| (new, (likeness * 100.0) as u8)))
 }
 
 /// Returns how alike two files are, or `None` if one is not a rename of the other.
-fn similarity(before: &Version, after: &Version, exact: bool) -> Option<f32> {
+fn similarity(
+    before: &Version,
+    after: &Version,
+    exact: bool,
+    options: &Options<'_>,
+) -> Result<Option<f32>, TreeError> {
     if !before.may_become(after) {
-        return None;
+        return Ok(None);
     }
     if exact {
-        return before.has_bytes_of(after).then_some(1.0);
+        return Ok(before.has_bytes_of(after, options)?.then_some(1.0));
     }
-    if before.size()? > LARGEST_COMPARED || after.size()? > LARGEST_COMPARED {
-        return None;
+    let is_small = |version: &Version| version.size().is_some_and(|size| size <= LARGEST_COMPARED);
+    if !is_small(before) || !is_small(after) {
+        return Ok(None);
     }
-    likeness(&before.text()?, &after.text()?)
+    match (before.text(), after.text()) {
+        (Some(before), Some(after)) => Ok(likeness(&before, &after)),
+        _ => Ok(None),
+    }
 }
 
 fn likeness(old: &str, new: &str) -> Option<f32> {

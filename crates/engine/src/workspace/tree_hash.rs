@@ -1,16 +1,12 @@
-//! Hashes of files, and of trees with names, kinds, permissions and links.
+//! Hashes of files and trees, each looked at once.
 
 use std::collections::HashMap;
-use std::fmt::Write;
 use std::io;
-use std::os::unix::fs::PermissionsExt;
-use std::path::Path;
 use std::sync::{Mutex, PoisonError};
 
 use camino::{Utf8Path, Utf8PathBuf};
-use terca_core::agent::delivery::sha256;
 
-use crate::workspace::tree;
+use crate::tree::{Dir, Limits, Options, hash, hash_file};
 
 /// The hashes of files and trees. Each path is looked at once: a command of a trial may change it later.
 #[derive(Debug, Default)]
@@ -27,44 +23,42 @@ impl TreeHashes {
         if let Some(hash) = known.get(path) {
             return hash.clone();
         }
-        let hash = hash(path.as_std_path())
-            .unwrap_or_else(|error| format!("unreadable: {}", error.kind()));
+        let hash = hash_of(path).unwrap_or_else(|error| format!("unreadable: {}", error.kind()));
         known.insert(path.to_owned(), hash.clone());
         hash
     }
 
-    /// Returns whether a path was a file when it was asked for first.
-    pub fn is_file(&self, path: &Utf8Path) -> bool {
+    /// Returns the hash of a file; `None` if it was not there when it was asked for first.
+    pub fn file(&self, path: &Utf8Path) -> Option<String> {
         let mut files = self.files.lock().unwrap_or_else(PoisonError::into_inner);
-        *files
+        let is_file = *files
             .entry(path.to_owned())
-            .or_insert_with(|| path.is_file())
+            .or_insert_with(|| path.is_file());
+        is_file.then(|| self.get(path))
     }
 }
 
-fn hash(path: &Path) -> io::Result<String> {
-    if !path.is_dir() {
-        return Ok(sha256(&fs_err::read(path)?));
+fn hash_of(path: &Utf8Path) -> io::Result<String> {
+    // A suite is its author's, however large it is, and several trials may read it at once.
+    let options = Options {
+        limits: Limits::NONE,
+        unlock: false,
+        ..Options::default()
+    };
+    let kind = fs_err::metadata(path)?.file_type();
+    if kind.is_dir() {
+        return Ok(hash(&Dir::open(path)?, &options)?);
     }
-    let mut list = String::new();
-    for (name, meta) in tree::walk(path)? {
-        let place = path.join(&name);
-        let content = if meta.is_symlink() {
-            format!("-> {}", fs_err::read_link(&place)?.display())
-        } else if meta.is_file() {
-            sha256(&fs_err::read(&place)?)
-        } else {
-            "special".to_owned()
-        };
-        let executable = meta.permissions().mode() & 0o111 != 0;
-        // Writing to text cannot fail.
-        let _ = writeln!(list, "{:?} {executable} {content}", name.as_os_str());
+    if !kind.is_file() {
+        return Err(io::ErrorKind::InvalidInput.into());
     }
-    Ok(sha256(list.as_bytes()))
+    Ok(hash_file(fs_err::File::open(path)?.file(), &options)?)
 }
 
 #[cfg(test)]
 mod tests {
+    use std::os::unix::fs::PermissionsExt;
+
     use super::*;
 
     #[test]
@@ -93,8 +87,9 @@ mod tests {
         fs_err::write(dir.join("b"), "3").unwrap();
         assert_eq!(hashes.get(&dir.join("b")), before, "each path is read once");
         assert_ne!(TreeHashes::default().get(&dir.join("b")), before);
-        assert!(hashes.is_file(&dir.join("b")) && !hashes.is_file(&dir.join("later")));
+        assert_eq!(hashes.file(&dir.join("b")), Some(before));
+        assert_eq!(hashes.file(&dir.join("later")), None);
         fs_err::write(dir.join("later"), "").unwrap();
-        assert!(!hashes.is_file(&dir.join("later")), "asked for once");
+        assert_eq!(hashes.file(&dir.join("later")), None, "asked for once");
     }
 }

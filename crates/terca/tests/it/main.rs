@@ -11,7 +11,9 @@
 mod common;
 
 mod adaptive;
+mod agent_against_tests;
 mod bombs;
+mod callers;
 mod ci;
 mod clean;
 mod cli;
@@ -49,6 +51,7 @@ mod results;
 mod resume;
 mod retries;
 mod run_v1;
+mod sealed;
 mod selection;
 mod setup;
 mod shards;

@@ -6,8 +6,8 @@ use std::sync::atomic::{AtomicU8, Ordering};
 
 use rustix::fs::{
     AtFlags, CWD, FileType, IFlags, Mode, OFlags, ResolveFlags, Statx, StatxFlags, chmodat,
-    copy_file_range, fstat, ioctl_ficlone, ioctl_getflags, ioctl_setflags, makedev, openat,
-    openat2, statat, statx,
+    copy_file_range, fstat, ioctl_ficlone, ioctl_getflags, ioctl_setflags, makedev, mknodat,
+    openat, openat2, statat, statx,
 };
 use rustix::io::{Errno, Result, retry_on_intr};
 
@@ -153,6 +153,15 @@ pub fn set_mode_in(
     let path = format!("/proc/self/fd/{}", handle.as_raw_fd());
     chmodat(CWD, path, Mode::from_raw_mode(mode), AtFlags::empty())?;
     Ok(Some(meta))
+}
+
+/// Makes a named pipe. Its name must be free.
+pub fn make_fifo(dir: BorrowedFd<'_>, name: &[u8], permissions: u32) -> Result<()> {
+    mknodat(dir, name, FileType::Fifo, Mode::RUSR | Mode::WUSR, 0)?;
+    set_mode_in(dir, name, |meta| {
+        (meta.kind == Kind::Fifo).then_some(permissions)
+    })?;
+    Ok(())
 }
 
 /// Takes away the marks that keep even the superuser from removing a file. Returns true when there were any.

@@ -54,6 +54,11 @@ pub fn set_mode_in(
     Ok(Some(meta))
 }
 
+/// Makes a named pipe, where the system can.
+pub fn make_fifo(_dir: BorrowedFd<'_>, _name: &[u8], _permissions: u32) -> Result<()> {
+    Err(Errno::OPNOTSUPP)
+}
+
 /// Takes away the marks that keep even the superuser from removing a file. Returns true when there were any.
 pub fn clear_marks(_file: BorrowedFd<'_>) -> bool {
     false

@@ -115,25 +115,23 @@ fn make(path: &Path, node: &Node) {
 }
 
 /// The tree that a copy of `upper` onto `lower` should give.
-fn joined(lower: Option<&Node>, upper: &Node) -> Option<Node> {
+fn joined(lower: Option<&Node>, upper: &Node) -> Node {
     match upper {
-        Node::Fifo => lower.cloned(),
         Node::Dir { entries, mode } => {
             let mut result = match lower {
                 Some(Node::Dir { entries, .. }) => entries.clone(),
                 _ => BTreeMap::new(),
             };
             for (name, node) in entries {
-                if let Some(node) = joined(result.get(name), node) {
-                    result.insert(name.clone(), node);
-                }
+                let node = joined(result.get(name), node);
+                result.insert(name.clone(), node);
             }
-            Some(Node::Dir {
+            Node::Dir {
                 entries: result,
                 mode: *mode,
-            })
+            }
         }
-        other => Some(other.clone()),
+        other => other.clone(),
     }
 }
 
@@ -154,7 +152,7 @@ proptest! {
         let to = scratch.dir("to");
         scratch.chmod("to", 0o755);
         copy_all(&scratch.dir("from"), &to, &options).unwrap();
-        let expected = joined(Some(&empty), &first).unwrap();
+        let expected = joined(Some(&empty), &first);
         prop_assert_eq!(&read(&scratch.path("to")), &expected);
         // The source is as it was, permissions and all.
         prop_assert_eq!(&read(&scratch.path("from")), &first);
@@ -164,7 +162,7 @@ proptest! {
         prop_assert_eq!(hash(&to, &options).unwrap(), hash(&twice.dir("to"), &options).unwrap());
 
         copy_all(&scratch.dir("second"), &to, &options).unwrap();
-        let expected = joined(Some(&expected), &second).unwrap();
+        let expected = joined(Some(&expected), &second);
         prop_assert_eq!(read(&scratch.path("to")), expected);
         scratch.assert_outside_untouched();
 

@@ -3,11 +3,12 @@
 use std::io;
 use std::os::unix::fs::PermissionsExt;
 
-use camino::{Utf8Path, Utf8PathBuf};
+use camino::Utf8Path;
 use terca_core::agent::cheat::{Does, Seen, SeenFile, Target, Trick, tricks};
 
+use crate::tree::{Dir, Options, TreeError, Visit, remove, walk};
 use crate::trial::log::RunLog;
-use crate::workspace::tree;
+use crate::workspace::inside::stays_inside;
 use crate::workspace::trial_dirs::TrialDirs;
 
 /// More than an agent would look at.
@@ -23,48 +24,69 @@ pub(super) fn cheat(prompt: &str, dirs: &TrialDirs, log: &mut RunLog) -> io::Res
     }) {
         let (root, path) = match &trick.target {
             Target::Workspace(path) => (&dirs.workspace, path),
-            Target::Home(path) => (&dirs.agent_home, path),
+            Target::Home(path) => (&dirs.home, path),
+            Target::Beside(path) => (&dirs.root, path),
         };
         // A trick that does not work is left out: a cheat is content with the others.
         if play(root, path, &trick).is_ok() {
-            let what = if trick.does == Does::Remove {
-                "removed"
-            } else {
-                "wrote"
+            let what = match trick.does {
+                Does::Write { .. } => "wrote",
+                Does::Remove | Does::RemoveDirectory => "removed",
+                Does::Link { .. } => "linked",
             };
-            log.line(&format!("{what} {path}: {}", trick.purpose))?;
+            let place = match trick.target {
+                Target::Workspace(_) => "",
+                Target::Home(_) => "~/",
+                Target::Beside(_) => "../",
+            };
+            log.line(&format!("{what} {place}{path}: {}", trick.purpose))?;
         }
     }
     Ok(())
 }
 
-fn look_around(workspace: &Utf8Path) -> io::Result<Vec<SeenFile>> {
+fn look_around(workspace: &Utf8Path) -> Result<Vec<SeenFile>, TreeError> {
     let mut seen = Vec::new();
-    for (path, meta) in tree::walk(workspace)?.into_iter().take(MOST_FILES) {
-        let Ok(path) = Utf8PathBuf::from_path_buf(path) else {
-            continue;
+    let root = Dir::open_no_link(workspace)?;
+    walk(&root, &Options::default(), &mut |entry, meta| {
+        let Some(path) = Utf8Path::from_path(entry.path).filter(|_| !meta.is_dir()) else {
+            return Ok(Visit::Continue);
         };
         let installed = path
             .components()
             .any(|part| part.as_str() == "node_modules");
-        let small = meta.is_file() && meta.len() <= LARGEST_TEXT && !installed;
+        let small = meta.is_file() && meta.size <= LARGEST_TEXT && !installed;
         let text = if small {
-            std::fs::read_to_string(workspace.join(&path)).ok()
+            entry
+                .open()
+                .ok()
+                .and_then(|file| io::read_to_string(file).ok())
         } else {
             None
         };
+        let path = path.to_owned();
         seen.push(SeenFile { path, text });
-    }
+        Ok(if seen.len() < MOST_FILES {
+            Visit::Continue
+        } else {
+            Visit::End
+        })
+    })?;
     Ok(seen)
 }
 
 fn play(root: &Utf8Path, path: &Utf8Path, trick: &Trick) -> io::Result<()> {
-    if !tree::stays_inside(root, path) {
+    if !stays_inside(root, path) {
         return Err(io::Error::other("outside"));
     }
     let target = root.join(path);
     match &trick.does {
         Does::Remove => std::fs::remove_file(&target),
+        Does::RemoveDirectory => {
+            let _ = remove(&target, &Options::default())?;
+            Ok(())
+        }
+        Does::Link { to } => std::os::unix::fs::symlink(to, &target),
         Does::Write {
             content,
             executable,

@@ -3,9 +3,11 @@
 mod cheat;
 mod solution;
 
+use std::fs::Permissions;
 use std::io;
+use std::os::unix::fs::PermissionsExt;
 
-use camino::{Utf8Path, Utf8PathBuf};
+use camino::Utf8Path;
 use terca_core::agent::{Ending, Reading};
 use terca_core::text::prose;
 use terca_core::trial_error::ErrorKind;
@@ -17,9 +19,9 @@ use super::stages::{AgentRun, Prepared, Stopped};
 use super::timing::rounded;
 use super::trial_run::TrialRun;
 use crate::process::supervise::Ended;
+use crate::tree::{Dir, Limits, Options, TreeError};
 use crate::workspace::changes::{Changes, Snapshot};
 use crate::workspace::diff;
-use crate::workspace::tree;
 
 impl Prepared {
     /// Runs the agent. Its work can be graded, unless the trial stops here.
@@ -40,6 +42,7 @@ impl Prepared {
             reading: worked.reading,
             changes: worked.changes,
             is_reference,
+            breach: worked.breach,
             notes: worked.notes,
         };
         let kept = agent
@@ -63,6 +66,11 @@ impl AgentRun {
             Ending::Failed(error) if self.ended.timed_out && error.kind == ErrorKind::Agent => {
                 Ok(())
             }
+            // An agent that ends its supervisor or changes what the tests rest on is judged by its work, or by that:
+            // an error would be tried again.
+            _ if self.breach.is_some() => Ok(()),
+            Ending::Crashed(_) if self.ended.lost => Ok(()),
+            Ending::Failed(error) if self.ended.lost && error.kind == ErrorKind::Agent => Ok(()),
             Ending::Crashed(_) if !self.changes.are_none() => Ok(()),
             Ending::Crashed(error) | Ending::Failed(error) => Err(StageError::Error(error.clone())),
         }
@@ -76,6 +84,7 @@ impl AgentRun {
             changed: self.changes.paths(),
             usage: self.reading.usage,
             seconds: rounded(self.ended.seconds),
+            breach: self.breach.clone(),
         }
     }
 }
@@ -85,6 +94,7 @@ struct Worked {
     ended: Ended,
     reading: Reading,
     changes: Changes,
+    breach: Option<String>,
     notes: Vec<String>,
 }
 
@@ -106,17 +116,17 @@ fn work(
         // The agent's own advice (`/login`) does not help here: its home is that of the trial.
         notes.push(credentials);
     }
-    notes.extend(restore(&run.dirs.workspace)?);
-    for dir in leftovers.iter().filter(|path| path.is_dir()) {
-        tree::remove(dir)?;
+    if played.ended.lost && !played.ended.stopped {
+        notes.push(LOST.to_owned());
     }
-    let changes = snapshot.changes(&run.dirs.workspace, run.spec.case.suite.track_ignored)?;
-    diff::write(
-        &changes.seen,
-        changes.ignored,
-        &run.diff(),
-        &run.context.mask,
-    )?;
+    let taken = run.dirs.take_back()?;
+    notes.extend(taken.notes);
+    notes.extend(taken.breach.clone());
+    let changes = match compare(run, snapshot, &leftovers, &mut notes) {
+        // There may be nothing left to compare, or to compare with.
+        Err(StageError::Error(_)) if taken.breach.is_some() => Changes::default(),
+        compared => compared?,
+    };
     if let Ending::Crashed(error) = &reading.ending
         && !changes.are_none()
     {
@@ -132,8 +142,38 @@ fn work(
         ended: played.ended,
         reading,
         changes,
+        breach: taken.breach,
         notes,
     })
+}
+
+/// The remark about an agent whose supervisor did not live to see its end.
+const LOST: &str = "the supervisor was killed or stopped while the agent worked, most likely by the agent; \
+    every process below it was ended, and the work until then was judged";
+
+/// Compares the workspace with what it was before, and writes the differences down.
+fn compare(
+    run: &TrialRun<'_>,
+    snapshot: &Snapshot,
+    leftovers: &[&str],
+    notes: &mut Vec<String>,
+) -> Result<Changes, StageError> {
+    notes.extend(restore(&run.dirs.workspace)?);
+    let options = run.context.own_tree(Limits::default());
+    remove_leftovers(&run.dirs.workspace, leftovers, &options)?;
+    let changes = snapshot.changes(
+        &run.dirs.workspace,
+        run.spec.case.suite.track_ignored,
+        &options,
+    )?;
+    diff::write(
+        &changes.seen,
+        changes.ignored,
+        &run.diff(),
+        &run.context.mask,
+        &options,
+    )?;
+    Ok(changes)
 }
 
 /// An agent that has come to its end.
@@ -184,12 +224,28 @@ fn is_refused(ending: &Ending) -> bool {
 }
 
 /// Returns the paths in the workspace that the agent will use for itself. A path that exists already is not its own.
-fn leftovers(run: &TrialRun<'_>) -> Vec<Utf8PathBuf> {
+fn leftovers(run: &TrialRun<'_>) -> Vec<&'static str> {
     let names = run.spec.case.variant.agent.agent.profile().leftovers;
-    let paths = names.iter().map(|name| run.dirs.workspace.join(name));
-    paths
-        .filter(|path| path.symlink_metadata().is_err())
-        .collect()
+    let is_free = |name: &str| run.dirs.workspace.join(name).symlink_metadata().is_err();
+    names.iter().copied().filter(|name| is_free(name)).collect()
+}
+
+/// Removes the directories that the agent used for itself. A part that cannot be removed is judged with the rest.
+fn remove_leftovers(
+    workspace: &Utf8Path,
+    names: &[&str],
+    options: &Options<'_>,
+) -> Result<(), TreeError> {
+    let workspace = Dir::open_no_link(workspace)?;
+    for name in names {
+        let is_dir = workspace
+            .meta_at(name)
+            .is_ok_and(|meta| meta.is_some_and(|meta| meta.is_dir()));
+        if is_dir {
+            let _ = workspace.remove_tree(name, options)?;
+        }
+    }
+    Ok(())
 }
 
 /// Makes sure that there is a workspace, and that it can be read. Returns a remark if the agent had removed it.
@@ -205,6 +261,10 @@ fn restore(workspace: &Utf8Path) -> io::Result<Option<String>> {
     if note.is_some() {
         fs_err::create_dir(workspace)?;
     }
-    tree::make_readable(workspace.as_std_path())?;
+    // It is copied and moved as a whole; what is in it keeps its permissions.
+    let mode = fs_err::symlink_metadata(workspace)?.permissions().mode();
+    if mode & 0o700 != 0o700 {
+        fs_err::set_permissions(workspace, Permissions::from_mode(mode | 0o700))?;
+    }
     Ok(note)
 }

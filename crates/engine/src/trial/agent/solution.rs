@@ -3,22 +3,27 @@
 use terca_core::process::Exit;
 use terca_core::text::prose;
 
+use crate::tree::{Dir, copy};
 use crate::trial::stage_error::StageError;
 use crate::trial::trial_run::{Shell, TrialRun};
-use crate::workspace::tree;
 
 /// Applies the eval's solution. Returns a remark if the script failed; the tests grade its work all the same.
 pub(super) fn apply(run: &mut TrialRun<'_>) -> Result<Option<String>, StageError> {
     let eval = run.spec.case.eval.clone();
     if let Some(solution) = &eval.solution {
-        tree::copy_tree(solution, &run.dirs.workspace)?;
+        let from = Dir::open(run.context.sealed.open(solution)?)?;
+        let to = Dir::open_no_link(&run.dirs.workspace)?;
+        copy(&from, &to, &run.context.suite_tree(), &mut |_| Ok(true))?;
     }
     let Some(script) = &eval.solution_script else {
         return Ok(None);
     };
     let mut env = run.command_environment(run.dirs.for_agent(), &eval.dir);
     // In a variable, because a path may have quotes and spaces in it.
-    env.insert("TERCA_SOLUTION".into(), script.to_string());
+    env.insert(
+        "TERCA_SOLUTION".into(),
+        run.context.sealed.open(script)?.into_string(),
+    );
     let timeout = run.spec.case.timeout;
     let shell = Shell {
         command: "exec sh \"$TERCA_SOLUTION\"",

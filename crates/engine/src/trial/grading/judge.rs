@@ -78,7 +78,7 @@ pub(super) fn ask(
     let prompt = shown.prompt(&asked.rubric, run);
     let artifacts = new_artifacts_dir(&run.artifacts(), &test.name)?;
     fs_err::write(artifacts.join("prompt.md"), &prompt)?;
-    let dirs = context.work.trial_dirs_apart(run.spec.id)?;
+    let dirs = context.work.trial_dirs_apart()?;
     let transcript = artifacts.join("transcript.jsonl");
     let env = context
         .host
@@ -136,7 +136,16 @@ fn play(
     let progress = run.progress;
     let on_progress = |activity, _| progress.report(format!("judge: {activity}"), work.usage);
     match session.kind {
-        AgentKind::Process(process) => process.run(run, &on_progress),
+        AgentKind::Process(process) => {
+            let (ended, reading) = process.run(run, &on_progress)?;
+            if ended.lost && !ended.stopped {
+                return Err(StageError::new(
+                    ErrorKind::Internal,
+                    "the judge's supervisor ended unexpectedly",
+                ));
+            }
+            Ok((ended, reading))
+        }
         // A built-in agent has nothing to say, which is no verdict. Suites cannot choose one as a judge.
         AgentKind::BuiltIn(_, decoder) => {
             Ok((Ended::without_process(0), decoder.finish(Exit::Code(0))))

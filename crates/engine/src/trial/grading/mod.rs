@@ -17,7 +17,7 @@ use super::stage_error::StageError;
 use super::stages::{AgentRun, Graded, Grades, Stopped};
 use super::timing::rounded;
 use super::trial_run::TrialRun;
-use crate::workspace::tree;
+use crate::tree::{Dir, Limits, copy};
 use gather::answer;
 
 impl AgentRun {
@@ -34,6 +34,9 @@ impl AgentRun {
 }
 
 fn grade_workspace(run: &mut TrialRun<'_>, work: &AgentWork) -> Result<Grades, StageError> {
+    if let Some(breach) = &work.breach {
+        return failed_everywhere(run, breach);
+    }
     if run.spec.case.eval.tests.is_empty() {
         return Ok(without_tests(work));
     }
@@ -51,6 +54,9 @@ pub(super) fn grade_saved(
     saved: &Utf8Path,
     work: &AgentWork,
 ) -> Result<Grades, StageError> {
+    if let Some(breach) = &work.breach {
+        return failed_everywhere(run, breach);
+    }
     if run.spec.case.eval.tests.is_empty() {
         return Ok(without_tests(work));
     }
@@ -64,6 +70,24 @@ fn without_tests(work: &AgentWork) -> Grades {
     }
 }
 
+/// Fails every test for a reason that has nothing to do with what the tests ask.
+fn failed_everywhere(run: &mut TrialRun<'_>, reason: &str) -> Result<Grades, StageError> {
+    let mut tests = Scorecard::default();
+    for test in &run.spec.case.eval.tests {
+        tests.push(
+            &test.name,
+            Grade {
+                score: 0.0,
+                message: reason.to_owned(),
+                duration_seconds: 0.0,
+                judge: None,
+            },
+        );
+    }
+    run.log.section(&format!("no test was run: {reason}"))?;
+    Ok(Grades { tests, score: 0.0 })
+}
+
 /// Copies the work into the empty workspace, adds the hidden tests, and runs all tests there.
 fn grade_copy(
     run: &mut TrialRun<'_>,
@@ -71,10 +95,22 @@ fn grade_copy(
     work: &AgentWork,
 ) -> Result<Grades, StageError> {
     let eval = run.spec.case.eval.clone();
-    tree::copy_tree(left, &run.dirs.workspace)?;
+    run.dirs.begin_tests()?;
+    let workspace = Dir::open_no_link(&run.dirs.workspace)?;
+    copy(
+        &Dir::open_no_link(left)?,
+        &workspace,
+        &run.context.own_tree(Limits::default()),
+        &mut |_| Ok(true),
+    )?;
+    let sealed = &run.context.sealed;
+    sealed.check_surroundings(&eval.dir)?;
     if let Some(hidden) = &eval.tests_layer {
-        tree::copy_tree(hidden, &run.dirs.workspace)?;
+        let options = run.context.suite_tree();
+        let hidden = Dir::open(sealed.open(hidden)?)?;
+        copy(&hidden, &workspace, &options, &mut |_| Ok(true))?;
     }
+    drop(workspace);
     let mut tests = Scorecard::default();
     let mut weighted = Vec::new();
     for test in &eval.tests {

@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use camino::Utf8PathBuf;
+use camino::{Utf8Path, Utf8PathBuf};
 use globset::GlobBuilder;
 use terca_core::agent::{Decoder, Line, Reading, SideFile, StreamFilter};
 use terca_core::text::mask::Mask;
@@ -11,13 +11,16 @@ use terca_core::transcript::Usage;
 use super::transcript::Transcript;
 use crate::process::supervise::Ended;
 use crate::process::tail::{LineSink, Seen, Tail};
+use crate::tree::{Dir, Limits, Options, Visit, walk};
 use crate::trial::log::RunLog;
-use crate::workspace::tree;
 
 /// The shortest time between two reports to the display.
 const REPORT_EVERY: Duration = Duration::from_millis(250);
 /// The time between two looks at files that an agent writes beside its output.
 const LOOK_AT_SIDE_FILES_EVERY: Duration = Duration::from_secs(1);
+
+/// The most entries that are looked at for files beside an agent's output.
+const MOST_SIDE_ENTRIES: u64 = 100_000;
 
 /// Receives an agent's activity and what it has used so far.
 pub(in crate::trial) type OnProgress<'a> = &'a dyn Fn(String, Usage);
@@ -226,11 +229,29 @@ pub(super) fn side_paths(side: &SideFile) -> Vec<Utf8PathBuf> {
         return Vec::new();
     };
     let matcher = glob.compile_matcher();
-    tree::walk(&side.dir)
-        .unwrap_or_default()
-        .into_iter()
-        .filter(|(path, meta)| meta.is_file() && matcher.is_match(path))
-        .filter_map(|(path, _)| Utf8PathBuf::from_path_buf(path).ok())
-        .map(|path| side.dir.join(path))
-        .collect()
+    let Ok(dir) = Dir::open(&side.dir) else {
+        return Vec::new();
+    };
+    let options = Options {
+        limits: Limits {
+            entries: MOST_SIDE_ENTRIES,
+            bytes: u64::MAX,
+            ..Limits::default()
+        },
+        // The agent is at work there.
+        unlock: false,
+        ..Options::default()
+    };
+    let mut found = Vec::new();
+    // A walk that ends early has found something all the same.
+    let _ = walk(&dir, &options, &mut |entry, meta| {
+        if meta.is_file()
+            && matcher.is_match(entry.path)
+            && let Some(path) = Utf8Path::from_path(entry.path)
+        {
+            found.push(side.dir.join(path));
+        }
+        Ok(Visit::Continue)
+    });
+    found
 }

@@ -114,7 +114,10 @@ impl FoundAgent {
                 program: name,
                 args,
             } => Ok((program.unwrap_or_else(|| name.into()), args)),
-            Launch::Shell(command) => Ok(("/bin/sh".into(), vec!["-c".to_owned(), command])),
+            Launch::Shell(command) => {
+                let command = context.sealed.command(&command);
+                Ok(("/bin/sh".into(), vec!["-c".to_owned(), command]))
+            }
             Launch::LaySolution => Err(BuiltIn::Solution),
             Launch::Cheat => Err(BuiltIn::Cheat),
             Launch::Nothing => Err(BuiltIn::Nothing),

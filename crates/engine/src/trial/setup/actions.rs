@@ -10,9 +10,11 @@ use terca_core::text::prose;
 use terca_core::transcript::Usage;
 
 use crate::host::environment::Variables;
+use crate::tree::{Dir, TreeError, copy_file};
 use crate::trial::stage_error::StageError;
 use crate::trial::trial_run::{Shell, TrialRun};
-use crate::workspace::tree;
+use crate::workspace::inside::stays_inside;
+use crate::workspace::visible::copy_visible;
 
 /// The part of the set-up that an action belongs to.
 #[derive(Debug, Clone, Copy)]
@@ -42,7 +44,7 @@ impl Part<'_> {
                 run.dirs.for_layer(),
                 layer,
                 &run.context.suite_dir,
-                beside,
+                &run.context.sealed.dir(beside),
             ),
         }
     }
@@ -61,8 +63,7 @@ pub(super) fn execute(
         } => {
             run.log
                 .section(&format!("copy: {source} → {destination}"))?;
-            copy(&run.dirs.workspace, source, destination)
-                .map_err(|error| StageError::setup(&format!("copy {source}"), &error))
+            copy(run, source, destination)
         }
         Action::Write {
             destination,
@@ -76,15 +77,41 @@ pub(super) fn execute(
     }
 }
 
-fn copy(workspace: &Utf8Path, source: &Utf8Path, destination: &Utf8Path) -> io::Result<()> {
-    let target = open_target(workspace, destination)?;
-    let meta = fs_err::metadata(source)?;
+fn copy(run: &TrialRun<'_>, source: &Utf8Path, destination: &Utf8Path) -> Result<(), StageError> {
+    let step = format!("copy {source}");
+    let refused = |error: io::Error| StageError::setup(&step, &error);
+    let target = open_target(&run.dirs.workspace, destination).map_err(refused)?;
+    let source = &run.context.sealed.open(source)?;
+    let meta = fs_err::metadata(source).map_err(refused)?;
     if meta.is_dir() {
-        fs_err::create_dir_all(&target)?;
-        tree::copy_visible_tree(source, &target).map(|_| ())
-    } else {
-        tree::copy_file(source, &target, &meta)
+        fs_err::create_dir_all(&target).map_err(refused)?;
     }
+    let copied = if meta.is_dir() {
+        copy_dir(run, source, &target)
+    } else if meta.is_file() {
+        copy_one(run, source, &target)
+    } else {
+        Err(TreeError::NotAFile {
+            path: source.into(),
+        })
+    };
+    copied.map_err(|error| StageError::setup_tree(&step, error))
+}
+
+fn copy_dir(run: &TrialRun<'_>, source: &Utf8Path, target: &Utf8Path) -> Result<(), TreeError> {
+    let options = run.context.suite_tree();
+    let from = Dir::open(source)?;
+    copy_visible(&from, &Dir::open(target)?, &options, &mut |_| ()).map(|_| ())
+}
+
+fn copy_one(run: &TrialRun<'_>, source: &Utf8Path, target: &Utf8Path) -> Result<(), TreeError> {
+    let file = fs_err::File::open(source).map_err(|error| TreeError::Io {
+        path: source.into(),
+        source: error,
+    })?;
+    let parent = Dir::open(target.parent().unwrap_or(target))?;
+    let name = target.file_name().unwrap_or_default().as_ref();
+    copy_file(file.file(), &parent, name, &run.context.suite_tree()).map(|_| ())
 }
 
 fn write(workspace: &Utf8Path, destination: &Utf8Path, content: &str) -> io::Result<()> {
@@ -104,7 +131,7 @@ fn write(workspace: &Utf8Path, destination: &Utf8Path, content: &str) -> io::Res
 
 /// Returns a path in the workspace, and makes the directories above it. A command may have made links meanwhile.
 fn open_target(workspace: &Utf8Path, destination: &Utf8Path) -> io::Result<Utf8PathBuf> {
-    if !tree::stays_inside(workspace, destination) {
+    if !stays_inside(workspace, destination) {
         return Err(io::Error::other(format!(
             "`{destination}` leaves the workspace through a symbolic link"
         )));

@@ -3,20 +3,20 @@
 //! They are taken from the cache, or made by the first trial that needs them, in its own workspace, before anything
 //! else is there.
 
-use std::io;
-
 use camino::{Utf8Path, Utf8PathBuf};
 use terca_core::plan::fingerprint::Fingerprinter;
 use terca_core::plan::{Layer, PreparedLayer};
 use terca_core::trial_error::ErrorKind;
 
 use super::actions::{self, Part};
+use crate::tree::{Dir, Limits, TreeError, make_readable, move_dir, remove};
 use crate::trial::context::Context;
 use crate::trial::stage_error::StageError;
 use crate::trial::trial_run::TrialRun;
+use crate::workspace::changes::Origins;
 use crate::workspace::layers::LayerError;
-use crate::workspace::tree::{self, Copied};
-use crate::workspace::trial_dirs::TrialDirs;
+use crate::workspace::tree_hash::TreeHashes;
+use crate::workspace::visible::copy_visible;
 
 /// Returns the directories that layers are copied from, lowest first.
 pub(super) fn directories(
@@ -26,17 +26,32 @@ pub(super) fn directories(
     let mut directories = Vec::new();
     for layer in layers {
         directories.push(match layer {
-            Layer::Directory(dir) => dir.clone(),
+            Layer::Directory(dir) => run.context.sealed.open(dir)?,
             Layer::Prepared(layer) => prepared(run, layer)?,
         });
     }
     Ok(directories)
 }
 
-/// Copies a layer into a workspace.
-pub(super) fn copy(layer: &Utf8Path, workspace: &Utf8Path) -> Result<Vec<Copied>, StageError> {
-    tree::copy_visible_tree(layer, workspace)
-        .map_err(|error| StageError::setup(&format!("the layer {layer}"), &error))
+/// Copies a layer into the workspace, and notes the files that come from it.
+pub(super) fn copy(
+    run: &TrialRun<'_>,
+    layer: &Utf8Path,
+    origins: &mut Origins,
+) -> Result<(), StageError> {
+    copy_noted(run, layer, origins)
+        .map_err(|error| StageError::setup_tree(&format!("the layer {layer}"), error))
+}
+
+fn copy_noted(
+    run: &TrialRun<'_>,
+    layer: &Utf8Path,
+    origins: &mut Origins,
+) -> Result<(), TreeError> {
+    let from = origins.begin(Dir::open(layer)?);
+    let to = Dir::open_no_link(&run.dirs.workspace)?;
+    let options = run.context.suite_tree();
+    copy_visible(&from, &to, &options, &mut |path| origins.add(path)).map(|_| ())
 }
 
 fn prepared(run: &mut TrialRun<'_>, layer: &PreparedLayer) -> Result<Utf8PathBuf, StageError> {
@@ -66,13 +81,35 @@ fn prepared(run: &mut TrialRun<'_>, layer: &PreparedLayer) -> Result<Utf8PathBuf
 
 /// Returns the name of a layer in the cache. It changes with everything that the layer is made from.
 fn key(context: &Context, layer: &PreparedLayer) -> String {
-    Fingerprinter {
+    let sealed = &context.sealed;
+    sealed.fingerprint(&context.mask, |fingerprinter| {
+        fingerprinter.layer_key(layer)
+    })
+}
+
+/// Refuses a layer whose commands may have read other files than its name says: they use the suite itself, because
+/// a layer may keep paths of it for later runs.
+fn check_unchanged(context: &Context, layer: &PreparedLayer) -> Result<(), StageError> {
+    let hashes = TreeHashes::default();
+    let now = Fingerprinter {
         suite_dir: &context.suite_dir,
         mask: &context.mask,
-        content: &|path| context.hashes.get(path),
-        is_file: &|path| context.hashes.is_file(path),
+        content: &|path| hashes.get(path),
+        // A file that its commands have made is none that they have read.
+        script: &|path| {
+            context
+                .sealed
+                .script_hash(path)
+                .and_then(|_| hashes.file(path))
+        },
+    };
+    if now.layer_key(layer) == key(context, layer) {
+        return Ok(());
     }
-    .layer_key(layer)
+    Err(StageError::setup(
+        "prepare",
+        &"the suite's files for it changed while the layer was made; run again with the suite as it is now",
+    ))
 }
 
 /// Returns the message of an error that every other trial would meet too. An interrupt is not one.
@@ -90,9 +127,10 @@ fn make(
     tree: &Utf8Path,
 ) -> Result<(), StageError> {
     fs_err::create_dir(&run.dirs.layer_home)?;
-    let made =
-        fill_workspace(run, layer, below).and_then(|()| Ok(empty_workspace_into(tree, &run.dirs)?));
-    tree::remove(&run.dirs.layer_home)?;
+    let made = fill_workspace(run, layer, below).and_then(|()| empty_workspace_into(tree, run));
+    let home = &run.dirs.layer_home;
+    let removed = remove(home, &run.context.own_tree(Limits::NONE))?;
+    removed.left.into_result(home.as_std_path())?;
     made
 }
 
@@ -102,20 +140,27 @@ fn fill_workspace(
     below: &[Utf8PathBuf],
 ) -> Result<(), StageError> {
     for dir in below {
-        copy(dir, &run.dirs.workspace)?;
+        copy(run, dir, &mut Origins::default())?;
     }
     for action in &layer.actions {
         actions::execute(run, Part::Prepare(layer), action)?;
     }
     // A layer is files: a process that runs on would be there for one trial alone.
     run.supervisor.sweep()?;
-    Ok(())
+    check_unchanged(run.context, layer)
 }
 
 /// Moves the files of the workspace into the layer.
-fn empty_workspace_into(tree: &Utf8Path, dirs: &TrialDirs) -> io::Result<()> {
-    tree::make_readable(dirs.workspace.as_std_path())?;
+fn empty_workspace_into(tree: &Utf8Path, run: &TrialRun<'_>) -> Result<(), StageError> {
+    let options = run.context.own_tree(Limits::NONE);
+    let workspace = &run.dirs.workspace;
+    // Several trials will read it at once.
+    make_readable(&Dir::open_no_link(workspace)?, &options)?;
     fs_err::remove_dir(tree)?;
-    tree::move_dir(&dirs.workspace, tree)?;
-    fs_err::create_dir(&dirs.workspace)
+    let draft = Dir::open(tree.parent().unwrap_or(tree))?;
+    let name = tree.file_name().unwrap_or_default().as_ref();
+    let root = Dir::open(&run.dirs.root)?;
+    let own_name = workspace.file_name().unwrap_or_default().as_ref();
+    move_dir(&root, own_name, &draft, name, &options)?;
+    Ok(fs_err::create_dir(workspace)?)
 }

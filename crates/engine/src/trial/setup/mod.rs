@@ -12,8 +12,8 @@ use super::stage_error::StageError;
 use super::stages::{Delivered, Prepared};
 use super::trial_run::TrialRun;
 use crate::host::environment::Variables;
-use crate::workspace::changes::Snapshot;
-use crate::workspace::tree::{self, Copied};
+use crate::tree::Limits;
+use crate::workspace::changes::{Origins, Snapshot};
 use actions::Part;
 
 /// Builds the workspace, and makes the agent ready to start in it.
@@ -28,10 +28,12 @@ pub(super) fn prepare(run: &mut TrialRun<'_>) -> Result<Prepared, StageError> {
     // Looked for first: without the agent there is no point in setting anything up.
     let agent = FoundAgent::find(profile, env)?;
     find_judges(&case, &agent.env)?;
+    context.sealed.check_surroundings(&case.eval.dir)?;
     let origins = build_workspace(run, &case)?;
-    let rules = rules::install(variant, &run.dirs.workspace, &mut run.log)?;
-    let skills = rules::install_skills(variant, &run.dirs.workspace, &mut run.log)?;
-    tree::copy_tree(&run.dirs.home, &run.dirs.agent_home)?;
+    let rules = rules::install(variant, &context.sealed, &run.dirs.workspace, &mut run.log)?;
+    let skills = rules::install_skills(variant, context, &run.dirs.workspace, &mut run.log)?;
+    // Before the agent's credentials and settings are written to the home.
+    let before = run.dirs.seal(&context.own_tree(Limits::NONE))?;
     let dirs = AgentDirs::new(&run.dirs, run.artifacts(), run.transcript());
     let request = AgentRequest {
         agent: &variant.agent,
@@ -49,7 +51,13 @@ pub(super) fn prepare(run: &mut TrialRun<'_>) -> Result<Prepared, StageError> {
             "the eval has no _solution/ directory for `oracle`",
         ));
     }
-    let snapshot = Snapshot::take(&run.dirs.workspace, &origins, &run.dirs.before)?;
+    let snapshot = Snapshot::take(
+        &run.dirs.workspace,
+        &origins,
+        &before,
+        &context.own_tree(Limits::default()),
+    )?;
+    run.dirs.close_seal()?;
     Ok(Prepared {
         delivered: Delivered {
             rules,
@@ -71,10 +79,10 @@ fn find_judges(case: &Case, env: &Variables) -> Result<(), StageError> {
 }
 
 /// Copies the layers, then executes the actions, then the variant's command. Returns where unchanged files came from.
-fn build_workspace(run: &mut TrialRun<'_>, case: &Case) -> Result<Vec<Copied>, StageError> {
-    let mut origins = Vec::new();
+fn build_workspace(run: &mut TrialRun<'_>, case: &Case) -> Result<Origins, StageError> {
+    let mut origins = Origins::default();
     for dir in layers::directories(run, &case.layers)? {
-        origins.extend(layers::copy(&dir, &run.dirs.workspace)?);
+        layers::copy(run, &dir, &mut origins)?;
     }
     for action in &case.actions {
         actions::execute(run, Part::Before, action)?;

@@ -5,13 +5,16 @@ use terca_core::agent::delivery::{Installed, sha256};
 use terca_core::plan::Variant;
 use terca_core::text::prose;
 
+use crate::tree::{Dir, copy};
+use crate::trial::context::Context;
 use crate::trial::log::RunLog;
 use crate::trial::stage_error::StageError;
-use crate::workspace::tree;
+use crate::workspace::sealed_suite::SealedSuite;
 
 /// Installs the rules files in their order, after the text of the workspace's own rules file.
 pub(super) fn install(
     variant: &Variant,
+    sealed: &SealedSuite,
     workspace: &Utf8Path,
     log: &mut RunLog,
 ) -> Result<Vec<Installed>, StageError> {
@@ -25,6 +28,7 @@ pub(super) fn install(
         parts.push(own);
     }
     for path in &variant.rules {
+        let path = sealed.open(path)?;
         parts.push(fs_err::read(path).map_err(|error| StageError::setup("rules", &error))?);
     }
     let whole = joined(&parts);
@@ -43,6 +47,7 @@ pub(super) fn install(
 /// Installs each skill in a directory of its own name. The hash of its `SKILL.md` proves which one it was.
 pub(super) fn install_skills(
     variant: &Variant,
+    context: &Context,
     workspace: &Utf8Path,
     log: &mut RunLog,
 ) -> Result<Vec<Installed>, StageError> {
@@ -52,7 +57,9 @@ pub(super) fn install_skills(
         let path = skills_dir.join(skill.file_name().unwrap_or("skill"));
         let target = workspace.join(&path);
         fs_err::create_dir_all(&target)?;
-        tree::copy_tree(skill, &target)?;
+        let from = Dir::open(context.sealed.open(skill)?)?;
+        let to = Dir::open(&target)?;
+        copy(&from, &to, &context.suite_tree(), &mut |_| Ok(true))?;
         let sha256 = sha256(&fs_err::read(target.join("SKILL.md"))?);
         log.section(&format!("skill: {path}"))?;
         installed.push(Installed {

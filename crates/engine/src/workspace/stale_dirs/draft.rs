@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use camino::{Utf8Path, Utf8PathBuf};
 
-use crate::workspace::tree;
+use crate::tree::{Options, remove};
 
 /// The names of drafts: this and eight digits.
 const PREFIX: &str = ".new-";
@@ -90,7 +90,7 @@ impl Draft {
 impl Drop for Draft {
     fn drop(&mut self) {
         if !self.published {
-            let _ = tree::remove(&self.path);
+            let _ = remove(&self.path, &Options::default());
         }
     }
 }
