@@ -4,6 +4,7 @@ use std::io;
 use std::time::Duration;
 
 use camino::{Utf8Path, Utf8PathBuf};
+use terca_core::grade::JudgedBy;
 use terca_core::plan::TrialSpec;
 use terca_core::run::event::{EventKind, Phase};
 use terca_core::transcript::Usage;
@@ -15,6 +16,7 @@ use super::stage_error::StageError;
 use crate::host::environment::Variables;
 use crate::process::output_file::Output;
 use crate::process::supervise::{Ended, Job, Signal, SupervisorGuard};
+use crate::tree::Dir;
 use crate::workspace::trial_dirs::{CommandDirs, TrialDirs};
 
 /// The time that a command has between being asked to end and being killed.
@@ -28,6 +30,8 @@ pub(super) struct TrialRun<'a> {
     /// The trial's folder in the run.
     pub(super) folder: Utf8PathBuf,
     pub(super) log: RunLog,
+    /// The judges that have been asked.
+    pub(super) judges: Vec<JudgedBy>,
     // Before the directories: processes end before their directories are removed.
     pub(super) supervisor: SupervisorGuard<'a>,
     pub(super) dirs: TrialDirs,
@@ -77,16 +81,18 @@ impl<'a> TrialRun<'a> {
         emit: &'a dyn Fn(EventKind),
     ) -> io::Result<Self> {
         let folder = context.run_dir.join(&spec.dir);
-        attempts::clear(&folder, attempt)?;
-        fs_err::create_dir_all(folder.join("artifacts"))?;
-        let log = RunLog::create(&folder.join("run.log"), &context.mask)?;
+        let run_dir = Dir::open_no_link(&context.run_dir)?;
+        attempts::clear(&run_dir, &spec.dir, attempt)?;
+        let made = run_dir.create_dir_all(&spec.dir, 0o777)?;
+        made.create_dir("artifacts", 0o777)?;
+        let log = RunLog::new(made.create_file("run.log", 0o666)?, &context.mask);
+        // Made for every trial, so that readers need not ask whether they exist.
+        for name in ["transcript.jsonl", "changes.diff"] {
+            made.create_file(name, 0o666)?;
+        }
         let run = TrialRun::new(spec, context, emit, folder, log)?;
         // The live workspace can be watched where it will be in the end.
         fs_err::os::unix::fs::symlink(&run.dirs.workspace, run.folder.join("workspace"))?;
-        // Made for every trial, so that readers need not ask whether they exist.
-        for file in [run.transcript(), run.diff()] {
-            fs_err::File::create(file)?;
-        }
         Ok(run)
     }
 
@@ -98,9 +104,13 @@ impl<'a> TrialRun<'a> {
         emit: &'a dyn Fn(EventKind),
     ) -> io::Result<Self> {
         let folder = context.run_dir.join(&spec.dir);
-        let logs = folder.join("gradings");
-        fs_err::create_dir_all(&logs)?;
-        let log = RunLog::create(&logs.join(format!("{grading:02}.log")), &context.mask)?;
+        // The run may have come from somebody else: no link is followed, and nothing waits for a pipe.
+        let logs = Dir::open_no_link(&context.run_dir)?
+            .open_dir(&spec.dir)?
+            .create_dir_all("gradings", 0o777)?;
+        let name = format!("{grading:02}.log");
+        logs.remove_file(&name)?;
+        let log = RunLog::new(logs.create_file(&name, 0o666)?, &context.mask);
         TrialRun::new(spec, context, emit, folder, log)
     }
 
@@ -120,6 +130,7 @@ impl<'a> TrialRun<'a> {
             },
             folder,
             log,
+            judges: Vec::new(),
             dirs: context.work.trial_dirs()?,
             supervisor: context
                 .supervisors
