@@ -373,3 +373,27 @@ fn directories_that_cannot_be_moved_are_judged() {
         }
     }
 }
+
+#[test]
+fn settings_above_the_workspace_do_not_reach_the_tests() {
+    // Where a tool that goes up from the workspace would find them.
+    for above in ["..", "../..", "../../.."] {
+        let project = suite(
+            &format!(
+                "touch ready; cd {above}; touch package.json AGENTS.md; mkdir .cargo node_modules .git; \
+                 printf '[alias]\\nx = \"y\"\\n' > .cargo/config.toml"
+            ),
+            "tests: [{commandSuccess: 'test -e ready && for up in .. ../.. ../../..; do \
+             for name in package.json AGENTS.md .cargo node_modules .git; do test ! -e $up/$name || exit 1; done; done'}]\n",
+        );
+        judged(&project, "passed");
+    }
+    let project = suite(
+        "touch ready ../../../../conftest.py",
+        "tests: [{fileExists: ready}]\n",
+    );
+    project.terca(&["--format", "plain"]).expect_status(3);
+    let trial = project.only_trial();
+    let message = trial["error"]["message"].as_str().unwrap();
+    assert!(message.contains("conftest.py is new"), "{trial:#}");
+}

@@ -98,6 +98,7 @@ fn grade_copy(
     work: &AgentWork,
 ) -> Result<Grades, StageError> {
     let eval = run.spec.case.eval.clone();
+    run.context.work.check_above()?;
     run.dirs.begin_tests()?;
     let workspace = Dir::open_no_link(&run.dirs.workspace)?;
     copy(
