@@ -4,6 +4,7 @@ use std::io;
 use std::time::Duration;
 
 use camino::{Utf8Path, Utf8PathBuf};
+use terca_core::grade::JudgedBy;
 use terca_core::plan::TrialSpec;
 use terca_core::run::event::{EventKind, Phase};
 use terca_core::transcript::Usage;
@@ -36,6 +37,8 @@ pub(super) struct TrialRun<'a> {
     /// The trial's folder in the run.
     pub(super) folder: Utf8PathBuf,
     pub(super) log: RunLog,
+    /// The judges that have been asked.
+    pub(super) judges: Vec<JudgedBy>,
     // Before the directories: processes end before their directories are removed.
     pub(super) supervisor: SupervisorGuard<'a>,
     pub(super) dirs: TrialDirs,
@@ -163,6 +166,7 @@ impl<'a> TrialRun<'a> {
             },
             folder,
             log,
+            judges: Vec::new(),
             dirs: context.work.trial_dirs()?,
             supervisor: context
                 .supervisors

@@ -214,8 +214,7 @@ impl TrialDirs {
     /// removed any of them, or put something else in their place.
     pub fn take_back(&mut self) -> io::Result<TakenBack> {
         match self.try_to_take_back() {
-            // They belong to the user who runs Terca: only the agent can have taken that away.
-            Err(error) if error.kind() == io::ErrorKind::PermissionDenied => Ok(TakenBack {
+            Err(error) if is_made_unusable(&error) => Ok(TakenBack {
                 notes: Vec::new(),
                 breach: Some(format!(
                     "the agent made the directory of its trial unusable: {error}"
@@ -232,6 +231,11 @@ impl TrialDirs {
                 "the agent had removed the directory of its trial, or put another in its place"
                     .to_owned(),
             );
+        }
+        if self.workspace.symlink_metadata().is_ok() {
+            // It will be put aside for the tests, and kept: what cannot be moved is found out here.
+            fs_err::rename(&self.workspace, &self.left)?;
+            fs_err::rename(&self.left, &self.workspace)?;
         }
         self.io = self.root.join(format!("io-{}", secret_name()?));
         fs_err::create_dir(&self.io)?;
@@ -319,6 +323,13 @@ impl Drop for TrialDirs {
             let _ = remove(sealed.path(), &Options::default());
         }
     }
+}
+
+/// Returns whether a directory of a trial cannot be moved because of its marks, its owner, or a mount. Terca made it, so
+/// only the agent can have done that.
+fn is_made_unusable(error: &io::Error) -> bool {
+    use io::ErrorKind::{PermissionDenied, ResourceBusy};
+    matches!(error.kind(), PermissionDenied | ResourceBusy)
 }
 
 /// Gives what is in a place another name, beside it, where nobody looks. It is removed with the run's directory.
