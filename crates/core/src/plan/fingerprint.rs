@@ -75,6 +75,7 @@ impl Fingerprinter<'_> {
             ("set-up", self.hash(&self.actions(&case.actions))),
             ("variables", self.hash(&case.env)),
             ("time limit", self.hash(&case.timeout)),
+            ("limits", self.hash(&case.limits)),
             ("tests", self.tests(case)),
         ];
         let mut fingerprint: Fingerprint = parts

@@ -18,7 +18,7 @@ use camino::Utf8PathBuf;
 use crate::agent::AgentChoice;
 use crate::agent::mcp::McpServer;
 use crate::config::adaptive::Adaptive;
-use crate::config::suite::{Action, AppliedSetup, Eval, Suite};
+use crate::config::suite::{Action, AppliedSetup, Eval, Suite, TrialLimits};
 
 /// One environment with one experiment applied to it.
 #[derive(Debug, Clone)]
@@ -96,6 +96,8 @@ pub struct Case {
     pub judge_env: Vec<(String, String)>,
     /// The agent's time limit.
     pub timeout: Duration,
+    /// The most that a trial may use.
+    pub limits: TrialLimits,
 }
 
 /// One eval × variant × repetition.

@@ -90,6 +90,8 @@ pub struct FinishedRun {
     pub interrupted: bool,
     /// Its directory.
     pub dir: Utf8PathBuf,
+    /// A line for each thing of its trials that could not be removed.
+    pub not_removed: Vec<String>,
 }
 
 impl<'a> PreparedRun<'a> {
@@ -126,6 +128,11 @@ impl<'a> PreparedRun<'a> {
     /// Tells whether fewer trials run at once than were asked for.
     pub fn reduced(&self) -> Option<Reduced> {
         self.reduced
+    }
+
+    /// Returns a line for each thing of dead runs that could not be removed.
+    pub fn left_by_others(&self) -> &[String] {
+        self.work.left_by_others()
     }
 
     /// Returns the hashes of what the cases are made from.
@@ -191,6 +198,7 @@ impl<'a> PreparedRun<'a> {
             state: finished.state,
             interrupted: finished.interrupted,
             dir,
+            not_removed: context.work.remove(),
         })
     }
 

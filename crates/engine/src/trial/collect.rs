@@ -12,7 +12,7 @@ use super::stage_error::StageError;
 use super::stages::{AgentRun, Delivered, Graded, Grades, Stopped};
 use super::timing::rounded;
 use super::trial_run::TrialRun;
-use crate::tree::{Dir, Limits, move_dir};
+use crate::tree::{Dir, move_dir};
 use terca_core::run::settings::Keep;
 
 /// Ends a trial, however far it came.
@@ -21,6 +21,7 @@ pub(super) fn collect(
     result: Result<Graded, Stopped>,
     phases: Phases,
 ) -> TrialReport {
+    let is_usable = !matches!(&result, Ok(graded) if graded.agent.unusable.is_some());
     let mut report = report(&run, result, phases);
     if let Err(error) = write_trajectory(&run, &report) {
         report.notes.push(format!(
@@ -29,7 +30,7 @@ pub(super) fn collect(
     }
     let kept = close_log(&mut run, &report)
         .map_err(StageError::from)
-        .and_then(|()| keep_workspace(&run, report.status));
+        .and_then(|()| keep_workspace(&run, is_usable && is_wanted(&run, report.status)));
     if let Err(StageError::Error(TrialError { message, .. })) = kept {
         // The work was judged, but it could not be kept: the record of the run is incomplete.
         report.error.get_or_insert(TrialError::new(
@@ -43,6 +44,18 @@ pub(super) fn collect(
         report.score = None;
         report.error = None;
         report.status = Status::Interrupted;
+    }
+    let TrialRun {
+        context,
+        supervisor,
+        dirs,
+        ..
+    } = run;
+    // Processes end before their directories are removed.
+    drop(supervisor);
+    for line in dirs.remove() {
+        let note = format!("could not be removed: {line}");
+        report.notes.push(context.mask.text(&note));
     }
     report
 }
@@ -164,15 +177,20 @@ fn close_log(run: &mut TrialRun<'_>, report: &TrialReport) -> io::Result<()> {
     run.log.section(&verdict)
 }
 
-/// Moves the workspace, exactly as the agent left it, to the place of the link to it.
-fn keep_workspace(run: &TrialRun<'_>, status: Status) -> Result<(), StageError> {
-    let place = run.folder.join("workspace");
-    fs_err::remove_file(&place)?;
-    let is_kept = match run.context.keep {
+/// Returns whether the user wants the workspace of a trial that ended so.
+fn is_wanted(run: &TrialRun<'_>, status: Status) -> bool {
+    match run.context.keep {
         Keep::All => true,
         Keep::Failed => status != Status::Passed,
         Keep::None => false,
-    };
+    }
+}
+
+/// Moves the workspace, exactly as the agent left it, to the place of the link to it. One that is not kept is removed
+/// with the trial's directories.
+fn keep_workspace(run: &TrialRun<'_>, is_kept: bool) -> Result<(), StageError> {
+    let place = run.folder.join("workspace");
+    fs_err::remove_file(&place)?;
     if !is_kept {
         return Ok(());
     }
@@ -186,7 +204,7 @@ fn keep_workspace(run: &TrialRun<'_>, status: Status) -> Result<(), StageError> 
         left.file_name().unwrap_or_default().as_ref(),
         &Dir::open(&run.folder)?,
         "workspace".as_ref(),
-        &run.context.own_tree(Limits::default()),
+        &run.agent_tree(),
     )?;
     Ok(())
 }

@@ -38,6 +38,8 @@ pub(super) struct AgentRun {
     pub(super) changes: Changes,
     /// It was the eval's own solution.
     pub(super) is_reference: bool,
+    /// The reason why the tests cannot run on what the agent left, which is the agent's own doing.
+    pub(super) unusable: Option<String>,
     /// Remarks that change no verdict.
     pub(super) notes: Vec<String>,
 }

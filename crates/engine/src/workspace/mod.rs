@@ -5,6 +5,7 @@ pub mod diff;
 pub mod ignored;
 pub mod inside;
 pub mod layers;
+pub mod removal;
 pub mod renames;
 pub mod stale_dirs;
 pub mod tree_hash;

@@ -12,7 +12,7 @@ use std::os::unix::fs::MetadataExt;
 use camino::{Utf8Path, Utf8PathBuf};
 use terca_core::agent;
 
-use crate::tree::{Options, remove};
+use crate::workspace::removal::remove_and_tell;
 use crate::workspace::stale_dirs;
 use crate::workspace::stale_dirs::{Draft, private_dir};
 
@@ -22,6 +22,7 @@ pub struct WorkDir {
     path: Utf8PathBuf,
     /// The directory itself, locked for as long as its run lives.
     _lock: Option<File>,
+    left_by_others: Vec<String>,
 }
 
 impl WorkDir {
@@ -29,15 +30,27 @@ impl WorkDir {
     pub fn create(chosen: Option<&str>) -> io::Result<Self> {
         let parent = parent(chosen)?;
         nothing_to_read_above(&parent)?;
-        stale_dirs::remove_all(&parent);
-        WorkDir::in_parent(&parent)
-            .map_err(|error| io::Error::new(error.kind(), format!("{parent}: {error}")))
+        let left_by_others = stale_dirs::remove_all(&parent);
+        let mut work = WorkDir::in_parent(&parent)
+            .map_err(|error| io::Error::new(error.kind(), format!("{parent}: {error}")))?;
+        work.left_by_others = left_by_others;
+        Ok(work)
     }
 
-    /// Removes what dead runs have left, and makes no new directory.
-    pub fn remove_stale(chosen: Option<&str>) -> io::Result<()> {
-        stale_dirs::remove_all(&parent(chosen)?);
-        Ok(())
+    /// Returns a line for each thing of dead runs that could not be removed.
+    pub fn left_by_others(&self) -> &[String] {
+        &self.left_by_others
+    }
+
+    /// Removes the directory, and returns a line for each thing that could not be removed.
+    pub fn remove(&self) -> Vec<String> {
+        remove_and_tell(&self.path)
+    }
+
+    /// Removes what dead runs have left, and makes no new directory. Returns a line for each thing that could not be
+    /// removed.
+    pub fn remove_stale(chosen: Option<&str>) -> io::Result<Vec<String>> {
+        Ok(stale_dirs::remove_all(&parent(chosen)?))
     }
 
     fn in_parent(parent: &Utf8Path) -> io::Result<Self> {
@@ -45,7 +58,11 @@ impl WorkDir {
         // Drawn from four thousand million; a name that is taken has something in it, and is refused.
         let path = parent.join(format!("{}{:08x}", stale_dirs::NAME, fastrand::u32(..)));
         let lock = draft.publish(&path)?;
-        Ok(WorkDir { path, _lock: lock })
+        Ok(WorkDir {
+            path,
+            _lock: lock,
+            left_by_others: Vec::new(),
+        })
     }
 
     /// Makes the directories of a trial.
@@ -85,7 +102,7 @@ fn parent(chosen: Option<&str>) -> io::Result<Utf8PathBuf> {
 
 impl Drop for WorkDir {
     fn drop(&mut self) {
-        let _ = remove(&self.path, &Options::default());
+        self.remove();
     }
 }
 
@@ -155,6 +172,11 @@ impl TrialDirs {
         Ok(dirs)
     }
 
+    /// Removes the directories, and returns a line for each thing that could not be removed.
+    pub fn remove(&self) -> Vec<String> {
+        remove_and_tell(&self.root)
+    }
+
     /// Returns the directories for commands of `before`.
     pub fn for_setup(&self) -> CommandDirs<'_> {
         CommandDirs {
@@ -191,7 +213,7 @@ impl TrialDirs {
 
 impl Drop for TrialDirs {
     fn drop(&mut self) {
-        let _ = remove(&self.root, &Options::default());
+        self.remove();
     }
 }
 

@@ -38,6 +38,7 @@ mod hostile;
 mod import;
 mod interrupt;
 mod judge;
+mod monstrous_workspaces;
 mod newcomer;
 mod plan;
 mod prepare;

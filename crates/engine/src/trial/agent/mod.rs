@@ -6,6 +6,7 @@ mod solution;
 use std::fs::Permissions;
 use std::io;
 use std::os::unix::fs::PermissionsExt;
+use std::path::Path;
 
 use camino::Utf8Path;
 use terca_core::agent::{Ending, Reading};
@@ -17,9 +18,10 @@ use super::session::{AgentKind, AgentSession, BuiltIn};
 use super::stage_error::StageError;
 use super::stages::{AgentRun, Prepared, Stopped};
 use super::timing::rounded;
+use super::too_large::TooLarge;
 use super::trial_run::TrialRun;
 use crate::process::supervise::Ended;
-use crate::tree::{Dir, Limits, Options, TreeError};
+use crate::tree::{Dir, Notes, Options, TreeError};
 use crate::workspace::changes::{Changes, Snapshot};
 use crate::workspace::diff;
 
@@ -42,6 +44,7 @@ impl Prepared {
             reading: worked.reading,
             changes: worked.changes,
             is_reference,
+            unusable: worked.unusable,
             notes: worked.notes,
         };
         let kept = agent
@@ -65,9 +68,14 @@ impl AgentRun {
             Ending::Failed(error) if self.ended.timed_out && error.kind == ErrorKind::Agent => {
                 Ok(())
             }
-            Ending::Crashed(_) if !self.changes.are_none() => Ok(()),
+            Ending::Crashed(_) if self.has_left_work() => Ok(()),
             Ending::Crashed(error) | Ending::Failed(error) => Err(StageError::Error(error.clone())),
         }
+    }
+
+    /// Returns whether the workspace is not as the agent found it.
+    fn has_left_work(&self) -> bool {
+        !self.changes.are_none() || self.unusable.is_some()
     }
 
     /// Returns the facts that tests need.
@@ -87,6 +95,7 @@ struct Worked {
     ended: Ended,
     reading: Reading,
     changes: Changes,
+    unusable: Option<String>,
     notes: Vec<String>,
 }
 
@@ -108,23 +117,37 @@ fn work(
         // The agent's own advice (`/login`) does not help here: its home is that of the trial.
         notes.push(credentials);
     }
-    notes.extend(restore(&run.dirs.workspace)?);
-    let options = run.context.own_tree(Limits::default());
-    remove_leftovers(&run.dirs.workspace, &leftovers, &options)?;
-    let changes = snapshot.changes(
-        &run.dirs.workspace,
-        run.spec.case.suite.track_ignored,
-        &options,
-    )?;
+    let mut changes = Changes::default();
+    let unusable = if is_mounted(run)? {
+        Some("the agent mounted something over its workspace".to_owned())
+    } else {
+        notes.extend(restore(&run.dirs.workspace)?);
+        match compare(run, snapshot, &leftovers) {
+            Ok(found) => {
+                changes = found;
+                None
+            }
+            Err(error) => match TooLarge::of(&error) {
+                Some(too_large) => Some(too_large.left_by_agent()),
+                None => return Err(error.into()),
+            },
+        }
+    };
+    notes.extend(mount_notes(&changes.mounts));
     diff::write(
         &changes.seen,
         changes.ignored,
         &run.diff(),
         &run.context.mask,
-        &options,
+        &run.agent_tree(),
     )?;
+    if let Some(reason) = &unusable {
+        notes.push(format!(
+            "{reason}: its tests did not run, and the workspace was not kept"
+        ));
+    }
     if let Ending::Crashed(error) = &reading.ending
-        && !changes.are_none()
+        && (!changes.are_none() || unusable.is_some())
     {
         notes.push(format!("{}; what it had done was judged", error.message));
     }
@@ -138,8 +161,37 @@ fn work(
         ended: played.ended,
         reading,
         changes,
+        unusable,
         notes,
     })
+}
+
+/// Removes what the agent used for itself, and finds what it changed.
+fn compare(
+    run: &TrialRun<'_>,
+    snapshot: &Snapshot,
+    leftovers: &[&str],
+) -> Result<Changes, TreeError> {
+    let options = run.agent_tree();
+    remove_leftovers(&run.dirs.workspace, leftovers, &options)?;
+    let track_ignored = run.spec.case.suite.track_ignored;
+    snapshot.changes(&run.dirs.workspace, track_ignored, &options)
+}
+
+/// Returns whether something is mounted in the place of the workspace. It cannot be moved, and is not the agent's work.
+fn is_mounted(run: &TrialRun<'_>) -> Result<bool, TreeError> {
+    let root = Dir::open(&run.dirs.root)?;
+    let name = run.dirs.workspace.file_name().unwrap_or_default();
+    let workspace = root.meta_at(name)?;
+    Ok(workspace.is_some_and(|workspace| workspace.is_mount_in(root.meta())))
+}
+
+/// Returns remarks about mounts in the workspace.
+fn mount_notes(mounts: &Notes) -> Vec<String> {
+    mounts
+        .lines(Path::new(""))
+        .map(|line| format!("{line}: what is in it was not judged"))
+        .collect()
 }
 
 /// An agent that has come to its end.

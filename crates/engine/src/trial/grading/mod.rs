@@ -16,14 +16,19 @@ use super::agent_work::AgentWork;
 use super::stage_error::StageError;
 use super::stages::{AgentRun, Graded, Grades, Stopped};
 use super::timing::rounded;
+use super::too_large::TooLarge;
 use super::trial_run::TrialRun;
-use crate::tree::{Dir, Limits, copy};
+use crate::tree::{Dir, copy};
 use gather::answer;
 
 impl AgentRun {
     /// Grades the work in the trial's workspace.
     pub(super) fn grade(self, run: &mut TrialRun<'_>) -> Result<Graded, Stopped> {
-        match grade_workspace(run, &self.work()) {
+        let graded = match &self.unusable {
+            Some(reason) => not_tested(run, reason),
+            None => grade_workspace(run, &self.work()),
+        };
+        match graded {
             Ok(grades) => Ok(Graded {
                 agent: self,
                 grades,
@@ -64,6 +69,22 @@ fn without_tests(work: &AgentWork) -> Grades {
     }
 }
 
+/// Returns the grades of work that is the agent's, but that no test can run on.
+fn not_tested(run: &mut TrialRun<'_>, reason: &str) -> Result<Grades, StageError> {
+    run.log.section(&format!("tests: not run, {reason}"))?;
+    let mut tests = Scorecard::default();
+    for test in &run.spec.case.eval.tests {
+        let grade = Grade {
+            score: 0.0,
+            message: format!("not run: {reason}"),
+            duration_seconds: 0.0,
+            judge: None,
+        };
+        tests.push(&test.name, grade);
+    }
+    Ok(Grades { tests, score: 0.0 })
+}
+
 /// Copies the work into the empty workspace, adds the hidden tests, and runs all tests there.
 fn grade_copy(
     run: &mut TrialRun<'_>,
@@ -72,12 +93,14 @@ fn grade_copy(
 ) -> Result<Grades, StageError> {
     let eval = run.spec.case.eval.clone();
     let workspace = Dir::open_no_link(&run.dirs.workspace)?;
-    copy(
-        &Dir::open_no_link(left)?,
-        &workspace,
-        &run.context.own_tree(Limits::default()),
-        &mut |_| Ok(true),
-    )?;
+    let from = Dir::open_no_link(left)?;
+    if let Err(error) = copy(&from, &workspace, &run.agent_tree(), &mut |_| Ok(true)) {
+        // The limit of a suite may be lower by now than it was when the agent worked.
+        return match TooLarge::of(&error) {
+            Some(too_large) => not_tested(run, &too_large.left_by_agent()),
+            None => Err(error.into()),
+        };
+    }
     if let Some(hidden) = &eval.tests_layer {
         let options = run.context.suite_tree();
         copy(&Dir::open(hidden)?, &workspace, &options, &mut |_| Ok(true))?;
