@@ -48,6 +48,7 @@ pub use export::markdown::markdown;
 pub use export::trial_rows::{COLUMNS as TRIAL_COLUMNS, Column as TrialColumn, json_lines};
 pub use live::plain::Plain;
 pub use live::tty::Tty;
+pub use term::door::{Door, Kind as DoorKind, Painted, shown, shown_json};
 pub use term::painter::RESTORE;
 pub use term::size::{MaxWidth, Size};
 pub use term::style::Palette;

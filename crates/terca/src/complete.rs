@@ -14,6 +14,7 @@ use terca_core::config::Suite;
 use terca_core::text::explain::Code;
 use terca_engine::run::past_runs;
 use terca_engine::suite::discover;
+use terca_report::shown;
 
 use crate::cli::Cli;
 use crate::commands::COMPLETION_VARIABLE;
@@ -69,6 +70,8 @@ fn with_candidates(argument: Arg) -> Arg {
     let offered = move || {
         candidates()
             .into_iter()
+            // A shell shows them as they are.
+            .filter(|name| shown(name) == name.as_str())
             .map(CompletionCandidate::new)
             .collect::<Vec<_>>()
     };

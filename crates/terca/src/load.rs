@@ -7,6 +7,7 @@ use terca_core::text::prose;
 use terca_core::text::source::Sources;
 use terca_engine::host::environment::Host;
 use terca_engine::run::load::{self, RunPlan};
+use terca_report::Painted;
 
 use crate::args::Common;
 use crate::cli_error::{CliError, MISUSE};
@@ -29,7 +30,7 @@ fn show(problems: &Diagnostics, sources: &Sources, common: &Common) {
         colour: screen::colour(common.color, &std::io::stderr()),
         ..Style::PLAIN
     };
-    screen::err(&problems.render(sources, style));
+    screen::err_painted(&Painted::by_view(problems.render(sources, style)));
     screen::err("");
     if problems.has_errors() {
         screen::err(&format!(

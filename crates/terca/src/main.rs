@@ -35,6 +35,11 @@ fn main() -> ExitCode {
         };
     }
     report_panics_as_bugs();
+    if let Err(error) = terca_engine::process::own_process::prepare() {
+        let text = format!("signals cannot be handled: {error}");
+        screen::error(Code::Internal, &text, args::Colour::Auto);
+        return ExitCode::FAILURE;
+    }
     if complete::answer_the_shell() {
         return ExitCode::SUCCESS;
     }

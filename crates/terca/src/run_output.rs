@@ -13,6 +13,7 @@ use terca_core::run::settings::RunSettings;
 use terca_core::text::explain::Code;
 use terca_core::text::prose;
 use terca_engine::run::start::{FinishedRun, PreparedRun, Reduced};
+use terca_report::Painted;
 use terca_report::github::Printed;
 use terca_report::{
     Context, JsonLines, Palette, Plain, Tty, failures, flaws, footer, results_table,
@@ -22,20 +23,20 @@ use terca_report::{
 use crate::args::{CiArgs, Common, Format, TableFormat};
 use crate::cli_error::{CliError, INTERRUPTED};
 use crate::suggest::suggest;
-use crate::{export, screen, shell};
+use crate::{export, past, screen, shell};
 
 /// Returns the display of a run that goes on.
 pub fn observer(format: Format, common: &Common) -> Box<dyn Observer> {
     let palette = screen::err_palette(common.color);
     match format {
-        Format::Json => Box::new(JsonLines::new(screen::stream(io::stdout(), Printed::Json))),
+        Format::Json => Box::new(JsonLines::new(screen::lines(io::stdout(), Printed::Json))),
         Format::Tty => Box::new(Tty::new(
-            screen::stream(io::stderr(), Printed::Text),
+            screen::canvas(io::stderr(), Printed::Text),
             palette,
         )),
         Format::Auto if screen::is_lively() => Box::new(Tty::new(io::stderr(), palette)),
         Format::Auto | Format::Plain => Box::new(Plain::new(
-            screen::stream(io::stderr(), Printed::Text),
+            screen::lines(io::stderr(), Printed::Text),
             palette,
         )),
     }
@@ -58,6 +59,26 @@ pub fn note_before_start(run: &PreparedRun<'_>) {
     }
 }
 
+/// Notes that the suite is no longer what the run used.
+fn note_suite_changes(changes: &[String]) {
+    const SHOWN: usize = 10;
+    if changes.is_empty() {
+        return;
+    }
+    let shown = changes
+        .iter()
+        .take(SHOWN)
+        .map(|change| format!("\n  {change}"));
+    let list: String = shown.collect();
+    let more = match changes.len().saturating_sub(SHOWN) {
+        0 => String::new(),
+        more => format!("\n  and {more} more"),
+    };
+    screen::err(&format!(
+        "note: the suite changed while the run went on; the run used its files as they were at its start:{list}{more}"
+    ));
+}
+
 /// Shows how a run went, gives it to CI, and returns the exit status.
 pub fn conclude(
     settings: &RunSettings,
@@ -67,6 +88,7 @@ pub fn conclude(
     run: &FinishedRun,
 ) -> u8 {
     let results = Results::of(&run.state);
+    note_suite_changes(&run.suite_changes);
     warn_of_leftovers(&run.not_removed);
     if format != Format::Json {
         // Apart from the lines of progress above.
@@ -79,10 +101,11 @@ pub fn conclude(
             suggest(settings, format, common, run, &results);
         }
     }
+    let changed = past::complain_of_changes(&run.changed, &run.dir, common);
     let status = if run.interrupted {
         INTERRUPTED
     } else {
-        status(settings, &results)
+        changed.unwrap_or_else(|| status(settings, &results))
     };
     if settings.validate {
         return status;
@@ -143,10 +166,10 @@ pub fn show(results: &Results, run_dir: &Utf8Path, common: &Common) {
         max_width: screen::max_width(),
     };
     screen::out_all(&[
-        results_table(results, screen::columns(), palette),
-        failures(results, here, palette),
-        verdicts(results, screen::columns(), palette),
-        footer(results, here, palette),
+        Painted::by_view(results_table(results, screen::columns(), palette)),
+        Painted::by_view(failures(results, here, palette)),
+        Painted::by_view(verdicts(results, screen::columns(), palette)),
+        Painted::by_view(footer(results, here, palette)),
     ]);
 }
 
@@ -161,9 +184,9 @@ fn show_proofs(results: &Results, run_dir: &Utf8Path, common: &Common) {
         max_width: screen::max_width(),
     };
     screen::out_all(&[
-        validation_table(&proofs, palette),
-        flaws(&proofs, run_dir, palette),
-        footer(results, here, palette),
+        Painted::by_view(validation_table(&proofs, palette)),
+        Painted::by_view(flaws(&proofs, run_dir, palette)),
+        Painted::by_view(footer(results, here, palette)),
     ]);
 }
 
@@ -176,7 +199,8 @@ pub fn table_or_json(
 ) -> Result<(), CliError> {
     match format {
         TableFormat::Table => {
-            screen::out(&table(screen::columns(), screen::out_palette(common.color)));
+            let table = table(screen::columns(), screen::out_palette(common.color));
+            screen::out_painted(&Painted::by_view(table));
         }
         TableFormat::Json => {
             let text = serde_json::to_string_pretty(answer);

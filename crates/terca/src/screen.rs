@@ -1,6 +1,9 @@
 //! Writes to the terminal: standard output is for programs and results, standard error for people.
 //!
 //! No other module of the binary does. A closed pipe (`terca list | head`) is no error.
+//!
+//! A text is printed without the control characters in it, wherever they come from. Only what is [`Painted`] has
+//! colours.
 
 use std::borrow::Cow;
 use std::fs::File;
@@ -10,8 +13,8 @@ use std::os::fd::AsFd;
 use camino::{Utf8Path, Utf8PathBuf};
 use terca_core::text::explain::Code;
 use terca_report::MaxWidth;
-use terca_report::Palette;
 use terca_report::github::{Defused, Printed, defused};
+use terca_report::{Door, DoorKind, Painted, Palette, shown, shown_json};
 
 use crate::args::Colour;
 
@@ -88,7 +91,16 @@ fn safe(text: &str, printed: Printed) -> Cow<'_, str> {
 }
 
 /// Returns a stream for lines that are written while a run goes on.
-pub fn stream(to: impl Write + 'static, printed: Printed) -> Box<dyn Write> {
+pub fn lines(to: impl Write + 'static, printed: Printed) -> Box<dyn Write> {
+    let kind = match printed {
+        Printed::Text => DoorKind::Painted,
+        Printed::Json => DoorKind::Json,
+    };
+    Box::new(Door::new(canvas(to, printed), kind))
+}
+
+/// Returns a stream for a display that moves the cursor, and cleans what it shows by itself.
+pub fn canvas(to: impl Write + 'static, printed: Printed) -> Box<dyn Write> {
     if is_obeyed() {
         Box::new(Defused::new(to, printed))
     } else {
@@ -98,28 +110,34 @@ pub fn stream(to: impl Write + 'static, printed: Printed) -> Box<dyn Write> {
 
 /// Writes a text to standard output.
 pub fn out(text: &str) {
-    let _ = writeln!(
-        std::io::stdout(),
-        "{}",
-        safe(text.trim_end_matches('\n'), Printed::Text)
-    );
+    write_line(std::io::stdout(), &shown(text), Printed::Text);
+}
+
+/// Writes a view to standard output.
+pub fn out_painted(text: &Painted) {
+    write_line(std::io::stdout(), &text.shown(), Printed::Text);
+}
+
+fn write_line(mut to: impl Write, text: &str, printed: Printed) {
+    let _ = writeln!(to, "{}", safe(text.trim_end_matches('\n'), printed));
 }
 
 /// Writes a JSON document to standard output.
 pub fn out_json(text: &str) {
-    let _ = writeln!(
-        std::io::stdout(),
-        "{}",
-        safe(text.trim_end_matches('\n'), Printed::Json)
-    );
+    write_line(std::io::stdout(), &shown_json(text), Printed::Json);
 }
 
 /// Writes a document to standard output, byte for byte where that is a file.
 pub fn out_document(text: &str, printed: Printed) {
+    let shown = match printed {
+        _ if !std::io::stdout().is_terminal() => Cow::Borrowed(text),
+        Printed::Text => shown(text),
+        Printed::Json => shown_json(text),
+    };
     let text = if is_file(std::io::stdout()) {
-        Cow::Borrowed(text)
+        shown
     } else {
-        safe(text, printed)
+        Cow::Owned(safe(&shown, printed).into_owned())
     };
     let _ = std::io::stdout().write_all(text.as_bytes());
 }
@@ -135,28 +153,30 @@ pub fn command(text: &str, to: &mut impl Write) {
     let _ = to.write_all(text.as_bytes());
 }
 
-/// Writes parts to standard output, with a blank line between those that are not empty.
-pub fn out_all(parts: &[String]) {
-    let present: Vec<&str> = parts
+/// Writes views to standard output, with a blank line between those that are not empty.
+pub fn out_all(parts: &[Painted]) {
+    let parts: Vec<Painted> = parts.iter().map(Painted::trimmed).collect();
+    let present: Vec<Cow<'_, str>> = parts
         .iter()
-        .map(|part| part.trim_matches('\n'))
         .filter(|part| !part.is_empty())
+        .map(Painted::shown)
         .collect();
-    out(&present.join("\n\n"));
+    write_line(std::io::stdout(), &present.join("\n\n"), Printed::Text);
 }
 
 /// Writes a text to standard error.
 pub fn err(text: &str) {
-    let _ = writeln!(
-        std::io::stderr(),
-        "{}",
-        safe(text.trim_end_matches('\n'), Printed::Text)
-    );
+    write_line(std::io::stderr(), &shown(text), Printed::Text);
+}
+
+/// Writes a view to standard error.
+pub fn err_painted(text: &Painted) {
+    write_line(std::io::stderr(), &text.shown(), Printed::Text);
 }
 
 /// Writes a question to standard error; the answer is typed behind it.
 pub fn ask(text: &str) {
-    let _ = write!(std::io::stderr(), "{text}");
+    let _ = write!(std::io::stderr(), "{}", shown(text));
 }
 
 /// Writes a count to standard error, over the last one.
@@ -168,7 +188,8 @@ pub fn count(text: &str, last: bool) {
 /// Writes an error to standard error.
 pub fn error(code: Code, text: &str, choice: Colour) {
     let code = format!("error[{}]", code.as_str());
-    err(&format!("{}: {text}", err_palette(choice).bad(&code)));
+    let code = err_palette(choice).bad(&code);
+    err_painted(&Painted::by_view(format!("{code}: {}", shown(text))));
 }
 
 /// Writes one line to standard error that says where codes are explained, however many there are.
@@ -176,5 +197,5 @@ pub fn err_where_explained(codes: &[Code], choice: Colour) {
     const MOST: usize = 3;
     let words: Vec<&str> = codes.iter().take(MOST).map(|code| code.as_str()).collect();
     let line = format!("more: terca explain {}", words.join(" "));
-    err(&err_palette(choice).dim(&line));
+    err_painted(&Painted::by_view(err_palette(choice).dim(&line)));
 }

@@ -9,6 +9,7 @@ use terca_core::run::settings::RunSettings;
 use terca_core::run::state::RunState;
 use terca_engine::run::past_runs;
 use terca_engine::run::start::FinishedRun;
+use terca_report::Painted;
 use terca_report::{Circumstances, suggestions};
 
 use crate::args::{Common, Format};
@@ -34,8 +35,7 @@ pub fn suggest(
         return;
     };
     // Commands look at the latest run unless they are told of another.
-    let is_latest =
-        past_runs::names(suite_dir).is_ok_and(|names| names.last() == Some(&results.run));
+    let is_latest = past_runs::latest(suite_dir).as_ref() == Some(&results.run);
     let earlier = earlier(suite_dir, &run.state);
     let around = Circumstances {
         terca: &shell::terca(common),
@@ -52,7 +52,7 @@ pub fn suggest(
     let palette = screen::err_palette(common.color);
     let text = suggestions(results, &around, screen::columns(), palette);
     if !text.is_empty() {
-        screen::err(&format!("\n{text}"));
+        screen::err_painted(&Painted::by_view(format!("\n{text}")));
     }
 }
 

@@ -128,6 +128,31 @@ impl Project {
         self.set_up(command, args)
     }
 
+    /// The program run by somebody else than the superuser, who may read and do everything. Where the tests are not
+    /// run by the superuser, the user is the same.
+    pub fn command_without_privileges(&self, args: &[&str]) -> Command {
+        if !rustix::process::geteuid().is_root() {
+            return self.command(args);
+        }
+        for dir in [
+            self.root().to_owned(),
+            self.dir(),
+            self.work_dir(),
+            self.home(),
+        ] {
+            std::fs::set_permissions(dir, std::fs::Permissions::from_mode(0o777))
+                .expect("permissions");
+        }
+        // Others cannot reach the place where it was built.
+        let program = self.root().join("terca");
+        std::fs::copy(&self.program, &program).expect("a copy of the program");
+        let mut command = Command::new("setpriv");
+        command
+            .args(["--reuid=65534", "--regid=65534", "--clear-groups"])
+            .arg(program);
+        self.set_up(command, args)
+    }
+
     fn set_up(&self, mut command: Command, args: &[&str]) -> Command {
         command
             .args(args)

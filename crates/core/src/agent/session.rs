@@ -113,12 +113,15 @@ impl<P: Protocol> Decoder for SessionDecoder<P> {
     }
 
     fn usage(&self) -> Usage {
-        self.protocol.usage(&self.session)
+        self.protocol.usage(&self.session).plausible().0
     }
 
     fn finish(mut self: Box<Self>, exit: Exit) -> Reading {
         let ending = self.protocol.ending(exit, &mut self.session);
-        let usage = self.protocol.usage(&self.session);
+        let (usage, remarks) = self.protocol.usage(&self.session).plausible();
+        for remark in remarks {
+            self.session.final_note(remark);
+        }
         self.session.reading(usage, ending)
     }
 }

@@ -15,6 +15,7 @@ use super::test::{Question, TestKind};
 use super::verdict::{NoVerdict, Verdict, last_line, shortened, with_tail};
 use crate::process::Exit;
 use crate::reader::values::command_line;
+use crate::text::mask::Mask;
 
 pub(super) const KIND: TestKindDeclaration = TestKindDeclaration {
     key: "commandScore",
@@ -48,7 +49,11 @@ fn judge(end: &CommandEnd, limit: Duration) -> Result<Verdict, NoVerdict> {
         return Err(not_installed(program));
     }
     if end.timed_out {
-        return Ok(Verdict::fail(with_tail(&out_of_time(limit), &end.output)));
+        return Ok(Verdict::fail(with_tail(
+            &out_of_time(limit),
+            &end.output,
+            &end.mask,
+        )));
     }
     if end.exit != Exit::Code(0) {
         let said = if last_line(&end.output).is_some() {
@@ -59,6 +64,7 @@ fn judge(end: &CommandEnd, limit: Duration) -> Result<Verdict, NoVerdict> {
         return Err(NoVerdict(with_tail(
             &format!("it gave no score: {}", describe(end.exit)),
             said,
+            &end.mask,
         )));
     }
     let Some(line) = last_line(&end.stdout) else {
@@ -66,10 +72,10 @@ fn judge(end: &CommandEnd, limit: Duration) -> Result<Verdict, NoVerdict> {
             "it gave no score: nothing on standard output".into(),
         ));
     };
-    let (score, message) = read(line).ok_or_else(|| {
+    let (score, message) = read(line, &end.mask).ok_or_else(|| {
         NoVerdict(format!(
             "it gave no score: the last line of its output is {:?}",
-            shortened(line)
+            shortened(&end.mask.masked(line))
         ))
     })?;
     if !(0.0..=1.0).contains(&score) {
@@ -84,7 +90,7 @@ fn judge(end: &CommandEnd, limit: Duration) -> Result<Verdict, NoVerdict> {
 }
 
 /// Reads `0.5`, or `{"score": 0.5, "message": "…"}`.
-fn read(line: &str) -> Option<(f64, Option<String>)> {
+fn read(line: &str, mask: &Mask) -> Option<(f64, Option<String>)> {
     if let Ok(score) = line.parse::<f64>() {
         return Some((score, None));
     }
@@ -92,7 +98,7 @@ fn read(line: &str) -> Option<(f64, Option<String>)> {
     let message = document
         .get("message")
         .and_then(Value::as_str)
-        .map(shortened);
+        .map(|message| shortened(&mask.masked(message)));
     Some((
         document.get("score")?.as_f64()?,
         message.filter(|message| !message.trim().is_empty()),

@@ -80,22 +80,30 @@ impl CommandSuccess {
         }
         let output = end.output.as_str();
         if end.timed_out {
-            return Ok(Verdict::fail(with_tail(&out_of_time(limit), output)));
+            return Ok(Verdict::fail(with_tail(
+                &out_of_time(limit),
+                output,
+                &end.mask,
+            )));
         }
         if end.exit != Exit::Code(0) {
-            return Ok(Verdict::fail(with_tail(&describe(end.exit), output)));
+            return Ok(Verdict::fail(with_tail(
+                &describe(end.exit),
+                output,
+                &end.mask,
+            )));
         }
         if let Some(text) = &self.output_contains
             && !output.contains(text)
         {
             let reason = format!("the output does not contain {text:?}");
-            return Ok(Verdict::fail(with_tail(&reason, output)));
+            return Ok(Verdict::fail(with_tail(&reason, output, &end.mask)));
         }
         if let Some(pattern) = &self.output_matches
             && !is_match(pattern, output)
         {
             let reason = format!("the output does not match /{}/", on_one_line(pattern));
-            return Ok(Verdict::fail(with_tail(&reason, output)));
+            return Ok(Verdict::fail(with_tail(&reason, output, &end.mask)));
         }
         Ok(Verdict::pass(end.exit.describe()))
     }
@@ -129,6 +137,7 @@ pub(super) fn not_installed(program: &str) -> NoVerdict {
 #[cfg(test)]
 pub(super) mod tests {
     use super::*;
+    use crate::text::mask::Mask;
 
     pub(crate) fn ended(exit: Exit, stdout: &str, output: &str) -> CommandEnd {
         CommandEnd {
@@ -137,6 +146,7 @@ pub(super) mod tests {
             stdout: stdout.into(),
             output: output.into(),
             missing: None,
+            mask: Mask::default(),
         }
     }
 

@@ -1,6 +1,7 @@
 //! The evidence that tests are judged by.
 
 use crate::process::Exit;
+use crate::text::mask::Mask;
 use crate::transcript::Usage;
 
 /// The end of a test's command.
@@ -16,6 +17,8 @@ pub struct CommandEnd {
     pub output: String,
     /// A program that the command names and this machine does not have, when the shell did not find one.
     pub missing: Option<String>,
+    /// The secrets in the output. A test is judged by the output as it is, and quotes it with these masked.
+    pub mask: Mask,
 }
 
 /// The content of a file of the workspace.
@@ -46,6 +49,8 @@ pub struct Session {
     pub usage: Usage,
     /// The time that the agent ran, by Terca's own clock.
     pub seconds: f64,
+    /// The secrets in a test's own texts, which are masked where they are quoted.
+    pub mask: Mask,
 }
 
 /// One tool call.

@@ -16,6 +16,7 @@ use crate::reader::values::{filled_text, share};
 use crate::reader::{Fields, Kind, Reader, Value, object};
 use crate::text::diagnostic::Diagnostic;
 use crate::text::explain::Code;
+use crate::text::mask::Masked;
 use crate::text::prose;
 use crate::text::source::Located;
 
@@ -160,7 +161,8 @@ impl JudgeTest {
             None => (given, format!("scored {given}")),
         };
         let message = match opinion.in_short() {
-            Some(why) => format!("{said}: {}", shortened(&why)),
+            // A judge's words are masked before its verdict is read.
+            Some(why) => format!("{said}: {}", shortened(&Masked::already(why))),
             None => said,
         };
         Ok(Verdict { score, message })

@@ -12,6 +12,7 @@ use super::verdict::{NoVerdict, Verdict, shortened};
 use crate::reader::patterns::{Glob, tool_glob};
 use crate::reader::values::{plain_text, whole};
 use crate::reader::{Fields, object, one_or_more};
+use crate::text::mask::Masked;
 use crate::text::prose;
 
 pub(super) const KIND: TestKindDeclaration = TestKindDeclaration {
@@ -165,9 +166,10 @@ impl Transcript {
             return Some(format!("{calls}, more than {limit}"));
         }
         match &self.output_contains {
-            Some(text) if !session.said_more && !self.is_said(session) => {
-                Some(format!("the agent did not say {:?}", shortened(text)))
-            }
+            Some(text) if !session.said_more && !self.is_said(session) => Some(format!(
+                "the agent did not say {:?}",
+                shortened(&session.mask.masked(text))
+            )),
             _ => None,
         }
     }
@@ -213,7 +215,8 @@ fn names(used: &[ToolUse]) -> String {
     if names.is_empty() {
         "none at all".into()
     } else {
-        shortened(&prose::quoted_list(&names, "and"))
+        // The transcript was masked when it was written.
+        shortened(&Masked::already(prose::quoted_list(&names, "and")))
     }
 }
 

@@ -3,6 +3,7 @@
 use regex::Regex;
 
 use crate::text::excerpt;
+use crate::text::mask::{Mask, Masked};
 
 /// The score that the evidence is worth.
 #[derive(Debug, Clone, PartialEq)]
@@ -21,7 +22,8 @@ impl Verdict {
         }
     }
 
-    pub(super) fn fail(message: impl Into<String>) -> Self {
+    /// A verdict of 0, for this reason.
+    pub fn fail(message: impl Into<String>) -> Self {
         Verdict {
             score: 0.0,
             message: message.into(),
@@ -75,15 +77,15 @@ pub(super) fn last_line(output: &str) -> Option<&str> {
 }
 
 /// Cuts a line to the length of a message. The log has all of it.
-pub(super) fn shortened(line: &str) -> String {
-    excerpt::beginning(line, 200)
+pub(super) fn shortened(line: &Masked) -> String {
+    excerpt::beginning(line.as_str(), 200)
 }
 
 /// Adds the last line of the output, which usually says most, to a reason.
-pub(super) fn with_tail(reason: &str, output: &str) -> String {
+pub(super) fn with_tail(reason: &str, output: &str, mask: &Mask) -> String {
     match last_line(output) {
         None => reason.to_owned(),
-        Some(line) => format!("{reason}: {}", shortened(line)),
+        Some(line) => format!("{reason}: {}", shortened(&mask.masked(line))),
     }
 }
 

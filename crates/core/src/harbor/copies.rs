@@ -3,12 +3,11 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use camino::{Utf8Path, Utf8PathBuf};
-use globset::GlobBuilder;
 
 use super::Task;
 use super::dockerfile::{Dockerfile, Instruction, joined};
 use super::places::Places;
-use crate::text::excerpt;
+use crate::text::{excerpt, globs};
 
 /// Characters of an instruction that a note shows.
 const LONGEST_SHOWN: usize = 100;
@@ -158,10 +157,12 @@ fn matching<'a>(
     if source.is_empty() || source == "." {
         return context.iter().map(|file| (*file, to.join(file))).collect();
     }
-    let Ok(glob) = GlobBuilder::new(source).literal_separator(true).build() else {
+    let compiled = globs::compiled(source, |builder| {
+        builder.literal_separator(true);
+    });
+    let Ok(matcher) = compiled else {
         return Vec::new();
     };
-    let matcher = glob.compile_matcher();
     let is_pattern = source.contains(['*', '?', '[']);
     let mut found = Vec::new();
     for file in context {

@@ -4,18 +4,17 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 
-use camino::Utf8PathBuf;
-
 use crate::agent::mcp::McpServer;
 use crate::agent::{AgentChoice, Capabilities};
+use crate::config::Patch;
 use crate::config::suite::{Action, Eval, Setup, Suite, Template, Variables};
-use crate::config::{Patch, folder_name};
 use crate::plan::interpolate::Interpolator;
 use crate::plan::judges;
 use crate::plan::selection::{Selection, select};
-use crate::plan::{Case, Layer, Plan, PreparedLayer, TrialSpec, Variant};
+use crate::plan::{Case, Layer, Plan, PreparedLayer, TrialSpec, Variant, trial_folder};
 use crate::text::diagnostic::{Diagnostic, Diagnostics};
 use crate::text::explain::Code;
+use crate::text::prose;
 
 /// Settings of the command line that take precedence over the suite's.
 #[derive(Debug, Clone, Default)]
@@ -27,6 +26,10 @@ pub struct Overrides {
     /// The agent's time limit.
     pub timeout: Option<Duration>,
 }
+
+/// The most trials of a plan. Each takes about 2 kB of memory before it has run, and more in the journal and the
+/// results afterwards.
+const MOST_TRIALS: u64 = 100_000;
 
 /// Returns the trials that a selection of a suite comes to. Ids do not depend on the order of the run.
 pub fn expand(
@@ -52,21 +55,38 @@ pub fn expand(
             arms.extend(expansion.arm(environment, experiment));
         }
     }
+    let repetitions_of = |eval: &Eval| {
+        let own = overrides.repetitions.or(eval.repetitions);
+        own.unwrap_or(suite.repetitions.most())
+    };
+    let repetitions: Vec<u32> = selected
+        .evals
+        .iter()
+        .map(|eval| repetitions_of(eval))
+        .collect();
+    let is_too_large = refuse_too_many(arms.len(), &repetitions, expansion.interpolator.problems);
     let suite_layers = expansion.suite_layers();
     let mut trials = Vec::new();
-    for eval in selected.evals {
+    let evals = if is_too_large {
+        Vec::new()
+    } else {
+        selected.evals
+    };
+    for eval in evals {
         let layers = expansion.eval_layers(eval, &suite_layers);
-        let repetitions = overrides
-            .repetitions
-            .or(eval.repetitions)
-            .unwrap_or(suite.repetitions.most());
+        let repetitions = repetitions_of(eval);
         for arm in &arms {
             judges::check(eval, &arm.variant, expansion.interpolator.problems);
             let case = Arc::new(expansion.case(eval, layers.clone(), arm));
             for repetition in 1..=repetitions {
                 trials.push(TrialSpec {
                     id: trials.len() as u32 + 1,
-                    dir: dir(&case, repetition),
+                    dir: trial_folder(
+                        &case.eval.name,
+                        &case.variant.environment,
+                        &case.variant.experiment,
+                        repetition,
+                    ),
                     case: case.clone(),
                     repetition,
                 });
@@ -85,13 +105,32 @@ pub fn expand(
     }
 }
 
-fn dir(case: &Case, repetition: u32) -> Utf8PathBuf {
-    let folder = format!(
-        "{}.{}.{repetition:02}",
-        folder_name(&case.variant.environment),
-        folder_name(&case.variant.experiment)
+/// Refuses a plan with more trials than can be, before memory is taken for them.
+fn refuse_too_many(variants: usize, repetitions: &[u32], problems: &mut Diagnostics) -> bool {
+    let of_all_evals: u64 = repetitions.iter().copied().map(u64::from).sum();
+    let trials = of_all_evals.saturating_mul(variants as u64);
+    if trials <= MOST_TRIALS {
+        return false;
+    }
+    let evals = prose::count(repetitions.len(), "eval");
+    let variants = prose::count(variants, "variant");
+    let fewest = repetitions.iter().min().unwrap_or(&0);
+    let most = repetitions.iter().max().unwrap_or(&0);
+    let each = if fewest == most {
+        format!("{most} repetitions")
+    } else {
+        format!("{fewest} to {most} repetitions")
+    };
+    problems.push(
+        Diagnostic::error(
+            Code::OutOfRange,
+            format!(
+                "{evals} × {variants} × {each} are {trials} trials, and a run has at most {MOST_TRIALS}"
+            ),
+        )
+        .help("lower `repetitions`, or select fewer evals with `-t`"),
     );
-    Utf8PathBuf::from(folder_name(&case.eval.name)).join(folder)
+    true
 }
 
 /// The expansion of one suite.

@@ -10,7 +10,8 @@ use serde::{Deserialize, Serialize};
 
 use crate::agent::delivery::sha256;
 use crate::config::settings;
-use crate::config::suite::{Action, ShellCommand};
+use crate::config::suite::Action;
+use crate::grade::Question;
 use crate::plan::{Case, Layer, Plan, PreparedLayer};
 use crate::text::mask::Mask;
 use crate::text::prose;
@@ -39,8 +40,8 @@ pub struct Fingerprinter<'a> {
     pub mask: &'a Mask,
     /// Returns the hash of a file or a tree.
     pub content: &'a dyn Fn(&Utf8Path) -> String,
-    /// Returns true for a file.
-    pub is_file: &'a dyn Fn(&Utf8Path) -> bool,
+    /// Returns the hash of a file that a command may name; `None` if there is no such file.
+    pub script: &'a dyn Fn(&Utf8Path) -> Option<String>,
 }
 
 impl std::fmt::Debug for Fingerprinter<'_> {
@@ -64,19 +65,21 @@ impl Fingerprinter<'_> {
         let layers: Vec<String> = case.layers.iter().map(|layer| self.layer(layer)).collect();
         let parts = [
             ("agent", self.hash(&(agent, &variant.agent.command))),
+            ("agent's program", self.agent_program(case)),
             ("model", self.hash(&variant.model)),
-            ("rules", self.hash(&self.contents(&variant.rules))),
-            ("skills", self.hash(&self.contents(&variant.skills))),
+            ("rules", self.of_files(&self.contents(&variant.rules))),
+            ("skills", self.of_files(&self.contents(&variant.skills))),
             ("MCP servers", self.hash(&variant.mcp_servers)),
             ("config", self.hash(&variant.config)),
             ("command", self.hash(&variant.command)),
             ("prompt", self.hash(&case.prompt)),
-            ("files", self.hash(&layers)),
-            ("set-up", self.hash(&self.actions(&case.actions))),
+            ("files", self.of_files(&layers)),
+            ("set-up", self.of_files(&self.actions(&case.actions))),
             ("variables", self.hash(&case.env)),
             ("time limit", self.hash(&case.timeout)),
             ("limits", self.hash(&case.limits)),
             ("tests", self.tests(case)),
+            ("tests' scripts", self.hash(&self.test_scripts(case))),
         ];
         let mut fingerprint: Fingerprint = parts
             .into_iter()
@@ -107,8 +110,33 @@ impl Fingerprinter<'_> {
             .map(|test| (test.document().to_string(), test.dir.as_path()))
             .collect();
         let hidden = case.eval.tests_layer.as_deref().map(self.content);
-        let hash = self.hash(&(tests, hidden, &case.judge_env));
-        format!("{FROM_JSON}{hash}")
+        self.of_files(&(tests, hidden, &case.judge_env))
+    }
+
+    /// Hashes a part that has hashes of files in it.
+    fn of_files(&self, part: &impl std::fmt::Debug) -> String {
+        format!("{FROM_FILES}{}", self.hash(part))
+    }
+
+    /// Hashes the suite's files that are the agent, where it is a command.
+    fn agent_program(&self, case: &Case) -> String {
+        let command = case.variant.agent.command.as_deref().unwrap_or_default();
+        self.hash(&self.scripts(command, &case.suite.root))
+    }
+
+    /// Hashes the suite's files that the commands of tests name.
+    fn test_scripts(&self, case: &Case) -> Vec<String> {
+        let commands = case
+            .eval
+            .tests
+            .iter()
+            .filter_map(|test| match test.question() {
+                Question::Command { command, .. } => Some((command, test.dir.as_path())),
+                _ => None,
+            });
+        commands
+            .flat_map(|(command, dir)| self.scripts(command, dir))
+            .collect()
     }
 
     fn layer(&self, layer: &Layer) -> String {
@@ -140,29 +168,31 @@ impl Fingerprinter<'_> {
             .map(|action| match action {
                 Action::Copy { source, .. } => format!("{action:?} {}", (self.content)(source)),
                 Action::Write { .. } => format!("{action:?}"),
-                Action::Run(command) => format!("{action:?} {:?}", self.scripts(command)),
+                Action::Run(command) => {
+                    let scripts = self.scripts(&command.command, &command.dir);
+                    format!("{action:?} {scripts:?}")
+                }
             })
             .collect()
     }
 
     /// Hashes the files of the suite that a command names: its text alone does not say what it does.
-    fn scripts(&self, command: &ShellCommand) -> Vec<String> {
+    fn scripts(&self, command: &str, dir: &Utf8Path) -> Vec<String> {
+        // Quotes separate words, except around this variable.
+        let command = command
+            .replace("\"$TERCA_SUITE_DIR\"", "$TERCA_SUITE_DIR")
+            .replace("\"${TERCA_SUITE_DIR}\"", "$TERCA_SUITE_DIR");
         let separators = |c: char| c.is_whitespace() || "'\"`;|&()<>=".contains(c);
-        let words = command
-            .command
-            .split(separators)
-            .filter(|word| !word.is_empty());
+        let words = command.split(separators).filter(|word| !word.is_empty());
         let paths = words.filter_map(|word| {
             let in_suite = ["$TERCA_SUITE_DIR/", "${TERCA_SUITE_DIR}/"];
             match in_suite.iter().find_map(|prefix| word.strip_prefix(prefix)) {
                 Some(rest) => Some(self.suite_dir.join(rest)),
-                None => (!word.starts_with(['/', '-'])).then(|| command.dir.join(word)),
+                None if Utf8Path::new(word).starts_with(self.suite_dir) => Some(word.into()),
+                None => (!word.starts_with(['/', '-'])).then(|| dir.join(word)),
             }
         });
-        paths
-            .filter(|path| (self.is_file)(path))
-            .map(|path| (self.content)(&path))
-            .collect()
+        paths.filter_map(|path| (self.script)(&path)).collect()
     }
 
     fn hash(&self, part: &impl std::fmt::Debug) -> String {
@@ -175,20 +205,26 @@ impl Fingerprinter<'_> {
     }
 }
 
-/// The beginning of a hash of a test's JSON. Terca 0.1 hashed tests otherwise at first.
-const FROM_JSON: &str = "json-";
+/// The beginning of a hash of files. It changes with the way in which files and tests are hashed.
+const FROM_FILES: &str = "files2-";
 
 /// Returns true when two hashes of a part are known to differ. Hashes that were taken in two ways tell nothing.
 fn differ(before: &str, now: &str) -> bool {
-    before != now && before.starts_with(FROM_JSON) == now.starts_with(FROM_JSON)
+    before != now && way(before) == way(now)
+}
+
+/// Returns the way in which a hash was taken, which is written before it.
+fn way(hash: &str) -> Option<&str> {
+    hash.rsplit_once('-').map(|(way, _)| way)
 }
 
 /// The beginning of the name of a part that is a setting of a variant.
 const VARIANT_SETTING: &str = "variant's ";
 
 /// Parts of a variant, which are equal in every eval.
-const OF_VARIANT: [&str; 7] = [
+const OF_VARIANT: [&str; 8] = [
     "agent",
+    "agent's program",
     "model",
     "rules",
     "skills",
@@ -309,6 +345,10 @@ mod tests {
         assert!(differ("json-1", "json-2"));
         assert!(!differ("json-1", "json-1"));
         assert!(!differ("1", "json-2"), "of a run of an older version");
+        assert!(
+            !differ("json-1", "files2-2"),
+            "of a run of an older version"
+        );
     }
 
     #[test]

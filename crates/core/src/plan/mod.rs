@@ -18,6 +18,7 @@ use camino::Utf8PathBuf;
 use crate::agent::AgentChoice;
 use crate::agent::mcp::McpServer;
 use crate::config::adaptive::Adaptive;
+use crate::config::folder_name;
 use crate::config::suite::{Action, AppliedSetup, Eval, Suite, TrialLimits};
 
 /// One environment with one experiment applied to it.
@@ -100,6 +101,14 @@ pub struct Case {
     pub limits: TrialLimits,
 }
 
+impl Case {
+    /// Tells whether commands of the suite build its workspace.
+    pub fn has_setup_commands(&self) -> bool {
+        let is_command = |action: &Action| matches!(action, Action::Run(_));
+        self.variant.command.is_some() || self.actions.iter().any(is_command)
+    }
+}
+
 /// One eval × variant × repetition.
 #[derive(Debug, Clone)]
 pub struct TrialSpec {
@@ -122,4 +131,19 @@ pub struct Plan {
     pub secrets: Vec<String>,
     /// The bounds of adaptive repetitions: not all trials may be needed.
     pub adaptive: Option<Adaptive>,
+}
+
+/// Makes the folder of a trial, relative to the run's, from its names. It has plain names only, and leads nowhere else.
+pub fn trial_folder(
+    eval: &str,
+    environment: &str,
+    experiment: &str,
+    repetition: u32,
+) -> Utf8PathBuf {
+    let folder = format!(
+        "{}.{}.{repetition:02}",
+        folder_name(environment),
+        folder_name(experiment)
+    );
+    Utf8PathBuf::from(folder_name(eval)).join(folder)
 }

@@ -2,11 +2,12 @@
 
 use std::sync::Arc;
 
-use globset::{GlobBuilder, GlobMatcher};
+use globset::GlobMatcher;
 
 use crate::config::suite::{Eval, Setup, Suite};
 use crate::text::diagnostic::{Diagnostic, Diagnostics};
 use crate::text::explain::Code;
+use crate::text::globs;
 use crate::text::prose;
 
 /// Patterns: names, globs, and for evals `tag:NAME`. An empty list selects all.
@@ -179,11 +180,16 @@ impl<'a> Pattern<'a> {
         };
         let is_glob = exact.contains(['*', '?', '[', '{']);
         let glob = is_glob
-            .then(|| GlobBuilder::new(exact).empty_alternates(true).build().ok())
+            .then(|| {
+                let compiled = globs::compiled(exact, |builder| {
+                    builder.empty_alternates(true);
+                });
+                compiled.ok()
+            })
             .flatten();
         Pattern {
             exact,
-            glob: glob.map(|glob| glob.compile_matcher()),
+            glob,
             on_tags,
         }
     }

@@ -1,7 +1,7 @@
 //! Paths in the workspace, globs and regular expressions.
 
 use camino::Utf8PathBuf;
-use globset::{GlobBuilder, GlobMatcher};
+use globset::GlobMatcher;
 use regex::Regex;
 
 use super::paths::inside;
@@ -10,6 +10,7 @@ use super::{Kind, Reader};
 use crate::text::diagnostic::Diagnostic;
 use crate::text::explain::Code;
 use crate::text::source::Located;
+use crate::text::{excerpt, globs};
 
 /// A path, or a glob over paths.
 #[derive(Debug, Clone)]
@@ -99,18 +100,21 @@ pub(crate) fn tool_glob() -> Kind<Glob> {
 
 /// Compiles a glob. `*` stays within a directory, `**` does not.
 fn glob(written: &Located<String>, pattern: &str, reader: &mut Reader<'_>) -> Option<Glob> {
-    match GlobBuilder::new(pattern).literal_separator(true).build() {
-        Ok(glob) => Some(Glob {
+    let compiled = globs::compiled(pattern, |builder| {
+        builder.literal_separator(true);
+    });
+    match compiled {
+        Ok(matcher) => Some(Glob {
             written: written.value.clone(),
-            matcher: glob.compile_matcher(),
+            matcher,
         }),
-        Err(error) => reader.refuse(
+        Err(reason) => reader.refuse(
             Diagnostic::error(
                 Code::InvalidPattern,
-                format!("invalid glob `{}`", written.value),
+                format!("invalid glob `{}`", excerpt::beginning(&written.value, 60)),
             )
-            .at(written.place, error.kind().to_string())
-            .help("a sign that is meant literally stands in brackets, as in `[[]`"),
+            .at(written.place, reason)
+            .help("a sign that is meant literally is written in brackets, as in `[[]`"),
         ),
     }
 }

@@ -2,6 +2,8 @@
 
 pub mod activity;
 pub mod atif;
+mod masked;
+mod plausible;
 mod tool_arguments;
 pub mod trial_files;
 

@@ -32,8 +32,7 @@ pub fn examine(host: &Host, launcher: &Arc<Launcher>) -> io::Result<Vec<Checkup>
     let interrupt = Interrupt::new()?;
     let profiles = agent::profiles().filter(|profile| profile.program.is_some());
     profiles
-        .zip(1..)
-        .map(|(profile, number)| check_up(profile, number, host, &work, launcher, &interrupt))
+        .map(|profile| check_up(profile, host, &work, launcher, &interrupt))
         .collect()
 }
 
@@ -56,13 +55,12 @@ pub fn installed(host: &Host) -> Vec<(&'static Profile, bool)> {
 
 fn check_up(
     profile: &'static Profile,
-    number: u32,
     host: &Host,
     work: &WorkDir,
     launcher: &Arc<Launcher>,
     interrupt: &Interrupt,
 ) -> io::Result<Checkup> {
-    let dirs = work.trial_dirs(number)?;
+    let dirs = work.trial_dirs()?;
     let env = host.base(dirs.for_agent());
     let path = env.get("PATH").map(String::as_str).unwrap_or_default();
     let program = profile.program.and_then(|name| find_program(name, path));

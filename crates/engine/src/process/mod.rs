@@ -3,5 +3,6 @@
 pub mod interrupt;
 pub mod open_file_limit;
 pub mod output_file;
+pub mod own_process;
 pub mod supervise;
 pub mod tail;

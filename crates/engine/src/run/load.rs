@@ -28,6 +28,7 @@ use crate::host::credentials;
 use crate::host::environment::Host;
 use crate::suite::discover;
 use crate::suite::discover::DiscoverError;
+use crate::workspace::sealed_suite::SealedSuite;
 use crate::workspace::tree_hash::TreeHashes;
 
 /// A suite, its plan, and the trials of it that a run has.
@@ -176,23 +177,28 @@ impl RunPlan {
     }
 
     /// Takes fingerprints of the cases, from the suite's files as they are now.
-    pub fn current_fingerprints(&self, host: &Host) -> Vec<CaseFingerprint> {
-        self.fingerprints(&self.mask(host), &TreeHashes::default())
-    }
-
-    /// Takes fingerprints of the cases. `hashes` keeps the hash of each file that is read.
-    pub(super) fn fingerprints(&self, mask: &Mask, hashes: &TreeHashes) -> Vec<CaseFingerprint> {
-        let press = Fingerprinter {
+    pub fn current_fingerprints(&self, mask: &Mask) -> Vec<CaseFingerprint> {
+        let hashes = TreeHashes::default();
+        let fingerprinter = Fingerprinter {
             suite_dir: &self.suite.root,
             mask,
             content: &|path| hashes.get(path),
-            is_file: &|path| hashes.is_file(path),
+            script: &|path| hashes.file(path),
         };
-        press.plan(&self.plan)
+        fingerprinter.plan(&self.plan)
+    }
+
+    /// Takes fingerprints of the cases, from the files that the run uses.
+    pub(super) fn sealed_fingerprints(
+        &self,
+        mask: &Mask,
+        sealed: &SealedSuite,
+    ) -> Vec<CaseFingerprint> {
+        sealed.fingerprint(mask, |fingerprinter| fingerprinter.plan(&self.plan))
     }
 
     /// Returns the secrets that must not be written down: the values of `${NAME}`, and what the agents sign in with.
-    pub(super) fn mask(&self, host: &Host) -> Mask {
+    pub fn mask(&self, host: &Host) -> Mask {
         let credentials = self
             .plan
             .agents()

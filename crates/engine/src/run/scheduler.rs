@@ -57,6 +57,7 @@ pub fn run(
         started: Instant::now(),
         random: fastrand::Rng::with_seed(request.seed),
         signals: 0,
+        changed: Vec::new(),
         sender,
     };
     let result = run.drive(&receiver);
@@ -67,6 +68,7 @@ pub fn run(
     }
     result.map(|()| Finished {
         interrupted: run.signals > 0,
+        changed: run.changed,
         state: run.state,
     })
 }
@@ -82,6 +84,7 @@ struct Run<'a> {
     started: Instant,
     random: fastrand::Rng,
     signals: u32,
+    changed: Vec<&'static str>,
     sender: Sender<Message>,
 }
 
@@ -167,6 +170,7 @@ impl Run<'_> {
             RunStatus::Complete
         };
         self.record(EventKind::RunFinished { status })?;
+        self.changed = self.store.conclude()?;
         self.store.write_results(&self.state)
     }
 
@@ -336,7 +340,7 @@ impl Run<'_> {
         let event = Event {
             seq: self.sequence,
             at: Timestamp::now(),
-            kind,
+            kind: kind.masked(&self.context.mask),
         };
         if event.kind.is_lasting() {
             self.sequence += 1;

@@ -8,7 +8,7 @@ use std::io;
 use std::sync::Arc;
 
 use camino::{Utf8Path, Utf8PathBuf};
-use terca_core::plan::fingerprint::CaseFingerprint;
+use terca_core::plan::fingerprint::{CaseFingerprint, differences};
 use terca_core::run::limits::Limits;
 use terca_core::run::observer::Observer;
 use terca_core::run::run_file::{RunFacts, RunFile};
@@ -28,7 +28,7 @@ use crate::run::signals;
 use crate::run::store::{Store, StoreError};
 use crate::trial::{Context, Versions};
 use crate::workspace::layers::LayerCache;
-use crate::workspace::tree_hash::TreeHashes;
+use crate::workspace::sealed_suite::{Inputs, SealedSuite};
 use crate::workspace::trial_dirs::WorkDir;
 
 /// A run that could not be started, or that could not go on.
@@ -37,6 +37,9 @@ pub enum StartError {
     /// Trials have nowhere to work.
     #[error(transparent)]
     NoWorkDir(io::Error),
+    /// The suite's files cannot be copied for the run.
+    #[error("the suite's files could not be copied: {0}")]
+    NoCopyOfSuite(io::Error),
     /// Signals cannot be received.
     #[error(transparent)]
     Signals(io::Error),
@@ -78,7 +81,9 @@ pub struct PreparedRun<'a> {
     limits: Limits,
     reduced: Option<Reduced>,
     fingerprints: Vec<CaseFingerprint>,
-    hashes: TreeHashes,
+    sealed: SealedSuite,
+    interrupt: Arc<Interrupt>,
+    mailbox: Mailbox,
 }
 
 /// A run that has come to an end.
@@ -88,14 +93,19 @@ pub struct FinishedRun {
     pub state: RunState,
     /// Tells whether a signal ended it.
     pub interrupted: bool,
+    /// The files of its record that somebody changed meanwhile. They have been restored.
+    pub changed: Vec<&'static str>,
     /// Its directory.
     pub dir: Utf8PathBuf,
+    /// Tells how the suite changed while the run went on. The run did not notice.
+    pub suite_changes: Vec<String>,
     /// A line for each thing of its trials that could not be removed.
     pub not_removed: Vec<String>,
 }
 
 impl<'a> PreparedRun<'a> {
-    /// Makes a work directory, takes fingerprints, and settles how many trials run at once.
+    /// Makes a work directory, takes fingerprints, and settles how many trials run at once. From here on signals stop the
+    /// run instead of ending the program: who sees the run's directory can interrupt it.
     pub fn new(
         plan: &'a RunPlan,
         settings: &'a RunSettings,
@@ -104,13 +114,23 @@ impl<'a> PreparedRun<'a> {
     ) -> Result<Self, StartError> {
         let work = WorkDir::create(host.get("TERCA_WORK_DIR")).map_err(StartError::NoWorkDir)?;
         let mask = plan.mask(&host);
-        let hashes = TreeHashes::default();
-        let fingerprints = plan.fingerprints(&mask, &hashes);
+        let sealed = work
+            .new_dir()
+            .and_then(|dir| {
+                let suite_dir = &plan.suite.root;
+                let inputs = Inputs::of(&plan.plan, suite_dir);
+                Ok(SealedSuite::create(dir, suite_dir, &inputs)?)
+            })
+            .map_err(StartError::NoCopyOfSuite)?;
+        let fingerprints = plan.sealed_fingerprints(&mask, &sealed);
         let mut limits = plan.limits(settings.concurrency);
         let reduced = reduced(plan, &limits);
         if let Some(Reduced { possible, .. }) = reduced {
             limits.ceiling = possible;
         }
+        let interrupt = Arc::new(Interrupt::new().map_err(StartError::Signals)?);
+        let mailbox = scheduler::mailbox();
+        signals::forward(&mailbox.0, &interrupt).map_err(StartError::Signals)?;
         Ok(PreparedRun {
             plan,
             settings,
@@ -121,7 +141,9 @@ impl<'a> PreparedRun<'a> {
             limits,
             reduced,
             fingerprints,
-            hashes,
+            sealed,
+            interrupt,
+            mailbox,
         })
     }
 
@@ -165,6 +187,7 @@ impl<'a> PreparedRun<'a> {
             concurrency: self.limits.others,
             order: &order,
             fingerprints: &self.fingerprints,
+            created_at: jiff::Timestamp::now(),
         };
         RunFile::new(&plan.suite, &plan.plan, self.settings, &facts, &self.mask)
     }
@@ -192,21 +215,21 @@ impl<'a> PreparedRun<'a> {
             past,
         };
         let dir = store.dir.clone();
-        let (context, mailbox) = self.into_context(&dir).map_err(StartError::Signals)?;
+        let fingerprints = self.fingerprints.clone();
+        let (context, mailbox) = self.into_context(&dir);
         let finished = scheduler::run(&request, &context, store, mailbox, observer)?;
         Ok(FinishedRun {
             state: finished.state,
             interrupted: finished.interrupted,
+            changed: finished.changed,
             dir,
+            suite_changes: differences(&fingerprints, &plan.current_fingerprints(&context.mask)),
             not_removed: context.work.remove(),
         })
     }
 
-    /// Makes what all trials share. From here on signals stop the run instead of ending the program.
-    pub(super) fn into_context(self, run_dir: &Utf8Path) -> io::Result<(Arc<Context>, Mailbox)> {
-        let interrupt = Arc::new(Interrupt::new()?);
-        let mailbox = scheduler::mailbox();
-        signals::forward(&mailbox.0, &interrupt)?;
+    /// Makes what all trials share.
+    pub(super) fn into_context(self, run_dir: &Utf8Path) -> (Arc<Context>, Mailbox) {
         let launcher = Launcher::of_this_program();
         let suite_dir = self.plan.suite.root.clone();
         let context = Context {
@@ -216,13 +239,13 @@ impl<'a> PreparedRun<'a> {
             work: self.work,
             mask: self.mask,
             host: self.host,
-            interrupt,
+            interrupt: self.interrupt,
             keep: self.settings.keep,
             versions: Versions::new(launcher.clone()),
             supervisors: SupervisorPool::new(launcher),
-            hashes: self.hashes,
+            sealed: self.sealed,
         };
-        Ok((Arc::new(context), mailbox))
+        (Arc::new(context), self.mailbox)
     }
 }
 

@@ -101,7 +101,8 @@ pub fn read(dir: &Utf8Path) -> io::Result<Result<Imported, String>> {
 pub fn write(eval: &Imported, task: &Utf8Path, to: &Utf8Path) -> io::Result<()> {
     fs_err::create_dir_all(to)?;
     // Hidden, so that nobody takes what is not finished for an eval.
-    let unfinished = to.join(format!(".{}.importing", eval.folder));
+    // Short, since the name of a task may be as long as a name can be.
+    let unfinished = to.join(format!(".importing-{:016x}", fastrand::u64(..)));
     fs_err::create_dir(&unfinished)?;
     let written = fill(eval, task, &unfinished)
         .and_then(|()| fs_err::rename(&unfinished, to.join(&eval.folder)));

@@ -97,7 +97,7 @@ pub enum TreeError {
 }
 
 impl TreeError {
-    pub(super) fn io(path: impl Into<PathBuf>, source: impl Into<io::Error>) -> Self {
+    pub(crate) fn io(path: impl Into<PathBuf>, source: impl Into<io::Error>) -> Self {
         TreeError::Io {
             path: path.into(),
             source: source.into(),

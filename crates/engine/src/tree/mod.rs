@@ -13,7 +13,7 @@
 //! | `dir` | an open directory |
 //! | `trail` | the way down to the present directory, with few handles open |
 //! | `cursor` | goes over the entries of a tree, one at a time |
-//! | `walk`, `copy`, `moving`, `remove`, `hash`, `compare`, `measure`, `readable` | the operations |
+//! | `walk`, `copy`, `moving`, `remove`, `hash`, `identity`, `compare`, `measure`, `readable` | the operations |
 //! | `content` | the bytes of a file, without its holes |
 //! | `limits`, `notes`, `error` | the most that is allowed, what was passed over, what went wrong |
 //! | `beneath` | opens, makes and removes single files below a directory |
@@ -27,6 +27,7 @@ mod cursor;
 mod dir;
 mod error;
 mod hash;
+mod identity;
 mod limits;
 mod measure;
 mod meta;
@@ -48,6 +49,7 @@ pub use cursor::Entry;
 pub use dir::Dir;
 pub use error::{TreeError, What};
 pub use hash::{hash, hash_file};
+pub use identity::{Identity, identity, identity_of};
 pub use limits::{Limits, Options, ShouldStop};
 pub use measure::{Size, measure};
 pub use meta::{Kind, Meta};

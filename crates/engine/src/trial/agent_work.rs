@@ -6,11 +6,16 @@ use std::io;
 
 use camino::Utf8Path;
 use serde::{Deserialize, Serialize};
+use terca_core::text::mask::Mask;
 use terca_core::transcript::Usage;
+
+use crate::tree::Dir;
 
 const FILE: &str = "agent-work.json";
 /// The name of the file in older runs.
 const OLD_FILE: &str = "conduct.json";
+/// The names of two million changed files take a part of it.
+const LARGEST: u64 = 1 << 30;
 
 /// The facts about an agent's work that tests need beside its workspace.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -24,17 +29,25 @@ pub(super) struct AgentWork {
     pub(super) changed: Vec<String>,
     pub(super) usage: Usage,
     pub(super) seconds: f64,
+    /// The reason why the work fails every test, whatever they are.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) breach: Option<String>,
 }
 
 impl AgentWork {
-    pub(super) fn write(&self, artifacts: &Utf8Path) -> io::Result<()> {
-        fs_err::write(artifacts.join(FILE), serde_json::to_vec(self)?)
+    /// Writes the facts, with the secrets in the names of files masked.
+    pub(super) fn write(&self, artifacts: &Utf8Path, mask: &Mask) -> io::Result<()> {
+        let masked = AgentWork {
+            changed: self.changed.iter().map(|path| mask.text(path)).collect(),
+            ..self.clone()
+        };
+        fs_err::write(artifacts.join(FILE), serde_json::to_vec(&masked)?)
     }
 
-    pub(super) fn read(artifacts: &Utf8Path) -> io::Result<Self> {
-        let bytes = match fs_err::read(artifacts.join(FILE)) {
-            Err(error) if error.kind() == io::ErrorKind::NotFound => {
-                std::fs::read(artifacts.join(OLD_FILE)).map_err(|_| error)?
+    pub(super) fn read(artifacts: &Dir) -> io::Result<Self> {
+        let bytes = match artifacts.read_file(FILE, LARGEST) {
+            Err(error) if error.is_not_found() => {
+                artifacts.read_file(OLD_FILE, LARGEST).map_err(|_| error)?
             }
             read => read?,
         };
@@ -52,7 +65,7 @@ mod tests {
         let artifacts = Utf8Path::from_path(temporary.path()).unwrap();
         let old = r#"{"completed":true,"isReference":false,"changed":["fib.py"],"usage":{"requests":2,"inputTokens":10,"cachedInputTokens":null,"outputTokens":5,"toolCalls":1,"costUsd":0.5},"seconds":1.5}"#;
         fs_err::write(artifacts.join(OLD_FILE), old).unwrap();
-        let work = AgentWork::read(artifacts).unwrap();
+        let work = AgentWork::read(&Dir::open(artifacts).unwrap()).unwrap();
         assert!(work.completed);
         assert_eq!(work.changed, ["fib.py"]);
         assert_eq!(work.usage.cost_usd, Some(0.5));
@@ -61,9 +74,9 @@ mod tests {
             completed: false,
             ..work
         };
-        newer.write(artifacts).unwrap();
+        newer.write(artifacts, &Mask::default()).unwrap();
         assert_eq!(
-            AgentWork::read(artifacts).unwrap(),
+            AgentWork::read(&Dir::open(artifacts).unwrap()).unwrap(),
             newer,
             "its own file counts first"
         );
@@ -72,7 +85,7 @@ mod tests {
     #[test]
     fn a_file_that_is_missing_is_named() {
         let temporary = tempfile::tempdir().unwrap();
-        let error = AgentWork::read(Utf8Path::from_path(temporary.path()).unwrap()).unwrap_err();
+        let error = AgentWork::read(&Dir::open(temporary.path()).unwrap()).unwrap_err();
         assert!(error.to_string().contains("agent-work.json"), "{error}");
     }
 }

@@ -21,8 +21,14 @@ pub(super) fn collect(
     result: Result<Graded, Stopped>,
     phases: Phases,
 ) -> TrialReport {
-    let is_usable = !matches!(&result, Ok(graded) if graded.agent.unusable.is_some());
+    let is_breach = matches!(&result, Ok(graded) if graded.agent.breach.is_some());
+    let is_keepable = match &result {
+        Ok(graded) => graded.agent.is_keepable,
+        Err(Stopped::Ungraded(agent, _)) => agent.is_keepable,
+        Err(_) => true,
+    };
     let mut report = report(&run, result, phases);
+    report.mask(&run.context.mask);
     if let Err(error) = write_trajectory(&run, &report) {
         report.notes.push(format!(
             "artifacts/trajectory.json could not be written: {error}"
@@ -30,15 +36,20 @@ pub(super) fn collect(
     }
     let kept = close_log(&mut run, &report)
         .map_err(StageError::from)
-        .and_then(|()| keep_workspace(&run, is_usable && is_wanted(&run, report.status)));
+        .and_then(|()| keep_workspace(&run, is_keepable && is_wanted(&run, report.status)));
     if let Err(StageError::Error(TrialError { message, .. })) = kept {
-        // The work was judged, but it could not be kept: the record of the run is incomplete.
-        report.error.get_or_insert(TrialError::new(
-            ErrorKind::Internal,
-            format!("what the trial left could not be kept: {message}"),
-        ));
-        report.status = Status::Error;
-        report.score = None;
+        let message = format!("what the trial left could not be kept: {message}");
+        if is_breach {
+            // The agent has seen to that, and must not gain another attempt by it.
+            report.notes.push(message);
+        } else {
+            // The work was judged, but it could not be kept: the record of the run is incomplete.
+            report
+                .error
+                .get_or_insert(TrialError::new(ErrorKind::Internal, message));
+            report.status = Status::Error;
+            report.score = None;
+        }
     } else if kept.is_err() {
         // A copy to another file system was interrupted: a run that is resumed begins this trial again.
         report.score = None;
@@ -77,13 +88,13 @@ fn report(run: &TrialRun<'_>, result: Result<Graded, Stopped>, phases: Phases) -
         }
         Err(Stopped::Ungraded(agent, error)) => {
             add_agent_run(&mut report, *agent, mask);
-            add_error(&mut report, error, mask);
+            add_error(&mut report, error);
         }
         Err(Stopped::Unfinished(delivered, error)) => {
             add_delivered(&mut report, *delivered);
-            add_error(&mut report, error, mask);
+            add_error(&mut report, error);
         }
-        Err(Stopped::Unprepared(error)) => add_error(&mut report, error, mask),
+        Err(Stopped::Unprepared(error)) => add_error(&mut report, error),
     }
     report
 }
@@ -102,9 +113,11 @@ fn add_agent_run(report: &mut TrialReport, agent: AgentRun, mask: &Mask) {
     };
     report.exit_code = agent.ended.exit.code();
     report.timed_out = agent.ended.timed_out;
-    report.notes = agent.notes.iter().map(|note| mask.text(note)).collect();
+    report.notes = agent.notes;
     report.delivery.mcp_servers = agent.reading.mcp_servers;
     report.delivery.model_observed = agent.reading.model;
+    // Both are compared as they are written, so that a name from a variable is the same name.
+    report.mask(mask);
     if let Some((requested, observed)) = report.delivery.other_model() {
         report.notes.push(format!(
             "the model `{requested}` was asked for, `{observed}` was used"
@@ -121,14 +134,14 @@ pub(super) fn add_grades(report: &mut TrialReport, grades: Grades) {
 }
 
 /// Adds the reason why there are no grades.
-pub(super) fn add_error(report: &mut TrialReport, error: StageError, mask: &Mask) {
+pub(super) fn add_error(report: &mut TrialReport, error: StageError) {
     report.score = None;
     report.tests = Default::default();
     match error {
         StageError::Interrupted => report.status = Status::Interrupted,
-        StageError::Error(TrialError { kind, message }) => {
+        StageError::Error(error) => {
             report.status = Status::Error;
-            report.error = Some(TrialError::new(kind, mask.text(&message)));
+            report.error = Some(error);
         }
     }
 }
@@ -206,5 +219,8 @@ fn keep_workspace(run: &TrialRun<'_>, is_kept: bool) -> Result<(), StageError> {
         "workspace".as_ref(),
         &run.agent_tree(),
     )?;
+    if run.spec.case.has_setup_commands() {
+        run.context.sealed.restore_links(&place)?;
+    }
     Ok(())
 }

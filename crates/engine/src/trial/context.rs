@@ -12,7 +12,7 @@ use crate::process::interrupt::Interrupt;
 use crate::process::supervise::SupervisorPool;
 use crate::tree::{Limits, Options};
 use crate::workspace::layers::LayerCache;
-use crate::workspace::tree_hash::TreeHashes;
+use crate::workspace::sealed_suite::SealedSuite;
 use crate::workspace::trial_dirs::WorkDir;
 
 /// The things that all trials of a run share.
@@ -36,8 +36,8 @@ pub struct Context {
     pub versions: Versions,
     /// The layers that `prepare` has made.
     pub layers: LayerCache,
-    /// Hashes of the suite's files, as they were when the run started.
-    pub hashes: TreeHashes,
+    /// The suite's files, as they were when the run started.
+    pub sealed: SealedSuite,
     /// The supervisors that trials run under.
     pub supervisors: SupervisorPool,
 }

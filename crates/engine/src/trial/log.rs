@@ -1,13 +1,13 @@
 //! `run.log`: everything that happened in a trial, in order, for a person to read. Secrets are masked.
 
 use std::fs::File;
-use std::io::{self, BufWriter, Read, Write};
+use std::io::{self, BufWriter, Write};
 
-use camino::Utf8Path;
 use terca_core::text::mask::Mask;
 use terca_core::text::prose;
 
 use crate::process::output_file::FileEnds;
+use crate::trial::masking::write_masked;
 
 /// The length of each end of a long output that the log shows.
 const SHOWN: u64 = 1024 * 1024;
@@ -20,12 +20,12 @@ pub struct RunLog {
 }
 
 impl RunLog {
-    /// Makes an empty log.
-    pub fn create(path: &Utf8Path, mask: &Mask) -> io::Result<Self> {
-        Ok(RunLog {
-            file: BufWriter::new(fs_err::File::create(path)?.into_parts().0),
+    /// Begins a log in a new file.
+    pub fn new(file: File, mask: &Mask) -> Self {
+        RunLog {
+            file: BufWriter::new(file),
             mask: mask.clone(),
-        })
+        }
     }
 
     /// Begins a section: `── before: npm install ──`.
@@ -73,7 +73,7 @@ impl RunLog {
             out: &mut self.file,
             last: b'\n',
         };
-        pass_masked(file, &mut out, &self.mask)?;
+        write_masked(file, &mut out, &self.mask)?;
         if out.last != b'\n' {
             self.file.write_all(b"\n")?;
         }
@@ -104,62 +104,5 @@ impl<W: Write> Write for LineEnd<'_, W> {
 
     fn flush(&mut self) -> io::Result<()> {
         self.out.flush()
-    }
-}
-
-/// Copies a file with its secrets masked.
-pub fn copy_masked(from: impl Read, to: &Utf8Path, mask: &Mask) -> io::Result<()> {
-    // The plain file: the kernel can copy from one to another by itself.
-    let mut output = fs_err::File::create(to)?.into_parts().0;
-    pass_masked(from, &mut output, mask)
-}
-
-/// Copies everything with its secrets masked, in little memory.
-fn pass_masked(mut from: impl Read, output: &mut impl Write, mask: &Mask) -> io::Result<()> {
-    if mask.is_empty() {
-        return io::copy(&mut from, output).map(|_| ());
-    }
-    let mut held: Vec<u8> = Vec::new();
-    let mut chunk = vec![0; 256 * 1024];
-    loop {
-        let length = from.read(&mut chunk)?;
-        held.extend_from_slice(&chunk[..length]);
-        // The end may be the beginning of a secret that goes on in the next chunk.
-        let settled = if length == 0 {
-            held.len()
-        } else {
-            held.len().saturating_sub(mask.overlap())
-        };
-        let (masked, consumed) = mask.bytes_up_to(&held, settled);
-        output.write_all(&masked)?;
-        held.drain(..consumed);
-        if length == 0 {
-            return Ok(());
-        }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use camino::Utf8PathBuf;
-
-    use super::*;
-
-    #[test]
-    fn a_secret_across_two_chunks_is_masked() {
-        let dir = tempfile::tempdir().unwrap();
-        let dir = Utf8PathBuf::from_path_buf(dir.path().to_owned()).unwrap();
-        let (from, to) = (dir.join("from"), dir.join("to"));
-        // One secret begins with the other: the rest of the longer must not stay behind.
-        let mask = Mask::new(["sk-very", "sk-very-secret"]);
-        for before in (256 * 1024 - 20)..(256 * 1024 + 2) {
-            let text = format!("{}sk-very-secret tail", "x".repeat(before));
-            std::fs::write(&from, &text).unwrap();
-            copy_masked(File::open(&from).unwrap(), &to, &mask).unwrap();
-            assert_eq!(
-                std::fs::read_to_string(&to).unwrap(),
-                text.replace("sk-very-secret", "***")
-            );
-        }
     }
 }

@@ -48,6 +48,7 @@ mod collect;
 mod context;
 mod grading;
 mod log;
+mod masking;
 mod regrade;
 mod session;
 mod setup;

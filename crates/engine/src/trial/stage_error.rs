@@ -8,6 +8,7 @@ use terca_core::trial_error::{ErrorKind, TrialError};
 
 use crate::process::supervise::SuperviseError;
 use crate::tree::TreeError;
+use crate::workspace::sealed_suite::SealBroken;
 
 /// The reason why a trial does not go on to its next stage.
 #[derive(Debug)]
@@ -68,6 +69,13 @@ impl From<TreeError> for StageError {
             TreeError::Stopped => StageError::Interrupted,
             other => StageError::new(ErrorKind::Internal, other.to_string()),
         }
+    }
+}
+
+/// The run's own files are not to be trusted any more.
+impl From<SealBroken> for StageError {
+    fn from(error: SealBroken) -> Self {
+        StageError::new(ErrorKind::Setup, error.to_string())
     }
 }
 

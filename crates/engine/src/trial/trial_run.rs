@@ -15,7 +15,7 @@ use super::stage_error::StageError;
 use crate::host::environment::Variables;
 use crate::process::output_file::Output;
 use crate::process::supervise::{Ended, Job, Signal, SupervisorGuard};
-use crate::tree::{Limits, Options};
+use crate::tree::{Dir, Limits, Options};
 use crate::workspace::trial_dirs::{CommandDirs, TrialDirs};
 
 /// The time that a command has between being asked to end and being killed.
@@ -78,16 +78,18 @@ impl<'a> TrialRun<'a> {
         emit: &'a dyn Fn(EventKind),
     ) -> io::Result<Self> {
         let folder = context.run_dir.join(&spec.dir);
-        attempts::clear(&folder, attempt)?;
-        fs_err::create_dir_all(folder.join("artifacts"))?;
-        let log = RunLog::create(&folder.join("run.log"), &context.mask)?;
+        let run_dir = Dir::open_no_link(&context.run_dir)?;
+        attempts::clear(&run_dir, &spec.dir, attempt)?;
+        let made = run_dir.create_dir_all(&spec.dir, 0o777)?;
+        made.create_dir("artifacts", 0o777)?;
+        let log = RunLog::new(made.create_file("run.log", 0o666)?, &context.mask);
+        // Made for every trial, so that readers need not ask whether they exist.
+        for name in ["transcript.jsonl", "changes.diff"] {
+            made.create_file(name, 0o666)?;
+        }
         let run = TrialRun::new(spec, context, emit, folder, log)?;
         // The live workspace can be watched where it will be in the end.
         fs_err::os::unix::fs::symlink(&run.dirs.workspace, run.folder.join("workspace"))?;
-        // Made for every trial, so that readers need not ask whether they exist.
-        for file in [run.transcript(), run.diff()] {
-            fs_err::File::create(file)?;
-        }
         Ok(run)
     }
 
@@ -99,9 +101,13 @@ impl<'a> TrialRun<'a> {
         emit: &'a dyn Fn(EventKind),
     ) -> io::Result<Self> {
         let folder = context.run_dir.join(&spec.dir);
-        let logs = folder.join("gradings");
-        fs_err::create_dir_all(&logs)?;
-        let log = RunLog::create(&logs.join(format!("{grading:02}.log")), &context.mask)?;
+        // The run may have come from somebody else: no link is followed, and nothing waits for a pipe.
+        let logs = Dir::open_no_link(&context.run_dir)?
+            .open_dir(&spec.dir)?
+            .create_dir_all("gradings", 0o777)?;
+        let name = format!("{grading:02}.log");
+        logs.remove_file(&name)?;
+        let log = RunLog::new(logs.create_file(&name, 0o666)?, &context.mask);
         TrialRun::new(spec, context, emit, folder, log)
     }
 
@@ -121,7 +127,7 @@ impl<'a> TrialRun<'a> {
             },
             folder,
             log,
-            dirs: context.work.trial_dirs(spec.id)?,
+            dirs: context.work.trial_dirs()?,
             supervisor: context
                 .supervisors
                 .acquire(&context.interrupt)
@@ -154,9 +160,9 @@ impl<'a> TrialRun<'a> {
 
     /// Shows the first line of a text as the trial's activity.
     pub(super) fn doing(&self, what: &str, usage: Usage) {
+        let what = self.context.mask.text(what);
         let first_line = what.trim().lines().next().unwrap_or_default();
-        self.progress
-            .report(self.context.mask.text(first_line), usage);
+        self.progress.report(first_line.to_owned(), usage);
     }
 
     /// Returns the environment of a command of `before` or of a test, which may use programs beside its YAML file.
@@ -168,9 +174,9 @@ impl<'a> TrialRun<'a> {
         self.context.host.for_command(
             dirs,
             self.spec,
-            &self.context.suite_dir,
+            &self.context.sealed.dir(&self.context.suite_dir),
             &self.folder,
-            beside,
+            &self.context.sealed.dir(beside),
         )
     }
 

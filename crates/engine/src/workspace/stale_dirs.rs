@@ -4,13 +4,12 @@
 //! however that happens. Age says nothing: a run may take days.
 
 mod draft;
+mod processes;
 
 use std::fs::{File, Metadata};
 use std::os::unix::fs::MetadataExt;
-use std::time::Duration;
 
-use camino::{Utf8Path, Utf8PathBuf};
-use rustix::process::{Pid, Signal, kill_process};
+use camino::Utf8Path;
 
 use crate::workspace::removal::remove_and_tell;
 pub(crate) use draft::{Draft, private_dir};
@@ -57,7 +56,7 @@ fn remove_unlocked(path: &Utf8Path) -> Vec<String> {
     if lock.try_lock().is_err() {
         return Vec::new();
     }
-    end_processes(path);
+    processes::end_all(path);
     remove_and_tell(path)
 }
 
@@ -71,58 +70,4 @@ fn is_work_dir(name: &str, meta: &Metadata) -> bool {
 /// Tells whether it is a number as Terca draws them for names: eight hexadecimal digits.
 fn is_number(name: &str) -> bool {
     name.len() == 8 && name.bytes().all(|byte| byte.is_ascii_hexdigit())
-}
-
-/// Ends every process that works in the directory or has its home there, until there is none.
-fn end_processes(dir: &Utf8Path) {
-    const ROUNDS: usize = 100;
-    for _ in 0..ROUNDS {
-        let found = processes_of(dir);
-        if found.is_empty() {
-            return;
-        }
-        for pid in found {
-            let _ = kill_process(pid, Signal::KILL);
-        }
-        std::thread::sleep(Duration::from_millis(10));
-    }
-}
-
-fn processes_of(dir: &Utf8Path) -> Vec<Pid> {
-    let inside = format!("{dir}/");
-    let Ok(processes) = Utf8PathBuf::from("/proc").read_dir_utf8() else {
-        return Vec::new();
-    };
-    processes
-        .flatten()
-        .filter_map(|entry| {
-            let pid = Pid::from_raw(entry.file_name().parse().ok()?)?;
-            (is_in(entry.path(), &inside) && !is_dead(entry.path())).then_some(pid)
-        })
-        .collect()
-}
-
-/// Tells whether a process works in the directory. `HOME` and `TMPDIR` mark every process of a trial, unless it has
-/// changed them.
-fn is_in(process: &Utf8Path, inside: &str) -> bool {
-    let works_there = process
-        .join("cwd")
-        .read_link_utf8()
-        .is_ok_and(|cwd| cwd.as_str().starts_with(inside));
-    works_there
-        || std::fs::read(process.join("environ")).is_ok_and(|environment| {
-            environment.split(|byte| *byte == 0).any(|variable| {
-                let value = variable
-                    .strip_prefix(b"HOME=")
-                    .or_else(|| variable.strip_prefix(b"TMPDIR="));
-                value.is_some_and(|value| value.starts_with(inside.as_bytes()))
-            })
-        })
-}
-
-/// Tells whether a process has ended and waits for its parent.
-fn is_dead(process: &Utf8Path) -> bool {
-    let stat = std::fs::read_to_string(process.join("stat")).unwrap_or_default();
-    stat.rsplit_once(')')
-        .is_none_or(|(_, rest)| rest.trim_start().starts_with(['Z', 'X']))
 }

@@ -28,12 +28,13 @@ impl TreeHashes {
         hash
     }
 
-    /// Returns whether a path was a file when it was asked for first.
-    pub fn is_file(&self, path: &Utf8Path) -> bool {
+    /// Returns the hash of a file; `None` if it was not there when it was asked for first.
+    pub fn file(&self, path: &Utf8Path) -> Option<String> {
         let mut files = self.files.lock().unwrap_or_else(PoisonError::into_inner);
-        *files
+        let is_file = *files
             .entry(path.to_owned())
-            .or_insert_with(|| path.is_file())
+            .or_insert_with(|| path.is_file());
+        is_file.then(|| self.get(path))
     }
 }
 
@@ -86,8 +87,9 @@ mod tests {
         fs_err::write(dir.join("b"), "3").unwrap();
         assert_eq!(hashes.get(&dir.join("b")), before, "each path is read once");
         assert_ne!(TreeHashes::default().get(&dir.join("b")), before);
-        assert!(hashes.is_file(&dir.join("b")) && !hashes.is_file(&dir.join("later")));
+        assert_eq!(hashes.file(&dir.join("b")), Some(before));
+        assert_eq!(hashes.file(&dir.join("later")), None);
         fs_err::write(dir.join("later"), "").unwrap();
-        assert!(!hashes.is_file(&dir.join("later")), "asked for once");
+        assert_eq!(hashes.file(&dir.join("later")), None, "asked for once");
     }
 }

@@ -1,20 +1,42 @@
 //! The directories in which trials live while they run, outside the suite and outside the user's home.
 //!
 //! Agents read rules, settings and git state of every directory above the one they run in. So a workspace is under
-//! `$TERCA_WORK_DIR`, else in a private directory under `/var/tmp`, on a path that has a number and no names: the agent
-//! does not learn which experiment it is in. `crate::trial` lists what else keeps trials apart.
+//! `$TERCA_WORK_DIR`, else in a private directory under `/var/tmp`, on a path that has no names: the agent does not
+//! learn which experiment it is in. `crate::trial` lists what else keeps trials apart.
+//!
+//! ```text
+//! run-1a2b3c4d/      of one run, locked while it lives, mode 0700
+//!   t/               mode 0311: nobody can list it, not even its owner, who would have to change that first
+//!     <name>/        of one trial: workspace, home, tmp, io
+//!     <name>/        the suite's files as they were at the run's start
+//!     <name>/        sealed: the tests' home and the files from before the agent, while it works
+//! ```
+//!
+//! Names cannot be foreseen, so an agent does not come upon other trials or the sealed directory by their paths. The
+//! superuser can list everything; [`TrialDirs::take_back`] checks what an agent may have changed.
+//!
+//! Set-up, agent and tests have the same path for their home, because programs that set-up installs there write it
+//! down. A copy is sealed after set-up; the agent works in the original, and the copy takes its place when it is gone.
 
 use std::collections::BTreeSet;
 use std::fs::File;
 use std::io;
-use std::os::unix::fs::MetadataExt;
+use std::os::unix::fs::{DirBuilderExt, MetadataExt, PermissionsExt};
 
 use camino::{Utf8Path, Utf8PathBuf};
 use terca_core::agent;
 
+use crate::tree::{Dir, Options, TreeError, copy};
 use crate::workspace::removal::remove_and_tell;
+use crate::workspace::sealed::Sealed;
+use crate::workspace::secret_name::secret_name;
 use crate::workspace::stale_dirs;
 use crate::workspace::stale_dirs::{Draft, private_dir};
+
+/// The directory in a run's directory that has those of its trials.
+const TRIALS: &str = "t";
+/// Its permissions: things can be made and found in it, but not listed.
+const UNLISTED: u32 = 0o311;
 
 /// The directory for all trials of one run. Removed with the value or, if Terca dies first, by the next run.
 #[derive(Debug)]
@@ -55,6 +77,9 @@ impl WorkDir {
 
     fn in_parent(parent: &Utf8Path) -> io::Result<Self> {
         let draft = Draft::create(parent)?;
+        std::fs::DirBuilder::new()
+            .mode(UNLISTED)
+            .create(draft.path().join(TRIALS))?;
         // Drawn from four thousand million; a name that is taken has something in it, and is refused.
         let path = parent.join(format!("{}{:08x}", stale_dirs::NAME, fastrand::u32(..)));
         let lock = draft.publish(&path)?;
@@ -65,19 +90,24 @@ impl WorkDir {
         })
     }
 
+    /// Makes a directory of the run's own, under a name that nobody can foresee.
+    pub fn new_dir(&self) -> io::Result<Utf8PathBuf> {
+        let path = self.path.join(TRIALS).join(secret_name()?);
+        private_dir(&path)?;
+        Ok(path)
+    }
+
     /// Makes the directories of a trial.
-    pub fn trial_dirs(&self, trial: u32) -> io::Result<TrialDirs> {
-        TrialDirs::create(self.path.join(trial.to_string()))
+    pub fn trial_dirs(&self) -> io::Result<TrialDirs> {
+        TrialDirs::create(&self.path.join(TRIALS))
     }
 
     /// Makes directories for another agent of a trial, a judge, which must not meet what the trial's agent left,
     /// neither beside its directories nor above them.
-    pub fn trial_dirs_apart(&self, trial: u32) -> io::Result<TrialDirs> {
-        nothing_to_read_above(&self.path)?;
-        TrialDirs::create(
-            self.path
-                .join(format!("{trial}-{:016x}", fastrand::u64(..))),
-        )
+    pub fn trial_dirs_apart(&self) -> io::Result<TrialDirs> {
+        let trials = self.path.join(TRIALS);
+        nothing_to_read_above(&trials)?;
+        TrialDirs::create(&trials)
     }
 }
 
@@ -113,23 +143,33 @@ pub struct TrialDirs {
     pub root: Utf8PathBuf,
     /// The directory that the agent works in.
     pub workspace: Utf8PathBuf,
-    /// The home of set-up and tests.
+    /// The home of set-up, agent and tests. The agent's is taken away before the tests: settings that it wrote there
+    /// could change how programs behave.
     pub home: Utf8PathBuf,
-    /// The home of the agent, which begins as a copy of the other after set-up. Settings that the agent writes there
-    /// could change how programs behave; they do not reach the tests.
-    pub agent_home: Utf8PathBuf,
     /// The home of `prepare`, in the trial that executes it.
     pub layer_home: Utf8PathBuf,
     /// The temporary directory of set-up and agent.
     pub tmp: Utf8PathBuf,
-    /// The temporary directory of the tests.
-    pub tests_tmp: Utf8PathBuf,
     /// The files that commands read and write through Terca.
     pub io: Utf8PathBuf,
-    /// The files as they were before the agent started, where no layer has them.
-    pub before: Utf8PathBuf,
     /// The workspace as the agent left it, put aside while the tests run on a copy in its place.
     pub left: Utf8PathBuf,
+    /// The temporary directory of the tests, which is not there before [`TrialDirs::begin_tests`].
+    tests_tmp: Utf8PathBuf,
+    /// The device and number of `root`, by which it is known.
+    identity: (u64, u64),
+    /// The directory above, which has the directories of all trials.
+    trials: Utf8PathBuf,
+    sealed: Option<Sealed>,
+}
+
+/// The state of a trial's directories after its agent is gone.
+#[derive(Debug, Default)]
+pub struct TakenBack {
+    /// Remarks that change no verdict.
+    pub notes: Vec<String>,
+    /// The agent changed what was put away for the tests, so that its work cannot be trusted to any test.
+    pub breach: Option<String>,
 }
 
 /// The directories that a command finds in its environment.
@@ -144,29 +184,24 @@ pub struct CommandDirs<'a> {
 }
 
 impl TrialDirs {
-    fn create(root: Utf8PathBuf) -> io::Result<Self> {
+    fn create(trials: &Utf8Path) -> io::Result<Self> {
+        let root = trials.join(secret_name()?);
         private_dir(&root)?;
+        let meta = fs_err::symlink_metadata(&root)?;
         let dirs = TrialDirs {
             workspace: root.join("workspace"),
             home: root.join("home"),
-            agent_home: root.join("agent"),
             layer_home: root.join("layer"),
             tmp: root.join("tmp"),
-            tests_tmp: root.join("tests-tmp"),
             io: root.join("io"),
-            before: root.join("before"),
-            // Not to be foreseen, so that the agent cannot put something there first.
-            left: root.join(format!("left-{:016x}", fastrand::u64(..))),
+            left: root.join(format!("left-{}", secret_name()?)),
+            tests_tmp: root.join(format!("tmp-{}", secret_name()?)),
+            identity: (meta.dev(), meta.ino()),
+            trials: trials.to_owned(),
+            sealed: None,
             root,
         };
-        for dir in [
-            &dirs.workspace,
-            &dirs.home,
-            &dirs.agent_home,
-            &dirs.tmp,
-            &dirs.tests_tmp,
-            &dirs.io,
-        ] {
+        for dir in [&dirs.workspace, &dirs.home, &dirs.tmp, &dirs.io] {
             fs_err::create_dir(dir)?;
         }
         Ok(dirs)
@@ -174,7 +209,102 @@ impl TrialDirs {
 
     /// Removes the directories, and returns a line for each thing that could not be removed.
     pub fn remove(&self) -> Vec<String> {
-        remove_and_tell(&self.root)
+        let mut left = remove_and_tell(&self.root);
+        if let Some(sealed) = &self.sealed {
+            left.extend(remove_and_tell(sealed.path()));
+        }
+        left
+    }
+
+    /// Puts a copy of the home away, for the tests. Returns the place for files as they were before the agent.
+    pub fn seal(&mut self, options: &Options<'_>) -> Result<Utf8PathBuf, TreeError> {
+        let refused = |error| TreeError::io(&self.trials, error);
+        let sealed = Sealed::create(&self.trials).map_err(refused)?;
+        let before = sealed.before();
+        let home = Dir::open_no_link(sealed.path())?.create_dir("home", 0o755)?;
+        self.sealed = Some(sealed);
+        copy(&Dir::open_no_link(&self.home)?, &home, options, &mut |_| {
+            Ok(true)
+        })?;
+        Ok(before)
+    }
+
+    /// Notes what was put away. From here on nothing of it may change.
+    pub fn close_seal(&mut self) -> Result<(), TreeError> {
+        match &mut self.sealed {
+            Some(sealed) => sealed.close(),
+            None => Ok(()),
+        }
+    }
+
+    /// Makes the trial's directories fit for tests when every process of the agent is gone. An agent may have
+    /// removed any of them, or put something else in their place.
+    pub fn take_back(&mut self) -> io::Result<TakenBack> {
+        match self.try_to_take_back() {
+            Err(error) if is_of_agents_doing(&error) => Ok(TakenBack {
+                notes: Vec::new(),
+                breach: Some(format!(
+                    "the agent made the directory of its trial unusable: {error}"
+                )),
+            }),
+            taken => taken,
+        }
+    }
+
+    fn try_to_take_back(&mut self) -> io::Result<TakenBack> {
+        let mut taken = TakenBack::default();
+        if self.restore_root()? {
+            taken.notes.push(
+                "the agent had removed the directory of its trial, or put another in its place"
+                    .to_owned(),
+            );
+        }
+        self.io = self.root.join(format!("io-{}", secret_name()?));
+        fs_err::create_dir(&self.io)?;
+        put_aside(&self.home)?;
+        let sealed = self.sealed.as_ref();
+        if sealed.is_some_and(Sealed::is_untouched)
+            && let Some(sealed) = sealed
+        {
+            fs_err::rename(sealed.home(), &self.home)?;
+        } else {
+            fs_err::create_dir(&self.home)?;
+            taken.breach = Some(
+                "the agent changed files that were put away for the tests, outside of its workspace"
+                    .to_owned(),
+            );
+        }
+        Ok(taken)
+    }
+
+    /// Makes sure that the trial's directory is the one that was made, and returns whether it had to be made anew.
+    fn restore_root(&mut self) -> io::Result<bool> {
+        let is_same = |meta: &std::fs::Metadata| (meta.dev(), meta.ino()) == self.identity;
+        // An agent that closed the directories above hides them from itself alone.
+        if let Some(run) = self.trials.parent() {
+            let _ = std::fs::set_permissions(run, std::fs::Permissions::from_mode(0o700));
+        }
+        // The run's directory is not made again: nobody would hold it locked, and a new run would take it for one that
+        // a dead run has left.
+        std::fs::set_permissions(&self.trials, std::fs::Permissions::from_mode(UNLISTED))?;
+        if !self
+            .root
+            .symlink_metadata()
+            .is_ok_and(|meta| is_same(&meta))
+        {
+            put_aside(&self.root)?;
+            private_dir(&self.root)?;
+            let meta = fs_err::symlink_metadata(&self.root)?;
+            self.identity = (meta.dev(), meta.ino());
+            return Ok(true);
+        }
+        std::fs::set_permissions(&self.root, std::fs::Permissions::from_mode(0o700))?;
+        Ok(false)
+    }
+
+    /// Makes the directory that only tests have.
+    pub fn begin_tests(&self) -> io::Result<()> {
+        fs_err::create_dir(&self.tests_tmp)
     }
 
     /// Returns the directories for commands of `before`.
@@ -196,10 +326,7 @@ impl TrialDirs {
 
     /// Returns the directories for the agent.
     pub fn for_agent(&self) -> CommandDirs<'_> {
-        CommandDirs {
-            home: &self.agent_home,
-            ..self.for_setup()
-        }
+        self.for_setup()
     }
 
     /// Returns the directories for tests.
@@ -215,6 +342,24 @@ impl Drop for TrialDirs {
     fn drop(&mut self) {
         self.remove();
     }
+}
+
+/// Returns whether only the agent can be the reason: the directories belong to the user who runs Terca, and nobody else
+/// mounts something over them.
+fn is_of_agents_doing(error: &io::Error) -> bool {
+    use io::ErrorKind::{PermissionDenied, ResourceBusy};
+    matches!(error.kind(), PermissionDenied | ResourceBusy)
+}
+
+/// Gives what is in a place another name, beside it, where nobody looks. It is removed with the run's directory.
+fn put_aside(place: &Utf8Path) -> io::Result<()> {
+    if place.symlink_metadata().is_err() {
+        return Ok(());
+    }
+    fs_err::rename(
+        place,
+        place.with_file_name(format!("aside-{}", secret_name()?)),
+    )
 }
 
 /// Names that agents and their tools read in any directory above, beside those of the agents' profiles.

@@ -17,7 +17,7 @@ use terca_engine::process::supervise::{Launcher, SupervisorPool};
 use terca_engine::suite::discover;
 use terca_engine::trial::{self, Context, Versions};
 use terca_engine::workspace::layers::LayerCache;
-use terca_engine::workspace::tree_hash::TreeHashes;
+use terca_engine::workspace::sealed_suite::{Inputs, SealedSuite};
 use terca_engine::workspace::trial_dirs::WorkDir;
 use terca_testkit::Project;
 
@@ -72,17 +72,20 @@ impl Suite {
             ("PATH", "/usr/local/bin:/usr/bin:/bin".to_owned()),
             ("HOME", project.home().into_string()),
         ];
+        let work = WorkDir::create(Some(project.work_dir().as_str())).unwrap();
+        let inputs = Inputs::of(&plan, &project.dir());
+        std::fs::create_dir_all(project.dir().join(".terca/runs/1")).unwrap();
         let context = Context {
             suite_dir: project.dir(),
             run_dir: project.dir().join(".terca/runs/1"),
-            work: WorkDir::create(Some(project.work_dir().as_str())).unwrap(),
+            sealed: SealedSuite::create(work.new_dir().unwrap(), &project.dir(), &inputs).unwrap(),
+            work,
             mask: Mask::new(plan.secrets.iter().cloned()),
             host: Host::new(variables.map(|(name, value)| (name.into(), value)).into()),
             interrupt: Arc::new(Interrupt::new().unwrap()),
             keep: Keep::All,
             versions: Versions::new(launcher()),
             layers: LayerCache::new(&project.dir(), false),
-            hashes: TreeHashes::default(),
             supervisors: SupervisorPool::new(launcher()),
         };
         Suite {

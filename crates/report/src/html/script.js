@@ -119,7 +119,8 @@
 
   // ---- addresses: #trial-17, #trials?status=failed&eval=3
   function follow() {
-    const hash = decodeURIComponent(location.hash.slice(1));
+    // As it is: the numbers of trials need no decoding, and a query is decoded where it is read.
+    const hash = location.hash.slice(1);
     const trial = /^trial-(\d+)$/.exec(hash);
     if (trial) {
       open(Number(trial[1]));

@@ -6,7 +6,8 @@
 //! `Host` (no other name that points to this machine leads in) and, if there is one, the right `Origin`.
 
 pub mod gate;
-pub mod request;
+pub mod places;
+mod request;
 pub mod response;
 pub mod server;
 

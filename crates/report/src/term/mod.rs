@@ -4,6 +4,7 @@
 //! and cut as text; colour and the cursor's movements are added last. So no name, message or agent can garble a
 //! terminal, and everything but the painter can be tested by looking at strings.
 
+pub(crate) mod door;
 pub(crate) mod grid;
 pub(crate) mod painter;
 pub(crate) mod paragraph;

@@ -3,6 +3,7 @@
 use clap::Args;
 use terca_core::run::settings::{RunSettings, SelectionSettings};
 use terca_engine::host::environment::Host;
+use terca_report::Painted;
 use terca_report::plan_overview;
 
 use crate::args::{Common, SelectionArgs};
@@ -22,7 +23,7 @@ pub(super) fn check(args: &CheckArgs, common: &Common) -> Outcome {
     };
     let plan = load::plan(&settings, common, &Host::of_this_process())?;
     let palette = screen::out_palette(common.color);
-    screen::out(&plan_overview(&plan.heads(), palette));
+    screen::out_painted(&Painted::by_view(plan_overview(&plan.heads(), palette)));
     load::note_adaptive(&plan);
     Ok(0)
 }

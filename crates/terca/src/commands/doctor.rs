@@ -3,6 +3,7 @@
 use terca_engine::host::doctor as engine;
 use terca_engine::host::environment::Host;
 use terca_engine::process::supervise::Launcher;
+use terca_report::Painted;
 use terca_report::{AgentRow, agents_table};
 
 use crate::args::Common;
@@ -30,6 +31,6 @@ pub(super) fn doctor(common: &Common) -> Outcome {
         })
         .collect();
     let palette = screen::out_palette(common.color);
-    screen::out(&agents_table(&rows, palette));
+    screen::out_painted(&Painted::by_view(agents_table(&rows, palette)));
     Ok(0)
 }

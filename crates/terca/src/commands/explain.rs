@@ -28,7 +28,9 @@ pub(super) fn explain(args: &ExplainArgs) -> Outcome {
         .iter()
         .map(|word| find(word))
         .collect::<Result<Vec<Code>, CliError>>()?;
-    screen::out_all(&codes.into_iter().map(explain::brief).collect::<Vec<_>>());
+    let texts: Vec<String> = codes.into_iter().map(explain::brief).collect();
+    let texts: Vec<&str> = texts.iter().map(|text| text.trim_matches('\n')).collect();
+    screen::out(&texts.join("\n\n"));
     Ok(0)
 }
 

@@ -11,7 +11,7 @@ use terca_core::text::prose;
 use terca_engine::suite::{discover, harbor};
 
 use crate::args::Common;
-use crate::cli_error::{CliError, Outcome};
+use crate::cli_error::{CliError, Outcome, TROUBLE};
 use crate::screen;
 
 #[derive(Debug, Clone, Args)]
@@ -76,24 +76,44 @@ pub(super) fn import(args: &ImportArgs, common: &Common) -> Outcome {
         let error = CliError::misuse(Code::AlreadyThere, reason);
         return Err(error.help("nothing was written; choose another place with `--to`"));
     }
-    write(&evals, &to).map_err(|error| CliError::trouble(Code::CannotWrite, error))?;
-    if complaints.is_empty() {
+    let unwritten = write(&evals, &to, common);
+    let mut codes = Vec::new();
+    if !complaints.is_empty() {
+        codes.push(Code::NotATask);
+    }
+    if unwritten > 0 {
+        codes.push(Code::CannotWrite);
+    }
+    if codes.is_empty() {
         return Ok(0);
     }
-    screen::err_where_explained(&[Code::NotATask], common.color);
-    Ok(INCOMPLETE)
+    screen::err_where_explained(&codes, common.color);
+    Ok(if unwritten == evals.len() && unwritten > 0 {
+        TROUBLE
+    } else {
+        INCOMPLETE
+    })
 }
 
-fn write(evals: &[(&Utf8PathBuf, Imported)], to: &Utf8Path) -> io::Result<()> {
+/// Writes evals. One that cannot be written does not keep the others from it. Returns how many could not.
+fn write(evals: &[(&Utf8PathBuf, Imported)], to: &Utf8Path, common: &Common) -> usize {
+    let mut unwritten = 0;
     for (task, eval) in evals {
-        harbor::write(eval, task, to)?;
-        tell(eval, to);
+        match harbor::write(eval, task, to) {
+            Ok(()) => tell(eval, to),
+            Err(error) => {
+                unwritten += 1;
+                let text = format!("{task} could not be written as an eval: {error}");
+                screen::error(Code::CannotWrite, &text, common.color);
+            }
+        }
     }
-    screen::out(&format!("{} imported", prose::count(evals.len(), "eval")));
-    if !evals.is_empty() {
+    let written = evals.len() - unwritten;
+    screen::out(&format!("{} imported", prose::count(written, "eval")));
+    if written > 0 {
         screen::err("`terca validate` shows which of them work here");
     }
-    Ok(())
+    unwritten
 }
 
 /// Nothing is overwritten, and no two tasks become one.

@@ -37,7 +37,11 @@ pub(super) fn plan(args: &PlanArgs, common: &Common) -> Outcome {
     let records = history::read(&plan.suite.root)?;
     load::note_adaptive(&plan);
     let heads = plan.heads();
-    let history = History::of(&records, &heads, &plan.current_fingerprints(&host));
+    let history = History::of(
+        &records,
+        &heads,
+        &plan.current_fingerprints(&plan.mask(&host)),
+    );
     let question = Question {
         suite: &plan.suite.name,
         baseline: &plan.suite.baseline,

@@ -10,6 +10,7 @@ use terca_engine::host::environment::Host;
 use terca_engine::run::regrade::Regrading;
 use terca_engine::run::resume::OpenRun;
 use terca_engine::run::start::{PreparedRun, Program};
+use terca_report::Painted;
 use terca_report::regraded;
 
 use crate::args::values::{share, within};
@@ -44,7 +45,7 @@ pub(super) fn regrade(args: &RegradeArgs, common: &Common) -> Outcome {
     };
     let run = PreparedRun::new(&plan, &settings, program, host)?;
     run_output::note_before_start(&run);
-    let regrading = Regrading::new(open, run, &plan)?;
+    let regrading = Regrading::new(open, run, &plan);
     if regrading.not_kept > 0 {
         screen::err(&format!(
             "note: {} of the trials have no workspace (--keep): they stay as they were graded",
@@ -63,10 +64,12 @@ pub(super) fn regrade(args: &RegradeArgs, common: &Common) -> Outcome {
     };
     let results = Results::of(&graded.after);
     let palette = screen::out_palette(common.color);
-    screen::out(&regraded(&Results::of(&graded.before), &results, palette));
+    let changes = regraded(&Results::of(&graded.before), &results, palette);
+    screen::out_painted(&Painted::by_view(changes));
     screen::out("");
     run_output::show(&results, &dir, common);
-    Ok(exit_status(&results, args.fail_under))
+    let changed = past::complain_of_changes(&graded.changed, &dir, common);
+    Ok(changed.unwrap_or_else(|| exit_status(&results, args.fail_under)))
 }
 
 /// Returns a display of one line that counts, where somebody is looking.

@@ -7,6 +7,7 @@ use terca_engine::host::environment::Host;
 use terca_engine::run::load::RunPlan;
 use terca_engine::run::past_runs;
 use terca_engine::run::start::{PreparedRun, Program};
+use terca_report::Painted;
 use terca_report::plan_trials;
 
 use crate::args::values::{share, usd, within};
@@ -78,7 +79,8 @@ pub(super) fn run(args: &RunArgs, common: &Common) -> Outcome {
     let plan = load::plan(&settings, common, &host)?;
     if args.dry_run {
         let palette = screen::out_palette(common.color);
-        screen::out(&plan_trials(&plan.heads(), &plan.order, palette));
+        let trials = plan_trials(&plan.heads(), &plan.order, palette);
+        screen::out_painted(&Painted::by_view(trials));
         load::note_adaptive(&plan);
         return Ok(0);
     }

@@ -5,7 +5,7 @@ use std::process::{Command, Stdio};
 
 use crate::common::project;
 use camino::{Utf8Path, Utf8PathBuf};
-use rustix::process::{Signal, geteuid};
+use rustix::process::Signal;
 use serde_json::Value;
 use terca_testkit::{Process, Project, wait_until};
 
@@ -108,7 +108,8 @@ fn a_full_work_directory_is_an_error_of_the_trials() {
         "repetitions: 2\n",
     )
     .file("_base/big", vec![7; 900_000]);
-    let Some(_mount) = Mount::tmpfs(&project.work_dir(), "size=300k") else {
+    // There is room for the sealed copy of the suite, and for no other.
+    let Some(_mount) = Mount::tmpfs(&project.work_dir(), "size=1500k") else {
         return;
     };
     let outcome = project.terca(&["--format", "plain"]);
@@ -123,6 +124,25 @@ fn a_full_work_directory_is_an_error_of_the_trials() {
             "{trial}"
         );
     }
+}
+
+#[test]
+fn a_work_directory_that_is_too_small_for_the_suite_is_said_before_anything_runs() {
+    let project = one_eval("touch done", "").file("_base/big", vec![7; 900_000]);
+    let Some(_mount) = Mount::tmpfs(&project.work_dir(), "size=300k") else {
+        return;
+    };
+    let outcome = project.terca(&["--format", "plain"]);
+    assert_eq!(outcome.status, 3, "{}", outcome.stderr);
+    for words in [
+        "the suite's files could not be copied",
+        "No space left on device",
+        "TERCA_WORK_DIR",
+    ] {
+        assert!(outcome.stderr.contains(words), "{}", outcome.stderr);
+    }
+    assert!(!project.has_run());
+    project.assert_nothing_left();
 }
 
 #[test]
@@ -149,31 +169,7 @@ fn a_base_file_that_cannot_be_read_is_a_set_up_error() {
         std::fs::Permissions::from_mode(0o000),
     )
     .unwrap();
-    let mut command = if geteuid().is_root() {
-        // The superuser may read everything: somebody else runs it.
-        for dir in [
-            project.dir(),
-            project.work_dir(),
-            project.home(),
-            project.dir().parent().unwrap().to_owned(),
-        ] {
-            std::fs::set_permissions(dir, std::fs::Permissions::from_mode(0o777)).unwrap();
-        }
-        let program = project.path("terca");
-        std::fs::copy(env!("CARGO_BIN_EXE_terca"), &program).unwrap();
-        project.other(
-            "setpriv",
-            &[
-                "--reuid=65534",
-                "--clear-groups",
-                program.as_str(),
-                "--format",
-                "plain",
-            ],
-        )
-    } else {
-        project.command(&["--format", "plain"])
-    };
+    let mut command = project.command_without_privileges(&["--format", "plain"]);
     let output = command.output().unwrap();
     let stderr = String::from_utf8_lossy(&output.stderr);
     assert_eq!(output.status.code(), Some(3), "{stderr}");
@@ -316,7 +312,10 @@ fn a_reader_that_leaves_does_not_end_the_run() {
 
 #[test]
 fn what_a_dead_run_left_is_removed_by_the_next_and_a_living_one_is_not_touched() {
-    let project = one_eval("touch done; touch $STARTED; sleep 300", "");
+    let project = one_eval(
+        "touch done; pwd > $STARTED.new; mv $STARTED.new $STARTED; sleep 300",
+        "",
+    );
     let started = project.path("started");
     let yaml = project.read("terca.yaml");
     let project = project.file(
@@ -337,7 +336,7 @@ fn what_a_dead_run_left_is_removed_by_the_next_and_a_living_one_is_not_touched()
     // A process that nobody looks after any more, as when a supervisor was killed in the same moment.
     let mut orphan = Command::new("sleep")
         .arg("300")
-        .env("HOME", dead_room.join("1/home"))
+        .env("HOME", dead_room.join("t/name/home"))
         .spawn()
         .unwrap();
     dead.signal(Signal::KILL);
@@ -351,15 +350,62 @@ fn what_a_dead_run_left_is_removed_by_the_next_and_a_living_one_is_not_touched()
     wait_until("what ran there has ended", || {
         orphan.try_wait().unwrap().is_some()
     });
-    let living_room = rooms().next().unwrap();
+    let living_workspace = std::fs::read_to_string(&started).unwrap();
 
     let quick = project.terca(&["--agent", "nop", "--format", "plain"]);
     assert_eq!(quick.status, 1, "{}", quick.stderr);
     assert!(
-        living_room.join("1/workspace/done").exists(),
+        Utf8Path::new(living_workspace.trim_end())
+            .join("done")
+            .exists(),
         "a run that lives keeps its room"
     );
     living.signal(Signal::INT);
     assert_eq!(living.finish().status, 130);
     project.assert_nothing_left();
+}
+
+#[test]
+fn somebody_who_looks_at_what_a_dead_run_left_is_not_shot() {
+    let project = one_eval(
+        "touch done; if test -e $STARTED; then exit 0; fi; pwd > $STARTED.new; mv $STARTED.new $STARTED; sleep 300",
+        "",
+    );
+    let started = project.path("started");
+    let yaml = project.read("terca.yaml");
+    let project = project.file(
+        "terca.yaml",
+        format!("env: {{STARTED: '{started}'}}\n{yaml}"),
+    );
+    let mut dead = project.start(&["--format", "plain"]);
+    dead.wait_until("an agent is at work", || started.exists());
+    let workspace = std::fs::read_to_string(&started).unwrap();
+    let mut shell = Command::new("sleep")
+        .arg("300")
+        .env("HOME", project.home())
+        .current_dir(workspace.trim_end())
+        .spawn()
+        .unwrap();
+    // Started from a shell of the trial, and without its marks.
+    let mut orphan = Command::new("sh")
+        .args([
+            "-c",
+            "env -i sleep 300 & echo $! > $0; wait",
+            started.as_str(),
+        ])
+        .env("HOME", workspace.trim_end())
+        .spawn()
+        .unwrap();
+    dead.signal(Signal::KILL);
+    dead.finish();
+    project.terca(&["resume"]).expect_status(0);
+    wait_until("what belongs to the trial has ended", || {
+        orphan.try_wait().unwrap().is_some()
+    });
+    let lives = shell.try_wait().unwrap().is_none();
+    shell.kill().unwrap();
+    shell.wait().unwrap();
+    assert!(lives, "the shell was ended");
+    assert!(!Utf8Path::new(workspace.trim_end()).exists());
+    project.wait_until_nothing_runs();
 }

@@ -141,8 +141,8 @@ fn what_is_written_outside_stays_in_the_trials_own_room() {
 #[test]
 fn an_agent_that_shoots_its_supervisor_gains_nothing() {
     let (_, trial) = survive("shoots-supervisor", "timeoutSeconds: 60\n");
-    assert_eq!(trial["status"], "error");
-    assert_eq!(trial["error"]["kind"], "internal");
+    assert_eq!(trial["status"], "passed", "it is judged by its work");
+    assert_eq!(trial["exitCode"], Value::Null);
 }
 
 #[test]
@@ -167,12 +167,13 @@ fn every_trial_is_looked_after_when_many_run_at_once() {
 #[test]
 fn an_agent_that_freezes_its_supervisor_is_ended_all_the_same() {
     let (_, trial) = survive("stops-supervisor", SHORT);
-    assert_eq!(trial["status"], "error");
+    assert_eq!(trial["status"], "passed", "it is judged by its work");
+    assert_eq!(trial["timedOut"], true);
     assert!(
-        trial["error"]["message"]
+        trial["notes"][0]
             .as_str()
             .unwrap()
-            .contains("did not answer in time"),
+            .contains("killed or stopped"),
         "{trial}"
     );
 }

@@ -584,10 +584,11 @@ fn built_in_agents_need_a_judge_that_is_named() {
 
 #[test]
 fn an_interrupted_judge_leaves_nothing() {
-    let project = judged(
-        AGENT,
-        "touch \"$(dirname \"$0\")/began\"; sleep 600 & sleep 600",
-        "",
+    let project = judged(AGENT, "", "");
+    let began = project.path("began");
+    let project = project.executable(
+        "judge.sh",
+        &format!("#!/bin/sh\ntouch {began}; sleep 600 & sleep 600\n"),
     );
     let mut session = project.start(&["--format", "plain"]);
     session.wait_until("the judge is at work", || project.path("began").exists());

@@ -433,13 +433,23 @@ fn actions_and_tests_know_which_trial_they_are_in() {
     project.terca(&["-n", "1"]).expect_status(0);
     let dir = project.trial_path("");
     let dir = dir.as_str().trim_end_matches('/');
+    // The suite's directory is a sealed copy, under the same path in a work directory with a name that nobody knows.
+    let before = project.trial_file("workspace/before.txt");
+    let suite_dir = before
+        .lines()
+        .find_map(|line| line.strip_prefix("TERCA_SUITE_DIR="));
+    let suite_dir = suite_dir.unwrap();
+    assert!(
+        suite_dir.starts_with(project.work_dir().as_str())
+            && suite_dir.ends_with(project.dir().as_str()),
+        "{suite_dir}"
+    );
     let common = format!(
         "TERCA_ENVIRONMENT=node\nTERCA_EVAL=fib 1\nTERCA_EXPERIMENT=plain\nTERCA_REPETITION=1\n\
-         TERCA_SUITE_DIR={}\nTERCA_TRIAL_DIR={dir}\n",
-        project.dir()
+         TERCA_SUITE_DIR={suite_dir}\nTERCA_TRIAL_DIR={dir}\n"
     );
     let transcript = format!("TERCA_TRANSCRIPT={dir}/transcript.jsonl\n");
-    assert_eq!(project.trial_file("workspace/before.txt"), common);
+    assert_eq!(before, common);
     let tests = project.trial_file("artifacts/tests.txt");
     let (known, rest): (Vec<&str>, Vec<&str>) = tests
         .split_inclusive('\n')

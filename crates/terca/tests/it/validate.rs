@@ -139,8 +139,51 @@ fn what_the_cheat_leaves_outside_the_workspace_does_not_reach_the_tests() {
     assert!(
         project
             .trial_file("run.log")
-            .contains("wrote .bashrc: read from the home directory")
+            .contains("wrote ~/.bashrc: read from the home directory")
     );
+}
+
+#[test]
+fn the_cheat_tries_what_is_around_its_workspace_and_gains_nothing() {
+    let project = project().agent("true").file("fib/_base/run.sh", "#!/bin/sh\nfalse\n").file(
+        "fib/eval.terca.yaml",
+        "prompt: go\nbefore: [{command: 'echo set-up > ~/.profile; echo echo > made.sh'}]\ntests:\n\
+         \x20 - {name: home, commandSuccess: 'test \"$(cat ~/.profile)\" = set-up && test ! -e ~/.local'}\n\
+         \x20 - {name: tmp, commandSuccess: 'test -z \"$(ls $TMPDIR)\"'}\n\
+         \x20 - {name: before, changedFiles: {never: [run.sh]}}\n\
+         \x20 - {name: made before, changedFiles: {never: [made.sh]}}\n\
+         \x20 - {name: link, fileExists: dist}\n\
+         \x20 - {name: link below, fileExists: dist/bin}\n\
+         \x20 - {name: glob, fileExists: 'cover*'}\n\
+         \x20 - {name: content, fileContains: {path: answer.txt, text: root}}\n",
+    );
+    project.terca(&["--agent", "cheat"]).expect_status(1);
+    let trial = project.only_trial();
+    for (test, score) in [
+        ("home", 1.0),
+        ("tmp", 1.0),
+        ("before", 0.0),
+        ("made before", 0.0),
+        ("link", 0.0),
+        ("link below", 0.0),
+        ("glob", 0.0),
+        ("content", 0.0),
+    ] {
+        assert_eq!(trial["tests"][test]["score"], score, "{test}: {trial:#}");
+    }
+    let log = project.trial_file("run.log");
+    for trick in [
+        "wrote ../home/.profile",
+        "wrote ../tests-tmp/result",
+        "wrote ../before/run.sh",
+        "wrote ../before/made.sh",
+        "removed ../io",
+        "linked dist",
+        "linked answer.txt",
+    ] {
+        assert!(log.contains(trick), "{trick}: {log}");
+    }
+    project.assert_nothing_left();
 }
 
 #[test]

@@ -34,6 +34,20 @@ await play(async ({ context, page, watched }) => {
   await open.click('form.filters button');
   await until('all trials are shown again', async () => (await visible()) === all);
 
+  // Words with signs of an address in them come back as they were, and half a sign is no trouble.
+  await open.fill('#filter-text', '100% & more=');
+  const address = open.url();
+  await open.click('form.filters button');
+  await open.goto(address);
+  await until('the words are those of the address', async () =>
+    (await open.inputValue('#filter-text')) === '100% & more=');
+  await open.goto(`${report}#trials?text=%`);
+  await until('a sign that is cut is taken as it is', async () =>
+    (await open.inputValue('#filter-text')) === '%');
+  await unharmed(open);
+  await open.click('form.filters button');
+  await until('all trials are shown once more', async () => (await visible()) === all);
+
   // A cell of the heat map leads to its trials.
   await open.locator('.heat tbody td a').first().click();
   await until('the trials of one cell are shown', async () => (await visible()) === 5);

@@ -106,8 +106,13 @@ impl Protocol for Plain {
 
     fn ending(&mut self, exit: Exit, session: &mut Session) -> Ending {
         if !self.stats.trim().is_empty() {
-            match serde_json::from_str(&self.stats) {
-                Ok(usage) => self.usage = usage,
+            match Usage::read_reported(&self.stats) {
+                Ok((usage, remarks)) => {
+                    self.usage = usage;
+                    for remark in remarks {
+                        session.final_note(remark);
+                    }
+                }
                 Err(error) => session.final_note(format!(
                     "the agent's $TERCA_STATS_FILE is not what it should be: {error}"
                 )),

@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use crate::grade::verdict::{NoVerdict, last_line, shortened};
+use crate::text::mask::Masked;
 
 /// A judge's verdict.
 #[derive(Debug, Clone, PartialEq)]
@@ -39,25 +40,29 @@ const LOOKED_AT: usize = 256 * 1024;
 impl Opinion {
     /// Finds the verdict in the file that the judge may have written, else in its words. The material is the judged
     /// work: a verdict that is in there word for word is not the judge's own.
-    pub fn find(said: &str, file: Option<&str>, material: &[&str]) -> Result<Opinion, NoVerdict> {
-        let own = |(raw, _): &(&str, _)| !material.iter().any(|text| text.contains(*raw));
+    pub fn find(
+        said: &Masked,
+        file: Option<&Masked>,
+        material: &[&Masked],
+    ) -> Result<Opinion, NoVerdict> {
+        let own = |(raw, _): &(&str, _)| !material.iter().any(|text| text.as_str().contains(*raw));
         let mut quoted = false;
         for text in file.into_iter().chain([said]) {
-            let found = verdicts(end_of(text));
+            let found = verdicts(end_of(text.as_str()));
             match found.iter().rfind(|candidate| own(candidate)) {
                 Some((_, object)) => return Opinion::read(object),
                 None => quoted |= !found.is_empty(),
             }
         }
-        Err(NoVerdict(match last_line(said) {
+        Err(NoVerdict(match last_line(said.as_str()) {
             _ if quoted => {
-                "the only one it names stands word for word in the work it was to judge".into()
+                "the only one it names is word for word in the work it was to judge".into()
             }
             None => "it said nothing".into(),
             Some(line) => {
                 format!(
                     "there is no JSON object with a `score` in its answer, which ends with {:?}",
-                    shortened(line)
+                    shortened(&Masked::already(line))
                 )
             }
         }))
@@ -68,7 +73,7 @@ impl Opinion {
         let score = number(written).ok_or_else(|| {
             NoVerdict(format!(
                 "its score is {}, which is no number",
-                shortened(&written.to_string())
+                shortened(&Masked::already(written.to_string()))
             ))
         })?;
         if !(0.0..=1.0).contains(&score) {

@@ -72,6 +72,14 @@ impl Supervisor {
         })
     }
 
+    /// Returns whether its process is gone.
+    pub(super) fn has_ended(&mut self) -> bool {
+        match &mut self.connection {
+            Some(connection) => !matches!(connection.child.try_wait(), Ok(None)),
+            None => true,
+        }
+    }
+
     /// Moves the running supervisor out, and leaves one that has ended.
     pub(super) fn take(&mut self) -> Self {
         Supervisor {
@@ -274,6 +282,7 @@ impl Ended {
             stopped: false,
             seconds: 0.0,
             left_behind,
+            lost: false,
         }
     }
 }

@@ -54,6 +54,8 @@ impl Launcher {
             .arg(ARGUMENT)
             .args(open_file_limit::limit_at_start().map(|limit| limit.to_string()))
             .env_clear()
+            // Not the suite's, which an agent could look up.
+            .current_dir("/")
             .stdin(Stdio::from(OwnedFd::from(theirs)))
             .stdout(Stdio::null())
             .stderr(Stdio::null())

@@ -1,6 +1,9 @@
 //! The supervisors of a run.
 
 use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Instant;
+
+use terca_core::process::Exit;
 
 use super::client::{SuperviseError, Supervisor};
 use super::launcher::Launcher;
@@ -64,17 +67,56 @@ pub struct SupervisorGuard<'a> {
 
 impl SupervisorGuard<'_> {
     /// Runs a command to its end: see [`Supervisor::run`].
+    ///
+    /// A command that kills or stops its supervisor has ended like any other, by a signal: everything below is gone,
+    /// and another supervisor takes the next command. An agent must not be able to make an error of its trial, which
+    /// would be tried again. That the kernel kills supervisors for want of memory looks the same, and is judged the
+    /// same.
     pub fn run(
         &mut self,
         job: &Job,
         on_turn: &mut dyn FnMut() -> bool,
     ) -> Result<Ended, SuperviseError> {
-        self.supervisor.run(job, self.interrupt, on_turn)
+        if self.supervisor.has_ended() {
+            self.replace()?;
+        }
+        let started = Instant::now();
+        let timed_out = match self.supervisor.run(job, self.interrupt, on_turn) {
+            Err(SuperviseError::Lost) => false,
+            Err(SuperviseError::Stuck) => true,
+            result => return result,
+        };
+        let stopped = self.interrupt.is_stop();
+        if !stopped {
+            self.replace()?;
+        }
+        Ok(Ended {
+            exit: Exit::Signal(9),
+            timed_out: timed_out && !stopped,
+            stopped,
+            seconds: started.elapsed().as_secs_f64(),
+            left_behind: 0,
+            lost: true,
+        })
     }
 
-    /// Ends everything that commands have left running: see [`Supervisor::sweep`].
+    /// Ends everything that commands have left running: see [`Supervisor::sweep`]. Below a supervisor that was killed
+    /// or stopped nothing is left either.
     pub fn sweep(&mut self) -> Result<usize, SuperviseError> {
-        self.supervisor.sweep(self.interrupt)
+        match self.supervisor.sweep(self.interrupt) {
+            Err(SuperviseError::Lost | SuperviseError::Stuck) => {
+                self.replace()?;
+                Ok(0)
+            }
+            result => result,
+        }
+    }
+
+    fn replace(&mut self) -> Result<(), SuperviseError> {
+        // The old one goes first: what it leaves is ended before anything new is started.
+        drop(self.supervisor.take());
+        self.supervisor = Supervisor::start(&self.pool.launcher)?;
+        Ok(())
     }
 }
 

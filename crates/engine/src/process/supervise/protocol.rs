@@ -86,6 +86,10 @@ pub struct Ended {
     pub seconds: f64,
     /// The number of processes below it that could not be ended, because they run as another user.
     pub left_behind: usize,
+    /// Its supervisor was killed or stopped meanwhile, so that everything below was ended and its own end is not
+    /// known. Only Terca can say so.
+    #[serde(skip)]
+    pub lost: bool,
 }
 
 pub(super) fn send(socket: &mut UnixStream, message: &impl Serialize) -> io::Result<()> {

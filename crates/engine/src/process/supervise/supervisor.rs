@@ -22,7 +22,7 @@ use super::condition::Condition;
 use super::os;
 use super::protocol::{Ended, Job, Lines, Received, Request, Response, Signal, send};
 use super::sweep::end_children;
-use crate::process::open_file_limit;
+use crate::process::{open_file_limit, own_process};
 
 /// The time between looks at what nothing announces: orphans to reap, a process group that may be gone.
 const GLANCE: Duration = Duration::from_millis(20);
@@ -31,6 +31,7 @@ const GLANCE: Duration = Duration::from_millis(20);
 pub fn serve() -> io::Result<()> {
     // A session of its own: Ctrl+C in the terminal reaches Terca alone, which then decides.
     let _ = rustix::process::setsid();
+    own_process::prepare()?;
     survive_signals()?;
     if let Some(limit) = std::env::args().nth(2).and_then(|limit| limit.parse().ok()) {
         open_file_limit::restore(limit);
@@ -125,6 +126,7 @@ fn run(job: &Job, socket: &mut UnixStream, lines: &mut Lines) -> Option<Response
         stopped: watch.stopped,
         seconds,
         left_behind,
+        lost: false,
     }))
 }
 

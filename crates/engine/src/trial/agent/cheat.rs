@@ -6,7 +6,7 @@ use std::os::unix::fs::PermissionsExt;
 use camino::Utf8Path;
 use terca_core::agent::cheat::{Does, Seen, SeenFile, Target, Trick, tricks};
 
-use crate::tree::{Dir, Options, TreeError, Visit, walk};
+use crate::tree::{Dir, Options, TreeError, Visit, remove, walk};
 use crate::trial::log::RunLog;
 use crate::workspace::inside::stays_inside;
 use crate::workspace::trial_dirs::TrialDirs;
@@ -24,16 +24,22 @@ pub(super) fn cheat(prompt: &str, dirs: &TrialDirs, log: &mut RunLog) -> io::Res
     }) {
         let (root, path) = match &trick.target {
             Target::Workspace(path) => (&dirs.workspace, path),
-            Target::Home(path) => (&dirs.agent_home, path),
+            Target::Home(path) => (&dirs.home, path),
+            Target::Beside(path) => (&dirs.root, path),
         };
         // A trick that does not work is left out: a cheat is content with the others.
         if play(root, path, &trick).is_ok() {
-            let what = if trick.does == Does::Remove {
-                "removed"
-            } else {
-                "wrote"
+            let what = match trick.does {
+                Does::Write { .. } => "wrote",
+                Does::Remove | Does::RemoveDirectory => "removed",
+                Does::Link { .. } => "linked",
             };
-            log.line(&format!("{what} {path}: {}", trick.purpose))?;
+            let place = match trick.target {
+                Target::Workspace(_) => "",
+                Target::Home(_) => "~/",
+                Target::Beside(_) => "../",
+            };
+            log.line(&format!("{what} {place}{path}: {}", trick.purpose))?;
         }
     }
     Ok(())
@@ -76,6 +82,11 @@ fn play(root: &Utf8Path, path: &Utf8Path, trick: &Trick) -> io::Result<()> {
     let target = root.join(path);
     match &trick.does {
         Does::Remove => std::fs::remove_file(&target),
+        Does::RemoveDirectory => {
+            let _ = remove(&target, &Options::default())?;
+            Ok(())
+        }
+        Does::Link { to } => std::os::unix::fs::symlink(to, &target),
         Does::Write {
             content,
             executable,

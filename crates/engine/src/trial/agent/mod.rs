@@ -44,12 +44,13 @@ impl Prepared {
             reading: worked.reading,
             changes: worked.changes,
             is_reference,
-            unusable: worked.unusable,
+            breach: worked.breach,
+            is_keepable: worked.is_keepable,
             notes: worked.notes,
         };
         let kept = agent
             .check_gradable()
-            .and_then(|()| Ok(agent.work().write(&run.artifacts())?));
+            .and_then(|()| Ok(agent.work().write(&run.artifacts(), &run.context.mask)?));
         match kept {
             Ok(()) => Ok(agent),
             Err(error) => Err(Stopped::Ungraded(Box::new(agent), error)),
@@ -68,14 +69,16 @@ impl AgentRun {
             Ending::Failed(error) if self.ended.timed_out && error.kind == ErrorKind::Agent => {
                 Ok(())
             }
-            Ending::Crashed(_) if self.has_left_work() => Ok(()),
+            // An agent that ends its supervisor or changes what the tests rest on is judged by its work, or by that:
+            // an error would be tried again.
+            _ if self.breach.is_some() && self.is_keepable => Ok(()),
+            // What it left is too much, which says nothing about trouble with a provider.
+            Ending::Crashed(_) if !self.is_keepable => Ok(()),
+            Ending::Crashed(_) if self.ended.lost => Ok(()),
+            Ending::Failed(error) if self.ended.lost && error.kind == ErrorKind::Agent => Ok(()),
+            Ending::Crashed(_) if !self.changes.are_none() => Ok(()),
             Ending::Crashed(error) | Ending::Failed(error) => Err(StageError::Error(error.clone())),
         }
-    }
-
-    /// Returns whether the workspace is not as the agent found it.
-    fn has_left_work(&self) -> bool {
-        !self.changes.are_none() || self.unusable.is_some()
     }
 
     /// Returns the facts that tests need.
@@ -86,6 +89,7 @@ impl AgentRun {
             changed: self.changes.paths(),
             usage: self.reading.usage,
             seconds: rounded(self.ended.seconds),
+            breach: self.breach.clone(),
         }
     }
 }
@@ -95,7 +99,8 @@ struct Worked {
     ended: Ended,
     reading: Reading,
     changes: Changes,
-    unusable: Option<String>,
+    breach: Option<String>,
+    is_keepable: bool,
     notes: Vec<String>,
 }
 
@@ -117,37 +122,34 @@ fn work(
         // The agent's own advice (`/login`) does not help here: its home is that of the trial.
         notes.push(credentials);
     }
-    let mut changes = Changes::default();
-    let unusable = if is_mounted(run)? {
-        Some("the agent mounted something over its workspace".to_owned())
-    } else {
-        notes.extend(restore(&run.dirs.workspace)?);
-        match compare(run, snapshot, &leftovers) {
-            Ok(found) => {
-                changes = found;
-                None
-            }
-            Err(error) => match TooLarge::of(&error) {
-                Some(too_large) => Some(too_large.left_by_agent()),
-                None => return Err(error.into()),
-            },
+    if played.ended.lost && !played.ended.stopped {
+        notes.push(LOST.to_owned());
+    }
+    let taken = run.dirs.take_back()?;
+    notes.extend(taken.notes);
+    let mut breach = taken.breach;
+    let mut is_keepable = true;
+    let changes = match compare(run, snapshot, &leftovers, &mut notes) {
+        Ok(Ok(changes)) => changes,
+        Ok(Err(reason)) => {
+            is_keepable = false;
+            breach.get_or_insert(reason);
+            Changes::default()
         }
+        // There may be nothing left to compare, or to compare with.
+        Err(StageError::Error(_)) if breach.is_some() => Changes::default(),
+        Err(error) => return Err(error),
     };
     notes.extend(mount_notes(&changes.mounts));
-    diff::write(
-        &changes.seen,
-        changes.ignored,
-        &run.diff(),
-        &run.context.mask,
-        &run.agent_tree(),
-    )?;
-    if let Some(reason) = &unusable {
-        notes.push(format!(
-            "{reason}: its tests did not run, and the workspace was not kept"
-        ));
+    if let Some(reason) = &breach {
+        notes.push(if is_keepable {
+            reason.clone()
+        } else {
+            format!("{reason}: its tests did not run, and the workspace was not kept")
+        });
     }
     if let Ending::Crashed(error) = &reading.ending
-        && (!changes.are_none() || unusable.is_some())
+        && (!changes.are_none() || !is_keepable)
     {
         notes.push(format!("{}; what it had done was judged", error.message));
     }
@@ -161,21 +163,48 @@ fn work(
         ended: played.ended,
         reading,
         changes,
-        unusable,
+        breach,
+        is_keepable,
         notes,
     })
 }
 
-/// Removes what the agent used for itself, and finds what it changed.
+/// The remark about an agent whose supervisor did not live to see its end.
+const LOST: &str = "the supervisor was killed or stopped while the agent worked, most likely by the agent; \
+    every process below it was ended, and the work until then was judged";
+
+/// Compares the workspace with what it was before, and writes the differences down. The inner error is the reason why
+/// no test can run on what the agent left.
 fn compare(
     run: &TrialRun<'_>,
     snapshot: &Snapshot,
     leftovers: &[&str],
-) -> Result<Changes, TreeError> {
+    notes: &mut Vec<String>,
+) -> Result<Result<Changes, String>, StageError> {
+    if is_mounted(run)? {
+        return Ok(Err(
+            "the agent mounted something over its workspace".to_owned()
+        ));
+    }
+    notes.extend(restore(&run.dirs.workspace)?);
     let options = run.agent_tree();
     remove_leftovers(&run.dirs.workspace, leftovers, &options)?;
     let track_ignored = run.spec.case.suite.track_ignored;
-    snapshot.changes(&run.dirs.workspace, track_ignored, &options)
+    let changes = match snapshot.changes(&run.dirs.workspace, track_ignored, &options) {
+        Ok(changes) => changes,
+        Err(error) => match TooLarge::of(&error) {
+            Some(too_large) => return Ok(Err(too_large.left_by_agent())),
+            None => return Err(error.into()),
+        },
+    };
+    diff::write(
+        &changes.seen,
+        changes.ignored,
+        &run.diff(),
+        &run.context.mask,
+        &options,
+    )?;
+    Ok(Ok(changes))
 }
 
 /// Returns whether something is mounted in the place of the workspace. It cannot be moved, and is not the agent's work.

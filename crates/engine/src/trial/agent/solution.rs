@@ -11,7 +11,7 @@ use crate::trial::trial_run::{Shell, TrialRun};
 pub(super) fn apply(run: &mut TrialRun<'_>) -> Result<Option<String>, StageError> {
     let eval = run.spec.case.eval.clone();
     if let Some(solution) = &eval.solution {
-        let from = Dir::open(solution)?;
+        let from = Dir::open(run.context.sealed.open(solution)?)?;
         let to = Dir::open_no_link(&run.dirs.workspace)?;
         copy(&from, &to, &run.context.suite_tree(), &mut |_| Ok(true))?;
     }
@@ -20,7 +20,10 @@ pub(super) fn apply(run: &mut TrialRun<'_>) -> Result<Option<String>, StageError
     };
     let mut env = run.command_environment(run.dirs.for_agent(), &eval.dir);
     // In a variable, because a path may have quotes and spaces in it.
-    env.insert("TERCA_SOLUTION".into(), script.to_string());
+    env.insert(
+        "TERCA_SOLUTION".into(),
+        run.context.sealed.open(script)?.into_string(),
+    );
     let timeout = run.spec.case.timeout;
     let shell = Shell {
         command: "exec sh \"$TERCA_SOLUTION\"",

@@ -1,6 +1,7 @@
 //! Answers a test's question: runs its command, reads its file, looks at the agent's work.
 
 use std::io::{BufRead, BufReader};
+use std::path::Path;
 
 use camino::Utf8Path;
 use terca_core::grade::{
@@ -13,10 +14,11 @@ use terca_core::transcript::{Record, Role, Step, Usage};
 use super::judge;
 use crate::host::environment::find_program;
 use crate::process::output_file::{Output, read_text};
-use crate::tree::{Dir, Limits, list};
+use crate::tree::{Dir, Limits, TreeError, list};
 use crate::trial::agent_work::AgentWork;
 use crate::trial::stage_error::StageError;
 use crate::trial::trial_run::{Shell, TrialRun};
+use crate::workspace::inside::{Followed, follow};
 
 const LARGEST_FILE: u64 = 256 * 1024 * 1024;
 
@@ -40,10 +42,16 @@ pub(super) fn answer(
             judge,
         } => {
             run.doing(&test.name, work.usage);
-            judge(&command_end(run, test, command, separate_stdout)?)
+            match command_end(run, test, command, separate_stdout)? {
+                Some(end) => judge(&end),
+                // The work itself runs in a test, and could make an error of its trial that way.
+                None => Ok(Verdict::fail(
+                    "something that the test ran killed or stopped its supervisor",
+                )),
+            }
         }
         Question::Files { patterns, judge } => judge(&existence(run, patterns)?),
-        Question::Content { path, judge } => judge(&content(&run.dirs.workspace.join(path))),
+        Question::Content { path, judge } => judge(&content(&run.dirs.workspace, path)),
         Question::Changes { judge } => judge(&work.changed),
         Question::Session { judge } => judge(&session(run, work)?),
         Question::Judge { asked, judge } => {
@@ -60,13 +68,14 @@ pub(super) fn answer(
     })
 }
 
-/// Runs a command. With `apart`, its standard output is not mixed with its standard error.
+/// Runs a command. With `apart`, its standard output is not mixed with its standard error. Returns `None` if its end
+/// is not known, because its supervisor did not live to see it.
 fn command_end(
     run: &mut TrialRun<'_>,
     test: &TestSpec,
     command: &str,
     apart: bool,
-) -> Result<CommandEnd, StageError> {
+) -> Result<Option<CommandEnd>, StageError> {
     let mut env = run.command_environment(run.dirs.for_tests(), &test.dir);
     env.insert("TERCA_TRANSCRIPT".into(), run.transcript().into_string());
     let path = env.get("PATH").cloned().unwrap_or_default();
@@ -89,7 +98,10 @@ fn command_end(
     if ended.stopped {
         return Err(StageError::Interrupted);
     }
-    Ok(CommandEnd {
+    if ended.lost {
+        return Ok(None);
+    }
+    Ok(Some(CommandEnd {
         exit: ended.exit,
         timed_out: ended.timed_out,
         stdout: stdout
@@ -99,7 +111,8 @@ fn command_end(
             .unwrap_or_default(),
         output: read_output(&stderr)?,
         missing: missing_program(ended.exit, command, &path),
-    })
+        mask: run.context.mask.clone(),
+    }))
 }
 
 /// Returns the program that a shell did not find.
@@ -133,24 +146,39 @@ fn existence(run: &TrialRun<'_>, patterns: &[PathPattern]) -> Result<Vec<bool>, 
     Ok(patterns
         .iter()
         .map(|pattern| match pattern {
-            PathPattern::Path(path) => root.join(path).exists(),
-            PathPattern::Glob(glob) => all.iter().any(|(path, _)| glob.matcher.is_match(path)),
+            PathPattern::Path(path) => is_inside(root, path.as_std_path()),
+            PathPattern::Glob(glob) => all.iter().any(|(path, meta)| {
+                glob.matcher.is_match(path) && (!meta.is_link() || is_inside(root, path))
+            }),
         })
         .collect())
 }
 
-fn content(path: &Utf8Path) -> FileContent {
-    match std::fs::metadata(path) {
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return FileContent::Missing,
-        Err(error) => return FileContent::Unreadable(error.to_string()),
-        Ok(meta) if !meta.is_file() => return FileContent::Unreadable("it is not a file".into()),
-        Ok(meta) if meta.len() > LARGEST_FILE => {
-            return FileContent::Unreadable("it is too large".into());
+/// Returns whether a path leads to something in the workspace. Anybody can make a link to a file that is somewhere else,
+/// or nowhere.
+fn is_inside(workspace: &Utf8Path, path: &Path) -> bool {
+    matches!(follow(workspace, path), Ok(Followed::Inside(_)))
+}
+
+/// Reads a file of the workspace. A link that leads out of it is not read: the file behind it is not the agent's work,
+/// and may be of no business to anybody.
+fn content(workspace: &Utf8Path, path: &Utf8Path) -> FileContent {
+    let inside = match follow(workspace, path) {
+        Ok(Followed::Inside(inside)) => inside,
+        Ok(Followed::Outside) => {
+            return FileContent::Unreadable("it is a link out of the workspace".into());
         }
-        Ok(_) => {}
-    }
-    match std::fs::read(path) {
+        Ok(Followed::Nowhere) => return FileContent::Missing,
+        Err(error) => return FileContent::Unreadable(error.to_string()),
+    };
+    let read = Dir::open_no_link(workspace).and_then(|dir| dir.read_file(inside, LARGEST_FILE));
+    match read {
         Ok(bytes) => FileContent::Text(String::from_utf8_lossy(&bytes).into_owned()),
+        Err(TreeError::NotAFile { .. } | TreeError::NotBeneath { .. }) => {
+            FileContent::Unreadable("it is not a file".into())
+        }
+        Err(TreeError::LongFile { .. }) => FileContent::Unreadable("it is too large".into()),
+        Err(TreeError::Io { source, .. }) => FileContent::Unreadable(source.to_string()),
         Err(error) => FileContent::Unreadable(error.to_string()),
     }
 }
@@ -166,6 +194,7 @@ fn session(run: &TrialRun<'_>, work: &AgentWork) -> Result<Session, StageError> 
         said_more: false,
         usage: work.usage,
         seconds: work.seconds,
+        mask: run.context.mask.clone(),
     };
     if profile.is_built_in() {
         // Terca itself asks no model and calls no tool.

@@ -14,6 +14,7 @@ use terca_core::grade::{
     Brief, JudgeTest, JudgedBy, Judgement, Opinion, TestSpec, VERDICT_FILE, judge_prompt,
 };
 use terca_core::process::Exit;
+use terca_core::text::mask::Masked;
 use terca_core::transcript::Stats;
 use terca_core::trial_error::ErrorKind;
 
@@ -32,31 +33,32 @@ const LARGEST_VERDICT: u64 = 1024 * 1024;
 
 /// The parts of the trial that its judge is shown.
 struct Shown {
-    task: String,
-    diff: String,
-    message: String,
+    task: Masked,
+    diff: Masked,
+    message: Masked,
 }
 
 impl Shown {
     fn read(run: &TrialRun<'_>) -> io::Result<Self> {
         let agent = run.spec.case.variant.agent.agent.profile();
+        let mask = &run.context.mask;
         Ok(Shown {
-            task: run.spec.case.eval.prompt.clone(),
-            diff: read_text(fs_err::File::open(run.diff())?.file())?,
-            message: last_words(agent, &run.transcript(), &run.artifacts())?,
+            task: mask.masked(&run.spec.case.eval.prompt),
+            diff: mask.masked(&read_text(fs_err::File::open(run.diff())?.file())?),
+            message: mask.masked(&last_words(agent, &run.transcript(), &run.artifacts())?),
         })
     }
 
     /// Returns the judge's prompt, with the trial's secrets masked.
     fn prompt(&self, rubric: &str, run: &TrialRun<'_>) -> String {
         let brief = Brief {
-            rubric,
+            rubric: &run.context.mask.masked(rubric),
             task: &self.task,
             diff: &self.diff,
             message: &self.message,
         };
         let fence = format!("{:032x}", fastrand::u128(..));
-        run.context.mask.text(&judge_prompt(&brief, &fence))
+        judge_prompt(&brief, &fence)
     }
 }
 
@@ -76,7 +78,7 @@ pub(super) fn ask(
     let prompt = shown.prompt(&asked.rubric, run);
     let artifacts = new_artifacts_dir(&run.artifacts(), &test.name)?;
     fs_err::write(artifacts.join("prompt.md"), &prompt)?;
-    let dirs = context.work.trial_dirs_apart(run.spec.id)?;
+    let dirs = context.work.trial_dirs_apart()?;
     let transcript = artifacts.join("transcript.jsonl");
     let env = context
         .host
@@ -100,10 +102,11 @@ pub(super) fn ask(
     let has_answered =
         has_answered(&ended, &reading).map_err(|error| error.of_judge(test, profile))?;
     let opinion = if has_answered {
-        let said = last_words(profile, &transcript, &artifacts)?;
-        let file = verdict_file(&dirs.workspace).map(|text| context.mask.text(&text));
-        let quotable = [&*shown.task, &*shown.diff, &*shown.message];
-        Some(Opinion::find(&said, file.as_deref(), &quotable))
+        let mask = &context.mask;
+        let said = mask.masked(&last_words(profile, &transcript, &artifacts)?);
+        let file = verdict_file(&dirs.workspace).map(|text| mask.masked(&text));
+        let quotable = [&shown.task, &shown.diff, &shown.message];
+        Some(Opinion::find(&said, file.as_ref(), &quotable))
     } else {
         None
     };
@@ -133,7 +136,16 @@ fn play(
     let progress = run.progress;
     let on_progress = |activity, _| progress.report(format!("judge: {activity}"), work.usage);
     match session.kind {
-        AgentKind::Process(process) => process.run(run, &on_progress),
+        AgentKind::Process(process) => {
+            let (ended, reading) = process.run(run, &on_progress)?;
+            if ended.lost && !ended.stopped {
+                return Err(StageError::new(
+                    ErrorKind::Internal,
+                    "the judge's supervisor ended unexpectedly",
+                ));
+            }
+            Ok((ended, reading))
+        }
         // A built-in agent has nothing to say, which is no verdict. Suites cannot choose one as a judge.
         AgentKind::BuiltIn(_, decoder) => {
             Ok((Ended::without_process(0), decoder.finish(Exit::Code(0))))

@@ -24,11 +24,7 @@ use gather::answer;
 impl AgentRun {
     /// Grades the work in the trial's workspace.
     pub(super) fn grade(self, run: &mut TrialRun<'_>) -> Result<Graded, Stopped> {
-        let graded = match &self.unusable {
-            Some(reason) => not_tested(run, reason),
-            None => grade_workspace(run, &self.work()),
-        };
-        match graded {
+        match grade_workspace(run, &self.work()) {
             Ok(grades) => Ok(Graded {
                 agent: self,
                 grades,
@@ -39,6 +35,9 @@ impl AgentRun {
 }
 
 fn grade_workspace(run: &mut TrialRun<'_>, work: &AgentWork) -> Result<Grades, StageError> {
+    if let Some(breach) = &work.breach {
+        return failed_everywhere(run, breach);
+    }
     if run.spec.case.eval.tests.is_empty() {
         return Ok(without_tests(work));
     }
@@ -56,6 +55,9 @@ pub(super) fn grade_saved(
     saved: &Utf8Path,
     work: &AgentWork,
 ) -> Result<Grades, StageError> {
+    if let Some(breach) = &work.breach {
+        return failed_everywhere(run, breach);
+    }
     if run.spec.case.eval.tests.is_empty() {
         return Ok(without_tests(work));
     }
@@ -69,19 +71,21 @@ fn without_tests(work: &AgentWork) -> Grades {
     }
 }
 
-/// Returns the grades of work that is the agent's, but that no test can run on.
-fn not_tested(run: &mut TrialRun<'_>, reason: &str) -> Result<Grades, StageError> {
-    run.log.section(&format!("tests: not run, {reason}"))?;
+/// Fails every test for a reason that has nothing to do with what the tests ask.
+fn failed_everywhere(run: &mut TrialRun<'_>, reason: &str) -> Result<Grades, StageError> {
     let mut tests = Scorecard::default();
     for test in &run.spec.case.eval.tests {
-        let grade = Grade {
-            score: 0.0,
-            message: format!("not run: {reason}"),
-            duration_seconds: 0.0,
-            judge: None,
-        };
-        tests.push(&test.name, grade);
+        tests.push(
+            &test.name,
+            Grade {
+                score: 0.0,
+                message: reason.to_owned(),
+                duration_seconds: 0.0,
+                judge: None,
+            },
+        );
     }
+    run.log.section(&format!("no test was run: {reason}"))?;
     Ok(Grades { tests, score: 0.0 })
 }
 
@@ -92,18 +96,22 @@ fn grade_copy(
     work: &AgentWork,
 ) -> Result<Grades, StageError> {
     let eval = run.spec.case.eval.clone();
+    run.dirs.begin_tests()?;
     let workspace = Dir::open_no_link(&run.dirs.workspace)?;
     let from = Dir::open_no_link(left)?;
     if let Err(error) = copy(&from, &workspace, &run.agent_tree(), &mut |_| Ok(true)) {
         // The limit of a suite may be lower by now than it was when the agent worked.
         return match TooLarge::of(&error) {
-            Some(too_large) => not_tested(run, &too_large.left_by_agent()),
+            Some(too_large) => failed_everywhere(run, &too_large.left_by_agent()),
             None => Err(error.into()),
         };
     }
+    let sealed = &run.context.sealed;
+    sealed.check_surroundings(&eval.dir)?;
     if let Some(hidden) = &eval.tests_layer {
         let options = run.context.suite_tree();
-        copy(&Dir::open(hidden)?, &workspace, &options, &mut |_| Ok(true))?;
+        let hidden = Dir::open(sealed.open(hidden)?)?;
+        copy(&hidden, &workspace, &options, &mut |_| Ok(true))?;
     }
     drop(workspace);
     let mut tests = Scorecard::default();
@@ -135,7 +143,7 @@ fn grade_test(
         .line(&format!("score {}: {}", verdict.score, verdict.message))?;
     Ok(Grade {
         score: verdict.score,
-        message: run.context.mask.text(&verdict.message),
+        message: verdict.message,
         duration_seconds: rounded(started.elapsed().as_secs_f64()),
         judge: answer.judge,
     })

@@ -26,7 +26,7 @@ impl AgentDirs {
     ) -> Self {
         AgentDirs {
             workspace: dirs.workspace.clone(),
-            home: dirs.agent_home.clone(),
+            home: dirs.home.clone(),
             io: dirs.io.clone(),
             probe: dirs.root.join("probe"),
             artifacts,

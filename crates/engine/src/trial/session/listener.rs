@@ -36,6 +36,7 @@ pub(super) struct Listener<'a> {
     side_tails: Vec<SideTail>,
     looked_at_side_files: Instant,
     reported: Reported,
+    mask: Mask,
 }
 
 struct SideTail {
@@ -58,6 +59,7 @@ impl<'a> Listener<'a> {
         side_files: &'a [SideFile],
         stdout: Tail,
         stderr: Tail,
+        mask: &Mask,
     ) -> Self {
         let now = Instant::now();
         Listener {
@@ -73,6 +75,7 @@ impl<'a> Listener<'a> {
                 activity: String::new(),
                 usage: Usage::default(),
             },
+            mask: mask.clone(),
         }
     }
 
@@ -82,10 +85,12 @@ impl<'a> Listener<'a> {
         let more_output = self.stdout.read(&mut StdoutSink {
             filter: &mut self.filter,
             transcript: &mut self.transcript,
+            mask: &self.mask,
         });
-        let more_errors = self
-            .stderr
-            .read(&mut |line: Line<'_>| self.filter.decoder.stderr(line));
+        let decoder = &mut self.filter.decoder;
+        let more_errors = self.stderr.read(&mut |line: Line<'_>| {
+            with_keys_masked(line, &self.mask, |line| decoder.stderr(line));
+        });
         self.transcript.flush();
         if self.looked_at_side_files.elapsed() >= LOOK_AT_SIDE_FILES_EVERY {
             self.looked_at_side_files = Instant::now();
@@ -126,7 +131,9 @@ impl<'a> Listener<'a> {
         }
         let decoder = &mut self.filter.decoder;
         for SideTail { label, tail, .. } in &mut self.side_tails {
-            let _ = tail.read(&mut |line: Line<'_>| side_line(decoder.as_mut(), label, line));
+            let _ = tail.read(&mut |line: Line<'_>| {
+                side_line(decoder.as_mut(), label, line, &self.mask);
+            });
         }
     }
 
@@ -143,16 +150,20 @@ impl<'a> Listener<'a> {
             stdout,
             stderr,
             side_tails,
+            mask,
             ..
         } = self;
         let stdout = stdout.finish(&mut StdoutSink {
             filter: &mut filter,
             transcript: &mut transcript,
+            mask: &mask,
         })?;
         let decoder = &mut filter.decoder;
-        let stderr = stderr.finish(&mut |line: Line<'_>| decoder.stderr(line))?;
+        let stderr = stderr.finish(&mut |line: Line<'_>| {
+            with_keys_masked(line, &mask, |line| decoder.stderr(line));
+        })?;
         for SideTail { label, tail, .. } in side_tails {
-            tail.finish(&mut |line: Line<'_>| side_line(decoder.as_mut(), label, line))?;
+            tail.finish(&mut |line: Line<'_>| side_line(decoder.as_mut(), label, line, &mask))?;
         }
         let mut reading = filter.finish(ended.exit);
         transcript.add(std::mem::take(&mut reading.records));
@@ -169,11 +180,14 @@ impl<'a> Listener<'a> {
 struct StdoutSink<'a> {
     filter: &'a mut StreamFilter,
     transcript: &'a mut Transcript,
+    mask: &'a Mask,
 }
 
 impl LineSink for StdoutSink<'_> {
     fn line(&mut self, line: Line<'_>) {
-        self.transcript.add(self.filter.line(line));
+        with_keys_masked(line, self.mask, |line| {
+            self.transcript.add(self.filter.line(line));
+        });
     }
 
     fn wants(&mut self, beginning: &[u8]) -> bool {
@@ -192,9 +206,20 @@ pub(super) struct AgentOutput {
     pub(super) stderr: Seen,
 }
 
-fn side_line(decoder: &mut dyn Decoder, label: &str, line: Line<'_>) {
+/// Hands a line on without the keys in it: a decoder cuts what it reads.
+fn with_keys_masked(line: Line<'_>, mask: &Mask, read: impl FnOnce(Line<'_>)) {
+    match line {
+        Line::Text(text) => read(Line::Text(&mask.keys_in(text))),
+        Line::Oversized { beginning, bytes } => read(Line::Oversized {
+            beginning: &mask.keys_in(beginning),
+            bytes,
+        }),
+    }
+}
+
+fn side_line(decoder: &mut dyn Decoder, label: &str, line: Line<'_>, mask: &Mask) {
     if let Line::Text(text) = line {
-        decoder.side_line(label, text);
+        decoder.side_line(label, &mask.keys_in(text));
     }
 }
 

@@ -21,7 +21,7 @@ use terca_core::text::mask::Mask;
 use terca_core::trial_error::ErrorKind;
 
 use super::context::Context;
-use super::log::copy_masked;
+use super::masking::write_text;
 use super::stage_error::StageError;
 use crate::host::credentials;
 use crate::host::environment::{Variables, find_program};
@@ -114,7 +114,10 @@ impl FoundAgent {
                 program: name,
                 args,
             } => Ok((program.unwrap_or_else(|| name.into()), args)),
-            Launch::Shell(command) => Ok(("/bin/sh".into(), vec!["-c".to_owned(), command])),
+            Launch::Shell(command) => {
+                let command = context.sealed.command(&command);
+                Ok(("/bin/sh".into(), vec!["-c".to_owned(), command]))
+            }
             Launch::LaySolution => Err(BuiltIn::Solution),
             Launch::Cheat => Err(BuiltIn::Cheat),
             Launch::Nothing => Err(BuiltIn::Nothing),
@@ -200,7 +203,7 @@ fn write_inputs(
         fs_err::create_dir_all(file.path.parent().unwrap_or(&dirs.home))?;
         fs_err::write(&file.path, &file.content)?;
         let copy = dirs.artifacts.join(file.artifact);
-        copy_masked(file.content.as_bytes(), &copy, mask)?;
+        write_text(&file.content, &copy, mask)?;
     }
     Ok((invocation, request.agent.agent.decoder(&inputs)))
 }

@@ -16,7 +16,8 @@ use crate::host::environment::Variables;
 use crate::process::output_file::Output;
 use crate::process::supervise::{Ended, Job, Signal};
 use crate::process::tail::{Seen, Tail};
-use crate::trial::log::{RunLog, copy_masked};
+use crate::trial::log::RunLog;
+use crate::trial::masking::{copy_masked, find_pieces, write_edited};
 use crate::trial::stage_error::StageError;
 use crate::trial::trial_run::{GRACE, TrialRun};
 
@@ -39,6 +40,12 @@ pub(in crate::trial) struct AgentProcess {
 struct Outputs {
     stdout: Output,
     stderr: Output,
+}
+
+/// The two files as they are kept, without secrets.
+struct KeptOutputs {
+    stdout: Utf8PathBuf,
+    stderr: Utf8PathBuf,
 }
 
 impl AgentProcess {
@@ -68,11 +75,12 @@ impl AgentProcess {
             &side_files,
             Tail::open(&outputs.stdout.path, mask)?,
             Tail::open(&outputs.stderr.path, mask)?,
+            mask,
         );
         let ended = run.run_job(&job, &mut || listener.on_turn(on_progress))?;
         let output = listener.finish(&ended, &mut run.log)?;
-        write_log(&mut run.log, profile, &ended, &output.reading, &outputs)?;
-        keep_outputs(&dirs.artifacts, mask, profile, &output, &outputs)?;
+        let kept = keep_outputs(&dirs.artifacts, mask, profile, &output, &outputs)?;
+        write_log(&mut run.log, profile, &ended, &output.reading, &kept)?;
         keep_side_files(&dirs.artifacts, mask, &side_files)?;
         Ok((ended, output.reading))
     }
@@ -103,12 +111,12 @@ fn write_log(
     profile: &Profile,
     ended: &Ended,
     reading: &Reading,
-    outputs: &Outputs,
+    kept: &KeptOutputs,
 ) -> io::Result<()> {
     if !profile.streams_events {
-        log.output(outputs.stdout.rewound()?)?;
+        log.output(fs_err::File::open(&kept.stdout)?.file())?;
     }
-    log.output(outputs.stderr.rewound()?)?;
+    log.output(fs_err::File::open(&kept.stderr)?.file())?;
     let end = match (ended.timed_out, ended.stopped) {
         (true, _) => "out of time".to_owned(),
         (_, true) => "interrupted".to_owned(),
@@ -127,25 +135,30 @@ fn keep_outputs(
     profile: &Profile,
     output: &AgentOutput,
     outputs: &Outputs,
-) -> io::Result<()> {
+) -> io::Result<KeptOutputs> {
     let stdout = if profile.streams_events {
         "stream.jsonl"
     } else {
         STDOUT_LOG
     };
-    let stdout = artifacts.join(stdout);
-    let stderr = artifacts.join("stderr.log");
-    keep_output(&outputs.stdout, output.stdout, &stdout, mask)?;
-    keep_output(&outputs.stderr, output.stderr, &stderr, mask)
+    let kept = KeptOutputs {
+        stdout: artifacts.join(stdout),
+        stderr: artifacts.join("stderr.log"),
+    };
+    keep_output(&outputs.stdout, output.stdout, &kept.stdout, mask)?;
+    keep_output(&outputs.stderr, output.stderr, &kept.stderr, mask)?;
+    Ok(kept)
 }
 
 /// Keeps a file of output. One that was read to its end and has no secret in it is moved; any other is copied and
 /// searched again.
 fn keep_output(output: &Output, seen: Seen, place: &Utf8Path, mask: &Mask) -> io::Result<()> {
-    if !seen.secrets && output.move_to(place, seen.bytes)? {
+    let pieces = find_pieces(output.rewound()?, mask)?;
+    if !seen.secrets && pieces.is_empty() && output.move_to(place, seen.bytes)? {
         return Ok(());
     }
-    copy_masked(output.rewound()?, place, mask)
+    let mut kept = fs_err::File::create(place)?.into_parts().0;
+    write_edited(output.rewound()?, pieces, &mut kept, mask)
 }
 
 fn keep_side_files(artifacts: &Utf8Path, mask: &Mask, side_files: &[SideFile]) -> io::Result<()> {
@@ -156,7 +169,11 @@ fn keep_side_files(artifacts: &Utf8Path, mask: &Mask, side_files: &[SideFile]) -
             } else {
                 format!("{}-{}", index + 1, side.label)
             };
-            copy_masked(fs_err::File::open(path)?, &artifacts.join(name), mask)?;
+            copy_masked(
+                fs_err::File::open(path)?.file(),
+                &artifacts.join(name),
+                mask,
+            )?;
         }
     }
     Ok(())

@@ -1,22 +1,29 @@
 //! `transcript.jsonl`, written while an agent runs.
 
 use std::fs::File;
-use std::io::{self, BufWriter, Write};
+use std::io::{self, BufRead, BufReader, BufWriter, Write};
 
-use terca_core::text::mask::Mask;
+use camino::Utf8PathBuf;
+use terca_core::text::mask::{Mask, Pieces};
 use terca_core::transcript::Record;
 use terca_core::transcript::activity::Activity;
 
 use super::agent_dirs::AgentDirs;
 use super::headlines::Headlines;
 use crate::trial::log::RunLog;
+use crate::trial::masking::write_edited;
 
 /// A session can be a gigabyte long.
 const BUFFER: usize = 256 * 1024;
 
 /// `transcript.jsonl`, and the steps for `run.log` where a person cannot read the output itself.
 pub(super) struct Transcript {
+    path: Utf8PathBuf,
     file: BufWriter<File>,
+    /// The length of the file.
+    bytes: u64,
+    /// Secrets of which each step has only a piece.
+    pieces: Pieces,
     /// The line that is being written, kept for its memory.
     line: Vec<u8>,
     mask: Mask,
@@ -30,7 +37,10 @@ pub(super) struct Transcript {
 impl Transcript {
     pub(super) fn create(dirs: &AgentDirs, mask: &Mask, streams_events: bool) -> io::Result<Self> {
         Ok(Transcript {
+            path: dirs.transcript.clone(),
             file: BufWriter::with_capacity(BUFFER, File::create(&dirs.transcript)?),
+            bytes: 0,
+            pieces: Pieces::new(mask),
             line: Vec::new(),
             mask: mask.clone(),
             headlines: streams_events.then(Headlines::default),
@@ -43,13 +53,11 @@ impl Transcript {
     /// Writes records. The first error is reported by `close`.
     pub(super) fn add(&mut self, records: Vec<Record>) {
         for record in records {
-            let headline = record.step.headline();
-            self.activity.note(&record.step, &headline);
-            if let Some(headlines) = &mut self.headlines {
-                headlines.push(headline);
-            }
-            if let Err(error) = self.write(&record) {
-                self.failed.get_or_insert(error);
+            match self.write(record) {
+                Ok(record) => self.note(&record),
+                Err(error) => {
+                    self.failed.get_or_insert(error);
+                }
             }
         }
     }
@@ -65,26 +73,65 @@ impl Transcript {
             .activity
             .text()
             .replace(&format!("{}/", self.workspace), "");
-        self.mask.text(&inside.replace(&self.workspace, "."))
+        inside.replace(&self.workspace, ".")
     }
 
-    fn write(&mut self, record: &Record) -> io::Result<()> {
+    /// Notes a step, which is masked already, for the log and the display. Both show its beginning.
+    fn note(&mut self, record: &Record) {
+        let headline = record.step.headline();
+        self.activity.note(&record.step, &headline);
+        if let Some(headlines) = &mut self.headlines {
+            headlines.push(headline);
+        }
+    }
+
+    /// Writes a record with its secrets masked, and returns it as it was written.
+    fn write(&mut self, mut record: Record) -> io::Result<Record> {
         self.line.clear();
         self.line.shrink_to(BUFFER);
-        serde_json::to_writer(&mut self.line, record)?;
-        self.line.push(b'\n');
+        serde_json::to_writer(&mut self.line, &record)?;
         if self.mask.hides(&self.line) {
-            return self.file.write_all(&self.mask.bytes(&self.line));
+            record = record.masked(&self.mask);
+            self.line.clear();
+            serde_json::to_writer(&mut self.line, &record)?;
         }
-        self.file.write_all(&self.line)
+        self.line.push(b'\n');
+        self.pieces.line(self.bytes, &self.line);
+        self.bytes += self.line.len() as u64;
+        self.file.write_all(&self.line)?;
+        Ok(record)
+    }
+
+    /// Masks the secrets that came in pieces, a step each, and reads the headlines again.
+    fn mask_pieces(&mut self) -> io::Result<()> {
+        let pieces = std::mem::replace(&mut self.pieces, Pieces::new(&Mask::default())).finish();
+        if pieces.is_empty() {
+            return Ok(());
+        }
+        let new = self.path.with_extension("jsonl.new");
+        let mut masked = BufWriter::with_capacity(BUFFER, fs_err::File::create(&new)?);
+        let old = fs_err::File::open(&self.path)?;
+        // Whole secrets are masked already.
+        write_edited(old, pieces, &mut masked, &Mask::default())?;
+        masked.flush()?;
+        fs_err::rename(&new, &self.path)?;
+        if let Some(headlines) = &mut self.headlines {
+            *headlines = Headlines::default();
+            for line in BufReader::new(fs_err::File::open(&self.path)?).lines() {
+                let record: Record = serde_json::from_str(&line?)?;
+                headlines.push(record.step.headline());
+            }
+        }
+        Ok(())
     }
 
     /// Finishes the file. A transcript that could not be written whole is an error of the trial, never a silent gap.
     pub(super) fn close(mut self, log: &mut RunLog) -> io::Result<()> {
-        if let Some(error) = self.failed {
+        if let Some(error) = self.failed.take() {
             return Err(error);
         }
         self.file.flush()?;
+        self.mask_pieces()?;
         match self.headlines {
             Some(headlines) => headlines.write(log),
             None => Ok(()),

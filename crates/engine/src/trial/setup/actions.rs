@@ -5,6 +5,7 @@ use std::io;
 use camino::{Utf8Path, Utf8PathBuf};
 use terca_core::config::suite::{Action, ShellCommand};
 use terca_core::plan::PreparedLayer;
+use terca_core::text::mask::Masked;
 use terca_core::text::prose;
 use terca_core::transcript::Usage;
 
@@ -43,7 +44,7 @@ impl Part<'_> {
                 run.dirs.for_layer(),
                 layer,
                 &run.context.suite_dir,
-                beside,
+                &run.context.sealed.dir(beside),
             ),
         }
     }
@@ -80,6 +81,7 @@ fn copy(run: &TrialRun<'_>, source: &Utf8Path, destination: &Utf8Path) -> Result
     let step = format!("copy {source}");
     let refused = |error: io::Error| StageError::setup(&step, &error);
     let target = open_target(&run.dirs.workspace, destination).map_err(refused)?;
+    let source = &run.context.sealed.open(source)?;
     let meta = fs_err::metadata(source).map_err(refused)?;
     if meta.is_dir() {
         fs_err::create_dir_all(&target).map_err(refused)?;
@@ -168,7 +170,7 @@ pub(super) fn run_command(
         run.log
             .line(&format!("still running after {limit}: ended"))?;
         return Err(StageError::setup(
-            &brief(text),
+            &brief(&run.context.mask.masked(text)),
             &format!("still running after {limit}"),
         ));
     }
@@ -176,11 +178,14 @@ pub(super) fn run_command(
     run.log
         .line(&format!("{end} after {}", prose::duration(ended.seconds)))?;
     if ended.exit.code() != Some(0) {
-        return Err(StageError::setup(&brief(text), &end));
+        return Err(StageError::setup(
+            &brief(&run.context.mask.masked(text)),
+            &end,
+        ));
     }
     if !run.dirs.workspace.is_dir() {
         return Err(StageError::setup(
-            &brief(text),
+            &brief(&run.context.mask.masked(text)),
             &"it has removed the workspace",
         ));
     }
@@ -188,8 +193,9 @@ pub(super) fn run_command(
 }
 
 /// Returns a command for a message: the beginning of its first line.
-fn brief(command: &str) -> String {
+fn brief(command: &Masked) -> String {
     const LONGEST: usize = 60;
+    let command = command.as_str();
     let line = command.trim().lines().next().unwrap_or_default();
     let short: String = line.chars().take(LONGEST).collect();
     if short.len() < command.trim().len() {

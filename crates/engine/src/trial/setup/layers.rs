@@ -15,6 +15,7 @@ use crate::trial::stage_error::StageError;
 use crate::trial::trial_run::TrialRun;
 use crate::workspace::changes::Origins;
 use crate::workspace::layers::LayerError;
+use crate::workspace::tree_hash::TreeHashes;
 use crate::workspace::visible::copy_visible;
 
 /// Returns the directories that layers are copied from, lowest first.
@@ -25,7 +26,7 @@ pub(super) fn directories(
     let mut directories = Vec::new();
     for layer in layers {
         directories.push(match layer {
-            Layer::Directory(dir) => dir.clone(),
+            Layer::Directory(dir) => run.context.sealed.open(dir)?,
             Layer::Prepared(layer) => prepared(run, layer)?,
         });
     }
@@ -80,13 +81,35 @@ fn prepared(run: &mut TrialRun<'_>, layer: &PreparedLayer) -> Result<Utf8PathBuf
 
 /// Returns the name of a layer in the cache. It changes with everything that the layer is made from.
 fn key(context: &Context, layer: &PreparedLayer) -> String {
-    Fingerprinter {
+    let sealed = &context.sealed;
+    sealed.fingerprint(&context.mask, |fingerprinter| {
+        fingerprinter.layer_key(layer)
+    })
+}
+
+/// Refuses a layer whose commands may have read other files than its name says: they use the suite itself, because
+/// a layer may keep paths of it for later runs.
+fn check_unchanged(context: &Context, layer: &PreparedLayer) -> Result<(), StageError> {
+    let hashes = TreeHashes::default();
+    let now = Fingerprinter {
         suite_dir: &context.suite_dir,
         mask: &context.mask,
-        content: &|path| context.hashes.get(path),
-        is_file: &|path| context.hashes.is_file(path),
+        content: &|path| hashes.get(path),
+        // A file that its commands have made is none that they have read.
+        script: &|path| {
+            context
+                .sealed
+                .script_hash(path)
+                .and_then(|_| hashes.file(path))
+        },
+    };
+    if now.layer_key(layer) == key(context, layer) {
+        return Ok(());
     }
-    .layer_key(layer)
+    Err(StageError::setup(
+        "prepare",
+        &"the suite's files for it changed while the layer was made; run again with the suite as it is now",
+    ))
 }
 
 /// Returns the message of an error that every other trial would meet too. An interrupt is not one.
@@ -124,7 +147,7 @@ fn fill_workspace(
     }
     // A layer is files: a process that runs on would be there for one trial alone.
     run.supervisor.sweep()?;
-    Ok(())
+    check_unchanged(run.context, layer)
 }
 
 /// Moves the files of the workspace into the layer.

@@ -13,7 +13,7 @@ use super::stages::{Delivered, Prepared};
 use super::too_large::TooLarge;
 use super::trial_run::TrialRun;
 use crate::host::environment::Variables;
-use crate::tree::{Dir, Limits, copy};
+use crate::tree::Limits;
 use crate::workspace::changes::{Origins, Snapshot};
 use actions::Part;
 
@@ -29,15 +29,12 @@ pub(super) fn prepare(run: &mut TrialRun<'_>) -> Result<Prepared, StageError> {
     // Looked for first: without the agent there is no point in setting anything up.
     let agent = FoundAgent::find(profile, env)?;
     find_judges(&case, &agent.env)?;
+    context.sealed.check_surroundings(&case.eval.dir)?;
     let origins = build_workspace(run, &case)?;
-    let rules = rules::install(variant, &run.dirs.workspace, &mut run.log)?;
+    let rules = rules::install(variant, &context.sealed, &run.dirs.workspace, &mut run.log)?;
     let skills = rules::install_skills(variant, context, &run.dirs.workspace, &mut run.log)?;
-    copy(
-        &Dir::open_no_link(&run.dirs.home)?,
-        &Dir::open_no_link(&run.dirs.agent_home)?,
-        &context.own_tree(Limits::NONE),
-        &mut |_| Ok(true),
-    )?;
+    // Before the agent's credentials and settings are written to the home.
+    let before = run.dirs.seal(&context.own_tree(Limits::NONE))?;
     let dirs = AgentDirs::new(&run.dirs, run.artifacts(), run.transcript());
     let request = AgentRequest {
         agent: &variant.agent,
@@ -55,16 +52,12 @@ pub(super) fn prepare(run: &mut TrialRun<'_>) -> Result<Prepared, StageError> {
             "the eval has no _solution/ directory for `oracle`",
         ));
     }
-    let snapshot = Snapshot::take(
-        &run.dirs.workspace,
-        &origins,
-        &run.dirs.before,
-        &run.agent_tree(),
-    )
-    .map_err(|error| match TooLarge::of(&error) {
-        Some(too_large) => StageError::new(ErrorKind::Setup, too_large.before_agent()),
-        None => error.into(),
-    })?;
+    let snapshot = Snapshot::take(&run.dirs.workspace, &origins, &before, &run.agent_tree())
+        .map_err(|error| match TooLarge::of(&error) {
+            Some(too_large) => StageError::new(ErrorKind::Setup, too_large.before_agent()),
+            None => error.into(),
+        })?;
+    run.dirs.close_seal()?;
     Ok(Prepared {
         delivered: Delivered {
             rules,

@@ -9,10 +9,12 @@ use crate::tree::{Dir, copy};
 use crate::trial::context::Context;
 use crate::trial::log::RunLog;
 use crate::trial::stage_error::StageError;
+use crate::workspace::sealed_suite::SealedSuite;
 
 /// Installs the rules files in their order, after the text of the workspace's own rules file.
 pub(super) fn install(
     variant: &Variant,
+    sealed: &SealedSuite,
     workspace: &Utf8Path,
     log: &mut RunLog,
 ) -> Result<Vec<Installed>, StageError> {
@@ -26,6 +28,7 @@ pub(super) fn install(
         parts.push(own);
     }
     for path in &variant.rules {
+        let path = sealed.open(path)?;
         parts.push(fs_err::read(path).map_err(|error| StageError::setup("rules", &error))?);
     }
     let whole = joined(&parts);
@@ -54,7 +57,7 @@ pub(super) fn install_skills(
         let path = skills_dir.join(skill.file_name().unwrap_or("skill"));
         let target = workspace.join(&path);
         fs_err::create_dir_all(&target)?;
-        let from = Dir::open(skill)?;
+        let from = Dir::open(context.sealed.open(skill)?)?;
         let to = Dir::open(&target)?;
         copy(&from, &to, &context.suite_tree(), &mut |_| Ok(true))?;
         let sha256 = sha256(&fs_err::read(target.join("SKILL.md"))?);

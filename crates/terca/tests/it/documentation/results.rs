@@ -15,7 +15,8 @@ use crate::documentation::repository;
 use crate::documentation::room::Room;
 
 /// What a table is called, and the objects that it is about.
-const TABLES: [(&str, &[&str]); 28] = [
+const TABLES: [(&str, &[&str]); 29] = [
+    ("journal", &["journal"]),
     ("results", &[""]),
     ("stoppedVariant", &["stoppedVariants[]"]),
     ("adaptive", &["adaptive"]),
@@ -340,6 +341,8 @@ fn run_file_keys(pointer: &str) -> BTreeSet<String> {
     let mut file = RunFile::parse(&std::fs::read(held).unwrap()).unwrap();
     file.merged_from = vec!["part".into()];
     file.settings.validate = true;
+    file.sealed = true;
+    file.created_at = Some(jiff::Timestamp::UNIX_EPOCH);
     for case in &mut file.cases {
         case.limits = Some(TrialLimits::default());
     }

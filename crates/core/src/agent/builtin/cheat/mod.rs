@@ -6,6 +6,7 @@
 mod pretence;
 mod runners;
 mod shadows;
+mod surroundings;
 
 use std::collections::BTreeMap;
 
@@ -47,6 +48,8 @@ pub enum Target {
     Workspace(Utf8PathBuf),
     /// Relative to the agent's home directory.
     Home(Utf8PathBuf),
+    /// Relative to the directory that has the workspace in it.
+    Beside(Utf8PathBuf),
 }
 
 /// A change to a file.
@@ -61,6 +64,13 @@ pub enum Does {
     },
     /// Removes it.
     Remove,
+    /// Removes a directory with everything in it.
+    RemoveDirectory,
+    /// Makes a symbolic link, where nothing is.
+    Link {
+        /// The place that it leads to.
+        to: Utf8PathBuf,
+    },
 }
 
 /// Returns all tricks to try. Of two tricks with one file the first counts: the likeliest to succeed comes first.
@@ -76,11 +86,19 @@ pub fn tricks(seen: &Seen<'_>) -> Vec<Trick> {
         shadows::modules(),
         shadows::rc_files(),
         pretence::scores(),
+        surroundings::directories(),
+        surroundings::links(),
     ];
     for trick in all.into_iter().flatten() {
         chosen.entry(trick.target.clone()).or_insert(trick);
     }
-    chosen.into_values().collect()
+    for trick in surroundings::files_from_before(seen, chosen.clone().values()) {
+        chosen.entry(trick.target.clone()).or_insert(trick);
+    }
+    let mut tricks: Vec<Trick> = chosen.into_values().collect();
+    // A directory that is a link or is gone already would keep others from being played.
+    tricks.sort_by_key(|trick| matches!(trick.does, Does::Link { .. } | Does::RemoveDirectory));
+    tricks
 }
 
 fn write(path: impl Into<Utf8PathBuf>, content: impl Into<String>, purpose: &'static str) -> Trick {
@@ -170,6 +188,11 @@ mod tests {
             greeting.contains("'Hello, you!'") && greeting.contains("'55'"),
             "{greeting}"
         );
+        let before = Target::Beside("before/src/fib.js".into());
+        assert!(
+            tricks.iter().any(|trick| trick.target == before),
+            "what it changes is also changed where it was kept"
+        );
         let removed = Target::Workspace("tests/data.bin.test".into());
         assert!(
             tricks
@@ -205,7 +228,17 @@ mod tests {
                 .iter()
                 .any(|trick| matches!(&trick.target, Target::Home(path) if path == ".bashrc"))
         );
+        for path in ["home/.profile", "tests-tmp/result", "io"] {
+            let target = Target::Beside(path.into());
+            assert!(tricks.iter().any(|trick| trick.target == target), "{path}");
+        }
+        assert!(
+            tricks
+                .iter()
+                .any(|trick| matches!(trick.does, Does::Link { .. }))
+        );
         let mut targets: Vec<_> = tricks.iter().map(|trick| &trick.target).collect();
+        targets.sort();
         targets.dedup();
         assert_eq!(targets.len(), tricks.len(), "no file twice");
     }

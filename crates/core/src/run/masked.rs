@@ -1,0 +1,150 @@
+//! Masks the words of agents and commands in the events of a run.
+//!
+//! Every field is named here, so that a new one is either masked or passed by on purpose. Names of the plan stay as they
+//! are: a trial is found by them.
+
+use crate::agent::delivery::{Delivery, Installed};
+use crate::grade::grades::Scorecard;
+use crate::grade::{Grade, JudgeRecord, JudgedBy, Reason};
+use crate::run::event::{EventKind, RegradedTrial, TrialHead};
+use crate::run::outcome::TrialReport;
+use crate::text::mask::Mask;
+use crate::trial_error::TrialError;
+
+impl EventKind {
+    /// Masks the secrets in an event. It is done once, before the event is written, folded and shown.
+    #[must_use]
+    pub fn masked(mut self, mask: &Mask) -> Self {
+        if mask.is_empty() {
+            return self;
+        }
+        match &mut self {
+            EventKind::RunStarted { trials, .. } => {
+                for TrialHead { model, .. } in trials {
+                    optional(model, mask);
+                }
+            }
+            EventKind::Progress { doing, .. } => text(doing, mask),
+            EventKind::TrialFinished { report, .. } | EventKind::AttemptFailed { report, .. } => {
+                report.mask(mask);
+            }
+            EventKind::VariantStopped { error, .. } => text(&mut error.message, mask),
+            EventKind::Regraded { trials, .. } => {
+                for RegradedTrial { report, .. } in trials {
+                    report.mask(mask);
+                }
+            }
+            EventKind::RunResumed { .. }
+            | EventKind::RoundStarted { .. }
+            | EventKind::TrialStarted { .. }
+            | EventKind::PhaseStarted { .. }
+            | EventKind::Stopping { .. }
+            | EventKind::RunFinished { .. } => {}
+        }
+        self
+    }
+}
+
+impl TrialReport {
+    /// Masks the secrets in a report.
+    pub fn mask(&mut self, mask: &Mask) {
+        let TrialReport {
+            agent_version,
+            status: _,
+            score: _,
+            tests,
+            stats: _,
+            exit_code: _,
+            timed_out: _,
+            attempts: _,
+            grading: _,
+            delivery,
+            started_at: _,
+            duration_seconds: _,
+            phases: _,
+            notes,
+            error,
+        } = self;
+        optional(agent_version, mask);
+        let grades = std::mem::take(tests);
+        *tests = scorecard(&grades, mask);
+        mask_delivery(delivery, mask);
+        for note in notes {
+            text(note, mask);
+        }
+        if let Some(TrialError { kind: _, message }) = error {
+            text(message, mask);
+        }
+    }
+}
+
+fn text(text: &mut String, mask: &Mask) {
+    if mask.hides(text.as_bytes()) {
+        *text = mask.text(text);
+    }
+}
+
+fn optional(words: &mut Option<String>, mask: &Mask) {
+    if let Some(words) = words {
+        text(words, mask);
+    }
+}
+
+fn scorecard(grades: &Scorecard, mask: &Mask) -> Scorecard {
+    let masked = grades.iter().map(|(test, grade)| {
+        let mut grade = grade.clone();
+        let Grade {
+            score: _,
+            message,
+            duration_seconds: _,
+            judge,
+        } = &mut grade;
+        text(message, mask);
+        if let Some(judge) = judge {
+            mask_judge(judge, mask);
+        }
+        (test.to_owned(), grade)
+    });
+    masked.collect()
+}
+
+fn mask_judge(record: &mut JudgeRecord, mask: &Mask) {
+    let JudgeRecord {
+        score: _,
+        reasons,
+        by,
+    } = record;
+    for reason in reasons {
+        let Reason {
+            criterion,
+            score: _,
+            reason,
+        } = reason;
+        optional(criterion, mask);
+        text(reason, mask);
+    }
+    let JudgedBy {
+        agent: _,
+        agent_version,
+        model,
+        stats: _,
+        artifacts: _,
+    } = by;
+    optional(agent_version, mask);
+    optional(model, mask);
+}
+
+fn mask_delivery(delivery: &mut Delivery, mask: &Mask) {
+    let Delivery {
+        rules,
+        skills,
+        mcp_servers: _,
+        model_requested,
+        model_observed,
+    } = delivery;
+    for Installed { path, sha256: _ } in rules.iter_mut().chain(skills) {
+        text(path, mask);
+    }
+    optional(model_requested, mask);
+    optional(model_observed, mask);
+}

@@ -1,0 +1,49 @@
+//! What Terca and its supervisors do for themselves before anything else.
+
+use std::io;
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+
+use signal_hook::consts::{SIGCHLD, SIGXFSZ};
+
+/// Makes this process safe from agents of the same user, and from the habits of its caller.
+///
+/// - Nobody but the superuser can read its environment, directory, open files or memory. Programs that it starts can
+///   be read and debugged as usual.
+/// - A caller that ignores SIGCHLD would keep it from hearing of the end of its children.
+/// - A file that grows beyond `ulimit -f` is an error of the write, with a message, and not the end of the process.
+///
+/// Handlers are not inherited by the programs that it starts, as ignored signals are.
+pub fn prepare() -> io::Result<()> {
+    close_to_others();
+    if ignores(SIGCHLD) {
+        handle(SIGCHLD)?;
+    }
+    handle(SIGXFSZ)
+}
+
+#[cfg(target_os = "linux")]
+fn close_to_others() {
+    use rustix::process::{DumpableBehavior, set_dumpable_behavior};
+    // Cannot fail; without it agents may look at more than they were given.
+    let _ = set_dumpable_behavior(DumpableBehavior::NotDumpable);
+}
+
+#[cfg(not(target_os = "linux"))]
+fn close_to_others() {}
+
+/// Gives a signal a handler that does nothing.
+fn handle(signal: i32) -> io::Result<()> {
+    signal_hook::flag::register(signal, Arc::new(AtomicBool::new(false)))?;
+    Ok(())
+}
+
+/// Returns whether this process ignores a signal. `false` where there is no `/proc`.
+fn ignores(signal: i32) -> bool {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let ignored = status
+        .lines()
+        .find_map(|line| line.strip_prefix("SigIgn:"))
+        .and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok());
+    ignored.is_some_and(|mask| mask & (1 << (signal - 1)) != 0)
+}

@@ -1,0 +1,606 @@
+//! A sealed copy of the suite's files, as they were when the run started.
+//!
+//! Trials take the suite's files from here. So editing the suite while it runs changes nothing, and a fingerprint is
+//! the hash of exactly the bytes that trials used.
+//!
+//! A file has the path of its original, below the root of the copy: `/lib/evals/fib/_tests` is
+//! `ROOT/lib/evals/fib/_tests`. The directories above it have a link to everything that is not copied, so that
+//! `$TERCA_SUITE_DIR/../dist` is the same file for a command as it is for the user. A store with a name for each
+//! content was rejected: scripts find their neighbours by relative paths.
+//!
+//! | sealed | |
+//! |---|---|
+//! | everything that a YAML file names: layers, rules, skills, sources of `copy` | always |
+//! | `_tests`, `_solution`, `_solution.sh` | always |
+//! | the directory of an eval, and of a script that a command names | whole, unless it is larger than [`SURROUNDINGS`]; then only the files directly in it |
+//! | the files directly in the suite's directory | always, unless one is larger than that |
+//!
+//! An agent is the same user and could find the copy. So the identity of each file is noted, and compared before each use.
+
+use std::cell::RefCell;
+use std::collections::{BTreeMap, BTreeSet};
+use std::ffi::{OsStr, OsString};
+use std::fs::File;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use camino::{Utf8Component, Utf8Path, Utf8PathBuf};
+use terca_core::plan::Plan;
+use terca_core::plan::fingerprint::Fingerprinter;
+use terca_core::text::mask::Mask;
+use thiserror::Error;
+
+use crate::tree;
+use crate::tree::{Dir, Identity, Limits, Options, TreeError, Visit, identity};
+use crate::workspace::tree_hash::TreeHashes;
+
+/// The most that is copied of a directory because something in it is used.
+const SURROUNDINGS: Limits = Limits {
+    bytes: 64 << 20,
+    entries: 5_000,
+    ..Limits::NONE
+};
+/// A directory above with more entries gets no links: nobody looks for something beside the suite in there.
+const MOST_LINKS: u64 = 200_000;
+/// Directories that are never copied: earlier runs are no input of this one.
+const NOT_COPIED: [&str; 1] = [".terca"];
+
+/// The files of a suite that a run uses.
+#[derive(Debug, Default)]
+pub struct Inputs {
+    /// Files and trees that Terca reads.
+    named: BTreeSet<Utf8PathBuf>,
+    /// Files that commands name.
+    scripts: BTreeSet<Utf8PathBuf>,
+    /// The directories of evals.
+    eval_dirs: BTreeSet<Utf8PathBuf>,
+}
+
+impl Inputs {
+    /// Returns the files that have a part in a fingerprint of the plan, and the solutions.
+    pub fn of(plan: &Plan, suite_dir: &Utf8Path) -> Self {
+        let named = RefCell::new(BTreeSet::new());
+        let scripts = RefCell::new(BTreeSet::new());
+        let fingerprinter = Fingerprinter {
+            suite_dir,
+            mask: &Mask::default(),
+            content: &|path| {
+                named.borrow_mut().insert(path.to_owned());
+                String::new()
+            },
+            script: &|path| {
+                path.is_file().then(|| {
+                    scripts.borrow_mut().insert(normal(path));
+                    String::new()
+                })
+            },
+        };
+        fingerprinter.plan(plan);
+        let mut inputs = Inputs {
+            named: named.into_inner(),
+            scripts: scripts.into_inner(),
+            eval_dirs: BTreeSet::new(),
+        };
+        for trial in &plan.trials {
+            let eval = &trial.case.eval;
+            let solution = eval.solution.iter().chain(&eval.solution_script);
+            inputs.named.extend(solution.cloned());
+            inputs.eval_dirs.insert(eval.dir.clone());
+        }
+        inputs
+    }
+}
+
+/// A sealed file that is not what it was.
+#[derive(Debug, Error)]
+#[error(
+    "the sealed copy of {0} was changed while the run went on, so the run cannot use it any more; \
+     look for a program that writes to Terca's work directory"
+)]
+pub struct SealBroken(Utf8PathBuf);
+
+/// A sealed copy of the suite's files.
+#[derive(Debug)]
+pub struct SealedSuite {
+    root: Utf8PathBuf,
+    suite_dir: Utf8PathBuf,
+    seals: BTreeMap<Utf8PathBuf, Seal>,
+    /// The seals that commands may rely on without naming a file, by the eval they are for.
+    surroundings: Vec<Surroundings>,
+    hashes: TreeHashes,
+}
+
+/// A directory whose files commands may use.
+#[derive(Debug)]
+struct Surroundings {
+    path: Utf8PathBuf,
+    /// It is the directory of an eval: of no use to the others.
+    is_of_eval: bool,
+}
+
+/// A sealed tree or file, or the files directly in a directory.
+#[derive(Debug)]
+struct Seal {
+    /// The names of the files; `None` for everything.
+    files: Option<Vec<OsString>>,
+    identity: Identity,
+}
+
+/// The suite's files are their user's: they have no limits, and their permissions stay.
+fn options() -> Options<'static> {
+    Options {
+        limits: Limits::NONE,
+        unlock: false,
+        ..Options::default()
+    }
+}
+
+impl SealedSuite {
+    /// Copies what a run uses into an empty directory. A path that is missing or cannot be read is left out: the trial
+    /// that needs it reports the error, with the path that the user knows.
+    pub fn create(
+        root: Utf8PathBuf,
+        suite_dir: &Utf8Path,
+        inputs: &Inputs,
+    ) -> Result<Self, TreeError> {
+        let mut sealed = SealedSuite {
+            root,
+            suite_dir: suite_dir.to_owned(),
+            seals: BTreeMap::new(),
+            surroundings: Vec::new(),
+            hashes: TreeHashes::default(),
+        };
+        let mut around: BTreeMap<Utf8PathBuf, bool> = BTreeMap::new();
+        for script in &inputs.scripts {
+            let dir = script.parent().unwrap_or(script);
+            around.insert(dir.to_owned(), false);
+        }
+        for dir in &inputs.eval_dirs {
+            around.insert(dir.clone(), true);
+        }
+        around.retain(|dir, _| dir.starts_with(suite_dir) && dir != suite_dir);
+        // A directory comes before everything in it, which is then sealed already.
+        let mut paths: BTreeSet<&Utf8Path> = around.keys().map(Utf8PathBuf::as_path).collect();
+        paths.extend(inputs.named.iter().map(Utf8PathBuf::as_path));
+        for path in paths {
+            if inputs.named.contains(path) {
+                sealed.seal(path)?;
+            } else {
+                sealed.seal_surroundings(path)?;
+            }
+        }
+        sealed.seal_files_of(suite_dir)?;
+        around.insert(suite_dir.to_owned(), false);
+        sealed.surroundings = around
+            .into_iter()
+            .map(|(path, is_of_eval)| Surroundings { path, is_of_eval })
+            .collect();
+        sealed.link_the_rest()?;
+        Ok(sealed)
+    }
+
+    /// Returns the hash of a file or tree, as it was sealed.
+    fn hash(&self, path: &Utf8Path) -> String {
+        self.hashes.get(&self.place_or_original(path))
+    }
+
+    /// Returns the hash of a file that a command names.
+    pub fn script_hash(&self, path: &Utf8Path) -> Option<String> {
+        self.hashes.file(&self.place_or_original(&normal(path)))
+    }
+
+    /// Uses a fingerprinter that reads the sealed files.
+    pub fn fingerprint<T>(&self, mask: &Mask, take: impl FnOnce(&Fingerprinter<'_>) -> T) -> T {
+        take(&Fingerprinter {
+            suite_dir: &self.suite_dir,
+            mask,
+            content: &|path| self.hash(path),
+            script: &|path| self.script_hash(path),
+        })
+    }
+
+    /// Returns a command with the sealed copies of the suite's files that it names by absolute paths.
+    pub fn command(&self, command: &str) -> String {
+        let is_separator = |c: char| c.is_whitespace() || "'\"`;|&()<>=".contains(c);
+        let mut sealed = command.to_owned();
+        for word in command.split(is_separator) {
+            let path = Utf8Path::new(word);
+            if path.starts_with(&self.suite_dir) && self.seal_of(path).is_some() {
+                sealed = sealed.replace(word, self.place(path).as_str());
+            }
+        }
+        sealed
+    }
+
+    /// Returns the sealed copy of a file or tree, unless somebody has changed it.
+    pub fn open(&self, path: &Utf8Path) -> Result<Utf8PathBuf, SealBroken> {
+        if let Some((sealed, seal)) = self.seal_of(path) {
+            self.check(sealed, seal)?;
+        }
+        Ok(self.place_or_original(path))
+    }
+
+    /// Returns the place of a directory for commands that run beside it.
+    pub fn dir(&self, path: &Utf8Path) -> Utf8PathBuf {
+        let place = self.place(path);
+        if place.is_dir() {
+            place
+        } else {
+            path.to_owned()
+        }
+    }
+
+    /// Checks the files that commands of an eval may use without naming them.
+    pub fn check_surroundings(&self, eval_dir: &Utf8Path) -> Result<(), SealBroken> {
+        for Surroundings { path, is_of_eval } in &self.surroundings {
+            if let Some(seal) = self.seals.get(path)
+                && (!is_of_eval || path == eval_dir)
+            {
+                self.check(path, seal)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Makes links that lead into the copy lead to the originals. The copy is gone when the run is over, but a
+    /// workspace may be kept.
+    pub fn restore_links(&self, workspace: &Utf8Path) -> Result<(), TreeError> {
+        let dir = Dir::open_no_link(workspace)?;
+        let mut found: Vec<(PathBuf, PathBuf)> = Vec::new();
+        tree::walk(&dir, &Options::default(), &mut |entry, meta| {
+            if meta.is_link()
+                && let Ok(original) = entry.read_link()?.strip_prefix(&self.root)
+            {
+                found.push((entry.path.to_owned(), Path::new("/").join(original)));
+            }
+            Ok(Visit::Continue)
+        })?;
+        for (link, original) in found {
+            dir.remove_file(&link)?;
+            dir.create_link(&original, &link)?;
+        }
+        Ok(())
+    }
+
+    fn place(&self, path: &Utf8Path) -> Utf8PathBuf {
+        self.root.join(path.strip_prefix("/").unwrap_or(path))
+    }
+
+    fn place_or_original(&self, path: &Utf8Path) -> Utf8PathBuf {
+        match self.seal_of(path) {
+            Some(_) => self.place(path),
+            None => path.to_owned(),
+        }
+    }
+
+    /// Returns the seal that a path is under.
+    fn seal_of(&self, path: &Utf8Path) -> Option<(&Utf8PathBuf, &Seal)> {
+        let (above, seal) = path
+            .ancestors()
+            .find_map(|above| self.seals.get_key_value(above))?;
+        let is_covered = match &seal.files {
+            None => true,
+            Some(files) => {
+                path.parent() == Some(above)
+                    && path.file_name().is_some_and(|name| has(files, name))
+            }
+        };
+        is_covered.then_some((above, seal))
+    }
+
+    fn check(&self, path: &Utf8Path, seal: &Seal) -> Result<(), SealBroken> {
+        let place = self.place(path);
+        let now = match &seal.files {
+            None => identity_of_all(&place),
+            Some(files) => identity_of_files(&place, files),
+        };
+        if now.is_ok_and(|now| now == seal.identity) {
+            return Ok(());
+        }
+        Err(SealBroken(path.to_owned()))
+    }
+
+    /// Copies a file or tree.
+    fn seal(&mut self, path: &Utf8Path) -> Result<(), TreeError> {
+        if self.seal_of(path).is_some() || !path.exists() {
+            return Ok(());
+        }
+        let place = self.place(path);
+        if let Some(above) = place.parent() {
+            make_dirs(above)?;
+        }
+        let copied = match path.is_dir() {
+            true => copy_dir(path, &place),
+            false => copy_file(path, &place),
+        };
+        match copied {
+            Ok(()) => {}
+            // Not readable: the trial that needs it says so.
+            Err(TreeError::Io { source, .. })
+                if source.kind() == io::ErrorKind::PermissionDenied =>
+            {
+                let removed = tree::remove(&place, &Options::default())?;
+                return removed.left.into_result(place.as_std_path());
+            }
+            Err(error) => return Err(error),
+        }
+        let seal = Seal {
+            files: None,
+            identity: identity_of_all(&place)?,
+        };
+        self.seals.insert(path.to_owned(), seal);
+        Ok(())
+    }
+
+    /// Copies a directory because something in it is used, if it is not too large.
+    fn seal_surroundings(&mut self, path: &Utf8Path) -> Result<(), TreeError> {
+        if self.seal_of(path).is_some() || !path.is_dir() || path.is_symlink() {
+            return Ok(());
+        }
+        let limits = Options {
+            limits: SURROUNDINGS,
+            ..options()
+        };
+        match tree::measure(&Dir::open(path)?, &limits) {
+            Ok(_) => self.seal(path),
+            Err(TreeError::TooLarge { .. }) => self.seal_files_of(path),
+            // Not readable. It is of use to commands only, which see it as it is.
+            Err(_) => Ok(()),
+        }
+    }
+
+    /// Copies the files that are directly in a directory. Links stay links, because a program that is found through one
+    /// looks for its files where the link leads.
+    fn seal_files_of(&mut self, path: &Utf8Path) -> Result<(), TreeError> {
+        if self.seal_of(path).is_some() {
+            return Ok(());
+        }
+        let place = self.place(path);
+        make_dirs(&place)?;
+        let dir = Dir::open(path)?;
+        let target = Dir::open(&place)?;
+        let mut files = Vec::new();
+        for name in dir.names(MOST_LINKS)? {
+            let Some(meta) = dir.meta_at(&name)? else {
+                continue;
+            };
+            let is_sealed = target.meta_at(&name)?.is_some();
+            if !is_sealed && meta.is_file() && meta.size <= SURROUNDINGS.bytes {
+                let copied = dir
+                    .open_file(&name)
+                    .and_then(|file| tree::copy_file(&file, &target, &name, &options()));
+                if copied.is_ok() {
+                    files.push(name);
+                }
+            }
+        }
+        let seal = Seal {
+            identity: identity_of_files(&place, &files)?,
+            files: Some(files),
+        };
+        self.seals.insert(path.to_owned(), seal);
+        Ok(())
+    }
+
+    /// Fills the directories above sealed files with links to everything that is not copied.
+    fn link_the_rest(&self) -> Result<(), TreeError> {
+        let mut partial: BTreeSet<&Utf8Path> = BTreeSet::new();
+        for (path, seal) in &self.seals {
+            let above = path.ancestors().skip(usize::from(seal.files.is_none()));
+            partial.extend(above);
+        }
+        for dir in partial {
+            let is_inside_another = self
+                .seal_of(dir)
+                .is_some_and(|(sealed, seal)| seal.files.is_none() || sealed != dir);
+            if !is_inside_another {
+                self.link_entries(dir)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn link_entries(&self, dir: &Utf8Path) -> Result<(), TreeError> {
+        // A directory that cannot be listed cannot be searched for neighbours either.
+        let Ok(names) = Dir::open(dir).and_then(|dir| dir.names(MOST_LINKS)) else {
+            return Ok(());
+        };
+        let place = self.place(dir);
+        make_dirs(&place)?;
+        let place = Dir::open(&place)?;
+        for name in names {
+            if place.meta_at(&name)?.is_none() {
+                place.create_link(dir.as_std_path().join(&name), &name)?;
+            }
+        }
+        Ok(())
+    }
+}
+
+fn has(files: &[OsString], name: &str) -> bool {
+    files.iter().any(|file| file == name)
+}
+
+/// Removes `.` and `..` from a path as it is written.
+pub fn normal(path: &Utf8Path) -> Utf8PathBuf {
+    let mut normal = Utf8PathBuf::new();
+    for part in path.components() {
+        match part {
+            Utf8Component::ParentDir => {
+                normal.pop();
+            }
+            Utf8Component::CurDir => {}
+            part => normal.push(part),
+        }
+    }
+    normal
+}
+
+fn make_dirs(path: &Utf8Path) -> Result<(), TreeError> {
+    std::fs::create_dir_all(path).map_err(|error| TreeError::io(path, error))
+}
+
+fn copy_dir(from: &Utf8Path, to: &Utf8Path) -> Result<(), TreeError> {
+    make_dirs(to)?;
+    let is_copied = &mut |entry: &tree::Entry<'_>| {
+        let name = entry.path.file_name().unwrap_or_default();
+        Ok(!NOT_COPIED.iter().any(|left_out| name == *left_out))
+    };
+    tree::copy(&Dir::open(from)?, &Dir::open(to)?, &options(), is_copied).map(|_| ())
+}
+
+fn copy_file(from: &Utf8Path, to: &Utf8Path) -> Result<(), TreeError> {
+    let file = File::open(from).map_err(|error| TreeError::io(from, error))?;
+    let above = Dir::open(to.parent().unwrap_or(to))?;
+    let name = OsStr::new(to.file_name().unwrap_or_default());
+    tree::copy_file(&file, &above, name, &options()).map(|_| ())
+}
+
+/// Returns the identity of a whole tree, or of one file.
+fn identity_of_all(place: &Utf8Path) -> Result<Identity, TreeError> {
+    if place.is_dir() {
+        return identity(&Dir::open_no_link(place)?);
+    }
+    let above = Dir::open_no_link(place.parent().unwrap_or(place))?;
+    tree::identity_of(&above, place.file_name())
+}
+
+fn identity_of_files(dir: &Utf8Path, files: &[OsString]) -> Result<Identity, TreeError> {
+    tree::identity_of(&Dir::open_no_link(dir)?, files)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    struct Suite {
+        temporary: tempfile::TempDir,
+    }
+
+    impl Suite {
+        fn new(files: &[(&str, &str)]) -> Self {
+            let suite = Suite {
+                temporary: tempfile::tempdir().unwrap(),
+            };
+            for (path, content) in files {
+                let path = suite.path(path);
+                fs_err::create_dir_all(path.parent().unwrap()).unwrap();
+                fs_err::write(path, content).unwrap();
+            }
+            suite
+        }
+
+        fn path(&self, path: &str) -> Utf8PathBuf {
+            let root = self.temporary.path().canonicalize().unwrap();
+            Utf8PathBuf::from_path_buf(root).unwrap().join(path)
+        }
+
+        fn sealed(&self, named: &[&str], scripts: &[&str], eval_dirs: &[&str]) -> SealedSuite {
+            let paths = |list: &[&str]| list.iter().map(|path| self.path(path)).collect();
+            let inputs = Inputs {
+                named: paths(named),
+                scripts: paths(scripts),
+                eval_dirs: paths(eval_dirs),
+            };
+            let copy = self.path("copy");
+            fs_err::create_dir(&copy).unwrap();
+            SealedSuite::create(copy, &self.path("suite"), &inputs).unwrap()
+        }
+    }
+
+    #[test]
+    fn a_directory_that_is_too_large_is_sealed_by_its_files_alone() {
+        let suite = Suite::new(&[("suite/a/eval.terca.yaml", "x"), ("suite/a/lib/one", "1")]);
+        for number in 0..SURROUNDINGS.entries {
+            fs_err::write(suite.path(&format!("suite/a/lib/{number}.txt")), "").unwrap();
+        }
+        let sealed = suite.sealed(&["suite/a/lib/one"], &[], &["suite/a"]);
+        let eval = sealed.dir(&suite.path("suite/a"));
+        assert!(!eval.join("eval.terca.yaml").is_symlink());
+        assert!(!eval.join("lib/one").is_symlink(), "it is named");
+        assert!(eval.join("lib/7.txt").is_symlink(), "nobody names it");
+        fs_err::write(suite.path("suite/a/lib/one"), "2").unwrap();
+        let one = sealed.open(&suite.path("suite/a/lib/one")).unwrap();
+        assert_eq!(fs_err::read_to_string(one).unwrap(), "1");
+    }
+
+    #[test]
+    fn a_script_that_is_a_link_stays_one_and_a_named_link_does_not() {
+        let suite = Suite::new(&[("suite/terca.yaml", ""), ("tools/x.sh", "tool")]);
+        for link in ["suite/run.sh", "suite/rules.md"] {
+            fs_err::os::unix::fs::symlink("../tools/x.sh", suite.path(link)).unwrap();
+        }
+        let sealed = suite.sealed(&["suite/rules.md"], &["suite/run.sh"], &[]);
+        let dir = sealed.dir(&suite.path("suite"));
+        assert_eq!(fs_err::read_to_string(dir.join("run.sh")).unwrap(), "tool");
+        assert!(dir.join("run.sh").is_symlink() && !dir.join("rules.md").is_symlink());
+        assert_eq!(
+            fs_err::read_to_string(dir.join("../tools/x.sh")).unwrap(),
+            "tool",
+            "what is beside the suite is there"
+        );
+    }
+
+    #[test]
+    fn every_change_of_the_copy_is_noticed() {
+        type Change = fn(&Utf8Path);
+        let changes: [(&str, Change); 4] = [
+            ("suite/a/_tests", |dir| {
+                fs_err::write(dir.join("check.sh"), "exit 00").unwrap();
+            }),
+            ("suite/a/_tests", |dir| {
+                fs_err::write(dir.join("conftest.py"), "").unwrap();
+            }),
+            ("suite/a/_tests", |dir| {
+                fs_err::remove_file(dir.join("check.sh")).unwrap();
+            }),
+            ("suite", |dir| {
+                fs_err::write(dir.join("terca.yaml"), "other").unwrap();
+            }),
+        ];
+        for (path, change) in changes {
+            let suite = Suite::new(&[
+                ("suite/terca.yaml", "x"),
+                ("suite/a/_tests/check.sh", "exit 1"),
+            ]);
+            let sealed = suite.sealed(&["suite/a/_tests"], &[], &["suite/a"]);
+            let eval = suite.path("suite/a");
+            sealed.check_surroundings(&eval).unwrap();
+            let tests = sealed.open(&suite.path("suite/a/_tests")).unwrap();
+            let dir = if path == "suite" {
+                sealed.dir(&suite.path("suite"))
+            } else {
+                tests
+            };
+            change(&dir);
+            let error = sealed.check_surroundings(&eval).unwrap_err();
+            assert!(
+                error.to_string().contains(suite.path("suite").as_str()),
+                "{error}"
+            );
+        }
+    }
+
+    #[test]
+    fn a_path_that_is_missing_or_outside_is_its_own() {
+        let suite = Suite::new(&[("suite/terca.yaml", ""), ("other/data/x", "x")]);
+        let sealed = suite.sealed(&["suite/missing", "other/data"], &[], &[]);
+        let missing = suite.path("suite/missing");
+        assert_eq!(sealed.open(&missing).unwrap(), missing);
+        assert_ne!(
+            sealed.open(&suite.path("other/data")).unwrap(),
+            suite.path("other/data")
+        );
+        let command = format!(
+            "sh {} '{}'",
+            suite.path("suite/terca.yaml"),
+            suite.path("other/y")
+        );
+        let sealed_command = sealed.command(&command);
+        assert!(
+            sealed_command.contains("/copy/")
+                && sealed_command.ends_with(&format!("'{}'", suite.path("other/y"))),
+            "{sealed_command}"
+        );
+    }
+}
