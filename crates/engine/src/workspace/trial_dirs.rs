@@ -24,8 +24,9 @@ use std::os::unix::fs::{DirBuilderExt, MetadataExt, PermissionsExt};
 
 use camino::{Utf8Path, Utf8PathBuf};
 
-use crate::tree::{Dir, Options, TreeError, copy, remove};
+use crate::tree::{Dir, Options, TreeError, copy};
 use crate::workspace::above::{self, Above};
+use crate::workspace::removal::remove_and_tell;
 use crate::workspace::sealed::Sealed;
 use crate::workspace::secret_name::secret_name;
 use crate::workspace::stale_dirs;
@@ -45,6 +46,7 @@ pub struct WorkDir {
     above: Above,
     /// The directory itself, locked for as long as its run lives.
     _lock: Option<File>,
+    left_by_others: Vec<String>,
 }
 
 impl WorkDir {
@@ -52,15 +54,27 @@ impl WorkDir {
     pub fn create(chosen: Option<&str>) -> io::Result<Self> {
         let parent = parent(chosen)?;
         above::nothing_for_agents(&parent)?;
-        stale_dirs::remove_all(&parent);
-        WorkDir::in_parent(&parent)
-            .map_err(|error| io::Error::new(error.kind(), format!("{parent}: {error}")))
+        let left_by_others = stale_dirs::remove_all(&parent);
+        let mut work = WorkDir::in_parent(&parent)
+            .map_err(|error| io::Error::new(error.kind(), format!("{parent}: {error}")))?;
+        work.left_by_others = left_by_others;
+        Ok(work)
     }
 
-    /// Removes what dead runs have left, and makes no new directory.
-    pub fn remove_stale(chosen: Option<&str>) -> io::Result<()> {
-        stale_dirs::remove_all(&parent(chosen)?);
-        Ok(())
+    /// Returns a line for each thing of dead runs that could not be removed.
+    pub fn left_by_others(&self) -> &[String] {
+        &self.left_by_others
+    }
+
+    /// Removes the directory, and returns a line for each thing that could not be removed.
+    pub fn remove(&self) -> Vec<String> {
+        remove_and_tell(&self.path)
+    }
+
+    /// Removes what dead runs have left, and makes no new directory. Returns a line for each thing that could not be
+    /// removed.
+    pub fn remove_stale(chosen: Option<&str>) -> io::Result<Vec<String>> {
+        Ok(stale_dirs::remove_all(&parent(chosen)?))
     }
 
     fn in_parent(parent: &Utf8Path) -> io::Result<Self> {
@@ -76,6 +90,7 @@ impl WorkDir {
             path,
             above,
             _lock: lock,
+            left_by_others: Vec::new(),
         })
     }
 
@@ -134,7 +149,7 @@ fn parent(chosen: Option<&str>) -> io::Result<Utf8PathBuf> {
 
 impl Drop for WorkDir {
     fn drop(&mut self) {
-        let _ = remove(&self.path, &Options::default());
+        self.remove();
     }
 }
 
@@ -210,6 +225,18 @@ impl TrialDirs {
             fs_err::create_dir(dir)?;
         }
         Ok(dirs)
+    }
+
+    /// Removes the directories, and returns a line for each thing that could not be removed.
+    pub fn remove(&self) -> Vec<String> {
+        let mut left = remove_and_tell(&self.root);
+        if let Some(sealed) = &self.sealed {
+            left.extend(remove_and_tell(sealed.path()));
+        }
+        for aside in &self.asides {
+            left.extend(remove_and_tell(aside));
+        }
+        left
     }
 
     /// Puts a copy of the home away, for the tests. Returns the place for files as they were before the agent.
@@ -343,13 +370,7 @@ impl TrialDirs {
 
 impl Drop for TrialDirs {
     fn drop(&mut self) {
-        let _ = remove(&self.root, &Options::default());
-        if let Some(sealed) = &self.sealed {
-            let _ = remove(sealed.path(), &Options::default());
-        }
-        for aside in &self.asides {
-            let _ = remove(aside, &Options::default());
-        }
+        self.remove();
     }
 }
 
