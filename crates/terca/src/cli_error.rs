@@ -150,8 +150,21 @@ impl From<RunsError> for CliError {
             RunsError::Read { .. } => {
                 CliError::trouble(Code::DamagedRun, error).help(IS_IT_WHOLE)
             }
+            RunsError::OnlyValidations(name) => {
+                let help = format!("name it: `terca show {name}`; `terca` runs the suite");
+                CliError::misuse(Code::NoRuns, error).help(help)
+            }
             RunsError::Journal { .. } => CliError::trouble(Code::DamagedRun, error).help(
-                "was the file edited, or made by a newer version? `terca list` lists the other runs",
+                "was the file edited, or made by a newer version? `terca verify` checks a run, `terca show` shows what \
+                 is sound",
+            ),
+            RunsError::RunFileChanged(_) => CliError::trouble(Code::DamagedRun, error)
+                .help("put the file back as it was; `terca verify` checks a run"),
+            RunsError::Shorter { .. } => CliError::trouble(Code::DamagedRun, error).help(
+                "put the journal back from a copy; to go on with what it has, move results.json away",
+            ),
+            RunsError::OtherResults(_) => CliError::trouble(Code::DamagedRun, error).help(
+                "put the files back from a copy; if the journal is the right one, move results.json away",
             ),
             RunsError::RunFile { source, .. } => {
                 let help = match source {
@@ -171,6 +184,10 @@ impl From<StoreError> for CliError {
         match &error {
             StoreError::GoingOn(_) => CliError::trouble(Code::RunGoingOn, error)
                 .help("wait for its end, or stop it with Ctrl+C where it runs"),
+            StoreError::Runs(_) => match error {
+                StoreError::Runs(error) => error.into(),
+                other => CliError::trouble(Code::DamagedRun, other),
+            },
             StoreError::Open { .. } => CliError::trouble(Code::DamagedRun, error).help(IS_IT_WHOLE),
             StoreError::Refused { .. } => CliError::trouble(Code::CannotWrite, error)
                 .help("is there room on the disk, and may you write there?"),

@@ -1,6 +1,8 @@
 //! Runs of the past, as commands name them.
 
 use camino::{Utf8Path, Utf8PathBuf};
+use terca_core::text::explain::Code;
+use terca_core::text::prose;
 use terca_engine::run::past_runs::PastRun;
 use terca_engine::run::{clean, files, past_runs};
 use terca_engine::suite::discover;
@@ -9,6 +11,7 @@ use terca_report::html::Prompts;
 
 use crate::args::Common;
 use crate::cli_error::CliError;
+use crate::screen;
 
 /// Returns the suite's directory, and the directory of a run in it: by name, by number, or the latest.
 pub fn find(run: Option<&str>, common: &Common) -> Result<(Utf8PathBuf, Utf8PathBuf), CliError> {
@@ -25,6 +28,29 @@ pub fn open(run: Option<&str>, common: &Common) -> Result<PastRun, CliError> {
         None => past_runs::find(&suite_dir, None)?,
     };
     Ok(past_runs::read(&found)?)
+}
+
+/// Reports that somebody changed the files of a run while it went on. Returns the exit status for that.
+pub fn complain_of_changes(changed: &[&str], dir: &Utf8Path, common: &Common) -> Option<u8> {
+    let names = prose::list(&distinct(changed), "and");
+    if changed.is_empty() {
+        return None;
+    }
+    let text = format!(
+        "{names} of {} changed while the run went on, by something other than Terca; the results are those that \
+         Terca knows, and the files are restored from its copy",
+        screen::short(dir)
+    );
+    let error = CliError::trouble(Code::DamagedRun, text)
+        .help("look for an agent, a test or a program beside it that writes to the run's folder");
+    Some(error.show(common))
+}
+
+fn distinct<'a>(names: &[&'a str]) -> Vec<&'a str> {
+    let mut found: Vec<&str> = names.to_vec();
+    found.sort_unstable();
+    found.dedup();
+    found
 }
 
 /// Returns the prompts of a run. A run without a readable `run.json` still has results.

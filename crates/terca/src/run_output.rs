@@ -23,7 +23,7 @@ use terca_report::{
 use crate::args::{CiArgs, Common, Format, TableFormat};
 use crate::cli_error::{CliError, INTERRUPTED};
 use crate::suggest::suggest;
-use crate::{export, screen, shell};
+use crate::{export, past, screen, shell};
 
 /// Returns the display of a run that goes on.
 pub fn observer(format: Format, common: &Common) -> Box<dyn Observer> {
@@ -92,10 +92,11 @@ pub fn conclude(
             suggest(settings, format, common, run, &results);
         }
     }
+    let changed = past::complain_of_changes(&run.changed, &run.dir, common);
     let status = if run.interrupted {
         INTERRUPTED
     } else {
-        status(settings, &results)
+        changed.unwrap_or_else(|| status(settings, &results))
     };
     if settings.validate {
         return status;

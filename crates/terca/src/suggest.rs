@@ -35,8 +35,7 @@ pub fn suggest(
         return;
     };
     // Commands look at the latest run unless they are told of another.
-    let is_latest =
-        past_runs::names(suite_dir).is_ok_and(|names| names.last() == Some(&results.run));
+    let is_latest = past_runs::latest(suite_dir).as_ref() == Some(&results.run);
     let earlier = earlier(suite_dir, &run.state);
     let around = Circumstances {
         terca: &shell::terca(common),

@@ -7,6 +7,7 @@ use crate::analysis::summary::{Summary, standings, summarise};
 use crate::config::adaptive::Adaptive;
 use crate::run::event::{RunStatus, StopReason, TrialHead};
 use crate::run::outcome::{Attempt, TrialReport};
+use crate::run::seal::JournalEnd;
 use crate::run::state::{RunState, Spent, StoppedVariant};
 
 /// The version of `results.json`.
@@ -47,6 +48,9 @@ pub struct Results {
     pub trials: Vec<TrialResult>,
     /// The summary.
     pub summary: Summary,
+    /// The end of the journal that this was made from. It tells whether the journal has lost lines since.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub journal: Option<JournalEnd>,
 }
 
 /// A trial with its result.
@@ -143,6 +147,7 @@ impl Results {
                 })
                 .collect(),
             summary: summarise(state),
+            journal: None,
         }
     }
 }

@@ -4,16 +4,14 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 
-use camino::Utf8PathBuf;
-
 use crate::agent::mcp::McpServer;
 use crate::agent::{AgentChoice, Capabilities};
+use crate::config::Patch;
 use crate::config::suite::{Action, Eval, Setup, Suite, Template, Variables};
-use crate::config::{Patch, folder_name};
 use crate::plan::interpolate::Interpolator;
 use crate::plan::judges;
 use crate::plan::selection::{Selection, select};
-use crate::plan::{Case, Layer, Plan, PreparedLayer, TrialSpec, Variant};
+use crate::plan::{Case, Layer, Plan, PreparedLayer, TrialSpec, Variant, trial_folder};
 use crate::text::diagnostic::{Diagnostic, Diagnostics};
 use crate::text::explain::Code;
 use crate::text::prose;
@@ -83,7 +81,12 @@ pub fn expand(
             for repetition in 1..=repetitions {
                 trials.push(TrialSpec {
                     id: trials.len() as u32 + 1,
-                    dir: dir(&case, repetition),
+                    dir: trial_folder(
+                        &case.eval.name,
+                        &case.variant.environment,
+                        &case.variant.experiment,
+                        repetition,
+                    ),
                     case: case.clone(),
                     repetition,
                 });
@@ -128,15 +131,6 @@ fn refuse_too_many(variants: usize, repetitions: &[u32], problems: &mut Diagnost
         .help("lower `repetitions`, or select fewer evals with `-t`"),
     );
     true
-}
-
-fn dir(case: &Case, repetition: u32) -> Utf8PathBuf {
-    let folder = format!(
-        "{}.{}.{repetition:02}",
-        folder_name(&case.variant.environment),
-        folder_name(&case.variant.experiment)
-    );
-    Utf8PathBuf::from(folder_name(&case.eval.name)).join(folder)
 }
 
 /// The expansion of one suite.

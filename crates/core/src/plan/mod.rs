@@ -18,6 +18,7 @@ use camino::Utf8PathBuf;
 use crate::agent::AgentChoice;
 use crate::agent::mcp::McpServer;
 use crate::config::adaptive::Adaptive;
+use crate::config::folder_name;
 use crate::config::suite::{Action, AppliedSetup, Eval, Suite};
 
 /// One environment with one experiment applied to it.
@@ -128,4 +129,19 @@ pub struct Plan {
     pub secrets: Vec<String>,
     /// The bounds of adaptive repetitions: not all trials may be needed.
     pub adaptive: Option<Adaptive>,
+}
+
+/// Makes the folder of a trial, relative to the run's, from its names. It has plain names only, and leads nowhere else.
+pub fn trial_folder(
+    eval: &str,
+    environment: &str,
+    experiment: &str,
+    repetition: u32,
+) -> Utf8PathBuf {
+    let folder = format!(
+        "{}.{}.{repetition:02}",
+        folder_name(environment),
+        folder_name(experiment)
+    );
+    Utf8PathBuf::from(folder_name(eval)).join(folder)
 }

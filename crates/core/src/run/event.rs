@@ -5,7 +5,7 @@ use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
 use crate::config::adaptive::Adaptive;
-use crate::plan::TrialSpec;
+use crate::plan::{TrialSpec, trial_folder};
 use crate::run::outcome::TrialReport;
 use crate::transcript::Usage;
 use crate::trial_error::TrialError;
@@ -208,6 +208,16 @@ pub struct TrialHead {
 }
 
 impl TrialHead {
+    /// Returns the folder that the trial's names make. In a run that somebody changed, `dir` may be another.
+    pub fn folder(&self) -> Utf8PathBuf {
+        trial_folder(
+            &self.eval,
+            &self.environment,
+            &self.experiment,
+            self.repetition,
+        )
+    }
+
     /// Takes the facts from the plan.
     pub fn of(trial: &TrialSpec) -> Self {
         let variant = &trial.case.variant;

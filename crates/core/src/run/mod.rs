@@ -1,6 +1,7 @@
 //! A run while it happens: its events, the state they fold into, and the rules of the scheduler.
 
 pub mod event;
+pub mod journal;
 pub mod limits;
 mod masked;
 pub mod merge;
@@ -9,5 +10,6 @@ pub mod outcome;
 pub mod queue;
 pub mod retry;
 pub mod run_file;
+pub mod seal;
 pub mod settings;
 pub mod state;

@@ -6,6 +6,7 @@
 mod case;
 
 use camino::Utf8PathBuf;
+use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use thiserror::Error;
@@ -56,6 +57,12 @@ pub struct RunFile {
     /// The runs of the parts, where this one was merged from them.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub merged_from: Vec<String>,
+    /// Tells whether every line of the journal is sealed. Older versions did not seal.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub sealed: bool,
+    /// The time at which the run was made. Kept last, where it is found without reading the whole.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub created_at: Option<Timestamp>,
 }
 
 /// A `run.json` that cannot be used.
@@ -89,6 +96,8 @@ pub struct RunFacts<'a> {
     pub order: &'a [u32],
     /// Hashes of what each case was made from.
     pub fingerprints: &'a [CaseFingerprint],
+    /// The present time.
+    pub created_at: Timestamp,
 }
 
 impl RunFile {
@@ -115,6 +124,8 @@ impl RunFile {
             settings: settings.clone(),
             fingerprints: facts.fingerprints.to_vec(),
             merged_from: Vec::new(),
+            sealed: true,
+            created_at: Some(facts.created_at),
         };
         file.masked(mask)
     }
@@ -140,7 +151,7 @@ impl RunFile {
     }
 
     /// Returns the document of the whole plan, from the documents of its parts and the names of their runs.
-    pub fn merged(parts: &[(&str, &RunFile)]) -> Option<Self> {
+    pub fn merged(parts: &[(&str, &RunFile)], created_at: Timestamp) -> Option<Self> {
         let (_, first) = parts.first()?;
         let mut whole = (*first).clone();
         whole.settings.shard = None;
@@ -148,6 +159,8 @@ impl RunFile {
             .iter()
             .flat_map(|(_, part)| part.order.clone())
             .collect();
+        whole.sealed = true;
+        whole.created_at = Some(created_at);
         whole.merged_from = parts.iter().map(|(name, _)| (*name).to_owned()).collect();
         Some(whole)
     }

@@ -4,7 +4,7 @@ use std::time::{Duration, SystemTime};
 
 use camino::{Utf8Path, Utf8PathBuf};
 
-use crate::run::files::{EVENTS, runs_dir};
+use crate::run::files::{EVENTS, open_run, runs_dir};
 use crate::run::journal::is_going_on;
 use crate::run::past_runs;
 use crate::tree::{Dir, Limits, Options, measure};
@@ -47,9 +47,9 @@ pub fn removable(suite_dir: &Utf8Path, older_than: Duration) -> Vec<Removable> {
 
 /// Returns how long ago the journal was last written. A clock that was set back makes nothing old.
 fn age(run: &Utf8Path) -> Option<Duration> {
-    let modified = std::fs::metadata(run.join(EVENTS))
-        .and_then(|meta| meta.modified())
-        .ok()?;
+    let journal = open_run(run).ok()?.meta_at(EVENTS).ok()??;
+    let modified = u64::try_from(journal.modified.0).unwrap_or(0);
+    let modified = SystemTime::UNIX_EPOCH + Duration::from_secs(modified);
     Some(
         SystemTime::now()
             .duration_since(modified)

@@ -1,9 +1,13 @@
-//! The files of a run, and how one is replaced.
+//! The files of a run: how they are opened, and how one is replaced.
+//!
+//! A run may come from somebody else, and an agent may have changed it. So a run's directory is opened first, and its files
+//! are opened beneath it: no link is followed, and nothing waits for a pipe.
 
-use std::fs::File;
 use std::io::{self, Write};
 
 use camino::{Utf8Path, Utf8PathBuf};
+
+use crate::tree::{Dir, Options, TreeError};
 
 /// The journal.
 pub const EVENTS: &str = "events.jsonl";
@@ -14,21 +18,83 @@ pub const RUN: &str = "run.json";
 /// Earlier results, where the tests have run again.
 pub const GRADINGS: &str = "gradings";
 
+/// A larger `run.json` is not read: that of a million trials has a third of it.
+pub(super) const LARGEST_RUN_FILE: u64 = 1 << 30;
+/// A larger journal is not read: that of a million trials has a part of it.
+pub(super) const LARGEST_JOURNAL: u64 = 8 << 30;
+/// Larger results are not read.
+pub(super) const LARGEST_RESULTS: u64 = 4 << 30;
+
+/// The permissions of new files and directories, before the user's own mask.
+pub(super) const FILE_MODE: u32 = 0o666;
+pub(super) const DIR_MODE: u32 = 0o777;
+
 /// Returns the directory of a suite's runs.
 pub fn runs_dir(suite_dir: &Utf8Path) -> Utf8PathBuf {
     suite_dir.join(".terca/runs")
 }
 
-/// Replaces a JSON file atomically: a reader finds either the old document or the new one, never a part.
-pub(super) fn replace(
-    dir: &Utf8Path,
-    name: &str,
-    document: &impl serde::Serialize,
-) -> io::Result<()> {
-    let new = dir.join(format!(".{name}.new"));
-    let mut file = io::BufWriter::new(File::create(&new)?);
-    serde_json::to_writer_pretty(&mut file, document)?;
-    file.write_all(b"\n")?;
-    file.flush()?;
-    std::fs::rename(&new, dir.join(name))
+/// Opens the directory of a run, which must not be a link.
+pub fn open_run(dir: &Utf8Path) -> Result<Dir, TreeError> {
+    // A slash at the end would make the kernel follow a link.
+    let dir: Utf8PathBuf = dir.components().collect();
+    Dir::open_no_link(&dir)
+}
+
+/// Returns the reason of an error, for a message that names the path by itself.
+pub(super) fn reason(error: TreeError) -> io::Error {
+    match error {
+        TreeError::Io { source, .. } => source,
+        other => other.into(),
+    }
+}
+
+/// Returns a document as its file has it.
+pub(super) fn text_of(document: &impl serde::Serialize) -> io::Result<Vec<u8>> {
+    let mut text = serde_json::to_vec_pretty(document)?;
+    text.push(b'\n');
+    Ok(text)
+}
+
+/// Replaces a file atomically: a reader finds either the old content or the new one, never a part, even after a power cut.
+pub(super) fn replace(dir: &Dir, name: &str, content: &[u8]) -> io::Result<()> {
+    let new = format!(".{name}.new");
+    // One that a killed Terca left, or that somebody put there.
+    clear(dir, &new)?;
+    let mut file = dir.create_file(&new, FILE_MODE)?;
+    file.write_all(content)?;
+    sync(&file)?;
+    dir.rename(&new, name)?;
+    Ok(())
+}
+
+/// Makes sure that a name is free.
+pub(super) fn clear(dir: &Dir, name: &str) -> io::Result<()> {
+    // What could not be removed is in the way, and the next call says so.
+    let _removed = dir.remove_tree(name, &Options::default())?;
+    Ok(())
+}
+
+/// Waits until what was written is on the disk. A file system that cannot say so is no reason to stop.
+pub(super) fn sync(file: &std::fs::File) -> io::Result<()> {
+    passed_over(file.sync_data())
+}
+
+/// Waits until the names in a directory are on the disk.
+pub(super) fn sync_dir(dir: &Dir) -> io::Result<()> {
+    passed_over(rustix::fs::fsync(dir).map_err(io::Error::from))
+}
+
+fn passed_over(answer: io::Result<()>) -> io::Result<()> {
+    match answer {
+        Err(error)
+            if matches!(
+                error.kind(),
+                io::ErrorKind::InvalidInput | io::ErrorKind::Unsupported
+            ) =>
+        {
+            Ok(())
+        }
+        answer => answer,
+    }
 }

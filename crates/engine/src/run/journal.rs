@@ -1,18 +1,50 @@
-//! The journal of a run: one event a line, locked for as long as its Terca lives.
+//! The journal of a run while it is written: one event a line, locked for as long as its Terca lives.
+//!
+//! Agents run as the same user, and could change it. So Terca keeps a copy that has no name, looks before each line
+//! whether the journal is still the file that it wrote, and compares the whole at the end. A journal that was cut,
+//! replaced, removed or changed is put aside and written anew from the copy; the run goes on, and its end says so.
 
 use std::fs::{File, TryLockError};
 use std::io::{self, Read, Seek, SeekFrom, Write};
+use std::os::unix::fs::{FileExt, MetadataExt};
 use std::time::{Duration, Instant};
 
 use camino::Utf8Path;
-use terca_core::run::event::Event;
+use terca_core::run::event::{Event, EventKind};
+use terca_core::run::seal::{JournalEnd, Seal, digest};
 
-use crate::run::files::EVENTS;
+use crate::run::files::{
+    EVENTS, FILE_MODE, LARGEST_RUN_FILE, RUN, clear, open_run, reason, replace, sync, sync_dir,
+};
+use crate::run::record::Record;
+use crate::tree::{Dir, TreeError};
+
+/// The name of a journal that was changed while its run went on.
+pub(super) const SPOILT: &str = "events.jsonl.spoilt";
 
 /// The open journal of a run. Nobody else writes to it.
 #[derive(Debug)]
 pub(super) struct Journal {
+    dir: Dir,
     file: File,
+    seal: Seal,
+    events: usize,
+    /// The file as it was after the last line.
+    seen: Seen,
+    /// Everything that was written, in a file without a name.
+    copy: Option<File>,
+    /// The content of `run.json`.
+    run_file: Vec<u8>,
+    changes: Vec<&'static str>,
+}
+
+/// The facts by which a file is known again.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Seen {
+    inode: (u64, u64),
+    length: u64,
+    /// Nobody can set it.
+    changed: (i64, u32),
 }
 
 /// The reason why a journal was not opened.
@@ -25,37 +57,219 @@ pub(super) enum NotOpened {
 }
 
 impl Journal {
-    /// Makes an empty journal.
-    pub(super) fn create(dir: &Utf8Path) -> io::Result<Self> {
-        let file = File::options()
-            .create_new(true)
-            .append(true)
-            .open(dir.join(EVENTS))?;
+    /// Makes an empty journal beside the `run.json` with this content.
+    pub(super) fn create(dir: Dir, run_file: Vec<u8>) -> io::Result<Self> {
+        let file = dir.append_to_file(EVENTS, FILE_MODE)?;
         // On a file system without locks, nobody can tell whether the run is going on; that is all.
         let _ = file.try_lock();
-        Ok(Journal { file })
+        let seal = Seal::new(digest(&run_file));
+        Journal::new(dir, file, seal, 0, run_file)
     }
 
-    /// Opens the journal of a run that was interrupted, and cuts off what was being written when its Terca died.
-    pub(super) fn reopen(dir: &Utf8Path) -> Result<Self, NotOpened> {
-        let file = File::options()
-            .read(true)
-            .append(true)
-            .open(dir.join(EVENTS))
-            .map_err(NotOpened::Machine)?;
-        if !is_free(&file) {
-            return Err(NotOpened::GoingOn);
+    /// Takes the journal of a run that was interrupted, so that nobody else continues it.
+    pub(super) fn lock(dir: &Dir) -> Result<File, NotOpened> {
+        let machine = |error: TreeError| NotOpened::Machine(reason(error));
+        // It must be there: appending would make it.
+        dir.open_file(EVENTS).map_err(machine)?;
+        let file = dir.append_to_file(EVENTS, FILE_MODE).map_err(machine)?;
+        if is_free(&file) {
+            Ok(file)
+        } else {
+            Err(NotOpened::GoingOn)
         }
-        cut_torn_line(&file).map_err(NotOpened::Machine)?;
-        Ok(Journal { file })
     }
 
-    /// Appends an event with a single write, so that a finished event is never lost.
-    pub(super) fn append(&mut self, event: &Event) -> io::Result<()> {
-        let mut line = serde_json::to_vec(event)?;
-        line.push(b'\n');
-        self.file.write_all(&line)
+    /// Goes on with a journal that was read whole, after cutting off what was being written when its Terca died.
+    pub(super) fn reopen(dir: Dir, file: File, record: &Record) -> io::Result<Self> {
+        file.set_len(record.journal.sound_bytes as u64)?;
+        let seal = record.journal.seal.clone();
+        let events = record.journal.events.len();
+        Journal::new(dir, file, seal, events, record.run_text.clone())
     }
+
+    fn new(dir: Dir, file: File, seal: Seal, events: usize, run_file: Vec<u8>) -> io::Result<Self> {
+        Ok(Journal {
+            seen: Seen::of(&file)?,
+            // Without room for a copy, a change is still noticed.
+            copy: copy_of(&dir, &file).ok(),
+            dir,
+            file,
+            seal,
+            events,
+            run_file,
+            changes: Vec::new(),
+        })
+    }
+
+    /// Appends an event with a single write, so that a finished event is never lost. The end of a trial is on the disk
+    /// when this returns.
+    pub(super) fn append(&mut self, event: &Event) -> io::Result<()> {
+        if !self.is_as_it_was()? {
+            self.restore()?;
+        }
+        let line = self.seal.line(event)?;
+        self.file.write_all(&line)?;
+        if is_weighty(&event.kind) {
+            sync(&self.file)?;
+        }
+        let copied = self.copy.as_mut().map(|copy| copy.write_all(&line));
+        if copied.is_some_and(|copied| copied.is_err()) {
+            self.copy = None;
+        }
+        self.events += 1;
+        self.seen = Seen::of(&self.file)?;
+        Ok(())
+    }
+
+    /// Returns the end of what was written.
+    pub(super) fn end(&self) -> JournalEnd {
+        JournalEnd {
+            events: self.events,
+            chain: self.seal.chain().map(str::to_owned),
+        }
+    }
+
+    /// Compares all of the journal and of `run.json` with what was written. Returns the changes that were found, here and
+    /// before; they have been undone.
+    pub(super) fn conclude(&mut self) -> io::Result<&[&'static str]> {
+        if !self.is_named()? || !self.has_content()? {
+            self.restore()?;
+        }
+        let found = self.dir.read_file(RUN, LARGEST_RUN_FILE);
+        if !found.is_ok_and(|found| found == self.run_file) {
+            replace(&self.dir, RUN, &self.run_file)?;
+            self.changes.push(RUN);
+        }
+        sync_dir(&self.dir)?;
+        Ok(&self.changes)
+    }
+
+    fn is_as_it_was(&mut self) -> io::Result<bool> {
+        let now = Seen::in_dir(&self.dir)?;
+        if now == Some(self.seen) {
+            return Ok(true);
+        }
+        // Other permissions or another name beside the first are no harm.
+        if self.is_named()? && self.has_content()? {
+            self.seen = Seen::of(&self.file)?;
+            return Ok(true);
+        }
+        Ok(false)
+    }
+
+    /// Tells whether the name still leads to the file that is written.
+    fn is_named(&self) -> io::Result<bool> {
+        let named = Seen::in_dir(&self.dir)?;
+        Ok(named.is_some_and(|named| named.inode == self.seen.inode))
+    }
+
+    /// Tells whether the file has what was written to it.
+    fn has_content(&self) -> io::Result<bool> {
+        if self.file.metadata()?.len() != self.seen.length {
+            return Ok(false);
+        }
+        match &self.copy {
+            Some(copy) => is_equal(copy, &self.file, self.seen.length),
+            None => Ok(true),
+        }
+    }
+
+    /// Writes the journal anew, and puts aside what is in its place.
+    fn restore(&mut self) -> io::Result<()> {
+        const NEW: &str = ".events.jsonl.new";
+        self.changes.push(EVENTS);
+        let Some(copy) = &self.copy else {
+            return Err(io::Error::other(
+                "it was changed while the run went on, and there is no copy of it",
+            ));
+        };
+        clear(&self.dir, NEW)?;
+        let mut file = self.dir.append_to_file(NEW, FILE_MODE)?;
+        let _ = file.try_lock();
+        let mut from = copy;
+        from.seek(SeekFrom::Start(0))?;
+        io::copy(&mut from, &mut file)?;
+        sync(&file)?;
+        if self.dir.meta_at(EVENTS)?.is_some() {
+            clear(&self.dir, SPOILT)?;
+            self.dir.rename(EVENTS, SPOILT)?;
+        }
+        self.dir.rename(NEW, EVENTS)?;
+        self.seen = Seen::of(&file)?;
+        self.file = file;
+        Ok(())
+    }
+}
+
+impl Seen {
+    fn of(file: &File) -> io::Result<Self> {
+        let meta = file.metadata()?;
+        Ok(Seen {
+            inode: (meta.dev(), meta.ino()),
+            length: meta.len(),
+            changed: (meta.ctime(), meta.ctime_nsec() as u32),
+        })
+    }
+
+    /// Looks at what has the journal's name.
+    fn in_dir(dir: &Dir) -> io::Result<Option<Self>> {
+        let meta = dir.meta_at(EVENTS)?;
+        Ok(meta.map(|meta| Seen {
+            inode: (meta.device, meta.inode),
+            length: meta.size,
+            changed: meta.changed,
+        }))
+    }
+}
+
+/// Events that cost something to bring about again.
+fn is_weighty(kind: &EventKind) -> bool {
+    match kind {
+        EventKind::RunStarted { .. }
+        | EventKind::TrialFinished { .. }
+        | EventKind::AttemptFailed { .. }
+        | EventKind::Regraded { .. }
+        | EventKind::RunFinished { .. } => true,
+        EventKind::RunResumed { .. }
+        | EventKind::RoundStarted { .. }
+        | EventKind::TrialStarted { .. }
+        | EventKind::PhaseStarted { .. }
+        | EventKind::Progress { .. }
+        | EventKind::VariantStopped { .. }
+        | EventKind::Stopping { .. } => false,
+    }
+}
+
+/// Copies a file into one without a name.
+fn copy_of(dir: &Dir, file: &File) -> io::Result<File> {
+    let name = format!(".events.jsonl.{:016x}", fastrand::u64(..));
+    let mut copy = dir.create_file(&name, 0o600)?;
+    dir.remove_file(&name)?;
+    let mut from = file;
+    from.seek(SeekFrom::Start(0))?;
+    io::copy(&mut from, &mut copy)?;
+    Ok(copy)
+}
+
+/// Compares the first bytes of two files.
+fn is_equal(one: &File, other: &File, length: u64) -> io::Result<bool> {
+    const PIECE: usize = 256 * 1024;
+    let mut pieces = [vec![0; PIECE], vec![0; PIECE]];
+    let mut at = 0;
+    while at < length {
+        let size = PIECE.min(usize::try_from(length - at).unwrap_or(PIECE));
+        for (file, piece) in [one, other].into_iter().zip(&mut pieces) {
+            match file.read_exact_at(&mut piece[..size], at) {
+                Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => return Ok(false),
+                answer => answer?,
+            }
+        }
+        if pieces[0][..size] != pieces[1][..size] {
+            return Ok(false);
+        }
+        at += size as u64;
+    }
+    Ok(true)
 }
 
 /// Takes the lock of a journal. Returns whether no other Terca holds it.
@@ -77,97 +291,28 @@ fn is_free(journal: &File) -> bool {
 
 /// Tells whether a run's Terca is alive: it holds the journal locked for as long as it lives.
 pub fn is_going_on(dir: &Utf8Path) -> bool {
-    let Ok(journal) = File::open(dir.join(EVENTS)) else {
+    open_run(dir).is_ok_and(|dir| is_held(&dir))
+}
+
+/// Tells whether somebody holds the journal in a directory.
+pub(super) fn is_held(dir: &Dir) -> bool {
+    let Ok(journal) = dir.open_file(EVENTS) else {
         return false;
     };
     matches!(journal.try_lock_shared(), Err(TryLockError::WouldBlock))
 }
 
-/// Cuts off a last line without an end: it was being written when Terca died, or when the disk was full.
-fn cut_torn_line(mut journal: &File) -> io::Result<()> {
-    const BLOCK: u64 = 64 * 1024;
-    let mut end = journal.metadata()?.len();
-    let mut block = Vec::new();
-    while end > 0 {
-        let start = end.saturating_sub(BLOCK);
-        journal.seek(SeekFrom::Start(start))?;
-        block.clear();
-        journal.take(end - start).read_to_end(&mut block)?;
-        if let Some(last) = block.iter().rposition(|byte| *byte == b'\n') {
-            return journal.set_len(start + last as u64 + 1);
-        }
-        end = start;
-    }
-    journal.set_len(0)
-}
-
-/// A line of a journal that is not an event.
-#[derive(Debug)]
-pub(super) struct BadLine {
-    /// From 1.
-    pub(super) line: usize,
-    pub(super) reason: String,
-}
-
-/// Parses a journal. A last line without an end is left out: Terca was killed while it wrote it.
-pub(super) fn parse(text: &[u8]) -> Result<Vec<Event>, BadLine> {
-    let text = String::from_utf8_lossy(text);
-    let lines: Vec<&str> = text.lines().collect();
-    let mut events = Vec::new();
-    for (index, line) in lines.iter().enumerate() {
-        match serde_json::from_str::<Event>(line) {
-            Ok(event) => events.push(event),
-            Err(_) if index + 1 == lines.len() && !text.ends_with('\n') => {}
-            Err(error) => {
-                return Err(BadLine {
-                    line: index + 1,
-                    reason: error.to_string(),
-                });
-            }
-        }
-    }
-    Ok(events)
-}
-
 /// Returns the last event of a journal, reading no more than its end.
-pub(super) fn last_event(dir: &Utf8Path) -> Option<Event> {
+pub(super) fn last_event(dir: &Dir) -> Option<Event> {
     const LONGEST_END: i64 = 4096;
-    let mut journal = File::open(dir.join(EVENTS)).ok()?;
+    let mut journal = dir.open_file(EVENTS).ok()?;
     let length = i64::try_from(journal.metadata().ok()?.len()).ok()?;
     journal.seek(SeekFrom::End(-length.min(LONGEST_END))).ok()?;
     let mut end = Vec::new();
-    journal.read_to_end(&mut end).ok()?;
+    journal
+        .take(LONGEST_END as u64)
+        .read_to_end(&mut end)
+        .ok()?;
     let end = String::from_utf8_lossy(&end);
     serde_json::from_str(end.lines().next_back()?).ok()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_torn_line_is_cut_off_and_nothing_else() {
-        let long = format!("{}\n", "x".repeat(200_000));
-        for (written, kept) in [
-            ("", ""),
-            ("a", ""),
-            ("a\n", "a\n"),
-            ("a\nb", "a\n"),
-            (&format!("a\n{long}"), &format!("a\n{long}")),
-            (&format!("a\n{}", &long[..long.len() - 1]), "a\n"),
-        ] {
-            let mut file = tempfile::tempfile().unwrap();
-            file.write_all(written.as_bytes()).unwrap();
-            cut_torn_line(&file).unwrap();
-            file.rewind().unwrap();
-            let mut left = String::new();
-            file.read_to_string(&mut left).unwrap();
-            assert!(
-                left == kept,
-                "{} bytes left of {}",
-                left.len(),
-                written.len()
-            );
-        }
-    }
 }

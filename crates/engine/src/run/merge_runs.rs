@@ -12,12 +12,12 @@ use terca_core::run::state::RunState;
 use terca_core::text::prose;
 use thiserror::Error;
 
+use crate::run::files::{DIR_MODE, open_run};
 use crate::run::journal::is_going_on;
 use crate::run::past_runs;
 use crate::run::past_runs::{PastRun, RunsError};
 use crate::run::store::{Store, StoreError, run_name};
-use crate::run::trial_files;
-use crate::tree::{Dir, Options, TreeError, copy};
+use crate::tree::{self, Options, TreeError};
 
 /// Runs that cannot be merged.
 #[derive(Debug, Error)]
@@ -86,7 +86,10 @@ pub fn merge_runs(
         .iter()
         .map(|part| (part.name.as_str(), &part.file))
         .collect();
-    let (Some(first), Some(whole_file)) = (parts.first(), RunFile::merged(&names_and_files)) else {
+    let (Some(first), Some(whole_file)) = (
+        parts.first(),
+        RunFile::merged(&names_and_files, jiff::Timestamp::now()),
+    ) else {
         return Err(MergeRunsError::NotAPart("nothing".into()));
     };
     if let Some(whole) = parts.iter().find(|part| part.file.settings.shard.is_none()) {
@@ -120,7 +123,7 @@ fn read(dir: &Utf8Path) -> Result<Part, MergeRunsError> {
         return Err(MergeRunsError::GoingOn(name));
     }
     Ok(Part {
-        events: past_runs::events(dir)?,
+        events: past_runs::read(dir)?.record.journal.events,
         name,
         dir: dir.to_owned(),
         file,
@@ -184,24 +187,32 @@ fn is_whole(parts: &[Part]) -> Result<(), MergeRunsError> {
 }
 
 fn copy_trials(parts: &[Part], to: &Utf8Path, whole: &RunState) -> Result<(), MergeRunsError> {
+    let refused = |from: &Utf8Path| {
+        let from = from.to_owned();
+        move |error: TreeError| MergeRunsError::Copy {
+            from,
+            source: error.into(),
+        }
+    };
+    let target = open_run(to).map_err(refused(to))?;
     for trial in whole.trials() {
         let dir = &trial.head.dir;
-        // A path that leads out of its run is not followed: the parts may come from anywhere.
-        let found = parts
-            .iter()
-            .filter_map(|part| trial_files::inside(&part.dir, dir).ok())
-            .find(|from| from.is_dir());
-        let Some(from) = found else { continue };
-        let place = to.join(dir);
-        let copied = fs_err::create_dir_all(&place)
-            .and_then(|()| copy_into(&from, &place).map_err(io::Error::from));
-        copied.map_err(|source| MergeRunsError::Copy { from, source })?;
+        for part in parts {
+            // A link or a pipe in its place is not followed: the parts may come from anywhere.
+            let from = part.dir.join(dir);
+            let found = open_run(&part.dir).and_then(|run| run.open_dir(dir));
+            let source = match found {
+                Ok(source) => source,
+                Err(error) if error.is_not_found() => continue,
+                Err(error) => return Err(refused(&from)(error)),
+            };
+            let place = target
+                .create_dir_all(dir, DIR_MODE)
+                .map_err(refused(&from))?;
+            tree::copy(&source, &place, &Options::default(), &mut |_| Ok(true))
+                .map_err(refused(&from))?;
+            break;
+        }
     }
     Ok(())
-}
-
-fn copy_into(from: &Utf8Path, to: &Utf8Path) -> Result<(), TreeError> {
-    let from = Dir::open_no_link(from)?;
-    let to = Dir::open_no_link(to)?;
-    copy(&from, &to, &Options::default(), &mut |_| Ok(true)).map(|_| ())
 }

@@ -1,26 +1,84 @@
 //! The names of runs: the local date, and a number that begins with 001 each day.
 
-use std::io;
+use std::io::{self, Read, Seek, SeekFrom};
 
 use camino::{Utf8Path, Utf8PathBuf};
+use jiff::Timestamp;
 
-use crate::run::files::runs_dir;
+use crate::run::files::{EVENTS, RUN, open_run, runs_dir};
+use crate::tree::Dir;
 
-/// Returns the names of a suite's runs, oldest first.
-pub fn names(suite_dir: &Utf8Path) -> io::Result<Vec<String>> {
+/// The folders of a suite's runs, and what is beside them.
+#[derive(Debug, Default)]
+pub struct Folders {
+    /// The runs, by the time they were started.
+    pub runs: Vec<String>,
+    /// Folders, links and files that are no runs.
+    pub others: Vec<String>,
+}
+
+/// Lists the folders of a suite's runs. A link is no run: it could lead anywhere.
+pub fn folders(suite_dir: &Utf8Path) -> io::Result<Folders> {
     let entries = match runs_dir(suite_dir).read_dir_utf8() {
         Ok(entries) => entries,
-        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Folders::default()),
         Err(error) => return Err(error),
     };
-    let mut names: Vec<String> = entries
-        .flatten()
-        .filter(|entry| entry.path().is_dir())
-        .map(|entry| entry.file_name().to_owned())
-        .filter(|name| !name.starts_with('.'))
-        .collect();
-    names.sort_by_key(|name| by_age(name));
-    Ok(names)
+    let mut runs = Vec::new();
+    let mut others = Vec::new();
+    for entry in entries.flatten() {
+        let name = entry.file_name().to_owned();
+        if name.starts_with('.') {
+            continue;
+        }
+        match started(entry.path()) {
+            Some(started) => runs.push((started, by_age(&name))),
+            None => others.push(name),
+        }
+    }
+    runs.sort();
+    others.sort();
+    Ok(Folders {
+        runs: runs.into_iter().map(|(_, (_, _, name))| name).collect(),
+        others,
+    })
+}
+
+/// Returns the time at which a run was made: that of `run.json`, which a merged run has too. One of an older version has
+/// that of its first event, and one without any event that of its file. None means that the folder is no run.
+fn started(dir: &Utf8Path) -> Option<Timestamp> {
+    let dir = open_run(dir).ok()?;
+    let journal = dir.meta_at(EVENTS).ok()?;
+    let plan = dir.meta_at(RUN).ok()?;
+    let written = plan.or(journal)?.modified.0;
+    let by_file = Timestamp::from_second(written).unwrap_or(Timestamp::MIN);
+    let known = created_at(&dir).or_else(|| first_event(&dir));
+    Some(known.unwrap_or(by_file))
+}
+
+/// Returns the time in `run.json`, reading no more than its end.
+fn created_at(dir: &Dir) -> Option<Timestamp> {
+    const END: u64 = 256;
+    let mut file = dir.open_file(RUN).ok()?;
+    let length = file.metadata().ok()?.len();
+    file.seek(SeekFrom::Start(length.saturating_sub(END)))
+        .ok()?;
+    time_after("\"createdAt\": \"", file.take(END))
+}
+
+/// Returns the time of the first event, reading no more than the beginning of its line.
+fn first_event(dir: &Dir) -> Option<Timestamp> {
+    const BEGINNING: u64 = 256;
+    let journal = dir.open_file(EVENTS).ok()?;
+    time_after("\"at\":\"", journal.take(BEGINNING))
+}
+
+fn time_after(key: &str, mut from: impl Read) -> Option<Timestamp> {
+    let mut text = Vec::new();
+    from.read_to_end(&mut text).ok()?;
+    let text = String::from_utf8_lossy(&text);
+    let time = text.split_once(key)?.1.split_once('"')?.0;
+    time.parse().ok()
 }
 
 /// The sort key of a name: by day, then by number, so that `-1000` comes after `-999`.
@@ -72,22 +130,39 @@ mod tests {
         );
     }
 
+    /// Makes a run whose first event has this time.
+    fn run(suite: &Utf8Path, name: &str, at: &str) {
+        let dir = runs_dir(suite).join(name);
+        std::fs::create_dir_all(&dir).unwrap();
+        let line = format!("{{\"seq\":0,\"at\":\"{at}\",\"event\":\"runStarted\"}}\n");
+        std::fs::write(dir.join(EVENTS), line).unwrap();
+    }
+
     #[test]
-    fn runs_are_ordered_by_day_and_number() {
+    fn runs_are_ordered_by_their_start_then_by_day_and_number() {
         let guard = tempfile::tempdir().unwrap();
         let suite = Utf8PathBuf::from_path_buf(guard.path().to_owned()).unwrap();
-        assert!(names(&suite).unwrap().is_empty());
-        for name in [
-            "2026-11-14-1000",
-            "2026-11-14-999",
-            "2026-11-13-1001",
-            ".hidden",
-        ] {
-            std::fs::create_dir_all(runs_dir(&suite).join(name)).unwrap();
+        assert!(folders(&suite).unwrap().runs.is_empty());
+        for name in ["2026-11-14-1000", "2026-11-14-999", "2026-11-13-1001"] {
+            run(&suite, name, "2026-11-14T10:00:00Z");
         }
+        // Further west the day before is still going on.
+        run(&suite, "2026-11-12-001", "2026-11-14T11:00:00Z");
+        run(&suite, ".hidden", "2026-11-14T11:00:00Z");
+        std::fs::create_dir(runs_dir(&suite).join("notes")).unwrap();
+        std::fs::write(runs_dir(&suite).join("file"), "").unwrap();
+        std::os::unix::fs::symlink("2026-11-12-001", runs_dir(&suite).join("2099-01-01-001"))
+            .unwrap();
+        let found = folders(&suite).unwrap();
         assert_eq!(
-            names(&suite).unwrap(),
-            ["2026-11-13-1001", "2026-11-14-999", "2026-11-14-1000"]
+            found.runs,
+            [
+                "2026-11-13-1001",
+                "2026-11-14-999",
+                "2026-11-14-1000",
+                "2026-11-12-001"
+            ]
         );
+        assert_eq!(found.others, ["2099-01-01-001", "file", "notes"]);
     }
 }

@@ -1,64 +1,20 @@
 //! The runs so far, read back from disk.
 
-use std::fs::File;
-use std::io::{self, Read};
-
 use camino::{Utf8Path, Utf8PathBuf};
+use serde::Deserialize;
 use terca_core::analysis::results::Results;
 use terca_core::plan::fingerprint::CaseFingerprint;
-use terca_core::run::event::{Event, EventKind, RunStatus};
-use terca_core::run::run_file::{RunFile, RunFileError};
+use terca_core::run::event::{EventKind, RunStatus};
+use terca_core::run::run_file::RunFile;
 use terca_core::run::state::RunState;
-use thiserror::Error;
 
-use crate::run::files::{EVENTS, RUN, runs_dir};
-use crate::run::journal::{self, is_going_on};
+use crate::run::files::{EVENTS, LARGEST_RUN_FILE, RUN, open_run, reason, runs_dir};
+use crate::run::journal::{self, is_going_on, is_held};
 use crate::run::names as run_names;
+use crate::run::record::{self, Record};
+use crate::tree::Dir;
 
-/// A larger `run.json` is not read: that of a million trials has a third of it.
-const LARGEST_RUN_FILE: u64 = 1 << 30;
-
-/// A run that cannot be found or read.
-#[derive(Debug, Error)]
-pub enum RunsError {
-    /// The suite has no runs.
-    #[error("no runs yet in {0}")]
-    None(Utf8PathBuf),
-    /// The suite has no run of this name.
-    #[error("no run `{name}`; the runs are {known}")]
-    Unknown {
-        /// The name that was looked for.
-        name: String,
-        /// The latest runs that there are.
-        known: String,
-    },
-    /// The machine refused to read a file.
-    #[error("{path} cannot be read: {source}")]
-    Read {
-        /// The file.
-        path: Utf8PathBuf,
-        /// The machine's reason.
-        source: io::Error,
-    },
-    /// A line of the journal is not an event.
-    #[error("{path}, line {line} is not an event: {reason}")]
-    Journal {
-        /// The journal.
-        path: Utf8PathBuf,
-        /// The line, from 1.
-        line: usize,
-        /// The parser's reason.
-        reason: String,
-    },
-    /// `run.json` cannot be used.
-    #[error("{path} is not the plan of a run: {source}")]
-    RunFile {
-        /// The file.
-        path: Utf8PathBuf,
-        /// The parser's reason.
-        source: RunFileError,
-    },
-}
+pub use crate::run::record::RunsError;
 
 /// A run as its journal tells it.
 #[derive(Debug)]
@@ -69,18 +25,42 @@ pub struct PastRun {
     pub state: RunState,
     /// The number of the next event.
     pub next_sequence: u64,
+    /// The record that it was read from.
+    pub record: Record,
 }
 
 impl PastRun {
+    fn of(record: Record, is_going_on: bool) -> Self {
+        let mut state = RunState::fold(&record.journal.events);
+        if state.status() == RunStatus::Running && !is_going_on {
+            state.abandon();
+        }
+        PastRun {
+            dir: record.dir.clone(),
+            state,
+            next_sequence: record.journal.events.len() as u64,
+            record,
+        }
+    }
+
     /// Computes the results.
     pub fn results(&self) -> Results {
         Results::of(&self.state)
     }
 }
 
-/// Returns the names of all runs, oldest first.
+/// Returns the names of all runs, the one that was started first first.
 pub fn names(suite_dir: &Utf8Path) -> Result<Vec<String>, RunsError> {
-    run_names::names(suite_dir).map_err(|source| RunsError::Read {
+    Ok(folders(suite_dir)?.runs)
+}
+
+/// Returns the names of what is among the runs and is none.
+pub fn strangers(suite_dir: &Utf8Path) -> Result<Vec<String>, RunsError> {
+    Ok(folders(suite_dir)?.others)
+}
+
+fn folders(suite_dir: &Utf8Path) -> Result<run_names::Folders, RunsError> {
+    run_names::folders(suite_dir).map_err(|source| RunsError::Read {
         path: runs_dir(suite_dir),
         source,
     })
@@ -94,11 +74,13 @@ pub fn open(suite_dir: &Utf8Path, name: Option<&str>) -> Result<PastRun, RunsErr
 /// Returns the directory of a run: by name, by number (the latest of that number), or the latest.
 pub fn find(suite_dir: &Utf8Path, name: Option<&str>) -> Result<Utf8PathBuf, RunsError> {
     let names = names(suite_dir)?;
-    let Some(latest) = names.last() else {
+    let Some(last) = names.last() else {
         return Err(RunsError::None(runs_dir(suite_dir)));
     };
     let chosen = match name {
-        None => latest,
+        None => {
+            latest_of(suite_dir, &names).ok_or_else(|| RunsError::OnlyValidations(last.clone()))?
+        }
         Some(name) => {
             let wanted = Utf8Path::new(name).file_name().unwrap_or(name);
             let exact = names.iter().find(|known| *known == wanted);
@@ -117,6 +99,36 @@ pub fn find(suite_dir: &Utf8Path, name: Option<&str>) -> Result<Utf8PathBuf, Run
     Ok(runs_dir(suite_dir).join(chosen))
 }
 
+/// Returns the name of the run that commands look at when none is named: the one that was started last. A run of `terca
+/// validate` says nothing about agents, and must be named.
+pub fn latest(suite_dir: &Utf8Path) -> Option<String> {
+    latest_of(suite_dir, &names(suite_dir).ok()?).cloned()
+}
+
+fn latest_of<'a>(suite_dir: &Utf8Path, names: &'a [String]) -> Option<&'a String> {
+    let runs = runs_dir(suite_dir);
+    let mut newest_first = names.iter().rev();
+    newest_first.find(|name| !is_validation(&runs.join(name)))
+}
+
+/// Tells whether a run proves its evals. One without a readable `run.json` does not say so.
+fn is_validation(dir: &Utf8Path) -> bool {
+    #[derive(Deserialize)]
+    struct Header {
+        command: Settings,
+    }
+    #[derive(Deserialize)]
+    struct Settings {
+        #[serde(default)]
+        validate: bool,
+    }
+    let text = open_run(dir).and_then(|dir| dir.read_file(RUN, LARGEST_RUN_FILE));
+    let header = text
+        .ok()
+        .and_then(|text| serde_json::from_slice(&text).ok());
+    header.is_some_and(|header: Header| header.command.validate)
+}
+
 fn unknown(name: &str, names: &[String]) -> RunsError {
     const SHOWN: usize = 5;
     let last: Vec<&str> = names.iter().rev().take(SHOWN).map(String::as_str).collect();
@@ -127,11 +139,16 @@ fn unknown(name: &str, names: &[String]) -> RunsError {
     }
 }
 
+/// Tells whether a directory has the journal of a run. It may turn out to be a pipe, and is refused then.
+fn is_run(dir: &Utf8Path) -> bool {
+    dir.join(EVENTS).symlink_metadata().is_ok()
+}
+
 /// Returns the directory of a run by name, by number or by path, which may be of another suite. A path that leads
 /// nowhere is not taken for a run of this suite that has the same name.
 pub fn find_anywhere(suite_dir: &Utf8Path, name: &str) -> Result<Utf8PathBuf, RunsError> {
     let places = [Utf8PathBuf::from(name), suite_dir.join(name)];
-    if let Some(dir) = places.into_iter().find(|dir| dir.join(EVENTS).is_file()) {
+    if let Some(dir) = places.into_iter().find(|dir| is_run(dir)) {
         return Ok(dir);
     }
     if name.contains('/') {
@@ -141,59 +158,39 @@ pub fn find_anywhere(suite_dir: &Utf8Path, name: &str) -> Result<Utf8PathBuf, Ru
     }
 }
 
-/// Folds the journal of a run.
+/// Reads a run. One that is not as Terca wrote it is an error.
 pub fn read(dir: &Utf8Path) -> Result<PastRun, RunsError> {
-    let mut state = RunState::default();
-    let mut next_sequence = 0;
-    for event in events(dir)? {
-        state.apply(&event);
-        next_sequence = event.seq + 1;
-    }
-    if state.status() == RunStatus::Running && !is_going_on(dir) {
-        state.abandon();
-    }
-    Ok(PastRun {
-        dir: dir.to_owned(),
-        state,
-        next_sequence,
-    })
+    let record = record::read(dir)?;
+    sound(record, is_going_on(dir))
 }
 
-/// Reads the journal of a run.
-pub fn events(dir: &Utf8Path) -> Result<Vec<Event>, RunsError> {
-    let path = dir.join(EVENTS);
-    let text = match std::fs::read(&path) {
-        Ok(text) => text,
-        Err(source) => return Err(RunsError::Read { path, source }),
-    };
-    journal::parse(&text).map_err(|bad| RunsError::Journal {
-        path,
-        line: bad.line,
-        reason: bad.reason,
-    })
+/// Takes a run from its record, which must have no fault. One without an end that does not go on was interrupted.
+pub(super) fn sound(record: Record, is_going_on: bool) -> Result<PastRun, RunsError> {
+    match record.fault() {
+        Some(fault) => Err(fault),
+        None => Ok(PastRun::of(record, is_going_on)),
+    }
+}
+
+/// Reads a run as far as it is sound, with the fault that ends this.
+pub fn read_sound_part(dir: &Utf8Path) -> Result<(PastRun, Option<RunsError>), RunsError> {
+    let record = record::read(dir)?;
+    let fault = record.fault();
+    Ok((PastRun::of(record, is_going_on(dir)), fault))
 }
 
 /// Reads the `run.json` of a run.
 pub fn run_file(dir: &Utf8Path) -> Result<RunFile, RunsError> {
     let path = dir.join(RUN);
-    let text = match read_bounded(&path) {
+    let text = open_run(dir).and_then(|opened| opened.read_file(RUN, LARGEST_RUN_FILE));
+    let text = match text {
         Ok(text) => text,
-        Err(source) => return Err(RunsError::Read { path, source }),
+        Err(error) => {
+            let source = reason(error);
+            return Err(RunsError::Read { path, source });
+        }
     };
     RunFile::parse(&text).map_err(|source| RunsError::RunFile { path, source })
-}
-
-fn read_bounded(path: &Utf8Path) -> io::Result<Vec<u8>> {
-    let file = File::open(path)?;
-    let length = file.metadata()?.len();
-    if length > LARGEST_RUN_FILE {
-        return Err(io::Error::other(format!(
-            "it has {length} bytes, and the largest that is read has {LARGEST_RUN_FILE}"
-        )));
-    }
-    let mut text = Vec::new();
-    file.take(LARGEST_RUN_FILE).read_to_end(&mut text)?;
-    Ok(text)
 }
 
 /// Returns the fingerprints of a run's cases, where its `run.json` can be read.
@@ -203,11 +200,9 @@ pub fn fingerprints(dir: &Utf8Path) -> Option<Vec<CaseFingerprint>> {
 
 /// Returns the latest run if it was interrupted. Reads the end of its journal alone.
 pub fn latest_interrupted(suite_dir: &Utf8Path) -> Option<String> {
-    let name = names(suite_dir).ok()?.pop()?;
-    let dir = runs_dir(suite_dir).join(&name);
-    if !dir.join(EVENTS).is_file() {
-        return None;
-    }
+    let name = latest(suite_dir)?;
+    let dir: Dir = open_run(&runs_dir(suite_dir).join(&name)).ok()?;
+    dir.open_file(EVENTS).ok()?;
     let is_complete = journal::last_event(&dir).is_some_and(|event| {
         matches!(
             event.kind,
@@ -216,7 +211,7 @@ pub fn latest_interrupted(suite_dir: &Utf8Path) -> Option<String> {
             }
         )
     });
-    (!is_complete && !is_going_on(&dir)).then_some(name)
+    (!is_complete && !is_held(&dir)).then_some(name)
 }
 
 /// Tells whether an agent had a trial in one of the latest runs.

@@ -12,10 +12,11 @@ use terca_core::run::outcome::TrialReport;
 use terca_core::run::settings::{RunSettings, SelectionSettings};
 use terca_core::run::state::RunState;
 
+use crate::host::steady_clock;
 use crate::run::load::RunPlan;
 use crate::run::resume::OpenRun;
 use crate::run::scheduler::Mailbox;
-use crate::run::start::{PreparedRun, StartError};
+use crate::run::start::PreparedRun;
 use crate::run::store::StoreError;
 use crate::trial::{Context, Ungradable, is_gradable, regrade};
 
@@ -46,6 +47,8 @@ pub struct Regraded {
     pub before: RunState,
     /// The state now.
     pub after: RunState,
+    /// The files of its record that somebody changed meanwhile. They have been restored.
+    pub changed: Vec<&'static str>,
 }
 
 impl OpenRun {
@@ -75,15 +78,9 @@ impl OpenRun {
 
 impl Regrading {
     /// Finds what can be graded.
-    pub fn new(
-        run: OpenRun,
-        prepared: PreparedRun<'_>,
-        plan: &RunPlan,
-    ) -> Result<Self, StartError> {
+    pub fn new(run: OpenRun, prepared: PreparedRun<'_>, plan: &RunPlan) -> Self {
         let at_once = prepared.at_once();
-        let (context, mailbox) = prepared
-            .into_context(&run.past.dir)
-            .map_err(StartError::Signals)?;
+        let (context, mailbox) = prepared.into_context(&run.past.dir);
         let mut tasks = Vec::new();
         let mut not_kept = 0;
         for trial in &plan.trials {
@@ -99,14 +96,14 @@ impl Regrading {
                 Err(Ungradable::NotRun) => {}
             }
         }
-        Ok(Regrading {
+        Regrading {
             run,
             context,
             _mailbox: mailbox,
             tasks,
             at_once,
             not_kept,
-        })
+        }
     }
 
     /// Returns the number of trials to be graded.
@@ -171,13 +168,18 @@ impl Regrading {
         store.keep_grading(&before)?;
         let event = Event {
             seq: self.run.past.next_sequence,
-            at: jiff::Timestamp::now(),
+            at: steady_clock::now(),
             kind: kind.masked(&self.context.mask),
         };
         store.append(&event)?;
         let mut after = before.clone();
         after.apply(&event);
+        let changed = store.conclude()?;
         store.write_results(&after)?;
-        Ok(Regraded { before, after })
+        Ok(Regraded {
+            before,
+            after,
+            changed,
+        })
     }
 }

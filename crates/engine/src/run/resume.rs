@@ -56,10 +56,12 @@ pub struct Remaining {
 impl OpenRun {
     /// Opens the run in a directory.
     pub fn open(dir: &Utf8Path) -> Result<Self, OpenError> {
+        let file = past_runs::run_file(dir);
+        let (store, past) = Store::reopen(dir)?;
         Ok(OpenRun {
-            store: Store::reopen(dir)?,
-            past: past_runs::read(dir)?,
-            file: past_runs::run_file(dir)?,
+            store,
+            past,
+            file: file?,
         })
     }
 

@@ -82,6 +82,8 @@ pub struct PreparedRun<'a> {
     reduced: Option<Reduced>,
     fingerprints: Vec<CaseFingerprint>,
     sealed: SealedSuite,
+    interrupt: Arc<Interrupt>,
+    mailbox: Mailbox,
 }
 
 /// A run that has come to an end.
@@ -91,6 +93,8 @@ pub struct FinishedRun {
     pub state: RunState,
     /// Tells whether a signal ended it.
     pub interrupted: bool,
+    /// The files of its record that somebody changed meanwhile. They have been restored.
+    pub changed: Vec<&'static str>,
     /// Its directory.
     pub dir: Utf8PathBuf,
     /// Tells how the suite changed while the run went on. The run did not notice.
@@ -98,7 +102,8 @@ pub struct FinishedRun {
 }
 
 impl<'a> PreparedRun<'a> {
-    /// Makes a work directory, takes fingerprints, and settles how many trials run at once.
+    /// Makes a work directory, takes fingerprints, and settles how many trials run at once. From here on signals stop the
+    /// run instead of ending the program: who sees the run's directory can interrupt it.
     pub fn new(
         plan: &'a RunPlan,
         settings: &'a RunSettings,
@@ -121,6 +126,9 @@ impl<'a> PreparedRun<'a> {
         if let Some(Reduced { possible, .. }) = reduced {
             limits.ceiling = possible;
         }
+        let interrupt = Arc::new(Interrupt::new().map_err(StartError::Signals)?);
+        let mailbox = scheduler::mailbox();
+        signals::forward(&mailbox.0, &interrupt).map_err(StartError::Signals)?;
         Ok(PreparedRun {
             plan,
             settings,
@@ -132,6 +140,8 @@ impl<'a> PreparedRun<'a> {
             reduced,
             fingerprints,
             sealed,
+            interrupt,
+            mailbox,
         })
     }
 
@@ -170,6 +180,7 @@ impl<'a> PreparedRun<'a> {
             concurrency: self.limits.others,
             order: &order,
             fingerprints: &self.fingerprints,
+            created_at: jiff::Timestamp::now(),
         };
         RunFile::new(&plan.suite, &plan.plan, self.settings, &facts, &self.mask)
     }
@@ -198,21 +209,19 @@ impl<'a> PreparedRun<'a> {
         };
         let dir = store.dir.clone();
         let fingerprints = self.fingerprints.clone();
-        let (context, mailbox) = self.into_context(&dir).map_err(StartError::Signals)?;
+        let (context, mailbox) = self.into_context(&dir);
         let finished = scheduler::run(&request, &context, store, mailbox, observer)?;
         Ok(FinishedRun {
             state: finished.state,
             interrupted: finished.interrupted,
+            changed: finished.changed,
             dir,
             suite_changes: differences(&fingerprints, &plan.current_fingerprints(&context.mask)),
         })
     }
 
-    /// Makes what all trials share. From here on signals stop the run instead of ending the program.
-    pub(super) fn into_context(self, run_dir: &Utf8Path) -> io::Result<(Arc<Context>, Mailbox)> {
-        let interrupt = Arc::new(Interrupt::new()?);
-        let mailbox = scheduler::mailbox();
-        signals::forward(&mailbox.0, &interrupt)?;
+    /// Makes what all trials share.
+    pub(super) fn into_context(self, run_dir: &Utf8Path) -> (Arc<Context>, Mailbox) {
         let launcher = Launcher::of_this_program();
         let suite_dir = self.plan.suite.root.clone();
         let context = Context {
@@ -222,13 +231,13 @@ impl<'a> PreparedRun<'a> {
             work: self.work,
             mask: self.mask,
             host: self.host,
-            interrupt,
+            interrupt: self.interrupt,
             keep: self.settings.keep,
             versions: Versions::new(launcher.clone()),
             supervisors: SupervisorPool::new(launcher),
             sealed: self.sealed,
         };
-        Ok((Arc::new(context), mailbox))
+        (Arc::new(context), self.mailbox)
     }
 }
 

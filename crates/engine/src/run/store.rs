@@ -1,19 +1,27 @@
 //! The open directory of a run: the one place that writes its journal, its results and its `run.json`.
 
+use std::fs::File;
 use std::io;
 use std::time::Instant;
 
 use camino::{Utf8Path, Utf8PathBuf};
 use terca_core::analysis::results::Results;
-use terca_core::run::event::Event;
+use terca_core::run::event::{Event, RunStatus};
 use terca_core::run::run_file::RunFile;
+use terca_core::run::seal::JournalEnd;
 use terca_core::run::state::RunState;
 use thiserror::Error;
 
-use crate::run::files::{EVENTS, GRADINGS, RESULTS, RUN, replace, runs_dir};
+use crate::run::files::{
+    DIR_MODE, EVENTS, GRADINGS, RESULTS, RUN, open_run, reason, replace, runs_dir, sync_dir,
+    text_of,
+};
 use crate::run::journal::{Journal, NotOpened};
 use crate::run::names;
+use crate::run::past_runs::{self, PastRun};
+use crate::run::record::{self, RunsError};
 use crate::run::results_throttle::LastWrite;
+use crate::tree::Dir;
 use crate::workspace::stale_dirs::{Draft, remove_drafts};
 
 /// A run's directory that could not be made, opened or written.
@@ -38,11 +46,17 @@ pub enum StoreError {
     /// Another Terca is running it.
     #[error("the run {0} is still going on")]
     GoingOn(String),
+    /// The run cannot be read, or is not as Terca wrote it.
+    #[error(transparent)]
+    Runs(#[from] RunsError),
 }
 
-fn refused(doing: impl Into<String>) -> impl FnOnce(io::Error) -> StoreError {
+fn refused<E: Into<io::Error>>(doing: impl Into<String>) -> impl FnOnce(E) -> StoreError {
     let doing = doing.into();
-    move |source| StoreError::Refused { doing, source }
+    move |error| StoreError::Refused {
+        doing,
+        source: error.into(),
+    }
 }
 
 /// The open directory of a run.
@@ -52,6 +66,7 @@ pub struct Store {
     pub name: String,
     /// The run's directory.
     pub dir: Utf8PathBuf,
+    opened: Dir,
     journal: Journal,
     last_write: Option<LastWrite>,
 }
@@ -65,40 +80,50 @@ impl Store {
         run_file: &RunFile,
     ) -> Result<Self, StoreError> {
         const NO_FOLDER: &str = "the run's folder could not be made";
+        const NO_PLAN: &str = "run.json could not be written";
         let runs = runs_dir(suite_dir);
         fs_err::create_dir_all(&runs).map_err(refused("the runs directory could not be made"))?;
         keep_out_of_git(suite_dir).map_err(refused(".terca/.gitignore could not be written"))?;
         let drafts = suite_dir.join(".terca");
         remove_drafts(&drafts);
         let draft = Draft::create_shared(&drafts).map_err(refused(NO_FOLDER))?;
+        let opened = open_run(draft.path()).map_err(refused(NO_FOLDER))?;
+        let text = text_of(run_file).map_err(refused(NO_PLAN))?;
+        replace(&opened, RUN, &text).map_err(refused(NO_PLAN))?;
         let journal =
-            Journal::create(draft.path()).map_err(refused("events.jsonl could not be made"))?;
-        replace(draft.path(), RUN, run_file).map_err(refused("run.json could not be written"))?;
+            Journal::create(opened, text).map_err(refused("events.jsonl could not be made"))?;
         let places = names::free_dirs(&runs, today).map_err(refused(NO_FOLDER))?;
         let dir = draft.publish_first(places).map_err(refused(NO_FOLDER))?;
-        Ok(Store::new(dir, journal))
+        let store = Store::new(dir, journal).map_err(refused(NO_FOLDER))?;
+        // The names are on the disk before anything is run.
+        sync_dir(&store.opened).map_err(refused(NO_FOLDER))?;
+        let runs = Dir::open(&runs).map_err(refused(NO_FOLDER))?;
+        sync_dir(&runs).map_err(refused(NO_FOLDER))?;
+        Ok(store)
     }
 
-    /// Opens the directory of a run that was interrupted, unless it is going on. An event that was being written when
-    /// Terca died is cut off.
-    pub fn reopen(dir: &Utf8Path) -> Result<Self, StoreError> {
-        match Journal::reopen(dir) {
-            Ok(journal) => Ok(Store::new(dir.to_owned(), journal)),
-            Err(NotOpened::GoingOn) => Err(StoreError::GoingOn(run_name(dir))),
-            Err(NotOpened::Machine(source)) => Err(StoreError::Open {
-                path: dir.join(EVENTS),
-                source,
-            }),
-        }
+    /// Opens the directory of a run that was interrupted, unless it is going on, and reads it. One that is not as Terca
+    /// wrote it stays as it is. An event that was being written when Terca died is cut off.
+    pub fn reopen(dir: &Utf8Path) -> Result<(Self, PastRun), StoreError> {
+        let unopened = |source: io::Error| StoreError::Open {
+            path: dir.join(EVENTS),
+            source,
+        };
+        let (opened, file) = lock(dir)?;
+        let past = past_runs::sound(record::read_in(&opened, dir)?, true)?;
+        let journal = Journal::reopen(opened, file, &past.record).map_err(unopened)?;
+        let store = Store::new(dir.to_owned(), journal).map_err(unopened)?;
+        Ok((store, past))
     }
 
-    fn new(dir: Utf8PathBuf, journal: Journal) -> Self {
-        Store {
+    fn new(dir: Utf8PathBuf, journal: Journal) -> io::Result<Self> {
+        Ok(Store {
             name: run_name(&dir),
+            opened: open_run(&dir)?,
             dir,
             journal,
             last_write: None,
-        }
+        })
     }
 
     /// Appends an event to the journal.
@@ -110,11 +135,22 @@ impl Store {
 
     /// Keeps the results as they are under the number of their grading, before there is another.
     pub fn keep_grading(&self, state: &RunState) -> Result<(), StoreError> {
-        let dir = self.dir.join(GRADINGS);
-        fs_err::create_dir_all(&dir)
+        let dir = self
+            .opened
+            .create_dir_all(GRADINGS, DIR_MODE)
             .map_err(refused("the folder of earlier gradings could not be made"))?;
         let name = format!("{:02}.json", state.grading());
-        write(&dir, &name, &Results::of(state))
+        self.write(&dir, &name, state)
+    }
+
+    /// Compares the files of the run with what was written, at its end. Returns the names of those that somebody changed
+    /// meanwhile; they have been restored.
+    pub fn conclude(&mut self) -> Result<Vec<&'static str>, StoreError> {
+        let changes = self
+            .journal
+            .conclude()
+            .map_err(refused("the run's files could not be checked"))?;
+        Ok(changes.to_vec())
     }
 
     /// Writes the results when it is time again.
@@ -128,15 +164,58 @@ impl Store {
     /// Replaces `results.json`.
     pub fn write_results(&mut self, state: &RunState) -> Result<(), StoreError> {
         let began = Instant::now();
-        write(&self.dir, RESULTS, &Results::of(state))?;
+        self.write(&self.opened, RESULTS, state)?;
         self.last_write = Some(LastWrite::new(began, state.counts()));
         Ok(())
     }
+
+    fn write(&self, dir: &Dir, name: &str, state: &RunState) -> Result<(), StoreError> {
+        write_results(dir, name, state, self.journal.end())
+    }
 }
 
-fn write(dir: &Utf8Path, name: &str, document: &impl serde::Serialize) -> Result<(), StoreError> {
-    replace(dir, name, document)
-        .map_err(refused(format!("{} could not be written", dir.join(name))))
+fn write_results(
+    dir: &Dir,
+    name: &str,
+    state: &RunState,
+    made_from: JournalEnd,
+) -> Result<(), StoreError> {
+    let results = Results {
+        journal: Some(made_from),
+        ..Results::of(state)
+    };
+    text_of(&results)
+        .and_then(|text| replace(dir, name, &text))
+        .map_err(refused(format!(
+            "{} could not be written",
+            dir.path().join(name).display()
+        )))
+}
+
+/// Writes the results of a run again where they are stale or torn and nobody is at work on it. Returns whether they were.
+pub fn mend_results(run: &PastRun) -> Result<bool, StoreError> {
+    if run.state.status() == RunStatus::Running || !run.record.has_stale_results(false) {
+        return Ok(false);
+    }
+    let (opened, _locked) = lock(&run.dir)?;
+    // Somebody may have continued it meanwhile.
+    let now = past_runs::sound(record::read_in(&opened, &run.dir)?, false)?;
+    write_results(&opened, RESULTS, &now.state, now.record.journal.end())?;
+    Ok(true)
+}
+
+/// Opens the directory of a run and takes its journal, unless it is going on.
+fn lock(dir: &Utf8Path) -> Result<(Dir, File), StoreError> {
+    let unopened = |source: io::Error| StoreError::Open {
+        path: dir.join(EVENTS),
+        source,
+    };
+    let opened = open_run(dir).map_err(|error| unopened(reason(error)))?;
+    match Journal::lock(&opened) {
+        Ok(file) => Ok((opened, file)),
+        Err(NotOpened::GoingOn) => Err(StoreError::GoingOn(run_name(dir))),
+        Err(NotOpened::Machine(source)) => Err(unopened(source)),
+    }
 }
 
 /// Returns the name of the run in a directory.
@@ -205,6 +284,6 @@ mod tests {
         let place = store.dir.clone();
         drop(store);
         assert!(!is_going_on(&place));
-        assert_eq!(Store::reopen(&place).unwrap().name, "2026-11-14-001");
+        assert_eq!(Store::reopen(&place).unwrap().0.name, "2026-11-14-001");
     }
 }

@@ -7,10 +7,12 @@ use std::collections::VecDeque;
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, Read, Seek, SeekFrom};
 
-use camino::{Utf8Component, Utf8Path, Utf8PathBuf};
+use camino::Utf8Path;
 use terca_core::text::excerpt::Excerpt;
 use terca_core::transcript::trial_files::{Session, TrialFiles, with_short_texts};
 use terca_core::transcript::{Record, Step};
+
+use crate::run::files::open_run;
 
 /// The agent's session in Terca's own form.
 pub const TRANSCRIPT: &str = "transcript.jsonl";
@@ -44,26 +46,7 @@ pub fn read(run_dir: &Utf8Path, trial_dir: &Utf8Path, limit: usize) -> TrialFile
 
 /// Opens a file of a trial. Neither its folder nor the file may lead out of the run's folder.
 pub fn open(run_dir: &Utf8Path, trial_dir: &Utf8Path, name: &str) -> io::Result<File> {
-    let place = inside(run_dir, &trial_dir.join(name))?;
-    if !place.symlink_metadata()?.is_file() {
-        return Err(io::Error::other("not a plain file"));
-    }
-    File::open(place)
-}
-
-/// Returns the full path of something in a run's folder, unless the path leads out of it.
-pub(super) fn inside(run_dir: &Utf8Path, path: &Utf8Path) -> io::Result<Utf8PathBuf> {
-    let mut place = Utf8PathBuf::from(run_dir);
-    for part in path.components() {
-        let Utf8Component::Normal(part) = part else {
-            return Err(io::Error::other("a path that leads out of its run"));
-        };
-        place.push(part);
-        if place.symlink_metadata()?.is_symlink() {
-            return Err(io::Error::other("a symbolic link"));
-        }
-    }
-    Ok(place)
+    Ok(open_run(run_dir)?.open_file(trial_dir.join(name))?)
 }
 
 /// Reads the beginning and the end of a file, in the proportion of three to one.
@@ -148,6 +131,8 @@ fn size_of(record: &Record) -> usize {
 
 #[cfg(test)]
 mod tests {
+    use camino::Utf8PathBuf;
+
     use super::*;
 
     fn run(files: &[(&str, &[u8])]) -> (tempfile::TempDir, Utf8PathBuf) {

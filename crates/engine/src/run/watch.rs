@@ -4,7 +4,7 @@ use std::time::{Duration, Instant};
 
 use camino::{Utf8Path, Utf8PathBuf};
 
-use crate::run::files::EVENTS;
+use crate::run::files::{EVENTS, open_run};
 use crate::run::journal::is_going_on;
 
 const LOOK_EVERY: Duration = Duration::from_millis(150);
@@ -74,7 +74,8 @@ impl Watch {
 }
 
 fn size(dir: &Utf8Path) -> u64 {
-    dir.join(EVENTS).metadata().map_or(0, |meta| meta.len())
+    let meta = open_run(dir).and_then(|dir| dir.meta_at(EVENTS));
+    meta.ok().flatten().map_or(0, |meta| meta.size)
 }
 
 #[cfg(test)]

@@ -52,14 +52,22 @@ impl Dir {
     /// Reads a regular file of at most so many bytes.
     pub fn read_file(&self, path: impl AsRef<Path>, most: u64) -> Result<Vec<u8>, TreeError> {
         let path = path.as_ref();
+        let refused = |error| TreeError::io(self.path().join(path), error);
+        let too_long = || TreeError::LongFile {
+            path: self.path().join(path),
+            limit: most,
+        };
+        let file = self.open_file(path)?;
+        // Not even begun: a file of holes has any length for nothing.
+        if file.metadata().map_err(refused)?.len() > most {
+            return Err(too_long());
+        }
         let mut content = Vec::new();
-        self.open_file(path)?
-            .take(most.saturating_add(1))
+        file.take(most.saturating_add(1))
             .read_to_end(&mut content)
-            .map_err(|error| TreeError::io(self.path().join(path), error))?;
+            .map_err(refused)?;
         if content.len() as u64 > most {
-            let path = self.path().join(path);
-            return Err(TreeError::LongFile { path, limit: most });
+            return Err(too_long());
         }
         Ok(content)
     }

@@ -9,9 +9,13 @@ use serde::{Deserialize, Serialize};
 use terca_core::text::mask::Mask;
 use terca_core::transcript::Usage;
 
+use crate::tree::Dir;
+
 const FILE: &str = "agent-work.json";
 /// The name of the file in older runs.
 const OLD_FILE: &str = "conduct.json";
+/// The names of two million changed files take a part of it.
+const LARGEST: u64 = 1 << 30;
 
 /// The facts about an agent's work that tests need beside its workspace.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -40,10 +44,10 @@ impl AgentWork {
         fs_err::write(artifacts.join(FILE), serde_json::to_vec(&masked)?)
     }
 
-    pub(super) fn read(artifacts: &Utf8Path) -> io::Result<Self> {
-        let bytes = match fs_err::read(artifacts.join(FILE)) {
-            Err(error) if error.kind() == io::ErrorKind::NotFound => {
-                std::fs::read(artifacts.join(OLD_FILE)).map_err(|_| error)?
+    pub(super) fn read(artifacts: &Dir) -> io::Result<Self> {
+        let bytes = match artifacts.read_file(FILE, LARGEST) {
+            Err(error) if error.is_not_found() => {
+                artifacts.read_file(OLD_FILE, LARGEST).map_err(|_| error)?
             }
             read => read?,
         };
@@ -61,7 +65,7 @@ mod tests {
         let artifacts = Utf8Path::from_path(temporary.path()).unwrap();
         let old = r#"{"completed":true,"isReference":false,"changed":["fib.py"],"usage":{"requests":2,"inputTokens":10,"cachedInputTokens":null,"outputTokens":5,"toolCalls":1,"costUsd":0.5},"seconds":1.5}"#;
         fs_err::write(artifacts.join(OLD_FILE), old).unwrap();
-        let work = AgentWork::read(artifacts).unwrap();
+        let work = AgentWork::read(&Dir::open(artifacts).unwrap()).unwrap();
         assert!(work.completed);
         assert_eq!(work.changed, ["fib.py"]);
         assert_eq!(work.usage.cost_usd, Some(0.5));
@@ -72,7 +76,7 @@ mod tests {
         };
         newer.write(artifacts, &Mask::default()).unwrap();
         assert_eq!(
-            AgentWork::read(artifacts).unwrap(),
+            AgentWork::read(&Dir::open(artifacts).unwrap()).unwrap(),
             newer,
             "its own file counts first"
         );
@@ -81,7 +85,7 @@ mod tests {
     #[test]
     fn a_file_that_is_missing_is_named() {
         let temporary = tempfile::tempdir().unwrap();
-        let error = AgentWork::read(Utf8Path::from_path(temporary.path()).unwrap()).unwrap_err();
+        let error = AgentWork::read(&Dir::open(temporary.path()).unwrap()).unwrap_err();
         assert!(error.to_string().contains("agent-work.json"), "{error}");
     }
 }

@@ -178,6 +178,8 @@ fn close_log(run: &mut TrialRun<'_>, report: &TrialReport) -> io::Result<()> {
 
 /// Moves the workspace, exactly as the agent left it, to the place of the link to it.
 fn keep_workspace(run: &TrialRun<'_>, status: Status) -> Result<(), StageError> {
+    // The tests run what the agent left, and so may it.
+    run.tidy_folder()?;
     let place = run.folder.join("workspace");
     fs_err::remove_file(&place)?;
     let is_kept = match run.context.keep {

@@ -3,7 +3,6 @@
 use std::fs::File;
 use std::io::{self, BufWriter, Write};
 
-use camino::Utf8Path;
 use terca_core::text::mask::Mask;
 use terca_core::text::prose;
 
@@ -21,12 +20,12 @@ pub struct RunLog {
 }
 
 impl RunLog {
-    /// Makes an empty log.
-    pub fn create(path: &Utf8Path, mask: &Mask) -> io::Result<Self> {
-        Ok(RunLog {
-            file: BufWriter::new(fs_err::File::create(path)?.into_parts().0),
+    /// Begins a log in a new file.
+    pub fn new(file: File, mask: &Mask) -> Self {
+        RunLog {
+            file: BufWriter::new(file),
             mask: mask.clone(),
-        })
+        }
     }
 
     /// Begins a section: `── before: npm install ──`.

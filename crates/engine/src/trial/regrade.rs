@@ -1,5 +1,6 @@
 //! Grades a trial again that ran before, with the tests as they are now. No agent runs, and the saved files stay.
 
+use std::io;
 use std::time::Instant;
 
 use terca_core::grade::JudgedBy;
@@ -14,6 +15,7 @@ use super::stage_error::StageError;
 use super::stages::Grades;
 use super::timing::rounded;
 use super::trial_run::TrialRun;
+use crate::tree::Dir;
 
 /// The reason why a trial cannot be graded again.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -33,8 +35,10 @@ pub fn is_gradable(
     // A test without a verdict is an error too, but the agent has done its work.
     let has_run = report.status.is_judged()
         || (report.status == Status::Error && report.phases.tests.is_some());
-    let workspace = context.run_dir.join(&spec.dir).join("workspace");
-    match (has_run, workspace.is_dir()) {
+    // A link to a workspace is none: that of a trial in flight, or one that somebody planted.
+    let workspace = Dir::open_no_link(&context.run_dir)
+        .and_then(|run| run.open_dir(spec.dir.join("workspace")));
+    match (has_run, workspace.is_ok()) {
         (false, _) => Err(Ungradable::NotRun),
         (true, false) => Err(Ungradable::NotKept),
         (true, true) => Ok(()),
@@ -71,9 +75,22 @@ fn grade(
     judges: &mut Vec<JudgedBy>,
 ) -> Result<Grades, StageError> {
     let mut run = TrialRun::reopen(spec, grading, context, &|_| {})?;
-    let work = AgentWork::read(&run.artifacts())?;
+    let work = saved_work(spec, context)?;
     let workspace = run.folder.join("workspace");
     let grades = grade_saved(&mut run, &workspace, &work);
     judges.append(&mut run.judges);
     grades
+}
+
+/// Reads the facts about the agent's work. The run may have come from somebody else: a link or a pipe in the place of a
+/// file that the tests read is refused.
+fn saved_work(spec: &TrialSpec, context: &Context) -> io::Result<AgentWork> {
+    let folder = Dir::open_no_link(&context.run_dir)?.open_dir(&spec.dir)?;
+    for name in ["transcript.jsonl", "changes.diff", "artifacts/stdout.log"] {
+        match folder.open_file(name) {
+            Err(error) if !error.is_not_found() => return Err(error.into()),
+            _ => {}
+        }
+    }
+    AgentWork::read(&folder.open_dir("artifacts")?)
 }

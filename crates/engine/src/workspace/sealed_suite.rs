@@ -546,16 +546,16 @@ mod tests {
         type Change = fn(&Utf8Path);
         let changes: [(&str, Change); 4] = [
             ("suite/a/_tests", |dir| {
-                fs_err::write(dir.join("check.sh"), "exit 00").unwrap()
+                fs_err::write(dir.join("check.sh"), "exit 00").unwrap();
             }),
             ("suite/a/_tests", |dir| {
-                fs_err::write(dir.join("conftest.py"), "").unwrap()
+                fs_err::write(dir.join("conftest.py"), "").unwrap();
             }),
             ("suite/a/_tests", |dir| {
-                fs_err::remove_file(dir.join("check.sh")).unwrap()
+                fs_err::remove_file(dir.join("check.sh")).unwrap();
             }),
             ("suite", |dir| {
-                fs_err::write(dir.join("terca.yaml"), "other").unwrap()
+                fs_err::write(dir.join("terca.yaml"), "other").unwrap();
             }),
         ];
         for (path, change) in changes {

@@ -74,6 +74,7 @@ impl Suite {
         ];
         let work = WorkDir::create(Some(project.work_dir().as_str())).unwrap();
         let inputs = Inputs::of(&plan, &project.dir());
+        std::fs::create_dir_all(project.dir().join(".terca/runs/1")).unwrap();
         let context = Context {
             suite_dir: project.dir(),
             run_dir: project.dir().join(".terca/runs/1"),

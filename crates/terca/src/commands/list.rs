@@ -12,6 +12,7 @@ use crate::{past, screen};
 pub(super) fn list(common: &Common) -> Outcome {
     let dir = discover::canonical(&common.dir)?;
     let names = past_runs::names(&dir)?;
+    note_strangers(&past_runs::strangers(&dir)?);
     if names.is_empty() {
         screen::err(&format!(
             "no runs yet in {}; `terca` runs the suite",
@@ -30,4 +31,18 @@ pub(super) fn list(common: &Common) -> Outcome {
         screen::out_palette(common.color),
     )));
     Ok(0)
+}
+
+/// Names what is among the runs and is none, so that nobody wonders why it is not in the list.
+fn note_strangers(names: &[String]) {
+    const SHOWN: usize = 5;
+    if names.is_empty() {
+        return;
+    }
+    let shown: Vec<&str> = names.iter().take(SHOWN).map(String::as_str).collect();
+    let more = if names.len() > SHOWN { ", …" } else { "" };
+    screen::err(&format!(
+        "note: not runs, and left out: {}{more}",
+        shown.join(", ")
+    ));
 }

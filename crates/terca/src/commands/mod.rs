@@ -23,6 +23,7 @@ mod run;
 mod schema;
 mod show;
 mod validate;
+mod verify;
 mod view;
 
 use clap::Subcommand;
@@ -64,6 +65,8 @@ pub enum Command {
     Regrade(regrade::RegradeArgs),
     /// Join the runs of the parts of a plan (--shard) into one
     Merge(merge::MergeArgs),
+    /// Check that a run is as Terca wrote it: no line was changed, removed or added since
+    Verify(verify::VerifyArgs),
     /// List the runs so far
     List,
     /// Remove layers made by `prepare`, and old runs; asks first
@@ -100,6 +103,7 @@ impl Command {
             Command::Resume(args) => resume::resume(args, common),
             Command::Regrade(args) => regrade::regrade(args, common),
             Command::Merge(args) => merge::merge(args, common),
+            Command::Verify(args) => verify::verify(args, common),
             Command::List => list::list(common),
             Command::Clean(args) => clean::clean(args, common),
             Command::Import(args) => import::import(args, common),

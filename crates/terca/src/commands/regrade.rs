@@ -45,7 +45,7 @@ pub(super) fn regrade(args: &RegradeArgs, common: &Common) -> Outcome {
     };
     let run = PreparedRun::new(&plan, &settings, program, host)?;
     run_output::note_reduced(&run);
-    let regrading = Regrading::new(open, run, &plan)?;
+    let regrading = Regrading::new(open, run, &plan);
     if regrading.not_kept > 0 {
         screen::err(&format!(
             "note: {} of the trials have no workspace (--keep): they stay as they were graded",
@@ -68,7 +68,8 @@ pub(super) fn regrade(args: &RegradeArgs, common: &Common) -> Outcome {
     screen::out_painted(&Painted::by_view(changes));
     screen::out("");
     run_output::show(&results, &dir, common);
-    Ok(exit_status(&results, args.fail_under))
+    let changed = past::complain_of_changes(&graded.changed, &dir, common);
+    Ok(changed.unwrap_or_else(|| exit_status(&results, args.fail_under)))
 }
 
 /// Returns a display of one line that counts, where somebody is looking.

@@ -2,10 +2,12 @@
 
 use clap::Args;
 use terca_engine::run::past_runs;
+use terca_engine::run::past_runs::PastRun;
+use terca_engine::run::store::mend_results;
 
 use crate::args::Common;
-use crate::cli_error::Outcome;
-use crate::{past, run_output};
+use crate::cli_error::{CliError, Outcome};
+use crate::{past, run_output, screen};
 
 #[derive(Debug, Clone, Args)]
 pub struct ShowArgs {
@@ -15,7 +17,23 @@ pub struct ShowArgs {
 
 pub(super) fn show(args: &ShowArgs, common: &Common) -> Outcome {
     let (_, dir) = past::find(args.run.as_deref(), common)?;
-    let run = past_runs::read(&dir)?;
-    run_output::show(&run.results(), &run.dir, common);
-    Ok(0)
+    let (run, fault) = past_runs::read_sound_part(&dir)?;
+    let Some(fault) = fault else {
+        mend(&run);
+        run_output::show(&run.results(), &run.dir, common);
+        return Ok(0);
+    };
+    // Nothing is shown of a journal whose first line is damaged.
+    if !run.state.trials().is_empty() {
+        run_output::show(&run.results(), &run.dir, common);
+        screen::err("warning: this run is damaged; only what comes before the damage is shown");
+    }
+    Err(CliError::from(fault))
+}
+
+/// Writes `results.json` anew where it is stale or torn. Looking at a run that cannot be written is no error.
+fn mend(run: &PastRun) {
+    if let Ok(true) = mend_results(run) {
+        screen::err("note: results.json was older than the journal, or torn: it was written anew");
+    }
 }

@@ -2,10 +2,11 @@
 //!
 //! Foreign text in them does what it can to break out of a page.
 
-use camino::{Utf8Path, Utf8PathBuf};
+use camino::Utf8Path;
 use serde_json::{Value, json};
 use terca_core::agent::delivery::{Delivery, Installed, McpDelivery, McpStatus, sha256};
 use terca_core::grade::Grade;
+use terca_core::plan::trial_folder;
 use terca_core::run::event::{Event, EventKind, RunStatus, TrialHead};
 use terca_core::run::outcome::{Phases, Status, TrialReport};
 use terca_core::transcript::Stats;
@@ -96,19 +97,13 @@ fn heads(repetitions: u32) -> Vec<TrialHead> {
     for eval in EVALS {
         for (environment, experiment, _) in VARIANTS {
             for repetition in 1..=repetitions {
-                let folder: String = eval
-                    .chars()
-                    .map(|c| if c.is_alphanumeric() { c } else { '-' })
-                    .collect();
                 heads.push(TrialHead {
                     id: heads.len() as u32 + 1,
                     eval: eval.to_owned(),
                     environment: environment.to_owned(),
                     experiment: experiment.to_owned(),
                     repetition,
-                    dir: Utf8PathBuf::from(format!(
-                        "{folder}/{environment}.{experiment}.{repetition:02}"
-                    )),
+                    dir: trial_folder(eval, environment, experiment, repetition),
                     agent: if environment == "claude" {
                         "claude-code"
                     } else {

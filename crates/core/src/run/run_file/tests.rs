@@ -2,6 +2,8 @@ use std::time::Duration;
 
 use serde_json::json;
 
+use jiff::Timestamp;
+
 use super::*;
 use crate::run::settings::{Keep, SelectionSettings};
 
@@ -216,12 +218,12 @@ fn secrets_are_hidden_and_words_of_the_format_are_not() {
 #[test]
 fn the_parts_make_the_whole() {
     let [one, two] = [HELD[2], HELD[3]].map(|path| RunFile::parse(&held(path)).unwrap());
-    let whole = RunFile::merged(&[("one", &one), ("two", &two)]).unwrap();
+    let whole = RunFile::merged(&[("one", &one), ("two", &two)], Timestamp::UNIX_EPOCH).unwrap();
     assert_eq!(whole.settings.shard, None);
     assert_eq!(whole.merged_from, ["one", "two"]);
     let mut order = whole.order.clone();
     order.sort_unstable();
     let ids: Vec<u32> = whole.trials.iter().map(|trial| trial.id).collect();
     assert_eq!(order, ids);
-    assert_eq!(RunFile::merged(&[]), None);
+    assert_eq!(RunFile::merged(&[], Timestamp::UNIX_EPOCH), None);
 }

@@ -50,4 +50,6 @@ pub struct Finished {
     pub state: RunState,
     /// Tells whether a signal ended it.
     pub interrupted: bool,
+    /// The files of its record that somebody changed meanwhile. They have been restored.
+    pub changed: Vec<&'static str>,
 }

@@ -57,7 +57,10 @@ mod tests {
             headlines.push(format!("step {step}"));
         }
         headlines
-            .write(&mut RunLog::create(path, &Mask::default()).unwrap())
+            .write(&mut RunLog::new(
+                std::fs::File::create(path).unwrap(),
+                &Mask::default(),
+            ))
             .unwrap();
         let text = std::fs::read_to_string(path).unwrap();
         let lines: Vec<&str> = text.lines().collect();

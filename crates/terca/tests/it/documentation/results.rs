@@ -14,7 +14,8 @@ use crate::documentation::repository;
 use crate::documentation::room::Room;
 
 /// What a table is called, and the objects that it is about.
-const TABLES: [(&str, &[&str]); 28] = [
+const TABLES: [(&str, &[&str]); 29] = [
+    ("journal", &["journal"]),
     ("results", &[""]),
     ("stoppedVariant", &["stoppedVariants[]"]),
     ("adaptive", &["adaptive"]),
@@ -339,6 +340,8 @@ fn run_file_keys(pointer: &str) -> BTreeSet<String> {
     let mut file = RunFile::parse(&std::fs::read(held).unwrap()).unwrap();
     file.merged_from = vec!["part".into()];
     file.settings.validate = true;
+    file.sealed = true;
+    file.created_at = Some(jiff::Timestamp::UNIX_EPOCH);
     let document = serde_json::to_value(&file).unwrap();
     let object = document.pointer(pointer).unwrap().as_object().unwrap();
     object.keys().cloned().collect()

@@ -1,0 +1,172 @@
+//! The text of a journal, checked line by line. What comes before the first damage is sound.
+
+use std::collections::HashSet;
+
+use camino::Utf8PathBuf;
+use thiserror::Error;
+
+use crate::run::event::{Event, EventKind, TrialHead};
+use crate::run::seal::{BrokenSeal, JournalEnd, Seal};
+
+/// The journal of a run as it was read.
+#[derive(Debug, Clone)]
+pub struct Journal {
+    /// The events before the first damage, in order.
+    pub events: Vec<Event>,
+    /// The number of bytes that these events take.
+    pub sound_bytes: usize,
+    /// The last line has no end: Terca died while it wrote it. It is not among the events.
+    pub is_torn: bool,
+    /// The first line that is not as Terca wrote it.
+    pub damage: Option<Damage>,
+    /// The seal of the events.
+    pub seal: Seal,
+    /// The last link of the chain after each event.
+    links: Vec<Option<String>>,
+}
+
+/// A line that is not as Terca wrote it, or not where Terca wrote it.
+#[derive(Debug, Clone, PartialEq, Error)]
+#[error("line {line}: {kind}")]
+pub struct Damage {
+    /// The number of the line, from 1.
+    pub line: usize,
+    /// The kind of damage.
+    pub kind: DamageKind,
+}
+
+/// The kinds of damage to a journal.
+#[derive(Debug, Clone, PartialEq, Error)]
+pub enum DamageKind {
+    /// The line is not an event.
+    #[error("it is not an event: {0}")]
+    NotAnEvent(String),
+    /// Lines are missing before this one, or this one was put here.
+    #[error(
+        "event {found} is here, and event {expected} should be: lines are missing, or were moved or added"
+    )]
+    Gap {
+        /// The number that the line should have.
+        expected: u64,
+        /// The number that it has.
+        found: u64,
+    },
+    /// The line has a number that an earlier line has.
+    #[error(
+        "event {found} is here again, and event {expected} should be: the line was doubled or moved"
+    )]
+    Again {
+        /// The number that the line should have.
+        expected: u64,
+        /// The number that it has.
+        found: u64,
+    },
+    /// The seal of the line is not right.
+    #[error("{0}: the line was changed, or comes from elsewhere")]
+    Seal(BrokenSeal),
+    /// The journal does not begin with the beginning of a run.
+    #[error("a journal begins with `runStarted`, and this does not")]
+    NoStart,
+    /// The run begins a second time.
+    #[error("a run begins once, and this is a second `runStarted`")]
+    SecondStart,
+    /// A trial's folder is not the one that its names make.
+    #[error("trial {trial} has the folder `{found}`; its names make `{expected}`")]
+    Folder {
+        /// The trial's id.
+        trial: u32,
+        /// The folder in the journal.
+        found: Utf8PathBuf,
+        /// The folder that its names make.
+        expected: Utf8PathBuf,
+    },
+    /// Two trials have the same id or the same folder.
+    #[error("trial {0} is there twice, or another has its folder")]
+    TrialTwice(u32),
+}
+
+impl Journal {
+    /// Reads a journal. `run_file` is the hash of the `run.json` beside it, for lines that are added.
+    pub fn read(text: &[u8], run_file: &str) -> Self {
+        let mut journal = Journal {
+            events: Vec::new(),
+            sound_bytes: 0,
+            is_torn: text.last().is_some_and(|byte| *byte != b'\n'),
+            damage: None,
+            seal: Seal::new(run_file),
+            links: Vec::new(),
+        };
+        for line in text.split_inclusive(|byte| *byte == b'\n') {
+            let Some(content) = line.strip_suffix(b"\n") else {
+                break;
+            };
+            if let Err(kind) = journal.add(content) {
+                let line = journal.events.len() + 1;
+                journal.damage = Some(Damage { line, kind });
+                break;
+            }
+            journal.sound_bytes += line.len();
+        }
+        journal
+    }
+
+    fn add(&mut self, line: &[u8]) -> Result<(), DamageKind> {
+        let event: Event = serde_json::from_slice(line)
+            .map_err(|error| DamageKind::NotAnEvent(error.to_string()))?;
+        let expected = self.events.len() as u64;
+        let found = event.seq;
+        // Before the seal, which cannot tell what happened to a line.
+        if found > expected {
+            return Err(DamageKind::Gap { expected, found });
+        }
+        if found < expected {
+            return Err(DamageKind::Again { expected, found });
+        }
+        let mut seal = self.seal.clone();
+        seal.follow(line).map_err(DamageKind::Seal)?;
+        match &event.kind {
+            EventKind::RunStarted { .. } if expected > 0 => return Err(DamageKind::SecondStart),
+            EventKind::RunStarted { trials, .. } => check_folders(trials)?,
+            _ if expected == 0 => return Err(DamageKind::NoStart),
+            _ => {}
+        }
+        self.seal = seal;
+        self.links.push(self.seal.chain().map(str::to_owned));
+        self.events.push(event);
+        Ok(())
+    }
+
+    /// Returns the end of the sound part.
+    pub fn end(&self) -> JournalEnd {
+        JournalEnd {
+            events: self.events.len(),
+            chain: self.seal.chain().map(str::to_owned),
+        }
+    }
+
+    /// Returns the last link of the chain after so many events. None means that there are fewer, or that the last of
+    /// them is not sealed.
+    pub fn link_after(&self, events: usize) -> Option<&str> {
+        self.links.get(events.checked_sub(1)?)?.as_deref()
+    }
+}
+
+/// A run may come from somebody else: a folder that its names do not make could be anywhere.
+fn check_folders(trials: &[TrialHead]) -> Result<(), DamageKind> {
+    let mut ids = HashSet::new();
+    let mut folders = HashSet::new();
+    for head in trials {
+        let expected = head.folder();
+        if head.dir.as_str() != expected.as_str() {
+            return Err(DamageKind::Folder {
+                trial: head.id,
+                found: head.dir.clone(),
+                expected,
+            });
+        }
+        if !ids.insert(head.id) || !folders.insert(expected) {
+            return Err(DamageKind::TrialTwice(head.id));
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,218 @@
+//! The record of a run: its journal, `run.json` and `results.json`, read together and checked against each other.
+
+use std::io;
+
+use camino::{Utf8Path, Utf8PathBuf};
+use serde::Deserialize;
+use terca_core::run::event::RunStatus;
+use terca_core::run::journal::{Damage, DamageKind, Journal};
+use terca_core::run::run_file::RunFileError;
+use terca_core::run::seal::{BrokenSeal, JournalEnd, digest};
+use thiserror::Error;
+
+use crate::run::files::{
+    EVENTS, LARGEST_JOURNAL, LARGEST_RESULTS, LARGEST_RUN_FILE, RESULTS, RUN, open_run, reason,
+};
+use crate::tree::Dir;
+
+/// A run that cannot be found or read, or that is not as Terca wrote it.
+#[derive(Debug, Error)]
+pub enum RunsError {
+    /// The suite has no runs.
+    #[error("no runs yet in {0}")]
+    None(Utf8PathBuf),
+    /// All runs of the suite are of `terca validate`.
+    #[error("no runs yet but those of `terca validate`; the latest is {0}")]
+    OnlyValidations(String),
+    /// The suite has no run of this name.
+    #[error("no run `{name}`; the runs are {known}")]
+    Unknown {
+        /// The name that was looked for.
+        name: String,
+        /// The latest runs that there are.
+        known: String,
+    },
+    /// The machine refused to read a file.
+    #[error("{path} cannot be read: {source}")]
+    Read {
+        /// The file.
+        path: Utf8PathBuf,
+        /// The machine's reason.
+        source: io::Error,
+    },
+    /// A line of the journal is not as Terca wrote it.
+    #[error("{path}, {damage}")]
+    Journal {
+        /// The journal.
+        path: Utf8PathBuf,
+        /// The line, and its damage.
+        damage: Damage,
+    },
+    /// `run.json` cannot be used.
+    #[error("{path} is not the plan of a run: {source}")]
+    RunFile {
+        /// The file.
+        path: Utf8PathBuf,
+        /// The parser's reason.
+        source: RunFileError,
+    },
+    /// `run.json` is not the one that the run was started with.
+    #[error("{0} was changed, or is missing: it is not what the journal was sealed with")]
+    RunFileChanged(Utf8PathBuf),
+    /// The results tell more than the journal.
+    #[error(
+        "{path} has lost lines: it has {events} events, and results.json beside it was made from {made_from}"
+    )]
+    Shorter {
+        /// The journal.
+        path: Utf8PathBuf,
+        /// The number of its events.
+        events: usize,
+        /// The number of events that the results were made from.
+        made_from: usize,
+    },
+    /// The results are those of another journal.
+    #[error("{0} and results.json beside it do not belong together: one of them was changed")]
+    OtherResults(Utf8PathBuf),
+}
+
+/// The files of a run, as far as they are sound.
+#[derive(Debug)]
+pub struct Record {
+    /// The run's directory.
+    pub dir: Utf8PathBuf,
+    /// The journal.
+    pub journal: Journal,
+    /// The content of `run.json`; empty where it cannot be read.
+    pub run_text: Vec<u8>,
+    /// The results.
+    pub results: ResultsFile,
+}
+
+/// The `results.json` of a run, as far as it can be told without reading all of it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum ResultsFile {
+    /// There is none.
+    Missing,
+    /// It is not such a document.
+    Unreadable,
+    /// It is there.
+    Present {
+        /// The status it tells.
+        status: RunStatus,
+        /// The end of the journal that it was made from. Older versions did not write it.
+        made_from: Option<JournalEnd>,
+    },
+}
+
+/// Reads the record of the run in a directory, and stops at the first damage.
+pub fn read(dir: &Utf8Path) -> Result<Record, RunsError> {
+    let opened = open_run(dir).map_err(|error| RunsError::Read {
+        path: dir.to_owned(),
+        source: reason(error),
+    })?;
+    read_in(&opened, dir)
+}
+
+/// Reads the record in an open directory, whose path is for messages.
+pub(super) fn read_in(opened: &Dir, dir: &Utf8Path) -> Result<Record, RunsError> {
+    // The results before the journal: they are written after it.
+    let results = results(opened);
+    let text = opened
+        .read_file(EVENTS, LARGEST_JOURNAL)
+        .map_err(|error| RunsError::Read {
+            path: dir.join(EVENTS),
+            source: reason(error),
+        })?;
+    let run_text = opened.read_file(RUN, LARGEST_RUN_FILE).unwrap_or_default();
+    let mut journal = Journal::read(&text, &digest(&run_text));
+    let begins_unsealed = !journal.events.is_empty() && journal.link_after(1).is_none();
+    if begins_unsealed && is_sealed(&run_text) {
+        let kind = DamageKind::Seal(BrokenSeal::Missing);
+        journal = Journal::read(&[], &digest(&run_text));
+        journal.damage = Some(Damage { line: 1, kind });
+    }
+    Ok(Record {
+        dir: dir.to_owned(),
+        journal,
+        run_text,
+        results,
+    })
+}
+
+impl Record {
+    /// Returns the first reason why the run is not as Terca wrote it.
+    pub fn fault(&self) -> Option<RunsError> {
+        let journal = &self.journal;
+        let path = self.dir.join(EVENTS);
+        if let Some(damage) = journal.damage.clone() {
+            return Some(RunsError::Journal { path, damage });
+        }
+        let sealed_with = journal.seal.run_file();
+        if sealed_with.is_some_and(|hash| hash != digest(&self.run_text)) {
+            return Some(RunsError::RunFileChanged(self.dir.join(RUN)));
+        }
+        let ResultsFile::Present {
+            made_from: Some(end),
+            ..
+        } = &self.results
+        else {
+            return None;
+        };
+        let events = journal.events.len();
+        if end.events > events {
+            let made_from = end.events;
+            return Some(RunsError::Shorter {
+                path,
+                events,
+                made_from,
+            });
+        }
+        let link = journal.link_after(end.events);
+        (link != end.chain.as_deref()).then_some(RunsError::OtherResults(path))
+    }
+
+    /// Tells whether `results.json` is missing, torn, or older than the journal. `is_going_on` tells whether the run's
+    /// Terca lives.
+    pub fn has_stale_results(&self, is_going_on: bool) -> bool {
+        match &self.results {
+            ResultsFile::Missing | ResultsFile::Unreadable => true,
+            ResultsFile::Present { status, made_from } => {
+                let ends = made_from.as_ref().map(|end| end.events);
+                ends != Some(self.journal.events.len())
+                    || (*status == RunStatus::Running && !is_going_on)
+            }
+        }
+    }
+}
+
+/// Tells whether a `run.json` says that its journal is sealed from its first line on.
+fn is_sealed(run_text: &[u8]) -> bool {
+    #[derive(Deserialize)]
+    struct Header {
+        #[serde(default)]
+        sealed: bool,
+    }
+    serde_json::from_slice::<Header>(run_text).is_ok_and(|header| header.sealed)
+}
+
+fn results(dir: &Dir) -> ResultsFile {
+    #[derive(Deserialize)]
+    struct Header {
+        status: RunStatus,
+        #[serde(default)]
+        journal: Option<JournalEnd>,
+    }
+    let text = match dir.read_file(RESULTS, LARGEST_RESULTS) {
+        Ok(text) => text,
+        Err(error) if error.is_not_found() => return ResultsFile::Missing,
+        Err(_) => return ResultsFile::Unreadable,
+    };
+    match serde_json::from_slice::<Header>(&text) {
+        Ok(header) => ResultsFile::Present {
+            status: header.status,
+            made_from: header.journal,
+        },
+        Err(_) => ResultsFile::Unreadable,
+    }
+}

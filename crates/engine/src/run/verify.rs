@@ -1,0 +1,240 @@
+//! Checks whether a run is as Terca wrote it.
+
+use camino::{Utf8Path, Utf8PathBuf};
+use serde::Serialize;
+use terca_core::analysis::results::Results;
+use terca_core::run::event::RunStatus;
+use terca_core::run::seal::JournalEnd;
+use terca_core::run::state::RunState;
+
+use crate::run::files::{EVENTS, LARGEST_RESULTS, RESULTS, RUN, open_run, text_of};
+use crate::run::journal::{SPOILT, is_going_on};
+use crate::run::record::{self, Record, ResultsFile, RunsError};
+use crate::run::store::run_name;
+
+/// The answer about a run.
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Verified {
+    /// The run's name.
+    pub run: String,
+    /// The run's directory.
+    pub dir: Utf8PathBuf,
+    /// Tells whether nothing is wrong.
+    pub sound: bool,
+    /// The number of events before the first damage.
+    pub events: usize,
+    /// The part of the journal that is sealed.
+    pub sealed: Sealed,
+    /// The last link of the chain.
+    pub chain: Option<String>,
+    /// Everything that is wrong.
+    pub problems: Vec<Problem>,
+    /// Remarks about what is not wrong.
+    pub notes: Vec<String>,
+}
+
+/// The part of a journal that is sealed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub enum Sealed {
+    /// Every line.
+    All,
+    /// The lines since an older run was continued. The chain covers the lines before, too.
+    Later,
+    /// No line: an older version wrote it, or there is none yet.
+    None,
+}
+
+/// Something that is wrong with a run.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Problem {
+    /// The file.
+    pub file: &'static str,
+    /// The line, where the file has lines.
+    pub line: Option<usize>,
+    /// The reason.
+    pub text: String,
+}
+
+/// Checks the run in a directory.
+pub fn verify(dir: &Utf8Path) -> Result<Verified, RunsError> {
+    let going_on = is_going_on(dir);
+    let record = record::read(dir)?;
+    let journal = &record.journal;
+    let mut problems: Vec<Problem> = record.fault().map(problem).into_iter().collect();
+    let mut notes = Vec::new();
+    if journal.is_torn && journal.damage.is_none() && !going_on {
+        notes.push(
+            "the last line of events.jsonl is torn: Terca was killed while it wrote it; `terca resume` cuts it off"
+                .to_owned(),
+        );
+    }
+    let sealed = match (journal.link_after(1), journal.seal.chain()) {
+        (Some(_), _) => Sealed::All,
+        (None, Some(_)) => Sealed::Later,
+        (None, None) => Sealed::None,
+    };
+    match sealed {
+        Sealed::All => {}
+        Sealed::Later => notes.push(
+            "an older version of Terca began the run: it is sealed since it was continued".to_owned(),
+        ),
+        Sealed::None if journal.events.is_empty() => {
+            notes.push("the run has no event yet".to_owned());
+        }
+        Sealed::None => notes.push(
+            "the run is not sealed, since an older version of Terca made it: a changed line is not noticed"
+                .to_owned(),
+        ),
+    }
+    let opened = open_run(dir).ok();
+    if opened.is_some_and(|dir| dir.meta_at(SPOILT).is_ok_and(|found| found.is_some())) {
+        notes.push(format!(
+            "somebody changed events.jsonl while the run went on; Terca restored it, and {SPOILT} is the changed one"
+        ));
+    }
+    if problems.is_empty() {
+        check_results(&record, going_on, &mut problems, &mut notes);
+    }
+    Ok(Verified {
+        run: run_name(dir),
+        dir: dir.to_owned(),
+        sound: problems.is_empty(),
+        events: journal.events.len(),
+        sealed,
+        chain: journal.seal.chain().map(str::to_owned),
+        problems,
+        notes,
+    })
+}
+
+fn problem(fault: RunsError) -> Problem {
+    match fault {
+        RunsError::Journal { damage, .. } => Problem {
+            file: EVENTS,
+            line: Some(damage.line),
+            text: damage.kind.to_string(),
+        },
+        RunsError::RunFileChanged(_) => Problem {
+            file: RUN,
+            line: None,
+            text: "it was changed, or is missing: it is not what the journal was sealed with"
+                .into(),
+        },
+        RunsError::Shorter {
+            events, made_from, ..
+        } => Problem {
+            file: EVENTS,
+            line: Some(events + 1),
+            text: format!(
+                "the journal has lost lines: it has {events} events, and results.json was made from {made_from}"
+            ),
+        },
+        RunsError::OtherResults(_) => Problem {
+            file: RESULTS,
+            line: None,
+            text: "it was not made from this journal: one of them was changed".into(),
+        },
+        other => Problem {
+            file: EVENTS,
+            line: None,
+            text: other.to_string(),
+        },
+    }
+}
+
+/// Compares `results.json` with the results of the events that it was made from.
+fn check_results(
+    record: &Record,
+    going_on: bool,
+    problems: &mut Vec<Problem>,
+    notes: &mut Vec<String>,
+) {
+    let results = |text: String| Problem {
+        file: RESULTS,
+        line: None,
+        text,
+    };
+    let made_from = match &record.results {
+        ResultsFile::Missing => {
+            if !record.journal.events.is_empty() && !going_on {
+                notes.push("results.json is missing; `terca show` writes it".to_owned());
+            }
+            return;
+        }
+        ResultsFile::Unreadable => {
+            problems.push(results(
+                "it is torn, or is no such document; `terca show` writes it anew".to_owned(),
+            ));
+            return;
+        }
+        ResultsFile::Present { made_from, .. } => made_from.clone(),
+    };
+    if record.has_stale_results(going_on) && !going_on {
+        notes
+            .push("results.json is older than the journal; `terca show` writes it anew".to_owned());
+    }
+    // Those of an older version do not say what they were made from.
+    let Some(end) = made_from.filter(|_| !going_on) else {
+        return;
+    };
+    let found = open_run(&record.dir).and_then(|dir| dir.read_file(RESULTS, LARGEST_RESULTS));
+    let Ok(found) = found else { return };
+    if let Some(text) = contradiction(record, &end, &found) {
+        problems.push(results(text));
+    }
+}
+
+fn contradiction(record: &Record, end: &JournalEnd, found: &[u8]) -> Option<String> {
+    let mut state = RunState::fold(&record.journal.events[..end.events]);
+    let mut expected = results(&state, end);
+    if state.status() == RunStatus::Running {
+        // Written again when nobody was at work on it any more.
+        let running = text_of(&expected).ok();
+        if running.as_deref() == Some(found) {
+            return None;
+        }
+        state.abandon();
+        expected = results(&state, end);
+    }
+    if text_of(&expected).ok().as_deref() == Some(found) {
+        return None;
+    }
+    let Ok(read) = serde_json::from_slice::<Results>(found) else {
+        return Some("it is no such document".to_owned());
+    };
+    let other = expected.trials.iter().find_map(|trial| {
+        let same = read
+            .trials
+            .iter()
+            .find(|read| read.head.id == trial.head.id);
+        match same {
+            None => Some((trial.head.id, None)),
+            Some(read) if read != trial => Some((trial.head.id, Some(read.report.status))),
+            Some(_) => None,
+        }
+    });
+    if let Some((id, status)) = other {
+        return Some(match status {
+            Some(status) => format!(
+                "it contradicts the journal about trial {id}, which is `{}` there",
+                status.as_str()
+            ),
+            None => format!("it does not have trial {id} of the journal"),
+        });
+    }
+    // Another version may count in another way.
+    let by_this_version = read.terca_version == env!("CARGO_PKG_VERSION");
+    by_this_version.then(|| "it is not what the journal comes to: it was changed".to_owned())
+}
+
+fn results(state: &RunState, end: &JournalEnd) -> Results {
+    Results {
+        journal: Some(end.clone()),
+        ..Results::of(state)
+    }
+}
+
+#[cfg(test)]
+mod tests;

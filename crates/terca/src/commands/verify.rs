@@ -1,0 +1,76 @@
+//! `terca verify`: is a run as Terca wrote it?
+
+use clap::Args;
+use terca_core::text::explain::Code;
+use terca_core::text::prose;
+use terca_engine::run::past_runs;
+use terca_engine::run::verify::{Problem, Sealed, Verified, verify as examine};
+use terca_engine::suite::discover;
+
+use crate::args::Common;
+use crate::cli_error::{CliError, Outcome};
+use crate::screen;
+
+#[derive(Debug, Clone, Args)]
+#[command(
+    after_help = "Exit status: 0 every run is as Terca wrote it, 1 one is not, 2 wrong usage, 3 a run cannot be read."
+)]
+pub struct VerifyArgs {
+    /// Runs: names, numbers, or paths of their folders (default: the latest)
+    #[arg(value_name = "RUN")]
+    runs: Vec<String>,
+    /// Write the answer as JSON
+    #[arg(long)]
+    json: bool,
+}
+
+pub(super) fn verify(args: &VerifyArgs, common: &Common) -> Outcome {
+    let suite_dir = discover::canonical(&common.dir)?;
+    let dirs = if args.runs.is_empty() {
+        vec![past_runs::find(&suite_dir, None)?]
+    } else {
+        args.runs
+            .iter()
+            .map(|run| past_runs::find_anywhere(&suite_dir, run))
+            .collect::<Result<Vec<_>, _>>()?
+    };
+    let found = dirs
+        .iter()
+        .map(|dir| examine(dir))
+        .collect::<Result<Vec<Verified>, _>>()?;
+    if args.json {
+        let text = serde_json::to_string_pretty(&found);
+        let text = text.map_err(|error| CliError::trouble(Code::Internal, error))?;
+        screen::out_json(&text);
+    } else {
+        for one in &found {
+            screen::out(&text(one));
+        }
+    }
+    Ok(u8::from(found.iter().any(|one| !one.sound)))
+}
+
+fn text(found: &Verified) -> String {
+    let Verified { run, events, .. } = found;
+    let events = prose::count(*events, "event");
+    let seal = match found.sealed {
+        Sealed::All => "sealed",
+        Sealed::Later => "sealed in part",
+        Sealed::None => "not sealed",
+    };
+    let mut lines = vec![if found.sound {
+        format!("{run}: sound ({events}, {seal})")
+    } else {
+        format!("{run}: damaged ({events} before the damage, {seal})")
+    }];
+    for Problem { file, line, text } in &found.problems {
+        lines.push(match line {
+            Some(line) => format!("  {file}, line {line}: {text}"),
+            None => format!("  {file}: {text}"),
+        });
+    }
+    for note in &found.notes {
+        lines.push(format!("  note: {note}"));
+    }
+    lines.join("\n")
+}
