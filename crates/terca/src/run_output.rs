@@ -42,8 +42,16 @@ pub fn observer(format: Format, common: &Common) -> Box<dyn Observer> {
     }
 }
 
-/// Notes that fewer trials run at once than were asked for.
-pub fn note_reduced(run: &PreparedRun<'_>) {
+/// Warns of directories that could not be removed.
+pub fn warn_of_leftovers(lines: &[String]) {
+    for line in lines {
+        screen::err(&format!("warning: could not be removed: {line}"));
+    }
+}
+
+/// Notes that fewer trials run at once than were asked for, and what dead runs have left for good.
+pub fn note_before_start(run: &PreparedRun<'_>) {
+    warn_of_leftovers(run.left_by_others());
     if let Some(Reduced { wanted, possible }) = run.reduced() {
         screen::err(&format!(
             "note: {possible} at a time instead of {wanted}: no more files may be open (raise it with `ulimit -n`)"
@@ -81,6 +89,7 @@ pub fn conclude(
 ) -> u8 {
     let results = Results::of(&run.state);
     note_suite_changes(&run.suite_changes);
+    warn_of_leftovers(&run.not_removed);
     if format != Format::Json {
         // Apart from the lines of progress above.
         screen::err("");

@@ -73,6 +73,18 @@ case "$1" in
     setsid sh -c 'sleep 300' &
     ready
     wait ;;
+  digs)                 # so many thousand levels of directories below a place, with a file at the bottom
+    ready
+    cd "$2" || exit 1
+    thousand=$(printf 'd/%.0s' $(seq 1000))
+    for n in $(seq "$3"); do
+      # The shell complains that it cannot tell where it is.
+      mkdir -p "$thousand" && cd -P "$thousand" || exit 1
+    done 2>/dev/null
+    echo bottom > file ;;
+  many)                 # so many files in one directory
+    mkdir many && cd many && seq "$2" | xargs touch
+    cd .. && ready ;;
   *)
     echo "no such mischief: $1" >&2
     exit 64 ;;

@@ -5,6 +5,7 @@ use std::time::Duration;
 use camino::Utf8PathBuf;
 
 use crate::config::action::{Action, actions};
+use crate::config::limits::{TrialLimits, limits};
 use crate::config::test::tests;
 use crate::config::variables::{Variables, variables};
 use crate::grade::TestSpec;
@@ -29,6 +30,8 @@ pub struct Eval {
     pub repetitions: Option<u32>,
     /// The agent's time limit, where it differs from the variant's.
     pub timeout: Option<Duration>,
+    /// The most that a trial may use, where it differs from the suite's.
+    pub limits: Option<TrialLimits>,
     /// `_base/`, copied over the suite's layers.
     pub layer: Option<Utf8PathBuf>,
     /// `_tests/`, copied over the work when it is tested.
@@ -112,6 +115,11 @@ fn fields_of(fields: &mut Fields<'_, '_>, home: &Home) -> Option<ReadEval> {
         seconds(),
         "The agent's time limit in one trial. It takes precedence over every other.",
     );
+    let limits = fields.optional(
+        "limits",
+        limits(),
+        "The most that a trial of this eval may use, instead of the suite's `limits`.",
+    );
     let prepare = actions(
         fields,
         "prepare",
@@ -142,6 +150,7 @@ fn fields_of(fields: &mut Fields<'_, '_>, home: &Home) -> Option<ReadEval> {
         prompt,
         repetitions,
         timeout,
+        limits,
         layer,
         tests_layer,
         solution,

@@ -9,6 +9,7 @@ mod action;
 pub mod adaptive;
 mod concurrency;
 mod eval;
+mod limits;
 mod mcp_server;
 mod names;
 mod repetitions;

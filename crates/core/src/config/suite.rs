@@ -15,6 +15,7 @@ use crate::config::ConfigFiles;
 use crate::config::action::actions;
 use crate::config::concurrency::concurrency;
 use crate::config::eval::{Home, ReadEval, eval};
+use crate::config::limits::limits;
 use crate::config::names::{not_reserved, unique_folders};
 use crate::config::repetitions::repetitions;
 use crate::config::setup::{ReadSetup, Role, setup};
@@ -29,6 +30,7 @@ use crate::text::source::{Located, Place};
 pub use crate::config::action::{Action, ShellCommand};
 pub use crate::config::concurrency::Concurrency;
 pub use crate::config::eval::Eval;
+pub use crate::config::limits::TrialLimits;
 pub use crate::config::mcp_server::McpServers;
 pub use crate::config::repetitions::Repetitions;
 pub use crate::config::setup::{AppliedSetup, Setup};
@@ -65,6 +67,9 @@ pub struct Suite {
     /// The agent's time limit.
     #[serde(skip)]
     pub timeout: Duration,
+    /// The most that a trial may use.
+    #[serde(skip)]
+    pub limits: TrialLimits,
     /// Text before every prompt.
     #[serde(skip)]
     pub preamble: Option<String>,
@@ -168,6 +173,7 @@ fn fields_of(fields: &mut Fields<'_, '_>, root: &Utf8Path) -> Option<(Suite, Vec
         DEFAULT_AGENT_SECONDS,
         "The agent's time limit in one trial.",
     );
+    let limits = fields.optional("limits", limits(), "The most that a trial may use.");
     let preamble = fields.optional(
         "preamble",
         text().value(),
@@ -234,6 +240,7 @@ fn fields_of(fields: &mut Fields<'_, '_>, root: &Utf8Path) -> Option<(Suite, Vec
         concurrency: concurrency.unwrap_or_default(),
         retries,
         timeout: Duration::from_secs_f64(timeout),
+        limits: limits.unwrap_or_default(),
         preamble,
         postamble,
         layers,

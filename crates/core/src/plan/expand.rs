@@ -213,6 +213,7 @@ impl Expansion<'_> {
                 .or(eval.timeout)
                 .or(experiment.timeout.applied_to(&environment.timeout).copied())
                 .unwrap_or(self.suite.timeout),
+            limits: eval.limits.unwrap_or(self.suite.limits),
         }
     }
 

@@ -77,6 +77,7 @@ impl Fingerprinter<'_> {
             ("set-up", self.of_files(&self.actions(&case.actions))),
             ("variables", self.hash(&case.env)),
             ("time limit", self.hash(&case.timeout)),
+            ("limits", self.hash(&case.limits)),
             ("tests", self.tests(case)),
             ("tests' scripts", self.hash(&self.test_scripts(case))),
         ];

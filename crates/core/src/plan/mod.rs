@@ -19,7 +19,7 @@ use crate::agent::AgentChoice;
 use crate::agent::mcp::McpServer;
 use crate::config::adaptive::Adaptive;
 use crate::config::folder_name;
-use crate::config::suite::{Action, AppliedSetup, Eval, Suite};
+use crate::config::suite::{Action, AppliedSetup, Eval, Suite, TrialLimits};
 
 /// One environment with one experiment applied to it.
 #[derive(Debug, Clone)]
@@ -97,6 +97,8 @@ pub struct Case {
     pub judge_env: Vec<(String, String)>,
     /// The agent's time limit.
     pub timeout: Duration,
+    /// The most that a trial may use.
+    pub limits: TrialLimits,
 }
 
 impl Case {

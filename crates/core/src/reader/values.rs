@@ -228,7 +228,82 @@ pub(crate) fn share() -> Kind<Located<f64>> {
     decimal(Bound::From(0.0), Some(1.0))
 }
 
+/// The units of sizes, and what each is in bytes.
+const UNITS: [(&str, u64); 9] = [
+    ("kB", 1_000),
+    ("KB", 1_000),
+    ("MB", 1_000_000),
+    ("GB", 1_000_000_000),
+    ("TB", 1_000_000_000_000),
+    ("KiB", 1 << 10),
+    ("MiB", 1 << 20),
+    ("GiB", 1 << 30),
+    ("TiB", 1 << 40),
+];
+
+/// A number of bytes, with its unit.
+pub(crate) fn size() -> Kind<u64> {
+    const EXPECTED: &str = "a size such as `20GB` or `500MB`";
+    let schema = json!({
+        "type": "string",
+        "pattern": "^([0-9]*[1-9][0-9]*(\\.[0-9]+)?|0+\\.[0-9]*[1-9][0-9]*) ?([kKMGT]B|[KMGT]iB)$",
+    });
+    Kind::scalar("size", schema, |node, reader| {
+        let problem = match &node.value {
+            Value::Text(text) => match parse_size(text) {
+                Some(bytes) if bytes > 0 => return Some(bytes),
+                _ => unlike(&node, EXPECTED),
+            },
+            Value::Number { written, .. } => {
+                unlike(&node, EXPECTED).help(format!("add a unit: `{written}MB` or `{written}GB`"))
+            }
+            _ => unlike(&node, EXPECTED),
+        };
+        reader.refuse(problem)
+    })
+}
+
+fn parse_size(text: &str) -> Option<u64> {
+    let is_of_number = |character: char| character.is_ascii_digit() || character == '.';
+    let (number, unit) = text.split_at(text.find(|character| !is_of_number(character))?);
+    let unit = unit.strip_prefix(' ').unwrap_or(unit);
+    let (_, bytes) = UNITS.iter().find(|(name, _)| *name == unit)?;
+    let is_plain =
+        number.starts_with(|first: char| first.is_ascii_digit()) && !number.ends_with('.');
+    let number: f64 = number.parse().ok().filter(|_| is_plain)?;
+    // More than any disk has is as good as no limit.
+    Some((number * *bytes as f64) as u64)
+}
+
 /// A time limit in seconds.
 pub(crate) fn seconds() -> Kind<Duration> {
     positive().map(|seconds| Duration::from_secs_f64(seconds.value))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sizes_have_units() {
+        for (text, bytes) in [
+            ("20GB", Some(20_000_000_000)),
+            ("500 MB", Some(500_000_000)),
+            ("1.5kB", Some(1_500)),
+            ("2KiB", Some(2_048)),
+            ("1TiB", Some(1 << 40)),
+            ("99999999999999999TB", Some(u64::MAX)),
+            ("20", None),
+            ("GB", None),
+            (".5GB", None),
+            ("5.GB", None),
+            ("1.2.3GB", None),
+            ("-1GB", None),
+            ("1  GB", None),
+            ("1GB ", None),
+            ("1B", None),
+        ] {
+            assert_eq!(parse_size(text), bytes, "{text}");
+        }
+    }
 }

@@ -9,6 +9,7 @@ use crate::run::journal::is_going_on;
 use crate::run::past_runs;
 use crate::tree::{Dir, Limits, Options, measure};
 use crate::workspace::layers;
+pub use crate::workspace::removal::Removal;
 
 /// Something that can be removed.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -75,14 +76,11 @@ pub fn bytes_below(dir: &Utf8Path) -> u64 {
     size.map_or(0, |size| size.allocated)
 }
 
-/// Removes a directory unless it is in use. Returns whether it is gone.
-pub fn remove(what: &Removable) -> bool {
+/// Removes a directory unless it is in use.
+pub fn remove(what: &Removable) -> Removal {
     match what.kind {
         Kind::Layer => layers::remove_unused(&what.path),
-        Kind::Run => {
-            !is_going_on(&what.path)
-                && crate::tree::remove(&what.path, &Options::default())
-                    .is_ok_and(|removed| removed.left.is_empty())
-        }
+        Kind::Run if is_going_on(&what.path) => Removal::InUse,
+        Kind::Run => Removal::of(&what.path),
     }
 }

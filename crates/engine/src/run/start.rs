@@ -99,6 +99,8 @@ pub struct FinishedRun {
     pub dir: Utf8PathBuf,
     /// Tells how the suite changed while the run went on. The run did not notice.
     pub suite_changes: Vec<String>,
+    /// A line for each thing of its trials that could not be removed.
+    pub not_removed: Vec<String>,
 }
 
 impl<'a> PreparedRun<'a> {
@@ -148,6 +150,11 @@ impl<'a> PreparedRun<'a> {
     /// Tells whether fewer trials run at once than were asked for.
     pub fn reduced(&self) -> Option<Reduced> {
         self.reduced
+    }
+
+    /// Returns a line for each thing of dead runs that could not be removed.
+    pub fn left_by_others(&self) -> &[String] {
+        self.work.left_by_others()
     }
 
     /// Returns the hashes of what the cases are made from.
@@ -217,6 +224,7 @@ impl<'a> PreparedRun<'a> {
             changed: finished.changed,
             dir,
             suite_changes: differences(&fingerprints, &plan.current_fingerprints(&context.mask)),
+            not_removed: context.work.remove(),
         })
     }
 

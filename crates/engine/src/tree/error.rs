@@ -133,7 +133,7 @@ impl From<TreeError> for io::Error {
 }
 
 /// Returns a path for people: a path of many kilobytes would bury the message.
-fn shortened(path: &Path) -> String {
+pub(super) fn shortened(path: &Path) -> String {
     const KEPT: usize = 120;
     let text = path.to_string_lossy();
     let length = text.chars().count();

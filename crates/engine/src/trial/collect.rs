@@ -13,7 +13,7 @@ use super::stage_error::StageError;
 use super::stages::{AgentRun, Delivered, Graded, Grades, Stopped};
 use super::timing::rounded;
 use super::trial_run::TrialRun;
-use crate::tree::{Dir, Limits, move_dir};
+use crate::tree::{Dir, move_dir};
 use terca_core::run::settings::Keep;
 
 /// Ends a trial, however far it came.
@@ -23,6 +23,11 @@ pub(super) fn collect(
     phases: Phases,
 ) -> TrialReport {
     let is_breach = matches!(&result, Ok(graded) if graded.agent.breach.is_some());
+    let is_keepable = match &result {
+        Ok(graded) => graded.agent.is_keepable,
+        Err(Stopped::Ungraded(agent, _)) => agent.is_keepable,
+        Err(_) => true,
+    };
     let mut report = report(&run, result, phases);
     report.mask(&run.context.mask);
     if let Err(error) = write_trajectory(&run, &report) {
@@ -32,25 +37,37 @@ pub(super) fn collect(
     }
     let kept = close_log(&mut run, &report)
         .map_err(StageError::from)
-        .and_then(|()| keep_workspace(&run, report.status));
+        .and_then(|()| keep_workspace(&run, is_keepable && is_wanted(&run, report.status)));
     if let Err(StageError::Error(TrialError { message, .. })) = kept {
         let message = format!("what the trial left could not be kept: {message}");
         if is_breach {
             // The agent has seen to that, and must not gain another attempt by it.
             report.notes.push(message);
-            return report;
+        } else {
+            // The work was judged, but it could not be kept: the record of the run is incomplete.
+            report
+                .error
+                .get_or_insert(TrialError::new(ErrorKind::Internal, message));
+            report.status = Status::Error;
+            report.score = None;
         }
-        // The work was judged, but it could not be kept: the record of the run is incomplete.
-        report
-            .error
-            .get_or_insert(TrialError::new(ErrorKind::Internal, message));
-        report.status = Status::Error;
-        report.score = None;
     } else if kept.is_err() {
         // A copy to another file system was interrupted: a run that is resumed begins this trial again.
         report.score = None;
         report.error = None;
         report.status = Status::Interrupted;
+    }
+    let TrialRun {
+        context,
+        supervisor,
+        dirs,
+        ..
+    } = run;
+    // Processes end before their directories are removed.
+    drop(supervisor);
+    for line in dirs.remove() {
+        let note = format!("could not be removed: {line}");
+        report.notes.push(context.mask.text(&note));
     }
     report
 }
@@ -176,15 +193,20 @@ fn close_log(run: &mut TrialRun<'_>, report: &TrialReport) -> io::Result<()> {
     run.log.section(&verdict)
 }
 
-/// Moves the workspace, exactly as the agent left it, to the place of the link to it.
-fn keep_workspace(run: &TrialRun<'_>, status: Status) -> Result<(), StageError> {
-    let place = run.folder.join("workspace");
-    fs_err::remove_file(&place)?;
-    let is_kept = match run.context.keep {
+/// Returns whether the user wants the workspace of a trial that ended so.
+fn is_wanted(run: &TrialRun<'_>, status: Status) -> bool {
+    match run.context.keep {
         Keep::All => true,
         Keep::Failed => status != Status::Passed,
         Keep::None => false,
-    };
+    }
+}
+
+/// Moves the workspace, exactly as the agent left it, to the place of the link to it. One that is not kept is removed
+/// with the trial's directories.
+fn keep_workspace(run: &TrialRun<'_>, is_kept: bool) -> Result<(), StageError> {
+    let place = run.folder.join("workspace");
+    fs_err::remove_file(&place)?;
     if !is_kept {
         return Ok(());
     }
@@ -198,7 +220,7 @@ fn keep_workspace(run: &TrialRun<'_>, status: Status) -> Result<(), StageError> 
         left.file_name().unwrap_or_default().as_ref(),
         &Dir::open(&run.folder)?,
         "workspace".as_ref(),
-        &run.context.own_tree(Limits::default()),
+        &run.agent_tree(),
     )?;
     if run.spec.case.has_setup_commands() {
         run.context.sealed.restore_links(&place)?;

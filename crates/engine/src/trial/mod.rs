@@ -61,6 +61,7 @@ mod setup;
 mod stage_error;
 mod stages;
 mod timing;
+mod too_large;
 mod trial_run;
 
 use std::time::Instant;

@@ -38,8 +38,11 @@ pub(super) struct AgentRun {
     pub(super) changes: Changes,
     /// It was the eval's own solution.
     pub(super) is_reference: bool,
-    /// The reason why its work fails every test: it changed what it had no business with.
+    /// The reason why its work fails every test: it changed what it had no business with, or no test can run on what it
+    /// left.
     pub(super) breach: Option<String>,
+    /// The workspace can be kept: it is not too large, and no mount.
+    pub(super) is_keepable: bool,
     /// Remarks that change no verdict.
     pub(super) notes: Vec<String>,
 }

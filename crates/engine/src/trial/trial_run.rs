@@ -16,7 +16,7 @@ use super::stage_error::StageError;
 use crate::host::environment::Variables;
 use crate::process::output_file::Output;
 use crate::process::supervise::{Ended, Job, Signal, SupervisorGuard};
-use crate::tree::Dir;
+use crate::tree::{Dir, Limits, Options};
 use crate::workspace::trial_dirs::{CommandDirs, TrialDirs};
 
 /// The time that a command has between being asked to end and being killed.
@@ -136,6 +136,14 @@ impl<'a> TrialRun<'a> {
                 .supervisors
                 .acquire(&context.interrupt)
                 .map_err(io::Error::other)?,
+        })
+    }
+
+    /// Returns the settings for a tree of this trial's own that has what the agent left.
+    pub(super) fn agent_tree(&self) -> Options<'_> {
+        self.context.own_tree(Limits {
+            bytes: self.spec.case.limits.disk,
+            ..Limits::default()
         })
     }
 

@@ -13,7 +13,7 @@ use std::time::Duration;
 use camino::{Utf8Path, Utf8PathBuf};
 
 use crate::process::interrupt::Interrupt;
-use crate::tree::{Options, remove};
+use crate::workspace::removal::Removal;
 use crate::workspace::stale_dirs;
 
 /// The time between two attempts to get a lock that another run holds.
@@ -120,7 +120,8 @@ impl LayerCache {
         let place = self.dir.join(format!("{key}.{}", latest.unwrap_or(0) + 1));
         draft.publish(&place).map_err(LayerError::Machine)?;
         if let Some(number) = latest {
-            remove_unused(&self.dir.join(format!("{key}.{number}")));
+            // An older one that is in use is removed by a later run.
+            let _ = remove_unused(&self.dir.join(format!("{key}.{number}")));
         }
         hold(&place).map_err(LayerError::Machine)
     }
@@ -164,13 +165,13 @@ fn hold(place: &Utf8Path) -> io::Result<Held> {
     })
 }
 
-/// Removes a layer that is not in use. Returns whether it is gone.
-pub fn remove_unused(place: &Utf8Path) -> bool {
-    let Ok(lock) = File::open(place) else {
-        return false;
-    };
-    lock.try_lock().is_ok()
-        && remove(place, &Options::default()).is_ok_and(|removed| removed.left.is_empty())
+/// Removes a layer unless it is in use.
+pub fn remove_unused(place: &Utf8Path) -> Removal {
+    match File::open(place) {
+        Ok(lock) if lock.try_lock().is_ok() => Removal::of(place),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Removal::Gone,
+        _ => Removal::InUse,
+    }
 }
 
 #[cfg(test)]
@@ -227,7 +228,7 @@ mod tests {
         drop(first);
         let third = get(&LayerCache::new(&dir, true), &made);
         assert!(!new.exists() || third != new);
-        assert!(remove_unused(old.parent().unwrap()));
+        assert_eq!(remove_unused(old.parent().unwrap()), Removal::Gone);
     }
 
     #[test]

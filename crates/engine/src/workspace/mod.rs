@@ -6,6 +6,7 @@ pub mod diff;
 pub mod ignored;
 pub mod inside;
 pub mod layers;
+pub mod removal;
 pub mod renames;
 mod sealed;
 pub mod sealed_suite;

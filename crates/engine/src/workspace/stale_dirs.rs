@@ -11,7 +11,7 @@ use std::os::unix::fs::MetadataExt;
 
 use camino::Utf8Path;
 
-use crate::tree::{Options, remove as remove_tree};
+use crate::workspace::removal::remove_and_tell;
 pub(crate) use draft::{Draft, private_dir};
 
 /// The names of work directories: this and eight digits.
@@ -19,21 +19,23 @@ pub(crate) const NAME: &str = "run-";
 
 /// Removes the drafts of programs that died.
 pub(crate) fn remove_drafts(parent: &Utf8Path) {
-    remove(parent, draft::is_old_draft);
+    // What is left is in nobody's way.
+    let _ = remove(parent, draft::is_old_draft);
 }
 
-/// Removes what dead runs have left in `parent`, and ends what still runs there. What cannot be removed stays: it must
-/// not keep a new run from starting.
-pub(crate) fn remove_all(parent: &Utf8Path) {
+/// Removes what dead runs have left in `parent`, and ends what still runs there. What cannot be removed stays, and is
+/// returned in lines: it must not keep a new run from starting.
+pub(crate) fn remove_all(parent: &Utf8Path) -> Vec<String> {
     remove(parent, |name, meta| {
         is_work_dir(name, meta) || draft::is_old_draft(name, meta)
-    });
+    })
 }
 
 /// Removes the directories that are meant and that nobody has locked.
-fn remove(parent: &Utf8Path, is_meant: impl Fn(&str, &Metadata) -> bool) {
+fn remove(parent: &Utf8Path, is_meant: impl Fn(&str, &Metadata) -> bool) -> Vec<String> {
+    let mut left = Vec::new();
     let Ok(entries) = parent.read_dir_utf8() else {
-        return;
+        return left;
     };
     for entry in entries.flatten() {
         let path = entry.path();
@@ -41,17 +43,21 @@ fn remove(parent: &Utf8Path, is_meant: impl Fn(&str, &Metadata) -> bool) {
             continue;
         };
         if is_meant(entry.file_name(), &meta) {
-            remove_unlocked(path);
+            left.extend(remove_unlocked(path));
         }
     }
+    left
 }
 
-fn remove_unlocked(path: &Utf8Path) {
-    let Ok(lock) = File::open(path) else { return };
-    if lock.try_lock().is_ok() {
-        processes::end_all(path);
-        let _ = remove_tree(path, &Options::default());
+fn remove_unlocked(path: &Utf8Path) -> Vec<String> {
+    let Ok(lock) = File::open(path) else {
+        return Vec::new();
+    };
+    if lock.try_lock().is_err() {
+        return Vec::new();
     }
+    processes::end_all(path);
+    remove_and_tell(path)
 }
 
 fn is_work_dir(name: &str, meta: &Metadata) -> bool {

@@ -24,8 +24,9 @@ use std::os::unix::fs::{DirBuilderExt, MetadataExt, PermissionsExt};
 
 use camino::{Utf8Path, Utf8PathBuf};
 
-use crate::tree::{Dir, Options, TreeError, copy, remove};
+use crate::tree::{Dir, Options, TreeError, copy};
 use crate::workspace::above::{self, Above};
+use crate::workspace::removal::remove_and_tell;
 use crate::workspace::sealed::Sealed;
 use crate::workspace::secret_name::secret_name;
 use crate::workspace::stale_dirs;
@@ -45,6 +46,7 @@ pub struct WorkDir {
     above: Above,
     /// The directory itself, locked for as long as its run lives.
     _lock: Option<File>,
+    left_by_others: Vec<String>,
 }
 
 impl WorkDir {
@@ -52,15 +54,27 @@ impl WorkDir {
     pub fn create(chosen: Option<&str>) -> io::Result<Self> {
         let parent = parent(chosen)?;
         above::nothing_for_agents(&parent)?;
-        stale_dirs::remove_all(&parent);
-        WorkDir::in_parent(&parent)
-            .map_err(|error| io::Error::new(error.kind(), format!("{parent}: {error}")))
+        let left_by_others = stale_dirs::remove_all(&parent);
+        let mut work = WorkDir::in_parent(&parent)
+            .map_err(|error| io::Error::new(error.kind(), format!("{parent}: {error}")))?;
+        work.left_by_others = left_by_others;
+        Ok(work)
     }
 
-    /// Removes what dead runs have left, and makes no new directory.
-    pub fn remove_stale(chosen: Option<&str>) -> io::Result<()> {
-        stale_dirs::remove_all(&parent(chosen)?);
-        Ok(())
+    /// Returns a line for each thing of dead runs that could not be removed.
+    pub fn left_by_others(&self) -> &[String] {
+        &self.left_by_others
+    }
+
+    /// Removes the directory, and returns a line for each thing that could not be removed.
+    pub fn remove(&self) -> Vec<String> {
+        remove_and_tell(&self.path)
+    }
+
+    /// Removes what dead runs have left, and makes no new directory. Returns a line for each thing that could not be
+    /// removed.
+    pub fn remove_stale(chosen: Option<&str>) -> io::Result<Vec<String>> {
+        Ok(stale_dirs::remove_all(&parent(chosen)?))
     }
 
     fn in_parent(parent: &Utf8Path) -> io::Result<Self> {
@@ -71,11 +85,11 @@ impl WorkDir {
         // Drawn from four thousand million; a name that is taken has something in it, and is refused.
         let path = parent.join(format!("{}{:08x}", stale_dirs::NAME, fastrand::u32(..)));
         let lock = draft.publish(&path)?;
-        let above = Above::of(parent);
         Ok(WorkDir {
             path,
-            above,
+            above: Above::of(parent),
             _lock: lock,
+            left_by_others: Vec::new(),
         })
     }
 
@@ -134,7 +148,7 @@ fn parent(chosen: Option<&str>) -> io::Result<Utf8PathBuf> {
 
 impl Drop for WorkDir {
     fn drop(&mut self) {
-        let _ = remove(&self.path, &Options::default());
+        self.remove();
     }
 }
 
@@ -166,6 +180,9 @@ pub struct TrialDirs {
     /// Directories that the agent had, to be removed with the rest.
     asides: Vec<Utf8PathBuf>,
 }
+
+/// The reason why a workspace that is a mount cannot be judged.
+pub const MOUNTED: &str = "the agent mounted something over its workspace";
 
 /// The state of a trial's directories after its agent is gone.
 #[derive(Debug, Default)]
@@ -212,6 +229,18 @@ impl TrialDirs {
         Ok(dirs)
     }
 
+    /// Removes the directories, and returns a line for each thing that could not be removed.
+    pub fn remove(&self) -> Vec<String> {
+        let mut left = remove_and_tell(&self.root);
+        if let Some(sealed) = &self.sealed {
+            left.extend(remove_and_tell(sealed.path()));
+        }
+        for aside in &self.asides {
+            left.extend(remove_and_tell(aside));
+        }
+        left
+    }
+
     /// Puts a copy of the home away, for the tests. Returns the place for files as they were before the agent.
     pub fn seal(&mut self, options: &Options<'_>) -> Result<Utf8PathBuf, TreeError> {
         let refused = |error| TreeError::io(&self.trials, error);
@@ -237,7 +266,7 @@ impl TrialDirs {
     /// removed any of them, or put something else in their place.
     pub fn take_back(&mut self) -> io::Result<TakenBack> {
         match self.try_to_take_back() {
-            Err(error) if is_made_unusable(&error) => Ok(TakenBack {
+            Err(error) if is_of_agents_doing(&error) => Ok(TakenBack {
                 notes: Vec::new(),
                 breach: Some(format!(
                     "the agent made the directory of its trial unusable: {error}"
@@ -247,8 +276,22 @@ impl TrialDirs {
         }
     }
 
+    /// Returns whether something is mounted in the place of the workspace. It cannot be moved, and is not the agent's
+    /// work.
+    pub fn is_workspace_mounted(&self) -> bool {
+        Dir::open(&self.root).is_ok_and(|root| {
+            root.meta_at(WORKSPACE).is_ok_and(|workspace| {
+                workspace.is_some_and(|workspace| workspace.is_mount_in(root.meta()))
+            })
+        })
+    }
+
     fn try_to_take_back(&mut self) -> io::Result<TakenBack> {
         let mut taken = TakenBack::default();
+        if self.is_workspace_mounted() {
+            taken.breach = Some(MOUNTED.to_owned());
+            return Ok(taken);
+        }
         if !self.renew_root()? {
             taken.notes.push(
                 "the agent had removed the directory of its trial, or put another in its place"
@@ -343,19 +386,13 @@ impl TrialDirs {
 
 impl Drop for TrialDirs {
     fn drop(&mut self) {
-        let _ = remove(&self.root, &Options::default());
-        if let Some(sealed) = &self.sealed {
-            let _ = remove(sealed.path(), &Options::default());
-        }
-        for aside in &self.asides {
-            let _ = remove(aside, &Options::default());
-        }
+        self.remove();
     }
 }
 
-/// Returns whether a directory of a trial cannot be moved because of its marks, its owner, or a mount. Terca made it, so
-/// only the agent can have done that.
-fn is_made_unusable(error: &io::Error) -> bool {
+/// Returns whether only the agent can be the reason: the directories belong to the user who runs Terca, and nobody else
+/// mounts something over them.
+fn is_of_agents_doing(error: &io::Error) -> bool {
     use io::ErrorKind::{PermissionDenied, ResourceBusy};
     matches!(error.kind(), PermissionDenied | ResourceBusy)
 }

@@ -6,13 +6,13 @@ use std::time::Duration;
 use clap::Args;
 use terca_core::text::explain::Code;
 use terca_core::text::prose;
-use terca_engine::run::clean::{Kind, Removable, removable, remove};
+use terca_engine::run::clean::{Kind, Removable, Removal, removable, remove};
 use terca_engine::suite::discover;
 
 use crate::args::Common;
 use crate::args::values::age;
 use crate::cli_error::{CliError, MISUSE, Outcome};
-use crate::screen;
+use crate::{run_output, screen};
 
 #[derive(Debug, Clone, Args)]
 pub struct CleanArgs {
@@ -37,17 +37,23 @@ pub(super) fn clean(args: &CleanArgs, common: &Common) -> Outcome {
     if !args.yes {
         agree()?;
     }
-    let gone: Vec<&Removable> = found.iter().filter(|one| remove(one)).collect();
-    let freed = gone.iter().map(|one| one.bytes).sum();
+    let mut gone = 0;
+    let mut freed = 0;
+    for one in &found {
+        match remove(one) {
+            Removal::Gone => {
+                gone += 1;
+                freed += one.bytes;
+            }
+            Removal::InUse => screen::err(&format!("in use: {}", screen::short(&one.path))),
+            Removal::Left(lines) => run_output::warn_of_leftovers(&lines),
+        }
+    }
     screen::err(&format!(
-        "removed {} of {}: {}",
-        gone.len(),
+        "removed {gone} of {}: {}",
         found.len(),
         prose::bytes(freed)
     ));
-    if gone.len() < found.len() {
-        screen::err("the others are in use, or could not be removed");
-    }
     Ok(0)
 }
 

@@ -44,7 +44,7 @@ pub(super) fn regrade(args: &RegradeArgs, common: &Common) -> Outcome {
         rebuild_layers: false,
     };
     let run = PreparedRun::new(&plan, &settings, program, host)?;
-    run_output::note_reduced(&run);
+    run_output::note_before_start(&run);
     let regrading = Regrading::new(open, run, &plan);
     if regrading.not_kept > 0 {
         screen::err(&format!(

@@ -48,9 +48,9 @@ pub(super) fn resume(args: &ResumeArgs, common: &Common) -> Outcome {
     let remaining = open.keep_remaining(&mut plan, args.errors);
     if remaining.is_over {
         open.write_results()?;
-        // It may have died between its last event and its end. That nothing could be removed is no trouble of a run
-        // that is over.
-        let _ = WorkDir::remove_stale(host.get("TERCA_WORK_DIR"));
+        // It may have died between its last event and its end.
+        let left = WorkDir::remove_stale(host.get("TERCA_WORK_DIR"));
+        run_output::warn_of_leftovers(&left.unwrap_or_default());
         return Ok(nothing_left(&open.past, &settings, args, common));
     }
     let program = Program {
@@ -58,7 +58,7 @@ pub(super) fn resume(args: &ResumeArgs, common: &Common) -> Outcome {
         rebuild_layers: false,
     };
     let run = PreparedRun::new(&plan, &settings, program, host)?;
-    run_output::note_reduced(&run);
+    run_output::note_before_start(&run);
     check_changes(&open.changes(&run), args)?;
     note_remaining(open.past.state.run(), remaining);
     let (store, past) = open.into_parts();

@@ -117,7 +117,7 @@ pub(super) fn start(
         rebuild_layers: output.rebuild_layers,
     };
     let run = PreparedRun::new(plan, settings, program, host)?;
-    run_output::note_reduced(&run);
+    run_output::note_before_start(&run);
     let store = run.create_dir()?;
     let mut observer = run_output::observer(output.format, common);
     let finished = run.execute(store, None, observer.as_mut());

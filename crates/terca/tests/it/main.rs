@@ -44,6 +44,7 @@ mod interrupt;
 mod judge;
 mod keys;
 mod latest_run;
+mod monstrous_workspaces;
 mod newcomer;
 mod plan;
 mod prepare;

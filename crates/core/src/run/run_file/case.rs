@@ -8,7 +8,7 @@ use serde_json::{Map, Value};
 
 use crate::agent::mcp::{McpServer, RemoteTransport};
 use crate::config::settings;
-use crate::config::suite::Action;
+use crate::config::suite::{Action, TrialLimits};
 use crate::grade::TestSpec;
 use crate::plan::{Case, Layer, Variant};
 
@@ -34,6 +34,9 @@ pub struct RunCase {
     pub env: Vec<String>,
     /// The agent's time limit.
     pub timeout_seconds: f64,
+    /// The most that a trial may use. Runs of the first version have none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub limits: Option<TrialLimits>,
     /// The tests.
     pub tests: Vec<RunTest>,
     /// Settings of the suite that reach its trials unchanged, by key.
@@ -160,6 +163,7 @@ impl RunCase {
             env,
             judge_env: _,
             timeout,
+            limits,
         } = case;
         RunCase {
             eval: eval.name.clone(),
@@ -171,6 +175,7 @@ impl RunCase {
             before: actions.iter().map(RunAction::from).collect(),
             env: names(env),
             timeout_seconds: timeout.as_secs_f64(),
+            limits: Some(*limits),
             tests: eval.tests.iter().map(RunTest::from).collect(),
             settings: settings(&**suite),
         }

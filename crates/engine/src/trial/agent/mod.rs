@@ -6,6 +6,7 @@ mod solution;
 use std::fs::Permissions;
 use std::io;
 use std::os::unix::fs::PermissionsExt;
+use std::path::Path;
 
 use camino::Utf8Path;
 use terca_core::agent::{Ending, Reading};
@@ -17,11 +18,13 @@ use super::session::{AgentKind, AgentSession, BuiltIn};
 use super::stage_error::StageError;
 use super::stages::{AgentRun, Prepared, Stopped};
 use super::timing::rounded;
+use super::too_large::TooLarge;
 use super::trial_run::TrialRun;
 use crate::process::supervise::Ended;
-use crate::tree::{Dir, Limits, Options, TreeError};
+use crate::tree::{Dir, Notes, Options, TreeError};
 use crate::workspace::changes::{Changes, Snapshot};
 use crate::workspace::diff;
+use crate::workspace::trial_dirs::MOUNTED;
 
 impl Prepared {
     /// Runs the agent. Its work can be graded, unless the trial stops here.
@@ -43,6 +46,7 @@ impl Prepared {
             changes: worked.changes,
             is_reference,
             breach: worked.breach,
+            is_keepable: worked.is_keepable,
             notes: worked.notes,
         };
         let kept = agent
@@ -68,7 +72,9 @@ impl AgentRun {
             }
             // An agent that ends its supervisor or changes what the tests rest on is judged by its work, or by that:
             // an error would be tried again.
-            _ if self.breach.is_some() => Ok(()),
+            _ if self.breach.is_some() && self.is_keepable => Ok(()),
+            // What it left is too much, which says nothing about trouble with a provider.
+            Ending::Crashed(_) if !self.is_keepable => Ok(()),
             Ending::Crashed(_) if self.ended.lost => Ok(()),
             Ending::Failed(error) if self.ended.lost && error.kind == ErrorKind::Agent => Ok(()),
             Ending::Crashed(_) if !self.changes.are_none() => Ok(()),
@@ -95,6 +101,7 @@ struct Worked {
     reading: Reading,
     changes: Changes,
     breach: Option<String>,
+    is_keepable: bool,
     notes: Vec<String>,
 }
 
@@ -121,14 +128,29 @@ fn work(
     }
     let taken = run.dirs.take_back()?;
     notes.extend(taken.notes);
-    notes.extend(taken.breach.clone());
+    let mut breach = taken.breach;
+    let mut is_keepable = true;
     let changes = match compare(run, snapshot, &leftovers, &mut notes) {
+        Ok(Ok(changes)) => changes,
+        Ok(Err(reason)) => {
+            is_keepable = false;
+            breach.get_or_insert(reason);
+            Changes::default()
+        }
         // There may be nothing left to compare, or to compare with.
-        Err(StageError::Error(_)) if taken.breach.is_some() => Changes::default(),
-        compared => compared?,
+        Err(StageError::Error(_)) if breach.is_some() => Changes::default(),
+        Err(error) => return Err(error),
     };
+    notes.extend(mount_notes(&changes.mounts));
+    if let Some(reason) = &breach {
+        notes.push(if is_keepable {
+            reason.clone()
+        } else {
+            format!("{reason}: its tests did not run, and the workspace was not kept")
+        });
+    }
     if let Ending::Crashed(error) = &reading.ending
-        && !changes.are_none()
+        && (!changes.are_none() || !is_keepable)
     {
         notes.push(format!("{}; what it had done was judged", error.message));
     }
@@ -142,7 +164,8 @@ fn work(
         ended: played.ended,
         reading,
         changes,
-        breach: taken.breach,
+        breach,
+        is_keepable,
         notes,
     })
 }
@@ -151,21 +174,28 @@ fn work(
 const LOST: &str = "the supervisor was killed or stopped while the agent worked, most likely by the agent; \
     every process below it was ended, and the work until then was judged";
 
-/// Compares the workspace with what it was before, and writes the differences down.
+/// Compares the workspace with what it was before, and writes the differences down. The inner error is the reason why
+/// no test can run on what the agent left.
 fn compare(
     run: &TrialRun<'_>,
     snapshot: &Snapshot,
     leftovers: &[&str],
     notes: &mut Vec<String>,
-) -> Result<Changes, StageError> {
+) -> Result<Result<Changes, String>, StageError> {
+    if run.dirs.is_workspace_mounted() {
+        return Ok(Err(MOUNTED.to_owned()));
+    }
     notes.extend(restore(&run.dirs.workspace)?);
-    let options = run.context.own_tree(Limits::default());
+    let options = run.agent_tree();
     remove_leftovers(&run.dirs.workspace, leftovers, &options)?;
-    let changes = snapshot.changes(
-        &run.dirs.workspace,
-        run.spec.case.suite.track_ignored,
-        &options,
-    )?;
+    let track_ignored = run.spec.case.suite.track_ignored;
+    let changes = match snapshot.changes(&run.dirs.workspace, track_ignored, &options) {
+        Ok(changes) => changes,
+        Err(error) => match TooLarge::of(&error) {
+            Some(too_large) => return Ok(Err(too_large.left_by_agent())),
+            None => return Err(error.into()),
+        },
+    };
     diff::write(
         &changes.seen,
         changes.ignored,
@@ -173,7 +203,15 @@ fn compare(
         &run.context.mask,
         &options,
     )?;
-    Ok(changes)
+    Ok(Ok(changes))
+}
+
+/// Returns remarks about mounts in the workspace.
+fn mount_notes(mounts: &Notes) -> Vec<String> {
+    mounts
+        .lines(Path::new(""))
+        .map(|line| format!("{line}: what is in it was not judged"))
+        .collect()
 }
 
 /// An agent that has come to its end.

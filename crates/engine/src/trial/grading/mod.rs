@@ -16,8 +16,9 @@ use super::agent_work::AgentWork;
 use super::stage_error::StageError;
 use super::stages::{AgentRun, Graded, Grades, Stopped};
 use super::timing::rounded;
+use super::too_large::TooLarge;
 use super::trial_run::TrialRun;
-use crate::tree::{Dir, Limits, copy};
+use crate::tree::{Dir, copy};
 use gather::answer;
 
 impl AgentRun {
@@ -70,9 +71,6 @@ fn without_tests(work: &AgentWork) -> Grades {
     }
 }
 
-/// The message of a test that is not run. The trial's notes have the reason.
-const TAMPERED: &str = "not run: the agent tampered with its trial";
-
 /// Fails every test for a reason that has nothing to do with what the tests ask.
 fn failed_everywhere(run: &mut TrialRun<'_>, reason: &str) -> Result<Grades, StageError> {
     let mut tests = Scorecard::default();
@@ -81,7 +79,7 @@ fn failed_everywhere(run: &mut TrialRun<'_>, reason: &str) -> Result<Grades, Sta
             &test.name,
             Grade {
                 score: 0.0,
-                message: TAMPERED.to_owned(),
+                message: reason.to_owned(),
                 duration_seconds: 0.0,
                 judge: None,
             },
@@ -101,12 +99,14 @@ fn grade_copy(
     run.context.work.check_above()?;
     run.dirs.begin_tests()?;
     let workspace = Dir::open_no_link(&run.dirs.workspace)?;
-    copy(
-        &Dir::open_no_link(left)?,
-        &workspace,
-        &run.context.own_tree(Limits::default()),
-        &mut |_| Ok(true),
-    )?;
+    let from = Dir::open_no_link(left)?;
+    if let Err(error) = copy(&from, &workspace, &run.agent_tree(), &mut |_| Ok(true)) {
+        // The limit of a suite may be lower by now than it was when the agent worked.
+        return match TooLarge::of(&error) {
+            Some(too_large) => failed_everywhere(run, &too_large.left_by_agent()),
+            None => Err(error.into()),
+        };
+    }
     let sealed = &run.context.sealed;
     sealed.check_surroundings(&eval.dir)?;
     if let Some(hidden) = &eval.tests_layer {

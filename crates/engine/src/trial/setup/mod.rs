@@ -10,6 +10,7 @@ use terca_core::trial_error::ErrorKind;
 use super::session::{AgentDirs, AgentKind, AgentRequest, BuiltIn, FoundAgent, find_agent_program};
 use super::stage_error::StageError;
 use super::stages::{Delivered, Prepared};
+use super::too_large::TooLarge;
 use super::trial_run::TrialRun;
 use crate::host::environment::Variables;
 use crate::tree::Limits;
@@ -51,12 +52,11 @@ pub(super) fn prepare(run: &mut TrialRun<'_>) -> Result<Prepared, StageError> {
             "the eval has no _solution/ directory for `oracle`",
         ));
     }
-    let snapshot = Snapshot::take(
-        &run.dirs.workspace,
-        &origins,
-        &before,
-        &context.own_tree(Limits::default()),
-    )?;
+    let snapshot = Snapshot::take(&run.dirs.workspace, &origins, &before, &run.agent_tree())
+        .map_err(|error| match TooLarge::of(&error) {
+            Some(too_large) => StageError::new(ErrorKind::Setup, too_large.before_agent()),
+            None => error.into(),
+        })?;
     run.dirs.close_seal()?;
     Ok(Prepared {
         delivered: Delivered {

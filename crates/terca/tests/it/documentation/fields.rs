@@ -10,7 +10,14 @@ use terca_testkit::generated;
 const PAGES: [(&str, &[&str]); 2] = [
     (
         "terca-yaml.md",
-        &["suite", "repetitions", "experiment", "agent", "mcpServer"],
+        &[
+            "suite",
+            "repetitions",
+            "limits",
+            "experiment",
+            "agent",
+            "mcpServer",
+        ],
     ),
     (
         "eval-yaml.md",

@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use camino::{Utf8Path, Utf8PathBuf};
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
+use terca_core::config::suite::TrialLimits;
 use terca_core::run::run_file::RunFile;
 use terca_core::run::{event, outcome};
 use terca_core::{stats, transcript};
@@ -342,6 +343,9 @@ fn run_file_keys(pointer: &str) -> BTreeSet<String> {
     file.settings.validate = true;
     file.sealed = true;
     file.created_at = Some(jiff::Timestamp::UNIX_EPOCH);
+    for case in &mut file.cases {
+        case.limits = Some(TrialLimits::default());
+    }
     let document = serde_json::to_value(&file).unwrap();
     let object = document.pointer(pointer).unwrap().as_object().unwrap();
     object.keys().cloned().collect()
