@@ -1,7 +1,6 @@
 //! The content of a file in pieces, holes left out.
 
 use std::fs::File;
-use std::io::Read;
 use std::os::unix::fs::FileExt;
 
 use rustix::fs::{SeekFrom, ftruncate, seek};
@@ -108,10 +107,10 @@ impl Copier {
             return self.copy_stretches(from, to, meta.size, piece);
         }
         piece(meta.size)?;
-        self.buffer.clear();
         // At most what was counted, though the file may grow meanwhile.
-        from.take(meta.size).read_to_end(&mut self.buffer)?;
-        to.write_all_at(&self.buffer, 0)?;
+        self.buffer.resize(meta.size as usize, 0);
+        let read = read_at(from, &mut self.buffer, 0)?;
+        to.write_all_at(&self.buffer[..read], 0)?;
         Ok(())
     }
 

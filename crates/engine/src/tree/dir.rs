@@ -41,6 +41,16 @@ impl Dir {
         Dir::open_with(path.as_ref(), OFlags::NOFOLLOW)
     }
 
+    /// Opens a directory in which a name is to be removed or opened, and which may not be listed.
+    pub(super) fn open_parent(path: &Path) -> Result<Dir, TreeError> {
+        match Dir::open(path) {
+            Err(error) if error.kind() == io::ErrorKind::PermissionDenied => {
+                Dir::open_with(path, os::NOT_LISTED)
+            }
+            opened => opened,
+        }
+    }
+
     fn open_with(path: &Path, more: OFlags) -> Result<Dir, TreeError> {
         let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC | more;
         let handle = retry_on_intr(|| openat(CWD, path, flags, Mode::empty()))

@@ -44,7 +44,7 @@ pub fn remove(path: impl AsRef<Path>, options: &Options<'_>) -> Result<Removed, 
         Some(above) if !above.as_os_str().is_empty() => above,
         _ => Path::new("."),
     };
-    match Dir::open(above) {
+    match Dir::open_parent(above) {
         Err(error) if error.is_not_found() => Ok(Removed::default()),
         Err(error) => Err(error),
         Ok(parent) => remove_at(&parent, name, options),

@@ -205,6 +205,8 @@ fn is_wanted(run: &TrialRun<'_>, status: Status) -> bool {
 /// Moves the workspace, exactly as the agent left it, to the place of the link to it. One that is not kept is removed
 /// with the trial's directories.
 fn keep_workspace(run: &TrialRun<'_>, is_kept: bool) -> Result<(), StageError> {
+    // The tests run what the agent left, and so may it.
+    run.tidy_folder()?;
     let place = run.folder.join("workspace");
     fs_err::remove_file(&place)?;
     if !is_kept {

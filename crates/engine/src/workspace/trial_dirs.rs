@@ -85,9 +85,10 @@ impl WorkDir {
         // Drawn from four thousand million; a name that is taken has something in it, and is refused.
         let path = parent.join(format!("{}{:08x}", stale_dirs::NAME, fastrand::u32(..)));
         let lock = draft.publish(&path)?;
+        let above = Above::of(parent);
         Ok(WorkDir {
             path,
-            above: Above::of(parent),
+            above,
             _lock: lock,
             left_by_others: Vec::new(),
         })
@@ -266,7 +267,7 @@ impl TrialDirs {
     /// removed any of them, or put something else in their place.
     pub fn take_back(&mut self) -> io::Result<TakenBack> {
         match self.try_to_take_back() {
-            Err(error) if is_of_agents_doing(&error) => Ok(TakenBack {
+            Err(error) if is_made_unusable(&error) => Ok(TakenBack {
                 notes: Vec::new(),
                 breach: Some(format!(
                     "the agent made the directory of its trial unusable: {error}"
@@ -390,9 +391,9 @@ impl Drop for TrialDirs {
     }
 }
 
-/// Returns whether only the agent can be the reason: the directories belong to the user who runs Terca, and nobody else
-/// mounts something over them.
-fn is_of_agents_doing(error: &io::Error) -> bool {
+/// Returns whether a directory of a trial cannot be moved because of its marks, its owner, or a mount. Terca made it, so
+/// only the agent can have done that.
+fn is_made_unusable(error: &io::Error) -> bool {
     use io::ErrorKind::{PermissionDenied, ResourceBusy};
     matches!(error.kind(), PermissionDenied | ResourceBusy)
 }

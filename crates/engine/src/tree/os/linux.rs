@@ -13,6 +13,9 @@ use rustix::io::{Errno, Result, retry_on_intr};
 
 use crate::tree::meta::{Kind, Meta};
 
+/// Opens a directory that may not be listed.
+pub const NOT_LISTED: OFlags = OFlags::PATH;
+
 const ALWAYS: OFlags = OFlags::NOFOLLOW.union(OFlags::CLOEXEC);
 
 /// Opens one name in a directory: never through a link, never on another mount, never waiting for a pipe.

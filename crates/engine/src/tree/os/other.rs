@@ -8,6 +8,9 @@ use rustix::io::{Errno, Result, retry_on_intr};
 
 use crate::tree::meta::Meta;
 
+/// There is no way to open a directory that may not be listed.
+pub const NOT_LISTED: OFlags = OFlags::empty();
+
 /// Opens one name in a directory: never through a link, never on another mount, never waiting for a pipe.
 pub fn open_in(dir: BorrowedFd<'_>, name: &[u8], flags: OFlags) -> Result<OwnedFd> {
     open(dir, name, flags | OFlags::NONBLOCK | OFlags::NOCTTY)

@@ -3,6 +3,7 @@
 mod beneath;
 mod copying;
 mod deep;
+mod files;
 mod needs_root;
 mod properties;
 mod removing;

@@ -157,7 +157,14 @@ fn an_ordinary_user_passes_the_other_tests() {
     let output = Command::new("setpriv")
         .args(["--reuid=65534", "--regid=65534", "--clear-groups"])
         .arg(&program)
-        .args(["copying", "removing", "walking", "beneath", "properties"])
+        .args([
+            "tree::tests::copying",
+            "removing",
+            "walking",
+            "beneath",
+            "properties",
+            "tree::tests::files",
+        ])
         .args(["--test-threads", "2"])
         .current_dir("/")
         .output()

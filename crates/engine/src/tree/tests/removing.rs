@@ -42,6 +42,16 @@ fn everything_is_removed_and_nothing_outside() {
 }
 
 #[test]
+fn a_directory_above_that_cannot_be_listed_is_no_obstacle() {
+    let scratch = Scratch::new();
+    scratch.write("from/secret-name/dir/file", "x");
+    scratch.chmod("from", 0o311);
+    let removed = remove(scratch.path("from/secret-name"), &Options::default()).unwrap();
+    assert_eq!(removed.entries, 3);
+    assert!(!scratch.path("from/secret-name").exists());
+}
+
+#[test]
 fn a_directory_can_be_emptied() {
     let scratch = Scratch::new();
     scratch.write("from/a/b", "x");

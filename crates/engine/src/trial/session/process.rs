@@ -78,6 +78,7 @@ impl AgentProcess {
             mask,
         );
         let ended = run.run_job(&job, &mut || listener.on_turn(on_progress))?;
+        run.tidy_folder()?;
         let output = listener.finish(&ended, &mut run.log)?;
         let kept = keep_outputs(&dirs.artifacts, mask, profile, &output, &outputs)?;
         write_log(&mut run.log, profile, &ended, &output.reading, &kept)?;
