@@ -24,6 +24,7 @@ use crate::process::supervise::Ended;
 use crate::tree::{Dir, Notes, Options, TreeError};
 use crate::workspace::changes::{Changes, Snapshot};
 use crate::workspace::diff;
+use crate::workspace::trial_dirs::MOUNTED;
 
 impl Prepared {
     /// Runs the agent. Its work can be graded, unless the trial stops here.
@@ -181,10 +182,8 @@ fn compare(
     leftovers: &[&str],
     notes: &mut Vec<String>,
 ) -> Result<Result<Changes, String>, StageError> {
-    if is_mounted(run)? {
-        return Ok(Err(
-            "the agent mounted something over its workspace".to_owned()
-        ));
+    if run.dirs.is_workspace_mounted() {
+        return Ok(Err(MOUNTED.to_owned()));
     }
     notes.extend(restore(&run.dirs.workspace)?);
     let options = run.agent_tree();
@@ -205,14 +204,6 @@ fn compare(
         &options,
     )?;
     Ok(Ok(changes))
-}
-
-/// Returns whether something is mounted in the place of the workspace. It cannot be moved, and is not the agent's work.
-fn is_mounted(run: &TrialRun<'_>) -> Result<bool, TreeError> {
-    let root = Dir::open(&run.dirs.root)?;
-    let name = run.dirs.workspace.file_name().unwrap_or_default();
-    let workspace = root.meta_at(name)?;
-    Ok(workspace.is_some_and(|workspace| workspace.is_mount_in(root.meta())))
 }
 
 /// Returns remarks about mounts in the workspace.
