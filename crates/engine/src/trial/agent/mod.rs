@@ -207,9 +207,17 @@ fn compare(
     Ok(Ok(changes))
 }
 
-/// Returns whether something is mounted in the place of the workspace. It cannot be moved, and is not the agent's work.
+/// Returns whether something is mounted in the place of the workspace or of the trial's directory. It cannot be moved,
+/// and is not the agent's work.
 fn is_mounted(run: &TrialRun<'_>) -> Result<bool, TreeError> {
     let root = Dir::open(&run.dirs.root)?;
+    // Who may mount may also list the directory above.
+    if let Some(above) = run.dirs.root.parent()
+        && let Ok(above) = Dir::open(above)
+        && root.meta().is_mount_in(above.meta())
+    {
+        return Ok(true);
+    }
     let name = run.dirs.workspace.file_name().unwrap_or_default();
     let workspace = root.meta_at(name)?;
     Ok(workspace.is_some_and(|workspace| workspace.is_mount_in(root.meta())))
