@@ -1,4 +1,4 @@
-//! The decoders of all agents. Whatever a program prints: its steps stand in the order of its lines, a figure that was
+//! The decoders of all agents. For any output of a program, its steps are in the order of its lines, a figure that was
 //! known stays known, and what is written can be read back.
 
 use std::collections::BTreeSet;

@@ -1,4 +1,4 @@
-//! The reader of journals. Whatever `events.jsonl` holds: it answers, what it counts adds up, and a journal that was
+//! The reader of journals. For any `events.jsonl`, it answers, what it counts adds up, and a journal that was
 //! cut off at any byte gives what had been written whole until then.
 
 use camino::Utf8Path;
@@ -33,7 +33,7 @@ fn read(dir: &Utf8Path, data: &[u8]) -> Result<RunState, RunsError> {
     past_runs::read(dir).map(|run| run.state)
 }
 
-/// All that is there whole, by the shortest way.
+/// Returns all whole lines, by the shortest way.
 fn fold(data: &[u8]) -> RunState {
     let events: Vec<Event> = data
         .split_inclusive(|byte| *byte == b'\n')

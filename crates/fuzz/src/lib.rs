@@ -9,6 +9,7 @@
 //! seeded mutations of it through each (`tests/corpus.rs`).
 
 mod decoders;
+mod foreign_run;
 mod journal;
 mod masking;
 mod run_file;
@@ -18,11 +19,12 @@ mod yaml;
 /// A target's name, which is also that of its corpus, and what it does with some bytes.
 pub type Target = (&'static str, fn(&[u8]));
 
-pub static TARGETS: [Target; 6] = [
+pub static TARGETS: [Target; 7] = [
     ("yaml", yaml::target),
     ("decoders", decoders::target),
     ("journal", journal::target),
     ("mask", masking::target),
     ("trees", trees::target),
     ("run_file", run_file::target),
+    ("foreign_run", foreign_run::target),
 ];

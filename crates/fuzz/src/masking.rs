@@ -1,5 +1,5 @@
-//! Masking. Whatever the secrets and the text: no secret stays, what is none stays as it was, and it makes no difference
-//! in what pieces a text arrives.
+//! Masking. For any secrets and any text, no secret stays, all else stays as it was, and it makes no difference in what
+//! pieces a text arrives.
 
 use terca_core::text::mask::Mask;
 

@@ -1,4 +1,4 @@
-//! The loader of suites. Whatever is written in the files: it answers, with a suite or with errors, and every error
+//! The loader of suites. For any files, it answers, with a suite or with errors, and every error
 //! points at a place that exists.
 
 use camino::{Utf8Path, Utf8PathBuf};
@@ -8,7 +8,7 @@ use terca_core::plan::selection::Selection;
 use terca_core::text::diagnostic::{Diagnostic, Diagnostics, Style};
 use terca_core::text::source::Sources;
 
-/// What stands between `terca.yaml` and an `eval.terca.yaml` in an input.
+/// The text between `terca.yaml` and an `eval.terca.yaml` in an input.
 const NEXT_FILE: &str = "\n=== eval.terca.yaml\n";
 
 pub fn target(data: &[u8]) {
@@ -79,7 +79,7 @@ fn check(problem: &Diagnostic, sources: &Sources) {
     }
 }
 
-/// A file system that has whatever is asked for, but for what is called missing.
+/// A file system that has every file but those that are called missing.
 struct Imagined;
 
 impl Surroundings for Imagined {

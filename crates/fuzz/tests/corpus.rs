@@ -47,6 +47,11 @@ fn run_file() {
     pass("run_file", &["corpus/run_file"]);
 }
 
+#[test]
+fn foreign_run() {
+    pass("foreign_run", &["corpus/foreign_run"]);
+}
+
 fn pass(name: &str, places: &[&str]) {
     let target = TARGETS
         .iter()

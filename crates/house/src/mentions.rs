@@ -17,7 +17,7 @@ pub(crate) struct Mention {
 #[derive(Debug, Default)]
 pub(crate) struct Mentions {
     pub(crate) paths: Vec<Mention>,
-    /// Local names with the paths that they stand for.
+    /// Local names with the paths that they mean.
     pub(crate) imports: Vec<(String, Vec<String>)>,
     pub(crate) globs: Vec<Vec<String>>,
 }

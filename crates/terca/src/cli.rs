@@ -56,7 +56,7 @@ fn read(words: impl IntoIterator<Item = OsString>) -> Result<Cli, clap::Error> {
     let matches = Cli::command().try_get_matches_from(words)?;
     if let Some((flag, command)) = flag_before_command(&matches) {
         let message = format!(
-            "`--{flag}` stands before `{command}`; options come after the command: `terca {command} --{flag} …`"
+            "`--{flag}` is before `{command}`; options come after the command: `terca {command} --{flag} …`"
         );
         return Err(Cli::command().error(ErrorKind::ArgumentConflict, message));
     }

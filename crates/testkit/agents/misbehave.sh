@@ -6,7 +6,7 @@ set -u
 ready() { : > ready; }
 
 case "$1" in
-  ignores-signals)      # keeps running whatever it is asked
+  ignores-signals)      # keeps running when it is asked to end
     trap '' TERM INT HUP
     ready
     while :; do sleep 1; done ;;

@@ -2,7 +2,7 @@
 
 use camino::Utf8Path;
 
-/// Fails unless this part of a page is what the code makes of it; with `UPDATE_DOCS=1`, puts it there. It stands
+/// Fails unless this part of a page is what the code makes of it; with `UPDATE_DOCS=1`, puts it there. It is
 /// between `<!-- generated: NAME -->` and `<!-- end -->`.
 #[track_caller]
 pub fn generated(page: &str, name: &str, content: &str) {

@@ -95,7 +95,7 @@ impl Terminal {
         self
     }
 
-    /// Waits until the line with the cursor has a text, however it came to stand there.
+    /// Waits until the line with the cursor has a text, however it came there.
     #[track_caller]
     pub fn wait_for_line(&mut self, text: &str) -> &mut Self {
         self.wait_for_screen(text, |screen| {

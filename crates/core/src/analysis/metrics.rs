@@ -6,6 +6,7 @@
 use crate::analysis::summary::wording::{interval, percent, probability, ratio, score, signed};
 use crate::analysis::summary::{Comparison, Figures};
 use crate::text::prose;
+use crate::transcript::Stats;
 
 /// Stands for a figure that nobody reported, never 0.
 pub const UNKNOWN: &str = "–";
@@ -23,6 +24,8 @@ pub struct Metric {
     pub is_share: bool,
     /// Reads it.
     pub read: fn(&Figures) -> Option<f64>,
+    /// Reads it of one trial, where trials have it.
+    pub of_trial: fn(&Stats) -> Option<f64>,
     /// Writes it.
     pub show: fn(f64) -> String,
 }
@@ -35,6 +38,7 @@ pub static METRICS: [Metric; 5] = [
         column: "passed",
         is_share: true,
         read: |figures| figures.pass_rate,
+        of_trial: |_| None,
         show: percent,
     },
     Metric {
@@ -43,6 +47,7 @@ pub static METRICS: [Metric; 5] = [
         column: "score",
         is_share: true,
         read: |figures| figures.mean_score,
+        of_trial: |_| None,
         show: score,
     },
     Metric {
@@ -51,6 +56,7 @@ pub static METRICS: [Metric; 5] = [
         column: "time",
         is_share: false,
         read: |figures| figures.mean_seconds,
+        of_trial: |stats| stats.duration_seconds,
         show: prose::duration,
     },
     Metric {
@@ -59,6 +65,7 @@ pub static METRICS: [Metric; 5] = [
         column: "tokens",
         is_share: false,
         read: |figures| figures.mean_tokens,
+        of_trial: |stats| stats.usage.tokens().map(|tokens| tokens as f64),
         show: |tokens| prose::compact(tokens.round() as u64),
     },
     Metric {
@@ -67,6 +74,7 @@ pub static METRICS: [Metric; 5] = [
         column: "cost",
         is_share: false,
         read: |figures| figures.mean_cost_usd,
+        of_trial: |stats| stats.usage.cost_usd,
         show: prose::dollars,
     },
 ];

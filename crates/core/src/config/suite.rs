@@ -297,7 +297,9 @@ fn sandbox() -> Kind<()> {
                 format!("`sandbox: {kind}` is not supported yet"),
             )
             .at(node.place, "this version of Terca cannot do that")
-            .help("remove it; nothing is run while it stands here, so that it is never silently ignored"),
+            .help(
+                "remove it; nothing is run while it is here, so that it is never silently ignored",
+            ),
             None => unlike(
                 &node,
                 "`none`, `bwrap`, `{docker: IMAGE}` or `{podman: IMAGE}`",

@@ -51,7 +51,7 @@ fn describe(error: &Error, depth_limit: usize) -> (String, String, Option<String
             let help = "text that begins with `*` needs quotes; an alias needs its anchor";
             (
                 "unknown alias".into(),
-                "no `&anchor` of this name stands before it".into(),
+                "no `&anchor` of this name comes before it".into(),
                 Some(help.into()),
             )
         }

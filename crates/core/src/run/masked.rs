@@ -63,6 +63,7 @@ impl TrialReport {
             duration_seconds: _,
             phases: _,
             notes,
+            paid_judges,
             error,
         } = self;
         optional(agent_version, mask);
@@ -71,6 +72,9 @@ impl TrialReport {
         mask_delivery(delivery, mask);
         for note in notes {
             text(note, mask);
+        }
+        for judge in paid_judges {
+            mask_judge(judge, mask);
         }
         if let Some(TrialError { kind: _, message }) = error {
             text(message, mask);
@@ -101,14 +105,14 @@ fn scorecard(grades: &Scorecard, mask: &Mask) -> Scorecard {
         } = &mut grade;
         text(message, mask);
         if let Some(judge) = judge {
-            mask_judge(judge, mask);
+            mask_record(judge, mask);
         }
         (test.to_owned(), grade)
     });
     masked.collect()
 }
 
-fn mask_judge(record: &mut JudgeRecord, mask: &Mask) {
+fn mask_record(record: &mut JudgeRecord, mask: &Mask) {
     let JudgeRecord {
         score: _,
         reasons,
@@ -123,13 +127,17 @@ fn mask_judge(record: &mut JudgeRecord, mask: &Mask) {
         optional(criterion, mask);
         text(reason, mask);
     }
+    mask_judge(by, mask);
+}
+
+fn mask_judge(judge: &mut JudgedBy, mask: &Mask) {
     let JudgedBy {
         agent: _,
         agent_version,
         model,
         stats: _,
         artifacts: _,
-    } = by;
+    } = judge;
     optional(agent_version, mask);
     optional(model, mask);
 }

@@ -7,6 +7,7 @@ use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
 use crate::agent::delivery::Delivery;
+use crate::grade::JudgedBy;
 use crate::grade::grades::Scorecard;
 use crate::transcript::Stats;
 use crate::trial_error::TrialError;
@@ -130,6 +131,9 @@ pub struct TrialReport {
     /// Remarks that change no verdict: a loop that was stopped, a limit that was reached.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub notes: Vec<String>,
+    /// The judges of a trial that has no grades in the end. They were paid for.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub paid_judges: Vec<JudgedBy>,
     /// The reason why it could not be judged.
     pub error: Option<TrialError>,
 }
@@ -166,6 +170,7 @@ impl TrialReport {
             duration_seconds: 0.0,
             phases: Phases::default(),
             notes: Vec::new(),
+            paid_judges: Vec::new(),
             error: None,
         }
     }

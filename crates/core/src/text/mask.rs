@@ -148,28 +148,30 @@ impl Mask {
         if !self.found(line.as_bytes()).iter().any(is_key) {
             return Cow::Borrowed(line);
         }
+        let keys_masked = |text: &[u8]| match self.replaced(text, text.len(), is_key) {
+            Some((masked, _)) => masked,
+            None => text.to_vec(),
+        };
+        let bytes = line.as_bytes();
+        let is_json = matches!(line.trim_start().as_bytes().first(), Some(b'{' | b'['));
+        // A number or a name of JSON is no place for a key; without it, the line could not be read.
+        let strings = if is_json {
+            json_strings::of(bytes)
+        } else {
+            Vec::new()
+        };
         let mut masked = Vec::with_capacity(line.len());
         let mut at = 0;
-        // A number or a name of JSON is no place for a key; without it, the line could not be read.
-        let strings = match line.trim_start().as_bytes().first() {
-            Some(b'{' | b'[') => json_strings::of(line.as_bytes()),
-            _ => Vec::new(),
-        };
-        let strings: Vec<Range<usize>> = if strings.is_empty() {
-            vec![0..line.len()]
-        } else {
-            strings.into_iter().map(|string| string.range).collect()
-        };
-        for string in strings {
-            masked.extend_from_slice(&line.as_bytes()[at..string.start]);
-            at = string.end;
-            let text = &line.as_bytes()[string];
-            match self.replaced(text, text.len(), is_key) {
-                Some((text, _)) => masked.extend(text),
-                None => masked.extend_from_slice(text),
-            }
+        for string in &strings {
+            masked.extend_from_slice(&bytes[at..string.range.start]);
+            masked.extend(keys_masked(&bytes[string.range.clone()]));
+            at = string.range.end;
         }
-        masked.extend_from_slice(&line.as_bytes()[at..]);
+        if strings.is_empty() {
+            masked = keys_masked(bytes);
+        } else {
+            masked.extend_from_slice(&bytes[at..]);
+        }
         Cow::Owned(String::from_utf8_lossy(&masked).into_owned())
     }
 
@@ -292,7 +294,7 @@ impl Form {
     /// Returns where in the form the patterns are that it is found by.
     fn windows(&self) -> Vec<Range<usize>> {
         if self.kind == FormKind::Whole {
-            return vec![0..self.text.len()];
+            return std::iter::once(0..self.text.len()).collect();
         }
         let last = self.text.len().saturating_sub(WINDOW);
         let starts = (0..=last).step_by(STRIDE);

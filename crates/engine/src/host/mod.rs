@@ -3,4 +3,5 @@
 pub mod credentials;
 pub mod doctor;
 pub mod environment;
+pub mod steady_clock;
 pub mod version;

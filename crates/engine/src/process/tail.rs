@@ -78,14 +78,19 @@ pub struct Seen {
 impl Tail {
     /// Opens a file to be read from its beginning.
     pub fn open(path: &Utf8Path, mask: &Mask) -> io::Result<Self> {
-        Ok(Tail {
-            file: File::open(path)?,
+        Ok(Tail::new(File::open(path)?, mask))
+    }
+
+    /// Reads an open file from where it is.
+    pub fn new(file: File, mask: &Mask) -> Self {
+        Tail {
+            file,
             begun: Begun::default(),
             chunk: Vec::new(),
             carried: 0,
             mask: mask.clone(),
             seen: Seen::default(),
-        })
+        }
     }
 
     /// Reads what has been written since the last time, up to a limit. Returns whether there is more.

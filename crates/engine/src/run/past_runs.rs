@@ -30,9 +30,9 @@ pub struct PastRun {
 }
 
 impl PastRun {
-    fn of(record: Record) -> Self {
+    fn of(record: Record, is_going_on: bool) -> Self {
         let mut state = RunState::fold(&record.journal.events);
-        if state.status() == RunStatus::Running && !is_going_on(&record.dir) {
+        if state.status() == RunStatus::Running && !is_going_on {
             state.abandon();
         }
         PastRun {
@@ -160,14 +160,15 @@ pub fn find_anywhere(suite_dir: &Utf8Path, name: &str) -> Result<Utf8PathBuf, Ru
 
 /// Reads a run. One that is not as Terca wrote it is an error.
 pub fn read(dir: &Utf8Path) -> Result<PastRun, RunsError> {
-    sound(record::read(dir)?)
+    let record = record::read(dir)?;
+    sound(record, is_going_on(dir))
 }
 
-/// Takes a run from its record, which must have no fault.
-pub(super) fn sound(record: Record) -> Result<PastRun, RunsError> {
+/// Takes a run from its record, which must have no fault. One without an end that does not go on was interrupted.
+pub(super) fn sound(record: Record, is_going_on: bool) -> Result<PastRun, RunsError> {
     match record.fault() {
         Some(fault) => Err(fault),
-        None => Ok(PastRun::of(record)),
+        None => Ok(PastRun::of(record, is_going_on)),
     }
 }
 
@@ -175,7 +176,7 @@ pub(super) fn sound(record: Record) -> Result<PastRun, RunsError> {
 pub fn read_sound_part(dir: &Utf8Path) -> Result<(PastRun, Option<RunsError>), RunsError> {
     let record = record::read(dir)?;
     let fault = record.fault();
-    Ok((PastRun::of(record), fault))
+    Ok((PastRun::of(record, is_going_on(dir)), fault))
 }
 
 /// Reads the `run.json` of a run.

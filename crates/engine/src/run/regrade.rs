@@ -12,6 +12,7 @@ use terca_core::run::outcome::TrialReport;
 use terca_core::run::settings::{RunSettings, SelectionSettings};
 use terca_core::run::state::RunState;
 
+use crate::host::steady_clock;
 use crate::run::load::RunPlan;
 use crate::run::resume::OpenRun;
 use crate::run::scheduler::Mailbox;
@@ -167,7 +168,7 @@ impl Regrading {
         store.keep_grading(&before)?;
         let event = Event {
             seq: self.run.past.next_sequence,
-            at: jiff::Timestamp::now(),
+            at: steady_clock::now(),
             kind: kind.masked(&self.context.mask),
         };
         store.append(&event)?;

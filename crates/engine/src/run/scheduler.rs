@@ -11,7 +11,6 @@ use std::sync::Arc;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender};
 use std::time::{Duration, Instant};
 
-use jiff::Timestamp;
 use terca_core::analysis::rounds;
 use terca_core::analysis::rounds::Round;
 use terca_core::run::event::{Event, EventKind, RunStatus, StopReason, TrialHead};
@@ -22,6 +21,7 @@ use terca_core::run::retry;
 use terca_core::run::state::{RunState, Trial};
 use terca_core::trial_error::{ErrorKind, TrialError};
 
+use crate::host::steady_clock;
 use crate::run::store::{Store, StoreError};
 use crate::trial::Context;
 pub use request::{Finished, Past, RunRequest};
@@ -108,7 +108,7 @@ impl Run<'_> {
             }
             // Should it fail now, it is tried again later, and at the end; the journal has everything.
             let _ = self.store.refresh_results(&self.state);
-            self.observer.tick(Timestamp::now(), &self.state);
+            self.observer.tick(steady_clock::now(), &self.state);
             if self.context.interrupt.is_kill() {
                 let leave_at = *leave_at.get_or_insert_with(|| Instant::now() + LAST_WAIT);
                 if Instant::now() >= leave_at {
@@ -339,7 +339,7 @@ impl Run<'_> {
     fn record(&mut self, kind: EventKind) -> Result<(), StoreError> {
         let event = Event {
             seq: self.sequence,
-            at: Timestamp::now(),
+            at: steady_clock::now(),
             kind: kind.masked(&self.context.mask),
         };
         if event.kind.is_lasting() {
@@ -358,7 +358,7 @@ impl Run<'_> {
             if let Ok(Message::Trial(kind)) = receiver.recv_timeout(TICK) {
                 self.state.apply(&Event {
                     seq: self.sequence,
-                    at: Timestamp::now(),
+                    at: steady_clock::now(),
                     kind,
                 });
             }

@@ -110,7 +110,7 @@ impl Store {
             source,
         };
         let (opened, file) = lock(dir)?;
-        let past = past_runs::sound(record::read_in(&opened, dir)?)?;
+        let past = past_runs::sound(record::read_in(&opened, dir)?, true)?;
         let journal = Journal::reopen(opened, file, &past.record).map_err(unopened)?;
         let store = Store::new(dir.to_owned(), journal).map_err(unopened)?;
         Ok((store, past))
@@ -199,7 +199,7 @@ pub fn mend_results(run: &PastRun) -> Result<bool, StoreError> {
     }
     let (opened, _locked) = lock(&run.dir)?;
     // Somebody may have continued it meanwhile.
-    let now = past_runs::sound(record::read_in(&opened, &run.dir)?)?;
+    let now = past_runs::sound(record::read_in(&opened, &run.dir)?, false)?;
     write_results(&opened, RESULTS, &now.state, now.record.journal.end())?;
     Ok(true)
 }

@@ -235,3 +235,6 @@ fn results(state: &RunState, end: &JournalEnd) -> Results {
         ..Results::of(state)
     }
 }
+
+#[cfg(test)]
+mod tests;

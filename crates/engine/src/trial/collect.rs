@@ -2,6 +2,7 @@
 
 use std::io::{self, BufRead, BufReader, BufWriter, Write};
 
+use terca_core::grade::JudgedBy;
 use terca_core::run::outcome::{Phases, Status, TrialReport};
 use terca_core::text::mask::Mask;
 use terca_core::transcript::Stats;
@@ -88,13 +89,13 @@ fn report(run: &TrialRun<'_>, result: Result<Graded, Stopped>, phases: Phases) -
         }
         Err(Stopped::Ungraded(agent, error)) => {
             add_agent_run(&mut report, *agent, mask);
-            add_error(&mut report, error);
+            add_error(&mut report, error, run.judges.clone());
         }
         Err(Stopped::Unfinished(delivered, error)) => {
             add_delivered(&mut report, *delivered);
-            add_error(&mut report, error);
+            add_error(&mut report, error, run.judges.clone());
         }
-        Err(Stopped::Unprepared(error)) => add_error(&mut report, error),
+        Err(Stopped::Unprepared(error)) => add_error(&mut report, error, run.judges.clone()),
     }
     report
 }
@@ -130,13 +131,15 @@ pub(super) fn add_grades(report: &mut TrialReport, grades: Grades) {
     report.status = Status::of_score(grades.score);
     report.score = Some(grades.score);
     report.tests = grades.tests;
+    report.paid_judges = Vec::new();
     report.error = None;
 }
 
-/// Adds the reason why there are no grades.
-pub(super) fn add_error(report: &mut TrialReport, error: StageError) {
+/// Adds the reason why there are no grades, and the judges that were asked all the same.
+pub(super) fn add_error(report: &mut TrialReport, error: StageError, judges: Vec<JudgedBy>) {
     report.score = None;
     report.tests = Default::default();
+    report.paid_judges = judges;
     match error {
         StageError::Interrupted => report.status = Status::Interrupted,
         StageError::Error(error) => {
@@ -202,6 +205,8 @@ fn is_wanted(run: &TrialRun<'_>, status: Status) -> bool {
 /// Moves the workspace, exactly as the agent left it, to the place of the link to it. One that is not kept is removed
 /// with the trial's directories.
 fn keep_workspace(run: &TrialRun<'_>, is_kept: bool) -> Result<(), StageError> {
+    // The tests run what the agent left, and so may it.
+    run.tidy_folder()?;
     let place = run.folder.join("workspace");
     fs_err::remove_file(&place)?;
     if !is_kept {

@@ -17,15 +17,21 @@
 //!   credentials (`crate::host::credentials`), and nothing of the user's home. The trial's directories are outside
 //!   the suite and the home, on a path without names, and nothing above them is of interest to agents
 //!   (`crate::workspace::trial_dirs`), which look for rules, settings and git in every directory above.
-//! - **Agent to tests**: its workspace, and nothing else. Every process is gone. Set-up and tests have another home
-//!   than the agent, whose home began as a copy, and another temporary directory. `_tests/` is copied last and replaces
-//!   files that the agent put there.
+//! - **Agent to tests**: its workspace, and nothing else. Every process is gone. The home as set-up left it, and the
+//!   files that changes are compared with, are put away while the agent works; what was put away takes the place of the
+//!   agent's home, and the tests' temporary directory is made then (`crate::workspace::trial_dirs`). `_tests/` is
+//!   copied last and replaces files that the agent put there.
+//! - **Agent against its trial**: the agent runs as the user, and can remove its directories, kill its supervisor, or look
+//!   for what was put away. All of that is judged, never an error that would be tried again: missing directories are made
+//!   anew, a supervisor is replaced, and an agent that changed what was put away, or keeps its directories from being
+//!   moved, fails every test (`AgentRun::breach`). Machines are in trouble too: a full disk, a failing one, or the loss of
+//!   the whole run's directory stay errors.
 //! - **Agent to saved files**: its workspace is put aside before the tests run on a copy *in its place*, so that
 //!   absolute paths still lead to the same things, and no test changes what is saved.
 //! - **Out**: files with secrets masked. Output is read through the handle it was made with, under a name that cannot
 //!   be foreseen.
-//! - **The agent does not know which trial it is in**: it gets no `TERCA_EVAL` and the like, its path has a number
-//!   instead of names, and with `--aa` not even the commands of the suite know the arm.
+//! - **The agent does not know which trial it is in**: it gets no `TERCA_EVAL` and the like, its path has no names
+//!   that mean anything, and with `--aa` not even the commands of the suite know the arm.
 //!
 //! This is no wall: with `sandbox: none` the agent runs as the user and can read everything that the user can, the
 //! suite's directory included, if it goes looking.
@@ -65,6 +71,7 @@ use terca_core::run::event::{EventKind, Phase};
 use terca_core::run::outcome::{Phases, Status, TrialReport};
 use terca_core::trial_error::{ErrorKind, TrialError};
 
+use crate::host::steady_clock;
 pub use crate::host::version::Versions;
 pub use context::Context;
 pub use regrade::{Ungradable, is_gradable, regrade};
@@ -80,7 +87,7 @@ pub fn run(
     emit: &dyn Fn(EventKind),
 ) -> TrialReport {
     let started = Instant::now();
-    let started_at = jiff::Timestamp::now();
+    let started_at = steady_clock::now();
     let mut report = match TrialRun::open(spec, attempt, context, emit) {
         Ok(mut run) => {
             let mut phases = Phases::default();

@@ -3,6 +3,7 @@
 use std::io;
 use std::time::Instant;
 
+use terca_core::grade::JudgedBy;
 use terca_core::plan::TrialSpec;
 use terca_core::run::outcome::{Status, TrialReport};
 
@@ -53,23 +54,32 @@ pub fn regrade(
 ) -> Option<TrialReport> {
     let started = Instant::now();
     let mut report = old.clone();
-    let grades = grade(spec, grading, context);
+    let mut judges = Vec::new();
+    let grades = grade(spec, grading, context, &mut judges);
     report.grading = grading;
     report.phases.tests = Some(rounded(started.elapsed().as_secs_f64()));
     match grades {
         Ok(grades) => add_grades(&mut report, grades),
         Err(StageError::Interrupted) => return None,
-        Err(error) => add_error(&mut report, error),
+        Err(error) => add_error(&mut report, error, judges),
     }
     report.mask(&context.mask);
     Some(report)
 }
 
-fn grade(spec: &TrialSpec, grading: u32, context: &Context) -> Result<Grades, StageError> {
+/// Grades a trial, and adds the judges that were asked to a list.
+fn grade(
+    spec: &TrialSpec,
+    grading: u32,
+    context: &Context,
+    judges: &mut Vec<JudgedBy>,
+) -> Result<Grades, StageError> {
     let mut run = TrialRun::reopen(spec, grading, context, &|_| {})?;
     let work = saved_work(spec, context)?;
     let workspace = run.folder.join("workspace");
-    grade_saved(&mut run, &workspace, &work)
+    let grades = grade_saved(&mut run, &workspace, &work);
+    judges.append(&mut run.judges);
+    grades
 }
 
 /// Reads the facts about the agent's work. The run may have come from somebody else: a link or a pipe in the place of a

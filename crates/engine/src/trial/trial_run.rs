@@ -4,6 +4,7 @@ use std::io;
 use std::time::Duration;
 
 use camino::{Utf8Path, Utf8PathBuf};
+use terca_core::grade::JudgedBy;
 use terca_core::plan::TrialSpec;
 use terca_core::run::event::{EventKind, Phase};
 use terca_core::transcript::Usage;
@@ -21,6 +22,13 @@ use crate::workspace::trial_dirs::{CommandDirs, TrialDirs};
 /// The time that a command has between being asked to end and being killed.
 pub(super) const GRACE: Duration = Duration::from_secs(5);
 
+const ARTIFACTS: &str = "artifacts";
+const WORKSPACE: &str = "workspace";
+/// Made for every trial, so that readers need not ask whether they exist.
+const EVERY_TRIAL_HAS: [&str; 2] = ["transcript.jsonl", "changes.diff"];
+/// A trial's folder has about ten entries.
+const MOST_ENTRIES: u64 = 100_000;
+
 /// One trial while it runs.
 pub(super) struct TrialRun<'a> {
     pub(super) spec: &'a TrialSpec,
@@ -29,6 +37,8 @@ pub(super) struct TrialRun<'a> {
     /// The trial's folder in the run.
     pub(super) folder: Utf8PathBuf,
     pub(super) log: RunLog,
+    /// The judges that have been asked.
+    pub(super) judges: Vec<JudgedBy>,
     // Before the directories: processes end before their directories are removed.
     pub(super) supervisor: SupervisorGuard<'a>,
     pub(super) dirs: TrialDirs,
@@ -81,16 +91,45 @@ impl<'a> TrialRun<'a> {
         let run_dir = Dir::open_no_link(&context.run_dir)?;
         attempts::clear(&run_dir, &spec.dir, attempt)?;
         let made = run_dir.create_dir_all(&spec.dir, 0o777)?;
-        made.create_dir("artifacts", 0o777)?;
+        made.create_dir(ARTIFACTS, 0o777)?;
         let log = RunLog::new(made.create_file("run.log", 0o666)?, &context.mask);
-        // Made for every trial, so that readers need not ask whether they exist.
-        for name in ["transcript.jsonl", "changes.diff"] {
+        for name in EVERY_TRIAL_HAS {
             made.create_file(name, 0o666)?;
         }
         let run = TrialRun::new(spec, context, emit, folder, log)?;
         // The live workspace can be watched where it will be in the end.
-        fs_err::os::unix::fs::symlink(&run.dirs.workspace, run.folder.join("workspace"))?;
+        fs_err::os::unix::fs::symlink(&run.dirs.workspace, run.folder.join(WORKSPACE))?;
         Ok(run)
+    }
+
+    /// Puts the trial's folder in order. Whoever ran until now may have put links or pipes where Terca is about to write,
+    /// or removed what Terca is about to read.
+    pub(super) fn tidy_folder(&self) -> io::Result<()> {
+        let run_dir = Dir::open_no_link(&self.context.run_dir)?;
+        let mut path = Utf8PathBuf::new();
+        for name in self.spec.dir.components() {
+            path.push(name);
+            make_dir(&run_dir, &path)?;
+        }
+        let folder = run_dir.open_dir(&path)?;
+        make_dir(&folder, Utf8Path::new(ARTIFACTS))?;
+        let artifacts = folder.open_dir(ARTIFACTS)?;
+        for dir in [&folder, &artifacts] {
+            for name in dir.names(MOST_ENTRIES)? {
+                let meta = dir.meta_at(&name)?;
+                if meta.is_some_and(|meta| !meta.is_file() && !meta.is_dir()) {
+                    dir.remove_file(&name)?;
+                }
+            }
+        }
+        for name in EVERY_TRIAL_HAS {
+            if folder.meta_at(name)?.is_none_or(|meta| !meta.is_file()) {
+                let _removed = folder.remove_tree(name, &Options::default())?;
+                folder.create_file(name, 0o666)?;
+            }
+        }
+        let _removed = folder.remove_tree(WORKSPACE, &Options::default())?;
+        fs_err::os::unix::fs::symlink(&self.dirs.workspace, self.folder.join(WORKSPACE))
     }
 
     /// Begins to grade a trial again that ran before. Its folder stays as it is.
@@ -127,6 +166,7 @@ impl<'a> TrialRun<'a> {
             },
             folder,
             log,
+            judges: Vec::new(),
             dirs: context.work.trial_dirs()?,
             supervisor: context
                 .supervisors
@@ -145,7 +185,7 @@ impl<'a> TrialRun<'a> {
 
     /// Returns the directory for files that are kept beside the workspace.
     pub(super) fn artifacts(&self) -> Utf8PathBuf {
-        self.folder.join("artifacts")
+        self.folder.join(ARTIFACTS)
     }
 
     /// Returns the file with the agent's steps.
@@ -227,4 +267,13 @@ impl<'a> TrialRun<'a> {
         }
         Ok(self.supervisor.run(job, on_turn)?)
     }
+}
+
+/// Makes sure that a place beneath a directory is a directory of its own.
+fn make_dir(dir: &Dir, path: &Utf8Path) -> io::Result<()> {
+    if dir.meta_at(path)?.is_some_and(|meta| !meta.is_dir()) {
+        dir.remove_file(path)?;
+    }
+    dir.create_dir_all(path, 0o777)?;
+    Ok(())
 }

@@ -1,5 +1,6 @@
 //! The directories of trials: what is copied into them, what changed in them, and what is left of them.
 
+mod above;
 pub mod changes;
 pub mod diff;
 pub mod ignored;

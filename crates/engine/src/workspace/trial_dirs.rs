@@ -18,15 +18,14 @@
 //! Set-up, agent and tests have the same path for their home, because programs that set-up installs there write it
 //! down. A copy is sealed after set-up; the agent works in the original, and the copy takes its place when it is gone.
 
-use std::collections::BTreeSet;
-use std::fs::File;
+use std::fs::{File, Permissions};
 use std::io;
 use std::os::unix::fs::{DirBuilderExt, MetadataExt, PermissionsExt};
 
 use camino::{Utf8Path, Utf8PathBuf};
-use terca_core::agent;
 
 use crate::tree::{Dir, Options, TreeError, copy};
+use crate::workspace::above::{self, Above};
 use crate::workspace::removal::remove_and_tell;
 use crate::workspace::sealed::Sealed;
 use crate::workspace::secret_name::secret_name;
@@ -37,11 +36,14 @@ use crate::workspace::stale_dirs::{Draft, private_dir};
 const TRIALS: &str = "t";
 /// Its permissions: things can be made and found in it, but not listed.
 const UNLISTED: u32 = 0o311;
+/// The directory in a trial's directory that the agent works in.
+const WORKSPACE: &str = "workspace";
 
 /// The directory for all trials of one run. Removed with the value or, if Terca dies first, by the next run.
 #[derive(Debug)]
 pub struct WorkDir {
     path: Utf8PathBuf,
+    above: Above,
     /// The directory itself, locked for as long as its run lives.
     _lock: Option<File>,
     left_by_others: Vec<String>,
@@ -51,7 +53,7 @@ impl WorkDir {
     /// Makes a new directory, in the chosen one if there is a choice. Removes what dead runs have left there.
     pub fn create(chosen: Option<&str>) -> io::Result<Self> {
         let parent = parent(chosen)?;
-        nothing_to_read_above(&parent)?;
+        above::nothing_for_agents(&parent)?;
         let left_by_others = stale_dirs::remove_all(&parent);
         let mut work = WorkDir::in_parent(&parent)
             .map_err(|error| io::Error::new(error.kind(), format!("{parent}: {error}")))?;
@@ -83,8 +85,10 @@ impl WorkDir {
         // Drawn from four thousand million; a name that is taken has something in it, and is refused.
         let path = parent.join(format!("{}{:08x}", stale_dirs::NAME, fastrand::u32(..)));
         let lock = draft.publish(&path)?;
+        let above = Above::of(parent);
         Ok(WorkDir {
             path,
+            above,
             _lock: lock,
             left_by_others: Vec::new(),
         })
@@ -105,9 +109,22 @@ impl WorkDir {
     /// Makes directories for another agent of a trial, a judge, which must not meet what the trial's agent left,
     /// neither beside its directories nor above them.
     pub fn trial_dirs_apart(&self) -> io::Result<TrialDirs> {
+        self.clear_above();
         let trials = self.path.join(TRIALS);
-        nothing_to_read_above(&trials)?;
+        above::nothing_for_agents(&trials)?;
         TrialDirs::create(&trials)
+    }
+
+    /// Makes sure that no agent has left files above the directories of trials for the tools of tests to read.
+    pub fn check_above(&self) -> io::Result<()> {
+        self.clear_above();
+        self.above.check()
+    }
+
+    /// Removes such files from the run's own directories, which are nobody else's.
+    fn clear_above(&self) {
+        self.above.clear(&self.path);
+        self.above.clear(&self.path.join(TRIALS));
     }
 }
 
@@ -161,6 +178,8 @@ pub struct TrialDirs {
     /// The directory above, which has the directories of all trials.
     trials: Utf8PathBuf,
     sealed: Option<Sealed>,
+    /// Directories that the agent had, to be removed with the rest.
+    asides: Vec<Utf8PathBuf>,
 }
 
 /// The state of a trial's directories after its agent is gone.
@@ -189,7 +208,7 @@ impl TrialDirs {
         private_dir(&root)?;
         let meta = fs_err::symlink_metadata(&root)?;
         let dirs = TrialDirs {
-            workspace: root.join("workspace"),
+            workspace: root.join(WORKSPACE),
             home: root.join("home"),
             layer_home: root.join("layer"),
             tmp: root.join("tmp"),
@@ -199,6 +218,7 @@ impl TrialDirs {
             identity: (meta.dev(), meta.ino()),
             trials: trials.to_owned(),
             sealed: None,
+            asides: Vec::new(),
             root,
         };
         for dir in [&dirs.workspace, &dirs.home, &dirs.tmp, &dirs.io] {
@@ -212,6 +232,9 @@ impl TrialDirs {
         let mut left = remove_and_tell(&self.root);
         if let Some(sealed) = &self.sealed {
             left.extend(remove_and_tell(sealed.path()));
+        }
+        for aside in &self.asides {
+            left.extend(remove_and_tell(aside));
         }
         left
     }
@@ -241,7 +264,7 @@ impl TrialDirs {
     /// removed any of them, or put something else in their place.
     pub fn take_back(&mut self) -> io::Result<TakenBack> {
         match self.try_to_take_back() {
-            Err(error) if is_of_agents_doing(&error) => Ok(TakenBack {
+            Err(error) if is_made_unusable(&error) => Ok(TakenBack {
                 notes: Vec::new(),
                 breach: Some(format!(
                     "the agent made the directory of its trial unusable: {error}"
@@ -253,15 +276,14 @@ impl TrialDirs {
 
     fn try_to_take_back(&mut self) -> io::Result<TakenBack> {
         let mut taken = TakenBack::default();
-        if self.restore_root()? {
+        if !self.renew_root()? {
             taken.notes.push(
                 "the agent had removed the directory of its trial, or put another in its place"
                     .to_owned(),
             );
         }
-        self.io = self.root.join(format!("io-{}", secret_name()?));
+        self.io = self.root.join("io");
         fs_err::create_dir(&self.io)?;
-        put_aside(&self.home)?;
         let sealed = self.sealed.as_ref();
         if sealed.is_some_and(Sealed::is_untouched)
             && let Some(sealed) = sealed
@@ -277,29 +299,37 @@ impl TrialDirs {
         Ok(taken)
     }
 
-    /// Makes sure that the trial's directory is the one that was made, and returns whether it had to be made anew.
-    fn restore_root(&mut self) -> io::Result<bool> {
-        let is_same = |meta: &std::fs::Metadata| (meta.dev(), meta.ino()) == self.identity;
+    /// Makes the trial's directory anew, and moves nothing there but the workspace: tools of the tests read files
+    /// above it. Returns whether the old one was still there.
+    fn renew_root(&mut self) -> io::Result<bool> {
         // An agent that closed the directories above hides them from itself alone.
         if let Some(run) = self.trials.parent() {
-            let _ = std::fs::set_permissions(run, std::fs::Permissions::from_mode(0o700));
+            let _ = std::fs::set_permissions(run, Permissions::from_mode(0o700));
         }
         // The run's directory is not made again: nobody would hold it locked, and a new run would take it for one that
         // a dead run has left.
-        std::fs::set_permissions(&self.trials, std::fs::Permissions::from_mode(UNLISTED))?;
-        if !self
-            .root
-            .symlink_metadata()
-            .is_ok_and(|meta| is_same(&meta))
-        {
-            put_aside(&self.root)?;
-            private_dir(&self.root)?;
-            let meta = fs_err::symlink_metadata(&self.root)?;
-            self.identity = (meta.dev(), meta.ino());
-            return Ok(true);
+        std::fs::set_permissions(&self.trials, Permissions::from_mode(UNLISTED))?;
+        let found = self.root.symlink_metadata();
+        let aside = self.trials.join(secret_name()?);
+        if found.is_ok() {
+            fs_err::rename(&self.root, &aside)?;
+            self.asides.push(aside.clone());
         }
-        std::fs::set_permissions(&self.root, std::fs::Permissions::from_mode(0o700))?;
-        Ok(false)
+        private_dir(&self.root)?;
+        let is_same = found.is_ok_and(|meta| (meta.dev(), meta.ino()) == self.identity);
+        if is_same {
+            std::fs::set_permissions(&aside, Permissions::from_mode(0o700))?;
+            let workspace = aside.join(WORKSPACE);
+            if let Ok(meta) = workspace.symlink_metadata() {
+                // Its owner must be allowed to write to it, as it is given another directory above.
+                let mode = meta.permissions().mode();
+                if meta.is_dir() && mode & 0o700 != 0o700 {
+                    std::fs::set_permissions(&workspace, Permissions::from_mode(mode | 0o700))?;
+                }
+                fs_err::rename(workspace, &self.workspace)?;
+            }
+        }
+        Ok(is_same)
     }
 
     /// Makes the directory that only tests have.
@@ -344,42 +374,11 @@ impl Drop for TrialDirs {
     }
 }
 
-/// Returns whether only the agent can be the reason: the directories belong to the user who runs Terca, and nobody else
-/// mounts something over them.
-fn is_of_agents_doing(error: &io::Error) -> bool {
+/// Returns whether a directory of a trial cannot be moved because of its marks, its owner, or a mount. Terca made it, so
+/// only the agent can have done that.
+fn is_made_unusable(error: &io::Error) -> bool {
     use io::ErrorKind::{PermissionDenied, ResourceBusy};
     matches!(error.kind(), PermissionDenied | ResourceBusy)
-}
-
-/// Gives what is in a place another name, beside it, where nobody looks. It is removed with the run's directory.
-fn put_aside(place: &Utf8Path) -> io::Result<()> {
-    if place.symlink_metadata().is_err() {
-        return Ok(());
-    }
-    fs_err::rename(
-        place,
-        place.with_file_name(format!("aside-{}", secret_name()?)),
-    )
-}
-
-/// Names that agents and their tools read in any directory above, beside those of the agents' profiles.
-const READ_BY_TOOLS: &[&str] = &[".git", ".env"];
-
-/// Refuses a directory below one with files that agents read: not every agent can be kept from looking.
-fn nothing_to_read_above(dir: &Utf8Path) -> io::Result<()> {
-    let of_agents = agent::profiles().flat_map(|profile| profile.read_above);
-    let names: BTreeSet<&str> = of_agents.chain(READ_BY_TOOLS).copied().collect();
-    for above in dir.ancestors() {
-        if let Some(name) = names
-            .iter()
-            .find(|name| above.join(name).symlink_metadata().is_ok())
-        {
-            return Err(io::Error::other(format!(
-                "trials would run below {above}, which has {name}: agents read that"
-            )));
-        }
-    }
-    Ok(())
 }
 
 /// Returns `/var/tmp/terca-UID`, and refuses one that is not ours: the place is open to everybody.

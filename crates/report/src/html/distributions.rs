@@ -1,9 +1,8 @@
 //! Time, tokens and cost of the trials: a dot for each, a line for the middle half, a mark for the median.
 
 use maud::{Markup, html};
+use terca_core::analysis::metrics::{METRICS, Metric};
 use terca_core::analysis::results::Results;
-use terca_core::text::prose;
-use terca_core::transcript::Stats;
 
 use super::matrix::Matrix;
 use super::pieces::or_dash;
@@ -13,35 +12,11 @@ const TALL: f64 = 28.0;
 /// More dots than this show no more, so that only every second, third … is drawn.
 const MOST_DOTS: usize = 400;
 
-struct Figure {
-    title: &'static str,
-    read: fn(&Stats) -> Option<f64>,
-    words: fn(f64) -> String,
-}
-
-const FIGURES: [Figure; 3] = [
-    Figure {
-        title: "Time",
-        read: |stats| stats.duration_seconds,
-        words: prose::duration,
-    },
-    Figure {
-        title: "Tokens",
-        read: |stats| stats.usage.tokens().map(|tokens| tokens as f64),
-        words: |tokens| prose::compact(tokens.round() as u64),
-    },
-    Figure {
-        title: "Cost",
-        read: |stats| stats.usage.cost_usd,
-        words: prose::dollars,
-    },
-];
-
 /// Returns a card for each figure that judged trials have.
 pub fn distributions(results: &Results, matrix: &Matrix<'_>) -> Markup {
-    let cards: Vec<Markup> = FIGURES
+    let cards: Vec<Markup> = METRICS
         .iter()
-        .filter_map(|figure| card(figure, results, matrix))
+        .filter_map(|metric| card(metric, results, matrix))
         .collect();
     html! {
         @if !cards.is_empty() {
@@ -56,12 +31,12 @@ pub fn distributions(results: &Results, matrix: &Matrix<'_>) -> Markup {
     }
 }
 
-fn card(figure: &Figure, results: &Results, matrix: &Matrix<'_>) -> Option<Markup> {
+fn card(metric: &Metric, results: &Results, matrix: &Matrix<'_>) -> Option<Markup> {
     let samples: Vec<(String, Vec<f64>)> = matrix
         .variants
         .iter()
         .map(|(environment, experiment)| {
-            let values = sample(figure, results, environment, experiment);
+            let values = sample(metric, results, environment, experiment);
             (matrix.variant_name(environment, experiment), values)
         })
         .collect();
@@ -70,12 +45,12 @@ fn card(figure: &Figure, results: &Results, matrix: &Matrix<'_>) -> Option<Marku
         .filter_map(|(_, values)| values.last().copied())
         .fold(0.0, f64::max);
     let rows = html! {
-        @for (variant, values) in &samples { (row(figure, variant, values, largest)) }
-        (axis(&["0".to_owned(), (figure.words)(largest)]))
+        @for (variant, values) in &samples { (row(metric, variant, values, largest)) }
+        (axis(&["0".to_owned(), (metric.show)(largest)]))
     };
     let card = html! {
         figure.card {
-            figcaption { (figure.title) }
+            figcaption { (metric.column) }
             (table(["variant", "median", "range", "plot"], &rows))
         }
     };
@@ -83,7 +58,7 @@ fn card(figure: &Figure, results: &Results, matrix: &Matrix<'_>) -> Option<Marku
 }
 
 /// Returns the values of a variant's judged trials, in order.
-fn sample(figure: &Figure, results: &Results, environment: &str, experiment: &str) -> Vec<f64> {
+fn sample(metric: &Metric, results: &Results, environment: &str, experiment: &str) -> Vec<f64> {
     let mut values: Vec<f64> = results
         .trials
         .iter()
@@ -92,20 +67,20 @@ fn sample(figure: &Figure, results: &Results, environment: &str, experiment: &st
                 && trial.head.experiment == experiment
                 && trial.report.status.is_judged()
         })
-        .filter_map(|trial| (figure.read)(&trial.report.stats))
+        .filter_map(|trial| (metric.of_trial)(&trial.report.stats))
         .collect();
     values.sort_by(f64::total_cmp);
     values
 }
 
-fn row(figure: &Figure, variant: &str, values: &[f64], largest: f64) -> Markup {
+fn row(metric: &Metric, variant: &str, values: &[f64], largest: f64) -> Markup {
     html! {
         tr {
             th scope="row" { (variant) }
-            td.value { (or_dash(quantile(values, 0.5).map(figure.words))) }
+            td.value { (or_dash(quantile(values, 0.5).map(metric.show))) }
             td.detail {
                 @if let (Some(least), Some(most)) = (values.first(), values.last()) {
-                    ((figure.words)(*least)) " … " ((figure.words)(*most))
+                    ((metric.show)(*least)) " … " ((metric.show)(*most))
                 }
             }
             td.plot { (strip(values, largest)) }

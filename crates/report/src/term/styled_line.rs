@@ -1,7 +1,7 @@
 //! A line of text whose parts have tones.
 //!
 //! Escape sequences enter at the very last moment, in [`StyledLine::render`]; until then a line can be measured, padded
-//! and cut like plain text. Whatever is pushed is cleaned, so no view can forget to.
+//! and cut like plain text. Everything that is pushed is cleaned, so no view can forget to.
 
 use crate::term::style::{Palette, Role};
 use crate::term::width;

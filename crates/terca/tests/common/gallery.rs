@@ -238,6 +238,7 @@ fn report(head: &TrialHead) -> TrialReport {
             tests: Some(3.3),
         },
         notes: Vec::new(),
+        paid_judges: Vec::new(),
         error: None,
     };
     if chance(head, 5) < 3 {

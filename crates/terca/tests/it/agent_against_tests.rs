@@ -118,7 +118,7 @@ fn what_is_put_away_cannot_be_changed_without_failing() {
         has_note(&trial, "put away for the tests");
         assert_eq!(trial["score"], 0.0);
         let message = trial["tests"]["fileExists-1"]["message"].as_str().unwrap();
-        assert!(message.contains("put away for the tests"), "{trial:#}");
+        assert!(message.contains("tampered"), "{trial:#}");
         // Nor does grading it again make it good.
         assert_eq!(project.terca(&["regrade"]).status, 1);
         assert_eq!(project.only_trial()["status"], "failed");
@@ -314,4 +314,86 @@ fn links_inside_of_the_workspace_count_for_files() {
          \x20 - fileContains: {path: in/file, text: text}\n",
     );
     judged(&project, "passed");
+}
+
+#[test]
+fn a_side_file_that_cannot_be_read_is_no_error() {
+    let project = suite(
+        "echo '{\"requests\": 1}' > $TERCA_STATS_FILE; chmod 000 $TERCA_STATS_FILE; touch ready",
+        "tests: [{fileExists: ready}]\n",
+    );
+    let output = project
+        .command_without_privileges(&["--format", "plain"])
+        .output()
+        .unwrap();
+    assert!(output.status.success(), "{output:?}");
+    for instead in ["mkfifo", "mkdir", "ln -s /dev/zero"] {
+        let project = suite(
+            &format!("{instead} $TERCA_STATS_FILE; touch ready"),
+            "tests: [{fileExists: ready}]\n",
+        );
+        judged(&project, "passed");
+    }
+}
+
+/// Runs it where mounts and marks on files are allowed, and where they end with it. `None` where they are not.
+fn judged_with_mounts(project: &Project) -> Option<Value> {
+    if !rustix::process::geteuid().is_root() {
+        return None;
+    }
+    let program = env!("CARGO_BIN_EXE_terca");
+    let output = project
+        .other("unshare", &["-m", program, "--format", "plain"])
+        .output()
+        .unwrap();
+    assert_ne!(output.status.code(), Some(3), "{output:?}");
+    Some(project.only_trial())
+}
+
+#[test]
+fn directories_that_cannot_be_moved_are_judged() {
+    for mischief in [
+        "mount --bind /etc ../home",
+        "mount --bind /etc .",
+        "mount -t tmpfs none ..",
+        "chattr +i ..",
+        "chattr +i .",
+    ] {
+        let project = suite(
+            &format!("touch ready; {mischief}; true"),
+            "tests: [{fileExists: ready}]\n",
+        );
+        let Some(trial) = judged_with_mounts(&project) else {
+            return;
+        };
+        assert_ne!(trial["status"], "error", "{mischief}: {trial:#}");
+        // Where the machine does not let it, the agent has done its work like any other.
+        if trial["status"] == "failed" {
+            has_note(&trial, "unusable");
+        }
+    }
+}
+
+#[test]
+fn settings_above_the_workspace_do_not_reach_the_tests() {
+    // Where a tool that goes up from the workspace would find them.
+    for above in ["..", "../..", "../../.."] {
+        let project = suite(
+            &format!(
+                "touch ready; cd {above}; touch package.json AGENTS.md; mkdir .cargo node_modules .git; \
+                 printf '[alias]\\nx = \"y\"\\n' > .cargo/config.toml"
+            ),
+            "tests: [{commandSuccess: 'test -e ready && for up in .. ../.. ../../..; do \
+             for name in package.json AGENTS.md .cargo node_modules .git; do test ! -e $up/$name || exit 1; done; done'}]\n",
+        );
+        judged(&project, "passed");
+    }
+    let project = suite(
+        "touch ready ../../../../conftest.py",
+        "tests: [{fileExists: ready}]\n",
+    );
+    project.terca(&["--format", "plain"]).expect_status(3);
+    let trial = project.only_trial();
+    let message = trial["error"]["message"].as_str().unwrap();
+    assert!(message.contains("conftest.py is new"), "{trial:#}");
 }

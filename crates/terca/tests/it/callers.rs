@@ -7,7 +7,7 @@ use terca_testkit::{Outcome, Project};
 fn after(project: &Project, first: &str) -> Outcome {
     let script = format!("{first}; exec \"$0\" --format plain");
     project
-        .other("sh", &["-c", &script, env!("CARGO_BIN_EXE_terca")])
+        .other("bash", &["-c", &script, env!("CARGO_BIN_EXE_terca")])
         .output()
         .unwrap()
         .into()
@@ -19,9 +19,10 @@ fn a_caller_that_ignores_the_end_of_its_children_changes_nothing() {
         .agent("grep SigIgn: /proc/self/status > ignored.txt; (true) & wait; touch done")
         .file(
             "task/eval.terca.yaml",
-            "prompt: do it\ntests: [{fileExists: done}, {commandSuccess: '(true) & wait'}]\n",
+            "prompt: do it\ntimeoutSeconds: 10\ntests: [{fileExists: done}, {commandSuccess: '(true) & wait'}]\n",
         );
-    after(&project, "trap '' CHLD").expect_status(0);
+    let ignoring = "trap '' CHLD; grep -q '^SigIgn:.*[13579bdf]....$' /proc/self/status || exit 99";
+    after(&project, ignoring).expect_status(0);
     project.assert_nothing_left();
     // Nor does the agent inherit it.
     let ignored = project.trial_file("workspace/ignored.txt");
@@ -36,7 +37,7 @@ fn a_file_beyond_the_callers_limit_is_an_error_with_words() {
         .agent("true")
         .file("terca.yaml", "repetitions: 40\nenvironments: [{name: default, agent: {name: command, command: 'true'}}]\n")
         .file("task/eval.terca.yaml", "prompt: do it\n");
-    let outcome = after(&project, "ulimit -f 8");
+    let outcome = after(&project, "ulimit -f 4");
     assert!(
         outcome.stderr.contains("File too large"),
         "{}",

@@ -274,7 +274,11 @@ fn a_work_directory_that_is_deleted_is_an_error_of_its_trials() {
     let mut session = project.start(&["--format", "plain"]);
     session.wait_until("an agent is at work", || started.exists());
     for entry in project.work_dir().read_dir_utf8().unwrap() {
-        std::fs::remove_dir_all(entry.unwrap().path()).unwrap();
+        let run = entry.unwrap().path().to_owned();
+        // It cannot be listed, not even by its owner.
+        let all = std::fs::Permissions::from_mode(0o700);
+        std::fs::set_permissions(run.join("t"), all).unwrap();
+        std::fs::remove_dir_all(run).unwrap();
     }
     let outcome = session.finish();
     assert_eq!(outcome.status, 3, "{}", outcome.stderr);

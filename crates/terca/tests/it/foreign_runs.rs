@@ -1,6 +1,6 @@
 //! Runs that somebody else made, or that an agent changed: nothing outside of them is touched, and nothing hangs.
 
-use std::os::unix::fs::symlink;
+use std::os::unix::fs::{FileTypeExt, symlink};
 use std::process::Command;
 
 use crate::common::project;
@@ -337,7 +337,7 @@ fn links_and_pipes_in_a_part_are_not_copied_from() {
         outcome.stderr
     );
     assert_eq!(outside(&project), before);
-    // A link in a saved workspace stays a link.
+    // A link that a trial left stays a link, and a pipe a pipe.
     std::fs::remove_file(one.join("a/default.default.01")).unwrap();
     std::fs::create_dir(one.join("a/default.default.01")).unwrap();
     symlink(
@@ -351,7 +351,8 @@ fn links_and_pipes_in_a_part_are_not_copied_from() {
         .expect_status(0);
     let merged = project.run_dir().join("a/default.default.01");
     assert!(merged.join("link").is_symlink());
-    assert!(merged.join("pipe").symlink_metadata().is_err());
+    let pipe = merged.join("pipe").symlink_metadata().unwrap();
+    assert!(pipe.file_type().is_fifo(), "nothing was read from it");
     project.terca(&["verify"]).expect_status(0);
 }
 
@@ -434,4 +435,50 @@ fn clean_removes_a_run_and_not_what_its_links_lead_to() {
         .expect_status(0);
     assert!(!project.has_run());
     assert_eq!(outside(&project), before);
+}
+
+/// An agent that puts links where Terca is about to write: what they lead to stays, and its work is judged.
+#[test]
+fn links_that_an_agent_plants_in_its_trials_folder_are_not_followed() {
+    for mischief in [
+        "rm changes.diff; ln -s VICTIM/keep changes.diff",
+        "rm changes.diff; mkfifo changes.diff",
+        "rm -r changes.diff; mkdir changes.diff",
+        "rm transcript.jsonl; ln -s VICTIM/keep transcript.jsonl",
+        "rm -r artifacts; ln -s VICTIM artifacts",
+        "rm -r artifacts; touch artifacts",
+        "for f in stdout.log stderr.log agent-work.json trajectory.json; do ln -s VICTIM/keep artifacts/$f; done",
+        "mkfifo artifacts/stdout.log artifacts/agent-work.json",
+        "rm workspace; ln -s VICTIM workspace",
+        "rm workspace; mkdir workspace; touch workspace/x",
+        "rm workspace",
+        "rm run.log; ln -s VICTIM/keep run.log",
+        "cd ..; rm -r default.default.01; ln -s VICTIM/default.default.01 default.default.01",
+        "cd ../..; rm -r a; ln -s VICTIM a",
+        "cd ../..; mv a elsewhere",
+    ] {
+        let project = project();
+        let mischief = mischief.replace("VICTIM", project.path("victim").as_str());
+        let folder = project.path(".terca/runs");
+        let project = project
+            .agent(&format!(
+                "(cd {folder}/*/a/default.default.01/ && {mischief}) || exit 1\necho done > done.txt"
+            ))
+            .file(
+                "a/eval.terca.yaml",
+                "prompt: go\ntests: [{fileExists: done.txt}]\n",
+            )
+            .file("victim/keep", "precious")
+            .file("victim/default.default.01/keep", "precious");
+        let before = outside(&project);
+        let outcome = within_a_minute(&project, &["--format", "plain"]);
+        assert_eq!(outcome.status, 0, "{mischief}: {}", outcome.stderr);
+        assert_eq!(outside(&project), before, "{mischief}");
+        let dir = project.run_dir().join(FOLDER);
+        assert!(dir.join("workspace/done.txt").is_file(), "{mischief}");
+        for name in ["artifacts", "changes.diff", "transcript.jsonl"] {
+            assert!(!dir.join(name).is_symlink(), "{mischief}: {name}");
+        }
+        project.terca(&["verify"]).expect_status(0);
+    }
 }

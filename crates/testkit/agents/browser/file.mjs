@@ -38,6 +38,7 @@ await play(async ({ context, page, watched }) => {
   await open.fill('#filter-text', '100% & more=');
   const address = open.url();
   await open.click('form.filters button');
+  await until('the address has no words', async () => open.url().endsWith('#trials'));
   await open.goto(address);
   await until('the words are those of the address', async () =>
     (await open.inputValue('#filter-text')) === '100% & more=');

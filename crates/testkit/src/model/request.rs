@@ -60,7 +60,7 @@ pub struct Request {
 }
 
 impl Request {
-    /// Whether this stands anywhere in it: in the path, a header, or a text at any depth of the body.
+    /// Returns whether this is anywhere in it: in the path, a header, or a text at any depth of the body.
     pub fn mentions(&self, needle: &str) -> bool {
         self.path.contains(needle)
             || self.headers.values().any(|value| value.contains(needle))

@@ -140,11 +140,11 @@ impl Reports {
     }
 }
 
-/// Returns what the judges of a trial's tests used.
+/// Returns what the judges of a trial's tests used, those without a verdict too.
 pub(super) fn judges(report: &TrialReport) -> impl Iterator<Item = Usage> {
-    report
-        .tests
-        .iter()
-        .filter_map(|(_, grade)| grade.judge.as_ref())
-        .map(|judge| judge.by.stats.usage)
+    let heard = report.tests.iter();
+    let heard = heard.filter_map(|(_, grade)| grade.judge.as_ref().map(|judge| &judge.by));
+    heard
+        .chain(&report.paid_judges)
+        .map(|judge| judge.stats.usage)
 }

@@ -99,6 +99,20 @@ pub(super) fn ask(
         )?;
     let agent_version = session.version.clone();
     let (ended, reading) = play(run, session, work)?;
+    let by = JudgedBy {
+        agent: profile.name.to_owned(),
+        agent_version,
+        model: reading.model.clone().or(model.map(str::to_owned)),
+        stats: Stats {
+            usage: reading.usage,
+            duration_seconds: Some(rounded(ended.seconds)),
+        },
+        artifacts: artifacts
+            .strip_prefix(&run.folder)
+            .unwrap_or(&artifacts)
+            .to_string(),
+    };
+    run.judges.push(by.clone());
     let has_answered =
         has_answered(&ended, &reading).map_err(|error| error.of_judge(test, profile))?;
     let opinion = if has_answered {
@@ -109,19 +123,6 @@ pub(super) fn ask(
         Some(Opinion::find(&said, file.as_ref(), &quotable))
     } else {
         None
-    };
-    let by = JudgedBy {
-        agent: profile.name.to_owned(),
-        agent_version,
-        model: reading.model.or(model.map(str::to_owned)),
-        stats: Stats {
-            usage: reading.usage,
-            duration_seconds: Some(rounded(ended.seconds)),
-        },
-        artifacts: artifacts
-            .strip_prefix(&run.folder)
-            .unwrap_or(&artifacts)
-            .to_string(),
     };
     Ok(Judgement { opinion, by })
 }

@@ -71,6 +71,9 @@ fn without_tests(work: &AgentWork) -> Grades {
     }
 }
 
+/// The message of a test that is not run. The trial's notes have the reason.
+const TAMPERED: &str = "not run: the agent tampered with its trial";
+
 /// Fails every test for a reason that has nothing to do with what the tests ask.
 fn failed_everywhere(run: &mut TrialRun<'_>, reason: &str) -> Result<Grades, StageError> {
     let mut tests = Scorecard::default();
@@ -79,7 +82,7 @@ fn failed_everywhere(run: &mut TrialRun<'_>, reason: &str) -> Result<Grades, Sta
             &test.name,
             Grade {
                 score: 0.0,
-                message: reason.to_owned(),
+                message: TAMPERED.to_owned(),
                 duration_seconds: 0.0,
                 judge: None,
             },
@@ -96,6 +99,7 @@ fn grade_copy(
     work: &AgentWork,
 ) -> Result<Grades, StageError> {
     let eval = run.spec.case.eval.clone();
+    run.context.work.check_above()?;
     run.dirs.begin_tests()?;
     let workspace = Dir::open_no_link(&run.dirs.workspace)?;
     let from = Dir::open_no_link(left)?;

@@ -1,5 +1,6 @@
 //! Listens to a running agent: output goes to the decoder, records to the transcript, activity to the display.
 
+use std::fs::File;
 use std::time::{Duration, Instant};
 
 use camino::{Utf8Path, Utf8PathBuf};
@@ -11,7 +12,7 @@ use terca_core::transcript::Usage;
 use super::transcript::Transcript;
 use crate::process::supervise::Ended;
 use crate::process::tail::{LineSink, Seen, Tail};
-use crate::tree::{Dir, Limits, Options, Visit, walk};
+use crate::tree::{Dir, Limits, Options, TreeError, Visit, walk};
 use crate::trial::log::RunLog;
 
 /// The shortest time between two reports to the display.
@@ -120,11 +121,11 @@ impl<'a> Listener<'a> {
         for side in self.side_files.iter().filter(|side| is_wanted(side)) {
             for path in side_paths(side) {
                 let is_known = self.side_tails.iter().any(|known| known.path == path);
-                if !is_known && let Ok(tail) = Tail::open(&path, &Mask::default()) {
+                if !is_known && let Ok(file) = open_side_file(side, &path) {
                     self.side_tails.push(SideTail {
                         label: side.label,
                         path,
-                        tail,
+                        tail: Tail::new(file, &Mask::default()),
                     });
                 }
             }
@@ -223,13 +224,20 @@ fn side_line(decoder: &mut dyn Decoder, label: &str, line: Line<'_>, mask: &Mask
     }
 }
 
+/// Opens one of the files that match a side file's pattern. By now the agent may have put a link or a pipe in its place,
+/// and neither is followed or waited for.
+pub(super) fn open_side_file(side: &SideFile, path: &Utf8Path) -> Result<File, TreeError> {
+    let inside = path.strip_prefix(&side.dir).unwrap_or(path);
+    Dir::open_no_link(&side.dir)?.open_file(inside)
+}
+
 /// Returns the files that match a side file's pattern at the moment.
 pub(super) fn side_paths(side: &SideFile) -> Vec<Utf8PathBuf> {
     let Ok(glob) = GlobBuilder::new(side.glob).literal_separator(true).build() else {
         return Vec::new();
     };
     let matcher = glob.compile_matcher();
-    let Ok(dir) = Dir::open(&side.dir) else {
+    let Ok(dir) = Dir::open_no_link(&side.dir) else {
         return Vec::new();
     };
     let options = Options {

@@ -10,7 +10,7 @@ use terca_core::text::prose;
 
 use super::agent_dirs::AgentDirs;
 use super::last_words::STDOUT_LOG;
-use super::listener::{AgentOutput, Listener, OnProgress, side_paths};
+use super::listener::{AgentOutput, Listener, OnProgress, open_side_file, side_paths};
 use super::transcript::Transcript;
 use crate::host::environment::Variables;
 use crate::process::output_file::Output;
@@ -78,6 +78,7 @@ impl AgentProcess {
             mask,
         );
         let ended = run.run_job(&job, &mut || listener.on_turn(on_progress))?;
+        run.tidy_folder()?;
         let output = listener.finish(&ended, &mut run.log)?;
         let kept = keep_outputs(&dirs.artifacts, mask, profile, &output, &outputs)?;
         write_log(&mut run.log, profile, &ended, &output.reading, &kept)?;
@@ -169,11 +170,10 @@ fn keep_side_files(artifacts: &Utf8Path, mask: &Mask, side_files: &[SideFile]) -
             } else {
                 format!("{}-{}", index + 1, side.label)
             };
-            copy_masked(
-                fs_err::File::open(path)?.file(),
-                &artifacts.join(name),
-                mask,
-            )?;
+            // The agent may have made it unreadable, which is no reason not to judge its work.
+            if let Ok(file) = open_side_file(side, &path) {
+                copy_masked(&file, &artifacts.join(name), mask)?;
+            }
         }
     }
     Ok(())

@@ -215,7 +215,7 @@ fn what_does_not_change_is_not_painted_again() {
             .doing(id, &format!("$ step {id}"), 900);
     }
     play(&script, &mut tty, |_| {});
-    // Times stand at whole seconds, so within one there is nothing to be told.
+    // Times are whole seconds, so within one there is nothing to be told.
     tty.tick(script.now + SignedDuration::from_millis(150), &script.state);
     let before = screen.writes().len();
     for tenth in 3..9 {
