@@ -1,13 +1,21 @@
 //! Trees of files. Each line of the input makes an entry: a kind, a path and a text. The tree is copied, hashed,
-//! measured, copied over itself and removed. Copies are equal, nothing is left, and nothing outside changes.
+//! measured, changed by another tree that is copied over it, compared with what it was, and removed. Copies are equal, the
+//! changes are those that there are, nothing is left, and nothing outside changes.
 
+use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsStr;
 use std::io::{ErrorKind, Write};
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::{PermissionsExt, symlink};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
-use terca_engine::tree::{Dir, Options, TreeError, copy, hash, list, measure, remove};
+use camino::Utf8Path;
+use terca_core::text::mask::Mask;
+use terca_engine::tree::{
+    Dir, Kind, Options, TreeError, Visit, copy, hash, hash_file, list, measure, remove, walk,
+};
+use terca_engine::workspace::changes::{Origins, Snapshot};
+use terca_engine::workspace::diff;
 
 const MOST_LINES: usize = 60;
 
@@ -39,13 +47,30 @@ pub fn target(data: &[u8]) {
 fn check(root: &Path, one: &Dir, two: &Dir) {
     let options = Options::default();
     let to = Dir::open(root.join("to")).expect("a directory");
-    let copied = copy(one, &to, &options, &mut |_| Ok(true)).expect("a copy");
+    let mut origins = Origins::default();
+    let layer = origins.begin(Dir::open(root.join("one")).expect("a directory"));
+    let copied = copy(&layer, &to, &options, &mut |_| Ok(true)).expect("a copy");
+    for (path, meta) in list(&layer, &options).expect("a list") {
+        // Every other file is kept by itself, and every one that could not be opened later.
+        let is_even = path.as_os_str().len() % 2 == 0;
+        if meta.is_file() && is_even && layer.open_file(&path).is_ok() {
+            origins.add(&path);
+        }
+    }
     if copied.skipped.is_empty() {
         assert_eq!(
             hash(one, &options).expect("a hash"),
             hash(&to, &options).expect("a hash")
         );
     }
+    let place = Utf8Path::from_path(root).expect("UTF-8").join("to");
+    let store = place.with_file_name("store");
+    let snapshot = Snapshot::take(&place, &origins, &store, &options).expect("a snapshot");
+    let unchanged = snapshot
+        .changes(&place, true, &options)
+        .expect("a comparison");
+    assert!(unchanged.are_none(), "{:?}", unchanged.seen);
+    let before = facts(&to);
     let found = list(&to, &options).expect("a list");
     let size = measure(&to, &options).expect("a size");
     assert!(found.len() as u64 <= size.entries);
@@ -61,11 +86,79 @@ fn check(root: &Path, one: &Dir, two: &Dir) {
         let is_there = now.is_some_and(|now| now.kind == meta.kind && now.size == meta.size);
         assert!(is_there || !copied.skipped.is_empty(), "{path:?}");
     }
-    for name in ["one", "two", "to"] {
+    check_changes(&snapshot, &place, &before, &facts(&to));
+    for name in ["one", "two", "to", "store"] {
         let removed = remove(root.join(name), &options).expect("a removal");
         assert!(removed.left.is_empty(), "{removed:?}");
         assert!(root.join(name).symlink_metadata().is_err());
     }
+}
+
+/// Everything about an entry that a change can change.
+#[derive(Debug, PartialEq)]
+struct Facts {
+    mode: u32,
+    /// The hash of a file, or the target of a link. Others are told apart by their number.
+    content: String,
+}
+
+fn facts(dir: &Dir) -> BTreeMap<PathBuf, Facts> {
+    let options = Options::default();
+    let mut found = BTreeMap::new();
+    walk(dir, &options, &mut |entry, meta| {
+        let content = match meta.kind {
+            Kind::Dir => return Ok(Visit::Continue),
+            Kind::File => hash_file(&entry.open()?, &options)?,
+            Kind::Link => format!("{:?}", entry.read_link()?),
+            _ => meta.inode.to_string(),
+        };
+        let mode = meta.mode;
+        found.insert(entry.path.to_owned(), Facts { mode, content });
+        Ok(Visit::Continue)
+    })
+    .expect("a walk");
+    found
+}
+
+/// Exactly the entries that are not as they were are changes, and the diff of them has an end.
+fn check_changes(
+    snapshot: &Snapshot,
+    place: &Utf8Path,
+    before: &BTreeMap<PathBuf, Facts>,
+    after: &BTreeMap<PathBuf, Facts>,
+) {
+    let options = Options::default();
+    let changes = snapshot.changes(place, true, &options).expect("changes");
+    let mut told = BTreeSet::new();
+    for change in &changes.seen {
+        told.insert(change.path.as_path());
+        told.extend(change.renamed.as_ref().map(|(from, _)| from.as_path()));
+    }
+    let all: BTreeSet<&Path> = before
+        .keys()
+        .chain(after.keys())
+        .map(|path| path.as_path())
+        .collect();
+    let expected: BTreeSet<&Path> = all
+        .into_iter()
+        .filter(|path| before.get(*path) != after.get(*path))
+        .collect();
+    assert_eq!(told, expected);
+    let diff = place.with_file_name("diff");
+    diff::write(
+        &changes.seen,
+        changes.ignored,
+        &diff,
+        &Mask::default(),
+        &options,
+    )
+    .expect("a diff");
+    let written = std::fs::metadata(diff).expect("a file").len();
+    assert_eq!(written == 0, changes.seen.is_empty());
+    // With the rules of .gitignore there are as many changes, some of them without a name.
+    let fewer = snapshot.changes(place, false, &options).expect("changes");
+    assert!(fewer.seen.len() <= changes.seen.len());
+    assert_eq!(fewer.are_none(), changes.are_none());
 }
 
 fn is_denied(error: &TreeError) -> bool {

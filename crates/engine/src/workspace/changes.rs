@@ -388,7 +388,8 @@ impl Noted {
                 }
             }
             Content::Link(target) => Ok(entry.read_link()? == *target),
-            Content::NotKept => Ok(false),
+            // It has no content, so that it is the same for as long as it is there.
+            Content::NotKept => Ok(same_time),
         }
     }
 

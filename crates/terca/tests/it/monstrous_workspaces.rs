@@ -410,3 +410,66 @@ fn a_mount_over_the_workspace_is_a_failure_of_the_agent() {
         "{notes}"
     );
 }
+
+#[test]
+fn a_mount_over_the_directory_of_the_trial_is_a_failure_and_nothing_is_written_there() {
+    let outside = tempfile::tempdir().unwrap();
+    let project = suite(
+        &format!(
+            "touch done; here=$PWD; cd /; mount --bind '{}' \"$here/..\"",
+            outside.path().display()
+        ),
+        "",
+    );
+    let Some(outcome) = in_private_mounts(&project, "\"$1\" --format plain --keep all") else {
+        return;
+    };
+    assert_eq!(outcome.status, 1, "{}", outcome.stderr);
+    let trial = project.only_trial();
+    assert_eq!(trial["status"], "failed", "{trial}");
+    assert_eq!(std::fs::read_dir(outside.path()).unwrap().count(), 0);
+}
+
+/// The superuser may read everything, so an ordinary user runs it where this one is root.
+#[test]
+fn an_ordinary_user_s_closed_trees_are_judged_kept_and_removed() {
+    let script = "touch done; mkdir -p a/b \"$HOME/a\" \"$TMPDIR/a\"\n\
+                  touch a/b/c \"$HOME/a/f\" \"$TMPDIR/a/f\"\n\
+                  chmod 000 a/b/c a/b a \"$HOME/a\" \"$HOME\" \"$TMPDIR/a\" \"$TMPDIR\"; chmod 500 .";
+    let project = suite(script, "");
+    let terca = |args: &[&str]| -> Outcome {
+        if !is_root() {
+            return run(&project, args);
+        }
+        let root = project.dir().parent().unwrap().to_owned();
+        let chown = Command::new("chown")
+            .args(["-R", "65534:65534", root.as_str()])
+            .status();
+        assert!(chown.unwrap().success());
+        // Where the program was built, others may have no right to be.
+        let program = root.join("terca");
+        std::fs::copy(PROGRAM, &program).unwrap();
+        let mut all = vec!["--reuid=65534", "--regid=65534", "--clear-groups"];
+        all.push(program.as_str());
+        all.extend(args);
+        project.other("setpriv", &all).output().unwrap().into()
+    };
+    let outcome = terca(&["--format", "plain", "--keep", "all"]);
+    assert_eq!(outcome.status, 0, "{}", outcome.stderr);
+    assert!(
+        !outcome.stderr.contains("could not be removed"),
+        "{}",
+        outcome.stderr
+    );
+    project.assert_nothing_left();
+    let diff = project.trial_file("changes.diff");
+    assert!(diff.contains("b/a/b/c"), "{diff}");
+    let regraded = terca(&["regrade"]);
+    assert_eq!(regraded.status, 0, "{}", regraded.stderr);
+    let cleaned = terca(&["clean", "--yes", "--older-than", "0d"]);
+    assert!(
+        cleaned.stderr.contains("removed 1 of 1"),
+        "{}",
+        cleaned.stderr
+    );
+}
