@@ -1,4 +1,4 @@
-//! Reads a file that is still being written, line by line, in flat memory.
+//! Reads a file that is still being written, line by line, in flat memory. Holes are passed over.
 
 use std::fs::File;
 use std::io::{self, Read};
@@ -7,6 +7,8 @@ use camino::Utf8Path;
 use memchr::memchr;
 use terca_core::agent::Line;
 use terca_core::text::mask::Mask;
+
+use crate::tree::WithoutHoles;
 
 /// Of a longer line only the beginning and the length are passed on.
 const LONGEST_LINE: usize = 8 * 1024 * 1024;
@@ -106,7 +108,7 @@ impl Tail {
                 break Ok(true);
             }
             chunk.resize(self.mask.overlap() + CHUNK, 0);
-            match self.file.read(&mut chunk[self.carried..]) {
+            match WithoutHoles(&self.file).read(&mut chunk[self.carried..]) {
                 Ok(0) => break Ok(false),
                 Ok(length) => {
                     total += length;

@@ -14,7 +14,7 @@
 //! | `trail` | the way down to the present directory, with few handles open |
 //! | `cursor` | goes over the entries of a tree, one at a time |
 //! | `walk`, `copy`, `moving`, `remove`, `hash`, `identity`, `compare`, `measure`, `readable` | the operations |
-//! | `content` | the bytes of a file, without its holes |
+//! | `content`, `without_holes` | the bytes of a file, without its holes |
 //! | `limits`, `notes`, `error` | the most that is allowed, what was passed over, what went wrong |
 //! | `beneath` | opens, makes and removes single files below a directory |
 //! | `os` | the calls that differ between systems |
@@ -39,6 +39,7 @@ mod readable;
 mod remove;
 mod trail;
 mod walk;
+mod without_holes;
 
 #[cfg(test)]
 mod tests;
@@ -58,3 +59,4 @@ pub use notes::{Note, Notes, Why};
 pub use readable::make_readable;
 pub use remove::{Removed, remove, remove_at, remove_contents};
 pub use walk::{Visit, list, walk};
+pub use without_holes::WithoutHoles;

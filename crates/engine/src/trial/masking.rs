@@ -1,4 +1,4 @@
-//! Copies output with its secrets masked, in little memory.
+//! Copies output with its secrets masked, in little memory. Holes in a file are no output, and are left out.
 //!
 //! Output that is a stream of events may have a secret in pieces, so it is read twice: once to find the pieces, and once
 //! to copy what is around them.
@@ -9,13 +9,14 @@ use std::io::{self, BufRead, BufReader, Read, Seek, Write};
 use camino::Utf8Path;
 use terca_core::text::mask::{Edits, MASK, Mask, Pieces};
 
+use crate::tree::WithoutHoles;
+
 /// Of a longer line only the beginning is searched for pieces.
 const LONGEST_LINE: u64 = 8 * 1024 * 1024;
 const CHUNK: usize = 256 * 1024;
 
 /// Copies a file with its secrets masked.
 pub(super) fn copy_masked(from: &File, to: &Utf8Path, mask: &Mask) -> io::Result<()> {
-    // The plain file: the kernel can copy from one to another by itself.
     let mut output = fs_err::File::create(to)?.into_parts().0;
     write_masked(from, &mut output, mask)
 }
@@ -33,7 +34,7 @@ pub(super) fn write_masked(
 ) -> io::Result<()> {
     let pieces = find_pieces(from, mask)?;
     from.rewind()?;
-    write_edited(from, pieces, output, mask)
+    write_edited(WithoutHoles(from), pieces, output, mask)
 }
 
 /// Finds the secrets that are in pieces in a file.
@@ -43,7 +44,7 @@ pub(super) fn find_pieces(mut file: &File, mask: &Mask) -> io::Result<Edits> {
         return Ok(pieces.finish());
     }
     file.rewind()?;
-    let mut reader = BufReader::with_capacity(CHUNK, file);
+    let mut reader = BufReader::with_capacity(CHUNK, WithoutHoles(file));
     let mut line = Vec::new();
     let mut place = 0;
     loop {

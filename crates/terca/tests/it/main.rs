@@ -12,6 +12,7 @@ mod common;
 
 mod adaptive;
 mod agent_against_tests;
+mod attacks;
 mod bombs;
 mod callers;
 mod ci;

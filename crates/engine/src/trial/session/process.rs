@@ -16,6 +16,7 @@ use crate::host::environment::Variables;
 use crate::process::output_file::Output;
 use crate::process::supervise::{Ended, Job, Signal};
 use crate::process::tail::{Seen, Tail};
+use crate::tree::WithoutHoles;
 use crate::trial::log::RunLog;
 use crate::trial::masking::{copy_masked, find_pieces, write_edited};
 use crate::trial::stage_error::StageError;
@@ -159,7 +160,7 @@ fn keep_output(output: &Output, seen: Seen, place: &Utf8Path, mask: &Mask) -> io
         return Ok(());
     }
     let mut kept = fs_err::File::create(place)?.into_parts().0;
-    write_edited(output.rewound()?, pieces, &mut kept, mask)
+    write_edited(WithoutHoles(output.rewound()?), pieces, &mut kept, mask)
 }
 
 fn keep_side_files(artifacts: &Utf8Path, mask: &Mask, side_files: &[SideFile]) -> io::Result<()> {

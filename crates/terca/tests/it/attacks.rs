@@ -1,0 +1,64 @@
+//! Attacks from outside on the finished program, by another pair of eyes: agents, strangers' runs, odd names.
+
+use crate::common::project;
+use serde_json::Value;
+use terca_testkit::{Outcome, Project};
+
+/// A suite of one eval, whose agent is a shell script, with the tests of the eval.
+fn suite(agent: &str, tests: &str) -> Project {
+    project().agent(agent).file(
+        "task/eval.terca.yaml",
+        format!("prompt: go\ntests:\n{tests}"),
+    )
+}
+
+/// Runs Terca; what takes longer than a minute hangs.
+#[track_caller]
+fn within_a_minute(project: &Project, args: &[&str]) -> Outcome {
+    let mut all = vec!["60", env!("CARGO_BIN_EXE_terca")];
+    all.extend(args);
+    let outcome: Outcome = project.other("timeout", &all).output().unwrap().into();
+    assert!(outcome.status != 124, "{args:?} hangs");
+    outcome
+}
+
+/// Runs a suite of one trial and returns the trial. It must be judged, and nothing may be left.
+#[track_caller]
+fn judged(project: &Project) -> Value {
+    let outcome = within_a_minute(project, &["--format", "plain", "--retries", "0"]);
+    assert!(outcome.status <= 1, "{}{}", outcome.stdout, outcome.stderr);
+    project.assert_nothing_left();
+    project.only_trial()
+}
+
+/// The bytes on the disk of all files below the latest run.
+fn bytes_on_disk(project: &Project) -> u64 {
+    let du = project.other("du", &["-sk", project.run_dir().as_str()]);
+    let outcome: Outcome = { du }.output().unwrap().into();
+    let kilobytes = outcome.stdout.split_whitespace().next().unwrap();
+    kilobytes.parse::<u64>().unwrap() * 1024
+}
+
+#[test]
+fn an_output_with_a_terabyte_of_holes_is_read_without_them() {
+    let lengthen = "echo before; truncate -s 1T /proc/self/fd/1; echo after; echo $KEY; \
+                    truncate -s 1T /proc/self/fd/2; echo after >&2";
+    for key in ["", "sk-Ab0123456789cdefghijklm"] {
+        let project = suite(
+            lengthen,
+            &format!("  - commandSuccess: '{lengthen}; exit 1'\n"),
+        )
+        .env("MY_KEY", key);
+        let settings = project.read("terca.yaml") + "env: {KEY: '${MY_KEY}'}\n";
+        let project = project.file("terca.yaml", settings);
+        let trial = judged(&project);
+        assert_eq!(trial["status"], "failed", "{trial:#}");
+        let stdout = project
+            .run_dir()
+            .join("task/default.default.01/artifacts/stdout.log");
+        // The rest of a block that was begun is no hole.
+        let stdout = std::fs::read_to_string(stdout).unwrap().replace('\0', "");
+        assert!(stdout.starts_with("before\nafter\n"), "{stdout}");
+        assert!(bytes_on_disk(&project) < 10 << 20);
+    }
+}
