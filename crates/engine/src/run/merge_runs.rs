@@ -18,6 +18,7 @@ use crate::run::past_runs;
 use crate::run::past_runs::{PastRun, RunsError};
 use crate::run::store::{Store, StoreError, run_name};
 use crate::tree::{self, Options, TreeError};
+use crate::workspace::removal::remove_and_tell;
 
 /// Runs that cannot be merged.
 #[derive(Debug, Error)]
@@ -105,13 +106,28 @@ pub fn merge_runs(
     // Refused before anything is made.
     let events = merge("", &journals)?;
     is_whole(&parts)?;
-    let mut store = Store::create(suite_dir, today, &whole_file)?;
-    copy_trials(&parts, &store.dir, &RunState::fold(&events))?;
-    for event in merge(&store.name, &journals)? {
+    let store = Store::create(suite_dir, today, &whole_file)?;
+    let dir = store.dir.clone();
+    let merged = fill(store, &parts, &events, &journals);
+    if merged.is_err() {
+        // Half of a run would be the latest one from now on.
+        remove_and_tell(&dir);
+    }
+    merged
+}
+
+/// Fills the new run with the trials' files and the events of the parts.
+fn fill(
+    mut store: Store,
+    parts: &[Part],
+    events: &[Event],
+    journals: &[(String, Vec<Event>)],
+) -> Result<PastRun, MergeRunsError> {
+    copy_trials(parts, &store.dir, &RunState::fold(events))?;
+    for event in merge(&store.name, journals)? {
         store.append(&event)?;
     }
-    let dir = store.dir.clone();
-    let merged = past_runs::read(&dir)?;
+    let merged = past_runs::read(&store.dir)?;
     store.write_results(&merged.state)?;
     Ok(merged)
 }

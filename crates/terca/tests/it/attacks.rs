@@ -62,3 +62,39 @@ fn an_output_with_a_terabyte_of_holes_is_read_without_them() {
         assert!(bytes_on_disk(&project) < 10 << 20);
     }
 }
+
+#[test]
+fn a_refused_merge_leaves_no_run() {
+    let project = suite("touch done", "  - fileExists: done\n").file(
+        "other/eval.terca.yaml",
+        "prompt: go\ntests: [{fileExists: done}]\n",
+    );
+    for part in ["1/2", "2/2"] {
+        let outcome = project.terca(&["--format", "plain", "--shard", part]);
+        outcome.expect_status(0);
+    }
+    let runs = project.path(".terca/runs");
+    let names = || {
+        let entries = runs.read_dir_utf8().unwrap().map(Result::unwrap);
+        let mut names: Vec<String> = entries.map(|entry| entry.file_name().into()).collect();
+        names.sort();
+        names
+    };
+    let before = names();
+    let [first, second] = before.as_slice() else {
+        panic!("two runs: {before:?}");
+    };
+    let folder =
+        ["task", "other"].map(|eval| runs.join(first).join(eval).join("default.default.01"));
+    let folder = folder.iter().find(|folder| folder.exists()).unwrap();
+    std::fs::remove_dir_all(folder).unwrap();
+    std::os::unix::fs::symlink("/etc", folder).unwrap();
+    let outcome = project.terca(&["merge", first, second]);
+    assert_eq!(outcome.status, 3, "{}", outcome.stderr);
+    assert!(
+        outcome.stderr.contains("is a symbolic link"),
+        "{}",
+        outcome.stderr
+    );
+    assert_eq!(names(), before, "half of a run would be the latest");
+}
