@@ -5,6 +5,7 @@
 
 mod forms;
 mod pieces;
+mod visible;
 
 use std::borrow::Cow;
 use std::cmp::Reverse;
@@ -19,6 +20,7 @@ use crate::text::json_strings;
 pub use forms::SHORTEST_FRAGMENT;
 use forms::{Form, FormKind, forms_of};
 pub use pieces::{Edits, Pieces};
+use visible::Visible;
 
 /// Values shorter than this are left alone: masking every `8080` would garble more than it hides.
 const SHORTEST: usize = 6;
@@ -224,10 +226,31 @@ impl Mask {
         let Some(search) = &self.search else {
             return Vec::new();
         };
+        let mut found = search.found(bytes);
+        if let Some(visible) = Visible::of(bytes) {
+            found.extend(
+                search
+                    .found(&visible.bytes)
+                    .into_iter()
+                    .map(|secret| Found {
+                        start: visible.places[secret.start],
+                        end: Reverse(visible.places[secret.end.0 - 1] + 1),
+                        kind: secret.kind,
+                    }),
+            );
+        }
+        found.sort_unstable();
+        found.dedup();
+        found
+    }
+}
+
+impl Search {
+    fn found(&self, bytes: &[u8]) -> Vec<Found> {
         let mut found: Vec<Found> = Vec::new();
-        for hit in search.patterns.find_overlapping_iter(bytes) {
-            for source in &search.sources[hit.pattern().as_usize()] {
-                let form = &search.forms[source.form];
+        for hit in self.patterns.find_overlapping_iter(bytes) {
+            for source in &self.sources[hit.pattern().as_usize()] {
+                let form = &self.forms[source.form];
                 let here = form.around(*source, hit.range(), bytes);
                 let is_secret =
                     form.kind == FormKind::Whole || form.kind.hides(&bytes[here.clone()]);
@@ -241,8 +264,6 @@ impl Mask {
                 }
             }
         }
-        found.sort_unstable();
-        found.dedup();
         found
     }
 }
@@ -393,6 +414,40 @@ mod tests {
             let masked = mask.text(text);
             assert!(masked.contains(MASK), "{text}");
             assert!(masked.len() < 14, "{text} → {masked}");
+        }
+    }
+
+    #[test]
+    fn a_key_with_control_characters_in_it_is_masked() {
+        let mask = Mask::new([KEY]);
+        let (one, rest) = KEY.split_at(11);
+        let (two, three) = rest.split_at(11);
+        for control in [
+            "\u{1b}[1;31m",
+            "\u{1b}[0m\u{1b}[K",
+            "\u{1b}(B",
+            "\u{1b}7",
+            "\u{1b}]0;a title\u{7}",
+            "\u{1b}]8;;http://x\u{1b}\\",
+            "\0",
+            "\u{8}",
+            r"\u001b[1m",
+            r"\u001B]0;x\u0007",
+            r"\u0000",
+        ] {
+            let text = format!("<{one}{control}{two}{control}{three}>{control}.");
+            assert_eq!(mask.text(&text), format!("<***>{control}."), "{control:?}");
+            let line = format!(r#"{{"t":"{text}"}}"#);
+            assert_eq!(mask.keys_in(&line), format!(r#"{{"t":"<***>{control}."}}"#));
+        }
+        for text in [
+            "\u{1b}[31mred\u{1b}[0m",
+            "\u{1b}]never ended",
+            "\u{1b}",
+            r"\u00",
+            r"\u00e9",
+        ] {
+            assert_eq!(mask.text(text), text);
         }
     }
 

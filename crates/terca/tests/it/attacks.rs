@@ -98,3 +98,73 @@ fn a_refused_merge_leaves_no_run() {
     );
     assert_eq!(names(), before, "half of a run would be the latest");
 }
+
+/// Reports leave out control characters, so what is on both sides of one comes together there.
+#[test]
+fn a_key_that_is_printed_in_colours_is_in_no_report() {
+    const KEY: &str = "sk-ant-api03-AbCdEfGh_0123456789-ZyXwVuTsRqPoNm";
+    let print = r#"i=0; while [ $i -lt 47 ]; do
+  for control in '\033[1m' '\033]0;x\007' '\000'; do
+    printf "%s$control" "$(printf %s "$KEY" | cut -c $((i+1))-$((i+9)))"; i=$((i+9))
+  done
+done; echo"#;
+    let project = suite(
+        &format!("touch file\n{print}\n({print}) >&2"),
+        "  - commandSuccess: sh \"$TERCA_SUITE_DIR/print.sh\"\n  \
+           - commandSuccess: {command: sh \"$TERCA_SUITE_DIR/print.sh\" | head -c 150, outputContains: nothing}\n",
+    )
+    .file("print.sh", format!("{print}\nexit 1\n"))
+    .env("MY_KEY", KEY);
+    let settings = project.read("terca.yaml") + "env: {KEY: '${MY_KEY}'}\n";
+    let project = project.file("terca.yaml", settings);
+    let outcome = project.terca(&["--format", "plain"]).expect_status(1);
+    let mut texts = vec![outcome.stdout, outcome.stderr];
+    texts.push(project.terca(&["show"]).stdout);
+    for format in ["html", "junit", "markdown", "csv", "jsonl"] {
+        let written = project.terca(&["report", &format!("--{format}"), "report"]);
+        written.expect_status(0);
+        texts.push(project.read("report"));
+    }
+    assert!(
+        texts.iter().any(|text| text.contains("***")),
+        "it was printed"
+    );
+    for text in texts {
+        for start in 0..=KEY.len() - 12 {
+            let fragment = &KEY[start..start + 12];
+            assert!(!text.contains(fragment), "{fragment} in {text}");
+        }
+    }
+}
+
+#[test]
+fn files_that_an_agent_links_from_outside_stay_as_they_are() {
+    use std::os::unix::fs::PermissionsExt;
+    let project = suite(
+        "for place in . \"$HOME\" \"$TMPDIR\"; do for mode in 0 400 4755; do \
+           ln \"$OUTSIDE/$mode\" \"$place/$mode\" || exit 9; done; done\n\
+         mkdir closed; ln \"$OUTSIDE/0\" closed/0; chmod 0 closed",
+        "  - fileExists: done\n  - changedFiles: {never: [nothing]}\n",
+    );
+    let outside = project.work_dir().with_file_name("outside");
+    std::fs::create_dir(&outside).unwrap();
+    let modes = [("0", 0), ("400", 0o400), ("4755", 0o4755)];
+    for (name, mode) in modes {
+        std::fs::write(outside.join(name), "precious").unwrap();
+        let permissions = std::fs::Permissions::from_mode(mode);
+        std::fs::set_permissions(outside.join(name), permissions).unwrap();
+    }
+    let settings = project.read("terca.yaml") + &format!("env: {{OUTSIDE: '{outside}'}}\n");
+    let project = project.file("terca.yaml", settings);
+    let trial = judged(&project);
+    assert_eq!(trial["status"], "partial", "{trial:#}");
+    for args in [&["regrade"][..], &["clean", "--yes", "--older-than", "0d"]] {
+        let outcome = within_a_minute(&project, args);
+        assert!(outcome.status <= 1, "{args:?}: {}", outcome.stderr);
+        for (name, mode) in modes {
+            let found = outside.join(name).metadata().unwrap();
+            let found = (found.len(), found.permissions().mode() & 0o7777);
+            assert_eq!(found, (8, mode), "{args:?}: {name}");
+        }
+    }
+}
