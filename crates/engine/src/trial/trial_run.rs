@@ -39,6 +39,9 @@ pub(super) struct TrialRun<'a> {
     pub(super) log: RunLog,
     /// The judges that have been asked.
     pub(super) judges: Vec<JudgedBy>,
+    /// The folder has a link to the agent's workspace. In a trial that is graded again the workspace itself is there, and
+    /// must stay.
+    is_live: bool,
     // Before the directories: processes end before their directories are removed.
     pub(super) supervisor: SupervisorGuard<'a>,
     pub(super) dirs: TrialDirs,
@@ -96,7 +99,8 @@ impl<'a> TrialRun<'a> {
         for name in EVERY_TRIAL_HAS {
             made.create_file(name, 0o666)?;
         }
-        let run = TrialRun::new(spec, context, emit, folder, log)?;
+        let mut run = TrialRun::new(spec, context, emit, folder, log)?;
+        run.is_live = true;
         // The live workspace can be watched where it will be in the end.
         fs_err::os::unix::fs::symlink(&run.dirs.workspace, run.folder.join(WORKSPACE))?;
         Ok(run)
@@ -127,6 +131,9 @@ impl<'a> TrialRun<'a> {
                 let _removed = folder.remove_tree(name, &Options::default())?;
                 folder.create_file(name, 0o666)?;
             }
+        }
+        if !self.is_live {
+            return Ok(());
         }
         let _removed = folder.remove_tree(WORKSPACE, &Options::default())?;
         fs_err::os::unix::fs::symlink(&self.dirs.workspace, self.folder.join(WORKSPACE))
@@ -167,6 +174,7 @@ impl<'a> TrialRun<'a> {
             folder,
             log,
             judges: Vec::new(),
+            is_live: false,
             dirs: context.work.trial_dirs()?,
             supervisor: context
                 .supervisors
