@@ -118,7 +118,7 @@ fn what_is_put_away_cannot_be_changed_without_failing() {
         has_note(&trial, "put away for the tests");
         assert_eq!(trial["score"], 0.0);
         let message = trial["tests"]["fileExists-1"]["message"].as_str().unwrap();
-        assert!(message.contains("tampered"), "{trial:#}");
+        assert!(message.contains("put away for the tests"), "{trial:#}");
         // Nor does grading it again make it good.
         assert_eq!(project.terca(&["regrade"]).status, 1);
         assert_eq!(project.only_trial()["status"], "failed");

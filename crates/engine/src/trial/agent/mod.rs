@@ -125,11 +125,21 @@ fn work(
     if played.ended.lost && !played.ended.stopped {
         notes.push(LOST.to_owned());
     }
+    // Before anything is moved: a mount cannot be.
+    let is_mounted = is_mounted(run).unwrap_or(false);
     let taken = run.dirs.take_back()?;
     notes.extend(taken.notes);
     let mut breach = taken.breach;
     let mut is_keepable = true;
-    let changes = match compare(run, snapshot, &leftovers, &mut notes) {
+    let compared = if is_mounted {
+        breach = None;
+        Ok(Err(
+            "the agent mounted something over its workspace".to_owned()
+        ))
+    } else {
+        compare(run, snapshot, &leftovers, &mut notes)
+    };
+    let changes = match compared {
         Ok(Ok(changes)) => changes,
         Ok(Err(reason)) => {
             is_keepable = false;
@@ -181,11 +191,6 @@ fn compare(
     leftovers: &[&str],
     notes: &mut Vec<String>,
 ) -> Result<Result<Changes, String>, StageError> {
-    if is_mounted(run)? {
-        return Ok(Err(
-            "the agent mounted something over its workspace".to_owned()
-        ));
-    }
     notes.extend(restore(&run.dirs.workspace)?);
     let options = run.agent_tree();
     remove_leftovers(&run.dirs.workspace, leftovers, &options)?;

@@ -71,9 +71,6 @@ fn without_tests(work: &AgentWork) -> Grades {
     }
 }
 
-/// The message of a test that is not run. The trial's notes have the reason.
-const TAMPERED: &str = "not run: the agent tampered with its trial";
-
 /// Fails every test for a reason that has nothing to do with what the tests ask.
 fn failed_everywhere(run: &mut TrialRun<'_>, reason: &str) -> Result<Grades, StageError> {
     let mut tests = Scorecard::default();
@@ -82,7 +79,7 @@ fn failed_everywhere(run: &mut TrialRun<'_>, reason: &str) -> Result<Grades, Sta
             &test.name,
             Grade {
                 score: 0.0,
-                message: TAMPERED.to_owned(),
+                message: run.context.mask.text(&format!("not run: {reason}")),
                 duration_seconds: 0.0,
                 judge: None,
             },
