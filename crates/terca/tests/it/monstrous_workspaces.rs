@@ -130,7 +130,7 @@ fn assert_not_tested(project: &Project, reason: &str) {
     assert_eq!(trial["error"], Value::Null);
     for test in trial["tests"].as_object().unwrap().values() {
         assert_eq!(test["score"], 0.0);
-        assert_eq!(test["message"], reason);
+        assert_eq!(test["message"], format!("not run: {reason}"));
     }
     let note = trial["notes"][0].as_str().unwrap();
     assert!(note.starts_with(reason), "{note}");
