@@ -4,7 +4,7 @@ use std::io;
 
 use camino::{Utf8Path, Utf8PathBuf};
 use serde::Deserialize;
-use terca_core::run::event::RunStatus;
+use terca_core::run::event::{EventKind, RunStatus};
 use terca_core::run::journal::{Damage, DamageKind, Journal};
 use terca_core::run::run_file::RunFileError;
 use terca_core::run::seal::{BrokenSeal, JournalEnd, digest};
@@ -177,12 +177,23 @@ impl Record {
     pub fn has_stale_results(&self, is_going_on: bool) -> bool {
         match &self.results {
             ResultsFile::Missing | ResultsFile::Unreadable => true,
-            ResultsFile::Present { status, made_from } => {
-                let ends = made_from.as_ref().map(|end| end.events);
-                ends != Some(self.journal.events.len())
-                    || (*status == RunStatus::Running && !is_going_on)
-            }
+            ResultsFile::Present { status, .. } if *status == RunStatus::Running => !is_going_on,
+            ResultsFile::Present { status, made_from } => match made_from {
+                Some(end) => end.events != self.journal.events.len(),
+                None => *status != self.status(),
+            },
         }
+    }
+
+    /// Returns the status that the journal tells.
+    fn status(&self) -> RunStatus {
+        let mut latest_first = self.journal.events.iter().rev();
+        let told = latest_first.find_map(|event| match &event.kind {
+            EventKind::RunFinished { status } => Some(*status),
+            EventKind::RunStarted { .. } | EventKind::RunResumed { .. } => Some(RunStatus::Running),
+            _ => None,
+        });
+        told.unwrap_or(RunStatus::Running)
     }
 }
 

@@ -76,7 +76,7 @@ impl OpenRun {
     pub fn keep_remaining(&self, plan: &mut RunPlan, errors_too: bool) -> Remaining {
         let state = &self.past.state;
         // A run that died before its first event has no trials yet: all of the plan is left.
-        if state.trials().is_empty() {
+        if !self.has_begun() {
             return Remaining {
                 done: 0,
                 to_run: plan.order.len(),
@@ -120,6 +120,11 @@ impl OpenRun {
         self.store.write_results(&self.past.state)
     }
 
+    /// A part of a plan may have begun, and ended, without a trial.
+    fn has_begun(&self) -> bool {
+        self.past.next_sequence > 0
+    }
+
     /// Returns what has changed in the suite since the run was started.
     pub fn changes(&self, run: &PreparedRun<'_>) -> Vec<String> {
         differences(&self.file.fingerprints, run.fingerprints())
@@ -127,8 +132,7 @@ impl OpenRun {
 
     /// Returns the directory, and what has happened so far where anything has.
     pub fn into_parts(self) -> (Store, Option<Past>) {
-        let has_begun = !self.past.state.trials().is_empty();
-        let past = has_begun.then_some(Past {
+        let past = self.has_begun().then_some(Past {
             state: self.past.state,
             next_sequence: self.past.next_sequence,
         });

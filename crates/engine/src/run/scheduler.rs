@@ -91,6 +91,8 @@ struct Run<'a> {
 impl Run<'_> {
     fn drive(&mut self, receiver: &Receiver<Message>) -> Result<(), StoreError> {
         self.begin()?;
+        // From the first trial on there are results to look at. Should it fail, it is tried again later.
+        let _ = self.store.refresh_results(&self.state);
         self.enqueue_what_is_not_spare();
         let mut leave_at: Option<Instant> = None;
         loop {

@@ -182,6 +182,9 @@ pub struct TrialDirs {
     asides: Vec<Utf8PathBuf>,
 }
 
+/// The reason why a workspace that is a mount cannot be judged.
+pub const MOUNTED: &str = "the agent mounted something over its workspace";
+
 /// The state of a trial's directories after its agent is gone.
 #[derive(Debug, Default)]
 pub struct TakenBack {
@@ -274,8 +277,25 @@ impl TrialDirs {
         }
     }
 
+    /// Returns whether something is mounted in the place of the workspace or of the trial's directory. It cannot be
+    /// moved, and is not the agent's work.
+    pub fn is_workspace_mounted(&self) -> bool {
+        let Ok(root) = Dir::open(&self.root) else {
+            return false;
+        };
+        // Who may mount may also list the directory above.
+        let is_root_mounted =
+            Dir::open(&self.trials).is_ok_and(|above| root.meta().is_mount_in(above.meta()));
+        let workspace = root.meta_at(WORKSPACE).ok().flatten();
+        is_root_mounted || workspace.is_some_and(|workspace| workspace.is_mount_in(root.meta()))
+    }
+
     fn try_to_take_back(&mut self) -> io::Result<TakenBack> {
         let mut taken = TakenBack::default();
+        if self.is_workspace_mounted() {
+            taken.breach = Some(MOUNTED.to_owned());
+            return Ok(taken);
+        }
         if !self.renew_root()? {
             taken.notes.push(
                 "the agent had removed the directory of its trial, or put another in its place"

@@ -354,7 +354,6 @@ fn judged_with_mounts(project: &Project) -> Option<Value> {
 fn directories_that_cannot_be_moved_are_judged() {
     for mischief in [
         "mount --bind /etc ../home",
-        "mount --bind /etc .",
         "mount -t tmpfs none ..",
         "chattr +i ..",
         "chattr +i .",

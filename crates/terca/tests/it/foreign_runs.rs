@@ -4,6 +4,7 @@ use std::os::unix::fs::{FileTypeExt, symlink};
 use std::process::Command;
 
 use crate::common::project;
+use crate::common::viewer::View;
 use camino::{Utf8Path, Utf8PathBuf};
 use terca_testkit::{Outcome, Project};
 
@@ -422,6 +423,32 @@ fn a_report_of_a_foreign_run_shows_nothing_from_outside() {
     planted(&project, "a/default.default.01/run.log", "victim/run.log");
     let page = project.terca(&["report", "--html", "-"]).expect_status(0);
     assert!(!page.stdout.contains("precious"), "{}", page.stdout);
+}
+
+#[test]
+fn the_view_of_a_foreign_run_serves_nothing_from_outside() {
+    for (place, to) in [
+        ("a", "victim"),
+        ("a/default.default.01", "victim/default.default.01"),
+        ("a/default.default.01/run.log", "victim/keep"),
+    ] {
+        let project = suite().file("victim/default.default.01/run.log", "precious");
+        let run = project.run_dir().file_name().unwrap().to_owned();
+        planted(&project, place, to);
+        let view = View::open(&project, &[]);
+        let page = view.get(&format!("runs/{run}/trials/1"));
+        assert!(page.starts_with("HTTP/1.1 200") && !page.contains("precious"));
+        let file = view.get(&format!("runs/{run}/trials/1/run.log"));
+        assert!(file.starts_with("HTTP/1.1 404"), "{place}: {file}");
+    }
+    let project = suite();
+    let run = project.run_dir().file_name().unwrap().to_owned();
+    let log = project.run_dir().join(FOLDER).join("run.log");
+    std::fs::remove_file(&log).unwrap();
+    pipe(&log);
+    let view = View::open(&project, &[]);
+    let file = view.get(&format!("runs/{run}/trials/1/run.log"));
+    assert!(file.starts_with("HTTP/1.1 404"), "a pipe: {file}");
 }
 
 #[test]

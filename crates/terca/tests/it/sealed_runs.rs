@@ -556,6 +556,19 @@ fn a_journal_that_is_only_touched_is_left_alone() {
     project.terca(&["verify"]).expect_status(0);
 }
 
+/// A part of a plan without a trial has a beginning and an end all the same, and is not begun again.
+#[test]
+fn a_run_without_trials_is_over() {
+    let project = suite();
+    project.terca(&["--shard", "1/40", "--format", "plain"]);
+    assert_eq!(project.results()["trials"], json!([]));
+    let before = project.journal();
+    let outcome = project.terca(&["resume"]);
+    has(&outcome.stderr, "nothing is left to run");
+    assert_eq!(project.journal(), before);
+    project.terca(&["verify"]).expect_status(0);
+}
+
 /// The hash of the plan is that of its bytes: others can check it.
 #[test]
 fn the_first_line_has_the_hash_of_the_plan() {

@@ -24,6 +24,7 @@ use crate::process::supervise::Ended;
 use crate::tree::{Dir, Notes, Options, TreeError};
 use crate::workspace::changes::{Changes, Snapshot};
 use crate::workspace::diff;
+use crate::workspace::trial_dirs::MOUNTED;
 
 impl Prepared {
     /// Runs the agent. Its work can be graded, unless the trial stops here.
@@ -125,21 +126,11 @@ fn work(
     if played.ended.lost && !played.ended.stopped {
         notes.push(LOST.to_owned());
     }
-    // Before anything is moved: a mount cannot be.
-    let is_mounted = is_mounted(run).unwrap_or(false);
     let taken = run.dirs.take_back()?;
     notes.extend(taken.notes);
     let mut breach = taken.breach;
     let mut is_keepable = true;
-    let compared = if is_mounted {
-        breach = None;
-        Ok(Err(
-            "the agent mounted something over its workspace".to_owned()
-        ))
-    } else {
-        compare(run, snapshot, &leftovers, &mut notes)
-    };
-    let changes = match compared {
+    let changes = match compare(run, snapshot, &leftovers, &mut notes) {
         Ok(Ok(changes)) => changes,
         Ok(Err(reason)) => {
             is_keepable = false;
@@ -191,6 +182,9 @@ fn compare(
     leftovers: &[&str],
     notes: &mut Vec<String>,
 ) -> Result<Result<Changes, String>, StageError> {
+    if run.dirs.is_workspace_mounted() {
+        return Ok(Err(MOUNTED.to_owned()));
+    }
     notes.extend(restore(&run.dirs.workspace)?);
     let options = run.agent_tree();
     remove_leftovers(&run.dirs.workspace, leftovers, &options)?;
@@ -210,22 +204,6 @@ fn compare(
         &options,
     )?;
     Ok(Ok(changes))
-}
-
-/// Returns whether something is mounted in the place of the workspace or of the trial's directory. It cannot be moved,
-/// and is not the agent's work.
-fn is_mounted(run: &TrialRun<'_>) -> Result<bool, TreeError> {
-    let root = Dir::open(&run.dirs.root)?;
-    // Who may mount may also list the directory above.
-    if let Some(above) = run.dirs.root.parent()
-        && let Ok(above) = Dir::open(above)
-        && root.meta().is_mount_in(above.meta())
-    {
-        return Ok(true);
-    }
-    let name = run.dirs.workspace.file_name().unwrap_or_default();
-    let workspace = root.meta_at(name)?;
-    Ok(workspace.is_some_and(|workspace| workspace.is_mount_in(root.meta())))
 }
 
 /// Returns remarks about mounts in the workspace.
