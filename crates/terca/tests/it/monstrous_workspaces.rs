@@ -306,7 +306,6 @@ fn in_private_mounts(project: &Project, script: &str) -> Option<Outcome> {
     const UNSHARE: [&str; 3] = ["--mount", "--propagation", "private"];
     let can = Command::new("unshare").args(UNSHARE).arg("true").output();
     if !is_root() || !can.is_ok_and(|output| output.status.success()) {
-        eprintln!("needs root: skipped");
         return None;
     }
     let mut args = UNSHARE.to_vec();
