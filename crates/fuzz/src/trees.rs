@@ -137,7 +137,7 @@ fn check_changes(
     let all: BTreeSet<&Path> = before
         .keys()
         .chain(after.keys())
-        .map(|path| path.as_path())
+        .map(PathBuf::as_path)
         .collect();
     let expected: BTreeSet<&Path> = all
         .into_iter()

@@ -91,7 +91,7 @@ pub fn row(suite_dir: &Utf8Path, name: String) -> RunRow {
             failed: 0,
             errors: 0,
             bytes,
-            note: Some(CliError::from(error).to_string()),
+            note: Some(error.to_string()),
         },
     }
 }

@@ -215,6 +215,19 @@ impl Project {
         serde_json::from_str(&text).expect("results.json is JSON")
     }
 
+    /// The latest run's `results.json` without the mark that says which journal it was made from.
+    pub fn results_of_fold(&self) -> Value {
+        let mut results = self.results();
+        let mark = results
+            .as_object_mut()
+            .and_then(|results| results.remove("journal"));
+        assert!(
+            mark.is_some_and(|mark| mark["events"].is_u64()),
+            "the journal's mark"
+        );
+        results
+    }
+
     /// The one trial of a run of one.
     pub fn only_trial(&self) -> Value {
         let results = self.results();

@@ -17,7 +17,7 @@ use crate::run::journal::is_going_on;
 use crate::run::past_runs;
 use crate::run::past_runs::{PastRun, RunsError};
 use crate::run::store::{Store, StoreError, run_name};
-use crate::tree::{self, Options, TreeError};
+use crate::tree::{self, Limits, Options, TreeError};
 use crate::workspace::removal::remove_and_tell;
 
 /// Runs that cannot be merged.
@@ -211,6 +211,11 @@ fn copy_trials(parts: &[Part], to: &Utf8Path, whole: &RunState) -> Result<(), Me
         }
     };
     let target = open_run(to).map_err(refused(to))?;
+    // A workspace that was kept was not too large for its suite.
+    let options = Options {
+        limits: Limits::NONE,
+        ..Options::default()
+    };
     for trial in whole.trials() {
         let dir = &trial.head.dir;
         for part in parts {
@@ -225,8 +230,7 @@ fn copy_trials(parts: &[Part], to: &Utf8Path, whole: &RunState) -> Result<(), Me
             let place = target
                 .create_dir_all(dir, DIR_MODE)
                 .map_err(refused(&from))?;
-            tree::copy(&source, &place, &Options::default(), &mut |_| Ok(true))
-                .map_err(refused(&from))?;
+            tree::copy(&source, &place, &options, &mut |_| Ok(true)).map_err(refused(&from))?;
             break;
         }
     }

@@ -37,6 +37,8 @@ pub(super) struct TrialRun<'a> {
     /// The trial's folder in the run.
     pub(super) folder: Utf8PathBuf,
     pub(super) log: RunLog,
+    /// The workspace in the folder is one that was saved, and stays as it is.
+    has_saved_workspace: bool,
     /// The judges that have been asked.
     pub(super) judges: Vec<JudgedBy>,
     // Before the directories: processes end before their directories are removed.
@@ -128,6 +130,9 @@ impl<'a> TrialRun<'a> {
                 folder.create_file(name, 0o666)?;
             }
         }
+        if self.has_saved_workspace {
+            return Ok(());
+        }
         let _removed = folder.remove_tree(WORKSPACE, &Options::default())?;
         fs_err::os::unix::fs::symlink(&self.dirs.workspace, self.folder.join(WORKSPACE))
     }
@@ -147,7 +152,11 @@ impl<'a> TrialRun<'a> {
         let name = format!("{grading:02}.log");
         logs.remove_file(&name)?;
         let log = RunLog::new(logs.create_file(&name, 0o666)?, &context.mask);
-        TrialRun::new(spec, context, emit, folder, log)
+        let run = TrialRun::new(spec, context, emit, folder, log)?;
+        Ok(TrialRun {
+            has_saved_workspace: true,
+            ..run
+        })
     }
 
     fn new(
@@ -166,6 +175,7 @@ impl<'a> TrialRun<'a> {
             },
             folder,
             log,
+            has_saved_workspace: false,
             judges: Vec::new(),
             dirs: context.work.trial_dirs()?,
             supervisor: context

@@ -247,7 +247,11 @@ impl SealedSuite {
     pub fn restore_links(&self, workspace: &Utf8Path) -> Result<(), TreeError> {
         let dir = Dir::open_no_link(workspace)?;
         let mut found: Vec<(PathBuf, PathBuf)> = Vec::new();
-        tree::walk(&dir, &Options::default(), &mut |entry, meta| {
+        let options = Options {
+            limits: Limits::NONE,
+            ..Options::default()
+        };
+        tree::walk(&dir, &options, &mut |entry, meta| {
             if meta.is_link()
                 && let Ok(original) = entry.read_link()?.strip_prefix(&self.root)
             {
@@ -256,8 +260,10 @@ impl SealedSuite {
             Ok(Visit::Continue)
         })?;
         for (link, original) in found {
-            dir.remove_file(&link)?;
-            dir.create_link(&original, &link)?;
+            // In a directory that the agent closed it stays as it is: the agent must not make that an error.
+            if dir.remove_file(&link).is_ok() {
+                dir.create_link(&original, &link)?;
+            }
         }
         Ok(())
     }

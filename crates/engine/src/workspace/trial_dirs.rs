@@ -277,14 +277,17 @@ impl TrialDirs {
         }
     }
 
-    /// Returns whether something is mounted in the place of the workspace. It cannot be moved, and is not the agent's
-    /// work.
+    /// Returns whether something is mounted in the place of the workspace or of the trial's directory. It cannot be
+    /// moved, and is not the agent's work.
     pub fn is_workspace_mounted(&self) -> bool {
-        Dir::open(&self.root).is_ok_and(|root| {
-            root.meta_at(WORKSPACE).is_ok_and(|workspace| {
-                workspace.is_some_and(|workspace| workspace.is_mount_in(root.meta()))
-            })
-        })
+        let Ok(root) = Dir::open(&self.root) else {
+            return false;
+        };
+        // Who may mount may also list the directory above.
+        let is_root_mounted =
+            Dir::open(&self.trials).is_ok_and(|above| root.meta().is_mount_in(above.meta()));
+        let workspace = root.meta_at(WORKSPACE).ok().flatten();
+        is_root_mounted || workspace.is_some_and(|workspace| workspace.is_mount_in(root.meta()))
     }
 
     fn try_to_take_back(&mut self) -> io::Result<TakenBack> {

@@ -72,5 +72,5 @@ fn the_summary_is_the_fold_of_the_journal() {
         folded["summary"]["comparisons"].as_array().unwrap().len(),
         1
     );
-    assert_eq!(folded, project.results());
+    assert_eq!(folded, project.results_of_fold());
 }

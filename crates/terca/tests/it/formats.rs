@@ -127,7 +127,7 @@ fn json_is_one_event_a_line_and_folds_to_the_results() {
         .map(|line| serde_json::from_str(line).unwrap_or_else(|error| panic!("{error}: {line}")))
         .collect();
     let folded = serde_json::to_value(Results::of(&RunState::fold(&events))).unwrap();
-    assert_eq!(folded, project.results());
+    assert_eq!(folded, project.results_of_fold());
     assert_eq!(outcome.stderr, "", "nothing else is said");
 }
 

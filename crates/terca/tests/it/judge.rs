@@ -166,6 +166,9 @@ fn a_judge_without_a_verdict_is_paid_for() {
         // Graded again, it costs again; with a verdict, its judge is in the grade.
         project.terca(&["regrade"]);
         assert_eq!(project.only_trial()["spent"]["costUsd"], 1.25);
+        let workspace = project.trial_path("workspace");
+        assert!(workspace.is_dir() && !workspace.is_symlink(), "it stays");
+        assert!(workspace.join("fib.js").exists());
         let verdict =
             "#!/bin/sh\necho '{\"costUsd\": 0.5}' > $TERCA_STATS_FILE\necho '{\"score\": 1}'\n";
         let project = project.executable("judge.sh", verdict);

@@ -79,7 +79,7 @@ fn failed_everywhere(run: &mut TrialRun<'_>, reason: &str) -> Result<Grades, Sta
             &test.name,
             Grade {
                 score: 0.0,
-                message: reason.to_owned(),
+                message: format!("not run: {reason}"),
                 duration_seconds: 0.0,
                 judge: None,
             },

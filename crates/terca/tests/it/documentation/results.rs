@@ -22,7 +22,10 @@ const TABLES: [(&str, &[&str]); 29] = [
     ("adaptive", &["adaptive"]),
     ("trial", &["trials[]"]),
     ("test", &["trials[].tests.*"]),
-    ("judge", &["trials[].tests.*.judge"]),
+    (
+        "judge",
+        &["trials[].tests.*.judge", "trials[].paidJudges[]"],
+    ),
     ("reason", &["trials[].tests.*.judge.reasons[]"]),
     (
         "stats",
@@ -30,6 +33,7 @@ const TABLES: [(&str, &[&str]); 29] = [
             "trials[].stats",
             "trials[].earlierAttempts[].stats",
             "trials[].tests.*.judge.stats",
+            "trials[].paidJudges[].stats",
         ],
     ),
     ("delivery", &["trials[].delivery"]),

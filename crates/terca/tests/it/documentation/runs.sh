@@ -1,5 +1,5 @@
-# Runs that together have every key that results.json can have. Started in an empty directory; exit statuses are
-# whatever they are.
+# Runs that together have every key that results.json can have. Started in an empty directory; exit statuses do
+# not matter.
 
 # Rules, skills, an MCP server and a judge with Gemini CLI's stand-in; evals that differ, so that there is an outlook.
 mkdir -p full/rules full/skills/plan && cd full
@@ -36,7 +36,7 @@ terca
 terca regrade -t a
 cd ..
 
-# What goes wrong: a retry, a crash after some work, a variant that cannot run at all, a run that stops early.
+# What goes wrong: a retry, a crash after some work, a variant that cannot run at all, a judge without a verdict, a run that stops early.
 mkdir -p trouble && cd trouble
 cat > agent.sh <<'AGENT'
 #!/bin/sh
@@ -53,6 +53,7 @@ environments:
 evals:
   - { name: crash, prompt: crash, tests: [{ fileExists: done }] }
   - { name: again, prompt: again, tests: [{ fileExists: done }] }
+  - { name: unsure, prompt: work, tests: [{ judge: { rubric: clear?, agent: { name: command, command: echo unsure } } }] }
 SUITE
 terca --retries 1 -c 1
 terca -e script -t crash -n 3 -c 1 --fail-fast
