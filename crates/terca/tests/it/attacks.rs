@@ -168,3 +168,104 @@ fn files_that_an_agent_links_from_outside_stay_as_they_are() {
         }
     }
 }
+
+/// None of these is an error, hangs, or leaves anything.
+#[test]
+fn tricks_with_directories_and_outputs_are_judged() {
+    for trick in [
+        "cd ..; mv \"$PWD\" \"$PWD.moved\"",
+        "cd ..; room=$PWD; cd ..; rm -rf \"$room\"; mkfifo \"$room\"",
+        "cd ..; room=$PWD; cd ..; mv \"$room\" \"$room.x\"; ln -s /etc \"$room\"",
+        "rm -rf \"$HOME\"; mkfifo \"$HOME\"; rm -rf \"$TMPDIR\"; ln -s /etc \"$TMPDIR\"",
+        "for file in $(find .. -maxdepth 2 -type f); do rm -f $file; mkfifo $file; done",
+        "for file in $(find .. -maxdepth 2 -type f); do rm -f $file; mkdir $file; done",
+        "for name in lock .lock sealed t; do mkfifo ../../$name; done; true",
+        "exec >&- 2>&-; touch file",
+        "truncate -s 1T .gitignore; mkdir -p .git/info; truncate -s 1T .git/config .git/info/exclude",
+        "mkfifo .gitignore wanted",
+        "truncate -s 1T wanted",
+        "ln -s wanted wanted",
+        "umask 777; mkdir closed; echo x > file",
+    ] {
+        let project = suite(
+            trick,
+            "  - fileContains: {path: wanted, text: x}\n  - fileContains: {path: wanted, matches: '(x+)+$'}\n  \
+               - commandSuccess: 'false'\n",
+        );
+        let trial = judged(&project);
+        assert_eq!(trial["status"], "failed", "{trick}: {trial:#}");
+        within_a_minute(&project, &["verify"]).expect_status(0);
+    }
+}
+
+/// Puts the same value in the place of every figure of every trial.
+fn with_figures(value: &mut Value, figure: &Value) {
+    match value {
+        Value::Object(fields) => fields.iter_mut().for_each(|(name, field)| {
+            let is_figure = field.is_number() || name.ends_with("Tokens") || name == "costUsd";
+            if is_figure && !["seq", "trial", "grading", "exitCode"].contains(&name.as_str()) {
+                *field = figure.clone();
+            } else {
+                with_figures(field, figure);
+            }
+        }),
+        Value::Array(items) => items.iter_mut().for_each(|item| with_figures(item, figure)),
+        _ => {}
+    }
+}
+
+#[test]
+fn absurd_figures_and_times_in_a_strangers_run_break_nothing() {
+    let project = suite("touch done", "  - fileExists: done\n");
+    project
+        .terca(&["--format", "plain", "-n", "2"])
+        .expect_status(0);
+    let dir = project.run_dir();
+    let journal = project.journal();
+    let plan = std::fs::read_to_string(dir.join("run.json")).unwrap();
+    let plan = plan.replace("\"sealed\": true", "\"sealed\": false");
+    for (figure, time) in [
+        (serde_json::json!(u64::MAX), "9999-12-30T00:00:00Z"),
+        (serde_json::json!(-1), "0001-01-01T00:00:00Z"),
+        (serde_json::json!(1e308), "-009999-01-01T00:00:00Z"),
+        (serde_json::json!(-1e308), "1970-01-01T00:00:00Z"),
+        (serde_json::json!(5e-324), "2026-02-30T00:00:00Z"),
+    ] {
+        let changed = journal.lines().map(|line| {
+            let mut event: Value = serde_json::from_str(line).unwrap();
+            let fields = event.as_object_mut().unwrap();
+            fields.remove("chain");
+            fields.remove("runFile");
+            if fields["event"] == "trialFinished" {
+                fields.insert("at".into(), time.into());
+                with_figures(&mut fields["report"], &figure);
+            }
+            format!("{event}\n")
+        });
+        let changed: String = changed.collect();
+        for args in [
+            &["verify"][..],
+            &["show"],
+            &["list"],
+            &["health"],
+            &["report", "--html", "report"],
+            &["report", "--junit", "report"],
+            &["report", "--markdown", "report"],
+            &["report", "--csv", "report"],
+            &["report", "--jsonl", "report"],
+            &["regrade"],
+            &["resume", "--format", "plain"],
+        ] {
+            std::fs::write(dir.join("events.jsonl"), &changed).unwrap();
+            std::fs::write(dir.join("run.json"), &plan).unwrap();
+            let _ = std::fs::remove_file(dir.join("results.json"));
+            let outcome = within_a_minute(&project, args);
+            let is_said = outcome.status <= 3 && !outcome.stderr.contains("panicked");
+            assert!(
+                is_said,
+                "{figure} {time} {args:?}: {} {}",
+                outcome.status, outcome.stderr
+            );
+        }
+    }
+}
