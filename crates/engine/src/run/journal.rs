@@ -81,6 +81,12 @@ impl Journal {
 
     /// Goes on with a journal that was read whole, after cutting off what was being written when its Terca died.
     pub(super) fn reopen(dir: Dir, file: File, record: &Record) -> io::Result<Self> {
+        if file.metadata()?.nlink() > 1 {
+            // Whoever sent the run may have chosen a file of the user's for it.
+            return Err(io::Error::other(
+                "the file has a second name elsewhere (a hard link), which would be written too; copy the run first",
+            ));
+        }
         file.set_len(record.journal.sound_bytes as u64)?;
         let seal = record.journal.seal.clone();
         let events = record.journal.events.len();

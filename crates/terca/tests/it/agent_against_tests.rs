@@ -336,41 +336,15 @@ fn a_side_file_that_cannot_be_read_is_no_error() {
     }
 }
 
-/// Runs it where mounts and marks on files are allowed, and where they end with it. `None` where they are not.
-fn judged_with_mounts(project: &Project) -> Option<Value> {
-    if !rustix::process::geteuid().is_root() {
-        return None;
-    }
+/// Runs it where mounts and marks on files are allowed, and where they end with it.
+fn judged_with_mounts(project: &Project) -> Value {
     let program = env!("CARGO_BIN_EXE_terca");
     let output = project
         .other("unshare", &["-m", program, "--format", "plain"])
         .output()
         .unwrap();
     assert_ne!(output.status.code(), Some(3), "{output:?}");
-    Some(project.only_trial())
-}
-
-#[test]
-fn directories_that_cannot_be_moved_are_judged() {
-    for (mischief, note) in [
-        ("mount --bind /etc ../home", "unusable"),
-        ("mount -t tmpfs none ..", "mounted something"),
-        ("chattr +i ..", "unusable"),
-        ("chattr +i .", "unusable"),
-    ] {
-        let project = suite(
-            &format!("touch ready; {mischief}; true"),
-            "tests: [{fileExists: ready}]\n",
-        );
-        let Some(trial) = judged_with_mounts(&project) else {
-            return;
-        };
-        assert_ne!(trial["status"], "error", "{mischief}: {trial:#}");
-        // Where the machine does not let it, the agent has done its work like any other.
-        if trial["status"] == "failed" {
-            has_note(&trial, note);
-        }
-    }
+    project.only_trial()
 }
 
 #[test]
@@ -395,4 +369,31 @@ fn settings_above_the_workspace_do_not_reach_the_tests() {
     let trial = project.only_trial();
     let message = trial["error"]["message"].as_str().unwrap();
     assert!(message.contains("conftest.py is new"), "{trial:#}");
+}
+
+/// Tests that mount something.
+mod needs_root {
+    use super::*;
+
+    #[test]
+    #[ignore = "needs root: scripts/test runs it"]
+    fn directories_that_cannot_be_moved_are_judged() {
+        for (mischief, note) in [
+            ("mount --bind /etc ../home", "unusable"),
+            ("mount -t tmpfs none ..", "mounted something"),
+            ("chattr +i ..", "unusable"),
+            ("chattr +i .", "unusable"),
+        ] {
+            let project = suite(
+                &format!("touch ready; {mischief}; true"),
+                "tests: [{fileExists: ready}]\n",
+            );
+            let trial = judged_with_mounts(&project);
+            assert_ne!(trial["status"], "error", "{mischief}: {trial:#}");
+            // Where the machine does not let it, the agent has done its work like any other.
+            if trial["status"] == "failed" {
+                has_note(&trial, note);
+            }
+        }
+    }
 }

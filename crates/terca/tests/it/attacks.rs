@@ -269,3 +269,26 @@ fn absurd_figures_and_times_in_a_strangers_run_break_nothing() {
         }
     }
 }
+
+/// A stranger's journal may be another name of a file of the user's.
+#[test]
+fn a_journal_with_a_second_name_is_not_written() {
+    let project = project().agent("true").file(
+        "fib/eval.terca.yaml",
+        "prompt: go\ntests: [{fileExists: done}]\n",
+    );
+    project.terca(&[]).expect_status(1);
+    let journal = project.run_dir().join("events.jsonl");
+    let outside = project.home().join("precious");
+    std::fs::hard_link(&journal, &outside).unwrap();
+    let before = std::fs::read(&outside).unwrap();
+    for args in [&["regrade"][..], &["resume", "--errors"]] {
+        let outcome = project.terca(args);
+        assert!(
+            outcome.stderr.contains("second name elsewhere"),
+            "{args:?}: {outcome:?}"
+        );
+    }
+    assert_eq!(std::fs::read(&outside).unwrap(), before);
+    project.terca(&["show"]).expect_status(0);
+}

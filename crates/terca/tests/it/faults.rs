@@ -34,22 +34,14 @@ fn journal(project: &Project) -> Vec<Value> {
 struct Mount(Utf8PathBuf);
 
 impl Mount {
-    /// `None`, said aloud, where the machine does not allow it.
-    fn tmpfs(at: &Utf8Path, options: &str) -> Option<Self> {
+    fn tmpfs(at: &Utf8Path, options: &str) -> Self {
         std::fs::create_dir_all(at).unwrap();
         let mounted = Command::new("mount")
             .args(["-t", "tmpfs", "-o", options, "tmpfs", at.as_str()])
-            .output();
-        match mounted {
-            Ok(output) if output.status.success() => Some(Mount(at.to_owned())),
-            _ => {
-                #[allow(clippy::print_stderr, reason = "a test that is left out says so")]
-                {
-                    eprintln!("skipped: this machine does not allow mounting a small file system");
-                }
-                None
-            }
-        }
+            .output()
+            .unwrap();
+        assert!(mounted.status.success(), "{mounted:?}");
+        Mount(at.to_owned())
     }
 }
 
@@ -57,108 +49,6 @@ impl Drop for Mount {
     fn drop(&mut self) {
         let _ = Command::new("umount").arg(&self.0).status();
     }
-}
-
-#[test]
-fn a_full_disk_ends_the_run_and_room_lets_it_go_on() {
-    let project = one_eval(
-        "head -c 200000 /dev/zero > done",
-        "repetitions: 12\nconcurrency: 2\n",
-    );
-    let Some(_mount) = Mount::tmpfs(&project.path(".terca"), "size=1500k") else {
-        return;
-    };
-    let outcome = project.terca(&["--format", "plain"]);
-    assert_eq!(outcome.status, 3, "{}", outcome.stderr);
-    assert!(
-        outcome.stderr.contains("No space left on device"),
-        "{}",
-        outcome.stderr
-    );
-    assert!(
-        outcome.stderr.contains("`terca resume` goes on"),
-        "{}",
-        outcome.stderr
-    );
-    project.assert_nothing_left();
-    let passed = |events: &[Value]| {
-        let ended = events
-            .iter()
-            .filter(|event| event["event"] == "trialFinished");
-        ended
-            .filter(|event| event["report"]["status"] == "passed")
-            .count()
-    };
-    let kept = passed(&journal(&project));
-    assert!(kept > 0, "{:?}", journal(&project));
-    let more_room = Command::new("mount")
-        .args(["-o", "remount,size=50m", project.path(".terca").as_str()])
-        .status();
-    assert!(more_room.unwrap().success());
-    let outcome = project.terca(&["resume", "--errors", "--format", "plain"]);
-    assert_eq!(outcome.status, 0, "{}", outcome.stderr);
-    assert_eq!(passed(&journal(&project)), 12);
-    assert_eq!(project.results()["status"], "complete");
-}
-
-#[test]
-fn a_full_work_directory_is_an_error_of_the_trials() {
-    let project = one_eval(
-        "head -c 200000 /dev/zero > done || exit 1",
-        "repetitions: 2\n",
-    )
-    .file("_base/big", vec![7; 900_000]);
-    // There is room for the sealed copy of the suite, and for no other.
-    let Some(_mount) = Mount::tmpfs(&project.work_dir(), "size=1500k") else {
-        return;
-    };
-    let outcome = project.terca(&["--format", "plain"]);
-    assert_eq!(outcome.status, 3, "{}", outcome.stderr);
-    for trial in project.results()["trials"].as_array().unwrap() {
-        assert_eq!(trial["status"], "error", "{trial}");
-        assert!(
-            trial["error"]["message"]
-                .as_str()
-                .unwrap()
-                .contains("No space left on device"),
-            "{trial}"
-        );
-    }
-}
-
-#[test]
-fn a_work_directory_that_is_too_small_for_the_suite_is_said_before_anything_runs() {
-    let project = one_eval("touch done", "").file("_base/big", vec![7; 900_000]);
-    let Some(_mount) = Mount::tmpfs(&project.work_dir(), "size=300k") else {
-        return;
-    };
-    let outcome = project.terca(&["--format", "plain"]);
-    assert_eq!(outcome.status, 3, "{}", outcome.stderr);
-    for words in [
-        "the suite's files could not be copied",
-        "No space left on device",
-        "TERCA_WORK_DIR",
-    ] {
-        assert!(outcome.stderr.contains(words), "{}", outcome.stderr);
-    }
-    assert!(!project.has_run());
-    project.assert_nothing_left();
-}
-
-#[test]
-fn a_read_only_run_directory_is_said_before_anything_runs() {
-    let project = one_eval("touch done; touch $HOME/../../ran", "");
-    let Some(_mount) = Mount::tmpfs(&project.path(".terca"), "ro") else {
-        return;
-    };
-    let outcome = project.terca(&[]);
-    assert_eq!(outcome.status, 3, "{}", outcome.stderr);
-    assert!(
-        outcome.stderr.contains("Read-only file system"),
-        "{}",
-        outcome.stderr
-    );
-    project.assert_nothing_left();
 }
 
 #[test]
@@ -412,4 +302,107 @@ fn somebody_who_looks_at_what_a_dead_run_left_is_not_shot() {
     assert!(lives, "the shell was ended");
     assert!(!Utf8Path::new(workspace.trim_end()).exists());
     project.wait_until_nothing_runs();
+}
+
+/// Tests that mount something.
+mod needs_root {
+    use super::*;
+
+    #[test]
+    #[ignore = "needs root: scripts/test runs it"]
+    fn a_full_disk_ends_the_run_and_room_lets_it_go_on() {
+        let project = one_eval(
+            "head -c 200000 /dev/zero > done",
+            "repetitions: 12\nconcurrency: 2\n",
+        );
+        let _mount = Mount::tmpfs(&project.path(".terca"), "size=1500k");
+        let outcome = project.terca(&["--format", "plain"]);
+        assert_eq!(outcome.status, 3, "{}", outcome.stderr);
+        assert!(
+            outcome.stderr.contains("No space left on device"),
+            "{}",
+            outcome.stderr
+        );
+        assert!(
+            outcome.stderr.contains("`terca resume` goes on"),
+            "{}",
+            outcome.stderr
+        );
+        project.assert_nothing_left();
+        let passed = |events: &[Value]| {
+            let ended = events
+                .iter()
+                .filter(|event| event["event"] == "trialFinished");
+            ended
+                .filter(|event| event["report"]["status"] == "passed")
+                .count()
+        };
+        let kept = passed(&journal(&project));
+        assert!(kept > 0, "{:?}", journal(&project));
+        let more_room = Command::new("mount")
+            .args(["-o", "remount,size=50m", project.path(".terca").as_str()])
+            .status();
+        assert!(more_room.unwrap().success());
+        let outcome = project.terca(&["resume", "--errors", "--format", "plain"]);
+        assert_eq!(outcome.status, 0, "{}", outcome.stderr);
+        assert_eq!(passed(&journal(&project)), 12);
+        assert_eq!(project.results()["status"], "complete");
+    }
+
+    #[test]
+    #[ignore = "needs root: scripts/test runs it"]
+    fn a_full_work_directory_is_an_error_of_the_trials() {
+        let project = one_eval(
+            "head -c 200000 /dev/zero > done || exit 1",
+            "repetitions: 2\n",
+        )
+        .file("_base/big", vec![7; 900_000]);
+        // There is room for the sealed copy of the suite, and for no other.
+        let _mount = Mount::tmpfs(&project.work_dir(), "size=1500k");
+        let outcome = project.terca(&["--format", "plain"]);
+        assert_eq!(outcome.status, 3, "{}", outcome.stderr);
+        for trial in project.results()["trials"].as_array().unwrap() {
+            assert_eq!(trial["status"], "error", "{trial}");
+            assert!(
+                trial["error"]["message"]
+                    .as_str()
+                    .unwrap()
+                    .contains("No space left on device"),
+                "{trial}"
+            );
+        }
+    }
+
+    #[test]
+    #[ignore = "needs root: scripts/test runs it"]
+    fn a_work_directory_that_is_too_small_for_the_suite_is_said_before_anything_runs() {
+        let project = one_eval("touch done", "").file("_base/big", vec![7; 900_000]);
+        let _mount = Mount::tmpfs(&project.work_dir(), "size=300k");
+        let outcome = project.terca(&["--format", "plain"]);
+        assert_eq!(outcome.status, 3, "{}", outcome.stderr);
+        for words in [
+            "the suite's files could not be copied",
+            "No space left on device",
+            "TERCA_WORK_DIR",
+        ] {
+            assert!(outcome.stderr.contains(words), "{}", outcome.stderr);
+        }
+        assert!(!project.has_run());
+        project.assert_nothing_left();
+    }
+
+    #[test]
+    #[ignore = "needs root: scripts/test runs it"]
+    fn a_read_only_run_directory_is_said_before_anything_runs() {
+        let project = one_eval("touch done; touch $HOME/../../ran", "");
+        let _mount = Mount::tmpfs(&project.path(".terca"), "ro");
+        let outcome = project.terca(&[]);
+        assert_eq!(outcome.status, 3, "{}", outcome.stderr);
+        assert!(
+            outcome.stderr.contains("Read-only file system"),
+            "{}",
+            outcome.stderr
+        );
+        project.assert_nothing_left();
+    }
 }

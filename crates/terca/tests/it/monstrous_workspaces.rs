@@ -301,16 +301,19 @@ fn two_hundred_thousand_files_are_judged() {
     assert!(diff.len() < 20_000_000, "{} bytes", diff.len());
 }
 
-/// Runs a script as the superuser, where mounts are seen by nobody else. `$1` is the program. None without that right.
-fn in_private_mounts(project: &Project, script: &str) -> Option<Outcome> {
-    const UNSHARE: [&str; 3] = ["--mount", "--propagation", "private"];
-    let can = Command::new("unshare").args(UNSHARE).arg("true").output();
-    if !is_root() || !can.is_ok_and(|output| output.status.success()) {
-        return None;
-    }
-    let mut args = UNSHARE.to_vec();
-    args.extend(["sh", "-c", script, "sh", PROGRAM]);
-    Some(project.other("unshare", &args).output().unwrap().into())
+/// Runs a script as the superuser, where mounts are seen by nobody else. `$1` is the program.
+fn in_private_mounts(project: &Project, script: &str) -> Outcome {
+    let args = [
+        "--mount",
+        "--propagation",
+        "private",
+        "sh",
+        "-c",
+        script,
+        "sh",
+        PROGRAM,
+    ];
+    project.other("unshare", &args).output().unwrap().into()
 }
 
 /// A directory outside with a precious file, and an agent that mounts it at a place.
@@ -330,103 +333,6 @@ fn mounter(place: &str) -> (tempfile::TempDir, Project) {
 fn assert_precious(outside: &tempfile::TempDir) {
     let content = std::fs::read_to_string(outside.path().join("precious")).unwrap();
     assert_eq!(content, "precious");
-}
-
-#[test]
-fn a_mount_is_named_and_never_emptied() {
-    for place in ["$TMPDIR/m", "$HOME/m"] {
-        let (outside, project) = mounter(place);
-        let script = "\"$1\" --format plain; echo again >&2; \"$1\" --format plain --keep none";
-        let Some(outcome) = in_private_mounts(&project, script) else {
-            return;
-        };
-        assert_eq!(outcome.status, 0, "{}", outcome.stderr);
-        assert_precious(&outside);
-        let (first, second) = outcome.stderr.split_once("again\n").unwrap();
-        for stderr in [first, second] {
-            assert!(
-                stderr.contains("warning: could not be removed: ")
-                    && stderr.contains("/m: something is mounted there"),
-                "{stderr}"
-            );
-        }
-        let runs = project.path(".terca/runs");
-        let results: Vec<String> = std::fs::read_dir(runs)
-            .unwrap()
-            .map(|run| std::fs::read_to_string(run.unwrap().path().join("results.json")).unwrap())
-            .collect();
-        assert_eq!(results.len(), 2);
-        for results in results {
-            let results: Value = serde_json::from_str(&results).unwrap();
-            let note = results["trials"][0]["notes"][0].as_str().unwrap();
-            assert!(note.contains("/m: something is mounted there"), "{note}");
-        }
-        // The mounts went with their namespace, and now the directories go.
-        let project = project.agent("touch done");
-        project.terca(&["--format", "plain"]).expect_status(0);
-        assert_precious(&outside);
-        project.assert_nothing_left();
-    }
-}
-
-#[test]
-fn a_mount_in_the_workspace_is_not_judged_and_stays_when_runs_are_removed() {
-    let (outside, project) = mounter("m");
-    let script =
-        "\"$1\" --format plain --keep all; echo then >&2; \"$1\" clean --yes --older-than 0d";
-    let Some(outcome) = in_private_mounts(&project, script) else {
-        return;
-    };
-    assert_eq!(outcome.status, 0, "{}", outcome.stderr);
-    assert_precious(&outside);
-    let (first, second) = outcome.stderr.split_once("then\n").unwrap();
-    assert!(!first.contains("warning"), "{first}");
-    assert!(
-        second.contains("workspace/m: something is mounted there")
-            && second.contains("removed 0 of 1"),
-        "{second}"
-    );
-}
-
-#[test]
-fn a_mount_over_the_workspace_is_a_failure_of_the_agent() {
-    let outside = tempfile::tempdir().unwrap();
-    std::fs::write(outside.path().join("done"), "not its work").unwrap();
-    let project = suite(
-        &format!("mount --bind '{}' \"$PWD\"", outside.path().display()),
-        "",
-    );
-    let Some(outcome) = in_private_mounts(&project, "\"$1\" --format plain --keep all") else {
-        return;
-    };
-    assert_eq!(outcome.status, 1, "{}", outcome.stderr);
-    assert_not_tested(&project, "the agent mounted something over its workspace");
-    assert!(outside.path().join("done").exists());
-    let trial = project.only_trial();
-    let notes = trial["notes"].to_string();
-    assert!(
-        notes.contains("workspace: something is mounted there"),
-        "{notes}"
-    );
-}
-
-#[test]
-fn a_mount_over_the_directory_of_the_trial_is_a_failure_and_nothing_is_written_there() {
-    let outside = tempfile::tempdir().unwrap();
-    let project = suite(
-        &format!(
-            "touch done; here=$PWD; cd /; mount --bind '{}' \"$here/..\"",
-            outside.path().display()
-        ),
-        "",
-    );
-    let Some(outcome) = in_private_mounts(&project, "\"$1\" --format plain --keep all") else {
-        return;
-    };
-    assert_eq!(outcome.status, 1, "{}", outcome.stderr);
-    let trial = project.only_trial();
-    assert_eq!(trial["status"], "failed", "{trial}");
-    assert_eq!(std::fs::read_dir(outside.path()).unwrap().count(), 0);
 }
 
 /// The superuser may read everything, so an ordinary user runs it where this one is root.
@@ -471,4 +377,104 @@ fn an_ordinary_user_s_closed_trees_are_judged_kept_and_removed() {
         "{}",
         cleaned.stderr
     );
+}
+
+/// Tests that mount something.
+mod needs_root {
+    use super::*;
+
+    #[test]
+    #[ignore = "needs root: scripts/test runs it"]
+    fn a_mount_is_named_and_never_emptied() {
+        for place in ["$TMPDIR/m", "$HOME/m"] {
+            let (outside, project) = mounter(place);
+            let script = "\"$1\" --format plain; echo again >&2; \"$1\" --format plain --keep none";
+            let outcome = in_private_mounts(&project, script);
+            assert_eq!(outcome.status, 0, "{}", outcome.stderr);
+            assert_precious(&outside);
+            let (first, second) = outcome.stderr.split_once("again\n").unwrap();
+            for stderr in [first, second] {
+                assert!(
+                    stderr.contains("warning: could not be removed: ")
+                        && stderr.contains("/m: something is mounted there"),
+                    "{stderr}"
+                );
+            }
+            let runs = project.path(".terca/runs");
+            let results: Vec<String> = std::fs::read_dir(runs)
+                .unwrap()
+                .map(|run| {
+                    std::fs::read_to_string(run.unwrap().path().join("results.json")).unwrap()
+                })
+                .collect();
+            assert_eq!(results.len(), 2);
+            for results in results {
+                let results: Value = serde_json::from_str(&results).unwrap();
+                let note = results["trials"][0]["notes"][0].as_str().unwrap();
+                assert!(note.contains("/m: something is mounted there"), "{note}");
+            }
+            // The mounts went with their namespace, and now the directories go.
+            let project = project.agent("touch done");
+            project.terca(&["--format", "plain"]).expect_status(0);
+            assert_precious(&outside);
+            project.assert_nothing_left();
+        }
+    }
+
+    #[test]
+    #[ignore = "needs root: scripts/test runs it"]
+    fn a_mount_in_the_workspace_is_not_judged_and_stays_when_runs_are_removed() {
+        let (outside, project) = mounter("m");
+        let script =
+            "\"$1\" --format plain --keep all; echo then >&2; \"$1\" clean --yes --older-than 0d";
+        let outcome = in_private_mounts(&project, script);
+        assert_eq!(outcome.status, 0, "{}", outcome.stderr);
+        assert_precious(&outside);
+        let (first, second) = outcome.stderr.split_once("then\n").unwrap();
+        assert!(!first.contains("warning"), "{first}");
+        assert!(
+            second.contains("workspace/m: something is mounted there")
+                && second.contains("removed 0 of 1"),
+            "{second}"
+        );
+    }
+
+    #[test]
+    #[ignore = "needs root: scripts/test runs it"]
+    fn a_mount_over_the_workspace_is_a_failure_of_the_agent() {
+        let outside = tempfile::tempdir().unwrap();
+        std::fs::write(outside.path().join("done"), "not its work").unwrap();
+        let project = suite(
+            &format!("mount --bind '{}' \"$PWD\"", outside.path().display()),
+            "",
+        );
+        let outcome = in_private_mounts(&project, "\"$1\" --format plain --keep all");
+        assert_eq!(outcome.status, 1, "{}", outcome.stderr);
+        assert_not_tested(&project, "the agent mounted something over its workspace");
+        assert!(outside.path().join("done").exists());
+        let trial = project.only_trial();
+        let notes = trial["notes"].to_string();
+        assert!(
+            notes.contains("workspace: something is mounted there"),
+            "{notes}"
+        );
+    }
+
+    #[test]
+    #[ignore = "needs root: scripts/test runs it"]
+    fn a_mount_over_the_directory_of_the_trial_is_a_failure_and_nothing_is_written_there() {
+        let outside = tempfile::tempdir().unwrap();
+        let project = suite(
+            &format!(
+                "touch done; here=$PWD; cd /; mount --bind '{}' \"$here/..\"",
+                outside.path().display()
+            ),
+            "",
+        );
+        let outcome = in_private_mounts(&project, "\"$1\" --format plain --keep all");
+        assert_eq!(outcome.status, 1, "{}", outcome.stderr);
+        let trial = project.only_trial();
+        assert_eq!(trial["status"], "failed", "{trial}");
+        assert_eq!(std::fs::read_dir(outside.path()).unwrap().count(), 0);
+    }
 }

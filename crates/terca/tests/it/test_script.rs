@@ -10,7 +10,7 @@ use terca_testkit::Outcome;
 /// What every machine has.
 const TOOLS: [&str; 6] = ["sh", "dirname", "grep", "sed", "sort", "tr"];
 
-/// Every module of tests that needs more. `needs_root` is in the engine, the others are in `machine`.
+/// Every module of tests that needs more. `needs_root` is in the engine and in `it`, the others are in `machine`.
 const MODULES: [&str; 9] = [
     "needs_browser",
     "needs_more_agents",
@@ -263,22 +263,30 @@ fn arguments_are_passed_on_and_narrow_what_runs() {
         asked.contains("--skip needs_zsh::") && !asked.contains("--skip needs_more_agents::"),
         "{asked}"
     );
-    // Root has tests in the library of the engine.
+    // Root has tests in the library of the engine, and among those of the program.
     let root = ["id", "unshare", "setpriv", "chattr"]
         .into_iter()
         .fold(Machine::new(), |machine, program| {
             machine.with(program, "echo 0")
         });
-    for args in [&[][..], &["-p", "terca-engine"]] {
+    let places = ["-p terca-engine --lib", "-p terca --test it"];
+    for (args, places) in [
+        (&[][..], &places[..]),
+        (&["-p", "terca-engine"], &places[..1]),
+    ] {
         let (outcome, asked) = root.test(args, &[]);
         assert!(!ignored(&outcome).contains(&"needs_root"));
-        let last = asked.lines().last().unwrap();
-        assert!(
-            last.starts_with("cargo test -p terca-engine --lib --no-fail-fast ")
-                && last.contains(" --ignored ")
-                && !last.contains("--skip needs_root"),
-            "{asked}"
-        );
+        let last: Vec<&str> = asked.lines().skip(1).collect();
+        assert_eq!(last.len(), places.len(), "{asked}");
+        for (line, place) in last.iter().zip(places) {
+            assert!(
+                line.starts_with(&format!("cargo test {place} --no-fail-fast "))
+                    && line.contains(" --ignored ")
+                    && line.ends_with(" needs_root::")
+                    && !line.contains("--skip needs_root"),
+                "{asked}"
+            );
+        }
     }
     let (outcome, asked) = root.test(&["-p", "terca"], &[]);
     assert!(
