@@ -85,11 +85,11 @@ pub fn of(line: &[u8]) -> Vec<JsonString> {
 fn string_length(text: &[u8]) -> Option<usize> {
     let mut at = 0;
     loop {
-        match text.get(at)? {
-            b'"' => return Some(at),
-            b'\\' => at += 2,
-            _ => at += 1,
+        at += memchr::memchr2(b'"', b'\\', text.get(at..)?)?;
+        if text[at] == b'"' {
+            return Some(at);
         }
+        at += 2;
     }
 }
 

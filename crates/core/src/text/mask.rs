@@ -5,6 +5,7 @@
 
 mod forms;
 mod pieces;
+mod sieve;
 mod visible;
 
 use std::borrow::Cow;
@@ -20,6 +21,7 @@ use crate::text::json_strings;
 pub use forms::SHORTEST_FRAGMENT;
 use forms::{Form, FormKind, forms_of};
 pub use pieces::{Edits, Pieces};
+use sieve::Sieve;
 use visible::Visible;
 
 /// Values shorter than this are left alone: masking every `8080` would garble more than it hides.
@@ -67,6 +69,7 @@ pub struct Mask {
 
 #[derive(Debug)]
 struct Search {
+    sieve: Sieve,
     forms: Vec<Form>,
     patterns: AhoCorasick,
     /// The places of each pattern in the forms.
@@ -248,6 +251,9 @@ impl Mask {
 impl Search {
     fn found(&self, bytes: &[u8]) -> Vec<Found> {
         let mut found: Vec<Found> = Vec::new();
+        if !self.sieve.lets_through(bytes) {
+            return found;
+        }
         for hit in self.patterns.find_overlapping_iter(bytes) {
             for source in &self.sources[hit.pattern().as_usize()] {
                 let form = &self.forms[source.form];
@@ -359,6 +365,7 @@ impl Search {
             .build(patterns)
             .ok()?;
         Some(Search {
+            sieve: Sieve::new(&forms)?,
             forms,
             patterns,
             sources,

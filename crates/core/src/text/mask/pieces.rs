@@ -134,7 +134,8 @@ impl Joined {
         }
         if text.len() >= overlap {
             let cut = text.len() - overlap;
-            self.text = text[cut..].to_vec();
+            self.text.clear();
+            self.text.extend_from_slice(&text[cut..]);
             self.parts.clear();
             self.parts.push_back(Part {
                 place: place + cut as u64,

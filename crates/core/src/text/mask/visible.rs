@@ -17,8 +17,11 @@ const IN_JSON: &[u8] = b"\\u00";
 impl Visible {
     /// Returns the visible part of a text. None means that it is the whole text.
     pub(super) fn of(bytes: &[u8]) -> Option<Self> {
-        let has_control = bytes.iter().any(|byte| is_control(*byte))
-            || bytes.windows(IN_JSON.len()).any(|window| window == IN_JSON);
+        // Without a way out, so that many bytes are compared at once.
+        let has_control = bytes
+            .iter()
+            .fold(false, |found, byte| found | is_control(*byte))
+            || memchr::memmem::find(bytes, IN_JSON).is_some();
         if !has_control {
             return None;
         }
