@@ -220,6 +220,12 @@ impl Mask {
         Some((masked, at))
     }
 
+    /// Returns whether a secret may begin in one text and go on in the next.
+    fn may_cross(&self, before: &[u8], after: &[u8]) -> bool {
+        let search = self.search.as_ref();
+        search.is_some_and(|search| search.sieve.lets_cross(before, after))
+    }
+
     /// Returns the ranges that are masked.
     fn secrets_in(&self, bytes: &[u8]) -> Vec<Range<usize>> {
         covers(&self.found(bytes), bytes)

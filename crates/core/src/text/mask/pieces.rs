@@ -116,7 +116,7 @@ impl Joined {
     fn add(&mut self, place: u64, text: &[u8], mask: &Mask, edits: &mut Edits) {
         let seam = self.text.len();
         let overlap = mask.overlap();
-        if seam > 0 {
+        if mask.may_cross(&self.text, &text[..text.len().min(overlap)]) {
             // A secret that is in this text as a whole is masked in any case.
             self.text
                 .extend_from_slice(&text[..text.len().min(overlap)]);

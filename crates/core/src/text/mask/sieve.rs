@@ -6,6 +6,7 @@ use aho_corasick::AhoCorasick;
 
 use super::STRIDE;
 use super::forms::{Form, FormKind};
+use super::visible::has_control;
 
 /// The length of the pieces of keys that are looked for: a number of this many bytes is compared at once.
 const PIECE: usize = 8;
@@ -19,6 +20,8 @@ pub(super) struct Sieve {
     bits: Vec<u64>,
     pieces: HashSet<u64>,
     whole: Option<AhoCorasick>,
+    /// The pairs of bytes that are next to each other in a secret.
+    pairs: Vec<u64>,
 }
 
 impl Sieve {
@@ -27,16 +30,19 @@ impl Sieve {
             bits: vec![0; BITS / 64],
             pieces: HashSet::new(),
             whole: None,
+            pairs: vec![0; BITS / 64],
         };
         let mut whole: Vec<&[u8]> = Vec::new();
         for form in forms {
+            for pair in form.text.windows(2) {
+                set(&mut sieve.pairs, bit_of(pair[0], pair[1]));
+            }
             if form.kind == FormKind::Whole {
                 whole.push(&form.text);
                 continue;
             }
             for piece in form.text.windows(PIECE).filter_map(number) {
-                let bit = place(piece);
-                sieve.bits[bit / 64] |= 1 << (bit % 64);
+                set(&mut sieve.bits, place(piece));
                 sieve.pieces.insert(piece);
             }
         }
@@ -60,14 +66,33 @@ impl Sieve {
         }
         let mut at = 0;
         while let Some(piece) = text.get(at..at + PIECE).and_then(number) {
-            let bit = place(piece);
-            if self.bits[bit / 64] >> (bit % 64) & 1 == 1 && self.pieces.contains(&piece) {
+            if has(&self.bits, place(piece)) && self.pieces.contains(&piece) {
                 return true;
             }
             at += STRIDE;
         }
         false
     }
+
+    /// Returns whether a secret may begin in one text and go on in the next.
+    pub(super) fn lets_cross(&self, before: &[u8], after: &[u8]) -> bool {
+        let (Some(last), Some(first)) = (before.last(), after.first()) else {
+            return false;
+        };
+        has(&self.pairs, bit_of(*last, *first)) || has_control(before) || has_control(after)
+    }
+}
+
+fn bit_of(first: u8, second: u8) -> usize {
+    usize::from(first) << 8 | usize::from(second)
+}
+
+fn set(bits: &mut [u64], bit: usize) {
+    bits[bit / 64] |= 1 << (bit % 64);
+}
+
+fn has(bits: &[u64], bit: usize) -> bool {
+    bits[bit / 64] >> (bit % 64) & 1 == 1
 }
 
 fn number(piece: &[u8]) -> Option<u64> {

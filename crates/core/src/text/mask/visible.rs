@@ -17,12 +17,7 @@ const IN_JSON: &[u8] = b"\\u00";
 impl Visible {
     /// Returns the visible part of a text. None means that it is the whole text.
     pub(super) fn of(bytes: &[u8]) -> Option<Self> {
-        // Without a way out, so that many bytes are compared at once.
-        let has_control = bytes
-            .iter()
-            .fold(false, |found, byte| found | is_control(*byte))
-            || memchr::memmem::find(bytes, IN_JSON).is_some();
-        if !has_control {
+        if !has_control(bytes) {
             return None;
         }
         let mut visible = Visible {
@@ -43,6 +38,15 @@ impl Visible {
         }
         (visible.bytes.len() < bytes.len()).then_some(visible)
     }
+}
+
+/// Returns whether a text has a control character, as it is or in the writing of JSON.
+pub(super) fn has_control(bytes: &[u8]) -> bool {
+    // Without a way out, so that many bytes are compared at once.
+    let is_raw = bytes
+        .iter()
+        .fold(false, |found, byte| found | is_control(*byte));
+    is_raw || memchr::memmem::find(bytes, IN_JSON).is_some()
 }
 
 fn is_control(byte: u8) -> bool {
