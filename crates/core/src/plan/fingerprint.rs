@@ -182,9 +182,7 @@ impl Fingerprinter<'_> {
         let command = command
             .replace("\"$TERCA_SUITE_DIR\"", "$TERCA_SUITE_DIR")
             .replace("\"${TERCA_SUITE_DIR}\"", "$TERCA_SUITE_DIR");
-        let separators = |c: char| c.is_whitespace() || "'\"`;|&()<>=".contains(c);
-        let words = command.split(separators).filter(|word| !word.is_empty());
-        let paths = words.filter_map(|word| {
+        let paths = words(&command).filter_map(|word| {
             let in_suite = ["$TERCA_SUITE_DIR/", "${TERCA_SUITE_DIR}/"];
             match in_suite.iter().find_map(|prefix| word.strip_prefix(prefix)) {
                 Some(rest) => Some(self.suite_dir.join(rest)),
@@ -203,6 +201,12 @@ impl Fingerprinter<'_> {
         let text = self.mask.text(text).replace(self.suite_dir.as_str(), "");
         sha256(text.as_bytes())[..16].to_owned()
     }
+}
+
+/// Returns the words of a command that may be names of files.
+pub fn words(command: &str) -> impl Iterator<Item = &str> {
+    let is_separator = |c: char| c.is_whitespace() || "'\"`;|&()<>=".contains(c);
+    command.split(is_separator).filter(|word| !word.is_empty())
 }
 
 /// The beginning of a hash of files. It changes with the way in which files and tests are hashed.

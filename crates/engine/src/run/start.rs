@@ -28,7 +28,8 @@ use crate::run::signals;
 use crate::run::store::{Store, StoreError};
 use crate::trial::{Context, Versions};
 use crate::workspace::layers::LayerCache;
-use crate::workspace::sealed_suite::{Inputs, SealedSuite};
+use crate::workspace::sealed_suite::SealedSuite;
+use crate::workspace::suite_inputs::Inputs;
 use crate::workspace::trial_dirs::WorkDir;
 
 /// A run that could not be started, or that could not go on.

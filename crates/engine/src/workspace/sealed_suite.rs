@@ -17,21 +17,20 @@
 //!
 //! An agent is the same user and could find the copy. So the identity of each file is noted, and compared before each use.
 
-use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::{OsStr, OsString};
 use std::fs::File;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use camino::{Utf8Component, Utf8Path, Utf8PathBuf};
-use terca_core::plan::Plan;
-use terca_core::plan::fingerprint::Fingerprinter;
+use camino::{Utf8Path, Utf8PathBuf};
+use terca_core::plan::fingerprint::{Fingerprinter, words};
 use terca_core::text::mask::Mask;
 use thiserror::Error;
 
 use crate::tree;
 use crate::tree::{Dir, Identity, Limits, Options, TreeError, Visit, identity};
+use crate::workspace::suite_inputs::{Inputs, normal};
 use crate::workspace::tree_hash::TreeHashes;
 
 /// The most that is copied of a directory because something in it is used.
@@ -44,52 +43,6 @@ const SURROUNDINGS: Limits = Limits {
 const MOST_LINKS: u64 = 200_000;
 /// Directories that are never copied: earlier runs are no input of this one.
 const NOT_COPIED: [&str; 1] = [".terca"];
-
-/// The files of a suite that a run uses.
-#[derive(Debug, Default)]
-pub struct Inputs {
-    /// Files and trees that Terca reads.
-    named: BTreeSet<Utf8PathBuf>,
-    /// Files that commands name.
-    scripts: BTreeSet<Utf8PathBuf>,
-    /// The directories of evals.
-    eval_dirs: BTreeSet<Utf8PathBuf>,
-}
-
-impl Inputs {
-    /// Returns the files that have a part in a fingerprint of the plan, and the solutions.
-    pub fn of(plan: &Plan, suite_dir: &Utf8Path) -> Self {
-        let named = RefCell::new(BTreeSet::new());
-        let scripts = RefCell::new(BTreeSet::new());
-        let fingerprinter = Fingerprinter {
-            suite_dir,
-            mask: &Mask::default(),
-            content: &|path| {
-                named.borrow_mut().insert(path.to_owned());
-                String::new()
-            },
-            script: &|path| {
-                path.is_file().then(|| {
-                    scripts.borrow_mut().insert(normal(path));
-                    String::new()
-                })
-            },
-        };
-        fingerprinter.plan(plan);
-        let mut inputs = Inputs {
-            named: named.into_inner(),
-            scripts: scripts.into_inner(),
-            eval_dirs: BTreeSet::new(),
-        };
-        for trial in &plan.trials {
-            let eval = &trial.case.eval;
-            let solution = eval.solution.iter().chain(&eval.solution_script);
-            inputs.named.extend(solution.cloned());
-            inputs.eval_dirs.insert(eval.dir.clone());
-        }
-        inputs
-    }
-}
 
 /// A sealed file that is not what it was.
 #[derive(Debug, Error)]
@@ -201,9 +154,8 @@ impl SealedSuite {
 
     /// Returns a command with the sealed copies of the suite's files that it names by absolute paths.
     pub fn command(&self, command: &str) -> String {
-        let is_separator = |c: char| c.is_whitespace() || "'\"`;|&()<>=".contains(c);
         let mut sealed = command.to_owned();
-        for word in command.split(is_separator) {
+        for word in words(command) {
             let path = Utf8Path::new(word);
             if path.starts_with(&self.suite_dir) && self.seal_of(path).is_some() {
                 sealed = sealed.replace(word, self.place(path).as_str());
@@ -425,21 +377,6 @@ impl SealedSuite {
 
 fn has(files: &[OsString], name: &str) -> bool {
     files.iter().any(|file| file == name)
-}
-
-/// Removes `.` and `..` from a path as it is written.
-pub fn normal(path: &Utf8Path) -> Utf8PathBuf {
-    let mut normal = Utf8PathBuf::new();
-    for part in path.components() {
-        match part {
-            Utf8Component::ParentDir => {
-                normal.pop();
-            }
-            Utf8Component::CurDir => {}
-            part => normal.push(part),
-        }
-    }
-    normal
 }
 
 fn make_dirs(path: &Utf8Path) -> Result<(), TreeError> {

@@ -26,8 +26,8 @@ use camino::{Utf8Path, Utf8PathBuf};
 
 use crate::tree::{Dir, Options, TreeError, copy};
 use crate::workspace::above::{self, Above};
+use crate::workspace::put_away::PutAway;
 use crate::workspace::removal::remove_and_tell;
-use crate::workspace::sealed::Sealed;
 use crate::workspace::secret_name::secret_name;
 use crate::workspace::stale_dirs;
 use crate::workspace::stale_dirs::{Draft, private_dir};
@@ -177,7 +177,7 @@ pub struct TrialDirs {
     identity: (u64, u64),
     /// The directory above, which has the directories of all trials.
     trials: Utf8PathBuf,
-    sealed: Option<Sealed>,
+    sealed: Option<PutAway>,
     /// Directories that the agent had, to be removed with the rest.
     asides: Vec<Utf8PathBuf>,
 }
@@ -245,7 +245,7 @@ impl TrialDirs {
     /// Puts a copy of the home away, for the tests. Returns the place for files as they were before the agent.
     pub fn seal(&mut self, options: &Options<'_>) -> Result<Utf8PathBuf, TreeError> {
         let refused = |error| TreeError::io(&self.trials, error);
-        let sealed = Sealed::create(&self.trials).map_err(refused)?;
+        let sealed = PutAway::create(&self.trials).map_err(refused)?;
         let before = sealed.before();
         let home = Dir::open_no_link(sealed.path())?.create_dir("home", 0o755)?;
         self.sealed = Some(sealed);
@@ -305,7 +305,7 @@ impl TrialDirs {
         self.io = self.root.join("io");
         fs_err::create_dir(&self.io)?;
         let sealed = self.sealed.as_ref();
-        if sealed.is_some_and(Sealed::is_untouched)
+        if sealed.is_some_and(PutAway::is_untouched)
             && let Some(sealed) = sealed
         {
             fs_err::rename(sealed.home(), &self.home)?;

@@ -17,7 +17,8 @@ use terca_engine::process::supervise::{Launcher, SupervisorPool};
 use terca_engine::suite::discover;
 use terca_engine::trial::{self, Context, Versions};
 use terca_engine::workspace::layers::LayerCache;
-use terca_engine::workspace::sealed_suite::{Inputs, SealedSuite};
+use terca_engine::workspace::sealed_suite::SealedSuite;
+use terca_engine::workspace::suite_inputs::Inputs;
 use terca_engine::workspace::trial_dirs::WorkDir;
 use terca_testkit::Project;
 

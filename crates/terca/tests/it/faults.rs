@@ -30,6 +30,14 @@ fn journal(project: &Project) -> Vec<Value> {
         .collect()
 }
 
+/// Gives the agent the path of a file in `$STARTED`, and returns it.
+fn with_started(project: Project) -> (Project, Utf8PathBuf) {
+    let started = project.path("started");
+    let yaml = project.read("terca.yaml");
+    let yaml = format!("env: {{STARTED: '{started}'}}\n{yaml}");
+    (project.file("terca.yaml", yaml), started)
+}
+
 /// A small file system, as long as the value lives.
 struct Mount(Utf8PathBuf);
 
@@ -155,12 +163,7 @@ fn a_work_directory_that_is_deleted_is_an_error_of_its_trials() {
         "touch done; touch $STARTED; sleep 1",
         "repetitions: 2\nconcurrency: 1\n",
     );
-    let started = project.path("started");
-    let yaml = project.read("terca.yaml");
-    let project = project.file(
-        "terca.yaml",
-        format!("env: {{STARTED: '{started}'}}\n{yaml}"),
-    );
+    let (project, started) = with_started(project);
     let mut session = project.start(&["--format", "plain"]);
     session.wait_until("an agent is at work", || started.exists());
     for entry in project.work_dir().read_dir_utf8().unwrap() {
@@ -210,12 +213,7 @@ fn what_a_dead_run_left_is_removed_by_the_next_and_a_living_one_is_not_touched()
         "touch done; pwd > $STARTED.new; mv $STARTED.new $STARTED; sleep 300",
         "",
     );
-    let started = project.path("started");
-    let yaml = project.read("terca.yaml");
-    let project = project.file(
-        "terca.yaml",
-        format!("env: {{STARTED: '{started}'}}\n{yaml}"),
-    );
+    let (project, started) = with_started(project);
     let mut dead = project.start(&["--format", "plain"]);
     dead.wait_until("an agent is at work", || started.exists());
     let rooms = || {
@@ -265,12 +263,7 @@ fn somebody_who_looks_at_what_a_dead_run_left_is_not_shot() {
         "touch done; if test -e $STARTED; then exit 0; fi; pwd > $STARTED.new; mv $STARTED.new $STARTED; sleep 300",
         "",
     );
-    let started = project.path("started");
-    let yaml = project.read("terca.yaml");
-    let project = project.file(
-        "terca.yaml",
-        format!("env: {{STARTED: '{started}'}}\n{yaml}"),
-    );
+    let (project, started) = with_started(project);
     let mut dead = project.start(&["--format", "plain"]);
     dead.wait_until("an agent is at work", || started.exists());
     let workspace = std::fs::read_to_string(&started).unwrap();

@@ -1,0 +1,70 @@
+//! The files of a suite that a run uses.
+
+use std::cell::RefCell;
+use std::collections::BTreeSet;
+
+use camino::{Utf8Component, Utf8Path, Utf8PathBuf};
+use terca_core::plan::Plan;
+use terca_core::plan::fingerprint::Fingerprinter;
+use terca_core::text::mask::Mask;
+
+/// The files of a suite that a run uses.
+#[derive(Debug, Default)]
+pub struct Inputs {
+    /// Files and trees that Terca reads.
+    pub(super) named: BTreeSet<Utf8PathBuf>,
+    /// Files that commands name.
+    pub(super) scripts: BTreeSet<Utf8PathBuf>,
+    /// The directories of evals.
+    pub(super) eval_dirs: BTreeSet<Utf8PathBuf>,
+}
+
+impl Inputs {
+    /// Returns the files that have a part in a fingerprint of the plan, and the solutions.
+    pub fn of(plan: &Plan, suite_dir: &Utf8Path) -> Self {
+        let named = RefCell::new(BTreeSet::new());
+        let scripts = RefCell::new(BTreeSet::new());
+        let fingerprinter = Fingerprinter {
+            suite_dir,
+            mask: &Mask::default(),
+            content: &|path| {
+                named.borrow_mut().insert(path.to_owned());
+                String::new()
+            },
+            script: &|path| {
+                path.is_file().then(|| {
+                    scripts.borrow_mut().insert(normal(path));
+                    String::new()
+                })
+            },
+        };
+        fingerprinter.plan(plan);
+        let mut inputs = Inputs {
+            named: named.into_inner(),
+            scripts: scripts.into_inner(),
+            eval_dirs: BTreeSet::new(),
+        };
+        for trial in &plan.trials {
+            let eval = &trial.case.eval;
+            let solution = eval.solution.iter().chain(&eval.solution_script);
+            inputs.named.extend(solution.cloned());
+            inputs.eval_dirs.insert(eval.dir.clone());
+        }
+        inputs
+    }
+}
+
+/// Removes `.` and `..` from a path as it is written.
+pub(super) fn normal(path: &Utf8Path) -> Utf8PathBuf {
+    let mut normal = Utf8PathBuf::new();
+    for part in path.components() {
+        match part {
+            Utf8Component::ParentDir => {
+                normal.pop();
+            }
+            Utf8Component::CurDir => {}
+            part => normal.push(part),
+        }
+    }
+    normal
+}
