@@ -297,6 +297,46 @@ fn somebody_who_looks_at_what_a_dead_run_left_is_not_shot() {
     project.wait_until_nothing_runs();
 }
 
+#[test]
+fn a_session_whose_leader_is_gone_is_not_ended_with_what_a_dead_run_left() {
+    let project = one_eval(
+        "touch done; if test -e $STARTED; then exit 0; fi; pwd > $STARTED.new; mv $STARTED.new $STARTED; sleep 300",
+        "",
+    );
+    let (project, started) = with_started(project);
+    let mut dead = project.start(&["--format", "plain"]);
+    dead.wait_until("an agent is at work", || started.exists());
+    let workspace = std::fs::read_to_string(&started).unwrap();
+    dead.signal(Signal::KILL);
+    dead.finish();
+
+    // All of these are in one session, as under `nohup`, and the shell that leads it ends at once.
+    let bystander = project.path("bystander");
+    let ended = project.path("ended");
+    let terca = project.command(&[]).get_program().to_owned();
+    let script = format!(
+        "(while ! test -e {ended}; do sleep 0.05; done; touch {bystander}) &
+        HOME={} sleep 300 &
+        (while test -e /proc/$$; do sleep 0.05; done; {} resume; echo $? > {ended}.new; mv {ended}.new {ended}) &",
+        workspace.trim_end(),
+        terca.display(),
+    );
+    let session = project
+        .other("setsid", &["sh", "-c", &script])
+        .stdin(Stdio::null())
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .status();
+    assert!(session.unwrap().success());
+    wait_until("the run has gone on", || ended.exists());
+    assert_eq!(std::fs::read_to_string(&ended).unwrap(), "0\n");
+    wait_until(
+        "a process that has nothing to do with the run goes on",
+        || bystander.exists(),
+    );
+    project.wait_until_nothing_runs();
+}
+
 /// Tests that mount something.
 mod needs_root {
     use super::*;

@@ -21,6 +21,9 @@ pub(super) fn end_all(dir: &Utf8Path) {
     }
 }
 
+/// The session of a process whose leader is outside of this process namespace.
+const LED_FROM_OUTSIDE: i32 = 0;
+
 /// What is known of a process.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Process {
@@ -49,12 +52,20 @@ fn belonging_to(dir: &Utf8Path) -> Vec<Pid> {
 }
 
 /// Returns the processes with marks, everything below them, and everything in a session that such a process leads or
-/// whose leader is gone.
+/// whose leader, once a supervisor, is gone.
 ///
 /// A directory to work in is no mark: it may be the shell of a person who looks at what was left. Such a person's
-/// session has a leader that lives and has no mark.
+/// session has a leader that lives and has no mark. A session that Terca itself or one of its ancestors is in never
+/// counts, with or without a leader, because it is not a trial's: Terca may run under `nohup`, or in a container whose
+/// sessions are led from outside.
 fn doomed(processes: &HashMap<i32, Process>, own: i32) -> HashSet<i32> {
     let spared = ancestors(processes, own);
+    let spared_sessions: HashSet<i32> = spared
+        .iter()
+        .filter_map(|pid| processes.get(pid))
+        .map(|process| process.session)
+        .chain([LED_FROM_OUTSIDE])
+        .collect();
     let mut doomed: HashSet<i32> = processes
         .iter()
         .filter(|(_, process)| process.is_marked)
@@ -64,6 +75,7 @@ fn doomed(processes: &HashMap<i32, Process>, own: i32) -> HashSet<i32> {
         let sessions: HashSet<i32> = doomed
             .iter()
             .map(|pid| processes[pid].session)
+            .filter(|session| !spared_sessions.contains(session))
             .filter(|leader| doomed.contains(leader) || !processes.contains_key(leader))
             .collect();
         let more: Vec<i32> = processes
@@ -155,6 +167,34 @@ mod tests {
         let mut doomed: Vec<i32> = doomed(&processes, 30).into_iter().collect();
         doomed.sort_unstable();
         assert_eq!(doomed, [20, 21, 22, 23]);
+    }
+
+    #[test]
+    fn a_session_that_terca_is_in_is_no_trials_even_if_its_leader_is_gone() {
+        for session in [0, 9] {
+            let processes = HashMap::from([
+                (1, process(0, 1, false)),
+                // Another program, a process with a mark and its child, and Terca: all in one session.
+                (10, process(1, session, false)),
+                (11, process(1, session, true)),
+                (12, process(11, session, false)),
+                (20, process(1, session, false)),
+            ]);
+            let mut doomed: Vec<i32> = doomed(&processes, 20).into_iter().collect();
+            doomed.sort_unstable();
+            assert_eq!(doomed, [11, 12], "session {session}");
+        }
+    }
+
+    #[test]
+    fn a_session_led_from_outside_is_no_trials() {
+        let processes = HashMap::from([
+            (1, process(0, 1, false)),
+            (10, process(1, 0, false)),
+            (11, process(1, 0, true)),
+            (20, process(1, 20, false)),
+        ]);
+        assert_eq!(doomed(&processes, 20), HashSet::from([11]));
     }
 
     #[test]
