@@ -5,9 +5,12 @@ pub mod expand;
 pub mod fingerprint;
 mod interpolate;
 mod judges;
+mod misplaced_scripts;
 pub mod order;
 pub mod selection;
 pub mod shard;
+
+pub use misplaced_scripts::report_misplaced_scripts;
 
 use std::ops::Deref;
 use std::sync::Arc;

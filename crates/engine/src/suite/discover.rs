@@ -251,7 +251,7 @@ fn read(
 }
 
 /// The real file system.
-struct Disk;
+pub(crate) struct Disk;
 
 impl Surroundings for Disk {
     fn kind(&self, path: &Utf8Path) -> PathKind {
