@@ -12,6 +12,7 @@ mod common;
 
 mod adaptive;
 mod agent_against_tests;
+mod as_written;
 mod attacks;
 mod bombs;
 mod callers;
