@@ -44,6 +44,7 @@ mod hostile;
 mod import;
 mod interrupt;
 mod judge;
+mod judged;
 mod keys;
 mod latest_run;
 mod monstrous_workspaces;
