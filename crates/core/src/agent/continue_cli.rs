@@ -271,6 +271,11 @@ impl Protocol for Reader {
         self.document.push('\n');
     }
 
+    /// The session is written at its end, and a session that was ended has none.
+    fn shows_answers(&self) -> bool {
+        false
+    }
+
     fn usage(&self, _session: &Session) -> Usage {
         self.usage
     }

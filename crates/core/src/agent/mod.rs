@@ -48,6 +48,7 @@ mod claude_code;
 mod cline;
 mod codex;
 mod continue_cli;
+mod conversation;
 mod copilot;
 mod decoder;
 pub mod delivery;
@@ -75,6 +76,7 @@ mod tokens;
 use std::fmt;
 
 pub use builtin::cheat;
+pub use conversation::{Conversation, TimeLimit};
 pub use decoder::{Decoder, Ending, Line, Reading, Skippable};
 pub use invocation::{Inputs, Invocation, Launch, PlacedFile, SideFile, Stdin};
 pub use profile::{Cache, Capabilities, Package, Profile, StopSignal};

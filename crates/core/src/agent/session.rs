@@ -9,7 +9,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use jiff::Timestamp;
 use serde_json::Value;
 
-use super::errors::{Patterns, classify};
+use super::conversation::Conversation;
+use super::errors::{Patterns, classify, is_context_overflow, is_wrong_model};
 use super::mcp::server_of;
 use super::models::ModelsSeen;
 use super::tokens::Tokens;
@@ -50,6 +51,12 @@ pub(super) trait Protocol: Send {
 
     /// Reads a line of a side file.
     fn side_line(&mut self, _label: &str, _line: &str, _session: &mut Session) {}
+
+    /// Returns whether answers of the model are shown when they come. Where they are not, silence says nothing about the
+    /// model's service.
+    fn shows_answers(&self) -> bool {
+        true
+    }
 
     /// Returns the figures so far.
     fn usage(&self, session: &Session) -> Usage;
@@ -98,8 +105,12 @@ impl<P: Protocol> Decoder for SessionDecoder<P> {
         self.protocol.skippable(beginning)
     }
 
-    fn skipped(&mut self, lines: u64) -> Vec<Record> {
+    fn skipped(&mut self, lines: u64, words: bool) -> Vec<Record> {
         self.session.line += lines;
+        self.session.conversation.tools_ended();
+        if words {
+            self.session.answered();
+        }
         self.session.flush();
         std::mem::take(&mut self.session.records)
     }
@@ -118,8 +129,17 @@ impl<P: Protocol> Decoder for SessionDecoder<P> {
         self.protocol.usage(&self.session).plausible().0
     }
 
+    fn lost(&self) -> Option<TrialError> {
+        self.session
+            .servers_settled
+            .then(|| self.session.server_trouble())
+            .flatten()
+    }
+
     fn finish(mut self: Box<Self>, exit: Exit) -> Reading {
         let ending = self.protocol.ending(exit, &mut self.session);
+        let ending = self.session.told_apart(ending);
+        self.session.conversation.hides_answers = !self.protocol.shows_answers();
         let (usage, remarks) = self.protocol.usage(&self.session).plausible();
         for remark in remarks {
             self.session.final_note(remark);
@@ -155,11 +175,15 @@ pub(super) struct Session {
     pub(super) hides_servers: bool,
     /// True if all servers that are not broken have connected.
     pub(super) servers_ready: bool,
+    /// True if the states of the servers will not change any more.
+    servers_settled: bool,
     connected_servers: BTreeSet<String>,
     /// Servers that did not connect, with the reasons.
     broken_servers: BTreeMap<String, String>,
     /// The error after which nothing has come yet.
     pub(super) failure: Option<TrialError>,
+    /// The talk with the model.
+    conversation: Conversation,
     last_words: String,
     notes: Vec<String>,
 }
@@ -199,6 +223,7 @@ impl Session {
 
     /// Adds the result of a tool.
     pub(super) fn result(&mut self, id: Option<String>, ok: bool, output: Option<String>) {
+        self.conversation.tool_ended(id.as_deref());
         self.push(Step::ToolResult { id, ok, output });
     }
 
@@ -211,6 +236,8 @@ impl Session {
         server: Option<String>,
     ) {
         self.tool_calls += 1;
+        self.answered();
+        self.conversation.tool_started(id.as_deref());
         if let Some(server) = &server {
             *self.server_calls.entry(server.clone()).or_default() += 1;
         }
@@ -224,6 +251,7 @@ impl Session {
 
     /// Adds a piece of a message or thought. Pieces of the same kind become one step.
     pub(super) fn piece(&mut self, step: Step) {
+        self.hear(&step);
         let unfinished = self.unfinished.as_mut().map(|record| &mut record.step);
         match (unfinished, &step) {
             (
@@ -262,6 +290,7 @@ impl Session {
 
     /// Adds a step that began at an earlier line.
     pub(super) fn push_at(&mut self, line: u64, step: Step) {
+        self.hear(&step);
         self.flush();
         let record = self.record(line, step);
         if self.records.is_empty() {
@@ -269,6 +298,18 @@ impl Session {
             self.records.reserve_exact(1);
         }
         self.records.push(record);
+    }
+
+    /// Notes the words and thoughts of the model as answers.
+    fn hear(&mut self, step: &Step) {
+        let is_answer = match step {
+            Step::Message { role, text } => *role == Role::Assistant && !text.is_empty(),
+            Step::Reasoning { text } => !text.is_empty(),
+            _ => false,
+        };
+        if is_answer {
+            self.answered();
+        }
     }
 
     fn record(&self, line: u64, step: Step) -> Record {
@@ -308,6 +349,20 @@ impl Session {
     }
 }
 
+/// The talk with the model. Words, thoughts and calls of tools are taken for answers without any of these.
+impl Session {
+    /// Notes that an answer of the model has come, where the agent shows it in another way.
+    pub(super) fn answered(&mut self) {
+        self.conversation.answered();
+    }
+
+    /// Notes that a request to the model has failed and that the agent will try it again. It counts until the next
+    /// answer.
+    pub(super) fn request_failed(&mut self, kind: ErrorKind, message: impl Into<String>) {
+        self.conversation.request_failed(kind, message.into());
+    }
+}
+
 /// MCP servers.
 impl Session {
     /// Returns the names of the servers of the variant.
@@ -333,6 +388,22 @@ impl Session {
     /// Notes that a server has connected.
     pub(super) fn server_connected(&mut self, server: String) {
         self.connected_servers.insert(server);
+    }
+
+    /// Notes that the states of the servers are final. If one of the variant's own is broken, the agent is stopped at
+    /// once, since its session would end in an error in any case.
+    pub(super) fn servers_are_settled(&mut self) {
+        self.servers_settled = true;
+    }
+
+    /// Returns the error of a session with broken servers. Without an MCP server of its variant the agent is not tested.
+    fn server_trouble(&self) -> Option<TrialError> {
+        let (server, why) = self.broken_servers().next()?;
+        let mut message = format!("the MCP server `{server}` did not connect");
+        if !why.is_empty() {
+            message = format!("{message}: {why}");
+        }
+        Some(TrialError::new(ErrorKind::Mcp, message))
     }
 
     /// Forgets the state of a server, and returns why it was broken.
@@ -376,7 +447,11 @@ impl Session {
 
     /// Notes an error that ends the session, unless something follows.
     pub(super) fn fail(&mut self, kind: ErrorKind, message: impl Into<String>) {
-        self.failure = Some(TrialError::new(kind, message));
+        let error = TrialError::new(kind, message);
+        if matches!(kind, ErrorKind::RateLimit | ErrorKind::ModelApi) {
+            self.request_failed(kind, error.message.clone());
+        }
+        self.failure = Some(error);
     }
 
     /// Notes that the session went on after its last error.
@@ -439,17 +514,35 @@ impl Session {
         }
     }
 
-    /// Returns the ending of a session with a broken MCP server or with an error that nothing followed. Without an MCP
-    /// server of its variant the agent was not tested.
+    /// Returns the ending of a session with a broken MCP server or with an error that nothing followed.
     pub(super) fn trouble(&mut self) -> Option<Ending> {
-        if let Some((server, why)) = self.broken_servers().next() {
-            let mut message = format!("the MCP server `{server}` did not connect");
-            if !why.is_empty() {
-                message = format!("{message}: {why}");
-            }
-            return Some(failed(ErrorKind::Mcp, message));
+        let error = self.server_trouble().or_else(|| self.failure.take());
+        error.map(Ending::Failed)
+    }
+
+    /// Tells a wrong model and an overflow of the context from other trouble, for all agents by the same words. An
+    /// overflow is the end of a session that can be judged: long rules and tools cause it.
+    fn told_apart(&mut self, ending: Ending) -> Ending {
+        let (Ending::Failed(error) | Ending::Crashed(error)) = &ending else {
+            return ending;
+        };
+        let may_be_model = matches!(
+            error.kind,
+            ErrorKind::ModelApi | ErrorKind::Agent | ErrorKind::Auth
+        );
+        if may_be_model && is_wrong_model(&error.message) {
+            return failed(ErrorKind::Model, error.message.clone());
         }
-        self.failure.take().map(Ending::Failed)
+        let may_be_overflow = matches!(error.kind, ErrorKind::ModelApi | ErrorKind::Agent);
+        if may_be_overflow && is_context_overflow(&error.message) {
+            let note = format!(
+                "the conversation outgrew the model's context: {}",
+                error.message
+            );
+            self.final_note(note);
+            return Ending::Completed;
+        }
+        ending
     }
 
     /// Returns the ending of a session that breaks off. The last words say why.
@@ -472,6 +565,7 @@ impl Session {
             usage,
             model: self.models.most(),
             ending,
+            conversation: self.conversation,
             notes: self.notes,
         }
     }

@@ -100,6 +100,11 @@ impl Protocol for Plain {
         self.stats.push('\n');
     }
 
+    /// Its output is that of any program.
+    fn shows_answers(&self) -> bool {
+        false
+    }
+
     fn usage(&self, _session: &Session) -> Usage {
         self.usage
     }

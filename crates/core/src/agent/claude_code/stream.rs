@@ -190,6 +190,7 @@ fn begin(system: System, session: &mut Session) {
             session.server_failed(server, state.to_owned());
         }
     }
+    session.servers_are_settled();
 }
 
 fn said_to_it(block: Block, session: &mut Session) {

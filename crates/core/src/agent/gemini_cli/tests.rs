@@ -26,7 +26,7 @@ fn every_recorded_ending() {
     ));
     for (recording, stderr, exit, kind) in [
         ("gemini-401.jsonl", None, 145, ErrorKind::Auth),
-        ("gemini-404.jsonl", None, 1, ErrorKind::ModelApi),
+        ("gemini-404.jsonl", None, 1, ErrorKind::Model),
         ("gemini-429.jsonl", None, 173, ErrorKind::RateLimit),
         ("gemini-500.jsonl", None, 244, ErrorKind::ModelApi),
         (

@@ -79,7 +79,7 @@ fn trouble_has_a_name() {
         ("429 slow down", ErrorKind::RateLimit),
         ("503 status code (no body)", ErrorKind::ModelApi),
         ("Connection error.", ErrorKind::ModelApi),
-        ("404 no such model", ErrorKind::ModelApi),
+        ("404 no such model", ErrorKind::Model),
         (
             r#"{"error":{"code":429,"status":"RESOURCE_EXHAUSTED"}}"#,
             ErrorKind::RateLimit,

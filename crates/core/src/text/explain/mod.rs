@@ -129,6 +129,7 @@ codes! {
         Auth "auth"
         RateLimit "rateLimit"
         ModelApi "modelApi"
+        Model "model"
         Mcp "mcp"
         Agent "agent"
         Internal "internal"
