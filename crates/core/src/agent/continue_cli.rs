@@ -208,7 +208,6 @@ impl Reader {
             .iter()
             .filter_map(|item| item.message.usage.as_ref())
             .collect();
-        session.model = answers.iter().find_map(|answer| answer.model.clone());
         // Without all servers it does not begin.
         session.servers_ready = !answers.is_empty();
         self.usage = Usage {

@@ -175,7 +175,7 @@ impl Stream {
             }
             // The prompt of a sub-agent is in the call that started it.
             Event::Prompt { content } if !of_sub_agent => session.message(Role::User, content),
-            Event::Answer(answer) => answered(answer, of_sub_agent, session),
+            Event::Answer(answer) => answered(answer, session),
             Event::ToolStart(call) => {
                 let server = call.mcp_config_server_name.or(call.mcp_server_name);
                 let server = server.filter(|name| session.servers().contains(name));
@@ -211,11 +211,8 @@ fn server_changed(server: Server, session: &mut Session) {
     }
 }
 
-fn answered(answer: Answer, of_sub_agent: bool, session: &mut Session) {
+fn answered(answer: Answer, session: &mut Session) {
     session.recovered();
-    if !of_sub_agent {
-        session.model = answer.model.or(session.model.take());
-    }
     if let Some(text) = answer.reasoning_text.filter(|text| !text.is_empty()) {
         session.reasoning(text);
     }
@@ -338,7 +335,6 @@ struct Answer {
     #[serde(default)]
     content: String,
     reasoning_text: Option<String>,
-    model: Option<String>,
 }
 
 #[derive(Debug, Deserialize)]

@@ -120,7 +120,6 @@ struct Stream {
 impl Stream {
     fn event(&mut self, event: Event, session: &mut Session) {
         match event {
-            Event::System { model } => session.model = session.model.take().or(model),
             Event::Message { role, id, text } => {
                 if role == "user" {
                     session.message(Role::User, text);
@@ -230,10 +229,6 @@ impl Protocol for Stream {
         if self.delegated {
             session.final_note("what its sub-agents used may not be counted");
         }
-        // The first event names the model before it has answered.
-        if self.answers.is_empty() {
-            session.model = None;
-        }
         if let Some(trouble) = session.trouble() {
             return trouble;
         }
@@ -256,9 +251,6 @@ struct Stamped {
 #[derive(Debug, Deserialize)]
 #[serde(tag = "type", rename_all = "snake_case")]
 enum Event {
-    System {
-        model: Option<String>,
-    },
     Message {
         role: String,
         id: Option<String>,

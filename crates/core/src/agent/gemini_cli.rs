@@ -16,7 +16,7 @@ use super::session::{self, Protocol, Session, failed};
 use super::tokens::Tokens;
 use super::{
     Agent, Decoder, Ending, Inputs, Invocation, Launch, Package, PlacedFile, Profile, SideFile,
-    Skippable, Stdin,
+    Skippable, Stdin, models,
 };
 use crate::process::Exit;
 use crate::text::json::object;
@@ -247,11 +247,18 @@ impl Stream {
         self.result.as_ref()?.stats.as_ref()
     }
 
-    /// The model that did most of the work; a router may have used another.
-    fn busiest_model(&self) -> Option<String> {
-        let models = self.stats()?.models.iter();
-        let (model, used) = models.max_by_key(|(_, used)| used.total_tokens)?;
-        (used.total_tokens > 0).then(|| model.clone())
+    /// Notes the model that answered. Those of a router and of sub-agents are among the figures, so the one that was
+    /// asked for counts if it is there, or else the busiest. The session file only repeats what was asked for.
+    fn note_model(&self, session: &mut Session) {
+        let Some(stats) = self.stats() else { return };
+        let asked_for = session.requested_model.as_deref().unwrap_or_default();
+        let worked = stats.models.iter();
+        let worked = worked.filter(|(_, used)| used.total_tokens > 0);
+        let most = worked
+            .max_by_key(|(model, used)| (models::is_same(asked_for, model), used.total_tokens));
+        if let Some((model, _)) = most {
+            session.models.answered(model);
+        }
     }
 }
 
@@ -293,7 +300,6 @@ impl Protocol for Stream {
             (line.kind.as_deref(), line.id, line.tokens)
         {
             session.answers.insert(id, tokens.tokens());
-            session.model = session.model.take().or(line.model);
         }
     }
 
@@ -303,7 +309,7 @@ impl Protocol for Stream {
     }
 
     fn ending(&mut self, exit: Exit, session: &mut Session) -> Ending {
-        session.model = self.busiest_model().or(session.model.take());
+        self.note_model(session);
         if let Some(trouble) = self.mcp_trouble.take() {
             if let [only] = session.servers() {
                 self.suspects.insert(only.clone());
@@ -422,7 +428,6 @@ struct SessionLine {
     id: Option<String>,
     #[serde(rename = "type")]
     kind: Option<String>,
-    model: Option<String>,
     tokens: Option<SessionTokens>,
 }
 

@@ -233,8 +233,8 @@ impl Stream {
             Role::Assistant
         };
         let by_model = message.metadata.inference.is_some();
-        if let Some(inference) = message.metadata.inference {
-            self.heard_from(inference, message.id, session);
+        if by_model {
+            self.heard_from(message.id, session);
         }
         for content in message.content {
             match content {
@@ -261,13 +261,10 @@ impl Stream {
     }
 
     /// Counts an answer, which comes in many messages. A new one has another id, or follows the result of a tool.
-    fn heard_from(&mut self, inference: Inference, id: Option<String>, session: &mut Session) {
+    fn heard_from(&mut self, id: Option<String>, session: &mut Session) {
         if self.answer.as_ref() != Some(&id) {
             self.answers += 1;
             self.answer = Some(id);
-        }
-        if let (Some(provider), Some(model)) = (inference.provider, inference.requested_model) {
-            session.model = Some(format!("{provider}/{model}"));
         }
         // All extensions are started before the model is asked.
         session.servers_ready = true;
@@ -436,14 +433,7 @@ struct Message {
 #[derive(Debug, Default, Deserialize)]
 struct Metadata {
     /// Only messages of a model have it; goose speaks for itself too.
-    inference: Option<Inference>,
-}
-
-#[derive(Debug, Deserialize)]
-#[serde(rename_all = "camelCase")]
-struct Inference {
-    provider: Option<String>,
-    requested_model: Option<String>,
+    inference: Option<Value>,
 }
 
 #[derive(Debug, Deserialize)]

@@ -42,6 +42,8 @@
 
 mod aider;
 mod builtin;
+#[cfg(test)]
+mod claims;
 mod claude_code;
 mod cline;
 mod codex;
@@ -59,6 +61,7 @@ mod kilo;
 mod litellm;
 pub mod mcp;
 mod mini_swe_agent;
+mod models;
 mod openai_chat;
 mod opencode;
 mod pi;

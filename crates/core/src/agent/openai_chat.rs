@@ -37,7 +37,6 @@ pub(super) struct AnswerTokens {
     prompt_tokens: Option<u64>,
     completion_tokens: Option<u64>,
     prompt_tokens_details: Option<Details>,
-    pub(super) model: Option<String>,
 }
 
 #[derive(Debug, Default, Deserialize)]

@@ -187,8 +187,8 @@ impl Stream {
         }
         self.answers += 1;
         self.stop_reason = answer.stop_reason;
-        if let (Some(provider), Some(model)) = (answer.provider, answer.model) {
-            session.saw_model(&provider, &model);
+        if let Some(model) = &answer.response_model {
+            session.models.answered(model);
         }
         session.recovered();
     }
@@ -306,8 +306,8 @@ enum Message {
 struct Answer {
     #[serde(default)]
     content: Content,
-    provider: Option<String>,
-    model: Option<String>,
+    /// The model that the service named, where that is not the one that was asked for.
+    response_model: Option<String>,
     #[serde(default)]
     usage: WireTokens,
     #[serde(default)]

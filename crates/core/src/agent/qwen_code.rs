@@ -151,7 +151,6 @@ impl Stream {
                 if message.usage != WireTokens::default() {
                     self.answers += 1;
                     self.tokens += message.usage.tokens();
-                    session.model = message.model.or(session.model.take());
                 }
                 content(Role::Assistant, message.content, session);
             }
@@ -173,7 +172,6 @@ fn begin(system: System, session: &mut Session) {
         return;
     }
     session.servers_ready = true;
-    session.model = system.model;
     for server in system.mcp_servers {
         if server.status == "disconnected" {
             session.server_failed(server.name, String::new());
@@ -256,6 +254,13 @@ impl Protocol for Stream {
         };
         let event = line.system_payload.ui_event;
         if event.name == "qwen-code.api_response" {
+            // The model that the service named; the stream only repeats what was asked for.
+            if event.subagent_name.is_none()
+                && let Some(model) = &event.model
+                && !session.answers.contains_key(&line.uuid)
+            {
+                session.models.answered(model);
+            }
             session.answers.insert(line.uuid, event.tokens.tokens());
         }
     }
@@ -338,7 +343,6 @@ struct Server {
 /// One response comes as a message for each of its blocks; only the last has figures.
 #[derive(Debug, Deserialize)]
 struct Message {
-    model: Option<String>,
     content: Content,
     #[serde(default)]
     usage: WireTokens,
@@ -436,6 +440,9 @@ struct Payload {
 struct UiEvent {
     #[serde(rename = "event.name")]
     name: String,
+    model: Option<String>,
+    /// Set where a sub-agent asked.
+    subagent_name: Option<String>,
     #[serde(flatten)]
     tokens: WireTokens,
 }

@@ -12,6 +12,7 @@ use serde_json::Value;
 use super::conversation::Conversation;
 use super::errors::{Patterns, classify, is_context_overflow, is_wrong_model};
 use super::mcp::server_of;
+use super::models::ModelsSeen;
 use super::tokens::Tokens;
 use super::{Decoder, Ending, Inputs, Line, Reading, Skippable};
 use crate::agent::delivery::{McpDelivery, McpStatus};
@@ -76,6 +77,7 @@ pub(super) fn decoder(
         session: Session {
             patterns,
             servers: servers.map(|(name, _)| name.clone()).collect(),
+            requested_model: inputs.model.map(str::to_owned),
             ..Session::default()
         },
     })
@@ -162,9 +164,10 @@ pub(super) struct Session {
     pub(super) tool_calls: u64,
     /// The tokens of each answer, by the answer's id.
     pub(super) answers: BTreeMap<String, Tokens>,
-    /// The model that did the work, where the agent says it.
-    pub(super) model: Option<String>,
-    models_seen: BTreeSet<String>,
+    /// The model of the variant.
+    pub(super) requested_model: Option<String>,
+    /// The models that answered in the main thread, where the agent passes on what the service says.
+    pub(super) models: ModelsSeen,
     /// The MCP servers of the variant.
     servers: Vec<String>,
     server_calls: BTreeMap<String, u64>,
@@ -323,7 +326,7 @@ impl Session {
     }
 }
 
-/// Figures and models.
+/// Figures.
 impl Session {
     /// Returns the figures that were counted: the requests, where there were any, and the calls of tools.
     pub(super) fn counted(&self, requests: u64) -> Usage {
@@ -343,17 +346,6 @@ impl Session {
             requests: Some(self.answers.len() as u64),
             ..self.answers.values().copied().sum::<Tokens>().usage()
         }
-    }
-
-    /// Notes a model that answered. If there are several, none of them is the model of the session.
-    pub(super) fn saw_model(&mut self, provider: &str, model: &str) {
-        self.models_seen.insert(format!("{provider}/{model}"));
-    }
-
-    /// Returns the model that answered, if there was only one.
-    pub(super) fn only_model(&self) -> Option<String> {
-        let mut models = self.models_seen.iter();
-        models.next().filter(|_| models.next().is_none()).cloned()
     }
 }
 
@@ -562,7 +554,7 @@ impl Session {
 
     fn reading(mut self, usage: Usage, ending: Ending) -> Reading {
         self.flush();
-        let only_model = self.only_model();
+        self.notes.extend(self.models.note());
         let mcp_servers = self
             .servers
             .iter()
@@ -571,7 +563,7 @@ impl Session {
             mcp_servers: mcp_servers.collect(),
             records: self.records,
             usage,
-            model: self.model.or(only_model),
+            model: self.models.most(),
             ending,
             conversation: self.conversation,
             notes: self.notes,
@@ -677,15 +669,5 @@ mod tests {
         assert_eq!(session.delivery("used").calls, Some(1));
         let message = "the MCP server `bad` did not connect: gone";
         assert_eq!(session.trouble(), Some(failed(ErrorKind::Mcp, message)));
-    }
-
-    #[test]
-    fn of_several_models_none_is_the_model_of_the_session() {
-        let mut session = session(&[]);
-        session.saw_model("a", "m");
-        session.saw_model("a", "m");
-        assert_eq!(session.only_model().as_deref(), Some("a/m"));
-        session.saw_model("b", "m");
-        assert_eq!(session.only_model(), None);
     }
 }

@@ -66,8 +66,6 @@ struct Stream {
     /// in the session, are from the transcripts, since those in the stream are of its first moment.
     requests: BTreeSet<String>,
     calls: BTreeSet<String>,
-    /// The model of the last answer.
-    answered_by: Option<String>,
     /// The last of several results counts.
     result: Option<SessionResult>,
     /// The error of the requests since the last answer.
@@ -79,7 +77,10 @@ impl Stream {
         match event {
             Event::System(system) if system.subtype == "init" => begin(system, session),
             Event::System(system) if system.subtype == "api_retry" => self.retry(&system, session),
-            Event::Assistant { message } => self.answer(message, session),
+            Event::Assistant {
+                message,
+                parent_tool_use_id,
+            } => self.answer(message, parent_tool_use_id.is_none(), session),
             Event::User { message } => {
                 for block in message.content.into_blocks() {
                     said_to_it(block, session);
@@ -115,15 +116,19 @@ impl Stream {
         self.trouble = Some((kind.unwrap_or(ErrorKind::ModelApi), why));
     }
 
-    fn answer(&mut self, message: Message, session: &mut Session) {
+    fn answer(&mut self, message: Message, in_main_thread: bool, session: &mut Session) {
         if !message.is_from_a_model() {
             session.error(message.content.text());
             return;
         }
         self.trouble = None;
-        if let Some(id) = message.id {
-            self.requests.insert(id);
-            self.answered_by = message.model;
+        // An answer comes once for each of its parts.
+        if let Some(id) = message.id
+            && self.requests.insert(id)
+            && in_main_thread
+            && let Some(model) = &message.model
+        {
+            session.models.answered(model);
         }
         for block in message.content.into_blocks() {
             self.said_by_it(block, session);
@@ -173,7 +178,6 @@ impl Stream {
 /// Reads the first event. A second one comes when background work has ended; the servers that were connected at the
 /// start count.
 fn begin(system: System, session: &mut Session) {
-    session.model = system.model.or(session.model.take());
     if session.servers_ready {
         return;
     }
@@ -252,7 +256,7 @@ impl Protocol for Stream {
 
     /// Reads an answer in a transcript, where the last mention has the final figures.
     fn side_line(&mut self, _label: &str, line: &str, session: &mut Session) {
-        let Ok(Event::Assistant { message }) = serde_json::from_str(line) else {
+        let Ok(Event::Assistant { message, .. }) = serde_json::from_str(line) else {
             return;
         };
         if !message.is_from_a_model() {
@@ -263,7 +267,6 @@ impl Protocol for Stream {
             session.answers.insert(id.clone(), tokens.tokens());
         }
         self.requests.insert(id);
-        self.answered_by = self.answered_by.take().or(message.model);
     }
 
     /// The result has the totals with everything in them, unless it says nothing; then the transcripts count.
@@ -282,12 +285,6 @@ impl Protocol for Stream {
     }
 
     fn ending(&mut self, exit: Exit, session: &mut Session) -> Ending {
-        let busiest = self.result.as_ref().and_then(SessionResult::busiest_model);
-        let model = busiest.or(self.answered_by.take()).or(session.model.take());
-        session.model = model.map(|model| {
-            // The mark of a larger context.
-            model.strip_suffix("[1m]").unwrap_or(&model).to_owned()
-        });
         let missing: Vec<String> = session
             .broken_servers()
             .map(|(server, state)| format!("`{server}` ({state})"))

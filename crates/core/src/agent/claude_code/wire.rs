@@ -18,6 +18,8 @@ pub(super) enum Event {
     System(System),
     Assistant {
         message: Message,
+        /// The call that started the sub-agent that speaks.
+        parent_tool_use_id: Option<String>,
     },
     User {
         message: Message,
@@ -37,7 +39,6 @@ pub(super) struct Stamped {
 pub(super) struct System {
     #[serde(default)]
     pub(super) subtype: String,
-    pub(super) model: Option<String>,
     #[serde(default)]
     pub(super) mcp_servers: Vec<ServerState>,
     #[serde(default)]
@@ -200,12 +201,5 @@ impl SessionResult {
             cost_usd: self.total_cost_usd,
             ..models.map(|used| used.tokens()).sum::<Tokens>().usage()
         }
-    }
-
-    /// Returns the model that wrote most.
-    pub(super) fn busiest_model(&self) -> Option<String> {
-        let models = self.model_usage.iter();
-        let (model, _) = models.max_by_key(|(_, used)| used.output_tokens)?;
-        Some(model.clone())
     }
 }

@@ -261,10 +261,6 @@ impl Protocol for Stream {
             Ok(RolloutLine::TokenUsageRecord { response_id, usage }) => {
                 session.answers.insert(response_id, usage.tokens());
             }
-            // The main thread begins before any that it starts.
-            Ok(RolloutLine::TurnContext { model }) => {
-                session.model = session.model.take().or(model);
-            }
             Ok(RolloutLine::ResponseItem(item)) => {
                 if let "function_call" | "custom_tool_call" = item.kind.as_str() {
                     self.asked_calls.extend(item.call_id);

@@ -28,7 +28,6 @@ impl Log {
             "server unavailable" => session.server_failed(field("key"), field("status")),
             "stream" if field("small") != "true" => {
                 *self.requests.entry(field("session.id")).or_default() += 1;
-                session.saw_model(&field("providerID"), &field("modelID"));
             }
             "stream error" => {
                 // The request was not answered: it is sent again, and counted then.
@@ -102,7 +101,6 @@ mod tests {
             &mut session
         ));
         assert_eq!(session.forget_server("bad").as_deref(), Some("failed"));
-        assert_eq!(session.only_model().as_deref(), Some("mock/m"));
         assert_eq!(log.requests, BTreeMap::from([("ses_1".to_owned(), 1)]));
     }
 }

@@ -165,7 +165,6 @@ fn mcp_servers_are_counted_and_the_log_knows_the_broken_ones() {
         "the longest name that fits"
     );
     assert_eq!(reading.mcp_servers["other"], connected(0));
-    assert_eq!(reading.model.as_deref(), Some("mock/mock-mcp"));
     assert_eq!(reading.usage.requests, Some(2));
     assert!(records.iter().any(|record| matches!(
         &record.step,
