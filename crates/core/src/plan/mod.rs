@@ -3,7 +3,7 @@
 pub mod aa_check;
 pub mod expand;
 pub mod fingerprint;
-mod interpolate;
+mod identical;
 mod judges;
 pub mod order;
 pub mod remarks;

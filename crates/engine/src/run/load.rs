@@ -63,7 +63,7 @@ pub fn load(
     settings: &RunSettings,
     host: &Host,
 ) -> Result<LoadedPlan, DiscoverError> {
-    let loaded = discover::load(dir)?;
+    let loaded = discover::load(dir, &|name| host.get(name).map(str::to_owned))?;
     let mut problems = loaded.problems;
     let overrides = overrides(&settings.selection, &mut problems);
     let plan = loaded
