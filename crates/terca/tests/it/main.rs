@@ -47,6 +47,7 @@ mod judge;
 mod judged;
 mod keys;
 mod latest_run;
+mod live_logs;
 mod monstrous_workspaces;
 mod newcomer;
 mod plan;

@@ -54,7 +54,7 @@ impl Prepared {
             .and_then(|()| Ok(agent.work().write(&run.artifacts(), &run.context.mask)?));
         match kept {
             Ok(()) => Ok(agent),
-            Err(error) => Err(Stopped::Ungraded(Box::new(agent), error)),
+            Err(error) => Err(Stopped::Ungraded(Box::new(agent), error.into())),
         }
     }
 }
