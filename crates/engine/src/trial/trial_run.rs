@@ -15,7 +15,7 @@ use super::log::RunLog;
 use super::stage_error::StageError;
 use crate::host::environment::Variables;
 use crate::process::output_file::Output;
-use crate::process::supervise::{Ended, Job, Signal, SupervisorGuard};
+use crate::process::supervise::{Ended, Job, Signal, SupervisorGuard, Turn};
 use crate::tree::{Dir, Limits, Options};
 use crate::workspace::trial_dirs::{CommandDirs, TrialDirs};
 
@@ -234,7 +234,7 @@ impl<'a> TrialRun<'a> {
     pub(super) fn shell(&mut self, shell: Shell<'_>) -> Result<(Ended, Output), StageError> {
         let output = Output::create(&self.dirs.io)?;
         let job = self.shell_job(shell, &output, &output);
-        let ended = self.run_job(&job, &mut || false)?;
+        let ended = self.run_job(&job, &mut || Turn::Wait)?;
         Ok((ended, output))
     }
 
@@ -246,7 +246,7 @@ impl<'a> TrialRun<'a> {
         let stdout = Output::create(&self.dirs.io)?;
         let stderr = Output::create(&self.dirs.io)?;
         let job = self.shell_job(shell, &stdout, &stderr);
-        let ended = self.run_job(&job, &mut || false)?;
+        let ended = self.run_job(&job, &mut || Turn::Wait)?;
         Ok((ended, stdout, stderr))
     }
 
@@ -270,7 +270,7 @@ impl<'a> TrialRun<'a> {
     pub(super) fn run_job(
         &mut self,
         job: &Job,
-        on_turn: &mut dyn FnMut() -> bool,
+        on_turn: &mut dyn FnMut() -> Turn,
     ) -> Result<Ended, StageError> {
         if self.context.interrupt.is_stop() {
             return Err(StageError::Interrupted);
