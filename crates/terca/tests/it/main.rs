@@ -61,6 +61,7 @@ mod run_v1;
 mod sealed;
 mod sealed_runs;
 mod selection;
+mod service_faults;
 mod setup;
 mod shards;
 mod terminal;

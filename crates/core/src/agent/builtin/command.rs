@@ -3,6 +3,7 @@
 //! The prompt is its standard input and the file `$TERCA_PROMPT_FILE`. It may write figures to `$TERCA_STATS_FILE`, as
 //! JSON with the keys of `stats` in `results.json`. Exit status 0 says that its session came to a proper end.
 
+use crate::agent::conversation::Shows;
 use crate::agent::invocation::variables;
 use crate::agent::session::{self, Protocol, Session};
 use crate::agent::{
@@ -101,8 +102,8 @@ impl Protocol for Plain {
     }
 
     /// Its output is that of any program.
-    fn shows_answers(&self) -> bool {
-        false
+    fn shows(&self) -> Shows {
+        Shows::Nothing
     }
 
     fn usage(&self, _session: &Session) -> Usage {
