@@ -2,9 +2,11 @@
 
 use std::collections::BTreeSet;
 
+use super::delivery::{McpDelivery, McpStatus};
 use super::playback::{self, inputs, recorded};
 use super::{Agent, Decoder, Line, Reading};
 use crate::process::Exit;
+use crate::transcript::Step;
 
 /// The decoder of a trial that asks for a model.
 fn asking_for(agent: &Agent, model: &str) -> Box<dyn Decoder> {
@@ -125,5 +127,102 @@ fn sub_agents_are_no_part_of_the_main_thread() {
     ] {
         let reading = read(&super::gemini_cli::AGENT, asked, &stats(models));
         assert_eq!(reading.model.as_deref(), Some(seen), "{asked}");
+    }
+}
+
+/// Returns the tool and the server of the only call of a session.
+fn only_call(agent: &Agent, servers: &[&str], line: &str) -> (Option<String>, Option<String>) {
+    let mut decoder = playback::decoder(agent, servers);
+    let records = decoder.stdout(Line::Text(line));
+    let calls = records.into_iter().filter_map(|record| match record.step {
+        Step::ToolCall {
+            server,
+            server_tool,
+            ..
+        } => Some((server, server_tool)),
+        _ => None,
+    });
+    calls.last().unwrap()
+}
+
+#[test]
+fn a_tool_of_a_server_has_the_same_name_with_every_agent() {
+    for (agent, line) in [
+        (
+            &super::gemini_cli::AGENT,
+            r#"{"type":"tool_use","tool_name":"mcp_docs-v2_lookup_word","tool_id":"1","parameters":{}}"#,
+        ),
+        (
+            &super::claude_code::AGENT,
+            r#"{"type":"assistant","message":{"id":"1","model":"m","content":[{"type":"tool_use","id":"1","name":"mcp__docs-v2__lookup_word","input":{}}]}}"#,
+        ),
+        (
+            &super::codex::AGENT,
+            r#"{"type":"item.started","item":{"id":"1","type":"mcp_tool_call","server":"docs-v2","tool":"lookup_word","arguments":{}}}"#,
+        ),
+        (
+            &super::opencode::AGENT,
+            r#"{"type":"tool_use","part":{"tool":"docs-v2_lookup_word","callID":"1","state":{"status":"completed"}}}"#,
+        ),
+        (
+            &super::qwen_code::AGENT,
+            r#"{"type":"assistant","message":{"content":[{"type":"tool_use","id":"1","name":"mcp__docs-v2__lookup_word","input":{}}]}}"#,
+        ),
+        (
+            &super::qwen_code::AGENT,
+            r#"{"type":"assistant","message":{"content":[{"type":"tool_use","id":"1","name":"tool_call","input":{"name":"mcp__docs-v2__lookup_word","arguments":{}}}]}}"#,
+        ),
+        (
+            &super::goose::AGENT,
+            r#"{"type":"message","message":{"role":"assistant","content":[{"type":"toolRequest","id":"1","toolCall":{"value":{"name":"docs-v2__lookup_word","arguments":{}}}}]}}"#,
+        ),
+        (
+            &super::copilot::AGENT,
+            r#"{"type":"tool.execution_start","data":{"toolCallId":"1","toolName":"docs-v2-lookup_word","arguments":{},"mcpServerName":"docs-v2"}}"#,
+        ),
+        (
+            &super::cline::AGENT,
+            r#"{"type":"agent_event","event":{"type":"content_start","contentType":"tool","toolName":"docs-v2__lookup_word","toolCallId":"1"}}"#,
+        ),
+        (
+            &super::droid::AGENT,
+            r#"{"type":"tool_call","id":"1","messageId":"1","toolName":"docs-v2___lookup_word","parameters":{}}"#,
+        ),
+    ] {
+        let (server, tool) = only_call(agent, &["docs-v2", "docs"], line);
+        let name = agent.profile.name;
+        assert_eq!(server.as_deref(), Some("docs-v2"), "{name}");
+        assert_eq!(tool.as_deref(), Some("lookup_word"), "{name}");
+    }
+}
+
+/// Gemini CLI prints nothing about a server that refuses its key, and the session goes on without it.
+#[test]
+fn a_server_is_connected_on_evidence_alone() {
+    let result = r#"{"type":"result","status":"success","stats":{"total_tokens":9,"input_tokens":6,"output_tokens":3,"cached":0,"tool_calls":0}}"#;
+    let call = r#"{"type":"tool_use","tool_name":"mcp_docs_look","tool_id":"1","parameters":{}}"#;
+    let refused = r#"{"type":"tool_result","tool_id":"1","status":"error","error":{"type":"tool_not_registered","message":"no"}}"#;
+    let answered = r#"{"type":"tool_result","tool_id":"1","status":"success","output":"a word"}"#;
+    for (lines, status, calls, failed) in [
+        (vec![result], None, 0, 0),
+        (vec![call, refused, result], None, 1, 1),
+        (
+            vec![call, answered, result],
+            Some(McpStatus::Connected),
+            1,
+            0,
+        ),
+    ] {
+        let mut decoder = playback::decoder(&super::gemini_cli::AGENT, &["docs"]);
+        for line in lines {
+            decoder.stdout(Line::Text(line));
+        }
+        let delivered = McpDelivery {
+            status,
+            calls: Some(calls),
+            failed_calls: Some(failed),
+        };
+        let reading = decoder.finish(Exit::Code(0));
+        assert_eq!(reading.mcp_servers["docs"], delivered);
     }
 }

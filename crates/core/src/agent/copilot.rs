@@ -9,6 +9,7 @@ use serde_json::{Value, json};
 
 use super::errors::{self, Patterns};
 use super::invocation::variables;
+use super::mcp::ServerTool;
 use super::session::{self, Protocol, Session};
 use super::tokens::Tokens;
 use super::{
@@ -179,6 +180,14 @@ impl Stream {
             Event::ToolStart(call) => {
                 let server = call.mcp_config_server_name.or(call.mcp_server_name);
                 let server = server.filter(|name| session.servers().contains(name));
+                // MCP tools are called `<server>-<tool>`.
+                let server = server.map(|server| ServerTool {
+                    tool: call
+                        .mcp_tool_name
+                        .or_else(|| mcp::tool_at(&server, &call.tool_name, "-").map(str::to_owned))
+                        .unwrap_or_else(|| call.tool_name.clone()),
+                    server,
+                });
                 session.call(call.tool_call_id, call.tool_name, call.arguments, server);
             }
             Event::ToolEnd(end) => {
@@ -347,6 +356,8 @@ struct ToolStart {
     /// The MCP server as the settings call it.
     mcp_config_server_name: Option<String>,
     mcp_server_name: Option<String>,
+    /// The tool as its server calls it.
+    mcp_tool_name: Option<String>,
 }
 
 #[derive(Debug, Deserialize)]

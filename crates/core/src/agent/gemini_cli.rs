@@ -315,7 +315,7 @@ impl Protocol for Stream {
                 self.suspects.insert(only.clone());
             }
             for server in std::mem::take(&mut self.suspects) {
-                if !session.has_called(&server) {
+                if !session.has_answered(&server) {
                     session.server_failed(server, trouble.clone());
                 }
             }
@@ -325,7 +325,6 @@ impl Protocol for Stream {
         let Some(result) = &self.result else {
             return session.no_end(exit);
         };
-        session.servers_ready = true;
         match &result.error {
             None if result.status == "success" => Ending::Completed,
             None => failed(

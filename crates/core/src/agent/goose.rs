@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 
 use super::errors::Patterns;
 use super::invocation::variables;
-use super::mcp::{McpServer, RemoteTransport, tool_name_part};
+use super::mcp::{McpServer, RemoteTransport, ServerTool, tool_name_part};
 use super::openai_chat::text_of;
 use super::session::{self, Protocol, Session};
 use super::{
@@ -280,9 +280,17 @@ impl Stream {
     ) {
         let tool = call["name"].as_str().unwrap_or("unknown").to_owned();
         self.delegated |= tool == "delegate";
-        let prefix = tool.split_once("__").map(|(extension, _)| extension);
+        // MCP tools are called `<extension>__<tool>`.
+        let (prefix, name) = match tool.split_once("__") {
+            Some((extension, name)) => (Some(extension), name),
+            None => (None, tool.as_str()),
+        };
         let extension = meta["goose_extension"].as_str().or(prefix);
         let server = extension.and_then(|extension| server_named(extension, session));
+        let server = server.map(|server| ServerTool {
+            server,
+            tool: name.to_owned(),
+        });
         session.call(id, tool, call["arguments"].clone(), server);
     }
 }

@@ -195,14 +195,9 @@ fn block(role: Role, block: Block, session: &mut Session) {
         Block::Text { text } => session.message(role, text),
         Block::Thinking { thinking } => session.reasoning(thinking),
         Block::ToolUse { id, name, input } if role == Role::Assistant => {
-            // Tools of MCP servers may be called by way of `tool_call`.
-            let called = if name == "tool_call" {
-                input["name"].as_str().unwrap_or_default()
-            } else {
-                &name
-            };
+            let (name, input) = called(name, input);
             // MCP tools are called `mcp__<server>__<tool>`.
-            let server = called
+            let server = name
                 .strip_prefix("mcp__")
                 .and_then(|rest| session.server_of(rest, "__"));
             session.call(id, name, input, server);
@@ -220,6 +215,18 @@ fn block(role: Role, block: Block, session: &mut Session) {
             session.result(tool_use_id, !is_error, output);
         }
         Block::ToolUse { .. } | Block::Other => {}
+    }
+}
+
+/// Returns the tool that is called and its arguments. Tools of MCP servers may be called by way of `tool_call`.
+fn called(name: String, input: Value) -> (String, Value) {
+    match (name.as_str(), input["name"].as_str()) {
+        ("tool_call", Some(called)) => {
+            let called = called.to_owned();
+            let arguments = input.get("arguments").cloned().unwrap_or(input);
+            (called, arguments)
+        }
+        _ => (name, input),
     }
 }
 

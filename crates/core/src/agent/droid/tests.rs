@@ -126,6 +126,7 @@ fn the_log_knows_the_mcp_servers() {
     let connected = |calls| McpDelivery {
         status: Some(McpStatus::Connected),
         calls: Some(calls),
+        failed_calls: Some(0),
     };
     assert_eq!(reading.mcp_servers["my.server"], connected(1));
     assert_eq!(reading.mcp_servers["other"], connected(0));
