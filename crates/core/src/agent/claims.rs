@@ -226,3 +226,97 @@ fn a_server_is_connected_on_evidence_alone() {
         assert_eq!(reading.mcp_servers["docs"], delivered);
     }
 }
+
+/// Plays lines of standard error before those of standard output, as a log that comes first.
+fn read_with_log(agent: &Agent, log: &[&str], stdout: &[&str], exit: Exit) -> Reading {
+    let mut decoder = playback::decoder(agent, &[]);
+    for line in log {
+        decoder.stderr(Line::Text(line));
+    }
+    for line in stdout {
+        decoder.stdout(Line::Text(line));
+    }
+    decoder.finish(exit)
+}
+
+#[test]
+fn tokens_of_a_part_are_no_tokens_of_the_session() {
+    let asked = "timestamp=0 message=stream providerID=p modelID=m session.id=ses_1 small=false";
+    let step = r#"{"type":"step_finish","sessionID":"ses_1","part":{"reason":"tool-calls","tokens":{"input":1009,"output":54},"cost":0.5}}"#;
+    let end = r#"{"type":"step_finish","sessionID":"ses_1","part":{"reason":"stop","tokens":{"input":2018,"output":54},"cost":0.5}}"#;
+    let broken = r#"{"type":"step_finish","sessionID":"ses_1","part":{"reason":"unknown","tokens":{"input":0,"output":0}}}"#;
+    for agent in [&super::opencode::AGENT, &super::kilo::AGENT] {
+        let whole = read_with_log(agent, &[asked, asked], &[step, end], Exit::Code(0)).usage;
+        assert_eq!(
+            (whole.input_tokens, whole.cost_usd),
+            (Some(3027), Some(1.0))
+        );
+        let killed = read_with_log(agent, &[asked, asked], &[step], Exit::Signal(15));
+        assert_eq!(killed.usage.requests, Some(2));
+        assert_eq!(
+            (killed.usage.input_tokens, killed.usage.cost_usd),
+            (None, None)
+        );
+        assert!(killed.notes[0].contains("1 request without an end"));
+        let cut = read_with_log(agent, &[asked, asked], &[step, broken], Exit::Code(1)).usage;
+        assert_eq!((cut.input_tokens, cut.output_tokens), (None, None));
+    }
+
+    let mut qwen = playback::decoder(&super::qwen_code::AGENT, &[]);
+    for (uuid, tokens) in [("a", 1000), ("b", 0)] {
+        let event = format!(
+            r#""event.name":"qwen-code.api_response","model":"m","input_token_count":{tokens},"output_token_count":0"#
+        );
+        let line = format!(r#"{{"uuid":"{uuid}","systemPayload":{{"uiEvent":{{{event}}}}}}}"#);
+        qwen.side_line("session.jsonl", &line);
+    }
+    qwen.stdout(Line::Text(
+        r#"{"type":"result","subtype":"error_during_execution","is_error":true,"usage":{"input_tokens":1000},"error":{"message":"[API Error: terminated]"}}"#,
+    ));
+    let usage = qwen.finish(Exit::Code(1)).usage;
+    assert_eq!((usage.requests, usage.input_tokens), (Some(2), None));
+}
+
+#[test]
+fn a_conversation_that_was_shortened_has_no_number_of_requests() {
+    let result = r#"{"type":"result","subtype":"success","stop_reason":"end_turn","total_cost_usd":0.5,"modelUsage":{"m":{"inputTokens":50}}}"#;
+    let answer = r#"{"type":"assistant","message":{"id":"1","model":"m","content":[]}}"#;
+    let boundary =
+        r#"{"type":"system","subtype":"compact_boundary","compact_metadata":{"trigger":"auto"}}"#;
+    let claude = |lines: &[&str]| read(&super::claude_code::AGENT, "m", &lines.join("\n"));
+    assert_eq!(claude(&[answer, result]).usage.requests, Some(1));
+    let shortened = claude(&[answer, boundary, result]);
+    assert_eq!(shortened.usage.requests, None);
+    assert_eq!(shortened.usage.input_tokens, Some(50));
+    assert_eq!(shortened.notes.len(), 1);
+
+    let answer = r#"{"type":"message","message":{"id":"1","role":"assistant","content":[],"metadata":{"inference":{}}}}"#;
+    let remark = r#"{"type":"message","message":{"role":"assistant","content":[{"type":"systemNotification","notificationType":"inlineMessage","msg":"Context limit reached. Compacting to continue conversation..."}]}}"#;
+    let complete = r#"{"type":"complete","total_tokens":12,"input_tokens":10,"output_tokens":2}"#;
+    let goose = |lines: &[&str]| read(&super::goose::AGENT, "m", &lines.join("\n"));
+    assert_eq!(goose(&[answer, complete]).usage.requests, Some(1));
+    let shortened = goose(&[answer, remark, complete]);
+    assert_eq!(
+        (shortened.usage.requests, shortened.usage.input_tokens),
+        (None, Some(10))
+    );
+    assert_eq!(shortened.notes.len(), 1);
+}
+
+#[test]
+fn a_guess_is_no_cost() {
+    for basis in [
+        r#""modelUsage":{"m":{"inputTokens":50,"costBasis":"unknown"}}"#,
+        r#""costBasis":"unknown","modelUsage":{"m":{"inputTokens":50}}"#,
+    ] {
+        let result = format!(
+            r#"{{"type":"result","subtype":"success","stop_reason":"end_turn","total_cost_usd":0.0120446,{basis}}}"#
+        );
+        let reading = read(&super::claude_code::AGENT, "m", &result);
+        assert_eq!(
+            (reading.usage.input_tokens, reading.usage.cost_usd),
+            (Some(50), None)
+        );
+        assert!(reading.notes[0].contains("no price"), "{:?}", reading.notes);
+    }
+}

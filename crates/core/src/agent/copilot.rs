@@ -161,6 +161,7 @@ struct Stream {
     /// The number of requests in the log, and their tokens.
     logged: u64,
     tokens: Tokens,
+    ended: bool,
     /// The exit status in the result, which is the last line.
     result: Option<i32>,
 }
@@ -273,13 +274,18 @@ impl Protocol for Stream {
 
     fn usage(&self, session: &Session) -> Usage {
         let counted = session.counted(self.answered.max(self.logged));
-        if self.logged == 0 {
+        // A log that lacks an answer has too few tokens.
+        if self.logged == 0 || (self.ended && self.answered > self.logged) {
             return counted;
         }
         self.tokens.usage().or(counted)
     }
 
     fn ending(&mut self, exit: Exit, session: &mut Session) -> Ending {
+        self.ended = true;
+        if self.logged > 0 && self.answered > self.logged {
+            session.final_note("its log lacks some answers, so the tokens are not known");
+        }
         if let Some(trouble) = session.trouble() {
             return trouble;
         }

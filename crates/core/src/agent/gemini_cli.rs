@@ -116,7 +116,8 @@ fn invocation(inputs: &Inputs<'_>) -> Invocation {
         files: vec![PlacedFile::json(&home, "settings.json", &settings(inputs))],
         side_files: vec![SideFile {
             dir: home.join("tmp"),
-            glob: "*/chats/session-*.jsonl",
+            // Those of sub-agents are one directory further down.
+            glob: "*/chats/**/*.jsonl",
             label: "session.jsonl",
         }],
     }

@@ -199,6 +199,8 @@ struct Stream {
     answers: u64,
     /// True if work was given to sub-agents, whose requests are not in the stream.
     delegated: bool,
+    /// True if the conversation was shortened, by requests that are not in the stream.
+    compacted: bool,
     complete: Option<Totals>,
 }
 
@@ -239,6 +241,7 @@ impl Stream {
         for content in message.content {
             match content {
                 Content::Text { text } if role == Role::Assistant && !by_model => {
+                    self.compacted |= is_about_compaction(&text);
                     own_words(text, session);
                 }
                 Content::Text { text } => session.piece(Step::Message { role, text }),
@@ -255,6 +258,13 @@ impl Stream {
                     tool_response(id, &tool_result, session);
                 }
                 Content::Error { kind, message } => give_up(&kind, &message, session),
+                Content::SystemNotification { msg } => {
+                    self.compacted |= is_about_compaction(&msg);
+                    if !msg.is_empty() {
+                        session.notice(msg);
+                    }
+                }
+                Content::ConversationCompacted {} => self.compacted = true,
                 Content::Other => {}
             }
         }
@@ -293,6 +303,11 @@ impl Stream {
         });
         session.call(id, tool, call["arguments"].clone(), server);
     }
+}
+
+/// `Compacting to continue conversation...`, `Performing auto-compaction...`
+fn is_about_compaction(text: &str) -> bool {
+    text.to_lowercase().contains("compact")
 }
 
 /// Reads words that goose itself says in the model's place.
@@ -384,7 +399,7 @@ impl Protocol for Stream {
 
     fn usage(&self, session: &Session) -> Usage {
         let mut counted = session.counted(self.answers);
-        if self.delegated {
+        if self.delegated || self.compacted {
             counted.requests = None;
         }
         match self.complete {
@@ -401,6 +416,11 @@ impl Protocol for Stream {
     }
 
     fn ending(&mut self, exit: Exit, session: &mut Session) -> Ending {
+        if self.compacted {
+            session.final_note(
+                "the conversation was shortened, and the number of requests for that is not known",
+            );
+        }
         if let Some(trouble) = session.trouble() {
             return trouble;
         }
@@ -473,6 +493,12 @@ enum Content {
         #[serde(default)]
         message: String,
     },
+    /// A remark of goose's own.
+    SystemNotification {
+        #[serde(default)]
+        msg: String,
+    },
+    ConversationCompacted {},
     #[serde(other)]
     Other,
 }

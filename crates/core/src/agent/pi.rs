@@ -225,7 +225,7 @@ impl Protocol for Stream {
             counted.requests = None;
         }
         let tokens = self.tokens.known_usage();
-        if tokens.input_tokens.is_none() {
+        if tokens.input_tokens.is_none() || self.compacted {
             return counted;
         }
         Usage {
@@ -236,7 +236,9 @@ impl Protocol for Stream {
 
     fn ending(&mut self, exit: Exit, session: &mut Session) -> Ending {
         if self.compacted {
-            session.final_note("what was used to shorten the conversation is not known");
+            session.final_note(
+                "what was used to shorten the conversation is not known, so there are no figures",
+            );
         }
         if let Some(trouble) = session.trouble() {
             return trouble;

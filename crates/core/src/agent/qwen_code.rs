@@ -277,11 +277,12 @@ impl Protocol for Stream {
             requests: Some(self.answers),
             ..self.tokens.usage()
         };
-        let streamed = Some(streamed).filter(|_| self.answers > 0);
+        let streamed = Some(streamed).filter(|_| self.answers > 0 && session.answers.is_empty());
         let answers = session.answers_usage().or(streamed.unwrap_or_default());
         let result = self.result.as_ref().map(|result| result.usage);
         let reported = result
-            .filter(|tokens| *tokens != WireTokens::default())
+            // The totals leave out an answer that broke off.
+            .filter(|tokens| *tokens != WireTokens::default() && !session.has_unknown_tokens())
             .map(|tokens| tokens.tokens().usage());
         reported
             .unwrap_or_default()

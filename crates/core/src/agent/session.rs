@@ -348,15 +348,25 @@ impl Session {
         }
     }
 
-    /// Returns the figures of all answers, where there were any.
+    /// Returns the figures of all answers, where there were any. An answer without figures makes the sum unknown.
     pub(super) fn answers_usage(&self) -> Usage {
         if self.answers.is_empty() {
             return Usage::default();
         }
+        let tokens = if self.has_unknown_tokens() {
+            Usage::default()
+        } else {
+            self.answers.values().copied().sum::<Tokens>().usage()
+        };
         Usage {
             requests: Some(self.answers.len() as u64),
-            ..self.answers.values().copied().sum::<Tokens>().usage()
+            ..tokens
         }
+    }
+
+    /// Returns whether an answer has no figures, as one that broke off.
+    pub(super) fn has_unknown_tokens(&self) -> bool {
+        self.answers.values().any(|tokens| tokens.is_unknown())
     }
 }
 

@@ -66,6 +66,8 @@ struct Stream {
     /// in the session, are from the transcripts, since those in the stream are of its first moment.
     requests: BTreeSet<String>,
     calls: BTreeSet<String>,
+    /// True if the conversation was shortened. The requests for that are in no transcript.
+    compacted: bool,
     /// The last of several results counts.
     result: Option<SessionResult>,
     /// The error of the requests since the last answer.
@@ -77,6 +79,7 @@ impl Stream {
         match event {
             Event::System(system) if system.subtype == "init" => begin(system, session),
             Event::System(system) if system.subtype == "api_retry" => self.retry(&system, session),
+            Event::System(system) if system.subtype == "compact_boundary" => self.compacted = true,
             Event::Assistant {
                 message,
                 parent_tool_use_id,
@@ -152,6 +155,9 @@ impl Stream {
     }
 
     fn judge(&self, result: &SessionResult, session: &mut Session) -> Ending {
+        if result.guesses_cost() {
+            session.final_note("it has no price for the model, so the cost is not known");
+        }
         if let Some(denials) = denials(result) {
             session.final_note(denials);
         }
@@ -279,12 +285,17 @@ impl Protocol for Stream {
             .or(session.answers_usage())
             .or(counted);
         Usage {
-            requests: counted.requests,
+            requests: counted.requests.filter(|_| !self.compacted),
             ..figures
         }
     }
 
     fn ending(&mut self, exit: Exit, session: &mut Session) -> Ending {
+        if self.compacted {
+            session.final_note(
+                "the conversation was shortened, and the number of requests for that is not known",
+            );
+        }
         let missing: Vec<String> = session
             .broken_servers()
             .map(|(server, state)| format!("`{server}` ({state})"))

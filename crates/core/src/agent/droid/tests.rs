@@ -102,7 +102,7 @@ fn requests_are_not_known_when_work_was_delegated() {
     let reading = read(&[call, COMPLETE], &[], 0);
     assert_eq!(
         (reading.usage.requests, reading.usage.input_tokens),
-        (None, Some(1000))
+        (None, None)
     );
     assert_eq!(reading.notes.len(), 1);
 }

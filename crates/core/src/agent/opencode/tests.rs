@@ -206,8 +206,9 @@ fn requests_of_sub_agents_come_from_the_log() {
     assert_eq!(reading.usage.requests, Some(3));
     assert_eq!(
         reading.notes,
-        ["the tokens of 1 requests by sub-agents are not known"]
+        ["the tokens of 1 request by sub-agents are not known, so there are none of the session"]
     );
+    assert_eq!(reading.usage.input_tokens, None, "a part is not the whole");
 }
 
 #[test]
