@@ -5,7 +5,7 @@ use std::time::Duration;
 use camino::Utf8PathBuf;
 use serde::Serialize;
 
-use crate::agent::AgentChoice;
+use crate::agent::{AgentChoice, AgentRef};
 use crate::config::action::{Action, ShellCommand, actions, command};
 use crate::config::mcp_server::{McpServers, mcp_servers};
 use crate::config::variables::{Variables, variables};
@@ -15,6 +15,7 @@ use crate::reader::{Fields, Kind, Patch, PathKind, Reader, object, one_or_more};
 use crate::text::diagnostic::Diagnostic;
 use crate::text::explain::Code;
 use crate::text::json;
+use crate::text::prose;
 use crate::text::source::{Located, Place};
 
 /// An environment, or an experiment that is applied to one.
@@ -88,22 +89,126 @@ pub struct AppliedSetup {
 }
 
 impl Setup {
-    /// Applies this experiment to an environment. The plan adds what it has to look up: agent, MCP servers, variables.
-    pub fn applied_to(&self, environment: &Setup) -> AppliedSetup {
+    /// Applies this experiment to an environment, for the agent that does the work. The plan adds what it has to look
+    /// up: MCP servers and variables.
+    pub fn applied_to(&self, environment: &Setup, agent: AgentRef) -> AppliedSetup {
+        let below = environment.for_agent(environment.written_for(None), agent);
+        let above = self.for_agent(self.written_for(Some(environment)), agent);
         AppliedSetup {
-            model: self.model.applied_to(&environment.model).cloned(),
+            model: above.model.applied_to(below.model).cloned(),
             rules: (self.rules.applied_to(&environment.rules).cloned()).unwrap_or_default(),
             skills: (self.skills.applied_to(&environment.skills).cloned()).unwrap_or_default(),
-            config: match &self.config {
+            config: match above.config {
                 Patch::Set(over) => {
-                    let mut merged = environment.config.set().cloned().unwrap_or_default();
+                    let mut merged = below.config.set().cloned().unwrap_or_default();
                     json::merge(&mut merged, over);
                     Some(merged)
                 }
-                over => over.applied_to(&environment.config).cloned(),
+                over => over.applied_to(below.config).cloned(),
             },
             command: self.command.applied_to(&environment.command).cloned(),
         }
+    }
+
+    /// Returns the settings that this experiment and its environment have for another agent than this one.
+    pub fn unused_with(&self, environment: &Setup, agent: AgentRef) -> Vec<UnusedSettings> {
+        let mut unused = Vec::new();
+        let replaced = self.for_agent(self.written_for(Some(environment)), agent);
+        let below = environment
+            .written_for(None)
+            .filter(|other| *other != agent);
+        if let Some(other) = below {
+            unused.extend(environment.unused("environment", other, replaced.model));
+        }
+        let above = self
+            .written_for(Some(environment))
+            .filter(|other| *other != agent);
+        if let Some(other) = above {
+            unused.extend(self.unused("experiment", other, &Patch::Keep));
+        }
+        unused
+    }
+
+    /// Returns the agent that `model` and `config` are written for: the one that is named beside them, or below them.
+    fn written_for(&self, below: Option<&Setup>) -> Option<AgentRef> {
+        let chosen = match below {
+            Some(below) => self.agent.applied_to(&below.agent),
+            None => self.agent.set(),
+        };
+        chosen.map(|choice| choice.agent)
+    }
+
+    /// Returns the settings that only one agent understands, which no other agent is given.
+    fn for_agent(&self, written_for: Option<AgentRef>, agent: AgentRef) -> OfOneAgent<'_> {
+        if written_for.is_none_or(|other| other == agent) {
+            OfOneAgent {
+                model: &self.model,
+                config: &self.config,
+            }
+        } else {
+            OfOneAgent {
+                model: &Patch::Keep,
+                config: &Patch::Keep,
+            }
+        }
+    }
+
+    /// Lists what this set-up has for another agent. A model that is replaced anyway is not worth a word.
+    fn unused(
+        &self,
+        owner: &'static str,
+        other: AgentRef,
+        replaced: &Patch<String>,
+    ) -> Option<UnusedSettings> {
+        let mut fields = Vec::new();
+        if self.model.set().is_some() && *replaced == Patch::Keep {
+            fields.push("model");
+        }
+        if self.config.set().is_some() {
+            fields.push("config");
+        }
+        (!fields.is_empty()).then(|| UnusedSettings {
+            owner,
+            fields,
+            written_for: other.profile().name,
+        })
+    }
+}
+
+/// The settings that are written for one agent and mean nothing to another.
+struct OfOneAgent<'a> {
+    model: &'a Patch<String>,
+    config: &'a Patch<serde_json::Value>,
+}
+
+/// Settings that a variant leaves out, since they are for another agent than the one that does the work.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct UnusedSettings {
+    /// `environment` or `experiment`.
+    pub owner: &'static str,
+    /// The keys.
+    pub fields: Vec<&'static str>,
+    /// The agent that they are for.
+    pub written_for: &'static str,
+}
+
+impl UnusedSettings {
+    /// Says it in words.
+    pub fn sentence(&self) -> String {
+        let UnusedSettings {
+            owner,
+            fields,
+            written_for,
+        } = self;
+        let (are, is_used) = if fields.len() == 1 {
+            ("is", "is not used")
+        } else {
+            ("are", "are not used")
+        };
+        format!(
+            "the {owner}'s {} {are} for {written_for} and {is_used}",
+            prose::quoted_list(fields, "and")
+        )
     }
 }
 

@@ -33,7 +33,7 @@ pub use crate::config::eval::Eval;
 pub use crate::config::limits::TrialLimits;
 pub use crate::config::mcp_server::McpServers;
 pub use crate::config::repetitions::Repetitions;
-pub use crate::config::setup::{AppliedSetup, Setup};
+pub use crate::config::setup::{AppliedSetup, Setup, UnusedSettings};
 pub use crate::config::variables::{Template, Variables};
 
 const DEFAULT_AGENT_SECONDS: f64 = 300.0;

@@ -165,7 +165,8 @@ impl Expansion<'_> {
                 .clone(),
             agent: agent.clone(),
             mcp_servers: mcp_servers(environment, experiment, &mut self.interpolator),
-            setup: experiment.applied_to(environment),
+            setup: experiment.applied_to(environment, agent.agent),
+            unused: experiment.unused_with(environment, agent.agent),
         };
         let arm = Arm {
             variant: Arc::new(variant),

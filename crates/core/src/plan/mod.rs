@@ -6,6 +6,7 @@ pub mod fingerprint;
 mod interpolate;
 mod judges;
 pub mod order;
+pub mod remarks;
 pub mod selection;
 pub mod shard;
 
@@ -19,7 +20,7 @@ use crate::agent::AgentChoice;
 use crate::agent::mcp::McpServer;
 use crate::config::adaptive::Adaptive;
 use crate::config::folder_name;
-use crate::config::suite::{Action, AppliedSetup, Eval, Suite, TrialLimits};
+use crate::config::suite::{Action, AppliedSetup, Eval, Suite, TrialLimits, UnusedSettings};
 
 /// One environment with one experiment applied to it.
 #[derive(Debug, Clone)]
@@ -36,6 +37,8 @@ pub struct Variant {
     pub mcp_servers: Vec<(String, McpServer<String>)>,
     /// The settings of environment and experiment.
     pub setup: AppliedSetup,
+    /// The settings of environment and experiment that are for another agent.
+    pub unused: Vec<UnusedSettings>,
 }
 
 /// A variant is its settings under a name: `variant.model` is `variant.setup.model`.

@@ -12,6 +12,7 @@ mod common;
 
 mod adaptive;
 mod agent_against_tests;
+mod as_written;
 mod attacks;
 mod bombs;
 mod callers;
@@ -43,6 +44,7 @@ mod hostile;
 mod import;
 mod interrupt;
 mod judge;
+mod judged;
 mod keys;
 mod latest_run;
 mod monstrous_workspaces;

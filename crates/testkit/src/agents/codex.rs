@@ -21,6 +21,7 @@ pub const CODEX: RealAgent = RealAgent {
             namespace: Some(format!("mcp__{server}")),
             arguments,
         }),
+        delegate: None,
     }),
     tells_as_it_goes: true,
     gives_up: true,

@@ -21,6 +21,7 @@ pub const GEMINI: RealAgent = RealAgent {
             )
         },
         mcp: Some(|server, tool, arguments| Call::new(format!("mcp_{server}_{tool}"), arguments)),
+        delegate: None,
     }),
     tells_as_it_goes: true,
     gives_up: true,

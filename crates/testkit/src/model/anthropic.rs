@@ -86,6 +86,10 @@ impl Wire for Anthropic {
         json!({"type": "error", "error": {"type": name, "message": message}})
     }
 
+    fn overflow(&self) -> Value {
+        self.error(400, "prompt is too long: 212345 tokens > 200000 maximum")
+    }
+
     fn aside(&self) -> &'static str {
         r#"{"title": "A title"}"#
     }

@@ -77,6 +77,10 @@ impl Wire for Responses {
     fn error(&self, status: u16, message: &str) -> Value {
         super::chat::error(status, message)
     }
+
+    fn overflow(&self) -> Value {
+        super::chat::overflow()
+    }
 }
 
 /// A tool, or a namespace of tools.

@@ -19,6 +19,10 @@ pub enum Action {
         tool: String,
         arguments: Value,
     },
+    /// Have a sub-agent do something, with a conversation of its own.
+    Delegate {
+        prompt: String,
+    },
 }
 
 impl Action {
@@ -40,6 +44,12 @@ impl Action {
             server: server.into(),
             tool: tool.into(),
             arguments,
+        }
+    }
+
+    pub fn delegate(prompt: &str) -> Self {
+        Action::Delegate {
+            prompt: prompt.into(),
         }
     }
 }
@@ -88,6 +98,8 @@ pub struct Tools {
     pub run: fn(&str) -> Call,
     /// A tool of an MCP server, with its arguments. `None` for an agent that has no MCP servers.
     pub mcp: Option<fn(&str, &str, Value) -> Call>,
+    /// A sub-agent with this prompt, whose end is waited for. `None` for an agent that has none.
+    pub delegate: Option<fn(&str) -> Call>,
 }
 
 /// How a model has its agent act.
@@ -102,7 +114,7 @@ impl Vocabulary {
     /// The calls for these actions, and what the model says: its text, with the actions that are said.
     ///
     /// # Panics
-    /// For a tool of an MCP server where the agent has none.
+    /// For a tool of an MCP server, or a sub-agent, where the agent has none.
     pub fn put(self, text: &str, actions: &[Action], workspace: &str) -> (String, Vec<Call>) {
         match self {
             Vocabulary::Tools(tools) => {
@@ -134,6 +146,10 @@ impl Tools {
                 let call = self.mcp.expect("an agent with MCP servers");
                 call(server, tool, arguments.clone())
             }
+            Action::Delegate { prompt } => {
+                let call = self.delegate.expect("an agent with sub-agents");
+                call(prompt)
+            }
         }
     }
 }
@@ -145,6 +161,7 @@ fn spoken(action: &Action) -> String {
         Action::Mcp { server, .. } => {
             panic!("this agent has no MCP servers, so not `{server}`")
         }
+        Action::Delegate { .. } => panic!("this agent has no sub-agents"),
     }
 }
 

@@ -10,6 +10,8 @@ pub(super) trait Wire: Sync {
     fn view(&self, path: &str, body: &Value) -> View;
     fn reply(&self, reply: &Reply, stream: bool) -> Body;
     fn error(&self, status: u16, message: &str) -> Value;
+    /// The body of the 400 for a conversation that is longer than the model can read.
+    fn overflow(&self) -> Value;
     /// The answer to a request for a title or the like.
     fn aside(&self) -> &'static str {
         "A title"

@@ -133,25 +133,26 @@ fn read_output(output: &Output) -> std::io::Result<String> {
 
 fn existence(run: &TrialRun<'_>, patterns: &[PathPattern]) -> Result<Vec<bool>, StageError> {
     let root = &run.dirs.workspace;
-    let has_globs = patterns
+    let mut found: Vec<bool> = patterns
         .iter()
-        .any(|pattern| matches!(pattern, PathPattern::Glob(_)));
-    let all = if has_globs {
+        .map(|pattern| is_inside(root, pattern.path().as_std_path()))
+        .collect();
+    let needs_list = patterns
+        .iter()
+        .zip(&found)
+        .any(|(pattern, found)| !found && pattern.has_wildcards());
+    if needs_list {
         // Tests may have added to what the agent left.
         let options = run.context.own_tree(Limits::NONE);
-        list(&Dir::open_no_link(root)?, &options)?
-    } else {
-        Vec::new()
-    };
-    Ok(patterns
-        .iter()
-        .map(|pattern| match pattern {
-            PathPattern::Path(path) => is_inside(root, path.as_std_path()),
-            PathPattern::Glob(glob) => all.iter().any(|(path, meta)| {
-                glob.matcher.is_match(path) && (!meta.is_link() || is_inside(root, path))
-            }),
-        })
-        .collect())
+        let all = list(&Dir::open_no_link(root)?, &options)?;
+        for (pattern, found) in patterns.iter().zip(&mut found) {
+            *found = *found
+                || all.iter().any(|(path, meta)| {
+                    pattern.is_match(path) && (!meta.is_link() || is_inside(root, path))
+                });
+        }
+    }
+    Ok(found)
 }
 
 /// Returns whether a path leads to something in the workspace. Anybody can make a link to a file that is somewhere else,
