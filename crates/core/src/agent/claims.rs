@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use super::delivery::{McpDelivery, McpStatus};
 use super::playback::{self, inputs, recorded};
-use super::{Agent, Decoder, Line, Reading};
+use super::{Agent, Decoder, Ending, Line, Reading};
 use crate::process::Exit;
 use crate::transcript::Step;
 
@@ -319,4 +319,59 @@ fn a_guess_is_no_cost() {
         );
         assert!(reading.notes[0].contains("no price"), "{:?}", reading.notes);
     }
+}
+
+/// Returns the message of the error that a session ended in.
+fn message(reading: &Reading) -> &str {
+    match &reading.ending {
+        Ending::Failed(error) => &error.message,
+        other => panic!("{other:?}"),
+    }
+}
+
+#[test]
+fn a_server_that_does_not_connect_is_named_with_the_reason() {
+    let mut claude = playback::decoder(&super::claude_code::AGENT, &["docs"]);
+    claude.stdout(Line::Text(
+        r#"{"type":"system","subtype":"init","mcp_servers":[{"name":"docs","status":"failed"}]}"#,
+    ));
+    assert!(claude.lost().is_some(), "nothing more is paid for");
+    for line in [
+        r#"{"debug":"Starting connection with timeout of 30000ms"}"#,
+        r#"{"error":"Server stderr: cannot start, missing token"}"#,
+        r#"{"debug":"closed"}"#,
+    ] {
+        claude.side_line("mcp-servers.jsonl", line);
+    }
+    let reading = claude.finish(Exit::Signal(2));
+    assert!(message(&reading).contains("`docs`"));
+    assert!(message(&reading).ends_with("missing token"), "{reading:?}");
+
+    let log = [
+        r#"timestamp=0 level=ERROR message="local mcp startup failed" key=docs error="spawn nope ENOENT""#,
+        r#"timestamp=0 level=WARN message="server unavailable" key=docs type=local status=failed"#,
+    ];
+    let mut opencode = playback::decoder(&super::opencode::AGENT, &["docs"]);
+    for line in log {
+        opencode.stderr(Line::Text(line));
+    }
+    let reading = opencode.finish(Exit::Code(0));
+    assert!(message(&reading).ends_with("`docs` did not connect: spawn nope ENOENT"));
+
+    let mut gemini = playback::decoder(&super::gemini_cli::AGENT, &["docs", "other"]);
+    for line in [
+        "Error during discovery for MCP server 'docs': connect ECONNREFUSED",
+        "MCP issues detected. Run /mcp list for status.",
+    ] {
+        gemini.stderr(Line::Text(line));
+    }
+    let reading = gemini.finish(Exit::Code(0));
+    assert!(message(&reading).contains("`docs` did not connect"));
+    assert!(message(&reading).ends_with("connect ECONNREFUSED"));
+
+    let mut qwen = playback::decoder(&super::qwen_code::AGENT, &["docs"]);
+    qwen.stdout(Line::Text(
+        r#"{"type":"system","subtype":"init","model":"m","mcp_servers":[{"name":"docs","status":"disconnected"}]}"#,
+    ));
+    assert!(qwen.lost().is_some(), "nothing more is paid for");
 }

@@ -91,7 +91,11 @@ fn invocation(inputs: &Inputs<'_>) -> Invocation {
 /// Returns the settings. The `providers`, which say where models are, have a file of their own.
 fn files(inputs: &Inputs<'_>) -> Vec<PlacedFile> {
     let dir = inputs.agent_home.join(".pi/agent");
-    let mut settings = inputs.with_config(json!({ "enableInstallTelemetry": false }));
+    let mut settings = inputs.with_config(json!({
+        "enableInstallTelemetry": false,
+        // Since 0.87 the workspace's own skills are left out of a session that nobody is asked about.
+        "defaultProjectTrust": "always",
+    }));
     let providers = settings
         .as_object_mut()
         .and_then(|settings| settings.remove("providers"));

@@ -177,6 +177,7 @@ fn begin(system: System, session: &mut Session) {
             session.server_failed(server.name, String::new());
         }
     }
+    session.servers_are_settled();
 }
 
 fn content(role: Role, content: Content, session: &mut Session) {

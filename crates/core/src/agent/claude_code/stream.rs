@@ -4,7 +4,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::Value;
 
-use super::wire::{Block, Event, Message, SessionResult, Stamped, System};
+use super::MCP_LOG;
+use super::wire::{Block, Event, McpLogEntry, Message, SessionResult, Stamped, System};
 use crate::agent::errors::{self, Patterns};
 use crate::agent::session::{self, Protocol, Session, failed};
 use crate::agent::{Decoder, Ending, Inputs, Skippable};
@@ -68,6 +69,8 @@ struct Stream {
     calls: BTreeSet<String>,
     /// True if the conversation was shortened. The requests for that are in no transcript.
     compacted: bool,
+    /// The last error in the logs of MCP servers.
+    mcp_error: Option<String>,
     /// The last of several results counts.
     result: Option<SessionResult>,
     /// The error of the requests since the last answer.
@@ -261,7 +264,15 @@ impl Protocol for Stream {
     }
 
     /// Reads an answer in a transcript, where the last mention has the final figures.
-    fn side_line(&mut self, _label: &str, line: &str, session: &mut Session) {
+    fn side_line(&mut self, label: &str, line: &str, session: &mut Session) {
+        if label == MCP_LOG {
+            let entry = serde_json::from_str::<McpLogEntry>(line);
+            self.mcp_error = entry
+                .ok()
+                .and_then(|entry| entry.error)
+                .or(self.mcp_error.take());
+            return;
+        }
         let Ok(Event::Assistant { message, .. }) = serde_json::from_str(line) else {
             return;
         };
@@ -301,7 +312,11 @@ impl Protocol for Stream {
             .map(|(server, state)| format!("`{server}` ({state})"))
             .collect();
         if !missing.is_empty() {
-            let message = format!("an MCP server did not connect: {}", missing.join(", "));
+            let mut message = format!("an MCP server did not connect: {}", missing.join(", "));
+            // The logs do not say whose they are.
+            if let ([_], Some(why)) = (missing.as_slice(), self.mcp_error.take()) {
+                message = format!("{message}: {why}");
+            }
             return failed(ErrorKind::Mcp, message);
         }
         if let Some(result) = &self.result {

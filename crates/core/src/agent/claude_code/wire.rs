@@ -55,6 +55,12 @@ pub(super) struct ServerState {
     pub(super) status: String,
 }
 
+/// A line of the log of an MCP server.
+#[derive(Debug, Deserialize)]
+pub(super) struct McpLogEntry {
+    pub(super) error: Option<String>,
+}
+
 #[derive(Debug, Deserialize)]
 pub(super) struct Message {
     pub(super) id: Option<String>,
