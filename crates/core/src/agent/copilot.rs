@@ -9,6 +9,7 @@ use serde_json::{Value, json};
 
 use super::errors::{self, Patterns};
 use super::invocation::variables;
+use super::mcp::ServerTool;
 use super::session::{self, Protocol, Session};
 use super::tokens::Tokens;
 use super::{
@@ -160,6 +161,7 @@ struct Stream {
     /// The number of requests in the log, and their tokens.
     logged: u64,
     tokens: Tokens,
+    ended: bool,
     /// The exit status in the result, which is the last line.
     result: Option<i32>,
 }
@@ -179,6 +181,14 @@ impl Stream {
             Event::ToolStart(call) => {
                 let server = call.mcp_config_server_name.or(call.mcp_server_name);
                 let server = server.filter(|name| session.servers().contains(name));
+                // MCP tools are called `<server>-<tool>`.
+                let server = server.map(|server| ServerTool {
+                    tool: call
+                        .mcp_tool_name
+                        .or_else(|| mcp::tool_at(&server, &call.tool_name, "-").map(str::to_owned))
+                        .unwrap_or_else(|| call.tool_name.clone()),
+                    server,
+                });
                 session.call(call.tool_call_id, call.tool_name, call.arguments, server);
             }
             Event::ToolEnd(end) => {
@@ -272,13 +282,18 @@ impl Protocol for Stream {
 
     fn usage(&self, session: &Session) -> Usage {
         let counted = session.counted(self.answered.max(self.logged));
-        if self.logged == 0 {
+        // A log that lacks an answer has too few tokens.
+        if self.logged == 0 || (self.ended && self.answered > self.logged) {
             return counted;
         }
         self.tokens.usage().or(counted)
     }
 
     fn ending(&mut self, exit: Exit, session: &mut Session) -> Ending {
+        self.ended = true;
+        if self.logged > 0 && self.answered > self.logged {
+            session.final_note("its log lacks some answers, so the tokens are not known");
+        }
         if let Some(trouble) = session.trouble() {
             return trouble;
         }
@@ -357,6 +372,8 @@ struct ToolStart {
     /// The MCP server as the settings call it.
     mcp_config_server_name: Option<String>,
     mcp_server_name: Option<String>,
+    /// The tool as its server calls it.
+    mcp_tool_name: Option<String>,
 }
 
 #[derive(Debug, Deserialize)]

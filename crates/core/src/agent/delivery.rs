@@ -46,11 +46,15 @@ pub struct Installed {
 
 /// An MCP server as the agent used it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
 pub struct McpDelivery {
     /// `null` when the agent does not say.
     pub status: Option<McpStatus>,
     /// Calls of its tools; `null` when the agent does not say.
     pub calls: Option<u64>,
+    /// Those of the calls that failed; `null` when the agent does not say.
+    #[serde(default)]
+    pub failed_calls: Option<u64>,
 }
 
 /// The state of an MCP server when the session began.

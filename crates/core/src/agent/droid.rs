@@ -224,6 +224,7 @@ impl Protocol for Stream {
             counted.requests = None;
         }
         match &self.complete {
+            _ if self.delegated => counted,
             Some(complete) => complete.usage.tokens().known_usage().or(counted),
             None => counted,
         }
@@ -231,7 +232,8 @@ impl Protocol for Stream {
 
     fn ending(&mut self, exit: Exit, session: &mut Session) -> Ending {
         if self.delegated {
-            session.final_note("what its sub-agents used may not be counted");
+            session
+                .final_note("its totals may leave out its sub-agents, so the tokens are not known");
         }
         if let Some(trouble) = session.trouble() {
             return trouble;

@@ -69,6 +69,7 @@ mod pi;
 mod playback;
 mod profile;
 mod qwen_code;
+mod server_calls;
 mod session;
 mod stream_filter;
 mod tokens;

@@ -177,6 +177,7 @@ fn begin(system: System, session: &mut Session) {
             session.server_failed(server.name, String::new());
         }
     }
+    session.servers_are_settled();
 }
 
 fn content(role: Role, content: Content, session: &mut Session) {
@@ -195,14 +196,9 @@ fn block(role: Role, block: Block, session: &mut Session) {
         Block::Text { text } => session.message(role, text),
         Block::Thinking { thinking } => session.reasoning(thinking),
         Block::ToolUse { id, name, input } if role == Role::Assistant => {
-            // Tools of MCP servers may be called by way of `tool_call`.
-            let called = if name == "tool_call" {
-                input["name"].as_str().unwrap_or_default()
-            } else {
-                &name
-            };
+            let (name, input) = called(name, input);
             // MCP tools are called `mcp__<server>__<tool>`.
-            let server = called
+            let server = name
                 .strip_prefix("mcp__")
                 .and_then(|rest| session.server_of(rest, "__"));
             session.call(id, name, input, server);
@@ -220,6 +216,18 @@ fn block(role: Role, block: Block, session: &mut Session) {
             session.result(tool_use_id, !is_error, output);
         }
         Block::ToolUse { .. } | Block::Other => {}
+    }
+}
+
+/// Returns the tool that is called and its arguments. Tools of MCP servers may be called by way of `tool_call`.
+fn called(name: String, input: Value) -> (String, Value) {
+    match (name.as_str(), input["name"].as_str()) {
+        ("tool_call", Some(called)) => {
+            let called = called.to_owned();
+            let arguments = input.get("arguments").cloned().unwrap_or(input);
+            (called, arguments)
+        }
+        _ => (name, input),
     }
 }
 
@@ -270,11 +278,12 @@ impl Protocol for Stream {
             requests: Some(self.answers),
             ..self.tokens.usage()
         };
-        let streamed = Some(streamed).filter(|_| self.answers > 0);
+        let streamed = Some(streamed).filter(|_| self.answers > 0 && session.answers.is_empty());
         let answers = session.answers_usage().or(streamed.unwrap_or_default());
         let result = self.result.as_ref().map(|result| result.usage);
         let reported = result
-            .filter(|tokens| *tokens != WireTokens::default())
+            // The totals leave out an answer that broke off.
+            .filter(|tokens| *tokens != WireTokens::default() && !session.has_unknown_tokens())
             .map(|tokens| tokens.tokens().usage());
         reported
             .unwrap_or_default()

@@ -11,8 +11,9 @@ use serde_json::Value;
 
 use super::conversation::{Conversation, Shows};
 use super::errors::{Patterns, classify, is_context_overflow, is_wrong_model};
-use super::mcp::server_of;
+use super::mcp::{ServerTool, server_of};
 use super::models::ModelsSeen;
+use super::server_calls::ServerCalls;
 use super::tokens::Tokens;
 use super::{Decoder, Ending, Inputs, Line, Reading, Skippable};
 use crate::agent::delivery::{McpDelivery, McpStatus};
@@ -108,6 +109,10 @@ impl<P: Protocol> Decoder for SessionDecoder<P> {
     }
 
     fn skippable(&self, beginning: &[u8]) -> Option<Skippable> {
+        // The next line may be the result of a call that counts.
+        if self.session.server_calls.is_open() {
+            return None;
+        }
         self.protocol.skippable(beginning)
     }
 
@@ -188,7 +193,7 @@ pub(super) struct Session {
     pub(super) models: ModelsSeen,
     /// The MCP servers of the variant.
     servers: Vec<String>,
-    server_calls: BTreeMap<String, u64>,
+    server_calls: ServerCalls,
     /// True if the agent gives no sign of the server that a tool belongs to.
     pub(super) hides_servers: bool,
     /// True if all servers that are not broken have connected.
@@ -242,6 +247,7 @@ impl Session {
     /// Adds the result of a tool.
     pub(super) fn result(&mut self, id: Option<String>, ok: bool, output: Option<String>) {
         self.conversation.tool_ended(id.as_deref());
+        self.server_calls.ended(id.as_deref(), ok);
         self.push(Step::ToolResult { id, ok, output });
     }
 
@@ -251,19 +257,24 @@ impl Session {
         id: Option<String>,
         tool: String,
         input: Value,
-        server: Option<String>,
+        at_server: Option<ServerTool>,
     ) {
         self.tool_calls += 1;
         self.answered();
         self.conversation.tool_started(id.as_deref());
-        if let Some(server) = &server {
-            *self.server_calls.entry(server.clone()).or_default() += 1;
-        }
+        let (server, server_tool) = match at_server {
+            Some(ServerTool { server, tool }) => {
+                self.server_calls.started(&server, id.as_deref());
+                (Some(server), Some(tool))
+            }
+            None => (None, None),
+        };
         self.push(Step::ToolCall {
             id,
             tool,
             input,
             server,
+            server_tool,
         });
     }
 
@@ -355,15 +366,25 @@ impl Session {
         }
     }
 
-    /// Returns the figures of all answers, where there were any.
+    /// Returns the figures of all answers, where there were any. An answer without figures makes the sum unknown.
     pub(super) fn answers_usage(&self) -> Usage {
         if self.answers.is_empty() {
             return Usage::default();
         }
+        let tokens = if self.has_unknown_tokens() {
+            Usage::default()
+        } else {
+            self.answers.values().copied().sum::<Tokens>().usage()
+        };
         Usage {
             requests: Some(self.answers.len() as u64),
-            ..self.answers.values().copied().sum::<Tokens>().usage()
+            ..tokens
         }
+    }
+
+    /// Returns whether an answer has no figures, as one that broke off.
+    pub(super) fn has_unknown_tokens(&self) -> bool {
+        self.answers.values().any(|tokens| tokens.is_unknown())
     }
 }
 
@@ -399,13 +420,14 @@ impl Session {
     }
 
     /// Returns the server that the name of a tool begins with.
-    pub(super) fn server_of(&self, tool: &str, separator: &str) -> Option<String> {
+    pub(super) fn server_of(&self, tool: &str, separator: &str) -> Option<ServerTool> {
         server_of(&self.servers, tool, separator)
     }
 
-    /// Returns whether a tool of the server was called.
-    pub(super) fn has_called(&self, server: &str) -> bool {
-        self.server_calls.contains_key(server)
+    /// Returns whether a tool of the server was called and did its work, which proves that the server is connected. A
+    /// model may also call a tool that is not there.
+    pub(super) fn has_answered(&self, server: &str) -> bool {
+        self.server_calls.of(server).answered > 0
     }
 
     /// Notes that a server did not connect.
@@ -452,16 +474,17 @@ impl Session {
             Some(McpStatus::Failed)
         } else if self.servers_ready
             || self.connected_servers.contains(server)
-            || self.has_called(server)
+            || self.has_answered(server)
         {
             Some(McpStatus::Connected)
         } else {
             None
         };
-        let calls = self.server_calls.get(server).copied().unwrap_or(0);
+        let calls = self.server_calls.of(server);
         McpDelivery {
             status,
-            calls: (!self.hides_servers).then_some(calls),
+            calls: (!self.hides_servers).then_some(calls.started),
+            failed_calls: (!self.hides_servers).then_some(calls.failed),
         }
     }
 }
@@ -699,7 +722,14 @@ mod tests {
         let mut session = session(&["bad", "used", "silent"]);
         session.server_failed("bad".to_owned(), "gone".to_owned());
         session.server_failed("of nobody".to_owned(), "gone".to_owned());
-        session.call(None, "t".to_owned(), json!({}), Some("used".to_owned()));
+        let tool = |server: &str| ServerTool {
+            server: server.to_owned(),
+            tool: "t".to_owned(),
+        };
+        session.call(None, "t".to_owned(), json!({}), Some(tool("used")));
+        session.result(None, true, None);
+        session.call(None, "t".to_owned(), json!({}), Some(tool("silent")));
+        session.result(None, false, None);
         let status = |session: &Session, server: &str| session.delivery(server).status;
         assert_eq!(status(&session, "bad"), Some(McpStatus::Failed));
         assert_eq!(status(&session, "used"), Some(McpStatus::Connected));
@@ -707,6 +737,8 @@ mod tests {
         session.servers_ready = true;
         assert_eq!(status(&session, "silent"), Some(McpStatus::Connected));
         assert_eq!(session.delivery("used").calls, Some(1));
+        assert_eq!(session.delivery("used").failed_calls, Some(0));
+        assert_eq!(session.delivery("silent").failed_calls, Some(1));
         let message = "the MCP server `bad` did not connect: gone";
         assert_eq!(session.trouble(), Some(failed(ErrorKind::Mcp, message)));
     }

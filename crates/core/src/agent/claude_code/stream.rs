@@ -4,7 +4,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::Value;
 
-use super::wire::{Block, Event, Message, SessionResult, Stamped, System};
+use super::MCP_LOG;
+use super::wire::{Block, Event, McpLogEntry, Message, SessionResult, Stamped, System};
 use crate::agent::errors::{self, Patterns};
 use crate::agent::session::{self, Protocol, Session, failed};
 use crate::agent::{Decoder, Ending, Inputs, Skippable};
@@ -66,6 +67,10 @@ struct Stream {
     /// in the session, are from the transcripts, since those in the stream are of its first moment.
     requests: BTreeSet<String>,
     calls: BTreeSet<String>,
+    /// True if the conversation was shortened. The requests for that are in no transcript.
+    compacted: bool,
+    /// The last error in the logs of MCP servers.
+    mcp_error: Option<String>,
     /// The last of several results counts.
     result: Option<SessionResult>,
     /// The error of the requests since the last answer.
@@ -77,6 +82,7 @@ impl Stream {
         match event {
             Event::System(system) if system.subtype == "init" => begin(system, session),
             Event::System(system) if system.subtype == "api_retry" => self.retry(&system, session),
+            Event::System(system) if system.subtype == "compact_boundary" => self.compacted = true,
             Event::Assistant {
                 message,
                 parent_tool_use_id,
@@ -154,6 +160,9 @@ impl Stream {
     }
 
     fn judge(&self, result: &SessionResult, session: &mut Session) -> Ending {
+        if result.guesses_cost() {
+            session.final_note("it has no price for the model, so the cost is not known");
+        }
         if let Some(denials) = denials(result) {
             session.final_note(denials);
         }
@@ -257,7 +266,15 @@ impl Protocol for Stream {
     }
 
     /// Reads an answer in a transcript, where the last mention has the final figures.
-    fn side_line(&mut self, _label: &str, line: &str, session: &mut Session) {
+    fn side_line(&mut self, label: &str, line: &str, session: &mut Session) {
+        if label == MCP_LOG {
+            let entry = serde_json::from_str::<McpLogEntry>(line);
+            self.mcp_error = entry
+                .ok()
+                .and_then(|entry| entry.error)
+                .or(self.mcp_error.take());
+            return;
+        }
         let Ok(Event::Assistant { message, .. }) = serde_json::from_str(line) else {
             return;
         };
@@ -281,18 +298,27 @@ impl Protocol for Stream {
             .or(session.answers_usage())
             .or(counted);
         Usage {
-            requests: counted.requests,
+            requests: counted.requests.filter(|_| !self.compacted),
             ..figures
         }
     }
 
     fn ending(&mut self, exit: Exit, session: &mut Session) -> Ending {
+        if self.compacted {
+            session.final_note(
+                "the conversation was shortened, and the number of requests for that is not known",
+            );
+        }
         let missing: Vec<String> = session
             .broken_servers()
             .map(|(server, state)| format!("`{server}` ({state})"))
             .collect();
         if !missing.is_empty() {
-            let message = format!("an MCP server did not connect: {}", missing.join(", "));
+            let mut message = format!("an MCP server did not connect: {}", missing.join(", "));
+            // The logs do not say whose they are.
+            if let ([_], Some(why)) = (missing.as_slice(), self.mcp_error.take()) {
+                message = format!("{message}: {why}");
+            }
             return failed(ErrorKind::Mcp, message);
         }
         if let Some(result) = &self.result {

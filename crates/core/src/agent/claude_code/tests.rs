@@ -184,6 +184,7 @@ fn servers_must_be_there_when_the_session_begins() {
     let connected = McpDelivery {
         status: Some(McpStatus::Connected),
         calls: Some(1),
+        failed_calls: Some(0),
     };
     assert_eq!(reading.mcp_servers["expmcp"], connected);
     let served = |record: &Record| matches!(&record.step, Step::ToolCall { server: Some(server), .. } if server == "expmcp");

@@ -116,6 +116,7 @@ fn mcp_servers_are_counted_and_broken_ones_are_named() {
     let connected = McpDelivery {
         status: Some(McpStatus::Connected),
         calls: Some(1),
+        failed_calls: Some(0),
     };
     assert_eq!(reading.mcp_servers["tiny"], connected);
     let of_tiny = |step: &Step| matches!(step, Step::ToolCall { tool, server: Some(name), .. } if tool == "magic" && name == "tiny");
@@ -133,7 +134,8 @@ fn mcp_servers_are_counted_and_broken_ones_are_named() {
         reading.mcp_servers["tiny"],
         McpDelivery {
             status: Some(McpStatus::Connected),
-            calls: None
+            calls: None,
+            failed_calls: None,
         }
     );
 

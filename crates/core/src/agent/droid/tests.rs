@@ -102,7 +102,7 @@ fn requests_are_not_known_when_work_was_delegated() {
     let reading = read(&[call, COMPLETE], &[], 0);
     assert_eq!(
         (reading.usage.requests, reading.usage.input_tokens),
-        (None, Some(1000))
+        (None, None)
     );
     assert_eq!(reading.notes.len(), 1);
 }
@@ -126,6 +126,7 @@ fn the_log_knows_the_mcp_servers() {
     let connected = |calls| McpDelivery {
         status: Some(McpStatus::Connected),
         calls: Some(calls),
+        failed_calls: Some(0),
     };
     assert_eq!(reading.mcp_servers["my.server"], connected(1));
     assert_eq!(reading.mcp_servers["other"], connected(0));

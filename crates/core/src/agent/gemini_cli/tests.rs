@@ -124,7 +124,8 @@ fn mcp_servers_are_counted() {
         reading.mcp_servers["tiny"],
         McpDelivery {
             status: Some(McpStatus::Connected),
-            calls: Some(1)
+            calls: Some(1),
+            failed_calls: Some(0),
         }
     );
     assert_eq!(reading.mcp_servers["other"].calls, Some(0));
