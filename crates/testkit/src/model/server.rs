@@ -97,6 +97,7 @@ impl Answer {
         let served = Served {
             model: reply.model.clone(),
             usage: reply.usage,
+            whole: true,
         };
         Answer {
             served: Some(served),
@@ -165,9 +166,11 @@ impl Shared {
         };
         request.scenario.clone_from(&answer.scenario);
         request.status = answer.status;
-        if answer.part == Part::Whole {
-            request.served.clone_from(&answer.served);
-        }
+        let whole = answer.part == Part::Whole;
+        request.served = answer
+            .served
+            .clone()
+            .map(|served| Served { whole, ..served });
         state.requests.push(request);
         answer
     }
@@ -344,20 +347,21 @@ mod tests {
             request
                 .served
                 .clone()
-                .map(|served| (served.model, served.usage.input))
+                .map(|served| (served.model, served.usage.input, served.whole))
         };
         let known: Vec<_> = server
             .requests()
             .iter()
             .map(|request| (request.status, served(request)))
             .collect();
-        let swollen = Some(("m".to_owned(), 390_000));
-        let another = Some(("a-stranger".to_owned(), 1000));
+        let half = || Some(("m".to_owned(), 1000, false));
+        let swollen = Some(("m".to_owned(), 390_000, true));
+        let another = Some(("a-stranger".to_owned(), 1000, true));
         assert_eq!(
             known,
             [
-                (200, None),
-                (200, None),
+                (200, half()),
+                (200, half()),
                 (400, None),
                 (200, swollen),
                 (200, another),
