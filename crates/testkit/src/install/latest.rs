@@ -9,7 +9,7 @@ use std::fs;
 use camino::{Utf8Path, Utf8PathBuf};
 use serde_json::Value;
 
-use super::{Package, Source, bin_of_npm, clean, npm, output, python};
+use super::{Package, Source, bin_of_npm, installed, npm, output, python};
 
 /// The variable that asks for it.
 const LATEST: &str = "TERCA_TEST_LATEST_AGENTS";
@@ -37,13 +37,13 @@ pub(super) fn program(package: &Package, cache: &Utf8Path) -> Result<Installed, 
             bin: bin.into(),
         });
     }
-    let installed = match package.source {
+    let found = match package.source {
         Source::Npm(_) => from_npm(package, cache)?,
         Source::PyPi(name) => from_pypi(package, name, cache)?,
     };
-    let Installed { version, bin } = &installed;
+    let Installed { version, bin } = &found;
     fs::write(&note, format!("{version} {bin}\n")).map_err(|error| format!("{note}: {error}"))?;
-    Ok(installed)
+    Ok(found)
 }
 
 fn from_npm(package: &Package, cache: &Utf8Path) -> Result<Installed, String> {
@@ -94,12 +94,18 @@ fn install_from_npm(
         fs::create_dir_all(dir)
             .and_then(|()| fs::write(&manifest, "{\"private\": true}\n"))
             .map_err(|error| format!("{manifest}: {error}"))?;
-        let wanted = format!("{name}@{version}");
-        output(npm(dir, home.path())?.args(["install", "--no-package-lock", &wanted]))?;
+        let mut npm = npm(dir, home.path())?;
+        npm.args(["install", "--no-package-lock"]);
+        npm.arg(format!("{name}@{version}"));
+        for (other, pinned) in package.npm_dependencies()? {
+            if other != name {
+                npm.arg(format!("{other}@{pinned}"));
+            }
+        }
+        output(&mut npm)?;
         super::make_executable(dir);
     }
-    let program = bin.join(package.program);
-    package.expect_version(version, &mut clean(program.as_str(), dir, home.path()))?;
+    package.expect_version(version, &mut installed(package, &bin, home.path()))?;
     Ok(bin)
 }
 

@@ -162,7 +162,10 @@ impl Shared {
         let mut state = self.state();
         let answer = match dialect.wire() {
             None => Answer::new(200, Body::Json(json!({}))),
-            Some(wire) => self.speak(wire, &request, &mut state.asked),
+            Some(wire) => {
+                let number = state.requests.len();
+                self.speak(wire, &request, number, &mut state.asked)
+            }
         };
         request.scenario.clone_from(&answer.scenario);
         request.status = answer.status;
@@ -179,6 +182,7 @@ impl Shared {
         &self,
         wire: &dyn Wire,
         request: &Request,
+        number: usize,
         asked: &mut HashMap<String, usize>,
     ) -> Answer {
         let view = request.view();
@@ -186,7 +190,7 @@ impl Shared {
             let (text, model) = (wire.aside().to_owned(), view.model.clone());
             let reply = Reply {
                 model,
-                turn: 0,
+                number,
                 text,
                 calls: Vec::new(),
                 usage: Usage::ASIDE,
@@ -199,10 +203,10 @@ impl Shared {
             return Answer::error(wire, 400, &message);
         };
         let count = asked.entry(name.to_owned()).or_default();
-        let number = *count;
+        let before = *count;
         *count += 1;
-        let fault = scenario.fault.filter(|fault| fault.strikes(number));
-        let mut reply = self.reply(scenario, &view, &request.body);
+        let fault = scenario.fault.filter(|fault| fault.strikes(before));
+        let mut reply = self.reply(scenario, &view, &request.body, number);
         let mut answer = match fault.map(|fault| fault.trouble) {
             Some(Trouble::Status {
                 status,
@@ -232,7 +236,7 @@ impl Shared {
         answer
     }
 
-    fn reply(&self, scenario: &Scenario, view: &View, body: &Value) -> Reply {
+    fn reply(&self, scenario: &Scenario, view: &View, body: &Value, number: usize) -> Reply {
         let turn = scenario.turn(view.results);
         // A script that is at its end says so rather than nothing.
         let Turn { text, calls, .. } = scenario
@@ -246,7 +250,7 @@ impl Shared {
             model: scenario
                 .answered_by
                 .map_or_else(|| view.model.clone(), str::to_owned),
-            turn,
+            number,
             text,
             calls,
             usage: scenario.usage(turn),
