@@ -5,7 +5,7 @@ use std::time::Duration;
 use crate::config::names::unique_names;
 use crate::grade::{KINDS, TestSpec};
 use crate::reader::values::{filled_text, positive};
-use crate::reader::{Fields, Node, object};
+use crate::reader::{Empty, Fields, Node, object};
 use crate::text::diagnostic::Diagnostic;
 use crate::text::explain::Code;
 use crate::text::prose;
@@ -23,6 +23,7 @@ pub(super) fn tests(fields: &mut Fields<'_, '_>) -> Vec<TestSpec> {
     let read = fields.renamed_list(
         "tests",
         &["eval", "evaluate"],
+        Empty::Mistake,
         test,
         "The tests that verify the work. The score is their weighted mean.",
     );

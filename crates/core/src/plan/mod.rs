@@ -3,10 +3,11 @@
 pub mod aa_check;
 pub mod expand;
 pub mod fingerprint;
-mod interpolate;
+mod identical;
 mod judges;
 mod misplaced_scripts;
 pub mod order;
+pub mod remarks;
 pub mod selection;
 pub mod shard;
 
@@ -22,7 +23,7 @@ use crate::agent::AgentChoice;
 use crate::agent::mcp::McpServer;
 use crate::config::adaptive::Adaptive;
 use crate::config::folder_name;
-use crate::config::suite::{Action, AppliedSetup, Eval, Suite, TrialLimits};
+use crate::config::suite::{Action, AppliedSetup, Eval, Suite, TrialLimits, UnusedSettings};
 use crate::grade::Question;
 
 /// One environment with one experiment applied to it.
@@ -40,6 +41,8 @@ pub struct Variant {
     pub mcp_servers: Vec<(String, McpServer<String>)>,
     /// The settings of environment and experiment.
     pub setup: AppliedSetup,
+    /// The settings of environment and experiment that are for another agent.
+    pub unused: Vec<UnusedSettings>,
 }
 
 /// A variant is its settings under a name: `variant.model` is `variant.setup.model`.

@@ -28,7 +28,7 @@ use crate::host::credentials;
 use crate::host::environment::Host;
 use crate::host::registries;
 use crate::suite::discover;
-use crate::suite::discover::{DiscoverError, Disk};
+use crate::suite::discover::{DiscoverError, Machine};
 use crate::workspace::sealed_suite::SealedSuite;
 use crate::workspace::tree_hash::TreeHashes;
 
@@ -64,7 +64,7 @@ pub fn load(
     settings: &RunSettings,
     host: &Host,
 ) -> Result<LoadedPlan, DiscoverError> {
-    let loaded = discover::load(dir)?;
+    let loaded = discover::load(dir, &|name| host.get(name).map(str::to_owned))?;
     let mut problems = loaded.problems;
     let overrides = overrides(&settings.selection, &mut problems);
     let plan = loaded
@@ -97,7 +97,10 @@ fn make(
     } else {
         expand(&suite, &chosen, overrides, &variables, problems)
     };
-    report_misplaced_scripts(&plan, &Disk, problems);
+    let machine = Machine {
+        variable: &variables,
+    };
+    report_misplaced_scripts(&plan, &machine, problems);
     if let Some(shard) = settings.shard.filter(|_| plan.adaptive.is_some()) {
         problems.push(no_parts(shard));
     }

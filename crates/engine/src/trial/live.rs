@@ -19,6 +19,7 @@ use terca_core::text::prose;
 use super::log::{RunLog, Stream};
 use super::masking::{LONGEST_LINE, write_masked};
 use crate::process::output_file::Output;
+use crate::process::supervise::Turn;
 use crate::process::tail::{LineSink, Tail};
 
 /// The length of each end of a long output that the log shows.
@@ -141,8 +142,8 @@ impl<'a> Logging<'a> {
         })
     }
 
-    /// Writes what is new to the log. Returns whether there is more to read already.
-    pub(super) fn on_turn(&mut self, log: &mut RunLog) -> bool {
+    /// Writes what is new to the log.
+    pub(super) fn on_turn(&mut self, log: &mut RunLog) -> Turn {
         let mut is_more = false;
         for output in &mut self.outputs {
             // A read that fails now is tried again at the end, where failing counts.
@@ -154,7 +155,7 @@ impl<'a> Logging<'a> {
                 self.failed.get_or_insert(error);
             }
         }
-        is_more
+        if is_more { Turn::Again } else { Turn::Wait }
     }
 
     /// Writes the rest to the log.

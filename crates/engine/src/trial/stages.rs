@@ -9,6 +9,7 @@ use std::io;
 use terca_core::agent::Reading;
 use terca_core::agent::delivery::Installed;
 use terca_core::grade::grades::Scorecard;
+use terca_core::trial_error::TrialError;
 
 use super::session::AgentSession;
 use super::stage_error::StageError;
@@ -39,6 +40,8 @@ pub(super) struct AgentRun {
     pub(super) delivered: Delivered,
     pub(super) ended: Ended,
     pub(super) reading: Reading,
+    /// The fault of the model's service in a session that the time limit ended.
+    pub(super) service_fault: Option<TrialError>,
     pub(super) changes: Changes,
     /// It was the eval's own solution.
     pub(super) is_reference: bool,

@@ -17,7 +17,7 @@ use super::stage_error::StageError;
 use crate::host::environment::Variables;
 use crate::host::registries::{self, RegistryFiles};
 use crate::process::output_file::Output;
-use crate::process::supervise::{Ended, Job, Signal, SupervisorGuard};
+use crate::process::supervise::{Ended, Job, Signal, SupervisorGuard, Turn};
 use crate::tree::{Dir, Limits, Options};
 use crate::workspace::trial_dirs::{CommandDirs, TrialDirs};
 
@@ -315,7 +315,7 @@ impl<'a> TrialRun<'a> {
     pub(super) fn run_job(
         &mut self,
         job: &Job,
-        on_turn: &mut dyn FnMut(&mut RunLog) -> bool,
+        on_turn: &mut dyn FnMut(&mut RunLog) -> Turn,
     ) -> Result<Ended, StageError> {
         if self.context.interrupt.is_stop() {
             return Err(StageError::Interrupted);

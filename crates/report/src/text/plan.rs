@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use terca_core::plan::remarks::Remark;
 use terca_core::run::event::TrialHead;
 use terca_core::text::prose;
 
@@ -11,8 +12,18 @@ use crate::term::grid::{Grid, Side};
 use crate::term::style::{Palette, Role};
 use crate::term::styled_line::StyledLine;
 
+/// A plan that is shown.
+#[derive(Debug, Clone, Copy)]
+pub struct PlanOverview<'a> {
+    /// Its trials.
+    pub heads: &'a [TrialHead],
+    /// Sentences about its variants.
+    pub remarks: &'a [Remark],
+}
+
 /// The matrix in brief, its evals, its variants.
-pub fn plan_overview(heads: &[TrialHead], palette: Palette) -> String {
+pub fn plan_overview(plan: PlanOverview<'_>, palette: Palette) -> String {
+    let heads = plan.heads;
     let shape = Shape::of(heads);
     let total = prose::count(shape.trials, "trial");
     let mut summary = StyledLine::of(Role::Bold, &total);
@@ -26,7 +37,7 @@ pub fn plan_overview(heads: &[TrialHead], palette: Palette) -> String {
         palette.bold("evals"),
         evals(heads).render(2, palette),
         palette.bold("variants"),
-        variants(heads).render(2, palette)
+        variants(plan).render(2, palette)
     )
 }
 
@@ -66,10 +77,10 @@ fn evals(heads: &[TrialHead]) -> Grid {
     grid
 }
 
-fn variants(heads: &[TrialHead]) -> Grid {
-    let names = Names::of(heads);
+fn variants(plan: PlanOverview<'_>) -> Grid {
+    let names = Names::of(plan.heads);
     let mut grid = Grid::new(&[Side::Left]);
-    for (_, trials) in in_order(heads, |head| {
+    for (_, trials) in in_order(plan.heads, |head| {
         (head.environment.clone(), head.experiment.clone())
     }) {
         let Some(head) = trials.first() else { continue };
@@ -81,6 +92,13 @@ fn variants(heads: &[TrialHead]) -> Grid {
         })];
         row.extend(agent(head));
         grid.row(row);
+        let is_about = |remark: &&Remark| {
+            remark.environment == head.environment && remark.experiment == head.experiment
+        };
+        for remark in plan.remarks.iter().filter(is_about) {
+            let line = format!("  {}", remark.sentence);
+            grid.line(StyledLine::of(Role::Fair, &line));
+        }
     }
     grid
 }
@@ -118,18 +136,25 @@ mod tests {
 
     const PALETTE: Palette = Palette { colour: false };
 
+    fn of(heads: &[TrialHead]) -> PlanOverview<'_> {
+        PlanOverview {
+            heads,
+            remarks: &[],
+        }
+    }
+
     #[test]
     fn the_plan_in_brief() {
         insta::assert_snapshot!(
             "plan_overview",
-            plan_overview(&fixture::heads(4, 3, 2), PALETTE)
+            plan_overview(of(&fixture::heads(4, 3, 2)), PALETTE)
         );
     }
 
     #[test]
     fn the_smallest_plan() {
         let heads = [fixture::head(1, "fib", "default", "default", 1)];
-        insta::assert_snapshot!("plan_overview_smallest", plan_overview(&heads, PALETTE));
+        insta::assert_snapshot!("plan_overview_smallest", plan_overview(of(&heads), PALETTE));
     }
 
     #[test]

@@ -1,12 +1,13 @@
 //! `terca check`: validates the configuration and prints the plan.
 
 use clap::Args;
+use terca_core::plan::remarks::remarks;
 use terca_core::run::settings::{RunSettings, SelectionSettings};
 use terca_core::text::prose;
 use terca_engine::host::environment::Host;
 use terca_engine::run::load::RunPlan;
 use terca_report::Painted;
-use terca_report::plan_overview;
+use terca_report::{PlanOverview, plan_overview};
 
 use crate::args::{Common, SelectionArgs};
 use crate::cli_error::Outcome;
@@ -43,7 +44,11 @@ pub(super) fn check(args: &CheckArgs, common: &Common) -> Outcome {
     let host = Host::of_this_process();
     let plan = load::plan(&settings, common, &host)?;
     let palette = screen::out_palette(common.color);
-    screen::out_painted(&Painted::by_view(plan_overview(&plan.heads(), palette)));
+    let overview = PlanOverview {
+        heads: &plan.heads(),
+        remarks: &remarks(&plan.trials),
+    };
+    screen::out_painted(&Painted::by_view(plan_overview(overview, palette)));
     load::note_adaptive(&plan);
     note_registries(&plan, &host);
     Ok(0)

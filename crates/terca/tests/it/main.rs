@@ -12,6 +12,7 @@ mod common;
 
 mod adaptive;
 mod agent_against_tests;
+mod as_written;
 mod attacks;
 mod bombs;
 mod callers;
@@ -61,6 +62,7 @@ mod run_v1;
 mod sealed;
 mod sealed_runs;
 mod selection;
+mod service_faults;
 mod setup;
 mod shards;
 mod terminal;

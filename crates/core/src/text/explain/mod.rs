@@ -89,6 +89,8 @@ codes! {
         UnsetVariable "unset-variable"
         NoEvals "no-evals"
         NotSupported "not-supported"
+        DoubtfulValue "doubtful-value"
+        SameAsBaseline "same-as-baseline"
         OlderSpelling "older-spelling"
     }
     Agents "Agents in the configuration" {
@@ -129,6 +131,7 @@ codes! {
         Auth "auth"
         RateLimit "rateLimit"
         ModelApi "modelApi"
+        Model "model"
         Mcp "mcp"
         Agent "agent"
         Internal "internal"

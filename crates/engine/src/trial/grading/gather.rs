@@ -221,7 +221,16 @@ fn read_transcript(path: &Utf8Path, session: &mut Session) -> std::io::Result<()
     let (mut tools, mut said) = (Vec::new(), Vec::new());
     for line in BufReader::new(fs_err::File::open(path)?).lines() {
         match serde_json::from_str::<Record>(&line?)?.step {
-            Step::ToolCall { tool, server, .. } => tools.push(ToolUse { tool, server }),
+            Step::ToolCall {
+                tool,
+                server,
+                server_tool,
+                ..
+            } => tools.push(ToolUse {
+                tool,
+                server,
+                server_tool,
+            }),
             Step::Message {
                 role: Role::Assistant,
                 text,

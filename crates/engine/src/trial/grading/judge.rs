@@ -22,7 +22,7 @@ use crate::process::output_file::read_text;
 use crate::process::supervise::Ended;
 use crate::trial::agent_work::AgentWork;
 use crate::trial::session::{
-    AgentDirs, AgentKind, AgentRequest, AgentSession, FoundAgent, last_words,
+    AgentDirs, AgentEnd, AgentKind, AgentRequest, AgentSession, FoundAgent, last_words,
 };
 use crate::trial::stage_error::StageError;
 use crate::trial::timing::rounded;
@@ -154,7 +154,7 @@ fn play(
     let on_progress = |activity, _| progress.report(format!("judge: {activity}"), work.usage);
     match session.kind {
         AgentKind::Process(process) => {
-            let (ended, reading) = process.run(run, &on_progress)?;
+            let AgentEnd { ended, reading, .. } = process.run(run, &on_progress)?;
             if ended.lost && !ended.stopped {
                 return Err(StageError::new(
                     ErrorKind::Internal,

@@ -9,9 +9,10 @@ use globset::GlobBuilder;
 use terca_core::agent::{Decoder, Line, Reading, SideFile, StreamFilter};
 use terca_core::text::mask::Mask;
 use terca_core::transcript::Usage;
+use terca_core::trial_error::TrialError;
 
 use super::transcript::Transcript;
-use crate::process::supervise::Ended;
+use crate::process::supervise::{Ended, Turn};
 use crate::process::tail::{LineSink, Seen, Tail};
 use crate::tree::{Dir, Limits, Options, TreeError, Visit, walk};
 use crate::trial::live::LiveOutput;
@@ -39,6 +40,10 @@ pub(super) struct Listener<'a> {
     side_tails: Vec<SideTail>,
     looked_at_side_files: Instant,
     reported: Reported,
+    began: Instant,
+    /// The time of the last progress in the talk with the model, since the beginning.
+    progress_at: Duration,
+    progress: u64,
     mask: Mask,
     /// The log could not be written.
     failed: Option<io::Error>,
@@ -86,21 +91,35 @@ impl<'a> Listener<'a> {
                 activity: String::new(),
                 usage: Usage::default(),
             },
+            began: now,
+            progress_at: Duration::ZERO,
+            progress: 0,
             mask: mask.clone(),
             failed: None,
         }
     }
 
-    /// Reads what is new. Called again and again while the agent runs; returns whether there is more to read already.
+    /// Reads what is new. Called again and again while the agent runs. An agent whose session is lost is to be stopped.
     /// A read that fails now is tried again by `finish`, where failing counts.
-    pub(super) fn on_turn(&mut self, log: &mut RunLog, on_progress: OnProgress<'_>) -> bool {
+    pub(super) fn on_turn(&mut self, log: &mut RunLog, on_progress: OnProgress<'_>) -> Turn {
         let is_more = self.read(log);
         if self.looked_at_side_files.elapsed() >= LOOK_AT_SIDE_FILES_EVERY {
             self.looked_at_side_files = Instant::now();
             self.read_side_files(|side| !side.is_document());
         }
         self.report(on_progress);
-        is_more.unwrap_or(false)
+        let progress = self.filter.decoder.progress();
+        if progress != self.progress {
+            self.progress = progress;
+            self.progress_at = self.began.elapsed();
+        }
+        if self.filter.decoder.lost().is_some() {
+            Turn::Stop
+        } else if is_more.unwrap_or(false) {
+            Turn::Again
+        } else {
+            Turn::Wait
+        }
     }
 
     /// Reads what is new of both outputs. Returns whether there is more.
@@ -177,6 +196,7 @@ impl<'a> Listener<'a> {
             mut stderr,
             side_tails,
             mask,
+            progress_at,
             ..
         } = self;
         let seen_of_stdout = stdout.tail.finish(&mut StdoutSink {
@@ -194,11 +214,14 @@ impl<'a> Listener<'a> {
         for SideTail { label, tail, .. } in side_tails {
             tail.finish(&mut |line: Line<'_>| side_line(decoder.as_mut(), label, line, &mask))?;
         }
+        let lost = filter.decoder.lost();
         let mut reading = filter.finish(ended.exit);
         transcript.add(std::mem::take(&mut reading.records));
         transcript.close(log)?;
         Ok(AgentOutput {
             reading,
+            lost,
+            progress_at,
             stdout: PrintedOutput {
                 seen: seen_of_stdout,
                 has_pieces: stdout.live.finish(log)?,
@@ -259,6 +282,10 @@ impl LineSink for StderrSink<'_> {
 /// Everything that an agent has printed.
 pub(super) struct AgentOutput {
     pub(super) reading: Reading,
+    /// The error for which the agent was stopped.
+    pub(super) lost: Option<TrialError>,
+    /// The time of the last progress in the talk with the model, since the beginning.
+    pub(super) progress_at: Duration,
     pub(super) stdout: PrintedOutput,
     pub(super) stderr: PrintedOutput,
 }

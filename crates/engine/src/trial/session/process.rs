@@ -5,9 +5,10 @@ use std::io;
 use std::time::Duration;
 
 use camino::{Utf8Path, Utf8PathBuf};
-use terca_core::agent::{Decoder, Ending, Profile, Reading, SideFile, StopSignal};
+use terca_core::agent::{Decoder, Ending, Profile, Reading, SideFile, StopSignal, TimeLimit};
 use terca_core::text::mask::Mask;
 use terca_core::text::prose;
+use terca_core::trial_error::TrialError;
 
 use super::agent_dirs::AgentDirs;
 use super::last_words::STDOUT_LOG;
@@ -39,6 +40,14 @@ pub(in crate::trial) struct AgentProcess {
     pub(super) timeout: Duration,
 }
 
+/// The end of an agent's process.
+pub(in crate::trial) struct AgentEnd {
+    pub(in crate::trial) ended: Ended,
+    pub(in crate::trial) reading: Reading,
+    /// Set if its time limit ended it.
+    pub(in crate::trial) time_limit: Option<TimeLimit>,
+}
+
 /// The two files that an agent prints to.
 struct Outputs {
     stdout: Output,
@@ -57,12 +66,13 @@ impl AgentProcess {
         self,
         run: &mut TrialRun<'_>,
         on_progress: OnProgress<'_>,
-    ) -> Result<(Ended, Reading), StageError> {
+    ) -> Result<AgentEnd, StageError> {
         let outputs = Outputs {
             stdout: Output::create(&self.dirs.io)?,
             stderr: Output::create(&self.dirs.io)?,
         };
         let job = self.job(&outputs);
+        let limit = self.timeout;
         let AgentProcess {
             profile,
             dirs,
@@ -92,9 +102,15 @@ impl AgentProcess {
             },
             mask,
         );
-        let ended = run.run_job(&job, &mut |log| listener.on_turn(log, on_progress))?;
+        let mut ended = run.run_job(&job, &mut |log| listener.on_turn(log, on_progress))?;
         run.tidy_folder()?;
-        let output = listener.finish(&ended, &mut run.log)?;
+        let mut output = listener.finish(&ended, &mut run.log)?;
+        if let Some(error) = output.lost.take()
+            && ended.stopped
+            && !run.context.interrupt.is_stop()
+        {
+            stopped_at_once(&mut ended, &mut output.reading, error);
+        }
         keep_output(&outputs.stdout, output.stdout, &kept.stdout, mask)?;
         keep_output(&outputs.stderr, output.stderr, &kept.stderr, mask)?;
         let has_pieces = output.stdout.has_pieces || output.stderr.has_pieces;
@@ -107,7 +123,15 @@ impl AgentProcess {
         }
         write_end(&mut run.log, &ended, &output.reading)?;
         keep_side_files(&dirs.artifacts, mask, &side_files)?;
-        Ok((ended, output.reading))
+        Ok(AgentEnd {
+            ended,
+            reading: output.reading,
+            // A supervisor that was stopped looks like a limit that is over.
+            time_limit: (ended.timed_out && !ended.lost).then_some(TimeLimit {
+                limit,
+                silence: limit.saturating_sub(output.progress_at),
+            }),
+        })
     }
 
     fn job(&self, outputs: &Outputs) -> Job {
@@ -127,6 +151,19 @@ impl AgentProcess {
             grace: GRACE,
             sweep: true,
         }
+    }
+}
+
+/// Makes the end of an agent that Terca has stopped, because its session was lost, an error of its session. The adapter may know
+/// more about the reason.
+fn stopped_at_once(ended: &mut Ended, reading: &mut Reading, error: TrialError) {
+    ended.stopped = false;
+    reading
+        .notes
+        .push("the agent was stopped at once: the trial could not be judged any more".to_owned());
+    let knows_more = matches!(&reading.ending, Ending::Failed(known) if known.kind == error.kind);
+    if !knows_more {
+        reading.ending = Ending::Failed(error);
     }
 }
 
