@@ -18,6 +18,8 @@ pub enum ErrorKind {
     RateLimit,
     /// The model's service failed or could not be reached.
     ModelApi,
+    /// The service has no such model, or not for this account.
+    Model,
     /// An MCP server did not connect.
     Mcp,
     /// The agent crashed before doing anything, or its session has no proper end.
@@ -35,6 +37,7 @@ impl ErrorKind {
             ErrorKind::Auth => "auth",
             ErrorKind::RateLimit => "rateLimit",
             ErrorKind::ModelApi => "modelApi",
+            ErrorKind::Model => "model",
             ErrorKind::Mcp => "mcp",
             ErrorKind::Agent => "agent",
             ErrorKind::Internal => "internal",
@@ -70,6 +73,7 @@ impl From<ErrorKind> for Code {
             ErrorKind::Auth => Code::Auth,
             ErrorKind::RateLimit => Code::RateLimit,
             ErrorKind::ModelApi => Code::ModelApi,
+            ErrorKind::Model => Code::Model,
             ErrorKind::Mcp => Code::Mcp,
             ErrorKind::Agent => Code::Agent,
             ErrorKind::Internal => Code::Internal,
@@ -84,13 +88,16 @@ mod tests {
 
     #[test]
     fn errors_of_trials_have_the_words_of_the_results() {
-        use ErrorKind::{Agent, AgentMissing, Auth, Internal, Mcp, ModelApi, RateLimit, Setup};
+        use ErrorKind::{
+            Agent, AgentMissing, Auth, Internal, Mcp, Model, ModelApi, RateLimit, Setup,
+        };
         for kind in [
             Setup,
             AgentMissing,
             Auth,
             RateLimit,
             ModelApi,
+            Model,
             Mcp,
             Agent,
             Internal,

@@ -312,6 +312,7 @@ fn reports() -> impl Strategy<Value = TrialReport> {
                         McpDelivery {
                             status: Some(McpStatus::Failed),
                             calls: usage.requests,
+                            failed_calls: Some(0),
                         },
                     )]
                     .into(),
@@ -637,6 +638,7 @@ fn results_have_the_keys_of_the_specification() {
                 McpDelivery {
                     status: Some(McpStatus::Connected),
                     calls: Some(2),
+                    failed_calls: Some(0),
                 },
             )]
             .into(),
@@ -689,7 +691,10 @@ fn results_have_the_keys_of_the_specification() {
             "mcpServers modelObserved modelRequested rules skills",
         ),
         ("/trials/0/delivery/rules/0", "path sha256"),
-        ("/trials/0/delivery/mcpServers/firebase", "calls status"),
+        (
+            "/trials/0/delivery/mcpServers/firebase",
+            "calls failedCalls status",
+        ),
         ("/trials/0/spent", "costUsd inputTokens outputTokens"),
         (
             "/summary/spent",

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use super::conversation::Conversation;
 use crate::agent::delivery::McpDelivery;
 use crate::process::Exit;
 use crate::transcript::{Record, Usage};
@@ -48,8 +49,9 @@ pub trait Decoder: Send {
     fn skippable(&self, _beginning: &[u8]) -> Option<Skippable> {
         None
     }
-    /// Counts lines that were left out, and returns the steps that were held back until now.
-    fn skipped(&mut self, _lines: u64) -> Vec<Record> {
+    /// Counts lines that were left out, and returns the steps that were held back until now. `words` is true if some of
+    /// them are words of the agent.
+    fn skipped(&mut self, _lines: u64, _words: bool) -> Vec<Record> {
         Vec::new()
     }
     /// Reads a line of standard error.
@@ -58,6 +60,13 @@ pub trait Decoder: Send {
     fn side_line(&mut self, _label: &str, _line: &str) {}
     /// Returns the figures so far, for the live display.
     fn usage(&self) -> Usage;
+    /// Returns a number that grows with each answer of the model, and with each beginning and end of a tool.
+    fn progress(&self) -> u64;
+    /// Returns the error that the session will end in however it goes on. The agent is then stopped at once: each
+    /// further answer would be paid for and thrown away.
+    fn lost(&self) -> Option<TrialError> {
+        None
+    }
     /// Ends the session.
     fn finish(self: Box<Self>, exit: Exit) -> Reading;
 }
@@ -69,12 +78,14 @@ pub struct Reading {
     pub records: Vec<Record>,
     /// The figures of the whole session.
     pub usage: Usage,
-    /// The model that did the work, where the agent says it.
+    /// The model that the service named in its answers, where the agent passes it on.
     pub model: Option<String>,
     /// The MCP servers of the variant.
     pub mcp_servers: BTreeMap<String, McpDelivery>,
     /// The end of the session.
     pub ending: Ending,
+    /// The talk with the model, as far as it is shown.
+    pub conversation: Conversation,
     /// Remarks that change no verdict.
     pub notes: Vec<String>,
 }

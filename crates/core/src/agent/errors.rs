@@ -1,5 +1,9 @@
 //! The kinds of trouble behind the words of agents and model services.
 
+use std::sync::LazyLock;
+
+use regex::Regex;
+
 use crate::trial_error::ErrorKind;
 
 /// Words by which errors are known, looked through in order. Words in lower case are found in any spelling; words with
@@ -85,6 +89,47 @@ pub(super) fn leading_status(message: &str) -> Option<u16> {
     (100..600).contains(&status).then_some(status)
 }
 
+/// Returns whether an error says that the service has no such model, or not for this account.
+///
+/// Services give it the status 404, 400 or 403, and agents put words of their own around it, so only the words tell it
+/// from a wrong address or a refused key.
+pub(super) fn is_wrong_model(text: &str) -> bool {
+    static WORDS: LazyLock<Option<Regex>> = LazyLock::new(|| {
+        let codes = r"model_?not_?found|no such model|unknown model|invalid model|unsupported model|not a valid model";
+        // "The model `x` does not exist", "models/x is not found for API version v1", "the selected model (x). It may
+        // not exist".
+        let sentence = r"\bmodels?\b.{0,120}(?:does not exist|may not exist|not found|is not supported|is not available|not have access)";
+        let access = r"(?:not have access to|not found:?) (?:the )?model\b";
+        // Anthropic: `not_found_error … model: x`.
+        let field = r"not_found_error.{0,80}\bmodel: ";
+        Regex::new(&format!("(?i)(?:{codes}|{sentence}|{access}|{field})")).ok()
+    });
+    // Codex remarks that "Model metadata for `x`" is not found, and goes on.
+    let is_remark = text.starts_with("Model metadata for ");
+    !is_remark && WORDS.as_ref().is_some_and(|words| words.is_match(text))
+}
+
+/// Returns whether an error says that the conversation has outgrown the model's context.
+pub(super) fn is_context_overflow(text: &str) -> bool {
+    const WORDS: &[&str] = &[
+        "context_length_exceeded",
+        "contextwindowexceeded",
+        "contextoverflow",
+        "context window",
+        "context length",
+        "context limit",
+        "context size",
+        "maximum context",
+        "prompt is too long",
+        "input is too long",
+        "prompt too long",
+        "reduce the length of the messages",
+        "exceeds the maximum number of tokens",
+    ];
+    let lower = text.to_lowercase();
+    WORDS.iter().any(|words| lower.contains(words))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -103,6 +148,53 @@ mod tests {
             (Some(503), "", Some(ErrorKind::ModelApi)),
         ] {
             assert_eq!(classify(patterns, status, text), kind, "{status:?} {text}");
+        }
+    }
+
+    #[test]
+    fn a_wrong_model_is_known_by_its_words() {
+        for text in [
+            "[API Error: models/x is not found]",
+            "models/nope is not found for API version v1beta, or is not supported for generateContent",
+            "The model `gpt5` does not exist or you do not have access to it.",
+            "There's an issue with the selected model (x). It may not exist or you may not have access to it.",
+            "404 no such model",
+            "ProviderModelNotFoundError: Model not found: mock/none.",
+            r#"{"type":"error","error":{"type":"not_found_error","message":"model: claude-none"}}"#,
+            "Project `p` does not have access to model `gpt-9`",
+            "litellm.NotFoundError: model_not_found",
+            "The requested model is not supported.",
+        ] {
+            assert!(is_wrong_model(text), "{text}");
+        }
+        for text in [
+            "404 page not found",
+            "Model metadata for `mock-model` not found. Defaulting to fallback metadata",
+            "the model's last answer broke off",
+            "The model is overloaded. Please try again later.",
+            "the session ended with status `error`",
+            "fetch failed: getaddrinfo ENOTFOUND api.example.com",
+        ] {
+            assert!(!is_wrong_model(text), "{text}");
+        }
+    }
+
+    #[test]
+    fn an_overflow_of_the_context_is_known_by_its_words() {
+        for text in [
+            "This model's maximum context length is 128000 tokens. Please reduce the length of the messages.",
+            "prompt is too long: 210000 tokens > 200000 maximum",
+            "The input token count (1200000) exceeds the maximum number of tokens allowed (1048576).",
+            "Codex ran out of room in the model's context window.",
+            "context_length_exceeded",
+        ] {
+            assert!(is_context_overflow(text), "{text}");
+        }
+        for text in [
+            "Rate limit reached for tokens per min (TPM)",
+            "the model is overloaded",
+        ] {
+            assert!(!is_context_overflow(text), "{text}");
         }
     }
 

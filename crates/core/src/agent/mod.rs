@@ -42,10 +42,13 @@
 
 mod aider;
 mod builtin;
+#[cfg(test)]
+mod claims;
 mod claude_code;
 mod cline;
 mod codex;
 mod continue_cli;
+mod conversation;
 mod copilot;
 mod decoder;
 pub mod delivery;
@@ -58,6 +61,7 @@ mod kilo;
 mod litellm;
 pub mod mcp;
 mod mini_swe_agent;
+mod models;
 mod openai_chat;
 mod opencode;
 mod pi;
@@ -65,6 +69,7 @@ mod pi;
 mod playback;
 mod profile;
 mod qwen_code;
+mod server_calls;
 mod session;
 mod stream_filter;
 mod tokens;
@@ -72,6 +77,7 @@ mod tokens;
 use std::fmt;
 
 pub use builtin::cheat;
+pub use conversation::{Conversation, TimeLimit};
 pub use decoder::{Decoder, Ending, Line, Reading, Skippable};
 pub use invocation::{Inputs, Invocation, Launch, PlacedFile, SideFile, Stdin};
 pub use profile::{Cache, Capabilities, Package, Profile, StopSignal};

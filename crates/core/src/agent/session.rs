@@ -9,8 +9,11 @@ use std::collections::{BTreeMap, BTreeSet};
 use jiff::Timestamp;
 use serde_json::Value;
 
-use super::errors::{Patterns, classify};
-use super::mcp::server_of;
+use super::conversation::{Conversation, Shows};
+use super::errors::{Patterns, classify, is_context_overflow, is_wrong_model};
+use super::mcp::{ServerTool, server_of};
+use super::models::ModelsSeen;
+use super::server_calls::ServerCalls;
 use super::tokens::Tokens;
 use super::{Decoder, Ending, Inputs, Line, Reading, Skippable};
 use crate::agent::delivery::{McpDelivery, McpStatus};
@@ -23,6 +26,8 @@ use crate::trial_error::{ErrorKind, TrialError};
 const LONGEST_MESSAGE: usize = 1024 * 1024;
 /// The longest part of an agent's last words that is kept, in characters.
 const LONGEST_WORDS: usize = 300;
+/// The name of an answer among the calls that have not ended.
+const STEP: &str = "the step";
 /// The most notes that are kept. The first ones say what went wrong.
 const MOST_NOTES: usize = 50;
 
@@ -50,6 +55,16 @@ pub(super) trait Protocol: Send {
     /// Reads a line of a side file.
     fn side_line(&mut self, _label: &str, _line: &str, _session: &mut Session) {}
 
+    /// Returns the parts of the talk with the model that its agent shows.
+    fn shows(&self) -> Shows {
+        Shows::Everything
+    }
+
+    /// Returns whether every session that ends well has the tokens of its answers.
+    fn reports_tokens(&self) -> bool {
+        false
+    }
+
     /// Returns the figures so far.
     fn usage(&self, session: &Session) -> Usage;
 
@@ -69,6 +84,7 @@ pub(super) fn decoder(
         session: Session {
             patterns,
             servers: servers.map(|(name, _)| name.clone()).collect(),
+            requested_model: inputs.model.map(str::to_owned),
             ..Session::default()
         },
     })
@@ -93,11 +109,19 @@ impl<P: Protocol> Decoder for SessionDecoder<P> {
     }
 
     fn skippable(&self, beginning: &[u8]) -> Option<Skippable> {
+        // The next line may be the result of a call that counts.
+        if self.session.server_calls.is_open() {
+            return None;
+        }
         self.protocol.skippable(beginning)
     }
 
-    fn skipped(&mut self, lines: u64) -> Vec<Record> {
+    fn skipped(&mut self, lines: u64, words: bool) -> Vec<Record> {
         self.session.line += lines;
+        self.session.conversation.tools_ended();
+        if words {
+            self.session.answered();
+        }
         self.session.flush();
         std::mem::take(&mut self.session.records)
     }
@@ -116,12 +140,33 @@ impl<P: Protocol> Decoder for SessionDecoder<P> {
         self.protocol.usage(&self.session).plausible().0
     }
 
+    fn progress(&self) -> u64 {
+        self.session.conversation.progress()
+    }
+
+    fn lost(&self) -> Option<TrialError> {
+        self.session
+            .servers_settled
+            .then(|| self.session.server_trouble())
+            .flatten()
+    }
+
     fn finish(mut self: Box<Self>, exit: Exit) -> Reading {
         let ending = self.protocol.ending(exit, &mut self.session);
+        let ending = self.session.told_apart(ending);
         let (usage, remarks) = self.protocol.usage(&self.session).plausible();
         for remark in remarks {
             self.session.final_note(remark);
         }
+        let has_tokens = usage.output_tokens.is_some_and(|tokens| tokens > 0);
+        let conversation = &mut self.session.conversation;
+        conversation.shows = self.protocol.shows();
+        conversation.has_answer |= has_tokens;
+        let ending = if self.protocol.reports_tokens() && !has_tokens {
+            self.session.without_tokens(ending)
+        } else {
+            ending
+        };
         self.session.reading(usage, ending)
     }
 }
@@ -142,21 +187,26 @@ pub(super) struct Session {
     pub(super) tool_calls: u64,
     /// The tokens of each answer, by the answer's id.
     pub(super) answers: BTreeMap<String, Tokens>,
-    /// The model that did the work, where the agent says it.
-    pub(super) model: Option<String>,
-    models_seen: BTreeSet<String>,
+    /// The model of the variant.
+    pub(super) requested_model: Option<String>,
+    /// The models that answered in the main thread, where the agent passes on what the service says.
+    pub(super) models: ModelsSeen,
     /// The MCP servers of the variant.
     servers: Vec<String>,
-    server_calls: BTreeMap<String, u64>,
+    server_calls: ServerCalls,
     /// True if the agent gives no sign of the server that a tool belongs to.
     pub(super) hides_servers: bool,
     /// True if all servers that are not broken have connected.
     pub(super) servers_ready: bool,
+    /// True if the states of the servers will not change any more.
+    servers_settled: bool,
     connected_servers: BTreeSet<String>,
     /// Servers that did not connect, with the reasons.
     broken_servers: BTreeMap<String, String>,
     /// The error after which nothing has come yet.
     pub(super) failure: Option<TrialError>,
+    /// The talk with the model.
+    conversation: Conversation,
     last_words: String,
     notes: Vec<String>,
 }
@@ -196,6 +246,8 @@ impl Session {
 
     /// Adds the result of a tool.
     pub(super) fn result(&mut self, id: Option<String>, ok: bool, output: Option<String>) {
+        self.conversation.tool_ended(id.as_deref());
+        self.server_calls.ended(id.as_deref(), ok);
         self.push(Step::ToolResult { id, ok, output });
     }
 
@@ -205,22 +257,30 @@ impl Session {
         id: Option<String>,
         tool: String,
         input: Value,
-        server: Option<String>,
+        at_server: Option<ServerTool>,
     ) {
         self.tool_calls += 1;
-        if let Some(server) = &server {
-            *self.server_calls.entry(server.clone()).or_default() += 1;
-        }
+        self.answered();
+        self.conversation.tool_started(id.as_deref());
+        let (server, server_tool) = match at_server {
+            Some(ServerTool { server, tool }) => {
+                self.server_calls.started(&server, id.as_deref());
+                (Some(server), Some(tool))
+            }
+            None => (None, None),
+        };
         self.push(Step::ToolCall {
             id,
             tool,
             input,
             server,
+            server_tool,
         });
     }
 
     /// Adds a piece of a message or thought. Pieces of the same kind become one step.
     pub(super) fn piece(&mut self, step: Step) {
+        self.hear(&step);
         let unfinished = self.unfinished.as_mut().map(|record| &mut record.step);
         match (unfinished, &step) {
             (
@@ -259,6 +319,7 @@ impl Session {
 
     /// Adds a step that began at an earlier line.
     pub(super) fn push_at(&mut self, line: u64, step: Step) {
+        self.hear(&step);
         self.flush();
         let record = self.record(line, step);
         if self.records.is_empty() {
@@ -266,6 +327,18 @@ impl Session {
             self.records.reserve_exact(1);
         }
         self.records.push(record);
+    }
+
+    /// Notes the words and thoughts of the model as answers.
+    fn hear(&mut self, step: &Step) {
+        let is_answer = match step {
+            Step::Message { role, text } => *role == Role::Assistant && !text.is_empty(),
+            Step::Reasoning { text } => !text.is_empty(),
+            _ => false,
+        };
+        if is_answer {
+            self.answered();
+        }
     }
 
     fn record(&self, line: u64, step: Step) -> Record {
@@ -282,7 +355,7 @@ impl Session {
     }
 }
 
-/// Figures and models.
+/// Figures.
 impl Session {
     /// Returns the figures that were counted: the requests, where there were any, and the calls of tools.
     pub(super) fn counted(&self, requests: u64) -> Usage {
@@ -293,26 +366,49 @@ impl Session {
         }
     }
 
-    /// Returns the figures of all answers, where there were any.
+    /// Returns the figures of all answers, where there were any. An answer without figures makes the sum unknown.
     pub(super) fn answers_usage(&self) -> Usage {
         if self.answers.is_empty() {
             return Usage::default();
         }
+        let tokens = if self.has_unknown_tokens() {
+            Usage::default()
+        } else {
+            self.answers.values().copied().sum::<Tokens>().usage()
+        };
         Usage {
             requests: Some(self.answers.len() as u64),
-            ..self.answers.values().copied().sum::<Tokens>().usage()
+            ..tokens
         }
     }
 
-    /// Notes a model that answered. If there are several, none of them is the model of the session.
-    pub(super) fn saw_model(&mut self, provider: &str, model: &str) {
-        self.models_seen.insert(format!("{provider}/{model}"));
+    /// Returns whether an answer has no figures, as one that broke off.
+    pub(super) fn has_unknown_tokens(&self) -> bool {
+        self.answers.values().any(|tokens| tokens.is_unknown())
+    }
+}
+
+/// The talk with the model. Words, thoughts and calls of tools are taken for answers without any of these.
+impl Session {
+    /// Notes that an answer of the model has come, where the agent shows it in another way.
+    pub(super) fn answered(&mut self) {
+        self.conversation.answered();
     }
 
-    /// Returns the model that answered, if there was only one.
-    pub(super) fn only_model(&self) -> Option<String> {
-        let mut models = self.models_seen.iter();
-        models.next().filter(|_| models.next().is_none()).cloned()
+    /// Notes that an answer has begun whose tools are only shown when they are over.
+    pub(super) fn begins_step(&mut self) {
+        self.conversation.tool_started(Some(STEP));
+    }
+
+    /// Notes that the answer is over, and its tools with it.
+    pub(super) fn ends_step(&mut self) {
+        self.conversation.tool_ended(Some(STEP));
+    }
+
+    /// Notes that a request to the model has failed and that the agent will try it again. It counts until the next
+    /// answer.
+    pub(super) fn request_failed(&mut self, kind: ErrorKind, message: impl Into<String>) {
+        self.conversation.request_failed(kind, message.into());
     }
 }
 
@@ -324,13 +420,14 @@ impl Session {
     }
 
     /// Returns the server that the name of a tool begins with.
-    pub(super) fn server_of(&self, tool: &str, separator: &str) -> Option<String> {
+    pub(super) fn server_of(&self, tool: &str, separator: &str) -> Option<ServerTool> {
         server_of(&self.servers, tool, separator)
     }
 
-    /// Returns whether a tool of the server was called.
-    pub(super) fn has_called(&self, server: &str) -> bool {
-        self.server_calls.contains_key(server)
+    /// Returns whether a tool of the server was called and did its work, which proves that the server is connected. A
+    /// model may also call a tool that is not there.
+    pub(super) fn has_answered(&self, server: &str) -> bool {
+        self.server_calls.of(server).answered > 0
     }
 
     /// Notes that a server did not connect.
@@ -341,6 +438,22 @@ impl Session {
     /// Notes that a server has connected.
     pub(super) fn server_connected(&mut self, server: String) {
         self.connected_servers.insert(server);
+    }
+
+    /// Notes that the states of the servers are final. If one of the variant's own is broken, the agent is stopped at
+    /// once, since its session would end in an error in any case.
+    pub(super) fn servers_are_settled(&mut self) {
+        self.servers_settled = true;
+    }
+
+    /// Returns the error of a session with broken servers. Without an MCP server of its variant the agent is not tested.
+    fn server_trouble(&self) -> Option<TrialError> {
+        let (server, why) = self.broken_servers().next()?;
+        let mut message = format!("the MCP server `{server}` did not connect");
+        if !why.is_empty() {
+            message = format!("{message}: {why}");
+        }
+        Some(TrialError::new(ErrorKind::Mcp, message))
     }
 
     /// Forgets the state of a server, and returns why it was broken.
@@ -361,16 +474,17 @@ impl Session {
             Some(McpStatus::Failed)
         } else if self.servers_ready
             || self.connected_servers.contains(server)
-            || self.has_called(server)
+            || self.has_answered(server)
         {
             Some(McpStatus::Connected)
         } else {
             None
         };
-        let calls = self.server_calls.get(server).copied().unwrap_or(0);
+        let calls = self.server_calls.of(server);
         McpDelivery {
             status,
-            calls: (!self.hides_servers).then_some(calls),
+            calls: (!self.hides_servers).then_some(calls.started),
+            failed_calls: (!self.hides_servers).then_some(calls.failed),
         }
     }
 }
@@ -384,7 +498,11 @@ impl Session {
 
     /// Notes an error that ends the session, unless something follows.
     pub(super) fn fail(&mut self, kind: ErrorKind, message: impl Into<String>) {
-        self.failure = Some(TrialError::new(kind, message));
+        let error = TrialError::new(kind, message);
+        if matches!(kind, ErrorKind::RateLimit | ErrorKind::ModelApi) {
+            self.request_failed(kind, error.message.clone());
+        }
+        self.failure = Some(error);
     }
 
     /// Notes that the session went on after its last error.
@@ -447,17 +565,47 @@ impl Session {
         }
     }
 
-    /// Returns the ending of a session with a broken MCP server or with an error that nothing followed. Without an MCP
-    /// server of its variant the agent was not tested.
+    /// Returns the ending of a session with a broken MCP server or with an error that nothing followed.
     pub(super) fn trouble(&mut self) -> Option<Ending> {
-        if let Some((server, why)) = self.broken_servers().next() {
-            let mut message = format!("the MCP server `{server}` did not connect");
-            if !why.is_empty() {
-                message = format!("{message}: {why}");
-            }
-            return Some(failed(ErrorKind::Mcp, message));
+        let error = self.server_trouble().or_else(|| self.failure.take());
+        error.map(Ending::Failed)
+    }
+
+    /// Tells a wrong model and an overflow of the context from other trouble, for all agents by the same words. An
+    /// overflow is the end of a session that can be judged: long rules and tools cause it.
+    fn told_apart(&mut self, ending: Ending) -> Ending {
+        let (Ending::Failed(error) | Ending::Crashed(error)) = &ending else {
+            return ending;
+        };
+        let may_be_model = matches!(
+            error.kind,
+            ErrorKind::ModelApi | ErrorKind::Agent | ErrorKind::Auth
+        );
+        if may_be_model && is_wrong_model(&error.message) {
+            return failed(ErrorKind::Model, error.message.clone());
         }
-        self.failure.take().map(Ending::Failed)
+        let may_be_overflow = matches!(error.kind, ErrorKind::ModelApi | ErrorKind::Agent);
+        if may_be_overflow && is_context_overflow(&error.message) {
+            let note = format!(
+                "the conversation outgrew the model's context: {}",
+                error.message
+            );
+            self.final_note(note);
+            return Ending::Completed;
+        }
+        ending
+    }
+
+    /// Returns the ending of a session without any tokens. If the model spoke and called no tool, its answer broke off:
+    /// some agents take that for a good end.
+    fn without_tokens(&self, ending: Ending) -> Ending {
+        if ending == Ending::Completed && self.tool_calls == 0 {
+            return failed(
+                ErrorKind::ModelApi,
+                "the model's answer broke off: the session ended without any tokens (or the service reports none)",
+            );
+        }
+        ending
     }
 
     /// Returns the ending of a session that breaks off. The last words say why.
@@ -469,7 +617,7 @@ impl Session {
 
     fn reading(mut self, usage: Usage, ending: Ending) -> Reading {
         self.flush();
-        let only_model = self.only_model();
+        self.notes.extend(self.models.note());
         let mcp_servers = self
             .servers
             .iter()
@@ -478,8 +626,9 @@ impl Session {
             mcp_servers: mcp_servers.collect(),
             records: self.records,
             usage,
-            model: self.model.or(only_model),
+            model: self.models.most(),
             ending,
+            conversation: self.conversation,
             notes: self.notes,
         }
     }
@@ -573,7 +722,14 @@ mod tests {
         let mut session = session(&["bad", "used", "silent"]);
         session.server_failed("bad".to_owned(), "gone".to_owned());
         session.server_failed("of nobody".to_owned(), "gone".to_owned());
-        session.call(None, "t".to_owned(), json!({}), Some("used".to_owned()));
+        let tool = |server: &str| ServerTool {
+            server: server.to_owned(),
+            tool: "t".to_owned(),
+        };
+        session.call(None, "t".to_owned(), json!({}), Some(tool("used")));
+        session.result(None, true, None);
+        session.call(None, "t".to_owned(), json!({}), Some(tool("silent")));
+        session.result(None, false, None);
         let status = |session: &Session, server: &str| session.delivery(server).status;
         assert_eq!(status(&session, "bad"), Some(McpStatus::Failed));
         assert_eq!(status(&session, "used"), Some(McpStatus::Connected));
@@ -581,17 +737,9 @@ mod tests {
         session.servers_ready = true;
         assert_eq!(status(&session, "silent"), Some(McpStatus::Connected));
         assert_eq!(session.delivery("used").calls, Some(1));
+        assert_eq!(session.delivery("used").failed_calls, Some(0));
+        assert_eq!(session.delivery("silent").failed_calls, Some(1));
         let message = "the MCP server `bad` did not connect: gone";
         assert_eq!(session.trouble(), Some(failed(ErrorKind::Mcp, message)));
-    }
-
-    #[test]
-    fn of_several_models_none_is_the_model_of_the_session() {
-        let mut session = session(&[]);
-        session.saw_model("a", "m");
-        session.saw_model("a", "m");
-        assert_eq!(session.only_model().as_deref(), Some("a/m"));
-        session.saw_model("b", "m");
-        assert_eq!(session.only_model(), None);
     }
 }

@@ -102,7 +102,7 @@ impl StreamFilter {
         let Some(omitted) = self.omitted.take() else {
             return Vec::new();
         };
-        let mut records = self.decoder.skipped(omitted.lines);
+        let mut records = self.decoder.skipped(omitted.lines, omitted.words);
         records.push(Record {
             time: None,
             line: omitted.first,
@@ -119,7 +119,7 @@ impl StreamFilter {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::agent::{find, playback};
+    use crate::agent::{Conversation, find, playback};
     use crate::transcript::Role;
 
     fn decoder(agent: &str) -> Box<dyn Decoder> {
@@ -162,6 +162,7 @@ mod tests {
             tool: "shell".into(),
             input: serde_json::json!({}),
             server: None,
+            server_tool: None,
         };
         let said = |text: &str| Step::Message {
             role: Role::Assistant,
@@ -254,6 +255,8 @@ mod tests {
                         .collect();
                     let mut reading = filter.finish(Exit::Code(0));
                     records.append(&mut reading.records);
+                    // A flood of words is taken for an answer, also where it is the prompt that is repeated.
+                    reading.conversation = Conversation::default();
                     (records, reading)
                 };
                 let ((all, reading), (few, short)) = (session(u64::MAX), session(0));

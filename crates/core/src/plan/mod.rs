@@ -6,10 +6,13 @@ pub mod expand;
 pub mod fingerprint;
 mod identical;
 mod judges;
+mod misplaced_scripts;
 pub mod order;
 pub mod remarks;
 pub mod selection;
 pub mod shard;
+
+pub use misplaced_scripts::report_misplaced_scripts;
 
 use std::ops::Deref;
 use std::sync::Arc;

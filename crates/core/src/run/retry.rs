@@ -21,7 +21,7 @@ const LONGEST_TOLD: Duration = Duration::from_secs(3600);
 /// back together.
 pub fn wait(error: &TrialError, attempts: u32, draw: f64) -> Option<Duration> {
     match error.kind {
-        ErrorKind::Setup | ErrorKind::Auth | ErrorKind::AgentMissing => None,
+        ErrorKind::Setup | ErrorKind::Auth | ErrorKind::Model | ErrorKind::AgentMissing => None,
         ErrorKind::Mcp | ErrorKind::Agent | ErrorKind::Internal => Some(Duration::ZERO),
         ErrorKind::RateLimit | ErrorKind::ModelApi => match told(&error.message) {
             Some(wait) if wait > LONGEST_TOLD => None,
@@ -36,7 +36,10 @@ pub fn wait(error: &TrialError, attempts: u32, draw: f64) -> Option<Duration> {
 
 /// Returns whether every further trial of the variant would end in the same error.
 pub fn is_hopeless(kind: ErrorKind) -> bool {
-    matches!(kind, ErrorKind::Auth | ErrorKind::AgentMissing)
+    matches!(
+        kind,
+        ErrorKind::Auth | ErrorKind::Model | ErrorKind::AgentMissing
+    )
 }
 
 /// The delay that a provider asks for in its message: "Please retry in 34.07s", `"retryDelay": "34s"`,
@@ -108,7 +111,12 @@ mod tests {
         let wait = |kind, message: &str, attempts| {
             wait(&TrialError::new(kind, message), attempts, 1.0).map(|wait| wait.as_secs_f64())
         };
-        for kind in [ErrorKind::Setup, ErrorKind::Auth, ErrorKind::AgentMissing] {
+        for kind in [
+            ErrorKind::Setup,
+            ErrorKind::Auth,
+            ErrorKind::Model,
+            ErrorKind::AgentMissing,
+        ] {
             assert_eq!(wait(kind, "try again in 1s", 1), None, "{kind:?}");
         }
         for kind in [ErrorKind::Mcp, ErrorKind::Agent, ErrorKind::Internal] {

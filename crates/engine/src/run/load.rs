@@ -13,7 +13,7 @@ use terca_core::plan::expand::{Overrides, expand};
 use terca_core::plan::fingerprint::{CaseFingerprint, Fingerprinter};
 use terca_core::plan::order;
 use terca_core::plan::shard::Shard;
-use terca_core::plan::{Plan, TrialSpec};
+use terca_core::plan::{Plan, TrialSpec, report_misplaced_scripts};
 use terca_core::run::event::TrialHead;
 use terca_core::run::limits::Limits;
 use terca_core::run::settings::{RunSettings, SelectionSettings};
@@ -27,7 +27,7 @@ use terca_core::text::source::Sources;
 use crate::host::credentials;
 use crate::host::environment::Host;
 use crate::suite::discover;
-use crate::suite::discover::DiscoverError;
+use crate::suite::discover::{DiscoverError, Machine};
 use crate::workspace::sealed_suite::SealedSuite;
 use crate::workspace::tree_hash::TreeHashes;
 
@@ -96,6 +96,10 @@ fn make(
     } else {
         expand(&suite, &chosen, overrides, &variables, problems)
     };
+    let machine = Machine {
+        variable: &variables,
+    };
+    report_misplaced_scripts(&plan, &machine, problems);
     if let Some(shard) = settings.shard.filter(|_| plan.adaptive.is_some()) {
         problems.push(no_parts(shard));
     }

@@ -254,8 +254,8 @@ fn read(
 }
 
 /// The real file system, and an environment.
-struct Machine<'a> {
-    variable: &'a dyn Fn(&str) -> Option<String>,
+pub(crate) struct Machine<'a> {
+    pub(crate) variable: &'a dyn Fn(&str) -> Option<String>,
 }
 
 impl Surroundings for Machine<'_> {

@@ -11,11 +11,12 @@ use terca_core::transcript::Usage;
 
 use super::attempts;
 use super::context::Context;
-use super::log::RunLog;
+use super::live::{Logged, Logging};
+use super::log::{RunLog, Stream};
 use super::stage_error::StageError;
 use crate::host::environment::Variables;
 use crate::process::output_file::Output;
-use crate::process::supervise::{Ended, Job, Signal, SupervisorGuard};
+use crate::process::supervise::{Ended, Job, Signal, SupervisorGuard, Turn};
 use crate::tree::{Dir, Limits, Options};
 use crate::workspace::trial_dirs::{CommandDirs, TrialDirs};
 
@@ -230,24 +231,45 @@ impl<'a> TrialRun<'a> {
         )
     }
 
-    /// Runs a shell command in the workspace. Standard output and standard error are one.
-    pub(super) fn shell(&mut self, shell: Shell<'_>) -> Result<(Ended, Output), StageError> {
+    /// Runs a shell command in the workspace, with its output in the log while it comes in. Standard output and standard
+    /// error are one.
+    pub(super) fn shell(
+        &mut self,
+        shell: Shell<'_>,
+        logged: Logged,
+    ) -> Result<(Ended, Output), StageError> {
         let output = Output::create(&self.dirs.io)?;
         let job = self.shell_job(shell, &output, &output);
-        let ended = self.run_job(&job, &mut || false)?;
+        let ended = self.run_logged(&job, &[(Stream::Out, &output)], logged)?;
         Ok((ended, output))
     }
 
-    /// Runs a shell command in the workspace. Standard output and standard error are two files.
+    /// Runs a shell command in the workspace, with its output in the log while it comes in. Standard output and standard
+    /// error are two files.
     pub(super) fn shell_apart(
         &mut self,
         shell: Shell<'_>,
+        logged: Logged,
     ) -> Result<(Ended, Output, Output), StageError> {
         let stdout = Output::create(&self.dirs.io)?;
         let stderr = Output::create(&self.dirs.io)?;
         let job = self.shell_job(shell, &stdout, &stderr);
-        let ended = self.run_job(&job, &mut || false)?;
+        let outputs = [(Stream::Out, &stdout), (Stream::Errors, &stderr)];
+        let ended = self.run_logged(&job, &outputs, logged)?;
         Ok((ended, stdout, stderr))
+    }
+
+    fn run_logged(
+        &mut self,
+        job: &Job,
+        outputs: &[(Stream, &Output)],
+        logged: Logged,
+    ) -> Result<Ended, StageError> {
+        let mask = &self.context.mask;
+        let mut logging = Logging::begin(outputs, logged, mask, &mut self.log)?;
+        let ended = self.run_job(job, &mut |log| logging.on_turn(log))?;
+        logging.finish(&mut self.log)?;
+        Ok(ended)
     }
 
     fn shell_job(&self, shell: Shell<'_>, stdout: &Output, stderr: &Output) -> Job {
@@ -266,16 +288,17 @@ impl<'a> TrialRun<'a> {
         }
     }
 
-    /// Runs a command to its end, unless the run has been interrupted before it starts.
+    /// Runs a command to its end, unless the run has been interrupted before it starts. Each turn may write to the log.
     pub(super) fn run_job(
         &mut self,
         job: &Job,
-        on_turn: &mut dyn FnMut() -> bool,
+        on_turn: &mut dyn FnMut(&mut RunLog) -> Turn,
     ) -> Result<Ended, StageError> {
         if self.context.interrupt.is_stop() {
             return Err(StageError::Interrupted);
         }
-        Ok(self.supervisor.run(job, on_turn)?)
+        let log = &mut self.log;
+        Ok(self.supervisor.run(job, &mut || on_turn(log))?)
     }
 }
 

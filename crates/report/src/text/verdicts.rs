@@ -219,6 +219,7 @@ mod tests {
         let server = McpDelivery {
             status: Some(McpStatus::Connected),
             calls: Some(u64::from(id.is_multiple_of(4))),
+            failed_calls: Some(0),
         };
         Delivery {
             rules: vec![Installed {

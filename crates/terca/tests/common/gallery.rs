@@ -180,6 +180,7 @@ fn report(head: &TrialHead) -> TrialReport {
             McpDelivery {
                 status: Some(McpStatus::Connected),
                 calls: Some(u64::from(chance(head, 4) % 3)),
+                failed_calls: Some(0),
             },
         );
     }

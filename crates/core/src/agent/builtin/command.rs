@@ -3,6 +3,7 @@
 //! The prompt is its standard input and the file `$TERCA_PROMPT_FILE`. It may write figures to `$TERCA_STATS_FILE`, as
 //! JSON with the keys of `stats` in `results.json`. Exit status 0 says that its session came to a proper end.
 
+use crate::agent::conversation::Shows;
 use crate::agent::invocation::variables;
 use crate::agent::session::{self, Protocol, Session};
 use crate::agent::{
@@ -98,6 +99,11 @@ impl Protocol for Plain {
     fn side_line(&mut self, _label: &str, line: &str, _session: &mut Session) {
         self.stats.push_str(line);
         self.stats.push('\n');
+    }
+
+    /// Its output is that of any program.
+    fn shows(&self) -> Shows {
+        Shows::Nothing
     }
 
     fn usage(&self, _session: &Session) -> Usage {

@@ -6,11 +6,15 @@ use camino::Utf8PathBuf;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
+use crate::agent::delivery::sha256;
 use crate::agent::mcp::{McpServer, RemoteTransport};
 use crate::config::settings;
 use crate::config::suite::{Action, Setup, TrialLimits};
 use crate::grade::TestSpec;
 use crate::plan::{Case, Layer, Variant};
+
+/// Of a longer file of `files`, its length and hash are enough.
+const LONGEST_CONTENT: usize = 16 * 1024;
 
 /// One eval in one variant.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -135,10 +139,19 @@ pub enum RunAction {
         /// The destination in the workspace.
         to: Utf8PathBuf,
     },
-    /// Writes a file; its content is left out.
+    /// Writes a file. Runs of the first version have its name alone.
     Write {
         /// The file in the workspace.
         file: Utf8PathBuf,
+        /// Its content, where it is short.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        content: Option<String>,
+        /// The length of a long content.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        bytes: Option<usize>,
+        /// The hash of a long content.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        sha256: Option<String>,
     },
     /// Runs a command.
     Run {
@@ -290,9 +303,18 @@ impl From<&Action> for RunAction {
                 copy: source.clone(),
                 to: destination.clone(),
             },
-            Action::Write { destination, .. } => RunAction::Write {
-                file: destination.clone(),
-            },
+            Action::Write {
+                destination,
+                content,
+            } => {
+                let is_short = content.len() <= LONGEST_CONTENT;
+                RunAction::Write {
+                    file: destination.clone(),
+                    content: is_short.then(|| content.clone()),
+                    bytes: (!is_short).then_some(content.len()),
+                    sha256: (!is_short).then(|| sha256(content.as_bytes())),
+                }
+            }
             Action::Run(command) => RunAction::Run {
                 command: command.command.clone(),
             },

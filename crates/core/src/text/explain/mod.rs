@@ -131,6 +131,7 @@ codes! {
         Auth "auth"
         RateLimit "rateLimit"
         ModelApi "modelApi"
+        Model "model"
         Mcp "mcp"
         Agent "agent"
         Internal "internal"

@@ -9,7 +9,7 @@ use terca_core::plan::{Layer, PreparedLayer};
 use terca_core::trial_error::ErrorKind;
 
 use super::actions::{self, Part};
-use crate::tree::{Dir, Limits, TreeError, make_readable, move_dir, remove};
+use crate::tree::{Dir, Kind, Limits, TreeError, make_readable, move_dir, remove};
 use crate::trial::context::Context;
 use crate::trial::stage_error::StageError;
 use crate::trial::trial_run::TrialRun;
@@ -51,7 +51,13 @@ fn copy_noted(
     let from = origins.begin(Dir::open(layer)?);
     let to = Dir::open_no_link(&run.dirs.workspace)?;
     let options = run.context.suite_tree();
-    copy_visible(&from, &to, &options, &mut |path| origins.add(path)).map(|_| ())
+    copy_visible(&from, &to, &options, &mut |entry| {
+        if entry.kind == Kind::File {
+            origins.add(entry.path);
+        }
+        Ok(())
+    })
+    .map(|_| ())
 }
 
 fn prepared(run: &mut TrialRun<'_>, layer: &PreparedLayer) -> Result<Utf8PathBuf, StageError> {
