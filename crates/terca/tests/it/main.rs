@@ -52,6 +52,7 @@ mod monstrous_workspaces;
 mod newcomer;
 mod plan;
 mod prepare;
+mod registries;
 mod regrade;
 mod repository;
 mod results;

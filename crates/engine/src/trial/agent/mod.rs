@@ -1,6 +1,7 @@
 //! The second stage: the agent works in the prepared workspace.
 
 mod cheat;
+mod keys_written;
 mod solution;
 
 use std::fs::Permissions;
@@ -151,6 +152,11 @@ fn work(
         Err(StageError::Error(_)) if breach.is_some() => Changes::default(),
         Err(error) => return Err(error),
     };
+    notes.extend(keys_written::note(
+        &run.dirs.workspace,
+        &changes.paths(),
+        &run.context.mask,
+    ));
     notes.extend(mount_notes(&changes.mounts));
     if let Some(reason) = &breach {
         notes.push(if is_keepable {
