@@ -8,6 +8,8 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
+use super::access::Access;
+
 /// The parts of a variant as they reached the agent.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
@@ -22,6 +24,9 @@ pub struct Delivery {
     pub model_requested: Option<String>,
     /// The model that answered, where the agent says it.
     pub model_observed: Option<String>,
+    /// The service that it was led to and its means to sign in. Older runs do not say.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub access: Option<Access>,
 }
 
 impl Delivery {

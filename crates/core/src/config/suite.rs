@@ -87,6 +87,9 @@ pub struct Suite {
     pub before: Vec<Action>,
     /// Show changes to files that `.gitignore` ignores too.
     pub track_ignored: bool,
+    /// Ask each MCP server before an agent is started with it. It changes nothing about the task.
+    #[serde(skip)]
+    pub mcp_preflight: bool,
     /// Variables of every command of a trial.
     #[serde(skip)]
     pub env: Variables,
@@ -231,6 +234,12 @@ fn fields_of(fields: &mut Fields<'_, '_>, root: &Utf8Path) -> Option<(Suite, Vec
         false,
         "Let `changes.diff` and `changedFiles` also see files that the workspace's `.gitignore` ignores.",
     );
+    let mcp_preflight = fields.or(
+        "mcpPreflight",
+        boolean(),
+        true,
+        "Start each MCP server once and do its handshake before an agent that needs it is started.",
+    );
     let baseline = baseline(&experiments, fields.reader);
     let suite = Suite {
         name: name.unwrap_or_else(|| root.file_name().unwrap_or("suite").to_owned()),
@@ -247,6 +256,7 @@ fn fields_of(fields: &mut Fields<'_, '_>, root: &Utf8Path) -> Option<(Suite, Vec
         prepare,
         before,
         track_ignored,
+        mcp_preflight,
         env: env.unwrap_or_default(),
         evals: Vec::new(),
         environments: setups(environments, "environment", fields.reader),
