@@ -1,6 +1,7 @@
 //! The trials of a run, each with all its settings.
 
 pub mod aa_check;
+pub mod descriptions;
 pub mod expand;
 pub mod fingerprint;
 mod identical;

@@ -134,6 +134,7 @@ fn overrides(selection: &SelectionSettings, problems: &mut Diagnostics) -> Overr
             .agent
             .as_deref()
             .and_then(|name| chosen_agent(name, problems)),
+        model: selection.model.clone(),
         repetitions: selection.repetitions,
         timeout: selection.timeout.map(Duration::from_secs_f64),
     }

@@ -1,6 +1,7 @@
 //! `terca check`: validates the configuration and prints the plan.
 
 use clap::Args;
+use terca_core::plan::descriptions::Descriptions;
 use terca_core::plan::remarks::remarks;
 use terca_core::run::settings::{RunSettings, SelectionSettings};
 use terca_core::text::prose;
@@ -47,6 +48,7 @@ pub(super) fn check(args: &CheckArgs, common: &Common) -> Outcome {
     let overview = PlanOverview {
         heads: &plan.heads(),
         remarks: &remarks(&plan.trials),
+        descriptions: &Descriptions::of(&plan.suite, &plan.trials).unwrap_or_default(),
     };
     screen::out_painted(&Painted::by_view(plan_overview(overview, palette)));
     load::note_adaptive(&plan);
