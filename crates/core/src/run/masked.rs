@@ -156,10 +156,17 @@ fn mask_delivery(delivery: &mut Delivery, mask: &Mask) {
         mcp_servers: _,
         model_requested,
         model_observed,
+        access,
     } = delivery;
     for Installed { path, sha256: _ } in rules.iter_mut().chain(skills) {
         text(path, mask);
     }
     optional(model_requested, mask);
     optional(model_observed, mask);
+    for origin in access
+        .iter_mut()
+        .flat_map(|access| access.endpoints.values_mut())
+    {
+        text(origin, mask);
+    }
 }
