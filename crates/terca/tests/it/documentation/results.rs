@@ -42,6 +42,7 @@ const TABLES: [(&str, &[&str]); 29] = [
         &["trials[].delivery.rules[]", "trials[].delivery.skills[]"],
     ),
     ("mcpServer", &["trials[].delivery.mcpServers.*"]),
+    ("access", &["trials[].delivery.access"]),
     ("phases", &["trials[].phases"]),
     (
         "error",
@@ -108,9 +109,10 @@ const TABLES: [(&str, &[&str]); 29] = [
 const INTERVAL: [&str; 2] = ["interval", "passRateInterval"];
 
 /// Maps whose keys are names of the user's own.
-const BY_NAME: [&str; 5] = [
+const BY_NAME: [&str; 6] = [
     "trials[].tests",
     "trials[].delivery.mcpServers",
+    "trials[].delivery.access.endpoints",
     "summary.variants[].delivery.mcpServers",
     "summary.variants[].delivery.rules",
     "summary.variants[].delivery.skills",
