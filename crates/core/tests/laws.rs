@@ -312,6 +312,7 @@ fn reports() -> impl Strategy<Value = TrialReport> {
                         McpDelivery {
                             status: Some(McpStatus::Failed),
                             calls: usage.requests,
+                            failed_calls: Some(0),
                         },
                     )]
                     .into(),
@@ -374,6 +375,7 @@ fn journals() -> impl Strategy<Value = Vec<Event>> {
             concurrency: 2,
             baseline: "default".into(),
             adaptive,
+            descriptions: None,
             trials: (1..=TRIALS).map(head).collect(),
         };
         let kinds = std::iter::once(start).chain(happenings);
@@ -636,6 +638,7 @@ fn results_have_the_keys_of_the_specification() {
                 McpDelivery {
                     status: Some(McpStatus::Connected),
                     calls: Some(2),
+                    failed_calls: Some(0),
                 },
             )]
             .into(),
@@ -652,6 +655,7 @@ fn results_have_the_keys_of_the_specification() {
         concurrency: 1,
         baseline: "default".into(),
         adaptive: None,
+        descriptions: None,
         trials: vec![head(1)],
     };
     let finish = EventKind::TrialFinished {
@@ -687,7 +691,10 @@ fn results_have_the_keys_of_the_specification() {
             "mcpServers modelObserved modelRequested rules skills",
         ),
         ("/trials/0/delivery/rules/0", "path sha256"),
-        ("/trials/0/delivery/mcpServers/firebase", "calls status"),
+        (
+            "/trials/0/delivery/mcpServers/firebase",
+            "calls failedCalls status",
+        ),
         ("/trials/0/spent", "costUsd inputTokens outputTokens"),
         (
             "/summary/spent",

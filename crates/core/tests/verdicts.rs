@@ -110,6 +110,7 @@ impl Run {
             concurrency: 4,
             baseline: "control".into(),
             adaptive: self.adaptive,
+            descriptions: None,
             trials: self.trials.iter().map(|(head, _)| head.clone()).collect(),
         };
         let finish = |(head, report): &(TrialHead, TrialReport)| EventKind::TrialFinished {
@@ -432,7 +433,11 @@ fn errors_are_in_no_denominator_and_are_warned_of_when_arms_differ() {
 
 #[test]
 fn whether_the_experiment_reached_the_agent() {
-    let server = |status, calls| McpDelivery { status, calls };
+    let server = |status, calls| McpDelivery {
+        status,
+        calls,
+        failed_calls: calls.map(|_| 0),
+    };
     let given = |servers: Vec<(&str, McpDelivery)>, status| TrialReport {
         status,
         phases: Phases {

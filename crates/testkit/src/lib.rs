@@ -13,7 +13,9 @@
 pub mod agents;
 pub mod browser;
 mod documents;
+mod http;
 mod install;
+mod mcp;
 mod model;
 mod outcome;
 mod patience;
@@ -24,8 +26,10 @@ mod signals;
 mod terminal;
 
 pub use documents::generated;
+pub use mcp::{LockedMcpServer, asked_of_tiny_mcp_server, tiny_mcp_entry, tiny_mcp_server};
 pub use model::{
-    Action, Dialect, Fault, ModelServer, Request, Scenario, Script, Turn, Usage, Vocabulary,
+    Action, Dialect, Fault, ModelServer, Request, Scenario, Script, Served, Trouble, Turn, Usage,
+    Vocabulary,
 };
 pub use outcome::Outcome;
 pub use patience::wait_until;
@@ -49,9 +53,4 @@ pub fn recorded_streams() -> Utf8PathBuf {
 /// A directory for `PATH` with programs that stand in for real agents and play recorded streams.
 pub fn stand_ins() -> Utf8PathBuf {
     Utf8Path::new(env!("CARGO_MANIFEST_DIR")).join("agents/bin")
-}
-
-/// An MCP server for `node` with one tool, `magic`.
-pub fn tiny_mcp_server() -> Utf8PathBuf {
-    Utf8Path::new(env!("CARGO_MANIFEST_DIR")).join("agents/mcp/tiny.mjs")
 }

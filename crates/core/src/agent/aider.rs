@@ -175,6 +175,8 @@ struct Stream {
     said_at: u64,
     /// True after the lines about the model and the files it works with.
     introduced: bool,
+    /// True after the line with the model that it will ask.
+    named_model: bool,
     /// Requests to the model, and its answers.
     asked: u64,
     answered: u64,
@@ -189,16 +191,14 @@ impl Stream {
     /// Reads a line about what it works with. An empty line ends that.
     fn introduction(&mut self, text: &str, session: &mut Session) {
         if text.is_empty() {
-            self.introduced = session.model.is_some();
+            self.introduced = self.named_model;
             return;
         }
         session.remember_last(text.trim());
         let model = text
             .strip_prefix("Model: ")
             .or(text.strip_prefix("Main model: "));
-        if let Some((model, _)) = model.and_then(|rest| rest.split_once(" with ")) {
-            session.model = Some(model.to_owned());
-        }
+        self.named_model |= model.is_some_and(|rest| rest.contains(" with "));
         // The rules file, where there are no rules.
         let no_rules = text.starts_with("Error: Read-only file ")
             && text.ends_with("does not exist. Skipping.");

@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 use super::conversation::Shows;
 use super::errors::{self, Patterns};
 use super::invocation::variables;
-use super::mcp::{McpServer, RemoteTransport};
+use super::mcp::{McpServer, RemoteTransport, ServerTool};
 use super::openai_chat::{self, AnswerTokens, ToolCall, text_of};
 use super::session::{self, Protocol, Session, failed};
 use super::{
@@ -209,7 +209,6 @@ impl Reader {
             .iter()
             .filter_map(|item| item.message.usage.as_ref())
             .collect();
-        session.model = answers.iter().find_map(|answer| answer.model.clone());
         // Without all servers it does not begin.
         session.servers_ready = !answers.is_empty();
         self.usage = Usage {
@@ -232,7 +231,10 @@ fn steps(item: &Item, line: u64, session: &mut Session) {
     }
     for call in &item.message.tool_calls {
         let server = match session.servers() {
-            [server] if !OWN_TOOLS.contains(&call.function.name.as_str()) => Some(server.clone()),
+            [server] if !OWN_TOOLS.contains(&call.function.name.as_str()) => Some(ServerTool {
+                server: server.clone(),
+                tool: call.function.name.clone(),
+            }),
             _ => None,
         };
         call.add(server, session);

@@ -9,6 +9,7 @@ use serde_json::{Value, json};
 
 use super::errors::{self, Patterns};
 use super::invocation::variables;
+use super::mcp::ServerTool;
 use super::session::{self, Protocol, Session};
 use super::tokens::Tokens;
 use super::{
@@ -160,6 +161,7 @@ struct Stream {
     /// The number of requests in the log, and their tokens.
     logged: u64,
     tokens: Tokens,
+    ended: bool,
     /// The exit status in the result, which is the last line.
     result: Option<i32>,
 }
@@ -175,10 +177,18 @@ impl Stream {
             }
             // The prompt of a sub-agent is in the call that started it.
             Event::Prompt { content } if !of_sub_agent => session.message(Role::User, content),
-            Event::Answer(answer) => answered(answer, of_sub_agent, session),
+            Event::Answer(answer) => answered(answer, session),
             Event::ToolStart(call) => {
                 let server = call.mcp_config_server_name.or(call.mcp_server_name);
                 let server = server.filter(|name| session.servers().contains(name));
+                // MCP tools are called `<server>-<tool>`.
+                let server = server.map(|server| ServerTool {
+                    tool: call
+                        .mcp_tool_name
+                        .or_else(|| mcp::tool_at(&server, &call.tool_name, "-").map(str::to_owned))
+                        .unwrap_or_else(|| call.tool_name.clone()),
+                    server,
+                });
                 session.call(call.tool_call_id, call.tool_name, call.arguments, server);
             }
             Event::ToolEnd(end) => {
@@ -219,11 +229,8 @@ fn server_changed(server: Server, session: &mut Session) {
     }
 }
 
-fn answered(answer: Answer, of_sub_agent: bool, session: &mut Session) {
+fn answered(answer: Answer, session: &mut Session) {
     session.recovered();
-    if !of_sub_agent {
-        session.model = answer.model.or(session.model.take());
-    }
     if let Some(text) = answer.reasoning_text.filter(|text| !text.is_empty()) {
         session.reasoning(text);
     }
@@ -275,13 +282,18 @@ impl Protocol for Stream {
 
     fn usage(&self, session: &Session) -> Usage {
         let counted = session.counted(self.answered.max(self.logged));
-        if self.logged == 0 {
+        // A log that lacks an answer has too few tokens.
+        if self.logged == 0 || (self.ended && self.answered > self.logged) {
             return counted;
         }
         self.tokens.usage().or(counted)
     }
 
     fn ending(&mut self, exit: Exit, session: &mut Session) -> Ending {
+        self.ended = true;
+        if self.logged > 0 && self.answered > self.logged {
+            session.final_note("its log lacks some answers, so the tokens are not known");
+        }
         if let Some(trouble) = session.trouble() {
             return trouble;
         }
@@ -348,7 +360,6 @@ struct Answer {
     #[serde(default)]
     content: String,
     reasoning_text: Option<String>,
-    model: Option<String>,
 }
 
 #[derive(Debug, Deserialize)]
@@ -361,6 +372,8 @@ struct ToolStart {
     /// The MCP server as the settings call it.
     mcp_config_server_name: Option<String>,
     mcp_server_name: Option<String>,
+    /// The tool as its server calls it.
+    mcp_tool_name: Option<String>,
 }
 
 #[derive(Debug, Deserialize)]

@@ -78,7 +78,7 @@ pub struct Reading {
     pub records: Vec<Record>,
     /// The figures of the whole session.
     pub usage: Usage,
-    /// The model that did the work, where the agent says it.
+    /// The model that the service named in its answers, where the agent passes it on.
     pub model: Option<String>,
     /// The MCP servers of the variant.
     pub mcp_servers: BTreeMap<String, McpDelivery>,

@@ -120,7 +120,6 @@ struct Stream {
 impl Stream {
     fn event(&mut self, event: Event, session: &mut Session) {
         match event {
-            Event::System { model } => session.model = session.model.take().or(model),
             Event::Message { role, id, text } => {
                 if role == "user" {
                     session.message(Role::User, text);
@@ -225,6 +224,7 @@ impl Protocol for Stream {
             counted.requests = None;
         }
         match &self.complete {
+            _ if self.delegated => counted,
             Some(complete) => complete.usage.tokens().known_usage().or(counted),
             None => counted,
         }
@@ -232,11 +232,8 @@ impl Protocol for Stream {
 
     fn ending(&mut self, exit: Exit, session: &mut Session) -> Ending {
         if self.delegated {
-            session.final_note("what its sub-agents used may not be counted");
-        }
-        // The first event names the model before it has answered.
-        if self.answers.is_empty() {
-            session.model = None;
+            session
+                .final_note("its totals may leave out its sub-agents, so the tokens are not known");
         }
         if let Some(trouble) = session.trouble() {
             return trouble;
@@ -260,9 +257,6 @@ struct Stamped {
 #[derive(Debug, Deserialize)]
 #[serde(tag = "type", rename_all = "snake_case")]
 enum Event {
-    System {
-        model: Option<String>,
-    },
     Message {
         role: String,
         id: Option<String>,

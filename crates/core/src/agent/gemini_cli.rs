@@ -4,7 +4,7 @@
 //! number of model requests is only in the session file, and a broken MCP server shows only as a line on standard
 //! error.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -16,7 +16,7 @@ use super::session::{self, Protocol, Session, failed};
 use super::tokens::Tokens;
 use super::{
     Agent, Decoder, Ending, Inputs, Invocation, Launch, Package, PlacedFile, Profile, SideFile,
-    Skippable, Stdin,
+    Skippable, Stdin, models,
 };
 use crate::process::Exit;
 use crate::text::json::object;
@@ -116,7 +116,8 @@ fn invocation(inputs: &Inputs<'_>) -> Invocation {
         files: vec![PlacedFile::json(&home, "settings.json", &settings(inputs))],
         side_files: vec![SideFile {
             dir: home.join("tmp"),
-            glob: "*/chats/session-*.jsonl",
+            // Those of sub-agents are one directory further down.
+            glob: "*/chats/**/*.jsonl",
             label: "session.jsonl",
         }],
     }
@@ -181,8 +182,8 @@ fn decoder(inputs: &Inputs<'_>) -> Box<dyn Decoder> {
 struct Stream {
     result: Option<SessionResult>,
     mcp_trouble: Option<String>,
-    /// Servers that the trouble, if there is any, may be about.
-    suspects: BTreeSet<String>,
+    /// Servers that the trouble, if there is any, may be about, with what was said of each.
+    suspects: BTreeMap<String, String>,
 }
 
 #[derive(Debug)]
@@ -247,11 +248,18 @@ impl Stream {
         self.result.as_ref()?.stats.as_ref()
     }
 
-    /// The model that did most of the work; a router may have used another.
-    fn busiest_model(&self) -> Option<String> {
-        let models = self.stats()?.models.iter();
-        let (model, used) = models.max_by_key(|(_, used)| used.total_tokens)?;
-        (used.total_tokens > 0).then(|| model.clone())
+    /// Notes the model that answered. Those of a router and of sub-agents are among the figures, so the one that was
+    /// asked for counts if it is there, or else the busiest. The session file only repeats what was asked for.
+    fn note_model(&self, session: &mut Session) {
+        let Some(stats) = self.stats() else { return };
+        let asked_for = session.requested_model.as_deref().unwrap_or_default();
+        let worked = stats.models.iter();
+        let worked = worked.filter(|(_, used)| used.total_tokens > 0);
+        let most = worked
+            .max_by_key(|(model, used)| (models::is_same(asked_for, model), used.total_tokens));
+        if let Some((model, _)) = most {
+            session.models.answered(model);
+        }
     }
 }
 
@@ -273,9 +281,9 @@ impl Protocol for Stream {
     }
 
     fn stderr(&mut self, text: &str, session: &mut Session) {
-        let named = text.split("MCP server '").nth(1);
-        if let Some(server) = named.and_then(|rest| rest.split('\'').next()) {
-            self.suspects.insert(server.to_owned());
+        let named = text.split_once("MCP server '");
+        if let Some((server, _)) = named.and_then(|(_, rest)| rest.split_once('\'')) {
+            self.suspects.insert(server.to_owned(), text.to_owned());
         }
         if text.contains("MCP issues detected") {
             self.mcp_trouble = Some(text.to_owned());
@@ -293,7 +301,6 @@ impl Protocol for Stream {
             (line.kind.as_deref(), line.id, line.tokens)
         {
             session.answers.insert(id, tokens.tokens());
-            session.model = session.model.take().or(line.model);
         }
     }
 
@@ -303,23 +310,26 @@ impl Protocol for Stream {
     }
 
     fn ending(&mut self, exit: Exit, session: &mut Session) -> Ending {
-        session.model = self.busiest_model().or(session.model.take());
+        self.note_model(session);
         if let Some(trouble) = self.mcp_trouble.take() {
             if let [only] = session.servers() {
-                self.suspects.insert(only.clone());
+                let suspect = self.suspects.entry(only.clone());
+                suspect.or_insert_with(|| trouble.clone());
             }
-            for server in std::mem::take(&mut self.suspects) {
-                if !session.has_called(&server) {
-                    session.server_failed(server, trouble.clone());
+            for (server, why) in std::mem::take(&mut self.suspects) {
+                if !session.has_answered(&server) {
+                    session.server_failed(server, why);
                 }
             }
+            // Without a name among the words, it may be any of them.
             let message = format!("an MCP server did not connect: {trouble}");
-            return failed(ErrorKind::Mcp, message);
+            return session
+                .trouble()
+                .unwrap_or_else(|| failed(ErrorKind::Mcp, message));
         }
         let Some(result) = &self.result else {
             return session.no_end(exit);
         };
-        session.servers_ready = true;
         match &result.error {
             None if result.status == "success" => Ending::Completed,
             None => failed(
@@ -422,7 +432,6 @@ struct SessionLine {
     id: Option<String>,
     #[serde(rename = "type")]
     kind: Option<String>,
-    model: Option<String>,
     tokens: Option<SessionTokens>,
 }
 

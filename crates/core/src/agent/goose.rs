@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 
 use super::errors::Patterns;
 use super::invocation::variables;
-use super::mcp::{McpServer, RemoteTransport, tool_name_part};
+use super::mcp::{McpServer, RemoteTransport, ServerTool, tool_name_part};
 use super::openai_chat::text_of;
 use super::session::{self, Protocol, Session};
 use super::{
@@ -199,6 +199,8 @@ struct Stream {
     answers: u64,
     /// True if work was given to sub-agents, whose requests are not in the stream.
     delegated: bool,
+    /// True if the conversation was shortened, by requests that are not in the stream.
+    compacted: bool,
     complete: Option<Totals>,
 }
 
@@ -233,12 +235,13 @@ impl Stream {
             Role::Assistant
         };
         let by_model = message.metadata.inference.is_some();
-        if let Some(inference) = message.metadata.inference {
-            self.heard_from(inference, message.id, session);
+        if by_model {
+            self.heard_from(message.id, session);
         }
         for content in message.content {
             match content {
                 Content::Text { text } if role == Role::Assistant && !by_model => {
+                    self.compacted |= is_about_compaction(&text);
                     own_words(text, session);
                 }
                 Content::Text { text } => session.piece(Step::Message { role, text }),
@@ -255,19 +258,23 @@ impl Stream {
                     tool_response(id, &tool_result, session);
                 }
                 Content::Error { kind, message } => give_up(&kind, &message, session),
+                Content::SystemNotification { msg } => {
+                    self.compacted |= is_about_compaction(&msg);
+                    if !msg.is_empty() {
+                        session.notice(msg);
+                    }
+                }
+                Content::ConversationCompacted {} => self.compacted = true,
                 Content::Other => {}
             }
         }
     }
 
     /// Counts an answer, which comes in many messages. A new one has another id, or follows the result of a tool.
-    fn heard_from(&mut self, inference: Inference, id: Option<String>, session: &mut Session) {
+    fn heard_from(&mut self, id: Option<String>, session: &mut Session) {
         if self.answer.as_ref() != Some(&id) {
             self.answers += 1;
             self.answer = Some(id);
-        }
-        if let (Some(provider), Some(model)) = (inference.provider, inference.requested_model) {
-            session.model = Some(format!("{provider}/{model}"));
         }
         // All extensions are started before the model is asked.
         session.servers_ready = true;
@@ -283,11 +290,24 @@ impl Stream {
     ) {
         let tool = call["name"].as_str().unwrap_or("unknown").to_owned();
         self.delegated |= tool == "delegate";
-        let prefix = tool.split_once("__").map(|(extension, _)| extension);
+        // MCP tools are called `<extension>__<tool>`.
+        let (prefix, name) = match tool.split_once("__") {
+            Some((extension, name)) => (Some(extension), name),
+            None => (None, tool.as_str()),
+        };
         let extension = meta["goose_extension"].as_str().or(prefix);
         let server = extension.and_then(|extension| server_named(extension, session));
+        let server = server.map(|server| ServerTool {
+            server,
+            tool: name.to_owned(),
+        });
         session.call(id, tool, call["arguments"].clone(), server);
     }
+}
+
+/// `Compacting to continue conversation...`, `Performing auto-compaction...`
+fn is_about_compaction(text: &str) -> bool {
+    text.to_lowercase().contains("compact")
 }
 
 /// Reads words that goose itself says in the model's place.
@@ -383,7 +403,7 @@ impl Protocol for Stream {
 
     fn usage(&self, session: &Session) -> Usage {
         let mut counted = session.counted(self.answers);
-        if self.delegated {
+        if self.delegated || self.compacted {
             counted.requests = None;
         }
         match self.complete {
@@ -400,6 +420,11 @@ impl Protocol for Stream {
     }
 
     fn ending(&mut self, exit: Exit, session: &mut Session) -> Ending {
+        if self.compacted {
+            session.final_note(
+                "the conversation was shortened, and the number of requests for that is not known",
+            );
+        }
         if let Some(trouble) = session.trouble() {
             return trouble;
         }
@@ -440,14 +465,7 @@ struct Message {
 #[derive(Debug, Default, Deserialize)]
 struct Metadata {
     /// Only messages of a model have it; goose speaks for itself too.
-    inference: Option<Inference>,
-}
-
-#[derive(Debug, Deserialize)]
-#[serde(rename_all = "camelCase")]
-struct Inference {
-    provider: Option<String>,
-    requested_model: Option<String>,
+    inference: Option<Value>,
 }
 
 #[derive(Debug, Deserialize)]
@@ -479,6 +497,12 @@ enum Content {
         #[serde(default)]
         message: String,
     },
+    /// A remark of goose's own.
+    SystemNotification {
+        #[serde(default)]
+        msg: String,
+    },
+    ConversationCompacted {},
     #[serde(other)]
     Other,
 }

@@ -117,20 +117,31 @@ pub(super) fn settings_by_name(
     Value::Object(all.collect::<Map<_, _>>())
 }
 
-/// Returns the server that the name of a tool begins with, followed by `separator`; the longest, where the name of one
-/// server begins with another's. Characters that the name of a tool cannot have are `_` there.
-pub(super) fn server_of(servers: &[String], tool: &str, separator: &str) -> Option<String> {
-    let fits = servers
-        .iter()
-        .filter(|server| is_tool_of(server, tool, separator));
-    fits.max_by_key(|server| server.len()).cloned()
+/// A tool of an MCP server, by the names that the variant and the server give them.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct ServerTool {
+    pub(super) server: String,
+    pub(super) tool: String,
 }
 
-fn is_tool_of(server: &str, tool: &str, separator: &str) -> bool {
-    [&tool_name_part(server), server].iter().any(|name| {
-        tool.strip_prefix(name)
-            .is_some_and(|rest| rest.starts_with(separator))
-    })
+/// Returns the server that the name of a tool begins with, followed by `separator`, and the rest of the name; the longest
+/// server, where the name of one begins with another's. Characters that the name of a tool cannot have are `_` there.
+pub(super) fn server_of(servers: &[String], tool: &str, separator: &str) -> Option<ServerTool> {
+    let fits = servers.iter().filter_map(|server| {
+        let tool = tool_at(server, tool, separator)?;
+        Some(ServerTool {
+            server: server.clone(),
+            tool: tool.to_owned(),
+        })
+    });
+    fits.max_by_key(|fit| fit.server.len())
+}
+
+/// Returns the name of a tool without its server and the separator, if it begins with them.
+pub(super) fn tool_at<'a>(server: &str, tool: &'a str, separator: &str) -> Option<&'a str> {
+    [&tool_name_part(server), server]
+        .iter()
+        .find_map(|name| tool.strip_prefix(*name)?.strip_prefix(separator))
 }
 
 /// Returns the name of a server as it is within the names of its tools.
@@ -176,11 +187,11 @@ mod tests {
             ("mysearch", "_", None),
             ("write_file", "_", None),
         ] {
-            assert_eq!(
-                server_of(&servers, tool, separator).as_deref(),
-                server,
-                "{tool}"
-            );
+            let expected = server.map(|server| ServerTool {
+                server: server.to_owned(),
+                tool: "search".to_owned(),
+            });
+            assert_eq!(server_of(&servers, tool, separator), expected, "{tool}");
         }
     }
 }

@@ -162,7 +162,9 @@ impl Trajectory {
         }
         let messages = document.messages.iter();
         let named = messages.filter_map(|message| message.extra.response["model"].as_str());
-        session.model = named.map(str::to_owned).next();
+        for model in named {
+            session.models.answered(model);
+        }
         let answers: Vec<AnswerTokens> = document.messages.iter().filter_map(tokens).collect();
         let cost = document.info.model_stats.instance_cost;
         self.usage = Usage {

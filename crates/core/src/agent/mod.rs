@@ -43,6 +43,8 @@
 pub mod access;
 mod aider;
 mod builtin;
+#[cfg(test)]
+mod claims;
 mod claude_code;
 mod cline;
 mod codex;
@@ -60,6 +62,7 @@ mod kilo;
 mod litellm;
 pub mod mcp;
 mod mini_swe_agent;
+mod models;
 mod openai_chat;
 mod opencode;
 mod pi;
@@ -67,6 +70,7 @@ mod pi;
 mod playback;
 mod profile;
 mod qwen_code;
+mod server_calls;
 mod session;
 mod stream_filter;
 mod tokens;

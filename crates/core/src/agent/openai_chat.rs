@@ -3,6 +3,7 @@
 use serde::Deserialize;
 use serde_json::Value;
 
+use super::mcp::ServerTool;
 use super::session::Session;
 use crate::transcript::{Usage, total};
 
@@ -25,7 +26,7 @@ pub(super) struct Function {
 
 impl ToolCall {
     /// Adds the call to the session.
-    pub(super) fn add(&self, server: Option<String>, session: &mut Session) {
+    pub(super) fn add(&self, server: Option<ServerTool>, session: &mut Session) {
         let input = serde_json::from_str(&self.function.arguments).unwrap_or(Value::Null);
         session.call(self.id.clone(), self.function.name.clone(), input, server);
     }
@@ -37,7 +38,6 @@ pub(super) struct AnswerTokens {
     prompt_tokens: Option<u64>,
     completion_tokens: Option<u64>,
     prompt_tokens_details: Option<Details>,
-    pub(super) model: Option<String>,
 }
 
 #[derive(Debug, Default, Deserialize)]

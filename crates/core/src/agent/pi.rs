@@ -92,7 +92,11 @@ fn invocation(inputs: &Inputs<'_>) -> Invocation {
 /// Returns the settings. The `providers`, which say where models are, have a file of their own.
 fn files(inputs: &Inputs<'_>) -> Vec<PlacedFile> {
     let dir = inputs.agent_home.join(".pi/agent");
-    let mut settings = inputs.with_config(json!({ "enableInstallTelemetry": false }));
+    let mut settings = inputs.with_config(json!({
+        "enableInstallTelemetry": false,
+        // Since 0.87 the workspace's own skills are left out of a session that nobody is asked about.
+        "defaultProjectTrust": "always",
+    }));
     let providers = settings
         .as_object_mut()
         .and_then(|settings| settings.remove("providers"));
@@ -188,8 +192,8 @@ impl Stream {
         }
         self.answers += 1;
         self.stop_reason = answer.stop_reason;
-        if let (Some(provider), Some(model)) = (answer.provider, answer.model) {
-            session.saw_model(&provider, &model);
+        if let Some(model) = &answer.response_model {
+            session.models.answered(model);
         }
         session.recovered();
     }
@@ -226,7 +230,7 @@ impl Protocol for Stream {
             counted.requests = None;
         }
         let tokens = self.tokens.known_usage();
-        if tokens.input_tokens.is_none() {
+        if tokens.input_tokens.is_none() || self.compacted {
             return counted;
         }
         Usage {
@@ -237,7 +241,9 @@ impl Protocol for Stream {
 
     fn ending(&mut self, exit: Exit, session: &mut Session) -> Ending {
         if self.compacted {
-            session.final_note("what was used to shorten the conversation is not known");
+            session.final_note(
+                "what was used to shorten the conversation is not known, so there are no figures",
+            );
         }
         if let Some(trouble) = session.trouble() {
             return trouble;
@@ -307,8 +313,8 @@ enum Message {
 struct Answer {
     #[serde(default)]
     content: Content,
-    provider: Option<String>,
-    model: Option<String>,
+    /// The model that the service named, where that is not the one that was asked for.
+    response_model: Option<String>,
     #[serde(default)]
     usage: WireTokens,
     #[serde(default)]

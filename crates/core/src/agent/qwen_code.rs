@@ -151,7 +151,6 @@ impl Stream {
                 if message.usage != WireTokens::default() {
                     self.answers += 1;
                     self.tokens += message.usage.tokens();
-                    session.model = message.model.or(session.model.take());
                 }
                 content(Role::Assistant, message.content, session);
             }
@@ -173,12 +172,12 @@ fn begin(system: System, session: &mut Session) {
         return;
     }
     session.servers_ready = true;
-    session.model = system.model;
     for server in system.mcp_servers {
         if server.status == "disconnected" {
             session.server_failed(server.name, String::new());
         }
     }
+    session.servers_are_settled();
 }
 
 fn content(role: Role, content: Content, session: &mut Session) {
@@ -197,14 +196,9 @@ fn block(role: Role, block: Block, session: &mut Session) {
         Block::Text { text } => session.message(role, text),
         Block::Thinking { thinking } => session.reasoning(thinking),
         Block::ToolUse { id, name, input } if role == Role::Assistant => {
-            // Tools of MCP servers may be called by way of `tool_call`.
-            let called = if name == "tool_call" {
-                input["name"].as_str().unwrap_or_default()
-            } else {
-                &name
-            };
+            let (name, input) = called(name, input);
             // MCP tools are called `mcp__<server>__<tool>`.
-            let server = called
+            let server = name
                 .strip_prefix("mcp__")
                 .and_then(|rest| session.server_of(rest, "__"));
             session.call(id, name, input, server);
@@ -222,6 +216,18 @@ fn block(role: Role, block: Block, session: &mut Session) {
             session.result(tool_use_id, !is_error, output);
         }
         Block::ToolUse { .. } | Block::Other => {}
+    }
+}
+
+/// Returns the tool that is called and its arguments. Tools of MCP servers may be called by way of `tool_call`.
+fn called(name: String, input: Value) -> (String, Value) {
+    match (name.as_str(), input["name"].as_str()) {
+        ("tool_call", Some(called)) => {
+            let called = called.to_owned();
+            let arguments = input.get("arguments").cloned().unwrap_or(input);
+            (called, arguments)
+        }
+        _ => (name, input),
     }
 }
 
@@ -256,6 +262,13 @@ impl Protocol for Stream {
         };
         let event = line.system_payload.ui_event;
         if event.name == "qwen-code.api_response" {
+            // The model that the service named; the stream only repeats what was asked for.
+            if event.subagent_name.is_none()
+                && let Some(model) = &event.model
+                && !session.answers.contains_key(&line.uuid)
+            {
+                session.models.answered(model);
+            }
             session.answers.insert(line.uuid, event.tokens.tokens());
         }
     }
@@ -265,11 +278,12 @@ impl Protocol for Stream {
             requests: Some(self.answers),
             ..self.tokens.usage()
         };
-        let streamed = Some(streamed).filter(|_| self.answers > 0);
+        let streamed = Some(streamed).filter(|_| self.answers > 0 && session.answers.is_empty());
         let answers = session.answers_usage().or(streamed.unwrap_or_default());
         let result = self.result.as_ref().map(|result| result.usage);
         let reported = result
-            .filter(|tokens| *tokens != WireTokens::default())
+            // The totals leave out an answer that broke off.
+            .filter(|tokens| *tokens != WireTokens::default() && !session.has_unknown_tokens())
             .map(|tokens| tokens.tokens().usage());
         reported
             .unwrap_or_default()
@@ -338,7 +352,6 @@ struct Server {
 /// One response comes as a message for each of its blocks; only the last has figures.
 #[derive(Debug, Deserialize)]
 struct Message {
-    model: Option<String>,
     content: Content,
     #[serde(default)]
     usage: WireTokens,
@@ -436,6 +449,9 @@ struct Payload {
 struct UiEvent {
     #[serde(rename = "event.name")]
     name: String,
+    model: Option<String>,
+    /// Set where a sub-agent asked.
+    subagent_name: Option<String>,
     #[serde(flatten)]
     tokens: WireTokens,
 }

@@ -11,7 +11,9 @@ use serde_json::Value;
 
 use super::conversation::{Conversation, Shows};
 use super::errors::{Patterns, classify, is_context_overflow, is_wrong_model};
-use super::mcp::server_of;
+use super::mcp::{ServerTool, server_of};
+use super::models::ModelsSeen;
+use super::server_calls::ServerCalls;
 use super::tokens::Tokens;
 use super::{Decoder, Ending, Inputs, Line, Reading, Skippable};
 use crate::agent::delivery::{McpDelivery, McpStatus};
@@ -82,6 +84,7 @@ pub(super) fn decoder(
         session: Session {
             patterns,
             servers: servers.map(|(name, _)| name.clone()).collect(),
+            requested_model: inputs.model.map(str::to_owned),
             ..Session::default()
         },
     })
@@ -106,6 +109,10 @@ impl<P: Protocol> Decoder for SessionDecoder<P> {
     }
 
     fn skippable(&self, beginning: &[u8]) -> Option<Skippable> {
+        // The next line may be the result of a call that counts.
+        if self.session.server_calls.is_open() {
+            return None;
+        }
         self.protocol.skippable(beginning)
     }
 
@@ -180,12 +187,13 @@ pub(super) struct Session {
     pub(super) tool_calls: u64,
     /// The tokens of each answer, by the answer's id.
     pub(super) answers: BTreeMap<String, Tokens>,
-    /// The model that did the work, where the agent says it.
-    pub(super) model: Option<String>,
-    models_seen: BTreeSet<String>,
+    /// The model of the variant.
+    pub(super) requested_model: Option<String>,
+    /// The models that answered in the main thread, where the agent passes on what the service says.
+    pub(super) models: ModelsSeen,
     /// The MCP servers of the variant.
     servers: Vec<String>,
-    server_calls: BTreeMap<String, u64>,
+    server_calls: ServerCalls,
     /// True if the agent gives no sign of the server that a tool belongs to.
     pub(super) hides_servers: bool,
     /// True if all servers that are not broken have connected.
@@ -239,6 +247,7 @@ impl Session {
     /// Adds the result of a tool.
     pub(super) fn result(&mut self, id: Option<String>, ok: bool, output: Option<String>) {
         self.conversation.tool_ended(id.as_deref());
+        self.server_calls.ended(id.as_deref(), ok);
         self.push(Step::ToolResult { id, ok, output });
     }
 
@@ -248,19 +257,24 @@ impl Session {
         id: Option<String>,
         tool: String,
         input: Value,
-        server: Option<String>,
+        at_server: Option<ServerTool>,
     ) {
         self.tool_calls += 1;
         self.answered();
         self.conversation.tool_started(id.as_deref());
-        if let Some(server) = &server {
-            *self.server_calls.entry(server.clone()).or_default() += 1;
-        }
+        let (server, server_tool) = match at_server {
+            Some(ServerTool { server, tool }) => {
+                self.server_calls.started(&server, id.as_deref());
+                (Some(server), Some(tool))
+            }
+            None => (None, None),
+        };
         self.push(Step::ToolCall {
             id,
             tool,
             input,
             server,
+            server_tool,
         });
     }
 
@@ -341,7 +355,7 @@ impl Session {
     }
 }
 
-/// Figures and models.
+/// Figures.
 impl Session {
     /// Returns the figures that were counted: the requests, where there were any, and the calls of tools.
     pub(super) fn counted(&self, requests: u64) -> Usage {
@@ -352,26 +366,25 @@ impl Session {
         }
     }
 
-    /// Returns the figures of all answers, where there were any.
+    /// Returns the figures of all answers, where there were any. An answer without figures makes the sum unknown.
     pub(super) fn answers_usage(&self) -> Usage {
         if self.answers.is_empty() {
             return Usage::default();
         }
+        let tokens = if self.has_unknown_tokens() {
+            Usage::default()
+        } else {
+            self.answers.values().copied().sum::<Tokens>().usage()
+        };
         Usage {
             requests: Some(self.answers.len() as u64),
-            ..self.answers.values().copied().sum::<Tokens>().usage()
+            ..tokens
         }
     }
 
-    /// Notes a model that answered. If there are several, none of them is the model of the session.
-    pub(super) fn saw_model(&mut self, provider: &str, model: &str) {
-        self.models_seen.insert(format!("{provider}/{model}"));
-    }
-
-    /// Returns the model that answered, if there was only one.
-    pub(super) fn only_model(&self) -> Option<String> {
-        let mut models = self.models_seen.iter();
-        models.next().filter(|_| models.next().is_none()).cloned()
+    /// Returns whether an answer has no figures, as one that broke off.
+    pub(super) fn has_unknown_tokens(&self) -> bool {
+        self.answers.values().any(|tokens| tokens.is_unknown())
     }
 }
 
@@ -407,13 +420,14 @@ impl Session {
     }
 
     /// Returns the server that the name of a tool begins with.
-    pub(super) fn server_of(&self, tool: &str, separator: &str) -> Option<String> {
+    pub(super) fn server_of(&self, tool: &str, separator: &str) -> Option<ServerTool> {
         server_of(&self.servers, tool, separator)
     }
 
-    /// Returns whether a tool of the server was called.
-    pub(super) fn has_called(&self, server: &str) -> bool {
-        self.server_calls.contains_key(server)
+    /// Returns whether a tool of the server was called and did its work, which proves that the server is connected. A
+    /// model may also call a tool that is not there.
+    pub(super) fn has_answered(&self, server: &str) -> bool {
+        self.server_calls.of(server).answered > 0
     }
 
     /// Notes that a server did not connect.
@@ -460,16 +474,17 @@ impl Session {
             Some(McpStatus::Failed)
         } else if self.servers_ready
             || self.connected_servers.contains(server)
-            || self.has_called(server)
+            || self.has_answered(server)
         {
             Some(McpStatus::Connected)
         } else {
             None
         };
-        let calls = self.server_calls.get(server).copied().unwrap_or(0);
+        let calls = self.server_calls.of(server);
         McpDelivery {
             status,
-            calls: (!self.hides_servers).then_some(calls),
+            calls: (!self.hides_servers).then_some(calls.started),
+            failed_calls: (!self.hides_servers).then_some(calls.failed),
         }
     }
 }
@@ -602,7 +617,7 @@ impl Session {
 
     fn reading(mut self, usage: Usage, ending: Ending) -> Reading {
         self.flush();
-        let only_model = self.only_model();
+        self.notes.extend(self.models.note());
         let mcp_servers = self
             .servers
             .iter()
@@ -611,7 +626,7 @@ impl Session {
             mcp_servers: mcp_servers.collect(),
             records: self.records,
             usage,
-            model: self.model.or(only_model),
+            model: self.models.most(),
             ending,
             conversation: self.conversation,
             notes: self.notes,
@@ -707,7 +722,14 @@ mod tests {
         let mut session = session(&["bad", "used", "silent"]);
         session.server_failed("bad".to_owned(), "gone".to_owned());
         session.server_failed("of nobody".to_owned(), "gone".to_owned());
-        session.call(None, "t".to_owned(), json!({}), Some("used".to_owned()));
+        let tool = |server: &str| ServerTool {
+            server: server.to_owned(),
+            tool: "t".to_owned(),
+        };
+        session.call(None, "t".to_owned(), json!({}), Some(tool("used")));
+        session.result(None, true, None);
+        session.call(None, "t".to_owned(), json!({}), Some(tool("silent")));
+        session.result(None, false, None);
         let status = |session: &Session, server: &str| session.delivery(server).status;
         assert_eq!(status(&session, "bad"), Some(McpStatus::Failed));
         assert_eq!(status(&session, "used"), Some(McpStatus::Connected));
@@ -715,17 +737,9 @@ mod tests {
         session.servers_ready = true;
         assert_eq!(status(&session, "silent"), Some(McpStatus::Connected));
         assert_eq!(session.delivery("used").calls, Some(1));
+        assert_eq!(session.delivery("used").failed_calls, Some(0));
+        assert_eq!(session.delivery("silent").failed_calls, Some(1));
         let message = "the MCP server `bad` did not connect: gone";
         assert_eq!(session.trouble(), Some(failed(ErrorKind::Mcp, message)));
-    }
-
-    #[test]
-    fn of_several_models_none_is_the_model_of_the_session() {
-        let mut session = session(&[]);
-        session.saw_model("a", "m");
-        session.saw_model("a", "m");
-        assert_eq!(session.only_model().as_deref(), Some("a/m"));
-        session.saw_model("b", "m");
-        assert_eq!(session.only_model(), None);
     }
 }

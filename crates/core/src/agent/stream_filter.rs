@@ -162,6 +162,7 @@ mod tests {
             tool: "shell".into(),
             input: serde_json::json!({}),
             server: None,
+            server_tool: None,
         };
         let said = |text: &str| Step::Message {
             role: Role::Assistant,

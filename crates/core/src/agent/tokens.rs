@@ -25,9 +25,14 @@ impl Tokens {
         }
     }
 
-    /// Returns the tokens as figures of a session, unless they are the zeros of a service that gives no figures.
+    /// Returns whether they are the zeros of an answer that broke off, or of a service that gives no figures.
+    pub(super) fn is_unknown(self) -> bool {
+        self.input == 0 && self.output == 0
+    }
+
+    /// Returns the tokens as figures of a session, unless they are not known.
     pub(super) fn known_usage(self) -> Usage {
-        if self.input == 0 && self.output == 0 {
+        if self.is_unknown() {
             return Usage::default();
         }
         self.usage()

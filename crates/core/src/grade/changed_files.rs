@@ -5,7 +5,7 @@ use std::time::Duration;
 use super::declaration::{TestKindDeclaration, asking, settings};
 use super::test::{Question, TestKind};
 use super::verdict::Verdict;
-use crate::reader::patterns::{Glob, path_glob};
+use crate::reader::patterns::{PathPattern, path_pattern};
 use crate::reader::{Fields, object, one_or_more};
 use crate::text::prose;
 
@@ -23,21 +23,21 @@ pub(super) const KIND: TestKindDeclaration = TestKindDeclaration {
 #[derive(Debug)]
 struct ChangedFiles {
     /// `None` allows all, an empty list nothing.
-    only: Option<Vec<Glob>>,
-    never: Vec<Glob>,
+    only: Option<Vec<PathPattern>>,
+    never: Vec<PathPattern>,
 }
 
 fn fields(fields: &mut Fields<'_, '_>) -> Option<ChangedFiles> {
     Some(ChangedFiles {
         only: fields.optional(
             "only",
-            one_or_more(path_glob()),
+            one_or_more(path_pattern("glob")),
             "Every changed file must match one of these globs. `[]` allows no change.",
         ),
         never: fields
             .optional(
                 "never",
-                one_or_more(path_glob()),
+                one_or_more(path_pattern("glob")),
                 "No changed file may match one of these globs.",
             )
             .unwrap_or_default(),
@@ -57,10 +57,10 @@ impl ChangedFiles {
     fn judge(&self, changes: &[String]) -> Verdict {
         let mut forbidden = Vec::new();
         for path in changes {
-            if let Some(glob) = self.never.iter().find(|glob| glob.matcher.is_match(path)) {
-                forbidden.push(format!("{path} (never {})", glob.written));
+            if let Some(glob) = self.never.iter().find(|glob| glob.is_match(path)) {
+                forbidden.push(format!("{path} (never {})", glob.written()));
             } else if let Some(only) = &self.only
-                && !only.iter().any(|glob| glob.matcher.is_match(path))
+                && !only.iter().any(|glob| glob.is_match(path))
             {
                 forbidden.push(path.clone());
             }
@@ -93,15 +93,8 @@ fn first_few(paths: &[String]) -> String {
 mod tests {
     use super::*;
 
-    fn globs(patterns: &[&str]) -> Vec<Glob> {
-        let glob = |pattern: &&str| Glob {
-            written: (*pattern).to_owned(),
-            matcher: globset::GlobBuilder::new(pattern)
-                .literal_separator(true)
-                .build()
-                .unwrap()
-                .compile_matcher(),
-        };
+    fn globs(patterns: &[&str]) -> Vec<PathPattern> {
+        let glob = |pattern: &&str| PathPattern::new(pattern, (*pattern).into()).unwrap();
         patterns.iter().map(glob).collect()
     }
 

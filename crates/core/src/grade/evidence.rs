@@ -60,4 +60,6 @@ pub struct ToolUse {
     pub tool: String,
     /// The MCP server whose tool it is.
     pub server: Option<String>,
+    /// The tool's name at that server.
+    pub server_tool: Option<String>,
 }

@@ -7,7 +7,7 @@ use serde_json::json;
 use super::declaration::{TestKindDeclaration, settings};
 use super::test::{Question, TestKind};
 use super::verdict::Verdict;
-use crate::reader::patterns::{PathPattern, path_or_glob};
+use crate::reader::patterns::{PathPattern, path_pattern};
 use crate::reader::{Value, one_or_more};
 use crate::text::diagnostic::Diagnostic;
 use crate::text::explain::Code;
@@ -17,7 +17,7 @@ pub(super) const KIND: TestKindDeclaration = TestKindDeclaration {
     key: "fileExists",
     about: "Each path must exist, and each glob must match a file.",
     settings: || {
-        let paths = one_or_more(path_or_glob()).checked(|node, reader| {
+        let paths = one_or_more(path_pattern("path or glob")).checked(|node, reader| {
             if node.value != Value::List(Vec::new()) {
                 return Some(());
             }
@@ -68,8 +68,8 @@ mod tests {
     #[test]
     fn files() {
         let asked = FileExists(vec![
-            PathPattern::Path("a.js".into()),
-            PathPattern::Path("b.js".into()),
+            PathPattern::new("a.js", "a.js".into()).unwrap(),
+            PathPattern::new("b.js", "b.js".into()).unwrap(),
         ]);
         for (found, verdict) in [
             ([true, true], Verdict::pass("a.js and b.js exist")),

@@ -1,6 +1,8 @@
 //! Paths in the workspace, globs and regular expressions.
 
-use camino::Utf8PathBuf;
+use std::path::Path;
+
+use camino::{Utf8Path, Utf8PathBuf};
 use globset::GlobMatcher;
 use regex::Regex;
 
@@ -12,26 +14,64 @@ use crate::text::explain::Code;
 use crate::text::source::Located;
 use crate::text::{excerpt, globs};
 
-/// A path, or a glob over paths.
+/// A path in the workspace, which may have wildcards.
+///
+/// Frameworks name files `[id]` and `{name}`, so a path is first of all itself: [`globs::literal_names`] decides which
+/// brackets are wildcards.
 #[derive(Debug, Clone)]
-pub enum PathPattern {
-    /// A path inside the workspace.
-    Path(Utf8PathBuf),
-    /// A glob over the paths of the workspace.
-    Glob(Glob),
+pub struct PathPattern {
+    written: String,
+    path: Utf8PathBuf,
+    /// The path with its wildcards, and again with its brackets as they are written. Empty without wildcards.
+    readings: Vec<GlobMatcher>,
 }
 
 impl PathPattern {
     /// Returns the pattern as its author wrote it.
     pub fn written(&self) -> &str {
-        match self {
-            PathPattern::Path(path) => path.as_str(),
-            PathPattern::Glob(glob) => &glob.written,
+        &self.written
+    }
+
+    /// Returns the path that the pattern is when none of its characters is a wildcard.
+    pub fn path(&self) -> &Utf8Path {
+        &self.path
+    }
+
+    /// Returns whether other paths than its own may match.
+    pub fn has_wildcards(&self) -> bool {
+        !self.readings.is_empty()
+    }
+
+    /// Returns whether a path of the workspace is this one, or matches its wildcards.
+    pub fn is_match(&self, path: impl AsRef<Path>) -> bool {
+        let path = path.as_ref();
+        path == self.path || self.readings.iter().any(|reading| reading.is_match(path))
+    }
+
+    /// Reads a path that is inside the workspace. The error is a reason in a few words.
+    pub(crate) fn new(written: &str, path: Utf8PathBuf) -> Result<Self, String> {
+        let compiled = |pattern: &str| {
+            globs::compiled(pattern, |builder| {
+                builder.literal_separator(true);
+            })
+        };
+        let mut readings = Vec::new();
+        let pattern = globs::literal_names(path.as_str());
+        if pattern.has_wildcards {
+            readings.push(compiled(&pattern.text)?);
+            if path.as_str().contains(['[', '{']) {
+                readings.push(compiled(&globs::literal_brackets(path.as_str()))?);
+            }
         }
+        Ok(PathPattern {
+            written: written.to_owned(),
+            path,
+            readings,
+        })
     }
 }
 
-/// A glob, compiled and as its author wrote it.
+/// A glob over names, compiled and as its author wrote it.
 #[derive(Debug, Clone)]
 pub struct Glob {
     /// The glob as written.
@@ -67,56 +107,46 @@ pub(crate) fn workspace_path() -> Kind<Utf8PathBuf> {
         .called("path")
 }
 
-/// A path inside the workspace, or a glob when it has one of `*?[{`.
-pub(crate) fn path_or_glob() -> Kind<PathPattern> {
+/// A path inside the workspace, which may have wildcards. `called` is its name in the reference.
+pub(crate) fn path_pattern(called: &'static str) -> Kind<PathPattern> {
     filled_text()
-        .then(|path, reader| {
-            let clean = in_workspace(&path, reader)?;
-            if path.value.contains(['*', '?', '[', '{']) {
-                glob(&path, clean.as_str(), reader).map(PathPattern::Glob)
-            } else {
-                Some(PathPattern::Path(clean))
+        .then(|written, reader| {
+            let path = in_workspace(&written, reader)?;
+            match PathPattern::new(&written.value, path) {
+                Ok(pattern) => Some(pattern),
+                Err(reason) => refuse_glob(&written, reason, reader),
             }
         })
-        .called("path or glob")
-}
-
-/// A glob over the paths of a workspace. A path without wildcards matches itself.
-pub(crate) fn path_glob() -> Kind<Glob> {
-    filled_text()
-        .then(|path, reader| {
-            let clean = in_workspace(&path, reader)?;
-            glob(&path, clean.as_str(), reader)
-        })
-        .called("glob")
+        .called(called)
 }
 
 /// A glob over the names of tools.
 pub(crate) fn tool_glob() -> Kind<Glob> {
     filled_text()
-        .then(|name, reader| glob(&name, &name.value, reader))
+        .then(|name, reader| {
+            let compiled = globs::compiled(&name.value, |builder| {
+                builder.literal_separator(true);
+            });
+            match compiled {
+                Ok(matcher) => Some(Glob {
+                    written: name.value,
+                    matcher,
+                }),
+                Err(reason) => refuse_glob(&name, reason, reader),
+            }
+        })
         .called("glob")
 }
 
-/// Compiles a glob. `*` stays within a directory, `**` does not.
-fn glob(written: &Located<String>, pattern: &str, reader: &mut Reader<'_>) -> Option<Glob> {
-    let compiled = globs::compiled(pattern, |builder| {
-        builder.literal_separator(true);
-    });
-    match compiled {
-        Ok(matcher) => Some(Glob {
-            written: written.value.clone(),
-            matcher,
-        }),
-        Err(reason) => reader.refuse(
-            Diagnostic::error(
-                Code::InvalidPattern,
-                format!("invalid glob `{}`", excerpt::beginning(&written.value, 60)),
-            )
-            .at(written.place, reason)
-            .help("a sign that is meant literally is written in brackets, as in `[[]`"),
-        ),
-    }
+fn refuse_glob<T>(written: &Located<String>, reason: String, reader: &mut Reader<'_>) -> Option<T> {
+    reader.refuse(
+        Diagnostic::error(
+            Code::InvalidPattern,
+            format!("invalid glob `{}`", excerpt::beginning(&written.value, 60)),
+        )
+        .at(written.place, reason)
+        .help("a sign that is meant literally is written in brackets, as in `[[]`"),
+    )
 }
 
 fn in_workspace(path: &Located<String>, reader: &mut Reader<'_>) -> Option<Utf8PathBuf> {

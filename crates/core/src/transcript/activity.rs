@@ -101,6 +101,7 @@ mod tests {
             tool: tool.into(),
             input,
             server: None,
+            server_tool: None,
         }
     }
 

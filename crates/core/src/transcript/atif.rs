@@ -282,6 +282,7 @@ mod tests {
             tool: tool.into(),
             input: json!({ "path": "a" }),
             server: None,
+            server_tool: None,
         }
     }
 

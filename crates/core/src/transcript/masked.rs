@@ -23,11 +23,13 @@ impl Record {
                 tool,
                 input,
                 server,
+                server_tool,
             } => {
                 optional(id, mask);
                 *tool = mask.text(tool);
                 *input = value(std::mem::take(input), mask);
                 optional(server, mask);
+                optional(server_tool, mask);
             }
             Step::ToolResult { id, ok: _, output } => {
                 optional(id, mask);

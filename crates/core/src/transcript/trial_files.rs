@@ -49,11 +49,13 @@ pub fn with_short_texts(record: Record, limit: usize) -> Record {
             tool,
             input,
             server,
+            server_tool,
         } => Step::ToolCall {
             id,
             tool: short(tool),
             input: short_value(input, limit),
             server,
+            server_tool: server_tool.map(short),
         },
         Step::ToolResult { id, ok, output } => Step::ToolResult {
             id,

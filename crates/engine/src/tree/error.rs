@@ -68,6 +68,14 @@ pub enum TreeError {
         /// The directory that is in both.
         path: PathBuf,
     },
+    /// A file would take the place of a directory, or a directory that of a file.
+    #[error("{} is {} in one of the two directories only", shortened(path), if *is_dir { "a directory" } else { "a file" })]
+    OtherKind {
+        /// The place in both directories.
+        path: PathBuf,
+        /// A directory is in the way of a file.
+        is_dir: bool,
+    },
     /// A path has parts like `..`, or begins at the root, or is empty.
     #[error("{} does not name a place beneath the directory", shortened(path))]
     NotBeneath {
@@ -116,7 +124,7 @@ impl TreeError {
             | TreeError::Overlap { .. }
             | TreeError::NotAFile { .. }
             | TreeError::Link { .. } => io::ErrorKind::InvalidInput,
-            TreeError::Moved { .. } => io::ErrorKind::Other,
+            TreeError::Moved { .. } | TreeError::OtherKind { .. } => io::ErrorKind::Other,
         }
     }
 

@@ -4,6 +4,8 @@
 //! setup ─► Prepared ─► agent ─► AgentRun ─► grading ─► Graded ─► collect ─► TrialReport
 //! ```
 
+use std::io;
+
 use terca_core::agent::Reading;
 use terca_core::agent::access::Access;
 use terca_core::agent::delivery::Installed;
@@ -13,7 +15,9 @@ use terca_core::trial_error::TrialError;
 use super::session::AgentSession;
 use super::stage_error::StageError;
 use crate::process::supervise::Ended;
+use crate::tree::TreeError;
 use crate::workspace::changes::{Changes, Snapshot};
+use crate::workspace::sealed_suite::SealBroken;
 
 /// The parts of the report that are known once the agent can start.
 #[derive(Debug)]
@@ -74,5 +78,39 @@ pub(super) enum Stopped {
     /// The agent could not be run to its end.
     Unfinished(Box<Delivered>, StageError),
     /// The agent's work cannot be graded, or could not be.
-    Ungraded(Box<AgentRun>, StageError),
+    Ungraded(Box<AgentRun>, Ungraded),
+}
+
+/// Work without a score: the reason, and the grades of the tests that could tell.
+#[derive(Debug)]
+pub(super) struct Ungraded {
+    pub(super) error: StageError,
+    pub(super) tests: Scorecard,
+}
+
+impl From<StageError> for Ungraded {
+    fn from(error: StageError) -> Self {
+        Ungraded {
+            error,
+            tests: Scorecard::default(),
+        }
+    }
+}
+
+impl From<io::Error> for Ungraded {
+    fn from(error: io::Error) -> Self {
+        StageError::from(error).into()
+    }
+}
+
+impl From<TreeError> for Ungraded {
+    fn from(error: TreeError) -> Self {
+        StageError::from(error).into()
+    }
+}
+
+impl From<SealBroken> for Ungraded {
+    fn from(error: SealBroken) -> Self {
+        StageError::from(error).into()
+    }
 }

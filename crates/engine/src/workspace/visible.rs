@@ -1,23 +1,21 @@
 //! The files of a suite that agents may see.
 
-use std::path::Path;
-
-use crate::tree::{Copied, Dir, Entry, Kind, Options, TreeError, copy};
+use crate::tree::{Copied, Dir, Entry, Options, TreeError, copy};
 
 /// Copies a part of a suite that an agent will see: hidden tests, solutions and earlier runs are left out.
-/// `note` gets the path of each regular file that is copied.
+/// `note` gets each entry before it is copied, and may refuse it.
 pub fn copy_visible(
     from: &Dir,
     to: &Dir,
     options: &Options<'_>,
-    note: &mut dyn FnMut(&Path),
+    note: &mut dyn FnMut(&Entry<'_>) -> Result<(), TreeError>,
 ) -> Result<Copied, TreeError> {
     copy(from, to, options, &mut |entry| {
-        let is_visible = !is_hidden_from_agents(entry)?;
-        if is_visible && entry.kind == Kind::File {
-            note(entry.path);
+        if is_hidden_from_agents(entry)? {
+            return Ok(false);
         }
-        Ok(is_visible)
+        note(entry)?;
+        Ok(true)
     })
 }
 

@@ -306,7 +306,11 @@ mod tests {
     #[test]
     fn one_server_that_says_nothing_makes_the_sum_unknown() {
         let mut trial = fixture::mixed_run().results().trials.remove(0);
-        let server = |status, calls| McpDelivery { status, calls };
+        let server = |status, calls| McpDelivery {
+            status,
+            calls,
+            failed_calls: calls.map(|_| 0),
+        };
         let servers = &mut trial.report.delivery.mcp_servers;
         servers.insert("a".into(), server(Some(McpStatus::Connected), Some(2)));
         servers.insert("b".into(), server(Some(McpStatus::Failed), Some(0)));

@@ -47,6 +47,7 @@ fn mcp_server(name: &str, server: &McpDelivery) -> Markup {
         li {
             "MCP server " code { (name) } ": " (status)
             @if let Some(calls) = server.calls { ", " (prose::count(calls as usize, "call")) }
+            @if let Some(failed @ 1..) = server.failed_calls { ", " (failed) " of them failed" }
         }
     }
 }

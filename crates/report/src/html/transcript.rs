@@ -84,6 +84,7 @@ fn step(record: &Record, results: &HashMap<&str, CallResult<'_>>) -> Option<Mark
             tool,
             input,
             server,
+            ..
         } => {
             let result = id.as_deref().and_then(|id| results.get(id)).copied();
             call(record, tool, input, server.as_deref(), result)

@@ -2,6 +2,8 @@
 
 use std::collections::BTreeMap;
 
+use terca_core::plan::descriptions::Descriptions;
+use terca_core::plan::remarks::Remark;
 use terca_core::run::event::TrialHead;
 use terca_core::text::prose;
 
@@ -11,8 +13,20 @@ use crate::term::grid::{Grid, Side};
 use crate::term::style::{Palette, Role};
 use crate::term::styled_line::StyledLine;
 
+/// A plan that is shown.
+#[derive(Debug, Clone, Copy)]
+pub struct PlanOverview<'a> {
+    /// Its trials.
+    pub heads: &'a [TrialHead],
+    /// Sentences about its variants.
+    pub remarks: &'a [Remark],
+    /// The descriptions of evals, environments and experiments.
+    pub descriptions: &'a Descriptions,
+}
+
 /// The matrix in brief, its evals, its variants.
-pub fn plan_overview(heads: &[TrialHead], palette: Palette) -> String {
+pub fn plan_overview(plan: PlanOverview<'_>, palette: Palette) -> String {
+    let heads = plan.heads;
     let shape = Shape::of(heads);
     let total = prose::count(shape.trials, "trial");
     let mut summary = StyledLine::of(Role::Bold, &total);
@@ -20,14 +34,40 @@ pub fn plan_overview(heads: &[TrialHead], palette: Palette) -> String {
     if !words.is_empty() {
         summary.push(Role::Plain, &format!(": {words}"));
     }
-    format!(
-        "{}\n\n{}\n{}\n{}\n{}",
-        summary.render(palette),
-        palette.bold("evals"),
-        evals(heads).render(2, palette),
-        palette.bold("variants"),
-        variants(heads).render(2, palette)
-    )
+    let descriptions = plan.descriptions;
+    let mut text = summary.render(palette) + "\n\n";
+    if let Some(about) = &descriptions.suite {
+        text.insert_str(0, &(described(about, 0).render(palette) + "\n"));
+    }
+    let parts = [
+        ("evals", evals(plan)),
+        ("variants", variants(plan)),
+        ("environments", setups(&descriptions.environments)),
+        ("experiments", setups(&descriptions.experiments)),
+    ];
+    let parts: Vec<String> = parts
+        .iter()
+        .map(|(title, grid)| (title, grid.render(2, palette)))
+        .filter(|(_, list)| !list.is_empty())
+        .map(|(title, list)| format!("{}\n{list}", palette.bold(title)))
+        .collect();
+    text + &parts.join("\n")
+}
+
+/// A description in one line, below what it is about.
+fn described(text: &str, indent: usize) -> StyledLine {
+    let words: Vec<&str> = text.split_whitespace().collect();
+    let line = format!("{}{}", " ".repeat(indent), words.join(" "));
+    StyledLine::of(Role::Dim, &line)
+}
+
+/// Names with their descriptions.
+fn setups(descriptions: &BTreeMap<String, String>) -> Grid {
+    let mut grid = Grid::new(&[Side::Left]);
+    for (name, description) in descriptions {
+        grid.row([StyledLine::plain(name), described(description, 0)]);
+    }
+    grid
 }
 
 /// Every trial, in the order given: positions in `heads`.
@@ -44,9 +84,9 @@ pub fn plan_trials(heads: &[TrialHead], order: &[usize], palette: Palette) -> St
     grid.render(0, palette)
 }
 
-fn evals(heads: &[TrialHead]) -> Grid {
+fn evals(plan: PlanOverview<'_>) -> Grid {
     let mut grid = Grid::new(&[Side::Left]);
-    for (eval, repetitions) in in_order(heads, |head| head.eval.clone()) {
+    for (eval, repetitions) in in_order(plan.heads, |head| head.eval.clone()) {
         let most = repetitions
             .iter()
             .map(|head| head.repetition)
@@ -62,14 +102,17 @@ fn evals(heads: &[TrialHead]) -> Grid {
             StyledLine::plain(&eval),
             StyledLine::of(Role::Dim, &repeated),
         ]);
+        if let Some(description) = plan.descriptions.evals.get(&eval) {
+            grid.line(described(description, 2));
+        }
     }
     grid
 }
 
-fn variants(heads: &[TrialHead]) -> Grid {
-    let names = Names::of(heads);
+fn variants(plan: PlanOverview<'_>) -> Grid {
+    let names = Names::of(plan.heads);
     let mut grid = Grid::new(&[Side::Left]);
-    for (_, trials) in in_order(heads, |head| {
+    for (_, trials) in in_order(plan.heads, |head| {
         (head.environment.clone(), head.experiment.clone())
     }) {
         let Some(head) = trials.first() else { continue };
@@ -81,6 +124,13 @@ fn variants(heads: &[TrialHead]) -> Grid {
         })];
         row.extend(agent(head));
         grid.row(row);
+        let is_about = |remark: &&Remark| {
+            remark.environment == head.environment && remark.experiment == head.experiment
+        };
+        for remark in plan.remarks.iter().filter(is_about) {
+            let line = format!("  {}", remark.sentence);
+            grid.line(StyledLine::of(Role::Fair, &line));
+        }
     }
     grid
 }
@@ -118,18 +168,24 @@ mod tests {
 
     const PALETTE: Palette = Palette { colour: false };
 
+    fn shown(heads: &[TrialHead]) -> String {
+        let plan = PlanOverview {
+            heads,
+            remarks: &[],
+            descriptions: &Descriptions::default(),
+        };
+        plan_overview(plan, PALETTE)
+    }
+
     #[test]
     fn the_plan_in_brief() {
-        insta::assert_snapshot!(
-            "plan_overview",
-            plan_overview(&fixture::heads(4, 3, 2), PALETTE)
-        );
+        insta::assert_snapshot!("plan_overview", shown(&fixture::heads(4, 3, 2)));
     }
 
     #[test]
     fn the_smallest_plan() {
         let heads = [fixture::head(1, "fib", "default", "default", 1)];
-        insta::assert_snapshot!("plan_overview_smallest", plan_overview(&heads, PALETTE));
+        insta::assert_snapshot!("plan_overview_smallest", shown(&heads));
     }
 
     #[test]

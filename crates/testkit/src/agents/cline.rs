@@ -16,6 +16,7 @@ pub const CLINE: RealAgent = RealAgent {
         },
         run: |command| Call::new("run_commands", json!({"commands": [command]})),
         mcp: Some(|server, tool, arguments| Call::new(format!("{server}__{tool}"), arguments)),
+        delegate: None,
     }),
     tells_as_it_goes: true,
     gives_up: false,

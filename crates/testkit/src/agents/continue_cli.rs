@@ -17,6 +17,7 @@ pub const CONTINUE: RealAgent = RealAgent {
         run: |command| Call::new("Bash", json!({"command": command})),
         // Without a word about whose it is.
         mcp: Some(|_server, tool, arguments| Call::new(tool, arguments)),
+        delegate: None,
     }),
     tells_as_it_goes: true,
     gives_up: false,

@@ -22,6 +22,7 @@ pub const COPILOT: RealAgent = RealAgent {
             )
         },
         mcp: Some(|server, tool, arguments| Call::new(format!("{server}-{tool}"), arguments)),
+        delegate: None,
     }),
     tells_as_it_goes: true,
     gives_up: true,

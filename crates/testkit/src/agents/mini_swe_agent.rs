@@ -18,6 +18,7 @@ pub const MINI: RealAgent = RealAgent {
         },
         run,
         mcp: None,
+        delegate: None,
     }),
     tells_as_it_goes: true,
     gives_up: true,

@@ -11,6 +11,7 @@ pub const PI: RealAgent = RealAgent {
         write: |file| Call::new("write", json!({"path": file.path, "content": file.content})),
         run: |command| Call::new("bash", json!({"command": command})),
         mcp: None,
+        delegate: None,
     }),
     tells_as_it_goes: true,
     gives_up: true,

@@ -21,6 +21,7 @@ pub const QWEN: RealAgent = RealAgent {
             )
         },
         mcp: Some(|server, tool, arguments| Call::new(format!("mcp__{server}__{tool}"), arguments)),
+        delegate: None,
     }),
     tells_as_it_goes: true,
     gives_up: false,

@@ -48,7 +48,7 @@ impl Wire for Anthropic {
                 "cache_read_input_tokens": reply.usage.cached,
                 "output_tokens": output,
             });
-            json!({"id": format!("msg_{}", reply.turn), "type": "message", "role": "assistant", "model": reply.model,
+            json!({"id": format!("msg_{}", reply.number), "type": "message", "role": "assistant", "model": reply.model,
                    "content": content, "stop_reason": stop, "stop_sequence": null, "usage": usage})
         };
         let output = reply.usage.output();
@@ -84,6 +84,10 @@ impl Wire for Anthropic {
             _ => "api_error",
         };
         json!({"type": "error", "error": {"type": name, "message": message}})
+    }
+
+    fn overflow(&self) -> Value {
+        self.error(400, "prompt is too long: 212345 tokens > 200000 maximum")
     }
 
     fn aside(&self) -> &'static str {

@@ -49,7 +49,7 @@ impl Wire for Chat {
             "tool_calls"
         };
         let frame = |kind: &str, choices: Value| {
-            json!({"id": format!("chatcmpl-{}", reply.turn), "object": kind, "created": 1_800_000_000,
+            json!({"id": format!("chatcmpl-{}", reply.number), "object": kind, "created": 1_800_000_000,
                    "model": reply.model, "choices": choices})
         };
         if !stream {
@@ -92,6 +92,16 @@ impl Wire for Chat {
     fn error(&self, status: u16, message: &str) -> Value {
         error(status, message)
     }
+
+    fn overflow(&self) -> Value {
+        overflow()
+    }
+}
+
+/// The error for a conversation that is too long, in the form that all of OpenAI's protocols share.
+pub(super) fn overflow() -> Value {
+    let message = "This model's maximum context length is 400000 tokens. However, your messages resulted in 412345 tokens. Please reduce the length of the messages.";
+    json!({"error": {"message": message, "type": "invalid_request_error", "param": "messages", "code": "context_length_exceeded"}})
 }
 
 /// An error in the form that all of OpenAI's protocols share.

@@ -36,26 +36,34 @@ impl Wire for Gemini {
             .iter()
             .map(|call| json!({"functionCall": {"name": call.name, "args": call.arguments}}));
         let usage = reply.usage;
-        let chunk = json!({
-            "candidates": [{
-                "content": {"role": "model", "parts": said.into_iter().chain(calls).collect::<Vec<_>>()},
-                "finishReason": "STOP",
-                "index": 0,
-            }],
-            "usageMetadata": {
-                "promptTokenCount": usage.input,
-                "cachedContentTokenCount": usage.cached,
-                "candidatesTokenCount": usage.answer,
-                "thoughtsTokenCount": usage.thoughts,
-                "totalTokenCount": usage.total(),
-            },
-            "modelVersion": reply.model,
-        });
-        if stream {
-            Body::Events(vec![Body::data(&chunk)])
-        } else {
-            Body::Json(chunk)
+        let chunk = |parts: Vec<Value>, end: Option<&str>| {
+            let content = json!({"role": "model", "parts": parts});
+            let mut candidate = json!({"content": content, "index": 0});
+            if let Some(end) = end {
+                candidate["finishReason"] = json!(end);
+            }
+            json!({
+                "candidates": [candidate],
+                "usageMetadata": {
+                    "promptTokenCount": usage.input,
+                    "cachedContentTokenCount": usage.cached,
+                    "candidatesTokenCount": usage.answer,
+                    "thoughtsTokenCount": usage.thoughts,
+                    "totalTokenCount": usage.total(),
+                },
+                "modelVersion": reply.model,
+            })
+        };
+        if !stream {
+            return Body::Json(chunk(said.into_iter().chain(calls).collect(), Some("STOP")));
         }
+        // The text comes first, so that there is a middle in which a stream can break off.
+        let mut chunks: Vec<Value> = said
+            .map(|said| chunk(vec![said], None))
+            .into_iter()
+            .collect();
+        chunks.push(chunk(calls.collect(), Some("STOP")));
+        Body::Events(chunks.iter().map(Body::data).collect())
     }
 
     fn error(&self, status: u16, message: &str) -> Value {
@@ -69,6 +77,11 @@ impl Wire for Gemini {
             _ => "INTERNAL",
         };
         json!({"error": {"code": status, "message": message, "status": name}})
+    }
+
+    fn overflow(&self) -> Value {
+        let message = "The input token count (1212345) exceeds the maximum number of tokens allowed (1048576).";
+        self.error(400, message)
     }
 
     /// What the router that chooses a model wants to hear.
@@ -113,18 +126,26 @@ mod tests {
     }
 
     #[test]
-    fn an_answer_is_one_chunk_with_its_usage() {
-        let chunk = parsed(&Gemini.reply(&example(), true)).remove(0);
-        let parts = &chunk["candidates"][0]["content"]["parts"];
-        assert_eq!(parts[0]["text"], "Hello.");
+    fn an_answer_ends_with_its_calls_and_its_usage() {
+        let chunks = parsed(&Gemini.reply(&example(), true));
+        let first = &chunks[0]["candidates"][0];
+        assert_eq!(first["content"]["parts"], json!([{"text": "Hello."}]));
+        assert_eq!(first["finishReason"], Value::Null);
+        let last = &chunks[1]["candidates"][0];
         assert_eq!(
-            parts[1]["functionCall"],
+            last["content"]["parts"][0]["functionCall"],
             json!({"name": "run", "args": {"command": "ls"}})
         );
-        let usage = &chunk["usageMetadata"];
+        assert_eq!((chunks.len(), &last["finishReason"]), (2, &json!("STOP")));
+        let usage = &chunks[1]["usageMetadata"];
         assert_eq!(
             (&usage["promptTokenCount"], &usage["totalTokenCount"]),
             (&json!(1100), &json!(1158))
         );
+        let Body::Json(whole) = Gemini.reply(&example(), false) else {
+            panic!("a stream")
+        };
+        let parts = whole["candidates"][0]["content"]["parts"].as_array();
+        assert_eq!(parts.map(Vec::len), Some(3));
     }
 }

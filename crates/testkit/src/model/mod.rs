@@ -7,7 +7,6 @@
 mod anthropic;
 mod chat;
 mod gemini;
-mod http;
 mod request;
 mod responses;
 mod script;
@@ -15,7 +14,7 @@ mod server;
 mod vocabulary;
 mod wire;
 
-pub use request::{Dialect, Request};
-pub use script::{Fault, Scenario, Script, Turn, Usage};
+pub use request::{Dialect, Request, Served};
+pub use script::{Fault, Scenario, Script, Trouble, Turn, Usage};
 pub use server::ModelServer;
 pub use vocabulary::{Action, Call, NewFile, Tools, Vocabulary};

@@ -8,6 +8,7 @@ use super::anthropic::Anthropic;
 use super::chat::Chat;
 use super::gemini::Gemini;
 use super::responses::Responses;
+use super::script::Usage;
 use super::wire::{View, Wire};
 
 /// The protocol of a request.
@@ -55,8 +56,20 @@ pub struct Request {
     pub body: Value,
     /// The scenario that its prompt names; none for what is asked on the side.
     pub scenario: Option<String>,
-    /// The HTTP status it was answered with.
+    /// The HTTP status it was answered with; 0 when it was not.
     pub status: u16,
+    /// The answer, if it was no error.
+    pub served: Option<Served>,
+}
+
+/// An answer of the model.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Served {
+    /// The model that it claims to come from.
+    pub model: String,
+    pub usage: Usage,
+    /// Whether all of it was sent. What was sent may have figures in it even if it broke off.
+    pub whole: bool,
 }
 
 impl Request {

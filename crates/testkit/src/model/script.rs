@@ -33,6 +33,8 @@ pub struct Scenario {
     pub fault: Option<Fault>,
     /// How long every answer is waited for.
     pub delay: Duration,
+    /// The model that answers, where it is another than was asked for.
+    pub answered_by: Option<&'static str>,
 }
 
 impl Scenario {
@@ -68,6 +70,11 @@ impl Scenario {
         self
     }
 
+    pub fn answered_by(mut self, model: &'static str) -> Self {
+        self.answered_by = Some(model);
+        self
+    }
+
     pub fn delay(mut self, delay: Duration) -> Self {
         self.delay = delay;
         self
@@ -88,12 +95,7 @@ impl Scenario {
     /// What the agent will have used at the end, or after some of the turns.
     pub fn usage_of(&self, turns: usize) -> Usage {
         let used = (0..turns).map(|index| self.usage(index));
-        used.fold(Usage::default(), |sum, usage| Usage {
-            input: sum.input + usage.input,
-            cached: sum.cached + usage.cached,
-            answer: sum.answer + usage.answer,
-            thoughts: sum.thoughts + usage.thoughts,
-        })
+        used.sum()
     }
 
     pub(super) fn usage(&self, turn: usize) -> Usage {
@@ -170,34 +172,87 @@ impl Usage {
     }
 }
 
-/// What goes wrong.
+impl std::iter::Sum for Usage {
+    fn sum<I: Iterator<Item = Usage>>(used: I) -> Usage {
+        used.fold(Usage::default(), |sum, usage| Usage {
+            input: sum.input + usage.input,
+            cached: sum.cached + usage.cached,
+            answer: sum.answer + usage.answer,
+            thoughts: sum.thoughts + usage.thoughts,
+        })
+    }
+}
+
+/// What goes wrong, and with which requests of the scenario.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Fault {
-    /// This HTTP status for the first requests of the scenario, or for all when `times` is not given.
-    Status { status: u16, times: Option<usize> },
-    /// The first answers end in the middle, without a word.
-    Cut { times: Option<usize> },
+pub struct Fault {
+    pub trouble: Trouble,
+    /// How many requests are answered well before it strikes.
+    pub after: usize,
+    /// How many requests it strikes; all that follow when it is not given.
+    pub times: Option<usize>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Trouble {
+    /// This HTTP status, with the seconds after which to come back.
+    Status {
+        status: u16,
+        retry_after: Option<u32>,
+    },
+    /// The connection is closed in the middle of the answer.
+    Cut,
+    /// The answer ends properly in its middle.
+    FirstHalf,
+    /// There is no answer at all, and the connection stays open.
+    Silence,
+    /// The conversation is said to be too long for the model, in the words of the protocol.
+    Overflow,
+    /// The answer is as scripted and claims to have cost this much, so that an agent finds its conversation too long.
+    Swollen(Usage),
 }
 
 impl Fault {
-    pub fn always(status: u16) -> Self {
-        Fault::Status {
-            status,
+    /// For all requests from the first one on.
+    pub fn of(trouble: Trouble) -> Self {
+        Fault {
+            trouble,
+            after: 0,
             times: None,
         }
     }
 
-    pub fn first(times: usize, status: u16) -> Self {
-        Fault::Status {
+    /// This status for ever. Like services that are throttled or down it asks to come back in a second, so that
+    /// agents that listen wait no longer than they must.
+    pub fn always(status: u16) -> Self {
+        let retry_after = matches!(status, 429 | 500..).then_some(1);
+        Fault::of(Trouble::Status {
             status,
+            retry_after,
+        })
+    }
+
+    /// This status for so many requests, and good answers to the others.
+    pub fn first(times: usize, status: u16) -> Self {
+        Fault::always(status).times(times)
+    }
+
+    /// Comes when so many requests have been answered.
+    pub fn after(self, after: usize) -> Self {
+        Fault { after, ..self }
+    }
+
+    pub fn times(self, times: usize) -> Self {
+        Fault {
             times: Some(times),
+            ..self
         }
     }
 
     /// Whether it strikes the request of this number, counted from 0.
     pub(super) fn strikes(self, number: usize) -> bool {
-        let (Fault::Status { times, .. } | Fault::Cut { times }) = self;
-        times.is_none_or(|times| number < times)
+        let since = number.checked_sub(self.after);
+        since.is_some_and(|since| self.times.is_none_or(|times| since < times))
     }
 }
 
@@ -219,6 +274,19 @@ mod tests {
         assert_eq!(turns, [0, 0, 1, 2, 2]);
         let endless = Scenario::new([Turn::calling("", Action::run("a"))]);
         assert_eq!((endless.turn(0), endless.turn(1)), (0, 1));
+    }
+
+    #[test]
+    fn a_fault_has_a_beginning_and_an_end() {
+        let struck =
+            |fault: Fault| -> Vec<bool> { (0..4).map(|number| fault.strikes(number)).collect() };
+        let silence = Fault::of(Trouble::Silence);
+        assert_eq!(struck(silence), [true; 4]);
+        assert_eq!(struck(silence.after(1)), [false, true, true, true]);
+        assert_eq!(
+            struck(silence.after(1).times(2)),
+            [false, true, true, false]
+        );
     }
 
     #[test]

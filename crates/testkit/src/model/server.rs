@@ -2,33 +2,29 @@
 
 use std::collections::HashMap;
 use std::io::{self, BufReader, Write};
-use std::net::{SocketAddr, TcpListener, TcpStream};
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::net::TcpStream;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::thread::JoinHandle;
 use std::time::Duration;
 
 use serde_json::{Value, json};
 
-use super::http::{self, Message};
-use super::request::{Dialect, Request, scenario_of, workspace_of};
-use super::script::{Fault, Scenario, Script, Turn, Usage};
+use super::request::{Dialect, Request, Served, scenario_of, workspace_of};
+use super::script::{Scenario, Script, Trouble, Turn, Usage};
 use super::vocabulary::Vocabulary;
 use super::wire::{Body, Reply, View, Wire};
+use crate::http::{self, Message, Over, Part, Server};
 
 /// A model on this machine. It goes when this does.
 #[derive(Debug)]
 pub struct ModelServer {
-    address: SocketAddr,
+    server: Server,
     shared: Arc<Shared>,
-    listener: Option<JoinHandle<()>>,
 }
 
 #[derive(Debug)]
 struct Shared {
     script: Script,
     state: Mutex<State>,
-    over: AtomicBool,
 }
 
 #[derive(Debug, Default)]
@@ -40,25 +36,18 @@ struct State {
 
 impl ModelServer {
     pub fn start(script: Script) -> Self {
-        let listener = TcpListener::bind(("127.0.0.1", 0)).expect("a port on this machine");
-        let address = listener.local_addr().expect("an address");
         let shared = Arc::new(Shared {
             script,
             state: Mutex::default(),
-            over: AtomicBool::new(false),
         });
         let ours = Arc::clone(&shared);
-        let listener = std::thread::spawn(move || listen(&listener, &ours));
-        ModelServer {
-            address,
-            shared,
-            listener: Some(listener),
-        }
+        let server = Server::start(move |stream, over| ours.serve(stream, over));
+        ModelServer { server, shared }
     }
 
     /// Where it listens, without a path.
     pub fn url(&self) -> String {
-        format!("http://{}", self.address)
+        self.server.url()
     }
 
     /// Everything it was asked so far, in order.
@@ -75,36 +64,16 @@ impl ModelServer {
     }
 }
 
-impl Drop for ModelServer {
-    fn drop(&mut self) {
-        self.shared.over.store(true, Ordering::SeqCst);
-        // Wakes the listener, which then sees that it is over.
-        let _ = TcpStream::connect(self.address);
-        if let Some(listener) = self.listener.take() {
-            let _ = listener.join();
-        }
-    }
-}
-
-fn listen(listener: &TcpListener, shared: &Arc<Shared>) {
-    for stream in listener.incoming() {
-        if shared.over.load(Ordering::SeqCst) {
-            return;
-        }
-        let Ok(stream) = stream else { continue };
-        let shared = Arc::clone(shared);
-        // Agents hang up as they like; that is nothing to complain of.
-        std::thread::spawn(move || drop(shared.serve(stream)));
-    }
-}
-
 /// An answer and the scenario it belongs to.
 struct Answer {
     scenario: Option<String>,
+    /// 0 for no answer at all.
     status: u16,
+    retry_after: Option<u32>,
     delay: Duration,
-    cut: bool,
+    part: Part,
     body: Body,
+    served: Option<Served>,
 }
 
 impl Answer {
@@ -112,9 +81,27 @@ impl Answer {
         Answer {
             scenario: None,
             status,
+            retry_after: None,
             delay: Duration::ZERO,
-            cut: false,
+            part: Part::Whole,
             body,
+            served: None,
+        }
+    }
+
+    fn error(wire: &dyn Wire, status: u16, message: &str) -> Self {
+        Answer::new(status, Body::Json(wire.error(status, message)))
+    }
+
+    fn of_model(wire: &dyn Wire, reply: &Reply, stream: bool) -> Self {
+        let served = Served {
+            model: reply.model.clone(),
+            usage: reply.usage,
+            whole: true,
+        };
+        Answer {
+            served: Some(served),
+            ..Answer::new(200, wire.reply(reply, stream))
         }
     }
 }
@@ -124,29 +111,32 @@ impl Shared {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn serve(&self, stream: TcpStream) -> io::Result<()> {
+    fn serve(&self, stream: TcpStream, over: &Over) -> io::Result<()> {
         let mut reader = BufReader::new(stream);
         let Some(message) = http::read(&mut reader)? else {
             return Ok(());
         };
         let head_only = message.method == "HEAD";
         let answer = self.answer(message);
-        self.wait(answer.delay);
+        over.wait(answer.delay);
         let stream = reader.get_mut();
+        if answer.status == 0 {
+            return http::keep_silent(stream, over);
+        }
         match &answer.body {
+            Body::Json(_) if head_only => http::write_head(stream, answer.status)?,
             Body::Json(value) => {
-                http::write_json(stream, answer.status, &value.to_string(), head_only)?;
+                let Answer {
+                    status,
+                    retry_after,
+                    part,
+                    ..
+                } = answer;
+                http::write_json(stream, status, retry_after, &value.to_string(), part)?;
             }
-            Body::Events(events) => http::write_events(stream, events, answer.cut)?,
+            Body::Events(events) => http::write_events(stream, events, answer.part)?,
         }
         stream.flush()
-    }
-
-    fn wait(&self, delay: Duration) {
-        let until = std::time::Instant::now() + delay;
-        while std::time::Instant::now() < until && !self.over.load(Ordering::SeqCst) {
-            std::thread::sleep(Duration::from_millis(20).min(delay));
-        }
     }
 
     /// Decides and remembers.
@@ -167,14 +157,23 @@ impl Shared {
             body,
             scenario: None,
             status: 200,
+            served: None,
         };
         let mut state = self.state();
         let answer = match dialect.wire() {
             None => Answer::new(200, Body::Json(json!({}))),
-            Some(wire) => self.speak(wire, &request, &mut state.asked),
+            Some(wire) => {
+                let number = state.requests.len();
+                self.speak(wire, &request, number, &mut state.asked)
+            }
         };
         request.scenario.clone_from(&answer.scenario);
         request.status = answer.status;
+        let whole = answer.part == Part::Whole;
+        request.served = answer
+            .served
+            .clone()
+            .map(|served| Served { whole, ..served });
         state.requests.push(request);
         answer
     }
@@ -183,6 +182,7 @@ impl Shared {
         &self,
         wire: &dyn Wire,
         request: &Request,
+        number: usize,
         asked: &mut HashMap<String, usize>,
     ) -> Answer {
         let view = request.view();
@@ -190,39 +190,53 @@ impl Shared {
             let (text, model) = (wire.aside().to_owned(), view.model.clone());
             let reply = Reply {
                 model,
-                turn: 0,
+                number,
                 text,
                 calls: Vec::new(),
                 usage: Usage::ASIDE,
             };
-            return Answer::new(200, wire.reply(&reply, view.stream));
+            return Answer::of_model(wire, &reply, view.stream);
         }
         let name = scenario_of(&view.said).unwrap_or_default();
         let Some(scenario) = self.script.scenarios.get(name) else {
             let message = format!("the script has no scenario `{name}`");
-            return Answer::new(400, Body::Json(wire.error(400, &message)));
+            return Answer::error(wire, 400, &message);
         };
         let count = asked.entry(name.to_owned()).or_default();
-        let number = *count;
+        let before = *count;
         *count += 1;
-        let fault = scenario.fault.filter(|fault| fault.strikes(number));
-        let mut answer = match fault {
-            Some(Fault::Status { status, .. }) => Answer::new(
+        let fault = scenario.fault.filter(|fault| fault.strikes(before));
+        let mut reply = self.reply(scenario, &view, &request.body, number);
+        let mut answer = match fault.map(|fault| fault.trouble) {
+            Some(Trouble::Status {
                 status,
-                Body::Json(wire.error(status, &format!("the script says {status}"))),
-            ),
-            _ => Answer::new(
-                200,
-                wire.reply(&self.reply(scenario, &view, &request.body), view.stream),
-            ),
+                retry_after,
+            }) => Answer {
+                retry_after,
+                ..Answer::error(wire, status, &format!("the script says {status}"))
+            },
+            Some(Trouble::Silence) => Answer::new(0, Body::Json(Value::Null)),
+            Some(Trouble::Overflow) => Answer::new(400, Body::Json(wire.overflow())),
+            Some(Trouble::Cut) => Answer {
+                part: Part::Cut,
+                ..Answer::of_model(wire, &reply, view.stream)
+            },
+            Some(Trouble::FirstHalf) => Answer {
+                part: Part::FirstHalf,
+                ..Answer::of_model(wire, &reply, view.stream)
+            },
+            Some(Trouble::Swollen(usage)) => {
+                reply.usage = usage;
+                Answer::of_model(wire, &reply, view.stream)
+            }
+            None => Answer::of_model(wire, &reply, view.stream),
         };
-        answer.cut = matches!(fault, Some(Fault::Cut { .. }));
         answer.delay = scenario.delay;
         answer.scenario = Some(name.to_owned());
         answer
     }
 
-    fn reply(&self, scenario: &Scenario, view: &View, body: &Value) -> Reply {
+    fn reply(&self, scenario: &Scenario, view: &View, body: &Value, number: usize) -> Reply {
         let turn = scenario.turn(view.results);
         // A script that is at its end says so rather than nothing.
         let Turn { text, calls, .. } = scenario
@@ -233,8 +247,10 @@ impl Shared {
         let workspace = workspace_of(body).unwrap_or(".");
         let (text, calls) = self.script.vocabulary.put(&text, &calls, workspace);
         Reply {
-            model: view.model.clone(),
-            turn,
+            model: scenario
+                .answered_by
+                .map_or_else(|| view.model.clone(), str::to_owned),
+            number,
             text,
             calls,
             usage: scenario.usage(turn),
@@ -248,9 +264,10 @@ mod tests {
 
     use super::*;
     use crate::agents::GOOSE;
+    use crate::model::Fault;
 
     fn ask(server: &ModelServer, method: &str, path: &str, body: &Value) -> String {
-        let mut stream = TcpStream::connect(server.address).unwrap();
+        let mut stream = TcpStream::connect(server.server.address).unwrap();
         let body = body.to_string();
         write!(
             stream,
@@ -297,6 +314,71 @@ mod tests {
     }
 
     #[test]
+    fn troubles_are_seen_by_the_asker_and_remembered() {
+        let usage = Usage {
+            input: 390_000,
+            ..Usage::of_turn(0)
+        };
+        let troubled = |trouble| Scenario::saying("fine").fault(Fault::of(trouble));
+        let script = Script::new(GOOSE.vocabulary)
+            .scenario("cut", troubled(Trouble::Cut))
+            .scenario("half", troubled(Trouble::FirstHalf))
+            .scenario("long", troubled(Trouble::Overflow))
+            .scenario("swollen", troubled(Trouble::Swollen(usage)))
+            .scenario(
+                "another",
+                Scenario::saying("fine").answered_by("a-stranger"),
+            )
+            .scenario("silent", troubled(Trouble::Silence));
+        let server = ModelServer::start(script);
+        let mut asked = chat("cut");
+        asked["stream"] = json!(true);
+        assert!(!ask(&server, "POST", CHAT, &asked).contains("[DONE]"));
+        assert!(ask(&server, "POST", CHAT, &chat("half")).starts_with("HTTP/1.1 200"));
+        assert!(ask(&server, "POST", CHAT, &chat("long")).contains("context_length_exceeded"));
+        assert!(ask(&server, "POST", CHAT, &chat("swollen")).contains("390000"));
+        assert!(ask(&server, "POST", CHAT, &chat("another")).contains("a-stranger"));
+        let mut waiting = TcpStream::connect(server.server.address).unwrap();
+        let body = chat("silent").to_string();
+        write!(
+            waiting,
+            "POST {CHAT} HTTP/1.1\r\ncontent-length: {}\r\n\r\n{body}",
+            body.len()
+        )
+        .unwrap();
+        crate::wait_until("the request is there", || server.requests().len() == 6);
+        let served = |request: &Request| {
+            request
+                .served
+                .clone()
+                .map(|served| (served.model, served.usage.input, served.whole))
+        };
+        let known: Vec<_> = server
+            .requests()
+            .iter()
+            .map(|request| (request.status, served(request)))
+            .collect();
+        let half = || Some(("m".to_owned(), 1000, false));
+        let swollen = Some(("m".to_owned(), 390_000, true));
+        let another = Some(("a-stranger".to_owned(), 1000, true));
+        assert_eq!(
+            known,
+            [
+                (200, half()),
+                (200, half()),
+                (400, None),
+                (200, swollen),
+                (200, another),
+                (0, None)
+            ]
+        );
+        drop(server);
+        let mut rest = String::new();
+        waiting.read_to_string(&mut rest).unwrap();
+        assert_eq!(rest, "", "not a word until the end");
+    }
+
+    #[test]
     fn what_is_asked_on_the_side_eats_nothing() {
         let script = Script::new(GOOSE.vocabulary).scenario(
             "bad",
@@ -312,7 +394,7 @@ mod tests {
     #[test]
     fn it_goes_with_its_owner() {
         let server = ModelServer::start(Script::new(GOOSE.vocabulary));
-        let address = server.address;
+        let address = server.server.address;
         drop(server);
         assert!(TcpStream::connect(address).is_err());
     }

@@ -19,6 +19,10 @@ pub enum Action {
         tool: String,
         arguments: Value,
     },
+    /// Have a sub-agent do something, with a conversation of its own.
+    Delegate {
+        prompt: String,
+    },
 }
 
 impl Action {
@@ -40,6 +44,12 @@ impl Action {
             server: server.into(),
             tool: tool.into(),
             arguments,
+        }
+    }
+
+    pub fn delegate(prompt: &str) -> Self {
+        Action::Delegate {
+            prompt: prompt.into(),
         }
     }
 }
@@ -88,6 +98,8 @@ pub struct Tools {
     pub run: fn(&str) -> Call,
     /// A tool of an MCP server, with its arguments. `None` for an agent that has no MCP servers.
     pub mcp: Option<fn(&str, &str, Value) -> Call>,
+    /// A sub-agent with this prompt, whose end is waited for. `None` for an agent that has none.
+    pub delegate: Option<fn(&str) -> Vec<Call>>,
 }
 
 /// How a model has its agent act.
@@ -102,11 +114,13 @@ impl Vocabulary {
     /// The calls for these actions, and what the model says: its text, with the actions that are said.
     ///
     /// # Panics
-    /// For a tool of an MCP server where the agent has none.
+    /// For a tool of an MCP server, or a sub-agent, where the agent has none.
     pub fn put(self, text: &str, actions: &[Action], workspace: &str) -> (String, Vec<Call>) {
         match self {
             Vocabulary::Tools(tools) => {
-                let calls = actions.iter().map(|action| tools.call(action, workspace));
+                let calls = actions
+                    .iter()
+                    .flat_map(|action| tools.calls(action, workspace));
                 (text.to_owned(), calls.collect())
             }
             Vocabulary::Words => {
@@ -118,21 +132,25 @@ impl Vocabulary {
 }
 
 impl Tools {
-    fn call(self, action: &Action, workspace: &str) -> Call {
+    fn calls(self, action: &Action, workspace: &str) -> Vec<Call> {
         match action {
-            Action::Write { path, content } => (self.write)(&NewFile {
+            Action::Write { path, content } => vec![(self.write)(&NewFile {
                 path,
                 content,
                 workspace,
-            }),
-            Action::Run { command } => (self.run)(command),
+            })],
+            Action::Run { command } => vec![(self.run)(command)],
             Action::Mcp {
                 server,
                 tool,
                 arguments,
             } => {
                 let call = self.mcp.expect("an agent with MCP servers");
-                call(server, tool, arguments.clone())
+                vec![call(server, tool, arguments.clone())]
+            }
+            Action::Delegate { prompt } => {
+                let calls = self.delegate.expect("an agent with sub-agents");
+                calls(prompt)
             }
         }
     }
@@ -145,6 +163,7 @@ fn spoken(action: &Action) -> String {
         Action::Mcp { server, .. } => {
             panic!("this agent has no MCP servers, so not `{server}`")
         }
+        Action::Delegate { .. } => panic!("this agent has no sub-agents"),
     }
 }
 

@@ -10,6 +10,8 @@ pub(super) trait Wire: Sync {
     fn view(&self, path: &str, body: &Value) -> View;
     fn reply(&self, reply: &Reply, stream: bool) -> Body;
     fn error(&self, status: u16, message: &str) -> Value;
+    /// The body of the 400 for a conversation that is longer than the model can read.
+    fn overflow(&self) -> Value;
     /// The answer to a request for a title or the like.
     fn aside(&self) -> &'static str {
         "A title"
@@ -35,16 +37,17 @@ pub(super) struct View {
 #[derive(Debug)]
 pub(super) struct Reply {
     pub(super) model: String,
-    pub(super) turn: usize,
+    /// Different for every answer of a server, as are the names that are made of it: some agents count answers by them.
+    pub(super) number: usize,
     pub(super) text: String,
     pub(super) calls: Vec<Call>,
     pub(super) usage: Usage,
 }
 
 impl Reply {
-    /// A name for a call that no other in the conversation has.
+    /// A name for a call that no other has.
     pub(super) fn call_id(&self, index: usize) -> String {
-        format!("call_{}_{index}", self.turn)
+        format!("call_{}_{index}", self.number)
     }
 }
 
@@ -109,7 +112,7 @@ pub(super) fn example() -> Reply {
     };
     Reply {
         model: "m".into(),
-        turn: 1,
+        number: 1,
         text: "Hello.".into(),
         calls: vec![
             call("run", json!({"command": "ls"})),

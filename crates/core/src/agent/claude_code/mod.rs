@@ -47,6 +47,9 @@ const RETRIES: &str = "3";
 /// The time that an MCP server has to connect. By default the session starts without it after two seconds.
 const MCP_MILLISECONDS: &str = "30000";
 
+/// The logs of its MCP servers, which have the reasons why one does not connect.
+const MCP_LOG: &str = "mcp-servers.jsonl";
+
 fn invocation(inputs: &Inputs<'_>) -> Invocation {
     let home = inputs.agent_home.join(".claude");
     let settings_file = home.join("settings.json");
@@ -84,11 +87,18 @@ fn invocation(inputs: &Inputs<'_>) -> Invocation {
         env: environment(inputs),
         stdin: stdin(inputs.prompt),
         files,
-        side_files: vec![SideFile {
-            dir: home.join("projects"),
-            glob: "**/*.jsonl",
-            label: "session.jsonl",
-        }],
+        side_files: vec![
+            SideFile {
+                dir: home.join("projects"),
+                glob: "**/*.jsonl",
+                label: "session.jsonl",
+            },
+            SideFile {
+                dir: inputs.agent_home.join(".cache/claude-cli-nodejs"),
+                glob: "**/mcp-logs-*/*.jsonl",
+                label: MCP_LOG,
+            },
+        ],
     }
 }
 

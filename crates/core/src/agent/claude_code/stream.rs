@@ -4,7 +4,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::Value;
 
-use super::wire::{Block, Event, Message, SessionResult, Stamped, System};
+use super::MCP_LOG;
+use super::wire::{Block, Event, McpLogEntry, Message, SessionResult, Stamped, System};
 use crate::agent::errors::{self, Patterns};
 use crate::agent::session::{self, Protocol, Session, failed};
 use crate::agent::{Decoder, Ending, Inputs, Skippable};
@@ -66,8 +67,10 @@ struct Stream {
     /// in the session, are from the transcripts, since those in the stream are of its first moment.
     requests: BTreeSet<String>,
     calls: BTreeSet<String>,
-    /// The model of the last answer.
-    answered_by: Option<String>,
+    /// True if the conversation was shortened. The requests for that are in no transcript.
+    compacted: bool,
+    /// The last error in the logs of MCP servers.
+    mcp_error: Option<String>,
     /// The last of several results counts.
     result: Option<SessionResult>,
     /// The error of the requests since the last answer.
@@ -79,7 +82,11 @@ impl Stream {
         match event {
             Event::System(system) if system.subtype == "init" => begin(system, session),
             Event::System(system) if system.subtype == "api_retry" => self.retry(&system, session),
-            Event::Assistant { message } => self.answer(message, session),
+            Event::System(system) if system.subtype == "compact_boundary" => self.compacted = true,
+            Event::Assistant {
+                message,
+                parent_tool_use_id,
+            } => self.answer(message, parent_tool_use_id.is_none(), session),
             Event::User { message } => {
                 for block in message.content.into_blocks() {
                     said_to_it(block, session);
@@ -117,15 +124,19 @@ impl Stream {
         self.trouble = Some((kind, why));
     }
 
-    fn answer(&mut self, message: Message, session: &mut Session) {
+    fn answer(&mut self, message: Message, in_main_thread: bool, session: &mut Session) {
         if !message.is_from_a_model() {
             session.error(message.content.text());
             return;
         }
         self.trouble = None;
-        if let Some(id) = message.id {
-            self.requests.insert(id);
-            self.answered_by = message.model;
+        // An answer comes once for each of its parts.
+        if let Some(id) = message.id
+            && self.requests.insert(id)
+            && in_main_thread
+            && let Some(model) = &message.model
+        {
+            session.models.answered(model);
         }
         for block in message.content.into_blocks() {
             self.said_by_it(block, session);
@@ -149,6 +160,9 @@ impl Stream {
     }
 
     fn judge(&self, result: &SessionResult, session: &mut Session) -> Ending {
+        if result.guesses_cost() {
+            session.final_note("it has no price for the model, so the cost is not known");
+        }
         if let Some(denials) = denials(result) {
             session.final_note(denials);
         }
@@ -175,7 +189,6 @@ impl Stream {
 /// Reads the first event. A second one comes when background work has ended; the servers that were connected at the
 /// start count.
 fn begin(system: System, session: &mut Session) {
-    session.model = system.model.or(session.model.take());
     if session.servers_ready {
         return;
     }
@@ -253,8 +266,16 @@ impl Protocol for Stream {
     }
 
     /// Reads an answer in a transcript, where the last mention has the final figures.
-    fn side_line(&mut self, _label: &str, line: &str, session: &mut Session) {
-        let Ok(Event::Assistant { message }) = serde_json::from_str(line) else {
+    fn side_line(&mut self, label: &str, line: &str, session: &mut Session) {
+        if label == MCP_LOG {
+            let entry = serde_json::from_str::<McpLogEntry>(line);
+            self.mcp_error = entry
+                .ok()
+                .and_then(|entry| entry.error)
+                .or(self.mcp_error.take());
+            return;
+        }
+        let Ok(Event::Assistant { message, .. }) = serde_json::from_str(line) else {
             return;
         };
         if !message.is_from_a_model() {
@@ -265,7 +286,6 @@ impl Protocol for Stream {
             session.answers.insert(id.clone(), tokens.tokens());
         }
         self.requests.insert(id);
-        self.answered_by = self.answered_by.take().or(message.model);
     }
 
     /// The result has the totals with everything in them, unless it says nothing; then the transcripts count.
@@ -278,24 +298,27 @@ impl Protocol for Stream {
             .or(session.answers_usage())
             .or(counted);
         Usage {
-            requests: counted.requests,
+            requests: counted.requests.filter(|_| !self.compacted),
             ..figures
         }
     }
 
     fn ending(&mut self, exit: Exit, session: &mut Session) -> Ending {
-        let busiest = self.result.as_ref().and_then(SessionResult::busiest_model);
-        let model = busiest.or(self.answered_by.take()).or(session.model.take());
-        session.model = model.map(|model| {
-            // The mark of a larger context.
-            model.strip_suffix("[1m]").unwrap_or(&model).to_owned()
-        });
+        if self.compacted {
+            session.final_note(
+                "the conversation was shortened, and the number of requests for that is not known",
+            );
+        }
         let missing: Vec<String> = session
             .broken_servers()
             .map(|(server, state)| format!("`{server}` ({state})"))
             .collect();
         if !missing.is_empty() {
-            let message = format!("an MCP server did not connect: {}", missing.join(", "));
+            let mut message = format!("an MCP server did not connect: {}", missing.join(", "));
+            // The logs do not say whose they are.
+            if let ([_], Some(why)) = (missing.as_slice(), self.mcp_error.take()) {
+                message = format!("{message}: {why}");
+            }
             return failed(ErrorKind::Mcp, message);
         }
         if let Some(result) = &self.result {

@@ -18,6 +18,8 @@ pub(super) enum Event {
     System(System),
     Assistant {
         message: Message,
+        /// The call that started the sub-agent that speaks.
+        parent_tool_use_id: Option<String>,
     },
     User {
         message: Message,
@@ -37,7 +39,6 @@ pub(super) struct Stamped {
 pub(super) struct System {
     #[serde(default)]
     pub(super) subtype: String,
-    pub(super) model: Option<String>,
     #[serde(default)]
     pub(super) mcp_servers: Vec<ServerState>,
     #[serde(default)]
@@ -52,6 +53,12 @@ pub(super) struct System {
 pub(super) struct ServerState {
     pub(super) name: String,
     pub(super) status: String,
+}
+
+/// A line of the log of an MCP server.
+#[derive(Debug, Deserialize)]
+pub(super) struct McpLogEntry {
+    pub(super) error: Option<String>,
 }
 
 #[derive(Debug, Deserialize)]
@@ -167,11 +174,22 @@ pub(super) struct SessionResult {
     pub(super) stop_reason: Option<String>,
     total_cost_usd: Option<f64>,
     #[serde(default, rename = "modelUsage")]
-    pub(super) model_usage: BTreeMap<String, WireTokens>,
+    pub(super) model_usage: BTreeMap<String, ModelUsage>,
+    #[serde(rename = "costBasis")]
+    cost_basis: Option<String>,
     #[serde(default)]
     errors: Vec<String>,
     #[serde(default)]
     pub(super) permission_denials: Vec<Denial>,
+}
+
+/// The use of one model.
+#[derive(Debug, Deserialize)]
+pub(super) struct ModelUsage {
+    #[serde(flatten)]
+    tokens: WireTokens,
+    #[serde(rename = "costBasis")]
+    cost_basis: Option<String>,
 }
 
 #[derive(Debug, Deserialize)]
@@ -197,15 +215,20 @@ impl SessionResult {
         }
         let models = self.model_usage.values();
         Usage {
-            cost_usd: self.total_cost_usd,
-            ..models.map(|used| used.tokens()).sum::<Tokens>().usage()
+            cost_usd: self.total_cost_usd.filter(|_| !self.guesses_cost()),
+            ..models
+                .map(|used| used.tokens.tokens())
+                .sum::<Tokens>()
+                .usage()
         }
     }
 
-    /// Returns the model that wrote most.
-    pub(super) fn busiest_model(&self) -> Option<String> {
-        let models = self.model_usage.iter();
-        let (model, _) = models.max_by_key(|(_, used)| used.output_tokens)?;
-        Some(model.clone())
+    /// Returns whether its cost is a guess: it has no price for one of the models, and says so.
+    pub(super) fn guesses_cost(&self) -> bool {
+        let models = self.model_usage.values();
+        let mut bases = models
+            .map(|used| &used.cost_basis)
+            .chain([&self.cost_basis]);
+        bases.any(|basis| basis.as_deref() == Some("unknown"))
     }
 }

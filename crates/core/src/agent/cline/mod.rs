@@ -47,6 +47,10 @@ pub(super) static AGENT: Agent = Agent {
 /// The log, which says more than the stream.
 const LOG: &str = "cline.log";
 
+/// The time that an MCP server has for an answer, its first and any other. Without it the first must come within three
+/// seconds, which is short for a server started by `npx`; any other has this time by default.
+const MCP_SECONDS: u32 = 60;
+
 fn invocation(inputs: &Inputs<'_>) -> Invocation {
     let mut args = vec!["--json".to_owned(), "--auto-approve true".to_owned()];
     args.extend(inputs.model.into_iter().flat_map(model_arguments));
@@ -103,7 +107,9 @@ fn settings_files(inputs: &Inputs<'_>) -> Vec<PlacedFile> {
     }
     if !inputs.mcp_servers.is_empty() {
         let servers = mcp::settings_by_name(inputs.mcp_servers, |server| {
-            server.typed_settings(["stdio", "streamableHttp", "sse"])
+            let mut settings = server.typed_settings(["stdio", "streamableHttp", "sse"]);
+            settings["timeout"] = json!(MCP_SECONDS);
+            settings
         });
         let settings = json!({ "mcpServers": servers });
         files.push(PlacedFile::json(&dir, "cline_mcp_settings.json", &settings));

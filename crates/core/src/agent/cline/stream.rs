@@ -211,12 +211,6 @@ impl Protocol for Stream {
 
     fn ending(&mut self, exit: Exit, session: &mut Session) -> Ending {
         let result = self.result.take();
-        if let Some(RunResult {
-            model: Some(model), ..
-        }) = &result
-        {
-            session.model = Some(format!("{}/{}", model.provider, model.id));
-        }
         if let Some(trouble) = session.trouble() {
             return trouble;
         }
@@ -342,13 +336,6 @@ struct RunResult {
     finish_reason: String,
     #[serde(default)]
     text: String,
-    model: Option<Model>,
-}
-
-#[derive(Debug, Deserialize)]
-struct Model {
-    id: String,
-    provider: String,
 }
 
 /// A line of the log.

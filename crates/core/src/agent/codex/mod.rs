@@ -42,6 +42,8 @@ pub(super) static AGENT: Agent = Agent {
 const RETRIES: u32 = 2;
 /// The time that an MCP server has to start.
 const MCP_SECONDS: u32 = 30;
+/// The most that it reads of the rules: more than any model can be given.
+const RULES_BYTES: u64 = 64 * 1024 * 1024;
 /// The provider that signs in with `OPENAI_API_KEY`, which the built-in one does not read.
 const KEY_PROVIDER: &str = "openai-key";
 
@@ -106,6 +108,8 @@ fn settings(inputs: &Inputs<'_>) -> Value {
         "allow_login_shell": false,
         // Nothing from the directories above reaches the agent.
         "project_root_markers": [],
+        // By default it reads 32 KiB of the rules and says nothing of the rest.
+        "project_doc_max_bytes": RULES_BYTES,
         "analytics": { "enabled": false },
         "features": { "plugins": false, "apps": false, "unbounded_connection_retries": false },
     });

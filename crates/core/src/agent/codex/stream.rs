@@ -6,6 +6,7 @@ use serde_json::{Value, json};
 
 use super::wire::{Event, Failure, Item, McpResult, RolloutLine, What, WireTokens};
 use crate::agent::errors::Patterns;
+use crate::agent::mcp::ServerTool;
 use crate::agent::session::{self, Protocol, Session, failed};
 use crate::agent::{Decoder, Ending, Inputs};
 use crate::process::Exit;
@@ -106,7 +107,7 @@ struct Stream {
 struct Call {
     tool: String,
     input: Value,
-    server: Option<String>,
+    server: Option<ServerTool>,
     ok: bool,
     output: Option<String>,
 }
@@ -210,7 +211,7 @@ fn call(what: What) -> Option<Call> {
             input: arguments,
             ok: error.is_none() && result.is_some(),
             output: mcp_output(result, error),
-            server: Some(server),
+            server: Some(ServerTool { server, tool }),
         },
         What::WebSearch { query } => plain("web_search", json!({ "query": query }), true),
         What::CollabToolCall {
@@ -260,10 +261,6 @@ impl Protocol for Stream {
         match serde_json::from_str(line) {
             Ok(RolloutLine::TokenUsageRecord { response_id, usage }) => {
                 session.answers.insert(response_id, usage.tokens());
-            }
-            // The main thread begins before any that it starts.
-            Ok(RolloutLine::TurnContext { model }) => {
-                session.model = session.model.take().or(model);
             }
             Ok(RolloutLine::ResponseItem(item)) => {
                 if let "function_call" | "custom_tool_call" = item.kind.as_str() {

@@ -99,7 +99,7 @@ fn figures_come_from_the_rollouts_of_all_threads() {
             cost_usd: None
         }
     );
-    assert_eq!(reading.model.as_deref(), Some("gpt-6.1-sol"));
+    assert_eq!(reading.model, None, "a context has what was asked for");
 }
 
 #[test]
@@ -137,7 +137,8 @@ fn what_is_said_and_done_becomes_steps() {
             id: Some("item_4".into()),
             tool: "mcp__exp__magic".into(),
             input: json!({ "x": 5 }),
-            server: Some("exp".into())
+            server: Some("exp".into()),
+            server_tool: Some("magic".into()),
         }
     );
     assert!(
@@ -147,6 +148,7 @@ fn what_is_said_and_done_becomes_steps() {
     let connected = McpDelivery {
         status: Some(McpStatus::Connected),
         calls: Some(1),
+        failed_calls: Some(0),
     };
     assert_eq!(reading.mcp_servers["exp"], connected);
 }

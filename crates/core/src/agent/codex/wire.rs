@@ -127,9 +127,6 @@ pub(super) enum RolloutLine {
         response_id: String,
         usage: WireTokens,
     },
-    TurnContext {
-        model: Option<String>,
-    },
     ResponseItem(ResponseItem),
     #[serde(other)]
     Other,

@@ -37,21 +37,9 @@ fn every_recorded_session() {
         tool_calls: Some(0),
         ..Usage::default()
     };
-    for (recording, exit, failed, usage, model) in [
-        (
-            "droid-fib.jsonl",
-            0,
-            None,
-            used(3, 6000, 1200, 153, 2),
-            Some("custom:Mock-0"),
-        ),
-        (
-            "droid-err401.jsonl",
-            1,
-            Some(ErrorKind::Auth),
-            nothing,
-            None,
-        ),
+    for (recording, exit, failed, usage) in [
+        ("droid-fib.jsonl", 0, None, used(3, 6000, 1200, 153, 2)),
+        ("droid-err401.jsonl", 1, Some(ErrorKind::Auth), nothing),
     ] {
         let (_, reading) = play(recording, exit);
         assert_eq!(
@@ -61,7 +49,6 @@ fn every_recorded_session() {
             reading.ending
         );
         assert_eq!(reading.usage, usage, "{recording}");
-        assert_eq!(reading.model.as_deref(), model, "{recording}");
         assert!(reading.notes.is_empty(), "{recording}: {:?}", reading.notes);
     }
 }
@@ -115,7 +102,7 @@ fn requests_are_not_known_when_work_was_delegated() {
     let reading = read(&[call, COMPLETE], &[], 0);
     assert_eq!(
         (reading.usage.requests, reading.usage.input_tokens),
-        (None, Some(1000))
+        (None, None)
     );
     assert_eq!(reading.notes.len(), 1);
 }
@@ -139,6 +126,7 @@ fn the_log_knows_the_mcp_servers() {
     let connected = |calls| McpDelivery {
         status: Some(McpStatus::Connected),
         calls: Some(calls),
+        failed_calls: Some(0),
     };
     assert_eq!(reading.mcp_servers["my.server"], connected(1));
     assert_eq!(reading.mcp_servers["other"], connected(0));

@@ -49,10 +49,6 @@ fn every_recorded_session() {
         );
         assert_eq!(reading.usage, usage, "{recording}");
     }
-    assert_eq!(
-        play("goose-fib.txt", &[], &[], 0).1.model.as_deref(),
-        Some("openai/mock-fib")
-    );
 }
 
 /// Words of goose's own, as they were seen.
@@ -194,6 +190,7 @@ fn mcp_servers_are_counted_and_broken_ones_are_named() {
     let connected = McpDelivery {
         status: Some(McpStatus::Connected),
         calls: Some(1),
+        failed_calls: Some(0),
     };
     assert_eq!(reading.mcp_servers["My.Server x"], connected);
     assert_eq!(reading.mcp_servers["bad"].status, Some(McpStatus::Failed));

@@ -12,6 +12,8 @@ pub(super) struct Log {
     pub(super) requests: BTreeMap<String, u64>,
     /// The last request that failed. It is tried again without a word in the stream.
     pub(super) refused: Option<String>,
+    /// The last error of each MCP server on its way to a connection.
+    server_errors: BTreeMap<String, String>,
     /// The cause of an error that the stream calls unexpected.
     pub(super) cause: Option<String>,
 }
@@ -26,10 +28,13 @@ impl Log {
         }
         let field = |name| field(line, name).unwrap_or_default();
         match field("message").as_str() {
-            "server unavailable" => session.server_failed(field("key"), field("status")),
+            "server unavailable" => {
+                let server = field("key");
+                let why = self.server_errors.remove(&server);
+                session.server_failed(server, why.unwrap_or_else(|| field("status")));
+            }
             "stream" if field("small") != "true" => {
                 *self.requests.entry(field("session.id")).or_default() += 1;
-                session.saw_model(&field("providerID"), &field("modelID"));
             }
             "stream error" => {
                 // The request was not answered: it is sent again, and counted then.
@@ -42,6 +47,14 @@ impl Log {
                 self.refused = Some(refused);
             }
             "failed" => self.cause = Some(field("error")),
+            message if message.contains("mcp") || message.contains("transport") => {
+                // `message="local mcp startup failed" key=bad error="spawn ENOENT"`
+                let error = ["error", "error.message", "error.error"].map(field);
+                let error = error.into_iter().find(|error| !error.is_empty());
+                if let Some(error) = error {
+                    self.server_errors.insert(field("key"), error);
+                }
+            }
             _ => {}
         }
         true
@@ -106,7 +119,6 @@ mod tests {
             &mut session
         ));
         assert_eq!(session.forget_server("bad").as_deref(), Some("failed"));
-        assert_eq!(session.only_model().as_deref(), Some("mock/m"));
         assert_eq!(log.requests, BTreeMap::from([("ses_1".to_owned(), 1)]));
     }
 }

@@ -8,6 +8,7 @@ use crate::agent::session::{self, Protocol, Session, failed};
 use crate::agent::tokens::{Tokens, known_cost};
 use crate::agent::{Decoder, Ending, Inputs, errors};
 use crate::process::Exit;
+use crate::text::prose;
 use crate::transcript::{Role, Usage, total};
 use crate::trial_error::{ErrorKind, TrialError};
 
@@ -24,6 +25,10 @@ struct Stream {
     steps: u64,
     tokens: Tokens,
     cost: f64,
+    /// True if a step has no figures, as one whose answer broke off.
+    unknown_step: bool,
+    /// True if the session has ended and the tokens of some requests are not known.
+    incomplete: bool,
     /// The reason for the end of the last step.
     stop_reason: String,
     /// A permission that was not given.
@@ -43,7 +48,9 @@ impl Stream {
             Event::ToolUse { part } => self.tool_use(part, session),
             Event::StepFinish { part } => {
                 self.steps += 1;
-                self.tokens += part.tokens.tokens();
+                let tokens = part.tokens.tokens();
+                self.unknown_step |= tokens.is_unknown();
+                self.tokens += tokens;
                 self.cost += part.cost;
                 session.ends_step();
                 if is_known(&part.reason) {
@@ -104,6 +111,25 @@ impl Stream {
         others.map(|(_, requests)| requests).sum()
     }
 
+    /// Notes the requests whose tokens the stream does not have. The sum of the others is no figure of the session.
+    fn note_unknown(&mut self, session: &mut Session) {
+        let others = self.other_requests();
+        if others > 0 {
+            let requests = prose::count(count(others), "request");
+            session.final_note(format!(
+                "the tokens of {requests} by sub-agents are not known, so there are none of the session"
+            ));
+        }
+        let unfinished = self.main_requests().saturating_sub(self.steps);
+        if unfinished > 0 && self.steps > 0 {
+            let requests = prose::count(count(unfinished), "request");
+            session.final_note(format!(
+                "the tokens of {requests} without an end are not known, so there are none of the session"
+            ));
+        }
+        self.incomplete = others > 0 || unfinished > 0;
+    }
+
     /// Adds the cause from the log: the stream calls most errors inside opencode just unexpected.
     fn explain(&self, failure: &mut TrialError) {
         let Some(cause) = &self.log.cause else { return };
@@ -122,6 +148,10 @@ const BROKE_OFF: &str = "the model's answer broke off";
 /// Returns whether an answer that ended for this reason is a whole one.
 fn is_known(reason: &str) -> bool {
     ["stop", "tool-calls", "length", "content-filter"].contains(&reason)
+}
+
+fn count(requests: u64) -> usize {
+    usize::try_from(requests).unwrap_or(usize::MAX)
 }
 
 fn kind_of(failure: &Failure) -> ErrorKind {
@@ -163,7 +193,7 @@ impl Protocol for Stream {
     fn usage(&self, session: &Session) -> Usage {
         let requests = self.main_requests() + self.other_requests();
         let counted = session.counted(requests);
-        if self.steps == 0 {
+        if self.steps == 0 || self.unknown_step || self.incomplete {
             return counted;
         }
         Usage {
@@ -175,12 +205,7 @@ impl Protocol for Stream {
     fn ending(&mut self, exit: Exit, session: &mut Session) -> Ending {
         // Servers are connected before the first request, so by then the log has named the broken ones.
         session.servers_ready = !self.log.requests.is_empty();
-        let others = self.other_requests();
-        if others > 0 {
-            session.final_note(format!(
-                "the tokens of {others} requests by sub-agents are not known"
-            ));
-        }
+        self.note_unknown(session);
         if let Some(failure) = &mut session.failure {
             self.explain(failure);
         }

@@ -158,6 +158,7 @@ fn mcp_servers_are_counted_and_the_log_knows_the_broken_ones() {
     let connected = |calls| McpDelivery {
         status: Some(McpStatus::Connected),
         calls: Some(calls),
+        failed_calls: Some(0),
     };
     assert_eq!(
         reading.mcp_servers["tiny_echo"],
@@ -165,7 +166,6 @@ fn mcp_servers_are_counted_and_the_log_knows_the_broken_ones() {
         "the longest name that fits"
     );
     assert_eq!(reading.mcp_servers["other"], connected(0));
-    assert_eq!(reading.model.as_deref(), Some("mock/mock-mcp"));
     assert_eq!(reading.usage.requests, Some(2));
     assert!(records.iter().any(|record| matches!(
         &record.step,
@@ -206,8 +206,9 @@ fn requests_of_sub_agents_come_from_the_log() {
     assert_eq!(reading.usage.requests, Some(3));
     assert_eq!(
         reading.notes,
-        ["the tokens of 1 requests by sub-agents are not known"]
+        ["the tokens of 1 request by sub-agents are not known, so there are none of the session"]
     );
+    assert_eq!(reading.usage.input_tokens, None, "a part is not the whole");
 }
 
 #[test]

@@ -62,14 +62,6 @@ fn every_recorded_session() {
         );
         assert!(reading.notes.is_empty(), "{recording}: {:?}", reading.notes);
     }
-    let model = |recording| play(recording, Exit::Code(0)).1.model;
-    assert_eq!(model("pi-0.73-fib.jsonl").as_deref(), Some("mock/mock-fib"));
-    assert_eq!(model("pi-0.87-fib.jsonl").as_deref(), Some("mock/nope"));
-    assert_eq!(
-        model("pi-err500.jsonl"),
-        None,
-        "what never answered was not observed"
-    );
 }
 
 #[test]
@@ -208,7 +200,7 @@ fn a_shortened_conversation_was_not_counted_in_full() {
     let reading = read(&[STOP, END, start], &[], Exit::Code(0));
     assert_eq!(
         (reading.usage.requests, reading.usage.input_tokens),
-        (None, Some(1))
+        (None, None)
     );
     assert_eq!(reading.notes.len(), 1);
 }

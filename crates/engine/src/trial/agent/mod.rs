@@ -1,6 +1,7 @@
 //! The second stage: the agent works in the prepared workspace.
 
 mod cheat;
+mod keys_written;
 mod solution;
 
 use std::fs::Permissions;
@@ -56,7 +57,7 @@ impl Prepared {
             .and_then(|()| Ok(agent.work().write(&run.artifacts(), &run.context.mask)?));
         match kept {
             Ok(()) => Ok(agent),
-            Err(error) => Err(Stopped::Ungraded(Box::new(agent), error)),
+            Err(error) => Err(Stopped::Ungraded(Box::new(agent), error.into())),
         }
     }
 }
@@ -152,6 +153,11 @@ fn work(
         Err(StageError::Error(_)) if breach.is_some() => Changes::default(),
         Err(error) => return Err(error),
     };
+    notes.extend(keys_written::note(
+        &run.dirs.workspace,
+        &changes.paths(),
+        &run.context.mask,
+    ));
     notes.extend(mount_notes(&changes.mounts));
     if let Some(reason) = &breach {
         notes.push(if is_keepable {

@@ -16,6 +16,7 @@ use crate::host::environment::find_program;
 use crate::process::output_file::{Output, read_text};
 use crate::tree::{Dir, Limits, TreeError, list};
 use crate::trial::agent_work::AgentWork;
+use crate::trial::live::Logged;
 use crate::trial::stage_error::StageError;
 use crate::trial::trial_run::{Shell, TrialRun};
 use crate::workspace::inside::{Followed, follow};
@@ -86,15 +87,12 @@ fn command_end(
         sweep: true,
     };
     let (ended, stdout, stderr) = if apart {
-        let (ended, stdout, stderr) = run.shell_apart(shell)?;
+        let (ended, stdout, stderr) = run.shell_apart(shell, Logged::Whole)?;
         (ended, Some(stdout), stderr)
     } else {
-        let (ended, output) = run.shell(shell)?;
+        let (ended, output) = run.shell(shell, Logged::Whole)?;
         (ended, None, output)
     };
-    for output in stdout.iter().chain([&stderr]) {
-        run.log.whole_output(output.rewound()?)?;
-    }
     if ended.stopped {
         return Err(StageError::Interrupted);
     }
@@ -133,25 +131,26 @@ fn read_output(output: &Output) -> std::io::Result<String> {
 
 fn existence(run: &TrialRun<'_>, patterns: &[PathPattern]) -> Result<Vec<bool>, StageError> {
     let root = &run.dirs.workspace;
-    let has_globs = patterns
+    let mut found: Vec<bool> = patterns
         .iter()
-        .any(|pattern| matches!(pattern, PathPattern::Glob(_)));
-    let all = if has_globs {
+        .map(|pattern| is_inside(root, pattern.path().as_std_path()))
+        .collect();
+    let needs_list = patterns
+        .iter()
+        .zip(&found)
+        .any(|(pattern, found)| !found && pattern.has_wildcards());
+    if needs_list {
         // Tests may have added to what the agent left.
         let options = run.context.own_tree(Limits::NONE);
-        list(&Dir::open_no_link(root)?, &options)?
-    } else {
-        Vec::new()
-    };
-    Ok(patterns
-        .iter()
-        .map(|pattern| match pattern {
-            PathPattern::Path(path) => is_inside(root, path.as_std_path()),
-            PathPattern::Glob(glob) => all.iter().any(|(path, meta)| {
-                glob.matcher.is_match(path) && (!meta.is_link() || is_inside(root, path))
-            }),
-        })
-        .collect())
+        let all = list(&Dir::open_no_link(root)?, &options)?;
+        for (pattern, found) in patterns.iter().zip(&mut found) {
+            *found = *found
+                || all.iter().any(|(path, meta)| {
+                    pattern.is_match(path) && (!meta.is_link() || is_inside(root, path))
+                });
+        }
+    }
+    Ok(found)
 }
 
 /// Returns whether a path leads to something in the workspace. Anybody can make a link to a file that is somewhere else,
@@ -222,7 +221,16 @@ fn read_transcript(path: &Utf8Path, session: &mut Session) -> std::io::Result<()
     let (mut tools, mut said) = (Vec::new(), Vec::new());
     for line in BufReader::new(fs_err::File::open(path)?).lines() {
         match serde_json::from_str::<Record>(&line?)?.step {
-            Step::ToolCall { tool, server, .. } => tools.push(ToolUse { tool, server }),
+            Step::ToolCall {
+                tool,
+                server,
+                server_tool,
+                ..
+            } => tools.push(ToolUse {
+                tool,
+                server,
+                server_tool,
+            }),
             Step::Message {
                 role: Role::Assistant,
                 text,

@@ -11,7 +11,7 @@ use camino::{Utf8Path, Utf8PathBuf};
 use terca_core::agent::{Ending, Reading};
 use terca_core::config::folder_name;
 use terca_core::grade::{
-    Brief, JudgeTest, JudgedBy, Judgement, Opinion, TestSpec, VERDICT_FILE, judge_prompt,
+    Brief, JudgeTest, JudgedBy, Judgement, NoVerdict, Opinion, TestSpec, VERDICT_FILE, judge_prompt,
 };
 use terca_core::process::Exit;
 use terca_core::text::mask::Masked;
@@ -62,8 +62,24 @@ impl Shown {
     }
 }
 
-/// Asks the judge of a test.
+/// Asks the judge of a test, and once more if it comes to its end without a verdict: a model's slip is no reason to lose
+/// the work of the agent. The first verdict counts.
 pub(super) fn ask(
+    run: &mut TrialRun<'_>,
+    test: &TestSpec,
+    asked: &JudgeTest,
+    work: &AgentWork,
+) -> Result<Judgement, StageError> {
+    let judgement = ask_once(run, test, asked, work)?;
+    let Some(Err(NoVerdict(reason))) = &judgement.opinion else {
+        return Ok(judgement);
+    };
+    run.log
+        .line(&format!("no verdict: {reason}; the judge is asked again"))?;
+    ask_once(run, test, asked, work)
+}
+
+fn ask_once(
     run: &mut TrialRun<'_>,
     test: &TestSpec,
     asked: &JudgeTest,

@@ -10,7 +10,8 @@ use terca_core::text::prose;
 use terca_core::transcript::Usage;
 
 use crate::host::environment::Variables;
-use crate::tree::{Dir, TreeError, copy_file};
+use crate::tree::{Dir, Kind, TreeError, copy_file};
+use crate::trial::live::Logged;
 use crate::trial::stage_error::StageError;
 use crate::trial::trial_run::{Shell, TrialRun};
 use crate::workspace::inside::stays_inside;
@@ -45,6 +46,7 @@ impl Part<'_> {
                 layer,
                 &run.context.suite_dir,
                 &run.context.sealed.dir(beside),
+                run.registry_variables(),
             ),
         }
     }
@@ -83,6 +85,17 @@ fn copy(run: &TrialRun<'_>, source: &Utf8Path, destination: &Utf8Path) -> Result
     let target = open_target(&run.dirs.workspace, destination).map_err(refused)?;
     let source = &run.context.sealed.open(source)?;
     let meta = fs_err::metadata(source).map_err(refused)?;
+    let is_dir = match target.symlink_metadata() {
+        // A link to a directory leads to one, as for a shell.
+        Ok(there) if there.is_symlink() => target.metadata().ok().map(|there| there.is_dir()),
+        Ok(there) => Some(there.is_dir()),
+        Err(_) => None,
+    };
+    if let Some(is_dir) = is_dir
+        && is_dir != meta.is_dir()
+    {
+        return Err(StageError::setup(&step, &clash(is_dir, destination)));
+    }
     if meta.is_dir() {
         fs_err::create_dir_all(&target).map_err(refused)?;
     }
@@ -95,13 +108,49 @@ fn copy(run: &TrialRun<'_>, source: &Utf8Path, destination: &Utf8Path) -> Result
             path: source.into(),
         })
     };
-    copied.map_err(|error| StageError::setup_tree(&step, error))
+    copied.map_err(|error| match error {
+        TreeError::OtherKind { path, is_dir } => StageError::setup(
+            &format!("{step}/{}", path.display()),
+            &clash(is_dir, &destination.join(path.to_string_lossy().as_ref())),
+        ),
+        error => StageError::setup_tree(&step, error),
+    })
+}
+
+/// Says that a file would take the place of a directory, or the reverse. Either would remove what the user has there.
+fn clash(there_is_dir: bool, destination: &Utf8Path) -> String {
+    if there_is_dir {
+        format!(
+            "it is a file, and `{destination}` in the workspace is a directory; \
+             to copy into the directory, write `{destination}/`"
+        )
+    } else {
+        format!(
+            "it is a directory, and `{destination}` in the workspace is a file; \
+             choose another destination, or remove the file in a command before"
+        )
+    }
 }
 
 fn copy_dir(run: &TrialRun<'_>, source: &Utf8Path, target: &Utf8Path) -> Result<(), TreeError> {
     let options = run.context.suite_tree();
     let from = Dir::open(source)?;
-    copy_visible(&from, &Dir::open(target)?, &options, &mut |_| ()).map(|_| ())
+    let to = Dir::open(target)?;
+    copy_visible(
+        &from,
+        &to,
+        &options,
+        &mut |entry| match to.meta_at(entry.path) {
+            Ok(Some(there)) if !there.is_link() && there.is_dir() != (entry.kind == Kind::Dir) => {
+                Err(TreeError::OtherKind {
+                    path: entry.path.to_owned(),
+                    is_dir: there.is_dir(),
+                })
+            }
+            _ => Ok(()),
+        },
+    )
+    .map(|_| ())
 }
 
 fn copy_one(run: &TrialRun<'_>, source: &Utf8Path, target: &Utf8Path) -> Result<(), TreeError> {
@@ -160,8 +209,7 @@ pub(super) fn run_command(
         // A service that it leaves running, such as a database, is there for the agent and ends with it.
         sweep: false,
     };
-    let (ended, output) = run.shell(shell)?;
-    run.log.output(output.rewound()?)?;
+    let (ended, _) = run.shell(shell, Logged::Ends)?;
     if ended.stopped {
         return Err(StageError::Interrupted);
     }

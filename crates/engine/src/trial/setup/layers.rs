@@ -9,7 +9,7 @@ use terca_core::plan::{Layer, PreparedLayer};
 use terca_core::trial_error::ErrorKind;
 
 use super::actions::{self, Part};
-use crate::tree::{Dir, Limits, TreeError, make_readable, move_dir, remove};
+use crate::tree::{Dir, Kind, Limits, TreeError, make_readable, move_dir, remove};
 use crate::trial::context::Context;
 use crate::trial::stage_error::StageError;
 use crate::trial::trial_run::TrialRun;
@@ -51,7 +51,13 @@ fn copy_noted(
     let from = origins.begin(Dir::open(layer)?);
     let to = Dir::open_no_link(&run.dirs.workspace)?;
     let options = run.context.suite_tree();
-    copy_visible(&from, &to, &options, &mut |path| origins.add(path)).map(|_| ())
+    copy_visible(&from, &to, &options, &mut |entry| {
+        if entry.kind == Kind::File {
+            origins.add(entry.path);
+        }
+        Ok(())
+    })
+    .map(|_| ())
 }
 
 fn prepared(run: &mut TrialRun<'_>, layer: &PreparedLayer) -> Result<Utf8PathBuf, StageError> {
@@ -127,7 +133,9 @@ fn make(
     tree: &Utf8Path,
 ) -> Result<(), StageError> {
     fs_err::create_dir(&run.dirs.layer_home)?;
+    let registries = run.place_registries(&run.dirs.layer_home)?;
     let made = fill_workspace(run, layer, below).and_then(|()| empty_workspace_into(tree, run));
+    registries.remove()?;
     let home = &run.dirs.layer_home;
     let removed = remove(home, &run.context.own_tree(Limits::NONE))?;
     removed.left.into_result(home.as_std_path())?;

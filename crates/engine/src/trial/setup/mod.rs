@@ -31,7 +31,10 @@ pub(super) fn prepare(run: &mut TrialRun<'_>) -> Result<Prepared, StageError> {
     let agent = FoundAgent::find(profile, env)?;
     find_judges(&case, &agent.env)?;
     context.sealed.check_surroundings(&case.eval.dir)?;
+    let registries = run.place_registries(&run.dirs.home)?;
     let origins = build_workspace(run, &case)?;
+    // The agent's home is this one.
+    registries.remove()?;
     mcp_preflight::check(run, &case, &agent.env)?;
     let rules = rules::install(variant, &context.sealed, &run.dirs.workspace, &mut run.log)?;
     let skills = rules::install_skills(variant, context, &run.dirs.workspace, &mut run.log)?;
