@@ -91,6 +91,7 @@ const ERRORS: Patterns = &[
             "INTERNAL",
             "UNAVAILABLE",
             "overloaded",
+            "stream ended without a finish reason",
         ],
     ),
 ];
@@ -181,6 +182,8 @@ fn decoder(inputs: &Inputs<'_>) -> Box<dyn Decoder> {
 #[derive(Debug, Default)]
 struct Stream {
     result: Option<SessionResult>,
+    /// The last event of an error. A result that only says `error` comes with its reason there.
+    last_error: Option<String>,
     mcp_trouble: Option<String>,
     /// Servers that the trouble, if there is any, may be about, with what was said of each.
     suspects: BTreeMap<String, String>,
@@ -225,7 +228,8 @@ impl Stream {
             EventType::Error => {
                 let text = event.message?;
                 session.note(text.clone());
-                session.notice(text);
+                session.notice(text.clone());
+                self.last_error = Some(text);
             }
             EventType::Result => {
                 let text = event.error.as_ref().map(|error| error.message.clone());
@@ -332,10 +336,11 @@ impl Protocol for Stream {
         };
         match &result.error {
             None if result.status == "success" => Ending::Completed,
-            None => failed(
-                ErrorKind::Agent,
-                format!("the session ended with status `{}`", result.status),
-            ),
+            None => {
+                let ended = format!("the session ended with status `{}`", result.status);
+                let why = self.last_error.take().unwrap_or(ended);
+                failed(session.classify(&why).unwrap_or(ErrorKind::Agent), why)
+            }
             Some(error) if error.kind == "FatalTurnLimitedError" => {
                 session.final_note(error.message.clone());
                 Ending::Completed
