@@ -631,6 +631,7 @@ fn results_have_the_keys_of_the_specification() {
             rules: vec![Installed {
                 path: "AGENTS.md".into(),
                 sha256: "…".into(),
+                ..Installed::default()
             }],
             mcp_servers: [(
                 "firebase".to_owned(),

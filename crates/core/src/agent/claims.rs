@@ -375,3 +375,32 @@ fn a_server_that_does_not_connect_is_named_with_the_reason() {
     ));
     assert!(qwen.lost().is_some(), "nothing more is paid for");
 }
+
+#[test]
+fn uses_of_a_skill_are_counted_where_they_are_shown() {
+    for (agent, line) in [
+        (
+            &super::claude_code::AGENT,
+            r#"{"type":"assistant","message":{"id":"1","model":"m","content":[{"type":"tool_use","id":"1","name":"Skill","input":{"skill":"whistling"}}]}}"#,
+        ),
+        (
+            &super::gemini_cli::AGENT,
+            r#"{"type":"tool_use","tool_name":"activate_skill","tool_id":"1","parameters":{"name":"whistling"}}"#,
+        ),
+        (
+            &super::opencode::AGENT,
+            r#"{"type":"tool_use","part":{"tool":"skill","callID":"1","state":{"status":"completed","input":{"name":"whistling"}}}}"#,
+        ),
+        (
+            &super::qwen_code::AGENT,
+            r#"{"type":"assistant","message":{"content":[{"type":"tool_use","id":"1","name":"skill","input":{"skill":"whistling"}}]}}"#,
+        ),
+    ] {
+        let uses = read(agent, "m", line).skill_uses.unwrap();
+        assert_eq!(uses.get("whistling"), Some(&1), "{}", agent.profile.name);
+        let unused = read(agent, "m", "").skill_uses.unwrap();
+        assert!(unused.is_empty(), "{}", agent.profile.name);
+    }
+    let codex = read(&super::codex::AGENT, "m", "");
+    assert_eq!(codex.skill_uses, None, "it reads skills like any file");
+}

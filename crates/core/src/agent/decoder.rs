@@ -80,6 +80,8 @@ pub struct Reading {
     pub model: Option<String>,
     /// The MCP servers of the variant.
     pub mcp_servers: BTreeMap<String, McpDelivery>,
+    /// The uses of skills by their names; `None` if the agent does not show them.
+    pub skill_uses: Option<BTreeMap<String, u64>>,
     /// The end of the session.
     pub ending: Ending,
     /// The talk with the model, as far as it is shown.

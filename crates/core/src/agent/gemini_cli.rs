@@ -304,6 +304,10 @@ impl Protocol for Stream {
         }
     }
 
+    fn skill_tool(&self) -> Option<&'static str> {
+        Some("activate_skill")
+    }
+
     fn usage(&self, session: &Session) -> Usage {
         let totals = self.stats().map(ResultStats::usage).unwrap_or_default();
         totals.or(session.answers_usage()).or(session.counted(0))

@@ -23,6 +23,8 @@ pub struct Profile {
     pub streams_events: bool,
     /// The file of its project rules, relative to the workspace.
     pub rules_file: &'static str,
+    /// The most bytes of its rules that it is known to read; `None` where nothing is known to be left out.
+    pub rules_bytes: Option<u64>,
     /// The directory of its project skills, relative to the workspace.
     pub skills_dir: &'static str,
     /// Names of files and directories that it reads in the directories above the workspace.
@@ -57,6 +59,7 @@ impl Profile {
         takes_command: false,
         streams_events: true,
         rules_file: "AGENTS.md",
+        rules_bytes: None,
         skills_dir: "",
         read_above: &["AGENTS.md"],
         credential_variables: &[],

@@ -273,6 +273,10 @@ impl Protocol for Stream {
         }
     }
 
+    fn skill_tool(&self) -> Option<&'static str> {
+        Some("skill")
+    }
+
     fn usage(&self, session: &Session) -> Usage {
         let streamed = Usage {
             requests: Some(self.answers),

@@ -117,6 +117,20 @@ fn add_agent_run(report: &mut TrialReport, agent: AgentRun, mask: &Mask) {
     report.notes = agent.notes;
     report.delivery.mcp_servers = agent.reading.mcp_servers;
     report.delivery.model_observed = agent.reading.model;
+    if let Some(uses) = &agent.reading.skill_uses {
+        report.delivery.add_skill_uses(uses);
+    }
+    for rules in report
+        .delivery
+        .rules
+        .iter()
+        .filter(|rules| rules.may_be_cut)
+    {
+        report.notes.push(format!(
+            "the rules in `{}` are longer than the agent is known to read",
+            rules.path
+        ));
+    }
     // Both are compared as they are written, so that a name from a variable is the same name.
     report.mask(mask);
     if let Some((requested, observed)) = report.delivery.other_model() {

@@ -178,6 +178,7 @@ mod tests {
             rules: vec![Installed {
                 path: "GEMINI.md".into(),
                 sha256: "…".into(),
+                ..Installed::default()
             }],
             mcp_servers: [("firebase".to_owned(), server)].into(),
             ..Delivery::default()

@@ -5,7 +5,7 @@ use terca_core::agent::delivery::{Installed, sha256};
 use terca_core::plan::Variant;
 use terca_core::text::prose;
 
-use crate::tree::{Dir, copy};
+use crate::tree::{Dir, copy, hash};
 use crate::trial::context::Context;
 use crate::trial::log::RunLog;
 use crate::trial::stage_error::StageError;
@@ -38,13 +38,16 @@ pub(super) fn install(
     fs_err::write(&target, &whole)?;
     let count = prose::count(variant.rules.len(), "file");
     log.section(&format!("rules: {count} installed as {name}"))?;
+    let readable = variant.agent.agent.profile().rules_bytes;
     Ok(vec![Installed {
         path: name.to_owned(),
         sha256: sha256(&whole),
+        may_be_cut: readable.is_some_and(|bytes| whole.len() as u64 > bytes),
+        uses: None,
     }])
 }
 
-/// Installs each skill in a directory of its own name. The hash of its `SKILL.md` proves which one it was.
+/// Installs each skill in a directory of its own name. The hash of all its files proves which one it was.
 pub(super) fn install_skills(
     variant: &Variant,
     context: &Context,
@@ -60,11 +63,12 @@ pub(super) fn install_skills(
         let from = Dir::open(context.sealed.open(skill)?)?;
         let to = Dir::open(&target)?;
         copy(&from, &to, &context.suite_tree(), &mut |_| Ok(true))?;
-        let sha256 = sha256(&fs_err::read(target.join("SKILL.md"))?);
+        let sha256 = hash(&to, &context.suite_tree())?;
         log.section(&format!("skill: {path}"))?;
         installed.push(Installed {
             path: path.into_string(),
             sha256,
+            ..Installed::default()
         });
     }
     Ok(installed)
