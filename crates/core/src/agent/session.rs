@@ -176,6 +176,8 @@ pub(super) struct Session {
     pub(super) tool_calls: u64,
     /// The tokens of each answer, by the answer's id.
     pub(super) answers: BTreeMap<String, Tokens>,
+    /// The version of the agent, where its session says it.
+    pub(super) version: Option<String>,
     /// The model of the variant.
     pub(super) requested_model: Option<String>,
     /// The models that answered in the main thread, where the agent passes on what the service says.
@@ -608,6 +610,7 @@ impl Session {
             records: self.records,
             usage,
             model: self.models.most(),
+            version: self.version,
             ending,
             conversation: self.conversation,
             notes: self.notes,

@@ -116,6 +116,9 @@ fn add_agent_run(report: &mut TrialReport, agent: AgentRun, mask: &Mask) {
     report.timed_out = agent.ended.timed_out;
     report.notes = agent.notes;
     report.delivery.mcp_servers = agent.reading.mcp_servers;
+    if agent.reading.version.is_some() {
+        report.agent_version = agent.reading.version;
+    }
     report.delivery.model_observed = agent.reading.model;
     if let Some(uses) = &agent.reading.skill_uses {
         report.delivery.add_skill_uses(uses);

@@ -19,6 +19,7 @@ mod callers;
 mod ci;
 mod clean;
 mod cli;
+mod command_agent;
 mod compare;
 mod completions;
 mod confidence;

@@ -83,7 +83,7 @@ pub(super) fn ask(
     let env = context
         .host
         .for_agent(dirs.for_agent(), profile, &case.judge_env);
-    let session = FoundAgent::find(profile, env)
+    let session = FoundAgent::find(judge, env)
         .map_err(|error| error.of_judge(test, profile))?
         .prepare(
             context,

@@ -11,12 +11,13 @@ use terca_core::text::prose;
 use super::agent_dirs::AgentDirs;
 use super::last_words::STDOUT_LOG;
 use super::listener::{AgentOutput, Listener, OnProgress, open_side_file, side_paths};
+use super::own_artifacts;
 use super::transcript::Transcript;
 use crate::host::environment::Variables;
 use crate::process::output_file::Output;
 use crate::process::supervise::{Ended, Job, Signal};
 use crate::process::tail::{Seen, Tail};
-use crate::tree::WithoutHoles;
+use crate::tree::{Limits, WithoutHoles};
 use crate::trial::log::RunLog;
 use crate::trial::masking::{copy_masked, find_pieces, write_edited};
 use crate::trial::stage_error::StageError;
@@ -84,7 +85,13 @@ impl AgentProcess {
         let kept = keep_outputs(&dirs.artifacts, mask, profile, &output, &outputs)?;
         write_log(&mut run.log, profile, &ended, &output.reading, &kept)?;
         keep_side_files(&dirs.artifacts, mask, &side_files)?;
-        Ok((ended, output.reading))
+        let mut reading = output.reading;
+        if profile.takes_command {
+            let options = run.context.own_tree(Limits::default());
+            let remark = own_artifacts::keep(&dirs, mask, &options);
+            reading.notes.extend(remark);
+        }
+        Ok((ended, reading))
     }
 
     fn job(&self, outputs: &Outputs) -> Job {

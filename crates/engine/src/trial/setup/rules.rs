@@ -4,6 +4,7 @@ use camino::Utf8Path;
 use terca_core::agent::delivery::{Installed, sha256};
 use terca_core::plan::Variant;
 use terca_core::text::prose;
+use terca_core::trial_error::ErrorKind;
 
 use crate::tree::{Dir, copy, hash};
 use crate::trial::context::Context;
@@ -21,8 +22,9 @@ pub(super) fn install(
     if variant.rules.is_empty() {
         return Ok(Vec::new());
     }
-    let name = variant.agent.agent.profile().rules_file;
+    let name = variant.agent.rules_file();
     let target = workspace.join(name);
+    make_parent(&target, workspace)?;
     let mut parts = Vec::new();
     if let Ok(own) = std::fs::read(&target) {
         parts.push(own);
@@ -45,6 +47,24 @@ pub(super) fn install(
         may_be_cut: readable.is_some_and(|bytes| whole.len() as u64 > bytes),
         uses: None,
     }])
+}
+
+/// Makes the directory of the rules file, which must be in the workspace.
+fn make_parent(target: &Utf8Path, workspace: &Utf8Path) -> Result<(), StageError> {
+    let Some(parent) = target.parent() else {
+        return Ok(());
+    };
+    let mut existing = parent.ancestors();
+    let existing = existing.find(|dir| dir.exists()).unwrap_or(workspace);
+    let is_inside = existing
+        .canonicalize_utf8()?
+        .starts_with(workspace.canonicalize_utf8()?);
+    if is_inside {
+        return Ok(fs_err::create_dir_all(parent)?);
+    }
+    let message =
+        format!("the rules file is behind a link that leads out of the workspace: {target}");
+    Err(StageError::new(ErrorKind::Setup, message))
 }
 
 /// Installs each skill in a directory of its own name. The hash of all its files proves which one it was.
