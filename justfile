@@ -29,6 +29,10 @@ quick-test *args:
 more-agents *args:
     scripts/test-more-agents {{ args }}
 
+# the tests with the latest versions of all agents, or of some
+latest-agents *agents:
+    scripts/test-latest-agents {{ agents }}
+
 # makes the snapshots anew; read what has changed
 snapshots *args:
     INSTA_UPDATE=always scripts/test {{ args }}

@@ -60,6 +60,13 @@ fn a_schema_refuses_missing_and_conflicting_keys() {
         ("terca.yaml", "{}", true),
         ("terca.yaml", "evals: [{name: a, prompt: b}]", true),
         ("terca.yaml", "evals: [{prompt: b}]", false),
+        ("terca.yaml", "evals:", true),
+        ("terca.yaml", "x-anchors: {a: [1]}", true),
+        ("terca.yaml", "y-anchors: {a: [1]}", false),
+        ("terca.yaml", "sandbox: none", true),
+        ("terca.yaml", "sandbox: bwrap", false),
+        ("terca.yaml", "sandbox: {docker: image}", false),
+        ("eval.terca.yaml", "{prompt: a, x-mine: 5}", true),
         ("terca.yaml", "evals: [{name: a}]", false),
         ("terca.yaml", "environments: [{agent: codex}]", false),
         (

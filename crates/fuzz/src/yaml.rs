@@ -49,7 +49,6 @@ fn load(text: &str) -> (String, bool) {
         "a suite, or an error that says why not"
     );
     if let Some(suite) = &loaded {
-        let variable = |name: &str| (name != "MISSING").then(|| format!("value of {name}"));
         expand(
             suite,
             &Selection::default(),
@@ -79,6 +78,10 @@ fn check(problem: &Diagnostic, sources: &Sources) {
     }
 }
 
+fn variable(name: &str) -> Option<String> {
+    (name != "MISSING").then(|| format!("value of {name}"))
+}
+
 /// A file system that has every file but those that are called missing.
 struct Imagined;
 
@@ -101,5 +104,9 @@ impl Surroundings for Imagined {
         } else {
             Ok("text".into())
         }
+    }
+
+    fn variable(&self, name: &str) -> Option<String> {
+        variable(name)
     }
 }

@@ -12,6 +12,7 @@ use clap_complete::engine::{ArgValueCandidates, CompletionCandidate};
 use terca_core::agent;
 use terca_core::config::Suite;
 use terca_core::text::explain::Code;
+use terca_engine::host::environment::Host;
 use terca_engine::run::past_runs;
 use terca_engine::suite::discover;
 use terca_report::shown;
@@ -88,7 +89,9 @@ fn is_run(argument: &Arg) -> bool {
 
 /// Names of a suite that can be read; a broken one is `terca check`'s to explain.
 fn of_suite(names: fn(&Suite) -> Vec<String>) -> Vec<String> {
-    let suite = discover::load(&dir()).ok().and_then(|loaded| loaded.suite);
+    let host = Host::of_this_process();
+    let loaded = discover::load(&dir(), &|name| host.get(name).map(str::to_owned));
+    let suite = loaded.ok().and_then(|loaded| loaded.suite);
     suite.as_ref().map(names).unwrap_or_default()
 }
 

@@ -31,7 +31,7 @@ pub struct Browser {
 /// # Panics
 /// Where there is none, or Playwright cannot be installed: a test that was not run has not passed.
 pub fn require() -> Browser {
-    let bin = install::require(&PLAYWRIGHT);
+    let (bin, _) = install::require(&PLAYWRIGHT);
     let modules = bin.parent().expect("node_modules");
     Browser {
         chromium: find_chromium()

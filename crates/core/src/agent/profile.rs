@@ -21,6 +21,8 @@ pub struct Profile {
     pub takes_command: bool,
     /// True if its output is a stream of events, for its decoder rather than for people.
     pub streams_events: bool,
+    /// True if its standard error is a log for its makers, which is kept in its own file alone.
+    pub logs_to_stderr: bool,
     /// The file of its project rules, relative to the workspace.
     pub rules_file: &'static str,
     /// The most bytes of its rules that it is known to read; `None` where nothing is known to be left out.
@@ -58,6 +60,7 @@ impl Profile {
         install: None,
         takes_command: false,
         streams_events: true,
+        logs_to_stderr: false,
         rules_file: "AGENTS.md",
         rules_bytes: None,
         skills_dir: "",

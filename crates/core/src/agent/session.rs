@@ -9,7 +9,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use jiff::Timestamp;
 use serde_json::Value;
 
-use super::conversation::Conversation;
+use super::conversation::{Conversation, Shows};
 use super::errors::{Patterns, classify, is_context_overflow, is_wrong_model};
 use super::mcp::{ServerTool, server_of};
 use super::models::ModelsSeen;
@@ -26,6 +26,8 @@ use crate::trial_error::{ErrorKind, TrialError};
 const LONGEST_MESSAGE: usize = 1024 * 1024;
 /// The longest part of an agent's last words that is kept, in characters.
 const LONGEST_WORDS: usize = 300;
+/// The name of an answer among the calls that have not ended.
+const STEP: &str = "the step";
 /// The most notes that are kept. The first ones say what went wrong.
 const MOST_NOTES: usize = 50;
 
@@ -53,10 +55,14 @@ pub(super) trait Protocol: Send {
     /// Reads a line of a side file.
     fn side_line(&mut self, _label: &str, _line: &str, _session: &mut Session) {}
 
-    /// Returns whether answers of the model are shown when they come. Where they are not, silence says nothing about the
-    /// model's service.
-    fn shows_answers(&self) -> bool {
-        true
+    /// Returns the parts of the talk with the model that its agent shows.
+    fn shows(&self) -> Shows {
+        Shows::Everything
+    }
+
+    /// Returns whether every session that ends well has the tokens of its answers.
+    fn reports_tokens(&self) -> bool {
+        false
     }
 
     /// Returns the name of the tool by which skills are used, if there is one. Agents without one read the files of a
@@ -141,6 +147,10 @@ impl<P: Protocol> Decoder for SessionDecoder<P> {
         self.protocol.usage(&self.session).plausible().0
     }
 
+    fn progress(&self) -> u64 {
+        self.session.conversation.progress()
+    }
+
     fn lost(&self) -> Option<TrialError> {
         self.session
             .servers_settled
@@ -151,11 +161,19 @@ impl<P: Protocol> Decoder for SessionDecoder<P> {
     fn finish(mut self: Box<Self>, exit: Exit) -> Reading {
         let ending = self.protocol.ending(exit, &mut self.session);
         let ending = self.session.told_apart(ending);
-        self.session.conversation.hides_answers = !self.protocol.shows_answers();
         let (usage, remarks) = self.protocol.usage(&self.session).plausible();
         for remark in remarks {
             self.session.final_note(remark);
         }
+        let has_tokens = usage.output_tokens.is_some_and(|tokens| tokens > 0);
+        let conversation = &mut self.session.conversation;
+        conversation.shows = self.protocol.shows();
+        conversation.has_answer |= has_tokens;
+        let ending = if self.protocol.reports_tokens() && !has_tokens {
+            self.session.without_tokens(ending)
+        } else {
+            ending
+        };
         self.session.reading(usage, ending)
     }
 }
@@ -399,6 +417,16 @@ impl Session {
         self.conversation.answered();
     }
 
+    /// Notes that an answer has begun whose tools are only shown when they are over.
+    pub(super) fn begins_step(&mut self) {
+        self.conversation.tool_started(Some(STEP));
+    }
+
+    /// Notes that the answer is over, and its tools with it.
+    pub(super) fn ends_step(&mut self) {
+        self.conversation.tool_ended(Some(STEP));
+    }
+
     /// Notes that a request to the model has failed and that the agent will try it again. It counts until the next
     /// answer.
     pub(super) fn request_failed(&mut self, kind: ErrorKind, message: impl Into<String>) {
@@ -586,6 +614,18 @@ impl Session {
             );
             self.final_note(note);
             return Ending::Completed;
+        }
+        ending
+    }
+
+    /// Returns the ending of a session without any tokens. If the model spoke and called no tool, its answer broke off:
+    /// some agents take that for a good end.
+    fn without_tokens(&self, ending: Ending) -> Ending {
+        if ending == Ending::Completed && self.tool_calls == 0 {
+            return failed(
+                ErrorKind::ModelApi,
+                "the model's answer broke off: the session ended without any tokens (or the service reports none)",
+            );
         }
         ending
     }

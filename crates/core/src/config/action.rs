@@ -4,9 +4,11 @@ use std::time::Duration;
 
 use camino::Utf8PathBuf;
 
+use crate::config::adds_up::adds_nothing;
+use crate::config::variables::Template;
 use crate::reader::paths::{escaping_link, inside};
 use crate::reader::values::{command_line, filled_text, plain_text, positive};
-use crate::reader::{Fields, Kind, PathKind, Reader, object, or_map, pairs_of};
+use crate::reader::{Fields, Kind, Patch, PathKind, Reader, list_of, object, or_map, pairs_of};
 use crate::text::diagnostic::Diagnostic;
 use crate::text::explain::Code;
 use crate::text::prose;
@@ -15,8 +17,10 @@ use crate::text::source::Located;
 const DEFAULT_COMMAND_SECONDS: f64 = 600.0;
 
 /// A step of a workspace's set-up, before the agent starts.
+///
+/// In a suite the content of a file is a template; in a plan its variables are filled in.
 #[derive(Debug, Clone, PartialEq)]
-pub enum Action {
+pub enum Action<T = String> {
     /// Copies a file or directory.
     Copy {
         /// The absolute path of the source.
@@ -29,7 +33,7 @@ pub enum Action {
         /// The path in the workspace.
         destination: Utf8PathBuf,
         /// The file's content.
-        content: String,
+        content: T,
     },
     /// Runs a command.
     Run(ShellCommand),
@@ -46,27 +50,50 @@ pub struct ShellCommand {
     pub dir: Utf8PathBuf,
 }
 
+/// An action as it is written.
+type Written = Action<Template>;
+
 /// Declares a list of actions.
 pub(super) fn actions(
     fields: &mut Fields<'_, '_>,
     key: &'static str,
     about: &'static str,
-) -> Vec<Action> {
-    let action = object("action", "an action", action)
+) -> Vec<Written> {
+    let actions = fields.list(key, one_action(), about);
+    actions.into_iter().flatten().collect()
+}
+
+/// Declares a list of actions that add up with those of other levels.
+pub(super) fn added_actions(
+    fields: &mut Fields<'_, '_>,
+    key: &'static str,
+    about: &'static str,
+) -> Patch<Vec<Written>> {
+    let place = fields.peek(key).map(|node| node.place);
+    let list = list_of(one_action())
+        .map(|actions| -> Vec<Written> { actions.into_iter().flatten().collect() });
+    let before = fields.problem_count();
+    let added = fields.patch(key, list, about);
+    if let (Patch::Set(actions), Some(place)) = (&added, place)
+        && actions.is_empty()
+        && fields.problem_count() == before
+    {
+        fields.reader.problems.push(adds_nothing(key, place));
+    }
+    added
+}
+
+fn one_action() -> Kind<Vec<Written>> {
+    object("action", "an action", action)
         .about("One step of the set-up: exactly one of `copy`, `files` and `command`.")
         .example("command: npm install")
         .linked("[action](eval-yaml.md#actions)")
-        .kind();
-    fields
-        .list(key, action, about)
-        .into_iter()
-        .flatten()
-        .collect()
+        .kind()
 }
 
 const KINDS: [&str; 3] = ["copy", "files", "command"];
 
-fn action(fields: &mut Fields<'_, '_>) -> Option<Vec<Action>> {
+fn action(fields: &mut Fields<'_, '_>) -> Option<Vec<Written>> {
     let given = fields.one_of(&KINDS);
     let copy = fields.filled(
         "copy",
@@ -78,7 +105,7 @@ fn action(fields: &mut Fields<'_, '_>) -> Option<Vec<Action>> {
         "files",
         pairs_of(plain_text(), "the file's content")
             .then(|pairs, reader| Some(files(pairs, reader))),
-        "File name → content.",
+        "File name → content. [`${NAME}`](terca-yaml.md#variables) in it is replaced; `$${` is the text `${`.",
     );
     let command = fields.filled(
         "command",
@@ -142,18 +169,18 @@ fn shell_command(command: Located<String>, seconds: f64, reader: &Reader<'_>) ->
 /// A user's own key, and the text after it.
 type Pair = (Located<String>, Located<String>);
 
-fn copies(pairs: &[Pair], reader: &mut Reader<'_>) -> Vec<Action> {
+fn copies(pairs: &[Pair], reader: &mut Reader<'_>) -> Vec<Written> {
     pairs
         .iter()
         .filter_map(|(source, destination)| copy(source, destination, reader))
         .collect()
 }
 
-fn files(pairs: Vec<Pair>, reader: &mut Reader<'_>) -> Vec<Action> {
+fn files(pairs: Vec<Pair>, reader: &mut Reader<'_>) -> Vec<Written> {
     let files = pairs.into_iter().filter_map(|(path, content)| {
         Some(Action::Write {
             destination: file_destination(&path, reader)?,
-            content: content.value,
+            content,
         })
     });
     files.collect()
@@ -163,7 +190,7 @@ fn copy(
     source: &Located<String>,
     written: &Located<String>,
     reader: &mut Reader<'_>,
-) -> Option<Action> {
+) -> Option<Written> {
     let found = reader.existing(
         source,
         "copy source",

@@ -2,15 +2,15 @@
 
 use std::time::Duration;
 
-use camino::Utf8PathBuf;
+use camino::{Utf8Path, Utf8PathBuf};
 
-use crate::config::action::{Action, actions};
+use crate::config::action::{Action, actions, added_actions};
 use crate::config::limits::{TrialLimits, limits};
 use crate::config::test::tests;
-use crate::config::variables::{Variables, variables};
+use crate::config::variables::{Template, Variables, trial_variables};
 use crate::grade::TestSpec;
 use crate::reader::values::{count, filled_text, seconds, text};
-use crate::reader::{Fields, Kind, PathKind, Reader, object, one_or_more};
+use crate::reader::{Fields, Kind, Patch, PathKind, Reader, object, one_or_more};
 use crate::text::diagnostic::Diagnostic;
 use crate::text::explain::Code;
 use crate::text::source::Located;
@@ -24,6 +24,8 @@ pub struct Eval {
     pub description: Option<String>,
     /// The directory of the YAML file.
     pub dir: Utf8PathBuf,
+    /// The path of that directory below the suite's, where the eval has it for itself.
+    pub path: Option<Utf8PathBuf>,
     /// The task for the agent.
     pub prompt: String,
     /// The number of repetitions, where it differs from the suite's.
@@ -41,9 +43,9 @@ pub struct Eval {
     /// `_solution.sh`, then run in the workspace by `oracle`.
     pub solution_script: Option<Utf8PathBuf>,
     /// Actions that run once, before any trial of this eval.
-    pub prepare: Vec<Action>,
+    pub prepare: Vec<Action<Template>>,
     /// Actions that run in every trial, before the agent.
-    pub before: Vec<Action>,
+    pub before: Patch<Vec<Action<Template>>>,
     /// The tests, in the order of the file.
     pub tests: Vec<TestSpec>,
     /// Variables of every command of a trial.
@@ -62,6 +64,8 @@ impl Eval {
 /// An eval as read. It has a name also when its prompt is missing, so that names can be compared.
 pub(super) struct ReadEval {
     pub(super) name: Located<String>,
+    /// The name that tells it apart where directories have the same name. `None` where a name is written.
+    pub(super) default_path: Option<String>,
     pub(super) eval: Option<Eval>,
 }
 
@@ -101,7 +105,8 @@ fn fields_of(fields: &mut Fields<'_, '_>, home: &Home) -> Option<ReadEval> {
     let name = fields.optional(
         "name",
         filled_text(),
-        "The eval's name. Default: the directory's name. An eval in `terca.yaml` has no directory and needs one.",
+        "The eval's name. Default: the directory's name, or its path below the suite's directory where two have \
+         the same name. An eval in `terca.yaml` has no directory and needs one.",
     );
     let description = fields.optional("description", text().value(), "A text for people.");
     let prompt = prompt(fields);
@@ -125,15 +130,16 @@ fn fields_of(fields: &mut Fields<'_, '_>, home: &Home) -> Option<ReadEval> {
         "prepare",
         "Actions that run once for this eval, on top of the suite's. Every trial starts from a copy of the result.",
     );
-    let before = actions(
+    let before = added_actions(
         fields,
         "before",
-        "Actions that run in every trial of this eval, before the agent.",
+        "Actions that run in every trial of this eval, before the agent and after the suite's. \
+         [They add up](terca-yaml.md#replaced-merged-added-up).",
     );
     let tests = tests(fields);
     let env = fields.optional(
         "env",
-        variables(),
+        trial_variables(),
         "[Environment variables](terca-yaml.md#variables) of every command of a trial.",
     );
     let tags = fields.optional(
@@ -142,11 +148,18 @@ fn fields_of(fields: &mut Fields<'_, '_>, home: &Home) -> Option<ReadEval> {
         "Labels for selections: `terca -t tag:smoke`.",
     );
     fields.reader.layers.truncate(below);
+    fields.allow_foreign();
+    let path = path(&dir, home);
+    let default_path = match name {
+        Some(_) => None,
+        None => path.as_ref().map(|path| path.to_string()),
+    };
     let name = name.or_else(|| default_name(fields, home))?;
     let eval = prompt.map(|prompt| Eval {
         name: name.value.clone(),
         description,
         dir,
+        path,
         prompt,
         repetitions,
         timeout,
@@ -161,7 +174,20 @@ fn fields_of(fields: &mut Fields<'_, '_>, home: &Home) -> Option<ReadEval> {
         env: env.unwrap_or_default(),
         tags: tags.unwrap_or_default(),
     });
-    Some(ReadEval { name, eval })
+    Some(ReadEval {
+        name,
+        default_path,
+        eval,
+    })
+}
+
+/// Returns the path of an eval's own directory below the suite's.
+fn path(dir: &Utf8Path, home: &Home) -> Option<Utf8PathBuf> {
+    let Home::OwnFile(root) = home else {
+        return None;
+    };
+    let path = dir.strip_prefix(root).ok()?;
+    (!path.as_str().is_empty()).then(|| path.to_owned())
 }
 
 /// Names an eval after the directory of its file.

@@ -1,5 +1,6 @@
 //! An MCP server: a program or an address.
 
+use camino::Utf8Path;
 use serde_json::{Map, Value, json};
 
 use crate::agent::mcp::{McpServer, RemoteTransport};
@@ -174,6 +175,7 @@ fn anchored(dir: Template, reader: &Reader<'_>) -> Template {
 /// Resolves `./server` relative to the YAML file. A bare name is looked up on `PATH` later.
 fn server_program(command: Template, reader: &mut Reader<'_>) -> Option<Template> {
     if !command.value.starts_with("./") && !command.value.starts_with("../") {
+        warn_of_arguments(&command, reader);
         return Some(command);
     }
     if command.value.contains("${") {
@@ -181,6 +183,31 @@ fn server_program(command: Template, reader: &mut Reader<'_>) -> Option<Template
     }
     let path = reader.existing(&command, "MCP server program", &[PathKind::File])?;
     Some(Located::new(path.into_string(), command.place))
+}
+
+/// Warns of a whole command line in the place of a program.
+fn warn_of_arguments(command: &Template, reader: &mut Reader<'_>) {
+    let mut words = command.value.split_whitespace();
+    let Some(program) = words.next() else { return };
+    let arguments: Vec<&str> = words.collect();
+    let is_file = reader.surroundings.kind(Utf8Path::new(&command.value)) == PathKind::File;
+    if arguments.is_empty() || is_file {
+        return;
+    }
+    reader.problems.push(
+        Diagnostic::warning(
+            Code::DoubtfulValue,
+            format!("no program is called `{}`", command.value),
+        )
+        .at(
+            command.place,
+            "this is the program alone, without arguments",
+        )
+        .help(format!(
+            "write `command: {program}` and `args: {}`",
+            json!(arguments)
+        )),
+    );
 }
 
 fn set_only(variables: Option<Variables>) -> Vec<(String, Template)> {

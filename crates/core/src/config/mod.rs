@@ -7,8 +7,11 @@
 
 mod action;
 pub mod adaptive;
+pub(crate) mod adds_up;
+mod agent_settings;
 mod concurrency;
 mod eval;
+pub(crate) mod interpolate;
 mod limits;
 mod mcp_server;
 mod names;

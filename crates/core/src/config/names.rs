@@ -11,7 +11,10 @@ use crate::text::source::Located;
 /// Refuses the names of a run's own files: an eval's folder is beside them.
 pub(super) fn not_reserved(name: &Located<String>, reader: &mut Reader<'_>) {
     const OWN_FILES: [&str; 3] = ["results.json", "events.jsonl", "run.json"];
-    if OWN_FILES.contains(&name.value.as_str()) {
+    if OWN_FILES
+        .iter()
+        .any(|own| own.eq_ignore_ascii_case(&name.value))
+    {
         reader.problems.push(
             Diagnostic::error(
                 Code::InvalidName,
@@ -26,9 +29,15 @@ pub(super) fn not_reserved(name: &Located<String>, reader: &mut Reader<'_>) {
     }
 }
 
-/// Refuses equal names and names that make the same folder: they would overwrite each other.
+/// Refuses equal names and names that make the same folder: they would overwrite each other. On some file systems
+/// `A` and `a` are one folder.
 pub(super) fn unique_folders(names: &[Located<String>], what: &str, reader: &mut Reader<'_>) {
-    unique(names, what, folder_name, reader);
+    unique(names, what, one_folder, reader);
+}
+
+/// Returns the same for two names whose folders may be the same.
+pub(super) fn one_folder(name: &str) -> String {
+    folder_name(name).to_lowercase()
 }
 
 /// Refuses equal names.
@@ -48,6 +57,12 @@ fn unique(names: &[Located<String>], what: &str, key: fn(&str) -> String, reader
                 Code::DuplicateName,
                 format!("two {what}s are named `{}`", name.value),
             )
+        } else if first.value.to_lowercase() == name.value.to_lowercase() {
+            let message = format!(
+                "the {what}s `{}` and `{}` differ in case only",
+                first.value, name.value
+            );
+            (Code::SharedFolder, message)
         } else {
             let folder = folder_name(&name.value);
             let message = format!(

@@ -6,15 +6,17 @@ use camino::Utf8PathBuf;
 use serde::Serialize;
 
 use crate::agent::{AgentChoice, AgentRef};
-use crate::config::action::{Action, ShellCommand, actions, command};
+use crate::config::action::{Action, ShellCommand, added_actions, command};
+use crate::config::adds_up::added_text;
+use crate::config::agent_settings::{AgentSettings, agent_settings};
+use crate::config::interpolate::Interpolator;
 use crate::config::mcp_server::{McpServers, mcp_servers};
-use crate::config::variables::{Variables, variables};
-use crate::reader::agent::{agent_choice, agent_settings};
+use crate::config::variables::{Template, Variables, trial_variables};
+use crate::reader::agent::agent_choice;
 use crate::reader::values::{boolean, filled_text, seconds, text};
 use crate::reader::{Fields, Kind, Patch, PathKind, Reader, object, one_or_more};
 use crate::text::diagnostic::Diagnostic;
 use crate::text::explain::Code;
-use crate::text::json;
 use crate::text::prose;
 use crate::text::source::{Located, Place};
 
@@ -23,6 +25,8 @@ use crate::text::source::{Located, Place};
 pub struct Setup {
     /// Its name, unique among its kind.
     pub name: String,
+    /// A text for people.
+    pub description: Option<String>,
     /// The place of its name; `None` for the default that nobody wrote.
     pub place: Option<Place>,
     /// The real name of an experiment that runs under another.
@@ -30,7 +34,7 @@ pub struct Setup {
     /// The agent that does the work.
     pub agent: Patch<AgentChoice>,
     /// The agent's model.
-    pub model: Patch<String>,
+    pub model: Patch<Template>,
     /// Rules files, absolute.
     pub rules: Patch<Vec<Utf8PathBuf>>,
     /// Directories with a `SKILL.md`, absolute.
@@ -38,17 +42,17 @@ pub struct Setup {
     /// MCP servers by name.
     pub mcp_servers: Patch<McpServers>,
     /// The agent's own settings.
-    pub config: Patch<serde_json::Value>,
+    pub config: Patch<AgentSettings>,
     /// Environment variables. `env: null` drops those of the environment below.
     pub env: Patch<Variables>,
     /// A command that runs after all `before` actions.
     pub command: Patch<ShellCommand>,
     /// Actions that run in every trial, before the agent.
-    pub before: Vec<Action>,
+    pub before: Patch<Vec<Action<Template>>>,
     /// Text before the prompt.
-    pub preamble: Option<String>,
+    pub preamble: Patch<String>,
     /// Text after the prompt.
-    pub postamble: Option<String>,
+    pub postamble: Patch<String>,
     /// The agent's time limit.
     pub timeout: Patch<Duration>,
 }
@@ -89,23 +93,26 @@ pub struct AppliedSetup {
 }
 
 impl Setup {
-    /// Applies this experiment to an environment, for the agent that does the work. The plan adds what it has to look
-    /// up: MCP servers and variables.
-    pub fn applied_to(&self, environment: &Setup, agent: AgentRef) -> AppliedSetup {
+    /// Applies this experiment to an environment, for the agent that does the work, with variables filled in. The
+    /// plan adds MCP servers and the variables of commands.
+    pub(crate) fn applied_to(
+        &self,
+        environment: &Setup,
+        agent: AgentRef,
+        interpolator: &mut Interpolator<'_>,
+    ) -> AppliedSetup {
         let below = environment.for_agent(environment.written_for(None), agent);
         let above = self.for_agent(self.written_for(Some(environment)), agent);
+        let model = above.model.applied_to(below.model);
+        let config = match (above.config, below.config) {
+            (Patch::Set(over), below) => Some(over.merged_into(below.set())),
+            (over, below) => over.applied_to(below).cloned(),
+        };
         AppliedSetup {
-            model: above.model.applied_to(below.model).cloned(),
+            model: model.map(|model| interpolator.model(model)),
             rules: (self.rules.applied_to(&environment.rules).cloned()).unwrap_or_default(),
             skills: (self.skills.applied_to(&environment.skills).cloned()).unwrap_or_default(),
-            config: match above.config {
-                Patch::Set(over) => {
-                    let mut merged = below.config.set().cloned().unwrap_or_default();
-                    json::merge(&mut merged, over);
-                    Some(merged)
-                }
-                over => over.applied_to(below.config).cloned(),
-            },
+            config: config.map(|config| interpolator.settings(&config)),
             command: self.command.applied_to(&environment.command).cloned(),
         }
     }
@@ -158,7 +165,7 @@ impl Setup {
         &self,
         owner: &'static str,
         other: AgentRef,
-        replaced: &Patch<String>,
+        replaced: &Patch<Template>,
     ) -> Option<UnusedSettings> {
         let mut fields = Vec::new();
         if self.model.set().is_some() && *replaced == Patch::Keep {
@@ -177,8 +184,8 @@ impl Setup {
 
 /// The settings that are written for one agent and mean nothing to another.
 struct OfOneAgent<'a> {
-    model: &'a Patch<String>,
-    config: &'a Patch<serde_json::Value>,
+    model: &'a Patch<Template>,
+    config: &'a Patch<AgentSettings>,
 }
 
 /// Settings that a variant leaves out, since they are for another agent than the one that does the work.
@@ -193,6 +200,12 @@ pub struct UnusedSettings {
 }
 
 impl UnusedSettings {
+    /// Leaves out a field that is replaced anyway. Returns whether others are left.
+    pub(crate) fn is_left_without(&mut self, field: &str) -> bool {
+        self.fields.retain(|other| *other != field);
+        !self.fields.is_empty()
+    }
+
     /// Says it in words.
     pub fn sentence(&self) -> String {
         let UnusedSettings {
@@ -256,7 +269,9 @@ fn fields_of(fields: &mut Fields<'_, '_>, role: Role) -> Option<ReadSetup> {
         filled_text(),
         "The name in selections, tables and results.",
     );
+    let description = fields.optional("description", text().value(), "A text for people.");
     let setup = Setup {
+        description,
         agent: fields.patch(
             "agent",
             agent_choice().map(|choice| choice.value),
@@ -265,7 +280,7 @@ fn fields_of(fields: &mut Fields<'_, '_>, role: Role) -> Option<ReadSetup> {
         ),
         model: fields.patch(
             "model",
-            filled_text().value(),
+            filled_text(),
             "The model, passed to the agent in the agent's own way.",
         ),
         rules: fields.patch(
@@ -285,12 +300,12 @@ fn fields_of(fields: &mut Fields<'_, '_>, role: Role) -> Option<ReadSetup> {
         ),
         config: fields.patch(
             "config",
-            agent_settings().value(),
+            agent_settings(),
             "The agent's own settings, merged into those that Terca writes.",
         ),
         env: fields.patch(
             "env",
-            variables(),
+            trial_variables(),
             "[Environment variables](terca-yaml.md#variables) of every command of a trial.",
         ),
         command: fields.patch(
@@ -298,20 +313,22 @@ fn fields_of(fields: &mut Fields<'_, '_>, role: Role) -> Option<ReadSetup> {
             command(),
             "A command that runs in the workspace after all `before` actions.",
         ),
-        before: actions(
+        before: added_actions(
             fields,
             "before",
-            "Actions that run in every trial, the environment's before the experiment's.",
+            "Actions that run in every trial, the environment's before the experiment's. \
+             [They add up](terca-yaml.md#replaced-merged-added-up).",
         ),
-        preamble: fields.optional(
+        preamble: added_text(
+            fields,
             "preamble",
-            text().value(),
-            "Text before the [prompt](terca-yaml.md#the-prompt), inside the suite's.",
+            "Text before the [prompt](terca-yaml.md#the-prompt), inside the suite's. \
+             [It adds up](terca-yaml.md#replaced-merged-added-up).",
         ),
-        postamble: fields.optional(
+        postamble: added_text(
+            fields,
             "postamble",
-            text().value(),
-            "Text after the prompt, inside the suite's.",
+            "Text after the prompt, inside the suite's. [It adds up](terca-yaml.md#replaced-merged-added-up).",
         ),
         timeout: fields.patch(
             "timeoutSeconds",

@@ -16,13 +16,13 @@ use crate::config::action::actions;
 use crate::config::concurrency::concurrency;
 use crate::config::eval::{Home, ReadEval, eval};
 use crate::config::limits::limits;
-use crate::config::names::{not_reserved, unique_folders};
+use crate::config::names::{not_reserved, one_folder, unique_folders};
 use crate::config::repetitions::repetitions;
 use crate::config::setup::{ReadSetup, Role, setup};
-use crate::config::variables::variables;
-use crate::reader::paths::{beside, folder_name};
+use crate::config::variables::trial_variables;
+use crate::reader::paths::folder_name;
 use crate::reader::values::{boolean, filled_text, positive, text, times};
-use crate::reader::{Fields, Kind, Node, PathKind, Reader, Value, object, unlike};
+use crate::reader::{Empty, Fields, Kind, Node, PathKind, Reader, Value, object, unlike};
 use crate::text::diagnostic::Diagnostic;
 use crate::text::explain::Code;
 use crate::text::source::{Located, Place};
@@ -81,12 +81,15 @@ pub struct Suite {
     pub layers: Vec<Utf8PathBuf>,
     /// Actions that run once. Every workspace starts from the result.
     #[serde(skip)]
-    pub prepare: Vec<Action>,
+    pub prepare: Vec<Action<Template>>,
     /// Actions that run in every trial, before the agent.
     #[serde(skip)]
-    pub before: Vec<Action>,
+    pub before: Vec<Action<Template>>,
     /// Show changes to files that `.gitignore` ignores too.
     pub track_ignored: bool,
+    /// Pass the registries of packages that this machine is set up for to the suite's own commands.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub pass_registries: bool,
     /// Variables of every command of a trial.
     #[serde(skip)]
     pub env: Variables,
@@ -110,7 +113,7 @@ pub(super) fn load(files: &ConfigFiles, reader: &mut Reader<'_>) -> Option<Suite
         .into_iter()
         .collect();
     let document = suite(&files.root);
-    let node = files.suite.and_then(|file| reader.document(file));
+    let node = files.suite.and_then(|file| reader.optional_document(file));
     let read = node.and_then(|node| document.read(node, reader));
     // A suite without a file has the defaults; so has one that cannot be read, whose evals still can.
     let (mut suite, mut evals) = read.or_else(|| document.read(Node::empty_map(), reader))?;
@@ -120,6 +123,7 @@ pub(super) fn load(files: &ConfigFiles, reader: &mut Reader<'_>) -> Option<Suite
             evals.extend(eval(Home::OwnFile(files.root.clone())).read(node, reader));
         }
     }
+    tell_apart(&mut evals);
     let names: Vec<Located<String>> = evals.iter().map(|eval| eval.name.clone()).collect();
     unique_folders(&names, "eval", reader);
     names.iter().for_each(|name| not_reserved(name, reader));
@@ -130,6 +134,23 @@ pub(super) fn load(files: &ConfigFiles, reader: &mut Reader<'_>) -> Option<Suite
     }
     shared_trial_folders(&suite, reader);
     Some(suite)
+}
+
+/// Names evals by their paths where several directories have the same name and none is written.
+fn tell_apart(evals: &mut [ReadEval]) {
+    let mut named: HashMap<String, usize> = HashMap::new();
+    for eval in evals.iter() {
+        *named.entry(one_folder(&eval.name.value)).or_default() += 1;
+    }
+    for eval in evals {
+        let is_shared = named.get(&one_folder(&eval.name.value)) > Some(&1);
+        if is_shared && let Some(path) = eval.default_path.take() {
+            if let Some(eval) = &mut eval.eval {
+                eval.name.clone_from(&path);
+            }
+            eval.name.value = path;
+        }
+    }
 }
 
 /// The document `terca.yaml`.
@@ -194,6 +215,7 @@ fn fields_of(fields: &mut Fields<'_, '_>, root: &Utf8Path) -> Option<(Suite, Vec
     let evals = fields.renamed_list(
         "evals",
         &["tests"],
+        Empty::Nothing,
         eval(Home::Suite).with("required", json!(["name"])),
         "Evals that are written here, beside those that are found in directories. Each needs a `name`.",
     );
@@ -210,7 +232,7 @@ fn fields_of(fields: &mut Fields<'_, '_>, root: &Utf8Path) -> Option<(Suite, Vec
     );
     let env = fields.optional(
         "env",
-        variables(),
+        trial_variables(),
         "[Environment variables](terca-yaml.md#variables) of every command of a trial, the agent included.",
     );
     fields.optional(
@@ -225,11 +247,19 @@ fn fields_of(fields: &mut Fields<'_, '_>, root: &Utf8Path) -> Option<(Suite, Vec
             .then(|path, reader| workspace_dir(&path, reader)),
         "A directory that is copied into every workspace, after `_base/`.",
     );
+    fields.allow_foreign();
     let track_ignored = fields.or(
         "trackIgnored",
         boolean(),
         false,
         "Let `changes.diff` and `changedFiles` also see files that the workspace's `.gitignore` ignores.",
+    );
+    let pass_registries = fields.or(
+        "passRegistries",
+        boolean(),
+        false,
+        "Pass the registries of packages that this machine is set up for to `prepare`, `before` and tests, \
+         [tokens included](terca-yaml.md#private-registries). The agent does not get them.",
     );
     let baseline = baseline(&experiments, fields.reader);
     let suite = Suite {
@@ -247,6 +277,7 @@ fn fields_of(fields: &mut Fields<'_, '_>, root: &Utf8Path) -> Option<(Suite, Vec
         prepare,
         before,
         track_ignored,
+        pass_registries,
         env: env.unwrap_or_default(),
         evals: Vec::new(),
         environments: setups(environments, "environment", fields.reader),
@@ -258,12 +289,16 @@ fn fields_of(fields: &mut Fields<'_, '_>, root: &Utf8Path) -> Option<(Suite, Vec
 
 /// Returns the directories that every workspace starts from. The actions of the suite are checked against them, so
 /// `workspaceDir` is looked up before its turn.
-fn layers(fields: &Fields<'_, '_>) -> Vec<Utf8PathBuf> {
+fn layers(fields: &mut Fields<'_, '_>) -> Vec<Utf8PathBuf> {
     let mut layers = fields.reader.layers.clone();
     if let Some(node) = fields.peek("workspaceDir")
         && let Value::Text(written) = &node.value
     {
-        let dir = beside(fields.reader.dir(node.place), written);
+        let written = Located::new(written.clone(), node.place);
+        let Some(path) = fields.reader.filled(&written) else {
+            return layers; // reported
+        };
+        let dir = fields.reader.beside(&path);
         if fields.reader.surroundings.kind(&dir) == PathKind::Directory && !layers.contains(&dir) {
             layers.push(dir);
         }
@@ -277,10 +312,7 @@ fn workspace_dir(path: &Located<String>, reader: &mut Reader<'_>) -> Option<Utf8
 
 /// A word, or a map with the image of a container. Only `none` is supported.
 fn sandbox() -> Kind<()> {
-    let schema = json!({ "anyOf": [
-        { "enum": ["none", "bwrap"] },
-        { "type": "object", "anyOf": [{ "required": ["docker"] }, { "required": ["podman"] }] },
-    ] });
+    let schema = json!({ "enum": ["none"] });
     Kind::scalar("`none`", schema, |node, reader| {
         let kind = match &node.value {
             Value::Text(kind) if kind == "none" => return Some(()),
@@ -350,10 +382,11 @@ fn shared_trial_folders(suite: &Suite, reader: &mut Reader<'_>) {
                 folder_name(&environment.name),
                 folder_name(&experiment.name)
             );
-            let Some(first) = seen.insert(folder.clone(), (environment, experiment)) else {
+            let key = folder.to_lowercase();
+            let Some(first) = seen.insert(key, (environment, experiment)) else {
                 continue;
             };
-            if folder_name(&first.0.name) == folder_name(&environment.name) {
+            if one_folder(&first.0.name) == one_folder(&environment.name) {
                 continue; // two environments or two experiments share a folder, which is reported as such
             }
             let mut problem = Diagnostic::error(

@@ -20,6 +20,42 @@ pub(super) fn variables() -> Kind<Variables> {
         .then(named)
 }
 
+/// Variables of the commands of a trial.
+pub(super) fn trial_variables() -> Kind<Variables> {
+    variables().then(|variables, reader| {
+        for (name, value) in &variables {
+            if let Patch::Set(value) = value
+                && PRIVATE.contains(&name.as_str())
+            {
+                reader.problems.push(replaces_private(name, value));
+            }
+        }
+        Some(variables)
+    })
+}
+
+/// Variables that lead to the directories that each trial has for itself.
+const PRIVATE: [&str; 6] = [
+    "HOME",
+    "TMPDIR",
+    "XDG_CACHE_HOME",
+    "XDG_CONFIG_HOME",
+    "XDG_DATA_HOME",
+    "XDG_STATE_HOME",
+];
+
+fn replaces_private(name: &str, value: &Template) -> Diagnostic {
+    Diagnostic::warning(
+        Code::DoubtfulValue,
+        format!("`{name}` replaces a directory that each trial has for itself"),
+    )
+    .at(
+        value.place,
+        "trials share this one, and find what others left in it",
+    )
+    .help("leave it out; `before` and `files` can put files where a trial needs them")
+}
+
 fn named(entries: Entries<Template>, reader: &mut Reader<'_>) -> Option<Variables> {
     for (name, _) in &entries {
         if name.value.is_empty() || name.value.contains(['=', '\0']) {

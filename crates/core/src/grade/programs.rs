@@ -3,6 +3,8 @@
 //! Asked only when a shell has said "not found" (exit status 127), to tell a machine without `node` from an agent
 //! that did not write `./run.sh`. The agent has no say in it: the text is the suite's, the machine the user's.
 
+use camino::Utf8Path;
+
 /// Words of the shell, which are no programs.
 const WORDS_OF_THE_SHELL: [&str; 56] = [
     "!", "{", "}", "[", ".", ":", "alias", "bg", "break", "case", "cd", "command", "continue",
@@ -27,13 +29,32 @@ pub fn programs_named(command: &str) -> Vec<&str> {
     programs
 }
 
-fn program_of(simple: &str) -> Option<&str> {
-    let mut words = simple
+/// Returns the relative paths with a `/` that a shell command calls as programs, as long as it has not gone to another
+/// directory.
+pub fn script_paths_named(command: &str) -> Vec<&Utf8Path> {
+    command
+        .split(['\n', ';', '|', '&', '(', ')'])
+        .filter_map(first_word)
+        .take_while(|word| !matches!(*word, "cd" | "pushd"))
+        .filter(|word| word.contains('/') && word.chars().all(|c| c == '/' || is_plain(c)))
+        .map(Utf8Path::new)
+        .filter(|path| path.is_relative())
+        .collect()
+}
+
+fn first_word(simple: &str) -> Option<&str> {
+    simple
         .split_whitespace()
-        .skip_while(|word| is_assignment(word) || LEAD_ON.contains(word));
-    let word = words.next()?;
-    let bare = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | '+' | '.');
-    (word.chars().all(bare) && !WORDS_OF_THE_SHELL.contains(&word)).then_some(word)
+        .find(|word| !is_assignment(word) && !LEAD_ON.contains(word))
+}
+
+fn is_plain(c: char) -> bool {
+    c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | '+' | '.')
+}
+
+fn program_of(simple: &str) -> Option<&str> {
+    let word = first_word(simple)?;
+    (word.chars().all(is_plain) && !WORDS_OF_THE_SHELL.contains(&word)).then_some(word)
 }
 
 fn is_assignment(word: &str) -> bool {
@@ -59,6 +80,18 @@ mod tests {
             ("out=$(python3 a.py) && test \"$out\" = 1", &["python3"]),
         ] {
             assert_eq!(programs_named(command), programs, "{command}");
+        }
+    }
+
+    #[test]
+    fn first_words_that_are_relative_paths() {
+        for (command, paths) in [
+            ("./setup.sh --all", &["./setup.sh"][..]),
+            ("CI=1 scripts/x.sh | ./y", &["scripts/x.sh", "./y"]),
+            ("cd app && ./gradlew test", &[]),
+            ("sh ./x.sh; /bin/true; node a/b.js; $D/x; \"a b/c\"", &[]),
+        ] {
+            assert_eq!(script_paths_named(command), paths, "{command}");
         }
     }
 }

@@ -7,11 +7,12 @@ use std::time::Duration;
 use crate::agent::mcp::McpServer;
 use crate::agent::{AgentChoice, Capabilities};
 use crate::config::Patch;
+use crate::config::adds_up::Levels;
+use crate::config::interpolate::Interpolator;
 use crate::config::suite::{Action, Eval, Setup, Suite, Template, Variables};
-use crate::plan::interpolate::Interpolator;
-use crate::plan::judges;
 use crate::plan::selection::{Selection, select};
 use crate::plan::{Case, Layer, Plan, PreparedLayer, TrialSpec, Variant, trial_folder};
+use crate::plan::{identical, judges};
 use crate::text::diagnostic::{Diagnostic, Diagnostics};
 use crate::text::explain::Code;
 use crate::text::prose;
@@ -21,6 +22,8 @@ use crate::text::prose;
 pub struct Overrides {
     /// The agent of every variant.
     pub agent: Option<AgentChoice>,
+    /// The model of every variant.
+    pub model: Option<String>,
     /// The number of repetitions of every eval.
     pub repetitions: Option<u32>,
     /// The agent's time limit.
@@ -94,6 +97,7 @@ pub fn expand(
         }
     }
     let secrets = expansion.interpolator.secrets;
+    identical::check(suite, &trials, problems);
     problems.sort();
     Plan {
         trials,
@@ -157,6 +161,12 @@ impl Expansion<'_> {
                 .push(no_agent(environment, experiment));
             return None;
         };
+        let mut setup = experiment.applied_to(environment, agent.agent, &mut self.interpolator);
+        let mut unused = experiment.unused_with(environment, agent.agent);
+        if let Some(model) = &self.overrides.model {
+            setup.model = Some(model.clone());
+            unused.retain_mut(|unused| unused.is_left_without("model"));
+        }
         let variant = Variant {
             environment: environment.name.clone(),
             experiment: experiment.name.clone(),
@@ -165,8 +175,8 @@ impl Expansion<'_> {
                 .clone(),
             agent: agent.clone(),
             mcp_servers: mcp_servers(environment, experiment, &mut self.interpolator),
-            setup: experiment.applied_to(environment, agent.agent),
-            unused: experiment.unused_with(environment, agent.agent),
+            setup,
+            unused,
         };
         let arm = Arm {
             variant: Arc::new(variant),
@@ -195,19 +205,23 @@ impl Expansion<'_> {
             .collect();
         let has_judge = judges::judges_of(eval).next().is_some();
         let own_variables: &[&Variables] = if has_judge { &[&self.suite.env] } else { &[] };
-        let before = [
-            &self.suite.before,
-            &eval.before,
-            &environment.before,
-            &experiment.before,
-        ];
+        let before = Levels {
+            suite: Some(&self.suite.before),
+            eval: &eval.before,
+            environment: &environment.before,
+            experiment: &experiment.before,
+        };
+        let before = before.added_up().into_iter().flatten();
+        let actions: Vec<Action> = before
+            .flat_map(|actions| self.interpolator.actions(actions))
+            .collect();
         Case {
             suite: self.suite.clone(),
             eval: eval.clone(),
             variant: arm.variant.clone(),
             prompt: prompt(self.suite, eval, environment, experiment),
             layers,
-            actions: before.into_iter().flatten().cloned().collect(),
+            actions,
             env: self.interpolator.variables(&variables),
             judge_env: self.interpolator.variables(own_variables),
             timeout: (self.overrides.timeout)
@@ -236,7 +250,7 @@ impl Expansion<'_> {
     fn prepared(
         &mut self,
         below: Vec<Layer>,
-        actions: &[Action],
+        actions: &[Action<Template>],
         env: &[&Variables],
         eval: Option<&str>,
     ) -> Vec<Layer> {
@@ -245,7 +259,7 @@ impl Expansion<'_> {
         }
         vec![Layer::Prepared(Arc::new(PreparedLayer {
             below,
-            actions: actions.to_vec(),
+            actions: self.interpolator.actions(actions),
             env: self.interpolator.variables(env),
             eval: eval.map(str::to_owned),
         }))]
@@ -368,18 +382,22 @@ fn check_capabilities(arm: &Arm<'_>, problems: &mut Diagnostics) {
 }
 
 fn prompt(suite: &Suite, eval: &Eval, environment: &Setup, experiment: &Setup) -> String {
-    let parts = [
-        suite.preamble.as_deref(),
-        environment.preamble.as_deref(),
-        experiment.preamble.as_deref(),
-        Some(eval.prompt.as_str()),
-        experiment.postamble.as_deref(),
-        environment.postamble.as_deref(),
-        suite.postamble.as_deref(),
-    ];
+    let preamble = Levels {
+        suite: suite.preamble.as_ref(),
+        eval: &Patch::Keep,
+        environment: &environment.preamble,
+        experiment: &experiment.preamble,
+    };
+    let postamble = Levels {
+        suite: suite.postamble.as_ref(),
+        eval: &Patch::Keep,
+        environment: &environment.postamble,
+        experiment: &experiment.postamble,
+    };
+    let before = preamble.added_up().into_iter().flatten();
+    let after = postamble.added_up().into_iter().rev().flatten();
+    let parts = before.chain([&eval.prompt]).chain(after);
     let present: Vec<&str> = parts
-        .into_iter()
-        .flatten()
         .map(|part| part.trim_end_matches('\n'))
         .filter(|part| !part.is_empty())
         .collect();

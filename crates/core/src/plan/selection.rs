@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use camino::Utf8Path;
 use globset::GlobMatcher;
 
 use crate::config::suite::{Eval, Setup, Suite};
@@ -10,7 +11,8 @@ use crate::text::explain::Code;
 use crate::text::globs;
 use crate::text::prose;
 
-/// Patterns: names, globs, and for evals `tag:NAME`. An empty list selects all.
+/// Patterns: names, globs, and for evals also paths and `tag:NAME`. One with a `!` before it leaves out. An empty list
+/// selects all, and so does one that only leaves out, apart from these.
 #[derive(Debug, Clone, Default)]
 pub struct Selection {
     /// Patterns of `-t`.
@@ -39,27 +41,55 @@ pub fn select<'a>(
     problems: &mut Diagnostics,
 ) -> Selected<'a> {
     Selected {
-        evals: pick(
-            "eval",
-            &selection.evals,
-            &suite.evals,
-            |eval| (&eval.name, &eval.tags),
-            problems,
-        ),
+        evals: pick("eval", &selection.evals, &suite.evals, eval, problems),
         experiments: pick(
             "experiment",
             &selection.experiments,
             &suite.experiments,
-            |setup| (&setup.name, &[]),
+            setup,
             problems,
         ),
         environments: pick(
             "environment",
             &selection.environments,
             &suite.environments,
-            |setup| (&setup.name, &[]),
+            setup,
             problems,
         ),
+    }
+}
+
+/// Everything that an item is called.
+struct Called<'a> {
+    name: &'a str,
+    tags: &'a [String],
+    /// The path of an eval's own directory.
+    path: Option<&'a Utf8Path>,
+}
+
+fn eval(eval: &Arc<Eval>) -> Called<'_> {
+    Called {
+        name: &eval.name,
+        tags: &eval.tags,
+        path: eval.path.as_deref(),
+    }
+}
+
+fn setup(setup: &Setup) -> Called<'_> {
+    Called {
+        name: &setup.name,
+        tags: &[],
+        path: None,
+    }
+}
+
+impl Called<'_> {
+    /// Returns the name, and the directory where that is another.
+    fn in_words(&self) -> String {
+        match self.path {
+            Some(path) if path != self.name => format!("`{}` in {path}", self.name),
+            _ => format!("`{}`", self.name),
+        }
     }
 }
 
@@ -68,13 +98,13 @@ fn pick<'a, T>(
     what: &str,
     patterns: &[String],
     items: &'a [T],
-    name_and_tags: impl Fn(&'a T) -> (&'a str, &'a [String]),
+    called: impl Fn(&'a T) -> Called<'a>,
     problems: &mut Diagnostics,
 ) -> Vec<&'a T> {
-    let names: Vec<&str> = items.iter().map(|item| name_and_tags(item).0).collect();
+    let called: Vec<Called<'_>> = items.iter().map(called).collect();
     let parts: Vec<&str> = patterns
         .iter()
-        .flat_map(|pattern| parts(pattern, &names))
+        .flat_map(|pattern| parts(pattern, &called))
         .collect();
     if parts.is_empty() {
         if !patterns.is_empty() {
@@ -85,23 +115,33 @@ fn pick<'a, T>(
         }
         return items.iter().collect();
     }
-    let mut chosen = vec![false; items.len()];
-    for part in parts {
-        let pattern = Pattern::new(part);
-        let mut found = false;
-        for (item, chosen) in items.iter().zip(&mut chosen) {
-            let (name, tags) = name_and_tags(item);
-            if pattern.matches(name, tags) {
-                (found, *chosen) = (true, true);
-            }
+    let patterns: Vec<Pattern<'_>> = parts
+        .into_iter()
+        .map(|part| Pattern::new(part, &called))
+        .collect();
+    let only_leaves_out = patterns.iter().all(|pattern| pattern.leaves_out);
+    let mut chosen = vec![only_leaves_out; items.len()];
+    let mut is_known = true;
+    for pattern in &patterns {
+        let found = pattern.positions(&called);
+        if found.is_empty() {
+            is_known = false;
+            problems.push(nothing(what, pattern.written, &called));
         }
-        if !found {
-            problems.push(nothing(
-                what,
-                part,
-                &items.iter().map(&name_and_tags).collect::<Vec<_>>(),
-            ));
+        for position in found.into_iter().filter(|_| !pattern.leaves_out) {
+            chosen[position] = true;
         }
+    }
+    for pattern in patterns.iter().filter(|pattern| pattern.leaves_out) {
+        for position in pattern.positions(&called) {
+            chosen[position] = false;
+        }
+    }
+    if is_known && !chosen.contains(&true) {
+        problems.push(
+            Diagnostic::error(Code::NoMatch, format!("the selection leaves no {what}"))
+                .help("what begins with `!` is left out, also where another pattern selects it"),
+        );
     }
     items
         .iter()
@@ -111,8 +151,11 @@ fn pick<'a, T>(
 }
 
 /// Splits a pattern at its commas. A comma inside `{a,b}` is the glob's, and one inside a name is the name's.
-fn parts<'a>(pattern: &'a str, names: &[&str]) -> Vec<&'a str> {
-    if names.contains(&pattern) {
+fn parts<'a>(pattern: &'a str, called: &[Called<'_>]) -> Vec<&'a str> {
+    let is_whole = |item: &Called<'_>| {
+        item.name == pattern || item.path.is_some_and(|path| path.as_str() == pattern)
+    };
+    if called.iter().any(is_whole) {
         return vec![pattern];
     }
     let mut depth = 0usize;
@@ -131,18 +174,24 @@ fn parts<'a>(pattern: &'a str, names: &[&str]) -> Vec<&'a str> {
         .collect()
 }
 
-fn nothing(what: &str, part: &str, items: &[(&str, &[String])]) -> Diagnostic {
-    let names: Vec<&str> = items.iter().map(|(name, _)| *name).collect();
-    let diagnostic = Diagnostic::error(Code::NoMatch, format!("no {what} matches `{part}`")).help(
-        format!("the {what}s are {}", prose::quoted_list(&names, "and")),
-    );
+fn nothing(what: &str, part: &str, items: &[Called<'_>]) -> Diagnostic {
+    let known: Vec<String> = items.iter().map(Called::in_words).collect();
+    let known: Vec<&String> = known.iter().collect();
+    let diagnostic = Diagnostic::error(Code::NoMatch, format!("no {what} matches `{part}`"))
+        .help(format!("the {what}s are {}", prose::list(&known, "and")));
     if items
         .iter()
-        .any(|(_, tags)| tags.iter().any(|tag| tag == part))
+        .any(|item| item.tags.iter().any(|tag| tag == part))
     {
         return diagnostic.help(format!("`{part}` is a tag: `tag:{part}` selects by tags"));
     }
-    if names.iter().any(|name| name.contains(part)) {
+    let places = items.iter().filter_map(|item| item.path);
+    let words: Vec<&str> = items
+        .iter()
+        .map(|item| item.name)
+        .chain(places.map(Utf8Path::as_str))
+        .collect();
+    if words.iter().any(|word| word.contains(part)) {
         return diagnostic.help(format!(
             "a name is matched as a whole; `'*{part}*'` matches a part of it"
         ));
@@ -150,7 +199,7 @@ fn nothing(what: &str, part: &str, items: &[(&str, &[String])]) -> Diagnostic {
     if part.starts_with("tag:") {
         let mut tags: Vec<&str> = items
             .iter()
-            .flat_map(|(_, tags)| tags.iter().map(String::as_str))
+            .flat_map(|item| item.tags.iter().map(String::as_str))
             .collect();
         tags.sort_unstable();
         tags.dedup();
@@ -159,24 +208,33 @@ fn nothing(what: &str, part: &str, items: &[(&str, &[String])]) -> Diagnostic {
             tags => format!("the tags are {}", prose::quoted_list(tags, "and")),
         });
     }
-    match prose::did_you_mean(part, names) {
+    match prose::did_you_mean(part, words) {
         Some(meant) => diagnostic.help(format!("did you mean `{meant}`?")),
         None => diagnostic,
     }
 }
 
-/// An exact name, or a glob over names or tags.
+/// An exact name or place, or a glob over names, places or tags.
 struct Pattern<'a> {
+    /// As the user wrote it, without `!`.
+    written: &'a str,
     exact: &'a str,
     glob: Option<GlobMatcher>,
     on_tags: bool,
+    leaves_out: bool,
 }
 
 impl<'a> Pattern<'a> {
-    fn new(part: &'a str) -> Self {
-        let (on_tags, exact) = match part.strip_prefix("tag:") {
+    /// Reads a pattern. A `!` at the beginning of a name is the name's.
+    fn new(part: &'a str, called: &[Called<'_>]) -> Self {
+        let is_name = called.iter().any(|item| item.name == part);
+        let (leaves_out, written) = match part.strip_prefix('!') {
+            Some(rest) if !is_name => (true, rest.trim_start()),
+            _ => (false, part),
+        };
+        let (on_tags, exact) = match written.strip_prefix("tag:") {
             Some(tag) => (true, tag),
-            None => (false, part),
+            None => (false, written),
         };
         let is_glob = exact.contains(['*', '?', '[', '{']);
         let glob = is_glob
@@ -188,20 +246,43 @@ impl<'a> Pattern<'a> {
             })
             .flatten();
         Pattern {
+            written,
             exact,
             glob,
             on_tags,
+            leaves_out,
         }
     }
 
-    fn matches(&self, name: &str, tags: &[String]) -> bool {
-        let one = |text: &str| {
-            text == self.exact || self.glob.as_ref().is_some_and(|glob| glob.is_match(text))
-        };
+    /// Returns the positions of the items that it matches. A name that is given exactly is that one item; else it may
+    /// be the directory of an eval, or one with evals below it.
+    fn positions(&self, items: &[Called<'_>]) -> Vec<usize> {
         if self.on_tags {
-            tags.iter().any(|tag| one(tag))
-        } else {
-            one(name)
+            return positions(items, |item| item.tags.iter().any(|tag| self.is(tag)));
         }
+        let named = positions(items, |item| item.name == self.exact);
+        if !named.is_empty() {
+            return named;
+        }
+        let place = self.exact.strip_prefix("./").unwrap_or(self.exact);
+        let place = Utf8Path::new(place.trim_end_matches('/'));
+        positions(items, |item| {
+            self.is(item.name)
+                || item.path.is_some_and(|path| {
+                    let dir = path.file_name().unwrap_or_default();
+                    self.is(dir)
+                        || self.is(path.as_str())
+                        || (!place.as_str().is_empty() && path.starts_with(place))
+                })
+        })
     }
+
+    fn is(&self, text: &str) -> bool {
+        text == self.exact || self.glob.as_ref().is_some_and(|glob| glob.is_match(text))
+    }
+}
+
+fn positions(items: &[Called<'_>], matches: impl Fn(&Called<'_>) -> bool) -> Vec<usize> {
+    let found = items.iter().enumerate().filter(|(_, item)| matches(item));
+    found.map(|(position, _)| position).collect()
 }

@@ -8,6 +8,7 @@ use super::yaml::{self, Node, Value};
 use crate::text::diagnostic::{Diagnostic, Diagnostics};
 use crate::text::explain::Code;
 use crate::text::source::{FileId, Located, Place, Sources};
+use crate::text::template;
 
 /// Reads values and collects problems.
 pub(crate) struct Reader<'a> {
@@ -30,6 +31,12 @@ impl<'a> Reader<'a> {
             problems,
             layers: Vec::new(),
         }
+    }
+
+    /// Parses a file. One that holds nothing is as good as none.
+    pub(crate) fn optional_document(&mut self, file: FileId) -> Option<Node> {
+        let node = yaml::parse(file, self.sources, self.problems)?;
+        (node.value != Value::Null).then_some(node)
     }
 
     /// Parses a file that must hold something.
@@ -74,13 +81,25 @@ impl<'a> Reader<'a> {
         beside(self.dir(path.place), &path.value)
     }
 
-    /// Resolves a path that must exist as one of the kinds.
+    /// Fills in the variables of a path. Their values are no secrets: a path is shown wherever its file is named.
+    pub(crate) fn filled(&mut self, path: &Located<String>) -> Option<Located<String>> {
+        let surroundings = self.surroundings;
+        let filled = template::fill(&path.value, &|name| surroundings.variable(name));
+        for name in &filled.unset {
+            self.problems.push(template::unset(name, path.place));
+        }
+        let is_complete = filled.unset.is_empty();
+        is_complete.then(|| Located::new(filled.text, path.place))
+    }
+
+    /// Fills in the variables of a path that must exist as one of the kinds, and resolves it.
     pub(crate) fn existing(
         &mut self,
         path: &Located<String>,
         what: &str,
         kinds: &[PathKind],
     ) -> Option<Utf8PathBuf> {
+        let path = &self.filled(path)?;
         let full = self.beside(path);
         let found = self.surroundings.kind(&full);
         if kinds.contains(&found) {

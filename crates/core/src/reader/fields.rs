@@ -34,6 +34,18 @@ enum Presence {
     Optional,
 }
 
+/// The meaning of a list's key without a value.
+#[derive(Clone, Copy, PartialEq)]
+pub(crate) enum Empty {
+    /// It is as good as no key.
+    Nothing,
+    /// Something was forgotten.
+    Mistake,
+}
+
+/// The beginning of keys that are for other programs, or a home for YAML anchors.
+const FOREIGN: &str = "x-";
+
 #[expect(
     clippy::needless_pass_by_value,
     reason = "a kind is made where a field is declared, and used once"
@@ -133,16 +145,22 @@ impl Fields<'_, '_> {
         &mut self,
         key: &'static str,
         older: &[&'static str],
+        empty: Empty,
         kind: Kind<T>,
         about: &str,
     ) -> Vec<T> {
         let list = list_of(kind);
-        self.declare(key, &list, Presence::Filled, None, about);
+        let presence = match empty {
+            Empty::Nothing => Presence::Optional,
+            Empty::Mistake => Presence::Filled,
+        };
+        self.declare(key, &list, presence, None, about);
         let mut found: Vec<(Located<String>, Node)> = self.take(key).into_iter().collect();
         for older in older {
             self.describe_older(older, key, &list);
             found.extend(self.take(older));
         }
+        found.retain(|(_, node)| empty == Empty::Mistake || node.value != Value::Null);
         let mut first: Option<Located<String>> = None;
         let mut entries = Vec::new();
         for (written, node) in found {
@@ -170,6 +188,14 @@ impl Fields<'_, '_> {
         self.known.push(key);
         let node = self.take_present(key)?;
         self.reader.about(key, |reader| kind.read(node, reader))
+    }
+
+    /// Allows keys that begin with `x-`, which Terca passes over.
+    pub(crate) fn allow_foreign(&mut self) {
+        self.entries
+            .retain(|(key, _)| !key.value.starts_with(FOREIGN));
+        let any = json!({ format!("^{FOREIGN}"): {} });
+        self.demand("patternProperties", any);
     }
 
     /// Declares that exactly one of these keys is wanted. Returns those that are there and not read yet.
@@ -202,6 +228,11 @@ impl Fields<'_, '_> {
         if let Some((_, description)) = &mut self.described {
             description.keywords.insert(keyword.to_owned(), value);
         }
+    }
+
+    /// Returns how many problems there are so far, in all files.
+    pub(crate) fn problem_count(&self) -> usize {
+        self.reader.problems.len()
     }
 
     /// Returns true when keys are left that no declaration so far has taken.

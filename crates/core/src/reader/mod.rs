@@ -20,8 +20,8 @@ mod yaml;
 mod yaml_errors;
 
 pub(crate) use context::Reader;
-pub(crate) use fields::Fields;
-pub(crate) use kind::{Entries, Kind, map_of, one_or_more, or_map, pairs_of, unlike};
+pub(crate) use fields::{Empty, Fields};
+pub(crate) use kind::{Entries, Kind, list_of, map_of, one_or_more, or_map, pairs_of, unlike};
 pub(crate) use object::object;
 pub use patch::Patch;
 pub use surroundings::{PathKind, Surroundings};

@@ -127,7 +127,7 @@ impl<T: 'static> Object<T> {
     }
 }
 
-/// A file system without files.
+/// A file system without files, and an environment without variables.
 struct Nothing;
 
 impl Surroundings for Nothing {
@@ -141,5 +141,9 @@ impl Surroundings for Nothing {
 
     fn read_text(&self, _: &Utf8Path) -> Result<String, String> {
         Err("there are no files".into())
+    }
+
+    fn variable(&self, _: &str) -> Option<String> {
+        None
     }
 }

@@ -1,8 +1,8 @@
-//! The file system as the reader sees it.
+//! The file system and the environment as the reader sees them.
 
 use camino::{Utf8Path, Utf8PathBuf};
 
-/// Answers questions about the file system. The engine asks the real one, tests an imagined one.
+/// Answers questions about the file system and Terca's environment. The engine asks the real ones, tests imagined ones.
 pub trait Surroundings {
     /// Returns the kind of a path, with symbolic links followed.
     fn kind(&self, path: &Utf8Path) -> PathKind;
@@ -10,6 +10,8 @@ pub trait Surroundings {
     fn link_target(&self, path: &Utf8Path) -> Option<Utf8PathBuf>;
     /// Reads a file, or says why it cannot be read.
     fn read_text(&self, path: &Utf8Path) -> Result<String, String>;
+    /// Returns a variable of the environment that Terca runs in.
+    fn variable(&self, name: &str) -> Option<String>;
 }
 
 /// The kind of a path.

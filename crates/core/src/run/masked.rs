@@ -19,9 +19,16 @@ impl EventKind {
             return self;
         }
         match &mut self {
-            EventKind::RunStarted { trials, .. } => {
+            EventKind::RunStarted {
+                trials,
+                descriptions,
+                ..
+            } => {
                 for TrialHead { model, .. } in trials {
                     optional(model, mask);
+                }
+                for description in descriptions.iter_mut().flat_map(|all| all.texts_mut()) {
+                    text(description, mask);
                 }
             }
             EventKind::Progress { doing, .. } => text(doing, mask),

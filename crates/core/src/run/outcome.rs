@@ -131,7 +131,7 @@ pub struct TrialReport {
     /// Remarks that change no verdict: a loop that was stopped, a limit that was reached.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub notes: Vec<String>,
-    /// The judges of a trial that has no grades in the end. They were paid for.
+    /// The judges whose answers are in no grade. They were paid for.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub paid_judges: Vec<JudgedBy>,
     /// The reason why it could not be judged.

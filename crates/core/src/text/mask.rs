@@ -133,6 +133,12 @@ impl Mask {
         !self.found(bytes).is_empty()
     }
 
+    /// Returns whether the bytes contain a key, or a fragment of one. A value that may be a word is none.
+    pub fn has_key(&self, bytes: &[u8]) -> bool {
+        let found = self.found(bytes);
+        found.iter().any(|found| found.kind != FormKind::Whole)
+    }
+
     /// Masks a text.
     pub fn text(&self, text: &str) -> String {
         match self.replaced(text.as_bytes(), text.len(), |_| true) {
@@ -226,8 +232,24 @@ impl Mask {
         search.is_some_and(|search| search.sieve.lets_cross(before, after))
     }
 
+    /// Returns the number of bytes at the end that may be a part of a secret which goes on in what follows.
+    pub fn open_end(&self, bytes: &[u8]) -> usize {
+        let Some(search) = &self.search else {
+            return 0;
+        };
+        let end = &bytes[bytes.len().saturating_sub(search.longest)..];
+        let mut open = search.open_end(end);
+        if let Some(visible) = Visible::of(end) {
+            let hidden = search.open_end(&visible.bytes);
+            if let Some(start) = visible.places.get(visible.bytes.len() - hidden) {
+                open = open.max(end.len() - start);
+            }
+        }
+        open
+    }
+
     /// Returns the ranges that are masked.
-    fn secrets_in(&self, bytes: &[u8]) -> Vec<Range<usize>> {
+    pub fn secrets_in(&self, bytes: &[u8]) -> Vec<Range<usize>> {
         covers(&self.found(bytes), bytes)
     }
 
@@ -277,6 +299,27 @@ impl Search {
             }
         }
         found
+    }
+}
+
+impl Search {
+    /// Returns the length of the longest end of a text that is in a form, and goes on there.
+    fn open_end(&self, text: &[u8]) -> usize {
+        let mut longest = 0;
+        for form in &self.forms {
+            for end in 1..form.text.len() {
+                let same = form.text[..end]
+                    .iter()
+                    .rev()
+                    .zip(text.iter().rev())
+                    .take_while(|(one, other)| one == other)
+                    .count();
+                if same > longest && (same == end || form.kind != FormKind::Whole) {
+                    longest = same;
+                }
+            }
+        }
+        longest
     }
 }
 

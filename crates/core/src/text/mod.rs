@@ -9,3 +9,4 @@ pub mod json_strings;
 pub mod mask;
 pub mod prose;
 pub mod source;
+pub mod template;

@@ -78,7 +78,13 @@ impl Checker<'_> {
                 schema.is_none_or(|schema| self.accepts(schema, value))
             }),
             "additionalProperties" => entries.iter().all(|(key, value)| {
-                schema["properties"].get(key).is_some() || self.accepts(demand, value)
+                schema["properties"].get(key).is_some()
+                    || patterns_of(schema).any(|(pattern, _)| pattern.is_match(key))
+                    || self.accepts(demand, value)
+            }),
+            "patternProperties" => patterns_of(schema).all(|(pattern, demand)| {
+                let mut matched = entries.iter().filter(|(key, _)| pattern.is_match(key));
+                matched.all(|(_, value)| self.accepts(demand, value))
             }),
             "propertyNames" => entries
                 .keys()
@@ -88,8 +94,20 @@ impl Checker<'_> {
     }
 }
 
+/// Returns the patterns of keys that a schema allows, and what their values must be.
+fn patterns_of(schema: &Value) -> impl Iterator<Item = (regex::Regex, &Value)> {
+    let patterns = schema["patternProperties"]
+        .as_object()
+        .into_iter()
+        .flatten();
+    patterns.map(|(pattern, demand)| {
+        let pattern = regex::Regex::new(pattern).expect("a regular expression");
+        (pattern, demand)
+    })
+}
+
 /// Keywords that say nothing about values of other types.
-const KEYWORDS: [&str; 11] = [
+const KEYWORDS: [&str; 12] = [
     "pattern",
     "minimum",
     "exclusiveMinimum",
@@ -100,6 +118,7 @@ const KEYWORDS: [&str; 11] = [
     "minProperties",
     "properties",
     "additionalProperties",
+    "patternProperties",
     "propertyNames",
 ];
 

@@ -138,6 +138,10 @@ impl Surroundings for Project {
             _ => Err("no such file".into()),
         }
     }
+
+    fn variable(&self, name: &str) -> Option<String> {
+        self.variables.get(name).cloned()
+    }
 }
 
 /// The plan of a suite that must be right, run with the agent `nop`.

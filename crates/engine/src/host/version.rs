@@ -11,7 +11,7 @@ use terca_core::agent::Profile;
 use crate::host::environment::Variables;
 use crate::process::interrupt::Interrupt;
 use crate::process::output_file::Output;
-use crate::process::supervise::{Job, Launcher, Signal, Supervisor};
+use crate::process::supervise::{Job, Launcher, Signal, Supervisor, Turn};
 
 const TIMEOUT: Duration = Duration::from_secs(30);
 const GRACE: Duration = Duration::from_secs(2);
@@ -82,7 +82,7 @@ pub fn ask(
     };
     let ended = Supervisor::start(launcher)
         .ok()?
-        .run(&job, interrupt, &mut || false)
+        .run(&job, interrupt, &mut || Turn::Wait)
         .ok()?;
     if ended.exit.code() != Some(0) {
         return None;

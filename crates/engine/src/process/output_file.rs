@@ -40,6 +40,11 @@ impl Output {
         Ok(is_same && here.len() == bytes_read && std::fs::rename(&self.path, place).is_ok())
     }
 
+    /// Takes the file's name away. It can still be read through the handle, and by nobody else.
+    pub fn unlink(&self) {
+        let _ = std::fs::remove_file(&self.path);
+    }
+
     /// Returns the file, to be read from its beginning.
     pub fn rewound(&self) -> io::Result<&File> {
         (&self.file).seek(SeekFrom::Start(0))?;
@@ -53,8 +58,6 @@ pub(crate) struct FileEnds {
     pub(crate) head: Vec<u8>,
     /// The end of a long file.
     pub(crate) tail: Option<Vec<u8>>,
-    /// The length of the file.
-    pub(crate) size: u64,
 }
 
 impl FileEnds {
@@ -64,11 +67,7 @@ impl FileEnds {
         let mut head = Vec::new();
         if size <= 2 * length {
             file.read_to_end(&mut head)?;
-            return Ok(FileEnds {
-                head,
-                tail: None,
-                size,
-            });
+            return Ok(FileEnds { head, tail: None });
         }
         let mut tail = Vec::new();
         file.take(length).read_to_end(&mut head)?;
@@ -77,7 +76,6 @@ impl FileEnds {
         Ok(FileEnds {
             head,
             tail: Some(tail),
-            size,
         })
     }
 }
@@ -106,7 +104,6 @@ mod tests {
         let mut ends = |length| {
             file.rewind().unwrap();
             let ends = FileEnds::read(&file, length).unwrap();
-            assert_eq!(ends.size, 10);
             let text = |bytes: Vec<u8>| String::from_utf8(bytes).unwrap();
             (text(ends.head), ends.tail.map(text))
         };

@@ -29,6 +29,8 @@ pub trait LineSink {
     }
     /// Receives the length of a line that is not wanted.
     fn skip(&mut self, _bytes: u64) {}
+    /// Receives everything that is read, before its lines.
+    fn bytes(&mut self, _bytes: &[u8]) {}
 }
 
 impl<F: FnMut(Line<'_>)> LineSink for F {
@@ -112,8 +114,9 @@ impl Tail {
                 Ok(0) => break Ok(false),
                 Ok(length) => {
                     total += length;
-                    self.begun
-                        .feed(&chunk[self.carried..self.carried + length], sink);
+                    let read = &chunk[self.carried..self.carried + length];
+                    sink.bytes(read);
+                    self.begun.feed(read, sink);
                     self.look_for_secrets(&mut chunk, length);
                 }
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => {}

@@ -13,7 +13,7 @@ use terca_core::plan::expand::{Overrides, expand};
 use terca_core::plan::fingerprint::{CaseFingerprint, Fingerprinter};
 use terca_core::plan::order;
 use terca_core::plan::shard::Shard;
-use terca_core::plan::{Plan, TrialSpec};
+use terca_core::plan::{Plan, TrialSpec, report_misplaced_scripts};
 use terca_core::run::event::TrialHead;
 use terca_core::run::limits::Limits;
 use terca_core::run::settings::{RunSettings, SelectionSettings};
@@ -26,8 +26,9 @@ use terca_core::text::source::Sources;
 
 use crate::host::credentials;
 use crate::host::environment::Host;
+use crate::host::registries;
 use crate::suite::discover;
-use crate::suite::discover::DiscoverError;
+use crate::suite::discover::{DiscoverError, Machine};
 use crate::workspace::sealed_suite::SealedSuite;
 use crate::workspace::tree_hash::TreeHashes;
 
@@ -63,7 +64,7 @@ pub fn load(
     settings: &RunSettings,
     host: &Host,
 ) -> Result<LoadedPlan, DiscoverError> {
-    let loaded = discover::load(dir)?;
+    let loaded = discover::load(dir, &|name| host.get(name).map(str::to_owned))?;
     let mut problems = loaded.problems;
     let overrides = overrides(&settings.selection, &mut problems);
     let plan = loaded
@@ -96,6 +97,10 @@ fn make(
     } else {
         expand(&suite, &chosen, overrides, &variables, problems)
     };
+    let machine = Machine {
+        variable: &variables,
+    };
+    report_misplaced_scripts(&plan, &machine, problems);
     if let Some(shard) = settings.shard.filter(|_| plan.adaptive.is_some()) {
         problems.push(no_parts(shard));
     }
@@ -129,6 +134,7 @@ fn overrides(selection: &SelectionSettings, problems: &mut Diagnostics) -> Overr
             .agent
             .as_deref()
             .and_then(|name| chosen_agent(name, problems)),
+        model: selection.model.clone(),
         repetitions: selection.repetitions,
         timeout: selection.timeout.map(Duration::from_secs_f64),
     }
@@ -202,11 +208,33 @@ impl RunPlan {
             .agents()
             .into_iter()
             .flat_map(|agent| credentials::secrets(host, agent.profile()));
+        let registries = self
+            .suite
+            .pass_registries
+            .then(|| registries::secrets(host));
         let configs = self.plan.trials.iter();
         let configs = configs.filter_map(|trial| trial.case.variant.config.as_ref());
         let in_config: BTreeSet<String> = configs.flat_map(agent::secrets_in_config).collect();
         let secrets = self.plan.secrets.iter().cloned();
-        Mask::new(secrets.chain(credentials).chain(in_config))
+        Mask::new(
+            secrets
+                .chain(credentials)
+                .chain(registries.into_iter().flatten())
+                .chain(in_config),
+        )
+    }
+
+    /// Returns the names of the registries' variables and files that this machine has and the plan's commands may need.
+    pub fn registries(&self, host: &Host) -> Vec<String> {
+        let is_asked = self.trials.iter().any(|trial| {
+            let mut commands = trial.case.commands();
+            commands.any(registries::may_be_asked_by)
+        });
+        if is_asked || self.suite.pass_registries {
+            registries::names(host)
+        } else {
+            Vec::new()
+        }
     }
 
     /// Returns how many trials may be in flight for each agent.

@@ -148,6 +148,7 @@ impl Run<'_> {
             concurrency,
             baseline: request.baseline.clone(),
             adaptive: request.adaptive,
+            descriptions: request.descriptions.clone(),
             trials: request.trials.iter().map(TrialHead::of).collect(),
         })
     }

@@ -8,6 +8,7 @@ use std::io;
 use std::sync::Arc;
 
 use camino::{Utf8Path, Utf8PathBuf};
+use terca_core::plan::descriptions::Descriptions;
 use terca_core::plan::fingerprint::{CaseFingerprint, differences};
 use terca_core::run::limits::Limits;
 use terca_core::run::observer::Observer;
@@ -210,6 +211,7 @@ impl<'a> PreparedRun<'a> {
             fail_fast: self.settings.fail_fast,
             retries: self.settings.retries.unwrap_or(plan.suite.retries),
             adaptive: plan.plan.adaptive,
+            descriptions: Descriptions::of(&plan.suite, &plan.trials),
             budget_usd: self.settings.budget_usd,
             trials: plan.trials.clone(),
             order: plan.order.clone(),

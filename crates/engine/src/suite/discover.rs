@@ -75,8 +75,11 @@ pub struct Loaded {
     pub problems: Diagnostics,
 }
 
-/// Loads the suite in a directory.
-pub fn load(dir: &Utf8Path) -> Result<Loaded, DiscoverError> {
+/// Loads the suite in a directory. `variable` looks up the variables that its paths name.
+pub fn load(
+    dir: &Utf8Path,
+    variable: &dyn Fn(&str) -> Option<String>,
+) -> Result<Loaded, DiscoverError> {
     let root = canonical(dir)?;
     let mut sources = Sources::default();
     let mut problems = Diagnostics::default();
@@ -108,7 +111,7 @@ pub fn load(dir: &Utf8Path) -> Result<Loaded, DiscoverError> {
         .filter_map(|path| read(path, &root, &mut sources, &mut problems))
         .collect();
     let files = ConfigFiles { root, suite, evals };
-    let suite = config::load(&files, &sources, &Disk, &mut problems);
+    let suite = config::load(&files, &sources, &Machine { variable }, &mut problems);
     Ok(Loaded {
         suite,
         sources,
@@ -250,10 +253,12 @@ fn read(
     }
 }
 
-/// The real file system.
-struct Disk;
+/// The real file system, and an environment.
+pub(crate) struct Machine<'a> {
+    pub(crate) variable: &'a dyn Fn(&str) -> Option<String>,
+}
 
-impl Surroundings for Disk {
+impl Surroundings for Machine<'_> {
     fn kind(&self, path: &Utf8Path) -> PathKind {
         match std::fs::metadata(path) {
             Ok(meta) if meta.is_dir() => PathKind::Directory,
@@ -268,5 +273,9 @@ impl Surroundings for Disk {
 
     fn read_text(&self, path: &Utf8Path) -> Result<String, String> {
         std::fs::read_to_string(path).map_err(|error| error.to_string())
+    }
+
+    fn variable(&self, name: &str) -> Option<String> {
+        (self.variable)(name)
     }
 }

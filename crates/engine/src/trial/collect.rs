@@ -3,6 +3,7 @@
 use std::io::{self, BufRead, BufReader, BufWriter, Write};
 
 use terca_core::grade::JudgedBy;
+use terca_core::grade::grades::Scorecard;
 use terca_core::run::outcome::{Phases, Status, TrialReport};
 use terca_core::text::mask::Mask;
 use terca_core::transcript::Stats;
@@ -10,7 +11,7 @@ use terca_core::transcript::atif::{About, Trajectory};
 use terca_core::trial_error::{ErrorKind, TrialError};
 
 use super::stage_error::StageError;
-use super::stages::{AgentRun, Delivered, Graded, Grades, Stopped};
+use super::stages::{AgentRun, Delivered, Graded, Grades, Stopped, Ungraded};
 use super::timing::rounded;
 use super::trial_run::TrialRun;
 use crate::tree::{Dir, move_dir};
@@ -82,20 +83,21 @@ fn report(run: &TrialRun<'_>, result: Result<Graded, Stopped>, phases: Phases) -
         .delivery
         .model_requested
         .clone_from(&run.spec.case.variant.model);
+    let judges = run.judges.clone();
     match result {
         Ok(Graded { agent, grades }) => {
             add_agent_run(&mut report, agent, mask);
-            add_grades(&mut report, grades);
+            add_grades(&mut report, grades, judges);
         }
-        Err(Stopped::Ungraded(agent, error)) => {
+        Err(Stopped::Ungraded(agent, ungraded)) => {
             add_agent_run(&mut report, *agent, mask);
-            add_error(&mut report, error, run.judges.clone());
+            add_error(&mut report, ungraded, judges);
         }
         Err(Stopped::Unfinished(delivered, error)) => {
             add_delivered(&mut report, *delivered);
-            add_error(&mut report, error, run.judges.clone());
+            add_error(&mut report, error.into(), judges);
         }
-        Err(Stopped::Unprepared(error)) => add_error(&mut report, error, run.judges.clone()),
+        Err(Stopped::Unprepared(error)) => add_error(&mut report, error.into(), judges),
     }
     report
 }
@@ -143,20 +145,21 @@ fn add_agent_run(report: &mut TrialReport, agent: AgentRun, mask: &Mask) {
     }
 }
 
-/// Adds the grades, in place of earlier ones or of an error.
-pub(super) fn add_grades(report: &mut TrialReport, grades: Grades) {
+/// Adds the grades, in place of earlier ones or of an error. All judges that were asked are given.
+pub(super) fn add_grades(report: &mut TrialReport, grades: Grades, judges: Vec<JudgedBy>) {
     report.status = Status::of_score(grades.score);
     report.score = Some(grades.score);
+    report.paid_judges = unheard(judges, &grades.tests);
     report.tests = grades.tests;
-    report.paid_judges = Vec::new();
     report.error = None;
 }
 
-/// Adds the reason why there are no grades, and the judges that were asked all the same.
-pub(super) fn add_error(report: &mut TrialReport, error: StageError, judges: Vec<JudgedBy>) {
+/// Adds the reason why there is no score, the grades of the tests that could tell, and the judges that were asked.
+pub(super) fn add_error(report: &mut TrialReport, ungraded: Ungraded, judges: Vec<JudgedBy>) {
+    let Ungraded { error, tests } = ungraded;
     report.score = None;
-    report.tests = Default::default();
-    report.paid_judges = judges;
+    report.paid_judges = unheard(judges, &tests);
+    report.tests = tests;
     match error {
         StageError::Interrupted => report.status = Status::Interrupted,
         StageError::Error(error) => {
@@ -164,6 +167,15 @@ pub(super) fn add_error(report: &mut TrialReport, error: StageError, judges: Vec
             report.error = Some(error);
         }
     }
+}
+
+/// Returns the judges whose answers are in no grade. They were paid for all the same.
+fn unheard(mut judges: Vec<JudgedBy>, tests: &Scorecard) -> Vec<JudgedBy> {
+    judges.retain(|judge| {
+        let mut records = tests.iter().filter_map(|(_, grade)| grade.judge.as_ref());
+        !records.any(|record| record.by.artifacts == judge.artifacts)
+    });
+    judges
 }
 
 /// Writes the transcript, which is masked already, in the form that other tools read.

@@ -1,22 +1,26 @@
 //! `run.log`: everything that happened in a trial, in order, for a person to read. Secrets are masked.
 
 use std::fs::File;
-use std::io::{self, BufWriter, Write};
+use std::io::{self, BufWriter, Seek, SeekFrom, Write};
 
 use terca_core::text::mask::Mask;
-use terca_core::text::prose;
 
-use crate::process::output_file::FileEnds;
-use crate::trial::masking::write_masked;
-
-/// The length of each end of a long output that the log shows.
-const SHOWN: u64 = 1024 * 1024;
+/// One of the two outputs of a command. Each has lines of its own in the log.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Stream {
+    /// Standard output, or both in one.
+    Out,
+    /// Standard error.
+    Errors,
+}
 
 /// The log of one trial.
 #[derive(Debug)]
 pub struct RunLog {
     file: BufWriter<File>,
     mask: Mask,
+    /// The output whose last line has no end yet.
+    open_line: Option<Stream>,
 }
 
 impl RunLog {
@@ -25,11 +29,13 @@ impl RunLog {
         RunLog {
             file: BufWriter::new(file),
             mask: mask.clone(),
+            open_line: None,
         }
     }
 
     /// Begins a section: `── before: npm install ──`.
     pub fn section(&mut self, title: &str) -> io::Result<()> {
+        self.end_line()?;
         let title = self.mask.text(title);
         let mut lines = title.lines();
         writeln!(self.file, "── {} ──", lines.next().unwrap_or_default())?;
@@ -39,70 +45,50 @@ impl RunLog {
 
     /// Writes a line.
     pub fn line(&mut self, text: &str) -> io::Result<()> {
+        self.end_line()?;
         writeln!(self.file, "{}", self.mask.text(text))?;
         self.file.flush()
     }
 
     /// Writes many lines at once.
-    pub fn lines<'a>(&mut self, lines: impl Iterator<Item = &'a str>) -> io::Result<()> {
+    pub fn lines(&mut self, lines: impl Iterator<Item = String>) -> io::Result<()> {
+        self.end_line()?;
         for line in lines {
-            writeln!(self.file, "{}", self.mask.text(line))?;
+            writeln!(self.file, "{}", self.mask.text(&line))?;
         }
         self.file.flush()
     }
 
-    /// Writes a command's output, without the middle if it is long.
-    pub fn output(&mut self, file: &File) -> io::Result<()> {
-        // More is read than is shown, so that a secret across the cut is masked.
-        let overlap = self.mask.overlap();
-        let ends = FileEnds::read(file, SHOWN + overlap as u64)?;
-        let head = self.mask.bytes(&ends.head);
-        let Some(tail) = ends.tail else {
-            return self.write_lines(&head);
+    /// Writes bytes of a command's output, which are masked already.
+    pub(super) fn raw(&mut self, stream: Stream, bytes: &[u8]) -> io::Result<()> {
+        let Some(last) = bytes.last() else {
+            return Ok(());
         };
-        let tail = self.mask.bytes(&tail);
-        self.write_lines(&head[..head.len() - overlap.min(head.len())])?;
-        let left_out = prose::compact(ends.size - 2 * SHOWN);
-        writeln!(self.file, "… {left_out} bytes left out …")?;
-        self.write_lines(&tail[overlap.min(tail.len())..])
-    }
-
-    /// Writes all output of a test's command, which is kept nowhere else.
-    pub fn whole_output(&mut self, file: &File) -> io::Result<()> {
-        let mut out = LineEnd {
-            out: &mut self.file,
-            last: b'\n',
-        };
-        write_masked(file, &mut out, &self.mask)?;
-        if out.last != b'\n' {
-            self.file.write_all(b"\n")?;
+        if self.open_line != Some(stream) {
+            self.end_line()?;
         }
-        self.file.flush()
-    }
-
-    fn write_lines(&mut self, bytes: &[u8]) -> io::Result<()> {
         self.file.write_all(bytes)?;
-        if bytes.last().is_some_and(|byte| *byte != b'\n') {
+        self.open_line = (*last != b'\n').then_some(stream);
+        self.file.flush()
+    }
+
+    /// Ends a line that has begun.
+    pub(super) fn end_line(&mut self) -> io::Result<()> {
+        if self.open_line.take().is_some() {
             self.file.write_all(b"\n")?;
         }
         self.file.flush()
     }
-}
 
-/// A writer that remembers the last byte.
-struct LineEnd<'a, W> {
-    out: &'a mut W,
-    last: u8,
-}
-
-impl<W: Write> Write for LineEnd<'_, W> {
-    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        let length = self.out.write(bytes)?;
-        self.last = bytes[..length].last().copied().unwrap_or(self.last);
-        Ok(length)
+    /// Returns the length of the log so far.
+    pub(super) fn length(&mut self) -> io::Result<u64> {
+        self.file.stream_position()
     }
 
-    fn flush(&mut self) -> io::Result<()> {
-        self.out.flush()
+    /// Takes back what was written since the log was so long.
+    pub(super) fn take_back(&mut self, length: u64) -> io::Result<()> {
+        self.file.seek(SeekFrom::Start(length))?;
+        self.open_line = None;
+        self.file.get_ref().set_len(length)
     }
 }

@@ -12,7 +12,7 @@ use terca_core::text::mask::{Edits, MASK, Mask, Pieces};
 use crate::tree::WithoutHoles;
 
 /// Of a longer line only the beginning is searched for pieces.
-const LONGEST_LINE: u64 = 8 * 1024 * 1024;
+pub(super) const LONGEST_LINE: usize = 8 * 1024 * 1024;
 const CHUNK: usize = 256 * 1024;
 
 /// Copies a file with its secrets masked.
@@ -51,14 +51,14 @@ pub(super) fn find_pieces(mut file: &File, mask: &Mask) -> io::Result<Edits> {
         line.clear();
         let length = reader
             .by_ref()
-            .take(LONGEST_LINE)
+            .take(LONGEST_LINE as u64)
             .read_until(b'\n', &mut line)? as u64;
         if length == 0 {
             return Ok(pieces.finish());
         }
         pieces.line(place, &line);
         place += length;
-        if length == LONGEST_LINE && line.last() != Some(&b'\n') {
+        if length == LONGEST_LINE as u64 && line.last() != Some(&b'\n') {
             place += skip_line(&mut reader)?;
         }
     }
@@ -176,7 +176,7 @@ mod tests {
         let key = "sk-ant-api03-AbCdEfGh_0123456789-ZyXwVuTsRq";
         let mask = Mask::new([key]);
         let delta = |text: &str| format!("{{\"delta\":\"{text}\"}}\n");
-        let long = format!("{{\"x\":\"{}\"}}\n", "y".repeat(LONGEST_LINE as usize));
+        let long = format!("{{\"x\":\"{}\"}}\n", "y".repeat(LONGEST_LINE));
         let stream = [
             delta("it is sk-ant"),
             long.clone(),

@@ -53,6 +53,7 @@ mod attempts;
 mod collect;
 mod context;
 mod grading;
+mod live;
 mod log;
 mod masking;
 mod regrade;

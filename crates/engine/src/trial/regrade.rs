@@ -12,7 +12,7 @@ use super::collect::{add_error, add_grades};
 use super::context::Context;
 use super::grading::grade_saved;
 use super::stage_error::StageError;
-use super::stages::Grades;
+use super::stages::{Grades, Ungraded};
 use super::timing::rounded;
 use super::trial_run::TrialRun;
 use crate::tree::Dir;
@@ -59,9 +59,12 @@ pub fn regrade(
     report.grading = grading;
     report.phases.tests = Some(rounded(started.elapsed().as_secs_f64()));
     match grades {
-        Ok(grades) => add_grades(&mut report, grades),
-        Err(StageError::Interrupted) => return None,
-        Err(error) => add_error(&mut report, error, judges),
+        Ok(grades) => add_grades(&mut report, grades, judges),
+        Err(Ungraded {
+            error: StageError::Interrupted,
+            ..
+        }) => return None,
+        Err(ungraded) => add_error(&mut report, ungraded, judges),
     }
     report.mask(&context.mask);
     Some(report)
@@ -73,7 +76,7 @@ fn grade(
     grading: u32,
     context: &Context,
     judges: &mut Vec<JudgedBy>,
-) -> Result<Grades, StageError> {
+) -> Result<Grades, Ungraded> {
     let mut run = TrialRun::reopen(spec, grading, context, &|_| {})?;
     let work = saved_work(spec, context)?;
     let workspace = run.folder.join("workspace");

@@ -4,14 +4,19 @@
 //! setup ─► Prepared ─► agent ─► AgentRun ─► grading ─► Graded ─► collect ─► TrialReport
 //! ```
 
+use std::io;
+
 use terca_core::agent::Reading;
 use terca_core::agent::delivery::Installed;
 use terca_core::grade::grades::Scorecard;
+use terca_core::trial_error::TrialError;
 
 use super::session::AgentSession;
 use super::stage_error::StageError;
 use crate::process::supervise::Ended;
+use crate::tree::TreeError;
 use crate::workspace::changes::{Changes, Snapshot};
+use crate::workspace::sealed_suite::SealBroken;
 
 /// The parts of the report that are known once the agent can start.
 #[derive(Debug)]
@@ -35,6 +40,8 @@ pub(super) struct AgentRun {
     pub(super) delivered: Delivered,
     pub(super) ended: Ended,
     pub(super) reading: Reading,
+    /// The fault of the model's service in a session that the time limit ended.
+    pub(super) service_fault: Option<TrialError>,
     pub(super) changes: Changes,
     /// It was the eval's own solution.
     pub(super) is_reference: bool,
@@ -69,5 +76,39 @@ pub(super) enum Stopped {
     /// The agent could not be run to its end.
     Unfinished(Box<Delivered>, StageError),
     /// The agent's work cannot be graded, or could not be.
-    Ungraded(Box<AgentRun>, StageError),
+    Ungraded(Box<AgentRun>, Ungraded),
+}
+
+/// Work without a score: the reason, and the grades of the tests that could tell.
+#[derive(Debug)]
+pub(super) struct Ungraded {
+    pub(super) error: StageError,
+    pub(super) tests: Scorecard,
+}
+
+impl From<StageError> for Ungraded {
+    fn from(error: StageError) -> Self {
+        Ungraded {
+            error,
+            tests: Scorecard::default(),
+        }
+    }
+}
+
+impl From<io::Error> for Ungraded {
+    fn from(error: io::Error) -> Self {
+        StageError::from(error).into()
+    }
+}
+
+impl From<TreeError> for Ungraded {
+    fn from(error: TreeError) -> Self {
+        StageError::from(error).into()
+    }
+}
+
+impl From<SealBroken> for Ungraded {
+    fn from(error: SealBroken) -> Self {
+        StageError::from(error).into()
+    }
 }

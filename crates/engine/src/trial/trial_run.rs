@@ -11,11 +11,13 @@ use terca_core::transcript::Usage;
 
 use super::attempts;
 use super::context::Context;
-use super::log::RunLog;
+use super::live::{Logged, Logging};
+use super::log::{RunLog, Stream};
 use super::stage_error::StageError;
 use crate::host::environment::Variables;
+use crate::host::registries::{self, RegistryFiles};
 use crate::process::output_file::Output;
-use crate::process::supervise::{Ended, Job, Signal, SupervisorGuard};
+use crate::process::supervise::{Ended, Job, Signal, SupervisorGuard, Turn};
 use crate::tree::{Dir, Limits, Options};
 use crate::workspace::trial_dirs::{CommandDirs, TrialDirs};
 
@@ -215,6 +217,23 @@ impl<'a> TrialRun<'a> {
         self.progress.report(first_line.to_owned(), usage);
     }
 
+    /// Returns the variables of registries, if the suite passes them to its commands.
+    pub(super) fn registry_variables(&self) -> Variables {
+        if self.spec.case.suite.pass_registries {
+            registries::variables(&self.context.host)
+        } else {
+            Variables::default()
+        }
+    }
+
+    /// Copies the files of registries into a home, if the suite passes them to its commands.
+    pub(super) fn place_registries(&self, home: &Utf8Path) -> io::Result<RegistryFiles> {
+        if !self.spec.case.suite.pass_registries {
+            return Ok(RegistryFiles::default());
+        }
+        RegistryFiles::place(&self.context.host, home)
+    }
+
     /// Returns the environment of a command of `before` or of a test, which may use programs beside its YAML file.
     pub(super) fn command_environment(
         &self,
@@ -227,27 +246,53 @@ impl<'a> TrialRun<'a> {
             &self.context.sealed.dir(&self.context.suite_dir),
             &self.folder,
             &self.context.sealed.dir(beside),
+            self.registry_variables(),
         )
     }
 
-    /// Runs a shell command in the workspace. Standard output and standard error are one.
-    pub(super) fn shell(&mut self, shell: Shell<'_>) -> Result<(Ended, Output), StageError> {
+    /// Runs a shell command in the workspace, with its output in the log while it comes in. Standard output and standard
+    /// error are one.
+    pub(super) fn shell(
+        &mut self,
+        shell: Shell<'_>,
+        logged: Logged,
+    ) -> Result<(Ended, Output), StageError> {
         let output = Output::create(&self.dirs.io)?;
         let job = self.shell_job(shell, &output, &output);
-        let ended = self.run_job(&job, &mut || false)?;
+        let ended = self.run_logged(&job, &[(Stream::Out, &output)], logged)?;
         Ok((ended, output))
     }
 
-    /// Runs a shell command in the workspace. Standard output and standard error are two files.
+    /// Runs a shell command in the workspace, with its output in the log while it comes in. Standard output and standard
+    /// error are two files.
     pub(super) fn shell_apart(
         &mut self,
         shell: Shell<'_>,
+        logged: Logged,
     ) -> Result<(Ended, Output, Output), StageError> {
         let stdout = Output::create(&self.dirs.io)?;
         let stderr = Output::create(&self.dirs.io)?;
         let job = self.shell_job(shell, &stdout, &stderr);
-        let ended = self.run_job(&job, &mut || false)?;
+        let outputs = [(Stream::Out, &stdout), (Stream::Errors, &stderr)];
+        let ended = self.run_logged(&job, &outputs, logged)?;
         Ok((ended, stdout, stderr))
+    }
+
+    fn run_logged(
+        &mut self,
+        job: &Job,
+        outputs: &[(Stream, &Output)],
+        logged: Logged,
+    ) -> Result<Ended, StageError> {
+        let mask = &self.context.mask;
+        let mut logging = Logging::begin(outputs, logged, mask, &mut self.log)?;
+        let ended = self.run_job(job, &mut |log| logging.on_turn(log))?;
+        logging.finish(&mut self.log)?;
+        for (_, output) in outputs {
+            // What set-up has printed is none of the agent's business.
+            output.unlink();
+        }
+        Ok(ended)
     }
 
     fn shell_job(&self, shell: Shell<'_>, stdout: &Output, stderr: &Output) -> Job {
@@ -266,16 +311,17 @@ impl<'a> TrialRun<'a> {
         }
     }
 
-    /// Runs a command to its end, unless the run has been interrupted before it starts.
+    /// Runs a command to its end, unless the run has been interrupted before it starts. Each turn may write to the log.
     pub(super) fn run_job(
         &mut self,
         job: &Job,
-        on_turn: &mut dyn FnMut() -> bool,
+        on_turn: &mut dyn FnMut(&mut RunLog) -> Turn,
     ) -> Result<Ended, StageError> {
         if self.context.interrupt.is_stop() {
             return Err(StageError::Interrupted);
         }
-        Ok(self.supervisor.run(job, on_turn)?)
+        let log = &mut self.log;
+        Ok(self.supervisor.run(job, &mut || on_turn(log))?)
     }
 }
 

@@ -6,7 +6,7 @@ use camino::{Utf8Path, Utf8PathBuf};
 use terca_core::process::Exit;
 use terca_engine::process::interrupt::Interrupt;
 use terca_engine::process::supervise::{
-    Ended, Job, Launcher, Signal, SuperviseError, Supervisor, SupervisorGuard, SupervisorPool,
+    Ended, Job, Launcher, Signal, SuperviseError, Supervisor, SupervisorGuard, SupervisorPool, Turn,
 };
 use terca_testkit::Project;
 
@@ -63,7 +63,7 @@ impl Place {
 
     fn run(&self, job: &Job) -> Result<Ended, SuperviseError> {
         let mut supervisor = Supervisor::start(&launcher()).unwrap();
-        supervisor.run(job, &self.interrupt, &mut || false)
+        supervisor.run(job, &self.interrupt, &mut || Turn::Wait)
     }
 
     /// Runs a job, and interrupts it as soon as the file is there.
@@ -187,7 +187,7 @@ fn a_service_of_set_up_runs_on_until_it_is_swept() {
         ..place.job(DEAF_SERVICE)
     };
     supervisor
-        .run(&job, &place.interrupt, &mut || false)
+        .run(&job, &place.interrupt, &mut || Turn::Wait)
         .unwrap();
     assert_eq!(place.project.processes().len(), 1, "the service");
     let next = Job {
@@ -195,7 +195,7 @@ fn a_service_of_set_up_runs_on_until_it_is_swept() {
         ..place.job("echo next")
     };
     supervisor
-        .run(&next, &place.interrupt, &mut || false)
+        .run(&next, &place.interrupt, &mut || Turn::Wait)
         .unwrap();
     assert_eq!(place.project.processes().len(), 1, "still the service");
     assert_eq!(supervisor.sweep(&place.interrupt).unwrap(), 0);
@@ -211,7 +211,7 @@ fn the_end_of_the_supervisor_is_the_end_of_everything_below_it() {
         ..place.job(DEAF_SERVICE)
     };
     supervisor
-        .run(&job, &place.interrupt, &mut || false)
+        .run(&job, &place.interrupt, &mut || Turn::Wait)
         .unwrap();
     assert_eq!(place.project.processes().len(), 1, "the service");
     drop(supervisor);
@@ -224,12 +224,14 @@ fn a_command_that_shoots_its_supervisor_ends_with_it() {
     let mut supervisor = Supervisor::start(&launcher()).unwrap();
     let job = place.job(&format!("{DEAF_SERVICE}; kill -9 $PPID; sleep 300"));
     let error = supervisor
-        .run(&job, &place.interrupt, &mut || false)
+        .run(&job, &place.interrupt, &mut || Turn::Wait)
         .unwrap_err();
     assert!(matches!(error, SuperviseError::Lost), "{error}");
     place.assert_nothing_left();
     // It stays lost, and says so.
-    let again = supervisor.run(&place.job("echo again"), &place.interrupt, &mut || false);
+    let again = supervisor.run(&place.job("echo again"), &place.interrupt, &mut || {
+        Turn::Wait
+    });
     assert!(matches!(again, Err(SuperviseError::Lost)), "{again:?}");
     let swept = supervisor.sweep(&place.interrupt);
     assert!(matches!(swept, Err(SuperviseError::Lost)), "{swept:?}");
@@ -289,10 +291,30 @@ fn the_caller_gets_its_turns_while_a_command_runs() {
         if turns == 3 {
             std::fs::write(&go, "").unwrap();
         }
-        turns < 3
+        if turns < 3 { Turn::Again } else { Turn::Wait }
     });
     assert_eq!(ended.unwrap().exit, Exit::Code(0));
     assert!(turns >= 3);
+}
+
+#[test]
+fn the_caller_can_end_a_command() {
+    let place = Place::new();
+    let mut supervisor = Supervisor::start(&launcher()).unwrap();
+    let job =
+        place.job("trap 'echo asked; exit 3' TERM; echo > here; while :; do sleep 0.01; done");
+    let here = place.dir().join("here");
+    let ended = supervisor.run(&job, &place.interrupt, &mut || {
+        if here.exists() {
+            Turn::Stop
+        } else {
+            Turn::Wait
+        }
+    });
+    let ended = ended.unwrap();
+    assert!(ended.stopped && !ended.timed_out);
+    assert_eq!(ended.exit, Exit::Code(3), "it was asked, not killed");
+    place.assert_nothing_left();
 }
 
 #[test]
@@ -319,7 +341,7 @@ fn a_supervisor_that_cannot_be_started_is_an_error() {
 /// Runs a command. Returns the id of its supervisor.
 fn run_under(supervisor: &mut SupervisorGuard<'_>, place: &Place, command: &str) -> String {
     let job = place.job(&format!("{command}; echo $PPID"));
-    supervisor.run(&job, &mut || false).unwrap();
+    supervisor.run(&job, &mut || Turn::Wait).unwrap();
     place.output()
 }
 

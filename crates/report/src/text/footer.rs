@@ -127,19 +127,33 @@ fn stopped(variant: &StoppedVariant, here: Context<'_>) -> StyledLine {
     StyledLine::of(Role::Trouble, "warning: ").with(Role::Plain, &said)
 }
 
-/// An arm that ran on another model than its name says is not the arm that was meant.
-fn other_models(results: &Results) -> Option<StyledLine> {
-    let others: Vec<(&str, &str)> = results
-        .trials
-        .iter()
-        .filter_map(|trial| trial.report.delivery.other_model())
-        .collect();
-    let (requested, observed) = others.first()?;
-    let trials = prose::count(others.len(), "trial");
-    let said = format!(
-        "{trials} used another model than was asked for: `{observed}` instead of `{requested}`"
-    );
-    Some(StyledLine::of(Role::Fair, "warning: ").with(Role::Plain, &said))
+/// An arm that ran on another model than its name says is not the arm that was meant. Each pair of models has a line.
+fn other_models(results: &Results) -> Vec<StyledLine> {
+    const MOST: usize = 5;
+    let mut pairs: Vec<((&str, &str), usize)> = Vec::new();
+    let trials = results.trials.iter();
+    for pair in trials.filter_map(|trial| trial.report.delivery.other_model()) {
+        match pairs.iter_mut().find(|(known, _)| *known == pair) {
+            Some((_, trials)) => *trials += 1,
+            None => pairs.push((pair, 1)),
+        }
+    }
+    let warning = |said: &str| StyledLine::of(Role::Fair, "warning: ").with(Role::Plain, said);
+    let mut lines: Vec<StyledLine> = Vec::new();
+    for ((requested, observed), trials) in pairs.iter().take(MOST) {
+        let trials = prose::count(*trials, "trial");
+        lines.push(warning(&format!(
+            "{trials} used another model than was asked for: `{observed}` instead of `{requested}`"
+        )));
+    }
+    let more: usize = pairs.iter().skip(MOST).map(|(_, trials)| trials).sum();
+    if more > 0 {
+        let trials = prose::count(more, "more trial");
+        lines.push(warning(&format!(
+            "{trials} used another model than was asked for"
+        )));
+    }
+    lines
 }
 
 /// The repetitions of an adaptive run, and why there are no more.
@@ -250,6 +264,40 @@ mod tests {
             .finish(2, &fixture::interrupted(1.0))
             .end(RunStatus::Interrupted);
         insta::assert_snapshot!("footer_interrupted", shown(&script));
+    }
+
+    #[test]
+    fn each_pair_of_models_is_told_for_itself() {
+        let heads = fixture::heads(9, 1, 1);
+        let mut script = Script::new(heads.clone(), 1);
+        for head in &heads {
+            let mut report = fixture::passed(1.0);
+            report.delivery.model_requested = Some("asked".into());
+            let observed = if head.id < 3 {
+                "first".to_owned()
+            } else {
+                format!("model-{}", head.id)
+            };
+            report.delivery.model_observed = Some(observed);
+            script.start(head.id).finish(head.id, &report);
+        }
+        script.end(RunStatus::Complete);
+        let text = shown(&script);
+        let told: Vec<&str> = text
+            .lines()
+            .filter_map(|line| line.strip_prefix("warning: "))
+            .collect();
+        assert_eq!(
+            told,
+            [
+                "2 trials used another model than was asked for: `first` instead of `asked`",
+                "1 trial used another model than was asked for: `model-3` instead of `asked`",
+                "1 trial used another model than was asked for: `model-4` instead of `asked`",
+                "1 trial used another model than was asked for: `model-5` instead of `asked`",
+                "1 trial used another model than was asked for: `model-6` instead of `asked`",
+                "3 more trials used another model than was asked for",
+            ]
+        );
     }
 
     #[test]

@@ -4,6 +4,7 @@ use camino::{Utf8Path, Utf8PathBuf};
 use clap::Args;
 use terca_core::scaffold::{self, EVAL_SCHEMA, SCHEMAS, Sample};
 use terca_core::text::explain::Code;
+use terca_engine::host::environment::Host;
 use terca_engine::suite::{create as engine, discover};
 
 use super::create::{eval_name, misuse, no_answer, nobody_to_ask, write};
@@ -71,8 +72,9 @@ fn name(args: &CreateEvalArgs, taken: &[String]) -> Result<String, CliError> {
 
 /// Returns the names of the evals so far; if the suite cannot be read, those of the directories with an eval.
 fn names(suite: &Utf8Path) -> Vec<String> {
-    let loaded = discover::load(suite).ok().and_then(|loaded| loaded.suite);
-    match loaded {
+    let host = Host::of_this_process();
+    let loaded = discover::load(suite, &|name| host.get(name).map(str::to_owned));
+    match loaded.ok().and_then(|loaded| loaded.suite) {
         Some(suite) => suite.evals.iter().map(|eval| eval.name.clone()).collect(),
         None => {
             let entries = suite.read_dir_utf8().into_iter().flatten().flatten();

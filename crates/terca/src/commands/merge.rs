@@ -10,6 +10,7 @@ use crate::args::Common;
 use crate::args::values::share;
 use crate::cli_error::Outcome;
 use crate::run_output;
+use crate::run_output::Detail;
 
 #[derive(Debug, Clone, Args)]
 pub struct MergeArgs {
@@ -30,6 +31,6 @@ pub(super) fn merge(args: &MergeArgs, common: &Common) -> Outcome {
         .collect::<Result<Vec<_>, _>>()?;
     let merged = merge_runs(&suite_dir, jiff::Zoned::now().date(), &dirs)?;
     let results = merged.results();
-    run_output::show(&results, &merged.dir, common);
+    run_output::show(&results, &merged.dir, Detail::Whole, common);
     Ok(exit_status(&results, args.fail_under))
 }

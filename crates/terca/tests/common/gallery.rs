@@ -43,6 +43,7 @@ pub fn make(run_dir: &Utf8Path, repetitions: u32) {
     };
     journal.add(EventKind::RunStarted {
         adaptive: None,
+        descriptions: None,
         run: run_dir.file_name().unwrap().to_owned(),
         suite: "firestore-sdk".to_owned(),
         terca_version: "0.1.0".to_owned(),

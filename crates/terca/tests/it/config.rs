@@ -204,7 +204,6 @@ fn broken_suites_are_refused() {
         ("deep nesting", deep, "terca.yaml:1:", "deep"),
         ("alias bomb", bomb, "terca.yaml:", "alias"),
         ("a list", "- name: a\n".into(), "terca.yaml:1:1", "map"),
-        ("empty file", String::new(), "terca.yaml:1:1", "empty"),
         (
             "sandbox",
             with_nop("sandbox: bwrap\n"),

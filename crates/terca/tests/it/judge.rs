@@ -154,18 +154,20 @@ echo '{"score": 0.5, "reasons": [{"criterion": "short", "score": 0.5, "reason": 
 #[test]
 fn a_judge_without_a_verdict_is_paid_for() {
     let agent = format!("{AGENT}; echo '{{\"costUsd\": 0.25}}' > $TERCA_STATS_FILE");
-    for ending in ["echo 'I cannot tell.'", "exit 1"] {
+    // One that gives no verdict is asked once more.
+    for (ending, asked) in [("echo 'I cannot tell.'", 2.0), ("exit 1", 1.0)] {
+        let spent = |gradings: f64| json!(0.25 + 0.5 * asked * gradings);
         let judge = format!("echo '{{\"costUsd\": 0.5}}' > $TERCA_STATS_FILE; {ending}");
         let project = judged(&agent, &judge, "");
         project.terca(&[]).expect_status(3);
         let trial = project.only_trial();
         assert_eq!(trial["status"], "error", "{trial}");
         assert_eq!(trial["paidJudges"][0]["stats"]["costUsd"], 0.5, "{trial}");
-        assert_eq!(trial["spent"]["costUsd"], 0.75, "{trial}");
-        assert_eq!(project.results()["summary"]["spent"]["costUsd"], 0.75);
+        assert_eq!(trial["spent"]["costUsd"], spent(1.0), "{trial}");
+        assert_eq!(project.results()["summary"]["spent"]["costUsd"], spent(1.0));
         // Graded again, it costs again; with a verdict, its judge is in the grade.
         project.terca(&["regrade"]);
-        assert_eq!(project.only_trial()["spent"]["costUsd"], 1.25);
+        assert_eq!(project.only_trial()["spent"]["costUsd"], spent(2.0));
         let workspace = project.trial_path("workspace");
         assert!(workspace.is_dir() && !workspace.is_symlink(), "it stays");
         assert!(workspace.join("fib.js").exists());
@@ -174,7 +176,8 @@ fn a_judge_without_a_verdict_is_paid_for() {
         let project = project.executable("judge.sh", verdict);
         project.terca(&["regrade"]).expect_status(0);
         let trial = project.only_trial();
-        assert_eq!(trial["spent"]["costUsd"], 1.75, "{trial}");
+        let with_verdict = json!(spent(2.0).as_f64().unwrap() + 0.5);
+        assert_eq!(trial["spent"]["costUsd"], with_verdict, "{trial}");
         assert_eq!(trial["paidJudges"], Value::Null, "{trial}");
     }
 }

@@ -139,3 +139,190 @@ tests: [{fileContains: {path: data/old, text: new}}, {fileExists: [data/importan
     project.terca(&[]).expect_status(0);
     assert_eq!(project.only_trial()["score"], json!(1.0));
 }
+
+#[test]
+fn a_test_that_cannot_tell_keeps_the_results_of_the_others() {
+    let project = judged(
+        "echo x > a.txt",
+        "tests:
+  - {name: before, fileExists: a.txt}
+  - {name: unknown, commandScore: echo nonsense}
+  - {name: missing, fileExists: b.txt}
+  - {name: tokens, budget: {maxTokens: 5}}
+  - {name: after, commandSuccess: 'true'}
+",
+    );
+    project.terca(&[]).expect_status(3);
+    let trial = project.only_trial();
+    assert_eq!(trial["status"], "error", "{trial}");
+    assert_eq!(trial["score"], Value::Null);
+    let message = trial["error"]["message"].as_str().unwrap();
+    assert!(message.starts_with("test `unknown`: "), "{message}");
+    let tests = trial["tests"].as_object().unwrap();
+    let mut names: Vec<&str> = tests.keys().map(String::as_str).collect();
+    names.sort_unstable();
+    assert_eq!(names, ["after", "before", "missing"]);
+    assert_eq!(passed(&trial).len(), 2);
+    let log = project.trial_file("run.log");
+    assert!(log.contains("cannot tell: test `tokens`"), "{log}");
+    // The same when it is graded again, and nothing of it counts.
+    project.terca(&["regrade"]).expect_status(3);
+    assert_eq!(project.only_trial()["tests"].as_object().unwrap().len(), 3);
+    assert_eq!(
+        project.results()["summary"]["variants"][0]["judged"],
+        json!(0),
+        "{}",
+        project.results()["summary"]
+    );
+}
+
+#[test]
+fn a_judge_without_a_verdict_is_asked_once_more() {
+    let eval = "tests: [{name: taste, judge: {rubric: It is short., agent: {name: command, command: ../judge.sh}}}]\n";
+    // The judge sees nothing of the suite but its own directory.
+    let judge = "#!/bin/sh\ncd \"$(dirname \"$0\")\"\n\
+        echo '{\"costUsd\": 0.5}' > $TERCA_STATS_FILE\n\
+        if [ -e \"$ASKED\" ]; then echo '{\"score\": 1}'; else touch \"$ASKED\"; echo 'I am a teapot.'; fi\n";
+    let project = judged("true", eval).executable("judge.sh", judge);
+    let asked = project.path("asked");
+    let suite = format!("env: {{ASKED: '{asked}'}}\n{}", project.read("terca.yaml"));
+    let project = project.file("terca.yaml", suite);
+    project.terca(&[]).expect_status(0);
+    let trial = project.only_trial();
+    assert_eq!(trial["score"], 1.0);
+    assert_eq!(trial["spent"]["costUsd"], 1.0, "both are paid for: {trial}");
+    assert_eq!(trial["paidJudges"].as_array().unwrap().len(), 1);
+    assert!(
+        project
+            .trial_file("run.log")
+            .contains("the judge is asked again")
+    );
+}
+
+#[test]
+fn run_json_has_what_each_test_checks_and_what_files_have() {
+    let long = "x".repeat(20_000);
+    let eval = format!(
+        "before: [{{files: {{short.txt: 'one line', secret.txt: sk-0123456789-abcdefghij, long.txt: {long}}}}}]\n\
+         tests: [{{name: t, commandSuccess: {{command: make, outputContains: ok}}, timeoutSeconds: 7}}, {{fileExists: [a, b]}}]\n"
+    );
+    let project = judged("true", &eval);
+    let suite = format!("env: {{K: '${{K}}'}}\n{}", project.read("terca.yaml"));
+    let project = project
+        .file("terca.yaml", suite)
+        .env("K", "sk-0123456789-abcdefghij");
+    project.terca(&[]);
+    let run: Value =
+        serde_json::from_str(&std::fs::read_to_string(project.run_dir().join("run.json")).unwrap())
+            .unwrap();
+    let case = &run["cases"][0];
+    assert_eq!(
+        case["tests"],
+        json!([
+            {"name": "t", "weight": 1.0, "timeoutSeconds": 7.0,
+             "commandSuccess": {"command": "make", "outputContains": "ok"}},
+            {"name": "fileExists-2", "weight": 1.0, "timeoutSeconds": 120.0, "fileExists": ["a", "b"]},
+        ])
+    );
+    let files = case["before"].as_array().unwrap();
+    assert!(files.contains(&json!({"file": "short.txt", "content": "one line"})));
+    assert!(files.contains(&json!({"file": "secret.txt", "content": "***"})));
+    let of_long = files
+        .iter()
+        .find(|file| file["file"] == "long.txt")
+        .unwrap();
+    assert_eq!(of_long["bytes"], 20_000);
+    assert_eq!(of_long["sha256"].as_str().unwrap().len(), 64);
+    assert_eq!(of_long["content"], Value::Null);
+}
+
+/// The error output of `check` for a suite with a script beside each YAML file.
+fn checked(project: Project) -> (i32, String) {
+    let outcome = project
+        .executable("ctx.sh", "#!/bin/sh\necho suite > ctx.txt\n")
+        .executable("fib/scripts/test.sh", "#!/bin/sh\ntest -e ctx.txt\n")
+        .terca(&["check"]);
+    (outcome.status, outcome.stderr)
+}
+
+#[test]
+fn a_script_beside_the_yaml_file_that_the_workspace_lacks_is_told() {
+    for (suite, eval, words) in [
+        (
+            "before: [{command: ./ctx.sh}]",
+            "",
+            ["./ctx.sh", "suite/ctx.sh", "$TERCA_SUITE_DIR/ctx.sh"],
+        ),
+        (
+            "prepare: [{command: 'CI=1 ./ctx.sh now'}]",
+            "",
+            ["./ctx.sh", "suite/ctx.sh", "$TERCA_SUITE_DIR/ctx.sh"],
+        ),
+        (
+            "",
+            "tests: [{commandSuccess: scripts/test.sh}]",
+            [
+                "scripts/test.sh",
+                "fib/scripts/test.sh",
+                "$TERCA_SUITE_DIR/fib/scripts/test.sh",
+            ],
+        ),
+    ] {
+        let project = judged("true", eval);
+        let suite = format!("{suite}\n{}", project.read("terca.yaml"));
+        let (status, shown) = checked(project.file("terca.yaml", suite));
+        assert_eq!(status, 2, "{shown}");
+        for word in words {
+            assert!(shown.contains(word), "{word}: {shown}");
+        }
+        assert_eq!(shown.matches("error[").count(), 1, "{shown}");
+    }
+}
+
+#[test]
+fn a_script_that_may_be_in_the_workspace_is_not_told() {
+    for eval in [
+        // The layers have it.
+        "before: [{command: ./gradlew}]",
+        // An action brings it.
+        "before: [{copy: {../ctx.sh: .}}, {command: ./ctx.sh}]",
+        "before: [{copy: {scripts: scripts}}]\ntests: [{commandSuccess: scripts/test.sh}]",
+        "before: [{command: 'cp \"$TERCA_SUITE_DIR/ctx.sh\" .'}, {command: ./ctx.sh}]",
+        // It is found by its name, or by its whole path, or in another directory.
+        "before: [{command: '\"$TERCA_SUITE_DIR\"/ctx.sh'}]",
+        "before: [{command: 'cd sub && ./ctx.sh'}]",
+        // Nothing of that name is beside the file: the agent is to write it.
+        "tests: [{commandSuccess: ./run.sh}]",
+    ] {
+        let project = judged("true", eval).executable("_base/gradlew", "#!/bin/sh\n");
+        let (status, shown) = checked(project.executable("fib/gradlew", "#!/bin/sh\n"));
+        assert_eq!(status, 0, "{eval}: {shown}");
+    }
+}
+
+#[test]
+fn a_key_that_the_agent_writes_into_its_workspace_is_noted() {
+    let key = "sk-ant-api03-AbCdEfGh_0123456789-ZyXwVuTsRq";
+    let project = judged(
+        "mkdir -p conf; echo \"KEY=$KEY\" > conf/.env; echo word > harmless.txt; \
+         { head -c 300000 /dev/zero | tr '\\0' x; printf %s \"$KEY\" | base64; } > long.txt; rm given.txt",
+        "before: [{files: {given.txt: sk-ant-api03-AbCdEfGh_0123456789-ZyXwVuTsRq, kept.txt: sk-ant-api03-AbCdEfGh_0123456789-ZyXwVuTsRq}}]\n",
+    );
+    let suite = format!(
+        "env: {{KEY: '${{THE_KEY}}', WORD: '${{WORD}}'}}\n{}",
+        project.read("terca.yaml")
+    );
+    let project = project
+        .file("terca.yaml", suite)
+        .env("THE_KEY", key)
+        .env("WORD", "word of honour");
+    project.terca(&[]).expect_status(0);
+    let trial = project.only_trial();
+    let notes = trial["notes"].to_string();
+    assert!(notes.contains("`conf/.env` and `long.txt`"), "{notes}");
+    for other in ["harmless", "given.txt", "kept.txt", &key[..12]] {
+        assert!(!notes.contains(other), "{other}: {notes}");
+    }
+    // What the agent made stays as it is.
+    assert!(project.trial_file("workspace/conf/.env").contains(key));
+}

@@ -1,4 +1,5 @@
 //! `scripts/test` on machines that have more or less: which tests it asks cargo for, and what it says of the others.
+//! `scripts/test-latest-agents`: the table that it makes of what nextest says.
 
 use std::fs;
 use std::os::unix::fs::{PermissionsExt, symlink};
@@ -8,7 +9,9 @@ use camino::{Utf8Path, Utf8PathBuf};
 use terca_testkit::Outcome;
 
 /// What every machine has.
-const TOOLS: [&str; 6] = ["sh", "dirname", "grep", "sed", "sort", "tr"];
+const TOOLS: [&str; 11] = [
+    "sh", "awk", "cat", "cut", "dirname", "grep", "mkdir", "rm", "sed", "sort", "tr",
+];
 
 /// Every module of tests that needs more. `needs_root` is in the engine and in `it`, the others are in `machine`.
 const MODULES: [&str; 9] = [
@@ -72,10 +75,15 @@ impl Machine {
             .fold(self, |machine, program| machine.with(program, ""))
     }
 
-    /// Runs the script: what it said, and what cargo and apt-get were asked for.
+    /// Runs `scripts/test`: what it said, and what cargo and apt-get were asked for.
     fn test(&self, args: &[&str], env: &[(&str, &str)]) -> (Outcome, String) {
+        self.script("test", args, env)
+    }
+
+    fn script(&self, name: &str, args: &[&str], env: &[(&str, &str)]) -> (Outcome, String) {
         let _ = fs::remove_file(self.path("calls"));
-        let script = Utf8Path::new(env!("CARGO_MANIFEST_DIR")).join("../../scripts/test");
+        let scripts = Utf8Path::new(env!("CARGO_MANIFEST_DIR")).join("../../scripts");
+        let script = scripts.join(name);
         let output = Command::new(script)
             .args(args)
             .env_clear()
@@ -356,4 +364,49 @@ fn ci_runs_the_commands_of_the_readme() {
     assert!(steps.contains(&"cargo run --locked -- -C examples/quickstart --fail-under 0.3"));
     assert!(steps.contains(&"cargo fmt --all --check"));
     assert!(!ci.contains("apt-get"), "scripts/test knows what is needed");
+}
+
+/// The output of nextest for an agent that passes at the second attempt, and one of whose tests fails.
+const LATEST: &str = r#"
+if [ "$1 $2" = 'nextest --version' ]; then exit 0; fi
+test "$TERCA_TEST_LATEST_AGENTS" = 1 || exit 3
+test -e "$TERCA_TEST_CACHE/pi.latest" && exit 4
+echo '0.87.1 /somewhere/bin' > "$TERCA_TEST_CACHE/pi.latest"
+echo '    Starting 3 tests across 1 binary'
+echo '  TRY 1 FAIL [   1.0s] (1/3) terca::machine needs_more_agents::pi::works_in_a_hostile_place'
+echo '  TRY 2 PASS [   1.0s] (1/3) terca::machine needs_more_agents::pi::works_in_a_hostile_place'
+echo '        PASS [   1.0s] (2/3) terca::machine needs_more_agents::pi::skills_are_offered'
+echo '        FAIL [   1.0s] (3/3) terca::machine needs_real_agents::claude::prompts_arrive_as_written'
+echo '   FLAKY 2/2 [   1.0s] (1/3) terca::machine needs_more_agents::pi::works_in_a_hostile_place'
+exit 100
+"#;
+
+#[test]
+fn the_latest_agents_are_told_in_a_table() {
+    let machine = Machine::new().with("cargo", LATEST);
+    fs::create_dir(machine.path("agents")).unwrap();
+    fs::write(machine.path("agents/pi.latest"), "0.0.1 /old\n").unwrap();
+    let (outcome, asked) = machine.script("test-latest-agents", &["pi", "claude"], &[]);
+    assert_eq!(outcome.status, 100, "{}", outcome.stderr);
+    assert!(asked.contains("_agents::(pi|claude)::/"), "{asked}");
+    let rows: Vec<Vec<&str>> = outcome
+        .stdout
+        .lines()
+        .map(|line| line.split_whitespace().collect())
+        .collect();
+    assert_eq!(rows[1], ["pi", "0.87.1", "2", "0"]);
+    assert_eq!(
+        rows[2].join(" "),
+        "claude-code not installed 0 1 prompts_arrive_as_written"
+    );
+
+    let (outcome, asked) = machine.script("test-latest-agents", &["pie"], &[]);
+    assert_eq!((outcome.status, asked.as_str()), (2, ""));
+    assert!(
+        outcome.stderr.contains("no agent `pie`"),
+        "{}",
+        outcome.stderr
+    );
+    let (outcome, _) = Machine::new().script("test-latest-agents", &[], &[]);
+    assert!(outcome.stderr.contains("needs cargo-nextest"));
 }

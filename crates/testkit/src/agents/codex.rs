@@ -21,7 +21,17 @@ pub const CODEX: RealAgent = RealAgent {
             namespace: Some(format!("mcp__{server}")),
             arguments,
         }),
-        delegate: None,
+        // A sub-agent works beside the others until it is waited for.
+        delegate: Some(|prompt| {
+            let task = json!({"task_name": "child", "message": prompt, "fork_turns": "none"});
+            [("spawn_agent", task), ("wait_agent", json!({}))]
+                .map(|(name, arguments)| Call {
+                    name: name.into(),
+                    namespace: Some("collaboration".into()),
+                    arguments,
+                })
+                .to_vec()
+        }),
     }),
     tells_as_it_goes: true,
     gives_up: true,

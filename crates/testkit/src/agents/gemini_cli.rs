@@ -21,7 +21,10 @@ pub const GEMINI: RealAgent = RealAgent {
             )
         },
         mcp: Some(|server, tool, arguments| Call::new(format!("mcp_{server}_{tool}"), arguments)),
-        delegate: None,
+        delegate: Some(|prompt| {
+            let arguments = json!({"agent_name": "generalist", "prompt": prompt});
+            vec![Call::new("invoke_agent", arguments)]
+        }),
     }),
     tells_as_it_goes: true,
     gives_up: true,

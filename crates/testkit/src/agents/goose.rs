@@ -11,7 +11,7 @@ pub const GOOSE: RealAgent = RealAgent {
         write: |file| Call::new("write", json!({"path": file.path, "content": file.content})),
         run: |command| Call::new("shell", json!({"command": command})),
         mcp: Some(|server, tool, arguments| Call::new(format!("{server}__{tool}"), arguments)),
-        delegate: None,
+        delegate: Some(|prompt| vec![Call::new("delegate", json!({"instructions": prompt}))]),
     }),
     tells_as_it_goes: false,
     gives_up: true,

@@ -76,9 +76,12 @@ impl RealAgent {
             .unwrap_or_else(|| panic!("Terca knows no agent {}", self.name))
     }
 
-    /// The version that is installed.
-    pub fn version(&self) -> &'static str {
-        self.profile().tested_version
+    /// The version that is installed, now if it has not been.
+    ///
+    /// # Panics
+    /// Where it cannot be installed.
+    pub fn version(&self) -> String {
+        install::require(&self.package()).1
     }
 
     /// Returns a directory for `PATH` with its real program, installed now if it has not been.
@@ -86,7 +89,7 @@ impl RealAgent {
     /// # Panics
     /// Where it cannot be installed: a test that was not run has not passed.
     pub fn program(&self) -> Utf8PathBuf {
-        install::require(&self.package())
+        install::require(&self.package()).0
     }
 
     pub(crate) fn package(&self) -> Package {

@@ -21,7 +21,10 @@ pub const OPENCODE: RealAgent = RealAgent {
             )
         },
         mcp: Some(|server, tool, arguments| Call::new(format!("{server}_{tool}"), arguments)),
-        delegate: None,
+        delegate: Some(|prompt| {
+            let arguments = json!({"description": "as the script says", "prompt": prompt, "subagent_type": "general"});
+            vec![Call::new("task", arguments)]
+        }),
     }),
     tells_as_it_goes: false,
     gives_up: true,

@@ -5,7 +5,7 @@ use std::process::{Command, Stdio};
 
 use camino::{Utf8Path, Utf8PathBuf};
 
-use super::{Package, clean, output};
+use super::{Package, Source, clean, output};
 
 /// What the pinned packages are for. The newest Python is too new for some of them.
 const VERSIONS: [&str; 2] = ["3.11", "3.12"];
@@ -16,32 +16,45 @@ pub(super) fn install(
     recipe: &Utf8Path,
     place: &Utf8Path,
 ) -> Result<(), String> {
-    let python = find()?;
-    if place.exists() {
-        // An installation that was broken off.
-        fs::remove_dir_all(place).map_err(|error| format!("{place}: {error}"))?;
-    }
-    let home = tempfile::tempdir().map_err(|error| error.to_string())?;
-    let clean = |program: &str| clean(program, recipe, home.path());
-    output(clean(python.as_str()).args(["-m", "venv", place.as_str()]))
-        .map_err(|error| format!("{error}\n(on Debian, `venv` is the package python3-venv)"))?;
-    let mut pip = clean(place.join("bin/python").as_str());
-    pip.args([
-        "-m",
-        "pip",
-        "install",
-        "--quiet",
-        "--no-input",
-        "--disable-pip-version-check",
-    ]);
-    pip.args([
+    let requirements = recipe.join("requirements.txt");
+    let wanted = [
         "--require-hashes",
         "--no-deps",
         "--only-binary",
         ":all:",
         "--requirement",
-        "requirements.txt",
-    ]);
+        requirements.as_str(),
+    ];
+    let version = install_into(package, place, &wanted)?;
+    if version != package.version {
+        return Err(format!(
+            "{} is not {} but {version}",
+            package.name, package.version
+        ));
+    }
+    Ok(())
+}
+
+/// Makes an environment in this place with what these arguments of pip ask for, and returns the program's version.
+pub(super) fn install_into(
+    package: &Package,
+    place: &Utf8Path,
+    wanted: &[&str],
+) -> Result<String, String> {
+    let python = find()?;
+    if place.exists() {
+        // An installation that was broken off, or an older one.
+        fs::remove_dir_all(place).map_err(|error| format!("{place}: {error}"))?;
+    }
+    let home = tempfile::tempdir().map_err(|error| error.to_string())?;
+    let clean = |program: &str| clean(program, Utf8Path::new("/"), home.path());
+    output(clean(python.as_str()).args(["-m", "venv", place.as_str()]))
+        .map_err(|error| format!("{error}\n(on Debian, `venv` is the package python3-venv)"))?;
+    let own_python = place.join("bin/python");
+    let mut pip = clean(own_python.as_str());
+    pip.args(["-m", "pip", "install"]);
+    pip.args(["--quiet", "--no-input", "--disable-pip-version-check"]);
+    pip.args(wanted);
     for (setting, variable) in [("index-url", "PIP_INDEX_URL"), ("cert", "PIP_CERT")] {
         if let Some(value) = setting_of_pip(&python, setting) {
             pip.env(variable, value);
@@ -49,8 +62,15 @@ pub(super) fn install(
     }
     output(&mut pip)
         .map_err(|error| format!("{} could not be installed: {error}", package.name))?;
+    let Source::PyPi(name) = package.source else {
+        return Err(format!("{} is no package of Python", package.name));
+    };
+    let ask = format!("import importlib.metadata as m; print(m.version('{name}'))");
+    let version = output(clean(own_python.as_str()).args(["-c", &ask]))?;
+    let version = version.trim().to_owned();
     let installed = place.join("bin").join(package.program);
-    package.expect_version(&mut clean(installed.as_str()))
+    package.expect_version(&version, &mut clean(installed.as_str()))?;
+    Ok(version)
 }
 
 /// A Python of a version that will do. What is on `PATH` may be a shim that needs the home of its user.

@@ -48,7 +48,7 @@ impl Wire for Anthropic {
                 "cache_read_input_tokens": reply.usage.cached,
                 "output_tokens": output,
             });
-            json!({"id": format!("msg_{}", reply.turn), "type": "message", "role": "assistant", "model": reply.model,
+            json!({"id": format!("msg_{}", reply.number), "type": "message", "role": "assistant", "model": reply.model,
                    "content": content, "stop_reason": stop, "stop_sequence": null, "usage": usage})
         };
         let output = reply.usage.output();

@@ -49,7 +49,7 @@ impl Wire for Chat {
             "tool_calls"
         };
         let frame = |kind: &str, choices: Value| {
-            json!({"id": format!("chatcmpl-{}", reply.turn), "object": kind, "created": 1_800_000_000,
+            json!({"id": format!("chatcmpl-{}", reply.number), "object": kind, "created": 1_800_000_000,
                    "model": reply.model, "choices": choices})
         };
         if !stream {

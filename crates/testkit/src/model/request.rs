@@ -58,7 +58,7 @@ pub struct Request {
     pub scenario: Option<String>,
     /// The HTTP status it was answered with; 0 when it was not.
     pub status: u16,
-    /// The answer, if it arrived whole and was no error.
+    /// The answer, if it was no error.
     pub served: Option<Served>,
 }
 
@@ -68,6 +68,8 @@ pub struct Served {
     /// The model that it claims to come from.
     pub model: String,
     pub usage: Usage,
+    /// Whether all of it was sent. What was sent may have figures in it even if it broke off.
+    pub whole: bool,
 }
 
 impl Request {

@@ -11,10 +11,7 @@ impl Wire for Responses {
         let kind = |item: &Value| text(item, "type");
         let said = match &body["input"] {
             Value::String(text) => vec![text.clone()],
-            _ => list(body, "input")
-                .filter(|item| item["role"] == "user")
-                .flat_map(|item| texts(&item["content"]))
-                .collect(),
+            _ => list(body, "input").flat_map(said_in).collect(),
         };
         // Some models are told of their tools in the conversation instead.
         let told = list(body, "input").any(|item| kind(item) == "additional_tools");
@@ -34,14 +31,14 @@ impl Wire for Responses {
         let mut output = Vec::new();
         if !reply.text.is_empty() {
             output.push(json!({
-                "type": "message", "id": format!("msg_{}", reply.turn), "role": "assistant", "status": "completed",
+                "type": "message", "id": format!("msg_{}", reply.number), "role": "assistant", "status": "completed",
                 "content": [{"type": "output_text", "text": reply.text, "annotations": []}],
             }));
         }
         output.extend((0..reply.calls.len()).map(|index| call(reply, index)));
         let usage = reply.usage;
         let response = json!({
-            "id": format!("resp_{}", reply.turn), "object": "response", "created_at": 1_800_000_000,
+            "id": format!("resp_{}", reply.number), "object": "response", "created_at": 1_800_000_000,
             "status": "completed", "model": reply.model, "output": output,
             "usage": {
                 "input_tokens": usage.input,
@@ -80,6 +77,20 @@ impl Wire for Responses {
 
     fn overflow(&self) -> Value {
         super::chat::overflow()
+    }
+}
+
+/// What the user says in an item, or, to a sub-agent, the agent that has started it.
+fn said_in(item: &Value) -> Vec<String> {
+    if item["type"] == "agent_message" {
+        // Only services of the maker encrypt it.
+        let parts = list(item, "content").filter_map(|part| part["encrypted_content"].as_str());
+        return parts.map(str::to_owned).collect();
+    }
+    if item["role"] == "user" {
+        texts(&item["content"])
+    } else {
+        Vec::new()
     }
 }
 

@@ -97,6 +97,7 @@ impl Answer {
         let served = Served {
             model: reply.model.clone(),
             usage: reply.usage,
+            whole: true,
         };
         Answer {
             served: Some(served),
@@ -161,13 +162,18 @@ impl Shared {
         let mut state = self.state();
         let answer = match dialect.wire() {
             None => Answer::new(200, Body::Json(json!({}))),
-            Some(wire) => self.speak(wire, &request, &mut state.asked),
+            Some(wire) => {
+                let number = state.requests.len();
+                self.speak(wire, &request, number, &mut state.asked)
+            }
         };
         request.scenario.clone_from(&answer.scenario);
         request.status = answer.status;
-        if answer.part == Part::Whole {
-            request.served.clone_from(&answer.served);
-        }
+        let whole = answer.part == Part::Whole;
+        request.served = answer
+            .served
+            .clone()
+            .map(|served| Served { whole, ..served });
         state.requests.push(request);
         answer
     }
@@ -176,6 +182,7 @@ impl Shared {
         &self,
         wire: &dyn Wire,
         request: &Request,
+        number: usize,
         asked: &mut HashMap<String, usize>,
     ) -> Answer {
         let view = request.view();
@@ -183,7 +190,7 @@ impl Shared {
             let (text, model) = (wire.aside().to_owned(), view.model.clone());
             let reply = Reply {
                 model,
-                turn: 0,
+                number,
                 text,
                 calls: Vec::new(),
                 usage: Usage::ASIDE,
@@ -196,10 +203,10 @@ impl Shared {
             return Answer::error(wire, 400, &message);
         };
         let count = asked.entry(name.to_owned()).or_default();
-        let number = *count;
+        let before = *count;
         *count += 1;
-        let fault = scenario.fault.filter(|fault| fault.strikes(number));
-        let mut reply = self.reply(scenario, &view, &request.body);
+        let fault = scenario.fault.filter(|fault| fault.strikes(before));
+        let mut reply = self.reply(scenario, &view, &request.body, number);
         let mut answer = match fault.map(|fault| fault.trouble) {
             Some(Trouble::Status {
                 status,
@@ -229,7 +236,7 @@ impl Shared {
         answer
     }
 
-    fn reply(&self, scenario: &Scenario, view: &View, body: &Value) -> Reply {
+    fn reply(&self, scenario: &Scenario, view: &View, body: &Value, number: usize) -> Reply {
         let turn = scenario.turn(view.results);
         // A script that is at its end says so rather than nothing.
         let Turn { text, calls, .. } = scenario
@@ -243,7 +250,7 @@ impl Shared {
             model: scenario
                 .answered_by
                 .map_or_else(|| view.model.clone(), str::to_owned),
-            turn,
+            number,
             text,
             calls,
             usage: scenario.usage(turn),
@@ -344,20 +351,21 @@ mod tests {
             request
                 .served
                 .clone()
-                .map(|served| (served.model, served.usage.input))
+                .map(|served| (served.model, served.usage.input, served.whole))
         };
         let known: Vec<_> = server
             .requests()
             .iter()
             .map(|request| (request.status, served(request)))
             .collect();
-        let swollen = Some(("m".to_owned(), 390_000));
-        let another = Some(("a-stranger".to_owned(), 1000));
+        let half = || Some(("m".to_owned(), 1000, false));
+        let swollen = Some(("m".to_owned(), 390_000, true));
+        let another = Some(("a-stranger".to_owned(), 1000, true));
         assert_eq!(
             known,
             [
-                (200, None),
-                (200, None),
+                (200, half()),
+                (200, half()),
                 (400, None),
                 (200, swollen),
                 (200, another),

@@ -99,7 +99,7 @@ pub struct Tools {
     /// A tool of an MCP server, with its arguments. `None` for an agent that has no MCP servers.
     pub mcp: Option<fn(&str, &str, Value) -> Call>,
     /// A sub-agent with this prompt, whose end is waited for. `None` for an agent that has none.
-    pub delegate: Option<fn(&str) -> Call>,
+    pub delegate: Option<fn(&str) -> Vec<Call>>,
 }
 
 /// How a model has its agent act.
@@ -118,7 +118,9 @@ impl Vocabulary {
     pub fn put(self, text: &str, actions: &[Action], workspace: &str) -> (String, Vec<Call>) {
         match self {
             Vocabulary::Tools(tools) => {
-                let calls = actions.iter().map(|action| tools.call(action, workspace));
+                let calls = actions
+                    .iter()
+                    .flat_map(|action| tools.calls(action, workspace));
                 (text.to_owned(), calls.collect())
             }
             Vocabulary::Words => {
@@ -130,25 +132,25 @@ impl Vocabulary {
 }
 
 impl Tools {
-    fn call(self, action: &Action, workspace: &str) -> Call {
+    fn calls(self, action: &Action, workspace: &str) -> Vec<Call> {
         match action {
-            Action::Write { path, content } => (self.write)(&NewFile {
+            Action::Write { path, content } => vec![(self.write)(&NewFile {
                 path,
                 content,
                 workspace,
-            }),
-            Action::Run { command } => (self.run)(command),
+            })],
+            Action::Run { command } => vec![(self.run)(command)],
             Action::Mcp {
                 server,
                 tool,
                 arguments,
             } => {
                 let call = self.mcp.expect("an agent with MCP servers");
-                call(server, tool, arguments.clone())
+                vec![call(server, tool, arguments.clone())]
             }
             Action::Delegate { prompt } => {
-                let call = self.delegate.expect("an agent with sub-agents");
-                call(prompt)
+                let calls = self.delegate.expect("an agent with sub-agents");
+                calls(prompt)
             }
         }
     }

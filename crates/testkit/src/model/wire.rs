@@ -37,16 +37,17 @@ pub(super) struct View {
 #[derive(Debug)]
 pub(super) struct Reply {
     pub(super) model: String,
-    pub(super) turn: usize,
+    /// Different for every answer of a server, as are the names that are made of it: some agents count answers by them.
+    pub(super) number: usize,
     pub(super) text: String,
     pub(super) calls: Vec<Call>,
     pub(super) usage: Usage,
 }
 
 impl Reply {
-    /// A name for a call that no other in the conversation has.
+    /// A name for a call that no other has.
     pub(super) fn call_id(&self, index: usize) -> String {
-        format!("call_{}_{index}", self.turn)
+        format!("call_{}_{index}", self.number)
     }
 }
 
@@ -111,7 +112,7 @@ pub(super) fn example() -> Reply {
     };
     Reply {
         model: "m".into(),
-        turn: 1,
+        number: 1,
         text: "Hello.".into(),
         calls: vec![
             call("run", json!({"command": "ls"})),

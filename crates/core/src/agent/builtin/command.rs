@@ -6,6 +6,7 @@
 
 use serde_json::{Value, json};
 
+use crate::agent::conversation::Shows;
 use crate::agent::invocation::variables;
 use crate::agent::session::{self, Protocol, Session};
 use crate::agent::{
@@ -153,8 +154,8 @@ impl Protocol for Plain {
     }
 
     /// Its output is that of any program.
-    fn shows_answers(&self) -> bool {
-        false
+    fn shows(&self) -> Shows {
+        Shows::Nothing
     }
 
     fn usage(&self, _session: &Session) -> Usage {

@@ -119,7 +119,9 @@ impl Stream {
         ));
         // Without a status there was no answer at all.
         let kind = errors::classify(ERRORS, system.error_status, &why);
-        self.trouble = Some((kind.unwrap_or(ErrorKind::ModelApi), why));
+        let kind = kind.unwrap_or(ErrorKind::ModelApi);
+        session.request_failed(kind, why.as_str());
+        self.trouble = Some((kind, why));
     }
 
     fn answer(&mut self, message: Message, in_main_thread: bool, session: &mut Session) {

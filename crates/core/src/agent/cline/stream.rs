@@ -16,8 +16,6 @@ pub(super) fn decoder(inputs: &Inputs<'_>) -> Box<dyn Decoder> {
 
 #[derive(Debug, Default)]
 struct Stream {
-    /// True if a model was asked and nothing has come back yet.
-    waiting: bool,
     /// Answered requests and their tokens, those of sub-agents too.
     answers: u64,
     tokens: Tokens,
@@ -43,7 +41,6 @@ impl Stream {
     }
 
     fn event(&mut self, event: Event, session: &mut Session) {
-        self.waiting = matches!(event, Event::IterationStart);
         match event {
             Event::ContentStart(content) if content.content_type == "tool" => {
                 let tool = content.tool_name.unwrap_or_else(|| "unknown".to_owned());
@@ -53,6 +50,7 @@ impl Stream {
             }
             Event::ContentEnd(content) => content_end(content, session),
             Event::Usage(used) => {
+                session.answered();
                 self.answers += 1;
                 self.tokens += used.tokens();
                 // Servers are connected before the first request, so by then the log has named the broken ones.
@@ -65,7 +63,8 @@ impl Stream {
                     self.failure = Some(failure);
                 }
             }
-            Event::IterationStart | Event::ContentStart(_) | Event::Other => {}
+            Event::ContentStart(_) => session.answered(),
+            Event::Other => {}
         }
     }
 
@@ -97,10 +96,6 @@ impl Stream {
             let said = &refusal.message;
             let kind = kind_of(refusal.status_code, "", said).unwrap_or(ErrorKind::ModelApi);
             return failed(kind, format!("the model never answered: {said}"));
-        }
-        // A service that cannot be reached is tried for longer than most trials last, without a word.
-        if self.waiting && matches!(exit, Exit::Signal(_)) {
-            return failed(ErrorKind::ModelApi, "the model never answered");
         }
         session.no_end(exit)
     }
@@ -187,7 +182,13 @@ impl Protocol for Stream {
             && msg.contains("stream error")
         {
             let last_attempt = refusal.aggregate_errors.pop();
-            self.refused = Some(last_attempt.unwrap_or(refusal));
+            let refusal = last_attempt.unwrap_or(refusal);
+            let kind = kind_of(refusal.status_code, "", &refusal.message);
+            session.request_failed(
+                kind.unwrap_or(ErrorKind::ModelApi),
+                refusal.message.as_str(),
+            );
+            self.refused = Some(refusal);
         }
         // `[mcp] Failed to load tools from MCP server "tiny", skipping: why`
         if let Some(trouble) = msg.strip_prefix("[mcp] Failed to load tools from MCP server \"")
@@ -256,8 +257,6 @@ enum Written {
 #[derive(Debug, Deserialize)]
 #[serde(tag = "type", rename_all = "snake_case")]
 enum Event {
-    /// A model is about to be asked.
-    IterationStart,
     ContentStart(Content),
     ContentEnd(Content),
     Usage(Used),

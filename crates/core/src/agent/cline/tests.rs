@@ -3,6 +3,9 @@ use std::collections::BTreeSet;
 use serde_json::json;
 
 use super::*;
+use std::time::Duration;
+
+use crate::agent::TimeLimit;
 use crate::agent::delivery::{McpDelivery, McpStatus};
 use crate::agent::playback::{self, kind, used};
 use crate::agent::{Decoder, Ending, Line, Reading};
@@ -106,19 +109,22 @@ fn a_session_without_a_result_has_no_end() {
     let asked = r#"{"type":"agent_event","event":{"type":"iteration_start","iteration":1}}"#;
     let heard = r#"{"type":"agent_event","event":{"type":"content_start","contentType":"text","text":"I"}}"#;
     for (lines, expected) in [
-        (&[asked][..], ErrorKind::ModelApi),
-        (&[asked, heard][..], ErrorKind::Agent),
-        (&[], ErrorKind::Agent),
+        (&[asked][..], true),
+        (&[asked, heard][..], false),
+        (&[], true),
     ] {
         let mut silent = stream(&[]);
         lines
             .iter()
             .for_each(|line| drop(silent.stdout(Line::Text(line))));
-        assert_eq!(
-            kind(&silent.finish(Exit::Signal(15)).ending),
-            Some(expected),
-            "{lines:?}"
-        );
+        let reading = silent.finish(Exit::Signal(15));
+        assert_eq!(kind(&reading.ending), Some(ErrorKind::Agent), "{lines:?}");
+        let end = TimeLimit {
+            limit: Duration::from_secs(60),
+            silence: Duration::from_secs(20),
+        };
+        let fault = reading.conversation.fault_at_time_limit(end, false, false);
+        assert_eq!(fault.is_some(), expected, "{lines:?}");
     }
 }
 

@@ -81,13 +81,32 @@ fn goose_speaks_for_itself() {
             json!({ "type": "message", "message": { "role": "assistant", "content": content } });
         let mut stream = stream(&[]);
         stream.stdout(Line::Text(&message.to_string()));
-        stream.stdout(Line::Text(
-            r#"{"type":"complete","total_tokens":0,"input_tokens":0,"output_tokens":0}"#,
-        ));
+        let tokens = if failed.is_none() { 7 } else { 0 };
+        let complete = json!({ "type": "complete", "total_tokens": tokens,
+            "input_tokens": tokens, "output_tokens": tokens });
+        stream.stdout(Line::Text(&complete.to_string()));
         let reading = stream.finish(Exit::Code(0));
         assert_eq!(kind(&reading.ending), failed, "{text}");
         assert_eq!(reading.notes.len(), notes, "{text}");
-        assert_eq!(reading.usage.input_tokens, None, "zeros are no figures");
+        let known = failed.is_none().then_some(7);
+        assert_eq!(reading.usage.input_tokens, known, "zeros are no figures");
+    }
+}
+
+/// Goose takes a stream that is cut for a good answer.
+#[test]
+fn an_answer_that_broke_off_is_no_end() {
+    for (tokens, failed) in [(0, Some(ErrorKind::ModelApi)), (7, None)] {
+        let mut stream = stream(&[]);
+        let message = json!({ "type": "message", "message": { "role": "assistant",
+            "content": [{ "type": "text", "text": "I will" }],
+            "metadata": { "inference": { "provider": "openai", "requestedModel": "m" } } } });
+        stream.stdout(Line::Text(&message.to_string()));
+        let complete = json!({ "type": "complete", "total_tokens": tokens,
+            "input_tokens": tokens, "output_tokens": tokens });
+        stream.stdout(Line::Text(&complete.to_string()));
+        let reading = stream.finish(Exit::Code(0));
+        assert_eq!(kind(&reading.ending), failed, "{tokens}");
     }
 }
 

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use crate::agent::session::Session;
+use crate::trial_error::ErrorKind;
 
 /// The facts of the log so far.
 #[derive(Debug, Default)]
@@ -40,7 +41,10 @@ impl Log {
                 if let Some(requests) = self.requests.get_mut(&field("session.id")) {
                     *requests = requests.saturating_sub(1);
                 }
-                self.refused = Some(field("error.error"));
+                let refused = field("error.error");
+                let kind = session.classify(&refused).unwrap_or(ErrorKind::ModelApi);
+                session.request_failed(kind, refused.as_str());
+                self.refused = Some(refused);
             }
             "failed" => self.cause = Some(field("error")),
             message if message.contains("mcp") || message.contains("transport") => {

@@ -39,7 +39,10 @@ struct Stream {
 impl Stream {
     fn event(&mut self, event: Event, session: &mut Session) {
         match event {
-            Event::StepStart => session.recovered(),
+            Event::StepStart => {
+                session.recovered();
+                session.begins_step();
+            }
             Event::Text { part } => session.message(Role::Assistant, part.text),
             Event::Reasoning { part } => session.reasoning(part.text),
             Event::ToolUse { part } => self.tool_use(part, session),
@@ -49,6 +52,12 @@ impl Stream {
                 self.unknown_step |= tokens.is_unknown();
                 self.tokens += tokens;
                 self.cost += part.cost;
+                session.ends_step();
+                if is_known(&part.reason) {
+                    session.answered();
+                } else {
+                    session.request_failed(ErrorKind::ModelApi, BROKE_OFF);
+                }
                 self.stop_reason = part.reason;
             }
             Event::Error { error } => {
@@ -134,6 +143,13 @@ impl Stream {
     }
 }
 
+const BROKE_OFF: &str = "the model's answer broke off";
+
+/// Returns whether an answer that ended for this reason is a whole one.
+fn is_known(reason: &str) -> bool {
+    ["stop", "tool-calls", "length", "content-filter"].contains(&reason)
+}
+
 fn count(requests: u64) -> usize {
     usize::try_from(requests).unwrap_or(usize::MAX)
 }
@@ -210,6 +226,9 @@ impl Protocol for Stream {
             (Exit::Code(0), reason @ ("length" | "content-filter"), _) => {
                 session.final_note(format!("the last answer was cut off: {reason}"));
                 return Ending::Completed;
+            }
+            (Exit::Code(0), reason, _) if !reason.is_empty() && !is_known(reason) => {
+                return failed(ErrorKind::ModelApi, BROKE_OFF);
             }
             _ => {}
         }

@@ -6,11 +6,15 @@ use camino::Utf8PathBuf;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
+use crate::agent::delivery::sha256;
 use crate::agent::mcp::{McpServer, RemoteTransport};
 use crate::config::settings;
-use crate::config::suite::{Action, TrialLimits};
+use crate::config::suite::{Action, Setup, TrialLimits};
 use crate::grade::TestSpec;
 use crate::plan::{Case, Layer, Variant};
+
+/// Of a longer file of `files`, its length and hash are enough.
+const LONGEST_CONTENT: usize = 16 * 1024;
 
 /// One eval in one variant.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -18,6 +22,9 @@ use crate::plan::{Case, Layer, Variant};
 pub struct RunCase {
     /// The eval's name.
     pub eval: String,
+    /// The eval's description.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub description: Option<String>,
     /// The eval's tags.
     pub tags: Vec<String>,
     /// The number of its trials.
@@ -50,8 +57,14 @@ pub struct RunCase {
 pub struct RunVariant {
     /// The environment's name.
     pub environment: String,
+    /// The environment's description.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub environment_description: Option<String>,
     /// The experiment's name.
     pub experiment: String,
+    /// The experiment's description.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub experiment_description: Option<String>,
     /// The agent's name.
     pub agent: String,
     /// The agent's program, for agents that have none of their own.
@@ -132,10 +145,19 @@ pub enum RunAction {
         /// The destination in the workspace.
         to: Utf8PathBuf,
     },
-    /// Writes a file; its content is left out.
+    /// Writes a file. Runs of the first version have its name alone.
     Write {
         /// The file in the workspace.
         file: Utf8PathBuf,
+        /// Its content, where it is short.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        content: Option<String>,
+        /// The length of a long content.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        bytes: Option<usize>,
+        /// The hash of a long content.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        sha256: Option<String>,
     },
     /// Runs a command.
     Run {
@@ -149,6 +171,9 @@ pub enum RunAction {
 pub struct RunTest {
     /// Its name.
     pub name: String,
+    /// Its description.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub description: Option<String>,
     /// Its part of the score.
     pub weight: f64,
     /// Its kind with the fields of that kind, and its time limit.
@@ -173,9 +198,14 @@ impl RunCase {
         } = case;
         RunCase {
             eval: eval.name.clone(),
+            description: eval.description.clone(),
             tags: eval.tags.clone(),
             repetitions,
-            variant: RunVariant::from(&**variant),
+            variant: RunVariant {
+                environment_description: description(&suite.environments, &variant.environment),
+                experiment_description: description(&suite.experiments, &variant.experiment),
+                ..RunVariant::from(&**variant)
+            },
             prompt: prompt.clone(),
             layers: layers.iter().map(RunLayer::from).collect(),
             before: actions.iter().map(RunAction::from).collect(),
@@ -197,6 +227,7 @@ impl From<&TestSpec> for RunTest {
         settings.retain(|key, _| key != "name" && key != "weight");
         RunTest {
             name: test.name.clone(),
+            description: test.description.clone(),
             weight: test.weight,
             settings,
         }
@@ -208,7 +239,9 @@ impl From<&Variant> for RunVariant {
         let servers = variant.mcp_servers.iter();
         RunVariant {
             environment: variant.environment.clone(),
+            environment_description: None,
             experiment: variant.experiment.clone(),
+            experiment_description: None,
             agent: variant.agent.agent.profile().name.to_owned(),
             agent_command: variant.agent.command.clone(),
             agent_program: variant.agent.program.clone(),
@@ -278,14 +311,28 @@ impl From<&Action> for RunAction {
                 copy: source.clone(),
                 to: destination.clone(),
             },
-            Action::Write { destination, .. } => RunAction::Write {
-                file: destination.clone(),
-            },
+            Action::Write {
+                destination,
+                content,
+            } => {
+                let is_short = content.len() <= LONGEST_CONTENT;
+                RunAction::Write {
+                    file: destination.clone(),
+                    content: is_short.then(|| content.clone()),
+                    bytes: (!is_short).then_some(content.len()),
+                    sha256: (!is_short).then(|| sha256(content.as_bytes())),
+                }
+            }
             Action::Run(command) => RunAction::Run {
                 command: command.command.clone(),
             },
         }
     }
+}
+
+fn description(setups: &[Setup], name: &str) -> Option<String> {
+    let setup = setups.iter().find(|setup| setup.name == name)?;
+    setup.description.clone()
 }
 
 fn names(pairs: &[(String, String)]) -> Vec<String> {

@@ -89,6 +89,8 @@ codes! {
         UnsetVariable "unset-variable"
         NoEvals "no-evals"
         NotSupported "not-supported"
+        DoubtfulValue "doubtful-value"
+        SameAsBaseline "same-as-baseline"
         OlderSpelling "older-spelling"
     }
     Agents "Agents in the configuration" {

@@ -4,6 +4,7 @@
 //! same place of their events are joined, and a secret is looked for across the seams.
 
 use std::collections::{BTreeMap, HashMap, VecDeque};
+use std::ops::Range;
 
 use super::Mask;
 use crate::text::json_strings;
@@ -19,6 +20,8 @@ pub struct Pieces {
     mask: Mask,
     joined: HashMap<u64, Joined>,
     edits: Edits,
+    /// The pieces since they were last taken, for somebody who writes the stream while it comes in.
+    fresh: Option<Vec<Range<u64>>>,
 }
 
 /// The end of the text at one place of the events.
@@ -34,6 +37,9 @@ struct Part {
     place: u64,
     length: usize,
 }
+
+/// The place of a piece, and whether it is the first of its secret.
+type Marked = (Range<u64>, bool);
 
 /// The pieces of secrets in a stream, by their places.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -81,7 +87,21 @@ impl Pieces {
             mask: mask.clone(),
             joined: HashMap::new(),
             edits: Edits::default(),
+            fresh: None,
         }
+    }
+
+    /// Begins with an empty stream that is written while it comes in.
+    pub fn live(mask: &Mask) -> Self {
+        Pieces {
+            fresh: Some(Vec::new()),
+            ..Pieces::new(mask)
+        }
+    }
+
+    /// Returns the places of the pieces that were found since the last time.
+    pub fn take_fresh(&mut self) -> Vec<Range<u64>> {
+        self.fresh.as_mut().map(std::mem::take).unwrap_or_default()
     }
 
     /// Reads a line that begins at this place of the stream. A line that is no JSON has no pieces.
@@ -99,7 +119,14 @@ impl Pieces {
             }
             let joined = self.joined.entry(string.path).or_default();
             let start = place + string.range.start as u64;
-            joined.add(start, &line[string.range], &self.mask, &mut self.edits);
+            let mut marked = Vec::new();
+            joined.add(start, &line[string.range], &self.mask, &mut marked);
+            for (range, is_first) in marked {
+                self.edits.add(range.start, range.end, is_first);
+                if let Some(fresh) = &mut self.fresh {
+                    fresh.push(range);
+                }
+            }
         }
         if self.edits.pieces.len() > MOST_EDITS {
             self.edits.cut = Some(place);
@@ -113,7 +140,7 @@ impl Pieces {
 }
 
 impl Joined {
-    fn add(&mut self, place: u64, text: &[u8], mask: &Mask, edits: &mut Edits) {
+    fn add(&mut self, place: u64, text: &[u8], mask: &Mask, marked: &mut Vec<Marked>) {
         let seam = self.text.len();
         let overlap = mask.overlap();
         if mask.may_cross(&self.text, &text[..text.len().min(overlap)]) {
@@ -126,7 +153,7 @@ impl Joined {
             });
             for secret in mask.secrets_in(&self.text) {
                 if secret.start < seam && seam < secret.end {
-                    self.mark(secret, edits);
+                    self.mark(secret, marked);
                 }
             }
             self.text.truncate(seam);
@@ -151,7 +178,7 @@ impl Joined {
         self.forget(self.text.len().saturating_sub(overlap));
     }
 
-    fn mark(&self, secret: std::ops::Range<usize>, edits: &mut Edits) {
+    fn mark(&self, secret: Range<usize>, marked: &mut Vec<Marked>) {
         let mut at = 0;
         for part in &self.parts {
             let end = at + part.length;
@@ -159,7 +186,7 @@ impl Joined {
             let to = secret.end.min(end);
             if from < to {
                 let start = part.place + (from - at) as u64;
-                edits.add(start, start + (to - from) as u64, from == secret.start);
+                marked.push((start..start + (to - from) as u64, from == secret.start));
             }
             at = end;
         }

@@ -43,6 +43,17 @@ pub enum SuperviseError {
     },
 }
 
+/// The wish of the caller after its turn while a command runs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Turn {
+    /// Nothing to do for a moment.
+    Wait,
+    /// There is more to do at once.
+    Again,
+    /// The command is to be asked to end, as at the end of its time.
+    Stop,
+}
+
 /// A supervisor that runs. Dropping it ends everything below it.
 #[derive(Debug)]
 pub struct Supervisor {
@@ -89,12 +100,12 @@ impl Supervisor {
     }
 
     /// Runs a command to its end. `on_turn` is called about ten times a second meanwhile, and again at once when it
-    /// returns that there is more to do.
+    /// returns that there is more to do. A command that it has stopped ends like one that was interrupted.
     pub fn run(
         &mut self,
         job: &Job,
         interrupt: &Interrupt,
-        on_turn: &mut dyn FnMut() -> bool,
+        on_turn: &mut dyn FnMut() -> Turn,
     ) -> Result<Ended, SuperviseError> {
         self.send(&Request::Run(Box::new(job.clone())))?;
         let mut passed = Passed::Nothing;
@@ -116,7 +127,10 @@ impl Supervisor {
                 }
                 Some(Response::Swept { .. } | Response::Resting { .. }) | None => {}
             }
-            if let Some((request, now)) = next_request(interrupt, passed) {
+            let turn = on_turn();
+            let asked = (turn == Turn::Stop && passed == Passed::Nothing)
+                .then_some((Request::Stop, Passed::Stop));
+            if let Some((request, now)) = next_request(interrupt, passed).or(asked) {
                 self.send(&request)?;
                 passed = now;
                 last_moment = Instant::now().checked_add(job.grace.saturating_add(PATIENCE));
@@ -124,7 +138,10 @@ impl Supervisor {
             if last_moment.is_some_and(|moment| Instant::now() >= moment) {
                 return Err(self.give_up(SuperviseError::Stuck));
             }
-            patience = if on_turn() { Duration::ZERO } else { TURN };
+            patience = match turn {
+                Turn::Again => Duration::ZERO,
+                Turn::Wait | Turn::Stop => TURN,
+            };
         }
     }
 

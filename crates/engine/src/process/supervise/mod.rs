@@ -44,7 +44,7 @@ mod protocol;
 mod supervisor;
 mod sweep;
 
-pub use client::{SuperviseError, Supervisor};
+pub use client::{SuperviseError, Supervisor, Turn};
 pub use launcher::Launcher;
 pub use pool::{SupervisorGuard, SupervisorPool};
 pub use protocol::{ARGUMENT, Ended, Job, Signal};

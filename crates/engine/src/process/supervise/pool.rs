@@ -5,7 +5,7 @@ use std::time::Instant;
 
 use terca_core::process::Exit;
 
-use super::client::{SuperviseError, Supervisor};
+use super::client::{SuperviseError, Supervisor, Turn};
 use super::launcher::Launcher;
 use super::protocol::{Ended, Job};
 use crate::process::interrupt::Interrupt;
@@ -75,7 +75,7 @@ impl SupervisorGuard<'_> {
     pub fn run(
         &mut self,
         job: &Job,
-        on_turn: &mut dyn FnMut() -> bool,
+        on_turn: &mut dyn FnMut() -> Turn,
     ) -> Result<Ended, SuperviseError> {
         if self.supervisor.has_ended() {
             self.replace()?;

@@ -1,6 +1,7 @@
 //! The second stage: the agent works in the prepared workspace.
 
 mod cheat;
+mod keys_written;
 mod solution;
 
 use std::fs::Permissions;
@@ -9,12 +10,12 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 
 use camino::Utf8Path;
-use terca_core::agent::{Ending, Reading};
+use terca_core::agent::{Ending, Reading, TimeLimit};
 use terca_core::text::prose;
-use terca_core::trial_error::ErrorKind;
+use terca_core::trial_error::{ErrorKind, TrialError};
 
 use super::agent_work::AgentWork;
-use super::session::{AgentKind, AgentSession, BuiltIn};
+use super::session::{AgentEnd, AgentKind, AgentSession, BuiltIn};
 use super::stage_error::StageError;
 use super::stages::{AgentRun, Prepared, Stopped};
 use super::timing::rounded;
@@ -43,6 +44,7 @@ impl Prepared {
             delivered,
             ended: worked.ended,
             reading: worked.reading,
+            service_fault: worked.service_fault,
             changes: worked.changes,
             is_reference,
             breach: worked.breach,
@@ -54,7 +56,7 @@ impl Prepared {
             .and_then(|()| Ok(agent.work().write(&run.artifacts(), &run.context.mask)?));
         match kept {
             Ok(()) => Ok(agent),
-            Err(error) => Err(Stopped::Ungraded(Box::new(agent), error)),
+            Err(error) => Err(Stopped::Ungraded(Box::new(agent), error.into())),
         }
     }
 }
@@ -62,21 +64,29 @@ impl Prepared {
 impl AgentRun {
     /// Returns an error if there is no work to grade.
     fn check_gradable(&self) -> Result<(), StageError> {
+        if self.ended.stopped {
+            return Err(StageError::Interrupted);
+        }
+        // An agent that ends its supervisor or changes what the tests rest on is judged by its work, or by that: an
+        // error would be tried again.
+        if self.breach.is_some() && self.is_keepable {
+            return Ok(());
+        }
+        if let Ending::Failed(error) = &self.reading.ending
+            && error.kind != ErrorKind::Agent
+        {
+            return Err(StageError::Error(error.clone()));
+        }
+        if let Some(fault) = &self.service_fault {
+            return Err(StageError::Error(fault.clone()));
+        }
         match &self.reading.ending {
-            _ if self.ended.stopped => Err(StageError::Interrupted),
             Ending::Completed => Ok(()),
             // A timeout is no error: the work until then is graded. The reason for the wait may be an error.
-            Ending::Crashed(_) if self.ended.timed_out => Ok(()),
-            Ending::Failed(error) if self.ended.timed_out && error.kind == ErrorKind::Agent => {
-                Ok(())
-            }
-            // An agent that ends its supervisor or changes what the tests rest on is judged by its work, or by that:
-            // an error would be tried again.
-            _ if self.breach.is_some() && self.is_keepable => Ok(()),
+            Ending::Crashed(_) | Ending::Failed(_) if self.ended.timed_out => Ok(()),
             // What it left is too much, which says nothing about trouble with a provider.
             Ending::Crashed(_) if !self.is_keepable => Ok(()),
-            Ending::Crashed(_) if self.ended.lost => Ok(()),
-            Ending::Failed(error) if self.ended.lost && error.kind == ErrorKind::Agent => Ok(()),
+            Ending::Crashed(_) | Ending::Failed(_) if self.ended.lost => Ok(()),
             Ending::Crashed(_) if !self.changes.are_none() => Ok(()),
             Ending::Crashed(error) | Ending::Failed(error) => Err(StageError::Error(error.clone())),
         }
@@ -99,6 +109,7 @@ impl AgentRun {
 struct Worked {
     ended: Ended,
     reading: Reading,
+    service_fault: Option<TrialError>,
     changes: Changes,
     breach: Option<String>,
     is_keepable: bool,
@@ -141,6 +152,11 @@ fn work(
         Err(StageError::Error(_)) if breach.is_some() => Changes::default(),
         Err(error) => return Err(error),
     };
+    notes.extend(keys_written::note(
+        &run.dirs.workspace,
+        &changes.paths(),
+        &run.context.mask,
+    ));
     notes.extend(mount_notes(&changes.mounts));
     if let Some(reason) = &breach {
         notes.push(if is_keepable {
@@ -160,9 +176,17 @@ fn work(
             "{count} could not be ended: they belong to another user"
         ));
     }
+    let service_fault = played.time_limit.and_then(|end| {
+        let completed = reading.ending == Ending::Completed;
+        let worked = !changes.are_none() || !is_keepable;
+        reading
+            .conversation
+            .fault_at_time_limit(end, completed, worked)
+    });
     Ok(Worked {
         ended: played.ended,
         reading,
+        service_fault,
         changes,
         breach,
         is_keepable,
@@ -218,6 +242,7 @@ fn mount_notes(mounts: &Notes) -> Vec<String> {
 struct Played {
     ended: Ended,
     reading: Reading,
+    time_limit: Option<TimeLimit>,
     /// A remark of Terca's, about a solution that failed.
     note: Option<String>,
 }
@@ -226,11 +251,15 @@ fn play(run: &mut TrialRun<'_>, session: AgentSession) -> Result<Played, StageEr
     match session.kind {
         AgentKind::Process(process) => {
             let progress = run.progress;
-            let (ended, reading) =
-                process.run(run, &|activity, usage| progress.report(activity, usage))?;
+            let AgentEnd {
+                ended,
+                reading,
+                time_limit,
+            } = process.run(run, &|activity, usage| progress.report(activity, usage))?;
             Ok(Played {
                 ended,
                 reading,
+                time_limit,
                 note: None,
             })
         }
@@ -248,6 +277,7 @@ fn play(run: &mut TrialRun<'_>, session: AgentSession) -> Result<Played, StageEr
             Ok(Played {
                 ended,
                 reading: decoder.finish(ended.exit),
+                time_limit: None,
                 note,
             })
         }

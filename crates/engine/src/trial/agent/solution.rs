@@ -4,6 +4,7 @@ use terca_core::process::Exit;
 use terca_core::text::prose;
 
 use crate::tree::{Dir, copy};
+use crate::trial::live::Logged;
 use crate::trial::stage_error::StageError;
 use crate::trial::trial_run::{Shell, TrialRun};
 
@@ -31,8 +32,7 @@ pub(super) fn apply(run: &mut TrialRun<'_>) -> Result<Option<String>, StageError
         env,
         sweep: true,
     };
-    let (ended, output) = run.shell(shell)?;
-    run.log.whole_output(output.rewound()?)?;
+    let (ended, _) = run.shell(shell, Logged::Whole)?;
     if ended.stopped {
         return Err(StageError::Interrupted);
     }

@@ -16,6 +16,7 @@ use crate::host::environment::find_program;
 use crate::process::output_file::{Output, read_text};
 use crate::tree::{Dir, Limits, TreeError, list};
 use crate::trial::agent_work::AgentWork;
+use crate::trial::live::Logged;
 use crate::trial::stage_error::StageError;
 use crate::trial::trial_run::{Shell, TrialRun};
 use crate::workspace::inside::{Followed, follow};
@@ -86,15 +87,12 @@ fn command_end(
         sweep: true,
     };
     let (ended, stdout, stderr) = if apart {
-        let (ended, stdout, stderr) = run.shell_apart(shell)?;
+        let (ended, stdout, stderr) = run.shell_apart(shell, Logged::Whole)?;
         (ended, Some(stdout), stderr)
     } else {
-        let (ended, output) = run.shell(shell)?;
+        let (ended, output) = run.shell(shell, Logged::Whole)?;
         (ended, None, output)
     };
-    for output in stdout.iter().chain([&stderr]) {
-        run.log.whole_output(output.rewound()?)?;
-    }
     if ended.stopped {
         return Err(StageError::Interrupted);
     }

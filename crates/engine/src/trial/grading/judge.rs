@@ -11,7 +11,7 @@ use camino::{Utf8Path, Utf8PathBuf};
 use terca_core::agent::{Ending, Reading};
 use terca_core::config::folder_name;
 use terca_core::grade::{
-    Brief, JudgeTest, JudgedBy, Judgement, Opinion, TestSpec, VERDICT_FILE, judge_prompt,
+    Brief, JudgeTest, JudgedBy, Judgement, NoVerdict, Opinion, TestSpec, VERDICT_FILE, judge_prompt,
 };
 use terca_core::process::Exit;
 use terca_core::text::mask::Masked;
@@ -22,7 +22,7 @@ use crate::process::output_file::read_text;
 use crate::process::supervise::Ended;
 use crate::trial::agent_work::AgentWork;
 use crate::trial::session::{
-    AgentDirs, AgentKind, AgentRequest, AgentSession, FoundAgent, last_words,
+    AgentDirs, AgentEnd, AgentKind, AgentRequest, AgentSession, FoundAgent, last_words,
 };
 use crate::trial::stage_error::StageError;
 use crate::trial::timing::rounded;
@@ -62,8 +62,24 @@ impl Shown {
     }
 }
 
-/// Asks the judge of a test.
+/// Asks the judge of a test, and once more if it comes to its end without a verdict: a model's slip is no reason to lose
+/// the work of the agent. The first verdict counts.
 pub(super) fn ask(
+    run: &mut TrialRun<'_>,
+    test: &TestSpec,
+    asked: &JudgeTest,
+    work: &AgentWork,
+) -> Result<Judgement, StageError> {
+    let judgement = ask_once(run, test, asked, work)?;
+    let Some(Err(NoVerdict(reason))) = &judgement.opinion else {
+        return Ok(judgement);
+    };
+    run.log
+        .line(&format!("no verdict: {reason}; the judge is asked again"))?;
+    ask_once(run, test, asked, work)
+}
+
+fn ask_once(
     run: &mut TrialRun<'_>,
     test: &TestSpec,
     asked: &JudgeTest,
@@ -138,7 +154,7 @@ fn play(
     let on_progress = |activity, _| progress.report(format!("judge: {activity}"), work.usage);
     match session.kind {
         AgentKind::Process(process) => {
-            let (ended, reading) = process.run(run, &on_progress)?;
+            let AgentEnd { ended, reading, .. } = process.run(run, &on_progress)?;
             if ended.lost && !ended.stopped {
                 return Err(StageError::new(
                     ErrorKind::Internal,

@@ -14,7 +14,7 @@ use terca_core::trial_error::ErrorKind;
 
 use super::agent_work::AgentWork;
 use super::stage_error::StageError;
-use super::stages::{AgentRun, Graded, Grades, Stopped};
+use super::stages::{AgentRun, Graded, Grades, Stopped, Ungraded};
 use super::timing::rounded;
 use super::too_large::TooLarge;
 use super::trial_run::TrialRun;
@@ -29,14 +29,14 @@ impl AgentRun {
                 agent: self,
                 grades,
             }),
-            Err(error) => Err(Stopped::Ungraded(Box::new(self), error)),
+            Err(ungraded) => Err(Stopped::Ungraded(Box::new(self), ungraded)),
         }
     }
 }
 
-fn grade_workspace(run: &mut TrialRun<'_>, work: &AgentWork) -> Result<Grades, StageError> {
+fn grade_workspace(run: &mut TrialRun<'_>, work: &AgentWork) -> Result<Grades, Ungraded> {
     if let Some(breach) = &work.breach {
-        return failed_everywhere(run, breach);
+        return Ok(failed_everywhere(run, breach)?);
     }
     if run.spec.case.eval.tests.is_empty() {
         return Ok(without_tests(work));
@@ -54,9 +54,9 @@ pub(super) fn grade_saved(
     run: &mut TrialRun<'_>,
     saved: &Utf8Path,
     work: &AgentWork,
-) -> Result<Grades, StageError> {
+) -> Result<Grades, Ungraded> {
     if let Some(breach) = &work.breach {
-        return failed_everywhere(run, breach);
+        return Ok(failed_everywhere(run, breach)?);
     }
     if run.spec.case.eval.tests.is_empty() {
         return Ok(without_tests(work));
@@ -94,7 +94,7 @@ fn grade_copy(
     run: &mut TrialRun<'_>,
     left: &Utf8Path,
     work: &AgentWork,
-) -> Result<Grades, StageError> {
+) -> Result<Grades, Ungraded> {
     let eval = run.spec.case.eval.clone();
     run.context.work.check_above()?;
     run.dirs.begin_tests()?;
@@ -103,7 +103,7 @@ fn grade_copy(
     if let Err(error) = copy(&from, &workspace, &run.agent_tree(), &mut |_| Ok(true)) {
         // The limit of a suite may be lower by now than it was when the agent worked.
         return match TooLarge::of(&error) {
-            Some(too_large) => failed_everywhere(run, &too_large.left_by_agent()),
+            Some(too_large) => Ok(failed_everywhere(run, &too_large.left_by_agent())?),
             None => Err(error.into()),
         };
     }
@@ -115,17 +115,52 @@ fn grade_copy(
         copy(&hidden, &workspace, &options, &mut |_| Ok(true))?;
     }
     drop(workspace);
+    let registries = run.place_registries(&run.dirs.home)?;
+    let graded = run_tests(run, &eval.tests, work);
+    registries.remove()?;
+    graded
+}
+
+/// Runs all tests. One that cannot tell makes an error of the trial, and the results of the others are kept.
+fn run_tests(
+    run: &mut TrialRun<'_>,
+    all: &[TestSpec],
+    work: &AgentWork,
+) -> Result<Grades, Ungraded> {
     let mut tests = Scorecard::default();
     let mut weighted = Vec::new();
-    for test in &eval.tests {
-        let grade = grade_test(run, test, work)?;
-        weighted.push((test.weight, grade.score));
-        tests.push(&test.name, grade);
+    let mut error = None;
+    let mut has_judge_failed = false;
+    for test in all {
+        let is_judge = test.judge().is_some();
+        if is_judge && has_judge_failed {
+            // What keeps one judge from answering keeps the next one too, and each is paid for.
+            continue;
+        }
+        match grade_test(run, test, work) {
+            Ok(grade) => {
+                weighted.push((test.weight, grade.score));
+                tests.push(&test.name, grade);
+            }
+            Err(StageError::Error(reason)) if is_judge || reason.kind == ErrorKind::Setup => {
+                run.log.line(&format!("cannot tell: {}", reason.message))?;
+                has_judge_failed |= is_judge;
+                error.get_or_insert(reason);
+            }
+            // The machine is in trouble, or the run was interrupted.
+            Err(error) => return Err(Ungraded { error, tests }),
+        }
     }
-    Ok(Grades {
-        tests,
-        score: score(&weighted).unwrap_or(0.0),
-    })
+    match error {
+        None => Ok(Grades {
+            tests,
+            score: score(&weighted).unwrap_or(0.0),
+        }),
+        Some(error) => Err(Ungraded {
+            error: StageError::Error(error),
+            tests,
+        }),
+    }
 }
 
 fn grade_test(

@@ -13,15 +13,19 @@ const SHOWN: usize = 5_000;
 /// The steps of a session, without the middle of a long one.
 #[derive(Debug, Default)]
 pub(super) struct Headlines {
-    first: Vec<String>,
+    /// The number of steps of the beginning.
+    first: usize,
+    /// Steps of the beginning that the log does not have yet.
+    new: Vec<String>,
     last: VecDeque<String>,
     left_out: u64,
 }
 
 impl Headlines {
     pub(super) fn push(&mut self, headline: String) {
-        if self.first.len() < SHOWN {
-            self.first.push(headline);
+        if self.first < SHOWN {
+            self.first += 1;
+            self.new.push(headline);
             return;
         }
         if self.last.len() == SHOWN {
@@ -31,13 +35,22 @@ impl Headlines {
         self.last.push_back(headline);
     }
 
-    pub(super) fn write(&self, log: &mut RunLog) -> io::Result<()> {
-        log.lines(self.first.iter().map(String::as_str))?;
+    /// Writes the new steps of the beginning.
+    pub(super) fn write_new(&mut self, log: &mut RunLog) -> io::Result<()> {
+        if self.new.is_empty() {
+            return Ok(());
+        }
+        log.lines(self.new.drain(..))
+    }
+
+    /// Writes the rest of the steps.
+    pub(super) fn write_rest(mut self, log: &mut RunLog) -> io::Result<()> {
+        self.write_new(log)?;
         if self.left_out > 0 {
             let count = prose::compact(self.left_out);
             log.line(&format!("… {count} steps left out: see transcript.jsonl …"))?;
         }
-        log.lines(self.last.iter().map(String::as_str))
+        log.lines(self.last.into_iter())
     }
 }
 
@@ -57,7 +70,7 @@ mod tests {
             headlines.push(format!("step {step}"));
         }
         headlines
-            .write(&mut RunLog::new(
+            .write_rest(&mut RunLog::new(
                 std::fs::File::create(path).unwrap(),
                 &Mask::default(),
             ))

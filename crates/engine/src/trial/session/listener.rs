@@ -1,6 +1,7 @@
 //! Listens to a running agent: output goes to the decoder, records to the transcript, activity to the display.
 
 use std::fs::File;
+use std::io;
 use std::time::{Duration, Instant};
 
 use camino::{Utf8Path, Utf8PathBuf};
@@ -8,11 +9,13 @@ use globset::GlobBuilder;
 use terca_core::agent::{Decoder, Line, Reading, SideFile, StreamFilter};
 use terca_core::text::mask::Mask;
 use terca_core::transcript::Usage;
+use terca_core::trial_error::TrialError;
 
 use super::transcript::Transcript;
-use crate::process::supervise::Ended;
+use crate::process::supervise::{Ended, Turn};
 use crate::process::tail::{LineSink, Seen, Tail};
 use crate::tree::{Dir, Limits, Options, TreeError, Visit, walk};
+use crate::trial::live::LiveOutput;
 use crate::trial::log::RunLog;
 
 /// The shortest time between two reports to the display.
@@ -30,14 +33,26 @@ pub(in crate::trial) type OnProgress<'a> = &'a dyn Fn(String, Usage);
 pub(super) struct Listener<'a> {
     filter: StreamFilter,
     transcript: Transcript,
-    stdout: Tail,
-    stderr: Tail,
+    stdout: LiveTail,
+    stderr: LiveTail,
     side_files: &'a [SideFile],
     /// The side files that have been found so far.
     side_tails: Vec<SideTail>,
     looked_at_side_files: Instant,
     reported: Reported,
+    began: Instant,
+    /// The time of the last progress in the talk with the model, since the beginning.
+    progress_at: Duration,
+    progress: u64,
     mask: Mask,
+    /// The log could not be written.
+    failed: Option<io::Error>,
+}
+
+/// One of the agent's two outputs: read for the decoder, and written where it is kept and shown.
+pub(super) struct LiveTail {
+    pub(super) tail: Tail,
+    pub(super) live: LiveOutput,
 }
 
 struct SideTail {
@@ -58,8 +73,8 @@ impl<'a> Listener<'a> {
         decoder: Box<dyn Decoder>,
         transcript: Transcript,
         side_files: &'a [SideFile],
-        stdout: Tail,
-        stderr: Tail,
+        stdout: LiveTail,
+        stderr: LiveTail,
         mask: &Mask,
     ) -> Self {
         let now = Instant::now();
@@ -76,29 +91,57 @@ impl<'a> Listener<'a> {
                 activity: String::new(),
                 usage: Usage::default(),
             },
+            began: now,
+            progress_at: Duration::ZERO,
+            progress: 0,
             mask: mask.clone(),
+            failed: None,
         }
     }
 
-    /// Reads what is new. Called again and again while the agent runs; returns whether there is more to read already.
+    /// Reads what is new. Called again and again while the agent runs. An agent whose session is lost is to be stopped.
     /// A read that fails now is tried again by `finish`, where failing counts.
-    pub(super) fn on_turn(&mut self, on_progress: OnProgress<'_>) -> bool {
-        let more_output = self.stdout.read(&mut StdoutSink {
-            filter: &mut self.filter,
-            transcript: &mut self.transcript,
-            mask: &self.mask,
-        });
-        let decoder = &mut self.filter.decoder;
-        let more_errors = self.stderr.read(&mut |line: Line<'_>| {
-            with_keys_masked(line, &self.mask, |line| decoder.stderr(line));
-        });
-        self.transcript.flush();
+    pub(super) fn on_turn(&mut self, log: &mut RunLog, on_progress: OnProgress<'_>) -> Turn {
+        let is_more = self.read(log);
         if self.looked_at_side_files.elapsed() >= LOOK_AT_SIDE_FILES_EVERY {
             self.looked_at_side_files = Instant::now();
             self.read_side_files(|side| !side.is_document());
         }
         self.report(on_progress);
-        more_output.unwrap_or(false) || more_errors.unwrap_or(false)
+        let progress = self.filter.decoder.progress();
+        if progress != self.progress {
+            self.progress = progress;
+            self.progress_at = self.began.elapsed();
+        }
+        if self.filter.decoder.lost().is_some() {
+            Turn::Stop
+        } else if is_more.unwrap_or(false) {
+            Turn::Again
+        } else {
+            Turn::Wait
+        }
+    }
+
+    /// Reads what is new of both outputs. Returns whether there is more.
+    fn read(&mut self, log: &mut RunLog) -> io::Result<bool> {
+        let more_output = self.stdout.tail.read(&mut StdoutSink {
+            filter: &mut self.filter,
+            transcript: &mut self.transcript,
+            mask: &self.mask,
+            live: &mut self.stdout.live,
+        });
+        let more_errors = self.stderr.tail.read(&mut StderrSink {
+            decoder: self.filter.decoder.as_mut(),
+            mask: &self.mask,
+            live: &mut self.stderr.live,
+        });
+        self.transcript.flush(log);
+        for output in [&mut self.stdout, &mut self.stderr] {
+            if let Err(error) = output.live.write_log(log) {
+                self.failed.get_or_insert(error);
+            }
+        }
+        Ok(more_output? | more_errors?)
     }
 
     fn report(&mut self, on_progress: OnProgress<'_>) {
@@ -139,40 +182,54 @@ impl<'a> Listener<'a> {
     }
 
     /// Reads the rest of everything, and closes the transcript.
-    pub(super) fn finish(
-        mut self,
-        ended: &Ended,
-        log: &mut RunLog,
-    ) -> std::io::Result<AgentOutput> {
+    pub(super) fn finish(mut self, ended: &Ended, log: &mut RunLog) -> io::Result<AgentOutput> {
         self.read_side_files(|_| true);
+        // Piece by piece, so that the log is not held in memory.
+        while self.read(log)? {}
+        if let Some(error) = self.failed {
+            return Err(error);
+        }
         let Listener {
             mut filter,
             mut transcript,
-            stdout,
-            stderr,
+            mut stdout,
+            mut stderr,
             side_tails,
             mask,
+            progress_at,
             ..
         } = self;
-        let stdout = stdout.finish(&mut StdoutSink {
+        let seen_of_stdout = stdout.tail.finish(&mut StdoutSink {
             filter: &mut filter,
             transcript: &mut transcript,
             mask: &mask,
+            live: &mut stdout.live,
+        })?;
+        let seen_of_stderr = stderr.tail.finish(&mut StderrSink {
+            decoder: filter.decoder.as_mut(),
+            mask: &mask,
+            live: &mut stderr.live,
         })?;
         let decoder = &mut filter.decoder;
-        let stderr = stderr.finish(&mut |line: Line<'_>| {
-            with_keys_masked(line, &mask, |line| decoder.stderr(line));
-        })?;
         for SideTail { label, tail, .. } in side_tails {
             tail.finish(&mut |line: Line<'_>| side_line(decoder.as_mut(), label, line, &mask))?;
         }
+        let lost = filter.decoder.lost();
         let mut reading = filter.finish(ended.exit);
         transcript.add(std::mem::take(&mut reading.records));
         transcript.close(log)?;
         Ok(AgentOutput {
             reading,
-            stdout,
-            stderr,
+            lost,
+            progress_at,
+            stdout: PrintedOutput {
+                seen: seen_of_stdout,
+                has_pieces: stdout.live.finish(log)?,
+            },
+            stderr: PrintedOutput {
+                seen: seen_of_stderr,
+                has_pieces: stderr.live.finish(log)?,
+            },
         })
     }
 }
@@ -182,6 +239,7 @@ struct StdoutSink<'a> {
     filter: &'a mut StreamFilter,
     transcript: &'a mut Transcript,
     mask: &'a Mask,
+    live: &'a mut LiveOutput,
 }
 
 impl LineSink for StdoutSink<'_> {
@@ -198,13 +256,46 @@ impl LineSink for StdoutSink<'_> {
     fn skip(&mut self, bytes: u64) {
         self.filter.skip(bytes);
     }
+
+    fn bytes(&mut self, bytes: &[u8]) {
+        self.live.take(bytes);
+    }
+}
+
+/// Passes standard error through the decoder.
+struct StderrSink<'a> {
+    decoder: &'a mut dyn Decoder,
+    mask: &'a Mask,
+    live: &'a mut LiveOutput,
+}
+
+impl LineSink for StderrSink<'_> {
+    fn line(&mut self, line: Line<'_>) {
+        with_keys_masked(line, self.mask, |line| self.decoder.stderr(line));
+    }
+
+    fn bytes(&mut self, bytes: &[u8]) {
+        self.live.take(bytes);
+    }
 }
 
 /// Everything that an agent has printed.
 pub(super) struct AgentOutput {
     pub(super) reading: Reading,
-    pub(super) stdout: Seen,
-    pub(super) stderr: Seen,
+    /// The error for which the agent was stopped.
+    pub(super) lost: Option<TrialError>,
+    /// The time of the last progress in the talk with the model, since the beginning.
+    pub(super) progress_at: Duration,
+    pub(super) stdout: PrintedOutput,
+    pub(super) stderr: PrintedOutput,
+}
+
+/// One of the two outputs of an agent that has come to its end.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct PrintedOutput {
+    pub(super) seen: Seen,
+    /// A secret was in pieces of several events.
+    pub(super) has_pieces: bool,
 }
 
 /// Hands a line on without the keys in it: a decoder cuts what it reads.

@@ -28,7 +28,7 @@ use crate::host::credentials;
 use crate::host::environment::{Variables, find_program};
 pub(super) use agent_dirs::AgentDirs;
 pub(super) use last_words::last_words;
-pub(super) use process::AgentProcess;
+pub(super) use process::{AgentEnd, AgentProcess};
 
 /// The work that an agent is asked to do, and the means for it.
 #[derive(Debug, Clone, Copy)]

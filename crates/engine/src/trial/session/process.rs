@@ -1,24 +1,27 @@
 //! An agent as a process: started, listened to, and its output kept.
 
+use std::fs::File;
 use std::io;
 use std::time::Duration;
 
 use camino::{Utf8Path, Utf8PathBuf};
-use terca_core::agent::{Decoder, Ending, Profile, Reading, SideFile, StopSignal};
+use terca_core::agent::{Decoder, Ending, Profile, Reading, SideFile, StopSignal, TimeLimit};
 use terca_core::text::mask::Mask;
 use terca_core::text::prose;
+use terca_core::trial_error::TrialError;
 
 use super::agent_dirs::AgentDirs;
 use super::last_words::STDOUT_LOG;
-use super::listener::{AgentOutput, Listener, OnProgress, open_side_file, side_paths};
+use super::listener::{Listener, LiveTail, OnProgress, PrintedOutput, open_side_file, side_paths};
 use super::own_artifacts;
 use super::transcript::Transcript;
 use crate::host::environment::Variables;
 use crate::process::output_file::Output;
 use crate::process::supervise::{Ended, Job, Signal};
-use crate::process::tail::{Seen, Tail};
+use crate::process::tail::Tail;
 use crate::tree::{Limits, WithoutHoles};
-use crate::trial::log::RunLog;
+use crate::trial::live::{LiveOutput, LogPart, LogPartWriter};
+use crate::trial::log::{RunLog, Stream};
 use crate::trial::masking::{copy_masked, find_pieces, write_edited};
 use crate::trial::stage_error::StageError;
 use crate::trial::trial_run::{GRACE, TrialRun};
@@ -36,6 +39,14 @@ pub(in crate::trial) struct AgentProcess {
     pub(super) side_files: Vec<SideFile>,
     pub(super) decoder: Box<dyn Decoder>,
     pub(super) timeout: Duration,
+}
+
+/// The end of an agent's process.
+pub(in crate::trial) struct AgentEnd {
+    pub(in crate::trial) ended: Ended,
+    pub(in crate::trial) reading: Reading,
+    /// Set if its time limit ended it.
+    pub(in crate::trial) time_limit: Option<TimeLimit>,
 }
 
 /// The two files that an agent prints to.
@@ -56,12 +67,13 @@ impl AgentProcess {
         self,
         run: &mut TrialRun<'_>,
         on_progress: OnProgress<'_>,
-    ) -> Result<(Ended, Reading), StageError> {
+    ) -> Result<AgentEnd, StageError> {
         let outputs = Outputs {
             stdout: Output::create(&self.dirs.io)?,
             stderr: Output::create(&self.dirs.io)?,
         };
         let job = self.job(&outputs);
+        let limit = self.timeout;
         let AgentProcess {
             profile,
             dirs,
@@ -70,28 +82,62 @@ impl AgentProcess {
             ..
         } = self;
         let mask = &run.context.mask;
-        let transcript = Transcript::create(&dirs, mask, profile.streams_events)?;
+        let kept = KeptOutputs::new(&dirs.artifacts, profile);
+        let length_before = run.log.length()?;
+        let transcript = Transcript::create(&dirs, mask, profile.streams_events, &mut run.log)?;
+        // A stream of events is in the log step by step.
+        let stdout_part = (!profile.streams_events).then(|| LogPart::ends(Stream::Out, mask));
+        // Of such an agent the steps come first, and what it complains about follows at the end.
+        let stderr_part = (!profile.streams_events).then(|| LogPart::ends(Stream::Errors, mask));
         let mut listener = Listener::new(
             decoder,
             transcript,
             &side_files,
-            Tail::open(&outputs.stdout.path, mask)?,
-            Tail::open(&outputs.stderr.path, mask)?,
+            LiveTail {
+                tail: Tail::open(&outputs.stdout.path, mask)?,
+                live: LiveOutput::new(mask, Some(new_file(&kept.stdout)?), stdout_part),
+            },
+            LiveTail {
+                tail: Tail::open(&outputs.stderr.path, mask)?,
+                live: LiveOutput::new(mask, Some(new_file(&kept.stderr)?), stderr_part),
+            },
             mask,
         );
-        let ended = run.run_job(&job, &mut || listener.on_turn(on_progress))?;
+        let mut ended = run.run_job(&job, &mut |log| listener.on_turn(log, on_progress))?;
         run.tidy_folder()?;
-        let output = listener.finish(&ended, &mut run.log)?;
-        let kept = keep_outputs(&dirs.artifacts, mask, profile, &output, &outputs)?;
-        write_log(&mut run.log, profile, &ended, &output.reading, &kept)?;
+        let mut output = listener.finish(&ended, &mut run.log)?;
+        if let Some(error) = output.lost.take()
+            && ended.stopped
+            && !run.context.interrupt.is_stop()
+        {
+            stopped_at_once(&mut ended, &mut output.reading, error);
+        }
+        keep_output(&outputs.stdout, output.stdout, &kept.stdout, mask)?;
+        keep_output(&outputs.stderr, output.stderr, &kept.stderr, mask)?;
+        let has_pieces = output.stdout.has_pieces || output.stderr.has_pieces;
+        if !profile.streams_events && has_pieces {
+            run.log.take_back(length_before)?;
+            copy_to_log(&kept.stdout, Stream::Out, &mut run.log, mask)?;
+        }
+        if !profile.logs_to_stderr && (profile.streams_events || has_pieces) {
+            copy_to_log(&kept.stderr, Stream::Errors, &mut run.log, mask)?;
+        }
+        write_end(&mut run.log, &ended, &output.reading)?;
         keep_side_files(&dirs.artifacts, mask, &side_files)?;
-        let mut reading = output.reading;
         if profile.takes_command {
             let options = run.context.own_tree(Limits::default());
             let remark = own_artifacts::keep(&dirs, mask, &options);
-            reading.notes.extend(remark);
+            output.reading.notes.extend(remark);
         }
-        Ok((ended, reading))
+        Ok(AgentEnd {
+            ended,
+            reading: output.reading,
+            // A supervisor that was stopped looks like a limit that is over.
+            time_limit: (ended.timed_out && !ended.lost).then_some(TimeLimit {
+                limit,
+                silence: limit.saturating_sub(output.progress_at),
+            }),
+        })
     }
 
     fn job(&self, outputs: &Outputs) -> Job {
@@ -114,18 +160,21 @@ impl AgentProcess {
     }
 }
 
-/// Writes the output for a person to read. A stream of events is in the log already, step by step.
-fn write_log(
-    log: &mut RunLog,
-    profile: &Profile,
-    ended: &Ended,
-    reading: &Reading,
-    kept: &KeptOutputs,
-) -> io::Result<()> {
-    if !profile.streams_events {
-        log.output(fs_err::File::open(&kept.stdout)?.file())?;
+/// Makes the end of an agent that Terca has stopped, because its session was lost, an error of its session. The adapter may know
+/// more about the reason.
+fn stopped_at_once(ended: &mut Ended, reading: &mut Reading, error: TrialError) {
+    ended.stopped = false;
+    reading
+        .notes
+        .push("the agent was stopped at once: the trial could not be judged any more".to_owned());
+    let knows_more = matches!(&reading.ending, Ending::Failed(known) if known.kind == error.kind);
+    if !knows_more {
+        reading.ending = Ending::Failed(error);
     }
-    log.output(fs_err::File::open(&kept.stderr)?.file())?;
+}
+
+/// Writes how the agent came to its end.
+fn write_end(log: &mut RunLog, ended: &Ended, reading: &Reading) -> io::Result<()> {
     let end = match (ended.timed_out, ended.stopped) {
         (true, _) => "out of time".to_owned(),
         (_, true) => "interrupted".to_owned(),
@@ -138,36 +187,53 @@ fn write_log(
     Ok(())
 }
 
-fn keep_outputs(
-    artifacts: &Utf8Path,
-    mask: &Mask,
-    profile: &Profile,
-    output: &AgentOutput,
-    outputs: &Outputs,
-) -> io::Result<KeptOutputs> {
-    let stdout = if profile.streams_events {
-        "stream.jsonl"
-    } else {
-        STDOUT_LOG
-    };
-    let kept = KeptOutputs {
-        stdout: artifacts.join(stdout),
-        stderr: artifacts.join("stderr.log"),
-    };
-    keep_output(&outputs.stdout, output.stdout, &kept.stdout, mask)?;
-    keep_output(&outputs.stderr, output.stderr, &kept.stderr, mask)?;
-    Ok(kept)
+/// Copies an output that is kept, and so has no secrets, to the log.
+fn copy_to_log(kept: &Utf8Path, stream: Stream, log: &mut RunLog, mask: &Mask) -> io::Result<()> {
+    let mut writer = LogPartWriter::new(LogPart::ends(stream, mask), log);
+    io::copy(&mut fs_err::File::open(kept)?, &mut writer)?;
+    writer.finish()
 }
 
-/// Keeps a file of output. One that was read to its end and has no secret in it is moved; any other is copied and
-/// searched again.
-fn keep_output(output: &Output, seen: Seen, place: &Utf8Path, mask: &Mask) -> io::Result<()> {
-    let pieces = find_pieces(output.rewound()?, mask)?;
-    if !seen.secrets && pieces.is_empty() && output.move_to(place, seen.bytes)? {
+/// Makes a file in the place of what has its name: a link there could lead anywhere.
+fn new_file(path: &Utf8Path) -> io::Result<File> {
+    match fs_err::remove_file(path) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
+        _ => {}
+    }
+    File::options().write(true).create_new(true).open(path)
+}
+
+impl KeptOutputs {
+    fn new(artifacts: &Utf8Path, profile: &Profile) -> Self {
+        let stdout = if profile.streams_events {
+            "stream.jsonl"
+        } else {
+            STDOUT_LOG
+        };
+        KeptOutputs {
+            stdout: artifacts.join(stdout),
+            stderr: artifacts.join("stderr.log"),
+        }
+    }
+}
+
+/// Keeps a file of output, in the place of the one that was written while it came in. One that was read to its end and
+/// has no secret in it is moved; any other is copied and searched again.
+fn keep_output(
+    output: &Output,
+    printed: PrintedOutput,
+    place: &Utf8Path,
+    mask: &Mask,
+) -> io::Result<()> {
+    let has_secrets = printed.seen.secrets || printed.has_pieces;
+    if !has_secrets && output.move_to(place, printed.seen.bytes)? {
         return Ok(());
     }
-    let mut kept = fs_err::File::create(place)?.into_parts().0;
-    write_edited(WithoutHoles(output.rewound()?), pieces, &mut kept, mask)
+    let pieces = find_pieces(output.rewound()?, mask)?;
+    let new = Utf8PathBuf::from(format!("{place}.new"));
+    let mut kept = new_file(&new)?;
+    write_edited(WithoutHoles(output.rewound()?), pieces, &mut kept, mask)?;
+    fs_err::rename(&new, place)
 }
 
 fn keep_side_files(artifacts: &Utf8Path, mask: &Mask, side_files: &[SideFile]) -> io::Result<()> {

@@ -2,6 +2,7 @@
 
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, BufWriter, Write};
+use std::os::unix::fs::FileExt;
 
 use camino::Utf8PathBuf;
 use terca_core::text::mask::{Mask, Pieces};
@@ -28,6 +29,8 @@ pub(super) struct Transcript {
     line: Vec<u8>,
     mask: Mask,
     headlines: Option<Headlines>,
+    /// The length of the log before the first step.
+    length_of_log: u64,
     activity: Activity,
     /// Agents name files by their whole paths; on the display the workspace is left out.
     workspace: String,
@@ -35,12 +38,18 @@ pub(super) struct Transcript {
 }
 
 impl Transcript {
-    pub(super) fn create(dirs: &AgentDirs, mask: &Mask, streams_events: bool) -> io::Result<Self> {
+    pub(super) fn create(
+        dirs: &AgentDirs,
+        mask: &Mask,
+        streams_events: bool,
+        log: &mut RunLog,
+    ) -> io::Result<Self> {
         Ok(Transcript {
             path: dirs.transcript.clone(),
             file: BufWriter::with_capacity(BUFFER, File::create(&dirs.transcript)?),
             bytes: 0,
-            pieces: Pieces::new(mask),
+            pieces: Pieces::live(mask),
+            length_of_log: log.length()?,
             line: Vec::new(),
             mask: mask.clone(),
             headlines: streams_events.then(Headlines::default),
@@ -62,9 +71,14 @@ impl Transcript {
         }
     }
 
-    /// Passes what was written on to the file. An error is met again in `close`.
-    pub(super) fn flush(&mut self) {
+    /// Passes what was written on to the file, and new steps to the log. The first error is reported by `close`.
+    pub(super) fn flush(&mut self, log: &mut RunLog) {
         let _ = self.file.flush();
+        if let Some(headlines) = &mut self.headlines
+            && let Err(error) = headlines.write_new(log)
+        {
+            self.failed.get_or_insert(error);
+        }
     }
 
     /// Returns the agent's activity, for the display.
@@ -97,13 +111,35 @@ impl Transcript {
         }
         self.line.push(b'\n');
         self.pieces.line(self.bytes, &self.line);
+        if self.cover_pieces()? {
+            record = serde_json::from_slice(&self.line)?;
+        }
         self.bytes += self.line.len() as u64;
         self.file.write_all(&self.line)?;
         Ok(record)
     }
 
+    /// Covers the pieces of secrets that have just been found, in earlier lines and in the one that is to be written.
+    /// Returns whether that one has changed.
+    fn cover_pieces(&mut self) -> io::Result<bool> {
+        let mut has_changed = false;
+        for piece in self.pieces.take_fresh() {
+            if piece.start < self.bytes {
+                self.file.flush()?;
+                let stars = vec![b'*'; (piece.end.min(self.bytes) - piece.start) as usize];
+                self.file.get_ref().write_all_at(&stars, piece.start)?;
+            } else {
+                let start = (piece.start - self.bytes) as usize;
+                let end = (piece.end - self.bytes) as usize;
+                self.line[start..end].fill(b'*');
+                has_changed = true;
+            }
+        }
+        Ok(has_changed)
+    }
+
     /// Masks the secrets that came in pieces, a step each, and reads the headlines again.
-    fn mask_pieces(&mut self) -> io::Result<()> {
+    fn mask_pieces(&mut self, log: &mut RunLog) -> io::Result<()> {
         let pieces = std::mem::replace(&mut self.pieces, Pieces::new(&Mask::default())).finish();
         if pieces.is_empty() {
             return Ok(());
@@ -117,6 +153,7 @@ impl Transcript {
         fs_err::rename(&new, &self.path)?;
         if let Some(headlines) = &mut self.headlines {
             *headlines = Headlines::default();
+            log.take_back(self.length_of_log)?;
             for line in BufReader::new(fs_err::File::open(&self.path)?).lines() {
                 let record: Record = serde_json::from_str(&line?)?;
                 headlines.push(record.step.headline());
@@ -131,9 +168,9 @@ impl Transcript {
             return Err(error);
         }
         self.file.flush()?;
-        self.mask_pieces()?;
+        self.mask_pieces(log)?;
         match self.headlines {
-            Some(headlines) => headlines.write(log),
+            Some(headlines) => headlines.write_rest(log),
             None => Ok(()),
         }
     }

@@ -11,6 +11,7 @@ use terca_core::transcript::Usage;
 
 use crate::host::environment::Variables;
 use crate::tree::{Dir, Kind, TreeError, copy_file};
+use crate::trial::live::Logged;
 use crate::trial::stage_error::StageError;
 use crate::trial::trial_run::{Shell, TrialRun};
 use crate::workspace::inside::stays_inside;
@@ -45,6 +46,7 @@ impl Part<'_> {
                 layer,
                 &run.context.suite_dir,
                 &run.context.sealed.dir(beside),
+                run.registry_variables(),
             ),
         }
     }
@@ -207,8 +209,7 @@ pub(super) fn run_command(
         // A service that it leaves running, such as a database, is there for the agent and ends with it.
         sweep: false,
     };
-    let (ended, output) = run.shell(shell)?;
-    run.log.output(output.rewound()?)?;
+    let (ended, _) = run.shell(shell, Logged::Ends)?;
     if ended.stopped {
         return Err(StageError::Interrupted);
     }

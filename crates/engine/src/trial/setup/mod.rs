@@ -30,7 +30,10 @@ pub(super) fn prepare(run: &mut TrialRun<'_>) -> Result<Prepared, StageError> {
     let agent = FoundAgent::find(&variant.agent, env)?;
     find_judges(&case, &agent.env)?;
     context.sealed.check_surroundings(&case.eval.dir)?;
+    let registries = run.place_registries(&run.dirs.home)?;
     let origins = build_workspace(run, &case)?;
+    // The agent's home is this one.
+    registries.remove()?;
     let rules = rules::install(variant, &context.sealed, &run.dirs.workspace, &mut run.log)?;
     let skills = rules::install_skills(variant, context, &run.dirs.workspace, &mut run.log)?;
     // Before the agent's credentials and settings are written to the home.

@@ -2,11 +2,15 @@
 
 use std::collections::BTreeMap;
 
+use serde_json::Value;
+
 use crate::agent::mcp::McpServer;
-use crate::config::Patch;
-use crate::config::suite::{Template, Variables};
-use crate::text::diagnostic::{Diagnostic, Diagnostics};
-use crate::text::explain::Code;
+use crate::config::action::Action;
+use crate::config::agent_settings::AgentSettings;
+use crate::config::variables::{Template, Variables};
+use crate::reader::Patch;
+use crate::text::diagnostic::Diagnostics;
+use crate::text::template::{self, Filled};
 
 /// Replaces `${NAME}` and keeps the values that it took, which are secrets.
 pub(crate) struct Interpolator<'a> {
@@ -65,46 +69,57 @@ impl Interpolator<'_> {
         }
     }
 
-    fn fill(&mut self, template: &Template) -> String {
-        let mut filled = String::new();
-        let mut rest = template.value.as_str();
-        while let Some((before, after)) = rest.split_once("${") {
-            filled.push_str(before);
-            let Some((inner, tail)) = after.split_once('}') else {
-                filled.push_str("${");
-                rest = after;
-                continue;
-            };
-            filled.push_str(&self.value_of(inner, template));
-            rest = tail;
-        }
-        filled + rest
+    /// Fills in the contents of files.
+    pub(crate) fn actions(&mut self, actions: &[Action<Template>]) -> Vec<Action> {
+        actions.iter().map(|action| self.action(action)).collect()
     }
 
-    fn value_of(&mut self, inner: &str, template: &Template) -> String {
-        let (name, default) = match inner.split_once(":-") {
-            Some((name, default)) => (name, Some(default)),
-            None => (inner, None),
-        };
-        match ((self.variable)(name), default) {
-            (Some(value), _) if !value.is_empty() || default.is_none() => {
-                if !value.is_empty() && !self.secrets.contains(&value) {
-                    self.secrets.push(value.clone());
-                }
-                value
-            }
-            (_, Some(default)) => default.to_owned(),
-            _ => {
-                self.problems.push(
-                    Diagnostic::error(
-                        Code::UnsetVariable,
-                        format!("the variable `{name}` is not set"),
-                    )
-                    .at(template.place, "taken from the environment Terca runs in")
-                    .help(format!("set it, or write `${{{name}:-default}}`")),
-                );
-                String::new()
+    fn action(&mut self, action: &Action<Template>) -> Action {
+        match action {
+            Action::Copy {
+                source,
+                destination,
+            } => Action::Copy {
+                source: source.clone(),
+                destination: destination.clone(),
+            },
+            Action::Write {
+                destination,
+                content,
+            } => Action::Write {
+                destination: destination.clone(),
+                content: self.fill(content),
+            },
+            Action::Run(command) => Action::Run(command.clone()),
+        }
+    }
+
+    /// Fills in the texts of an agent's settings. Keys are left as they are.
+    pub(crate) fn settings(&mut self, settings: &AgentSettings) -> Value {
+        settings.filled(&mut |template| self.fill(template))
+    }
+
+    /// Fills in the name of a model. It is no secret: results are about it.
+    pub(crate) fn model(&mut self, model: &Template) -> String {
+        self.public(model).text
+    }
+
+    fn fill(&mut self, template: &Template) -> String {
+        let filled = self.public(template);
+        for value in filled.taken {
+            if !self.secrets.contains(&value) {
+                self.secrets.push(value);
             }
         }
+        filled.text
+    }
+
+    /// Fills in a text without making a secret of the values.
+    fn public(&mut self, template: &Template) -> Filled {
+        let filled = template::fill(&template.value, self.variable);
+        for name in &filled.unset {
+            self.problems.push(template::unset(name, template.place));
+        }
+        filled
     }
 }

@@ -1,0 +1,96 @@
+//! Finds experiments that change nothing: their comparison with the baseline can show nothing but chance.
+
+use std::collections::BTreeMap;
+
+use crate::config::suite::{Action, Setup, Suite};
+use crate::plan::{Case, TrialSpec};
+use crate::text::diagnostic::{Diagnostic, Diagnostics};
+use crate::text::explain::Code;
+use crate::text::prose;
+
+/// Warns of each experiment whose trials are the same as those of the baseline, in one environment or in all.
+pub(super) fn check(suite: &Suite, trials: &[TrialSpec], problems: &mut Diagnostics) {
+    // Without what is wrong, it may be another.
+    if problems.has_errors() {
+        return;
+    }
+    let mut cases: BTreeMap<(&str, &str), Vec<&Case>> = BTreeMap::new();
+    for trial in trials.iter().filter(|trial| trial.repetition == 1) {
+        let case = &*trial.case;
+        let variant = (&*case.variant.environment, &*case.variant.experiment);
+        cases.entry(variant).or_default().push(case);
+    }
+    for experiment in &suite.experiments {
+        // An experiment that is run twice on purpose is the same, of course.
+        if experiment.name == suite.baseline || experiment.real_name.is_some() {
+            continue;
+        }
+        let mut same: Vec<&str> = Vec::new();
+        let mut all = 0;
+        for environment in &suite.environments {
+            let place = &*environment.name;
+            let Some(own) = cases.get(&(place, &*experiment.name)) else {
+                continue;
+            };
+            let Some(baseline) = cases.get(&(place, &*suite.baseline)) else {
+                continue;
+            };
+            all += 1;
+            let mut pairs = own.iter().zip(baseline);
+            if pairs.all(|(one, other)| is_same(one, other)) {
+                same.push(&environment.name);
+            }
+        }
+        if !same.is_empty() {
+            problems.push(is_baseline(experiment, suite, &same, same.len() == all));
+        }
+    }
+}
+
+/// Compares all that a variant decides about a trial.
+fn is_same(one: &Case, other: &Case) -> bool {
+    let (variant, baseline) = (&one.variant, &other.variant);
+    one.prompt == other.prompt
+        && one.actions == other.actions
+        && one.env == other.env
+        && one.timeout == other.timeout
+        && variant.agent == baseline.agent
+        && variant.mcp_servers == baseline.mcp_servers
+        && variant.setup == baseline.setup
+        && !reads_its_name(one)
+}
+
+/// Returns whether a command of the set-up asks for the experiment's name, and so may make the difference itself.
+fn reads_its_name(case: &Case) -> bool {
+    let before = case.actions.iter().filter_map(|action| match action {
+        Action::Run(command) => Some(&command.command),
+        Action::Copy { .. } | Action::Write { .. } => None,
+    });
+    let own = case.variant.command.iter().map(|command| &command.command);
+    before
+        .chain(own)
+        .any(|command| command.contains("TERCA_EXPERIMENT"))
+}
+
+fn is_baseline(experiment: &Setup, suite: &Suite, same: &[&str], in_all: bool) -> Diagnostic {
+    let place = if in_all {
+        String::new()
+    } else {
+        format!(" in {}", prose::quoted_list(same, "and"))
+    };
+    let problem = Diagnostic::warning(
+        Code::SameAsBaseline,
+        format!(
+            "the experiment `{}` changes nothing{place}: it is the same as the baseline `{}`",
+            experiment.name, suite.baseline
+        ),
+    );
+    let problem = match experiment.place {
+        Some(place) => problem.at(place, "a difference would be chance"),
+        None => problem,
+    };
+    problem.help(format!(
+        "give it a setting, or leave it out with `-x '!{}'`; `--aa` compares the baseline with itself",
+        experiment.name
+    ))
+}

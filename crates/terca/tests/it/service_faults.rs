@@ -1,0 +1,164 @@
+//! A service that is dead, slow or broken is an error of the trial, never a failure of the agent.
+
+use serde_json::Value;
+use terca_testkit::Project;
+
+use crate::common::project;
+
+const CALL: &str = r#"{"type":"tool_use","tool_name":"shell","tool_id":"1","parameters":{}}"#;
+const RESULT: &str = r#"{"type":"tool_result","tool_id":"1","status":"success","output":"out"}"#;
+const SAID: &str = r#"{"type":"message","role":"assistant","content":"I will"}"#;
+const HANG: &str = "exec sleep 1000";
+
+/// Returns a project whose agent is a program of the name that prints these lines and then does this.
+fn playing(agent: &str, program: &str, lines: &[&str], then: &str, limit: u32) -> Project {
+    let mut script = "#!/bin/sh\n[ \"$1\" = --version ] && { echo 9.9.9; exit; }\n".to_owned();
+    for line in lines {
+        script.push_str(&format!("cat <<'END'\n{line}\nEND\n"));
+    }
+    script.push_str(then);
+    script.push('\n');
+    let project = project();
+    let path = std::env::var("PATH").unwrap_or_default();
+    let bin = project.dir().join("bin");
+    project
+        .env("PATH", &format!("{bin}:{path}"))
+        .env("GEMINI_API_KEY", "fake-key-for-tests")
+        .env("ANTHROPIC_API_KEY", "fake-key-for-tests")
+        .executable(&format!("bin/{program}"), &script)
+        .file(
+            "terca.yaml",
+            format!(
+                "environments: [{{name: e, agent: {agent}}}]\n\
+                 evals:\n  - name: task\n    prompt: Do it.\n    timeoutSeconds: {limit}\n    tests: [fileExists: out.txt]\n"
+            ),
+        )
+}
+
+fn gemini(lines: &[&str], then: &str, limit: u32) -> Value {
+    let project = playing("gemini-cli", "gemini", lines, then, limit);
+    project.terca(&["--format", "plain"]);
+    project.only_trial()
+}
+
+fn kind(trial: &Value) -> &str {
+    trial["error"]["kind"].as_str().unwrap_or("none")
+}
+
+#[test]
+fn a_model_that_never_answers_is_an_error() {
+    let trial = gemini(&[], HANG, 2);
+    assert_eq!(trial["status"], "error", "{trial}");
+    assert_eq!(kind(&trial), "modelApi");
+    let message = trial["error"]["message"].as_str().unwrap();
+    assert!(message.contains("the model never answered"), "{message}");
+    assert_eq!(trial["score"], Value::Null);
+}
+
+#[test]
+fn a_model_that_falls_silent_after_an_answer_is_an_error() {
+    let trial = gemini(&[CALL, RESULT], HANG, 3);
+    assert_eq!(trial["status"], "error", "{trial}");
+    assert_eq!(kind(&trial), "modelApi");
+}
+
+#[test]
+fn a_tool_that_hangs_is_the_agents_own_failure() {
+    let trial = gemini(&[CALL], HANG, 2);
+    assert_eq!(trial["status"], "failed", "{trial}");
+    assert_eq!(trial["timedOut"], true);
+}
+
+#[test]
+fn honest_work_that_takes_too_long_is_judged() {
+    let work = format!("while :; do cat <<'END'\n{SAID}\nEND\nsleep 0.1; done");
+    let trial = gemini(&[CALL, RESULT], &work, 2);
+    assert_eq!(trial["status"], "failed", "{trial}");
+    assert_eq!(trial["timedOut"], true);
+}
+
+/// Work that was done shows an answer which the stream does not.
+#[test]
+fn work_that_is_there_is_judged() {
+    let trial = gemini(&[], &format!("echo 1 > out.txt; {HANG}"), 2);
+    assert_eq!(trial["status"], "passed", "{trial}");
+}
+
+/// Nobody knows what a program of one's own waits for.
+#[test]
+fn a_command_that_hangs_is_judged() {
+    let project = project().agent("sleep 1000").file(
+        "task/eval.terca.yaml",
+        "prompt: Do it.\ntimeoutSeconds: 1\ntests: [fileExists: out.txt]\n",
+    );
+    project.terca(&["--format", "plain"]);
+    assert_eq!(project.only_trial()["status"], "failed");
+}
+
+#[test]
+fn retries_that_outlive_the_limit_are_errors_of_their_kind() {
+    let retry = r#"{"type":"system","subtype":"api_retry","attempt":1,"max_retries":10,"error_status":429,"error":"rate_limit"}"#;
+    let project = playing("claude-code", "claude", &[retry], HANG, 2);
+    project.terca(&["--format", "plain"]);
+    let trial = project.only_trial();
+    assert_eq!(kind(&trial), "rateLimit", "{trial}");
+
+    let failed = r#"{"type":"model.call_failure","data":{"model":"m","statusCode":500}}"#;
+    let answer = r#"{"type":"assistant.message","data":{"content":"I will"}}"#;
+    let project = playing("copilot", "copilot", &[answer, failed], HANG, 3)
+        .env("COPILOT_GITHUB_TOKEN", "fake-key-for-tests");
+    project.terca(&["--format", "plain"]);
+    let trial = project.only_trial();
+    assert_eq!(kind(&trial), "modelApi", "{trial}");
+    let message = trial["error"]["message"].as_str().unwrap();
+    assert!(message.contains("500"), "{message}");
+}
+
+#[test]
+fn a_wrong_model_ends_its_variant_and_is_not_tried_again() {
+    let end = r#"{"type":"result","status":"error","error":{"type":"unknown","message":"[API Error: models/x is not found]"},"stats":{"total_tokens":0}}"#;
+    let project = playing("gemini-cli", "gemini", &[end], "exit 1", 60);
+    let outcome = project.terca(&["--format", "plain", "--retries", "2", "-n", "3", "-c", "1"]);
+    assert_eq!(outcome.status, 3, "{}", outcome.stderr);
+    let results = project.results();
+    let trials = results["trials"].as_array().unwrap();
+    let statuses: Vec<_> = trials.iter().map(|trial| &trial["status"]).collect();
+    assert_eq!(statuses, ["error", "pending", "pending"], "{results}");
+    assert_eq!(kind(&trials[0]), "model");
+    assert_eq!(trials[0]["attempts"], 1);
+}
+
+#[test]
+fn a_conversation_that_outgrew_the_context_is_judged() {
+    let end = r#"{"type":"result","status":"error","error":{"type":"unknown","message":"[API Error: The input token count (9) exceeds the maximum number of tokens allowed (8).]"},"stats":{"total_tokens":0}}"#;
+    let trial = gemini(&[CALL, RESULT, end], "exit 1", 60);
+    assert_eq!(trial["status"], "failed", "{trial}");
+    let notes = trial["notes"].to_string();
+    assert!(notes.contains("outgrew the model's context"), "{notes}");
+}
+
+/// Claude Code says in its first event that a server did not start, and would work on for a long time.
+#[test]
+fn a_session_whose_server_failed_at_its_start_is_stopped_at_once() {
+    let init = r#"{"type":"system","subtype":"init","model":"m","mcp_servers":[{"name":"docs","status":"failed"}]}"#;
+    let project = playing(
+        "claude-code",
+        "claude",
+        &[init],
+        "echo > out.txt; exec sleep 1000",
+        900,
+    );
+    let project = project.file(
+        "terca.yaml",
+        "environments:\n  - name: e\n    agent: claude-code\n    mcpServers: {docs: {command: cat}}\n\
+         evals:\n  - name: task\n    prompt: Do it.\n    timeoutSeconds: 900\n    tests: [fileExists: out.txt]\n",
+    );
+    project.terca(&["--format", "plain"]);
+    let trial = project.only_trial();
+    assert_eq!(trial["status"], "error", "{trial}");
+    assert_eq!(kind(&trial), "mcp");
+    assert_eq!(trial["timedOut"], false);
+    let notes = trial["notes"].to_string();
+    assert!(notes.contains("stopped at once"), "{notes}");
+    project.wait_until_nothing_runs();
+}
