@@ -7,6 +7,7 @@ use super::playback::{self, inputs, recorded};
 use super::{Agent, Decoder, Ending, Line, Reading};
 use crate::process::Exit;
 use crate::transcript::Step;
+use crate::trial_error::ErrorKind;
 
 /// The decoder of a trial that asks for a model.
 fn asking_for(agent: &Agent, model: &str) -> Box<dyn Decoder> {
@@ -403,4 +404,13 @@ fn uses_of_a_skill_are_counted_where_they_are_shown() {
     }
     let codex = read(&super::codex::AGENT, "m", "");
     assert_eq!(codex.skill_uses, None, "it reads skills like any file");
+}
+
+#[test]
+fn an_answer_that_breaks_off_is_the_fault_of_the_service() {
+    let stats = r#""stats":{"total_tokens":0,"input_tokens":0,"output_tokens":0,"cached":0,"tool_calls":0}"#;
+    let result = format!(r#"{{"type":"result","status":"error",{stats}}}"#);
+    let reading = read(&super::gemini_cli::AGENT, "gemini-2.5-pro", &result);
+    assert_eq!(playback::kind(&reading.ending), Some(ErrorKind::ModelApi));
+    assert_eq!(reading.usage.input_tokens, None);
 }

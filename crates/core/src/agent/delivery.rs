@@ -44,16 +44,11 @@ pub struct Installed {
     /// The SHA-256 of its content, in hexadecimal; of a skill, that of all its files.
     pub sha256: String,
     /// True if it is longer than the agent is known to read.
-    #[serde(default, skip_serializing_if = "is_false")]
+    #[serde(default)]
     pub may_be_cut: bool,
     /// Uses of a skill, where the agent shows them.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub uses: Option<u64>,
-}
-
-#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes references")]
-fn is_false(value: &bool) -> bool {
-    !value
 }
 
 impl Delivery {

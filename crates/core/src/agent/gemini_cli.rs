@@ -29,6 +29,34 @@ pub(super) static AGENT: Agent = Agent {
         aliases: &["gemini"],
         program: Some("gemini"),
         tested_version: "0.61.0",
+        config_keys: &[
+            "mcpServers",
+            "general",
+            "output",
+            "ui",
+            "ide",
+            "privacy",
+            "telemetry",
+            "billing",
+            "model",
+            "modelConfigs",
+            "agents",
+            "context",
+            "tools",
+            "mcp",
+            "useWriteTodos",
+            "security",
+            "advanced",
+            "experimental",
+            "extensions",
+            "skills",
+            "hooksConfig",
+            "hooks",
+            "contextManagement",
+            "admin",
+            "policyPaths",
+            "adminPolicyPaths",
+        ],
         package: Some(Package::Npm("@google/gemini-cli")),
         rules_file: "GEMINI.md",
         skills_dir: ".gemini/skills",
@@ -336,9 +364,13 @@ impl Protocol for Stream {
         };
         match &result.error {
             None if result.status == "success" => Ending::Completed,
+            // Errors of its own come with words. It has none for an answer that breaks off.
             None => failed(
-                ErrorKind::Agent,
-                format!("the session ended with status `{}`", result.status),
+                ErrorKind::ModelApi,
+                format!(
+                    "the session ended with status `{}`: the model's last answer broke off",
+                    result.status
+                ),
             ),
             Some(error) if error.kind == "FatalTurnLimitedError" => {
                 session.final_note(error.message.clone());

@@ -13,6 +13,10 @@ pub struct Profile {
     pub version_args: &'static [&'static str],
     /// The version that the adapter is tested with. It is written here and nowhere else.
     pub tested_version: &'static str,
+    /// The oldest version that is known to work; empty if that is the tested one.
+    pub oldest_version: &'static str,
+    /// The keys of its settings at the top; empty where they are not known.
+    pub config_keys: &'static [&'static str],
     /// The package that installs the program; `None` for agents that are not one program.
     pub package: Option<Package>,
     /// Instructions for users, where they are not simply to install the package.
@@ -56,6 +60,8 @@ impl Profile {
         program: None,
         version_args: &["--version"],
         tested_version: "",
+        oldest_version: "",
+        config_keys: &[],
         package: None,
         install: None,
         takes_command: false,
@@ -79,6 +85,18 @@ impl Profile {
         self.program.is_none() && !self.takes_command
     }
 
+    /// Returns the oldest version that is known to work, if this one is older.
+    pub fn newer_than(&self, version: &str) -> Option<&'static str> {
+        let oldest = if self.oldest_version.is_empty() {
+            self.tested_version
+        } else {
+            self.oldest_version
+        };
+        let known = numbers(oldest);
+        let given = numbers(version);
+        (!known.is_empty() && !given.is_empty() && given < known).then_some(oldest)
+    }
+
     /// Returns how to get the program, for the message that it is missing.
     pub fn how_to_install(&self) -> String {
         match (self.install, self.package) {
@@ -88,6 +106,15 @@ impl Profile {
             (None, None) => String::new(),
         }
     }
+}
+
+/// Returns the numbers that a version begins with: `[0, 61, 0]` for `0.61.0-nightly`.
+fn numbers(version: &str) -> Vec<u64> {
+    let numbers = version.split('.').map_while(|part| {
+        let digits = part.split(|c: char| !c.is_ascii_digit()).next()?;
+        digits.parse().ok()
+    });
+    numbers.collect()
 }
 
 /// A package of a public registry.
@@ -141,4 +168,33 @@ pub enum StopSignal {
     Interrupt,
     /// SIGTERM.
     Terminate,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn versions_are_compared_by_their_numbers() {
+        let profile = Profile {
+            tested_version: "2.1.325",
+            oldest_version: "2.1.97",
+            ..Profile::USUAL
+        };
+        for (version, newer) in [
+            ("2.0.140", Some("2.1.97")),
+            ("2.1.97", None),
+            ("2.1.197-beta.1", None),
+            ("3.0", None),
+            ("a build of mine", None),
+        ] {
+            assert_eq!(profile.newer_than(version), newer, "{version}");
+        }
+        let tested = Profile {
+            tested_version: "0.61.0",
+            ..Profile::USUAL
+        };
+        assert_eq!(tested.newer_than("0.9.0"), Some("0.61.0"));
+        assert_eq!(Profile::USUAL.newer_than("0.9.0"), None);
+    }
 }

@@ -2,6 +2,7 @@
 
 use std::io::{self, BufRead, BufReader, BufWriter, Write};
 
+use terca_core::agent::Profile;
 use terca_core::grade::JudgedBy;
 use terca_core::grade::grades::Scorecard;
 use terca_core::run::outcome::{Phases, Status, TrialReport};
@@ -99,7 +100,21 @@ fn report(run: &TrialRun<'_>, result: Result<Graded, Stopped>, phases: Phases) -
         }
         Err(Stopped::Unprepared(error)) => add_error(&mut report, error.into(), judges),
     }
+    note_old_version(&mut report, run.spec.case.variant.agent.agent.profile());
     report
+}
+
+/// Notes a version of the agent that is older than any that Terca knows: what it prints may mean something else.
+fn note_old_version(report: &mut TrialReport, profile: &Profile) {
+    let Some(version) = &report.agent_version else {
+        return;
+    };
+    if let Some(oldest) = profile.newer_than(version) {
+        report.notes.push(format!(
+            "`{}` {version} is older than the oldest version that Terca knows ({oldest}), and may be misread",
+            profile.name
+        ));
+    }
 }
 
 fn add_delivered(report: &mut TrialReport, delivered: Delivered) {

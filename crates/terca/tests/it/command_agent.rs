@@ -12,8 +12,9 @@ fn suite(environment: &str, script: &str) -> Project {
         .executable("agent.sh", &format!("#!/bin/sh\nset -e\n{script}\n"))
         .file(
             "terca.yaml",
+            // The servers of these suites are not there, and nobody asks them.
             format!(
-                "environments:\n  - name: mine\n{environment}evals:\n  - name: task\n    prompt: do it\n    tests: [{{fileExists: done}}]\n"
+                "mcpPreflight: false\nenvironments:\n  - name: mine\n{environment}evals:\n  - name: task\n    prompt: do it\n    tests: [{{fileExists: done}}]\n"
             ),
         )
 }
