@@ -119,6 +119,7 @@ const ERRORS: Patterns = &[
             "INTERNAL",
             "UNAVAILABLE",
             "overloaded",
+            "stream ended without a finish reason",
         ],
     ),
 ];
@@ -209,6 +210,8 @@ fn decoder(inputs: &Inputs<'_>) -> Box<dyn Decoder> {
 #[derive(Debug, Default)]
 struct Stream {
     result: Option<SessionResult>,
+    /// The last event of an error. A result that only says `error` comes with its reason there.
+    last_error: Option<String>,
     mcp_trouble: Option<String>,
     /// Servers that the trouble, if there is any, may be about, with what was said of each.
     suspects: BTreeMap<String, String>,
@@ -253,7 +256,8 @@ impl Stream {
             EventType::Error => {
                 let text = event.message?;
                 session.note(text.clone());
-                session.notice(text);
+                session.notice(text.clone());
+                self.last_error = Some(text);
             }
             EventType::Result => {
                 let text = event.error.as_ref().map(|error| error.message.clone());
@@ -364,14 +368,17 @@ impl Protocol for Stream {
         };
         match &result.error {
             None if result.status == "success" => Ending::Completed,
-            // Errors of its own come with words. It has none for an answer that breaks off.
-            None => failed(
-                ErrorKind::ModelApi,
-                format!(
+            None => {
+                // Without any words the answer of the model broke off.
+                let ended = format!(
                     "the session ended with status `{}`: the model's last answer broke off",
                     result.status
-                ),
-            ),
+                );
+                match self.last_error.take() {
+                    Some(why) => failed(session.classify(&why).unwrap_or(ErrorKind::Agent), why),
+                    None => failed(ErrorKind::ModelApi, ended),
+                }
+            }
             Some(error) if error.kind == "FatalTurnLimitedError" => {
                 session.final_note(error.message.clone());
                 Ending::Completed

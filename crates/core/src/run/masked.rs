@@ -156,6 +156,7 @@ fn mask_delivery(delivery: &mut Delivery, mask: &Mask) {
         mcp_servers: _,
         model_requested,
         model_observed,
+        access,
     } = delivery;
     for Installed {
         path,
@@ -168,4 +169,10 @@ fn mask_delivery(delivery: &mut Delivery, mask: &Mask) {
     }
     optional(model_requested, mask);
     optional(model_observed, mask);
+    for origin in access
+        .iter_mut()
+        .flat_map(|access| access.endpoints.values_mut())
+    {
+        text(origin, mask);
+    }
 }

@@ -27,7 +27,7 @@ use crate::run::scheduler;
 use crate::run::scheduler::{Mailbox, Past, RunRequest};
 use crate::run::signals;
 use crate::run::store::{Store, StoreError};
-use crate::trial::{Context, Versions};
+use crate::trial::{Context, Preflights, Versions};
 use crate::workspace::layers::LayerCache;
 use crate::workspace::sealed_suite::SealedSuite;
 use crate::workspace::suite_inputs::Inputs;
@@ -245,6 +245,7 @@ impl<'a> PreparedRun<'a> {
             interrupt: self.interrupt,
             keep: self.settings.keep,
             versions: Versions::new(launcher.clone()),
+            preflights: Preflights::default(),
             supervisors: SupervisorPool::new(launcher),
             sealed: self.sealed,
         };

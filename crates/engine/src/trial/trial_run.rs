@@ -39,6 +39,8 @@ pub(super) struct TrialRun<'a> {
     /// The trial's folder in the run.
     pub(super) folder: Utf8PathBuf,
     pub(super) log: RunLog,
+    /// The number of this attempt, from 1.
+    pub(super) attempt: u32,
     /// The workspace in the folder is one that was saved, and stays as it is.
     has_saved_workspace: bool,
     /// The judges that have been asked.
@@ -100,7 +102,8 @@ impl<'a> TrialRun<'a> {
         for name in EVERY_TRIAL_HAS {
             made.create_file(name, 0o666)?;
         }
-        let run = TrialRun::new(spec, context, emit, folder, log)?;
+        let mut run = TrialRun::new(spec, context, emit, folder, log)?;
+        run.attempt = attempt;
         // The live workspace can be watched where it will be in the end.
         fs_err::os::unix::fs::symlink(&run.dirs.workspace, run.folder.join(WORKSPACE))?;
         Ok(run)
@@ -177,6 +180,7 @@ impl<'a> TrialRun<'a> {
             },
             folder,
             log,
+            attempt: 1,
             has_saved_workspace: false,
             judges: Vec::new(),
             dirs: context.work.trial_dirs()?,

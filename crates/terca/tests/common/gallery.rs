@@ -232,6 +232,7 @@ fn report(head: &TrialHead) -> TrialReport {
             mcp_servers: servers,
             model_requested: head.model.clone(),
             model_observed: head.model.clone(),
+            access: None,
         },
         started_at: None,
         duration_seconds: seconds + 6.4,

@@ -10,6 +10,7 @@
 #[path = "../common/mod.rs"]
 mod common;
 
+mod adapters_claims;
 mod adaptive;
 mod agent_against_tests;
 mod as_written;
@@ -29,6 +30,7 @@ mod create;
 mod diff;
 mod display;
 mod documentation;
+mod endpoints;
 mod errors;
 mod examples;
 mod exports;
@@ -49,6 +51,7 @@ mod judged;
 mod keys;
 mod latest_run;
 mod live_logs;
+mod mcp_preflight;
 mod monstrous_workspaces;
 mod newcomer;
 mod plan;

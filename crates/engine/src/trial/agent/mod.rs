@@ -21,6 +21,7 @@ use super::stages::{AgentRun, Prepared, Stopped};
 use super::timing::rounded;
 use super::too_large::TooLarge;
 use super::trial_run::TrialRun;
+use crate::host::credentials;
 use crate::process::supervise::Ended;
 use crate::tree::{Dir, Notes, Options, TreeError};
 use crate::workspace::changes::{Changes, Snapshot};
@@ -125,7 +126,7 @@ fn work(
     run.log
         .section(&format!("agent: {}", session.profile.name))?;
     let leftovers = leftovers(run);
-    let credentials = session.credentials.clone();
+    let credentials = credentials::given(session.profile, &session.access);
     let played = play(run, session)?;
     let mut reading = played.reading;
     let mut notes = std::mem::take(&mut reading.notes);
