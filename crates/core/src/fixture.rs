@@ -29,6 +29,7 @@ fn played(
         concurrency: 4,
         baseline: baseline.to_owned(),
         adaptive: None,
+        descriptions: None,
         trials: trials.iter().map(|(head, _)| head.clone()).collect(),
     }];
     kinds.extend(

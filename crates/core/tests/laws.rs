@@ -375,6 +375,7 @@ fn journals() -> impl Strategy<Value = Vec<Event>> {
             concurrency: 2,
             baseline: "default".into(),
             adaptive,
+            descriptions: None,
             trials: (1..=TRIALS).map(head).collect(),
         };
         let kinds = std::iter::once(start).chain(happenings);
@@ -654,6 +655,7 @@ fn results_have_the_keys_of_the_specification() {
         concurrency: 1,
         baseline: "default".into(),
         adaptive: None,
+        descriptions: None,
         trials: vec![head(1)],
     };
     let finish = EventKind::TrialFinished {

@@ -110,6 +110,7 @@ impl Run {
             concurrency: 4,
             baseline: "control".into(),
             adaptive: self.adaptive,
+            descriptions: None,
             trials: self.trials.iter().map(|(head, _)| head.clone()).collect(),
         };
         let finish = |(head, report): &(TrialHead, TrialReport)| EventKind::TrialFinished {

@@ -138,6 +138,7 @@ impl Demo {
             concurrency,
             baseline: "base".to_owned(),
             adaptive: None,
+            descriptions: None,
             trials,
         });
         let mut next = 1;

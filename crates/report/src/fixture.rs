@@ -179,6 +179,7 @@ impl Script {
             concurrency,
             baseline: "base".to_owned(),
             adaptive,
+            descriptions: None,
             trials,
         });
         script

@@ -36,13 +36,13 @@ pub enum Colour {
 /// A part of the suite, by names.
 #[derive(Debug, Clone, Default, Args)]
 pub struct NameArgs {
-    /// Only these evals (repeatable, comma-separated, globs, tag:NAME)
+    /// Only these evals: names, directories, globs, tag:NAME; !NAME leaves out (repeatable, comma-separated)
     #[arg(short = 't', long = "test", value_name = "NAME", action = ArgAction::Append)]
     pub evals: Vec<String>,
-    /// Only these experiments
+    /// Only these experiments; !NAME leaves out
     #[arg(short = 'x', long = "experiment", value_name = "NAME", action = ArgAction::Append)]
     pub experiments: Vec<String>,
-    /// Only these environments
+    /// Only these environments; !NAME leaves out
     #[arg(short = 'e', long = "environment", value_name = "NAME", action = ArgAction::Append)]
     pub environments: Vec<String>,
 }
@@ -69,6 +69,9 @@ pub struct SelectionArgs {
     /// Run every variant with this agent instead (`terca validate` checks the evals themselves)
     #[arg(long, value_name = "NAME")]
     pub agent: Option<String>,
+    /// Run every variant with this model instead, passed to the agent in the agent's own way
+    #[arg(long, value_name = "NAME")]
+    pub model: Option<String>,
     /// The agent's time limit, instead of the suite's
     #[arg(long, value_name = "SECONDS", value_parser = seconds)]
     pub timeout: Option<f64>,
@@ -82,6 +85,7 @@ impl From<&SelectionArgs> for SelectionSettings {
         SelectionSettings {
             repetitions: args.repetitions,
             agent: args.agent.clone(),
+            model: args.model.clone(),
             timeout: args.timeout,
             seed: args.seed,
             ..SelectionSettings::from(&args.names)

@@ -109,7 +109,7 @@ mod tests {
     /// Every flag that decides how a run goes is in its settings; those of the display are not.
     #[test]
     fn flags_become_settings() {
-        let line = "terca run -t a,b -t c -x x -e e -n 3 --agent oracle --timeout 9.5 --seed 7 --shard 2/3 --aa \
+        let line = "terca run -t a,b -t c -x x -e e -n 3 --agent oracle --model m --timeout 9.5 --seed 7 --shard 2/3 --aa \
                     --budget-usd 0.5 -c 4 --fail-fast --retries 2 --fail-under 0.9 --keep failed \
                     --format json --no-cache --junit j.xml --no-github";
         let cli = read(line.split_whitespace().map(OsString::from)).unwrap();
@@ -124,6 +124,7 @@ mod tests {
                 environments: names(&["e"]),
                 repetitions: Some(3),
                 agent: Some("oracle".into()),
+                model: Some("m".into()),
                 timeout: Some(9.5),
                 seed: Some(7),
             },

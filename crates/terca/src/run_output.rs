@@ -16,8 +16,8 @@ use terca_engine::run::start::{FinishedRun, PreparedRun, Reduced};
 use terca_report::Painted;
 use terca_report::github::Printed;
 use terca_report::{
-    Context, JsonLines, Palette, Plain, Tty, failures, flaws, footer, results_table,
-    validation_table, verdicts,
+    Context, JsonLines, Palette, Plain, Tty, brief_failures, brief_table, brief_verdicts, failures,
+    flaws, footer, results_table, validation_table, verdicts,
 };
 
 use crate::args::{CiArgs, Common, Format, TableFormat};
@@ -96,7 +96,7 @@ pub fn conclude(
         if settings.validate {
             show_proofs(&results, &run.dir, common);
         } else {
-            show(&results, &run.dir, common);
+            show(&results, &run.dir, Detail::Brief, common);
             after_words(settings, &results);
             suggest(settings, format, common, run, &results);
         }
@@ -157,20 +157,43 @@ fn a_a(same: bool) -> &'static str {
     }
 }
 
+/// How much of a large run is shown.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Detail {
+    /// What fits a screen or two, for the end of a run.
+    Brief,
+    /// Everything.
+    Whole,
+}
+
 /// Shows the results of a run: the table, what failed, and where everything is.
-pub fn show(results: &Results, run_dir: &Utf8Path, common: &Common) {
+pub fn show(results: &Results, run_dir: &Utf8Path, detail: Detail, common: &Common) {
     let palette = screen::out_palette(common.color);
     let here = Context {
         run_dir: screen::short(run_dir),
         terca: &shell::terca(common),
         max_width: screen::max_width(),
     };
-    screen::out_all(&[
-        Painted::by_view(results_table(results, screen::columns(), palette)),
-        Painted::by_view(failures(results, here, palette)),
-        Painted::by_view(verdicts(results, screen::columns(), palette)),
-        Painted::by_view(footer(results, here, palette)),
-    ]);
+    let columns = screen::columns();
+    let parts = match detail {
+        Detail::Brief => [
+            brief_table(results, here, columns, palette),
+            brief_failures(results, here, palette),
+            brief_verdicts(results, here, columns, palette),
+        ],
+        Detail::Whole => [
+            results_table(results, columns, palette),
+            failures(results, here, palette),
+            verdicts(results, columns, palette),
+        ],
+    };
+    let footer = footer(results, here, palette);
+    let parts: Vec<Painted> = parts
+        .into_iter()
+        .chain([footer])
+        .map(Painted::by_view)
+        .collect();
+    screen::out_all(&parts);
 }
 
 /// Shows what a run of `terca validate` says about its evals.

@@ -139,6 +139,7 @@ impl AdaptiveWorld {
                 concurrency,
                 baseline,
                 adaptive,
+                descriptions: None,
                 trials,
             },
         );

@@ -8,6 +8,7 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
+use super::access::Access;
 use super::models;
 
 /// The parts of a variant as they reached the agent.
@@ -24,6 +25,9 @@ pub struct Delivery {
     pub model_requested: Option<String>,
     /// The model that the service named in its answers, where the agent passes it on; never what was asked for.
     pub model_observed: Option<String>,
+    /// The service that it was led to and its means to sign in. Older runs do not say.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub access: Option<Access>,
 }
 
 impl Delivery {

@@ -3,7 +3,7 @@
 //! Only the names differ, and what it would send to its makers.
 
 use super::opencode::{self, Flavour};
-use super::{Agent, Package, Profile};
+use super::{Agent, FilesYield, Package, Profile};
 
 pub(super) static AGENT: Agent = Agent {
     profile: Profile {
@@ -28,6 +28,7 @@ pub(super) static AGENT: Agent = Agent {
         ],
         setting_variables: &["KILO_ORG_ID"],
         credential_files: &[".local/share/kilo/auth.json"],
+        files_yield: FilesYield::ByProvider(&[]),
         ..Profile::USUAL
     },
     invocation: |inputs| FLAVOUR.invocation(inputs),

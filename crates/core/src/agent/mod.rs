@@ -40,6 +40,7 @@
 //!   agent dies.
 //! - *A terminal (pty) and its screen.* A screen is not a protocol; every agent here has a headless mode.
 
+pub mod access;
 mod aider;
 mod builtin;
 #[cfg(test)]
@@ -80,7 +81,8 @@ pub use builtin::cheat;
 pub use conversation::{Conversation, TimeLimit};
 pub use decoder::{Decoder, Ending, Line, Reading, Skippable};
 pub use invocation::{Inputs, Invocation, Launch, PlacedFile, SideFile, Stdin};
-pub use profile::{Cache, Capabilities, Package, Profile, StopSignal};
+pub use profile::provider_of;
+pub use profile::{Cache, Capabilities, FilesYield, Package, Profile, StopSignal};
 pub use stream_filter::StreamFilter;
 
 use crate::text::prose;

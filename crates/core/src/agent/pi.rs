@@ -12,8 +12,8 @@ use super::invocation::variables;
 use super::session::{self, Protocol, Session};
 use super::tokens::{Tokens, known_cost};
 use super::{
-    Agent, Capabilities, Decoder, Ending, Inputs, Invocation, Launch, Package, PlacedFile, Profile,
-    Stdin, errors,
+    Agent, Capabilities, Decoder, Ending, FilesYield, Inputs, Invocation, Launch, Package,
+    PlacedFile, Profile, Stdin, errors,
 };
 use crate::process::Exit;
 use crate::transcript::{Role, Usage, total};
@@ -57,6 +57,7 @@ pub(super) static AGENT: Agent = Agent {
             "AZURE_OPENAI_DEPLOYMENT_NAME_MAP",
         ],
         credential_files: &[".pi/agent/auth.json"],
+        files_yield: FilesYield::ByProvider(&[]),
         // It has no MCP, by design.
         capabilities: Capabilities {
             mcp_servers: false,

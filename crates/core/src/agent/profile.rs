@@ -33,6 +33,8 @@ pub struct Profile {
     pub setting_variables: &'static [&'static str],
     /// Files it signs in with: relative to the user's home and, in a trial, to the agent's home.
     pub credential_files: &'static [&'static str],
+    /// The rule by which credential files are left out when variables are set.
+    pub files_yield: FilesYield,
     /// Directories that trials share, since the program would fill them anew for every home.
     pub caches: &'static [Cache],
     /// Directories it leaves in the workspace and cannot be told to put elsewhere. They are removed when the agent
@@ -62,6 +64,7 @@ impl Profile {
         credential_variables: &[],
         setting_variables: &[],
         credential_files: &[],
+        files_yield: FilesYield::ToAnyVariable,
         caches: &[],
         leftovers: &[],
         stop_signal: StopSignal::Terminate,
@@ -91,6 +94,29 @@ pub enum Package {
     Npm(&'static str),
     /// A package of the Python Package Index.
     PyPi(&'static str),
+}
+
+/// The rule by which credential files are left out when variables are set. A file is left out only for a variable of the
+/// same provider: an unrelated key must not end a sign-in.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum FilesYield {
+    /// Any of the agent's variables takes the place of the files, since all are of one provider.
+    ToAnyVariable,
+    /// These variables take the place of the files. Without them the files come first, and the agent's other credential
+    /// variables are not passed on.
+    To(&'static [&'static str]),
+    /// The entries of the files are of many providers, by name; each yields to the variables of its provider. These
+    /// variables take the place of the files as a whole.
+    ByProvider(&'static [&'static str]),
+}
+
+/// Returns the provider that a credential variable is for, by the name that files of many providers use.
+pub fn provider_of(variable: &str) -> String {
+    match variable {
+        "GEMINI_API_KEY" | "GOOGLE_API_KEY" | "GOOGLE_GENERATIVE_AI_API_KEY" => "google".to_owned(),
+        "ANTHROPIC_OAUTH_TOKEN" | "ANTHROPIC_AUTH_TOKEN" => "anthropic".to_owned(),
+        other => other.trim_end_matches("_API_KEY").to_lowercase(),
+    }
 }
 
 /// A directory that trials share.

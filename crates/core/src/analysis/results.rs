@@ -5,6 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::analysis::summary::{Summary, standings, summarise};
 use crate::config::adaptive::Adaptive;
+use crate::plan::descriptions::Descriptions;
 use crate::run::event::{RunStatus, StopReason, TrialHead};
 use crate::run::outcome::{Attempt, TrialReport};
 use crate::run::seal::JournalEnd;
@@ -25,6 +26,9 @@ pub struct Results {
     pub run: String,
     /// The suite's name.
     pub suite: String,
+    /// The descriptions of the suite, its evals, variants and tests.
+    #[serde(default, skip_serializing_if = "is_empty")]
+    pub descriptions: Descriptions,
     /// The status of the run.
     pub status: RunStatus,
     /// The seed of everything that is drawn.
@@ -51,6 +55,10 @@ pub struct Results {
     /// The end of the journal that this was made from. It tells whether the journal has lost lines since.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub journal: Option<JournalEnd>,
+}
+
+fn is_empty(descriptions: &Descriptions) -> bool {
+    *descriptions == Descriptions::default()
 }
 
 /// A trial with its result.
@@ -126,6 +134,7 @@ impl Results {
             terca_version: state.terca_version().to_owned(),
             run: state.run().to_owned(),
             suite: state.suite().to_owned(),
+            descriptions: state.descriptions().clone(),
             status: state.status(),
             seed: state.seed(),
             grading: state.grading(),

@@ -121,6 +121,7 @@ mod tests {
                 concurrency: 1,
                 baseline: "a".into(),
                 adaptive: Some(Adaptive { min, max: MAX }),
+                descriptions: None,
                 trials: trials.collect(),
             });
             play

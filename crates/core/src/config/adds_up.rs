@@ -1,4 +1,4 @@
-//! What adds up: `before`, `preamble` and `postamble`.
+//! Fields that add up: `before`, `preamble` and `postamble`.
 //!
 //! The levels are the suite, the environment and the experiment; an eval is inside the suite. Each level adds to what
 //! the levels around it have, and `null` drops what they have. So `null` in an experiment drops what the suite and the

@@ -134,7 +134,7 @@ fn fields_of(fields: &mut Fields<'_, '_>, home: &Home) -> Option<ReadEval> {
         fields,
         "before",
         "Actions that run in every trial of this eval, before the agent and after the suite's. \
-         [They add up](terca-yaml.md#adds-up).",
+         [They add up](terca-yaml.md#replaced-merged-added-up).",
     );
     let tests = tests(fields);
     let env = fields.optional(

@@ -13,7 +13,7 @@ use crate::config::interpolate::Interpolator;
 use crate::config::mcp_server::{McpServers, mcp_servers};
 use crate::config::variables::{Template, Variables, trial_variables};
 use crate::reader::agent::agent_choice;
-use crate::reader::values::{boolean, filled_text, seconds};
+use crate::reader::values::{boolean, filled_text, seconds, text};
 use crate::reader::{Fields, Kind, Patch, PathKind, Reader, object, one_or_more};
 use crate::text::diagnostic::Diagnostic;
 use crate::text::explain::Code;
@@ -25,6 +25,8 @@ use crate::text::source::{Located, Place};
 pub struct Setup {
     /// Its name, unique among its kind.
     pub name: String,
+    /// A text for people.
+    pub description: Option<String>,
     /// The place of its name; `None` for the default that nobody wrote.
     pub place: Option<Place>,
     /// The real name of an experiment that runs under another.
@@ -198,6 +200,12 @@ pub struct UnusedSettings {
 }
 
 impl UnusedSettings {
+    /// Leaves out a field that is replaced anyway. Returns whether others are left.
+    pub(crate) fn is_left_without(&mut self, field: &str) -> bool {
+        self.fields.retain(|other| *other != field);
+        !self.fields.is_empty()
+    }
+
     /// Says it in words.
     pub fn sentence(&self) -> String {
         let UnusedSettings {
@@ -261,7 +269,9 @@ fn fields_of(fields: &mut Fields<'_, '_>, role: Role) -> Option<ReadSetup> {
         filled_text(),
         "The name in selections, tables and results.",
     );
+    let description = fields.optional("description", text().value(), "A text for people.");
     let setup = Setup {
+        description,
         agent: fields.patch(
             "agent",
             agent_choice().map(|choice| choice.value),
@@ -307,18 +317,18 @@ fn fields_of(fields: &mut Fields<'_, '_>, role: Role) -> Option<ReadSetup> {
             fields,
             "before",
             "Actions that run in every trial, the environment's before the experiment's. \
-             [They add up](terca-yaml.md#adds-up).",
+             [They add up](terca-yaml.md#replaced-merged-added-up).",
         ),
         preamble: added_text(
             fields,
             "preamble",
             "Text before the [prompt](terca-yaml.md#the-prompt), inside the suite's. \
-             [It adds up](terca-yaml.md#adds-up).",
+             [It adds up](terca-yaml.md#replaced-merged-added-up).",
         ),
         postamble: added_text(
             fields,
             "postamble",
-            "Text after the prompt, inside the suite's. [It adds up](terca-yaml.md#adds-up).",
+            "Text after the prompt, inside the suite's. [It adds up](terca-yaml.md#replaced-merged-added-up).",
         ),
         timeout: fields.patch(
             "timeoutSeconds",

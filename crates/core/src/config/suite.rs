@@ -87,6 +87,12 @@ pub struct Suite {
     pub before: Vec<Action<Template>>,
     /// Show changes to files that `.gitignore` ignores too.
     pub track_ignored: bool,
+    /// Pass the registries of packages that this machine is set up for to the suite's own commands.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub pass_registries: bool,
+    /// Ask each MCP server before an agent is started with it. It changes nothing about the task.
+    #[serde(skip)]
+    pub mcp_preflight: bool,
     /// Variables of every command of a trial.
     #[serde(skip)]
     pub env: Variables,
@@ -251,6 +257,19 @@ fn fields_of(fields: &mut Fields<'_, '_>, root: &Utf8Path) -> Option<(Suite, Vec
         false,
         "Let `changes.diff` and `changedFiles` also see files that the workspace's `.gitignore` ignores.",
     );
+    let pass_registries = fields.or(
+        "passRegistries",
+        boolean(),
+        false,
+        "Pass the registries of packages that this machine is set up for to `prepare`, `before` and tests, \
+         [tokens included](terca-yaml.md#private-registries). The agent does not get them.",
+    );
+    let mcp_preflight = fields.or(
+        "mcpPreflight",
+        boolean(),
+        true,
+        "Start each MCP server once and do its handshake before an agent that needs it is started.",
+    );
     let baseline = baseline(&experiments, fields.reader);
     let suite = Suite {
         name: name.unwrap_or_else(|| root.file_name().unwrap_or("suite").to_owned()),
@@ -267,6 +286,8 @@ fn fields_of(fields: &mut Fields<'_, '_>, root: &Utf8Path) -> Option<(Suite, Vec
         prepare,
         before,
         track_ignored,
+        pass_registries,
+        mcp_preflight,
         env: env.unwrap_or_default(),
         evals: Vec::new(),
         environments: setups(environments, "environment", fields.reader),

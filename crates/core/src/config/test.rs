@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use crate::config::names::unique_names;
 use crate::grade::{KINDS, TestSpec};
-use crate::reader::values::{filled_text, positive};
+use crate::reader::values::{filled_text, positive, text};
 use crate::reader::{Empty, Fields, Node, object};
 use crate::text::diagnostic::Diagnostic;
 use crate::text::explain::Code;
@@ -16,7 +16,9 @@ const DEFAULT_TEST_SECONDS: f64 = 120.0;
 /// Declares the tests of an eval.
 pub(super) fn tests(fields: &mut Fields<'_, '_>) -> Vec<TestSpec> {
     let test = object("test", "a test", test)
-        .about("A test has one kind, and optionally a name, a weight and a time limit.")
+        .about(
+            "A test has one kind, and optionally a name, a description, a weight and a time limit.",
+        )
         .example("commandSuccess: npm test")
         .linked("[test](eval-yaml.md#tests)")
         .kind();
@@ -47,6 +49,7 @@ fn test(fields: &mut Fields<'_, '_>) -> Option<(Located<Option<String>>, TestSpe
         filled_text(),
         "The test's name. Default: its kind and position, such as `fileExists-2`.",
     );
+    let description = fields.optional("description", text().value(), "A text for people.");
     let weight = fields.or("weight", positive(), 1.0, "Its weight in the score.");
     let seconds = fields.or(
         "timeoutSeconds",
@@ -68,6 +71,7 @@ fn test(fields: &mut Fields<'_, '_>) -> Option<(Located<Option<String>>, TestSpe
     let (key, kind, settings) = found.pop()?;
     let test = TestSpec {
         name: String::new(),
+        description,
         key,
         kind,
         settings,

@@ -18,6 +18,8 @@ use crate::text::source::Place;
 pub struct TestSpec {
     /// Its name, unique in the eval.
     pub name: String,
+    /// A text for people. It changes nothing of what is tested.
+    pub description: Option<String>,
     /// The key of its kind, such as `fileExists`.
     pub key: &'static str,
     /// The kind with its settings.

@@ -22,6 +22,8 @@ use crate::text::prose;
 pub struct Overrides {
     /// The agent of every variant.
     pub agent: Option<AgentChoice>,
+    /// The model of every variant.
+    pub model: Option<String>,
     /// The number of repetitions of every eval.
     pub repetitions: Option<u32>,
     /// The agent's time limit.
@@ -159,6 +161,12 @@ impl Expansion<'_> {
                 .push(no_agent(environment, experiment));
             return None;
         };
+        let mut setup = experiment.applied_to(environment, agent.agent, &mut self.interpolator);
+        let mut unused = experiment.unused_with(environment, agent.agent);
+        if let Some(model) = &self.overrides.model {
+            setup.model = Some(model.clone());
+            unused.retain_mut(|unused| unused.is_left_without("model"));
+        }
         let variant = Variant {
             environment: environment.name.clone(),
             experiment: experiment.name.clone(),
@@ -167,8 +175,8 @@ impl Expansion<'_> {
                 .clone(),
             agent: agent.clone(),
             mcp_servers: mcp_servers(environment, experiment, &mut self.interpolator),
-            setup: experiment.applied_to(environment, agent.agent, &mut self.interpolator),
-            unused: experiment.unused_with(environment, agent.agent),
+            setup,
+            unused,
         };
         let arm = Arm {
             variant: Arc::new(variant),

@@ -88,6 +88,7 @@ impl Fingerprinter<'_> {
         for (key, value) in settings(&*case.suite) {
             let part = match key.as_str() {
                 "trackIgnored" => "ignored files".to_owned(),
+                "passRegistries" => "registries".to_owned(),
                 key => format!("`{key}`"),
             };
             fingerprint.insert(part, self.hash_text(&value.to_string()));

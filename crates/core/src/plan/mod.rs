@@ -1,6 +1,7 @@
 //! The trials of a run, each with all its settings.
 
 pub mod aa_check;
+pub mod descriptions;
 pub mod expand;
 pub mod fingerprint;
 mod identical;
@@ -24,6 +25,7 @@ use crate::agent::mcp::McpServer;
 use crate::config::adaptive::Adaptive;
 use crate::config::folder_name;
 use crate::config::suite::{Action, AppliedSetup, Eval, Suite, TrialLimits, UnusedSettings};
+use crate::grade::Question;
 
 /// One environment with one experiment applied to it.
 #[derive(Debug, Clone)]
@@ -108,10 +110,43 @@ pub struct Case {
 }
 
 impl Case {
+    /// Returns the shell commands of its set-up and its tests.
+    pub fn commands(&self) -> impl Iterator<Item = &str> {
+        let tests = self.eval.tests.iter();
+        let of_tests = tests.filter_map(|test| match test.question() {
+            Question::Command { command, .. } => Some(command),
+            _ => None,
+        });
+        let variant = self.variant.command.iter();
+        let mut prepared = Vec::new();
+        add_commands_of_layers(&self.layers, &mut prepared);
+        prepared
+            .into_iter()
+            .chain(commands_of(&self.actions))
+            .chain(variant.map(|command| command.command.as_str()))
+            .chain(of_tests)
+    }
+
     /// Tells whether commands of the suite build its workspace.
     pub fn has_setup_commands(&self) -> bool {
         let is_command = |action: &Action| matches!(action, Action::Run(_));
         self.variant.command.is_some() || self.actions.iter().any(is_command)
+    }
+}
+
+fn commands_of(actions: &[Action]) -> impl Iterator<Item = &str> {
+    actions.iter().filter_map(|action| match action {
+        Action::Run(command) => Some(command.command.as_str()),
+        _ => None,
+    })
+}
+
+fn add_commands_of_layers<'a>(layers: &'a [Layer], commands: &mut Vec<&'a str>) {
+    for layer in layers {
+        if let Layer::Prepared(prepared) = layer {
+            add_commands_of_layers(&prepared.below, commands);
+            commands.extend(commands_of(&prepared.actions));
+        }
     }
 }
 

@@ -5,6 +5,7 @@ use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
 use crate::config::adaptive::Adaptive;
+use crate::plan::descriptions::Descriptions;
 use crate::plan::{TrialSpec, trial_folder};
 use crate::run::outcome::TrialReport;
 use crate::transcript::Usage;
@@ -47,6 +48,9 @@ pub enum EventKind {
         /// Not all of the trials may be needed: those beyond the fewest repetitions wait for a round.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         adaptive: Option<Adaptive>,
+        /// The descriptions of evals, variants and tests.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        descriptions: Option<Box<Descriptions>>,
         /// The trials of the plan.
         trials: Vec<TrialHead>,
     },

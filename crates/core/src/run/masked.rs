@@ -19,9 +19,16 @@ impl EventKind {
             return self;
         }
         match &mut self {
-            EventKind::RunStarted { trials, .. } => {
+            EventKind::RunStarted {
+                trials,
+                descriptions,
+                ..
+            } => {
                 for TrialHead { model, .. } in trials {
                     optional(model, mask);
+                }
+                for description in descriptions.iter_mut().flat_map(|all| all.texts_mut()) {
+                    text(description, mask);
                 }
             }
             EventKind::Progress { doing, .. } => text(doing, mask),
@@ -149,10 +156,17 @@ fn mask_delivery(delivery: &mut Delivery, mask: &Mask) {
         mcp_servers: _,
         model_requested,
         model_observed,
+        access,
     } = delivery;
     for Installed { path, sha256: _ } in rules.iter_mut().chain(skills) {
         text(path, mask);
     }
     optional(model_requested, mask);
     optional(model_observed, mask);
+    for origin in access
+        .iter_mut()
+        .flat_map(|access| access.endpoints.values_mut())
+    {
+        text(origin, mask);
+    }
 }

@@ -87,7 +87,7 @@ impl RunSettings {
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default, rename_all = "camelCase")]
 pub struct SelectionSettings {
-    /// Names, globs and `tag:NAME`; none means all evals.
+    /// Names, paths, globs and `tag:NAME`, with `!` before what is left out; none means all evals.
     pub evals: Vec<String>,
     /// Names and globs; none means all experiments.
     pub experiments: Vec<String>,
@@ -98,6 +98,9 @@ pub struct SelectionSettings {
     pub repetitions: Option<u32>,
     /// The agent that runs every variant.
     pub agent: Option<String>,
+    /// The model of every variant.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub model: Option<String>,
     /// The agent's time limit, in seconds.
     #[serde(deserialize_with = "seconds")]
     pub timeout: Option<f64>,
@@ -123,6 +126,7 @@ impl SelectionSettings {
             environments,
             repetitions,
             agent,
+            model,
             timeout,
             seed,
         } = self;
@@ -132,6 +136,7 @@ impl SelectionSettings {
             environments: texts(environments),
             repetitions: *repetitions,
             agent: agent.as_deref().map(|agent| mask.text(agent)),
+            model: model.as_deref().map(|model| mask.text(model)),
             timeout: *timeout,
             seed: *seed,
         }

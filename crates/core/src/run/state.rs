@@ -41,6 +41,7 @@ use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
 use crate::config::adaptive::Adaptive;
+use crate::plan::descriptions::Descriptions;
 use crate::run::event::{Phase, RunStatus, StopReason, TrialHead};
 use crate::run::outcome::{Attempt, Status, TrialReport};
 use crate::transcript::Usage;
@@ -60,6 +61,7 @@ pub struct RunState {
     concurrency: usize,
     baseline: String,
     adaptive: Option<Adaptive>,
+    descriptions: Descriptions,
     status: RunStatus,
     started_at: Option<Timestamp>,
     finished_at: Option<Timestamp>,
@@ -132,6 +134,7 @@ impl Default for RunState {
             concurrency: 1,
             baseline: String::new(),
             adaptive: None,
+            descriptions: Descriptions::default(),
             status: RunStatus::Running,
             started_at: None,
             finished_at: None,
@@ -184,7 +187,12 @@ impl RunState {
         self.adaptive
     }
 
-    /// Returns whether the run goes on, and how it ended.
+    /// Returns the descriptions of evals, variants and tests.
+    pub fn descriptions(&self) -> &Descriptions {
+        &self.descriptions
+    }
+
+    /// Returns the status of the run.
     pub fn status(&self) -> RunStatus {
         self.status
     }

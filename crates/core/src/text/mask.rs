@@ -133,6 +133,12 @@ impl Mask {
         !self.found(bytes).is_empty()
     }
 
+    /// Returns whether the bytes contain a key, or a fragment of one. A value that may be a word is none.
+    pub fn has_key(&self, bytes: &[u8]) -> bool {
+        let found = self.found(bytes);
+        found.iter().any(|found| found.kind != FormKind::Whole)
+    }
+
     /// Masks a text.
     pub fn text(&self, text: &str) -> String {
         match self.replaced(text.as_bytes(), text.len(), |_| true) {

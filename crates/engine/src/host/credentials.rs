@@ -5,7 +5,8 @@ use std::os::unix::fs::OpenOptionsExt;
 
 use camino::{Utf8Path, Utf8PathBuf};
 use serde_json::Value;
-use terca_core::agent::Profile;
+use terca_core::agent::access::Access;
+use terca_core::agent::{FilesYield, Profile, provider_of};
 use terca_core::text::prose;
 
 use crate::host::environment::{Host, Variables};
@@ -36,13 +37,62 @@ pub fn files(host: &Host, profile: &'static Profile) -> Vec<(&'static str, Utf8P
         .collect()
 }
 
-/// Copies the agent's credential files into its home, readable by its user only. They are removed with the trial. When
-/// a variable is set, the files are not needed and not copied.
-pub fn install(host: &Host, profile: &'static Profile, agent_home: &Utf8Path) -> io::Result<()> {
-    if !variables(host, profile).is_empty() {
-        return Ok(());
+/// The credentials that an agent is given.
+#[derive(Debug)]
+struct Chosen {
+    variables: Vec<&'static str>,
+    files: Vec<(&'static str, Utf8PathBuf)>,
+    /// Variables that are set and not passed on, since a file comes first.
+    withheld: Vec<&'static str>,
+    /// Providers whose entries in the files are left out, since a variable takes their place.
+    left_out: Vec<String>,
+}
+
+/// Chooses among the variables that the agent would be started with and the files of the user's home.
+fn choose(host: &Host, profile: &'static Profile, env: &Variables) -> Chosen {
+    let is_set = |name: &&str| env.get(*name).is_some_and(|value| !value.is_empty());
+    let mut chosen = Chosen {
+        variables: profile
+            .credential_variables
+            .iter()
+            .copied()
+            .filter(|name| is_set(name))
+            .collect(),
+        files: files(host, profile),
+        withheld: Vec::new(),
+        left_out: Vec::new(),
+    };
+    let replaces = |names: &[&str]| names.iter().any(|name| is_set(name));
+    match profile.files_yield {
+        FilesYield::ToAnyVariable if !chosen.variables.is_empty() => chosen.files.clear(),
+        FilesYield::To(names) | FilesYield::ByProvider(names) if replaces(names) => {
+            chosen.files.clear();
+        }
+        FilesYield::To(_) if !chosen.files.is_empty() => {
+            chosen.withheld = std::mem::take(&mut chosen.variables);
+        }
+        FilesYield::ByProvider(_) => {
+            let providers = chosen.variables.iter();
+            chosen.left_out = providers.map(|name| provider_of(name)).collect();
+        }
+        FilesYield::ToAnyVariable | FilesYield::To(_) => {}
     }
-    for (file, path) in files(host, profile) {
+    chosen
+}
+
+/// Gives the agent its credentials: copies its files into its home, readable by its user only, and takes variables away
+/// that a file comes before. The files are removed with the trial.
+pub fn install(
+    host: &Host,
+    profile: &'static Profile,
+    env: &mut Variables,
+    agent_home: &Utf8Path,
+) -> io::Result<()> {
+    let chosen = choose(host, profile, env);
+    for name in chosen.withheld {
+        env.remove(name);
+    }
+    for (file, path) in chosen.files {
         let target = agent_home.join(file);
         fs_err::create_dir_all(target.parent().unwrap_or(agent_home))?;
         let mut copy = std::fs::OpenOptions::new()
@@ -51,32 +101,67 @@ pub fn install(host: &Host, profile: &'static Profile, agent_home: &Utf8Path) ->
             .truncate(true)
             .mode(0o600)
             .open(&target)?;
-        io::Write::write_all(&mut copy, &fs_err::read(path)?)?;
+        let content = without_providers(fs_err::read(path)?, &chosen.left_out);
+        io::Write::write_all(&mut copy, &content)?;
     }
     Ok(())
 }
 
-/// Describes the credentials of an agent that could not sign in, by their names, never by their values.
-pub fn given(host: &Host, profile: &'static Profile, env: &Variables) -> String {
-    const NAMED: usize = 3;
-    let accepted = profile.credential_variables.iter();
-    let is_set = |name: &&&str| env.get(**name).is_some_and(|value| !value.is_empty());
-    let mut given: Vec<String> = accepted
-        .clone()
-        .filter(is_set)
-        .map(|name| format!("${name}"))
-        .collect();
-    if variables(host, profile).is_empty() {
-        given.extend(
-            files(host, profile)
-                .into_iter()
-                .map(|(file, _)| format!("~/{file}")),
-        );
+/// Leaves entries out of a file that has one for each provider.
+fn without_providers(content: Vec<u8>, providers: &[String]) -> Vec<u8> {
+    let Ok(Value::Object(mut entries)) = serde_json::from_slice(&content) else {
+        return content;
+    };
+    let before = entries.len();
+    entries.retain(|name, _| !providers.contains(name));
+    if entries.len() == before {
+        return content;
     }
-    if !given.is_empty() {
+    Value::Object(entries).to_string().into_bytes()
+}
+
+/// Returns the names of the credentials that an agent is given, and the origins of the services that it is led to.
+pub fn access(
+    host: &Host,
+    profile: &'static Profile,
+    env: &Variables,
+    config: Option<&Value>,
+) -> Access {
+    let chosen = choose(host, profile, env);
+    let variables = chosen.variables.iter().map(|name| format!("${name}"));
+    let files = chosen.files.iter().map(|(file, _)| format!("~/{file}"));
+    let mut access = Access {
+        credentials: variables.chain(files).collect(),
+        ..Access::default()
+    };
+    for name in profile.setting_variables {
+        if let Some(value) = env.get(*name) {
+            access.add_variable(name, value);
+        }
+    }
+    if let Some(config) = config {
+        access.add_config(config);
+    }
+    access
+}
+
+/// Describes the credentials of an agent that could not sign in, by their names, never by their values.
+pub fn given(profile: &Profile, access: &Access) -> String {
+    const NAMED: usize = 3;
+    if !access.credentials.is_empty() {
+        let given: Vec<String> = access
+            .credentials
+            .iter()
+            .map(|name| match name.as_str() {
+                "config" => "a key in `config`".to_owned(),
+                name => name.to_owned(),
+            })
+            .collect();
         return format!("it was given {}", prose::list(&given, "and"));
     }
-    let names: Vec<String> = accepted
+    let names: Vec<String> = profile
+        .credential_variables
+        .iter()
         .take(NAMED)
         .map(|name| format!("${name}"))
         .collect();

@@ -75,6 +75,13 @@ impl Host {
         self.variables.get(name).map(String::as_str)
     }
 
+    /// Returns all variables.
+    pub fn all(&self) -> impl Iterator<Item = (&str, &str)> {
+        self.variables
+            .iter()
+            .map(|(name, value)| (name.as_str(), value.as_str()))
+    }
+
     /// Returns the variables that set-up, agent and tests all get.
     pub fn base(&self, dirs: CommandDirs<'_>) -> Variables {
         let passed = |name: &str| PASSED_ON.contains(&name) || name.starts_with("LC_");
@@ -137,8 +144,10 @@ impl Host {
         layer: &PreparedLayer,
         suite_dir: &Utf8Path,
         beside: &Utf8Path,
+        registries: Variables,
     ) -> Variables {
         let mut variables = self.base(dirs);
+        variables.extend(registries);
         variables.extend(layer.env.iter().cloned());
         add_to_path(&mut variables, beside, dirs);
         variables.insert("TERCA_SUITE_DIR".into(), suite_dir.to_string());
@@ -159,8 +168,10 @@ impl Host {
         suite_dir: &Utf8Path,
         trial_dir: &Utf8Path,
         beside: &Utf8Path,
+        registries: Variables,
     ) -> Variables {
         let mut variables = self.base(dirs);
+        variables.extend(registries);
         variables.extend(trial.case.env.iter().cloned());
         add_to_path(&mut variables, beside, dirs);
         let variant = &trial.case.variant;

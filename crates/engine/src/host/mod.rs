@@ -3,5 +3,6 @@
 pub mod credentials;
 pub mod doctor;
 pub mod environment;
+pub mod registries;
 pub mod steady_clock;
 pub mod version;

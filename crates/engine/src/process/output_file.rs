@@ -40,6 +40,11 @@ impl Output {
         Ok(is_same && here.len() == bytes_read && std::fs::rename(&self.path, place).is_ok())
     }
 
+    /// Takes the file's name away. It can still be read through the handle, and by nobody else.
+    pub fn unlink(&self) {
+        let _ = std::fs::remove_file(&self.path);
+    }
+
     /// Returns the file, to be read from its beginning.
     pub fn rewound(&self) -> io::Result<&File> {
         (&self.file).seek(SeekFrom::Start(0))?;

@@ -26,6 +26,7 @@ use terca_core::text::source::Sources;
 
 use crate::host::credentials;
 use crate::host::environment::Host;
+use crate::host::registries;
 use crate::suite::discover;
 use crate::suite::discover::{DiscoverError, Machine};
 use crate::workspace::sealed_suite::SealedSuite;
@@ -133,6 +134,7 @@ fn overrides(selection: &SelectionSettings, problems: &mut Diagnostics) -> Overr
             .agent
             .as_deref()
             .and_then(|name| chosen_agent(name, problems)),
+        model: selection.model.clone(),
         repetitions: selection.repetitions,
         timeout: selection.timeout.map(Duration::from_secs_f64),
     }
@@ -208,7 +210,31 @@ impl RunPlan {
             .agents()
             .into_iter()
             .flat_map(|agent| credentials::secrets(host, agent.profile()));
-        Mask::new(self.plan.secrets.iter().cloned().chain(credentials))
+        let registries = self
+            .suite
+            .pass_registries
+            .then(|| registries::secrets(host));
+        Mask::new(
+            self.plan
+                .secrets
+                .iter()
+                .cloned()
+                .chain(credentials)
+                .chain(registries.into_iter().flatten()),
+        )
+    }
+
+    /// Returns the names of the registries' variables and files that this machine has and the plan's commands may need.
+    pub fn registries(&self, host: &Host) -> Vec<String> {
+        let is_asked = self.trials.iter().any(|trial| {
+            let mut commands = trial.case.commands();
+            commands.any(registries::may_be_asked_by)
+        });
+        if is_asked || self.suite.pass_registries {
+            registries::names(host)
+        } else {
+            Vec::new()
+        }
     }
 
     /// Returns how many trials may be in flight for each agent.

@@ -148,6 +148,7 @@ impl Run<'_> {
             concurrency,
             baseline: request.baseline.clone(),
             adaptive: request.adaptive,
+            descriptions: request.descriptions.clone(),
             trials: request.trials.iter().map(TrialHead::of).collect(),
         })
     }
@@ -186,6 +187,9 @@ impl Run<'_> {
                 return self.record(EventKind::Stopping {
                     reason: StopReason::Budget,
                 });
+            }
+            if self.may_spend_too_much() {
+                break;
             }
             let Some(next) = self.queue.next(self.started.elapsed()) else {
                 break;
@@ -248,6 +252,22 @@ impl Run<'_> {
         self.request
             .budget_usd
             .is_some_and(|budget| spent + 1e-9 >= budget)
+    }
+
+    /// Returns whether the trials in flight may spend the rest of the budget, at what those before them took with their
+    /// judges. Until one has ended nobody knows, and the first one runs alone.
+    fn may_spend_too_much(&self) -> bool {
+        let in_flight = self.state.in_flight().len();
+        let Some(budget) = self.request.budget_usd.filter(|_| in_flight > 0) else {
+            return false;
+        };
+        let total = self.state.spent();
+        if total.trials == 0 {
+            return true;
+        }
+        let spent = total.spent.cost_usd.unwrap_or(0.0);
+        let each = spent / total.trials as f64;
+        spent + each * in_flight as f64 + 1e-9 >= budget
     }
 
     fn hear(&mut self, kind: EventKind) -> Result<(), StoreError> {

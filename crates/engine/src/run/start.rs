@@ -8,6 +8,7 @@ use std::io;
 use std::sync::Arc;
 
 use camino::{Utf8Path, Utf8PathBuf};
+use terca_core::plan::descriptions::Descriptions;
 use terca_core::plan::fingerprint::{CaseFingerprint, differences};
 use terca_core::run::limits::Limits;
 use terca_core::run::observer::Observer;
@@ -26,7 +27,7 @@ use crate::run::scheduler;
 use crate::run::scheduler::{Mailbox, Past, RunRequest};
 use crate::run::signals;
 use crate::run::store::{Store, StoreError};
-use crate::trial::{Context, Versions};
+use crate::trial::{Context, Preflights, Versions};
 use crate::workspace::layers::LayerCache;
 use crate::workspace::sealed_suite::SealedSuite;
 use crate::workspace::suite_inputs::Inputs;
@@ -210,6 +211,7 @@ impl<'a> PreparedRun<'a> {
             fail_fast: self.settings.fail_fast,
             retries: self.settings.retries.unwrap_or(plan.suite.retries),
             adaptive: plan.plan.adaptive,
+            descriptions: Descriptions::of(&plan.suite, &plan.trials),
             budget_usd: self.settings.budget_usd,
             trials: plan.trials.clone(),
             order: plan.order.clone(),
@@ -243,6 +245,7 @@ impl<'a> PreparedRun<'a> {
             interrupt: self.interrupt,
             keep: self.settings.keep,
             versions: Versions::new(launcher.clone()),
+            preflights: Preflights::default(),
             supervisors: SupervisorPool::new(launcher),
             sealed: self.sealed,
         };

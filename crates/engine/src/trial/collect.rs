@@ -2,6 +2,7 @@
 
 use std::io::{self, BufRead, BufReader, BufWriter, Write};
 
+use terca_core::agent::access::Access;
 use terca_core::grade::JudgedBy;
 use terca_core::grade::grades::Scorecard;
 use terca_core::run::outcome::{Phases, Status, TrialReport};
@@ -106,6 +107,7 @@ fn add_delivered(report: &mut TrialReport, delivered: Delivered) {
     report.agent_version = delivered.agent_version;
     report.delivery.rules = delivered.rules;
     report.delivery.skills = delivered.skills;
+    report.delivery.access = Some(delivered.access).filter(|access| *access != Access::default());
 }
 
 fn add_agent_run(report: &mut TrialReport, agent: AgentRun, mask: &Mask) {

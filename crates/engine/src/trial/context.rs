@@ -6,6 +6,7 @@ use camino::Utf8PathBuf;
 use terca_core::run::settings::Keep;
 use terca_core::text::mask::Mask;
 
+use super::mcp_preflight::Preflights;
 use crate::host::environment::Host;
 use crate::host::version::Versions;
 use crate::process::interrupt::Interrupt;
@@ -38,6 +39,8 @@ pub struct Context {
     pub layers: LayerCache,
     /// The suite's files, as they were when the run started.
     pub sealed: SealedSuite,
+    /// The MCP servers that have been asked.
+    pub preflights: Preflights,
     /// The supervisors that trials run under.
     pub supervisors: SupervisorPool,
 }

@@ -55,6 +55,11 @@ impl LiveOutput {
 
     /// Writes the new lines to the log.
     pub(super) fn write_log(&mut self, log: &mut RunLog) -> io::Result<()> {
+        let mut targets = Targets {
+            file: self.file.as_mut(),
+            log: self.log.as_mut(),
+        };
+        self.masking.wait_no_longer(&mut targets);
         match &mut self.log {
             Some(part) => part.write(log, false),
             None => Ok(()),
@@ -248,6 +253,9 @@ struct LiveMask {
     looked_at: usize,
     /// They end within a line that needs no further search.
     is_in_line: bool,
+    /// The number of held bytes that were passed on, and are held because a secret may begin in them.
+    shown: usize,
+    fed_at: Instant,
 }
 
 impl LiveMask {
@@ -260,6 +268,8 @@ impl LiveMask {
             place: 0,
             looked_at: 0,
             is_in_line: false,
+            shown: 0,
+            fed_at: Instant::now(),
         }
     }
 
@@ -268,16 +278,31 @@ impl LiveMask {
             sink.text(bytes);
             return;
         }
+        self.fed_at = Instant::now();
         self.held.extend_from_slice(bytes);
         self.look_at_lines(false);
-        let open = self.mask.open_end(&self.held);
-        let limit = self.looked_at.min(self.held.len() - open);
-        self.pass_on(limit, sink);
+        let settled = self.looked_at.min(self.first_open());
+        self.pass_on(settled, settled, sink);
+    }
+
+    /// Passes on a text that may be the beginning of a secret, when nothing has followed it for a while. It is covered if
+    /// it turns out to be one.
+    fn wait_no_longer(&mut self, sink: &mut dyn MaskedSink) {
+        if self.shown < self.looked_at && self.fed_at.elapsed() >= PATIENCE {
+            let settled = self.looked_at.min(self.first_open());
+            self.pass_on(self.looked_at, settled, sink);
+        }
     }
 
     fn finish(&mut self, sink: &mut dyn MaskedSink) {
         self.look_at_lines(true);
-        self.pass_on(self.held.len(), sink);
+        let end = self.held.len();
+        self.pass_on(end, end, sink);
+    }
+
+    /// Returns the place from which on the held bytes may be the beginning of a secret.
+    fn first_open(&self) -> usize {
+        self.held.len() - self.mask.open_end(&self.held)
     }
 
     /// Looks for pieces of secrets in every line that is whole.
@@ -299,12 +324,13 @@ impl LiveMask {
         }
     }
 
-    /// Passes on the bytes before a limit, and secrets that cross it.
-    fn pass_on(&mut self, limit: usize, sink: &mut dyn MaskedSink) {
+    /// Passes on the bytes before a limit, and secrets that cross it. Those that are settled are held no longer.
+    fn pass_on(&mut self, limit: usize, settled: usize, sink: &mut dyn MaskedSink) {
         for piece in self.pieces.take_fresh() {
             self.has_pieces = true;
-            if piece.start < self.place {
-                sink.cover(piece.start..piece.end.min(self.place));
+            let shown = self.place + self.shown as u64;
+            if piece.start < shown {
+                sink.cover(piece.start..piece.end.min(shown));
             }
             let start = piece.start.saturating_sub(self.place) as usize;
             let end = piece.end.saturating_sub(self.place) as usize;
@@ -312,14 +338,28 @@ impl LiveMask {
                 held.fill(b'*');
             }
         }
-        let mut at = 0;
+        let mut at = self.shown;
+        let mut done = settled;
         for secret in self.mask.secrets_in(&self.held) {
             if secret.start >= limit {
                 break;
             }
-            sink.text(&self.held[at..secret.start]);
-            sink.secret(secret.len());
-            at = secret.end;
+            if secret.start < at {
+                // What was passed on while nothing followed it was the beginning of this.
+                self.has_pieces = true;
+                let start = self.place + secret.start as u64;
+                sink.cover(start..self.place + secret.end.min(at) as u64);
+            } else {
+                sink.text(&self.held[at..secret.start]);
+                at = secret.start;
+            }
+            if secret.end > at {
+                sink.secret(secret.end - at);
+                at = secret.end;
+            }
+            if secret.start < settled {
+                done = done.max(secret.end);
+            }
         }
         if at < limit {
             sink.text(&self.held[at..limit]);
@@ -327,10 +367,11 @@ impl LiveMask {
         }
         // A secret that crosses the limit may end within a line that has not been searched: its rest is no event.
         self.is_in_line |= at > self.looked_at;
-        self.looked_at = self.looked_at.saturating_sub(at);
-        self.held.drain(..at);
+        self.shown = at - done;
+        self.looked_at = self.looked_at.max(at) - done;
+        self.held.drain(..done);
         self.held.shrink_to(256 * 1024);
-        self.place += at as u64;
+        self.place += done as u64;
     }
 }
 
@@ -565,6 +606,33 @@ mod tests {
     }
 
     #[test]
+    fn a_text_that_nothing_follows_is_seen_and_covered_if_it_was_a_secret() {
+        let mask = Mask::new([KEY, "correct horse battery"]);
+        for secret in [KEY, "correct horse battery"] {
+            for cut in 1..secret.len() {
+                let mut masking = LiveMask::new(&mask);
+                let mut watched = Watched::default();
+                masking.feed(format!("say {}", &secret[..cut]).as_bytes(), &mut watched);
+                masking.fed_at = Instant::now().checked_sub(PATIENCE).unwrap();
+                masking.wait_no_longer(&mut watched);
+                assert_eq!(watched.text.len(), 4 + cut);
+                masking.feed(
+                    format!("{}, and on", &secret[cut..]).as_bytes(),
+                    &mut watched,
+                );
+                masking.finish(&mut watched);
+                let text = String::from_utf8(watched.text).unwrap();
+                assert_eq!(
+                    text,
+                    format!("say {}, and on", "*".repeat(secret.len())),
+                    "{cut}"
+                );
+                assert!(masking.has_pieces || cut >= 12, "{cut}");
+            }
+        }
+    }
+
+    #[test]
     fn pieces_are_covered_when_they_turn_out_to_be_a_secret() {
         let mask = Mask::new([KEY, "correct horse battery"]);
         for secret in [KEY, "correct horse battery"] {
@@ -574,12 +642,11 @@ mod tests {
             }
             let watched = watched(&stream, &mask, 7);
             let text = String::from_utf8(watched.text).unwrap();
-            let stars = stream.replace(|sign: char| secret.contains(sign) && sign != 'd', "*");
             let joined: String = text
                 .lines()
                 .map(|line| line.trim_start_matches("{\"d\":\"").trim_end_matches("\"}"))
                 .collect();
-            assert_eq!(joined, "*".repeat(secret.len()), "{text}{stars}");
+            assert_eq!(joined, "*".repeat(secret.len()), "{text}");
         }
     }
 }

@@ -7,6 +7,7 @@
 use std::io;
 
 use terca_core::agent::Reading;
+use terca_core::agent::access::Access;
 use terca_core::agent::delivery::Installed;
 use terca_core::grade::grades::Scorecard;
 use terca_core::trial_error::TrialError;
@@ -24,6 +25,7 @@ pub(super) struct Delivered {
     pub(super) rules: Vec<Installed>,
     pub(super) skills: Vec<Installed>,
     pub(super) agent_version: Option<String>,
+    pub(super) access: Access,
 }
 
 /// A workspace that is ready, and an agent that is ready to start in it.

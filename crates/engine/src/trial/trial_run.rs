@@ -15,6 +15,7 @@ use super::live::{Logged, Logging};
 use super::log::{RunLog, Stream};
 use super::stage_error::StageError;
 use crate::host::environment::Variables;
+use crate::host::registries::{self, RegistryFiles};
 use crate::process::output_file::Output;
 use crate::process::supervise::{Ended, Job, Signal, SupervisorGuard, Turn};
 use crate::tree::{Dir, Limits, Options};
@@ -38,6 +39,8 @@ pub(super) struct TrialRun<'a> {
     /// The trial's folder in the run.
     pub(super) folder: Utf8PathBuf,
     pub(super) log: RunLog,
+    /// The number of this attempt, from 1.
+    pub(super) attempt: u32,
     /// The workspace in the folder is one that was saved, and stays as it is.
     has_saved_workspace: bool,
     /// The judges that have been asked.
@@ -99,7 +102,8 @@ impl<'a> TrialRun<'a> {
         for name in EVERY_TRIAL_HAS {
             made.create_file(name, 0o666)?;
         }
-        let run = TrialRun::new(spec, context, emit, folder, log)?;
+        let mut run = TrialRun::new(spec, context, emit, folder, log)?;
+        run.attempt = attempt;
         // The live workspace can be watched where it will be in the end.
         fs_err::os::unix::fs::symlink(&run.dirs.workspace, run.folder.join(WORKSPACE))?;
         Ok(run)
@@ -176,6 +180,7 @@ impl<'a> TrialRun<'a> {
             },
             folder,
             log,
+            attempt: 1,
             has_saved_workspace: false,
             judges: Vec::new(),
             dirs: context.work.trial_dirs()?,
@@ -216,6 +221,23 @@ impl<'a> TrialRun<'a> {
         self.progress.report(first_line.to_owned(), usage);
     }
 
+    /// Returns the variables of registries, if the suite passes them to its commands.
+    pub(super) fn registry_variables(&self) -> Variables {
+        if self.spec.case.suite.pass_registries {
+            registries::variables(&self.context.host)
+        } else {
+            Variables::default()
+        }
+    }
+
+    /// Copies the files of registries into a home, if the suite passes them to its commands.
+    pub(super) fn place_registries(&self, home: &Utf8Path) -> io::Result<RegistryFiles> {
+        if !self.spec.case.suite.pass_registries {
+            return Ok(RegistryFiles::default());
+        }
+        RegistryFiles::place(&self.context.host, home)
+    }
+
     /// Returns the environment of a command of `before` or of a test, which may use programs beside its YAML file.
     pub(super) fn command_environment(
         &self,
@@ -228,6 +250,7 @@ impl<'a> TrialRun<'a> {
             &self.context.sealed.dir(&self.context.suite_dir),
             &self.folder,
             &self.context.sealed.dir(beside),
+            self.registry_variables(),
         )
     }
 
@@ -269,6 +292,10 @@ impl<'a> TrialRun<'a> {
         let mut logging = Logging::begin(outputs, logged, mask, &mut self.log)?;
         let ended = self.run_job(job, &mut |log| logging.on_turn(log))?;
         logging.finish(&mut self.log)?;
+        for (_, output) in outputs {
+            // What set-up has printed is none of the agent's business.
+            output.unlink();
+        }
         Ok(ended)
     }
 

@@ -77,6 +77,7 @@ fn run(
         fail_fast: false,
         retries: 0,
         adaptive: None,
+        descriptions: None,
         budget_usd: None,
         trials: suite.specs.clone(),
         order: (0..suite.specs.len()).collect(),

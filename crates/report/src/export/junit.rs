@@ -73,11 +73,21 @@ fn suite(xml: &mut Xml, results: &Results, variant: &VariantSummary) {
 
 fn properties(xml: &mut Xml, results: &Results, variant: &VariantSummary, trials: &[&TrialResult]) {
     let spent = &variant.spent.spent;
+    let about = &results.descriptions;
     let first = trials.first();
     let told = [
         ("run", Some(results.run.clone())),
+        ("description", about.suite.clone()),
         ("environment", Some(variant.environment.clone())),
+        (
+            "environmentDescription",
+            about.environments.get(&variant.environment).cloned(),
+        ),
         ("experiment", Some(variant.experiment.clone())),
+        (
+            "experimentDescription",
+            about.experiments.get(&variant.experiment).cloned(),
+        ),
         ("agent", first.map(|trial| trial.head.agent.clone())),
         ("model", first.and_then(|trial| trial.head.model.clone())),
         ("inputTokens", spent.input_tokens.map(|sum| sum.to_string())),
@@ -119,7 +129,7 @@ fn case(xml: &mut Xml, results: &Results, trial: &TrialResult, variant: &str) {
                     ("message", said()),
                     ("type", report.status.as_str().to_owned()),
                 ];
-                xml.text_element("failure", attributes, &grades(trial));
+                xml.text_element("failure", attributes, &grades(results, trial));
             }
             Status::Error => {
                 let kind = report
@@ -145,11 +155,15 @@ fn case(xml: &mut Xml, results: &Results, trial: &TrialResult, variant: &str) {
 }
 
 /// The messages of all tests, so that nobody has to look elsewhere.
-fn grades(trial: &TrialResult) -> String {
-    let grades = trial.report.tests.iter();
-    let mut lines: Vec<String> = grades
-        .map(|(test, grade)| format!("{} {test}: {}", wording::score(grade.score), grade.message))
-        .collect();
+fn grades(results: &Results, trial: &TrialResult) -> String {
+    let mut lines: Vec<String> = Vec::new();
+    for (test, grade) in trial.report.tests.iter() {
+        let score = wording::score(grade.score);
+        lines.push(format!("{score} {test}: {}", grade.message));
+        if let Some(about) = results.descriptions.test(&trial.head.eval, test) {
+            lines.push(format!("  {test} is about: {about}"));
+        }
+    }
     lines.extend(
         trial
             .report
@@ -172,7 +186,13 @@ fn figures(results: &Results, trial: &TrialResult) -> String {
         Some(text) => format!("{name}: {text}"),
         None => format!("{name}: {value}"),
     });
-    lines.collect::<Vec<String>>().join("\n")
+    let about = results.descriptions.evals.get(&trial.head.eval);
+    let about = about.map(|text| format!("description: {text}"));
+    about
+        .into_iter()
+        .chain(lines)
+        .collect::<Vec<String>>()
+        .join("\n")
 }
 
 #[derive(Default)]

@@ -27,6 +27,7 @@ pub fn markdown(results: &Results, limit: usize) -> String {
         ("The verdicts", verdicts(&results.summary)),
         ("The counts", totals(results)),
         ("The table", table(results, &names)),
+        ("The list of descriptions", descriptions(results)),
         ("The list of what did not pass", failures(results, &names)),
     ];
     // Space for the sentences that replace omitted parts.
@@ -158,6 +159,36 @@ fn cell(figures: &Figures) -> String {
     };
     let parts: Vec<String> = [told, errors, unfinished].into_iter().flatten().collect();
     parts.join(" · ").replacen("⚠️ · ", "⚠️ ", 1)
+}
+
+/// The texts of the suite about itself, folded.
+fn descriptions(results: &Results) -> String {
+    let about = &results.descriptions;
+    let mut rows = String::new();
+    if let Some(text) = &about.suite {
+        rows += &row(["suite".to_owned(), escaped(&results.suite), escaped(text)]);
+    }
+    for (kind, texts) in [
+        ("eval", &about.evals),
+        ("environment", &about.environments),
+        ("experiment", &about.experiments),
+    ] {
+        for (name, text) in texts {
+            rows += &row([kind.to_owned(), escaped(name), escaped(text)]);
+        }
+    }
+    for (eval, tests) in &about.tests {
+        for (name, text) in tests {
+            let name = escaped(&format!("{eval}: {name}"));
+            rows += &row(["test".to_owned(), name, escaped(text)]);
+        }
+    }
+    if rows.is_empty() {
+        return rows;
+    }
+    format!(
+        "<details>\n<summary>Descriptions</summary>\n\n| | name | description |\n|---|---|---|\n{rows}\n</details>\n\n"
+    )
 }
 
 /// Folded: readers open it on demand.

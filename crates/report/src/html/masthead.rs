@@ -6,6 +6,9 @@ use terca_core::analysis::summary::Summary;
 use terca_core::run::outcome::Status;
 use terca_core::text::prose;
 
+use super::descriptions::LONGEST_DESCRIPTION;
+use super::fit::fit_text;
+use super::foreign::clean;
 use super::pieces::{run_status, time};
 use super::plot::stacked_bar;
 
@@ -15,6 +18,9 @@ pub fn masthead(results: &Results) -> Markup {
     html! {
         header.masthead {
             h1 { (results.suite) }
+            @if let Some(about) = &results.descriptions.suite {
+                p.about { (clean(&fit_text(about, LONGEST_DESCRIPTION))) }
+            }
             p.facts {
                 (run_status(results.status))
                 span { (results.run) }

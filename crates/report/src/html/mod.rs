@@ -12,6 +12,7 @@
 mod assets;
 mod compare;
 mod delivery;
+mod descriptions;
 mod diff;
 mod distributions;
 mod effects;

@@ -7,6 +7,7 @@ use terca_core::run::state::{RunState, Trial};
 use terca_core::transcript::trial_files::TrialFiles;
 
 use super::assets::Kind;
+use super::descriptions::descriptions;
 use super::distributions::distributions;
 use super::effects::effects;
 use super::heat_map::heat_map;
@@ -67,6 +68,7 @@ pub fn run_page(state: &RunState, bound: &Bound<'_>) -> String {
                 div #part-verdicts data-part { (verdicts(&results)) }
                 div #part-heat data-part { (heat_map(summary, &matrix)) }
                 div #part-effects data-part { (effects(summary)) }
+                div #part-descriptions data-part { (descriptions(&results.descriptions)) }
                 div #part-spent data-part { (distributions(&results, &matrix)) }
                 (trials(state, &matrix))
             }
@@ -120,6 +122,7 @@ fn templates(state: &RunState, matrix: &Matrix<'_>, bound: &Bound<'_>) -> Markup
                 trial,
                 variant: &matrix.variant_name(&head.environment, &head.experiment),
                 prompt: prompts.get(head),
+                descriptions: state.descriptions(),
                 bodies: &bodies(trial, room),
                 files: Files::In(run_dir),
             };

@@ -145,6 +145,7 @@ fn a_trial() {
             trial,
             variant: "base",
             prompt,
+            descriptions: state.descriptions(),
             bodies: &bodies,
             files: Files::Served,
         };

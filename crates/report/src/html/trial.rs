@@ -4,6 +4,7 @@ use camino::Utf8Path;
 use maud::{Markup, html};
 use terca_core::analysis::summary::wording;
 use terca_core::grade::Grade;
+use terca_core::plan::descriptions::Descriptions;
 use terca_core::run::event::TrialHead;
 use terca_core::run::outcome::{Attempt, TrialReport};
 use terca_core::run::state::Trial;
@@ -12,6 +13,7 @@ use terca_core::text::prose;
 use terca_core::transcript::trial_files::TrialFiles;
 
 use super::delivery::delivery;
+use super::descriptions::LONGEST_DESCRIPTION;
 use super::diff::diff;
 use super::fit::{fit, fit_text, note, size};
 use super::foreign::{clean, preformatted, sentence};
@@ -33,6 +35,8 @@ pub struct TrialPage<'a> {
     pub variant: &'a str,
     /// The prompt, if the run's plan is there.
     pub prompt: Option<&'a str>,
+    /// The descriptions of the run's evals and tests.
+    pub descriptions: &'a Descriptions,
     /// Its transcript, changes and log.
     pub bodies: &'a TrialFiles,
     /// The place of its files.
@@ -54,7 +58,7 @@ pub fn trial_page(page: &TrialPage<'_>, room: usize) -> Markup {
     let bodies = page.bodies;
     let share = room / 8;
     let before = html! {
-        (tests(report, &bodies.log, share * 2))
+        (tests(page, share * 2))
         (changes(&bodies.changes, share * 3))
     };
     let prompt = html! {
@@ -97,6 +101,9 @@ fn heading(page: &TrialPage<'_>) -> Markup {
     html! {
         header {
             h2 tabindex="-1" { (head.eval) small { " #" (head.id) } }
+            @if let Some(about) = page.descriptions.evals.get(&head.eval) {
+                p.about { (clean(&fit_text(about, LONGEST_DESCRIPTION))) }
+            }
             p.facts {
                 (status(page.trial))
                 @if let Some(score) = page.trial.report.score {
@@ -198,12 +205,13 @@ fn earlier_attempt(attempt: &Attempt) -> Markup {
     }
 }
 
-fn tests(report: &TrialReport, log: &Excerpt, room: usize) -> Markup {
+fn tests(page: &TrialPage<'_>, room: usize) -> Markup {
+    let report = &page.trial.report;
     let each = room / report.tests.iter().count().max(1) / 2;
     let items: Vec<Markup> = report
         .tests
         .iter()
-        .map(|(name, grade)| test(name, grade, of_test(log, name), each))
+        .map(|(name, grade)| test(page, name, grade, each))
         .collect();
     let remark = |number| {
         format!(
@@ -217,7 +225,9 @@ fn tests(report: &TrialReport, log: &Excerpt, room: usize) -> Markup {
     }
 }
 
-fn test(name: &str, grade: &Grade, output: Option<&str>, room: usize) -> Markup {
+fn test(page: &TrialPage<'_>, name: &str, grade: &Grade, room: usize) -> Markup {
+    let output = of_test(&page.bodies.log, name);
+    let about = page.descriptions.test(&page.trial.head.eval, name);
     let class = match grade.score {
         score if score >= 1.0 => "passed",
         score if score > 0.0 => "partial",
@@ -229,6 +239,9 @@ fn test(name: &str, grade: &Grade, output: Option<&str>, room: usize) -> Markup 
             b { (name) }
             span.message { (clean(&fit_text(&grade.message, 2_000))) }
             small.quiet { (prose::duration(grade.duration_seconds)) }
+            @if let Some(about) = about {
+                p.about { (clean(&fit_text(about, LONGEST_DESCRIPTION))) }
+            }
             @if let Some(output) = output {
                 details {
                     summary { "Output" }

@@ -218,6 +218,15 @@ pub(crate) fn remarks(matching: &Matching, compared: &Compared) -> Vec<(Role, St
             }
         }
     }
+    for change in &matching.access {
+        let text = format!(
+            "`{}` was led to other services or signed in otherwise: {baseline} with {}; {other} with {}",
+            change.variant,
+            change.baseline.join(" or "),
+            change.other.join(" or "),
+        );
+        remark(Role::Fair, "warning: ".to_owned(), text);
+    }
     for (run, only) in [
         (baseline, &matching.only_in_baseline),
         (other, &matching.only_in_other),

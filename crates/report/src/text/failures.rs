@@ -17,6 +17,7 @@ use crate::term::styled_line::StyledLine;
 use crate::term::width::{spaces, truncate, width};
 
 const MOST_LISTED: usize = 20;
+const FEW: usize = 5;
 /// Below the name.
 const INDENT: usize = 9;
 const SMALL_INDENT: usize = 2;
@@ -25,17 +26,30 @@ const LONGEST_MESSAGE: usize = 300;
 
 /// Empty when everything passed.
 pub fn failures(results: &Results, here: Context<'_>, palette: Palette) -> String {
+    listed(results, MOST_LISTED, here, palette)
+}
+
+/// The failures for the end of a run: where there are many, only the first few.
+pub fn brief_failures(results: &Results, here: Context<'_>, palette: Palette) -> String {
+    if entries(results).len() <= 2 * FEW {
+        return failures(results, here, palette);
+    }
+    listed(results, FEW, here, palette)
+}
+
+/// So many of the entries, and the command that shows the others.
+fn listed(results: &Results, most: usize, here: Context<'_>, palette: Palette) -> String {
     let entries = entries(results);
     if entries.is_empty() {
         return String::new();
     }
     let names = Names::of(results.trials.iter().map(|trial| &trial.head));
     let mut text = palette.bold("not passed") + "\n";
-    for entry in entries.iter().take(MOST_LISTED) {
+    for entry in entries.iter().take(most) {
         text += &entry.told(&names, here, palette);
     }
-    if entries.len() > MOST_LISTED {
-        let more = entries.len() - MOST_LISTED;
+    if entries.len() > most {
+        let more = entries.len() - most;
         let rest = format!(
             "  … and {more} more: `{} view {}` shows them",
             here.terca, results.run

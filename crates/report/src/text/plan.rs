@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use terca_core::plan::descriptions::Descriptions;
 use terca_core::plan::remarks::Remark;
 use terca_core::run::event::TrialHead;
 use terca_core::text::prose;
@@ -19,6 +20,8 @@ pub struct PlanOverview<'a> {
     pub heads: &'a [TrialHead],
     /// Sentences about its variants.
     pub remarks: &'a [Remark],
+    /// The descriptions of evals, environments and experiments.
+    pub descriptions: &'a Descriptions,
 }
 
 /// The matrix in brief, its evals, its variants.
@@ -31,14 +34,40 @@ pub fn plan_overview(plan: PlanOverview<'_>, palette: Palette) -> String {
     if !words.is_empty() {
         summary.push(Role::Plain, &format!(": {words}"));
     }
-    format!(
-        "{}\n\n{}\n{}\n{}\n{}",
-        summary.render(palette),
-        palette.bold("evals"),
-        evals(heads).render(2, palette),
-        palette.bold("variants"),
-        variants(plan).render(2, palette)
-    )
+    let descriptions = plan.descriptions;
+    let mut text = summary.render(palette) + "\n\n";
+    if let Some(about) = &descriptions.suite {
+        text.insert_str(0, &(described(about, 0).render(palette) + "\n"));
+    }
+    let parts = [
+        ("evals", evals(plan)),
+        ("variants", variants(plan)),
+        ("environments", setups(&descriptions.environments)),
+        ("experiments", setups(&descriptions.experiments)),
+    ];
+    let parts: Vec<String> = parts
+        .iter()
+        .map(|(title, grid)| (title, grid.render(2, palette)))
+        .filter(|(_, list)| !list.is_empty())
+        .map(|(title, list)| format!("{}\n{list}", palette.bold(title)))
+        .collect();
+    text + &parts.join("\n")
+}
+
+/// A description in one line, below what it is about.
+fn described(text: &str, indent: usize) -> StyledLine {
+    let words: Vec<&str> = text.split_whitespace().collect();
+    let line = format!("{}{}", " ".repeat(indent), words.join(" "));
+    StyledLine::of(Role::Dim, &line)
+}
+
+/// Names with their descriptions.
+fn setups(descriptions: &BTreeMap<String, String>) -> Grid {
+    let mut grid = Grid::new(&[Side::Left]);
+    for (name, description) in descriptions {
+        grid.row([StyledLine::plain(name), described(description, 0)]);
+    }
+    grid
 }
 
 /// Every trial, in the order given: positions in `heads`.
@@ -55,9 +84,9 @@ pub fn plan_trials(heads: &[TrialHead], order: &[usize], palette: Palette) -> St
     grid.render(0, palette)
 }
 
-fn evals(heads: &[TrialHead]) -> Grid {
+fn evals(plan: PlanOverview<'_>) -> Grid {
     let mut grid = Grid::new(&[Side::Left]);
-    for (eval, repetitions) in in_order(heads, |head| head.eval.clone()) {
+    for (eval, repetitions) in in_order(plan.heads, |head| head.eval.clone()) {
         let most = repetitions
             .iter()
             .map(|head| head.repetition)
@@ -73,6 +102,9 @@ fn evals(heads: &[TrialHead]) -> Grid {
             StyledLine::plain(&eval),
             StyledLine::of(Role::Dim, &repeated),
         ]);
+        if let Some(description) = plan.descriptions.evals.get(&eval) {
+            grid.line(described(description, 2));
+        }
     }
     grid
 }
@@ -136,25 +168,24 @@ mod tests {
 
     const PALETTE: Palette = Palette { colour: false };
 
-    fn of(heads: &[TrialHead]) -> PlanOverview<'_> {
-        PlanOverview {
+    fn shown(heads: &[TrialHead]) -> String {
+        let plan = PlanOverview {
             heads,
             remarks: &[],
-        }
+            descriptions: &Descriptions::default(),
+        };
+        plan_overview(plan, PALETTE)
     }
 
     #[test]
     fn the_plan_in_brief() {
-        insta::assert_snapshot!(
-            "plan_overview",
-            plan_overview(of(&fixture::heads(4, 3, 2)), PALETTE)
-        );
+        insta::assert_snapshot!("plan_overview", shown(&fixture::heads(4, 3, 2)));
     }
 
     #[test]
     fn the_smallest_plan() {
         let heads = [fixture::head(1, "fib", "default", "default", 1)];
-        insta::assert_snapshot!("plan_overview_smallest", plan_overview(of(&heads), PALETTE));
+        insta::assert_snapshot!("plan_overview_smallest", shown(&heads));
     }
 
     #[test]

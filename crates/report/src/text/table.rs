@@ -21,6 +21,7 @@ use terca_core::analysis::metrics::METRICS;
 use terca_core::analysis::results::Results;
 use terca_core::analysis::summary::{Figures, VariantSummary};
 
+use crate::context::Context;
 use crate::metrics;
 use crate::names::Names;
 use crate::term::grid::{Column, Grid, Side, set};
@@ -49,6 +50,41 @@ pub fn results_table(results: &Results, columns: usize, palette: Palette) -> Str
         .map(|panel| matrix.panel(panel).render(0, palette))
         .collect();
     tables.join("\n")
+}
+
+/// The table for the end of a run. Where variants do not fit beside each other, each has a row with its figures over all
+/// evals.
+pub fn brief_table(
+    results: &Results,
+    here: Context<'_>,
+    columns: usize,
+    palette: Palette,
+) -> String {
+    const MOST_PANELS: usize = 2;
+    if Matrix::of(results, columns).panels(columns).len() <= MOST_PANELS {
+        return results_table(results, columns, palette);
+    }
+    let mut sides = [Side::Right; 1 + METRICS.len()];
+    sides[0] = Side::Left;
+    let mut grid = Grid::new(&sides);
+    let titles = METRICS.iter().map(|metric| metric.column);
+    grid.row(
+        ["all evals"]
+            .into_iter()
+            .chain(titles)
+            .map(|title| StyledLine::of(Role::Bold, title)),
+    );
+    let names = Names::of(results.trials.iter().map(|trial| &trial.head));
+    for variant in &results.summary.variants {
+        grid.row(figures_row(
+            &names.variant(&variant.environment, &variant.experiment),
+            metrics::styled(&METRICS[0], &variant.figures),
+            &variant.figures,
+        ));
+    }
+    let more = format!("`{} show {}` has every eval", here.terca, results.run);
+    grid.line(StyledLine::of(Role::Dim, &more));
+    grid.render(0, palette)
 }
 
 fn render(lines: &[StyledLine], palette: Palette) -> String {

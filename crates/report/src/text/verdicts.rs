@@ -12,7 +12,9 @@
 use terca_core::analysis::metrics::COMPARISON_METRICS;
 use terca_core::analysis::results::Results;
 use terca_core::analysis::summary::{Comparison, Summary, Verdict};
+use terca_core::text::prose;
 
+use crate::context::Context;
 use crate::metrics::known;
 use crate::term::grid::{Grid, Side};
 use crate::term::paragraph::{INDENT, WIDEST_PROSE, paragraph};
@@ -27,8 +29,52 @@ pub(crate) const LEFT_OUT: [&[&str]; 4] = [
     &["tokens", "time", "cost"],
 ];
 
+/// So many comparisons have a sentence each at the end of a run.
+const FEW: usize = 5;
+
 /// Empty when there is nothing to compare, or not yet.
 pub fn verdicts(results: &Results, columns: usize, palette: Palette) -> String {
+    let comparisons: Vec<&Comparison> = results.summary.comparisons.iter().collect();
+    told_after_figures(results, &comparisons, columns, palette)
+}
+
+/// The verdicts for the end of a run. Where there are many, only those that found a difference have a sentence, and
+/// only a handful of them.
+pub fn brief_verdicts(
+    results: &Results,
+    here: Context<'_>,
+    columns: usize,
+    palette: Palette,
+) -> String {
+    let all = &results.summary.comparisons;
+    if all.len() <= FEW {
+        return verdicts(results, columns, palette);
+    }
+    let differences = all.iter().filter(|one| one.verdict.is_difference());
+    let told: Vec<&Comparison> = differences.take(FEW).collect();
+    let text = told_after_figures(results, &told, columns, palette);
+    let is_told = |one: &Comparison| told.iter().any(|other| std::ptr::eq(*other, one));
+    let others: Vec<&Comparison> = all.iter().filter(|one| !is_told(one)).collect();
+    let doubtful = others.iter().filter(|one| !one.warnings.is_empty()).count();
+    let mut rest = prose::count(others.len(), "more comparison");
+    if doubtful > 0 {
+        rest += &format!(", {doubtful} with warnings");
+    }
+    rest += &format!(
+        ": `{} show {}` has a sentence on each",
+        here.terca, results.run
+    );
+    let columns = columns.min(WIDEST_PROSE);
+    text + &paragraph((Role::Plain, ""), &rest, 0, columns, palette)
+}
+
+/// The figures of all comparisons, and sentences on these.
+fn told_after_figures(
+    results: &Results,
+    comparisons: &[&Comparison],
+    columns: usize,
+    palette: Palette,
+) -> String {
     let summary = &results.summary;
     let tables = LEFT_OUT.iter().map(|left_out| figures(summary, left_out));
     let fitting = tables
@@ -39,8 +85,7 @@ pub fn verdicts(results: &Results, columns: usize, palette: Palette) -> String {
         .flatten()
         .map(|line| format!("{}\n", line.render(palette)))
         .collect();
-    let sentences: Vec<String> = summary
-        .comparisons
+    let sentences: Vec<String> = comparisons
         .iter()
         .map(|comparison| told(comparison, summary, columns, palette))
         .collect();
@@ -138,6 +183,8 @@ mod tests {
     use super::*;
     use crate::fixture::{self, Script};
     use crate::term::width::width;
+    use crate::text::failures::brief_failures;
+    use crate::text::table::brief_table;
 
     /// Eight evals, five times each; `helps` says in which trials the rules make the difference.
     fn played(variants: usize, helps: impl Fn(u32) -> bool) -> Script {
@@ -220,6 +267,59 @@ mod tests {
         let text = shown(&played(2, |_| false), 40);
         insta::assert_snapshot!("verdicts_narrow", text);
         assert!(text.lines().all(|line| width(line) <= 40), "{text}");
+    }
+
+    /// Three agents, five experiments, eight evals, three times each. One experiment helps.
+    fn typical_of_its_size() -> Script {
+        let mut heads = Vec::new();
+        for eval in fixture::heads(8, 1, 1) {
+            for agent in ["claude", "codex", "gemini"] {
+                for experiment in ["base", "with-docs", "with-mcp", "with-rules", "with-skill"] {
+                    for repetition in 1..=3 {
+                        let id = heads.len() as u32 + 1;
+                        heads.push(fixture::head(id, &eval.eval, agent, experiment, repetition));
+                    }
+                }
+            }
+        }
+        let mut script = Script::new(heads.clone(), 4);
+        for head in heads {
+            let helps = head.experiment == "with-rules";
+            let report = if helps || head.id.is_multiple_of(3) {
+                fixture::passed(30.0)
+            } else {
+                fixture::failed(30.0, "check", "the function returns nothing")
+            };
+            script.start(head.id).finish(head.id, &report);
+        }
+        script.end(RunStatus::Complete);
+        script
+    }
+
+    #[test]
+    fn the_end_of_a_run_of_fifteen_variants_and_eight_evals_is_readable() {
+        let results = typical_of_its_size().results();
+        let here = fixture::here();
+        let palette = Palette::new(false);
+        let whole = verdicts(&results, 100, palette);
+        let parts = [
+            brief_table(&results, here, 100, palette),
+            brief_failures(&results, here, palette),
+            brief_verdicts(&results, here, 100, palette),
+        ];
+        insta::assert_snapshot!("end_of_fifteen_variants", parts.join("\n"));
+        let lines: usize = parts.iter().map(|part| part.lines().count()).sum();
+        assert!(lines <= 75, "{lines} lines");
+        assert!(whole.lines().count() > parts[2].lines().count());
+        assert_eq!(results.summary.comparisons.len(), 16);
+        for comparison in &results.summary.comparisons {
+            assert!(whole.contains(comparison.verdict.as_str()));
+        }
+        assert!(
+            parts[2].contains("show 2026-11-14-001` has a sentence on each"),
+            "{}",
+            parts[2]
+        );
     }
 
     #[test]

@@ -1,6 +1,7 @@
 //! `terca merge`: joins the runs of the parts of a plan into one.
 
 use clap::Args;
+use terca_core::analysis::compare::mixed_access;
 use terca_core::analysis::results::exit_status;
 use terca_engine::run::merge_runs::merge_runs;
 use terca_engine::run::past_runs;
@@ -10,6 +11,8 @@ use crate::args::Common;
 use crate::args::values::share;
 use crate::cli_error::Outcome;
 use crate::run_output;
+use crate::run_output::Detail;
+use crate::screen;
 
 #[derive(Debug, Clone, Args)]
 pub struct MergeArgs {
@@ -30,6 +33,9 @@ pub(super) fn merge(args: &MergeArgs, common: &Common) -> Outcome {
         .collect::<Result<Vec<_>, _>>()?;
     let merged = merge_runs(&suite_dir, jiff::Zoned::now().date(), &dirs)?;
     let results = merged.results();
-    run_output::show(&results, &merged.dir, common);
+    run_output::show(&results, &merged.dir, Detail::Whole, common);
+    for remark in mixed_access(&merged.state) {
+        screen::err(&format!("warning: {remark}"));
+    }
     Ok(exit_status(&results, args.fail_under))
 }

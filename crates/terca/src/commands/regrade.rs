@@ -16,6 +16,7 @@ use terca_report::regraded;
 use crate::args::values::{share, within};
 use crate::args::{Common, NameArgs};
 use crate::cli_error::{CliError, INTERRUPTED, Outcome};
+use crate::run_output::Detail;
 use crate::{VERSION, load, past, run_output, screen};
 
 #[derive(Debug, Clone, Args)]
@@ -67,7 +68,7 @@ pub(super) fn regrade(args: &RegradeArgs, common: &Common) -> Outcome {
     let changes = regraded(&Results::of(&graded.before), &results, palette);
     screen::out_painted(&Painted::by_view(changes));
     screen::out("");
-    run_output::show(&results, &dir, common);
+    run_output::show(&results, &dir, Detail::Whole, common);
     let changed = past::complain_of_changes(&graded.changed, &dir, common);
     Ok(changed.unwrap_or_else(|| exit_status(&results, args.fail_under)))
 }

@@ -7,6 +7,7 @@ use terca_engine::run::store::mend_results;
 
 use crate::args::Common;
 use crate::cli_error::{CliError, Outcome};
+use crate::run_output::Detail;
 use crate::{past, run_output, screen};
 
 #[derive(Debug, Clone, Args)]
@@ -20,12 +21,12 @@ pub(super) fn show(args: &ShowArgs, common: &Common) -> Outcome {
     let (run, fault) = past_runs::read_sound_part(&dir)?;
     let Some(fault) = fault else {
         mend(&run);
-        run_output::show(&run.results(), &run.dir, common);
+        run_output::show(&run.results(), &run.dir, Detail::Whole, common);
         return Ok(0);
     };
     // Nothing is shown of a journal whose first line is damaged.
     if !run.state.trials().is_empty() {
-        run_output::show(&run.results(), &run.dir, common);
+        run_output::show(&run.results(), &run.dir, Detail::Whole, common);
         screen::err("warning: this run is damaged; only what comes before the damage is shown");
     }
     Err(CliError::from(fault))

@@ -103,6 +103,7 @@ impl Library {
             trial,
             variant: &Matrix::of(&summary).variant_name(&head.environment, &head.experiment),
             prompt: prompts.get(head),
+            descriptions: run.state.descriptions(),
             bodies: &trial_files::read(&run.dir, &head.dir, ROOM),
             files: Files::Served,
         };

@@ -43,6 +43,7 @@ pub fn make(run_dir: &Utf8Path, repetitions: u32) {
     };
     journal.add(EventKind::RunStarted {
         adaptive: None,
+        descriptions: None,
         run: run_dir.file_name().unwrap().to_owned(),
         suite: "firestore-sdk".to_owned(),
         terca_version: "0.1.0".to_owned(),
@@ -230,6 +231,7 @@ fn report(head: &TrialHead) -> TrialReport {
             mcp_servers: servers,
             model_requested: head.model.clone(),
             model_observed: head.model.clone(),
+            access: None,
         },
         started_at: None,
         duration_seconds: seconds + 6.4,

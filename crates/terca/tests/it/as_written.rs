@@ -109,6 +109,27 @@ fn an_agent_of_the_command_line_is_not_given_the_settings_of_the_suites() {
 }
 
 #[test]
+fn a_model_of_the_command_line_is_that_of_every_variant() {
+    let project = suite(
+        "environments:\n  - {name: first, agent: claude-code, model: claude-sonnet-4-5}\n\
+         experiments:\n  - name: control\n  - {name: larger, model: claude-opus-4-8, preamble: Be brief.}\n",
+    );
+    let args = ["--agent", "gemini", "--model", "gemini-3-pro"];
+    let plan = checked(&project, &args);
+    assert_eq!(plan.matches("gemini-cli gemini-3-pro").count(), 2, "{plan}");
+    assert!(!plan.contains("not used"), "{plan}");
+    project
+        .terca(&[&["run", "-x", "larger"], &args[..]].concat())
+        .expect_status(0);
+    let arguments = project.trial_file("workspace/argv.txt");
+    assert!(arguments.contains("--model\ngemini-3-pro"), "{arguments}");
+    assert_eq!(
+        run_file(&project)["command"]["selection"]["model"],
+        "gemini-3-pro"
+    );
+}
+
+#[test]
 fn settings_beside_no_agent_are_for_any() {
     let project = suite("environments: [{name: any, model: gemini-3-pro}]\n");
     project
@@ -584,4 +605,149 @@ fn an_experiment_that_changes_nothing_is_pointed_out() {
         "{}",
         outcome.stderr
     );
+}
+
+#[test]
+fn descriptions_are_where_names_are() {
+    let project = project()
+        .file(
+            "terca.yaml",
+            "description: ABOUT-SUITE\nenvironments: [{name: e, agent: nop, description: ABOUT-ENVIRONMENT}]\n\
+             experiments:\n  - {name: control}\n  - {name: x, preamble: Be brief., description: ABOUT-EXPERIMENT}\n",
+        )
+        .file(
+            "fib/eval.terca.yaml",
+            "description: |\n  ABOUT-EVAL <b>\n  in two lines\nprompt: go\n\
+             tests: [{name: there, description: ABOUT-TEST, fileExists: fib.js}]\n",
+        );
+    let plan = checked(&project, &[]);
+    for said in [
+        "ABOUT-SUITE",
+        "fib 2 trials ABOUT-EVAL <b> in two lines",
+        "environments e ABOUT-ENVIRONMENT",
+        "experiments x ABOUT-EXPERIMENT",
+    ] {
+        assert!(plan.contains(said), "{said}\n{plan}");
+    }
+    project.terca(&["run"]).expect_status(1);
+    let descriptions = json!({
+        "suite": "ABOUT-SUITE",
+        "evals": {"fib": "ABOUT-EVAL <b>\nin two lines"},
+        "environments": {"e": "ABOUT-ENVIRONMENT"},
+        "experiments": {"x": "ABOUT-EXPERIMENT"},
+        "tests": {"fib": {"there": "ABOUT-TEST"}},
+    });
+    assert_eq!(project.results()["descriptions"], descriptions);
+    assert_eq!(project.results_of_fold()["descriptions"], descriptions);
+    let file = run_file(&project);
+    let case = &file["cases"][1];
+    assert_eq!(file["description"], "ABOUT-SUITE");
+    assert_eq!(case["description"], "ABOUT-EVAL <b>\nin two lines\n");
+    assert_eq!(
+        case["variant"]["environmentDescription"],
+        "ABOUT-ENVIRONMENT"
+    );
+    assert_eq!(case["variant"]["experimentDescription"], "ABOUT-EXPERIMENT");
+    assert_eq!(case["tests"][0]["description"], "ABOUT-TEST");
+
+    project
+        .terca(&[
+            "report",
+            "--html",
+            "r.html",
+            "--markdown",
+            "r.md",
+            "--junit",
+            "r.xml",
+        ])
+        .expect_status(0);
+    for (name, eval) in [
+        ("r.html", "ABOUT-EVAL &lt;b&gt;"),
+        ("r.md", "ABOUT-EVAL \\<b\\> in two lines"),
+        ("r.xml", "ABOUT-EVAL &lt;b&gt;"),
+    ] {
+        let text = project.read(name);
+        for said in [
+            "ABOUT-SUITE",
+            eval,
+            "ABOUT-ENVIRONMENT",
+            "ABOUT-EXPERIMENT",
+            "ABOUT-TEST",
+        ] {
+            assert!(text.contains(said), "{name} has no {said}:\n{text}");
+        }
+        assert!(!text.contains("ABOUT-EVAL <b>"), "{name}");
+    }
+}
+
+#[test]
+fn a_description_is_no_part_of_what_is_tested_and_has_no_secrets() {
+    let run = |description: &str| {
+        let project = project()
+            .env("KEY", "s3cret-key-of-the-caller")
+            .file(
+                "terca.yaml",
+                "env: {KEY: '${KEY}'}\nenvironments: [{name: e, agent: nop}]\n",
+            )
+            .file(
+                "fib/eval.terca.yaml",
+                format!(
+                    "description: {description}\nprompt: go\n\
+                     tests: [{{name: t, description: {description}, fileExists: fib.js}}]\n"
+                ),
+            );
+        project.terca(&["run"]).expect_status(1);
+        project
+    };
+    let first = run("has s3cret-key-of-the-caller in it");
+    for name in ["results.json", "events.jsonl", "run.json"] {
+        let text = std::fs::read_to_string(first.run_dir().join(name)).unwrap();
+        assert!(
+            text.contains("has *** in it") && !text.contains("s3cret-key"),
+            "{name}: {text}"
+        );
+    }
+    let second = run("says something else");
+    assert_eq!(
+        run_file(&first)["fingerprints"],
+        run_file(&second)["fingerprints"]
+    );
+}
+
+#[test]
+fn a_run_of_fifteen_variants_and_eight_evals_ends_readably() {
+    let mut suite = "environments:\n".to_owned();
+    for agent in ["one", "two", "three"] {
+        suite += &format!("  - {{name: agent-{agent}, agent: nop, env: {{WHO: {agent}}}}}\n");
+    }
+    suite += "experiments:\n  - {name: control}\n";
+    for experiment in ["docs", "rules", "skill", "server"] {
+        suite += &format!("  - {{name: with-{experiment}, preamble: Use the {experiment}.}}\n");
+    }
+    suite += "evals:\n";
+    for eval in 1..=8 {
+        suite +=
+            &format!("  - {{name: eval-{eval}, prompt: go, tests: [{{fileExists: fib.js}}]}}\n");
+    }
+    let project = project().file("terca.yaml", suite);
+    let end = project.terca(&["run", "-c", "8"]).expect_status(1).stdout;
+    assert!(
+        end.lines().count() <= 70,
+        "{} lines:\n{end}",
+        end.lines().count()
+    );
+    for said in [
+        "120 trials: 0 passed",
+        "agent-three.with-server",
+        "`terca show",
+        "has a sentence on each",
+    ] {
+        assert!(end.contains(said), "{said}\n{end}");
+    }
+    let whole = project.terca(&["show"]).expect_status(0).stdout;
+    assert!(
+        whole.lines().count() > end.lines().count() && whole.contains("eval-8"),
+        "{whole}"
+    );
+    assert_eq!(whole.matches("INCONCLUSIVE: ").count(), 16, "{whole}");
 }

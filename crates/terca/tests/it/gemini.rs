@@ -113,7 +113,7 @@ fn trouble_with_the_service_is_never_a_failed_eval() {
         ("401", "auth"),
         ("429", "rateLimit"),
         ("500", "modelApi"),
-        ("404", "modelApi"),
+        ("404", "model"),
         ("mcp-failed", "mcp"),
     ] {
         let project = playing("", &format!("play {stream}"));
@@ -179,7 +179,11 @@ fn mcp_servers_are_configured_and_counted_and_their_secrets_masked() {
     let servers = &project.only_trial()["delivery"]["mcpServers"];
     assert_eq!(
         *servers,
-        json!({"tiny": {"status": "connected", "calls": 1}, "web": {"status": "connected", "calls": 0}})
+        json!({
+            "tiny": {"status": "connected", "calls": 1, "failedCalls": 0},
+            // No call shows that it is connected.
+            "web": {"status": null, "calls": 0, "failedCalls": 0},
+        })
     );
     let given: Value =
         serde_json::from_str(&project.trial_file("workspace/settings.json")).unwrap();

@@ -299,3 +299,30 @@ fn a_script_that_may_be_in_the_workspace_is_not_told() {
         assert_eq!(status, 0, "{eval}: {shown}");
     }
 }
+
+#[test]
+fn a_key_that_the_agent_writes_into_its_workspace_is_noted() {
+    let key = "sk-ant-api03-AbCdEfGh_0123456789-ZyXwVuTsRq";
+    let project = judged(
+        "mkdir -p conf; echo \"KEY=$KEY\" > conf/.env; echo word > harmless.txt; \
+         { head -c 300000 /dev/zero | tr '\\0' x; printf %s \"$KEY\" | base64; } > long.txt; rm given.txt",
+        "before: [{files: {given.txt: sk-ant-api03-AbCdEfGh_0123456789-ZyXwVuTsRq, kept.txt: sk-ant-api03-AbCdEfGh_0123456789-ZyXwVuTsRq}}]\n",
+    );
+    let suite = format!(
+        "env: {{KEY: '${{THE_KEY}}', WORD: '${{WORD}}'}}\n{}",
+        project.read("terca.yaml")
+    );
+    let project = project
+        .file("terca.yaml", suite)
+        .env("THE_KEY", key)
+        .env("WORD", "word of honour");
+    project.terca(&[]).expect_status(0);
+    let trial = project.only_trial();
+    let notes = trial["notes"].to_string();
+    assert!(notes.contains("`conf/.env` and `long.txt`"), "{notes}");
+    for other in ["harmless", "given.txt", "kept.txt", &key[..12]] {
+        assert!(!notes.contains(other), "{other}: {notes}");
+    }
+    // What the agent made stays as it is.
+    assert!(project.trial_file("workspace/conf/.env").contains(key));
+}

@@ -142,7 +142,7 @@ fn set_up_and_tests_are_there_while_they_run() {
         &format!("echo preparing; echo with $KEY >&2; {GATE}"),
         &format!(
             "{{name: t, commandSuccess: \"echo testing $KEY; {}\"}}, {{name: s, commandScore: \"echo one; echo two >&2; echo 1\"}}",
-            GATE.replace('"', "'")
+            GATE.replace('"', "")
         ),
     );
     let mut session = project.start(&["--format", "plain"]);

@@ -116,7 +116,7 @@ fn retries_that_outlive_the_limit_are_errors_of_their_kind() {
 
 #[test]
 fn a_wrong_model_ends_its_variant_and_is_not_tried_again() {
-    let end = r#"{"type":"result","status":"error","error":{"type":"unknown","message":"[API Error: models/x is not found]"},"stats":{"total_tokens":0}}"#;
+    let end = r#"{"type":"result","timestamp":"2026-11-15T00:14:15.635Z","status":"error","error":{"type":"unknown","message":"[API Error: models/x is not found]"},"stats":{"total_tokens":0,"input_tokens":0,"output_tokens":0,"cached":0,"input":0,"duration_ms":0,"tool_calls":0,"models":{}}}"#;
     let project = playing("gemini-cli", "gemini", &[end], "exit 1", 60);
     let outcome = project.terca(&["--format", "plain", "--retries", "2", "-n", "3", "-c", "1"]);
     assert_eq!(outcome.status, 3, "{}", outcome.stderr);
@@ -130,7 +130,7 @@ fn a_wrong_model_ends_its_variant_and_is_not_tried_again() {
 
 #[test]
 fn a_conversation_that_outgrew_the_context_is_judged() {
-    let end = r#"{"type":"result","status":"error","error":{"type":"unknown","message":"[API Error: The input token count (9) exceeds the maximum number of tokens allowed (8).]"},"stats":{"total_tokens":0}}"#;
+    let end = r#"{"type":"result","timestamp":"2026-11-15T00:14:15.635Z","status":"error","error":{"type":"unknown","message":"[API Error: The input token count (9) exceeds the maximum number of tokens allowed (8).]"},"stats":{"total_tokens":0,"input_tokens":0,"output_tokens":0,"cached":0,"input":0,"duration_ms":0,"tool_calls":0,"models":{}}}"#;
     let trial = gemini(&[CALL, RESULT, end], "exit 1", 60);
     assert_eq!(trial["status"], "failed", "{trial}");
     let notes = trial["notes"].to_string();
@@ -150,7 +150,7 @@ fn a_session_whose_server_failed_at_its_start_is_stopped_at_once() {
     );
     let project = project.file(
         "terca.yaml",
-        "environments:\n  - name: e\n    agent: claude-code\n    mcpServers: {docs: {command: cat}}\n\
+        "mcpPreflight: false\nenvironments:\n  - name: e\n    agent: claude-code\n    mcpServers: {docs: {command: cat}}\n\
          evals:\n  - name: task\n    prompt: Do it.\n    timeoutSeconds: 900\n    tests: [fileExists: out.txt]\n",
     );
     project.terca(&["--format", "plain"]);
@@ -161,4 +161,37 @@ fn a_session_whose_server_failed_at_its_start_is_stopped_at_once() {
     let notes = trial["notes"].to_string();
     assert!(notes.contains("stopped at once"), "{notes}");
     project.wait_until_nothing_runs();
+}
+
+/// Judges cost money too, and nobody knows what a trial costs before the first one has ended.
+#[test]
+fn judges_count_in_the_budget() {
+    let judge = "echo '{\"costUsd\": 0.5}' > $TERCA_STATS_FILE; echo '{\"score\": 1}'";
+    let project = project()
+        .agent("echo > out.txt")
+        .executable("judge.sh", &format!("#!/bin/sh\n{judge}\n"))
+        .file(
+            "task/eval.terca.yaml",
+            "prompt: Do it.\ntests:\n  - name: taste\n    judge:\n      rubric: It is short.\n      \
+             agent: {name: command, command: ../judge.sh}\n",
+        );
+    project.terca(&[
+        "--format",
+        "plain",
+        "-n",
+        "6",
+        "-c",
+        "6",
+        "--budget-usd",
+        "1",
+    ]);
+    let results = project.results();
+    let trials = results["trials"].as_array().unwrap();
+    let ran = trials
+        .iter()
+        .filter(|trial| trial["status"] != "pending")
+        .count();
+    assert_eq!(ran, 2, "{results}");
+    assert_eq!(results["summary"]["spent"]["costUsd"], 1.0);
+    assert_eq!(results["stopped"], "budget");
 }

@@ -11,7 +11,8 @@ use serde_json::{Map, Value, json};
 
 use super::invocation::variables;
 use super::{
-    Agent, Inputs, Invocation, Launch, Package, PlacedFile, Profile, SideFile, Stdin, mcp,
+    Agent, FilesYield, Inputs, Invocation, Launch, Package, PlacedFile, Profile, SideFile, Stdin,
+    mcp,
 };
 
 pub(super) static AGENT: Agent = Agent {
@@ -35,6 +36,7 @@ pub(super) static AGENT: Agent = Agent {
             "AI_GATEWAY_API_KEY",
         ],
         credential_files: &[".cline/data/settings/providers.json"],
+        files_yield: FilesYield::ByProvider(&["CLINE_API_KEY"]),
         // While a tool runs it heeds no signal, and is killed after the time that it is given.
         ..Profile::USUAL
     },

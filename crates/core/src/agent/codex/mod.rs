@@ -12,7 +12,8 @@ use serde_json::{Value, json};
 use super::invocation::variables;
 use super::mcp::{self, McpServer, RemoteTransport};
 use super::{
-    Agent, Inputs, Invocation, Launch, Package, PlacedFile, Profile, SideFile, Stdin, StopSignal,
+    Agent, FilesYield, Inputs, Invocation, Launch, Package, PlacedFile, Profile, SideFile, Stdin,
+    StopSignal,
 };
 use crate::text::json::{self as document, object};
 
@@ -26,6 +27,8 @@ pub(super) static AGENT: Agent = Agent {
         read_above: &["AGENTS.md", ".codex", ".agents"],
         credential_variables: &["CODEX_API_KEY", "OPENAI_API_KEY"],
         credential_files: &[".codex/auth.json"],
+        // It may be a login with ChatGPT, which a key would turn into another bill.
+        files_yield: FilesYield::To(&["CODEX_API_KEY"]),
         // A harder signal leaves the grandchildren of its tools behind.
         stop_signal: StopSignal::Interrupt,
         ..Profile::USUAL

@@ -10,7 +10,7 @@ mod stream;
 use serde_json::{Value, json};
 
 use super::mcp::{self, McpServer};
-use super::{Agent, Inputs, Invocation, Launch, Package, PlacedFile, Profile, Stdin};
+use super::{Agent, FilesYield, Inputs, Invocation, Launch, Package, PlacedFile, Profile, Stdin};
 use crate::text::json::object;
 
 pub(super) use stream::decoder;
@@ -43,6 +43,7 @@ pub(super) static AGENT: Agent = Agent {
             "XAI_API_KEY",
         ],
         credential_files: &[".local/share/opencode/auth.json"],
+        files_yield: FilesYield::ByProvider(&["OPENCODE_AUTH_CONTENT"]),
         ..Profile::USUAL
     },
     invocation: |inputs| FLAVOUR.invocation(inputs),

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::collections::BTreeSet;
 
-use super::matching::{Case, Matching, Names, OneSided, cases, changes};
+use super::matching::{Case, Matching, Names, OneSided, access_changes, cases, changes};
 use super::{COMPARED_VERSION, CompareError, Compared, check, distinct};
 use crate::analysis::summary::{ArmTrial, Arms, By, compare_arms};
 use crate::plan::fingerprint::CaseFingerprint;
@@ -67,6 +67,7 @@ pub fn between(
         only_in_other,
         changes,
         changed_left_out: only_unchanged,
+        access: access_changes(baseline.state, other.state, &common),
     };
     let arms = Arms {
         by: By::Run,

@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 use serde::{Deserialize, Serialize};
 
 use super::distinct;
+use crate::agent::access::Access;
 use crate::plan::fingerprint::{CaseFingerprint, Changes};
 use crate::run::state::RunState;
 use crate::text::prose;
@@ -23,6 +24,74 @@ pub struct Matching {
     pub changes: Option<Changes>,
     /// Changed evals were left out of the comparison.
     pub changed_left_out: bool,
+    /// The variants whose agents were led to other services, or signed in by other means.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub access: Vec<AccessChange>,
+}
+
+/// A variant whose agents were led to other services, or signed in by other means, in the other run.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct AccessChange {
+    /// The variant, as `environment.experiment`.
+    pub variant: String,
+    /// The services and credentials of the baseline's trials, by name.
+    pub baseline: Vec<String>,
+    /// Those of the other run.
+    pub other: Vec<String>,
+}
+
+/// Returns the variants of the common part whose services or credentials differ. A run that does not say is passed over.
+pub(super) fn access_changes(
+    baseline: &RunState,
+    other: &RunState,
+    common: &BTreeSet<Case<'_>>,
+) -> Vec<AccessChange> {
+    let variants: BTreeSet<(&str, &str)> =
+        common.iter().map(|(_, one, two)| (*one, *two)).collect();
+    let mut changes = Vec::new();
+    for (environment, experiment) in variants {
+        let before = accesses(baseline, environment, experiment);
+        let now = accesses(other, environment, experiment);
+        if !before.is_empty() && !now.is_empty() && before != now {
+            changes.push(AccessChange {
+                variant: format!("{environment}.{experiment}"),
+                baseline: before,
+                other: now,
+            });
+        }
+    }
+    changes
+}
+
+/// Returns a remark for each variant whose trials were led to several services, or signed in by several means: parts of a
+/// run that ran on different machines.
+pub fn mixed_access(state: &RunState) -> Vec<String> {
+    let variants: BTreeSet<(&str, &str)> = cases(state)
+        .into_iter()
+        .map(|(_, one, two)| (one, two))
+        .collect();
+    let mut remarks = Vec::new();
+    for (environment, experiment) in variants {
+        let used = accesses(state, environment, experiment);
+        if used.len() > 1 {
+            remarks.push(format!(
+                "the trials of `{environment}.{experiment}` were led to different services or signed in by different \
+                 means: {}",
+                used.join("; ")
+            ));
+        }
+    }
+    remarks
+}
+
+/// Returns the services and credentials that the trials of a variant say they used, each once.
+fn accesses(state: &RunState, environment: &str, experiment: &str) -> Vec<String> {
+    let of_variant = state.trials().iter().filter(|trial| {
+        trial.head.environment == environment && trial.head.experiment == experiment
+    });
+    let said = of_variant.filter_map(|trial| trial.report.delivery.access.as_ref());
+    let distinct: BTreeSet<String> = said.map(Access::words).collect();
+    distinct.into_iter().collect()
 }
 
 /// The part that one run has and the other has not.

@@ -16,7 +16,7 @@ use crate::run::state::RunState;
 use crate::text::prose;
 
 pub use between::{Arm, between};
-pub use matching::{Matching, OneSided};
+pub use matching::{AccessChange, Matching, OneSided, mixed_access};
 pub use within::within;
 
 /// Of the document that `terca compare --format json` writes.

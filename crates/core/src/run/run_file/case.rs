@@ -9,7 +9,7 @@ use serde_json::{Map, Value};
 use crate::agent::delivery::sha256;
 use crate::agent::mcp::{McpServer, RemoteTransport};
 use crate::config::settings;
-use crate::config::suite::{Action, TrialLimits};
+use crate::config::suite::{Action, Setup, TrialLimits};
 use crate::grade::TestSpec;
 use crate::plan::{Case, Layer, Variant};
 
@@ -22,6 +22,9 @@ const LONGEST_CONTENT: usize = 16 * 1024;
 pub struct RunCase {
     /// The eval's name.
     pub eval: String,
+    /// The eval's description.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub description: Option<String>,
     /// The eval's tags.
     pub tags: Vec<String>,
     /// The number of its trials.
@@ -54,8 +57,14 @@ pub struct RunCase {
 pub struct RunVariant {
     /// The environment's name.
     pub environment: String,
+    /// The environment's description.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub environment_description: Option<String>,
     /// The experiment's name.
     pub experiment: String,
+    /// The experiment's description.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub experiment_description: Option<String>,
     /// The agent's name.
     pub agent: String,
     /// The agent's program, for agents that have none of their own.
@@ -156,6 +165,9 @@ pub enum RunAction {
 pub struct RunTest {
     /// Its name.
     pub name: String,
+    /// Its description.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub description: Option<String>,
     /// Its part of the score.
     pub weight: f64,
     /// Its kind with the fields of that kind, and its time limit.
@@ -180,9 +192,14 @@ impl RunCase {
         } = case;
         RunCase {
             eval: eval.name.clone(),
+            description: eval.description.clone(),
             tags: eval.tags.clone(),
             repetitions,
-            variant: RunVariant::from(&**variant),
+            variant: RunVariant {
+                environment_description: description(&suite.environments, &variant.environment),
+                experiment_description: description(&suite.experiments, &variant.experiment),
+                ..RunVariant::from(&**variant)
+            },
             prompt: prompt.clone(),
             layers: layers.iter().map(RunLayer::from).collect(),
             before: actions.iter().map(RunAction::from).collect(),
@@ -204,6 +221,7 @@ impl From<&TestSpec> for RunTest {
         settings.retain(|key, _| key != "name" && key != "weight");
         RunTest {
             name: test.name.clone(),
+            description: test.description.clone(),
             weight: test.weight,
             settings,
         }
@@ -215,7 +233,9 @@ impl From<&Variant> for RunVariant {
         let servers = variant.mcp_servers.iter();
         RunVariant {
             environment: variant.environment.clone(),
+            environment_description: None,
             experiment: variant.experiment.clone(),
+            experiment_description: None,
             agent: variant.agent.agent.profile().name.to_owned(),
             agent_command: variant.agent.command.clone(),
             model: variant.model.clone(),
@@ -300,6 +320,11 @@ impl From<&Action> for RunAction {
             },
         }
     }
+}
+
+fn description(setups: &[Setup], name: &str) -> Option<String> {
+    let setup = setups.iter().find(|setup| setup.name == name)?;
+    setup.description.clone()
 }
 
 fn names(pairs: &[(String, String)]) -> Vec<String> {

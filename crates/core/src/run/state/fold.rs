@@ -33,9 +33,11 @@ impl RunState {
                 concurrency,
                 baseline,
                 adaptive,
+                descriptions,
                 trials,
             } => {
                 *self = RunState {
+                    descriptions: descriptions.as_deref().cloned().unwrap_or_default(),
                     run: run.clone(),
                     suite: suite.clone(),
                     terca_version: terca_version.clone(),

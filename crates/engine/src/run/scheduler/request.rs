@@ -2,6 +2,7 @@
 
 use terca_core::config::adaptive::Adaptive;
 use terca_core::plan::TrialSpec;
+use terca_core::plan::descriptions::Descriptions;
 use terca_core::run::limits::Limits;
 use terca_core::run::state::RunState;
 
@@ -24,6 +25,8 @@ pub struct RunRequest {
     pub retries: u32,
     /// The bounds of adaptive repetitions: not all of the trials may be needed.
     pub adaptive: Option<Adaptive>,
+    /// The descriptions of evals, variants and tests.
+    pub descriptions: Option<Box<Descriptions>>,
     /// No further trial starts once those that ended have cost this much.
     pub budget_usd: Option<f64>,
     /// The trials, in the order of their ids.

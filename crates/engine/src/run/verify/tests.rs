@@ -53,6 +53,7 @@ fn happenings(trials: u32, is_complete: bool) -> Vec<EventKind> {
         concurrency: 1,
         baseline: "x".into(),
         adaptive: None,
+        descriptions: None,
         trials: (1..=trials).map(head).collect(),
     }];
     for trial in 1..=trials {

@@ -1,6 +1,7 @@
 //! The second stage: the agent works in the prepared workspace.
 
 mod cheat;
+mod keys_written;
 mod solution;
 
 use std::fs::Permissions;
@@ -20,6 +21,7 @@ use super::stages::{AgentRun, Prepared, Stopped};
 use super::timing::rounded;
 use super::too_large::TooLarge;
 use super::trial_run::TrialRun;
+use crate::host::credentials;
 use crate::process::supervise::Ended;
 use crate::tree::{Dir, Notes, Options, TreeError};
 use crate::workspace::changes::{Changes, Snapshot};
@@ -124,7 +126,7 @@ fn work(
     run.log
         .section(&format!("agent: {}", session.profile.name))?;
     let leftovers = leftovers(run);
-    let credentials = session.credentials.clone();
+    let credentials = credentials::given(session.profile, &session.access);
     let played = play(run, session)?;
     let mut reading = played.reading;
     let mut notes = std::mem::take(&mut reading.notes);
@@ -151,6 +153,11 @@ fn work(
         Err(StageError::Error(_)) if breach.is_some() => Changes::default(),
         Err(error) => return Err(error),
     };
+    notes.extend(keys_written::note(
+        &run.dirs.workspace,
+        &changes.paths(),
+        &run.context.mask,
+    ));
     notes.extend(mount_notes(&changes.mounts));
     if let Some(reason) = &breach {
         notes.push(if is_keepable {

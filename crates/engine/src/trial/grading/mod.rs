@@ -115,7 +115,10 @@ fn grade_copy(
         copy(&hidden, &workspace, &options, &mut |_| Ok(true))?;
     }
     drop(workspace);
-    run_tests(run, &eval.tests, work)
+    let registries = run.place_registries(&run.dirs.home)?;
+    let graded = run_tests(run, &eval.tests, work);
+    registries.remove()?;
+    graded
 }
 
 /// Runs all tests. One that cannot tell makes an error of the trial, and the results of the others are kept.

@@ -15,6 +15,7 @@ use std::time::Duration;
 use camino::Utf8PathBuf;
 use serde_json::Value;
 use terca_core::agent::AgentChoice;
+use terca_core::agent::access::Access;
 use terca_core::agent::mcp::McpServer;
 use terca_core::agent::{Decoder, Inputs, Invocation, Launch, Profile, Stdin};
 use terca_core::text::mask::Mask;
@@ -53,8 +54,8 @@ pub(super) struct FoundAgent {
 pub(super) struct AgentSession {
     pub(super) profile: &'static Profile,
     pub(super) version: Option<String>,
-    /// A remark that names the credentials it was given.
-    pub(super) credentials: String,
+    /// The names of its credentials, and the services that it is led to.
+    pub(super) access: Access,
     pub(super) kind: AgentKind,
 }
 
@@ -105,10 +106,10 @@ impl FoundAgent {
             let versions = &context.versions;
             versions.get(profile, program, &env, &dirs.probe, &context.interrupt)
         });
-        credentials::install(&context.host, profile, &dirs.home)?;
+        credentials::install(&context.host, profile, &mut env, &dirs.home)?;
         let (invocation, decoder) = write_inputs(&dirs, request, &env, &context.mask)?;
         env.extend(invocation.env);
-        let credentials = credentials::given(&context.host, profile, &env);
+        let access = credentials::access(&context.host, profile, &env, request.config);
         let command = match invocation.launch {
             Launch::Program {
                 program: name,
@@ -143,7 +144,7 @@ impl FoundAgent {
         Ok(AgentSession {
             profile,
             version,
-            credentials,
+            access,
             kind,
         })
     }

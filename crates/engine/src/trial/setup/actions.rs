@@ -46,6 +46,7 @@ impl Part<'_> {
                 layer,
                 &run.context.suite_dir,
                 &run.context.sealed.dir(beside),
+                run.registry_variables(),
             ),
         }
     }

@@ -133,7 +133,9 @@ fn make(
     tree: &Utf8Path,
 ) -> Result<(), StageError> {
     fs_err::create_dir(&run.dirs.layer_home)?;
+    let registries = run.place_registries(&run.dirs.layer_home)?;
     let made = fill_workspace(run, layer, below).and_then(|()| empty_workspace_into(tree, run));
+    registries.remove()?;
     let home = &run.dirs.layer_home;
     let removed = remove(home, &run.context.own_tree(Limits::NONE))?;
     removed.left.into_result(home.as_std_path())?;

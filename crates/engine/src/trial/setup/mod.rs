@@ -7,6 +7,7 @@ mod rules;
 use terca_core::plan::Case;
 use terca_core::trial_error::ErrorKind;
 
+use super::mcp_preflight;
 use super::session::{AgentDirs, AgentKind, AgentRequest, BuiltIn, FoundAgent, find_agent_program};
 use super::stage_error::StageError;
 use super::stages::{Delivered, Prepared};
@@ -30,7 +31,11 @@ pub(super) fn prepare(run: &mut TrialRun<'_>) -> Result<Prepared, StageError> {
     let agent = FoundAgent::find(profile, env)?;
     find_judges(&case, &agent.env)?;
     context.sealed.check_surroundings(&case.eval.dir)?;
+    let registries = run.place_registries(&run.dirs.home)?;
     let origins = build_workspace(run, &case)?;
+    // The agent's home is this one.
+    registries.remove()?;
+    mcp_preflight::check(run, &case, &agent.env)?;
     let rules = rules::install(variant, &context.sealed, &run.dirs.workspace, &mut run.log)?;
     let skills = rules::install_skills(variant, context, &run.dirs.workspace, &mut run.log)?;
     // Before the agent's credentials and settings are written to the home.
@@ -63,6 +68,7 @@ pub(super) fn prepare(run: &mut TrialRun<'_>) -> Result<Prepared, StageError> {
             rules,
             skills,
             agent_version: session.version.clone(),
+            access: session.access.clone(),
         },
         session,
         snapshot,

@@ -15,9 +15,10 @@ use crate::documentation::repository;
 use crate::documentation::room::Room;
 
 /// What a table is called, and the objects that it is about.
-const TABLES: [(&str, &[&str]); 29] = [
+const TABLES: [(&str, &[&str]); 30] = [
     ("journal", &["journal"]),
     ("results", &[""]),
+    ("descriptions", &["descriptions"]),
     ("stoppedVariant", &["stoppedVariants[]"]),
     ("adaptive", &["adaptive"]),
     ("trial", &["trials[]"]),
@@ -108,7 +109,12 @@ const TABLES: [(&str, &[&str]); 29] = [
 const INTERVAL: [&str; 2] = ["interval", "passRateInterval"];
 
 /// Maps whose keys are names of the user's own.
-const BY_NAME: [&str; 5] = [
+const BY_NAME: [&str; 10] = [
+    "descriptions.evals",
+    "descriptions.environments",
+    "descriptions.experiments",
+    "descriptions.tests",
+    "descriptions.tests.*",
     "trials[].tests",
     "trials[].delivery.mcpServers",
     "summary.variants[].delivery.mcpServers",
@@ -345,10 +351,14 @@ fn run_file_keys(pointer: &str) -> BTreeSet<String> {
     let mut file = RunFile::parse(&std::fs::read(held).unwrap()).unwrap();
     file.merged_from = vec!["part".into()];
     file.settings.validate = true;
+    file.settings.selection.model = Some("model".into());
     file.sealed = true;
     file.created_at = Some(jiff::Timestamp::UNIX_EPOCH);
     for case in &mut file.cases {
         case.limits = Some(TrialLimits::default());
+        case.description = Some("text".into());
+        case.variant.environment_description = Some("text".into());
+        case.variant.experiment_description = Some("text".into());
     }
     let document = serde_json::to_value(&file).unwrap();
     let object = document.pointer(pointer).unwrap().as_object().unwrap();

@@ -15,9 +15,11 @@ echo '{"reasons": [{"criterion": "clear", "reason": "it is", "score": 0.9}], "su
 JUDGE
 chmod +x judge.sh
 cat > terca.yaml <<'SUITE'
+description: All that there is.
 repetitions: 2
 environments:
   - name: gemini
+    description: The stand-in.
     agent: gemini-cli
     model: gemini-2.5-pro
     skills: skills/plan
@@ -25,9 +27,10 @@ environments:
 experiments:
   - name: control
   - name: with-rules
+    description: It is told to be brief.
     rules: rules/AGENTS.md
 evals:
-  - { name: a, prompt: odd 1, tests: [{ fileExists: done }] }
+  - { name: a, description: Odd., prompt: odd 1, tests: [{ description: It is there., fileExists: done }] }
   - { name: b, prompt: odd 2, tests: [{ fileExists: done }] }
   - { name: c, prompt: even 1, tests: [{ fileExists: done }] }
   - { name: d, prompt: even 2, tests: [{ fileExists: done }, { judge: { rubric: clear?, agent: { name: command, command: ./judge.sh } } }] }

@@ -1,0 +1,149 @@
+//! The preflight of MCP servers: each server of the plan is asked once per run, before an agent is paid for.
+//!
+//! An agent without a server of its variant is not tested, and most agents only say so after a session that was paid for,
+//! without a reason. So the first trial that needs a server starts it, does the handshake, and the others use the answer.
+//! A server that does not answer makes their trials errors, with the reason and the end of its standard error.
+//!
+//! A program is first started in an empty directory, so that it cannot change a trial. If it fails there, it is started
+//! again in the trial's workspace: it may need files of the suite or of `before`. A server by HTTP is asked once. One
+//! that Terca cannot ask (`https`, behind a proxy) is left to the agent, and `run.log` says so.
+//!
+//! Rejected: asking all servers before the first trial. Workspaces, and services that `before` starts, are not there then.
+
+mod http;
+mod stdio;
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use terca_core::agent::mcp::{McpServer, RemoteTransport};
+use terca_core::plan::Case;
+use terca_core::trial_error::ErrorKind;
+
+use super::stage_error::StageError;
+use super::trial_run::TrialRun;
+use crate::host::environment::Variables;
+
+/// The answers of servers that have been asked.
+#[derive(Debug, Default)]
+pub struct Preflights {
+    asked: Mutex<HashMap<String, Arc<Mutex<Option<Answer>>>>>,
+}
+
+/// The answer of a server.
+#[derive(Debug, Clone)]
+enum Answer {
+    /// It answered; the remark says how.
+    Ready(String),
+    /// It was not asked, for this reason.
+    NotAsked(&'static str),
+    /// It did not answer, for this reason.
+    Failed(String),
+}
+
+/// Asks the servers of a trial that have not been asked in this run. Returns an error if one of them does not answer.
+pub(super) fn check(
+    run: &mut TrialRun<'_>,
+    case: &Case,
+    agent_env: &Variables,
+) -> Result<(), StageError> {
+    let servers = &case.variant.mcp_servers;
+    if servers.is_empty() || !case.suite.mcp_preflight {
+        return Ok(());
+    }
+    run.log.section("MCP servers")?;
+    for (name, server) in servers {
+        // Another attempt asks again: the server may have been slow.
+        let key = format!("{} {:?} {server:?}", run.attempt, case.env);
+        let slot = {
+            let mut asked = run
+                .context
+                .preflights
+                .asked
+                .lock()
+                .unwrap_or_else(PoisonError::into_inner);
+            asked.entry(key).or_default().clone()
+        };
+        let mut slot = slot.lock().unwrap_or_else(PoisonError::into_inner);
+        let answer = match &*slot {
+            Some(answer) => answer.clone(),
+            None => {
+                run.doing(&format!("asking the MCP server {name}"), Default::default());
+                let answer = ask(run, case, server, agent_env)?;
+                *slot = Some(answer.clone());
+                answer
+            }
+        };
+        drop(slot);
+        match answer {
+            Answer::Ready(remark) => run.log.line(&format!("`{name}` {remark}"))?,
+            Answer::NotAsked(why) => run.log.line(&format!("`{name}` was not asked: {why}"))?,
+            Answer::Failed(why) => {
+                let message = format!("the MCP server `{name}` did not start: {why}");
+                return Err(StageError::new(ErrorKind::Mcp, message));
+            }
+        }
+    }
+    Ok(())
+}
+
+fn ask(
+    run: &TrialRun<'_>,
+    case: &Case,
+    server: &McpServer<String>,
+    agent_env: &Variables,
+) -> Result<Answer, StageError> {
+    let context = run.context;
+    match server {
+        McpServer::Stdio { .. } => {
+            let profile = case.variant.agent.agent.profile();
+            let scratch = context.work.trial_dirs()?;
+            let env = context
+                .host
+                .for_agent(scratch.for_agent(), profile, &case.env);
+            let first = stdio::ask(
+                context,
+                server,
+                without_credentials(env, profile.credential_variables),
+                &scratch.workspace,
+                &scratch.io,
+            )?;
+            if matches!(first, Answer::Ready(_)) {
+                return Ok(first);
+            }
+            let env = without_credentials(agent_env.clone(), profile.credential_variables);
+            stdio::ask(context, server, env, &run.dirs.workspace, &run.dirs.io)
+        }
+        McpServer::Remote {
+            url,
+            headers,
+            transport,
+        } => {
+            let method = match transport {
+                RemoteTransport::Http => http::Method::Post,
+                RemoteTransport::Sse => http::Method::Get,
+            };
+            http::ask(context, url, headers, method, agent_env)
+        }
+    }
+}
+
+/// Takes the agent's own keys away: a server gets those that it is given.
+fn without_credentials(mut env: Variables, names: &[&str]) -> Variables {
+    env.retain(|name, _| !names.contains(&name.as_str()) && !name.starts_with("TERCA_"));
+    env
+}
+
+/// The first message to a server.
+fn initialize() -> serde_json::Value {
+    serde_json::json!({
+        "jsonrpc": "2.0",
+        "id": 1,
+        "method": "initialize",
+        "params": {
+            "protocolVersion": "2025-06-18",
+            "capabilities": {},
+            "clientInfo": { "name": "terca", "version": env!("CARGO_PKG_VERSION") },
+        },
+    })
+}

@@ -1,0 +1,275 @@
+//! Asks a server that is a program.
+
+use std::fs::File;
+use std::io::{self, Read, Seek, SeekFrom, Write};
+use std::time::Duration;
+
+use camino::{Utf8Path, Utf8PathBuf};
+use rustix::fs::{CWD, FileType, Mode, mknodat};
+use serde_json::{Value, json};
+use terca_core::agent::mcp::McpServer;
+use terca_core::text::mask::Mask;
+
+use super::{Answer, initialize};
+use crate::host::environment::{Variables, find_program};
+use crate::process::output_file::Output;
+use crate::process::supervise::{Job, Signal, SuperviseError, Turn};
+use crate::trial::context::Context;
+use crate::trial::stage_error::StageError;
+
+/// The time that a server has for its answers. Servers that are downloaded at their start take their time.
+const TIMEOUT: Duration = Duration::from_secs(60);
+/// The time that it then has to end.
+const GRACE: Duration = Duration::from_secs(2);
+/// The most of its output that is looked at.
+const MOST_OUTPUT: u64 = 16 * 1024 * 1024;
+/// The end of its standard error that is shown, in bytes.
+const LAST_ERRORS: u64 = 2048;
+/// The longest part of its words that is shown, in characters.
+const LONGEST_WORDS: usize = 300;
+
+/// Starts the server in a directory and does the handshake.
+pub(super) fn ask(
+    context: &Context,
+    server: &McpServer<String>,
+    mut env: Variables,
+    dir: &Utf8Path,
+    io_dir: &Utf8Path,
+) -> Result<Answer, StageError> {
+    let McpServer::Stdio {
+        command,
+        args,
+        env: own,
+        cwd,
+    } = server
+    else {
+        return Ok(Answer::NotAsked("it is no program"));
+    };
+    env.extend(own.iter().cloned());
+    let dir = cwd
+        .as_ref()
+        .map_or_else(|| dir.to_owned(), |cwd| dir.join(cwd));
+    if !dir.is_dir() {
+        return Ok(Answer::Failed(format!("its directory {dir} is not there")));
+    }
+    let Some(program) = program(command, &dir, &env) else {
+        return Ok(Answer::Failed(format!(
+            "`{command}` is not installed, or not on the trial's PATH"
+        )));
+    };
+    let stdout = Output::create(io_dir)?;
+    let stderr = Output::create(io_dir)?;
+    let (requests, requests_path) = pipe(io_dir)?;
+    let job = Job {
+        program,
+        args: args.clone(),
+        env: env.into_iter().collect(),
+        dir,
+        stdin: Some(requests_path),
+        stdout: stdout.path.clone(),
+        stderr: stderr.path.clone(),
+        timeout: TIMEOUT,
+        stop_signal: Signal::Terminate,
+        grace: GRACE,
+        sweep: true,
+    };
+    let mut handshake = Handshake::new(requests);
+    // A supervisor of its own: what `before` has left running stays.
+    let ended = {
+        let mut supervisor = context
+            .supervisors
+            .acquire(&context.interrupt)
+            .map_err(io::Error::other)?;
+        handshake.begin();
+        let mut offset = 0;
+        supervisor.run(&job, &mut || {
+            handshake.read(&stdout, &mut offset);
+            if handshake.outcome.is_some() {
+                Turn::Stop
+            } else {
+                Turn::Wait
+            }
+        })
+    };
+    if context.interrupt.is_stop() {
+        return Err(StageError::Interrupted);
+    }
+    let ended = match ended {
+        Ok(ended) => ended,
+        Err(SuperviseError::Program { reason, .. }) => {
+            return Ok(Answer::Failed(format!(
+                "`{command}` could not be started: {reason}"
+            )));
+        }
+        Err(error) => return Err(error.into()),
+    };
+    handshake.read_rest(&stdout);
+    let why = match handshake.outcome {
+        Some(Ok(remark)) => return Ok(Answer::Ready(remark)),
+        Some(Err(why)) => why,
+        None if ended.timed_out => {
+            format!("it did not answer within {} s", TIMEOUT.as_secs())
+        }
+        None => format!("it ended before it answered ({})", ended.exit.describe()),
+    };
+    let why = match handshake.other {
+        Some(text) => {
+            let text = context.mask.text(&text);
+            let beginning: String = text.chars().take(LONGEST_WORDS).collect();
+            format!("{why}; its standard output is not the protocol: {beginning}")
+        }
+        None => why,
+    };
+    Ok(Answer::Failed(with_last_errors(
+        why,
+        &stderr,
+        &context.mask,
+    )))
+}
+
+/// Returns the program's file: on `PATH`, or relative to the directory if it has a `/`.
+fn program(command: &str, dir: &Utf8Path, env: &Variables) -> Option<Utf8PathBuf> {
+    if command.contains('/') {
+        let path = dir.join(command);
+        return path.is_file().then_some(path);
+    }
+    find_program(command, env.get("PATH").map_or("", String::as_str))
+}
+
+/// Makes a pipe with a name. The end that is returned can be read too, so that the program's end opens at once, and stays
+/// open until it is dropped: many servers end when their input ends.
+fn pipe(dir: &Utf8Path) -> io::Result<(File, Utf8PathBuf)> {
+    let path = dir.join(format!("requests-{:016x}", fastrand::u64(..)));
+    mknodat(
+        CWD,
+        path.as_std_path(),
+        FileType::Fifo,
+        Mode::RUSR | Mode::WUSR,
+        0,
+    )?;
+    let file = File::options().read(true).write(true).open(&path)?;
+    Ok((file, path))
+}
+
+/// The handshake with a server.
+struct Handshake {
+    requests: File,
+    /// A line that has not ended.
+    line: Vec<u8>,
+    /// Output that is not the protocol.
+    other: Option<String>,
+    outcome: Option<Result<String, String>>,
+}
+
+impl Handshake {
+    fn new(requests: File) -> Self {
+        Handshake {
+            requests,
+            line: Vec::new(),
+            other: None,
+            outcome: None,
+        }
+    }
+
+    fn begin(&mut self) {
+        self.send(&initialize());
+    }
+
+    /// Sends a message. Messages are much shorter than a pipe is long, so nothing waits for the program.
+    fn send(&mut self, message: &Value) {
+        let line = format!("{message}\n");
+        if let Err(error) = self.requests.write_all(line.as_bytes()) {
+            self.outcome = Some(Err(format!("it could not be asked: {error}")));
+        }
+    }
+
+    /// Reads what the program has printed since the last time.
+    fn read(&mut self, stdout: &Output, offset: &mut u64) {
+        let mut bytes = Vec::new();
+        let read = File::open(&stdout.path).and_then(|mut file| {
+            file.seek(SeekFrom::Start(*offset))?;
+            file.take(MOST_OUTPUT.saturating_sub(*offset))
+                .read_to_end(&mut bytes)
+        });
+        if let Ok(count) = read {
+            *offset += count as u64;
+            self.take(&bytes);
+        }
+    }
+
+    /// Reads all output again if there is no outcome yet: the program may have ended just after its answer.
+    fn read_rest(&mut self, stdout: &Output) {
+        if self.outcome.is_none() {
+            self.line.clear();
+            self.read(stdout, &mut 0);
+        }
+    }
+
+    fn take(&mut self, bytes: &[u8]) {
+        self.line.extend_from_slice(bytes);
+        while let Some(end) = self.line.iter().position(|byte| *byte == b'\n') {
+            let line: Vec<u8> = self.line.drain(..=end).collect();
+            self.message(&line);
+        }
+    }
+
+    fn message(&mut self, line: &[u8]) {
+        let Ok(message) = serde_json::from_slice::<Value>(line) else {
+            let text = String::from_utf8_lossy(line).trim().to_owned();
+            if !text.is_empty() {
+                self.other.get_or_insert(text);
+            }
+            return;
+        };
+        // A request of the server's own, or an echo of Terca's.
+        if message.get("method").is_some() || self.outcome.is_some() {
+            return;
+        }
+        match message["id"].as_u64() {
+            Some(1) if message["result"].is_object() => {
+                self.send(&json!({ "jsonrpc": "2.0", "method": "notifications/initialized" }));
+                self.send(&json!({ "jsonrpc": "2.0", "id": 2, "method": "tools/list" }));
+            }
+            Some(1) => {
+                self.outcome = Some(Err(format!("it refused: {}", words(&message["error"]))))
+            }
+            Some(2) => {
+                self.outcome = Some(Ok(match message["result"]["tools"].as_array() {
+                    Some(tools) => format!("answered, with {} tools", tools.len()),
+                    // A server may have no tools, and need not know the question.
+                    None => "answered, without a list of tools".to_owned(),
+                }));
+            }
+            _ => {}
+        }
+    }
+}
+
+fn words(error: &Value) -> String {
+    match error["message"].as_str() {
+        Some(message) => message.to_owned(),
+        None => error.to_string(),
+    }
+}
+
+/// Adds the end of standard error, without secrets.
+fn with_last_errors(why: String, stderr: &Output, mask: &Mask) -> String {
+    let mut bytes = Vec::new();
+    let read = stderr.rewound().and_then(|mut file| {
+        let size = file.metadata()?.len();
+        file.seek(SeekFrom::Start(size.saturating_sub(LAST_ERRORS)))?;
+        file.take(LAST_ERRORS).read_to_end(&mut bytes)
+    });
+    let text = mask.text(String::from_utf8_lossy(&bytes).trim());
+    if read.is_err() || text.is_empty() {
+        return why;
+    }
+    let skipped = text.chars().count().saturating_sub(LONGEST_WORDS);
+    let end: String = text.chars().skip(skipped).collect();
+    let lines: Vec<&str> = end
+        .lines()
+        .map(str::trim)
+        .filter(|line| !line.is_empty())
+        .collect();
+    format!("{why}: {}", lines.join(" / "))
+}

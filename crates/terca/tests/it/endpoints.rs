@@ -1,0 +1,166 @@
+//! The service that an agent was led to and its credentials are told by name, and a file is left out only for a variable of
+//! the same provider.
+
+use serde_json::{Value, json};
+use terca_testkit::Project;
+
+use crate::common::project;
+
+const SECRET: &str = "fake-key-for-tests";
+
+/// Returns a project whose agent is this script, which stands in for a program.
+fn playing(agent: &str, program: &str, script: &str, more: &str) -> Project {
+    let project = project();
+    let bin = project.dir().join("bin");
+    let path = std::env::var("PATH").unwrap_or_default();
+    let script =
+        format!("#!/bin/sh\n[ \"$1\" = --version ] && {{ echo 9.9.9; exit; }}\n{script}\n");
+    project
+        .env("PATH", &format!("{bin}:{path}"))
+        .executable(&format!("bin/{program}"), &script)
+        .file(
+            "terca.yaml",
+            format!(
+                "environments:\n  - name: e\n    agent: {agent}\n{more}evals:\n  - name: task\n    prompt: Do it.\n    \
+                 tests: [fileExists: out.txt]\n"
+            ),
+        )
+}
+
+fn home_file(project: &Project, path: &str, content: &Value) {
+    let path = project.home().join(path);
+    std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+    std::fs::write(path, content.to_string()).unwrap();
+}
+
+fn claude(endpoint: &str) -> Project {
+    playing("claude-code", "claude", "echo > out.txt; exit 1", "")
+        .env("ANTHROPIC_API_KEY", SECRET)
+        .env("ANTHROPIC_BASE_URL", endpoint)
+}
+
+#[test]
+fn the_endpoint_and_the_credentials_are_recorded_by_name() {
+    let project = claude("http://user:pass@127.0.0.1:9/v1?token=abc");
+    project.terca(&["--format", "plain"]);
+    let access = &project.only_trial()["delivery"]["access"];
+    assert_eq!(
+        *access,
+        json!({
+            "credentials": ["$ANTHROPIC_API_KEY"],
+            "endpoints": {"ANTHROPIC_BASE_URL": "http://127.0.0.1:9"},
+        })
+    );
+    let results = project.results().to_string();
+    for secret in [SECRET, "pass@", "token=abc"] {
+        assert!(!results.contains(secret), "{secret}");
+    }
+}
+
+#[test]
+fn compare_says_when_the_endpoints_differ() {
+    let project = claude("http://127.0.0.1:9");
+    project.terca(&["--format", "plain"]);
+    project.terca(&["--format", "plain"]);
+    let same = project.terca(&["compare", "1", "2"]).stdout;
+    assert!(!same.contains("other services"), "{same}");
+    let project = project.env("ANTHROPIC_BASE_URL", "http://127.0.0.1:10");
+    project.terca(&["--format", "plain"]);
+    let outcome = project.terca(&["compare", "1", "3"]);
+    let shown = outcome
+        .stdout
+        .split_whitespace()
+        .collect::<Vec<_>>()
+        .join(" ");
+    assert!(
+        shown.contains("other services"),
+        "{shown}{}",
+        outcome.stderr
+    );
+    assert!(
+        shown.contains("http://127.0.0.1:9") && shown.contains("http://127.0.0.1:10"),
+        "{shown}"
+    );
+}
+
+#[test]
+fn merge_says_when_the_parts_used_other_endpoints() {
+    let project = claude("http://127.0.0.1:9");
+    project.terca(&[
+        "--format", "plain", "-n", "2", "--shard", "1/2", "--seed", "1",
+    ]);
+    let project = project.env("ANTHROPIC_BASE_URL", "http://127.0.0.1:10");
+    project.terca(&[
+        "--format", "plain", "-n", "2", "--shard", "2/2", "--seed", "1",
+    ]);
+    let outcome = project.terca(&["merge", "1", "2"]);
+    assert!(
+        outcome.stderr.contains("different services"),
+        "{}",
+        outcome.stderr
+    );
+}
+
+/// An unrelated key must not end a sign-in, and a key of the same provider takes the place of the entry in the file.
+#[test]
+fn a_file_of_many_providers_yields_to_the_same_provider_only() {
+    let script = "cp \"$HOME/.local/share/opencode/auth.json\" out.txt; exit 1";
+    let project = playing("opencode", "opencode", script, "").env("OPENAI_API_KEY", SECRET);
+    home_file(
+        &project,
+        ".local/share/opencode/auth.json",
+        &json!({"anthropic": {"type": "oauth"}, "openai": {"type": "oauth"}}),
+    );
+    project.terca(&["--format", "plain"]);
+    let given: Value = serde_json::from_str(&project.trial_file("workspace/out.txt")).unwrap();
+    assert_eq!(given, json!({"anthropic": {"type": "oauth"}}));
+    assert_eq!(
+        project.only_trial()["delivery"]["access"]["credentials"],
+        json!(["$OPENAI_API_KEY", "~/.local/share/opencode/auth.json"])
+    );
+}
+
+/// A login with ChatGPT does not become a bill for tokens because a key is in the shell.
+#[test]
+fn a_login_of_codex_stays_beside_a_key_for_others() {
+    let script = "cat \"$CODEX_HOME/auth.json\" \"$CODEX_HOME/config.toml\" > out.txt; env > env.txt; exit 1";
+    let project = playing("codex", "codex", script, "").env("OPENAI_API_KEY", SECRET);
+    home_file(
+        &project,
+        ".codex/auth.json",
+        &json!({"tokens": {"id": "login"}}),
+    );
+    project.terca(&["--format", "plain"]);
+    let given = project.trial_file("workspace/out.txt");
+    assert!(given.contains("login"), "{given}");
+    assert!(!given.contains("model_provider"), "{given}");
+    assert!(
+        !project
+            .trial_file("workspace/env.txt")
+            .contains("OPENAI_API_KEY")
+    );
+
+    let project = project.env("CODEX_API_KEY", SECRET);
+    project.terca(&["--format", "plain"]);
+    assert!(
+        project
+            .trial_file("workspace/env.txt")
+            .contains("CODEX_API_KEY")
+    );
+    let access = &project.only_trial()["delivery"]["access"]["credentials"];
+    assert_eq!(*access, json!(["$CODEX_API_KEY", "$OPENAI_API_KEY"]));
+}
+
+#[test]
+fn a_key_in_the_settings_is_not_nothing() {
+    let answer = r#"{"type":"message_end","message":{"role":"assistant","content":[],"stopReason":"error","errorMessage":"401 no","usage":{"input":0,"output":0,"cacheRead":0,"cacheWrite":0,"cost":{"total":0}},"timestamp":1}}"#;
+    let end = r#"{"type":"agent_end"}"#;
+    let script = format!("echo '{answer}'\necho '{end}'");
+    let config = "    config: {providers: {mock: {baseUrl: 'http://127.0.0.1:9/v1', apiKey: fake-key-for-tests}}}\n";
+    let project = playing("pi", "pi", &script, config);
+    project.terca(&["--format", "plain"]);
+    let trial = project.only_trial();
+    assert_eq!(trial["error"]["kind"], "auth", "{trial}");
+    let notes = trial["notes"].to_string();
+    assert!(notes.contains("it was given a key in `config`"), "{notes}");
+}

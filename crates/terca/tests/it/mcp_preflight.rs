@@ -1,0 +1,182 @@
+//! Each MCP server is asked once per run, before an agent is paid for.
+
+use std::io::{Read, Write};
+use std::net::TcpListener;
+
+use serde_json::Value;
+use terca_testkit::Project;
+
+use crate::common::project;
+
+/// A server as it should be. It waits for its input to end, as many do.
+const GOOD: &str = r#"read -r line
+echo '{"jsonrpc":"2.0","id":1,"result":{"protocolVersion":"2025-06-18","capabilities":{},"serverInfo":{"name":"x","version":"1"}}}'
+read -r line; read -r line
+echo '{"jsonrpc":"2.0","id":2,"result":{"tools":[{"name":"a"}]}}'
+cat > /dev/null"#;
+
+/// Returns a project with two environments: `e` with these servers, and `plain` without. The agent says that it ran.
+fn project_with(servers: &str, server: &str) -> Project {
+    let project = project();
+    let bin = project.dir().join("bin");
+    let path = std::env::var("PATH").unwrap_or_default();
+    let agent = "#!/bin/sh\n[ \"$1\" = --version ] && { echo 9.9.9; exit; }\necho ran > out.txt\n\
+        echo '{\"type\":\"system\",\"subtype\":\"init\",\"mcp_servers\":[{\"name\":\"docs\",\"status\":\"connected\"}]}'\n\
+        echo '{\"type\":\"result\",\"subtype\":\"success\",\"is_error\":false,\"num_turns\":1,\"result\":\"ok\",\
+        \"stop_reason\":\"end_turn\",\"modelUsage\":{\"m\":{\"outputTokens\":1}}}'\n";
+    project
+        .env("PATH", &format!("{bin}:{path}"))
+        .env("ANTHROPIC_API_KEY", "fake-key-for-tests")
+        .env("SERVER_TOKEN", "a-token-that-is-secret")
+        .executable("bin/claude", agent)
+        .executable("bin/docs-server", &format!("#!/bin/sh\n{server}\n"))
+        .file(
+            "terca.yaml",
+            format!(
+                "environments:\n  - name: plain\n    agent: claude-code\n  - name: e\n    agent: claude-code\n    \
+                 mcpServers: {{{servers}}}\nevals:\n  - name: task\n    prompt: Do it.\n    tests: [fileExists: out.txt]\n"
+            ),
+        )
+}
+
+fn trials_of(project: &Project, environment: &str) -> Vec<Value> {
+    let results = project.results();
+    let trials = results["trials"].as_array().unwrap();
+    let of = trials
+        .iter()
+        .filter(|trial| trial["environment"] == environment);
+    of.cloned().collect()
+}
+
+fn message(trial: &Value) -> &str {
+    trial["error"]["message"].as_str().unwrap_or_default()
+}
+
+#[test]
+fn a_server_that_answers_is_asked_once() {
+    let counted = format!("echo >> \"$COUNT_FILE\"\n{GOOD}");
+    let project = project_with(
+        "docs: {command: docs-server, env: {COUNT_FILE: '${COUNT_FILE}'}}",
+        &counted,
+    );
+    let count = project.dir().join("count");
+    let project = project.env("COUNT_FILE", count.as_str());
+    let outcome = project.terca(&["--format", "plain", "-n", "3"]);
+    assert_eq!(outcome.status, 0, "{}", outcome.stderr);
+    assert_eq!(std::fs::read_to_string(&count).unwrap().lines().count(), 1);
+    project.wait_until_nothing_runs();
+}
+
+#[test]
+fn a_server_that_does_not_start_is_an_error_before_the_agent_runs() {
+    let server = "echo \"cannot start, missing token $TOKEN\" >&2; exit 3";
+    let project = project_with(
+        "docs: {command: docs-server, env: {TOKEN: '${SERVER_TOKEN}'}}",
+        server,
+    );
+    let outcome = project.terca(&["--format", "plain", "-n", "2"]);
+    assert_eq!(outcome.status, 3, "{}", outcome.stderr);
+    for trial in trials_of(&project, "e") {
+        assert_eq!(trial["status"], "error", "{trial}");
+        assert_eq!(trial["error"]["kind"], "mcp");
+        let message = message(&trial);
+        assert!(message.contains("`docs` did not start"), "{message}");
+        assert!(message.contains("exit status 3"), "{message}");
+        assert!(message.contains("cannot start, missing token"), "{message}");
+        assert!(!message.contains("a-token-that-is-secret"), "{message}");
+        assert_eq!(
+            trial["phases"]["agent"],
+            Value::Null,
+            "the agent was not started"
+        );
+    }
+    for trial in trials_of(&project, "plain") {
+        assert_eq!(trial["status"], "passed", "others go on: {trial}");
+    }
+    project.wait_until_nothing_runs();
+}
+
+#[test]
+fn the_reason_is_told() {
+    for (servers, server, words) in [
+        (
+            "docs: {command: no-such-server}",
+            "",
+            "`no-such-server` is not installed",
+        ),
+        (
+            "docs: {command: docs-server}",
+            "echo 'Listening on port 1'; exit 1",
+            "not the protocol: Listening on port 1",
+        ),
+        (
+            "docs: {command: docs-server}",
+            r#"read -r line; echo '{"jsonrpc":"2.0","id":1,"error":{"code":-32602,"message":"too old"}}'; cat >/dev/null"#,
+            "it refused: too old",
+        ),
+        (
+            "docs: {url: 'http://127.0.0.1:1/mcp'}",
+            "",
+            "127.0.0.1:1 cannot be reached",
+        ),
+    ] {
+        let project = project_with(servers, server);
+        project.terca(&["--format", "plain", "-e", "e"]);
+        let trials = trials_of(&project, "e");
+        assert_eq!(
+            trials[0]["error"]["kind"], "mcp",
+            "{servers}: {}",
+            trials[0]
+        );
+        assert!(message(&trials[0]).contains(words), "{}", trials[0]);
+    }
+}
+
+/// Its program is in the workspace, which is not there before the first trial.
+#[test]
+fn a_server_of_the_workspace_is_started_there() {
+    let project = project_with("docs: {command: sh, args: [tools/server.sh]}", "");
+    let project = project.file("_base/tools/server.sh", GOOD);
+    let outcome = project.terca(&["--format", "plain", "-e", "e"]);
+    assert_eq!(outcome.status, 0, "{}", outcome.stderr);
+}
+
+#[test]
+fn it_can_be_switched_off() {
+    let project = project_with("docs: {command: docs-server}", "exit 3");
+    let suite = project.read("terca.yaml");
+    let project = project.file("terca.yaml", format!("mcpPreflight: false\n{suite}"));
+    let outcome = project.terca(&["--format", "plain", "-e", "e"]);
+    assert_eq!(outcome.status, 0, "{}", outcome.stderr);
+}
+
+#[test]
+fn a_server_by_http_that_refuses_is_an_error() {
+    for (status, expected) in [("401 Unauthorized", Some("HTTP 401")), ("200 OK", None)] {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let port = listener.local_addr().unwrap().port();
+        let server = std::thread::spawn(move || {
+            let (mut stream, _) = listener.accept().unwrap();
+            let mut asked = [0; 4096];
+            let count = stream.read(&mut asked).unwrap();
+            write!(stream, "HTTP/1.1 {status}\r\nContent-Length: 0\r\n\r\n").unwrap();
+            String::from_utf8_lossy(&asked[..count]).into_owned()
+        });
+        let servers = format!(
+            "docs: {{url: 'http://127.0.0.1:{port}/mcp', headers: {{Authorization: 'Bearer ${{SERVER_TOKEN}}'}}}}"
+        );
+        let project = project_with(&servers, "");
+        project.terca(&["--format", "plain", "-e", "e"]);
+        let asked = server.join().unwrap();
+        assert!(asked.starts_with("POST /mcp HTTP/1.1\r\n"), "{asked}");
+        assert!(
+            asked.contains("Authorization: Bearer a-token-that-is-secret"),
+            "{asked}"
+        );
+        let trial = &trials_of(&project, "e")[0];
+        match expected {
+            Some(words) => assert!(message(trial).contains(words), "{trial}"),
+            None => assert_eq!(trial["status"], "passed", "{trial}"),
+        }
+    }
+}
