@@ -29,6 +29,34 @@ pub(super) static AGENT: Agent = Agent {
         aliases: &["gemini"],
         program: Some("gemini"),
         tested_version: "0.61.0",
+        config_keys: &[
+            "mcpServers",
+            "general",
+            "output",
+            "ui",
+            "ide",
+            "privacy",
+            "telemetry",
+            "billing",
+            "model",
+            "modelConfigs",
+            "agents",
+            "context",
+            "tools",
+            "mcp",
+            "useWriteTodos",
+            "security",
+            "advanced",
+            "experimental",
+            "extensions",
+            "skills",
+            "hooksConfig",
+            "hooks",
+            "contextManagement",
+            "admin",
+            "policyPaths",
+            "adminPolicyPaths",
+        ],
         package: Some(Package::Npm("@google/gemini-cli")),
         rules_file: "GEMINI.md",
         skills_dir: ".gemini/skills",
@@ -91,6 +119,7 @@ const ERRORS: Patterns = &[
             "INTERNAL",
             "UNAVAILABLE",
             "overloaded",
+            "stream ended without a finish reason",
         ],
     ),
 ];
@@ -181,6 +210,8 @@ fn decoder(inputs: &Inputs<'_>) -> Box<dyn Decoder> {
 #[derive(Debug, Default)]
 struct Stream {
     result: Option<SessionResult>,
+    /// The last event of an error. A result that only says `error` comes with its reason there.
+    last_error: Option<String>,
     mcp_trouble: Option<String>,
     /// Servers that the trouble, if there is any, may be about, with what was said of each.
     suspects: BTreeMap<String, String>,
@@ -225,7 +256,8 @@ impl Stream {
             EventType::Error => {
                 let text = event.message?;
                 session.note(text.clone());
-                session.notice(text);
+                session.notice(text.clone());
+                self.last_error = Some(text);
             }
             EventType::Result => {
                 let text = event.error.as_ref().map(|error| error.message.clone());
@@ -304,6 +336,10 @@ impl Protocol for Stream {
         }
     }
 
+    fn skill_tool(&self) -> Option<&'static str> {
+        Some("activate_skill")
+    }
+
     fn usage(&self, session: &Session) -> Usage {
         let totals = self.stats().map(ResultStats::usage).unwrap_or_default();
         totals.or(session.answers_usage()).or(session.counted(0))
@@ -332,10 +368,17 @@ impl Protocol for Stream {
         };
         match &result.error {
             None if result.status == "success" => Ending::Completed,
-            None => failed(
-                ErrorKind::Agent,
-                format!("the session ended with status `{}`", result.status),
-            ),
+            None => {
+                // Without any words the answer of the model broke off.
+                let ended = format!(
+                    "the session ended with status `{}`: the model's last answer broke off",
+                    result.status
+                );
+                match self.last_error.take() {
+                    Some(why) => failed(session.classify(&why).unwrap_or(ErrorKind::Agent), why),
+                    None => failed(ErrorKind::ModelApi, ended),
+                }
+            }
             Some(error) if error.kind == "FatalTurnLimitedError" => {
                 session.final_note(error.message.clone());
                 Ending::Completed

@@ -16,7 +16,10 @@ pub const CLINE: RealAgent = RealAgent {
         },
         run: |command| Call::new("run_commands", json!({"commands": [command]})),
         mcp: Some(|server, tool, arguments| Call::new(format!("{server}__{tool}"), arguments)),
-        delegate: None,
+        delegate: Some(|prompt| {
+            let arguments = json!({"systemPrompt": "You do as you are told.", "task": prompt});
+            vec![Call::new("spawn_agent", arguments)]
+        }),
     }),
     tells_as_it_goes: true,
     gives_up: false,

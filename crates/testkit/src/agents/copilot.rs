@@ -22,7 +22,13 @@ pub const COPILOT: RealAgent = RealAgent {
             )
         },
         mcp: Some(|server, tool, arguments| Call::new(format!("{server}-{tool}"), arguments)),
-        delegate: None,
+        delegate: Some(|prompt| {
+            let arguments = json!({
+                "name": "child", "description": "as the script says", "prompt": prompt,
+                "agent_type": "general-purpose", "mode": "sync",
+            });
+            vec![Call::new("task", arguments)]
+        }),
     }),
     tells_as_it_goes: true,
     gives_up: true,

@@ -21,6 +21,7 @@ pub const DROID: RealAgent = RealAgent {
             )
         },
         mcp: Some(|server, tool, arguments| Call::new(format!("{server}___{tool}"), arguments)),
+        // It has some, and starts them only when it is signed in.
         delegate: None,
     }),
     tells_as_it_goes: false,

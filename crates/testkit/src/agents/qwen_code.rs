@@ -21,7 +21,13 @@ pub const QWEN: RealAgent = RealAgent {
             )
         },
         mcp: Some(|server, tool, arguments| Call::new(format!("mcp__{server}__{tool}"), arguments)),
-        delegate: None,
+        delegate: Some(|prompt| {
+            let arguments = json!({
+                "description": "as the script says", "prompt": prompt, "subagent_type": "general-purpose",
+                "run_in_background": false,
+            });
+            vec![Call::new("agent", arguments)]
+        }),
     }),
     tells_as_it_goes: true,
     gives_up: false,

@@ -206,10 +206,11 @@ fn call(what: What) -> Option<Call> {
             arguments,
             result,
             error,
+            status,
         } => Call {
             tool: format!("mcp__{server}__{tool}"),
             input: arguments,
-            ok: error.is_none() && result.is_some(),
+            ok: error.is_none() && result.is_some() && status != "failed",
             output: mcp_output(result, error),
             server: Some(ServerTool { server, tool }),
         },

@@ -154,6 +154,22 @@ fn what_is_said_and_done_becomes_steps() {
 }
 
 #[test]
+fn a_result_that_the_server_calls_an_error_is_a_failed_call() {
+    let mut stream = stream(&["tiny"]);
+    for line in [
+        r#"{"type":"item.started","item":{"id":"item_1","type":"mcp_tool_call","server":"tiny","tool":"magic","arguments":{"x":42},"result":null,"error":null,"status":"in_progress"}}"#,
+        r#"{"type":"item.completed","item":{"id":"item_1","type":"mcp_tool_call","server":"tiny","tool":"magic","arguments":{"x":42},"result":{"content":[{"type":"text","text":"refused"}],"structured_content":null},"error":null,"status":"failed"}}"#,
+    ] {
+        stream.stdout(Line::Text(line));
+    }
+    let delivered = &stream.finish(Exit::Code(0)).mcp_servers["tiny"];
+    assert_eq!(
+        (delivered.calls, delivered.failed_calls),
+        (Some(1), Some(1))
+    );
+}
+
+#[test]
 fn a_required_server_that_does_not_start_is_an_error() {
     let mut stream = stream(&["good", "broken"]);
     stream.stdout(Line::Text(r#"{"type":"thread.started","thread_id":"x"}"#));

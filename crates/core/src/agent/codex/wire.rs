@@ -68,6 +68,9 @@ pub(super) enum What {
         arguments: Value,
         result: Option<McpResult>,
         error: Option<Failure>,
+        /// `failed` also for a result that the server itself calls an error.
+        #[serde(default)]
+        status: String,
     },
     WebSearch {
         #[serde(default)]

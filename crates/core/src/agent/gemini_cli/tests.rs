@@ -29,6 +29,7 @@ fn every_recorded_ending() {
         ("gemini-404.jsonl", None, 1, ErrorKind::Model),
         ("gemini-429.jsonl", None, 173, ErrorKind::RateLimit),
         ("gemini-500.jsonl", None, 244, ErrorKind::ModelApi),
+        ("gemini-stream-cut.jsonl", None, 0, ErrorKind::ModelApi),
         (
             "gemini-mcp-failed.jsonl",
             Some("MCP issues detected. Run /mcp list for status."),

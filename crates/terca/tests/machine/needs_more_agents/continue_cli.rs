@@ -8,7 +8,11 @@ use crate::real::{Bench, assert_error, assert_passed, assert_used, tests_of};
 
 tests_of! {
     "needs Node and npm, and takes long: scripts/test-more-agents";
-    CONTINUE [works_in_a_hostile_place mcp_servers_are_offered_called_and_missed prompts_arrive_as_written]
+    CONTINUE [
+        works_in_a_hostile_place mcp_servers_are_offered_called_and_missed prompts_arrive_as_written
+        a_dead_service_is_no_failure figures_and_models_are_those_served
+        mcp_claims_agree_with_the_server long_rules_arrive_or_are_not_claimed
+    ]
 }
 
 #[test]

@@ -6,7 +6,12 @@ use serde_json::{Value, json};
 use terca_testkit::agents::AIDER;
 use terca_testkit::{Action, Fault, Scenario, Turn};
 
-use crate::real::{Bench, LEAK, RULE, assert_error, assert_passed, make_hostile};
+use crate::real::{Bench, LEAK, RULE, assert_error, assert_passed, make_hostile, tests_of};
+
+tests_of! {
+    "needs Python, and takes long: scripts/test-more-agents";
+    AIDER [a_dead_service_is_no_failure figures_and_models_are_those_served long_rules_arrive_or_are_not_claimed]
+}
 
 /// The figures of one answer. Of cached tokens it says nothing.
 #[track_caller]

@@ -4,7 +4,12 @@ use serde_json::{Value, json};
 use terca_testkit::agents::MINI;
 use terca_testkit::{Action, Fault, Scenario, Turn};
 
-use crate::real::{Bench, LEAK, assert_error, assert_passed, assert_used, make_hostile};
+use crate::real::{Bench, LEAK, assert_error, assert_passed, assert_used, make_hostile, tests_of};
+
+tests_of! {
+    "needs Python, and takes long: scripts/test-more-agents";
+    MINI [a_dead_service_is_no_failure]
+}
 
 fn done() -> Turn {
     Turn::calling(

@@ -1,0 +1,73 @@
+//! Claims about MCP servers are those that the server's own log supports.
+
+use serde_json::json;
+use terca_testkit::agents::RealAgent;
+use terca_testkit::{
+    Action, LockedMcpServer, Scenario, Turn, asked_of_tiny_mcp_server, tiny_mcp_entry,
+};
+
+use super::{Bench, Complaints, patience};
+
+/// A server that lets nobody in, hangs, exits, dies when it is called, or answers with an error.
+pub fn mcp_claims_agree_with_the_server(agent: RealAgent) {
+    let scenario = Scenario::new([
+        Turn::calling("Asking.", Action::mcp("tiny", "magic", json!({"x": 42}))),
+        Turn::saying("Done."),
+    ]);
+    let bench = Bench::new(agent, &[("magic", scenario)]);
+    let locked = LockedMcpServer::start();
+    let logs = bench.project.home();
+    let mut experiments = vec![
+        json!({"name": "locked", "mcpServers": {"tiny": {"url": locked.url(), "type": "http"}}}),
+    ];
+    for mode in ["exits", "hangs", "dies", "errs"] {
+        let entry = tiny_mcp_entry(&logs, mode, mode);
+        experiments.push(json!({"name": mode, "mcpServers": {"tiny": entry}}));
+    }
+    let bench = bench.suite(
+        &json!(experiments),
+        &json!([{"name": "magic", "prompt": "The magic word, please. scenario:magic", "timeoutSeconds": 25 * patience()}]),
+    );
+    bench.run_together();
+
+    let mut complaints = Complaints::new(agent);
+    for name in ["locked", "exits", "hangs"] {
+        let trial = bench.trial("magic", name);
+        // Gemini CLI says nothing about a server that lets it not in, so nothing is claimed of it either.
+        let is_silent = name == "locked" && agent.name == "gemini-cli";
+        let is_error = trial["status"] == "error" && trial["error"]["kind"] == "mcp";
+        if !is_error && !is_silent {
+            complaints.add(name, "is not an error of the MCP server", &trial);
+        }
+        if trial["delivery"]["mcpServers"]["tiny"]["status"] == "connected" {
+            complaints.add(name, "is not connected", &trial);
+        }
+    }
+    let exited = bench.trial("magic", "exits");
+    if !exited["error"].to_string().contains("THE-REASON") {
+        complaints.add(
+            "exits",
+            "the server's own words are not in the error",
+            &exited,
+        );
+    }
+    for name in ["dies", "errs"] {
+        let trial = bench.trial("magic", name);
+        let claimed = &trial["delivery"]["mcpServers"]["tiny"];
+        // A server that dies before it has answered a call gives some agents nothing to say of it.
+        if claimed["status"] != "connected" && !claimed["status"].is_null() {
+            complaints.add(name, "was connected", &trial);
+        }
+        let calls = asked_of_tiny_mcp_server(&logs, name, "tools/call");
+        for key in ["calls", "failedCalls"] {
+            if !claimed[key].is_null() && claimed[key] != calls {
+                complaints.add(name, &format!("{key}: it was called {calls} times"), &trial);
+            }
+        }
+    }
+    if locked.refused() == 0 {
+        complaints.add("locked", "was never asked", &bench.trial("magic", "locked"));
+    }
+    complaints.expect_none();
+    bench.project.assert_nothing_left();
+}

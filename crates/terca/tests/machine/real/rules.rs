@@ -1,0 +1,67 @@
+//! Rules that are said to be delivered are in what the model was asked, from their first line to their last.
+
+use serde_json::json;
+use terca_testkit::Scenario;
+use terca_testkit::agents::RealAgent;
+
+use super::{Bench, Complaints};
+
+const SIZES: [usize; 2] = [40, 150];
+
+/// Rules of so many kilobytes, with a mark in the first line, in the middle, and in the last line.
+fn long_rules(kilobytes: usize) -> (String, [String; 3]) {
+    let marks = ["START", "MIDDLE", "END"].map(|place| format!("{place}-OF-{kilobytes}-KILOBYTES"));
+    let half: String = (0..)
+        .map(|number| format!("- Rule {number}: keep the lines short and the names long.\n"))
+        .scan(0, |length, line| {
+            *length += line.len();
+            (*length < kilobytes * 500).then_some(line)
+        })
+        .collect();
+    let [start, middle, end] = &marks;
+    (
+        format!("# {start}\n{half}- {middle}\n{half}- {end}\n"),
+        marks,
+    )
+}
+
+pub fn long_rules_arrive_or_are_not_claimed(agent: RealAgent) {
+    let bench = Bench::new(agent, &[("long", Scenario::saying("Done."))]);
+    let bench = SIZES.iter().fold(bench, |bench, size| {
+        bench.file(&format!("_{size}.md"), &long_rules(*size).0)
+    });
+    let experiments =
+        SIZES.map(|size| json!({"name": format!("kb{size}"), "rules": format!("_{size}.md")}));
+    let bench = bench.suite(
+        &json!(experiments),
+        &json!([{"name": "long", "prompt": "Go on. scenario:long"}]),
+    );
+    bench.run_together().expect_status(0);
+
+    let mut complaints = Complaints::new(agent);
+    for size in SIZES {
+        let (_, marks) = long_rules(size);
+        let trial = bench.trial("long", &format!("kb{size}"));
+        let requests = bench.requests("long");
+        let arrived = |mark: &String| requests.iter().any(|request| request.mentions(mark));
+        let missing: Vec<_> = marks.iter().filter(|mark| !arrived(mark)).collect();
+        let delivered = trial["delivery"]["rules"].as_array().map_or(0, Vec::len) == 1;
+        let noted = trial["notes"].to_string().contains("rules");
+        if !missing.is_empty() && delivered && !noted {
+            complaints.add(
+                &format!("{size} kB"),
+                &format!("{missing:?} did not arrive"),
+                &trial,
+            );
+        }
+        if missing.is_empty() && (!delivered || noted) {
+            complaints.add(
+                &format!("{size} kB"),
+                "arrived, and is not said to have",
+                &trial,
+            );
+        }
+    }
+    complaints.expect_none();
+    bench.project.assert_nothing_left();
+}

@@ -1,0 +1,73 @@
+//! A service that is dead or slow says nothing about the agent, which is not judged for it.
+
+use serde_json::{Value, json};
+use terca_testkit::agents::RealAgent;
+use terca_testkit::{Fault, Scenario, Trouble, Vocabulary};
+
+use super::{Bench, Complaints, patience};
+
+/// Ways in which a service fails, and the kinds of error that are true of each. One that has answered before needs an
+/// agent that asks more than once.
+fn deaths(agent: RealAgent) -> Vec<(&'static str, Scenario, &'static [&'static str])> {
+    let first = |trouble: Trouble| Scenario::saying("Done.").fault(Fault::of(trouble));
+    let later = |trouble: Trouble| Scenario::two_tools().fault(Fault::of(trouble).after(1));
+    let throttled = Trouble::Status {
+        status: 429,
+        retry_after: Some(120),
+    };
+    let down = Trouble::Status {
+        status: 500,
+        retry_after: None,
+    };
+    // An agent that waits without a word does not say what it waits for.
+    let waiting: &[&str] = &["rateLimit", "modelApi"];
+    let mut deaths = vec![
+        ("silent", first(Trouble::Silence), &["modelApi"][..]),
+        ("throttled", first(throttled), waiting),
+        ("down", first(down), &["modelApi"]),
+        ("cut", first(Trouble::Cut), &["modelApi"]),
+        ("half", first(Trouble::FirstHalf), &["modelApi"]),
+    ];
+    if matches!(agent.vocabulary, Vocabulary::Tools(_)) {
+        deaths.extend([
+            ("silent-later", later(Trouble::Silence), &["modelApi"][..]),
+            ("throttled-later", later(throttled), waiting),
+            ("down-later", later(down), &["modelApi"]),
+        ]);
+    }
+    deaths
+}
+
+/// Whether it gives up by itself or is ended by a short time limit, the trial is an error.
+pub fn a_dead_service_is_no_failure(agent: RealAgent) {
+    let deaths = deaths(agent);
+    let scenarios: Vec<_> = deaths
+        .iter()
+        .map(|(name, scenario, _)| (*name, scenario.clone()))
+        .collect();
+    let bench = Bench::new(agent, &scenarios);
+    let evals: Vec<Value> = deaths
+        .iter()
+        .map(|(name, ..)| {
+            json!({"name": name, "prompt": format!("Go on. scenario:{name}"), "timeoutSeconds": 20 * patience()})
+        })
+        .collect();
+    let bench = bench.suite(&json!([{"name": "only"}]), &json!(evals));
+    bench.run_together();
+
+    let mut complaints = Complaints::new(agent);
+    for (name, _, kinds) in deaths {
+        let trial = bench.trial(name, "only");
+        let kind = trial["error"]["kind"].as_str().unwrap_or_default();
+        if trial["status"] != "error" || !kinds.contains(&kind) || !trial["score"].is_null() {
+            complaints.add(name, "is not an error of the service", &trial);
+        }
+        let requests = bench.requests(name);
+        if requests.is_empty() {
+            complaints.add(name, "the model was never asked", &trial);
+        }
+        complaints.check_figures(name, &trial, &requests, &[]);
+    }
+    complaints.expect_none();
+    bench.project.assert_nothing_left();
+}
