@@ -62,7 +62,7 @@ fn choose(host: &Host, profile: &'static Profile, env: &Variables) -> Chosen {
         withheld: Vec::new(),
         left_out: Vec::new(),
     };
-    let replaces = |names: &[&str]| names.iter().any(|name| is_set(name));
+    let replaces = |names: &[&str]| names.iter().any(is_set);
     match profile.files_yield {
         FilesYield::ToAnyVariable if !chosen.variables.is_empty() => chosen.files.clear(),
         FilesYield::To(names) | FilesYield::ByProvider(names) if replaces(names) => {

@@ -6,7 +6,7 @@ use camino::Utf8PathBuf;
 use terca_core::run::settings::Keep;
 use terca_core::text::mask::Mask;
 
-use super::mcp_preflight::Preflights;
+use super::mcp_answers::Preflights;
 use crate::host::environment::Host;
 use crate::host::version::Versions;
 use crate::process::interrupt::Interrupt;

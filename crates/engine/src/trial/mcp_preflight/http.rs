@@ -4,9 +4,10 @@ use std::io::{Read, Write};
 use std::net::{TcpStream, ToSocketAddrs};
 use std::time::{Duration, Instant};
 
-use super::{Answer, initialize};
+use super::initialize;
 use crate::host::environment::Variables;
 use crate::trial::context::Context;
+use crate::trial::mcp_answers::Answer;
 use crate::trial::stage_error::StageError;
 
 const CONNECT: Duration = Duration::from_secs(10);

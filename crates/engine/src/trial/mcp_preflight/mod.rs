@@ -13,33 +13,14 @@
 mod http;
 mod stdio;
 
-use std::collections::HashMap;
-use std::sync::{Arc, Mutex, PoisonError};
-
 use terca_core::agent::mcp::{McpServer, RemoteTransport};
 use terca_core::plan::Case;
 use terca_core::trial_error::ErrorKind;
 
+use super::mcp_answers::Answer;
 use super::stage_error::StageError;
 use super::trial_run::TrialRun;
 use crate::host::environment::Variables;
-
-/// The answers of servers that have been asked.
-#[derive(Debug, Default)]
-pub struct Preflights {
-    asked: Mutex<HashMap<String, Arc<Mutex<Option<Answer>>>>>,
-}
-
-/// The answer of a server.
-#[derive(Debug, Clone)]
-enum Answer {
-    /// It answered; the remark says how.
-    Ready(String),
-    /// It was not asked, for this reason.
-    NotAsked(&'static str),
-    /// It did not answer, for this reason.
-    Failed(String),
-}
 
 /// Asks the servers of a trial that have not been asked in this run. Returns an error if one of them does not answer.
 pub(super) fn check(
@@ -55,16 +36,10 @@ pub(super) fn check(
     for (name, server) in servers {
         // Another attempt asks again: the server may have been slow.
         let key = format!("{} {:?} {server:?}", run.attempt, case.env);
-        let slot = {
-            let mut asked = run
-                .context
-                .preflights
-                .asked
-                .lock()
-                .unwrap_or_else(PoisonError::into_inner);
-            asked.entry(key).or_default().clone()
-        };
-        let mut slot = slot.lock().unwrap_or_else(PoisonError::into_inner);
+        let slot = run.context.preflights.slot(key);
+        let mut slot = slot
+            .lock()
+            .unwrap_or_else(std::sync::PoisonError::into_inner);
         let answer = match &*slot {
             Some(answer) => answer.clone(),
             None => {
@@ -78,7 +53,7 @@ pub(super) fn check(
         match answer {
             Answer::Ready(remark) => run.log.line(&format!("`{name}` {remark}"))?,
             Answer::NotAsked(why) => run.log.line(&format!("`{name}` was not asked: {why}"))?,
-            Answer::Failed(why) => {
+            Answer::Failed(why) | Answer::Silent(why) => {
                 let message = format!("the MCP server `{name}` did not start: {why}");
                 return Err(StageError::new(ErrorKind::Mcp, message));
             }
@@ -108,7 +83,8 @@ fn ask(
                 &scratch.workspace,
                 &scratch.io,
             )?;
-            if matches!(first, Answer::Ready(_)) {
+            // Files that are missing end a program; they do not silence it.
+            if matches!(first, Answer::Ready(_) | Answer::Silent(_)) {
                 return Ok(first);
             }
             let env = without_credentials(agent_env.clone(), profile.credential_variables);

@@ -10,11 +10,12 @@ use serde_json::{Value, json};
 use terca_core::agent::mcp::McpServer;
 use terca_core::text::mask::Mask;
 
-use super::{Answer, initialize};
+use super::initialize;
 use crate::host::environment::{Variables, find_program};
 use crate::process::output_file::Output;
 use crate::process::supervise::{Job, Signal, SuperviseError, Turn};
 use crate::trial::context::Context;
+use crate::trial::mcp_answers::Answer;
 use crate::trial::stage_error::StageError;
 
 /// The time that a server has for its answers. Servers that are downloaded at their start take their time.
@@ -120,11 +121,12 @@ pub(super) fn ask(
         }
         None => why,
     };
-    Ok(Answer::Failed(with_last_errors(
-        why,
-        &stderr,
-        &context.mask,
-    )))
+    let why = with_last_errors(why, &stderr, &context.mask);
+    Ok(if ended.timed_out {
+        Answer::Silent(why)
+    } else {
+        Answer::Failed(why)
+    })
 }
 
 /// Returns the program's file: on `PATH`, or relative to the directory if it has a `/`.
@@ -231,7 +233,7 @@ impl Handshake {
                 self.send(&json!({ "jsonrpc": "2.0", "id": 2, "method": "tools/list" }));
             }
             Some(1) => {
-                self.outcome = Some(Err(format!("it refused: {}", words(&message["error"]))))
+                self.outcome = Some(Err(format!("it refused: {}", words(&message["error"]))));
             }
             Some(2) => {
                 self.outcome = Some(Ok(match message["result"]["tools"].as_array() {

@@ -1,0 +1,31 @@
+//! The answers of MCP servers that have been asked in a run.
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, PoisonError};
+
+/// The answers of servers that have been asked.
+#[derive(Debug, Default)]
+pub struct Preflights {
+    asked: Mutex<HashMap<String, Arc<Mutex<Option<Answer>>>>>,
+}
+
+/// The answer of a server.
+#[derive(Debug, Clone)]
+pub(super) enum Answer {
+    /// It answered; the remark says how.
+    Ready(String),
+    /// It was not asked, for this reason.
+    NotAsked(&'static str),
+    /// It did not answer, for this reason.
+    Failed(String),
+    /// It was still silent when its time was over.
+    Silent(String),
+}
+
+impl Preflights {
+    /// Returns the place of a server's answer. Whoever holds it asks the server, and the others wait.
+    pub(super) fn slot(&self, key: String) -> Arc<Mutex<Option<Answer>>> {
+        let mut asked = self.asked.lock().unwrap_or_else(PoisonError::into_inner);
+        asked.entry(key).or_default().clone()
+    }
+}
