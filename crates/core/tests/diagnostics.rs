@@ -541,22 +541,37 @@ fn agents() {
             (
                 "that cannot be given MCP servers",
                 environment,
-                "agent: {name: command, command: cat}\nmcpServers: {files: {command: x}}",
+                "agent: pi\nmcpServers: {files: {command: x}}",
             ),
             (
-                "that cannot be given config",
+                "a program for an agent that has none",
                 environment,
-                "agent: {name: command, command: cat}\nconfig: {a: 1}",
+                "agent: {name: command, command: cat, program: /bin/cat}",
+            ),
+            (
+                "a program that does not exist",
+                environment,
+                "agent: {name: gemini-cli, program: ./no-such-gemini}",
+            ),
+            (
+                "a rules file for an agent that has its own",
+                environment,
+                "agent: {name: gemini-cli, rulesFile: RULES.md}",
+            ),
+            (
+                "a rules file outside of the workspace",
+                environment,
+                "agent: {name: command, command: cat, rulesFile: ../RULES.md}",
             ),
             (
                 "that the experiment gives too much",
                 suite,
-                "environments:\n  - {name: default, agent: {name: command, command: cat}}\nexperiments:\n  - name: plain\n  - name: files\n    mcpServers: {files: {command: x}}",
+                "environments:\n  - {name: default, agent: pi}\nexperiments:\n  - name: plain\n  - name: files\n    mcpServers: {files: {command: x}}",
             ),
             (
                 "that the environment gives too much, in all experiments",
                 suite,
-                "environments:\n  - {name: default, config: {a: 1}, agent: {name: command, command: cat}}\nexperiments:\n  - name: a\n  - name: b",
+                "environments:\n  - {name: default, mcpServers: {files: {command: x}}, agent: pi}\nexperiments:\n  - name: a\n  - name: b",
             ),
             (
                 "none in an environment, in all experiments",
@@ -690,11 +705,6 @@ fn judges() {
         (
             "settings for nobody",
             "judge: {rubric: good?, config: {a: 1}}",
-            "gemini",
-        ),
-        (
-            "settings that the agent does not have",
-            "judge: {rubric: good?, agent: {name: command, command: judge}, config: {a: 1}}",
             "gemini",
         ),
         (

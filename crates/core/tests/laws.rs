@@ -632,6 +632,7 @@ fn results_have_the_keys_of_the_specification() {
             rules: vec![Installed {
                 path: "AGENTS.md".into(),
                 sha256: "…".into(),
+                ..Installed::default()
             }],
             mcp_servers: [(
                 "firebase".to_owned(),
@@ -690,7 +691,7 @@ fn results_have_the_keys_of_the_specification() {
             "/trials/0/delivery",
             "mcpServers modelObserved modelRequested rules skills",
         ),
-        ("/trials/0/delivery/rules/0", "path sha256"),
+        ("/trials/0/delivery/rules/0", "mayBeCut path sha256"),
         (
             "/trials/0/delivery/mcpServers/firebase",
             "calls failedCalls status",

@@ -448,6 +448,7 @@ fn whether_the_experiment_reached_the_agent() {
             rules: vec![Installed {
                 path: "AGENTS.md".into(),
                 sha256: "…".into(),
+                ..Installed::default()
             }],
             mcp_servers: servers
                 .into_iter()

@@ -207,6 +207,7 @@ fn inputs<'a>(
         mcp_servers,
         config: None,
         command: Some("true"),
+        program: None,
         agent_home: Utf8Path::new("/room/agent"),
         workspace: Utf8Path::new("/room/workspace"),
         prompt: "Do it",
@@ -214,6 +215,7 @@ fn inputs<'a>(
         superuser: false,
         prompt_file: Utf8Path::new("/room/io/prompt.txt"),
         stats_file: Utf8Path::new("/room/io/stats.json"),
+        artifacts_dir: Utf8Path::new("/room/io/artifacts"),
         variables,
     }
 }

@@ -7,6 +7,7 @@ use super::playback::{self, inputs, recorded};
 use super::{Agent, Decoder, Ending, Line, Reading};
 use crate::process::Exit;
 use crate::transcript::Step;
+use crate::trial_error::ErrorKind;
 
 /// The decoder of a trial that asks for a model.
 fn asking_for(agent: &Agent, model: &str) -> Box<dyn Decoder> {
@@ -374,4 +375,42 @@ fn a_server_that_does_not_connect_is_named_with_the_reason() {
         r#"{"type":"system","subtype":"init","model":"m","mcp_servers":[{"name":"docs","status":"disconnected"}]}"#,
     ));
     assert!(qwen.lost().is_some(), "nothing more is paid for");
+}
+
+#[test]
+fn uses_of_a_skill_are_counted_where_they_are_shown() {
+    for (agent, line) in [
+        (
+            &super::claude_code::AGENT,
+            r#"{"type":"assistant","message":{"id":"1","model":"m","content":[{"type":"tool_use","id":"1","name":"Skill","input":{"skill":"whistling"}}]}}"#,
+        ),
+        (
+            &super::gemini_cli::AGENT,
+            r#"{"type":"tool_use","tool_name":"activate_skill","tool_id":"1","parameters":{"name":"whistling"}}"#,
+        ),
+        (
+            &super::opencode::AGENT,
+            r#"{"type":"tool_use","part":{"tool":"skill","callID":"1","state":{"status":"completed","input":{"name":"whistling"}}}}"#,
+        ),
+        (
+            &super::qwen_code::AGENT,
+            r#"{"type":"assistant","message":{"content":[{"type":"tool_use","id":"1","name":"skill","input":{"skill":"whistling"}}]}}"#,
+        ),
+    ] {
+        let uses = read(agent, "m", line).skill_uses.unwrap();
+        assert_eq!(uses.get("whistling"), Some(&1), "{}", agent.profile.name);
+        let unused = read(agent, "m", "").skill_uses.unwrap();
+        assert!(unused.is_empty(), "{}", agent.profile.name);
+    }
+    let codex = read(&super::codex::AGENT, "m", "");
+    assert_eq!(codex.skill_uses, None, "it reads skills like any file");
+}
+
+#[test]
+fn an_answer_that_breaks_off_is_the_fault_of_the_service() {
+    let stats = r#""stats":{"total_tokens":0,"input_tokens":0,"output_tokens":0,"cached":0,"tool_calls":0}"#;
+    let result = format!(r#"{{"type":"result","status":"error",{stats}}}"#);
+    let reading = read(&super::gemini_cli::AGENT, "gemini-2.5-pro", &result);
+    assert_eq!(playback::kind(&reading.ending), Some(ErrorKind::ModelApi));
+    assert_eq!(reading.usage.input_tokens, None);
 }

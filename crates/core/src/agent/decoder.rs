@@ -80,8 +80,12 @@ pub struct Reading {
     pub usage: Usage,
     /// The model that the service named in its answers, where the agent passes it on.
     pub model: Option<String>,
+    /// The version of the agent, where its session says it.
+    pub version: Option<String>,
     /// The MCP servers of the variant.
     pub mcp_servers: BTreeMap<String, McpDelivery>,
+    /// The uses of skills by their names; `None` if the agent does not show them.
+    pub skill_uses: Option<BTreeMap<String, u64>>,
     /// The end of the session.
     pub ending: Ending,
     /// The talk with the model, as far as it is shown.

@@ -39,13 +39,30 @@ impl Delivery {
     }
 }
 
-/// A file as it was in the workspace when the agent started.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+/// A file of rules, or the directory of a skill, as it was in the workspace when the agent started.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
 pub struct Installed {
     /// Its path, relative to the workspace.
     pub path: String,
-    /// The SHA-256 of its content, in hexadecimal.
+    /// The SHA-256 of its content, in hexadecimal; of a skill, that of all its files.
     pub sha256: String,
+    /// True if it is longer than the agent is known to read.
+    #[serde(default)]
+    pub may_be_cut: bool,
+    /// Uses of a skill, where the agent shows them.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub uses: Option<u64>,
+}
+
+impl Delivery {
+    /// Adds the uses of skills, by their names. A skill is called by its name, which is that of its directory.
+    pub fn add_skill_uses(&mut self, uses: &BTreeMap<String, u64>) {
+        for skill in &mut self.skills {
+            let name = skill.path.rsplit('/').next().unwrap_or_default();
+            skill.uses = Some(uses.get(name).copied().unwrap_or(0));
+        }
+    }
 }
 
 /// An MCP server as the agent used it.
@@ -92,5 +109,23 @@ mod tests {
         assert_eq!(delivery.other_model(), None);
         delivery.model_observed = Some("gpt-5-mini".into());
         assert_eq!(delivery.other_model(), Some(("gpt-5", "gpt-5-mini")));
+    }
+
+    #[test]
+    fn skills_are_counted_by_their_names() {
+        let skill = |path: &str| Installed {
+            path: path.to_owned(),
+            ..Installed::default()
+        };
+        let mut delivery = Delivery {
+            skills: vec![
+                skill(".claude/skills/whistling"),
+                skill(".claude/skills/idle"),
+            ],
+            ..Delivery::default()
+        };
+        delivery.add_skill_uses(&BTreeMap::from([("whistling".to_owned(), 2)]));
+        let uses: Vec<_> = delivery.skills.iter().map(|skill| skill.uses).collect();
+        assert_eq!(uses, [Some(2), Some(0)]);
     }
 }

@@ -27,6 +27,8 @@ pub(super) static AGENT: Agent = Agent {
         program: Some("droid"),
         tested_version: "0.225.2",
         package: Some(Package::Npm("@factory/cli")),
+        // Of 150 kB the end is missing; 40 kB arrive.
+        rules_bytes: Some(40_000),
         skills_dir: ".factory/skills",
         read_above: &["AGENTS.md", ".factory"],
         credential_variables: &["FACTORY_API_KEY"],

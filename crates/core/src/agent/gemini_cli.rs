@@ -29,6 +29,34 @@ pub(super) static AGENT: Agent = Agent {
         aliases: &["gemini"],
         program: Some("gemini"),
         tested_version: "0.61.0",
+        config_keys: &[
+            "mcpServers",
+            "general",
+            "output",
+            "ui",
+            "ide",
+            "privacy",
+            "telemetry",
+            "billing",
+            "model",
+            "modelConfigs",
+            "agents",
+            "context",
+            "tools",
+            "mcp",
+            "useWriteTodos",
+            "security",
+            "advanced",
+            "experimental",
+            "extensions",
+            "skills",
+            "hooksConfig",
+            "hooks",
+            "contextManagement",
+            "admin",
+            "policyPaths",
+            "adminPolicyPaths",
+        ],
         package: Some(Package::Npm("@google/gemini-cli")),
         rules_file: "GEMINI.md",
         skills_dir: ".gemini/skills",
@@ -308,6 +336,10 @@ impl Protocol for Stream {
         }
     }
 
+    fn skill_tool(&self) -> Option<&'static str> {
+        Some("activate_skill")
+    }
+
     fn usage(&self, session: &Session) -> Usage {
         let totals = self.stats().map(ResultStats::usage).unwrap_or_default();
         totals.or(session.answers_usage()).or(session.counted(0))
@@ -337,9 +369,15 @@ impl Protocol for Stream {
         match &result.error {
             None if result.status == "success" => Ending::Completed,
             None => {
-                let ended = format!("the session ended with status `{}`", result.status);
-                let why = self.last_error.take().unwrap_or(ended);
-                failed(session.classify(&why).unwrap_or(ErrorKind::Agent), why)
+                // Without any words the answer of the model broke off.
+                let ended = format!(
+                    "the session ended with status `{}`: the model's last answer broke off",
+                    result.status
+                );
+                match self.last_error.take() {
+                    Some(why) => failed(session.classify(&why).unwrap_or(ErrorKind::Agent), why),
+                    None => failed(ErrorKind::ModelApi, ended),
+                }
             }
             Some(error) if error.kind == "FatalTurnLimitedError" => {
                 session.final_note(error.message.clone());

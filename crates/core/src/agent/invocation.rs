@@ -19,6 +19,8 @@ pub struct Inputs<'a> {
     pub config: Option<&'a Value>,
     /// The command of the agent `command`.
     pub command: Option<&'a str>,
+    /// The program that is started in place of the agent's own, for agents that are started by a shell.
+    pub program: Option<&'a str>,
     /// The agent's home directory, outside the workspace.
     pub agent_home: &'a Utf8Path,
     /// The directory that the agent works in.
@@ -35,6 +37,8 @@ pub struct Inputs<'a> {
     pub prompt_file: &'a Utf8Path,
     /// The file that the agent `command` may write its figures to.
     pub stats_file: &'a Utf8Path,
+    /// The directory for files that the agent `command` wants to be kept.
+    pub artifacts_dir: &'a Utf8Path,
     /// The names of the variables that the agent will be started with.
     pub variables: &'a BTreeSet<String>,
 }

@@ -11,6 +11,7 @@ pub(super) static AGENT: Agent = Agent {
         program: Some("kilo"),
         tested_version: "7.7.9",
         package: Some(Package::Npm("@kilocode/cli")),
+        logs_to_stderr: true,
         skills_dir: ".kilo/skills",
         read_above: &["AGENTS.md", "kilo.json", "kilo.jsonc", ".kilo", ".kilocode"],
         credential_variables: &[

@@ -48,6 +48,7 @@ mod claims;
 mod claude_code;
 mod cline;
 mod codex;
+mod config_secrets;
 mod continue_cli;
 mod conversation;
 mod copilot;
@@ -78,6 +79,7 @@ mod tokens;
 use std::fmt;
 
 pub use builtin::cheat;
+pub use config_secrets::secrets_in_config;
 pub use conversation::{Conversation, TimeLimit};
 pub use decoder::{Decoder, Ending, Line, Reading, Skippable};
 pub use invocation::{Inputs, Invocation, Launch, PlacedFile, SideFile, Stdin};
@@ -181,6 +183,33 @@ pub struct AgentChoice {
     pub agent: AgentRef,
     /// The shell command of the agent `command`, its program's path made absolute.
     pub command: Option<String>,
+    /// A program in place of the agent's own: a name on `PATH`, or an absolute path.
+    pub program: Option<String>,
+    /// The file of the agent's rules, relative to the workspace, where it is not the usual one.
+    pub rules_file: Option<String>,
+}
+
+impl AgentChoice {
+    /// Returns the choice of an agent as it is.
+    pub fn of(agent: AgentRef) -> Self {
+        AgentChoice {
+            agent,
+            command: None,
+            program: None,
+            rules_file: None,
+        }
+    }
+
+    /// Returns the file of the agent's rules, relative to the workspace.
+    pub fn rules_file(&self) -> &str {
+        let usual = self.agent.profile().rules_file;
+        self.rules_file.as_deref().unwrap_or(usual)
+    }
+
+    /// Returns the program to look for: a name on `PATH`, or an absolute path. `None` for agents that have none.
+    pub fn program(&self) -> Option<&str> {
+        self.program.as_deref().or(self.agent.profile().program)
+    }
 }
 
 #[cfg(test)]

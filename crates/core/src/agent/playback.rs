@@ -86,6 +86,7 @@ pub(super) fn inputs<'a>(
         mcp_servers,
         config,
         command: None,
+        program: None,
         agent_home: Utf8Path::new("/room/agent"),
         workspace: Utf8Path::new("/room/workspace"),
         git: false,
@@ -94,6 +95,7 @@ pub(super) fn inputs<'a>(
         superuser: false,
         prompt_file: Utf8Path::new("/room/io/prompt.txt"),
         stats_file: Utf8Path::new("/room/io/stats.json"),
+        artifacts_dir: Utf8Path::new("/room/io/artifacts"),
         variables,
     }
 }

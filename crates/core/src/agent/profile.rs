@@ -13,6 +13,10 @@ pub struct Profile {
     pub version_args: &'static [&'static str],
     /// The version that the adapter is tested with. It is written here and nowhere else.
     pub tested_version: &'static str,
+    /// The oldest version that is known to work; empty if that is the tested one.
+    pub oldest_version: &'static str,
+    /// The keys of its settings at the top; empty where they are not known.
+    pub config_keys: &'static [&'static str],
     /// The package that installs the program; `None` for agents that are not one program.
     pub package: Option<Package>,
     /// Instructions for users, where they are not simply to install the package.
@@ -21,8 +25,12 @@ pub struct Profile {
     pub takes_command: bool,
     /// True if its output is a stream of events, for its decoder rather than for people.
     pub streams_events: bool,
+    /// True if its standard error is a log for its makers, which is kept in its own file alone.
+    pub logs_to_stderr: bool,
     /// The file of its project rules, relative to the workspace.
     pub rules_file: &'static str,
+    /// The most bytes of its rules that it is known to read; `None` where nothing is known to be left out.
+    pub rules_bytes: Option<u64>,
     /// The directory of its project skills, relative to the workspace.
     pub skills_dir: &'static str,
     /// Names of files and directories that it reads in the directories above the workspace.
@@ -54,11 +62,15 @@ impl Profile {
         program: None,
         version_args: &["--version"],
         tested_version: "",
+        oldest_version: "",
+        config_keys: &[],
         package: None,
         install: None,
         takes_command: false,
         streams_events: true,
+        logs_to_stderr: false,
         rules_file: "AGENTS.md",
+        rules_bytes: None,
         skills_dir: "",
         read_above: &["AGENTS.md"],
         credential_variables: &[],
@@ -76,6 +88,18 @@ impl Profile {
         self.program.is_none() && !self.takes_command
     }
 
+    /// Returns the oldest version that is known to work, if this one is older.
+    pub fn newer_than(&self, version: &str) -> Option<&'static str> {
+        let oldest = if self.oldest_version.is_empty() {
+            self.tested_version
+        } else {
+            self.oldest_version
+        };
+        let known = numbers(oldest);
+        let given = numbers(version);
+        (!known.is_empty() && !given.is_empty() && given < known).then_some(oldest)
+    }
+
     /// Returns how to get the program, for the message that it is missing.
     pub fn how_to_install(&self) -> String {
         match (self.install, self.package) {
@@ -85,6 +109,15 @@ impl Profile {
             (None, None) => String::new(),
         }
     }
+}
+
+/// Returns the numbers that a version begins with: `[0, 61, 0]` for `0.61.0-nightly`.
+fn numbers(version: &str) -> Vec<u64> {
+    let numbers = version.split('.').map_while(|part| {
+        let digits = part.split(|c: char| !c.is_ascii_digit()).next()?;
+        digits.parse().ok()
+    });
+    numbers.collect()
 }
 
 /// A package of a public registry.
@@ -161,4 +194,33 @@ pub enum StopSignal {
     Interrupt,
     /// SIGTERM.
     Terminate,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn versions_are_compared_by_their_numbers() {
+        let profile = Profile {
+            tested_version: "2.1.325",
+            oldest_version: "2.1.97",
+            ..Profile::USUAL
+        };
+        for (version, newer) in [
+            ("2.0.140", Some("2.1.97")),
+            ("2.1.97", None),
+            ("2.1.197-beta.1", None),
+            ("3.0", None),
+            ("a build of mine", None),
+        ] {
+            assert_eq!(profile.newer_than(version), newer, "{version}");
+        }
+        let tested = Profile {
+            tested_version: "0.61.0",
+            ..Profile::USUAL
+        };
+        assert_eq!(tested.newer_than("0.9.0"), Some("0.61.0"));
+        assert_eq!(Profile::USUAL.newer_than("0.9.0"), None);
+    }
 }

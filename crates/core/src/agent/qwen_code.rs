@@ -26,6 +26,54 @@ pub(super) static AGENT: Agent = Agent {
         aliases: &["qwen"],
         program: Some("qwen"),
         tested_version: "0.24.4",
+        config_keys: &[
+            "mcpServers",
+            "channels",
+            "serve",
+            "modelProviders",
+            "providerProtocol",
+            "plansDirectory",
+            "env",
+            "proxy",
+            "general",
+            "review",
+            "output",
+            "dualOutput",
+            "ui",
+            "ide",
+            "privacy",
+            "telemetry",
+            "outboundCorrelation",
+            "fastModel",
+            "advisorModel",
+            "visionModel",
+            "compactionModel",
+            "imageModel",
+            "visionBridgeTimeoutMs",
+            "modelFallbacks",
+            "voiceModel",
+            "model",
+            "modelPricing",
+            "context",
+            "memory",
+            "slashCommands",
+            "skills",
+            "permissions",
+            "tools",
+            "policy",
+            "mcp",
+            "security",
+            "advanced",
+            "goals",
+            "agents",
+            "disableAllHooks",
+            "stopHookBlockingCap",
+            "hooks",
+            "experimental",
+            "artifact",
+            "worktree",
+            "omni",
+        ],
         package: Some(Package::Npm("@qwen-code/qwen-code")),
         // It reads AGENTS.md as well, so the rules that the workspace has there stay in force.
         rules_file: "QWEN.md",
@@ -271,6 +319,10 @@ impl Protocol for Stream {
             }
             session.answers.insert(line.uuid, event.tokens.tokens());
         }
+    }
+
+    fn skill_tool(&self) -> Option<&'static str> {
+        Some("skill")
     }
 
     fn usage(&self, session: &Session) -> Usage {

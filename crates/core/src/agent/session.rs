@@ -65,6 +65,12 @@ pub(super) trait Protocol: Send {
         false
     }
 
+    /// Returns the name of the tool by which skills are used, if there is one. Agents without one read the files of a
+    /// skill like any other.
+    fn skill_tool(&self) -> Option<&'static str> {
+        None
+    }
+
     /// Returns the figures so far.
     fn usage(&self, session: &Session) -> Usage;
 
@@ -80,13 +86,14 @@ pub(super) fn decoder(
 ) -> Box<dyn Decoder> {
     let servers = inputs.mcp_servers.iter();
     Box::new(SessionDecoder {
-        protocol,
         session: Session {
             patterns,
             servers: servers.map(|(name, _)| name.clone()).collect(),
             requested_model: inputs.model.map(str::to_owned),
+            skill_tool: protocol.skill_tool(),
             ..Session::default()
         },
+        protocol,
     })
 }
 
@@ -187,6 +194,8 @@ pub(super) struct Session {
     pub(super) tool_calls: u64,
     /// The tokens of each answer, by the answer's id.
     pub(super) answers: BTreeMap<String, Tokens>,
+    /// The version of the agent, where its session says it.
+    pub(super) version: Option<String>,
     /// The model of the variant.
     pub(super) requested_model: Option<String>,
     /// The models that answered in the main thread, where the agent passes on what the service says.
@@ -194,6 +203,9 @@ pub(super) struct Session {
     /// The MCP servers of the variant.
     servers: Vec<String>,
     server_calls: ServerCalls,
+    /// The tool by which skills are used, and the uses of each.
+    skill_tool: Option<&'static str>,
+    skill_uses: BTreeMap<String, u64>,
     /// True if the agent gives no sign of the server that a tool belongs to.
     pub(super) hides_servers: bool,
     /// True if the agent does not tell a call that failed from one that did not.
@@ -264,6 +276,9 @@ impl Session {
         self.tool_calls += 1;
         self.answered();
         self.conversation.tool_started(id.as_deref());
+        if self.skill_tool == Some(tool.as_str()) {
+            self.skill_used(&input);
+        }
         let (server, server_tool) = match at_server {
             Some(ServerTool { server, tool }) => {
                 self.server_calls.started(&server, id.as_deref());
@@ -278,6 +293,13 @@ impl Session {
             server,
             server_tool,
         });
+    }
+
+    fn skill_used(&mut self, input: &Value) {
+        let names = ["skill", "name", "skill_name", "command"];
+        if let Some(skill) = names.iter().find_map(|name| input[name].as_str()) {
+            *self.skill_uses.entry(skill.to_owned()).or_default() += 1;
+        }
     }
 
     /// Adds a piece of a message or thought. Pieces of the same kind become one step.
@@ -635,9 +657,11 @@ impl Session {
             .map(|server| (server.clone(), self.delivery(server)));
         Reading {
             mcp_servers: mcp_servers.collect(),
+            skill_uses: self.skill_tool.map(|_| self.skill_uses),
             records: self.records,
             usage,
             model: self.models.most(),
+            version: self.version,
             ending,
             conversation: self.conversation,
             notes: self.notes,

@@ -46,10 +46,7 @@ pub fn prepare(suite: &mut Suite, selection: &Selection, problems: &mut Diagnost
 }
 
 fn played_by(environment: &Setup, name: &str) -> Option<Setup> {
-    let choice = AgentChoice {
-        agent: agent::find(name)?,
-        command: None,
-    };
+    let choice = AgentChoice::of(agent::find(name)?);
     Some(Setup {
         name: name.to_owned(),
         agent: Patch::Set(choice),

@@ -8,6 +8,7 @@ use std::sync::Arc;
 use camino::{Utf8Path, Utf8PathBuf};
 use serde::{Deserialize, Serialize};
 
+use crate::agent::AgentChoice;
 use crate::agent::delivery::sha256;
 use crate::config::settings;
 use crate::config::suite::Action;
@@ -61,10 +62,9 @@ impl Fingerprinter<'_> {
 
     fn case(&self, case: &Case) -> CaseFingerprint {
         let variant = &case.variant;
-        let agent = variant.agent.agent.profile().name;
         let layers: Vec<String> = case.layers.iter().map(|layer| self.layer(layer)).collect();
         let parts = [
-            ("agent", self.hash(&(agent, &variant.agent.command))),
+            ("agent", self.agent(&variant.agent)),
             ("agent's program", self.agent_program(case)),
             ("model", self.hash(&variant.model)),
             ("rules", self.of_files(&self.contents(&variant.rules))),
@@ -102,6 +102,15 @@ impl Fingerprinter<'_> {
             environment: variant.environment.clone(),
             experiment: variant.experiment.clone(),
             fingerprint,
+        }
+    }
+
+    /// Hashes the agent. A part that is not given does not count, so that hashes of older versions stay the same.
+    fn agent(&self, choice: &AgentChoice) -> String {
+        let agent = choice.agent.profile().name;
+        match (&choice.program, &choice.rules_file) {
+            (None, None) => self.hash(&(agent, &choice.command)),
+            own => self.hash(&(agent, &choice.command, own)),
         }
     }
 

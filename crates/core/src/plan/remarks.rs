@@ -2,7 +2,10 @@
 
 use std::sync::Arc;
 
+use serde_json::Value;
+
 use crate::plan::{TrialSpec, Variant};
+use crate::text::prose;
 
 /// A sentence about a variant.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -30,6 +33,29 @@ pub fn remarks(trials: &[TrialSpec]) -> Vec<Remark> {
             experiment: variant.experiment.clone(),
             sentence: unused.sentence(),
         }));
+        remarks.extend(unknown_settings(variant).map(|sentence| Remark {
+            environment: variant.environment.clone(),
+            experiment: variant.experiment.clone(),
+            sentence,
+        }));
     }
     remarks
+}
+
+/// Returns a sentence about each key of `config` that is none of the agent's settings. Most agents ignore such a key, and
+/// the variant is then no other than its baseline.
+fn unknown_settings(variant: &Variant) -> impl Iterator<Item = String> {
+    let profile = variant.agent.agent.profile();
+    let known = profile.config_keys;
+    let keys = variant.config.iter().filter_map(Value::as_object);
+    let keys = keys.flat_map(|config| config.keys());
+    let unknown = keys.filter(move |key| !known.is_empty() && !known.contains(&key.as_str()));
+    unknown.map(move |key| {
+        let meant = prose::did_you_mean(key, known.iter().copied());
+        let hint = meant.map_or_else(String::new, |meant| format!("; did you mean `{meant}`?"));
+        format!(
+            "`config` has `{key}`, which is no setting of `{}` that Terca knows{hint}",
+            profile.name
+        )
+    })
 }

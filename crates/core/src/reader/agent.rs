@@ -1,17 +1,18 @@
 //! An agent as a suite chooses it, and its settings.
 
-use camino::Utf8Path;
+use camino::{Utf8Path, Utf8PathBuf};
 use serde_json::json;
 
+use super::patterns::in_workspace;
 use super::values::filled_text;
 use super::{Kind, PathKind, Reader, object, or_map, unlike};
-use crate::agent::{self, AgentChoice};
+use crate::agent::{self, AgentChoice, Profile};
 use crate::text::diagnostic::Diagnostic;
 use crate::text::explain::Code;
 use crate::text::prose;
-use crate::text::source::Located;
+use crate::text::source::{Located, Place};
 
-/// An agent's name, or `{name, command}`. The place is the name's.
+/// An agent's name, or `{name, command, …}`. The place is the name's.
 pub(crate) fn agent_choice() -> Kind<Located<AgentChoice>> {
     let names = known_agents();
     let without_command: Vec<&str> = names
@@ -22,7 +23,7 @@ pub(crate) fn agent_choice() -> Kind<Located<AgentChoice>> {
     let short = filled_text()
         .with("enum", json!(without_command))
         .called("name")
-        .then(|name, reader| choose(&name, None, reader));
+        .then(|name, reader| choose(&name, &Own::default(), reader));
     let long = object("agent", "an agent", move |fields| {
         let name = fields.required(
             "name",
@@ -34,7 +35,23 @@ pub(crate) fn agent_choice() -> Kind<Located<AgentChoice>> {
             filled_text().called("a shell command"),
             "For the agent `command`: the shell command that is the agent. `./program` is relative to the YAML file.",
         );
-        choose(&name?, command.as_ref(), fields.reader)
+        let program = fields.optional(
+            "program",
+            filled_text().called("a program"),
+            "A program in place of the agent's own, such as another version of it. A path with a `/` is relative to the YAML \
+             file.",
+        );
+        let rules_file = fields.optional(
+            "rulesFile",
+            filled_text().called("a path in the workspace"),
+            "For the agent `command`: the file that it reads its rules from. Default: `AGENTS.md`.",
+        );
+        let own = Own {
+            command,
+            program,
+            rules_file,
+        };
+        choose(&name?, &own, fields.reader)
     })
     .linked("[map](terca-yaml.md#an-agent-of-your-own)")
     .kind();
@@ -60,35 +77,115 @@ pub(crate) fn agent_settings() -> Kind<Located<serde_json::Value>> {
     })
 }
 
+/// The parts of an agent that are the user's own.
+#[derive(Default)]
+struct Own {
+    command: Option<Located<String>>,
+    program: Option<Located<String>>,
+    rules_file: Option<Located<String>>,
+}
+
 fn choose(
     name: &Located<String>,
-    command: Option<&Located<String>>,
+    own: &Own,
     reader: &mut Reader<'_>,
 ) -> Option<Located<AgentChoice>> {
     let Some(agent) = agent::find(&name.value) else {
         return reader.refuse(unknown(name));
     };
-    let chosen = |command| Located::new(AgentChoice { agent, command }, name.place);
-    match (agent.profile().takes_command, command) {
-        (true, Some(command)) => Some(chosen(Some(anchored(command, reader)?))),
-        (false, None) => Some(chosen(None)),
-        (false, Some(command)) => reader.refuse(
+    let mut choice = AgentChoice::of(agent);
+    match (agent.profile().takes_command, &own.command) {
+        (true, Some(command)) => choice.command = Some(anchored(command, reader)?),
+        (false, None) => {}
+        (false, Some(command)) => {
+            return reader.refuse(
+                Diagnostic::error(
+                    Code::MisplacedKey,
+                    format!("the agent `{}` takes no `command`", name.value),
+                )
+                .at(command.place, "only `command` runs a command of your own")
+                .help("for a program of your own, write `program`; or write `agent: {name: command, command: …}`"),
+            );
+        }
+        (true, None) => {
+            return reader.refuse(
+                Diagnostic::error(
+                    Code::MissingKey,
+                    format!("the agent `{}` needs a `command`", name.value),
+                )
+                .at(name.place, "which command?")
+                .help("write `agent: {name: command, command: ./my-agent}`"),
+            );
+        }
+    }
+    if let Some(program) = &own.program {
+        choice.program = Some(own_program(name, program, choice.agent.profile(), reader)?);
+    }
+    if let Some(rules_file) = &own.rules_file {
+        choice.rules_file = Some(own_rules_file(
+            name,
+            rules_file,
+            choice.agent.profile(),
+            reader,
+        )?);
+    }
+    Some(Located::new(choice, name.place))
+}
+
+/// Returns the program that takes the place of an agent's own.
+fn own_program(
+    name: &Located<String>,
+    program: &Located<String>,
+    profile: &Profile,
+    reader: &mut Reader<'_>,
+) -> Option<String> {
+    if profile.program.is_none() {
+        return reader.refuse(
             Diagnostic::error(
                 Code::MisplacedKey,
-                format!("the agent `{}` takes no `command`", name.value),
+                format!("the agent `{}` takes no `program`", name.value),
             )
-            .at(command.place, "only `command` runs a command of your own")
-            .help("remove `command`, or write `agent: {name: command, command: …}`"),
-        ),
-        (true, None) => reader.refuse(
-            Diagnostic::error(
-                Code::MissingKey,
-                format!("the agent `{}` needs a `command`", name.value),
-            )
-            .at(name.place, "which command?")
-            .help("write `agent: {name: command, command: ./my-agent}`"),
-        ),
+            .at(program.place, "it has no program of its own")
+            .help("remove `program`"),
+        );
     }
+    if !program.value.contains('/') {
+        return Some(program.value.clone());
+    }
+    let path = reader.beside(program);
+    if reader.surroundings.kind(&path) == PathKind::File {
+        return Some(path.into_string());
+    }
+    reader.refuse(missing_program(&program.value, &path, program.place))
+}
+
+/// Returns the file that a command reads its rules from.
+fn own_rules_file(
+    name: &Located<String>,
+    file: &Located<String>,
+    profile: &Profile,
+    reader: &mut Reader<'_>,
+) -> Option<String> {
+    if !profile.takes_command {
+        return reader.refuse(
+            Diagnostic::error(
+                Code::MisplacedKey,
+                format!("the agent `{}` takes no `rulesFile`", name.value),
+            )
+            .at(file.place, format!("it reads `{}`", profile.rules_file))
+            .help("remove `rulesFile`"),
+        );
+    }
+    in_workspace(file, reader).map(Utf8PathBuf::into_string)
+}
+
+fn missing_program(written: &str, path: &Utf8Path, place: Place) -> Diagnostic {
+    Diagnostic::error(
+        Code::MissingFile,
+        format!("program `{written}` does not exist"),
+    )
+    .at(place, format!("looked for {path}"))
+    .help("a relative path is relative to the file that names it")
 }
 
 fn unknown(name: &Located<String>) -> Diagnostic {
@@ -103,9 +200,10 @@ fn unknown(name: &Located<String>) -> Diagnostic {
             prose::quoted_list(&agent::names(), "or")
         ),
     );
+    let any = "any program can be run with `agent: {name: command, command: …}`";
     problem.help(match agent::probably(&name.value) {
-        Some(meant) => format!("did you mean `{meant}`?"),
-        None => "any program can be run with `agent: {name: command, command: …}`".to_owned(),
+        Some(meant) => format!("did you mean `{meant}`? {any}"),
+        None => any.to_owned(),
     })
 }
 
@@ -121,14 +219,7 @@ fn anchored(command: &Located<String>, reader: &mut Reader<'_>) -> Option<String
     if reader.surroundings.kind(&path) == PathKind::File {
         return Some(format!("{}{arguments}", shell_quoted(&path)));
     }
-    reader.refuse(
-        Diagnostic::error(
-            Code::MissingFile,
-            format!("program `{program}` does not exist"),
-        )
-        .at(command.place, format!("looked for {path}"))
-        .help("a relative path is relative to the file that names it"),
-    )
+    reader.refuse(missing_program(program, &path, command.place))
 }
 
 fn shell_quoted(path: &Utf8Path) -> String {

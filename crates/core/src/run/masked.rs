@@ -158,7 +158,13 @@ fn mask_delivery(delivery: &mut Delivery, mask: &Mask) {
         model_observed,
         access,
     } = delivery;
-    for Installed { path, sha256: _ } in rules.iter_mut().chain(skills) {
+    for Installed {
+        path,
+        sha256: _,
+        may_be_cut: _,
+        uses: _,
+    } in rules.iter_mut().chain(skills)
+    {
         text(path, mask);
     }
     optional(model_requested, mask);

@@ -168,10 +168,7 @@ pub(crate) fn coordinates(trial: &TrialSpec) -> (String, String, String, u32) {
 
 /// Every variant runs with `nop`, so that a suite needs no agent of its own.
 pub(crate) fn with_nop() -> Overrides {
-    let agent = agent::find("nop").map(|agent| AgentChoice {
-        agent,
-        command: None,
-    });
+    let agent = agent::find("nop").map(AgentChoice::of);
     Overrides {
         agent,
         ..Overrides::default()

@@ -1,6 +1,6 @@
 //! Loads a suite and makes the plan of a run from it.
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 use std::time::Duration;
 
 use camino::Utf8Path;
@@ -146,10 +146,7 @@ fn chosen_agent(name: &str, problems: &mut Diagnostics) -> Option<AgentChoice> {
         .filter(|name| !takes_command(name))
         .collect();
     if let Some(agent) = agent::find(name).filter(|_| !takes_command(name)) {
-        return Some(AgentChoice {
-            agent,
-            command: None,
-        });
+        return Some(AgentChoice::of(agent));
     }
     let diagnostic = if takes_command(name) {
         let message = format!("--agent {name}: it needs a command, which cannot be given here");
@@ -203,7 +200,8 @@ impl RunPlan {
         sealed.fingerprint(mask, |fingerprinter| fingerprinter.plan(&self.plan))
     }
 
-    /// Returns the secrets that must not be written down: the values of `${NAME}`, and what the agents sign in with.
+    /// Returns the secrets that must not be written down: the values of `${NAME}`, what the agents sign in with, and keys
+    /// that are written in their `config`.
     pub fn mask(&self, host: &Host) -> Mask {
         let credentials = self
             .plan
@@ -214,13 +212,15 @@ impl RunPlan {
             .suite
             .pass_registries
             .then(|| registries::secrets(host));
+        let configs = self.plan.trials.iter();
+        let configs = configs.filter_map(|trial| trial.case.variant.config.as_ref());
+        let in_config: BTreeSet<String> = configs.flat_map(agent::secrets_in_config).collect();
+        let secrets = self.plan.secrets.iter().cloned();
         Mask::new(
-            self.plan
-                .secrets
-                .iter()
-                .cloned()
+            secrets
                 .chain(credentials)
-                .chain(registries.into_iter().flatten()),
+                .chain(registries.into_iter().flatten())
+                .chain(in_config),
         )
     }
 

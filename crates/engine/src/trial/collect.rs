@@ -2,6 +2,7 @@
 
 use std::io::{self, BufRead, BufReader, BufWriter, Write};
 
+use terca_core::agent::Profile;
 use terca_core::agent::access::Access;
 use terca_core::grade::JudgedBy;
 use terca_core::grade::grades::Scorecard;
@@ -100,7 +101,21 @@ fn report(run: &TrialRun<'_>, result: Result<Graded, Stopped>, phases: Phases) -
         }
         Err(Stopped::Unprepared(error)) => add_error(&mut report, error.into(), judges),
     }
+    note_old_version(&mut report, run.spec.case.variant.agent.agent.profile());
     report
+}
+
+/// Notes a version of the agent that is older than any that Terca knows: what it prints may mean something else.
+fn note_old_version(report: &mut TrialReport, profile: &Profile) {
+    let Some(version) = &report.agent_version else {
+        return;
+    };
+    if let Some(oldest) = profile.newer_than(version) {
+        report.notes.push(format!(
+            "`{}` {version} is older than the oldest version that Terca knows ({oldest}), and may be misread",
+            profile.name
+        ));
+    }
 }
 
 fn add_delivered(report: &mut TrialReport, delivered: Delivered) {
@@ -120,7 +135,24 @@ fn add_agent_run(report: &mut TrialReport, agent: AgentRun, mask: &Mask) {
     report.timed_out = agent.ended.timed_out;
     report.notes = agent.notes;
     report.delivery.mcp_servers = agent.reading.mcp_servers;
+    if agent.reading.version.is_some() {
+        report.agent_version = agent.reading.version;
+    }
     report.delivery.model_observed = agent.reading.model;
+    if let Some(uses) = &agent.reading.skill_uses {
+        report.delivery.add_skill_uses(uses);
+    }
+    for rules in report
+        .delivery
+        .rules
+        .iter()
+        .filter(|rules| rules.may_be_cut)
+    {
+        report.notes.push(format!(
+            "the rules in `{}` are longer than the agent is known to read",
+            rules.path
+        ));
+    }
     // Both are compared as they are written, so that a name from a variable is the same name.
     report.mask(mask);
     if let Some((requested, observed)) = report.delivery.other_model() {

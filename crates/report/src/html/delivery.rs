@@ -33,6 +33,8 @@ fn installed(noun: &str, file: &Installed) -> Markup {
         li {
             (noun) " " code { (file.path) }
             span.quiet { " sha256 " (hash) "…" }
+            @if file.may_be_cut { ", longer than the agent is known to read" }
+            @if let Some(uses) = file.uses { ", " (prose::count(uses as usize, "use")) }
         }
     }
 }

@@ -225,6 +225,7 @@ mod tests {
             rules: vec![Installed {
                 path: "GEMINI.md".into(),
                 sha256: "…".into(),
+                ..Installed::default()
             }],
             mcp_servers: [("firebase".to_owned(), server)].into(),
             ..Delivery::default()

@@ -1,8 +1,9 @@
 //! `terca check`: validates the configuration and prints the plan.
 
 use clap::Args;
+use terca_core::plan::TrialSpec;
 use terca_core::plan::descriptions::Descriptions;
-use terca_core::plan::remarks::remarks;
+use terca_core::plan::remarks::{Remark, remarks};
 use terca_core::run::settings::{RunSettings, SelectionSettings};
 use terca_core::text::prose;
 use terca_engine::host::environment::Host;
@@ -45,13 +46,43 @@ pub(super) fn check(args: &CheckArgs, common: &Common) -> Outcome {
     let host = Host::of_this_process();
     let plan = load::plan(&settings, common, &host)?;
     let palette = screen::out_palette(common.color);
+    let mut said = remarks(&plan.trials);
+    said.extend(long_rules(&plan.trials));
     let overview = PlanOverview {
         heads: &plan.heads(),
-        remarks: &remarks(&plan.trials),
+        remarks: &said,
         descriptions: &Descriptions::of(&plan.suite, &plan.trials).unwrap_or_default(),
     };
     screen::out_painted(&Painted::by_view(plan_overview(overview, palette)));
     load::note_adaptive(&plan);
     note_registries(&plan, &host);
     Ok(0)
+}
+
+/// Returns a remark on each variant whose rules are longer than its agent is known to read.
+fn long_rules(trials: &[TrialSpec]) -> Vec<Remark> {
+    let mut remarks: Vec<Remark> = Vec::new();
+    for variant in trials.iter().map(|trial| &trial.case.variant) {
+        let profile = variant.agent.agent.profile();
+        let Some(readable) = profile.rules_bytes else {
+            continue;
+        };
+        let sizes = variant.rules.iter().filter_map(|path| {
+            let file = std::fs::metadata(path).ok()?;
+            Some(file.len())
+        });
+        let bytes: u64 = sizes.sum();
+        let remark = Remark {
+            environment: variant.environment.clone(),
+            experiment: variant.experiment.clone(),
+            sentence: format!(
+                "the rules have {bytes} bytes, and `{}` is known to read {readable}: it may not see the rest",
+                profile.name
+            ),
+        };
+        if bytes > readable && !remarks.contains(&remark) {
+            remarks.push(remark);
+        }
+    }
+    remarks
 }

@@ -226,6 +226,7 @@ fn report(head: &TrialHead) -> TrialReport {
             rules: vec![Installed {
                 path: "CLAUDE.md".to_owned(),
                 sha256: sha256(b"rules"),
+                ..Installed::default()
             }],
             skills: Vec::new(),
             mcp_servers: servers,

@@ -10,6 +10,7 @@
 #[path = "../common/mod.rs"]
 mod common;
 
+mod adapters_claims;
 mod adaptive;
 mod agent_against_tests;
 mod as_written;
@@ -19,6 +20,7 @@ mod callers;
 mod ci;
 mod clean;
 mod cli;
+mod command_agent;
 mod compare;
 mod completions;
 mod confidence;

@@ -1,13 +1,16 @@
 //! `command`: any shell command as an agent.
 //!
 //! The prompt is its standard input and the file `$TERCA_PROMPT_FILE`. It may write figures to `$TERCA_STATS_FILE`, as
-//! JSON with the keys of `stats` in `results.json`. Exit status 0 says that its session came to a proper end.
+//! JSON with the keys of `stats` in `results.json`, and with its version, the model that answered, and an error. Exit
+//! status 0 says that its session came to a proper end, unless it reports an error.
+
+use serde_json::{Value, json};
 
 use crate::agent::conversation::Shows;
 use crate::agent::invocation::variables;
 use crate::agent::session::{self, Protocol, Session};
 use crate::agent::{
-    Agent, Capabilities, Decoder, Ending, Inputs, Invocation, Launch, Profile, SideFile, Stdin,
+    Agent, Decoder, Ending, Inputs, Invocation, Launch, PlacedFile, Profile, SideFile, Stdin, mcp,
 };
 use crate::process::Exit;
 use crate::transcript::{Role, Step, Usage};
@@ -21,11 +24,6 @@ pub(in crate::agent) static AGENT: Agent = Agent {
         takes_command: true,
         streams_events: false,
         skills_dir: ".agents/skills",
-        capabilities: Capabilities {
-            mcp_servers: false,
-            config: false,
-            ..Capabilities::ALL
-        },
         ..Profile::USUAL
     },
     invocation,
@@ -34,19 +32,44 @@ pub(in crate::agent) static AGENT: Agent = Agent {
 
 /// The lines of output that become messages of the transcript.
 const MOST_LINES: u64 = 2_000;
+/// The longest version or name of a model that is taken, in characters.
+const LONGEST_NAME: usize = 200;
+/// The file with the MCP servers.
+const MCP_FILE: &str = "mcp.json";
 
 fn invocation(inputs: &Inputs<'_>) -> Invocation {
     let mut env = vec![
         ("TERCA_PROMPT_FILE", inputs.prompt_file.as_str()),
         ("TERCA_STATS_FILE", inputs.stats_file.as_str()),
+        ("TERCA_ARTIFACTS_DIR", inputs.artifacts_dir.as_str()),
     ];
     env.extend(inputs.model.map(|model| ("TERCA_MODEL", model)));
+    let dir = inputs.agent_home.join(".terca");
+    let mut files = Vec::new();
+    if !inputs.mcp_servers.is_empty() {
+        let servers = mcp::settings_by_name(inputs.mcp_servers, |server| {
+            server.typed_settings(["stdio", "http", "sse"])
+        });
+        let servers = json!({ "mcpServers": servers });
+        files.push(PlacedFile::json(&dir, MCP_FILE, &servers));
+    }
+    if let Some(config) = inputs.config {
+        files.push(PlacedFile::json(&dir, "config.json", config));
+    }
+    for file in &files {
+        let variable = match file.artifact {
+            MCP_FILE => "TERCA_MCP_CONFIG",
+            _ => "TERCA_CONFIG",
+        };
+        env.push((variable, file.path.as_str()));
+    }
+    let env = variables(&env);
     let stats_dir = inputs.stats_file.parent().unwrap_or(inputs.agent_home);
     Invocation {
         launch: Launch::Shell(inputs.command.unwrap_or("false").to_owned()),
-        env: variables(&env),
+        env,
         stdin: Stdin::Prompt,
-        files: Vec::new(),
+        files,
         side_files: vec![SideFile {
             dir: stats_dir.to_owned(),
             glob: "stats.json",
@@ -77,6 +100,35 @@ impl Plain {
             ));
         }
     }
+}
+
+impl Plain {
+    /// Reads what the stats file says in words: the version, the model that answered, and an error.
+    fn read_words(&self, session: &mut Session) -> Option<TrialError> {
+        let stats: Value = serde_json::from_str(&self.stats).ok()?;
+        session.version = short_text(&stats["version"]);
+        if let Some(model) = short_text(&stats["model"]) {
+            session.models.answered(&model);
+        }
+        let error = stats.get("error").filter(|error| !error.is_null())?;
+        let kind = serde_json::from_value(error["kind"].clone()).unwrap_or_else(|_| {
+            let written = error["kind"].as_str().unwrap_or_default();
+            session.final_note(format!(
+                "the agent reported an error of the kind {written:?}, which there is not: it counts as `agent`"
+            ));
+            ErrorKind::Agent
+        });
+        let message = error["message"].as_str().or(error.as_str());
+        let message = message.unwrap_or("the agent reported an error").to_owned();
+        Some(TrialError::new(kind, message))
+    }
+}
+
+/// Returns the first line of a text, without what no name needs.
+fn short_text(value: &Value) -> Option<String> {
+    let line = value.as_str()?.lines().next()?.trim();
+    let line: String = line.chars().take(LONGEST_NAME).collect();
+    (!line.is_empty()).then_some(line)
 }
 
 impl Protocol for Plain {
@@ -117,6 +169,9 @@ impl Protocol for Plain {
                     self.usage = usage;
                     for remark in remarks {
                         session.final_note(remark);
+                    }
+                    if let Some(error) = self.read_words(session) {
+                        return Ending::Failed(error);
                     }
                 }
                 Err(error) => session.final_note(format!(
@@ -174,6 +229,46 @@ mod tests {
         let reading = finish("{\"inputTokens\": \"many\"}", Exit::Code(0));
         assert_eq!(reading.usage, Usage::default());
         assert_eq!(reading.notes.len(), 1);
+    }
+
+    #[test]
+    fn errors_versions_and_models_are_its_own_words() {
+        let reading = finish(
+            r#"{"version": "1.2.3\nand more", "model": "gpt-5-2025-08-07", "error": {"kind": "rateLimit", "message": "429"}}"#,
+            Exit::Code(0),
+        );
+        assert_eq!(reading.version.as_deref(), Some("1.2.3"));
+        assert_eq!(reading.model.as_deref(), Some("gpt-5-2025-08-07"));
+        let error = TrialError::new(ErrorKind::RateLimit, "429");
+        assert_eq!(reading.ending, Ending::Failed(error));
+        for error in [r#"{"kind": "weather"}"#, r#""it rains""#, "7"] {
+            let reading = finish(&format!(r#"{{"error": {error}}}"#), Exit::Code(0));
+            assert_eq!(
+                playback::kind(&reading.ending),
+                Some(ErrorKind::Agent),
+                "{error}"
+            );
+            assert_eq!(reading.notes.len(), 1);
+        }
+        let reading = finish(
+            r#"{"error": null, "version": 7, "model": ""}"#,
+            Exit::Code(0),
+        );
+        assert_eq!(reading.ending, Ending::Completed);
+        assert_eq!((reading.version, reading.model), (None, None));
+    }
+
+    #[test]
+    fn it_is_given_what_the_variant_has() {
+        let config = json!({ "theme": "dark" });
+        let variables = std::collections::BTreeSet::new();
+        let servers = playback::servers();
+        let inputs = Inputs {
+            model: Some("m"),
+            command: Some("./agent"),
+            ..playback::inputs(&servers, Some(&config), &variables)
+        };
+        insta::assert_snapshot!(playback::shown(&invocation(&inputs)));
     }
 
     #[test]

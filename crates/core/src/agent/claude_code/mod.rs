@@ -22,6 +22,7 @@ pub(super) static AGENT: Agent = Agent {
         aliases: &["claude"],
         program: Some("claude"),
         tested_version: "2.1.325",
+        oldest_version: "2.1.197",
         package: Some(Package::Npm("@anthropic-ai/claude-code")),
         rules_file: "CLAUDE.md",
         skills_dir: ".claude/skills",

@@ -288,6 +288,10 @@ impl Protocol for Stream {
         self.requests.insert(id);
     }
 
+    fn skill_tool(&self) -> Option<&'static str> {
+        Some("Skill")
+    }
+
     /// The result has the totals with everything in them, unless it says nothing; then the transcripts count.
     fn usage(&self, session: &Session) -> Usage {
         let totals = self.result.as_ref().map(SessionResult::usage);

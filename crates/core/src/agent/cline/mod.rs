@@ -58,8 +58,9 @@ fn invocation(inputs: &Inputs<'_>) -> Invocation {
     // and any beginning.
     args.push("' '".to_owned());
     let data = inputs.agent_home.join(".cline/data");
+    let program = inputs.program.map_or("cline".to_owned(), quoted);
     Invocation {
-        launch: Launch::Shell(format!("cat | cline {}", args.join(" "))),
+        launch: Launch::Shell(format!("cat | {program} {}", args.join(" "))),
         env: variables(&[
             // Otherwise it leaves a daemon behind.
             ("CLINE_SESSION_BACKEND_MODE", "local"),

@@ -21,6 +21,7 @@ pub(super) static AGENT: Agent = Agent {
         program: Some("opencode"),
         tested_version: "1.18.33",
         package: Some(Package::Npm("opencode-ai")),
+        logs_to_stderr: true,
         skills_dir: ".opencode/skills",
         read_above: &[
             "AGENTS.md",

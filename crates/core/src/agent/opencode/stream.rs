@@ -190,6 +190,10 @@ impl Protocol for Stream {
         session.remember(text);
     }
 
+    fn skill_tool(&self) -> Option<&'static str> {
+        Some("skill")
+    }
+
     fn usage(&self, session: &Session) -> Usage {
         let requests = self.main_requests() + self.other_requests();
         let counted = session.counted(requests);

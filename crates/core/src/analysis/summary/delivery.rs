@@ -75,7 +75,8 @@ impl DeliveryCounts {
 }
 
 fn count(counts: &mut BTreeMap<String, usize>, installed: &[Installed]) {
-    for file in installed {
+    // A part of the rules is not the rules.
+    for file in installed.iter().filter(|file| !file.may_be_cut) {
         *counts.entry(file.path.clone()).or_default() += 1;
     }
 }

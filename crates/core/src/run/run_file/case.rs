@@ -69,6 +69,12 @@ pub struct RunVariant {
     pub agent: String,
     /// The agent's program, for agents that have none of their own.
     pub agent_command: Option<String>,
+    /// The program that was started in place of the agent's own.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub agent_program: Option<String>,
+    /// The file of its rules, where it is not the usual one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub agent_rules_file: Option<String>,
     /// The model.
     pub model: Option<String>,
     /// Files with rules.
@@ -238,6 +244,8 @@ impl From<&Variant> for RunVariant {
             experiment_description: None,
             agent: variant.agent.agent.profile().name.to_owned(),
             agent_command: variant.agent.command.clone(),
+            agent_program: variant.agent.program.clone(),
+            agent_rules_file: variant.agent.rules_file.clone(),
             model: variant.model.clone(),
             rules: variant.rules.clone(),
             skills: variant.skills.clone(),

@@ -99,7 +99,7 @@ fn ask_once(
     let env = context
         .host
         .for_agent(dirs.for_agent(), profile, &case.judge_env);
-    let session = FoundAgent::find(profile, env)
+    let session = FoundAgent::find(judge, env)
         .map_err(|error| error.of_judge(test, profile))?
         .prepare(
             context,

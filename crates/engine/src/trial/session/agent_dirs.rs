@@ -38,6 +38,11 @@ impl AgentDirs {
         self.io.join("prompt.txt")
     }
 
+    /// The directory for files that an agent wants to be kept.
+    pub(super) fn own_artifacts(&self) -> Utf8PathBuf {
+        self.io.join("artifacts")
+    }
+
     /// The prompt in the form that the agent needs, where it needs another.
     pub(super) fn stdin_file(&self) -> Utf8PathBuf {
         self.io.join("stdin.txt")

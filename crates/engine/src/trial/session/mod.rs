@@ -6,6 +6,7 @@ mod agent_dirs;
 mod headlines;
 mod last_words;
 mod listener;
+mod own_artifacts;
 mod process;
 mod transcript;
 
@@ -80,10 +81,10 @@ pub(super) enum BuiltIn {
 
 impl FoundAgent {
     /// Looks for the agent's program. An agent that has none is always there.
-    pub(super) fn find(profile: &'static Profile, env: Variables) -> Result<Self, StageError> {
-        let program = find_agent_program(profile, &env)?;
+    pub(super) fn find(choice: &AgentChoice, env: Variables) -> Result<Self, StageError> {
+        let program = find_agent_program(choice, &env)?;
         Ok(FoundAgent {
-            profile,
+            profile: choice.agent.profile(),
             env,
             program,
         })
@@ -152,15 +153,20 @@ impl FoundAgent {
 
 /// Returns the file of the agent's program, or `None` for an agent without one.
 pub(super) fn find_agent_program(
-    profile: &Profile,
+    choice: &AgentChoice,
     env: &Variables,
 ) -> Result<Option<Utf8PathBuf>, StageError> {
-    let Some(name) = profile.program else {
+    let Some(name) = choice.program() else {
         return Ok(None);
     };
+    let profile = choice.agent.profile();
     let path = env.get("PATH").map(String::as_str).unwrap_or_default();
     match find_program(name, path) {
         Some(program) => Ok(Some(program)),
+        None if choice.program.is_some() => {
+            let message = format!("the `program` of `{}` cannot be run: {name}", profile.name);
+            Err(StageError::new(ErrorKind::AgentMissing, message))
+        }
         None => {
             let message = format!(
                 "`{name}` is not installed (to get it: {})",
@@ -180,12 +186,16 @@ fn write_inputs(
 ) -> Result<(Invocation, Box<dyn Decoder>), StageError> {
     let prompt_file = dirs.prompt_file();
     fs_err::write(&prompt_file, request.prompt)?;
+    if request.agent.agent.profile().takes_command {
+        fs_err::create_dir(dirs.own_artifacts())?;
+    }
     let variables: BTreeSet<String> = env.keys().cloned().collect();
     let inputs = Inputs {
         model: request.model,
         mcp_servers: request.mcp_servers,
         config: request.config,
         command: request.agent.command.as_deref(),
+        program: request.agent.program.as_deref(),
         agent_home: &dirs.home,
         workspace: &dirs.workspace,
         git: dirs.workspace.join(".git").exists(),
@@ -194,6 +204,7 @@ fn write_inputs(
         superuser: rustix::process::geteuid().is_root(),
         prompt_file: &prompt_file,
         stats_file: &dirs.io.join("stats.json"),
+        artifacts_dir: &dirs.own_artifacts(),
         variables: &variables,
     };
     let invocation = request.agent.agent.invocation(&inputs);

@@ -13,12 +13,13 @@ use terca_core::trial_error::TrialError;
 use super::agent_dirs::AgentDirs;
 use super::last_words::STDOUT_LOG;
 use super::listener::{Listener, LiveTail, OnProgress, PrintedOutput, open_side_file, side_paths};
+use super::own_artifacts;
 use super::transcript::Transcript;
 use crate::host::environment::Variables;
 use crate::process::output_file::Output;
 use crate::process::supervise::{Ended, Job, Signal};
 use crate::process::tail::Tail;
-use crate::tree::WithoutHoles;
+use crate::tree::{Limits, WithoutHoles};
 use crate::trial::live::{LiveOutput, LogPart, LogPartWriter};
 use crate::trial::log::{RunLog, Stream};
 use crate::trial::masking::{copy_masked, find_pieces, write_edited};
@@ -118,11 +119,16 @@ impl AgentProcess {
             run.log.take_back(length_before)?;
             copy_to_log(&kept.stdout, Stream::Out, &mut run.log, mask)?;
         }
-        if profile.streams_events || has_pieces {
+        if !profile.logs_to_stderr && (profile.streams_events || has_pieces) {
             copy_to_log(&kept.stderr, Stream::Errors, &mut run.log, mask)?;
         }
         write_end(&mut run.log, &ended, &output.reading)?;
         keep_side_files(&dirs.artifacts, mask, &side_files)?;
+        if profile.takes_command {
+            let options = run.context.own_tree(Limits::default());
+            let remark = own_artifacts::keep(&dirs, mask, &options);
+            output.reading.notes.extend(remark);
+        }
         Ok(AgentEnd {
             ended,
             reading: output.reading,

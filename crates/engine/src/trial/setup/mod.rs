@@ -28,7 +28,7 @@ pub(super) fn prepare(run: &mut TrialRun<'_>) -> Result<Prepared, StageError> {
         .host
         .for_agent(run.dirs.for_agent(), profile, &case.env);
     // Looked for first: without the agent there is no point in setting anything up.
-    let agent = FoundAgent::find(profile, env)?;
+    let agent = FoundAgent::find(&variant.agent, env)?;
     find_judges(&case, &agent.env)?;
     context.sealed.check_surroundings(&case.eval.dir)?;
     let registries = run.place_registries(&run.dirs.home)?;
@@ -78,8 +78,9 @@ pub(super) fn prepare(run: &mut TrialRun<'_>) -> Result<Prepared, StageError> {
 /// Looks for every judge of a case: without one, the agent's work would be paid for and not be judged.
 fn find_judges(case: &Case, env: &Variables) -> Result<(), StageError> {
     for (test, asked) in case.judges() {
-        let judge = case.judge(asked).agent.profile();
-        find_agent_program(judge, env).map_err(|error| error.of_judge(test, judge))?;
+        let judge = case.judge(asked);
+        let profile = judge.agent.profile();
+        find_agent_program(judge, env).map_err(|error| error.of_judge(test, profile))?;
     }
     Ok(())
 }

@@ -4,8 +4,9 @@ use camino::Utf8Path;
 use terca_core::agent::delivery::{Installed, sha256};
 use terca_core::plan::Variant;
 use terca_core::text::prose;
+use terca_core::trial_error::ErrorKind;
 
-use crate::tree::{Dir, copy};
+use crate::tree::{Dir, copy, hash};
 use crate::trial::context::Context;
 use crate::trial::log::RunLog;
 use crate::trial::stage_error::StageError;
@@ -21,8 +22,9 @@ pub(super) fn install(
     if variant.rules.is_empty() {
         return Ok(Vec::new());
     }
-    let name = variant.agent.agent.profile().rules_file;
+    let name = variant.agent.rules_file();
     let target = workspace.join(name);
+    make_parent(&target, workspace)?;
     let mut parts = Vec::new();
     if let Ok(own) = std::fs::read(&target) {
         parts.push(own);
@@ -38,13 +40,34 @@ pub(super) fn install(
     fs_err::write(&target, &whole)?;
     let count = prose::count(variant.rules.len(), "file");
     log.section(&format!("rules: {count} installed as {name}"))?;
+    let readable = variant.agent.agent.profile().rules_bytes;
     Ok(vec![Installed {
         path: name.to_owned(),
         sha256: sha256(&whole),
+        may_be_cut: readable.is_some_and(|bytes| whole.len() as u64 > bytes),
+        uses: None,
     }])
 }
 
-/// Installs each skill in a directory of its own name. The hash of its `SKILL.md` proves which one it was.
+/// Makes the directory of the rules file, which must be in the workspace.
+fn make_parent(target: &Utf8Path, workspace: &Utf8Path) -> Result<(), StageError> {
+    let Some(parent) = target.parent() else {
+        return Ok(());
+    };
+    let mut existing = parent.ancestors();
+    let existing = existing.find(|dir| dir.exists()).unwrap_or(workspace);
+    let is_inside = existing
+        .canonicalize_utf8()?
+        .starts_with(workspace.canonicalize_utf8()?);
+    if is_inside {
+        return Ok(fs_err::create_dir_all(parent)?);
+    }
+    let message =
+        format!("the rules file is behind a link that leads out of the workspace: {target}");
+    Err(StageError::new(ErrorKind::Setup, message))
+}
+
+/// Installs each skill in a directory of its own name. The hash of all its files proves which one it was.
 pub(super) fn install_skills(
     variant: &Variant,
     context: &Context,
@@ -60,11 +83,12 @@ pub(super) fn install_skills(
         let from = Dir::open(context.sealed.open(skill)?)?;
         let to = Dir::open(&target)?;
         copy(&from, &to, &context.suite_tree(), &mut |_| Ok(true))?;
-        let sha256 = sha256(&fs_err::read(target.join("SKILL.md"))?);
+        let sha256 = hash(&to, &context.suite_tree())?;
         log.section(&format!("skill: {path}"))?;
         installed.push(Installed {
             path: path.into_string(),
             sha256,
+            ..Installed::default()
         });
     }
     Ok(installed)

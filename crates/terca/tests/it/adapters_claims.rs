@@ -1,0 +1,108 @@
+//! Claims about an agent, through the whole program: what is recorded is what happened.
+
+use terca_testkit::Project;
+
+use crate::common::project;
+
+/// Gemini CLI as a script that prints these lines, given a server that nobody asks.
+fn gemini(environment: &str, eval: &str, version: &str, lines: &[&str]) -> Project {
+    let events: String = lines
+        .iter()
+        .map(|line| format!("echo '{line}'\n"))
+        .collect();
+    let script = format!(
+        "#!/bin/sh\nif [ \"$1\" = --version ]; then echo {version}; exit; fi\ncat >/dev/null\n{events}"
+    );
+    project()
+        .env("GEMINI_API_KEY", "fake-key-for-tests")
+        .executable("gemini", &script)
+        .file(
+            "terca.yaml",
+            format!(
+                "mcpPreflight: false\nenvironments:\n  - name: g\n    agent: {{name: gemini-cli, program: ./gemini}}\n{environment}evals:\n  - name: task\n    prompt: do it\n{eval}"
+            ),
+        )
+}
+
+const SERVER: &str = "    mcpServers: {docs-v2: {command: docs-server}}\n";
+const RESULT: &str = r#"{"type":"result","status":"success","stats":{"total_tokens":3,"input_tokens":2,"output_tokens":1,"cached":0,"tool_calls":0,"models":{"gemini-2.5-flash-lite":{"total_tokens":3}}}}"#;
+const CALL: &str =
+    r#"{"type":"tool_use","tool_name":"mcp_docs-v2_lookup_word","tool_id":"1","parameters":{}}"#;
+
+/// A server that refuses its key, of which Gemini CLI says nothing at all.
+#[test]
+fn a_server_that_nothing_is_heard_of_is_not_connected() {
+    let project = gemini(SERVER, "", "0.61.0", &[RESULT]);
+    assert_eq!(project.terca(&[]).status, 0);
+    let server = &project.only_trial()["delivery"]["mcpServers"]["docs-v2"];
+    assert_eq!(server["status"], serde_json::Value::Null, "{server}");
+}
+
+#[test]
+fn calls_that_failed_are_counted_and_the_tool_is_named_as_its_server_names_it() {
+    let failed = r#"{"type":"tool_result","tool_id":"1","status":"error","error":{"type":"x","message":"no such word"}}"#;
+    let test = "    tests: [{transcript: {usedTool: docs-v2/lookup_word}}]\n";
+    let project = gemini(SERVER, test, "0.61.0", &[CALL, failed, RESULT]);
+    let outcome = project.terca(&[]);
+    assert_eq!(outcome.status, 0, "{}", outcome.stdout);
+    let server = &project.only_trial()["delivery"]["mcpServers"]["docs-v2"];
+    assert_eq!(server["calls"], 1, "{server}");
+    assert_eq!(server["failedCalls"], 1, "{server}");
+}
+
+#[test]
+fn a_sibling_of_the_model_and_an_old_version_are_pointed_out() {
+    let project = gemini("    model: gemini-2.5-flash\n", "", "0.9.0", &[RESULT]);
+    let outcome = project.terca(&[]);
+    assert_eq!(outcome.status, 0);
+    let trial = project.only_trial();
+    assert_eq!(trial["delivery"]["modelObserved"], "gemini-2.5-flash-lite");
+    let notes = trial["notes"].to_string();
+    assert!(
+        notes.contains("`gemini-2.5-flash-lite` was used"),
+        "{notes}"
+    );
+    assert!(notes.contains("older than the oldest version"), "{notes}");
+    let shown = format!("{}{}", outcome.stdout, outcome.stderr);
+    assert!(shown.contains("another model"), "{shown}");
+}
+
+#[test]
+fn check_points_out_settings_and_rules_that_do_not_reach_the_agent() {
+    let project = gemini("    config: {contxt: {}, model: {}}\n", "", "0.61.0", &[]);
+    let shown = project.terca(&["check"]).stdout;
+    assert!(shown.contains("`contxt`"), "{shown}");
+    assert!(shown.contains("did you mean `context`?"), "{shown}");
+    assert!(!shown.contains("`config` has `model`"), "{shown}");
+
+    let droid = |bytes: usize| {
+        let project = project().file("RULES.md", "x".repeat(bytes)).file(
+            "terca.yaml",
+            "environments:\n  - {name: d, agent: droid, rules: RULES.md}\nevals:\n  - {name: task, prompt: do it}\n",
+        );
+        project.terca(&["check"]).stdout
+    };
+    let long = droid(150_000);
+    assert!(long.contains("the rules have 150000 bytes"), "{long}");
+    let short = droid(40_000);
+    assert!(!short.contains("bytes"), "{short}");
+}
+
+/// Two skills with the same `SKILL.md` and different scripts are not the same skill.
+#[test]
+fn the_hash_of_a_skill_covers_all_its_files() {
+    let hash = |script: &str| {
+        let project = project()
+            .file("whistle/SKILL.md", "---\nname: whistle\ndescription: x\n---\n")
+            .file("whistle/run.sh", script)
+            .file(
+                "terca.yaml",
+                "environments:\n  - {name: n, agent: {name: command, command: 'true'}, skills: whistle}\nevals:\n  - {name: task, prompt: do it}\n",
+            );
+        let outcome = project.terca(&[]);
+        assert_eq!(outcome.status, 0, "{}", outcome.stderr);
+        project.only_trial()["delivery"]["skills"][0]["sha256"].clone()
+    };
+    assert_eq!(hash("echo one"), hash("echo one"));
+    assert_ne!(hash("echo one"), hash("echo two"));
+}
