@@ -22,6 +22,9 @@ use crate::text::json::{self as document, object};
 use crate::transcript::{Role, Usage};
 use crate::trial_error::ErrorKind;
 
+/// The label of its log.
+const LOG: &str = "cn.log";
+
 pub(super) static AGENT: Agent = Agent {
     profile: Profile {
         name: "continue",
@@ -89,7 +92,9 @@ fn invocation(inputs: &Inputs<'_>) -> Invocation {
     let home = inputs.agent_home.join(".continue");
     let settings = PlacedFile::yaml(&home, "config.yaml", &settings(inputs));
     // A word after `-p` may be taken for a prompt, and standard input is not read then.
-    let args = ["--auto", "--config", settings.path.as_str(), "-p"];
+    // Verbose is only its log, which has the talk with the model.
+    let config = settings.path.as_str();
+    let args = ["--auto", "--verbose", "--config", config, "-p"];
     Invocation {
         launch: Launch::program("cn", &args),
         env: variables(&[
@@ -100,12 +105,19 @@ fn invocation(inputs: &Inputs<'_>) -> Invocation {
             ("NO_COLOR", "1"),
         ]),
         stdin: Stdin::Prompt,
-        side_files: vec![SideFile {
-            dir: home.join("sessions"),
-            // Beside the sessions there is a list of them.
-            glob: "*-*-*-*-*.json",
-            label: "session.json",
-        }],
+        side_files: vec![
+            SideFile {
+                dir: home.join("sessions"),
+                // Beside the sessions there is a list of them.
+                glob: "*-*-*-*-*.json",
+                label: "session.json",
+            },
+            SideFile {
+                dir: home.join("logs"),
+                glob: "cn.log",
+                label: LOG,
+            },
+        ],
         files: vec![settings],
     }
 }
@@ -183,6 +195,8 @@ struct Reader {
     /// The error that it reported, in place of an answer.
     error: Option<String>,
     usage: Usage,
+    /// True if there is a log, in which the talk with the model is shown as it happens.
+    has_log: bool,
 }
 
 impl Reader {
@@ -202,6 +216,8 @@ impl Reader {
     fn read(&mut self, history: &[Item], session: &mut Session) {
         // A tool can be told to be of a server only where there is but one.
         session.hides_servers = session.servers().len() != 1;
+        // A call that a server answers with an error is `done` too.
+        session.hides_failed_calls = true;
         for (item, line) in history.iter().zip(1..) {
             steps(item, line, session);
         }
@@ -249,6 +265,37 @@ fn steps(item: &Item, line: u64, session: &mut Session) {
     }
 }
 
+/// Reads a line of the log: a time, the session, a level and a text with its details as JSON.
+fn log_line(line: &str, session: &mut Session) {
+    let Some((_, text)) = line.split_once("[debug]: ") else {
+        return;
+    };
+    let start = text.find('{').unwrap_or(text.len());
+    let (what, details) = text.split_at(start);
+    match what.trim_end() {
+        "Stream complete" => session.answered(),
+        "Retry attempt" => {
+            if let Ok(Retry { error }) = serde_json::from_str(details) {
+                let kind = match kind_of(&error) {
+                    ErrorKind::RateLimit => ErrorKind::RateLimit,
+                    _ => ErrorKind::ModelApi,
+                };
+                session.request_failed(kind, error);
+            }
+        }
+        "Updated tool call state" => {
+            if let Ok(ToolChange {
+                tool_call_id,
+                updates,
+            }) = serde_json::from_str(details)
+            {
+                session.tool_at_work(&tool_call_id, updates.status == "calling");
+            }
+        }
+        _ => {}
+    }
+}
+
 /// Returns the kind of an error: `401 Incorrect API key provided` begins with an HTTP status, other messages do not.
 fn kind_of(message: &str) -> ErrorKind {
     match errors::leading_status(message) {
@@ -270,7 +317,12 @@ impl Protocol for Reader {
         }
     }
 
-    fn side_line(&mut self, _label: &str, line: &str, _session: &mut Session) {
+    fn side_line(&mut self, label: &str, line: &str, session: &mut Session) {
+        if label == LOG {
+            self.has_log = true;
+            log_line(line, session);
+            return;
+        }
         self.document.push_str(line);
         self.document.push('\n');
     }
@@ -281,7 +333,11 @@ impl Protocol for Reader {
     }
 
     fn shows(&self) -> Shows {
-        Shows::Nothing
+        if self.has_log {
+            Shows::Everything
+        } else {
+            Shows::Nothing
+        }
     }
 
     fn usage(&self, _session: &Session) -> Usage {
@@ -358,6 +414,26 @@ struct ToolCallState {
 struct Output {
     #[serde(default)]
     content: String,
+}
+
+/// Details of a request that failed and is made again.
+#[derive(Debug, Deserialize)]
+struct Retry {
+    error: String,
+}
+
+/// Details of a call that begins or ends.
+#[derive(Debug, Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct ToolChange {
+    tool_call_id: String,
+    updates: ToolUpdates,
+}
+
+#[derive(Debug, Deserialize)]
+struct ToolUpdates {
+    #[serde(default)]
+    status: String,
 }
 
 #[cfg(test)]

@@ -208,6 +208,8 @@ pub(super) struct Session {
     skill_uses: BTreeMap<String, u64>,
     /// True if the agent gives no sign of the server that a tool belongs to.
     pub(super) hides_servers: bool,
+    /// True if the agent does not tell a call that failed from one that did not.
+    pub(super) hides_failed_calls: bool,
     /// True if all servers that are not broken have connected.
     pub(super) servers_ready: bool,
     /// True if the states of the servers will not change any more.
@@ -427,6 +429,15 @@ impl Session {
         self.conversation.tool_ended(Some(STEP));
     }
 
+    /// Notes that a tool is at work, or not any more, without a step of the transcript.
+    pub(super) fn tool_at_work(&mut self, id: &str, at_work: bool) {
+        if at_work {
+            self.conversation.tool_started(Some(id));
+        } else {
+            self.conversation.tool_ended(Some(id));
+        }
+    }
+
     /// Notes that a request to the model has failed and that the agent will try it again. It counts until the next
     /// answer.
     pub(super) fn request_failed(&mut self, kind: ErrorKind, message: impl Into<String>) {
@@ -506,7 +517,7 @@ impl Session {
         McpDelivery {
             status,
             calls: (!self.hides_servers).then_some(calls.started),
-            failed_calls: (!self.hides_servers).then_some(calls.failed),
+            failed_calls: (!self.hides_servers && !self.hides_failed_calls).then_some(calls.failed),
         }
     }
 }

@@ -113,7 +113,17 @@ fn stands_in(value: &Value, needle: &str) -> bool {
     }
 }
 
-/// The last `scenario:NAME` in what the user said.
+/// All texts of a request, in order.
+pub(super) fn texts_in(value: &Value) -> Vec<String> {
+    match value {
+        Value::String(text) => vec![text.clone()],
+        Value::Array(values) => values.iter().flat_map(texts_in).collect(),
+        Value::Object(fields) => fields.values().flat_map(texts_in).collect(),
+        _ => Vec::new(),
+    }
+}
+
+/// The last `scenario:NAME` in what was said.
 pub(super) fn scenario_of(said: &[String]) -> Option<&str> {
     const MARK: &str = "scenario:";
     let (_, rest) = said.iter().rev().find_map(|text| text.rsplit_once(MARK))?;

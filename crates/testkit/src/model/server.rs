@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 
-use super::request::{Dialect, Request, Served, scenario_of, workspace_of};
+use super::request::{Dialect, Request, Served, scenario_of, texts_in, workspace_of};
 use super::script::{Scenario, Script, Trouble, Turn, Usage};
 use super::vocabulary::Vocabulary;
 use super::wire::{Body, Reply, View, Wire};
@@ -187,7 +187,14 @@ impl Shared {
     ) -> Answer {
         let view = request.view();
         if view.aside && matches!(self.script.vocabulary, Vocabulary::Tools(_)) {
-            let (text, model) = (wire.aside().to_owned(), view.model.clone());
+            let mut text = wire.aside().to_owned();
+            // A summary takes the place of the conversation, which still has to name its scenario. JSON stays as it is.
+            if let Some(name) = scenario_of(&view.said)
+                && !text.starts_with('{')
+            {
+                text = format!("{text} scenario:{name}");
+            }
+            let model = view.model.clone();
             let reply = Reply {
                 model,
                 number,
@@ -197,7 +204,9 @@ impl Shared {
             };
             return Answer::of_model(wire, &reply, view.stream);
         }
-        let name = scenario_of(&view.said).unwrap_or_default();
+        let texts = texts_in(&request.body);
+        let name = scenario_of(&view.said).or_else(|| scenario_of(&texts));
+        let name = name.unwrap_or_default();
         let Some(scenario) = self.script.scenarios.get(name) else {
             let message = format!("the script has no scenario `{name}`");
             return Answer::error(wire, 400, &message);

@@ -116,7 +116,7 @@ fn mcp_servers_are_counted_and_broken_ones_are_named() {
     let connected = McpDelivery {
         status: Some(McpStatus::Connected),
         calls: Some(1),
-        failed_calls: Some(0),
+        failed_calls: None,
     };
     assert_eq!(reading.mcp_servers["tiny"], connected);
     let of_tiny = |step: &Step| matches!(step, Step::ToolCall { tool, server: Some(name), .. } if tool == "magic" && name == "tiny");
@@ -162,4 +162,41 @@ fn how_it_is_started() {
         ..playback::inputs(&servers, Some(&config), &variables)
     });
     insta::assert_snapshot!(playback::shown(&invocation));
+}
+
+#[test]
+fn the_log_shows_the_talk_with_the_model() {
+    use crate::agent::TimeLimit;
+    use std::time::Duration;
+
+    let line = |what: &str| format!("2026-11-16 00:06:37.578 [cbe37441] [debug]: {what}");
+    let answered = line(r#"Stream complete {"chunkCount":5,"toolCallsCount":1}"#);
+    let failed =
+        line(r#"Retry attempt {"attempt":2,"delay":1641,"error":"429 the script says 429"}"#);
+    let calling = line(
+        r#"Updated tool call state {"messageIndex":1,"toolCallId":"c","updates":{"status":"calling"}}"#,
+    );
+    let done = line(
+        r#"Updated tool call state {"messageIndex":1,"toolCallId":"c","updates":{"status":"done"}}"#,
+    );
+    let request = line(r#"Creating chat completion stream {"model":{"name":"Mock"}}"#);
+    for (lines, expected) in [
+        (vec![], None),
+        (vec![&request], Some(ErrorKind::ModelApi)),
+        (vec![&request, &failed], Some(ErrorKind::RateLimit)),
+        (vec![&answered, &calling], None),
+        (vec![&answered, &calling, &done], Some(ErrorKind::ModelApi)),
+    ] {
+        let mut session = playback::decoder(&AGENT, &[]);
+        for line in &lines {
+            session.side_line(LOG, line);
+        }
+        let reading = session.finish(Exit::Signal(15));
+        let end = TimeLimit {
+            limit: Duration::from_secs(20),
+            silence: Duration::from_secs(15),
+        };
+        let fault = reading.conversation.fault_at_time_limit(end, false, false);
+        assert_eq!(fault.map(|fault| fault.kind), expected, "{lines:?}");
+    }
 }

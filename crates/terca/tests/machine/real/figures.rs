@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 use terca_testkit::agents::RealAgent;
 use terca_testkit::{Action, Fault, Request, Scenario, Trouble, Turn, Usage, Vocabulary};
 
-use super::{Bench, Complaints, patience};
+use super::{Bench, Complaints, limit_of};
 
 /// What a command prints, so that a request to sum the conversation up is known by it.
 const PRINTED: &str = "PRINTED-BY-A-COMMAND";
@@ -61,7 +61,7 @@ pub fn figures_and_models_are_those_served(agent: RealAgent) {
     let evals: Vec<Value> = scenarios
         .iter()
         .map(|(name, _)| {
-            let seconds = if *name == "killed" { 20 } else { 60 } * patience();
+            let seconds = limit_of(agent, if *name == "killed" { 15 } else { 60 });
             json!({"name": name, "prompt": format!("Go on. scenario:{name}"), "timeoutSeconds": seconds})
         })
         .collect();

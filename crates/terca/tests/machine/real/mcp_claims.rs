@@ -6,7 +6,7 @@ use terca_testkit::{
     Action, LockedMcpServer, Scenario, Turn, asked_of_tiny_mcp_server, tiny_mcp_entry,
 };
 
-use super::{Bench, Complaints, patience};
+use super::{Bench, Complaints, limit_of};
 
 /// A server that lets nobody in, hangs, exits, dies when it is called, or answers with an error.
 pub fn mcp_claims_agree_with_the_server(agent: RealAgent) {
@@ -26,7 +26,7 @@ pub fn mcp_claims_agree_with_the_server(agent: RealAgent) {
     }
     let bench = bench.suite(
         &json!(experiments),
-        &json!([{"name": "magic", "prompt": "The magic word, please. scenario:magic", "timeoutSeconds": 25 * patience()}]),
+        &json!([{"name": "magic", "prompt": "The magic word, please. scenario:magic", "timeoutSeconds": limit_of(agent, 25)}]),
     );
     bench.run_together();
 

@@ -414,6 +414,13 @@ pub fn patience() -> u64 {
     (waiting / processors as f64).ceil().clamp(1.0, 4.0) as u64
 }
 
+/// The limit for a session that takes so many seconds on an idle machine. Some agents take much longer than others to
+/// start, the more so side by side.
+pub fn limit_of(agent: RealAgent, seconds: u64) -> u64 {
+    let slow = matches!(agent.name, "opencode" | "kilo" | "aider" | "mini-swe-agent");
+    seconds * patience() * if slow { 3 } else { 1 }
+}
+
 /// Trouble of every kind has its name, its end, and the figures up to then.
 pub fn trouble_is_told_from_failure(agent: RealAgent) {
     let sleeper = Scenario::new([Turn::calling(

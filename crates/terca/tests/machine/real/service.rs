@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 use terca_testkit::agents::RealAgent;
 use terca_testkit::{Fault, Scenario, Trouble, Vocabulary};
 
-use super::{Bench, Complaints, patience};
+use super::{Bench, Complaints, limit_of};
 
 /// Ways in which a service fails, and the kinds of error that are true of each. One that has answered before needs an
 /// agent that asks more than once.
@@ -49,7 +49,7 @@ pub fn a_dead_service_is_no_failure(agent: RealAgent) {
     let evals: Vec<Value> = deaths
         .iter()
         .map(|(name, ..)| {
-            json!({"name": name, "prompt": format!("Go on. scenario:{name}"), "timeoutSeconds": 20 * patience()})
+            json!({"name": name, "prompt": format!("Go on. scenario:{name}"), "timeoutSeconds": limit_of(agent, 20)})
         })
         .collect();
     let bench = bench.suite(&json!([{"name": "only"}]), &json!(evals));
