@@ -69,8 +69,8 @@ fn a_sibling_of_the_model_and_an_old_version_are_pointed_out() {
 
 #[test]
 fn check_points_out_settings_and_rules_that_do_not_reach_the_agent() {
-    let project = gemini("    config: {contxt: {}, model: {}}\n", "", "0.61.0", &[]);
-    let shown = project.terca(&["check"]).stdout;
+    let misspelt = gemini("    config: {contxt: {}, model: {}}\n", "", "0.61.0", &[]);
+    let shown = misspelt.terca(&["check"]).stdout;
     assert!(shown.contains("`contxt`"), "{shown}");
     assert!(shown.contains("did you mean `context`?"), "{shown}");
     assert!(!shown.contains("`config` has `model`"), "{shown}");
