@@ -161,6 +161,8 @@ struct Stream {
     /// The number of requests in the log, and their tokens.
     logged: u64,
     tokens: Tokens,
+    /// Summaries of the conversation whose figures the log does not have yet.
+    open_summaries: u64,
     ended: bool,
     /// The exit status in the result, which is the last line.
     result: Option<i32>,
@@ -211,7 +213,11 @@ impl Stream {
                 session.fail(kind_of(&error), text);
                 session.error(text.to_owned());
             }
-            Event::Prompt { .. } | Event::UsageRecord { .. } | Event::Other => {}
+            Event::Prompt { .. }
+            | Event::UsageRecord { .. }
+            | Event::CompactionStart {}
+            | Event::CompactionComplete { .. }
+            | Event::Other => {}
         }
     }
 }
@@ -270,18 +276,32 @@ impl Protocol for Stream {
     }
 
     fn side_line(&mut self, _label: &str, line: &str, _session: &mut Session) {
-        if let Ok(Stamped {
-            event: Event::UsageRecord { usage },
-            ..
-        }) = serde_json::from_str(line)
-        {
-            self.logged += 1;
-            self.tokens += usage.tokens();
+        let Ok(Stamped { event, .. }) = serde_json::from_str(line) else {
+            return;
+        };
+        match event {
+            Event::UsageRecord { usage } => {
+                self.logged += 1;
+                self.tokens += usage.tokens();
+            }
+            Event::CompactionStart {} => self.open_summaries += 1,
+            Event::CompactionComplete {
+                compaction_tokens_used: Some(used),
+            } => {
+                self.open_summaries = self.open_summaries.saturating_sub(1);
+                self.logged += used.request_count;
+                self.tokens += used.tokens();
+            }
+            _ => {}
         }
     }
 
     fn usage(&self, session: &Session) -> Usage {
-        let counted = session.counted(self.answered.max(self.logged));
+        let mut counted = session.counted(self.answered.max(self.logged));
+        if self.open_summaries > 0 {
+            counted.requests = None;
+            return counted;
+        }
         // A log that lacks an answer has too few tokens.
         if self.logged == 0 || (self.ended && self.answered > self.logged) {
             return counted;
@@ -291,6 +311,11 @@ impl Protocol for Stream {
 
     fn ending(&mut self, exit: Exit, session: &mut Session) -> Ending {
         self.ended = true;
+        if self.open_summaries > 0 {
+            session.final_note(
+                "what was used to shorten the conversation is not known, so there are no figures",
+            );
+        }
         if self.logged > 0 && self.answered > self.logged {
             session.final_note("its log lacks some answers, so the tokens are not known");
         }
@@ -342,6 +367,13 @@ enum Event {
     /// Only in the log: the tokens of one answered request.
     #[serde(rename = "session.usage_record")]
     UsageRecord { usage: Used },
+    /// Only in the log: the conversation is summed up, which has figures of its own.
+    #[serde(rename = "session.compaction_start")]
+    CompactionStart {},
+    #[serde(rename = "session.compaction_complete", rename_all = "camelCase")]
+    CompactionComplete {
+        compaction_tokens_used: Option<Used>,
+    },
     #[serde(other)]
     Other,
 }
@@ -405,6 +437,8 @@ struct Used {
     input_tokens: u64,
     output_tokens: u64,
     cache_read_tokens: u64,
+    /// Only of a summary: the requests that were needed for it.
+    request_count: u64,
 }
 
 impl Used {

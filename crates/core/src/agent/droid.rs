@@ -116,6 +116,8 @@ struct Stream {
     answers: BTreeSet<String>,
     /// True if work was given to sub-agents, whose requests are not in the stream.
     delegated: bool,
+    /// True if the conversation was summed up, with requests that are not in the stream. The totals have their tokens.
+    compacted: bool,
     complete: Option<Completion>,
 }
 
@@ -198,6 +200,9 @@ impl Protocol for Stream {
 
     /// `[…] INFO: MCP servers reload completed | Context: {"mcpServersStarted":["a"],…}`
     fn side_line(&mut self, label: &str, line: &str, session: &mut Session) {
+        if label == LOG && line.contains("[Compaction] Start") {
+            self.compacted = true;
+        }
         if label != LOG || !line.contains("MCP servers reload completed") {
             return;
         }
@@ -222,7 +227,7 @@ impl Protocol for Stream {
         let answers = self.answers.len() as u64;
         let turns = self.complete.as_ref().and_then(|complete| complete.turns);
         let mut counted = session.counted(turns.unwrap_or(answers));
-        if self.delegated {
+        if self.delegated || self.compacted {
             counted.requests = None;
         }
         match &self.complete {
@@ -236,6 +241,11 @@ impl Protocol for Stream {
         if self.delegated {
             session
                 .final_note("its totals may leave out its sub-agents, so the tokens are not known");
+        }
+        if self.compacted {
+            session.final_note(
+                "the conversation was shortened, so the number of requests is not known",
+            );
         }
         if let Some(trouble) = session.trouble() {
             return trouble;

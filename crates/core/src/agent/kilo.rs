@@ -9,7 +9,7 @@ pub(super) static AGENT: Agent = Agent {
     profile: Profile {
         name: "kilo",
         program: Some("kilo"),
-        tested_version: "7.7.7",
+        tested_version: "7.7.9",
         package: Some(Package::Npm("@kilocode/cli")),
         logs_to_stderr: true,
         skills_dir: ".kilo/skills",

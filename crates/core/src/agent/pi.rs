@@ -1,6 +1,6 @@
 //! `pi`, driven headlessly with `--mode json`.
 //!
-//! The stream was also checked with 0.87.1, which has the package's new name. Three facts shape this file: a service
+//! The stream was also checked with 0.73.1, which has the old name of the package. Three facts shape this file: a service
 //! that fails shows as a message that ends in an error, with exit status 0; custom services have a settings file of
 //! their own; and the program reads rules in every directory up to the root, so that there must be none above the
 //! workspace, which Terca ensures.
@@ -23,10 +23,10 @@ pub(super) static AGENT: Agent = Agent {
     profile: Profile {
         name: "pi",
         program: Some("pi"),
-        tested_version: "0.73.1",
-        package: Some(Package::Npm("@mariozechner/pi-coding-agent")),
+        tested_version: "0.87.1",
+        package: Some(Package::Npm("@earendil-works/pi-coding-agent")),
         install: Some(
-            "npm install -g @earendil-works/pi-coding-agent (with Node 20: @mariozechner/pi-coding-agent)",
+            "npm install -g @earendil-works/pi-coding-agent (wants Node 22; with Node 20: @mariozechner/pi-coding-agent)",
         ),
         skills_dir: ".pi/skills",
         read_above: &["AGENTS.md", "AGENTS.MD", "CLAUDE.md", "CLAUDE.MD", ".pi"],

@@ -152,7 +152,7 @@ fn fields_of(fields: &mut Fields<'_, '_>, home: &Home) -> Option<ReadEval> {
     let path = path(&dir, home);
     let default_path = match name {
         Some(_) => None,
-        None => path.as_ref().map(|path| path.to_string()),
+        None => path.as_ref().map(ToString::to_string),
     };
     let name = name.or_else(|| default_name(fields, home))?;
     let eval = prompt.map(|prompt| Eval {

@@ -3,7 +3,7 @@
 //! A test kind is one file: its fields, the evidence it wants and how it judges that. [`kinds`](self) lists them in
 //! one table. The engine answers a test's [`Question`] (it runs the command, it looks for the file) and hands the
 //! evidence to the judge that the question carries. So every verdict is table-tested, and grading again is the same
-//! two steps. A test that cannot be judged gives no score at all: [`NoVerdict`] ends the trial as an error, because
+//! two steps. A test that cannot be judged gives no score at all: [`NoVerdict`] makes an error of the trial, because
 //! the agent's work is not known to be wrong.
 
 mod budget;

@@ -338,6 +338,10 @@ impl LiveMask {
                 held.fill(b'*');
             }
         }
+        if limit <= self.shown && settled == 0 {
+            // Of a long event not all is there: it is searched once, when it is whole.
+            return;
+        }
         let mut at = self.shown;
         let mut done = settled;
         for secret in self.mask.secrets_in(&self.held) {
@@ -590,6 +594,22 @@ mod tests {
             assert!(text.starts_with("first\n***") && text.ends_with("*\nlast"));
             assert!(text.contains(" now\n"));
         }
+    }
+
+    #[test]
+    fn a_full_disk_ends_the_live_file_and_nothing_else() {
+        let full = File::options().write(true).open("/dev/full").unwrap();
+        let file = tempfile::tempfile().unwrap();
+        let mut log = RunLog::new(file.try_clone().unwrap(), &Mask::default());
+        let part = Logged::Ends.part(Stream::Out, &Mask::default());
+        let mut output = LiveOutput::new(&Mask::default(), Some(full), Some(part));
+        output.take(b"one\n");
+        output.take(b"two");
+        assert!(output.file.as_ref().unwrap().file.is_none());
+        assert!(!output.finish(&mut log).unwrap());
+        let mut text = [0; 8];
+        file.read_exact_at(&mut text, 0).unwrap();
+        assert_eq!(&text, b"one\ntwo\n");
     }
 
     #[test]

@@ -15,7 +15,7 @@ fn playing(environment: &str, prompt: &str) -> Project {
         .file(
             "terca.yaml",
             format!(
-                "env: {{TERCA_TEST_STREAMS: '{streams}'}}\nenvironments:\n  - name: g\n    agent: gemini\n{environment}\
+                "mcpPreflight: false\nenv: {{TERCA_TEST_STREAMS: '{streams}'}}\nenvironments:\n  - name: g\n    agent: gemini\n{environment}\
                  evals:\n  - name: task\n    prompt: {prompt}\n"
             ),
         )

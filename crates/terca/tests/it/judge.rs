@@ -352,7 +352,7 @@ fn with_gemini(environment: &str, rubric: &str, judge: &str) -> Project {
         .file(
             "terca.yaml",
             format!(
-                "env: {{TERCA_TEST_STREAMS: '{streams}', SHARED: yes-to-all}}\nenvironments:\n{environment}"
+                "mcpPreflight: false\nenv: {{TERCA_TEST_STREAMS: '{streams}', SHARED: yes-to-all}}\nenvironments:\n{environment}"
             ),
         )
         .file(

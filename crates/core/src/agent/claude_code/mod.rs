@@ -21,7 +21,7 @@ pub(super) static AGENT: Agent = Agent {
         name: "claude-code",
         aliases: &["claude"],
         program: Some("claude"),
-        tested_version: "2.1.197",
+        tested_version: "2.1.325",
         oldest_version: "2.1.197",
         package: Some(Package::Npm("@anthropic-ai/claude-code")),
         rules_file: "CLAUDE.md",

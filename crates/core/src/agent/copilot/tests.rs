@@ -68,6 +68,28 @@ fn the_log_has_the_figures_and_those_of_sub_agents() {
 }
 
 #[test]
+fn summaries_of_the_conversation_are_counted_or_nothing_is() {
+    let start = r#"{"type":"session.compaction_start","data":{"compactionAttemptId":"a","currentTokens":398089,"tokenLimit":400000}}"#;
+    let complete = r#"{"type":"session.compaction_complete","data":{"success":false,"outcome":"cancelled","compactionTokensUsed":{"requestCount":2,"inputTokens":2300,"outputTokens":117,"cacheReadTokens":830,"cacheWriteTokens":0}}}"#;
+    let record = r#"{"type":"session.usage_record","data":{"usage":{"inputTokens":1000,"outputTokens":57,"cacheReadTokens":400}}}"#;
+    let read = |lines: &[&str]| {
+        let mut stream = stream(&[]);
+        for line in lines {
+            stream.side_line("session.jsonl", line);
+        }
+        stream.finish(Exit::Code(0))
+    };
+    let whole = read(&[record, start, complete]);
+    assert_eq!(whole.usage, used(3, 3300, 1230, 174, 0));
+    let killed = read(&[record, start]);
+    assert_eq!(
+        (killed.usage.requests, killed.usage.input_tokens),
+        (None, None)
+    );
+    assert_eq!(killed.notes.len(), 1);
+}
+
+#[test]
 fn errors_have_their_names() {
     for (error, expected) in [
         (

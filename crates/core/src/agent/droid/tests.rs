@@ -108,6 +108,20 @@ fn requests_are_not_known_when_work_was_delegated() {
 }
 
 #[test]
+fn requests_are_not_known_when_the_conversation_was_shortened() {
+    let mut stream = stream(&[]);
+    stream.stdout(Line::Text(COMPLETE));
+    stream.side_line(
+        LOG,
+        r#"[2026-11-15T23:51:15.805Z] INFO: [Compaction] Start (agent) | Context: {"type":"compaction","reason":"threshold"}"#,
+    );
+    let reading = stream.finish(Exit::Code(0));
+    assert_eq!(reading.usage.requests, None);
+    assert!(reading.usage.input_tokens.is_some(), "the totals have it");
+    assert_eq!(reading.notes.len(), 1);
+}
+
+#[test]
 fn the_log_knows_the_mcp_servers() {
     let log = r#"[2026-11-15T06:01:19.504Z] INFO: MCP servers reload completed | Context: {"mcpServersStarted":["my.server","other"],"mcpServersErrored":["bad"],"mcpServerErrors":{"bad":"Failed to connect to MCP server"},"tags":{}}"#;
     let call = r#"{"type":"tool_call","id":"1","messageId":"m","toolName":"my_server___magic","parameters":{"x":42}}"#;

@@ -135,6 +135,9 @@ fn run_tests(
         let is_judge = test.judge().is_some();
         if is_judge && has_judge_failed {
             // What keeps one judge from answering keeps the next one too, and each is paid for.
+            run.log.section(&format!("test: {}", test.name))?;
+            run.log
+                .line("not asked: an earlier judge gave no verdict")?;
             continue;
         }
         match grade_test(run, test, work) {

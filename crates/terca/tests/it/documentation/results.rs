@@ -15,7 +15,7 @@ use crate::documentation::repository;
 use crate::documentation::room::Room;
 
 /// What a table is called, and the objects that it is about.
-const TABLES: [(&str, &[&str]); 30] = [
+const TABLES: [(&str, &[&str]); 31] = [
     ("journal", &["journal"]),
     ("results", &[""]),
     ("descriptions", &["descriptions"]),
@@ -43,6 +43,7 @@ const TABLES: [(&str, &[&str]); 30] = [
         &["trials[].delivery.rules[]", "trials[].delivery.skills[]"],
     ),
     ("mcpServer", &["trials[].delivery.mcpServers.*"]),
+    ("access", &["trials[].delivery.access"]),
     ("phases", &["trials[].phases"]),
     (
         "error",
@@ -109,7 +110,7 @@ const TABLES: [(&str, &[&str]); 30] = [
 const INTERVAL: [&str; 2] = ["interval", "passRateInterval"];
 
 /// Maps whose keys are names of the user's own.
-const BY_NAME: [&str; 10] = [
+const BY_NAME: [&str; 11] = [
     "descriptions.evals",
     "descriptions.environments",
     "descriptions.experiments",
@@ -117,6 +118,7 @@ const BY_NAME: [&str; 10] = [
     "descriptions.tests.*",
     "trials[].tests",
     "trials[].delivery.mcpServers",
+    "trials[].delivery.access.endpoints",
     "summary.variants[].delivery.mcpServers",
     "summary.variants[].delivery.rules",
     "summary.variants[].delivery.skills",

@@ -1,5 +1,6 @@
 # Runs that together have every key that results.json can have. Started in an empty directory; exit statuses do
 # not matter.
+export GEMINI_API_KEY=fake-key-for-tests GOOGLE_GEMINI_BASE_URL=http://127.0.0.1:9
 
 # Rules, skills, an MCP server and a judge with Gemini CLI's stand-in; evals that differ, so that there is an outlook.
 mkdir -p full/rules full/skills/plan && cd full
@@ -16,6 +17,7 @@ JUDGE
 chmod +x judge.sh
 cat > terca.yaml <<'SUITE'
 description: All that there is.
+mcpPreflight: false
 repetitions: 2
 environments:
   - name: gemini
