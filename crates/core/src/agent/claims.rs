@@ -135,7 +135,7 @@ fn sub_agents_are_no_part_of_the_main_thread() {
 fn only_call(agent: &Agent, servers: &[&str], line: &str) -> (Option<String>, Option<String>) {
     let mut decoder = playback::decoder(agent, servers);
     let records = decoder.stdout(Line::Text(line));
-    let calls = records.into_iter().filter_map(|record| match record.step {
+    let mut calls = records.into_iter().filter_map(|record| match record.step {
         Step::ToolCall {
             server,
             server_tool,
@@ -143,7 +143,7 @@ fn only_call(agent: &Agent, servers: &[&str], line: &str) -> (Option<String>, Op
         } => Some((server, server_tool)),
         _ => None,
     });
-    calls.last().unwrap()
+    calls.next().unwrap()
 }
 
 #[test]

@@ -216,9 +216,12 @@ mod tests {
         patterns.iter().map(glob).collect()
     }
 
-    /// A session that used tools: the agent's names, and the servers with the names there.
-    fn session(tools: Option<&[(&str, Option<(&str, &str)>)]>) -> Session {
-        let tool = |(tool, at_server): &(&str, Option<(&str, &str)>)| ToolUse {
+    /// The agent's name of a tool, and its server with the name there.
+    type Used<'a> = (&'a str, Option<(&'a str, &'a str)>);
+
+    /// A session that used tools.
+    fn session(tools: Option<&[Used<'_>]>) -> Session {
+        let tool = |(tool, at_server): &Used<'_>| ToolUse {
             tool: (*tool).to_owned(),
             server: at_server.map(|(server, _)| server.to_owned()),
             server_tool: at_server.map(|(_, tool)| tool.to_owned()),

@@ -22,7 +22,7 @@ pub(super) fn keep(dirs: &AgentDirs, mask: &Mask, options: &Options<'_>) -> Opti
     let mut files = 0;
     let mut is_cut = false;
     // The agent may have removed the directory, or put a link in its place.
-    let root = Dir::open_no_link(&dirs.own_artifacts()).ok()?;
+    let root = Dir::open_no_link(dirs.own_artifacts()).ok()?;
     let walked = walk(&root, options, &mut |entry, meta| {
         if meta.kind != Kind::File {
             return Ok(Visit::Continue);
