@@ -118,7 +118,9 @@ fn no_result_depends_on_a_skippable_line(agent: AgentRef, text: &str) {
         let mut reading = filter.finish(Exit::Code(0));
         records.append(&mut reading.records);
         check(agent.profile().name, &records, text.lines().count() as u64);
-        format!("{reading:?}")
+        // The filter counts the progress of lines that it leaves out.
+        let progress = format!("progress: {}", reading.conversation.progress());
+        format!("{reading:?}").replace(&progress, "")
     };
     assert_eq!(read(u64::MAX), read(0), "{}", agent.profile().name);
 }

@@ -20,6 +20,8 @@ pub struct StreamFilter {
     limit: u64,
     /// Lines so far.
     line: u64,
+    /// Lines that were not decoded.
+    skipped: u64,
     /// Bytes of skippable lines since the last event that counts.
     skippable_bytes: u64,
     /// The kind of the next line, if that line is skippable.
@@ -47,6 +49,7 @@ impl StreamFilter {
             decoder,
             limit,
             line: 0,
+            skipped: 0,
             skippable_bytes: 0,
             next: None,
             omitted: None,
@@ -75,9 +78,16 @@ impl StreamFilter {
         records
     }
 
+    /// Returns a number that grows with every sign of life in the talk with the model. A line that is not decoded is one, because
+    /// only an answer or the output of a tool is left out.
+    pub fn progress(&self) -> u64 {
+        self.decoder.progress() + self.skipped
+    }
+
     /// Counts a line that is not decoded.
     pub fn skip(&mut self, bytes: u64) {
         self.line += 1;
+        self.skipped += 1;
         let omitted = self.omitted.get_or_insert(Omitted {
             first: self.line,
             lines: 0,

@@ -62,7 +62,7 @@ pub const COLUMNS: &[Column] = &[
     ),
     column(
         "modelObserved",
-        "the model that the agent said it used",
+        "the model that the service named in its answers, where the agent passes that on",
         |_, trial| json!(trial.report.delivery.model_observed),
     ),
     column(

@@ -218,9 +218,7 @@ fn broken_suites_are_refused() {
         ),
         (
             "an agent that takes no MCP servers",
-            environment(
-                "    agent: {name: command, command: cat}\n    mcpServers: {a: {command: x}}\n",
-            ),
+            environment("    agent: aider\n    mcpServers: {a: {command: x}}\n"),
             "terca.yaml:2:11",
             "mcpServers",
         ),

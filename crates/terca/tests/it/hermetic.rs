@@ -7,7 +7,8 @@ use camino::{Utf8Path, Utf8PathBuf};
 use terca_testkit::Project;
 
 /// The variables that an agent may have without its variant saying so.
-const ALLOWED: [&str; 40] = [
+const ALLOWED: [&str; 41] = [
+    "TERCA_ARTIFACTS_DIR",
     "PATH",
     "LANG",
     "LANGUAGE",

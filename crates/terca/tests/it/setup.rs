@@ -540,7 +540,7 @@ fn rules_are_installed_where_the_agent_reads_them() {
             .to_owned();
         assert_eq!(
             *delivered,
-            serde_json::json!([{"path": "AGENTS.md", "sha256": sum}]),
+            serde_json::json!([{"path": "AGENTS.md", "sha256": sum, "mayBeCut": false}]),
             "{eval}, {experiment}"
         );
         assert!(

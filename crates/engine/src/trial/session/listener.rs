@@ -108,7 +108,7 @@ impl<'a> Listener<'a> {
             self.read_side_files(|side| !side.is_document());
         }
         self.report(on_progress);
-        let progress = self.filter.decoder.progress();
+        let progress = self.filter.progress();
         if progress != self.progress {
             self.progress = progress;
             self.progress_at = self.began.elapsed();

@@ -2,7 +2,7 @@
 # Stands in for Claude Code in the newcomer's session: forgets the last hyphen unless there are rules, and goes on when
 # the test says so. Its tokens so far stand in its session's transcript, as the real one's do.
 set -eu
-[ "${1:-}" = --version ] && { echo "2.1.0 (Claude Code)"; exit 0; }
+[ "${1:-}" = --version ] && { echo "2.1.325 (Claude Code)"; exit 0; }
 cat > /dev/null
 if [ -f CLAUDE.md ]; then which=with last='s/-$//'; else which=without last=; fi
 
