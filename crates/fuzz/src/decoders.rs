@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 
 use camino::Utf8Path;
 use terca_core::agent::mcp::{McpServer, RemoteTransport};
-use terca_core::agent::{self, AgentRef, Decoder, Inputs, Line, StreamFilter};
+use terca_core::agent::{self, AgentRef, Conversation, Decoder, Inputs, Line, StreamFilter};
 use terca_core::process::Exit;
 use terca_core::transcript::atif::{About, Trajectory};
 use terca_core::transcript::{Record, Usage};
@@ -118,9 +118,9 @@ fn no_result_depends_on_a_skippable_line(agent: AgentRef, text: &str) {
         let mut reading = filter.finish(Exit::Code(0));
         records.append(&mut reading.records);
         check(agent.profile().name, &records, text.lines().count() as u64);
-        // The filter counts the progress of lines that it leaves out.
-        let progress = format!("progress: {}", reading.conversation.progress());
-        format!("{reading:?}").replace(&progress, "")
+        // A line that is left out counts as a sign of life.
+        reading.conversation = Conversation::default();
+        format!("{reading:?}")
     };
     assert_eq!(read(u64::MAX), read(0), "{}", agent.profile().name);
 }

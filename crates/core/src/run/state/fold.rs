@@ -5,7 +5,7 @@ use std::collections::HashSet;
 use jiff::Timestamp;
 
 use super::progress::Share;
-use super::spent::{Reports, Spent, judges};
+use super::spent::{Reports, judges};
 use super::{Live, RunState, StoppedVariant, Trial, VariantProgress};
 use crate::config::adaptive::Adaptive;
 use crate::run::event::{Event, EventKind, Phase, RegradedTrial, RunStatus, StopReason, TrialHead};
@@ -161,7 +161,7 @@ impl RunState {
                 || trial.report.status != Status::Pending
                 || !trial.earlier.is_empty()
                 // A foreign journal may end a trial with any status.
-                || trial.spent != Spent::default()
+                || trial.reports != Reports::default()
         };
         let mut given: Vec<Trial> = Vec::new();
         self.rearrange(|trials| {
