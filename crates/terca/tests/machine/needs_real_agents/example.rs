@@ -105,7 +105,7 @@ fn the_server_reaches_its_experiment_alone(agent: RealAgent, environment: &str) 
     );
     assert_eq!(
         with["delivery"]["mcpServers"],
-        json!({"docs": {"status": "connected", "calls": 2}})
+        json!({"docs": {"status": "connected", "calls": 2, "failedCalls": 0}})
     );
     let without = trial(&project, "control");
     assert_eq!(without["status"], "partial", "{without:#}");

@@ -382,10 +382,15 @@ pub fn mcp_servers_are_offered_called_and_missed(agent: RealAgent) {
     let trial = bench.trial("magic", "working");
     assert_passed(&trial);
     assert_used(&trial, &scenario, 2, 1);
+    let server = &trial["delivery"]["mcpServers"]["tiny"];
     assert_eq!(
-        trial["delivery"]["mcpServers"],
-        json!({"tiny": {"status": "connected", "calls": 1}})
+        (&server["status"], &server["calls"]),
+        (&json!("connected"), &json!(1)),
+        "{trial:#}"
     );
+    // Not every agent shows which calls fail.
+    let failed = &server["failedCalls"];
+    assert!(failed.is_null() || *failed == 0, "{trial:#}");
     let answered = bench
         .requests("magic")
         .iter()
