@@ -115,8 +115,9 @@ impl<'a> Looking<'a, '_> {
         if !self.reported.insert((dir.to_owned(), command.to_owned())) {
             return;
         }
-        let message =
-            format!("`{path}` is looked for in the workspace, and is beside the YAML file alone");
+        let message = format!(
+            "`{path}` is looked for in the workspace, but it is only next to the YAML file"
+        );
         let in_suite = match beside.strip_prefix(&self.case.suite.root) {
             Ok(inside) => format!("\"$TERCA_SUITE_DIR/{inside}\""),
             Err(_) => beside.to_string(),

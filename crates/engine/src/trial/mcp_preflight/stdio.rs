@@ -13,7 +13,7 @@ use terca_core::text::mask::Mask;
 use super::initialize;
 use crate::host::environment::{Variables, find_program};
 use crate::process::output_file::Output;
-use crate::process::supervise::{Job, Signal, SuperviseError, Turn};
+use crate::process::supervise::{Ended, Job, Signal, SuperviseError, Turn};
 use crate::trial::context::Context;
 use crate::trial::mcp_answers::Answer;
 use crate::trial::stage_error::StageError;
@@ -105,23 +105,14 @@ pub(super) fn ask(
         Err(error) => return Err(error.into()),
     };
     handshake.read_rest(&stdout);
-    let why = match handshake.outcome {
-        Some(Ok(remark)) => return Ok(Answer::Ready(remark)),
-        Some(Err(why)) => why,
-        None if ended.timed_out => {
-            format!("it did not answer within {} s", TIMEOUT.as_secs())
-        }
-        None => format!("it ended before it answered ({})", ended.exit.describe()),
-    };
-    let why = match handshake.other {
-        Some(text) => {
-            let text = context.mask.text(&text);
-            let beginning: String = text.chars().take(LONGEST_WORDS).collect();
-            format!("{why}; its standard output is not the protocol: {beginning}")
-        }
-        None => why,
-    };
-    let why = with_last_errors(why, &stderr, &context.mask);
+    if let Some(Ok(remark)) = handshake.outcome {
+        return Ok(Answer::Ready(remark));
+    }
+    let why = with_last_errors(
+        handshake.failure(&ended, &context.mask),
+        &stderr,
+        &context.mask,
+    );
     Ok(if ended.timed_out {
         Answer::Silent(why)
     } else {
@@ -164,6 +155,23 @@ struct Handshake {
 }
 
 impl Handshake {
+    /// Says why there was no handshake.
+    fn failure(self, ended: &Ended, mask: &Mask) -> String {
+        let why = match self.outcome {
+            Some(Err(why)) => why,
+            _ if ended.timed_out => format!("it did not answer within {} s", TIMEOUT.as_secs()),
+            _ => format!("it ended before it answered ({})", ended.exit.describe()),
+        };
+        match self.other {
+            Some(text) => {
+                let text = mask.text(&text);
+                let beginning: String = text.chars().take(LONGEST_WORDS).collect();
+                format!("{why}; its standard output is not the protocol: {beginning}")
+            }
+            None => why,
+        }
+    }
+
     fn new(requests: File) -> Self {
         Handshake {
             requests,
