@@ -31,7 +31,7 @@ pub fn folders(suite_dir: &Utf8Path) -> io::Result<Folders> {
         if name.starts_with('.') {
             continue;
         }
-        match started(entry.path()) {
+        match started(entry.path(), &name) {
             Some(started) => runs.push((started, by_age(&name))),
             None => others.push(name),
         }
@@ -45,15 +45,25 @@ pub fn folders(suite_dir: &Utf8Path) -> io::Result<Folders> {
 }
 
 /// Returns the time at which a run was made: that of `run.json`, which a merged run has too. One of an older version has
-/// that of its first event, and one without any event that of its file. None means that the folder is no run.
-fn started(dir: &Utf8Path) -> Option<Timestamp> {
+/// that of its first event. One without any event has that of its file, but none after the day in its name: a copy has
+/// younger files than its run. None means that the folder is no run.
+fn started(dir: &Utf8Path, name: &str) -> Option<Timestamp> {
     let dir = open_run(dir).ok()?;
     let journal = dir.meta_at(EVENTS).ok()?;
     let plan = dir.meta_at(RUN).ok()?;
     let written = plan.or(journal)?.modified.0;
     let by_file = Timestamp::from_second(written).unwrap_or(Timestamp::MIN);
     let known = created_at(&dir).or_else(|| first_event(&dir));
-    Some(known.unwrap_or(by_file))
+    let day_is_over = day_is_over(name).unwrap_or(Timestamp::MAX);
+    Some(known.unwrap_or(by_file.min(day_is_over)))
+}
+
+/// Returns the time at which the day in a run's name is over everywhere on earth.
+fn day_is_over(name: &str) -> Option<Timestamp> {
+    let day: jiff::civil::Date = name.rsplit_once('-')?.0.parse().ok()?;
+    let noon_of_the_next = day.tomorrow().ok()?.at(12, 0, 0, 0);
+    let utc = noon_of_the_next.to_zoned(jiff::tz::TimeZone::UTC).ok()?;
+    Some(utc.timestamp())
 }
 
 /// Returns the time in `run.json`, reading no more than its end.
@@ -136,6 +146,17 @@ mod tests {
         std::fs::create_dir_all(&dir).unwrap();
         let line = format!("{{\"seq\":0,\"at\":\"{at}\",\"event\":\"runStarted\"}}\n");
         std::fs::write(dir.join(EVENTS), line).unwrap();
+    }
+
+    #[test]
+    fn a_run_that_tells_no_time_is_not_younger_than_its_name() {
+        let guard = tempfile::tempdir().unwrap();
+        let suite = Utf8PathBuf::from_path_buf(guard.path().to_owned()).unwrap();
+        run(&suite, "2026-11-14-001", "2026-11-14T10:00:00Z");
+        // Its file is from today, long after the other run.
+        run(&suite, "2001-01-01-001", "no time");
+        let expected = ["2001-01-01-001", "2026-11-14-001"];
+        assert_eq!(folders(&suite).unwrap().runs, expected);
     }
 
     #[test]
