@@ -25,8 +25,9 @@ use terca_core::stats::power::{Spread, evals_needed};
 use terca_core::stats::ratio::ratio;
 use terca_core::stats::reliability::{pass_at_k, pass_hat_k};
 use terca_core::stats::special::student_quantile;
+use terca_core::stats::stratum::{self, Stratum};
 use terca_core::stats::wilson::wilson;
-use terca_core::stats::{Interval, sign_flip};
+use terca_core::stats::{Interval, miettinen_nurminen, sign_flip, stratified_exact};
 use world::World;
 
 /// Equal to the digits that were printed.
@@ -48,6 +49,88 @@ fn printed(found: f64, expected: &str) {
 fn printed_interval(found: Interval, low: &str, high: &str) {
     printed(found.low, low);
     printed(found.high, high);
+}
+
+/// Two arms on a few evals: the difference, the exact p and the 95 % and 90 % intervals.
+#[test]
+fn two_arms_on_a_few_evals() {
+    type Counts = ((usize, usize), (usize, usize));
+    type Row<'a> = (Vec<Counts>, &'a str, &'a str, [&'a str; 2], [&'a str; 2]);
+    let rows: [Row<'_>; 8] = [
+        (
+            vec![
+                ((4, 4), (1, 4)),
+                ((4, 4), (2, 4)),
+                ((3, 4), (1, 4)),
+                ((4, 4), (0, 4)),
+            ],
+            "0.6875",
+            "0.000260308205",
+            ["0.3739761", "0.8680920"],
+            ["0.4310834", "0.8485640"],
+        ),
+        (
+            vec![((10, 10), (0, 10))],
+            "1",
+            "1.08250882e-5",
+            ["0.6636416", "1"],
+            ["0.7507048", "1"],
+        ),
+        (
+            vec![((9, 10), (7, 10))],
+            "0.2",
+            "0.582043344",
+            ["-0.1799562", "0.5406910"],
+            ["-0.1137481", "0.4910001"],
+        ),
+        (
+            vec![((1, 1), (0, 1)); 6],
+            "1",
+            "0.03125",
+            ["0.2193314", "1"],
+            ["0.3784320", "1"],
+        ),
+        (
+            [vec![((1, 1), (0, 1)); 9], vec![((0, 1), (1, 1))]].concat(),
+            "0.8",
+            "0.021484375",
+            ["0.1916999", "0.9642476"],
+            ["0.3045627", "0.9547302"],
+        ),
+        (
+            vec![((3, 3), (1, 4)), ((2, 5), (0, 2)), ((4, 4), (3, 4))],
+            "0.4666667",
+            "0.043537415",
+            ["0.0753813", "0.7283313"],
+            ["0.1585467", "0.6941375"],
+        ),
+        (
+            vec![((3, 3), (3, 3)); 7],
+            "0",
+            "1",
+            ["-0.1799998", "0.1799998"],
+            ["-0.1339010", "0.1339010"],
+        ),
+        (
+            [vec![((7, 10), (6, 10)); 11], vec![((0, 10), (10, 10))]].concat(),
+            "0.0083333",
+            "1",
+            ["-0.1156604", "0.1315901"],
+            ["-0.0958522", "0.1119887"],
+        ),
+    ];
+    for (counts, difference, p, wide, narrow) in rows {
+        let strata = Stratum::equal(&counts);
+        printed(stratum::difference(&strata).unwrap(), difference);
+        printed(stratified_exact::p_value(&strata).unwrap(), p);
+        for (level, [low, high]) in [(0.95, wide), (0.9, narrow)] {
+            let interval = miettinen_nurminen::interval(&strata, level).unwrap();
+            printed_interval(interval, low, high);
+        }
+    }
+    let newcombes = Stratum::equal(&[((56, 70), (48, 80))]);
+    let interval = miettinen_nurminen::interval(&newcombes, 0.95).unwrap();
+    printed_interval(interval, "0.0528297", "0.3381729");
 }
 
 #[test]
