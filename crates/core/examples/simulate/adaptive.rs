@@ -119,7 +119,7 @@ impl AdaptiveWorld {
                         },
                         repetition,
                         dir: "".into(),
-                        agent: "nop".into(),
+                        agent: "gemini-cli".into(),
                         model: None,
                     });
                 }

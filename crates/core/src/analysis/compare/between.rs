@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 
 use super::matching::{Case, Matching, Names, OneSided, access_changes, cases, changes};
 use super::{COMPARED_VERSION, CompareError, Compared, check, distinct};
-use crate::analysis::summary::{ArmTrial, Arms, By, compare_arms};
+use crate::analysis::summary::{ArmTrial, Arms, By, Measure, compare_arms};
 use crate::plan::fingerprint::CaseFingerprint;
 use crate::run::state::RunState;
 
@@ -74,10 +74,14 @@ pub fn between(
         baseline: baseline.name,
         trials,
         margin,
-        seed: other.state.seed(),
+        measure: Measure::default(),
         concurrency: other.state.concurrency(),
         // Where one of them stopped when it had seen enough, the test has to allow for it.
-        adaptive: other.state.adaptive().is_some() || baseline.state.adaptive().is_some(),
+        adaptive: [other.state, baseline.state]
+            .iter()
+            .filter_map(|state| state.adaptive())
+            .map(|bounds| bounds.max)
+            .max(),
     };
     Ok(Compared {
         version: COMPARED_VERSION,

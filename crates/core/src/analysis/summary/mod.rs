@@ -17,9 +17,11 @@ mod effect;
 mod evidence;
 mod figures;
 mod grid;
+mod measure;
 mod outlook;
 mod pairs;
 mod sentence;
+mod strata;
 mod verdict;
 mod warnings;
 pub mod wording;
@@ -29,23 +31,24 @@ use serde::{Deserialize, Serialize};
 pub(crate) use arms::{ArmTrial, Arms};
 pub use by::By;
 pub(crate) use compare::compare_arms;
-pub use comparison::{ArmFigures, Comparison, EvalEffect, Repetitions};
+pub use comparison::{ArmFigures, Change, Comparison, EvalEffect, Repetitions};
 pub use delivery::{DeliveryCounts, McpCounts};
 pub use effect::Effect;
 pub use evidence::{Evidence, Standing, standings};
 pub use figures::{Figures, Reliability};
-pub(crate) use outlook::fewest_evals;
+pub use measure::Measure;
+pub(crate) use outlook::{ENOUGH_EVALS, LEAST_BETWEEN, MOST_EVALS};
 pub use outlook::{Outlook, Proposal};
-pub use verdict::Verdict;
+pub use verdict::{Beyond, Verdict};
 
 use crate::run::event::RunStatus;
 use crate::run::state::{RunState, SpentTotal, VariantProgress};
 use grid::Grid;
 
 /// Of the `summary` in `results.json`; it grows when a key changes its meaning or goes away.
-pub const SUMMARY_VERSION: u32 = 2;
+pub const SUMMARY_VERSION: u32 = 3;
 /// Differences smaller than this make no difference.
-pub const DEFAULT_MARGIN: f64 = 0.05;
+pub const DEFAULT_MARGIN: f64 = 0.10;
 
 /// The summary of a run.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
