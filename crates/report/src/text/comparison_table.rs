@@ -45,6 +45,9 @@ pub(crate) struct ComparisonTable<'a> {
 impl ComparisonTable<'_> {
     /// Returns the table without these columns, and with names of at most this width.
     pub(crate) fn lines(&self, widest_name: usize, left_out: &[&str]) -> Vec<StyledLine> {
+        if self.comparisons.is_empty() {
+            return Vec::new();
+        }
         let forest = Forest::of(self.comparisons);
         let is_shown = |metric: &&ComparisonMetric| {
             let text = metric.text;

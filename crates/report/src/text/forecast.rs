@@ -151,7 +151,7 @@ fn sees(forecast: &Forecast, columns: usize, palette: Palette) -> String {
         "for other tasks",
     ];
     grid.row(titles.map(|title| StyledLine::of(Role::Bold, title)));
-    let room = columns.saturating_sub(60).max(12);
+    let room = columns.saturating_sub(53).max(12);
     for precision in &forecast.precision {
         let against = match &precision.baseline {
             Some(baseline) => format!("{} against {baseline}", precision.experiment),
@@ -349,7 +349,7 @@ mod tests {
             "forecast_little",
             shown(&fixture::heads(2, 1, 1), &[], Some(0.1), 80)
         );
-        let text = shown(&fixture::heads(6, 2, 1), &[], None, 40);
+        let text = shown(&fixture::heads(1, 2, 4), &[], None, 40);
         let words = text.split_whitespace().collect::<Vec<_>>().join(" ");
         assert!(
             words.contains("none: so few trials would not even find all"),

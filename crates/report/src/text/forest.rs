@@ -8,6 +8,7 @@
 
 use terca_core::analysis::summary::wording::signed;
 use terca_core::analysis::summary::{Comparison, Effect};
+use terca_core::stats::Interval;
 
 use crate::term::style::Role;
 use crate::term::styled_line::StyledLine;
@@ -15,6 +16,7 @@ use crate::text::verdicts::role;
 
 /// An odd number has a middle.
 const WIDTH: usize = 25;
+const MIDDLE: usize = WIDTH / 2;
 
 /// The scale that all lines share.
 #[derive(Debug, Clone, Copy)]
@@ -43,7 +45,7 @@ impl Forest {
     /// Returns the labels of both ends and of the middle.
     pub(crate) fn title(&self) -> String {
         let (low, high) = (signed(-self.end), signed(self.end));
-        let half = WIDTH / 2;
+        let half = MIDDLE;
         let left = half - low.chars().count();
         let right = half - high.chars().count();
         format!("{low}{}0{}{high}", " ".repeat(left), " ".repeat(right))
@@ -52,16 +54,21 @@ impl Forest {
     /// Returns the interval as a line, and the difference as a mark on it.
     pub(crate) fn bar(&self, comparison: &Comparison) -> StyledLine {
         let mut cells = [' '; WIDTH];
-        cells[WIDTH / 2] = '│';
+        cells[MIDDLE] = '│';
         let effect = comparison.decisive();
-        if let Some(interval) = effect.interval {
-            let (low, high) = (self.place(interval.low), self.place(interval.high));
-            cells[low..=high].fill('─');
-            cells[low] = '├';
-            cells[high] = '┤';
+        let (mut first, mut last) = (0, WIDTH - 1);
+        if let Some(Interval { low, high }) = effect.interval {
+            // An interval that leaves out 0 is not drawn on it.
+            let least = if low > 0.0 { MIDDLE + 1 } else { 0 };
+            let most = if high < 0.0 { MIDDLE - 1 } else { WIDTH - 1 };
+            first = self.place(low).clamp(least, most);
+            last = self.place(high).clamp(first, most.max(first));
+            cells[first..=last].fill('─');
+            cells[first] = '├';
+            cells[last] = '┤';
         }
         if let Some(value) = effect.value {
-            cells[self.place(value)] = '●';
+            cells[self.place(value).clamp(first, last)] = '●';
         }
         let text: String = cells.iter().collect();
         let role = if effect.value.is_some() {
@@ -73,7 +80,7 @@ impl Forest {
     }
 
     fn place(&self, value: f64) -> usize {
-        let half = (WIDTH / 2) as f64;
+        let half = MIDDLE as f64;
         let along = (value / self.end).clamp(-1.0, 1.0);
         (half + (along * half).round()) as usize
     }
@@ -88,8 +95,8 @@ mod tests {
         for end in [0.1, 0.5, 1.0] {
             let forest = Forest { end };
             let title: Vec<char> = forest.title().chars().collect();
-            assert_eq!((title.len(), title[WIDTH / 2]), (WIDTH, '0'), "{end}");
-            assert_eq!(forest.place(0.0), WIDTH / 2);
+            assert_eq!((title.len(), title[MIDDLE]), (WIDTH, '0'), "{end}");
+            assert_eq!(forest.place(0.0), MIDDLE);
             assert_eq!((forest.place(-end), forest.place(2.0)), (0, WIDTH - 1));
         }
     }
