@@ -74,6 +74,7 @@ fn open_comparisons(state: &RunState) -> Vec<Standing> {
 mod tests {
     use super::*;
     use crate::config::adaptive::Adaptive;
+    use crate::config::verdict::VerdictSettings;
     use crate::run::event::{Event, EventKind, StopReason};
     use crate::run::outcome::{Status, TrialReport};
     use crate::trial_error::{ErrorKind, TrialError};
@@ -120,6 +121,7 @@ mod tests {
                 seed: 1,
                 concurrency: 1,
                 baseline: "a".into(),
+                verdict: VerdictSettings::default(),
                 adaptive: Some(Adaptive { min, max: MAX }),
                 descriptions: None,
                 trials: trials.collect(),

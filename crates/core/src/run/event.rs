@@ -5,6 +5,7 @@ use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
 use crate::config::adaptive::Adaptive;
+use crate::config::verdict::VerdictSettings;
 use crate::plan::descriptions::Descriptions;
 use crate::plan::{TrialSpec, trial_folder};
 use crate::run::outcome::TrialReport;
@@ -45,6 +46,9 @@ pub enum EventKind {
         concurrency: usize,
         /// The experiment that the others are compared with.
         baseline: String,
+        /// The figure that experiments are compared by, and the smallest difference that matters.
+        #[serde(flatten)]
+        verdict: VerdictSettings,
         /// Not all of the trials may be needed: those beyond the fewest repetitions wait for a round.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         adaptive: Option<Adaptive>,

@@ -41,6 +41,7 @@ use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
 use crate::config::adaptive::Adaptive;
+use crate::config::verdict::{Measure, VerdictSettings};
 use crate::plan::descriptions::Descriptions;
 use crate::run::event::{Phase, RunStatus, StopReason, TrialHead};
 use crate::run::outcome::{Attempt, Status, TrialReport};
@@ -60,6 +61,7 @@ pub struct RunState {
     seed: u64,
     concurrency: usize,
     baseline: String,
+    verdict: VerdictSettings,
     adaptive: Option<Adaptive>,
     descriptions: Descriptions,
     status: RunStatus,
@@ -133,6 +135,7 @@ impl Default for RunState {
             seed: 0,
             concurrency: 1,
             baseline: String::new(),
+            verdict: VerdictSettings::default(),
             adaptive: None,
             descriptions: Descriptions::default(),
             status: RunStatus::Running,
@@ -180,6 +183,25 @@ impl RunState {
     /// Returns the experiment that the others are compared with.
     pub fn baseline(&self) -> &str {
         &self.baseline
+    }
+
+    /// Returns the smallest difference that matters, as a share.
+    pub fn margin(&self) -> f64 {
+        self.verdict.margin
+    }
+
+    /// Returns the figure that experiments are compared by.
+    pub fn measure(&self) -> Measure {
+        self.verdict.measure
+    }
+
+    /// Looks at the run with another margin, where one is given. Its journal stays as it is.
+    #[must_use]
+    pub fn with_margin(self, margin: Option<f64>) -> Self {
+        RunState {
+            verdict: self.verdict.with_margin(margin),
+            ..self
+        }
     }
 
     /// Returns the bounds of a run that adds repetitions until the comparisons are decided.

@@ -147,6 +147,7 @@ impl Run<'_> {
             seed: request.seed,
             concurrency,
             baseline: request.baseline.clone(),
+            verdict: request.verdict,
             adaptive: request.adaptive,
             descriptions: request.descriptions.clone(),
             trials: request.trials.iter().map(TrialHead::of).collect(),

@@ -205,6 +205,7 @@ impl<'a> PreparedRun<'a> {
         let request = RunRequest {
             suite: plan.suite.name.clone(),
             baseline: plan.suite.baseline.clone(),
+            verdict: plan.suite.verdict.with_margin(self.settings.margin),
             terca_version: self.program.version.to_owned(),
             seed: plan.seed,
             limits: self.limits.clone(),

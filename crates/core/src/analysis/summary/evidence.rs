@@ -7,7 +7,6 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::DEFAULT_MARGIN;
 use super::arms::Arms;
 use super::grid::{Cell, Grid};
 use super::pairs::{Pair, Scope};
@@ -88,7 +87,7 @@ pub struct Standing {
 /// decided needs an e-value of 20 × the number of such comparisons, and one of them reaches that in 1 run of 20.
 pub fn standings(state: &RunState) -> Vec<Standing> {
     let baseline = state.baseline();
-    let arms = Arms::experiments(state, baseline, DEFAULT_MARGIN);
+    let arms = Arms::experiments(state, baseline, state.margin());
     let grid = Grid::of(&arms.trials);
     let mut names = Vec::new();
     let mut p_values = Vec::new();

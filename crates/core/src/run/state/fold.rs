@@ -32,6 +32,7 @@ impl RunState {
                 seed,
                 concurrency,
                 baseline,
+                verdict,
                 adaptive,
                 descriptions,
                 trials,
@@ -44,6 +45,7 @@ impl RunState {
                     seed: *seed,
                     concurrency: *concurrency,
                     baseline: baseline.clone(),
+                    verdict: *verdict,
                     started_at: Some(event.at),
                     ..RunState::planned(trials, *adaptive)
                 };

@@ -1,6 +1,7 @@
 //! The request for a run, and its end.
 
 use terca_core::config::adaptive::Adaptive;
+use terca_core::config::verdict::VerdictSettings;
 use terca_core::plan::TrialSpec;
 use terca_core::plan::descriptions::Descriptions;
 use terca_core::run::limits::Limits;
@@ -13,6 +14,8 @@ pub struct RunRequest {
     pub suite: String,
     /// The experiment that the others are compared with.
     pub baseline: String,
+    /// The figure that experiments are compared by, and the smallest difference that matters.
+    pub verdict: VerdictSettings,
     /// The version of Terca.
     pub terca_version: String,
     /// The seed of the order, and of the waits before further attempts.
