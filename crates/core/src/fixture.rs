@@ -30,6 +30,7 @@ fn played(
         concurrency: 4,
         baseline: baseline.to_owned(),
         verdict: VerdictSettings::default(),
+        identical_to_baseline: Vec::new(),
         adaptive: None,
         descriptions: None,
         trials: trials.iter().map(|(head, _)| head.clone()).collect(),

@@ -111,6 +111,7 @@ impl Run {
             concurrency: 4,
             baseline: "control".into(),
             verdict: VerdictSettings::default(),
+            identical_to_baseline: Vec::new(),
             adaptive: self.adaptive,
             descriptions: None,
             trials: self.trials.iter().map(|(head, _)| head.clone()).collect(),

@@ -139,6 +139,7 @@ impl Demo {
             concurrency,
             baseline: "base".to_owned(),
             verdict: VerdictSettings::default(),
+            identical_to_baseline: Vec::new(),
             adaptive: None,
             descriptions: None,
             trials,

@@ -180,6 +180,7 @@ impl Script {
             concurrency,
             baseline: "base".to_owned(),
             verdict: VerdictSettings::default(),
+            identical_to_baseline: Vec::new(),
             adaptive,
             descriptions: None,
             trials,

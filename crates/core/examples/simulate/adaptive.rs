@@ -140,6 +140,7 @@ impl AdaptiveWorld {
                 concurrency,
                 baseline,
                 verdict: VerdictSettings::default(),
+                identical_to_baseline: Vec::new(),
                 adaptive,
                 descriptions: None,
                 trials,

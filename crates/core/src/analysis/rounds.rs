@@ -122,6 +122,7 @@ mod tests {
                 concurrency: 1,
                 baseline: "a".into(),
                 verdict: VerdictSettings::default(),
+                identical_to_baseline: Vec::new(),
                 adaptive: Some(Adaptive { min, max: MAX }),
                 descriptions: None,
                 trials: trials.collect(),

@@ -42,6 +42,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::config::adaptive::Adaptive;
 use crate::config::verdict::{Measure, VerdictSettings};
+use crate::plan::VariantName;
 use crate::plan::descriptions::Descriptions;
 use crate::run::event::{Phase, RunStatus, StopReason, TrialHead};
 use crate::run::outcome::{Attempt, Status, TrialReport};
@@ -62,6 +63,7 @@ pub struct RunState {
     concurrency: usize,
     baseline: String,
     verdict: VerdictSettings,
+    identical_to_baseline: Vec<VariantName>,
     adaptive: Option<Adaptive>,
     descriptions: Descriptions,
     status: RunStatus,
@@ -136,6 +138,7 @@ impl Default for RunState {
             concurrency: 1,
             baseline: String::new(),
             verdict: VerdictSettings::default(),
+            identical_to_baseline: Vec::new(),
             adaptive: None,
             descriptions: Descriptions::default(),
             status: RunStatus::Running,
@@ -193,6 +196,11 @@ impl RunState {
     /// Returns the figure that experiments are compared by.
     pub fn measure(&self) -> Measure {
         self.verdict.measure
+    }
+
+    /// Returns the variants that differ from the baseline in nothing but their name: a difference is chance.
+    pub fn identical_to_baseline(&self) -> &[VariantName] {
+        &self.identical_to_baseline
     }
 
     /// Looks at the run with another margin, where one is given. Its journal stays as it is.

@@ -73,6 +73,7 @@ fn run(
         suite: "suite".into(),
         baseline: "default".into(),
         verdict: VerdictSettings::default(),
+        identical_to_baseline: Vec::new(),
         terca_version: "0".into(),
         seed: 1,
         limits: Limits::overall(1),

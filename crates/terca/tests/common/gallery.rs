@@ -44,6 +44,7 @@ pub fn make(run_dir: &Utf8Path, repetitions: u32) {
     };
     journal.add(EventKind::RunStarted {
         verdict: VerdictSettings::default(),
+        identical_to_baseline: Vec::new(),
         adaptive: None,
         descriptions: None,
         run: run_dir.file_name().unwrap().to_owned(),

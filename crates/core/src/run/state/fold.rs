@@ -33,6 +33,7 @@ impl RunState {
                 concurrency,
                 baseline,
                 verdict,
+                identical_to_baseline,
                 adaptive,
                 descriptions,
                 trials,
@@ -46,6 +47,7 @@ impl RunState {
                     concurrency: *concurrency,
                     baseline: baseline.clone(),
                     verdict: *verdict,
+                    identical_to_baseline: identical_to_baseline.clone(),
                     started_at: Some(event.at),
                     ..RunState::planned(trials, *adaptive)
                 };

@@ -54,6 +54,7 @@ fn happenings(trials: u32, is_complete: bool) -> Vec<EventKind> {
         concurrency: 1,
         baseline: "x".into(),
         verdict: VerdictSettings::default(),
+        identical_to_baseline: Vec::new(),
         adaptive: None,
         descriptions: None,
         trials: (1..=trials).map(head).collect(),
