@@ -14,6 +14,7 @@ use terca_core::agent::delivery::{Delivery, Installed, McpDelivery, McpStatus};
 use terca_core::analysis::results::Results;
 use terca_core::config::adaptive::Adaptive;
 use terca_core::config::folder_name;
+use terca_core::config::verdict::VerdictSettings;
 use terca_core::grade::grades::Scorecard;
 use terca_core::grade::{Grade, JudgeRecord, JudgedBy};
 use terca_core::plan::Plan;
@@ -374,6 +375,8 @@ fn journals() -> impl Strategy<Value = Vec<Event>> {
             seed,
             concurrency: 2,
             baseline: "default".into(),
+            verdict: VerdictSettings::default(),
+            identical_to_baseline: Vec::new(),
             adaptive,
             descriptions: None,
             trials: (1..=TRIALS).map(head).collect(),
@@ -655,6 +658,8 @@ fn results_have_the_keys_of_the_specification() {
         seed: 1,
         concurrency: 1,
         baseline: "default".into(),
+        verdict: VerdictSettings::default(),
+        identical_to_baseline: Vec::new(),
         adaptive: None,
         descriptions: None,
         trials: vec![head(1)],

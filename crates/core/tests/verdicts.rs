@@ -14,6 +14,7 @@ use terca_core::agent::delivery::{Delivery, Installed, McpDelivery, McpStatus};
 use terca_core::analysis::results::Results;
 use terca_core::analysis::summary::{Beyond, Change, Comparison, Summary, Verdict, compare};
 use terca_core::config::adaptive::Adaptive;
+use terca_core::config::verdict::VerdictSettings;
 use terca_core::run::event::{Event, EventKind, RunStatus, TrialHead};
 use terca_core::run::outcome::{Phases, Status, TrialReport};
 use terca_core::run::state::RunState;
@@ -109,6 +110,8 @@ impl Run {
             seed: 7,
             concurrency: 4,
             baseline: "control".into(),
+            verdict: VerdictSettings::default(),
+            identical_to_baseline: Vec::new(),
             adaptive: self.adaptive,
             descriptions: None,
             trials: self.trials.iter().map(|(head, _)| head.clone()).collect(),

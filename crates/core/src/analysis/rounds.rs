@@ -74,6 +74,7 @@ fn open_comparisons(state: &RunState) -> Vec<Standing> {
 mod tests {
     use super::*;
     use crate::config::adaptive::Adaptive;
+    use crate::config::verdict::VerdictSettings;
     use crate::run::event::{Event, EventKind, StopReason};
     use crate::run::outcome::{Status, TrialReport};
     use crate::trial_error::{ErrorKind, TrialError};
@@ -120,6 +121,8 @@ mod tests {
                 seed: 1,
                 concurrency: 1,
                 baseline: "a".into(),
+                verdict: VerdictSettings::default(),
+                identical_to_baseline: Vec::new(),
                 adaptive: Some(Adaptive { min, max: MAX }),
                 descriptions: None,
                 trials: trials.collect(),

@@ -97,7 +97,7 @@ pub fn expand(
         }
     }
     let secrets = expansion.interpolator.secrets;
-    identical::check(suite, &trials, problems);
+    let identical_to_baseline = identical::check(suite, &trials, problems);
     problems.sort();
     Plan {
         trials,
@@ -106,6 +106,7 @@ pub fn expand(
             .repetitions
             .adaptive()
             .filter(|_| overrides.repetitions.is_none()),
+        identical_to_baseline,
     }
 }
 

@@ -5,8 +5,9 @@ use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
 use crate::config::adaptive::Adaptive;
+use crate::config::verdict::VerdictSettings;
 use crate::plan::descriptions::Descriptions;
-use crate::plan::{TrialSpec, trial_folder};
+use crate::plan::{TrialSpec, VariantName, trial_folder};
 use crate::run::outcome::TrialReport;
 use crate::transcript::Usage;
 use crate::trial_error::TrialError;
@@ -45,9 +46,15 @@ pub enum EventKind {
         concurrency: usize,
         /// The experiment that the others are compared with.
         baseline: String,
+        /// The figure that experiments are compared by, and the smallest difference that matters.
+        #[serde(flatten)]
+        verdict: VerdictSettings,
         /// Not all of the trials may be needed: those beyond the fewest repetitions wait for a round.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         adaptive: Option<Adaptive>,
+        /// The variants that differ from the baseline in nothing but their name.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        identical_to_baseline: Vec<VariantName>,
         /// The descriptions of evals, variants and tests.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         descriptions: Option<Box<Descriptions>>,

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 
 use super::matching::{Case, Matching, Names, OneSided, access_changes, cases, changes};
 use super::{COMPARED_VERSION, CompareError, Compared, check, distinct};
-use crate::analysis::summary::{ArmTrial, Arms, By, Measure, compare_arms};
+use crate::analysis::summary::{ArmTrial, Arms, By, compare_arms};
 use crate::plan::fingerprint::CaseFingerprint;
 use crate::run::state::RunState;
 
@@ -74,7 +74,7 @@ pub fn between(
         baseline: baseline.name,
         trials,
         margin,
-        measure: Measure::default(),
+        measure: other.state.measure(),
         concurrency: other.state.concurrency(),
         // Where one of them stopped when it had seen enough, the test has to allow for it.
         adaptive: [other.state, baseline.state]

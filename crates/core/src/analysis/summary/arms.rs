@@ -11,7 +11,7 @@
 use std::borrow::Cow;
 
 use super::by::By;
-use super::measure::Measure;
+use crate::config::verdict::Measure;
 use crate::run::event::TrialHead;
 use crate::run::outcome::TrialReport;
 use crate::run::state::RunState;
@@ -81,7 +81,7 @@ impl<'a> Arms<'a> {
             baseline,
             trials,
             margin,
-            measure: Measure::default(),
+            measure: state.measure(),
             concurrency: state.concurrency(),
             adaptive: state.adaptive().map(|bounds| bounds.max),
         }

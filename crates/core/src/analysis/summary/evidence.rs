@@ -10,11 +10,10 @@ use std::collections::HashMap;
 
 use serde::{Deserialize, Serialize};
 
-use super::DEFAULT_MARGIN;
 use super::arms::Arms;
 use super::grid::{Cell, Grid};
-use super::measure::Measure;
 use super::pairs::{Pair, Scope};
+use crate::config::verdict::Measure;
 use crate::run::outcome::{Status, TrialReport};
 use crate::run::state::RunState;
 use crate::stats::ALPHA;
@@ -112,7 +111,7 @@ pub struct Standing {
 /// decided needs an e-value of 40 × the number of such comparisons, and one of them reaches that in 1 run of 40.
 pub fn standings(state: &RunState) -> Vec<Standing> {
     let baseline = state.baseline();
-    let arms = Arms::experiments(state, baseline, DEFAULT_MARGIN);
+    let arms = Arms::experiments(state, baseline, state.margin());
     let max = arms.adaptive.unwrap_or(u32::MAX);
     let grid = Grid::of(&arms.trials);
     let mut names = Vec::new();

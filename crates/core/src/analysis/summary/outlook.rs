@@ -6,10 +6,10 @@ use serde::{Deserialize, Serialize};
 
 use super::arms::Arms;
 use super::figures::Figures;
-use super::measure::Measure;
 use super::pairs::Pair;
 use super::strata;
 use super::verdict::Beyond;
+use crate::config::verdict::Measure;
 use crate::stats::beyond::FEWEST_EVALS;
 use crate::stats::power::{self, Spread};
 use crate::stats::{CannotTell, advice, sample};

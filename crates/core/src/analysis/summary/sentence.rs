@@ -10,13 +10,13 @@ use super::arms::Arms;
 use super::by::By;
 use super::comparison::{Change, Comparison, EvalEffect};
 use super::effect::Effect;
-use super::measure::Measure;
 use super::outlook::Proposal;
 use super::verdict::{Beyond, Verdict};
 use super::wording::{
     self, capital, luck, number_word, percent, ratio_interval, score, signed, signed_score, size,
     times,
 };
+use crate::config::verdict::Measure;
 use crate::stats::{ALPHA, CannotTell, Interval};
 use crate::text::prose;
 

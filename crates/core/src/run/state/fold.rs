@@ -32,6 +32,8 @@ impl RunState {
                 seed,
                 concurrency,
                 baseline,
+                verdict,
+                identical_to_baseline,
                 adaptive,
                 descriptions,
                 trials,
@@ -44,6 +46,8 @@ impl RunState {
                     seed: *seed,
                     concurrency: *concurrency,
                     baseline: baseline.clone(),
+                    verdict: *verdict,
+                    identical_to_baseline: identical_to_baseline.clone(),
                     started_at: Some(event.at),
                     ..RunState::planned(trials, *adaptive)
                 };
