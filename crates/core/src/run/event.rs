@@ -1,5 +1,7 @@
 //! The events of a run, as data. The journal, `events.jsonl`, is a list of these.
 
+use std::collections::BTreeMap;
+
 use camino::Utf8PathBuf;
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
@@ -130,6 +132,9 @@ pub enum EventKind {
     Regraded {
         /// The number of the grading.
         grading: u32,
+        /// The hash of the tests of each eval. Without it, nobody knows whether they were those of the grading before.
+        #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+        tests: BTreeMap<String, String>,
         /// The trials that were graded.
         trials: Vec<RegradedTrial>,
     },

@@ -95,11 +95,26 @@ pub struct Trial {
     pub live: Option<Live>,
     /// Attempts that ended in an error and were followed by another.
     pub earlier: Vec<Attempt>,
+    /// The gradings of its work before that of the report, first to last.
+    pub earlier_gradings: Vec<Grading>,
+    /// The hash of the tests that graded it again; `None` where they are the run's own.
+    pub regraded_by: Option<String>,
     /// The tokens and the cost of its attempts and judges.
     pub spent: Spent,
     reports: Reports,
     /// The position of its variant.
     variant: usize,
+}
+
+/// A grading of the work of a trial that was followed by another.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Grading {
+    /// The status that it gave.
+    pub status: Status,
+    /// The score that it gave.
+    pub score: Option<f64>,
+    /// The hash of the tests; `None` where they are the run's own.
+    pub tests: Option<String>,
 }
 
 /// A trial in flight.
@@ -334,6 +349,8 @@ impl Trial {
             report: TrialReport::pending(),
             live: None,
             earlier: Vec::new(),
+            earlier_gradings: Vec::new(),
+            regraded_by: None,
             spent: Spent::default(),
             reports: Reports::default(),
             variant,
