@@ -3,7 +3,6 @@
 //! The hashes do not depend on the directory of the suite, nor on the values of secrets.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::sync::Arc;
 
 use camino::{Utf8Path, Utf8PathBuf};
 use serde::{Deserialize, Serialize};
@@ -56,8 +55,7 @@ impl std::fmt::Debug for Fingerprinter<'_> {
 impl Fingerprinter<'_> {
     /// Returns the fingerprints of a plan's cases, in its order.
     pub fn plan(&self, plan: &Plan) -> Vec<CaseFingerprint> {
-        let cases = plan.trials.chunk_by(|a, b| Arc::ptr_eq(&a.case, &b.case));
-        cases.map(|trials| self.case(&trials[0].case)).collect()
+        plan.cases().map(|case| self.case(case)).collect()
     }
 
     fn case(&self, case: &Case) -> CaseFingerprint {

@@ -174,6 +174,18 @@ pub struct Plan {
     pub adaptive: Option<Adaptive>,
 }
 
+impl Plan {
+    /// Returns its cases, in its order.
+    pub fn cases(&self) -> impl Iterator<Item = &Case> {
+        by_case(&self.trials).map(|trials| &*trials[0].case)
+    }
+}
+
+/// Returns trials in groups, each of one case. Trials of a case follow each other in a plan.
+pub fn by_case(trials: &[TrialSpec]) -> impl Iterator<Item = &[TrialSpec]> {
+    trials.chunk_by(|one, other| Arc::ptr_eq(&one.case, &other.case))
+}
+
 /// Makes the folder of a trial, relative to the run's, from its names. It has plain names only, and leads nowhere else.
 pub fn trial_folder(
     eval: &str,
