@@ -96,7 +96,11 @@ pub fn expand(
             }
         }
     }
-    let secrets = expansion.interpolator.secrets;
+    let mut secrets = expansion.interpolator.secrets;
+    for eval in &suite.evals {
+        let of_judges = judges::judges_of(eval).flat_map(|(_, judge)| judge.secrets.clone());
+        secrets.extend(of_judges);
+    }
     identical::check(suite, &trials, problems);
     problems.sort();
     Plan {
@@ -155,7 +159,13 @@ impl Expansion<'_> {
     /// Applies an experiment to an environment.
     fn arm<'s>(&mut self, environment: &'s Setup, experiment: &'s Setup) -> Option<Arm<'s>> {
         let chosen = experiment.agent.applied_to(&environment.agent);
-        let Some(agent) = self.overrides.agent.as_ref().or(chosen) else {
+        let asked = self.overrides.agent.as_ref().map(|asked| {
+            // A set-up that names this agent may name a program of its own for it.
+            let mut named = [experiment.agent.set(), environment.agent.set()].into_iter();
+            let named = named.find(|named| named.is_some_and(|named| named.agent == asked.agent));
+            named.flatten().unwrap_or(asked)
+        });
+        let Some(agent) = asked.or(chosen) else {
             self.interpolator
                 .problems
                 .push(no_agent(environment, experiment));
