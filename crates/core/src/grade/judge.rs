@@ -76,7 +76,8 @@ fn fields(fields: &mut Fields<'_, '_>) -> Option<JudgeTest> {
     Some(JudgeTest {
         rubric: rubric?,
         agent,
-        model,
+        // An empty variable names no model.
+        model: model.filter(|model| !model.is_empty()),
         secrets: (config.as_ref())
             .map(|config| config.value.taken.clone())
             .unwrap_or_default(),

@@ -171,10 +171,11 @@ impl Expansion<'_> {
                 .push(no_agent(environment, experiment));
             return None;
         };
-        let mut setup = experiment.applied_to(environment, agent.agent, &mut self.interpolator);
+        let own_model = self.overrides.model.as_deref();
+        let interpolator = &mut self.interpolator;
+        let setup = experiment.applied_to(environment, agent.agent, own_model, interpolator);
         let mut unused = experiment.unused_with(environment, agent.agent);
-        if let Some(model) = &self.overrides.model {
-            setup.model = Some(model.clone());
+        if own_model.is_some() {
             unused.retain_mut(|unused| unused.is_left_without("model"));
         }
         let variant = Variant {
@@ -272,6 +273,7 @@ impl Expansion<'_> {
             actions: self.interpolator.actions(actions),
             env: self.interpolator.variables(env),
             eval: eval.map(str::to_owned),
+            pass_registries: self.suite.pass_registries,
         }))]
     }
 }

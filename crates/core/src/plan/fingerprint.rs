@@ -157,13 +157,13 @@ impl Fingerprinter<'_> {
     /// Returns the key of a prepared layer. Two layers have the same key if building them gives the same files.
     pub fn layer_key(&self, layer: &PreparedLayer) -> String {
         let below: Vec<String> = layer.below.iter().map(|layer| self.layer(layer)).collect();
-        self.hash(&(
-            below,
-            self.actions(&layer.actions),
-            &layer.env,
-            &layer.eval,
-            std::env::consts::ARCH,
-        ))
+        let actions = self.actions(&layer.actions);
+        let arch = std::env::consts::ARCH;
+        // A layer that was made without access may lack what comes from a private registry. Keys of other layers stay.
+        if layer.pass_registries {
+            return self.hash(&(below, actions, &layer.env, &layer.eval, arch, "registries"));
+        }
+        self.hash(&(below, actions, &layer.env, &layer.eval, arch))
     }
 
     fn contents(&self, paths: &[Utf8PathBuf]) -> Vec<String> {

@@ -18,7 +18,7 @@ use std::ops::Deref;
 use std::sync::Arc;
 use std::time::Duration;
 
-use camino::Utf8PathBuf;
+use camino::{Utf8Path, Utf8PathBuf};
 
 use crate::agent::AgentChoice;
 use crate::agent::mcp::McpServer;
@@ -71,6 +71,17 @@ pub enum Layer {
     Prepared(Arc<PreparedLayer>),
 }
 
+impl Layer {
+    /// Returns the suite's directories that layers are made from, lowest first.
+    pub fn directories(layers: &[Layer]) -> Vec<&Utf8Path> {
+        let directories = layers.iter().map(|layer| match layer {
+            Layer::Directory(directory) => vec![directory.as_path()],
+            Layer::Prepared(prepared) => Layer::directories(&prepared.below),
+        });
+        directories.flatten().collect()
+    }
+}
+
 /// A layer that is made once and shared by trials. It does not depend on variants or repetitions.
 #[derive(Debug, PartialEq)]
 pub struct PreparedLayer {
@@ -82,6 +93,8 @@ pub struct PreparedLayer {
     pub env: Vec<(String, String)>,
     /// The eval that it is for; `None` for the suite's.
     pub eval: Option<String>,
+    /// Tells whether its commands have access to private registries.
+    pub pass_registries: bool,
 }
 
 /// One eval in one variant. All its repetitions share it.

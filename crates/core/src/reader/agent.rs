@@ -152,7 +152,9 @@ fn choose(
         }
     }
     if let Some(program) = &own.program {
-        choice.program = Some(own_program(name, program, choice.agent.profile(), reader)?);
+        let program = own_program(name, program, choice.agent.profile(), reader)?;
+        // An empty variable names no program.
+        choice.program = Some(program).filter(|program| !program.is_empty());
     }
     if let Some(rules_file) = &own.rules_file {
         choice.rules_file = Some(own_rules_file(

@@ -129,6 +129,12 @@ fn no_parts(shard: Shard) -> Diagnostic {
 }
 
 fn overrides(selection: &SelectionSettings, problems: &mut Diagnostics) -> Overrides {
+    if selection.model.as_deref().is_some_and(str::is_empty) {
+        problems.push(
+            Diagnostic::error(Code::Usage, "--model: an empty name names no model")
+                .help("leave the option out to run with the models of the suite"),
+        );
+    }
     Overrides {
         agent: selection
             .agent
