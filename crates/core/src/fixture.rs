@@ -2,6 +2,7 @@
 
 use jiff::Timestamp;
 
+use crate::config::verdict::VerdictSettings;
 use crate::plan::fingerprint::CaseFingerprint;
 use crate::run::event::{Event, EventKind, RunStatus, TrialHead};
 use crate::run::outcome::{Status, TrialReport};
@@ -28,6 +29,8 @@ fn played(
         seed: 7,
         concurrency: 4,
         baseline: baseline.to_owned(),
+        verdict: VerdictSettings::default(),
+        identical_to_baseline: Vec::new(),
         adaptive: None,
         descriptions: None,
         trials: trials.iter().map(|(head, _)| head.clone()).collect(),

@@ -14,6 +14,7 @@ use terca_core::agent::delivery::{Delivery, Installed, McpDelivery, McpStatus};
 use terca_core::analysis::results::Results;
 use terca_core::config::adaptive::Adaptive;
 use terca_core::config::folder_name;
+use terca_core::config::verdict::VerdictSettings;
 use terca_core::grade::grades::Scorecard;
 use terca_core::grade::{Grade, JudgeRecord, JudgedBy};
 use terca_core::plan::Plan;
@@ -353,6 +354,7 @@ fn happenings() -> impl Strategy<Value = EventKind> {
             trials: 2,
         }),
         1 => vec((trial(), reports()), 0..3).prop_map(|trials| EventKind::Regraded {
+            tests: std::collections::BTreeMap::new(),
             grading: 2,
             trials: trials.into_iter().map(|(trial, report)| RegradedTrial { trial, report }).collect(),
         }),
@@ -374,6 +376,8 @@ fn journals() -> impl Strategy<Value = Vec<Event>> {
             seed,
             concurrency: 2,
             baseline: "default".into(),
+            verdict: VerdictSettings::default(),
+            identical_to_baseline: Vec::new(),
             adaptive,
             descriptions: None,
             trials: (1..=TRIALS).map(head).collect(),
@@ -655,6 +659,8 @@ fn results_have_the_keys_of_the_specification() {
         seed: 1,
         concurrency: 1,
         baseline: "default".into(),
+        verdict: VerdictSettings::default(),
+        identical_to_baseline: Vec::new(),
         adaptive: None,
         descriptions: None,
         trials: vec![head(1)],

@@ -9,6 +9,7 @@ use std::time::{Duration, Instant};
 
 use jiff::Timestamp;
 use terca_core::analysis::results::Results;
+use terca_core::config::verdict::VerdictSettings;
 use terca_core::grade::Grade;
 use terca_core::run::event::{Event, EventKind, Phase, RunStatus, TrialHead};
 use terca_core::run::observer::Observer;
@@ -137,6 +138,8 @@ impl Demo {
             seed: 7,
             concurrency,
             baseline: "base".to_owned(),
+            verdict: VerdictSettings::default(),
+            identical_to_baseline: Vec::new(),
             adaptive: None,
             descriptions: None,
             trials,

@@ -4,6 +4,7 @@ use jiff::{SignedDuration, Timestamp};
 use terca_core::analysis::compare::{Arm, Compared, between};
 use terca_core::analysis::results::Results;
 use terca_core::config::adaptive::Adaptive;
+use terca_core::config::verdict::VerdictSettings;
 use terca_core::grade::Grade;
 use terca_core::plan::fingerprint::CaseFingerprint;
 use terca_core::run::event::{Event, EventKind, Phase, RunStatus, StopReason, TrialHead};
@@ -178,6 +179,8 @@ impl Script {
             seed: 7,
             concurrency,
             baseline: "base".to_owned(),
+            verdict: VerdictSettings::default(),
+            identical_to_baseline: Vec::new(),
             adaptive,
             descriptions: None,
             trials,

@@ -1,5 +1,6 @@
 //! The agents that a new suite may have: those on this machine come first.
 
+use terca_core::agent::control;
 use terca_core::agent::{self, AgentRef, Profile};
 use terca_core::text::prose;
 use terca_engine::host::doctor;
@@ -57,7 +58,7 @@ impl AgentOffer {
     pub fn usual(&self) -> &'static str {
         self.entries
             .first()
-            .map_or("oracle", |(profile, _)| profile.name)
+            .map_or(control::ORACLE, |(profile, _)| profile.name)
     }
 
     /// Returns the list, each agent in one line of the screen.
@@ -98,8 +99,9 @@ impl AgentOffer {
 
 /// An agent that needs no more than its name; and what can be chosen is a real one, or the solution in its place.
 fn choosable() -> impl Iterator<Item = &'static Profile> {
-    agent::profiles()
-        .filter(|profile| !profile.takes_command && !matches!(profile.name, "nop" | "cheat"))
+    agent::profiles().filter(|profile| {
+        !profile.takes_command && !matches!(profile.name, control::NOP | control::CHEAT)
+    })
 }
 
 /// Returns an agent by its name.

@@ -110,7 +110,7 @@ mod tests {
     #[test]
     fn flags_become_settings() {
         let line = "terca run -t a,b -t c -x x -e e -n 3 --agent oracle --model m --timeout 9.5 --seed 7 --shard 2/3 --aa \
-                    --budget-usd 0.5 -c 4 --fail-fast --retries 2 --fail-under 0.9 --keep failed \
+                    --budget-usd 0.5 -c 4 --fail-fast --retries 2 --fail-under 0.9 --margin 2.5 --keep failed \
                     --format json --no-cache --junit j.xml --no-github";
         let cli = read(line.split_whitespace().map(OsString::from)).unwrap();
         let Some(Command::Run(args)) = &cli.command else {
@@ -136,6 +136,7 @@ mod tests {
             fail_fast: true,
             retries: Some(2),
             fail_under: 0.9,
+            margin: Some(0.025),
             keep: Keep::Failed,
         };
         assert_eq!(RunSettings::from(args), expected);

@@ -1,6 +1,7 @@
 //! Suggests what to do after a run, to the user at the terminal.
 
 use camino::Utf8Path;
+use terca_core::agent::control;
 use terca_core::analysis::compare::{Arm, between};
 use terca_core::analysis::results::Results;
 use terca_core::analysis::summary::DEFAULT_MARGIN;
@@ -15,8 +16,6 @@ use terca_report::{Circumstances, suggestions};
 use crate::args::{Common, Format};
 use crate::{screen, shell};
 
-/// The agents that `terca validate` tries; no other run has the second.
-const OF_VALIDATE: [&str; 3] = ["oracle", "nop", "cheat"];
 /// The number of earlier runs that are tried for a comparison.
 const LATEST: usize = 5;
 
@@ -46,7 +45,8 @@ pub fn suggest(
         },
         selection: &shell::selection(&settings.selection),
         agent: &shell::agent(&settings.selection),
-        validated: past_runs::has_lately_run(suite_dir, OF_VALIDATE[1]),
+        // No other run than that of `terca validate` has it.
+        validated: past_runs::has_lately_run(suite_dir, control::NOP),
         earlier: earlier.as_deref(),
     };
     let palette = screen::err_palette(common.color);
@@ -105,5 +105,5 @@ fn is_rehearsal(state: &RunState) -> bool {
     state
         .trials()
         .iter()
-        .any(|trial| OF_VALIDATE.contains(&trial.head.agent.as_str()))
+        .any(|trial| control::is_control(&trial.head.agent))
 }

@@ -7,6 +7,7 @@ use jiff::Timestamp;
 use terca_core::analysis::rounds;
 use terca_core::analysis::summary::{DEFAULT_MARGIN, Verdict, compare};
 use terca_core::config::adaptive::Adaptive;
+use terca_core::config::verdict::VerdictSettings;
 use terca_core::run::event::{Event, EventKind, RunStatus, TrialHead};
 use terca_core::run::outcome::{Status, TrialReport};
 use terca_core::run::state::RunState;
@@ -119,7 +120,7 @@ impl AdaptiveWorld {
                         },
                         repetition,
                         dir: "".into(),
-                        agent: "nop".into(),
+                        agent: "gemini-cli".into(),
                         model: None,
                     });
                 }
@@ -138,6 +139,8 @@ impl AdaptiveWorld {
                 seed,
                 concurrency,
                 baseline,
+                verdict: VerdictSettings::default(),
+                identical_to_baseline: Vec::new(),
                 adaptive,
                 descriptions: None,
                 trials,

@@ -50,6 +50,7 @@ mod cline;
 mod codex;
 mod config_secrets;
 mod continue_cli;
+pub mod control;
 mod conversation;
 mod copilot;
 mod decoder;

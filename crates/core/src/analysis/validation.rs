@@ -6,6 +6,7 @@
 
 use crate::agent;
 use crate::agent::AgentChoice;
+use crate::agent::control::{CONTROLS, NOP, ORACLE};
 use crate::analysis::results::{Results, TrialResult};
 use crate::config::suite::Setup;
 use crate::config::{Patch, Suite};
@@ -13,10 +14,6 @@ use crate::plan::Plan;
 use crate::plan::selection::{Selection, select};
 use crate::run::outcome::Status;
 use crate::text::diagnostic::Diagnostics;
-
-const ORACLE: &str = "oracle";
-const NOP: &str = "nop";
-const CHEAT: &str = "cheat";
 
 /// Puts the three agents in the place of the suite's environments. What is built on is the first environment and
 /// the baseline, or the first that are selected. Returns what is left to select: the evals.
@@ -33,7 +30,7 @@ pub fn prepare(suite: &mut Suite, selection: &Selection, problems: &mut Diagnost
     let experiment = baseline.or(selected.experiments.first());
     let mut experiment = experiment.map_or_else(Setup::named_default, |setup| (*setup).clone());
     experiment.agent = Patch::Keep;
-    suite.environments = [ORACLE, NOP, CHEAT]
+    suite.environments = CONTROLS
         .into_iter()
         .filter_map(|name| played_by(&environment, name))
         .collect();

@@ -21,6 +21,7 @@ mod setup;
 pub mod suite;
 mod test;
 mod variables;
+pub mod verdict;
 
 use camino::Utf8PathBuf;
 use serde::Serialize;

@@ -20,6 +20,7 @@ use crate::config::names::{not_reserved, one_folder, unique_folders};
 use crate::config::repetitions::repetitions;
 use crate::config::setup::{ReadSetup, Role, setup};
 use crate::config::variables::trial_variables;
+use crate::config::verdict::verdict_settings;
 use crate::reader::paths::folder_name;
 use crate::reader::values::{boolean, filled_text, positive, text, times};
 use crate::reader::{Empty, Fields, Kind, Node, PathKind, Reader, Value, object, unlike};
@@ -35,6 +36,7 @@ pub use crate::config::mcp_server::McpServers;
 pub use crate::config::repetitions::Repetitions;
 pub use crate::config::setup::{AppliedSetup, Setup, UnusedSettings};
 pub use crate::config::variables::{Template, Variables};
+pub use crate::config::verdict::VerdictSettings;
 
 const DEFAULT_AGENT_SECONDS: f64 = 300.0;
 
@@ -108,6 +110,9 @@ pub struct Suite {
     /// The name of the experiment that the others are compared with.
     #[serde(skip)]
     pub baseline: String,
+    /// The figure that experiments are compared by, and the smallest difference that matters.
+    #[serde(skip)]
+    pub verdict: VerdictSettings,
 }
 
 /// Loads the suite's file and those of the evals.
@@ -233,6 +238,7 @@ fn fields_of(fields: &mut Fields<'_, '_>, root: &Utf8Path) -> Option<(Suite, Vec
         "Changes that are applied to every environment, to be compared. Default: one without changes, named \
          `default`.",
     );
+    let verdict = verdict_settings(fields);
     let env = fields.optional(
         "env",
         trial_variables(),
@@ -293,6 +299,7 @@ fn fields_of(fields: &mut Fields<'_, '_>, root: &Utf8Path) -> Option<(Suite, Vec
         environments: setups(environments, "environment", fields.reader),
         experiments: setups(experiments, "experiment", fields.reader),
         baseline,
+        verdict,
     };
     Some((suite, evals))
 }

@@ -101,7 +101,7 @@ pub fn expand(
         let of_judges = judges::judges_of(eval).flat_map(|(_, judge)| judge.secrets.clone());
         secrets.extend(of_judges);
     }
-    identical::check(suite, &trials, problems);
+    let identical_to_baseline = identical::check(suite, &trials, problems);
     problems.sort();
     Plan {
         trials,
@@ -110,6 +110,7 @@ pub fn expand(
             .repetitions
             .adaptive()
             .filter(|_| overrides.repetitions.is_none()),
+        identical_to_baseline,
     }
 }
 

@@ -32,6 +32,20 @@ pub struct CaseFingerprint {
     pub fingerprint: Fingerprint,
 }
 
+impl CaseFingerprint {
+    /// Returns a hash of the tests, with the scripts that they name; `None` where a part is not known.
+    pub fn tests(&self) -> Option<String> {
+        let parts = [TESTS, TEST_SCRIPTS].map(|part| self.fingerprint.get(part));
+        let [Some(tests), Some(scripts)] = parts else {
+            return None;
+        };
+        Some(format!("{tests} {scripts}"))
+    }
+}
+
+const TESTS: &str = "tests";
+const TEST_SCRIPTS: &str = "tests' scripts";
+
 /// Takes fingerprints.
 pub struct Fingerprinter<'a> {
     /// The suite's directory, which is left out of all texts.
@@ -76,8 +90,8 @@ impl Fingerprinter<'_> {
             ("variables", self.hash(&case.env)),
             ("time limit", self.hash(&case.timeout)),
             ("limits", self.hash(&case.limits)),
-            ("tests", self.tests(case)),
-            ("tests' scripts", self.hash(&self.test_scripts(case))),
+            (TESTS, self.tests(case)),
+            (TEST_SCRIPTS, self.hash(&self.test_scripts(case))),
         ];
         let mut fingerprint: Fingerprint = parts
             .into_iter()

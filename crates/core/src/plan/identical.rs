@@ -3,16 +3,22 @@
 use std::collections::BTreeMap;
 
 use crate::config::suite::{Action, Setup, Suite};
-use crate::plan::{Case, TrialSpec};
+use crate::plan::{Case, TrialSpec, VariantName};
 use crate::text::diagnostic::{Diagnostic, Diagnostics};
 use crate::text::explain::Code;
 use crate::text::prose;
 
-/// Warns of each experiment whose trials are the same as those of the baseline, in one environment or in all.
-pub(super) fn check(suite: &Suite, trials: &[TrialSpec], problems: &mut Diagnostics) {
+/// Warns of each experiment whose trials are the same as those of the baseline, in one environment or in all. Returns
+/// the variants that are.
+pub(super) fn check(
+    suite: &Suite,
+    trials: &[TrialSpec],
+    problems: &mut Diagnostics,
+) -> Vec<VariantName> {
+    let mut identical = Vec::new();
     // Without what is wrong, it may be another.
     if problems.has_errors() {
-        return;
+        return identical;
     }
     let mut cases: BTreeMap<(&str, &str), Vec<&Case>> = BTreeMap::new();
     for trial in trials.iter().filter(|trial| trial.repetition == 1) {
@@ -41,10 +47,15 @@ pub(super) fn check(suite: &Suite, trials: &[TrialSpec], problems: &mut Diagnost
                 same.push(&environment.name);
             }
         }
+        identical.extend(same.iter().map(|environment| VariantName {
+            environment: (*environment).to_owned(),
+            experiment: experiment.name.clone(),
+        }));
         if !same.is_empty() {
             problems.push(is_baseline(experiment, suite, &same, same.len() == all));
         }
     }
+    identical
 }
 
 /// Compares all that a variant decides about a trial.

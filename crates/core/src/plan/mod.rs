@@ -19,6 +19,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use camino::{Utf8Path, Utf8PathBuf};
+use serde::{Deserialize, Serialize};
 
 use crate::agent::AgentChoice;
 use crate::agent::mcp::McpServer;
@@ -185,6 +186,33 @@ pub struct Plan {
     pub secrets: Vec<String>,
     /// The bounds of adaptive repetitions: not all trials may be needed.
     pub adaptive: Option<Adaptive>,
+    /// The variants that differ from the baseline in nothing but their name.
+    pub identical_to_baseline: Vec<VariantName>,
+}
+
+/// The name of a variant. In files it is a pair: `["gemini", "with-rules"]`.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(from = "(String, String)", into = "(String, String)")]
+pub struct VariantName {
+    /// The environment's name.
+    pub environment: String,
+    /// The experiment's name.
+    pub experiment: String,
+}
+
+impl From<(String, String)> for VariantName {
+    fn from((environment, experiment): (String, String)) -> Self {
+        VariantName {
+            environment,
+            experiment,
+        }
+    }
+}
+
+impl From<VariantName> for (String, String) {
+    fn from(name: VariantName) -> Self {
+        (name.environment, name.experiment)
+    }
 }
 
 impl Plan {

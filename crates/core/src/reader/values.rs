@@ -93,7 +93,7 @@ pub(crate) fn boolean() -> Kind<Located<bool>> {
 /// A number within bounds. The bounds are checked, said in messages and written into the schema.
 struct Number<T> {
     least: Bound,
-    most: Option<f64>,
+    most: Option<Most>,
     is_whole: bool,
     convert: fn(f64) -> T,
 }
@@ -101,6 +101,21 @@ struct Number<T> {
 enum Bound {
     Above(f64),
     From(f64),
+}
+
+#[derive(Clone, Copy)]
+enum Most {
+    UpTo(f64),
+    Below(f64),
+}
+
+impl Most {
+    fn accepts(self, value: f64) -> bool {
+        match self {
+            Most::UpTo(most) => value <= most,
+            Most::Below(bound) => value < bound,
+        }
+    }
 }
 
 impl<T> Number<T> {
@@ -111,7 +126,7 @@ impl<T> Number<T> {
         };
         is_enough
             && value.is_finite()
-            && self.most.is_none_or(|most| value <= most)
+            && self.most.is_none_or(|most| most.accepts(value))
             && (!self.is_whole || integer.is_some())
     }
 
@@ -123,12 +138,20 @@ impl<T> Number<T> {
             "a number"
         };
         match (&self.least, self.most) {
-            (Bound::Above(_), Some(most)) if matches!(found, Value::Number { value, .. } if *value > most) =>
+            (Bound::Above(bound), Some(Most::Below(most))) => {
+                format!("{noun} above {bound} and below {most}")
+            }
+            (Bound::Above(_), Some(Most::UpTo(most))) if matches!(found, Value::Number { value, .. } if *value > most) =>
             {
                 format!("{noun} up to {most}")
             }
             (Bound::Above(bound), _) => format!("{noun} above {bound}"),
-            (Bound::From(least), Some(most)) => format!("{noun} from {least} to {most}"),
+            (Bound::From(least), Some(Most::UpTo(most))) => {
+                format!("{noun} from {least} to {most}")
+            }
+            (Bound::From(least), Some(Most::Below(most))) => {
+                format!("{noun} from {least} and below {most}")
+            }
             (Bound::From(least), None) => format!("{noun} of at least {least}"),
         }
     }
@@ -162,8 +185,10 @@ impl<T: 'static> Number<T> {
             Bound::Above(bound) => schema["exclusiveMinimum"] = json_number(bound),
             Bound::From(bound) => schema["minimum"] = json_number(bound),
         }
-        if let Some(most) = self.most {
-            schema["maximum"] = json_number(most);
+        match self.most {
+            Some(Most::UpTo(most)) => schema["maximum"] = json_number(most),
+            Some(Most::Below(bound)) => schema["exclusiveMaximum"] = json_number(bound),
+            None => {}
         }
         schema
     }
@@ -181,14 +206,14 @@ fn whole_number<T: 'static>(
 ) -> Kind<Located<T>> {
     let number = Number {
         least: Bound::From(least),
-        most,
+        most: most.map(Most::UpTo),
         is_whole: true,
         convert,
     };
     number.kind()
 }
 
-fn decimal(least: Bound, most: Option<f64>) -> Kind<Located<f64>> {
+fn decimal(least: Bound, most: Option<Most>) -> Kind<Located<f64>> {
     let number = Number {
         least,
         most,
@@ -215,7 +240,7 @@ pub(crate) fn whole() -> Kind<Located<u64>> {
 
 /// A number above 0, such as a weight.
 pub(crate) fn positive() -> Kind<Located<f64>> {
-    decimal(Bound::Above(0.0), Some(1e9))
+    decimal(Bound::Above(0.0), Some(Most::UpTo(1e9)))
 }
 
 /// A number from 0.
@@ -225,7 +250,12 @@ pub(crate) fn not_negative() -> Kind<Located<f64>> {
 
 /// A number from 0 to 1.
 pub(crate) fn share() -> Kind<Located<f64>> {
-    decimal(Bound::From(0.0), Some(1.0))
+    decimal(Bound::From(0.0), Some(Most::UpTo(1.0)))
+}
+
+/// A difference in points: more than none, and less than all there are.
+pub(crate) fn points() -> Kind<Located<f64>> {
+    decimal(Bound::Above(0.0), Some(Most::Below(100.0)))
 }
 
 /// The units of sizes, and what each is in bytes.

@@ -1,12 +1,15 @@
 //! The events of a run, as data. The journal, `events.jsonl`, is a list of these.
 
+use std::collections::BTreeMap;
+
 use camino::Utf8PathBuf;
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
 use crate::config::adaptive::Adaptive;
+use crate::config::verdict::VerdictSettings;
 use crate::plan::descriptions::Descriptions;
-use crate::plan::{TrialSpec, trial_folder};
+use crate::plan::{TrialSpec, VariantName, trial_folder};
 use crate::run::outcome::TrialReport;
 use crate::transcript::Usage;
 use crate::trial_error::TrialError;
@@ -45,9 +48,15 @@ pub enum EventKind {
         concurrency: usize,
         /// The experiment that the others are compared with.
         baseline: String,
+        /// The figure that experiments are compared by, and the smallest difference that matters.
+        #[serde(flatten)]
+        verdict: VerdictSettings,
         /// Not all of the trials may be needed: those beyond the fewest repetitions wait for a round.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         adaptive: Option<Adaptive>,
+        /// The variants that differ from the baseline in nothing but their name.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        identical_to_baseline: Vec<VariantName>,
         /// The descriptions of evals, variants and tests.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         descriptions: Option<Box<Descriptions>>,
@@ -123,6 +132,9 @@ pub enum EventKind {
     Regraded {
         /// The number of the grading.
         grading: u32,
+        /// The hash of the tests of each eval. Without it, nobody knows whether they were those of the grading before.
+        #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+        tests: BTreeMap<String, String>,
         /// The trials that were graded.
         trials: Vec<RegradedTrial>,
     },

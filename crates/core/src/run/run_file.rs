@@ -15,6 +15,7 @@ pub use case::{RunAction, RunCase, RunLayer, RunMcpServer, RunTest, RunVariant};
 
 use crate::agent::access::Access;
 use crate::config::suite::Suite;
+use crate::config::verdict::VerdictSettings;
 use crate::plan::fingerprint::CaseFingerprint;
 use crate::plan::{Plan, by_case};
 use crate::run::event::TrialHead;
@@ -44,6 +45,9 @@ pub struct RunFile {
     pub concurrency: usize,
     /// The experiment that the others are compared with.
     pub baseline: String,
+    /// The figure that experiments are compared by, and the smallest difference that matters.
+    #[serde(flatten)]
+    pub verdict: VerdictSettings,
     /// The evals in their variants, for all of the plan.
     pub cases: Vec<RunCase>,
     /// The trials of all of the plan, also where the run is a part of it.
@@ -121,6 +125,7 @@ impl RunFile {
             seed: facts.seed,
             concurrency: facts.concurrency,
             baseline: suite.baseline.clone(),
+            verdict: suite.verdict.with_margin(settings.margin),
             cases: cases(plan, facts.accesses),
             trials: plan.trials.iter().map(TrialHead::of).collect(),
             order: facts.order.to_vec(),

@@ -9,6 +9,7 @@ use std::ops::RangeInclusive;
 use serde::de::Error as _;
 use serde::{Deserialize, Deserializer, Serialize};
 
+use crate::config::verdict::check_margin;
 use crate::plan::selection::Selection;
 use crate::plan::shard::Shard;
 use crate::text::mask::Mask;
@@ -52,6 +53,13 @@ pub struct RunSettings {
     /// The share of judged trials that must pass for exit status 0.
     #[serde(deserialize_with = "share")]
     pub fail_under: f64,
+    /// The smallest difference that matters, as a share, instead of what the suite says.
+    #[serde(
+        default,
+        skip_serializing_if = "Option::is_none",
+        deserialize_with = "margin"
+    )]
+    pub margin: Option<f64>,
     /// The workspaces that stay on disk.
     pub keep: Keep,
 }
@@ -68,6 +76,7 @@ impl Default for RunSettings {
             fail_fast: false,
             retries: None,
             fail_under: 1.0,
+            margin: None,
             keep: Keep::All,
         }
     }
@@ -207,6 +216,14 @@ fn budget<'de, D: Deserializer<'de>>(reader: D) -> Result<Option<f64>, D::Error>
     let value = Option::<f64>::deserialize(reader)?;
     value
         .map(check_budget)
+        .transpose()
+        .map_err(D::Error::custom)
+}
+
+fn margin<'de, D: Deserializer<'de>>(reader: D) -> Result<Option<f64>, D::Error> {
+    let value = Option::<f64>::deserialize(reader)?;
+    value
+        .map(check_margin)
         .transpose()
         .map_err(D::Error::custom)
 }

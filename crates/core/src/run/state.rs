@@ -41,6 +41,8 @@ use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
 use crate::config::adaptive::Adaptive;
+use crate::config::verdict::{Measure, VerdictSettings};
+use crate::plan::VariantName;
 use crate::plan::descriptions::Descriptions;
 use crate::run::event::{Phase, RunStatus, StopReason, TrialHead};
 use crate::run::outcome::{Attempt, Status, TrialReport};
@@ -60,6 +62,8 @@ pub struct RunState {
     seed: u64,
     concurrency: usize,
     baseline: String,
+    verdict: VerdictSettings,
+    identical_to_baseline: Vec<VariantName>,
     adaptive: Option<Adaptive>,
     descriptions: Descriptions,
     status: RunStatus,
@@ -91,11 +95,26 @@ pub struct Trial {
     pub live: Option<Live>,
     /// Attempts that ended in an error and were followed by another.
     pub earlier: Vec<Attempt>,
+    /// The gradings of its work before that of the report, first to last.
+    pub earlier_gradings: Vec<Grading>,
+    /// The hash of the tests that graded it again; `None` where they are the run's own.
+    pub regraded_by: Option<String>,
     /// The tokens and the cost of its attempts and judges.
     pub spent: Spent,
     reports: Reports,
     /// The position of its variant.
     variant: usize,
+}
+
+/// A grading of the work of a trial that was followed by another.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Grading {
+    /// The status that it gave.
+    pub status: Status,
+    /// The score that it gave.
+    pub score: Option<f64>,
+    /// The hash of the tests; `None` where they are the run's own.
+    pub tests: Option<String>,
 }
 
 /// A trial in flight.
@@ -133,6 +152,8 @@ impl Default for RunState {
             seed: 0,
             concurrency: 1,
             baseline: String::new(),
+            verdict: VerdictSettings::default(),
+            identical_to_baseline: Vec::new(),
             adaptive: None,
             descriptions: Descriptions::default(),
             status: RunStatus::Running,
@@ -180,6 +201,30 @@ impl RunState {
     /// Returns the experiment that the others are compared with.
     pub fn baseline(&self) -> &str {
         &self.baseline
+    }
+
+    /// Returns the smallest difference that matters, as a share.
+    pub fn margin(&self) -> f64 {
+        self.verdict.margin
+    }
+
+    /// Returns the figure that experiments are compared by.
+    pub fn measure(&self) -> Measure {
+        self.verdict.measure
+    }
+
+    /// Returns the variants that differ from the baseline in nothing but their name: a difference is chance.
+    pub fn identical_to_baseline(&self) -> &[VariantName] {
+        &self.identical_to_baseline
+    }
+
+    /// Looks at the run with another margin, where one is given. Its journal stays as it is.
+    #[must_use]
+    pub fn with_margin(self, margin: Option<f64>) -> Self {
+        RunState {
+            verdict: self.verdict.with_margin(margin),
+            ..self
+        }
     }
 
     /// Returns the bounds of a run that adds repetitions until the comparisons are decided.
@@ -304,6 +349,8 @@ impl Trial {
             report: TrialReport::pending(),
             live: None,
             earlier: Vec::new(),
+            earlier_gradings: Vec::new(),
+            regraded_by: None,
             spent: Spent::default(),
             reports: Reports::default(),
             variant,

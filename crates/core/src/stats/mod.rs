@@ -34,21 +34,25 @@
 //! - *A statistics library.* What is needed of special functions is one file that is tested against published values
 //!   ([`special`]).
 
+pub mod advice;
+pub mod beyond;
 pub mod cannot_tell;
 pub mod fisher;
 pub mod holm;
 pub mod interval;
 pub mod mcnemar;
+pub mod miettinen_nurminen;
 pub mod newcombe;
-pub mod paired;
+pub mod permutation;
 pub mod power;
-pub mod ratio;
 pub mod reliability;
 pub mod sample;
 pub mod sequential;
-pub mod sign_flip;
 pub mod special;
+pub mod stratified_exact;
+pub mod stratum;
 pub mod student;
+pub mod welch;
 pub mod wilson;
 
 pub use cannot_tell::CannotTell;

@@ -3,6 +3,7 @@
 use std::io;
 
 use camino::{Utf8Path, Utf8PathBuf};
+use terca_core::config::verdict::{VerdictSettings, margin_in_points};
 use terca_core::plan::fingerprint::differences;
 use terca_core::plan::shard::Shard;
 use terca_core::run::event::Event;
@@ -157,6 +158,7 @@ fn are_of_one_plan(one: &Part, other: &Part) -> Result<(), MergeRunsError> {
     if reasons.is_empty() && a.trials != b.trials {
         reasons.push("the selections or repetitions differ".into());
     }
+    reasons.extend(differences_of_verdicts(a.verdict, b.verdict));
     if let (true, Some(a), Some(b)) = (reasons.is_empty(), a.settings.shard, b.settings.shard)
         && a.count() != b.count()
     {
@@ -175,6 +177,26 @@ fn are_of_one_plan(one: &Part, other: &Part) -> Result<(), MergeRunsError> {
         second: other.name.clone(),
         reasons,
     })
+}
+
+/// Tells how the parts would be compared differently: their whole could be compared in one way only.
+fn differences_of_verdicts(a: VerdictSettings, b: VerdictSettings) -> Vec<String> {
+    let mut reasons = Vec::new();
+    if a.margin != b.margin {
+        reasons.push(format!(
+            "the margins are {} and {}",
+            margin_in_points(a.margin),
+            margin_in_points(b.margin)
+        ));
+    }
+    if a.measure != b.measure {
+        reasons.push(format!(
+            "the verdicts are about `{}` and `{}`",
+            a.measure.word(),
+            b.measure.word()
+        ));
+    }
+    reasons
 }
 
 fn is_whole(parts: &[Part]) -> Result<(), MergeRunsError> {

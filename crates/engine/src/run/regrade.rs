@@ -3,6 +3,7 @@
 //! The new grades are recorded all at once when the last one is known: a run shows one grading or the next, never
 //! half of each. Earlier gradings stay in `gradings/` and in the journal.
 
+use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -28,6 +29,8 @@ pub struct Regrading {
     /// Kept, so that a signal still stops the tests.
     _mailbox: Mailbox,
     tasks: Vec<Task>,
+    /// The hash of the tests of each eval, as they are now.
+    tests: BTreeMap<String, String>,
     at_once: usize,
     /// Trials whose workspaces were not kept: they stay as they were graded.
     pub not_kept: usize,
@@ -80,6 +83,10 @@ impl Regrading {
     /// Finds what can be graded.
     pub fn new(run: OpenRun, prepared: PreparedRun<'_>, plan: &RunPlan) -> Self {
         let at_once = prepared.at_once();
+        let prints = prepared.fingerprints().iter();
+        let tests = prints
+            .filter_map(|print| Some((print.eval.clone(), print.tests()?)))
+            .collect();
         let (context, mailbox) = prepared.into_context(&run.past.dir);
         let mut tasks = Vec::new();
         let mut not_kept = 0;
@@ -101,6 +108,7 @@ impl Regrading {
             context,
             _mailbox: mailbox,
             tasks,
+            tests,
             at_once,
             not_kept,
         }
@@ -119,9 +127,15 @@ impl Regrading {
     ) -> Result<Option<Regraded>, StoreError> {
         let grading = self.run.past.state.grading() + 1;
         match self.grade(grading, progress) {
-            Some(trials) => self
-                .record(EventKind::Regraded { grading, trials })
-                .map(Some),
+            Some(trials) => {
+                let tests = std::mem::take(&mut self.tests);
+                let regraded = EventKind::Regraded {
+                    grading,
+                    tests,
+                    trials,
+                };
+                self.record(regraded).map(Some)
+            }
             None => Ok(None),
         }
     }

@@ -147,6 +147,8 @@ impl Run<'_> {
             seed: request.seed,
             concurrency,
             baseline: request.baseline.clone(),
+            verdict: request.verdict,
+            identical_to_baseline: request.identical_to_baseline.clone(),
             adaptive: request.adaptive,
             descriptions: request.descriptions.clone(),
             trials: request.trials.iter().map(TrialHead::of).collect(),

@@ -218,6 +218,8 @@ impl<'a> PreparedRun<'a> {
         let request = RunRequest {
             suite: plan.suite.name.clone(),
             baseline: plan.suite.baseline.clone(),
+            verdict: plan.suite.verdict.with_margin(self.settings.margin),
+            identical_to_baseline: plan.plan.identical_to_baseline.clone(),
             terca_version: self.program.version.to_owned(),
             seed: plan.seed,
             limits: self.limits.clone(),

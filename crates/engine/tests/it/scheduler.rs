@@ -3,6 +3,7 @@
 use std::sync::Arc;
 use std::sync::mpsc::Sender;
 
+use terca_core::config::verdict::VerdictSettings;
 use terca_core::run::event::{Event, EventKind, Phase, RunStatus, StopReason};
 use terca_core::run::limits::Limits;
 use terca_core::run::observer::Observer;
@@ -71,6 +72,8 @@ fn run(
     let mut request = RunRequest {
         suite: "suite".into(),
         baseline: "default".into(),
+        verdict: VerdictSettings::default(),
+        identical_to_baseline: Vec::new(),
         terca_version: "0".into(),
         seed: 1,
         limits: Limits::overall(1),

@@ -1,11 +1,11 @@
 //! The answer of `terca health`: the evals, their marks, and those that could go.
 //!
 //! ```text
-//! 12 evals in 3 runs: 2 always pass, 1 never passes, 4 are flaky, 1 contradicts the rest
+//! 12 evals in 3 runs: 2 always pass, 1 never passes, 4 tell most, 1 contradicts the rest
 //!
 //! eval   passed   rate  alike  with rest   cost  share
 //! fib     40/40  100 %  100 %          –  $0.03    8 %  always passes
-//! sort    12/40   30 %   58 %      +0.42  $0.05   12 %  flaky
+//! sort    12/40   30 %   58 %      +0.42  $0.05   12 %  tells most
 //! ```
 
 use terca_core::analysis::health::{EvalHealth, Health, Mark};
@@ -59,6 +59,7 @@ fn title(health: &Health) -> String {
     let found: Vec<String> = [
         marked(Mark::AlwaysPasses, "always passes", "always pass"),
         marked(Mark::NeverPasses, "never passes", "never pass"),
+        marked(Mark::TellsMost, "tells most", "tell most"),
         marked(Mark::Flaky, "is flaky", "are flaky"),
         marked(
             Mark::Contradicts,
@@ -180,7 +181,7 @@ fn marks(eval: &EvalHealth) -> StyledLine {
 
 fn role(mark: Mark) -> Role {
     match mark {
-        Mark::AlwaysPasses => Role::Good,
+        Mark::AlwaysPasses | Mark::TellsMost => Role::Good,
         Mark::NeverPasses | Mark::Contradicts => Role::Bad,
         Mark::Flaky => Role::Fair,
         Mark::TooFewTrials => Role::Dim,
@@ -216,6 +217,16 @@ fn advice(health: &Health) -> Vec<String> {
             .filter(|eval| eval.marks.contains(&mark));
         of_mark.map(|eval| eval.eval.clone()).collect()
     };
+    let flaky = health.evals.iter().filter(|eval| eval.grade_changed > 0);
+    for eval in flaky {
+        advice.push(format!(
+            "`{}` is flaky: the same tests graded the same work differently, in {} of {} that were graded again. Look \
+             at its tests.",
+            eval.eval,
+            eval.grade_changed,
+            prose::count(eval.graded_again, "trial")
+        ));
+    }
     let contradicting = marked(Mark::Contradicts);
     if !contradicting.is_empty() {
         let (verb, whose) = if contradicting.len() == 1 {
@@ -304,7 +315,7 @@ mod tests {
             }
         });
         assert!(
-            health(&examine(&[steady]), 80, PALETTE).starts_with("4 evals in 1 run: all is well\n")
+            health(&examine(&[steady]), 80, PALETTE).starts_with("4 evals in 1 run: 4 tell most\n")
         );
         let broken = record(1, |_| TrialReport {
             duration_seconds: 2.0,

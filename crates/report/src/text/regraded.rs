@@ -102,7 +102,11 @@ mod tests {
             ),
             again(3, fixture::partial(3.0, 0.5)),
         ];
-        script.add(EventKind::Regraded { grading: 2, trials });
+        script.add(EventKind::Regraded {
+            grading: 2,
+            tests: std::collections::BTreeMap::new(),
+            trials,
+        });
         insta::assert_snapshot!(
             "regraded",
             regraded(&before, &script.results(), Palette::new(false))

@@ -4,6 +4,7 @@ use std::ops::RangeInclusive;
 use std::time::Duration;
 
 use clap::builder::RangedI64ValueParser;
+use terca_core::config::verdict::margin_of_points;
 use terca_core::run::settings::{check_budget, check_seconds, check_share};
 
 /// Parses a whole number in a range.
@@ -27,14 +28,9 @@ pub fn share(text: &str) -> Result<f64, String> {
     Ok(check_share(number(text))?)
 }
 
-/// Parses a difference in pass rate; returns it as a share.
+/// Parses a difference in points; returns it as a share.
 pub fn points(text: &str) -> Result<f64, String> {
-    let value = number(text);
-    if (0.1..=100.0).contains(&value) {
-        Ok(value / 100.0)
-    } else {
-        Err("expected points from 0.1 to 100, such as 5".into())
-    }
+    Ok(margin_of_points(number(text))?)
 }
 
 /// A text that is no number is not a number, and out of every range.

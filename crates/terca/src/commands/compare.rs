@@ -32,9 +32,9 @@ pub struct CompareArgs {
     /// What the others are compared with (default: the suite's baseline, the first environment, or the run A)
     #[arg(long, value_name = "NAME")]
     baseline: Option<String>,
-    /// Differences in pass rate that are smaller make no difference, in points
-    #[arg(long, value_name = "POINTS", default_value = "5", value_parser = points)]
-    margin: f64,
+    /// Differences that are smaller make no difference, in points (default: the run's, or that of the baseline of two)
+    #[arg(long, value_name = "POINTS", value_parser = points)]
+    margin: Option<f64>,
     /// Leave out the evals that changed between two runs
     #[arg(long)]
     only_unchanged: bool,
@@ -88,7 +88,7 @@ fn in_one(run: &PastRun, args: &CompareArgs) -> Result<Compared, CliError> {
         &run.state,
         by,
         args.baseline.as_deref(),
-        args.margin,
+        args.margin.unwrap_or(run.state.margin()),
     )?)
 }
 
@@ -135,7 +135,8 @@ fn of_two(one: &PastRun, other: &PastRun, args: &CompareArgs) -> Result<Compared
             );
         }
     };
-    Ok(between(baseline, other, args.margin, args.only_unchanged)?)
+    let margin = args.margin.unwrap_or(baseline.state.margin());
+    Ok(between(baseline, other, margin, args.only_unchanged)?)
 }
 
 /// By their folders where two suites have runs of the same name.

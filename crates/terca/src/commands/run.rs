@@ -10,7 +10,7 @@ use terca_engine::run::start::{PreparedRun, Program};
 use terca_report::Painted;
 use terca_report::plan_trials;
 
-use crate::args::values::{share, usd, within};
+use crate::args::values::{points, share, usd, within};
 use crate::args::{CiArgs, Common, Format, KeepChoice, SelectionArgs};
 use crate::cli_error::{CliError, Outcome};
 use crate::{VERSION, load, run_output, screen};
@@ -40,6 +40,9 @@ pub struct RunArgs {
     /// Exit with 0 when at least this share of the judged trials passed
     #[arg(long, value_name = "RATE", default_value = "1.0", value_parser = share)]
     fail_under: f64,
+    /// Differences that are smaller make no difference, in points (default: the suite's, or 10)
+    #[arg(long, value_name = "POINTS", value_parser = points)]
+    margin: Option<f64>,
     /// Progress as a live display, as lines, or as one JSON event per line
     #[arg(long, value_enum, default_value_t = Format::Auto)]
     format: Format,
@@ -68,6 +71,7 @@ impl From<&RunArgs> for RunSettings {
             fail_fast: args.fail_fast,
             retries: args.retries,
             fail_under: args.fail_under,
+            margin: args.margin,
             keep: args.keep.into(),
         }
     }

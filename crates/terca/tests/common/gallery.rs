@@ -5,6 +5,7 @@
 use camino::Utf8Path;
 use serde_json::{Value, json};
 use terca_core::agent::delivery::{Delivery, Installed, McpDelivery, McpStatus, sha256};
+use terca_core::config::verdict::VerdictSettings;
 use terca_core::grade::Grade;
 use terca_core::plan::trial_folder;
 use terca_core::run::event::{Event, EventKind, RunStatus, TrialHead};
@@ -42,6 +43,8 @@ pub fn make(run_dir: &Utf8Path, repetitions: u32) {
         second: 0,
     };
     journal.add(EventKind::RunStarted {
+        verdict: VerdictSettings::default(),
+        identical_to_baseline: Vec::new(),
         adaptive: None,
         descriptions: None,
         run: run_dir.file_name().unwrap().to_owned(),

@@ -548,16 +548,29 @@ fn doubtful_values_are_pointed_out() {
     assert!(!outcome.stderr.contains("warning"), "{}", outcome.stderr);
 }
 
+/// The variants that the latest run says are the same as the baseline.
+fn identical_to_baseline(project: &Project) -> Value {
+    let journal = std::fs::read_to_string(project.run_dir().join("events.jsonl")).unwrap();
+    let started: Value = serde_json::from_str(journal.lines().next().unwrap()).unwrap();
+    assert_eq!(started["event"], "runStarted");
+    started["identicalToBaseline"].clone()
+}
+
 #[test]
 fn an_experiment_that_changes_nothing_is_pointed_out() {
     let suite = "environments:\n  - {name: one, agent: nop}\n  - {name: two, agent: nop, preamble: Be brief.}\n\
-                 experiments:\n  - {name: control}\n  - {name: empty}\n  - {name: named, env: {A: b}}\n";
+                 experiments:\n  - {name: control}\n  - {name: empty, description: nothing}\n  - {name: named, env: {A: b}}\n";
     let project = project()
         .file("terca.yaml", suite)
         .file("fib/eval.terca.yaml", "prompt: go\n");
     let said = "the experiment `empty` changes nothing: it is the same as the baseline `control`";
     for args in [&["check"][..], &["run"], &["run", "-e", "one"]] {
         let outcome = project.terca(args).expect_status(0);
+        assert!(
+            outcome.stderr.contains("terca.yaml:6:"),
+            "{args:?}: {}",
+            outcome.stderr
+        );
         assert!(
             outcome.stderr.contains(said),
             "{args:?}: {}",
@@ -568,6 +581,24 @@ fn an_experiment_that_changes_nothing_is_pointed_out() {
             "{}",
             outcome.stderr
         );
+    }
+    // The run says it, for all who read it later.
+    project.terca(&["run"]).expect_status(0);
+    assert_eq!(
+        identical_to_baseline(&project),
+        json!([["one", "empty"], ["two", "empty"]])
+    );
+    project
+        .terca(&["run", "--shard", "2/2", "-e", "two"])
+        .expect_status(0);
+    assert_eq!(identical_to_baseline(&project), json!([["two", "empty"]]));
+    for args in [
+        &["run", "-x", "!empty"][..],
+        &["run", "--aa"],
+        &["validate"],
+    ] {
+        project.terca(args);
+        assert_eq!(identical_to_baseline(&project), Value::Null, "{args:?}");
     }
     for args in [
         &["check", "-x", "!empty"][..],

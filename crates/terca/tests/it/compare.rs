@@ -255,7 +255,7 @@ fn wrong_usage_says_what_is_right() {
     refused(&["1", "2", "--by", "environment"], "is for one run");
     refused(&["1", "--only-unchanged"], "is for two runs");
     refused(&["2"], "has one experiment only");
-    for margin in ["0", "-1", "101", "NaN", "x"] {
+    for margin in ["0", "-1", "100", "101", "NaN", "x"] {
         refused(&["1", "--margin", margin], "");
     }
     refused(&["1", "--format", "csv"], "table, json, markdown");

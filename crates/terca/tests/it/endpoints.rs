@@ -215,4 +215,19 @@ fn a_key_in_the_settings_is_not_nothing() {
     assert_eq!(trial["error"]["kind"], "auth", "{trial}");
     let notes = trial["notes"].to_string();
     assert!(notes.contains("it was given a key in `config`"), "{notes}");
+    // The key is written down nowhere, and the settings around it are.
+    let plan = run_file(&project).to_string();
+    assert!(
+        plan.contains("http://127.0.0.1:9/v1") && !plan.contains(SECRET),
+        "{plan}"
+    );
+    let artifacts =
+        std::fs::read_dir(project.run_dir().join("task/e.default.01/artifacts")).unwrap();
+    for artifact in artifacts
+        .map(|entry| entry.unwrap().path())
+        .filter(|path| path.is_file())
+    {
+        let text = std::fs::read_to_string(&artifact).unwrap();
+        assert!(!text.contains(SECRET), "{}", artifact.display());
+    }
 }

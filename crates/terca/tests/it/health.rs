@@ -1,10 +1,11 @@
 //! `terca health`: what the evals of a suite tell, from what its runs have shown.
 
+use crate::common::project;
 use crate::counted::{assert_told, eval, run, suite};
 use serde_json::Value;
 use terca_testkit::Project;
 
-/// Always passes; never does; clear cases, three; flaky; and one that passes where the others fail.
+/// Always passes; never does; clear cases, three; now and then; and one that passes where the others fail.
 const PASSES: [(u32, u32); 7] = [(5, 5), (0, 0), (0, 5), (0, 5), (0, 5), (2, 3), (5, 0)];
 
 fn json(project: &Project, args: &[&str]) -> Value {
@@ -40,9 +41,12 @@ fn every_eval_is_told_what_it_is_worth() {
     let marks = |eval| of(&health, eval)["marks"].clone();
     assert_eq!(marks("eval0"), serde_json::json!(["alwaysPasses"]));
     assert_eq!(marks("eval1"), serde_json::json!(["neverPasses"]));
-    assert_eq!(marks("eval2"), serde_json::json!([]));
-    assert_eq!(marks("eval5"), serde_json::json!(["flaky"]));
-    assert_eq!(marks("eval6"), serde_json::json!(["contradicts"]));
+    assert_eq!(marks("eval2"), serde_json::json!(["tellsMost"]));
+    assert_eq!(marks("eval5"), serde_json::json!(["tellsMost"]));
+    assert_eq!(
+        marks("eval6"),
+        serde_json::json!(["tellsMost", "contradicts"])
+    );
     assert_eq!(
         health["droppable"]["evals"],
         serde_json::json!(["eval0", "eval1"])
@@ -110,4 +114,55 @@ fn without_trials_there_is_nothing_to_say() {
         serde_json::json!(["tooFewTrials"])
     );
     assert_eq!(of(&health, "eval0")["withRest"], Value::Null);
+}
+
+/// The tests of both evals look at a file outside: that is not the agent's doing.
+#[test]
+fn an_eval_is_flaky_when_the_same_work_gets_another_grade() {
+    let tests =
+        |command: &str| format!("prompt: x\ntests: [{{name: t, commandSuccess: {command}}}]\n");
+    let project = project()
+        .file(
+            "terca.yaml",
+            "repetitions: 3\nenvironments: [{name: e, agent: {name: command, command: 'true'}}]\n",
+        )
+        .directory("outside");
+    let outside = project.path("outside/mood");
+    let project = project
+        .file(
+            "moody/eval.terca.yaml",
+            tests(&format!("test -e {outside}")),
+        )
+        .file(
+            "edited/eval.terca.yaml",
+            tests(&format!("test -e {outside}/no")),
+        )
+        .file("steady/eval.terca.yaml", tests("'true'"));
+    project
+        .terca(&["run", "--fail-under", "0"])
+        .expect_status(0);
+    let marks = |eval: &str| of(&json(&project, &[]), eval)["marks"].clone();
+    assert_eq!(marks("moody"), serde_json::json!(["neverPasses"]));
+    std::fs::write(&outside, "").unwrap();
+    std::fs::write(project.path("edited/eval.terca.yaml"), tests("'true'")).unwrap();
+    project
+        .terca(&["regrade", "--fail-under", "0"])
+        .expect_status(0);
+    assert_eq!(marks("moody"), serde_json::json!(["alwaysPasses", "flaky"]));
+    assert_eq!(marks("edited"), serde_json::json!(["alwaysPasses"]));
+    assert_eq!(marks("steady"), serde_json::json!(["alwaysPasses"]));
+    let found = json(&project, &[]);
+    let counts =
+        |eval: &str| ["gradedAgain", "gradeChanged"].map(|key| of(&found, eval)[key].clone());
+    assert_eq!(counts("moody"), [3, 3]);
+    assert_eq!(counts("edited"), [0, 0]);
+    assert_eq!(counts("steady"), [3, 0]);
+    let outcome = project.terca(&["health"]).expect_status(0);
+    assert!(
+        outcome
+            .stdout
+            .contains("`moody` is flaky: the same tests graded the same work"),
+        "{}",
+        outcome.stdout
+    );
 }

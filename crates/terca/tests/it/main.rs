@@ -73,4 +73,5 @@ mod shards;
 mod terminal;
 mod test_script;
 mod validate;
+mod verdict_settings;
 mod view;

@@ -1,2 +1,3 @@
 #!/bin/sh
+# Prints one line.
 echo "Hello!"

@@ -3,6 +3,7 @@
 pub mod cheat;
 pub(super) mod command;
 
+use super::control;
 use super::session::{self, Protocol, Session};
 use super::{Agent, Decoder, Ending, Inputs, Invocation, Launch, Profile, Stdin};
 use crate::process::Exit;
@@ -10,21 +11,21 @@ use crate::transcript::Usage;
 
 /// `oracle`: copies the eval's `_solution/` into the workspace. An eval whose oracle fails is broken.
 pub(super) static ORACLE: Agent = Agent {
-    profile: profile("oracle"),
+    profile: profile(control::ORACLE),
     invocation: |_| invocation(Launch::LaySolution),
     decoder,
 };
 
 /// `nop`: does nothing. An eval that passes for it proves nothing.
 pub(super) static NOP: Agent = Agent {
-    profile: profile("nop"),
+    profile: profile(control::NOP),
     invocation: |_| invocation(Launch::Nothing),
     decoder,
 };
 
 /// `cheat`: does not do the work, but tries to look as if it had. An eval that passes for it can be gamed.
 pub(super) static CHEAT: Agent = Agent {
-    profile: profile("cheat"),
+    profile: profile(control::CHEAT),
     invocation: |_| invocation(Launch::Cheat),
     decoder,
 };

@@ -1,5 +1,7 @@
 //! One eval: how it ends, how steadily, and for how much.
 
+use std::ops::RangeInclusive;
+
 use serde::{Deserialize, Serialize};
 
 use super::correlation::Correlation;
@@ -14,8 +16,8 @@ use crate::stats::{CannotTell, Interval};
 const FEWEST_TRIALS: usize = 3;
 /// So many that ended alike, and an eval is taken to be settled.
 const SETTLED_TRIALS: usize = 10;
-/// An eval is flaky when this share of the pairs of trials of a variant end differently.
-const FLAKY: f64 = 0.2;
+/// An eval that passes this often tells most: it can become better and worse.
+const TELLS_MOST: RangeInclusive<f64> = 0.15..=0.85;
 
 /// The health of one eval.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -41,6 +43,10 @@ pub struct EvalHealth {
     pub pass_rate_interval: Option<Interval>,
     /// The share of pairs of trials of one variant that end alike; `null` where no variant has two.
     pub agreement: Option<f64>,
+    /// The trials whose work the same tests graded more than once.
+    pub graded_again: usize,
+    /// Those of them whose grade changed.
+    pub grade_changed: usize,
     /// The correlation with the other evals.
     pub with_rest: Option<Correlation>,
     /// The reason why there is none.
@@ -61,7 +67,7 @@ pub struct EvalHealth {
     pub changed_runs: usize,
 }
 
-/// A remark about an eval; there is none when all is well.
+/// A remark about an eval.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub enum Mark {
@@ -69,7 +75,9 @@ pub enum Mark {
     AlwaysPasses,
     /// No trial passed.
     NeverPasses,
-    /// Trials of one variant end differently.
+    /// It passes neither nearly always nor hardly ever.
+    TellsMost,
+    /// The grade of the same work changed when the same tests graded it again.
     Flaky,
     /// It passes where the others fail.
     Contradicts,
@@ -83,6 +91,7 @@ impl Mark {
         match self {
             Mark::AlwaysPasses => "always passes",
             Mark::NeverPasses => "never passes",
+            Mark::TellsMost => "tells most",
             Mark::Flaky => "flaky",
             Mark::Contradicts => "contradicts",
             Mark::TooFewTrials => "too few trials",
@@ -120,8 +129,8 @@ impl EvalHealth {
         let is_settled = passed == 0 || passed == judged.len();
         EvalHealth {
             eval: seen.eval.to_owned(),
-            marks: marks(passed, judged.len(), agreement),
-            droppable: is_settled && judged.len() >= SETTLED_TRIALS,
+            marks: marks(passed, judged.len(), seen.grade_changed > 0),
+            droppable: is_settled && judged.len() >= SETTLED_TRIALS && seen.grade_changed == 0,
             trials: seen.trials.len(),
             judged: judged.len(),
             passed,
@@ -129,6 +138,8 @@ impl EvalHealth {
             pass_rate: (!judged.is_empty()).then(|| passed as f64 / judged.len() as f64),
             pass_rate_interval: wilson(passed, judged.len()).ok(),
             agreement,
+            graded_again: seen.graded_again,
+            grade_changed: seen.grade_changed,
             with_rest: with_rest.ok(),
             cannot_tell: with_rest.err(),
             mean_cost_usd: mean(&costs),
@@ -142,18 +153,21 @@ impl EvalHealth {
     }
 }
 
-fn marks(passed: usize, judged: usize, agreement: Option<f64>) -> Vec<Mark> {
-    if judged < FEWEST_TRIALS {
-        vec![Mark::TooFewTrials]
+fn marks(passed: usize, judged: usize, is_flaky: bool) -> Vec<Mark> {
+    let rate = passed as f64 / judged as f64;
+    let of_rate = if judged < FEWEST_TRIALS {
+        Some(Mark::TooFewTrials)
     } else if passed == judged {
-        vec![Mark::AlwaysPasses]
+        Some(Mark::AlwaysPasses)
     } else if passed == 0 {
-        vec![Mark::NeverPasses]
-    } else if agreement.is_some_and(|agreement| 1.0 - agreement >= FLAKY) {
-        vec![Mark::Flaky]
+        Some(Mark::NeverPasses)
     } else {
-        Vec::new()
-    }
+        TELLS_MOST.contains(&rate).then_some(Mark::TellsMost)
+    };
+    of_rate
+        .into_iter()
+        .chain(is_flaky.then_some(Mark::Flaky))
+        .collect()
 }
 
 /// The share of pairs that end alike, in the mean of the variants that have a pair.

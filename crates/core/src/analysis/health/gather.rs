@@ -2,14 +2,12 @@
 
 use std::collections::BTreeMap;
 
+use crate::agent::control::is_control;
 use crate::analysis::history::Record;
 use crate::plan::fingerprint::CaseFingerprint;
 use crate::run::event::TrialHead;
 use crate::run::outcome::Status;
 use crate::run::state::Trial;
-
-/// These prove evals; they do not work on them.
-const PROVERS: [&str; 3] = ["oracle", "nop", "cheat"];
 
 #[derive(Debug, Default)]
 pub(super) struct Gathered<'a> {
@@ -27,6 +25,9 @@ pub(super) struct Seen<'a> {
     pub(super) trials: Vec<&'a Trial>,
     /// Passed and judged, variant by variant.
     pub(super) variants: BTreeMap<Variant<'a>, (usize, usize)>,
+    /// Trials whose work was graded more than once by the same tests, and those whose grade changed then.
+    pub(super) graded_again: usize,
+    pub(super) grade_changed: usize,
     /// Runs in which it was another eval of the same name.
     pub(super) changed_runs: usize,
 }
@@ -50,7 +51,7 @@ pub(super) fn gather(records: &[Record]) -> Gathered<'_> {
     for record in records {
         let changed = record.changed(&latest);
         let trials = record.state.trials().iter();
-        let trials = trials.filter(|trial| !PROVERS.contains(&trial.head.agent.as_str()));
+        let trials = trials.filter(|trial| !is_control(&trial.head.agent));
         let mut sittings: BTreeMap<(Variant<'_>, u32), BTreeMap<usize, bool>> = BTreeMap::new();
         let mut says_something = false;
         let mut left_out: Vec<usize> = Vec::new();
@@ -66,7 +67,7 @@ pub(super) fn gather(records: &[Record]) -> Gathered<'_> {
                 continue;
             }
             says_something = true;
-            gathered.evals[position].add(trial);
+            gathered.evals[position].add(trial, record);
             if trial.report.status.is_judged() {
                 let sitting = sittings
                     .entry((variant(&trial.head), trial.head.repetition))
@@ -85,6 +86,23 @@ pub(super) fn gather(records: &[Record]) -> Gathered<'_> {
         }
     }
     gathered
+}
+
+/// Returns the scores of the same work, test by test as they were. Gradings by tests that nobody knows are left out, and
+/// so are those that came to no score.
+fn grades_of_the_same_tests(trial: &Trial, first: Option<&str>) -> Vec<Vec<f64>> {
+    let mut grades: BTreeMap<&str, Vec<f64>> = BTreeMap::new();
+    let earlier = trial.earlier_gradings.iter();
+    let all = earlier
+        .map(|grading| (&grading.tests, grading.status, grading.score))
+        .chain([(&trial.regraded_by, trial.report.status, trial.report.score)]);
+    for (tests, status, score) in all {
+        let tests = tests.as_deref().or(first).filter(|hash| !hash.is_empty());
+        if let (Some(tests), true, Some(score)) = (tests, status.is_judged(), score) {
+            grades.entry(tests).or_default().push(score);
+        }
+    }
+    grades.into_values().collect()
 }
 
 /// Returns the fingerprints of each eval when it was run last.
@@ -109,12 +127,21 @@ impl<'a> Seen<'a> {
             position,
             trials: Vec::new(),
             variants: BTreeMap::new(),
+            graded_again: 0,
+            grade_changed: 0,
             changed_runs: 0,
         }
     }
 
-    fn add(&mut self, trial: &'a Trial) {
+    fn add(&mut self, trial: &'a Trial, record: &Record) {
         self.trials.push(trial);
+        if !trial.earlier_gradings.is_empty() {
+            let first = record.tests_of(&trial.head.eval);
+            let grades = grades_of_the_same_tests(trial, first.as_deref());
+            self.graded_again += usize::from(grades.iter().any(|scores| scores.len() > 1));
+            let is_changed = |scores: &Vec<f64>| scores.iter().any(|score| *score != scores[0]);
+            self.grade_changed += usize::from(grades.iter().any(is_changed));
+        }
         let status = trial.report.status;
         if status.is_judged() {
             let (passed, judged) = self.variants.entry(variant(&trial.head)).or_default();

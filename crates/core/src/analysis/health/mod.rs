@@ -1,8 +1,9 @@
 //! `terca health`: what each eval tells, and what it costs.
 //!
 //! An eval is worth its price when its trials end differently for a reason. One that always passes, or never does,
-//! adds nothing to any comparison; one whose trials end differently in the same variant adds luck; one that passes
-//! where the others fail measures something else, or is broken.
+//! adds nothing to any comparison; one that passes now and then tells most; one that passes where the others fail
+//! measures something else, or is broken. One whose tests grade the same work differently adds luck: that is what *flaky*
+//! means here. An agent that does not always succeed is no fault of the eval.
 
 mod correlation;
 mod eval;
@@ -18,7 +19,7 @@ pub use correlation::Correlation;
 pub use eval::{EvalHealth, Mark};
 
 /// Of the document that `terca health --format json` writes.
-pub const HEALTH_VERSION: u32 = 1;
+pub const HEALTH_VERSION: u32 = 2;
 
 /// The answer of `terca health`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]

@@ -1,8 +1,10 @@
 use super::*;
 use crate::fixture::{error, judged, print, run};
+use crate::run::event::{Event, EventKind, RegradedTrial};
+use crate::run::outcome::TrialReport;
 use crate::run::state::RunState;
-use crate::stats::CannotTell;
-use crate::stats::sign_flip;
+use crate::stats::stratum::Stratum;
+use crate::stats::{CannotTell, stratified_exact};
 
 fn record(state: RunState) -> Record {
     Record {
@@ -39,9 +41,9 @@ fn every_eval_gets_what_it_deserves() {
     let marks = |eval| of(&health, eval).marks.clone();
     assert_eq!(marks("easy"), [Mark::AlwaysPasses]);
     assert_eq!(marks("hard"), [Mark::NeverPasses]);
-    assert_eq!(marks("clear"), []);
-    assert_eq!(marks("mixed"), [Mark::Flaky]);
-    assert_eq!(marks("odd"), [Mark::Contradicts]);
+    assert_eq!(marks("clear"), [Mark::TellsMost]);
+    assert_eq!(marks("mixed"), [Mark::TellsMost]);
+    assert_eq!(marks("odd"), [Mark::TellsMost, Mark::Contradicts]);
     assert_eq!(marks("new"), [Mark::TooFewTrials]);
     assert_eq!(health.droppable.evals, ["easy", "hard"]);
     assert!((health.droppable.cost_share.unwrap() - 40.0 / 142.0).abs() < 1e-9);
@@ -65,12 +67,11 @@ fn every_eval_gets_what_it_deserves() {
 /// What the rule for dropping rests on.
 #[test]
 fn evals_that_never_differ_do_not_change_a_p_value() {
-    let differences = [0.4, -0.2, 0.6, 0.2, 0.2, 0.4, 0.8];
-    let padded: Vec<f64> = differences.iter().copied().chain([0.0; 6]).collect();
-    assert_eq!(
-        sign_flip::p_value(&differences, 1),
-        sign_flip::p_value(&padded, 1)
-    );
+    let counts = [((4, 5), (2, 5)), ((3, 5), (4, 5)), ((5, 5), (1, 5))];
+    let never = [((5, 5), (5, 5)), ((0, 5), (0, 5))];
+    let p = |counts: &[_]| stratified_exact::p_value(&Stratum::equal(counts)).unwrap();
+    let padded = [counts.as_slice(), &never].concat();
+    assert!((p(&counts) - p(&padded)).abs() < 1e-12);
 }
 
 #[test]
@@ -132,4 +133,81 @@ fn nothing_gives_nothing_and_never_a_number() {
             .unwrap()
             .contains("\"passRate\":null")
     );
+}
+
+#[test]
+fn between_15_and_85_percent_an_eval_tells_most() {
+    for (passed, tells_most) in [(2, false), (3, true), (10, true), (17, true), (18, false)] {
+        let state = run("1").cell(["a", "gemini", "control"], passed, 20);
+        let marks = health(&[record(state)]).evals[0].marks.clone();
+        assert_eq!(
+            marks == [Mark::TellsMost],
+            tells_most,
+            "{passed}: {marks:?}"
+        );
+        assert_eq!(marks.is_empty(), !tells_most, "{passed}: {marks:?}");
+    }
+}
+
+/// A trial that failed in its run, and then was graded again by tests of these hashes.
+fn graded_again(gradings: &[(&str, TrialReport)]) -> EvalHealth {
+    let place = ["a", "gemini", "control"];
+    let mut state = run("1").cell(place, 0, 5);
+    for (grading, (hash, report)) in (2..).zip(gradings) {
+        let trial = state.trials()[0].head.id;
+        let tests = [("a".to_owned(), (*hash).to_owned())];
+        state.apply(&Event {
+            seq: 100 + u64::from(grading),
+            at: jiff::Timestamp::UNIX_EPOCH,
+            kind: EventKind::Regraded {
+                grading,
+                tests: tests
+                    .into_iter()
+                    .filter(|(_, hash)| !hash.is_empty())
+                    .collect(),
+                trials: vec![RegradedTrial {
+                    trial,
+                    report: report.clone(),
+                }],
+            },
+        });
+    }
+    let parts = [("tests", "1"), ("tests' scripts", "1")];
+    let record = Record {
+        state,
+        prints: Some(vec![print(place, &parts)]),
+    };
+    health(&[record]).evals.remove(0)
+}
+
+#[test]
+fn flaky_is_another_grade_of_the_same_work_by_the_same_tests() {
+    let [pass, fail] = [judged(true), judged(false)];
+    let flaky = graded_again(&[("1 1", pass.clone())]);
+    assert_eq!(flaky.marks, [Mark::TellsMost, Mark::Flaky]);
+    assert_eq!((flaky.graded_again, flaky.grade_changed), (1, 1));
+    assert!(!flaky.droppable);
+    // It failed at last, and was seen to pass in between.
+    let flaky = graded_again(&[("1 1", pass.clone()), ("1 1", fail.clone())]);
+    assert_eq!(flaky.marks, [Mark::NeverPasses, Mark::Flaky]);
+    // Only the run's own tests were others.
+    let flaky = graded_again(&[("2 2", pass.clone()), ("2 2", fail.clone())]);
+    assert_eq!(flaky.marks, [Mark::NeverPasses, Mark::Flaky]);
+    for (gradings, again) in [
+        (vec![], 0),
+        (vec![("1 1", fail.clone())], 1),
+        // Other tests, tests that nobody knows, and no grade at all.
+        (vec![("2 2", pass.clone())], 0),
+        (vec![("", pass.clone())], 0),
+        (vec![("", pass.clone()), ("", fail.clone())], 0),
+        (vec![("1 1", error())], 0),
+    ] {
+        let steady = graded_again(&gradings);
+        assert!(!steady.marks.contains(&Mark::Flaky), "{gradings:?}");
+        assert_eq!(
+            (steady.graded_again, steady.grade_changed),
+            (again, 0),
+            "{gradings:?}"
+        );
+    }
 }

@@ -20,32 +20,33 @@ mod grid;
 mod outlook;
 mod pairs;
 mod sentence;
+mod strata;
 mod verdict;
 mod warnings;
 pub mod wording;
 
 use serde::{Deserialize, Serialize};
 
+pub use crate::config::verdict::Measure;
 pub(crate) use arms::{ArmTrial, Arms};
 pub use by::By;
 pub(crate) use compare::compare_arms;
-pub use comparison::{ArmFigures, Comparison, EvalEffect, Repetitions};
+pub use comparison::{ArmFigures, Change, Comparison, EvalEffect, Repetitions};
 pub use delivery::{DeliveryCounts, McpCounts};
 pub use effect::Effect;
 pub use evidence::{Evidence, Standing, standings};
 pub use figures::{Figures, Reliability};
-pub(crate) use outlook::fewest_evals;
+pub(crate) use outlook::{ENOUGH_EVALS, LEAST_BETWEEN, MOST_EVALS};
 pub use outlook::{Outlook, Proposal};
-pub use verdict::Verdict;
+pub use verdict::{Beyond, Verdict};
 
+pub use crate::config::verdict::DEFAULT_MARGIN;
 use crate::run::event::RunStatus;
 use crate::run::state::{RunState, SpentTotal, VariantProgress};
 use grid::Grid;
 
 /// Of the `summary` in `results.json`; it grows when a key changes its meaning or goes away.
-pub const SUMMARY_VERSION: u32 = 2;
-/// Differences smaller than this make no difference.
-pub const DEFAULT_MARGIN: f64 = 0.05;
+pub const SUMMARY_VERSION: u32 = 3;
 
 /// The summary of a run.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
@@ -117,7 +118,7 @@ pub fn summarise(state: &RunState) -> Summary {
     let comparisons = match state.status() {
         RunStatus::Running => Vec::new(),
         RunStatus::Complete | RunStatus::Interrupted => {
-            compare(state, state.baseline(), DEFAULT_MARGIN)
+            compare(state, state.baseline(), state.margin())
         }
     };
     Summary {
@@ -128,7 +129,7 @@ pub fn summarise(state: &RunState) -> Summary {
 
 /// Summarises a run without comparisons, which take a moment.
 pub fn summarise_figures(state: &RunState) -> Summary {
-    let arms = Arms::experiments(state, state.baseline(), DEFAULT_MARGIN);
+    let arms = Arms::experiments(state, state.baseline(), state.margin());
     let grid = Grid::of(&arms.trials);
     let cells: Vec<CellSummary> = grid.cells.iter().map(CellSummary::of).collect();
     Summary {
@@ -142,7 +143,7 @@ pub fn summarise_figures(state: &RunState) -> Summary {
         pending: state.counts().total - state.counts().finished(),
         spent: *state.spent(),
         baseline: state.baseline().to_owned(),
-        margin: DEFAULT_MARGIN,
+        margin: state.margin(),
         variants: grid
             .variants()
             .map(|variant| VariantSummary::of(&variant, &cells, state.variants()))

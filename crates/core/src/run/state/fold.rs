@@ -1,12 +1,12 @@
 //! The change that each event makes, one function for each kind that changes more than a field or two.
 
-use std::collections::HashSet;
+use std::collections::{BTreeMap, HashSet};
 
 use jiff::Timestamp;
 
 use super::progress::Share;
 use super::spent::{Reports, judges};
-use super::{Live, RunState, StoppedVariant, Trial, VariantProgress};
+use super::{Grading, Live, RunState, StoppedVariant, Trial, VariantProgress};
 use crate::config::adaptive::Adaptive;
 use crate::run::event::{Event, EventKind, Phase, RegradedTrial, RunStatus, StopReason, TrialHead};
 use crate::run::outcome::{Attempt, Status, TrialReport};
@@ -32,6 +32,8 @@ impl RunState {
                 seed,
                 concurrency,
                 baseline,
+                verdict,
+                identical_to_baseline,
                 adaptive,
                 descriptions,
                 trials,
@@ -44,6 +46,8 @@ impl RunState {
                     seed: *seed,
                     concurrency: *concurrency,
                     baseline: baseline.clone(),
+                    verdict: *verdict,
+                    identical_to_baseline: identical_to_baseline.clone(),
                     started_at: Some(event.at),
                     ..RunState::planned(trials, *adaptive)
                 };
@@ -79,7 +83,11 @@ impl RunState {
                     trials: *trials,
                 });
             }
-            EventKind::Regraded { grading, trials } => self.regraded(*grading, trials),
+            EventKind::Regraded {
+                grading,
+                tests,
+                trials,
+            } => self.regraded(*grading, tests, trials),
             EventKind::Stopping { reason } => self.stop(*reason),
             EventKind::RunFinished { status } => {
                 self.status = *status;
@@ -264,6 +272,9 @@ impl RunState {
         self.change(index, |trial| {
             trial.live = None;
             let before = std::mem::replace(&mut trial.report, report.clone());
+            // Other work, of which there is one grading.
+            trial.earlier_gradings.clear();
+            trial.regraded_by = None;
             if before.status == Status::Error {
                 trial.earlier.push(Attempt::of(&before));
             }
@@ -285,14 +296,28 @@ impl RunState {
         self.in_flight.retain(|other| *other != index);
     }
 
-    fn regraded(&mut self, grading: u32, trials: &[RegradedTrial]) {
+    fn regraded(
+        &mut self,
+        grading: u32,
+        tests: &BTreeMap<String, String>,
+        trials: &[RegradedTrial],
+    ) {
         self.grading = grading;
         for RegradedTrial { trial, report } in trials {
             let Some(index) = self.position(*trial) else {
                 continue;
             };
             let before = self.trials[index].report.status;
-            self.change(index, |trial| trial.report = report.clone());
+            self.change(index, |trial| {
+                let old = std::mem::replace(&mut trial.report, report.clone());
+                // An unknown hash is empty: such tests are the same as no others.
+                let tests = tests.get(&trial.head.eval).cloned().unwrap_or_default();
+                trial.earlier_gradings.push(Grading {
+                    status: old.status,
+                    score: old.score,
+                    tests: trial.regraded_by.replace(tests),
+                });
+            });
             self.pay_grading(index, report);
             self.recount(before, report.status);
         }

@@ -1,8 +1,9 @@
 //! The request for a run, and its end.
 
 use terca_core::config::adaptive::Adaptive;
-use terca_core::plan::TrialSpec;
+use terca_core::config::verdict::VerdictSettings;
 use terca_core::plan::descriptions::Descriptions;
+use terca_core::plan::{TrialSpec, VariantName};
 use terca_core::run::limits::Limits;
 use terca_core::run::state::RunState;
 
@@ -13,6 +14,10 @@ pub struct RunRequest {
     pub suite: String,
     /// The experiment that the others are compared with.
     pub baseline: String,
+    /// The figure that experiments are compared by, and the smallest difference that matters.
+    pub verdict: VerdictSettings,
+    /// The variants that differ from the baseline in nothing but their name.
+    pub identical_to_baseline: Vec<VariantName>,
     /// The version of Terca.
     pub terca_version: String,
     /// The seed of the order, and of the waits before further attempts.

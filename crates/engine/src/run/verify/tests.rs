@@ -2,6 +2,7 @@
 
 use jiff::Timestamp;
 use proptest::prelude::*;
+use terca_core::config::verdict::VerdictSettings;
 use terca_core::plan::trial_folder;
 use terca_core::run::event::{Event, EventKind, Phase, TrialHead};
 use terca_core::run::outcome::{Status, TrialReport};
@@ -52,6 +53,8 @@ fn happenings(trials: u32, is_complete: bool) -> Vec<EventKind> {
         seed: 1,
         concurrency: 1,
         baseline: "x".into(),
+        verdict: VerdictSettings::default(),
+        identical_to_baseline: Vec::new(),
         adaptive: None,
         descriptions: None,
         trials: (1..=trials).map(head).collect(),

@@ -6,6 +6,7 @@ use camino::{Utf8Path, Utf8PathBuf};
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 use terca_core::config::suite::TrialLimits;
+use terca_core::config::verdict::{Measure, VerdictSettings};
 use terca_core::run::run_file::RunFile;
 use terca_core::run::{event, outcome};
 use terca_core::{stats, transcript};
@@ -353,6 +354,11 @@ fn run_file_keys(pointer: &str) -> BTreeSet<String> {
     let mut file = RunFile::parse(&std::fs::read(held).unwrap()).unwrap();
     file.merged_from = vec!["part".into()];
     file.settings.validate = true;
+    file.settings.margin = Some(0.05);
+    file.verdict = VerdictSettings {
+        margin: 0.05,
+        measure: Measure::Score,
+    };
     file.settings.selection.model = Some("model".into());
     file.sealed = true;
     file.created_at = Some(jiff::Timestamp::UNIX_EPOCH);

@@ -1,0 +1,76 @@
+//! One eval, or one eval in one environment, in both arms. A comparison on these evals is a sum over strata.
+
+use super::CannotTell;
+
+/// How often the trials of one arm passed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Count {
+    /// Trials that passed.
+    pub passed: usize,
+    /// Trials that were judged.
+    pub trials: usize,
+}
+
+impl Count {
+    /// Returns the share of trials that passed.
+    pub fn rate(self) -> f64 {
+        self.passed as f64 / self.trials as f64
+    }
+}
+
+/// The trials of one stratum.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Stratum {
+    /// With the experiment.
+    pub arm: Count,
+    /// Without it.
+    pub baseline: Count,
+    /// The weight is 1 over this number. The weights of all strata add up to 1.
+    pub share: usize,
+}
+
+impl Stratum {
+    /// Makes strata of equal weight from `(passed, trials)` of the arm and of the baseline.
+    pub fn equal(counts: &[((usize, usize), (usize, usize))]) -> Vec<Self> {
+        let count = |(passed, trials)| Count { passed, trials };
+        counts
+            .iter()
+            .map(|(arm, baseline)| Stratum {
+                arm: count(*arm),
+                baseline: count(*baseline),
+                share: counts.len(),
+            })
+            .collect()
+    }
+
+    /// Returns the weight.
+    pub fn weight(self) -> f64 {
+        1.0 / self.share as f64
+    }
+
+    /// Returns the difference of the two rates.
+    pub fn difference(self) -> f64 {
+        self.arm.rate() - self.baseline.rate()
+    }
+}
+
+/// Returns the weighted difference of the pass rates.
+pub fn difference(strata: &[Stratum]) -> Result<f64, CannotTell> {
+    check(strata)?;
+    Ok(strata
+        .iter()
+        .map(|stratum| stratum.weight() * stratum.difference())
+        .sum())
+}
+
+/// Refuses strata without trials in one of the arms.
+pub(super) fn check(strata: &[Stratum]) -> Result<(), CannotTell> {
+    if strata.is_empty() {
+        return Err(CannotTell::NoEvals);
+    }
+    let is_empty = |stratum: &Stratum| stratum.arm.trials == 0 || stratum.baseline.trials == 0;
+    if strata.iter().any(is_empty) {
+        return Err(CannotTell::NoTrials);
+    }
+    Ok(())
+}

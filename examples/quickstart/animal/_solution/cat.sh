@@ -1,0 +1,3 @@
+#!/bin/sh
+# Prints one line.
+echo "cat"
