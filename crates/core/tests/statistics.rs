@@ -20,14 +20,13 @@ use terca_core::stats::fisher::fisher;
 use terca_core::stats::holm::holm;
 use terca_core::stats::mcnemar::mcnemar;
 use terca_core::stats::newcombe::newcombe;
-use terca_core::stats::paired::difference_of_rates;
+use terca_core::stats::permutation::{self, Values};
 use terca_core::stats::power::{Spread, evals_needed};
-use terca_core::stats::ratio::ratio;
 use terca_core::stats::reliability::{pass_at_k, pass_hat_k};
 use terca_core::stats::special::student_quantile;
-use terca_core::stats::stratum::{self, Stratum};
+use terca_core::stats::stratum::{self, Count, Stratum};
 use terca_core::stats::wilson::wilson;
-use terca_core::stats::{Interval, miettinen_nurminen, sign_flip, stratified_exact};
+use terca_core::stats::{Interval, miettinen_nurminen, stratified_exact};
 use world::World;
 
 /// Equal to the digits that were printed.
@@ -184,17 +183,59 @@ fn the_rest_as_published() {
     printed(student_quantile(0.975, 19.0), "2.093024054");
 }
 
-/// Rates as trials give them, and any others.
-fn rates() -> impl Strategy<Value = f64> {
-    prop_oneof![3 => (0..=5u8).prop_map(|passed| f64::from(passed) / 5.0), 1 => 0.0..=1.0f64]
+/// Arms of a few trials each.
+fn counts() -> impl Strategy<Value = Vec<Stratum>> {
+    let count = || {
+        (1..=6usize, 0..=6usize).prop_map(|(trials, passed)| Count {
+            passed: passed.min(trials),
+            trials,
+        })
+    };
+    vec((count(), count()), 1..24).prop_map(|arms| {
+        let share = arms.len();
+        let stratum = |(arm, baseline)| Stratum {
+            arm,
+            baseline,
+            share,
+        };
+        arms.into_iter().map(stratum).collect()
+    })
 }
 
-fn pairs() -> impl Strategy<Value = Vec<(f64, f64)>> {
-    vec((rates(), rates()), 1..24)
+fn swapped(strata: &[Stratum]) -> Vec<Stratum> {
+    let swap = |stratum: &Stratum| Stratum {
+        arm: stratum.baseline,
+        baseline: stratum.arm,
+        ..*stratum
+    };
+    strata.iter().map(swap).collect()
 }
 
-fn swapped(pairs: &[(f64, f64)]) -> Vec<(f64, f64)> {
-    pairs.iter().map(|(one, other)| (*other, *one)).collect()
+/// Every way to deal the trials out, one by one: slow, and right.
+fn enumerated(strata: &[Stratum]) -> f64 {
+    let mut sums = vec![(0.0, 1.0)];
+    for stratum in strata {
+        let (n, m) = (stratum.arm.trials, stratum.baseline.trials);
+        let passed = stratum.arm.passed + stratum.baseline.passed;
+        let mut more = Vec::new();
+        for hand in 0..1u32 << (n + m) {
+            if hand.count_ones() as usize != n {
+                continue;
+            }
+            // The trials that passed are the lowest bits.
+            let in_arm = (hand & ((1 << passed) - 1)).count_ones() as f64;
+            let rest = passed as f64 - in_arm;
+            more.push((in_arm / n as f64 - rest / m as f64) * stratum.weight());
+        }
+        let chance = 1.0 / more.len() as f64;
+        sums = sums
+            .iter()
+            .flat_map(|(sum, all)| more.iter().map(move |one| (sum + one, all * chance)))
+            .collect();
+    }
+    let found = stratum::difference(strata).unwrap().abs() - 1e-12;
+    let far = sums.iter().filter(|(sum, _)| sum.abs() >= found);
+    far.map(|(_, chance)| chance).sum()
 }
 
 fn near(one: f64, other: f64) -> bool {
@@ -205,28 +246,41 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 128, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
-    fn swapping_the_arms_flips_the_sign(pairs in pairs(), seed: u64) {
-        let one = difference_of_rates(&pairs, seed).unwrap();
-        let other = difference_of_rates(&swapped(&pairs), seed).unwrap();
-        prop_assert!(near(one.difference, -other.difference));
-        prop_assert_eq!(one.p, other.p);
-        match (one.interval, other.interval) {
-            (Ok(one), Ok(other)) => prop_assert!(near(one.low, -other.high) && near(one.high, -other.low)),
-            (one, other) => prop_assert_eq!(one, other),
+    fn swapping_the_arms_flips_the_sign(strata in counts()) {
+        let other = swapped(&strata);
+        let (one_p, other_p) = (stratified_exact::p_value(&strata).unwrap(), stratified_exact::p_value(&other).unwrap());
+        prop_assert!(near(one_p, other_p));
+        for level in [0.9, 0.95] {
+            let one = miettinen_nurminen::interval(&strata, level).unwrap();
+            let other = miettinen_nurminen::interval(&other, level).unwrap();
+            prop_assert!(near(one.low, -other.high) && near(one.high, -other.low));
         }
-        let (one, other) = (ratio(&pairs, seed).unwrap(), ratio(&swapped(&pairs), seed).unwrap());
-        prop_assert!(near(one.difference, 1.0 / other.difference));
     }
 
     #[test]
-    fn intervals_hold_their_estimate_and_are_numbers(pairs in pairs(), seed: u64) {
-        let found = difference_of_rates(&pairs, seed).unwrap();
-        if let Ok(interval) = found.interval {
-            prop_assert!(interval.low - 1e-9 <= found.difference && found.difference <= interval.high + 1e-9);
+    fn intervals_hold_their_estimate_and_are_numbers(strata in counts()) {
+        let found = stratum::difference(&strata).unwrap();
+        let wide = miettinen_nurminen::interval(&strata, 0.95).unwrap();
+        let narrow = miettinen_nurminen::interval(&strata, 0.9).unwrap();
+        for interval in [wide, narrow] {
+            prop_assert!(interval.low - 1e-9 <= found && found <= interval.high + 1e-9);
             prop_assert!(interval.low < interval.high && interval.low >= -1.0 && interval.high <= 1.0);
         }
-        prop_assert!(found.p.is_err() || (found.p.unwrap() > 0.0 && found.p.unwrap() <= 1.0));
-        prop_assert_eq!(found.p.is_err(), pairs.len() < 2);
+        prop_assert!(wide.low <= narrow.low + 1e-9 && narrow.high <= wide.high + 1e-9);
+        let p = stratified_exact::p_value(&strata).unwrap();
+        prop_assert!(p > 0.0 && p <= 1.0);
+    }
+
+    #[test]
+    fn convolution_is_enumeration(strata in counts().prop_map(|mut strata| { strata.truncate(3); strata })) {
+        let small: Vec<Stratum> = strata
+            .iter()
+            .filter(|stratum| stratum.arm.trials + stratum.baseline.trials <= 7)
+            .map(|stratum| Stratum { share: 3, ..*stratum })
+            .collect();
+        if !small.is_empty() {
+            prop_assert!(near(stratified_exact::p_value(&small).unwrap(), enumerated(&small)));
+        }
     }
 
     #[test]
@@ -269,30 +323,26 @@ proptest! {
 #[test]
 fn permutation_p_is_uniform_under_the_null() {
     const CASES: usize = 1_000;
-    for evals in [12, 25] {
-        let mut random = fastrand::Rng::with_seed(11);
-        let cases = if evals > sign_flip::EXACT_UP_TO {
-            CASES / 10
-        } else {
-            CASES
-        };
-        let mut values: Vec<f64> = (0..cases)
-            .map(|seed| {
-                let differences: Vec<f64> =
-                    (0..evals).map(|_| random.f64() - random.f64()).collect();
-                sign_flip::p_value(&differences, seed as u64).unwrap()
-            })
-            .collect();
-        values.sort_by(f64::total_cmp);
-        // The largest distance between the shares found and those expected (Kolmogorov), at 1 in 1,000.
-        let limit = 1.95 / (cases as f64).sqrt();
-        for (rank, p) in values.iter().enumerate() {
-            let share = (rank + 1) as f64 / cases as f64;
-            assert!(
-                (share - p).abs() < limit,
-                "{evals} evals: p ≤ {p} in {share} of all cases"
-            );
-        }
+    let mut random = fastrand::Rng::with_seed(11);
+    let mut values: Vec<f64> = (0..CASES)
+        .map(|_| {
+            let mut four = || (0..4).map(|_| random.f64()).collect();
+            let strata: Vec<Values> = (0..2)
+                .map(|_| Values {
+                    arm: four(),
+                    baseline: four(),
+                    share: 2,
+                })
+                .collect();
+            permutation::p_value(&strata).unwrap()
+        })
+        .collect();
+    values.sort_by(f64::total_cmp);
+    // The largest distance between the shares found and those expected (Kolmogorov), at 1 in 1,000.
+    let limit = 1.95 / (CASES as f64).sqrt();
+    for (rank, p) in values.iter().enumerate() {
+        let share = (rank + 1) as f64 / CASES as f64;
+        assert!((share - p).abs() < limit, "p ≤ {p} in {share} of all cases");
     }
 }
 
@@ -301,8 +351,9 @@ fn permutation_p_is_uniform_under_the_null() {
 fn intervals_hold_the_truth_and_verdicts_are_rarely_wrong() {
     const RUNS: usize = 1_000;
     let plain = World {
-        evals: 20,
+        evals: 8,
         repetitions: 3,
+        baseline: 0.5,
         effect: 0.0,
         spread: 0.0,
         settled: 0.0,
@@ -310,10 +361,9 @@ fn intervals_hold_the_truth_and_verdicts_are_rarely_wrong() {
     let worlds = [
         plain,
         World {
-            evals: 12,
-            repetitions: 5,
-            effect: 0.1,
-            spread: 0.2,
+            evals: 5,
+            repetitions: 10,
+            spread: 0.3,
             ..plain
         },
         World {
@@ -322,26 +372,22 @@ fn intervals_hold_the_truth_and_verdicts_are_rarely_wrong() {
             settled: 0.5,
             ..plain
         },
+        World {
+            evals: 5,
+            repetitions: 10,
+            baseline: 0.35,
+            effect: 0.3,
+            ..plain
+        },
     ];
     for (seed, world) in worlds.into_iter().enumerate() {
         let tally = world.simulate(RUNS, seed as u64);
         let share = |count: usize| count as f64 / tally.runs as f64;
-        for covered in [tally.covered, tally.rate_covered] {
-            assert!(
-                (0.93..=0.97).contains(&share(covered)),
-                "{world:?}: {tally:?}"
-            );
-        }
-        if world.effect == 0.0 {
-            assert!(
-                share(tally.better + tally.worse) <= 0.06,
-                "{world:?}: {tally:?}"
-            );
-        } else {
-            assert!(
-                tally.better > 10 * tally.worse.max(1),
-                "{world:?}: {tally:?}"
-            );
+        assert!(share(tally.covered) >= 0.93, "{world:?}: {tally:?}");
+        assert!(share(tally.wrong) <= 0.06, "{world:?}: {tally:?}");
+        assert!(share(tally.wrong_beyond) <= 0.08, "{world:?}: {tally:?}");
+        if world.effect > 0.0 {
+            assert!(share(tally.better) > 0.75, "{world:?}: {tally:?}");
         }
     }
 }

@@ -12,7 +12,7 @@ use proptest::prelude::*;
 use serde_json::Value;
 use terca_core::agent::delivery::{Delivery, Installed, McpDelivery, McpStatus};
 use terca_core::analysis::results::Results;
-use terca_core::analysis::summary::{Comparison, Summary, Verdict};
+use terca_core::analysis::summary::{Beyond, Change, Comparison, Summary, Verdict, compare};
 use terca_core::config::adaptive::Adaptive;
 use terca_core::config::verdict::VerdictSettings;
 use terca_core::run::event::{Event, EventKind, RunStatus, TrialHead};
@@ -55,7 +55,7 @@ impl Run {
                 experiment: experiment.to_owned(),
                 repetition,
                 dir: format!("{eval}/{environment}.{experiment}.{repetition:02}").into(),
-                agent: "nop".to_owned(),
+                agent: "gemini-cli".to_owned(),
                 model: None,
             };
             self.trials.push((head, report));
@@ -94,10 +94,10 @@ impl Run {
         }
     }
 
-    /// As if repetitions had been added one by one.
-    fn adaptive(self) -> Self {
+    /// As if repetitions had been added one by one, up to so many.
+    fn adaptive(self, max: u32) -> Self {
         Run {
-            adaptive: Some(Adaptive { min: 100, max: 100 }),
+            adaptive: Some(Adaptive { min: max, max }),
             ..self
         }
     }
@@ -256,9 +256,12 @@ fn every_verdict_has_a_sentence() {
                 &[(1, 0), (1, 1), (0, 0), (1, 0), (0, 1), (1, 0), (1, 1)],
             ),
         ),
-        ("inconclusive, few evals", with("gemini", 5, &HELPS[..4])),
         (
-            "inconclusive, all few evals changed",
+            "better on four evals",
+            with("gemini", 4, &[(4, 1), (4, 2), (3, 1), (4, 0)]),
+        ),
+        (
+            "five trials in each arm are too few",
             with("gemini", 1, &[(1, 0); 5]),
         ),
         (
@@ -266,6 +269,18 @@ fn every_verdict_has_a_sentence() {
             with("gemini", 1, &[(1, 0); 6]),
         ),
         ("one eval", with("gemini", 10, &[(10, 2)])),
+        (
+            "better here, and not beyond",
+            with("gemini", 10, &[(10, 0), (6, 6), (5, 5), (7, 7), (4, 4)]),
+        ),
+        (
+            "an eval broke",
+            with("gemini", 10, &[(8, 2), (9, 3), (0, 10), (9, 4), (8, 2)]),
+        ),
+        ("the same in both", with("gemini", 4, &[(2, 2); 6])),
+        ("graded, and no trial reaches 1", graded()),
+        ("not all trials ended", cut_short()),
+        ("some trials cost nothing or did not say", without_cost()),
         ("all passed", with("gemini", 5, &[(5, 5); 12])),
         ("all failed", with("gemini", 5, &[(0, 0); 12])),
         ("never judged in one arm", one_arm),
@@ -279,7 +294,57 @@ fn every_verdict_has_a_sentence() {
     insta::assert_snapshot!("sentences", told.join("\n"));
 }
 
-/// The verdict goes by the pairs that differ, and says so; the interval is told all the same.
+/// Five evals with scores between 0 and 1.
+fn graded() -> Run {
+    let mut run = Run::default();
+    for number in 0..5 {
+        let eval = format!("eval{number}");
+        let scores = |base: f64| {
+            (0..4)
+                .map(|n| judged(base + 0.03 * f64::from(n) + 0.02 * f64::from(number), None))
+                .collect()
+        };
+        run = run.reports([&eval, "default", "control"], scores(0.3));
+        run = run.reports([&eval, "default", "with-rules"], scores(0.6));
+    }
+    run
+}
+
+/// Six of 24 trials ended.
+fn cut_short() -> Run {
+    let mut run = Run::default();
+    for number in 0..3 {
+        let eval = format!("eval{number}");
+        for (experiment, score) in [("control", 0.0), ("with-rules", 1.0)] {
+            let mut reports = vec![TrialReport::pending(); 4];
+            reports[0] = judged(score, Some(0.1));
+            run = run.reports([&eval, "default", experiment], reports);
+        }
+    }
+    run
+}
+
+/// A price from those trials that have one.
+fn without_cost() -> Run {
+    let mut run = Run::default();
+    for number in 0..6 {
+        let eval = format!("eval{number}");
+        let cost = |n: i32, times: f64| match (number, n) {
+            (0, 0) => None,
+            (1, 0) => Some(0.0),
+            _ => Some(times * (1.0 + 0.1 * f64::from((n * 7 + number) % 5))),
+        };
+        for (experiment, passed, times) in [("control", 1, 0.02), ("with-rules", 3, 0.03)] {
+            let reports = (0..4)
+                .map(|n| judged(f64::from(u8::from(n < passed)), cost(n, times)))
+                .collect();
+            run = run.reports([&eval, "default", experiment], reports);
+        }
+    }
+    run
+}
+
+/// The verdict goes by the same interval, and by a p-value that allows for every look.
 #[test]
 fn every_verdict_of_an_adaptive_run_has_a_sentence() {
     let clear: Vec<(usize, usize)> = vec![(8, 1), (7, 2), (8, 4)];
@@ -290,25 +355,32 @@ fn every_verdict_of_an_adaptive_run_has_a_sentence() {
         .map(|n| (10 + n % 11, 10 + n % 11 - usize::from(n % 13 == 0)))
         .collect();
     let cases = [
-        ("better", with("gemini", 8, &clear)),
-        ("worse", with("gemini", 8, &reversed(&clear))),
+        ("better, and stopped early", 20, with("gemini", 8, &clear)),
+        (
+            "better, at the most repetitions",
+            8,
+            with("gemini", 8, &clear),
+        ),
+        ("worse", 20, with("gemini", 8, &reversed(&clear))),
         (
             "one eval is enough for a verdict on that eval",
+            20,
             with("gemini", 10, &[(10, 1)]),
         ),
         (
             "fixed repetitions would call it better",
+            1,
             with("gemini", 1, &[(1, 0); 6]),
         ),
-        ("equivalent", with("gemini", 20, &equal)),
-        ("all passed", with("gemini", 5, &[(5, 5); 12])),
-        ("inconclusive", with("gemini", 5, &DOES_LITTLE)),
-        ("two experiments", two),
-        ("two environments", places),
+        ("equivalent", 20, with("gemini", 20, &equal)),
+        ("all passed", 5, with("gemini", 5, &[(5, 5); 12])),
+        ("inconclusive", 5, with("gemini", 5, &DOES_LITTLE)),
+        ("two experiments", 8, two),
+        ("two environments", 8, places),
     ];
     let told: Vec<String> = cases
         .into_iter()
-        .map(|(case, run)| tell(case, &run.adaptive().summary()))
+        .map(|(case, max, run)| tell(case, &run.adaptive(max).summary()))
         .collect();
     insta::assert_snapshot!("sentences_adaptive", told.join("\n"));
 }
@@ -326,7 +398,7 @@ fn pairs_are_the_same_repetition_judged_in_both_arms() {
             ["a", "e", "with-rules"],
             vec![fail(), pass(), pass(), error(), pass(), pass()],
         )
-        .adaptive();
+        .adaptive(100);
     let evidence = run.only().sequential.unwrap();
     assert_eq!((evidence.pairs, evidence.better, evidence.worse), (3, 2, 1));
     // B(3, 2) · 2³.
@@ -340,13 +412,9 @@ fn tell(case: &str, summary: &Summary) -> String {
         let warnings: String = comparison
             .warnings
             .iter()
-            .map(|warning| format!("              warning: {warning}\n"))
+            .map(|warning| format!("  warning: {warning}\n"))
             .collect();
-        format!(
-            "{:12}  {}\n{warnings}",
-            comparison.verdict.as_str(),
-            comparison.sentence
-        )
+        format!("{}\n{warnings}", comparison.sentence)
     });
     format!("# {case}\n{}", comparisons.collect::<String>())
 }
@@ -365,15 +433,63 @@ fn verdicts_are_what_they_are_called() {
     for (passed, trials, reason) in [
         (vec![(5, 5); 12], 5, CannotTell::AllPassed),
         (vec![(0, 0); 12], 5, CannotTell::AllFailed),
-        (vec![(10, 2)], 10, CannotTell::OneEval),
-        (vec![(1, 0); 5], 1, CannotTell::TooFewEvals),
+        (vec![(1, 0); 5], 1, CannotTell::TooFewTrials),
     ] {
         let comparison = with("g", trials, &passed).only();
-        assert_eq!(
-            (comparison.verdict, comparison.cannot_tell),
-            (Verdict::Inconclusive, Some(reason))
-        );
+        assert_eq!(comparison.cannot_tell, Some(reason));
+        assert!(!comparison.verdict.is_difference());
     }
+    // The quick start of version 0.1: four evals, four repetitions.
+    let four = with("g", 4, &[(4, 1), (4, 2), (3, 1), (4, 0)]).only();
+    assert_eq!(four.verdict, Verdict::Better);
+    assert_eq!(four.beyond, Some(Beyond::TooFewEvals));
+    assert_eq!(with("g", 10, &[(10, 2)]).only().verdict, Verdict::Better);
+    let helps = with("g", 5, &HELPS).only();
+    assert_eq!(helps.beyond, Some(Beyond::Holds));
+}
+
+#[test]
+fn the_verdict_is_the_same_for_every_seed_and_in_every_mode() {
+    let fixed = with("g", 4, &[(4, 1), (4, 2), (3, 1), (4, 0)]);
+    let mut state = RunState::fold(&fixed.events());
+    let expected = compare(&state, "control", 0.1);
+    let mut events = fixed.events();
+    for (event, other) in events.iter_mut().zip(fixed.events()) {
+        if let EventKind::RunStarted { seed, .. } = &mut event.kind {
+            *seed = 99;
+        }
+        assert_eq!(event.seq, other.seq);
+    }
+    state = RunState::fold(&events);
+    assert_eq!(compare(&state, "control", 0.1), expected);
+    let adaptive = with("g", 4, &[(4, 1), (4, 2), (3, 1), (4, 0)]).adaptive(4);
+    assert_eq!(adaptive.only().verdict, Verdict::Better);
+    let twice = 2.0 * expected[0].pass_rate.p.unwrap();
+    assert!((adaptive.only().pass_rate.p.unwrap() - twice).abs() < 1e-12);
+}
+
+#[test]
+fn evals_that_broke_or_were_mended_are_known() {
+    let comparison = with("g", 10, &[(7, 2), (5, 5), (0, 10), (10, 0)]).only();
+    let changes: Vec<Option<Change>> = comparison.per_eval.iter().map(|eval| eval.change).collect();
+    assert_eq!(
+        changes,
+        [None, None, Some(Change::Broke), Some(Change::Mended)]
+    );
+    let broke = &comparison.per_eval[2];
+    assert_eq!(
+        (broke.baseline_passed, broke.passed, broke.judged),
+        (10, 0, 10)
+    );
+    assert!(broke.p_adjusted > broke.p);
+}
+
+#[test]
+fn the_margin_decides_on_equivalence() {
+    let state = RunState::fold(&with("g", 20, &[(12, 11); 12]).events());
+    let verdict = |margin| compare(&state, "control", margin)[0].verdict;
+    assert_eq!(verdict(0.15), Verdict::Equivalent);
+    assert_eq!(verdict(0.05), Verdict::Inconclusive);
 }
 
 #[test]
@@ -391,14 +507,21 @@ fn swapping_the_arms_flips_every_effect() {
 fn an_inconclusive_run_says_what_it_would_take() {
     let comparison = with("gemini", 5, &DOES_LITTLE).only();
     let outlook = comparison.outlook.unwrap();
-    let evals = outlook.with_evals.unwrap();
-    assert!(evals.evals > 12 && evals.repetitions == 5, "{evals:?}");
-    assert_eq!(evals.trials, evals.evals * 5 * 2);
+    let differences: Vec<f64> = outlook
+        .repetitions
+        .iter()
+        .map(|proposal| proposal.difference)
+        .collect();
+    assert_eq!(differences, [0.2, 0.1]);
+    let last = outlook.repetitions.last().unwrap();
+    assert_eq!((last.evals, last.trials), (12, 12 * last.repetitions * 2));
     // 3 and 3.42 cents for a trial; 44 seconds, four at a time.
-    assert!((evals.cost_usd.unwrap() - evals.evals as f64 * 5.0 * 0.0642).abs() < 1e-6);
-    assert!((evals.seconds.unwrap() - evals.trials as f64 * 11.0).abs() < 1e-6);
-    assert!(outlook.detectable.unwrap() > outlook.difference);
-    assert!(with("gemini", 5, &HELPS).only().outlook.is_none());
+    let of_arm = 12.0 * last.repetitions as f64;
+    assert!((last.cost_usd.unwrap() - of_arm * 0.0642).abs() < 1e-6);
+    assert!((last.seconds.unwrap() - last.trials as f64 * 11.0).abs() < 1e-6);
+    assert_eq!(outlook.evals, None, "repetitions answer this question");
+    let decided = with("gemini", 5, &HELPS).only().outlook.unwrap();
+    assert_eq!((decided.repetitions.len(), decided.evals), (0, None));
 }
 
 #[test]
@@ -581,7 +704,7 @@ fn the_summary_has_the_keys_it_is_documented_with() {
         "/summary/comparisons/0/passRate",
         "/summary/comparisons/0/perEval/0",
         "/summary/comparisons/0/outlook",
-        "/summary/comparisons/0/outlook/withEvals",
+        "/summary/comparisons/0/outlook/repetitions/0",
     ];
     let told: Vec<String> = pointers
         .iter()
@@ -659,19 +782,20 @@ proptest! {
     /// Not a number cannot be written as JSON, so whatever comes back as it went is made of numbers.
     #[test]
     fn any_run_has_a_summary_of_numbers_and_reasons(run in any_run(), adaptive in any::<bool>()) {
-        let results = if adaptive { run.adaptive() } else { run }.results();
+        let results = if adaptive { run.adaptive(3) } else { run }.results();
         let document = serde_json::to_string(&results).unwrap();
         prop_assert_eq!(&serde_json::from_str::<Results>(&document).unwrap(), &results);
         for comparison in &results.summary.comparisons {
             prop_assert!(!comparison.sentence.contains("NaN") && comparison.sentence.ends_with('.'));
             let effect = &comparison.pass_rate;
-            prop_assert_eq!(effect.interval.is_some(), comparison.evals > 1);
+            prop_assert_eq!(effect.interval.is_some(), comparison.evals > 0);
             prop_assert!(effect.p_adjusted >= effect.p);
+            prop_assert_eq!(effect.beyond.is_some(), comparison.evals >= 5);
             if comparison.verdict.is_difference() {
-                prop_assert!(effect.p_adjusted < Some(0.05));
+                prop_assert!(comparison.decisive().p_adjusted < Some(0.05));
             }
             prop_assert_eq!(comparison.sequential.is_some(), adaptive);
-            prop_assert_eq!(comparison.outlook.is_some(), comparison.verdict == Verdict::Inconclusive && comparison.evals > 0);
+            prop_assert_eq!(comparison.outlook.is_some(), comparison.verdict != Verdict::Equivalent && comparison.evals > 0);
         }
     }
 }

@@ -120,7 +120,7 @@ impl AdaptiveWorld {
                         },
                         repetition,
                         dir: "".into(),
-                        agent: "nop".into(),
+                        agent: "gemini-cli".into(),
                         model: None,
                     });
                 }

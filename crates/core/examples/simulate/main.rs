@@ -1,7 +1,7 @@
 //! How often intervals hold the truth and verdicts are right, in suites whose truth is known.
 //!
 //! `cargo run --release -p terca-core --example simulate` prints the tables of `docs/explanations/statistics.md`: fixed
-//! repetitions, then adaptive ones; with `fixed` or `adaptive` after `--`, only that one.
+//! repetitions, the advice, then adaptive repetitions; with `fixed`, `advice` or `adaptive` after `--`, only that one.
 
 #![allow(clippy::print_stdout, reason = "this is what it is for")]
 
@@ -10,25 +10,30 @@ mod world;
 
 use adaptive::AdaptiveWorld;
 use terca_core::config::adaptive::Adaptive;
-use terca_core::stats::sign_flip::EXACT_UP_TO;
 use world::World;
 
 const RUNS: usize = 20_000;
-/// Where every p-value is drawn from ten thousand permutations.
-const SLOW_RUNS: usize = 2_000;
+/// Where every run has dozens of repetitions.
+const ADVISED_RUNS: usize = 2_000;
 /// Where every run is played trial by trial.
 const PLAYED_RUNS: usize = 4_000;
 
 fn main() {
     let only = std::env::args().nth(1);
-    if only.as_deref() != Some("adaptive") {
-        fixed();
-    }
-    if only.is_none() {
-        println!();
-    }
-    if only.as_deref() != Some("fixed") {
-        adaptive();
+    let tables: [(&str, fn()); 3] = [
+        ("fixed", fixed),
+        ("advice", advised),
+        ("adaptive", adaptive),
+    ];
+    let mut is_first = true;
+    for (name, print) in tables {
+        if only.as_deref().is_none_or(|only| only == name) {
+            if !is_first {
+                println!();
+            }
+            is_first = false;
+            print();
+        }
     }
 }
 
@@ -88,66 +93,108 @@ fn adaptive_worlds() -> Vec<AdaptiveWorld> {
 
 fn fixed() {
     println!(
-        "| evals × repetitions | true difference | evals differ by | settled evals | interval of difference | interval of rate | BETTER | WORSE | EQUIVALENT |"
+        "| evals × repetitions | true difference | evals differ by | settled evals | interval holds the truth | BETTER | WORSE | EQUIVALENT | wrong verdict | wrong EQUIVALENT | says beyond | wrong beyond |"
     );
-    println!("|---|---|---|---|---|---|---|---|---|");
+    println!("|---|---|---|---|---|---|---|---|---|---|---|---|");
     for (number, world) in worlds().into_iter().enumerate() {
-        let tally = world.simulate(
-            if world.evals > EXACT_UP_TO {
-                SLOW_RUNS
-            } else {
-                RUNS
-            },
-            number as u64,
-        );
+        let tally = world.simulate(RUNS, number as u64);
         let share = |count: usize| format!("{:.1} %", 100.0 * count as f64 / tally.runs as f64);
         println!(
-            "| {} × {} | {:+.1} | ±{:.0} | {:.0} % | {} | {} | {} | {} | {} |",
+            "| {} × {} | {:+.0} | ±{:.0} | {:.0} % | {} | {} | {} | {} | {} | {} | {} | {} |",
             world.evals,
             world.repetitions,
             100.0 * world.truth(),
             100.0 * world.spread,
             100.0 * world.settled,
             share(tally.covered),
-            share(tally.rate_covered),
             share(tally.better),
             share(tally.worse),
             share(tally.equivalent),
+            share(tally.wrong),
+            share(tally.wrong_equivalent),
+            share(tally.beyond),
+            share(tally.wrong_beyond),
         );
     }
 }
 
 fn worlds() -> Vec<World> {
     let plans = [
-        (5, 5),
-        (6, 1),
+        (3, 10),
+        (4, 4),
+        (5, 10),
         (8, 3),
-        (12, 5),
-        (20, 1),
+        (10, 5),
+        (12, 1),
         (20, 3),
         (30, 10),
-        (50, 1),
-        (100, 5),
     ];
     let mut worlds = Vec::new();
     for (evals, repetitions) in plans {
         let plain = World {
             evals,
             repetitions,
+            baseline: 0.5,
             effect: 0.0,
             spread: 0.0,
             settled: 0.0,
         };
         worlds.push(plain);
         worlds.push(World {
-            effect: 0.1,
-            spread: 0.2,
+            spread: 0.3,
             ..plain
         });
         worlds.push(World {
             settled: 0.6,
             ..plain
         });
+        worlds.push(World {
+            baseline: 0.4,
+            effect: 0.1,
+            ..plain
+        });
+        worlds.push(World {
+            baseline: 0.35,
+            effect: 0.3,
+            ..plain
+        });
+        worlds.push(World {
+            baseline: 0.35,
+            effect: 0.3,
+            spread: 0.15,
+            ..plain
+        });
     }
     worlds
+}
+
+/// The repetitions that a first run advises, tried.
+fn advised() {
+    println!(
+        "| evals × repetitions of the first run | true difference | chance to pass before | the advice finds it |"
+    );
+    println!("|---|---|---|---|");
+    let mut number = 0;
+    for (evals, repetitions) in [(4, 4), (8, 3), (12, 3), (20, 3)] {
+        for effect in [0.1, 0.2, 0.3] {
+            for baseline in [0.25, 0.5] {
+                let world = World {
+                    evals,
+                    repetitions,
+                    baseline,
+                    effect,
+                    spread: 0.0,
+                    settled: 0.0,
+                };
+                number += 1;
+                let power = world.power_of_advice(ADVISED_RUNS, number);
+                println!(
+                    "| {evals} × {repetitions} | {:+.0} | {:.0} % | {:.0} % |",
+                    100.0 * effect,
+                    100.0 * baseline,
+                    100.0 * power
+                );
+            }
+        }
+    }
 }

@@ -3,8 +3,8 @@
 //! Tables on the terminal, Markdown, JUnit and the pages go through these slices; in JSON a figure has its `name` as key.
 //! So a figure is the same wherever it is read.
 
-use crate::analysis::summary::wording::{interval, percent, probability, ratio, score, signed};
-use crate::analysis::summary::{Comparison, Figures};
+use crate::analysis::summary::wording::{percent, probability, ratio, score, signed, signed_score};
+use crate::analysis::summary::{Comparison, Effect, Figures, Measure};
 use crate::text::prose;
 use crate::transcript::Stats;
 
@@ -103,35 +103,69 @@ pub static COMPARISON_METRICS: [ComparisonMetric; 7] = [
     },
     ComparisonMetric {
         title: "points",
-        text: |comparison| comparison.pass_rate.value.map(signed),
+        text: |comparison| {
+            let sign = unit(comparison);
+            comparison.decisive().value.map(sign)
+        },
     },
     ComparisonMetric {
         title: "interval",
-        text: |comparison| comparison.pass_rate.interval.map(interval),
+        text: |comparison| {
+            let sign = unit(comparison);
+            let interval = comparison.decisive().interval?;
+            Some(format!("{} … {}", sign(interval.low), sign(interval.high)))
+        },
     },
     ComparisonMetric {
         title: "p",
-        text: |comparison| comparison.pass_rate.p_adjusted.map(probability),
+        text: |comparison| comparison.decisive().p_adjusted.map(probability),
     },
     ComparisonMetric {
         title: "tokens",
-        text: |comparison| comparison.tokens.value.map(ratio),
+        text: |comparison| ratio_shown(&comparison.tokens),
     },
     ComparisonMetric {
         title: "cost",
-        text: |comparison| comparison.cost_usd.value.map(ratio),
+        text: |comparison| ratio_shown(&comparison.cost_usd),
     },
     ComparisonMetric {
         title: "time",
-        text: |comparison| comparison.seconds.value.map(ratio),
+        text: |comparison| ratio_shown(&comparison.seconds),
     },
 ];
 
-/// `60 → 83 %`.
+/// The words for a difference: points of the pass rate, or parts of a score.
+fn unit(comparison: &Comparison) -> fn(f64) -> String {
+    match comparison.measure {
+        Measure::PassRate => signed,
+        Measure::Score => signed_score,
+    }
+}
+
+/// `1.31×`, or `(1.05×)` where the interval holds 1 and no difference was shown.
+fn ratio_shown(effect: &Effect) -> Option<String> {
+    let text = ratio(effect.value?);
+    let is_open = effect
+        .interval
+        .is_none_or(|interval| interval.contains(1.0));
+    Some(if is_open { format!("({text})") } else { text })
+}
+
+/// `60 → 83 %`, or `0.39 → 0.69` where the verdict is about the score.
 fn rates(comparison: &Comparison) -> Option<String> {
-    let baseline = percent(comparison.figures.baseline.pass_rate?);
-    let arm = percent(comparison.figures.arm.pass_rate?);
-    Some(format!("{} → {arm}", baseline.trim_end_matches(" %")))
+    let figures = &comparison.figures;
+    match comparison.measure {
+        Measure::PassRate => {
+            let baseline = percent(figures.baseline.pass_rate?);
+            let arm = percent(figures.arm.pass_rate?);
+            Some(format!("{} → {arm}", baseline.trim_end_matches(" %")))
+        }
+        Measure::Score => {
+            let baseline = score(figures.baseline.mean_score?);
+            let arm = score(figures.arm.mean_score?);
+            Some(format!("{baseline} → {arm}"))
+        }
+    }
 }
 
 #[cfg(test)]

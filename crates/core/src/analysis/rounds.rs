@@ -222,29 +222,29 @@ mod tests {
         );
     }
 
-    /// Four comparisons: with ten pairs to one side the e-value is 93, and 80 is enough for the first of them.
+    /// Four comparisons: with twelve pairs to one side the e-value is 315, and 160 is enough for the first of them.
     #[test]
     fn what_is_decided_asks_for_nothing_more_and_the_baseline_for_what_is_not() {
-        let mut play = Play::new(5);
+        let mut play = Play::new(6);
         let b_helps_in_x =
             |head: &TrialHead| (head.environment.as_str(), head.experiment.as_str()) == ("x", "b");
         play.end_all(b_helps_in_x);
         assert_eq!(play.asked(), ["x.a", "x.c", "y.a", "y.b", "y.c"]);
-        let mut play = Play::new(4);
+        let mut play = Play::new(5);
         play.end_all(b_helps_in_x);
         assert_eq!(
             play.asked().len(),
             6,
-            "eight pairs are not enough for one of four"
+            "ten pairs are not enough for one of four"
         );
-        let mut play = Play::new(5);
+        let mut play = Play::new(6);
         play.end_all(|head| head.environment == "x" && head.experiment != "a");
         assert_eq!(
             play.asked(),
             ["y.a", "y.b", "y.c"],
             "an environment is done by itself"
         );
-        let mut play = Play::new(5);
+        let mut play = Play::new(6);
         play.end_all(|head| head.experiment == "a");
         assert_eq!(play.asked(), [""; 0], "all are worse");
     }

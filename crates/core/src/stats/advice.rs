@@ -21,11 +21,22 @@ pub fn luck(strata: &[Stratum]) -> Result<f64, CannotTell> {
     Ok(sum / strata.len() as f64)
 }
 
+/// (z₀.₉₇₅ + z₀.₈)², or for the level of the strictest of several comparisons.
+fn factor(comparisons: usize) -> f64 {
+    let level = ALPHA / comparisons.max(1) as f64;
+    (normal_quantile(1.0 - level / 2.0) + normal_quantile(POWER)).powi(2)
+}
+
 /// Returns the repetitions in each arm of so many strata that show `difference` in four of five runs.
-pub fn repetitions(strata: usize, luck: f64, difference: f64) -> usize {
-    let factor = (normal_quantile(1.0 - ALPHA / 2.0) + normal_quantile(POWER)).powi(2);
-    let needed = factor * luck / (strata as f64 * difference * difference);
+pub fn repetitions(strata: usize, luck: f64, difference: f64, comparisons: usize) -> usize {
+    let needed = factor(comparisons) * luck / (strata as f64 * difference * difference);
     (needed.ceil() as usize).saturating_add(1)
+}
+
+/// Returns the smallest difference that so many repetitions of so many strata show in four of five runs.
+pub fn detectable(strata: usize, luck: f64, repetitions: f64, comparisons: usize) -> f64 {
+    let counted = strata as f64 * (repetitions - 1.0).max(1.0);
+    (factor(comparisons) * luck / counted).sqrt()
 }
 
 #[cfg(test)]
@@ -34,8 +45,18 @@ mod tests {
 
     #[test]
     fn as_in_the_table() {
-        assert_eq!(repetitions(8, 0.5, 0.2), 14);
-        assert_eq!(repetitions(4, 0.5, 0.3), 12);
+        assert_eq!(repetitions(8, 0.5, 0.2, 1), 14);
+        assert_eq!(repetitions(4, 0.5, 0.3, 1), 12);
+        assert!(repetitions(4, 0.5, 0.3, 3) > 12);
+    }
+
+    #[test]
+    fn repetitions_that_are_advised_see_the_difference() {
+        for (strata, difference) in [(4, 0.3), (8, 0.2), (20, 0.1)] {
+            let needed = repetitions(strata, 0.5, difference, 2) as f64;
+            assert!(detectable(strata, 0.5, needed, 2) <= difference);
+            assert!(detectable(strata, 0.5, needed - 1.0, 2) > difference);
+        }
     }
 
     #[test]

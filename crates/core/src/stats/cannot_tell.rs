@@ -16,8 +16,8 @@ pub enum CannotTell {
     /// There is one eval only.
     #[error("one eval alone says nothing about others")]
     OneEval,
-    /// The smallest p-value that so many evals can give is too large.
-    #[error("so few evals cannot show a difference, whatever it is")]
+    /// Fewer than five evals say nothing about others.
+    #[error("so few evals say nothing about others; five is the minimum")]
     TooFewEvals,
     /// There is one repetition only.
     #[error(
@@ -25,7 +25,7 @@ pub enum CannotTell {
     )]
     OneRepetition,
     /// There are too few trials.
-    #[error("there are fewer trials than were asked about")]
+    #[error("so few trials cannot show a difference, however large it is")]
     TooFewTrials,
     /// All values are the same.
     #[error("the evals do not vary at all")]

@@ -26,7 +26,7 @@ impl Interval {
     }
 
     /// Returns whether all of it is strictly between the two.
-    pub fn lies_within(self, low: f64, high: f64) -> bool {
+    pub fn is_within(self, low: f64, high: f64) -> bool {
         low < self.low && self.high < high
     }
 

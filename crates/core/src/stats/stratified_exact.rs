@@ -48,6 +48,12 @@ pub fn p_value(strata: &[Stratum]) -> Result<f64, CannotTell> {
     Ok((upper_tail(&groups, found) + upper_tail(&mirrored, found)).min(1.0))
 }
 
+/// Returns the smallest p-value that trials of these numbers can give, if all of one arm pass and none of the other.
+pub fn smallest_p(trials: &[(usize, usize)]) -> f64 {
+    let ways: f64 = trials.iter().map(|(n, m)| ln_choose(n + m, *n)).sum();
+    (2.0 * (-ways).exp()).min(1.0)
+}
+
 /// The common denominator of all differences.
 #[derive(Debug, Clone, Copy)]
 struct Scale {
@@ -344,6 +350,15 @@ mod tests {
                 }
             }
         }
+    }
+
+    #[test]
+    fn the_smallest_p_is_that_of_the_clearest_result() {
+        for (evals, trials) in [(1, 4), (4, 4), (6, 1), (5, 2)] {
+            let clearest = vec![((trials, trials), (0, trials)); evals];
+            close(smallest_p(&vec![(trials, trials); evals]), p(&clearest));
+        }
+        close(smallest_p(&[]), 1.0);
     }
 
     #[test]

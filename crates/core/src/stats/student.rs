@@ -3,15 +3,20 @@
 use super::special::student_quantile;
 use super::{ALPHA, CannotTell, Interval, sample, wilson};
 
-/// One value for each eval.
+/// Returns the 95 % interval: one value for each eval.
 pub fn interval(values: &[f64]) -> Result<Interval, CannotTell> {
+    interval_at(values, 1.0 - ALPHA)
+}
+
+/// Returns the interval that holds the true mean in `level` of all cases.
+pub fn interval_at(values: &[f64], level: f64) -> Result<Interval, CannotTell> {
     let centre = sample::mean(values).ok_or(CannotTell::NoEvals)?;
     let variance = sample::variance(values).ok_or(CannotTell::OneEval)?;
     if sample::is_constant(values) {
         return Err(CannotTell::NoVariation);
     }
     let n = values.len() as f64;
-    let t = student_quantile(1.0 - ALPHA / 2.0, n - 1.0);
+    let t = student_quantile(f64::midpoint(1.0, level), n - 1.0);
     Ok(Interval::around(centre, t * (variance / n).sqrt()))
 }
 

@@ -3,28 +3,28 @@
 
 use super::permutation::{Values, difference};
 use super::special::student_quantile;
-use super::{ALPHA, CannotTell, Interval, sample, student};
+use super::{CannotTell, Interval, sample, student};
 
-/// Returns the 95 % interval.
+/// Returns the interval that holds the true difference in `level` of all cases.
 ///
-/// Where a cell has one trial only, its luck cannot be seen. Then the spread of the evals' differences takes its place. It is
-/// at least as large, because the evals' true effects differ too.
-pub fn interval(strata: &[Values]) -> Result<Interval, CannotTell> {
+/// Where a cell has one trial only, or all trials of each cell are alike, the luck of a trial cannot be seen. Then the spread
+/// of the evals' differences takes its place. It is at least as large, because the evals' true effects differ too.
+pub fn interval(strata: &[Values], level: f64) -> Result<Interval, CannotTell> {
     let centre = difference(strata)?;
-    let Some(parts) = parts(strata) else {
+    let seen = parts(strata).map(|parts| {
+        let variance: f64 = parts.iter().map(|(variance, _)| variance).sum();
+        (parts, variance)
+    });
+    let Some((parts, variance)) = seen.filter(|(_, variance)| *variance > 0.0) else {
         let differences: Vec<f64> = strata.iter().map(Values::difference).collect();
-        return student::interval(&differences);
+        return student::interval_at(&differences, level);
     };
-    let variance: f64 = parts.iter().map(|(variance, _)| variance).sum();
-    if variance <= 0.0 {
-        return Err(CannotTell::NoVariation);
-    }
     let spread: f64 = parts
         .iter()
         .map(|(variance, degrees)| variance * variance / degrees)
         .sum();
     let degrees = variance * variance / spread;
-    let t = student_quantile(1.0 - ALPHA / 2.0, degrees);
+    let t = student_quantile(f64::midpoint(1.0, level), degrees);
     Ok(Interval::around(centre, t * variance.sqrt()))
 }
 
@@ -37,7 +37,11 @@ fn parts(strata: &[Values]) -> Option<Vec<(f64, f64)>> {
         })
         .map(|(weight, values)| {
             let count = values.len() as f64;
-            let variance = sample::variance(values)?;
+            // Equal logarithms may differ in their last digits.
+            let variance = match sample::variance(values)? {
+                _ if sample::is_constant(values) => 0.0,
+                variance => variance,
+            };
             Some((weight * weight * variance / count, count - 1.0))
         })
         .collect()
@@ -55,7 +59,7 @@ mod tests {
             baseline: vec![1.0, 1.0, 2.0, 3.0, 3.0],
             share: 1,
         }];
-        let found = interval(&strata).unwrap();
+        let found = interval(&strata, 0.95).unwrap();
         let variance = 2.5 / 5.0 + 1.0 / 5.0;
         let degrees = variance * variance / ((0.25f64) / 4.0 + 0.04 / 4.0);
         let half = student_quantile(0.975, degrees) * f64::sqrt(variance);
@@ -74,19 +78,23 @@ mod tests {
             })
             .collect();
         assert_eq!(
-            interval(&strata).unwrap(),
+            interval(&strata, 0.95).unwrap(),
             student::interval(&[1.0, 1.5, 0.5]).unwrap()
         );
-        assert_eq!(interval(&strata[..1]), Err(CannotTell::OneEval));
+        assert_eq!(interval(&strata[..1], 0.95), Err(CannotTell::OneEval));
     }
 
     #[test]
     fn equal_values_have_no_width_to_show() {
-        let strata = [Values {
-            arm: vec![1.0, 1.0],
-            baseline: vec![0.0, 0.0],
-            share: 1,
-        }];
-        assert_eq!(interval(&strata), Err(CannotTell::NoVariation));
+        let stratum = |arm: f64| Values {
+            arm: vec![arm; 2],
+            baseline: vec![0.0; 2],
+            share: 2,
+        };
+        assert_eq!(interval(&[stratum(1.0)], 0.95), Err(CannotTell::OneEval));
+        let alike = [stratum(1.0), stratum(1.0)];
+        assert_eq!(interval(&alike, 0.95), Err(CannotTell::NoVariation));
+        let apart = [stratum(1.0), stratum(2.0)];
+        assert_eq!(interval(&apart, 0.95), student::interval(&[1.0, 2.0]));
     }
 }

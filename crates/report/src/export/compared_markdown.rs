@@ -23,9 +23,9 @@ pub fn compared_markdown(compared: &Compared) -> String {
     text.push('\n');
     for comparison in &compared.comparisons {
         text += &format!(
-            "- **{}**: {}\n",
+            "- **{}** {}\n",
             comparison.verdict.as_str(),
-            sentence(&comparison.sentence)
+            sentence(comparison.after_word())
         );
         let errors = errors(comparison).map(|errors| format!("errors, counted apart: {errors}"));
         let warnings = comparison

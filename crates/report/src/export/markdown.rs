@@ -50,9 +50,9 @@ fn verdicts(summary: &Summary) -> String {
     let mut text = String::new();
     for comparison in &summary.comparisons {
         text += &format!(
-            "- **{}**: {}\n",
+            "- **{}** {}\n",
             comparison.verdict.as_str(),
-            sentence(&comparison.sentence)
+            sentence(comparison.after_word())
         );
         for line in beside(comparison, summary) {
             text += &format!("  - {line}\n");

@@ -23,8 +23,8 @@ pub fn effects(summary: &Summary) -> Markup {
             section aria-labelledby="effects-title" {
                 h2 #effects-title { "Effects" }
                 p.quiet {
-                    "Each experiment against its baseline, paired by eval, with 95 % intervals. "
-                    "The shaded band is what makes no difference."
+                    "Each experiment against its baseline on these evals, with 95 % intervals. "
+                    "Differences within the shaded band do not matter."
                 }
                 div.cards {
                     @for comparison in &summary.comparisons {
@@ -87,6 +87,7 @@ fn each_eval(evals: &[EvalEffect]) -> Markup {
                 value: Some(eval.difference),
                 interval: eval.interval,
                 p: Some(eval.p),
+                p_adjusted: Some(eval.p_adjusted),
                 ..Effect::default()
             };
             (scale.row(&eval.eval, &effect, None, Good::More))

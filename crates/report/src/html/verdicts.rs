@@ -41,7 +41,7 @@ fn card(comparison: &Comparison, summary: &Summary) -> Markup {
     html! {
         article class={ "card verdict " (class(comparison.verdict)) } {
             p.word { (comparison.verdict.as_str()) }
-            p.sentence { (sentence(&comparison.sentence)) }
+            p.sentence { (sentence(comparison.after_word())) }
             @if !comparison.warnings.is_empty() || !delivered.is_empty() {
                 ul.notes {
                     @for warning in &comparison.warnings { li.warning { (sentence(warning)) } }

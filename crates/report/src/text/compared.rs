@@ -1,12 +1,12 @@
 //! The answer of `terca compare`: the two sides, a row of figures for each place, and the verdicts.
 //!
 //! ```text
-//! 2026-11-14-002 against 2026-11-14-001: 12 evals; margin 5 points
+//! 2026-11-14-002 against 2026-11-14-001: 12 evals; margin 10 points
 //!
 //!                    pass rate  points   interval      p   cost   time
 //! gemini.with-rules  60 → 83 %     +23  +11 … +35  0.004  1.14×  1.08×  BETTER
 //!
-//! BETTER: `2026-11-14-002` is better than `2026-11-14-001` on gemini.with-rules: …
+//! BETTER on these 12 evals (gemini.with-rules): …
 //!   errors, counted apart: 2 of 60 with `2026-11-14-002`, none of 60 with `2026-11-14-001`
 //!
 //! changed: the prompt and tests of `fib`
@@ -14,18 +14,15 @@
 //! ```
 
 use terca_core::analysis::compare::{Compared, Matching};
-use terca_core::analysis::metrics::{COMPARISON_METRICS, ComparisonMetric};
-use terca_core::analysis::summary::wording::size;
 use terca_core::analysis::summary::{ArmFigures, By, Comparison};
+use terca_core::config::verdict::margin_in_points;
 use terca_core::text::prose;
 
-use crate::metrics::known;
-use crate::term::grid::{Grid, Side};
 use crate::term::paragraph::{INDENT, WIDEST_PROSE, paragraph};
 use crate::term::style::{Palette, Role};
 use crate::term::styled_line::StyledLine;
-use crate::term::width::shorten;
-use crate::text::verdicts::{LEFT_OUT, role};
+use crate::text::comparison_table::{ComparisonTable, LEFT_OUT};
+use crate::text::verdicts::verdict;
 
 /// Names are cut to this where the screen would not hold them whole.
 const SHORT_NAME: usize = 16;
@@ -57,7 +54,7 @@ pub fn compared(compared: &Compared, columns: usize, palette: Palette) -> String
     parts.join("\n")
 }
 
-/// `2026-11-14-002 against 2026-11-14-001: 12 evals; margin 5 points`.
+/// `2026-11-14-002 against 2026-11-14-001: 12 evals; margin 10 points`.
 pub(crate) fn title(compared: &Compared) -> String {
     let what = match (compared.by, compared.runs.as_slice()) {
         (By::Run, [baseline, other]) => {
@@ -77,52 +74,29 @@ pub(crate) fn title(compared: &Compared) -> String {
             compared.baseline
         ),
     };
-    format!("{what}; margin {}", size(compared.margin))
+    format!("{what}; margin {}", margin_in_points(compared.margin))
 }
 
 /// All columns if there is room, else fewer, else shorter names: the widest that fits, or the narrowest.
 fn table(compared: &Compared, columns: usize) -> Vec<StyledLine> {
+    let table = ComparisonTable {
+        title: String::new(),
+        names: compared
+            .comparisons
+            .iter()
+            .map(|comparison| names(comparison, compared))
+            .collect(),
+        comparisons: &compared.comparisons,
+    };
     let fits = |table: &Vec<StyledLine>| table.iter().all(|line| line.width() <= columns);
     let ways = [usize::MAX, SHORT_NAME]
         .into_iter()
         .flat_map(|name| LEFT_OUT.map(|left_out| (name, left_out)));
-    let mut tables = ways.map(|(name, left_out)| figures(compared, name, left_out));
-    let narrowest = || figures(compared, SHORT_NAME, LEFT_OUT[LEFT_OUT.len() - 1]);
+    let mut tables = ways.map(|(name, left_out)| table.lines(name, left_out));
+    let narrowest = || table.lines(SHORT_NAME, LEFT_OUT[LEFT_OUT.len() - 1]);
     tables
         .find(fits)
         .unwrap_or_else(|| narrowest().iter().map(|line| line.fit(columns)).collect())
-}
-
-fn figures(compared: &Compared, widest_name: usize, left_out: &[&str]) -> Vec<StyledLine> {
-    let is_known = |metric: &ComparisonMetric| {
-        compared
-            .comparisons
-            .iter()
-            .any(|comparison| (metric.text)(comparison).is_some())
-    };
-    let columns = || {
-        COMPARISON_METRICS
-            .iter()
-            .filter(|metric| !left_out.contains(&metric.title) && is_known(metric))
-    };
-    let sides: Vec<Side> = [Side::Left; 2]
-        .into_iter()
-        .chain(columns().map(|_| Side::Right))
-        .collect();
-    let mut grid = Grid::new(&sides);
-    let titles = ["", ""]
-        .into_iter()
-        .chain(columns().map(|metric| metric.title));
-    grid.row(titles.map(|title| StyledLine::of(Role::Bold, title)));
-    for comparison in &compared.comparisons {
-        let [arm, place] =
-            names(comparison, compared).map(|name| shorten(&name, widest_name).into_owned());
-        let verdict = StyledLine::of(role(comparison.verdict), comparison.verdict.as_str());
-        let figures = columns().map(|metric| known((metric.text)(comparison)));
-        let names = [StyledLine::plain(&arm), StyledLine::of(Role::Dim, &place)];
-        grid.row(names.into_iter().chain(figures).chain([verdict]));
-    }
-    grid.lines()
 }
 
 /// Arm and place, without what is the same in every row.
@@ -144,14 +118,7 @@ fn names(comparison: &Comparison, compared: &Compared) -> [String; 2] {
 }
 
 fn told(comparison: &Comparison, columns: usize, palette: Palette) -> String {
-    let label = format!("{}: ", comparison.verdict.as_str());
-    let mut text = paragraph(
-        (role(comparison.verdict), &label),
-        &comparison.sentence,
-        0,
-        columns,
-        palette,
-    );
+    let mut text = verdict(comparison, columns, palette);
     if let Some(errors) = errors(comparison) {
         text += &paragraph(
             (Role::Trouble, "errors, counted apart: "),
@@ -177,8 +144,12 @@ pub(crate) fn errors(comparison: &Comparison) -> Option<String> {
     (arm.errors + baseline.errors > 0).then(|| {
         format!(
             "{}, {}",
-            share(&comparison.arm, arm.errors, arm.trials),
-            share(&comparison.baseline, baseline.errors, baseline.trials)
+            share(&comparison.arm, arm.errors, arm.errors + arm.judged),
+            share(
+                &comparison.baseline,
+                baseline.errors,
+                baseline.errors + baseline.judged
+            )
         )
     })
 }

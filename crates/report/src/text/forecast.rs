@@ -8,17 +8,18 @@
 //! gemini.with-rules      40    85 %  $1.37  28m 00s
 //! all, 4 at a time       80          $2.57  13m 40s
 //!
-//! in four of five cases this plan finds   on      evals  differences from
-//! with-rules against control              gemini      8         28 points
+//! finds in four of five cases          evals  on these evals  for other tasks
+//! with-rules against control  gemini      8       28 points        35 points
 //!   from 80 trials of 8 evals in earlier runs
 //!
 //! To see 10 points it takes …
 //! ```
 
-use terca_core::analysis::forecast::{Detect, Expense, Forecast, Precision};
+use terca_core::analysis::forecast::{Detect, Expense, Forecast};
 use terca_core::analysis::summary::Proposal;
 use terca_core::analysis::summary::wording::{percent, size};
 use terca_core::run::event::TrialHead;
+use terca_core::stats::CannotTell;
 use terca_core::text::prose;
 
 use crate::metrics::known;
@@ -139,15 +140,18 @@ fn sees(forecast: &Forecast, columns: usize, palette: Palette) -> String {
     if forecast.precision.is_empty() {
         return String::new();
     }
-    let mut grid = Grid::new(&[Side::Left, Side::Left, Side::Right, Side::Right]);
+    let mut sides = [Side::Right; 5];
+    sides[..2].fill(Side::Left);
+    let mut grid = Grid::new(&sides);
     let titles = [
         "finds in four of five cases",
         "",
         "evals",
-        "differences from",
+        "on these evals",
+        "for other tasks",
     ];
     grid.row(titles.map(|title| StyledLine::of(Role::Bold, title)));
-    let room = columns.saturating_sub(45).max(12);
+    let room = columns.saturating_sub(53).max(12);
     for precision in &forecast.precision {
         let against = match &precision.baseline {
             Some(baseline) => format!("{} against {baseline}", precision.experiment),
@@ -157,14 +161,16 @@ fn sees(forecast: &Forecast, columns: usize, palette: Palette) -> String {
             StyledLine::plain(&shorten(&against, room)),
             StyledLine::of(Role::Dim, &shorten(&precision.environment, 16)),
             StyledLine::plain(&precision.evals.to_string()),
-            found(precision),
+            found(precision.detectable),
+            found(precision.beyond),
         ]);
     }
     grid.render(0, palette)
 }
 
-fn found(precision: &Precision) -> StyledLine {
-    match precision.detectable {
+/// The smallest difference that is found.
+fn found(difference: Option<f64>) -> StyledLine {
+    match difference {
         Some(difference) if difference < 1.0 => StyledLine::of(Role::Bold, &size(difference)),
         _ => StyledLine::of(Role::Bad, "none"),
     }
@@ -203,6 +209,10 @@ fn basis(forecast: &Forecast, columns: usize, palette: Palette) -> String {
             }
             _ => {}
         }
+        if precision.beyond.is_none() {
+            let reason = CannotTell::TooFewEvals.to_string();
+            add((Role::Fair, "other tasks: ", reason));
+        }
     }
     lines
         .iter()
@@ -224,25 +234,19 @@ fn wanted(forecast: &Forecast, columns: usize, palette: Palette) -> String {
 
 fn ways(detect: &Detect) -> String {
     let difference = size(detect.difference);
-    let start = if detect.is_seen {
-        format!("This plan sees {difference}. The cheapest that does is")
-    } else {
-        format!("To see {difference} it takes")
+    let here = match &detect.with_these_evals {
+        _ if detect.is_seen => format!("This plan sees {difference} on these evals."),
+        Some(proposal) => format!(
+            "To see {difference} on these evals it takes {}.",
+            way(proposal)
+        ),
+        None => format!("To see {difference} on these evals takes more than anybody runs."),
     };
-    let ways: Vec<String> = [&detect.with_these_evals, &detect.with_more_evals]
-        .into_iter()
-        .flatten()
-        .map(way)
-        .collect();
-    let more = match (&detect.with_these_evals, &detect.with_more_evals) {
-        (None, None) => {
-            return format!("To see {difference} it would take more than anybody runs.");
-        }
-        (None, Some(_)) => " More repetitions of these evals alone cannot do it.",
-        (Some(_), Some(_)) => " More evals are cheaper to run, and have to be written.",
-        (Some(_), None) => "",
+    let beyond = match &detect.beyond {
+        Some(proposal) => format!("To see it for other tasks it takes {}.", way(proposal)),
+        None => "To see it for other tasks takes more evals than anybody writes.".to_owned(),
     };
-    format!("{start} {}.{more}", prose::list(&ways, "or"))
+    format!("{here} {beyond}")
 }
 
 /// `8 evals × 45 repetitions (720 trials, about $23.10 and 1h 04m)`.
@@ -345,7 +349,7 @@ mod tests {
             "forecast_little",
             shown(&fixture::heads(2, 1, 1), &[], Some(0.1), 80)
         );
-        let text = shown(&fixture::heads(6, 2, 1), &[], None, 40);
+        let text = shown(&fixture::heads(1, 2, 4), &[], None, 40);
         let words = text.split_whitespace().collect::<Vec<_>>().join(" ");
         assert!(
             words.contains("none: so few trials would not even find all"),

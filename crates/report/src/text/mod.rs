@@ -2,9 +2,11 @@
 
 pub(crate) mod agents;
 pub(crate) mod compared;
+pub(crate) mod comparison_table;
 pub(crate) mod failures;
 pub(crate) mod footer;
 pub(crate) mod forecast;
+pub(crate) mod forest;
 pub(crate) mod health;
 pub(crate) mod plan;
 pub(crate) mod regraded;

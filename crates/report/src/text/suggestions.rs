@@ -10,7 +10,7 @@
 
 use terca_core::analysis::results::Results;
 use terca_core::analysis::summary::wording::size;
-use terca_core::analysis::summary::{Comparison, Outlook, Verdict};
+use terca_core::analysis::summary::{Beyond, Comparison, Outlook, Proposal};
 use terca_core::run::event::RunStatus;
 use terca_core::run::outcome::Status;
 use terca_core::stats::CannotTell;
@@ -24,8 +24,8 @@ use crate::term::width::{pad, width};
 const MOST: usize = 3;
 /// More repetitions than this are no advice.
 const MOST_REPETITIONS: usize = 200;
-/// Repetitions for a start, where nothing is known yet about the luck of trials.
-const SEVERAL: usize = 5;
+/// So many repetitions are gladly run to see a smaller difference.
+const SENSIBLE_REPETITIONS: usize = 30;
 
 /// The facts that matter besides the results.
 #[derive(Debug, Clone, Copy)]
@@ -162,45 +162,56 @@ fn settling(results: &Results, around: &Circumstances<'_>) -> Option<(String, St
     if results.adaptive.is_some() {
         return None;
     }
-    let is_open = |comparison: &&Comparison| comparison.verdict == Verdict::Inconclusive;
-    let open: Vec<&Comparison> = results.summary.comparisons.iter().filter(is_open).collect();
-    let outlooks = || {
-        open.iter()
-            .filter_map(|comparison| comparison.outlook.as_ref())
-    };
-    let again =
-        |repetitions: usize| format!("run -n {repetitions}{}{}", around.selection, around.agent);
-    let enough = |outlook: &Outlook| {
-        let proposal = outlook.with_repetitions.as_ref()?;
-        Some((proposal.repetitions, size(outlook.difference)))
-            .filter(|(most, _)| *most <= MOST_REPETITIONS)
-    };
-    // The most that any of them needs does for all.
-    if let Some((most, difference)) = outlooks().filter_map(enough).max_by_key(|(most, _)| *most) {
-        return Some((
-            again(most),
-            format!("enough to see a difference of {difference}"),
-        ));
-    }
-    if outlooks().any(|outlook| outlook.cannot_tell == Some(CannotTell::OneRepetition)) {
-        return Some((again(SEVERAL), "one repetition is mostly luck".to_owned()));
-    }
-    let purpose = open
-        .iter()
-        .find_map(|comparison| match comparison.cannot_tell {
-            Some(CannotTell::AllPassed) => Some("a harder one: all pass in both arms"),
-            Some(CannotTell::AllFailed) => Some("an easier one: all fail in both arms"),
-            Some(CannotTell::OneEval | CannotTell::TooFewEvals) => {
-                Some("more evals: so few show no difference")
+    let all = &results.summary.comparisons;
+    let create = |purpose: &str| ("create-eval".to_owned(), purpose.to_owned());
+    for comparison in all {
+        match comparison.cannot_tell {
+            Some(CannotTell::AllPassed) => {
+                return Some(create("a harder one: all pass in both arms"));
             }
-            _ => comparison
-                .outlook
-                .as_ref()?
-                .with_evals
-                .as_ref()
-                .map(|_| "more evals: repetitions will not do it"),
-        });
-    purpose.map(|purpose| ("create-eval".to_owned(), purpose.to_owned()))
+            Some(CannotTell::AllFailed) => {
+                return Some(create("an easier one: all fail in both arms"));
+            }
+            _ => {}
+        }
+    }
+    // The most that any of them needs does for all.
+    let outlooks = all
+        .iter()
+        .filter_map(|comparison| comparison.outlook.as_ref());
+    let most = outlooks
+        .filter_map(proposed)
+        .max_by_key(|proposal| proposal.repetitions);
+    if let Some(Proposal {
+        repetitions,
+        difference,
+        ..
+    }) = most
+    {
+        let again = format!("run -n {repetitions}{}{}", around.selection, around.agent);
+        let difference = size(*difference);
+        return Some((again, format!("enough to see a difference of {difference}")));
+    }
+    let is_narrow = |comparison: &Comparison| {
+        matches!(
+            comparison.beyond,
+            Some(Beyond::TooFewEvals | Beyond::Unclear)
+        )
+    };
+    all.iter()
+        .any(is_narrow)
+        .then(|| create("more evals: would other tasks gain too?"))
+}
+
+/// The smallest difference that a sensible number of repetitions shows, else the largest.
+fn proposed(outlook: &Outlook) -> Option<&Proposal> {
+    let within = |most: usize| {
+        let few = move |proposal: &&Proposal| proposal.repetitions <= most;
+        outlook.repetitions.iter().filter(few)
+    };
+    within(SENSIBLE_REPETITIONS)
+        .next_back()
+        .or_else(|| within(MOST_REPETITIONS).next())
 }
 
 /// A reason to prove that an eval measures anything.

@@ -2,35 +2,22 @@
 //! each verdict as a sentence, with what to know before believing it.
 //!
 //! ```text
-//! against control   pass rate  points   interval      p  tokens   cost   time
-//! with-rules      60 → 83 %     +23  +11 … +35  0.004   1.31×  1.14×  1.08×  BETTER
-//!
-//! BETTER: `with-rules` is better than `control`: 83 % against 60 % of trials passed (…), at 1.14 × the cost.
+//! BETTER on these 12 evals: 83 % of trials passed with `with-rules`, 60 % with `control` (…). 1.14 × the cost (…).
 //!   MCP server `firebase`: connected 30/30, used in 11/30
 //! ```
 
-use terca_core::analysis::metrics::COMPARISON_METRICS;
 use terca_core::analysis::results::Results;
-use terca_core::analysis::summary::{Comparison, Summary, Verdict};
-use terca_core::text::prose;
+use terca_core::analysis::summary::{Change, Comparison, Summary, Verdict};
 
 use crate::context::Context;
-use crate::metrics::known;
-use crate::term::grid::{Grid, Side};
 use crate::term::paragraph::{INDENT, WIDEST_PROSE, paragraph};
 use crate::term::style::{Palette, Role};
-use crate::term::styled_line::StyledLine;
-
-/// Columns to leave out on a narrow screen; when even the last choice is too wide, the sentences say it all.
-pub(crate) const LEFT_OUT: [&[&str]; 4] = [
-    &[],
-    &["tokens"],
-    &["tokens", "time"],
-    &["tokens", "time", "cost"],
-];
+use crate::text::comparison_table::{ComparisonTable, LEFT_OUT};
 
 /// So many comparisons have a sentence each at the end of a run.
-const FEW: usize = 5;
+const FEW: usize = 3;
+/// So many evals that changed are named at the end of a run.
+const MOST_NAMED: usize = 4;
 
 /// Empty when there is nothing to compare, or not yet.
 pub fn verdicts(results: &Results, columns: usize, palette: Palette) -> String {
@@ -38,8 +25,7 @@ pub fn verdicts(results: &Results, columns: usize, palette: Palette) -> String {
     told_after_figures(results, &comparisons, columns, palette)
 }
 
-/// The verdicts for the end of a run. Where there are many, only those that found a difference have a sentence, and
-/// only a handful of them.
+/// The verdicts for the end of a run. Where there are many, the table has them all, and the sentences are left for `show`.
 pub fn brief_verdicts(
     results: &Results,
     here: Context<'_>,
@@ -50,22 +36,48 @@ pub fn brief_verdicts(
     if all.len() <= FEW {
         return verdicts(results, columns, palette);
     }
-    let differences = all.iter().filter(|one| one.verdict.is_difference());
-    let told: Vec<&Comparison> = differences.take(FEW).collect();
-    let text = told_after_figures(results, &told, columns, palette);
-    let is_told = |one: &Comparison| told.iter().any(|other| std::ptr::eq(*other, one));
-    let others: Vec<&Comparison> = all.iter().filter(|one| !is_told(one)).collect();
-    let doubtful = others.iter().filter(|one| !one.warnings.is_empty()).count();
-    let mut rest = prose::count(others.len(), "more comparison");
-    if doubtful > 0 {
-        rest += &format!(", {doubtful} with warnings");
+    let columns_of_prose = columns.min(WIDEST_PROSE);
+    let mut text = told_after_figures(results, &[], columns, palette);
+    for line in changed(all) {
+        text += &paragraph((Role::Plain, ""), &line, 0, columns_of_prose, palette);
     }
-    rest += &format!(
-        ": `{} show {}` has a sentence on each",
-        here.terca, results.run
+    let doubtful = all.iter().filter(|one| !one.warnings.is_empty()).count();
+    let warnings = match doubtful {
+        0 => String::new(),
+        number => format!(", and warnings on {number}"),
+    };
+    let rest = format!(
+        "`{} show {}` has sentences on each of the {} comparisons{warnings}",
+        here.terca,
+        results.run,
+        all.len()
     );
-    let columns = columns.min(WIDEST_PROSE);
-    text + &paragraph((Role::Plain, ""), &rest, 0, columns, palette)
+    text + &paragraph((Role::Dim, ""), &rest, 0, columns_of_prose, palette)
+}
+
+/// The evals that broke or were mended anywhere, each once.
+fn changed(comparisons: &[Comparison]) -> Vec<String> {
+    let mut lines = Vec::new();
+    for (change, word) in [(Change::Broke, "broke"), (Change::Mended, "mended")] {
+        let mut named: Vec<String> = Vec::new();
+        for comparison in comparisons.iter().filter(|one| one.place.is_some()) {
+            let evals = comparison.per_eval.iter();
+            for eval in evals.filter(|eval| eval.change == Some(change)) {
+                let place = comparison.place.as_deref().unwrap_or_default();
+                named.push(format!("`{}` ({place}, {})", eval.eval, comparison.arm));
+            }
+        }
+        let more = named.len().saturating_sub(MOST_NAMED);
+        named.truncate(MOST_NAMED);
+        if !named.is_empty() {
+            let more = match more {
+                0 => String::new(),
+                number => format!(" and {number} more"),
+            };
+            lines.push(format!("{word}: {}{more}", named.join(", ")));
+        }
+    }
+    lines
 }
 
 /// The figures of all comparisons, and sentences on these.
@@ -76,7 +88,10 @@ fn told_after_figures(
     palette: Palette,
 ) -> String {
     let summary = &results.summary;
-    let tables = LEFT_OUT.iter().map(|left_out| figures(summary, left_out));
+    let figures = table(summary);
+    let tables = LEFT_OUT
+        .iter()
+        .map(|left_out| figures.lines(usize::MAX, left_out));
     let fitting = tables
         .into_iter()
         .find(|table| table.iter().all(|line| line.width() <= columns));
@@ -89,51 +104,33 @@ fn told_after_figures(
         .iter()
         .map(|comparison| told(comparison, summary, columns, palette))
         .collect();
-    if table.is_empty() {
-        sentences.concat()
+    if table.is_empty() || sentences.is_empty() {
+        table + &sentences.concat()
     } else {
         format!("{table}\n{}", sentences.concat())
     }
 }
 
-fn figures(summary: &Summary, left_out: &[&str]) -> Vec<StyledLine> {
-    let Some(first) = summary.comparisons.first() else {
-        return Vec::new();
-    };
-    let columns = || {
-        COMPARISON_METRICS
-            .iter()
-            .filter(|metric| !left_out.contains(&metric.title))
-    };
-    let sides: Vec<Side> = [Side::Left; 2]
-        .into_iter()
-        .chain(columns().map(|_| Side::Right))
-        .collect();
-    let mut grid = Grid::new(&sides);
-    let against = format!("against {}", first.baseline);
-    let titles = [against.as_str(), ""]
-        .into_iter()
-        .chain(columns().map(|metric| metric.title));
-    grid.row(titles.map(|title| StyledLine::of(Role::Bold, title)));
-    let several = summary
-        .comparisons
+fn table(summary: &Summary) -> ComparisonTable<'_> {
+    let comparisons = &summary.comparisons;
+    let several = comparisons
         .iter()
         .any(|comparison| comparison.place.is_none());
-    for comparison in &summary.comparisons {
-        let environment = if several {
-            comparison.place.as_deref().unwrap_or("all")
-        } else {
-            ""
-        };
-        let names = [
-            StyledLine::plain(&comparison.arm),
-            StyledLine::of(Role::Dim, environment),
-        ];
-        let verdict = StyledLine::of(role(comparison.verdict), comparison.verdict.as_str());
-        let figures = columns().map(|metric| known((metric.text)(comparison)));
-        grid.row(names.into_iter().chain(figures).chain([verdict]));
+    let place = |comparison: &Comparison| match &comparison.place {
+        _ if !several => String::new(),
+        Some(place) => place.clone(),
+        None => "all".to_owned(),
+    };
+    ComparisonTable {
+        title: comparisons
+            .first()
+            .map_or_else(String::new, |first| format!("against {}", first.baseline)),
+        names: comparisons
+            .iter()
+            .map(|comparison| [comparison.arm.clone(), place(comparison)])
+            .collect(),
+        comparisons,
     }
-    grid.lines()
 }
 
 pub(crate) fn role(verdict: Verdict) -> Role {
@@ -148,14 +145,7 @@ pub(crate) fn role(verdict: Verdict) -> Role {
 /// The verdict, whether the experiment reached the agent, and the warnings.
 fn told(comparison: &Comparison, summary: &Summary, columns: usize, palette: Palette) -> String {
     let columns = columns.min(WIDEST_PROSE);
-    let word = comparison.verdict.as_str();
-    let mut text = paragraph(
-        (role(comparison.verdict), &format!("{word}: ")),
-        &comparison.sentence,
-        0,
-        columns,
-        palette,
-    );
+    let mut text = verdict(comparison, columns, palette);
     for sentence in delivered(comparison, summary) {
         text += &paragraph((Role::Plain, ""), &sentence, INDENT, columns, palette);
     }
@@ -163,6 +153,13 @@ fn told(comparison: &Comparison, summary: &Summary, columns: usize, palette: Pal
         text += &paragraph((Role::Fair, "warning: "), warning, INDENT, columns, palette);
     }
     text
+}
+
+/// The word in its colour, and the sentences after it.
+pub(crate) fn verdict(comparison: &Comparison, columns: usize, palette: Palette) -> String {
+    let word = format!("{} ", comparison.verdict.as_str());
+    let role = role(comparison.verdict);
+    paragraph((role, &word), comparison.after_word(), 0, columns, palette)
 }
 
 /// Told once for every variant, beside the verdict on it.
@@ -240,18 +237,14 @@ mod tests {
     fn one_experiment() {
         let script = played(2, |id| id % 3 == 1);
         insta::assert_snapshot!("verdicts", shown(&script, 100));
-        for (columns, titles) in [
-            (79, "tokens   cost   time"),
-            (78, "p   cost   time"),
-            (70, "p   cost"),
-            (63, "interval      p"),
-        ] {
+        let mut before = usize::MAX;
+        for columns in [110, 100, 90, 80, 70, 60] {
             let text = shown(&script, columns);
             let title = text.lines().next().unwrap();
-            assert!(
-                title.ends_with(titles) && width(title) <= columns,
-                "{columns}: {text}"
-            );
+            assert!(width(title) <= columns, "{columns}: {text}");
+            let shown = title.split_whitespace().count();
+            assert!(shown <= before, "{columns}: {text}");
+            before = shown;
         }
     }
 
@@ -310,14 +303,14 @@ mod tests {
         ];
         insta::assert_snapshot!("end_of_fifteen_variants", parts.join("\n"));
         let lines: usize = parts.iter().map(|part| part.lines().count()).sum();
-        assert!(lines <= 75, "{lines} lines");
+        assert!(lines <= 52, "{lines} lines");
         assert!(whole.lines().count() > parts[2].lines().count());
         assert_eq!(results.summary.comparisons.len(), 16);
         for comparison in &results.summary.comparisons {
             assert!(whole.contains(comparison.verdict.as_str()));
         }
         assert!(
-            parts[2].contains("show 2026-11-14-001` has a sentence on each"),
+            parts[2].contains("show 2026-11-14-001` has sentences on each of the 16 comparisons"),
             "{}",
             parts[2]
         );

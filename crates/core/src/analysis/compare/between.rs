@@ -74,10 +74,14 @@ pub fn between(
         baseline: baseline.name,
         trials,
         margin,
-        seed: other.state.seed(),
+        measure: baseline.state.measure(),
         concurrency: other.state.concurrency(),
         // Where one of them stopped when it had seen enough, the test has to allow for it.
-        adaptive: other.state.adaptive().is_some() || baseline.state.adaptive().is_some(),
+        adaptive: [other.state, baseline.state]
+            .iter()
+            .filter_map(|state| state.adaptive())
+            .map(|bounds| bounds.max)
+            .max(),
     };
     Ok(Compared {
         version: COMPARED_VERSION,

@@ -20,7 +20,7 @@ pub use matching::{AccessChange, Matching, OneSided, mixed_access};
 pub use within::within;
 
 /// Of the document that `terca compare --format json` writes.
-pub const COMPARED_VERSION: u32 = 2;
+pub const COMPARED_VERSION: u32 = 3;
 
 /// The answer of `terca compare`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]

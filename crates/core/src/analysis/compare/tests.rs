@@ -42,11 +42,11 @@ fn experiments_and_environments_are_compared_alike() {
         .map(|one| one.sentence.as_str())
         .collect();
     assert!(
-        sentences[0].starts_with("`gemini` is worse than `claude` over both experiments: "),
+        sentences[0].starts_with("WORSE on these 8 evals (both experiments): "),
         "{sentences:?}"
     );
     assert!(
-        sentences[1].starts_with("`gemini` is worse than `claude` with `control`: "),
+        sentences[1].starts_with("WORSE on these 8 evals (control): "),
         "{sentences:?}"
     );
     assert_eq!(
@@ -140,9 +140,9 @@ fn two_runs_are_matched_by_eval_and_variant() {
     );
     let comparison = &compared.comparisons[0];
     assert!(
-        comparison
-            .sentence
-            .starts_with("`2` is worse than `1` on gemini: 50 % against 93 % "),
+        comparison.sentence.starts_with(
+            "WORSE on these 8 evals (gemini): 50 % of trials passed in `2`, 93 % in `1` "
+        ),
         "{comparison:?}"
     );
     let figures = &comparison.figures;
@@ -205,7 +205,7 @@ fn changed_evals_are_told_and_left_out_when_asked() {
     assert!(
         compared.comparisons[0]
             .sentence
-            .starts_with("`2` is better than `1`: "),
+            .starts_with("BETTER on these 7 evals: "),
         "nobody named the place"
     );
 }

@@ -19,7 +19,7 @@ pub use precision::Precision;
 pub use variances::{Assumption, Variances};
 
 /// Of the document that `terca plan --format json` writes.
-pub const FORECAST_VERSION: u32 = 1;
+pub const FORECAST_VERSION: u32 = 2;
 
 /// The question to answer.
 #[derive(Debug)]

@@ -1,13 +1,14 @@
-//! The smallest difference that each comparison of a plan sees in four of five cases.
+//! The smallest difference that each comparison of a plan sees in four of five cases: on its evals, and beyond them.
 
 use serde::{Deserialize, Serialize};
 
 use super::{Question, Variances};
 use crate::analysis::history::History;
-use crate::analysis::summary::fewest_evals;
 use crate::run::event::TrialHead;
-use crate::stats::CannotTell;
+use crate::stats::beyond::FEWEST_EVALS;
 use crate::stats::power::{Spread, detectable_in_plan};
+use crate::stats::stratified_exact::smallest_p;
+use crate::stats::{ALPHA, CannotTell, advice};
 
 /// The differences that one comparison can see.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -23,8 +24,12 @@ pub struct Precision {
     pub evals: usize,
     /// The number of comparisons that the p-values will be adjusted for.
     pub comparisons: usize,
-    /// The smallest difference that is found in four of five cases.
+    /// The repetitions of an eval in an arm, as the mean over all.
+    pub repetitions: f64,
+    /// The smallest difference on these evals that is found in four of five cases.
     pub detectable: Option<f64>,
+    /// The smallest difference for other tasks of the kind that is found in four of five cases, from five evals on.
+    pub beyond: Option<f64>,
     /// The reason why there is none.
     pub cannot_tell: Option<CannotTell>,
     /// The variances that it is reckoned from.
@@ -106,25 +111,38 @@ impl Precision {
         };
         let evals = pairs.len();
         let luck = pairs.iter().map(luck).sum::<f64>() / evals.max(1) as f64;
-        let found = if evals < fewest_evals(comparisons) {
-            Err(CannotTell::TooFewEvals)
-        } else {
-            detectable_in_plan(
-                Spread {
-                    between: variances.between,
-                    luck,
-                },
+        let of_trial = variances.experiment + variances.baseline;
+        let repetitions = if luck > 0.0 { of_trial / luck } else { 1.0 };
+        let trials: Vec<(usize, usize)> = pairs
+            .iter()
+            .map(|(one, other)| (one.len(), other.len()))
+            .collect();
+        let found = match evals {
+            0 => Err(CannotTell::NoEvals),
+            _ if smallest_p(&trials) * comparisons as f64 >= ALPHA => Err(CannotTell::TooFewTrials),
+            _ => Ok(advice::detectable(
                 evals,
+                of_trial,
+                repetitions,
                 comparisons,
-            )
+            )),
         };
+        let spread = Spread {
+            between: variances.between,
+            luck,
+        };
+        let beyond = (evals >= FEWEST_EVALS)
+            .then(|| detectable_in_plan(spread, evals, comparisons).ok())
+            .flatten();
         Precision {
             environment: environment.to_owned(),
             experiment: experiment.to_owned(),
             baseline: baseline.map(str::to_owned),
             evals,
             comparisons,
+            repetitions,
             detectable: found.ok(),
+            beyond,
             cannot_tell: found.err(),
             variances,
         }

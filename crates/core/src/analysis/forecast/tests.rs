@@ -1,9 +1,10 @@
 use super::*;
 use crate::analysis::history::Record;
+use crate::analysis::summary::{Effect, Verdict};
 use crate::fixture::run;
 use crate::run::state::RunState;
-use crate::stats::paired::difference_of_rates;
-use crate::stats::{ALPHA, CannotTell};
+use crate::stats::CannotTell;
+use crate::stats::stratum::{Count, Stratum};
 
 fn heads(state: &RunState) -> Vec<TrialHead> {
     state
@@ -69,11 +70,13 @@ fn without_history_assumptions_are_said() {
         only.variances.assumed,
         [Assumption::Luck, Assumption::Between]
     );
-    let expected = (9.466_f64 * (0.25 * 2.0 / 5.0 + 0.16 / 12.0) / 12.0).sqrt();
+    let expected = (7.8489_f64 * 0.25 * 2.0 / (12.0 * 4.0)).sqrt();
     assert!(
         (only.detectable.unwrap() - expected).abs() < 1e-3,
         "{only:?}"
     );
+    let beyond = (9.466_f64 * (0.25 * 2.0 / 5.0 + 0.04 / 3.0) / 12.0).sqrt();
+    assert!((only.beyond.unwrap() - beyond).abs() < 1e-3, "{only:?}");
     assert_eq!(told.detect, None);
 }
 
@@ -99,15 +102,17 @@ fn history_gives_costs_times_and_variances() {
     assert!((told.expense.cost_usd.unwrap() - 4.8).abs() < 1e-9);
     assert_eq!(told.expense.seconds, Some(1600.0), "four at a time");
     let variances = &told.precision[0].variances;
-    assert_eq!(
-        (variances.assumed.len(), variances.evals, variances.trials),
-        (0, 8, 80)
-    );
+    assert_eq!((variances.evals, variances.trials), (8, 80));
+    // Eight evals that agree are no proof that all do.
+    assert_eq!(variances.assumed, [Assumption::Between]);
     assert!(
         variances.experiment < variances.baseline && variances.baseline < 0.25,
         "{variances:?}"
     );
-    assert!(variances.between < 0.01, "{variances:?}");
+    assert!(
+        (variances.between - 0.04 / 3.0).abs() < 1e-12,
+        "{variances:?}"
+    );
 }
 
 #[test]
@@ -122,56 +127,50 @@ fn an_arm_that_never_ran_is_like_the_other_and_costs_nobody_knows_what() {
         (told.arms[1].expense, told.expense),
         (Expense::default(), Expense::default())
     );
-    assert_eq!(told.detect.unwrap().with_more_evals.unwrap().cost_usd, None);
+    let detect = told.detect.unwrap();
+    assert_eq!(detect.with_these_evals.unwrap().cost_usd, None);
 }
 
 #[test]
-fn the_cheapest_plan_is_one_that_sees_it_and_none_smaller_does() {
-    for (evals, repetitions, difference) in [(20, 3, 0.2), (20, 3, 0.1), (50, 1, 0.15), (8, 2, 0.3)]
+fn repetitions_that_are_proposed_see_it_and_fewer_do_not() {
+    for (evals, repetitions, difference) in [(20, 3, 0.2), (20, 3, 0.1), (5, 2, 0.15), (8, 2, 0.3)]
     {
         let told = ask(&plan(evals, repetitions), Vec::new(), Some(difference));
-        let detect = told.detect.unwrap();
-        assert!(
-            detect.with_these_evals.is_some() || detect.with_more_evals.is_some(),
-            "{evals} {difference}"
-        );
-        for proposal in [&detect.with_these_evals, &detect.with_more_evals]
-            .into_iter()
-            .flatten()
-        {
-            assert_eq!(proposal.trials, proposal.evals * proposal.repetitions * 2);
-            let seen = |evals, repetitions| {
-                let told = ask(&plan(evals, repetitions), Vec::new(), None);
-                told.precision[0]
-                    .detectable
-                    .is_some_and(|seen| seen <= difference)
-            };
-            assert!(seen(proposal.evals, proposal.repetitions), "{proposal:?}");
-            assert!(
-                !seen(proposal.evals - 1, proposal.repetitions),
-                "{proposal:?}"
-            );
-            assert!(
-                proposal.repetitions == 1 || !seen(proposal.evals, proposal.repetitions - 1),
-                "{proposal:?}"
-            );
-        }
-        if let (Some(these), Some(more)) = (&detect.with_these_evals, &detect.with_more_evals) {
-            assert!(
-                these.evals <= evals && more.evals > evals && more.trials < these.trials,
-                "{detect:?}"
-            );
-        }
+        let proposal = told.detect.unwrap().with_these_evals.unwrap();
+        assert_eq!(proposal.evals, evals);
+        assert_eq!(proposal.trials, evals * proposal.repetitions * 2);
+        let seen = |repetitions| {
+            let told = ask(&plan(evals, repetitions), Vec::new(), None);
+            told.precision[0].detectable.unwrap() <= difference
+        };
+        assert!(seen(proposal.repetitions), "{proposal:?}");
+        assert!(!seen(proposal.repetitions - 1), "{proposal:?}");
     }
 }
 
 #[test]
+fn evals_that_are_proposed_see_it_beyond_and_fewer_do_not() {
+    let detect = ask(&plan(8, 5), Vec::new(), Some(0.25)).detect.unwrap();
+    let proposal = detect.beyond.unwrap();
+    assert_eq!(proposal.repetitions, 5);
+    let seen = |evals| ask(&plan(evals, 5), Vec::new(), None).precision[0].beyond;
+    assert!(seen(proposal.evals).unwrap() <= 0.25);
+    assert!(seen(proposal.evals - 1).is_none_or(|beyond| beyond > 0.25));
+    // Nobody writes hundreds of evals to answer one question.
+    let small = ask(&plan(8, 5), Vec::new(), Some(0.02)).detect.unwrap();
+    assert_eq!(small.beyond, None);
+}
+
+#[test]
 fn what_cannot_be_is_said() {
-    let few = ask(&plan(5, 100), Vec::new(), Some(0.1));
-    assert_eq!(few.precision[0].cannot_tell, Some(CannotTell::TooFewEvals));
+    let few = ask(&plan(5, 1), Vec::new(), Some(0.1));
+    assert_eq!(few.precision[0].cannot_tell, Some(CannotTell::TooFewTrials));
     let detect = few.detect.unwrap();
-    assert_eq!((detect.is_seen, detect.with_these_evals), (false, None));
-    assert!(detect.with_more_evals.is_some());
+    assert!(!detect.is_seen);
+    assert!(detect.with_these_evals.is_some());
+    let few = ask(&plan(4, 5), Vec::new(), None);
+    assert!(few.precision[0].detectable.is_some());
+    assert_eq!(few.precision[0].beyond, None);
     // Nothing to compare within the run: another run of the same, then.
     let one: Vec<TrialHead> = plan(12, 5)
         .into_iter()
@@ -207,23 +206,20 @@ fn what_a_plan_says_it_sees_is_found() {
         .unwrap();
     let mut random = fastrand::Rng::with_seed(11);
     let mut found = 0;
-    for seed in 0..RUNS {
-        let rate = |p: f64, random: &mut fastrand::Rng| {
-            (0..REPETITIONS).filter(|_| random.f64() < p).count() as f64 / REPETITIONS as f64
+    for _ in 0..RUNS {
+        let mut count = |p: f64| Count {
+            passed: (0..REPETITIONS).filter(|_| random.f64() < p).count(),
+            trials: REPETITIONS,
         };
-        let pairs: Vec<(f64, f64)> = (0..EVALS)
-            .map(|_| {
-                let effect = seen + (random.f64() - 0.5) * 0.4;
-                (
-                    rate(0.5 + effect / 2.0, &mut random),
-                    rate(0.5 - effect / 2.0, &mut random),
-                )
+        let strata: Vec<Stratum> = (0..EVALS)
+            .map(|_| Stratum {
+                arm: count(0.5 + seen / 2.0),
+                baseline: count(0.5 - seen / 2.0),
+                share: EVALS,
             })
             .collect();
-        let paired = difference_of_rates(&pairs, seed as u64).unwrap();
-        let is_found =
-            paired.p.unwrap() < ALPHA && paired.interval.is_ok_and(|interval| interval.low > 0.0);
-        found += usize::from(is_found);
+        let effect = Effect::of_counts(&strata, &[]);
+        found += usize::from(Verdict::of(&effect, 0.1) == Verdict::Better);
     }
     let share = found as f64 / RUNS as f64;
     assert!((0.72..0.92).contains(&share), "{share}");

@@ -3,15 +3,12 @@
 use serde::{Deserialize, Serialize};
 
 use crate::analysis::history::Past;
+use crate::analysis::summary::{ENOUGH_EVALS, LEAST_BETWEEN};
 use crate::stats::power::{Spread, luck_of_rate};
 use crate::stats::sample::mean;
 
 /// The variance of one trial that passes half of the time: none is larger.
 const WORST_LUCK: f64 = 0.25;
-/// ω² when the evals' true effects lie evenly within 20 points to both sides of their mean.
-const USUAL_BETWEEN: f64 = 0.4 * 0.4 / 12.0;
-/// Fewer evals say too little about how their effects differ.
-const ENOUGH_EVALS: usize = 6;
 
 /// The variances of a comparison.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -48,7 +45,9 @@ impl Assumption {
         match self {
             Assumption::Luck => "every trial passes half of the time, which is the hardest case",
             Assumption::LuckOfOneArm => "the arm that has not run yet varies as the other does",
-            Assumption::Between => "the evals' true effects lie within 20 points of their mean",
+            Assumption::Between => {
+                "for other tasks, true effects are within 20 points of their mean"
+            }
         }
     }
 }
@@ -72,10 +71,14 @@ impl Variances {
                 (WORST_LUCK, WORST_LUCK)
             }
         };
-        let between = between(pairs).unwrap_or_else(|| {
+        // A few evals that agree are no proof that all do.
+        let (evals, measured) = between(pairs);
+        let between = if evals < ENOUGH_EVALS && measured < LEAST_BETWEEN {
             assumed.push(Assumption::Between);
-            USUAL_BETWEEN
-        });
+            LEAST_BETWEEN
+        } else {
+            measured
+        };
         let known = |pair: &(Option<&Past>, Option<&Past>)| {
             [pair.0, pair.1]
                 .into_iter()
@@ -101,8 +104,8 @@ fn luck(past: &Past) -> f64 {
     rate * (1.0 - rate)
 }
 
-/// Returns the variance of the differences without the luck of the trials.
-fn between(pairs: &[(Option<&Past>, Option<&Past>)]) -> Option<f64> {
+/// Returns the variance of the differences without the luck of the trials, and the number of evals it is from.
+fn between(pairs: &[(Option<&Past>, Option<&Past>)]) -> (usize, f64) {
     let of_eval = |(one, other): &(Option<&Past>, Option<&Past>)| {
         let (one, other) = ((*one)?, (*other)?);
         let rate = |past: &Past| past.passed as f64 / past.judged as f64;
@@ -110,6 +113,10 @@ fn between(pairs: &[(Option<&Past>, Option<&Past>)]) -> Option<f64> {
         Some((rate(one) - rate(other), luck(one)? + luck(other)?))
     };
     let (differences, lucks): (Vec<f64>, Vec<f64>) = pairs.iter().filter_map(of_eval).unzip();
-    let spread = Spread::of(&differences, mean(&lucks)?).ok()?;
-    (differences.len() >= ENOUGH_EVALS).then_some(spread.between)
+    let of_trials = mean(&lucks).unwrap_or(0.0);
+    let spread = Spread::of(&differences, of_trials);
+    (
+        differences.len(),
+        spread.map_or(0.0, |spread| spread.between),
+    )
 }

@@ -3,8 +3,8 @@ use crate::fixture::{error, judged, print, run};
 use crate::run::event::{Event, EventKind, RegradedTrial};
 use crate::run::outcome::TrialReport;
 use crate::run::state::RunState;
-use crate::stats::CannotTell;
-use crate::stats::sign_flip;
+use crate::stats::stratum::Stratum;
+use crate::stats::{CannotTell, stratified_exact};
 
 fn record(state: RunState) -> Record {
     Record {
@@ -67,12 +67,11 @@ fn every_eval_gets_what_it_deserves() {
 /// What the rule for dropping rests on.
 #[test]
 fn evals_that_never_differ_do_not_change_a_p_value() {
-    let differences = [0.4, -0.2, 0.6, 0.2, 0.2, 0.4, 0.8];
-    let padded: Vec<f64> = differences.iter().copied().chain([0.0; 6]).collect();
-    assert_eq!(
-        sign_flip::p_value(&differences, 1),
-        sign_flip::p_value(&padded, 1)
-    );
+    let counts = [((4, 5), (2, 5)), ((3, 5), (4, 5)), ((5, 5), (1, 5))];
+    let never = [((5, 5), (5, 5)), ((0, 5), (0, 5))];
+    let p = |counts: &[_]| stratified_exact::p_value(&Stratum::equal(counts)).unwrap();
+    let padded = [counts.as_slice(), &never].concat();
+    assert!((p(&counts) - p(&padded)).abs() < 1e-12);
 }
 
 #[test]

@@ -11,6 +11,7 @@
 use std::borrow::Cow;
 
 use super::by::By;
+use crate::config::verdict::Measure;
 use crate::run::event::TrialHead;
 use crate::run::outcome::TrialReport;
 use crate::run::state::RunState;
@@ -23,13 +24,13 @@ pub(crate) struct Arms<'a> {
     /// The arm that the others are compared with.
     pub(crate) baseline: &'a str,
     pub(crate) trials: Vec<ArmTrial<'a>>,
-    /// Differences in pass rate that are smaller make no difference.
+    /// Differences that are smaller make no difference.
     pub(crate) margin: f64,
-    /// The seed of the permutations that are drawn.
-    pub(crate) seed: u64,
+    /// The figure that the verdicts are about.
+    pub(crate) measure: Measure,
     pub(crate) concurrency: usize,
-    /// Trials were added for as long as the comparisons were undecided.
-    pub(crate) adaptive: bool,
+    /// Trials were added for as long as the comparisons were undecided, up to so many repetitions.
+    pub(crate) adaptive: Option<u32>,
 }
 
 /// A trial as part of a comparison.
@@ -80,9 +81,9 @@ impl<'a> Arms<'a> {
             baseline,
             trials,
             margin,
-            seed: state.seed(),
+            measure: state.measure(),
             concurrency: state.concurrency(),
-            adaptive: state.adaptive().is_some(),
+            adaptive: state.adaptive().map(|bounds| bounds.max),
         }
     }
 }

@@ -34,12 +34,4 @@ impl By {
             By::Run => "variant",
         }
     }
-
-    /// `on gemini`, `with with-rules`.
-    pub(super) fn in_place(self, place: &str) -> String {
-        match self {
-            By::Environment => format!("with `{place}`"),
-            By::Experiment | By::Run => format!("on {place}"),
-        }
-    }
 }

@@ -6,13 +6,15 @@ use super::effect::Effect;
 use super::evidence::Evidence;
 use super::figures::{COST, Figures, SECONDS, TOKENS};
 use super::grid::Grid;
-use super::outlook::{Basis, Outlook, fewest_evals};
+use super::outlook::{Basis, Outlook};
 use super::pairs::{Pair, Scope};
-use super::verdict::Verdict;
-use super::{DeliveryCounts, sentence, warnings};
-use crate::stats::CannotTell;
+use super::verdict::{Beyond, Verdict};
+use super::{DeliveryCounts, sentence, strata, warnings};
+use crate::config::verdict::Measure;
 use crate::stats::fisher::fisher;
 use crate::stats::holm::holm;
+use crate::stats::stratified_exact::smallest_p;
+use crate::stats::{ALPHA, CannotTell};
 
 /// Compares every other arm with the baseline. The comparisons over all places are one family of questions, and those in
 /// each place another.
@@ -73,14 +75,22 @@ impl<'g> Draft<'g> {
             [only] => Some((*only).to_owned()),
             _ => None,
         };
-        let alone: Vec<EvalEffect> = pairs.iter().map(EvalEffect::of).collect();
-        let sequential = arms.adaptive.then(|| Evidence::of(&pairs));
+        let sequential = arms
+            .adaptive
+            .map(|max| Evidence::of(&pairs, arms.measure, max));
+        let measure = measure(&figures, arms);
+        let at_the_end = |effect: Effect, of: Measure| match sequential {
+            Some(evidence) if of == measure => effect.with_p(evidence.p(effect.p)),
+            _ => effect,
+        };
         let comparison = Comparison {
             arm: arm.to_owned(),
             baseline: arms.baseline.to_owned(),
-            per_eval: if place.is_some() { alone } else { Vec::new() },
+            per_eval: EvalEffect::all(&pairs),
             place,
+            measure,
             verdict: Verdict::Inconclusive,
+            beyond: None,
             sentence: String::new(),
             warnings: Vec::new(),
             cannot_tell: None,
@@ -94,14 +104,11 @@ impl<'g> Draft<'g> {
                 figures.baseline.errors_or_not(),
             ),
             figures,
-            pass_rate: match sequential {
-                Some(evidence) => Effect::on_pass_rate(&pairs, arms.seed).with_p(evidence.p()),
-                None => Effect::on_pass_rate(&pairs, arms.seed),
-            },
-            mean_score: Effect::on_score(&pairs, arms.seed),
-            tokens: Effect::on(TOKENS, &pairs, arms.seed),
-            cost_usd: Effect::on(COST, &pairs, arms.seed),
-            seconds: Effect::on(SECONDS, &pairs, arms.seed),
+            pass_rate: at_the_end(Effect::on_pass_rate(&pairs), Measure::PassRate),
+            mean_score: at_the_end(Effect::on_score(&pairs), Measure::Score),
+            tokens: Effect::on(TOKENS, &pairs),
+            cost_usd: Effect::on(COST, &pairs),
+            seconds: Effect::on(SECONDS, &pairs),
             outlook: None,
         };
         Draft {
@@ -124,21 +131,27 @@ impl<'g> Draft<'g> {
             mut comparison,
         } = self;
         comparison.comparisons = comparisons;
-        comparison.verdict = match &comparison.sequential {
-            Some(evidence) => Verdict::of_evidence(evidence, &comparison.pass_rate, arms.margin),
-            None => Verdict::of(&comparison.pass_rate, arms.margin),
+        let effect = *comparison.decisive();
+        comparison.verdict = Verdict::of(&effect, arms.margin);
+        comparison.beyond = Beyond::of(comparison.verdict, &effect);
+        let basis = Basis {
+            pairs: &pairs,
+            found: effect.value.unwrap_or(0.0),
+            beyond: comparison.beyond,
+            measure: comparison.measure,
+            figures: [&comparison.figures.arm, &comparison.figures.baseline],
+            repetitions: comparison.repetitions.max,
+            places: scope.places.len(),
+            comparisons,
         };
-        if comparison.verdict == Verdict::Inconclusive {
-            let basis = Basis {
-                pairs: &pairs,
-                effect: &comparison.pass_rate,
-                figures: [&comparison.figures.arm, &comparison.figures.baseline],
-                repetitions: comparison.repetitions.max,
-                places: scope.places.len(),
-                comparisons,
-            };
-            comparison.cannot_tell = obstacle(&comparison);
-            comparison.outlook = Some(Outlook::of(&basis, arms)).filter(|_| comparison.evals > 0);
+        comparison.outlook = match comparison.verdict {
+            _ if pairs.is_empty() => None,
+            Verdict::Inconclusive => Some(Outlook::on_these(&basis, arms)),
+            Verdict::Better | Verdict::Worse => Some(Outlook::beyond(&basis, arms)),
+            Verdict::Equivalent => None,
+        };
+        if !comparison.verdict.is_difference() {
+            comparison.cannot_tell = obstacle(&comparison, &pairs);
         }
         let delivery = DeliveryCounts::of(&scope.trials(&comparison.arm));
         comparison.warnings = warnings::of(&comparison, &delivery);
@@ -147,18 +160,36 @@ impl<'g> Draft<'g> {
     }
 }
 
+/// Returns the figure that the verdict is about: the score where the suite says so, or where no trial reached the full score
+/// and some came near. An adaptive run has looked at one figure all the time, and goes on with it.
+fn measure(figures: &ArmFigures, arms: &Arms<'_>) -> Measure {
+    let ArmFigures { arm, baseline } = figures;
+    let has_partial = [arm, baseline]
+        .iter()
+        .any(|one| one.mean_score.is_some_and(|score| score > 0.0));
+    if arms.adaptive.is_none() && arm.passed + baseline.passed == 0 && has_partial {
+        Measure::Score
+    } else {
+        arms.measure
+    }
+}
+
 /// Returns the obstacle besides noise.
-fn obstacle(comparison: &Comparison) -> Option<CannotTell> {
+fn obstacle(comparison: &Comparison, pairs: &[Pair<'_>]) -> Option<CannotTell> {
     let ArmFigures { arm, baseline } = &comparison.figures;
     let rates = [arm.pass_rate, baseline.pass_rate];
-    match comparison.evals {
-        0 => Some(CannotTell::NoEvals),
-        _ if rates == [Some(1.0); 2] => Some(CannotTell::AllPassed),
-        _ if rates == [Some(0.0); 2] => Some(CannotTell::AllFailed),
-        // Repetitions alone can decide it, about these evals.
+    let trials: Vec<(usize, usize)> = strata::counts(pairs)
+        .iter()
+        .map(|stratum| (stratum.arm.trials, stratum.baseline.trials))
+        .collect();
+    let smallest_p = smallest_p(&trials) * comparison.comparisons as f64;
+    match comparison.measure {
+        _ if pairs.is_empty() => Some(CannotTell::NoEvals),
+        Measure::PassRate if rates == [Some(1.0); 2] => Some(CannotTell::AllPassed),
+        Measure::PassRate if rates == [Some(0.0); 2] => Some(CannotTell::AllFailed),
+        // Rounds go on until they can tell.
         _ if comparison.sequential.is_some() => None,
-        1 => Some(CannotTell::OneEval),
-        evals if evals < fewest_evals(comparison.comparisons) => Some(CannotTell::TooFewEvals),
+        _ if smallest_p >= ALPHA => Some(CannotTell::TooFewTrials),
         _ => None,
     }
 }

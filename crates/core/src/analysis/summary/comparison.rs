@@ -7,10 +7,14 @@ use super::evidence::Evidence;
 use super::figures::Figures;
 use super::outlook::Outlook;
 use super::pairs::Pair;
-use super::verdict::Verdict;
+use super::strata;
+use super::verdict::{Beyond, Verdict};
+use crate::config::verdict::Measure;
 use crate::stats::fisher::fisher;
+use crate::stats::holm::holm;
 use crate::stats::newcombe::newcombe;
-use crate::stats::{CannotTell, Interval};
+use crate::stats::stratum::{Count, Stratum};
+use crate::stats::{ALPHA, CannotTell, Interval, miettinen_nurminen, stratified_exact};
 
 /// One arm against the baseline.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -22,8 +26,14 @@ pub struct Comparison {
     pub baseline: String,
     /// The place where they are compared, `null` for all places together: an environment, an experiment or a variant.
     pub place: Option<String>,
-    /// The verdict.
+    /// The figure that the verdict is about.
+    #[serde(default)]
+    pub measure: Measure,
+    /// The verdict on these evals.
     pub verdict: Verdict,
+    /// The second answer, where there is a difference: other tasks of the kind.
+    #[serde(default)]
+    pub beyond: Option<Beyond>,
     /// The verdict as a person would say it.
     pub sentence: String,
     /// Things to know before believing it.
@@ -55,7 +65,7 @@ pub struct Comparison {
     pub cost_usd: Effect,
     /// The effect on the agent's time: a ratio.
     pub seconds: Effect,
-    /// Each eval by itself, in one environment.
+    /// Each eval by itself.
     pub per_eval: Vec<EvalEffect>,
     /// The way to an answer, when it is inconclusive.
     pub outlook: Option<Outlook>,
@@ -79,17 +89,47 @@ pub struct Repetitions {
     pub max: usize,
 }
 
-/// The effect of an arm on one eval: the difference in pass rate, Newcombe's interval, Fisher's test.
+/// The effect of an arm on one eval. In one place: Newcombe's interval and Fisher's test. In several: the stratified interval
+/// and test.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
 pub struct EvalEffect {
     /// The eval's name.
     pub eval: String,
+    /// The trials of the arm that passed.
+    #[serde(default)]
+    pub passed: usize,
+    /// The trials of the arm that were judged.
+    #[serde(default)]
+    pub judged: usize,
+    /// The trials of the baseline that passed.
+    #[serde(default)]
+    pub baseline_passed: usize,
+    /// The trials of the baseline that were judged.
+    #[serde(default)]
+    pub baseline_judged: usize,
     /// The difference in pass rate.
     pub difference: f64,
     /// Its 95 % interval.
     pub interval: Option<Interval>,
     /// The p-value.
     pub p: f64,
+    /// By Holm's method, for all evals of the comparison.
+    #[serde(default)]
+    pub p_adjusted: f64,
+    /// The word for it, where the adjusted p-value shows a difference.
+    #[serde(default)]
+    pub change: Option<Change>,
+}
+
+/// An eval that changed for sure.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub enum Change {
+    /// It passes less often than with the baseline.
+    Broke,
+    /// It passes more often than with the baseline.
+    Mended,
 }
 
 impl Repetitions {
@@ -109,16 +149,72 @@ impl Repetitions {
 }
 
 impl EvalEffect {
-    pub(super) fn of(pair: &Pair<'_>) -> Self {
-        let (arm, baseline) = pair.cells[0];
-        let (one, other) = (arm.tally(), baseline.tally());
-        let (rate, other_rate) = pair.rates();
-        let failed = |(passed, judged): (usize, usize)| (passed, judged - passed);
+    /// Returns the effect on each eval.
+    pub(super) fn all(pairs: &[Pair<'_>]) -> Vec<Self> {
+        let mut effects: Vec<EvalEffect> = pairs.iter().map(EvalEffect::of).collect();
+        let raw: Vec<f64> = effects.iter().map(|effect| effect.p).collect();
+        for (effect, adjusted) in effects.iter_mut().zip(holm(&raw)) {
+            effect.p_adjusted = adjusted;
+            effect.change = match effect.difference {
+                _ if adjusted >= ALPHA => None,
+                ..0.0 => Some(Change::Broke),
+                _ => Some(Change::Mended),
+            };
+        }
+        effects
+    }
+
+    fn of(pair: &Pair<'_>) -> Self {
+        let strata = strata::counts(std::slice::from_ref(pair));
+        let sum = |read: fn(&Stratum) -> usize| strata.iter().map(read).sum();
+        let (interval, p) = match strata.as_slice() {
+            [Stratum { arm, baseline, .. }] => {
+                let tally = |count: &Count| (count.passed, count.trials);
+                let ends = |count: &Count| (count.passed, count.trials - count.passed);
+                (
+                    newcombe(tally(arm), tally(baseline)),
+                    fisher(ends(arm), ends(baseline)),
+                )
+            }
+            strata => (
+                miettinen_nurminen::interval(strata, 1.0 - ALPHA),
+                stratified_exact::p_value(strata).unwrap_or(1.0),
+            ),
+        };
         EvalEffect {
             eval: pair.eval.to_owned(),
-            difference: rate - other_rate,
-            interval: newcombe(one, other).ok(),
-            p: fisher(failed(one), failed(other)),
+            passed: sum(|stratum| stratum.arm.passed),
+            judged: sum(|stratum| stratum.arm.trials),
+            baseline_passed: sum(|stratum| stratum.baseline.passed),
+            baseline_judged: sum(|stratum| stratum.baseline.trials),
+            difference: pair.difference(),
+            interval: interval.ok(),
+            p,
+            p_adjusted: p,
+            change: None,
         }
+    }
+}
+
+impl Comparison {
+    /// Returns the effect that the verdict is about.
+    pub fn decisive(&self) -> &Effect {
+        match self.measure {
+            Measure::PassRate => &self.pass_rate,
+            Measure::Score => &self.mean_score,
+        }
+    }
+
+    /// Returns the sentence without the word of the verdict, for where the word has a style of its own.
+    pub fn after_word(&self) -> &str {
+        let rest = self.sentence.strip_prefix(self.verdict.as_str());
+        rest.unwrap_or(&self.sentence).trim_start()
+    }
+
+    /// Returns the trials that were planned in both arms, and those that ended.
+    pub fn ended(&self) -> (usize, usize) {
+        let ArmFigures { arm, baseline } = &self.figures;
+        let planned = arm.trials + baseline.trials;
+        (planned - arm.unfinished - baseline.unfinished, planned)
     }
 }

@@ -1,13 +1,21 @@
-//! The effect of an arm on one figure.
+//! The effect of an arm on one figure: on these evals, and beyond them.
 
 use serde::{Deserialize, Serialize};
 
 use super::figures::Read;
 use super::pairs::Pair;
-use crate::stats::paired::{Paired, difference_of_rates};
-use crate::stats::ratio::{ln_geometric_mean, ratio};
-use crate::stats::sample::mean;
-use crate::stats::{CannotTell, Interval};
+use super::strata::{self, Expenses, Graded};
+use crate::stats::stratum::Stratum;
+use crate::stats::{
+    ALPHA, CannotTell, Interval, beyond, miettinen_nurminen, permutation, stratified_exact,
+    stratum, welch,
+};
+
+/// The interval that decides whether a difference is smaller than the margin: two one-sided tests.
+const LEVEL_OF_EQUIVALENCE: f64 = 1.0 - 2.0 * ALPHA;
+const LEVEL: f64 = 1.0 - ALPHA;
+/// A bound that keeps a ratio of two enormous figures finite, so that it can be written down.
+const WIDEST: f64 = 700.0;
 
 /// The effect of an arm on one figure.
 #[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
@@ -15,22 +23,113 @@ use crate::stats::{CannotTell, Interval};
 pub struct Effect {
     /// Rates and scores: the experiment minus the baseline. Tokens, cost and time: the experiment over the baseline.
     pub value: Option<f64>,
-    /// 95 %, over the evals.
+    /// The 95 % interval on these evals.
     pub interval: Option<Interval>,
+    /// The 90 % interval on these evals, which decides on equivalence. Rates and scores have one.
+    pub interval90: Option<Interval>,
+    /// The 95 % interval over other evals of the kind, from five evals on.
+    pub beyond: Option<Interval>,
     /// The p-value.
     pub p: Option<f64>,
     /// By Holm's method, for all comparisons of its kind.
     pub p_adjusted: Option<f64>,
     /// The number of evals it is from.
     pub evals: usize,
+    /// Tokens, cost and time: the ratio of the arithmetic means. That is what the bill shows.
+    pub bill: Option<f64>,
+    /// Trials whose figure is 0. They are in the bill, and in no other figure of this effect.
+    pub zeros: usize,
+    /// Trials that did not report the figure.
+    pub unknown: usize,
     /// The reason why something of it is missing.
     pub cannot_tell: Option<CannotTell>,
 }
 
 impl Effect {
-    pub(super) fn on_pass_rate(pairs: &[Pair<'_>], seed: u64) -> Self {
-        let rates: Vec<(f64, f64)> = pairs.iter().map(Pair::rates).collect();
-        Effect::of(difference_of_rates(&rates, seed))
+    pub(super) fn on_pass_rate(pairs: &[Pair<'_>]) -> Self {
+        let differences: Vec<f64> = pairs.iter().map(Pair::difference).collect();
+        Effect::of_counts(&strata::counts(pairs), &differences)
+    }
+
+    /// Returns the effect on the pass rate, from the counts of each stratum and the difference of each eval.
+    pub fn of_counts(strata: &[Stratum], differences: &[f64]) -> Self {
+        let interval = miettinen_nurminen::interval(strata, LEVEL);
+        Effect {
+            value: stratum::difference(strata).ok(),
+            interval90: miettinen_nurminen::interval(strata, LEVEL_OF_EQUIVALENCE).ok(),
+            ..Effect::of(interval, stratified_exact::p_value(strata), differences).clamped()
+        }
+    }
+
+    /// No difference of rates or scores is larger than 1, however far apart the evals are.
+    fn clamped(self) -> Self {
+        let clamp = |interval: Interval| interval.clamp(-1.0, 1.0);
+        Effect {
+            interval: self.interval.map(clamp),
+            beyond: self.beyond.map(clamp),
+            ..self
+        }
+    }
+
+    pub(super) fn on_score(pairs: &[Pair<'_>]) -> Self {
+        let scores = strata::scores(pairs);
+        if scores.is_all_or_nothing() {
+            return Effect::on_pass_rate(pairs);
+        }
+        let interval = |level| match welch::interval(&scores.strata, level) {
+            // Trials that all end alike are no proof that all will.
+            Err(CannotTell::NoVariation | CannotTell::OneEval) => {
+                miettinen_nurminen::interval_of_scores(&scores.strata, level)
+            }
+            other => other,
+        };
+        Effect {
+            value: permutation::difference(&scores.strata).ok(),
+            interval90: interval(LEVEL_OF_EQUIVALENCE).ok(),
+            ..Effect::of(
+                interval(LEVEL),
+                permutation::p_value(&scores.strata),
+                &scores.differences,
+            )
+            .clamped()
+        }
+    }
+
+    /// Tokens, cost or time: a ratio of geometric means.
+    pub(super) fn on(read: Read, pairs: &[Pair<'_>]) -> Self {
+        let expenses = Expenses::of(pairs, read);
+        Effect {
+            bill: expenses.bill,
+            zeros: expenses.zeros,
+            unknown: expenses.unknown,
+            ..Effect::of_logarithms(&expenses)
+        }
+    }
+
+    fn of_logarithms(expenses: &Expenses) -> Self {
+        let Graded {
+            strata,
+            differences,
+        } = &expenses.logarithms;
+        let exp = |logarithm: f64| logarithm.clamp(-WIDEST, WIDEST).exp();
+        let on_these = welch::interval(strata, LEVEL);
+        let found = Effect::of(on_these, permutation::p_value(strata), differences);
+        let nothing = if expenses.zeros > 0 {
+            CannotTell::NotPositive
+        } else {
+            CannotTell::NotReported
+        };
+        Effect {
+            value: permutation::difference(strata).ok().map(exp),
+            interval: found.interval.map(|interval| interval.map(exp)),
+            beyond: found.beyond.map(|interval| interval.map(exp)),
+            cannot_tell: if strata.is_empty() {
+                Some(nothing)
+            } else {
+                found.cannot_tell
+            },
+            ..found
+        }
     }
 
     /// With another test's p-value.
@@ -42,60 +141,20 @@ impl Effect {
         }
     }
 
-    pub(super) fn on_score(pairs: &[Pair<'_>], seed: u64) -> Self {
-        let scores: Vec<(f64, f64)> = pairs.iter().filter_map(Pair::scores).collect();
-        Effect::of(difference_of_rates(&scores, seed))
-    }
-
-    pub(super) fn on(read: Read, pairs: &[Pair<'_>], seed: u64) -> Self {
-        let logarithms: Result<Vec<Option<(f64, f64)>>, CannotTell> = pairs
-            .iter()
-            .map(|pair| ln_geometric_means(pair, read))
-            .collect();
-        let known = logarithms.map(|pairs| pairs.into_iter().flatten().collect::<Vec<_>>());
-        Effect::of(known.and_then(|pairs| ratio(&pairs, seed)))
-    }
-
-    fn of(found: Result<Paired, CannotTell>) -> Self {
-        match found {
-            Ok(found) => Effect {
-                value: Some(found.difference),
-                interval: found.interval.ok(),
-                p: found.p.ok(),
-                p_adjusted: found.p.ok(),
-                evals: found.evals,
-                cannot_tell: found.interval.err().or(found.p.err()),
-            },
-            Err(reason) => Effect {
-                cannot_tell: Some(reason),
-                ..Effect::default()
-            },
+    fn of(
+        interval: Result<Interval, CannotTell>,
+        p: Result<f64, CannotTell>,
+        differences: &[f64],
+    ) -> Self {
+        let beyond = interval.and_then(|on_these| beyond::interval(differences, on_these));
+        Effect {
+            interval: interval.ok(),
+            beyond: beyond.ok(),
+            p: p.ok(),
+            p_adjusted: p.ok(),
+            evals: differences.len(),
+            cannot_tell: interval.err().or(p.err()),
+            ..Effect::default()
         }
     }
-}
-
-/// `None` where a whole cell has no figure: the eval is left out. A figure of zero spoils everything.
-fn ln_geometric_means(pair: &Pair<'_>, read: Read) -> Result<Option<(f64, f64)>, CannotTell> {
-    let (mut first, mut second) = (Vec::new(), Vec::new());
-    for (experiment, baseline) in &pair.cells {
-        let of = |cell: &super::grid::Cell<'_>| -> Result<f64, CannotTell> {
-            ln_geometric_mean(
-                &cell
-                    .judged()
-                    .filter_map(|trial| read(&trial.stats))
-                    .collect::<Vec<f64>>(),
-            )
-        };
-        match (of(experiment), of(baseline)) {
-            (Ok(one), Ok(other)) => {
-                first.push(one);
-                second.push(other);
-            }
-            (Err(CannotTell::NotPositive), _) | (_, Err(CannotTell::NotPositive)) => {
-                return Err(CannotTell::NotPositive);
-            }
-            _ => {}
-        }
-    }
-    Ok(mean(&first).zip(mean(&second)))
 }

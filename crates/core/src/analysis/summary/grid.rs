@@ -114,14 +114,14 @@ impl Cell<'_> {
             .filter(|trial| trial.status.is_judged())
     }
 
-    /// Returns how each repetition that was judged ended.
-    pub(super) fn outcomes(&self) -> impl Iterator<Item = (u32, Status)> {
+    /// Returns each trial that was judged, with its repetition.
+    pub(super) fn outcomes(&self) -> impl Iterator<Item = (u32, &TrialReport)> {
         let all = self
             .repetitions
             .iter()
             .copied()
-            .zip(self.trials.iter().map(|trial| trial.status));
-        all.filter(|(_, status)| status.is_judged())
+            .zip(self.trials.iter().copied());
+        all.filter(|(_, trial)| trial.status.is_judged())
     }
 
     /// Passed, and judged.

@@ -20,6 +20,7 @@ mod grid;
 mod outlook;
 mod pairs;
 mod sentence;
+mod strata;
 mod verdict;
 mod warnings;
 pub mod wording;
@@ -29,22 +30,23 @@ use serde::{Deserialize, Serialize};
 pub(crate) use arms::{ArmTrial, Arms};
 pub use by::By;
 pub(crate) use compare::compare_arms;
-pub use comparison::{ArmFigures, Comparison, EvalEffect, Repetitions};
+pub use comparison::{ArmFigures, Change, Comparison, EvalEffect, Repetitions};
 pub use delivery::{DeliveryCounts, McpCounts};
 pub use effect::Effect;
 pub use evidence::{Evidence, Standing, standings};
 pub use figures::{Figures, Reliability};
-pub(crate) use outlook::fewest_evals;
-pub use outlook::{Outlook, Proposal};
-pub use verdict::Verdict;
 
-pub use crate::config::verdict::DEFAULT_MARGIN;
+pub(crate) use outlook::{ENOUGH_EVALS, LEAST_BETWEEN, MOST_EVALS};
+pub use outlook::{Outlook, Proposal};
+pub use verdict::{Beyond, Verdict};
+
+pub use crate::config::verdict::{DEFAULT_MARGIN, Measure};
 use crate::run::event::RunStatus;
 use crate::run::state::{RunState, SpentTotal, VariantProgress};
 use grid::Grid;
 
 /// Of the `summary` in `results.json`; it grows when a key changes its meaning or goes away.
-pub const SUMMARY_VERSION: u32 = 2;
+pub const SUMMARY_VERSION: u32 = 3;
 
 /// The summary of a run.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]

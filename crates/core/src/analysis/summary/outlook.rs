@@ -1,35 +1,45 @@
-//! The way to an answer: more evals or more repetitions, and what they would cost.
+//! The way to an answer: more repetitions of these evals, or more evals like them, and what they would cost.
+//!
+//! Repetitions answer the question about these evals, and only evals the one about other tasks.
 
 use serde::{Deserialize, Serialize};
 
 use super::arms::Arms;
-use super::effect::Effect;
 use super::figures::Figures;
 use super::pairs::Pair;
+use super::strata;
+use super::verdict::Beyond;
+use crate::config::verdict::Measure;
+use crate::stats::beyond::FEWEST_EVALS;
 use crate::stats::power::{self, Spread};
-use crate::stats::sample::mean;
-use crate::stats::{ALPHA, CannotTell, sign_flip};
+use crate::stats::{CannotTell, advice, sample};
+
+/// The differences that repetitions are reckoned for, the easiest to see first.
+const DIFFERENCES: [f64; 3] = [0.3, 0.2, 0.1];
+/// More repetitions than this are no advice.
+const MOST_REPETITIONS: usize = 1000;
+/// Nobody writes more evals than this to answer one question.
+pub(crate) const MOST_EVALS: usize = 50;
+/// Fewer evals say little about how much their effects differ.
+pub(crate) const ENOUGH_EVALS: usize = 20;
+/// The least by which the true effects of other evals are taken to vary: evenly within 20 points to both sides.
+pub(crate) const LEAST_BETWEEN: f64 = 0.2 * 0.2 / 3.0;
 
 /// The way to an answer.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase")]
 pub struct Outlook {
-    /// The difference that must be seen to settle it.
-    pub difference: f64,
-    /// The smallest difference that this run sees in four of five cases.
-    pub detectable: Option<f64>,
-    /// More evals, with the same repetitions.
-    pub with_evals: Option<Proposal>,
-    /// More repetitions of the same evals.
-    pub with_repetitions: Option<Proposal>,
-    /// The reason why more repetitions are not proposed.
-    pub cannot_tell: Option<CannotTell>,
+    /// More repetitions of these evals, for each difference that the trials at hand do not show.
+    pub repetitions: Vec<Proposal>,
+    /// More evals, to show that the difference found holds beyond these. None where nobody would write so many.
+    pub evals: Option<Proposal>,
 }
 
 /// A run of the two arms that would do. What it costs is reckoned from the trials at hand.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Proposal {
+    /// The difference that it shows in four of five cases.
+    pub difference: f64,
     /// The number of evals.
     pub evals: usize,
     /// The repetitions of each eval in each arm.
@@ -46,7 +56,10 @@ pub struct Proposal {
 #[derive(Debug)]
 pub(super) struct Basis<'b> {
     pub(super) pairs: &'b [Pair<'b>],
-    pub(super) effect: &'b Effect,
+    /// The difference that was found.
+    pub(super) found: f64,
+    pub(super) beyond: Option<Beyond>,
+    pub(super) measure: Measure,
     pub(super) figures: [&'b Figures; 2],
     pub(super) repetitions: usize,
     pub(super) places: usize,
@@ -55,87 +68,83 @@ pub(super) struct Basis<'b> {
 }
 
 impl Outlook {
-    pub(super) fn of(basis: &Basis<'_>, arms: &Arms<'_>) -> Self {
-        let evals = basis.pairs.len();
-        let fewest = fewest_evals(basis.comparisons);
-        let differences: Vec<f64> = basis
-            .pairs
-            .iter()
-            .map(|pair| {
-                let (rate, baseline) = pair.rates();
-                rate - baseline
-            })
-            .collect();
-        let luck = mean(
-            &basis
-                .pairs
-                .iter()
-                .filter_map(|pair| pair.luck().ok())
-                .collect::<Vec<f64>>(),
-        );
-        let spread = Spread::of(&differences, luck.unwrap_or(0.0));
-        let detectable = spread
-            .and_then(|spread| power::detectable(spread, evals))
-            .ok();
-        let difference = to_be_seen(detectable, basis.effect.value.unwrap_or(0.0), arms.margin);
-        let propose = |evals, repetitions| Proposal::of(evals, repetitions, basis, arms);
-        let with_evals = spread.map(|spread| power::evals_needed(spread, difference).max(fewest));
-        let times = match luck {
-            _ if evals < fewest => Err(CannotTell::TooFewEvals),
-            None => Err(CannotTell::OneRepetition),
-            Some(_) => {
-                spread.and_then(|spread| power::repetitions_needed(spread, evals, difference))
+    /// Returns the way to show a difference on these evals.
+    pub(super) fn on_these(basis: &Basis<'_>, arms: &Arms<'_>) -> Self {
+        let strata = strata::counts(basis.pairs).len();
+        let mut repetitions = Vec::new();
+        if let Ok(luck) = luck(basis) {
+            for difference in DIFFERENCES {
+                let needed = advice::repetitions(strata, luck, difference, basis.comparisons);
+                if needed > basis.repetitions && needed <= MOST_REPETITIONS {
+                    let evals = basis.pairs.len();
+                    repetitions.push(Proposal::of(difference, evals, needed, basis, arms));
+                }
             }
-        };
-        let with_repetitions =
-            times.map(|times| (basis.repetitions as f64 * times).ceil() as usize);
+        }
         Outlook {
-            difference,
-            detectable,
-            with_evals: with_evals
-                .ok()
-                .filter(|needed| *needed > evals)
-                .map(|needed| propose(needed, basis.repetitions)),
-            with_repetitions: with_repetitions
-                .ok()
-                .filter(|needed| *needed > basis.repetitions)
-                .map(|needed| propose(evals, needed)),
-            cannot_tell: with_repetitions.err(),
+            repetitions,
+            evals: None,
         }
     }
 
-    /// The proposal that needs fewer trials; if none does, more repetitions, since they need not be written.
-    pub fn cheaper(&self) -> Option<&Proposal> {
-        let trials = |proposal: &&Proposal| proposal.trials;
-        [&self.with_repetitions, &self.with_evals]
-            .into_iter()
-            .flatten()
-            .min_by_key(trials)
+    /// Returns the way to show that a difference holds for other tasks.
+    pub(super) fn beyond(basis: &Basis<'_>, arms: &Arms<'_>) -> Self {
+        let wanted = matches!(basis.beyond, Some(Beyond::Unclear | Beyond::TooFewEvals));
+        let needed = evals_needed(basis).filter(|evals| wanted && *evals <= MOST_EVALS);
+        let propose =
+            |evals| Proposal::of(basis.found.abs(), evals, basis.repetitions, basis, arms);
+        Outlook {
+            repetitions: Vec::new(),
+            evals: needed.map(propose),
+        }
     }
 }
 
-/// A difference of the margin. When this run sees that already, the true one is near 0 or near the margin, and
-/// it is enough to tell it from either of them.
-fn to_be_seen(detectable: Option<f64>, found: f64, margin: f64) -> f64 {
-    let found = found.abs();
-    let is_seen = detectable.is_some_and(|detectable| detectable <= margin);
-    if is_seen && found < margin {
-        found.max(margin - found)
+/// The luck of one trial in each arm, as the mean over the strata.
+fn luck(basis: &Basis<'_>) -> Result<f64, CannotTell> {
+    match basis.measure {
+        Measure::PassRate => advice::luck(&strata::counts(basis.pairs)),
+        Measure::Score => {
+            let of_one = |values: &[f64]| sample::variance(values).ok_or(CannotTell::OneRepetition);
+            let lucks: Result<Vec<f64>, CannotTell> = strata::scores(basis.pairs)
+                .strata
+                .iter()
+                .map(|values| Ok(of_one(&values.arm)? + of_one(&values.baseline)?))
+                .collect();
+            sample::mean(&lucks?).ok_or(CannotTell::NoEvals)
+        }
+    }
+}
+
+/// Returns how many evals would show the difference that was found, for tasks of the kind.
+fn evals_needed(basis: &Basis<'_>) -> Option<usize> {
+    let differences: Vec<f64> = match basis.measure {
+        Measure::PassRate => basis.pairs.iter().map(Pair::difference).collect(),
+        Measure::Score => strata::scores(basis.pairs).differences,
+    };
+    let of_trials = luck(basis).ok()? / basis.repetitions.max(1) as f64;
+    let estimated = sample::variance(&differences).map_or(0.0, |all| (all - of_trials).max(0.0));
+    let least = if differences.len() < ENOUGH_EVALS {
+        LEAST_BETWEEN
     } else {
-        margin
-    }
-}
-
-/// Fewer evals cannot give a p-value below the limit, even if all of them change to the same side.
-pub(crate) fn fewest_evals(comparisons: usize) -> usize {
-    let comparisons = comparisons.max(1) as f64;
-    (2..)
-        .find(|evals| sign_flip::smallest_p(*evals) * comparisons < ALPHA)
-        .unwrap_or(usize::MAX)
+        0.0
+    };
+    let spread = Spread {
+        between: estimated.max(least),
+        luck: of_trials,
+    };
+    let needed = power::evals_needed(spread, basis.found).max(FEWEST_EVALS);
+    (needed > differences.len()).then_some(needed)
 }
 
 impl Proposal {
-    fn of(evals: usize, repetitions: usize, basis: &Basis<'_>, arms: &Arms<'_>) -> Self {
+    fn of(
+        difference: f64,
+        evals: usize,
+        repetitions: usize,
+        basis: &Basis<'_>,
+        arms: &Arms<'_>,
+    ) -> Self {
         let of_arm = evals
             .saturating_mul(repetitions)
             .saturating_mul(basis.places);
@@ -144,39 +153,13 @@ impl Proposal {
             Some((read(one)? + read(other)?) * of_arm as f64)
         };
         Proposal {
+            difference,
             evals,
             repetitions,
             trials: of_arm.saturating_mul(2),
             cost_usd: of_both(|figures| figures.mean_cost_usd),
             seconds: of_both(|figures| figures.mean_trial_seconds)
                 .map(|seconds| seconds / arms.concurrency.max(1) as f64),
-        }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn six_evals_for_one_comparison() {
-        assert_eq!([1, 2, 3, 10].map(fewest_evals), [6, 7, 7, 9]);
-    }
-
-    #[test]
-    fn what_is_near_the_margin_needs_a_closer_look() {
-        for (detectable, found, difference) in [
-            (Some(0.2), 0.01, 0.05),
-            (None, 0.01, 0.05),
-            (Some(0.04), 0.0, 0.05),
-            (Some(0.04), -0.05, 0.05),
-            (Some(0.04), 0.01, 0.04),
-            (Some(0.04), -0.03, 0.03),
-        ] {
-            assert!(
-                (to_be_seen(detectable, found, 0.05) - difference).abs() < 1e-12,
-                "{detectable:?} {found}"
-            );
         }
     }
 }

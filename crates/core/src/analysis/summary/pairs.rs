@@ -3,7 +3,6 @@
 use super::grid::{Cell, Grid};
 use crate::run::outcome::TrialReport;
 use crate::stats::sample::mean;
-use crate::stats::{CannotTell, power};
 
 /// The places in which two arms are compared.
 #[derive(Debug, Clone, Copy)]
@@ -90,18 +89,18 @@ impl Pair<'_> {
         })
     }
 
-    /// Returns how much of the variance of the rates' difference is the luck of trials.
-    pub(super) fn luck(&self) -> Result<f64, CannotTell> {
-        let of_cell = |cell: &Cell<'_>| {
-            let (passed, judged) = cell.tally();
-            power::luck_of_rate(passed, judged)
-        };
-        let lucks: Result<Vec<f64>, CannotTell> = self
+    /// Returns the difference in pass rate, as the mean over the places.
+    pub(super) fn difference(&self) -> f64 {
+        let (rate, baseline) = self.rates();
+        rate - baseline
+    }
+
+    /// Returns all trials of both arms that were judged.
+    pub(super) fn judged(&self) -> impl Iterator<Item = &TrialReport> {
+        let cells = self
             .cells
             .iter()
-            .map(|(one, other)| Ok(of_cell(one)? + of_cell(other)?))
-            .collect();
-        let count = self.cells.len() as f64;
-        lucks.map(|lucks| lucks.iter().sum::<f64>() / (count * count))
+            .flat_map(|(arm, baseline)| [*arm, *baseline]);
+        cells.flat_map(Cell::judged)
     }
 }

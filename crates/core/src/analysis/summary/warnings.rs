@@ -11,7 +11,30 @@ pub(super) fn of(comparison: &Comparison, delivery: &DeliveryCounts) -> Vec<Stri
         .into_iter()
         .flatten()
         .collect();
+    warnings.extend(without_figures(comparison));
     warnings.extend(undelivered(comparison, delivery));
+    warnings
+}
+
+/// Trials that are missing in a ratio that is told.
+fn without_figures(comparison: &Comparison) -> Vec<String> {
+    let known = [
+        (&comparison.cost_usd, "cost"),
+        (&comparison.tokens, "tokens"),
+        (&comparison.seconds, "time"),
+    ];
+    let mut warnings = Vec::new();
+    for (effect, noun) in known {
+        let of_zero = (effect.zeros, "reported 0 for the");
+        let of_unknown = (effect.unknown, "did not report the");
+        for (number, did) in [of_zero, of_unknown] {
+            if number > 0 && effect.value.is_some() {
+                let trials = prose::count(number, "trial");
+                let is = if number == 1 { "is" } else { "are" };
+                warnings.push(format!("{trials} {did} {noun}, and {is} not in its ratio"));
+            }
+        }
+    }
     warnings
 }
 

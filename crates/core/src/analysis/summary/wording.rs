@@ -69,6 +69,75 @@ pub fn interval(interval: Interval) -> String {
     format!("{} … {}", signed(interval.low), signed(interval.high))
 }
 
+/// `1.61–2.23 ×`.
+pub fn ratio_interval(interval: Interval) -> String {
+    format!("{}–{} ×", times(interval.low), times(interval.high))
+}
+
+/// `+0.21`, `−0.04`: a difference in score.
+pub fn signed_score(difference: f64) -> String {
+    match difference {
+        _ if difference.abs() < 0.005 => "0.00".to_owned(),
+        ..0.0 => format!("−{:.2}", difference.abs()),
+        _ => format!("+{difference:.2}"),
+    }
+}
+
+/// How often luck alone gives as much as was found: `once in 3,800 runs`, `in 4 of 5 runs`.
+pub fn luck(p: f64) -> String {
+    /// Shares that people know.
+    const SHARES: [(u32, u32); 11] = [
+        (1, 10),
+        (1, 5),
+        (1, 4),
+        (3, 10),
+        (1, 3),
+        (2, 5),
+        (1, 2),
+        (3, 5),
+        (2, 3),
+        (4, 5),
+        (9, 10),
+    ];
+    match p {
+        ..1e-6 => "less than once in a million runs".to_owned(),
+        ..0.095 => format!("once in {} runs", rounded(1.0 / p)),
+        0.95..1.0 => "in nearly every run".to_owned(),
+        1.0.. => "in every run".to_owned(),
+        _ => {
+            let distance = |(of, all): &(u32, u32)| (f64::from(*of) / f64::from(*all) - p).abs();
+            let nearest = SHARES
+                .iter()
+                .min_by(|one, other| distance(one).total_cmp(&distance(other)));
+            let (of, all) = nearest.copied().unwrap_or((1, 2));
+            format!("in {of} of {all} runs")
+        }
+    }
+}
+
+/// In two significant digits: `3,800`.
+fn rounded(number: f64) -> String {
+    let step = 10f64.powi((number.log10().floor() as i32 - 1).max(0));
+    let number = ((number / step).round() * step) as u64;
+    let digits = number.to_string();
+    let mut text = String::new();
+    for (index, digit) in digits.chars().enumerate() {
+        if index > 0 && (digits.len() - index).is_multiple_of(3) {
+            text.push(',');
+        }
+        text.push(digit);
+    }
+    text
+}
+
+/// `One`, `Two`, `Three`, `Four`, then digits.
+pub(super) fn number_word(number: usize) -> String {
+    let words = ["No", "One", "Two", "Three", "Four"];
+    words
+        .get(number)
+        .map_or_else(|| number.to_string(), |word| (*word).to_owned())
+}
+
 /// `1.14×`.
 pub fn ratio(ratio: f64) -> String {
     format!("{}×", times(ratio))
@@ -111,6 +180,45 @@ pub(super) fn capital(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn luck_in_words() {
+        let told = [
+            1e-9,
+            0.000_260_3,
+            0.0004,
+            0.021,
+            0.06,
+            0.12,
+            0.35,
+            0.58,
+            0.8,
+            0.97,
+            1.0,
+        ]
+        .map(luck);
+        assert_eq!(
+            told,
+            [
+                "less than once in a million runs",
+                "once in 3,800 runs",
+                "once in 2,500 runs",
+                "once in 48 runs",
+                "once in 17 runs",
+                "in 1 of 10 runs",
+                "in 1 of 3 runs",
+                "in 3 of 5 runs",
+                "in 4 of 5 runs",
+                "in nearly every run",
+                "in every run"
+            ]
+        );
+        assert_eq!(luck(1.1e-6), "once in 910,000 runs");
+        assert_eq!(
+            [0.21, -0.04, 0.001].map(signed_score),
+            ["+0.21", "−0.04", "0.00"]
+        );
+    }
 
     #[test]
     fn nothing_is_rounded_to_nothing() {

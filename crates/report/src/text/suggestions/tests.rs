@@ -152,22 +152,18 @@ fn an_open_question_is_settled_by_what_it_takes() {
         step.map(|step| (step.command.clone(), step.purpose.clone()))
     };
     // As good as the toss of a coin.
-    let noisy = compared(40, 10, coin);
+    let noisy = compared(8, 10, coin);
     let (command, purpose) = settling(&noisy).unwrap();
     let repetitions: usize = command.split(' ').nth(3).unwrap().parse().unwrap();
     assert!(
         repetitions > 10 && command.ends_with(" -x base,with-rules --agent codex"),
         "{command}"
     );
-    assert_eq!(purpose, "enough to see a difference of 5 points");
-    let once = compared(8, 1, |id| id % 3 == 1);
-    let (command, _) = settling(&once).unwrap();
-    assert_eq!(command, "terca run -n 5 -x base,with-rules --agent codex");
+    assert_eq!(purpose, "enough to see a difference of 20 points");
     for (script, word) in [
         (compared(8, 3, |_| true), "a harder one"),
         (compared(8, 3, |_| false), "an easier one"),
-        (compared(2, 3, |id| id % 3 == 1), "more evals"),
-        (compared(1, 3, |id| id % 3 == 1), "more evals"),
+        (compared(3, 5, |id| (id - 1) % 10 >= 5), "more evals"),
     ] {
         let (command, purpose) = settling(&script).unwrap();
         assert_eq!(command, "terca create-eval");
