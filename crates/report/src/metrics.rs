@@ -9,6 +9,8 @@ use terca_core::text::prose;
 use crate::term::style::Role;
 use crate::term::styled_line::StyledLine;
 
+const MOST_TRIES: usize = 10;
+
 /// `3/4`: of those judged.
 pub fn passed(figures: &Figures) -> StyledLine {
     match figures.judged {
@@ -17,13 +19,16 @@ pub fn passed(figures: &Figures) -> StyledLine {
     }
 }
 
-/// The chance that one of k trials passes, and that all do, of each variant: for the largest k that all variants have. Empty
-/// where one trial is all there is.
+/// The chance that one of k trials passes, and that all do, of each variant: for the largest k that all variants have, and at
+/// most ten, because nobody tries more often. Empty where one trial is all there is.
 pub fn reliability<'a>(
     variants: impl Iterator<Item = &'a Figures> + Clone,
 ) -> Vec<(String, Vec<f64>)> {
     let of_k = |figures: &'a Figures, k| figures.reliability.iter().find(|one| one.k == k);
-    let largest = |figures: &Figures| figures.reliability.last().map_or(0, |one| one.k);
+    let largest = |figures: &Figures| {
+        let small = figures.reliability.iter().map(|one| one.k);
+        small.take_while(|k| *k <= MOST_TRIES).max().unwrap_or(0)
+    };
     let k = variants.clone().map(largest).min().unwrap_or(0);
     let found: Option<Vec<&Reliability>> = variants.map(|figures| of_k(figures, k)).collect();
     match found {

@@ -27,7 +27,6 @@ pub mod wording;
 
 use serde::{Deserialize, Serialize};
 
-pub use crate::config::verdict::Measure;
 pub(crate) use arms::{ArmTrial, Arms};
 pub use by::By;
 pub(crate) use compare::compare_arms;
@@ -41,7 +40,7 @@ pub use outlook::{Outlook, Proposal};
 pub use verdict::{Beyond, Verdict};
 
 use crate::agent::control::is_control;
-pub use crate::config::verdict::DEFAULT_MARGIN;
+pub use crate::config::verdict::{DEFAULT_MARGIN, Measure};
 use crate::run::event::RunStatus;
 use crate::run::state::{RunState, SpentTotal, VariantProgress};
 use grid::Grid;
