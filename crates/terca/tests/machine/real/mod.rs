@@ -65,8 +65,10 @@ impl Bench {
         if !config.is_null() {
             environment["config"] = config;
         }
-        let suite =
-            json!({"environments": [environment], "experiments": experiments, "evals": evals});
+        // Whether a server answers is for the agent to find out: what is claimed of it is tested.
+        let suite = json!({
+            "mcpPreflight": false, "environments": [environment], "experiments": experiments, "evals": evals,
+        });
         self.project = self.project.file("terca.yaml", format!("{suite:#}"));
         self
     }
