@@ -201,11 +201,11 @@ fn a_server_that_hangs_is_an_error_after_the_time_of_the_suite() {
         for trial in &trials {
             assert_eq!(trial["error"]["kind"], "mcp", "{trial}");
             let message = message(trial);
+            assert!(message.contains("did not answer within 0.5 s"), "{message}");
             assert!(
-                message.contains("did not answer within 0.5 s"),
+                message.contains("mcpPreflight: {timeoutSeconds"),
                 "{message}"
             );
-            assert!(message.contains("mcpPreflight: {timeoutSeconds"), "{message}");
             let is_program = servers.contains("command");
             assert_eq!(
                 message.contains("looking for my files"),
@@ -228,7 +228,10 @@ fn a_server_that_hangs_is_an_error_after_the_time_of_the_suite() {
 #[test]
 fn a_time_is_written_as_a_map() {
     for (written, words) in [
-        ("10s", "write a time in seconds, as in `{timeoutSeconds: 120}`"),
+        (
+            "10s",
+            "write a time in seconds, as in `{timeoutSeconds: 120}`",
+        ),
         ("10", "write a time as `{timeoutSeconds: 10}`"),
         ("{timeoutSeconds: 0}", "expected a number above 0"),
         ("{seconds: 10}", "unknown key `seconds`"),
@@ -244,4 +247,26 @@ fn a_time_is_written_as_a_map() {
             outcome.stderr
         );
     }
+}
+
+/// It is out of time before it has said anything, because it waits for its server first, as Gemini CLI and Goose do.
+#[test]
+fn an_agent_that_may_have_waited_for_a_server_has_a_note_of_it() {
+    let project = project_with("docs: {command: docs-server}", "cat > /dev/null");
+    let suite = project.read("terca.yaml");
+    let agent = "#!/bin/sh\n[ \"$1\" = --version ] && { echo 9.9.9; exit; }\nsleep 300\n";
+    let project = project.executable("bin/claude", agent).file(
+        "terca.yaml",
+        format!("mcpPreflight: false\ntimeoutSeconds: 1\n{suite}"),
+    );
+    let outcome = project.terca(&["--format", "plain"]);
+    assert_eq!(outcome.status, 3, "{}", outcome.stderr);
+    for (environment, is_noted) in [("e", true), ("plain", false)] {
+        let trial = &trials_of(&project, environment)[0];
+        assert_eq!(trial["error"]["kind"], "modelApi", "{trial}");
+        let notes = trial["notes"].to_string();
+        let words = "may have waited for an MCP server: it said nothing about `docs`";
+        assert_eq!(notes.contains(words), is_noted, "{trial}");
+    }
+    project.wait_until_nothing_runs();
 }

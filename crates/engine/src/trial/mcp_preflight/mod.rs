@@ -104,7 +104,14 @@ fn ask(
                 return Ok(first);
             }
             let env = without_credentials(agent_env.clone(), profile.credential_variables);
-            stdio::ask(context, server, env, &run.dirs.workspace, &run.dirs.io, limit)
+            stdio::ask(
+                context,
+                server,
+                env,
+                &run.dirs.workspace,
+                &run.dirs.io,
+                limit,
+            )
         }
         McpServer::Remote {
             url,
