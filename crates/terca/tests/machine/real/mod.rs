@@ -399,7 +399,7 @@ pub fn mcp_servers_are_offered_called_and_missed(agent: RealAgent) {
 }
 
 /// How many times longer than usual an agent may take to get going: as many as there are programs that wait for each
-/// processor, at most two. A test that is tried again has more time, so that one in a busy moment costs no more than that.
+/// processor, at most three. A test that is tried again has more time, so that one in a busy moment costs no more than that.
 pub fn patience() -> u64 {
     let number = |name: &str| std::env::var(name).ok()?.parse().ok();
     if let Some(times) = number("TERCA_TEST_PATIENCE") {
@@ -413,14 +413,18 @@ pub fn patience() -> u64 {
         .and_then(|load| load.parse().ok())
         .unwrap_or(1.0);
     let processors = std::thread::available_parallelism().map_or(1, usize::from);
-    (waiting / processors as f64).ceil().clamp(1.0, 2.0) as u64 * attempt
+    (waiting / processors as f64).ceil().clamp(1.0, 3.0) as u64 * attempt
 }
 
 /// The limit for a session that takes so many seconds on an idle machine. Some agents take much longer than others to
 /// start, the more so side by side.
 pub fn limit_of(agent: RealAgent, seconds: u64) -> u64 {
-    let slow = matches!(agent.name, "opencode" | "kilo" | "aider" | "mini-swe-agent");
-    seconds * patience() * if slow { 3 } else { 1 }
+    let times = match agent.name {
+        "opencode" | "kilo" | "aider" | "mini-swe-agent" => 3,
+        "cline" => 2,
+        _ => 1,
+    };
+    seconds * patience() * times
 }
 
 /// Trouble of every kind has its name, its end, and the figures up to then.
@@ -454,7 +458,7 @@ pub fn trouble_is_told_from_failure(agent: RealAgent) {
             let seconds = match *name {
                 // Codex stops waiting for a command after half a minute.
                 "asleep" if agent.name == "codex" => (15 * patience()).min(25),
-                "asleep" => 15 * patience(),
+                "asleep" => 20 * patience(),
                 _ => 90 * patience(),
             };
             json!({"name": name, "prompt": format!("Go on. scenario:{name}"), "timeoutSeconds": seconds})
