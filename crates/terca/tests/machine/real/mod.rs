@@ -458,7 +458,7 @@ pub fn trouble_is_told_from_failure(agent: RealAgent) {
             let seconds = match *name {
                 // Codex stops waiting for a command after half a minute.
                 "asleep" if agent.name == "codex" => (15 * patience()).min(25),
-                "asleep" => 20 * patience(),
+                "asleep" => limit_of(agent, 15),
                 _ => 90 * patience(),
             };
             json!({"name": name, "prompt": format!("Go on. scenario:{name}"), "timeoutSeconds": seconds})
