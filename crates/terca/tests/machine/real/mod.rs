@@ -88,9 +88,10 @@ impl Bench {
         outcome
     }
 
-    /// Several trials at once: they wait more than they work.
+    /// Several trials at once: they wait more than they work, unless the agent takes long to start.
     pub fn run_together(&self) -> Outcome {
-        self.terca(&["--format", "plain", "-c", "5"])
+        let trials = if start_of(self.agent) > 2 { "3" } else { "5" };
+        self.terca(&["--format", "plain", "-c", trials])
     }
 
     #[track_caller]
@@ -416,15 +417,18 @@ pub fn patience() -> u64 {
     (waiting / processors as f64).ceil().clamp(1.0, 3.0) as u64 * attempt
 }
 
-/// The limit for a session that takes so many seconds on an idle machine. Some agents take much longer than others to
-/// start, the more so side by side.
-pub fn limit_of(agent: RealAgent, seconds: u64) -> u64 {
-    let times = match agent.name {
+/// How many times longer than most an agent takes to start.
+fn start_of(agent: RealAgent) -> u64 {
+    match agent.name {
         "opencode" | "kilo" | "aider" | "mini-swe-agent" => 3,
         "cline" => 2,
         _ => 1,
-    };
-    seconds * patience() * times
+    }
+}
+
+/// The limit for a session that takes so many seconds on an idle machine, with an agent that starts at once.
+pub fn limit_of(agent: RealAgent, seconds: u64) -> u64 {
+    seconds * patience() * start_of(agent)
 }
 
 /// Trouble of every kind has its name, its end, and the figures up to then.
