@@ -98,7 +98,7 @@ fn a_clear_effect_stops_early() {
         .terca(&["-x", "control,good", "--format", "plain"])
         .expect_status(1);
     let results = project.results();
-    // Three pairs a round, all for the better: 2⁹/10 is the first e-value above 20.
+    // Three pairs a round, all for the better: 2⁹/10 is the first e-value above 40.
     assert_eq!(
         (arm(&results, "good"), arm(&results, "control")),
         ((9, 3), (9, 3))
@@ -123,9 +123,10 @@ fn a_clear_effect_stops_early() {
     );
     assert_eq!(
         good["sentence"],
-        "`good` is better than `control` on script: 100 % against 0 % of trials passed (+100 points, 95 % interval \
-         +21 … +100, anytime-valid p = 0.020 from 9 pairs for it and 0 against, over 3 evals × 3 repetitions), at \
-         the same cost."
+        "BETTER on these 3 evals (script): 100 % of trials passed with `good`, 0 % with `control` (+100 points, 95 % \
+         interval +59 … +100; luck alone would do this once in 26 runs). It stopped as soon as it was decided, so the \
+         true difference is probably smaller. Three evals are too few to say the same of other tasks; five is the \
+         minimum. The same cost in every trial."
     );
     assert!(
         outcome.stderr.contains("up to 20 repetitions"),
@@ -182,8 +183,8 @@ fn each_comparison_has_as_many_as_it_needs() {
     let project = with_two_rules_files("{min: 3, max: 6, until: conclusive}", false);
     project.terca(&[]).expect_status(1);
     let results = project.results();
-    // Two comparisons: nine pairs reach 40 as well.
-    assert_eq!(arm(&results, "good"), (9, 3));
+    // Two comparisons: twelve pairs are the first to reach 80.
+    assert_eq!(arm(&results, "good"), (12, 4));
     assert_eq!(
         (arm(&results, "useless"), arm(&results, "control")),
         ((18, 6), (18, 6))

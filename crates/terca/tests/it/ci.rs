@@ -38,7 +38,7 @@ fn what_is_better_passes() {
         assert!(
             played
                 .said("verdict")
-                .contains("BETTER: `with-rules` is better"),
+                .contains("BETTER on these 6 evals"),
             "{name}: {played:#?}"
         );
         let report = played.kept("report.html");
@@ -85,7 +85,7 @@ fn what_is_worse_fails() {
         assert!(
             played
                 .said("verdict")
-                .contains("WORSE: `with-rules` is worse"),
+                .contains("WORSE on these 6 evals"),
             "{name}: {played:#?}"
         );
         assert!(played.kept("report.html").contains("</html>"), "{name}");

@@ -49,7 +49,7 @@ fn the_experiments_of_a_run() {
     );
     assert_eq!(
         (&found["by"], &found["version"], &found["matching"]),
-        (&"experiment".into(), &2.into(), &Value::Null)
+        (&"experiment".into(), &3.into(), &Value::Null)
     );
     // The other way round it is a regression.
     let outcome = project
@@ -103,11 +103,11 @@ fn environments_of_a_run_and_what_is_inconclusive() {
     );
     let sentence = told(&outcome.stdout);
     assert!(
-        sentence.contains("INCONCLUSIVE: `bad` cannot be told from `good`: 50 % against 100 %"),
+        sentence.contains("INCONCLUSIVE on these 2 evals: 50 % of trials passed with `bad`, 100 % with `good`"),
         "{sentence}"
     );
     assert!(
-        sentence.contains("Fewer than 6 evals cannot show a difference"),
+        sentence.contains("So few trials cannot show a difference"),
         "{sentence}"
     );
     project

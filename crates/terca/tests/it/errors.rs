@@ -228,7 +228,7 @@ fn runs_that_are_not_there_or_not_whole() {
         .meets(
             &["compare", "--baseline", "plane"],
             2,
-            &[Code::UnknownBaseline],
+            &[Code::NothingToCompare],
         )
         .meets(
             &["compare", "1", "2", "--baseline", "3"],

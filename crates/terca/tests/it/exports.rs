@@ -127,7 +127,7 @@ fn markdown_for_a_pull_request() {
         .expect_status(0)
         .stdout;
     assert!(
-        text.starts_with("## Terca: endings\n\n- **INCONCLUSIVE**: "),
+        text.starts_with("## Terca: endings\n\n- **INCONCLUSIVE** on these 3 evals "),
         "{text}"
     );
     assert!(

@@ -127,7 +127,9 @@ fn an_eval_is_flaky_when_the_same_work_gets_another_grade() {
             "repetitions: 3\nenvironments: [{name: e, agent: {name: command, command: 'true'}}]\n",
         )
         .directory("outside");
-    let outside = project.path("outside/mood");
+    // A file of the suite that a test names is a part of the test.
+    let elsewhere = tempfile::tempdir().unwrap();
+    let outside = elsewhere.path().join("mood").display().to_string();
     let project = project
         .file(
             "moody/eval.terca.yaml",
