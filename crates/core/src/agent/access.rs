@@ -8,6 +8,7 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use super::config_secrets::has_key;
 use crate::text::prose;
 
 /// The service and the credentials of an agent, by name.
@@ -47,24 +48,22 @@ impl Access {
 
     /// Adds the endpoints of an agent's settings, and says if there is a key in them.
     pub fn add_config(&mut self, config: &Value) {
-        let mut has_key = false;
-        self.search(config, "config", &mut has_key);
-        if has_key {
+        self.search(config, "config");
+        if has_key(config) {
             self.credentials.push("config".to_owned());
         }
     }
 
-    fn search(&mut self, value: &Value, place: &str, has_key: &mut bool) {
+    fn search(&mut self, value: &Value, place: &str) {
         match value {
             Value::Object(entries) => {
                 for (key, value) in entries {
-                    *has_key |= is_key(key) && value.as_str().is_some_and(|text| !text.is_empty());
-                    self.search(value, &format!("{place}.{key}"), has_key);
+                    self.search(value, &format!("{place}.{key}"));
                 }
             }
             Value::Array(items) => {
                 for (item, index) in items.iter().zip(0..) {
-                    self.search(item, &format!("{place}[{index}]"), has_key);
+                    self.search(item, &format!("{place}[{index}]"));
                 }
             }
             Value::String(text) if text.contains("://") && !place.ends_with("$schema") => {
@@ -74,13 +73,6 @@ impl Access {
             _ => {}
         }
     }
-}
-
-fn is_key(name: &str) -> bool {
-    let name = prose::fold(name);
-    ["apikey", "token", "secret", "password"]
-        .iter()
-        .any(|ending| name.ends_with(ending))
 }
 
 /// Returns the origin of an address: no user, no password, no path, no query.

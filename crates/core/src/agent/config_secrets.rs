@@ -23,6 +23,18 @@ pub fn secrets_in_config(config: &Value) -> Vec<String> {
     secrets
 }
 
+/// Tells whether an agent's settings have a key, or say where it is.
+pub(super) fn has_key(config: &Value) -> bool {
+    match config {
+        Value::Object(fields) => fields.iter().any(|(name, field)| match field {
+            Value::String(text) => is_name_of_key(name) && !text.is_empty(),
+            field => has_key(field),
+        }),
+        Value::Array(items) => items.iter().any(has_key),
+        _ => false,
+    }
+}
+
 fn collect(value: &Value, secrets: &mut Vec<String>) {
     match value {
         Value::Object(fields) => {

@@ -71,6 +71,7 @@ mod pi;
 #[cfg(test)]
 mod playback;
 mod profile;
+mod project_servers;
 mod qwen_code;
 mod server_calls;
 mod session;
@@ -86,6 +87,7 @@ pub use decoder::{Decoder, Ending, Line, Reading, Skippable};
 pub use invocation::{Inputs, Invocation, Launch, PlacedFile, SideFile, Stdin};
 pub use profile::provider_of;
 pub use profile::{Cache, Capabilities, FilesYield, Package, Profile, StopSignal};
+pub use project_servers::servers_in_project;
 pub use stream_filter::StreamFilter;
 
 use crate::text::prose;

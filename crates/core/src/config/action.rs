@@ -1,5 +1,6 @@
 //! Actions: files that are copied or written and commands that are run before the agent starts.
 
+use std::fmt;
 use std::time::Duration;
 
 use camino::Utf8PathBuf;
@@ -12,7 +13,7 @@ use crate::reader::{Fields, Kind, Patch, PathKind, Reader, list_of, object, or_m
 use crate::text::diagnostic::Diagnostic;
 use crate::text::explain::Code;
 use crate::text::prose;
-use crate::text::source::Located;
+use crate::text::source::{Located, Place};
 
 const DEFAULT_COMMAND_SECONDS: f64 = 600.0;
 
@@ -40,7 +41,7 @@ pub enum Action<T = String> {
 }
 
 /// A shell command with a time limit.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Clone)]
 pub struct ShellCommand {
     /// The command.
     pub command: String,
@@ -48,6 +49,31 @@ pub struct ShellCommand {
     pub timeout: Duration,
     /// The directory of the YAML file that names it. It is at the end of `PATH`.
     pub dir: Utf8PathBuf,
+    /// The place in that file, for messages. It is no part of what runs.
+    pub place: Place,
+}
+
+impl PartialEq for ShellCommand {
+    fn eq(&self, other: &Self) -> bool {
+        let ShellCommand {
+            command,
+            timeout,
+            dir,
+            place: _,
+        } = self;
+        *command == other.command && *timeout == other.timeout && *dir == other.dir
+    }
+}
+
+/// Leaves the place out: fingerprints are hashes of this text.
+impl fmt::Debug for ShellCommand {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("ShellCommand")
+            .field("command", &self.command)
+            .field("timeout", &self.timeout)
+            .field("dir", &self.dir)
+            .finish()
+    }
 }
 
 /// An action as it is written.
@@ -161,6 +187,7 @@ pub(super) fn command() -> Kind<ShellCommand> {
 fn shell_command(command: Located<String>, seconds: f64, reader: &Reader<'_>) -> ShellCommand {
     ShellCommand {
         dir: reader.dir(command.place).to_owned(),
+        place: command.place,
         command: command.value,
         timeout: Duration::from_secs_f64(seconds),
     }

@@ -93,12 +93,13 @@ pub struct AppliedSetup {
 }
 
 impl Setup {
-    /// Applies this experiment to an environment, for the agent that does the work, with variables filled in. The
-    /// plan adds MCP servers and the variables of commands.
+    /// Applies this experiment to an environment, for the agent that does the work, with variables filled in. A model of the
+    /// command line takes the place of theirs. The plan adds MCP servers and the variables of commands.
     pub(crate) fn applied_to(
         &self,
         environment: &Setup,
         agent: AgentRef,
+        own_model: Option<&str>,
         interpolator: &mut Interpolator<'_>,
     ) -> AppliedSetup {
         let below = environment.for_agent(environment.written_for(None), agent);
@@ -109,7 +110,13 @@ impl Setup {
             (over, below) => over.applied_to(below).cloned(),
         };
         AppliedSetup {
-            model: model.map(|model| interpolator.model(model)),
+            model: match own_model {
+                Some(own) => Some(own.to_owned()),
+                // An empty variable names no model.
+                None => model
+                    .map(|model| interpolator.model(model))
+                    .filter(|model| !model.is_empty()),
+            },
             rules: (self.rules.applied_to(&environment.rules).cloned()).unwrap_or_default(),
             skills: (self.skills.applied_to(&environment.skills).cloned()).unwrap_or_default(),
             config: config.map(|config| interpolator.settings(&config)),

@@ -11,7 +11,7 @@ use super::judgement::{JudgeTest, Judgement};
 use super::test::{Question, TestKind};
 use super::verdict::{NoVerdict, Verdict, shortened};
 use crate::agent::AgentChoice;
-use crate::reader::agent::{agent_choice, agent_settings};
+use crate::reader::agent::{FilledSettings, agent_choice, filled_agent_settings};
 use crate::reader::values::{filled_text, share};
 use crate::reader::{Fields, Kind, Reader, Value, object};
 use crate::text::diagnostic::Diagnostic;
@@ -48,13 +48,13 @@ fn fields(fields: &mut Fields<'_, '_>) -> Option<JudgeTest> {
     );
     let model = fields.optional(
         "model",
-        filled_text().value(),
+        filled_text().then(|model, reader| Some(reader.filled(&model)?.value)),
         "The model that it judges with. Default: the trial's own model for the trial's own agent, else the agent's \
          default.",
     );
     let config = fields.optional(
         "config",
-        agent_settings(),
+        filled_agent_settings(),
         "The judge's own settings, as in an environment. Only with `agent`.",
     );
     let pass_score = fields.optional(
@@ -76,8 +76,12 @@ fn fields(fields: &mut Fields<'_, '_>) -> Option<JudgeTest> {
     Some(JudgeTest {
         rubric: rubric?,
         agent,
-        model,
-        config: config.map(|config| config.value),
+        // An empty variable names no model.
+        model: model.filter(|model| !model.is_empty()),
+        secrets: (config.as_ref())
+            .map(|config| config.value.taken.clone())
+            .unwrap_or_default(),
+        config: config.map(|config| config.value.value),
         pass_score,
     })
 }
@@ -101,7 +105,7 @@ fn pass_score() -> Kind<f64> {
 /// Refuses an agent that cannot judge, or cannot be given these settings.
 fn able_to_judge(
     choice: Located<AgentChoice>,
-    config: Option<&Located<serde_json::Value>>,
+    config: Option<&Located<FilledSettings>>,
     reader: &mut Reader<'_>,
 ) -> Option<AgentChoice> {
     let profile = choice.value.agent.profile();
@@ -181,6 +185,7 @@ mod tests {
             agent: None,
             model: None,
             config: None,
+            secrets: Vec::new(),
             pass_score,
         }
     }

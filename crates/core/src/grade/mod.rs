@@ -30,7 +30,7 @@ pub use judgement::{
     prompt as judge_prompt,
 };
 pub(crate) use kinds::KINDS;
-pub use programs::{programs_named, script_paths_named};
+pub use programs::{may_bring_files, programs_named, script_paths_named};
 pub use test::{JudgeOf, Question, TestKind, TestSpec};
 pub use verdict::{NoVerdict, Verdict, score};
 

@@ -29,13 +29,25 @@ pub fn programs_named(command: &str) -> Vec<&str> {
     programs
 }
 
+/// Programs that bring files along which the command does not name.
+const BRING_FILES: &[&str] = &[
+    "7z", "bsdtar", "cp", "curl", "degit", "docker", "gh", "git", "hg", "ln", "mv", "npx", "rsync",
+    "svn", "tar", "unzip", "wget",
+];
+
+/// Tells whether a shell command may bring files into the workspace that it does not name.
+pub fn may_bring_files(command: &str) -> bool {
+    let mut programs = programs_named(command).into_iter();
+    programs.any(|program| BRING_FILES.contains(&program))
+}
+
 /// Returns the relative paths with a `/` that a shell command calls as programs, as long as it has not gone to another
-/// directory.
+/// directory and has not brought files along.
 pub fn script_paths_named(command: &str) -> Vec<&Utf8Path> {
     command
         .split(['\n', ';', '|', '&', '(', ')'])
         .filter_map(first_word)
-        .take_while(|word| !matches!(*word, "cd" | "pushd"))
+        .take_while(|word| !matches!(*word, "cd" | "pushd") && !BRING_FILES.contains(word))
         .filter(|word| word.contains('/') && word.chars().all(|c| c == '/' || is_plain(c)))
         .map(Utf8Path::new)
         .filter(|path| path.is_relative())
@@ -89,6 +101,7 @@ mod tests {
             ("./setup.sh --all", &["./setup.sh"][..]),
             ("CI=1 scripts/x.sh | ./y", &["scripts/x.sh", "./y"]),
             ("cd app && ./gradlew test", &[]),
+            ("./a && git clone --depth 1 x . && ./gradlew test", &["./a"]),
             ("sh ./x.sh; /bin/true; node a/b.js; $D/x; \"a b/c\"", &[]),
         ] {
             assert_eq!(script_paths_named(command), paths, "{command}");

@@ -52,9 +52,19 @@ impl TestSpec {
 
     /// Returns all that the test asks for as JSON, for `run.json` and fingerprints.
     pub fn document(&self) -> Value {
+        let mut settings = self.settings.clone();
+        // Variables are filled in: another judge is another test.
+        if let Some(judge) = self.judge() {
+            if let (Some(written), Some(model)) = (settings.get_mut("model"), &judge.model) {
+                *written = json!(model);
+            }
+            if let (Some(written), Some(config)) = (settings.get_mut("config"), &judge.config) {
+                written.clone_from(config);
+            }
+        }
         json!({
             "name": self.name,
-            self.key: self.settings,
+            self.key: settings,
             "weight": self.weight,
             "timeoutSeconds": self.timeout.as_secs_f64(),
         })

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 use crate::config::suite::{Setup, Suite};
-use crate::plan::TrialSpec;
+use crate::plan::{TrialSpec, by_case};
 
 /// Descriptions by name. What has none is left out.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -35,11 +35,8 @@ impl Descriptions {
             suite: suite.description.as_deref().and_then(filled),
             ..Descriptions::default()
         };
-        let cases = trials.chunk_by(|a, b| std::sync::Arc::ptr_eq(&a.case, &b.case));
-        for case in cases
-            .filter_map(|trials| trials.first())
-            .map(|trial| &trial.case)
-        {
+        for trials in by_case(trials) {
+            let case = &trials[0].case;
             add(
                 &mut found.evals,
                 &case.eval.name,

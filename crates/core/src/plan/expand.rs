@@ -96,7 +96,11 @@ pub fn expand(
             }
         }
     }
-    let secrets = expansion.interpolator.secrets;
+    let mut secrets = expansion.interpolator.secrets;
+    for eval in &suite.evals {
+        let of_judges = judges::judges_of(eval).flat_map(|(_, judge)| judge.secrets.clone());
+        secrets.extend(of_judges);
+    }
     let identical_to_baseline = identical::check(suite, &trials, problems);
     problems.sort();
     Plan {
@@ -156,16 +160,23 @@ impl Expansion<'_> {
     /// Applies an experiment to an environment.
     fn arm<'s>(&mut self, environment: &'s Setup, experiment: &'s Setup) -> Option<Arm<'s>> {
         let chosen = experiment.agent.applied_to(&environment.agent);
-        let Some(agent) = self.overrides.agent.as_ref().or(chosen) else {
+        let asked = self.overrides.agent.as_ref().map(|asked| {
+            // A set-up that names this agent may name a program of its own for it.
+            let mut named = [experiment.agent.set(), environment.agent.set()].into_iter();
+            let named = named.find(|named| named.is_some_and(|named| named.agent == asked.agent));
+            named.flatten().unwrap_or(asked)
+        });
+        let Some(agent) = asked.or(chosen) else {
             self.interpolator
                 .problems
                 .push(no_agent(environment, experiment));
             return None;
         };
-        let mut setup = experiment.applied_to(environment, agent.agent, &mut self.interpolator);
+        let own_model = self.overrides.model.as_deref();
+        let interpolator = &mut self.interpolator;
+        let setup = experiment.applied_to(environment, agent.agent, own_model, interpolator);
         let mut unused = experiment.unused_with(environment, agent.agent);
-        if let Some(model) = &self.overrides.model {
-            setup.model = Some(model.clone());
+        if own_model.is_some() {
             unused.retain_mut(|unused| unused.is_left_without("model"));
         }
         let variant = Variant {
@@ -263,6 +274,7 @@ impl Expansion<'_> {
             actions: self.interpolator.actions(actions),
             env: self.interpolator.variables(env),
             eval: eval.map(str::to_owned),
+            pass_registries: self.suite.pass_registries,
         }))]
     }
 }

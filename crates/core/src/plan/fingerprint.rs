@@ -3,7 +3,6 @@
 //! The hashes do not depend on the directory of the suite, nor on the values of secrets.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::sync::Arc;
 
 use camino::{Utf8Path, Utf8PathBuf};
 use serde::{Deserialize, Serialize};
@@ -70,8 +69,7 @@ impl std::fmt::Debug for Fingerprinter<'_> {
 impl Fingerprinter<'_> {
     /// Returns the fingerprints of a plan's cases, in its order.
     pub fn plan(&self, plan: &Plan) -> Vec<CaseFingerprint> {
-        let cases = plan.trials.chunk_by(|a, b| Arc::ptr_eq(&a.case, &b.case));
-        cases.map(|trials| self.case(&trials[0].case)).collect()
+        plan.cases().map(|case| self.case(case)).collect()
     }
 
     fn case(&self, case: &Case) -> CaseFingerprint {
@@ -173,13 +171,13 @@ impl Fingerprinter<'_> {
     /// Returns the key of a prepared layer. Two layers have the same key if building them gives the same files.
     pub fn layer_key(&self, layer: &PreparedLayer) -> String {
         let below: Vec<String> = layer.below.iter().map(|layer| self.layer(layer)).collect();
-        self.hash(&(
-            below,
-            self.actions(&layer.actions),
-            &layer.env,
-            &layer.eval,
-            std::env::consts::ARCH,
-        ))
+        let actions = self.actions(&layer.actions);
+        let arch = std::env::consts::ARCH;
+        // A layer that was made without access may lack what comes from a private registry. Keys of other layers stay.
+        if layer.pass_registries {
+            return self.hash(&(below, actions, &layer.env, &layer.eval, arch, "registries"));
+        }
+        self.hash(&(below, actions, &layer.env, &layer.eval, arch))
     }
 
     fn contents(&self, paths: &[Utf8PathBuf]) -> Vec<String> {

@@ -1,5 +1,7 @@
 //! The agents that judge in a plan.
 
+use serde_json::Value;
+
 use crate::agent::{AgentChoice, AgentRef};
 use crate::config::suite::Eval;
 use crate::grade::{JudgeTest, TestSpec};
@@ -30,6 +32,12 @@ impl Case {
     /// Returns the tests that need a judge.
     pub fn judges(&self) -> impl Iterator<Item = (&TestSpec, &JudgeTest)> {
         judges_of(&self.eval)
+    }
+
+    /// Returns the settings of its agent and of its judges.
+    pub fn configs(&self) -> impl Iterator<Item = &Value> {
+        let of_judges = self.judges().filter_map(|(_, judge)| judge.config.as_ref());
+        self.variant.config.iter().chain(of_judges)
     }
 
     /// Returns the agent that judges: the one that the test names, else the trial's own.

@@ -11,7 +11,7 @@ use camino::{Utf8Path, Utf8PathBuf};
 
 use super::{Case, Layer, Plan};
 use crate::config::suite::{Action, ShellCommand};
-use crate::grade::{Question, script_paths_named};
+use crate::grade::{Question, may_bring_files, script_paths_named};
 use crate::reader::{PathKind, Surroundings};
 use crate::text::diagnostic::{Diagnostic, Diagnostics};
 use crate::text::explain::Code;
@@ -69,7 +69,7 @@ impl<'a> Looking<'a, '_> {
                     // The agent may be asked to write it.
                     let name = path.file_name().unwrap_or(path.as_str());
                     if !case.prompt.contains(name) {
-                        self.look_for(path, command, &test.dir, Some(test.place));
+                        self.look_for(path, command, &test.dir, test.place);
                     }
                 }
             }
@@ -99,11 +99,11 @@ impl<'a> Looking<'a, '_> {
 
     fn look_at_command(&mut self, command: &ShellCommand) {
         for path in script_paths_named(&command.command) {
-            self.look_for(path, &command.command, &command.dir, None);
+            self.look_for(path, &command.command, &command.dir, command.place);
         }
     }
 
-    fn look_for(&mut self, path: &Utf8Path, command: &str, dir: &Utf8Path, place: Option<Place>) {
+    fn look_for(&mut self, path: &Utf8Path, command: &str, dir: &Utf8Path, place: Place) {
         let clean: Utf8PathBuf = path
             .components()
             .filter(|part| part.as_str() != ".")
@@ -123,10 +123,7 @@ impl<'a> Looking<'a, '_> {
             Err(_) => beside.to_string(),
         };
         let diagnostic = Diagnostic::error(Code::MissingFile, message);
-        let diagnostic = match place {
-            Some(place) => diagnostic.at(place, format!("this is about {beside}")),
-            None => diagnostic.in_file(beside.as_str()),
-        };
+        let diagnostic = diagnostic.at(place, format!("this is about {beside}"));
         self.problems.push(diagnostic.help(format!(
             "call it as `{in_suite}`, or bring it into the workspace with `copy`"
         )));
@@ -149,7 +146,9 @@ impl<'a> Looking<'a, '_> {
                     Err(_) => false,
                 },
                 Action::Write { destination, .. } => destination == path,
-                Action::Run(command) => command.command.contains(name),
+                Action::Run(command) => {
+                    command.command.contains(name) || may_bring_files(&command.command)
+                }
             })
     }
 }

@@ -18,7 +18,7 @@ use std::ops::Deref;
 use std::sync::Arc;
 use std::time::Duration;
 
-use camino::Utf8PathBuf;
+use camino::{Utf8Path, Utf8PathBuf};
 use serde::{Deserialize, Serialize};
 
 use crate::agent::AgentChoice;
@@ -72,6 +72,17 @@ pub enum Layer {
     Prepared(Arc<PreparedLayer>),
 }
 
+impl Layer {
+    /// Returns the suite's directories that layers are made from, lowest first.
+    pub fn directories(layers: &[Layer]) -> Vec<&Utf8Path> {
+        let directories = layers.iter().map(|layer| match layer {
+            Layer::Directory(directory) => vec![directory.as_path()],
+            Layer::Prepared(prepared) => Layer::directories(&prepared.below),
+        });
+        directories.flatten().collect()
+    }
+}
+
 /// A layer that is made once and shared by trials. It does not depend on variants or repetitions.
 #[derive(Debug, PartialEq)]
 pub struct PreparedLayer {
@@ -83,6 +94,8 @@ pub struct PreparedLayer {
     pub env: Vec<(String, String)>,
     /// The eval that it is for; `None` for the suite's.
     pub eval: Option<String>,
+    /// Tells whether its commands have access to private registries.
+    pub pass_registries: bool,
 }
 
 /// One eval in one variant. All its repetitions share it.
@@ -200,6 +213,18 @@ impl From<VariantName> for (String, String) {
     fn from(name: VariantName) -> Self {
         (name.environment, name.experiment)
     }
+}
+
+impl Plan {
+    /// Returns its cases, in its order.
+    pub fn cases(&self) -> impl Iterator<Item = &Case> {
+        by_case(&self.trials).map(|trials| &*trials[0].case)
+    }
+}
+
+/// Returns trials in groups, each of one case. Trials of a case follow each other in a plan.
+pub fn by_case(trials: &[TrialSpec]) -> impl Iterator<Item = &[TrialSpec]> {
+    trials.chunk_by(|one, other| Arc::ptr_eq(&one.case, &other.case))
 }
 
 /// Makes the folder of a trial, relative to the run's, from its names. It has plain names only, and leads nowhere else.

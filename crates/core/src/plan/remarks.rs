@@ -28,12 +28,11 @@ pub fn remarks(trials: &[TrialSpec]) -> Vec<Remark> {
             continue;
         }
         seen.push(variant);
-        remarks.extend(variant.unused.iter().map(|unused| Remark {
-            environment: variant.environment.clone(),
-            experiment: variant.experiment.clone(),
-            sentence: unused.sentence(),
-        }));
-        remarks.extend(unknown_settings(variant).map(|sentence| Remark {
+        let program = variant.agent.program.iter();
+        let program = program.map(|program| format!("its program is `{program}`"));
+        let unused = variant.unused.iter().map(|unused| unused.sentence());
+        let sentences = program.chain(unused).chain(unknown_settings(variant));
+        remarks.extend(sentences.map(|sentence| Remark {
             environment: variant.environment.clone(),
             experiment: variant.experiment.clone(),
             sentence,

@@ -5,7 +5,7 @@ use serde_json::json;
 
 use super::patterns::in_workspace;
 use super::values::filled_text;
-use super::{Kind, PathKind, Reader, object, or_map, unlike};
+use super::{Kind, Node, PathKind, Reader, Value, object, or_map, unlike};
 use crate::agent::{self, AgentChoice, Profile};
 use crate::text::diagnostic::Diagnostic;
 use crate::text::explain::Code;
@@ -66,15 +66,48 @@ pub(crate) fn known_agents() -> Vec<&'static str> {
         .collect()
 }
 
-/// The agent's own settings: any map.
-pub(crate) fn agent_settings() -> Kind<Located<serde_json::Value>> {
-    Kind::scalar("map", json!({ "type": "object" }), |node, reader| {
-        if node.is_map() {
-            Some(Located::new(node.to_json(), node.place))
-        } else {
-            reader.refuse(unlike(&node, "a map of the agent's settings"))
+/// An agent's own settings with their variables filled in.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct FilledSettings {
+    pub(crate) value: serde_json::Value,
+    /// The values of variables, which are secrets.
+    pub(crate) taken: Vec<String>,
+}
+
+/// The agent's own settings: any map. Variables are filled in, in texts and not in keys.
+pub(crate) fn filled_agent_settings() -> Kind<Located<FilledSettings>> {
+    Kind::scalar("map", json!({ "type": "object" }), |mut node, reader| {
+        if !node.is_map() {
+            return reader.refuse(unlike(&node, "a map of the agent's settings"));
         }
+        let mut taken = Vec::new();
+        fill(&mut node, reader, &mut taken)?;
+        let value = node.to_json();
+        Some(Located::new(FilledSettings { value, taken }, node.place))
     })
+}
+
+/// Fills in the texts of a node. Nothing is deeper than the reader of YAML allows.
+fn fill(node: &mut Node, reader: &mut Reader<'_>, taken: &mut Vec<String>) -> Option<()> {
+    match &mut node.value {
+        Value::Text(text) => {
+            let filled = reader.filled_secret(&Located::new(std::mem::take(text), node.place))?;
+            *text = filled.text;
+            taken.extend(filled.taken);
+        }
+        Value::List(items) => {
+            for item in items {
+                fill(item, reader, taken)?;
+            }
+        }
+        Value::Map(entries) => {
+            for (_, entry) in entries {
+                fill(entry, reader, taken)?;
+            }
+        }
+        Value::Number { .. } | Value::Bool { .. } | Value::Null => {}
+    }
+    Some(())
 }
 
 /// The parts of an agent that are the user's own.
@@ -119,7 +152,9 @@ fn choose(
         }
     }
     if let Some(program) = &own.program {
-        choice.program = Some(own_program(name, program, choice.agent.profile(), reader)?);
+        let program = own_program(name, program, choice.agent.profile(), reader)?;
+        // An empty variable names no program.
+        choice.program = Some(program).filter(|program| !program.is_empty());
     }
     if let Some(rules_file) = &own.rules_file {
         choice.rules_file = Some(own_rules_file(
@@ -149,6 +184,7 @@ fn own_program(
             .help("remove `program`"),
         );
     }
+    let program = &reader.filled(program)?;
     if !program.value.contains('/') {
         return Some(program.value.clone());
     }

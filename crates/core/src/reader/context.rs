@@ -8,7 +8,7 @@ use super::yaml::{self, Node, Value};
 use crate::text::diagnostic::{Diagnostic, Diagnostics};
 use crate::text::explain::Code;
 use crate::text::source::{FileId, Located, Place, Sources};
-use crate::text::template;
+use crate::text::template::{self, Filled};
 
 /// Reads values and collects problems.
 pub(crate) struct Reader<'a> {
@@ -81,15 +81,20 @@ impl<'a> Reader<'a> {
         beside(self.dir(path.place), &path.value)
     }
 
-    /// Fills in the variables of a path. Their values are no secrets: a path is shown wherever its file is named.
+    /// Fills in the variables of a path or a model. Their values are no secrets: a path is shown wherever its file is named.
     pub(crate) fn filled(&mut self, path: &Located<String>) -> Option<Located<String>> {
+        let filled = self.filled_secret(path)?;
+        Some(Located::new(filled.text, path.place))
+    }
+
+    /// Fills in the variables of a text whose values must be kept secret.
+    pub(crate) fn filled_secret(&mut self, text: &Located<String>) -> Option<Filled> {
         let surroundings = self.surroundings;
-        let filled = template::fill(&path.value, &|name| surroundings.variable(name));
+        let filled = template::fill(&text.value, &|name| surroundings.variable(name));
         for name in &filled.unset {
-            self.problems.push(template::unset(name, path.place));
+            self.problems.push(template::unset(name, text.place));
         }
-        let is_complete = filled.unset.is_empty();
-        is_complete.then(|| Located::new(filled.text, path.place))
+        filled.unset.is_empty().then_some(filled)
     }
 
     /// Fills in the variables of a path that must exist as one of the kinds, and resolves it.

@@ -13,10 +13,11 @@ use thiserror::Error;
 
 pub use case::{RunAction, RunCase, RunLayer, RunMcpServer, RunTest, RunVariant};
 
+use crate::agent::access::Access;
 use crate::config::suite::Suite;
 use crate::config::verdict::VerdictSettings;
 use crate::plan::fingerprint::CaseFingerprint;
-use crate::plan::{Plan, TrialSpec};
+use crate::plan::{Plan, by_case};
 use crate::run::event::TrialHead;
 use crate::run::settings::RunSettings;
 use crate::text::mask::Mask;
@@ -100,6 +101,8 @@ pub struct RunFacts<'a> {
     pub order: &'a [u32],
     /// Hashes of what each case was made from.
     pub fingerprints: &'a [CaseFingerprint],
+    /// The service and the credentials of each case's agent.
+    pub accesses: &'a [Access],
     /// The present time.
     pub created_at: Timestamp,
 }
@@ -123,7 +126,7 @@ impl RunFile {
             concurrency: facts.concurrency,
             baseline: suite.baseline.clone(),
             verdict: suite.verdict.with_margin(settings.margin),
-            cases: cases(plan),
+            cases: cases(plan, facts.accesses),
             trials: plan.trials.iter().map(TrialHead::of).collect(),
             order: facts.order.to_vec(),
             settings: settings.clone(),
@@ -160,6 +163,14 @@ impl RunFile {
         let (_, first) = parts.first()?;
         let mut whole = (*first).clone();
         whole.settings.shard = None;
+        for (index, case) in whole.cases.iter_mut().enumerate() {
+            let access = &case.variant.access;
+            let mut others = parts.iter().map(|(_, part)| part.cases.get(index));
+            // Parts that were led to different services have no common one; the results say it of each trial.
+            if others.any(|other| other.is_none_or(|other| other.variant.access != *access)) {
+                case.variant.access = None;
+            }
+        }
         whole.order = parts
             .iter()
             .flat_map(|(_, part)| part.order.clone())
@@ -185,12 +196,14 @@ impl RunFile {
     }
 }
 
-fn cases(plan: &Plan) -> Vec<RunCase> {
-    let same_case = |a: &TrialSpec, b: &TrialSpec| std::sync::Arc::ptr_eq(&a.case, &b.case);
-    plan.trials
-        .chunk_by(same_case)
+fn cases(plan: &Plan, accesses: &[Access]) -> Vec<RunCase> {
+    let mut cases: Vec<RunCase> = by_case(&plan.trials)
         .map(|trials| RunCase::new(&trials[0].case, trials.len()))
-        .collect()
+        .collect();
+    for (case, access) in cases.iter_mut().zip(accesses) {
+        case.variant.access = Some(access.clone()).filter(|access| *access != Access::default());
+    }
+    cases
 }
 
 fn masked(value: Value, mask: &Mask) -> Value {

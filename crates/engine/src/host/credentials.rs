@@ -134,8 +134,12 @@ pub fn access(
         credentials: variables.chain(files).collect(),
         ..Access::default()
     };
-    for name in profile.setting_variables {
-        if let Some(value) = env.get(*name) {
+    for (name, value) in env {
+        // The suite may lead any agent elsewhere, also one whose variables Terca does not know.
+        let is_address = ["_BASE_URL", "_API_BASE"]
+            .iter()
+            .any(|ending| name.ends_with(ending));
+        if is_address || profile.setting_variables.contains(&name.as_str()) {
             access.add_variable(name, value);
         }
     }

@@ -4,7 +4,7 @@ use std::io;
 use std::sync::Arc;
 
 use camino::Utf8PathBuf;
-use terca_core::agent::{self, Profile};
+use terca_core::agent::{self, AgentChoice, Profile};
 
 use crate::host::credentials;
 use crate::host::environment::{Host, find_program};
@@ -26,13 +26,22 @@ pub struct Checkup {
     pub credentials: Vec<String>,
 }
 
-/// Looks for every agent that is a program, and asks each for its version.
-pub fn examine(host: &Host, launcher: &Arc<Launcher>) -> io::Result<Vec<Checkup>> {
+/// Looks for every agent that is a program, and for the programs that a suite names in their place, and asks each for its
+/// version.
+pub fn examine(
+    host: &Host,
+    launcher: &Arc<Launcher>,
+    own: &[AgentChoice],
+) -> io::Result<Vec<Checkup>> {
     let work = WorkDir::create(host.get("TERCA_WORK_DIR"))?;
     let interrupt = Interrupt::new()?;
     let profiles = agent::profiles().filter(|profile| profile.program.is_some());
-    profiles
-        .map(|profile| check_up(profile, host, &work, launcher, &interrupt))
+    let usual = profiles.map(|profile| (profile, profile.program));
+    let own = own.iter();
+    let own = own.map(|choice| (choice.agent.profile(), choice.program.as_deref()));
+    usual
+        .chain(own)
+        .map(|(profile, program)| check_up(profile, program, host, &work, launcher, &interrupt))
         .collect()
 }
 
@@ -55,6 +64,7 @@ pub fn installed(host: &Host) -> Vec<(&'static Profile, bool)> {
 
 fn check_up(
     profile: &'static Profile,
+    program: Option<&str>,
     host: &Host,
     work: &WorkDir,
     launcher: &Arc<Launcher>,
@@ -63,7 +73,7 @@ fn check_up(
     let dirs = work.trial_dirs()?;
     let env = host.base(dirs.for_agent());
     let path = env.get("PATH").map(String::as_str).unwrap_or_default();
-    let program = profile.program.and_then(|name| find_program(name, path));
+    let program = program.and_then(|name| find_program(name, path));
     let version = program.as_ref().and_then(|program| {
         version::ask(
             launcher,

@@ -124,17 +124,18 @@ impl Host {
         env: &[(String, String)],
     ) -> Variables {
         let mut variables = self.base(dirs);
-        for name in profile
-            .credential_variables
-            .iter()
-            .chain(profile.setting_variables)
-        {
-            if let Some(value) = self.get(name) {
-                variables.insert((*name).to_owned(), value.to_owned());
-            }
-        }
-        variables.extend(env.iter().cloned());
+        variables.extend(self.of_agent(profile, env));
         variables
+    }
+
+    /// Returns the credentials and settings of an agent, and the variables that it is given.
+    pub fn of_agent(&self, profile: &Profile, env: &[(String, String)]) -> Variables {
+        let own = profile.credential_variables.iter();
+        let own = own.chain(profile.setting_variables).filter_map(|name| {
+            let value = self.get(name)?;
+            Some(((*name).to_owned(), value.to_owned()))
+        });
+        own.chain(env.iter().cloned()).collect()
     }
 
     /// Returns the variables for commands of `prepare`, whose result all variants share.

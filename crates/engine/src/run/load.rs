@@ -13,7 +13,7 @@ use terca_core::plan::expand::{Overrides, expand};
 use terca_core::plan::fingerprint::{CaseFingerprint, Fingerprinter};
 use terca_core::plan::order;
 use terca_core::plan::shard::Shard;
-use terca_core::plan::{Plan, TrialSpec, report_misplaced_scripts};
+use terca_core::plan::{Case, Plan, TrialSpec, report_misplaced_scripts};
 use terca_core::run::event::TrialHead;
 use terca_core::run::limits::Limits;
 use terca_core::run::settings::{RunSettings, SelectionSettings};
@@ -129,6 +129,12 @@ fn no_parts(shard: Shard) -> Diagnostic {
 }
 
 fn overrides(selection: &SelectionSettings, problems: &mut Diagnostics) -> Overrides {
+    if selection.model.as_deref().is_some_and(str::is_empty) {
+        problems.push(
+            Diagnostic::error(Code::Usage, "--model: an empty name names no model")
+                .help("leave the option out to run with the models of the suite"),
+        );
+    }
     Overrides {
         agent: selection
             .agent
@@ -212,8 +218,7 @@ impl RunPlan {
             .suite
             .pass_registries
             .then(|| registries::secrets(host));
-        let configs = self.plan.trials.iter();
-        let configs = configs.filter_map(|trial| trial.case.variant.config.as_ref());
+        let configs = self.plan.cases().flat_map(Case::configs);
         let in_config: BTreeSet<String> = configs.flat_map(agent::secrets_in_config).collect();
         let secrets = self.plan.secrets.iter().cloned();
         Mask::new(

@@ -8,6 +8,7 @@ use std::io;
 use std::sync::Arc;
 
 use camino::{Utf8Path, Utf8PathBuf};
+use terca_core::agent::access::Access;
 use terca_core::plan::descriptions::Descriptions;
 use terca_core::plan::fingerprint::{CaseFingerprint, differences};
 use terca_core::run::limits::Limits;
@@ -18,6 +19,7 @@ use terca_core::run::state::RunState;
 use terca_core::text::mask::Mask;
 use thiserror::Error;
 
+use crate::host::credentials;
 use crate::host::environment::Host;
 use crate::process::interrupt::Interrupt;
 use crate::process::open_file_limit;
@@ -183,12 +185,23 @@ impl<'a> PreparedRun<'a> {
             .iter()
             .map(|index| plan.trials[*index].id)
             .collect();
+        let accesses: Vec<Access> = plan
+            .plan
+            .cases()
+            .map(|case| {
+                let variant = &case.variant;
+                let profile = variant.agent.agent.profile();
+                let env = self.host.of_agent(profile, &case.env);
+                credentials::access(&self.host, profile, &env, variant.config.as_ref())
+            })
+            .collect();
         let facts = RunFacts {
             terca_version: self.program.version,
             seed: plan.seed,
             concurrency: self.limits.others,
             order: &order,
             fingerprints: &self.fingerprints,
+            accesses: &accesses,
             created_at: jiff::Timestamp::now(),
         };
         RunFile::new(&plan.suite, &plan.plan, self.settings, &facts, &self.mask)

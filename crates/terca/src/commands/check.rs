@@ -1,9 +1,10 @@
 //! `terca check`: validates the configuration and prints the plan.
 
 use clap::Args;
-use terca_core::plan::TrialSpec;
+use terca_core::agent::servers_in_project;
 use terca_core::plan::descriptions::Descriptions;
 use terca_core::plan::remarks::{Remark, remarks};
+use terca_core::plan::{Layer, Plan, TrialSpec};
 use terca_core::run::settings::{RunSettings, SelectionSettings};
 use terca_core::text::prose;
 use terca_engine::host::environment::Host;
@@ -48,6 +49,7 @@ pub(super) fn check(args: &CheckArgs, common: &Common) -> Outcome {
     let palette = screen::out_palette(common.color);
     let mut said = remarks(&plan.trials);
     said.extend(long_rules(&plan.trials));
+    said.extend(servers_in_files(&plan.plan));
     let overview = PlanOverview {
         heads: &plan.heads(),
         remarks: &said,
@@ -82,6 +84,33 @@ fn long_rules(trials: &[TrialSpec]) -> Vec<Remark> {
         };
         if bytes > readable && !remarks.contains(&remark) {
             remarks.push(remark);
+        }
+    }
+    remarks
+}
+
+/// Returns a remark on each variant whose agent finds MCP servers in the files that a workspace starts from.
+fn servers_in_files(plan: &Plan) -> Vec<Remark> {
+    let mut remarks: Vec<Remark> = Vec::new();
+    for case in plan.cases() {
+        let variant = &case.variant;
+        let directories = Layer::directories(&case.layers);
+        let read = |file: &str| {
+            let paths = directories.iter().map(|directory| directory.join(file));
+            // The last layer wins.
+            paths
+                .rev()
+                .find_map(|path| std::fs::read_to_string(path).ok())
+        };
+        for sentence in servers_in_project(variant.agent.agent.profile().name, &read) {
+            let remark = Remark {
+                environment: variant.environment.clone(),
+                experiment: variant.experiment.clone(),
+                sentence,
+            };
+            if !remarks.contains(&remark) {
+                remarks.push(remark);
+            }
         }
     }
     remarks

@@ -1,8 +1,11 @@
 //! `terca doctor`: which agents are here.
 
+use terca_core::agent::AgentChoice;
+use terca_core::run::settings::RunSettings;
 use terca_engine::host::doctor as engine;
 use terca_engine::host::environment::Host;
 use terca_engine::process::supervise::Launcher;
+use terca_engine::run::load;
 use terca_report::Painted;
 use terca_report::{AgentRow, agents_table};
 
@@ -11,7 +14,9 @@ use crate::cli_error::{CliError, Outcome, TROUBLE};
 use crate::screen;
 
 pub(super) fn doctor(common: &Common) -> Outcome {
-    let checkups = engine::examine(&Host::of_this_process(), &Launcher::of_this_program());
+    let host = Host::of_this_process();
+    let own = own_programs(common, &host);
+    let checkups = engine::examine(&host, &Launcher::of_this_program(), &own);
     let checkups = checkups.map_err(|error| CliError::no_work_dir(TROUBLE, &error))?;
     let rows: Vec<AgentRow> = checkups
         .into_iter()
@@ -33,4 +38,21 @@ pub(super) fn doctor(common: &Common) -> Outcome {
     let palette = screen::out_palette(common.color);
     screen::out_painted(&Painted::by_view(agents_table(&rows, palette)));
     Ok(0)
+}
+
+/// Returns the agents for which the suite at hand names a program of its own. Where there is no suite, or none that can be
+/// read, there are none: `terca check` says what is wrong with it.
+fn own_programs(common: &Common, host: &Host) -> Vec<AgentChoice> {
+    let loaded = load::load(&common.dir, &RunSettings::default(), host);
+    let plan = loaded.ok().and_then(|loaded| loaded.plan);
+    let mut own: Vec<AgentChoice> = Vec::new();
+    for case in plan.iter().flat_map(|plan| plan.plan.cases()) {
+        let judges = case.judges().map(|(_, asked)| case.judge(asked));
+        for choice in judges.chain([&case.variant.agent]) {
+            if choice.program.is_some() && !own.contains(choice) {
+                own.push(choice.clone());
+            }
+        }
+    }
+    own
 }

@@ -57,6 +57,53 @@ fn the_endpoint_and_the_credentials_are_recorded_by_name() {
     }
 }
 
+fn run_file(project: &Project) -> Value {
+    let text = std::fs::read_to_string(project.run_dir().join("run.json")).unwrap();
+    serde_json::from_str(&text).unwrap()
+}
+
+/// The file is written before the first trial starts, so it says what is known then, of each variant.
+#[test]
+fn the_plan_has_the_endpoint_and_the_credentials_of_each_variant() {
+    let more = "  - name: other\n    agent: claude-code\n    env: {ANTHROPIC_BASE_URL: 'http://127.0.0.2:9/v1'}\n  \
+                - name: own\n    agent: {name: command, command: 'touch out.txt'}\n    \
+                env: {MY_BASE_URL: 'http://127.0.0.3:9/v1'}\n  - name: none\n    agent: {name: command, command: 'touch out.txt'}\n";
+    let project = playing("claude-code", "claude", "echo > out.txt; exit 1", more)
+        .env("ANTHROPIC_API_KEY", SECRET)
+        .env(
+            "ANTHROPIC_BASE_URL",
+            "http://user:pass@127.0.0.1:9/v1?token=abc",
+        );
+    project.terca(&["--format", "plain"]);
+    let plan = run_file(&project);
+    let of_claude = |origin: &str| json!({"credentials": ["$ANTHROPIC_API_KEY"], "endpoints": {"ANTHROPIC_BASE_URL": origin}});
+    let expected = [
+        ("e", of_claude("http://127.0.0.1:9")),
+        ("other", of_claude("http://127.0.0.2:9")),
+        (
+            "own",
+            json!({"credentials": [], "endpoints": {"MY_BASE_URL": "http://127.0.0.3:9"}}),
+        ),
+        ("none", Value::Null),
+    ];
+    let results = project.results();
+    for (environment, access) in expected {
+        let of = |entries: &Value, place: &str| {
+            let mut entries = entries.as_array().unwrap().iter();
+            let found = entries.find(|entry| *entry.pointer(place).unwrap() == environment);
+            found.unwrap().clone()
+        };
+        let case = of(&plan["cases"], "/variant/environment");
+        assert_eq!(case["variant"]["access"], access, "{environment}");
+        // What came of it is the same.
+        let trial = of(&results["trials"], "/environment");
+        assert_eq!(trial["delivery"]["access"], access, "{environment}");
+    }
+    for secret in [SECRET, "pass@", "token=abc"] {
+        assert!(!plan.to_string().contains(secret), "{secret}");
+    }
+}
+
 #[test]
 fn compare_says_when_the_endpoints_differ() {
     let project = claude("http://127.0.0.1:9");
@@ -98,6 +145,11 @@ fn merge_says_when_the_parts_used_other_endpoints() {
         outcome.stderr.contains("different services"),
         "{}",
         outcome.stderr
+    );
+    // No service is that of the whole.
+    assert_eq!(
+        run_file(&project)["cases"][0]["variant"]["access"],
+        Value::Null
     );
 }
 
@@ -163,4 +215,19 @@ fn a_key_in_the_settings_is_not_nothing() {
     assert_eq!(trial["error"]["kind"], "auth", "{trial}");
     let notes = trial["notes"].to_string();
     assert!(notes.contains("it was given a key in `config`"), "{notes}");
+    // The key is written down nowhere, and the settings around it are.
+    let plan = run_file(&project).to_string();
+    assert!(
+        plan.contains("http://127.0.0.1:9/v1") && !plan.contains(SECRET),
+        "{plan}"
+    );
+    let artifacts =
+        std::fs::read_dir(project.run_dir().join("task/e.default.01/artifacts")).unwrap();
+    for artifact in artifacts
+        .map(|entry| entry.unwrap().path())
+        .filter(|path| path.is_file())
+    {
+        let text = std::fs::read_to_string(&artifact).unwrap();
+        assert!(!text.contains(SECRET), "{}", artifact.display());
+    }
 }

@@ -51,6 +51,7 @@ mod judged;
 mod keys;
 mod latest_run;
 mod live_logs;
+mod loose_ends;
 mod mcp_preflight;
 mod monstrous_workspaces;
 mod newcomer;

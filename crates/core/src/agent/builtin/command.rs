@@ -4,7 +4,7 @@
 //! JSON with the keys of `stats` in `results.json`, and with its version, the model that answered, and an error. Exit
 //! status 0 says that its session came to a proper end, unless it reports an error.
 
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 
 use crate::agent::conversation::Shows;
 use crate::agent::invocation::variables;
@@ -13,6 +13,7 @@ use crate::agent::{
     Agent, Decoder, Ending, Inputs, Invocation, Launch, PlacedFile, Profile, SideFile, Stdin, mcp,
 };
 use crate::process::Exit;
+use crate::text::prose;
 use crate::transcript::{Role, Step, Usage};
 use crate::trial_error::{ErrorKind, TrialError};
 
@@ -34,6 +35,18 @@ pub(in crate::agent) static AGENT: Agent = Agent {
 const MOST_LINES: u64 = 2_000;
 /// The longest version or name of a model that is taken, in characters.
 const LONGEST_NAME: usize = 200;
+/// The keys of `$TERCA_STATS_FILE`.
+const KEYS: [&str; 9] = [
+    "requests",
+    "inputTokens",
+    "cachedInputTokens",
+    "outputTokens",
+    "toolCalls",
+    "costUsd",
+    "version",
+    "model",
+    "error",
+];
 /// The file with the MCP servers.
 const MCP_FILE: &str = "mcp.json";
 
@@ -106,6 +119,16 @@ impl Plain {
     /// Reads what the stats file says in words: the version, the model that answered, and an error.
     fn read_words(&self, session: &mut Session) -> Option<TrialError> {
         let stats: Value = serde_json::from_str(&self.stats).ok()?;
+        let keys = stats.as_object().into_iter().flat_map(Map::keys);
+        for key in keys.filter(|key| !KEYS.contains(&key.as_str())) {
+            // Others may be the agent's own. A slip is told once; there may be any number.
+            if let Some(meant) = prose::did_you_mean(key, KEYS) {
+                session.final_note(format!(
+                    "the agent reported {key:?}, which is not read; did it mean `{meant}`?"
+                ));
+                break;
+            }
+        }
         session.version = short_text(&stats["version"]);
         if let Some(model) = short_text(&stats["model"]) {
             session.models.answered(&model);
@@ -229,6 +252,26 @@ mod tests {
         let reading = finish("{\"inputTokens\": \"many\"}", Exit::Code(0));
         assert_eq!(reading.usage, Usage::default());
         assert_eq!(reading.notes.len(), 1);
+    }
+
+    /// A figure under a name that is not read would be missing from every table, without a word.
+    #[test]
+    fn a_slip_in_a_key_is_a_note() {
+        let reading = finish(
+            r#"{"input_tokens": 5, "Requests": 2, "mood": "good"}"#,
+            Exit::Code(0),
+        );
+        assert_eq!(reading.usage, Usage::default());
+        let [note] = &reading.notes[..] else {
+            panic!("{:?}", reading.notes);
+        };
+        assert!(
+            note.contains("`requests`") || note.contains("`inputTokens`"),
+            "{note}"
+        );
+        let known = r#"{"requests": 1, "inputTokens": 1, "cachedInputTokens": 0, "outputTokens": 1, "toolCalls": 1, "costUsd": 0.5,
+            "version": "1", "model": "m", "error": null, "mood": "good"}"#;
+        assert_eq!(finish(known, Exit::Code(0)).notes, Vec::<String>::new());
     }
 
     #[test]

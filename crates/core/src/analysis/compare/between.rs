@@ -74,7 +74,8 @@ pub fn between(
         baseline: baseline.name,
         trials,
         margin,
-        measure: baseline.state.measure(),
+        identical: Vec::new(),
+        measure: other.state.measure(),
         concurrency: other.state.concurrency(),
         // Where one of them stopped when it had seen enough, the test has to allow for it.
         adaptive: [other.state, baseline.state]
@@ -112,6 +113,7 @@ fn trials<'a>(arm: Arm<'a>, common: &BTreeSet<Case<'_>>) -> Vec<ArmTrial<'a>> {
                 arm: arm.name,
                 place: Cow::Owned(names.variant(&head.environment, &head.experiment)),
                 repetition: head.repetition,
+                agent: &head.agent,
                 report: &trial.report,
             });
         }

@@ -25,6 +25,8 @@ pub struct JudgeTest {
     pub model: Option<String>,
     /// The judge's own settings.
     pub config: Option<serde_json::Value>,
+    /// Values of variables in the settings, which must not be written down.
+    pub secrets: Vec<String>,
     /// A score that reaches this counts as 1.
     pub pass_score: Option<f64>,
 }

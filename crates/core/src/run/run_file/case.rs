@@ -6,6 +6,7 @@ use camino::Utf8PathBuf;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
+use crate::agent::access::Access;
 use crate::agent::delivery::sha256;
 use crate::agent::mcp::{McpServer, RemoteTransport};
 use crate::config::settings;
@@ -87,6 +88,9 @@ pub struct RunVariant {
     pub config: Option<Value>,
     /// The command that sets up the variant.
     pub command: Option<String>,
+    /// The service that the agent is led to and its means to sign in, as known when the run starts.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub access: Option<Access>,
     /// Settings of the variant that reach its trials unchanged, by key.
     #[serde(flatten)]
     pub settings: Map<String, Value>,
@@ -257,6 +261,7 @@ impl From<&Variant> for RunVariant {
                 .command
                 .as_ref()
                 .map(|command| command.command.clone()),
+            access: None,
             settings: settings(&variant.setup),
         }
     }

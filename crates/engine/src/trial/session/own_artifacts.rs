@@ -3,9 +3,10 @@
 use std::io;
 
 use terca_core::text::mask::Mask;
+use terca_core::text::prose;
 
 use super::agent_dirs::AgentDirs;
-use crate::tree::{Dir, Kind, Options, TreeError, Visit, walk};
+use crate::tree::{Dir, Kind, Options, Visit, walk};
 use crate::trial::masking::copy_masked;
 
 /// The directory of the trial's artifacts that they are kept in.
@@ -15,43 +16,94 @@ const MOST_BYTES: u64 = 64 * 1024 * 1024;
 const MOST_FILES: u64 = 1_000;
 
 /// Keeps the files, with secrets masked. Links and everything else that is no file are left out. Returns a remark if not
-/// all files are kept: they are no part of the work, so that trouble with them is no error.
+/// all is kept: it is no part of the work, so that trouble with it is no error.
 pub(super) fn keep(dirs: &AgentDirs, mask: &Mask, options: &Options<'_>) -> Option<String> {
+    let own = dirs.own_artifacts();
+    // The agent may have removed the directory, or put something else in its place.
+    let root = match Dir::open_no_link(&own) {
+        Ok(root) => root,
+        Err(_) if own.symlink_metadata().is_err() => return None,
+        Err(_) => return Some(remark("it is no directory any more")),
+    };
     let to = dirs.artifacts.join(KEPT);
-    let mut bytes: u64 = 0;
-    let mut files = 0;
-    let mut is_cut = false;
-    // The agent may have removed the directory, or put a link in its place.
-    let root = Dir::open_no_link(dirs.own_artifacts()).ok()?;
+    let mut found = Found::default();
     let walked = walk(&root, options, &mut |entry, meta| {
-        if meta.kind != Kind::File {
-            return Ok(Visit::Continue);
+        match meta.kind {
+            Kind::Dir => return Ok(Visit::Continue),
+            Kind::File => {}
+            _ => {
+                found.others += 1;
+                return Ok(Visit::Continue);
+            }
         }
-        files += 1;
-        bytes = bytes.saturating_add(meta.size);
-        if bytes > MOST_BYTES || files > MOST_FILES {
-            is_cut = true;
+        if found.files == MOST_FILES {
+            found.is_cut = true;
             return Ok(Visit::End);
         }
-        let file = entry.open()?;
-        let name = mask.text(&entry.path.to_string_lossy());
-        let place = to.join(name);
-        let kept = match place.parent() {
-            Some(parent) => fs_err::create_dir_all(parent),
-            None => Ok(()),
+        // A file that is too large leaves room for those after it.
+        if found.bytes.saturating_add(meta.size) > MOST_BYTES {
+            found.is_cut = true;
+            return Ok(Visit::Continue);
+        }
+        found.files += 1;
+        found.bytes += meta.size;
+        let place = to.join(mask.text(&entry.path.to_string_lossy()));
+        let copied = match (entry.open(), place.parent()) {
+            (Ok(file), Some(parent)) => {
+                fs_err::create_dir_all(parent).and_then(|()| copy_masked(&file, &place, mask))
+            }
+            (Ok(_), None) => Ok(()),
+            (Err(error), _) => Err(io::Error::other(error.to_string())),
         };
-        kept.and_then(|()| copy_masked(&file, &place, mask))
-            .map_err(|error: io::Error| TreeError::io(&to, error))?;
+        if let Err(error) = copied {
+            found.troubles += 1;
+            // Its kind alone: an agent chooses the path, and may make it as long as it likes.
+            found.trouble.get_or_insert(error.kind());
+        }
         Ok(Visit::Continue)
     });
     match walked {
-        Ok(_) if is_cut => Some(format!(
-            "not all files in $TERCA_ARTIFACTS_DIR were kept: at most {MOST_FILES} files and {} MiB are",
-            MOST_BYTES / (1024 * 1024)
-        )),
-        Ok(_) => None,
-        Err(error) => Some(format!(
-            "not all files in $TERCA_ARTIFACTS_DIR were kept: {error}"
-        )),
+        Ok(_) => found.remark(),
+        Err(error) => Some(remark(&error.to_string())),
     }
+}
+
+/// The things that were found in the directory.
+#[derive(Default)]
+struct Found {
+    bytes: u64,
+    files: u64,
+    /// Tells whether there was more than is kept.
+    is_cut: bool,
+    /// Links, pipes and the like.
+    others: u64,
+    /// Files that could not be copied, and why the first could not.
+    troubles: u64,
+    trouble: Option<io::ErrorKind>,
+}
+
+impl Found {
+    fn remark(&self) -> Option<String> {
+        let mut reasons = Vec::new();
+        if self.is_cut {
+            let mebibytes = MOST_BYTES / (1024 * 1024);
+            reasons.push(format!(
+                "at most {MOST_FILES} files and {mebibytes} MiB are"
+            ));
+        }
+        if self.others > 0 {
+            reasons.push(format!(
+                "links, pipes and the like are not ({})",
+                self.others
+            ));
+        }
+        if let Some(kind) = self.trouble {
+            reasons.push(format!("{} could not be copied ({kind})", self.troubles));
+        }
+        (!reasons.is_empty()).then(|| remark(&prose::list(&reasons, "and")))
+    }
+}
+
+fn remark(reason: &str) -> String {
+    format!("not all files in $TERCA_ARTIFACTS_DIR were kept: {reason}")
 }

@@ -1,0 +1,132 @@
+//! Files of a project that agents take MCP servers from, beside those that a suite gives.
+
+use serde_json::Value;
+
+/// A file of a project that names MCP servers for an agent.
+#[derive(Debug)]
+struct ProjectServers {
+    agent: &'static str,
+    file: &'static str,
+    key: &'static str,
+    /// Tells whether the agent reads the file when Terca starts it.
+    is_read: bool,
+}
+
+/// Those that are known. Claude Code is started with `--strict-mcp-config`.
+const KNOWN: [ProjectServers; 5] = [
+    entry("gemini-cli", ".gemini/settings.json", "mcpServers", true),
+    entry("qwen-code", ".qwen/settings.json", "mcpServers", true),
+    entry("opencode", "opencode.json", "mcp", true),
+    entry("opencode", "opencode.jsonc", "mcp", true),
+    entry("claude-code", ".mcp.json", "mcpServers", false),
+];
+
+const fn entry(
+    agent: &'static str,
+    file: &'static str,
+    key: &'static str,
+    is_read: bool,
+) -> ProjectServers {
+    ProjectServers {
+        agent,
+        file,
+        key,
+        is_read,
+    }
+}
+
+/// Returns a sentence about each file of a project that names MCP servers for an agent. `read` reads a file of the project.
+pub fn servers_in_project(agent: &str, read: &dyn Fn(&str) -> Option<String>) -> Vec<String> {
+    let known = KNOWN.iter().filter(|known| known.agent == agent);
+    let named = known.filter(|known| read(known.file).is_some_and(|text| names(&text, known.key)));
+    named
+        .map(|known| {
+            let file = known.file;
+            if known.is_read {
+                format!(
+                    "`{file}` in the workspace names MCP servers, which the agent may use and Terca knows nothing of; \
+                     move them to `mcpServers`"
+                )
+            } else {
+                format!(
+                    "`{file}` in the workspace names MCP servers, which the agent does not get; \
+                     to give them to it, use `mcpServers`"
+                )
+            }
+        })
+        .collect()
+}
+
+/// Tells whether a document names servers. One with comments is no JSON, and its words decide.
+fn names(text: &str, key: &str) -> bool {
+    match serde_json::from_str::<Value>(text) {
+        Ok(document) => document[key]
+            .as_object()
+            .is_some_and(|servers| !servers.is_empty()),
+        Err(_) => text.contains(&format!("\"{key}\"")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn servers_of_the_agent_at_hand_are_told() {
+        let servers = r#"{"mcpServers": {"docs": {"command": "x"}}}"#;
+        for (agent, file, text, told) in [
+            (
+                "gemini-cli",
+                ".gemini/settings.json",
+                servers,
+                Some("knows nothing of"),
+            ),
+            (
+                "gemini-cli",
+                ".gemini/settings.json",
+                "// why\n{\"mcpServers\": {}}",
+                Some("knows nothing of"),
+            ),
+            (
+                "gemini-cli",
+                ".gemini/settings.json",
+                r#"{"mcpServers": {}}"#,
+                None,
+            ),
+            (
+                "gemini-cli",
+                ".gemini/settings.json",
+                r#"{"general": {}}"#,
+                None,
+            ),
+            ("gemini-cli", ".mcp.json", servers, None),
+            ("claude-code", ".mcp.json", servers, Some("does not get")),
+            (
+                "opencode",
+                "opencode.json",
+                r#"{"mcp": {"docs": {}}}"#,
+                Some("knows nothing of"),
+            ),
+            ("codex", ".mcp.json", servers, None),
+        ] {
+            let read = |asked: &str| (asked == file).then(|| text.to_owned());
+            let sentences = servers_in_project(agent, &read);
+            match told {
+                Some(words) => assert!(
+                    sentences.len() == 1
+                        && sentences[0].contains(words)
+                        && sentences[0].contains(file),
+                    "{agent} {text}: {sentences:?}"
+                ),
+                None => assert_eq!(sentences, Vec::<String>::new(), "{agent} {text}"),
+            }
+        }
+    }
+
+    #[test]
+    fn the_agents_are_known() {
+        for known in KNOWN {
+            assert!(crate::agent::find(known.agent).is_some(), "{}", known.agent);
+        }
+    }
+}
