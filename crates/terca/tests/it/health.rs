@@ -121,15 +121,12 @@ fn without_trials_there_is_nothing_to_say() {
 fn an_eval_is_flaky_when_the_same_work_gets_another_grade() {
     let tests =
         |command: &str| format!("prompt: x\ntests: [{{name: t, commandSuccess: {command}}}]\n");
-    let project = project()
-        .file(
-            "terca.yaml",
-            "repetitions: 3\nenvironments: [{name: e, agent: {name: command, command: 'true'}}]\n",
-        )
-        .directory("outside");
+    let project = project().file(
+        "terca.yaml",
+        "repetitions: 3\nenvironments: [{name: e, agent: {name: command, command: 'true'}}]\n",
+    );
     // A file of the suite that a test names is a part of the test.
-    let elsewhere = tempfile::tempdir().unwrap();
-    let outside = elsewhere.path().join("mood").display().to_string();
+    let outside = project.home().join("mood");
     let project = project
         .file(
             "moody/eval.terca.yaml",

@@ -199,7 +199,7 @@ fn flaky_is_another_grade_of_the_same_work_by_the_same_tests() {
         // Other tests, tests that nobody knows, and no grade at all.
         (vec![("2 2", pass.clone())], 0),
         (vec![("", pass.clone())], 0),
-        (vec![("", pass.clone()), ("", fail.clone())], 0),
+        (vec![("", pass), ("", fail)], 0),
         (vec![("1 1", error())], 0),
     ] {
         let steady = graded_again(&gradings);
