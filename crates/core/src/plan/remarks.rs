@@ -30,7 +30,7 @@ pub fn remarks(trials: &[TrialSpec]) -> Vec<Remark> {
         seen.push(variant);
         let program = variant.agent.program.iter();
         let program = program.map(|program| format!("its program is `{program}`"));
-        let unused = variant.unused.iter().map(|unused| unused.sentence());
+        let unused = variant.unused.iter().map(UnusedSettings::sentence);
         let sentences = program.chain(unused).chain(unknown_settings(variant));
         remarks.extend(sentences.map(|sentence| Remark {
             environment: variant.environment.clone(),

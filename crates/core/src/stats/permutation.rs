@@ -79,7 +79,7 @@ pub fn p_value(strata: &[Values]) -> Result<f64, CannotTell> {
     // Sums that are equal on paper differ in their last digits by the order they are added in.
     let scale: f64 = strata
         .iter()
-        .flat_map(|stratum| stratum.all())
+        .flat_map(Values::all)
         .map(f64::abs)
         .sum();
     let limit = found - 1e-12 * scale.max(found);
@@ -182,9 +182,9 @@ fn drawn(strata: &[Values], limit: f64) -> f64 {
 mod tests {
     use super::*;
     use crate::stats::stratified_exact;
-    use crate::stats::stratum::Stratum;
+    use crate::stats::stratum::{PassedOf, Stratum};
 
-    fn of_counts(counts: &[((usize, usize), (usize, usize))]) -> Vec<Values> {
+    fn of_counts(counts: &[PassedOf]) -> Vec<Values> {
         let values = |(passed, trials): (usize, usize)| {
             (0..trials)
                 .map(|trial| if trial < passed { 1.0 } else { 0.0 })

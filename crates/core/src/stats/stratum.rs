@@ -18,6 +18,9 @@ impl Count {
     }
 }
 
+/// Passed and judged trials of the arm, and of the baseline.
+pub type PassedOf = ((usize, usize), (usize, usize));
+
 /// The trials of one stratum.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Stratum {
@@ -31,7 +34,7 @@ pub struct Stratum {
 
 impl Stratum {
     /// Makes strata of equal weight from `(passed, trials)` of the arm and of the baseline.
-    pub fn equal(counts: &[((usize, usize), (usize, usize))]) -> Vec<Self> {
+    pub fn equal(counts: &[PassedOf]) -> Vec<Self> {
         let count = |(passed, trials)| Count { passed, trials };
         counts
             .iter()

@@ -8,13 +8,12 @@
 use terca_core::analysis::metrics::{COMPARISON_METRICS, ComparisonMetric};
 use terca_core::analysis::summary::Comparison;
 
-use super::forest::Forest;
+use super::forest::{Forest, role};
 use crate::metrics::known;
 use crate::term::grid::{Grid, Side};
 use crate::term::style::Role;
 use crate::term::styled_line::StyledLine;
 use crate::term::width::shorten;
-use crate::text::verdicts::role;
 
 /// The name of the column with the intervals.
 const PLOT: &str = "plot";

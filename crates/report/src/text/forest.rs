@@ -7,12 +7,11 @@
 //! ```
 
 use terca_core::analysis::summary::wording::signed;
-use terca_core::analysis::summary::{Comparison, Effect};
+use terca_core::analysis::summary::{Comparison, Effect, Verdict};
 use terca_core::stats::Interval;
 
 use crate::term::style::Role;
 use crate::term::styled_line::StyledLine;
-use crate::text::verdicts::role;
 
 /// An odd number has a middle.
 const WIDTH: usize = 25;
@@ -83,6 +82,16 @@ impl Forest {
         let half = MIDDLE as f64;
         let along = (value / self.end).clamp(-1.0, 1.0);
         (half + (along * half).round()) as usize
+    }
+}
+
+/// The colour of a verdict.
+pub(crate) fn role(verdict: Verdict) -> Role {
+    match verdict {
+        Verdict::Better => Role::Good,
+        Verdict::Worse => Role::Bad,
+        Verdict::Equivalent => Role::Bold,
+        Verdict::Inconclusive => Role::Fair,
     }
 }
 

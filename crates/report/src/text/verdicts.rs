@@ -7,12 +7,13 @@
 //! ```
 
 use terca_core::analysis::results::Results;
-use terca_core::analysis::summary::{Change, Comparison, Summary, Verdict};
+use terca_core::analysis::summary::{Change, Comparison, Summary};
 
 use crate::context::Context;
 use crate::term::paragraph::{INDENT, WIDEST_PROSE, paragraph};
 use crate::term::style::{Palette, Role};
 use crate::text::comparison_table::{ComparisonTable, LEFT_OUT};
+use crate::text::forest::role;
 use crate::text::no_verdict::no_verdict;
 
 /// So many comparisons have a sentence each at the end of a run.
@@ -137,15 +138,6 @@ fn table(summary: &Summary) -> ComparisonTable<'_> {
             .map(|comparison| [comparison.arm.clone(), place(comparison)])
             .collect(),
         comparisons,
-    }
-}
-
-pub(crate) fn role(verdict: Verdict) -> Role {
-    match verdict {
-        Verdict::Better => Role::Good,
-        Verdict::Worse => Role::Bad,
-        Verdict::Equivalent => Role::Bold,
-        Verdict::Inconclusive => Role::Fair,
     }
 }
 

@@ -36,9 +36,7 @@ fn what_is_better_passes() {
         assert_eq!(played.failed(), Vec::<&str>::new(), "{name}: {played:#?}");
         assert_eq!(played.jobs(), JOBS, "{name}");
         assert!(
-            played
-                .said("verdict")
-                .contains("BETTER on these 6 evals"),
+            played.said("verdict").contains("BETTER on these 6 evals"),
             "{name}: {played:#?}"
         );
         let report = played.kept("report.html");
@@ -83,9 +81,7 @@ fn what_is_worse_fails() {
         let played = played(name, Pipeline::new(Rules::Hurt));
         assert_eq!(played.failed(), ["verdict"], "{name}: {played:#?}");
         assert!(
-            played
-                .said("verdict")
-                .contains("WORSE on these 6 evals"),
+            played.said("verdict").contains("WORSE on these 6 evals"),
             "{name}: {played:#?}"
         );
         assert!(played.kept("report.html").contains("</html>"), "{name}");

@@ -103,7 +103,9 @@ fn environments_of_a_run_and_what_is_inconclusive() {
     );
     let sentence = told(&outcome.stdout);
     assert!(
-        sentence.contains("INCONCLUSIVE on these 2 evals: 50 % of trials passed with `bad`, 100 % with `good`"),
+        sentence.contains(
+            "INCONCLUSIVE on these 2 evals: 50 % of trials passed with `bad`, 100 % with `good`"
+        ),
         "{sentence}"
     );
     assert!(

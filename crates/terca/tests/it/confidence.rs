@@ -52,11 +52,7 @@ fn a_known_effect_is_found() {
         outcome.stdout
     );
     let shown = project.terca(&["show"]).expect_status(0);
-    assert!(
-        said(&shown.stdout).contains(expected),
-        "{}",
-        shown.stdout
-    );
+    assert!(said(&shown.stdout).contains(expected), "{}", shown.stdout);
 }
 
 #[test]
