@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use serde_json::Value;
 
+use crate::config::suite::UnusedSettings;
 use crate::plan::{TrialSpec, Variant};
 use crate::text::prose;
 
@@ -30,7 +31,7 @@ pub fn remarks(trials: &[TrialSpec]) -> Vec<Remark> {
         seen.push(variant);
         let program = variant.agent.program.iter();
         let program = program.map(|program| format!("its program is `{program}`"));
-        let unused = variant.unused.iter().map(|unused| unused.sentence());
+        let unused = variant.unused.iter().map(UnusedSettings::sentence);
         let sentences = program.chain(unused).chain(unknown_settings(variant));
         remarks.extend(sentences.map(|sentence| Remark {
             environment: variant.environment.clone(),
