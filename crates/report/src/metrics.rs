@@ -1,12 +1,15 @@
 //! The figures of a group of trials as text. What nobody reported is `–`, never 0.
 
 use terca_core::analysis::metrics::{Metric, UNKNOWN};
-use terca_core::analysis::summary::Figures;
+use terca_core::analysis::summary::wording::percent;
+use terca_core::analysis::summary::{Figures, Reliability};
 use terca_core::run::state::SpentTotal;
 use terca_core::text::prose;
 
 use crate::term::style::Role;
 use crate::term::styled_line::StyledLine;
+
+const MOST_TRIES: usize = 10;
 
 /// `3/4`: of those judged.
 pub fn passed(figures: &Figures) -> StyledLine {
@@ -14,6 +17,38 @@ pub fn passed(figures: &Figures) -> StyledLine {
         0 => unknown(),
         judged => StyledLine::of(role(figures), &format!("{}/{judged}", figures.passed)),
     }
+}
+
+/// The chance that one of k trials passes, and that all do, of each variant: for the largest k that all variants have, and at
+/// most ten, because nobody tries more often. Empty where one trial is all there is.
+pub fn reliability<'a>(
+    variants: impl Iterator<Item = &'a Figures> + Clone,
+) -> Vec<(String, Vec<f64>)> {
+    let of_k = |figures: &'a Figures, k| figures.reliability.iter().find(|one| one.k == k);
+    let largest = |figures: &Figures| {
+        let small = figures.reliability.iter().map(|one| one.k);
+        small.take_while(|k| *k <= MOST_TRIES).max().unwrap_or(0)
+    };
+    let k = variants.clone().map(largest).min().unwrap_or(0);
+    let found: Option<Vec<&Reliability>> = variants.map(|figures| of_k(figures, k)).collect();
+    match found {
+        Some(found) if k > 1 => vec![
+            (
+                format!("pass@{k}"),
+                found.iter().map(|one| one.pass_at_k).collect(),
+            ),
+            (
+                format!("pass^{k}"),
+                found.iter().map(|one| one.pass_hat_k).collect(),
+            ),
+        ],
+        _ => Vec::new(),
+    }
+}
+
+/// A share in its colour.
+pub fn share(value: f64) -> StyledLine {
+    StyledLine::of(Role::of_score(value), &percent(value))
 }
 
 /// A figure in its colour: only shares have one.

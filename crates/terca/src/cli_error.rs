@@ -257,13 +257,16 @@ impl From<CompareError> for CliError {
             CompareError::GoingOn(_) => Code::RunGoingOn,
             CompareError::Unknown { .. } | CompareError::NoBaseline { .. } => Code::UnknownBaseline,
             CompareError::Empty(_)
+            | CompareError::OnlyControls(_)
             | CompareError::Alone { .. }
             | CompareError::NothingInCommon { .. }
             | CompareError::AllChanged { .. } => Code::NothingToCompare,
         };
         let help = match &error {
             CompareError::GoingOn(_) | CompareError::NothingInCommon { .. } => None,
-            CompareError::Empty(_) => Some("`terca list` lists the runs; name another".to_owned()),
+            CompareError::Empty(_) | CompareError::OnlyControls(_) => {
+                Some("`terca list` lists the runs; name another".to_owned())
+            }
             CompareError::Unknown { meant, .. } => meant
                 .as_ref()
                 .map(|meant| format!("did you mean `{meant}`?")),

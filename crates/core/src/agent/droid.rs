@@ -27,8 +27,8 @@ pub(super) static AGENT: Agent = Agent {
         program: Some("droid"),
         tested_version: "0.225.2",
         package: Some(Package::Npm("@factory/cli")),
-        // Of 150 kB the end is missing; 40 kB arrive.
-        rules_bytes: Some(40_000),
+        // It reads 79,900 characters, and tells its model that the rest is cut off.
+        rules_bytes: Some(79_900),
         skills_dir: ".factory/skills",
         read_above: &["AGENTS.md", ".factory"],
         credential_variables: &["FACTORY_API_KEY"],

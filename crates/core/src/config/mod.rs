@@ -13,6 +13,7 @@ mod concurrency;
 mod eval;
 pub(crate) mod interpolate;
 mod limits;
+mod mcp_preflight;
 mod mcp_server;
 mod names;
 mod repetitions;

@@ -16,6 +16,7 @@ use crate::config::action::actions;
 use crate::config::concurrency::concurrency;
 use crate::config::eval::{Home, ReadEval, eval};
 use crate::config::limits::limits;
+use crate::config::mcp_preflight::mcp_preflight;
 use crate::config::names::{not_reserved, one_folder, unique_folders};
 use crate::config::repetitions::repetitions;
 use crate::config::setup::{ReadSetup, Role, setup};
@@ -32,6 +33,7 @@ pub use crate::config::action::{Action, ShellCommand};
 pub use crate::config::concurrency::Concurrency;
 pub use crate::config::eval::Eval;
 pub use crate::config::limits::TrialLimits;
+pub use crate::config::mcp_preflight::McpPreflight;
 pub use crate::config::mcp_server::McpServers;
 pub use crate::config::repetitions::Repetitions;
 pub use crate::config::setup::{AppliedSetup, Setup, UnusedSettings};
@@ -92,9 +94,9 @@ pub struct Suite {
     /// Pass the registries of packages that this machine is set up for to the suite's own commands.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub pass_registries: bool,
-    /// Ask each MCP server before an agent is started with it. It changes nothing about the task.
+    /// Asks each MCP server before an agent is started with it. It changes nothing about the task.
     #[serde(skip)]
-    pub mcp_preflight: bool,
+    pub mcp_preflight: McpPreflight,
     /// Variables of every command of a trial.
     #[serde(skip)]
     pub env: Variables,
@@ -270,11 +272,10 @@ fn fields_of(fields: &mut Fields<'_, '_>, root: &Utf8Path) -> Option<(Suite, Vec
         "Pass the registries of packages that this machine is set up for to `prepare`, `before` and tests, \
          [tokens included](terca-yaml.md#private-registries). The agent does not get them.",
     );
-    let mcp_preflight = fields.or(
+    let mcp_preflight = fields.optional(
         "mcpPreflight",
-        boolean(),
-        true,
-        "Start each MCP server once and do its handshake before an agent that needs it is started.",
+        mcp_preflight(),
+        "Start each MCP server once and do its handshake before an agent that needs it is started. Default: `true`.",
     );
     let baseline = baseline(&experiments, fields.reader);
     let suite = Suite {
@@ -293,7 +294,7 @@ fn fields_of(fields: &mut Fields<'_, '_>, root: &Utf8Path) -> Option<(Suite, Vec
         before,
         track_ignored,
         pass_registries,
-        mcp_preflight,
+        mcp_preflight: mcp_preflight.unwrap_or_default(),
         env: env.unwrap_or_default(),
         evals: Vec::new(),
         environments: setups(environments, "environment", fields.reader),

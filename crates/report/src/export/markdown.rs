@@ -4,7 +4,7 @@ use std::collections::{HashMap, HashSet};
 
 use terca_core::analysis::metrics::METRICS;
 use terca_core::analysis::results::Results;
-use terca_core::analysis::summary::wording::score as score_in_words;
+use terca_core::analysis::summary::wording::{percent, score as score_in_words};
 use terca_core::analysis::summary::{Comparison, Figures, Summary};
 use terca_core::text::prose;
 
@@ -15,6 +15,7 @@ use crate::outcome::verdict;
 use crate::term::style::Palette;
 use crate::text::failures::entries;
 use crate::text::footer::counts;
+use crate::text::no_verdict::no_verdict;
 use crate::text::verdicts::delivered;
 
 const MOST_FAILURES: usize = 100;
@@ -24,7 +25,7 @@ pub fn markdown(results: &Results, limit: usize) -> String {
     let names = Names::of(results.trials.iter().map(|trial| &trial.head));
     let mut text = format!("## Terca: {}\n\n", escaped(&results.suite));
     let parts = [
-        ("The verdicts", verdicts(&results.summary)),
+        ("The verdicts", verdicts(results)),
         ("The counts", totals(results)),
         ("The table", table(results, &names)),
         ("The list of descriptions", descriptions(results)),
@@ -46,8 +47,12 @@ pub fn markdown(results: &Results, limit: usize) -> String {
 }
 
 /// One sentence for each comparison, with what to know before believing it.
-fn verdicts(summary: &Summary) -> String {
+fn verdicts(results: &Results) -> String {
+    let summary = &results.summary;
     let mut text = String::new();
+    for line in no_verdict(results) {
+        text += &format!("{}\n\n", sentence(&line));
+    }
     for comparison in &summary.comparisons {
         text += &format!(
             "- **{}** {}\n",
@@ -137,6 +142,10 @@ fn table(results: &Results, names: &Names) -> String {
         let title = format!("**{}**", metric.title);
         let cells = variants.iter().map(|variant| metric.text(&variant.figures));
         text += &row([title].into_iter().chain(cells));
+    }
+    for (title, shares) in metrics::reliability(variants.iter().map(|variant| &variant.figures)) {
+        let title = format!("**{}**", escaped(&title));
+        text += &row([title].into_iter().chain(shares.into_iter().map(percent)));
     }
     text + "\n"
 }

@@ -36,6 +36,23 @@ pub fn effects(summary: &Summary) -> Markup {
     }
 }
 
+/// Returns one table with a row for each comparison, on one scale.
+pub fn forest(summary: &Summary) -> Markup {
+    let scale = Scale::of_differences(summary);
+    let name = |comparison: &Comparison| {
+        let place = comparison.place.as_deref().unwrap_or("all");
+        let word = comparison.verdict.as_str();
+        format!("{} ({place}) {word}", comparison.arm)
+    };
+    let rows = html! {
+        @for comparison in &summary.comparisons {
+            (scale.row(&name(comparison), comparison.decisive(), Some(summary.margin), Good::More))
+        }
+        (scale.axis())
+    };
+    table(["experiment", TITLES[1], TITLES[2], TITLES[3]], &rows)
+}
+
 fn card(comparison: &Comparison, margin: f64, differences: &Scale, ratios: &Scale) -> Markup {
     let environment = comparison.place.as_deref();
     let rows = html! {

@@ -8,6 +8,7 @@ use terca_core::text::prose;
 
 use super::matrix::Matrix;
 use super::pieces::column_titles;
+use crate::metrics::reliability;
 
 /// Returns the table of pass rates.
 pub fn heat_map(summary: &Summary, matrix: &Matrix<'_>) -> Markup {
@@ -62,6 +63,12 @@ fn totals(summary: &Summary) -> Markup {
             th scope="row" { "All evals" }
             @for variant in &summary.variants {
                 td class=(class(&variant.figures)) { span { (figures(&variant.figures)) } }
+            }
+        }
+        @for (title, shares) in reliability(summary.variants.iter().map(|variant| &variant.figures)) {
+            tr {
+                th scope="row" { (title) }
+                @for share in shares { td { span { (percent(share)) } } }
             }
         }
     }

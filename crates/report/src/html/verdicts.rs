@@ -5,21 +5,38 @@ use terca_core::analysis::results::Results;
 use terca_core::analysis::summary::{Comparison, Summary, Verdict};
 use terca_core::run::event::RunStatus;
 
+use super::effects::forest;
 use super::foreign::sentence;
+use crate::text::no_verdict::no_verdict;
 
 const WAITING: &str = "Experiments are compared when the run has ended: a p-value that is looked at while trials come in, until it pleases, is not one.";
+
+/// More comparisons have one table with one scale, and their sentences are folded.
+const FEW: usize = 3;
 
 /// Returns a card for each comparison, or a remark while the run goes on.
 pub fn verdicts(results: &Results) -> Markup {
     let summary = &results.summary;
     let is_waiting = summary.comparisons.is_empty() && will_compare(results);
+    let reason = no_verdict(results);
     html! {
-        @if is_waiting || !summary.comparisons.is_empty() {
+        @if is_waiting || !summary.comparisons.is_empty() || !reason.is_empty() {
             section aria-labelledby="verdicts-title" {
                 h2 #verdicts-title { "Verdicts" }
                 div.cards {
                     @if is_waiting { p.quiet { (WAITING) } }
-                    @for comparison in &summary.comparisons { (card(comparison, summary)) }
+                    @for line in &reason { p.quiet { (sentence(line)) } }
+                    @if summary.comparisons.len() > FEW {
+                        figure.card { (forest(summary)) }
+                    } @else {
+                        (cards(summary))
+                    }
+                }
+                @if summary.comparisons.len() > FEW {
+                    details {
+                        summary { "Each of " (summary.comparisons.len()) " verdicts in sentences" }
+                        div.cards { (cards(summary)) }
+                    }
                 }
             }
         }
@@ -34,6 +51,12 @@ fn will_compare(results: &Results) -> bool {
         .iter()
         .any(|variant| variant.experiment != results.summary.baseline);
     has_experiments && results.status == RunStatus::Running
+}
+
+fn cards(summary: &Summary) -> Markup {
+    html! {
+        @for comparison in &summary.comparisons { (card(comparison, summary)) }
+    }
 }
 
 fn card(comparison: &Comparison, summary: &Summary) -> Markup {

@@ -14,8 +14,8 @@
 //! ```
 
 use terca_core::analysis::compare::{Compared, Matching};
-use terca_core::analysis::summary::wording::size;
 use terca_core::analysis::summary::{ArmFigures, By, Comparison};
+use terca_core::config::verdict::margin_in_points;
 use terca_core::text::prose;
 
 use crate::term::paragraph::{INDENT, WIDEST_PROSE, paragraph};
@@ -74,7 +74,7 @@ pub(crate) fn title(compared: &Compared) -> String {
             compared.baseline
         ),
     };
-    format!("{what}; margin {}", size(compared.margin))
+    format!("{what}; margin {}", margin_in_points(compared.margin))
 }
 
 /// All columns if there is room, else fewer, else shorter names: the widest that fits, or the narrowest.

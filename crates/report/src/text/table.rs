@@ -19,6 +19,7 @@ use std::collections::HashMap;
 
 use terca_core::analysis::metrics::METRICS;
 use terca_core::analysis::results::Results;
+use terca_core::analysis::summary::wording::percent;
 use terca_core::analysis::summary::{Figures, VariantSummary};
 
 use crate::context::Context;
@@ -120,6 +121,14 @@ fn figures_of_evals(results: &Results, variant: &VariantSummary) -> Vec<StyledLi
         &variant.figures,
     ));
     let mut lines = grid.lines();
+    let reliability = metrics::reliability([&variant.figures].into_iter());
+    let told: Vec<String> = reliability
+        .iter()
+        .map(|(title, shares)| format!("{title} {}", percent(shares[0])))
+        .collect();
+    if !told.is_empty() {
+        lines.push(StyledLine::of(Role::Dim, &told.join(", ")));
+    }
     let names = Names::of(results.trials.iter().map(|trial| &trial.head));
     let title = names.variant(&variant.environment, &variant.experiment);
     if !title.is_empty() {
@@ -143,6 +152,8 @@ fn figures_row(label: &str, passed: StyledLine, figures: &Figures) -> Vec<Styled
 struct Matrix {
     evals: Vec<String>,
     variants: Vec<Variant>,
+    /// The titles of the figures over all evals.
+    overall: Vec<String>,
     label_width: usize,
     /// The longest name that fits a line of its own.
     line_width: usize,
@@ -167,19 +178,28 @@ impl Matrix {
             let place = [&*cell.eval, &*cell.environment, &*cell.experiment];
             cells.insert(place, &cell.figures);
         }
+        let reliability =
+            metrics::reliability(summary.variants.iter().map(|variant| &variant.figures));
         let mut variants = Vec::new();
-        for variant in &summary.variants {
+        for (index, variant) in summary.variants.iter().enumerate() {
             let figures: Vec<Option<&Figures>> = evals
                 .iter()
                 .map(|eval| [&**eval, &*variant.environment, &*variant.experiment])
                 .map(|place| cells.get(&place).copied())
                 .collect();
             let title = title(&names, variant, columns);
-            variants.push(Variant::of(title, &figures, &variant.figures));
+            let mut variant = Variant::of(title, &figures, &variant.figures);
+            let shares = reliability.iter().map(|(_, shares)| shares[index]);
+            variant.overall.extend(shares.map(metrics::share));
+            variants.push(variant);
         }
+        let titles = METRICS.iter().map(|metric| metric.title.to_owned());
         Matrix {
             label_width: label_width(&evals, columns),
             line_width: columns,
+            overall: titles
+                .chain(reliability.into_iter().map(|(title, _)| title))
+                .collect(),
             evals,
             variants,
         }
@@ -243,8 +263,8 @@ impl Matrix {
             grid.row(cells);
         }
         grid.rule();
-        for (index, metric) in METRICS.iter().enumerate() {
-            grid.row(row(metric.title, variants, |variant| {
+        for (index, title) in self.overall.iter().enumerate() {
+            grid.row(row(title, variants, |variant| {
                 variant.overall[index].clone()
             }));
         }

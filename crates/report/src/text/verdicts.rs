@@ -13,6 +13,7 @@ use crate::context::Context;
 use crate::term::paragraph::{INDENT, WIDEST_PROSE, paragraph};
 use crate::term::style::{Palette, Role};
 use crate::text::comparison_table::{ComparisonTable, LEFT_OUT};
+use crate::text::no_verdict::no_verdict;
 
 /// So many comparisons have a sentence each at the end of a run.
 const FEW: usize = 3;
@@ -21,6 +22,12 @@ const MOST_NAMED: usize = 4;
 
 /// Empty when there is nothing to compare, or not yet.
 pub fn verdicts(results: &Results, columns: usize, palette: Palette) -> String {
+    let reason = no_verdict(results);
+    if !reason.is_empty() {
+        let columns = columns.min(WIDEST_PROSE);
+        let line = |text: &String| paragraph((Role::Fair, ""), text, 0, columns, palette);
+        return reason.iter().map(line).collect();
+    }
     let comparisons: Vec<&Comparison> = results.summary.comparisons.iter().collect();
     told_after_figures(results, &comparisons, columns, palette)
 }
@@ -314,6 +321,28 @@ mod tests {
             "{}",
             parts[2]
         );
+    }
+
+    #[test]
+    fn a_run_without_a_verdict_says_why() {
+        let heads = fixture::heads(3, 2, 2);
+        let mut script = Script::new(heads.clone(), 4);
+        for head in &heads {
+            let error = fixture::error("401: the key is not valid\nmore");
+            script.start(head.id).finish(head.id, &error);
+        }
+        script.end(RunStatus::Complete);
+        insta::assert_snapshot!("no_verdict", shown(&script, 80));
+        let mut proof = heads;
+        for head in &mut proof {
+            head.agent = "oracle".into();
+        }
+        let mut script = Script::new(proof.clone(), 4);
+        for head in &proof {
+            script.start(head.id).finish(head.id, &fixture::passed(1.0));
+        }
+        script.end(RunStatus::Complete);
+        insta::assert_snapshot!("no_verdict_of_controls", shown(&script, 80));
     }
 
     #[test]

@@ -84,7 +84,7 @@ fn check_points_out_settings_and_rules_that_do_not_reach_the_agent() {
     };
     let long = droid(150_000);
     assert!(long.contains("the rules have 150000 bytes"), "{long}");
-    let short = droid(40_000);
+    let short = droid(79_900);
     assert!(!short.contains("bytes"), "{short}");
 }
 

@@ -180,3 +180,93 @@ fn a_server_by_http_that_refuses_is_an_error() {
         }
     }
 }
+
+/// It answers nothing, whether it is a program or a server by HTTP.
+#[test]
+fn a_server_that_hangs_is_an_error_after_the_time_of_the_suite() {
+    // Connections wait in its queue, and nobody takes them.
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let port = listener.local_addr().unwrap().port();
+    let by_http = format!("docs: {{url: 'http://127.0.0.1:{port}/mcp'}}");
+    for servers in ["docs: {command: docs-server}", by_http.as_str()] {
+        let server = "echo \"looking for my files\" >&2; cat > /dev/null";
+        let project = project_with(servers, server);
+        let suite = project.read("terca.yaml");
+        let limited = format!("mcpPreflight: {{timeoutSeconds: 0.5}}\n{suite}");
+        let project = project.file("terca.yaml", limited);
+        let outcome = project.terca(&["--format", "plain", "-n", "2"]);
+        assert_eq!(outcome.status, 3, "{}", outcome.stderr);
+        let trials = trials_of(&project, "e");
+        assert_eq!(trials.len(), 2);
+        for trial in &trials {
+            assert_eq!(trial["error"]["kind"], "mcp", "{trial}");
+            let message = message(trial);
+            assert!(message.contains("did not answer within 0.5 s"), "{message}");
+            assert!(
+                message.contains("mcpPreflight: {timeoutSeconds"),
+                "{message}"
+            );
+            let is_program = servers.contains("command");
+            assert_eq!(
+                message.contains("looking for my files"),
+                is_program,
+                "its own words: {message}"
+            );
+            assert_eq!(
+                trial["phases"]["agent"],
+                Value::Null,
+                "the agent was not started"
+            );
+        }
+        for trial in trials_of(&project, "plain") {
+            assert_eq!(trial["status"], "passed", "others go on: {trial}");
+        }
+        project.wait_until_nothing_runs();
+    }
+}
+
+#[test]
+fn a_time_is_written_as_a_map() {
+    for (written, words) in [
+        (
+            "10s",
+            "write a time in seconds, as in `{timeoutSeconds: 120}`",
+        ),
+        ("10", "write a time as `{timeoutSeconds: 10}`"),
+        ("{timeoutSeconds: 0}", "expected a number above 0"),
+        ("{seconds: 10}", "unknown key `seconds`"),
+    ] {
+        let project = project_with("docs: {command: docs-server}", GOOD);
+        let suite = project.read("terca.yaml");
+        let project = project.file("terca.yaml", format!("mcpPreflight: {written}\n{suite}"));
+        let outcome = project.terca(&["check"]);
+        assert_eq!(outcome.status, 2, "{written}: {}", outcome.stderr);
+        assert!(
+            outcome.stderr.contains(words),
+            "{written}: {}",
+            outcome.stderr
+        );
+    }
+}
+
+/// It is out of time before it has said anything, because it waits for its server first, as Gemini CLI and Goose do.
+#[test]
+fn an_agent_that_may_have_waited_for_a_server_has_a_note_of_it() {
+    let project = project_with("docs: {command: docs-server}", "cat > /dev/null");
+    let suite = project.read("terca.yaml");
+    let agent = "#!/bin/sh\n[ \"$1\" = --version ] && { echo 9.9.9; exit; }\nsleep 300\n";
+    let project = project.executable("bin/claude", agent).file(
+        "terca.yaml",
+        format!("mcpPreflight: false\ntimeoutSeconds: 1\n{suite}"),
+    );
+    let outcome = project.terca(&["--format", "plain"]);
+    assert_eq!(outcome.status, 3, "{}", outcome.stderr);
+    for (environment, is_noted) in [("e", true), ("plain", false)] {
+        let trial = &trials_of(&project, environment)[0];
+        assert_eq!(trial["error"]["kind"], "modelApi", "{trial}");
+        let notes = trial["notes"].to_string();
+        let words = "may have waited for an MCP server: it said nothing about `docs`";
+        assert_eq!(notes.contains(words), is_noted, "{trial}");
+    }
+    project.wait_until_nothing_runs();
+}

@@ -199,6 +199,21 @@ fn what_can_run_is_included() {
 }
 
 #[test]
+fn real_agents_have_places_beside_the_processors() {
+    let told = "echo \"$NEXTEST_PROFILE with $NEXTEST_TEST_THREADS\"";
+    let machine = Machine::new().with("nproc", "echo 4").with("cargo", told);
+    let (outcome, _) = machine.test(&[], &[]);
+    assert!(
+        outcome.stdout.contains("places with 9"),
+        "{}",
+        outcome.stdout
+    );
+    let asked = [("NEXTEST_PROFILE", "mine"), ("NEXTEST_TEST_THREADS", "1")];
+    let (outcome, _) = machine.test(&[], &asked);
+    assert!(outcome.stdout.contains("mine with 1"), "{}", outcome.stdout);
+}
+
+#[test]
 fn an_old_node_and_a_registry_out_of_reach_are_told() {
     let machine = Machine::new().with_everything();
     let old = "case $2 in *18*) exit 0;; *) exit 1;; esac";

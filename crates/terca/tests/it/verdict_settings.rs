@@ -67,6 +67,14 @@ fn a_run_keeps_the_settings_of_its_suite() {
     assert_eq!(margin(&project), json!(0.025));
     assert_eq!(compared(&project, &[]), json!(0.025));
     assert_eq!(compared(&project, &["--margin", "20"]), json!(0.2));
+    let about = &project.results()["summary"]["comparisons"][0];
+    assert_eq!(about["measure"], "score");
+    let outcome = project.terca(&["compare"]);
+    assert!(
+        outcome.stdout.contains("margin 2.5 points"),
+        "{}",
+        outcome.stdout
+    );
     // Another suite, the same run.
     let other = project.read("terca.yaml").replace("2.5", "30");
     let project = project.file("terca.yaml", other);

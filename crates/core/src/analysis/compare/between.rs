@@ -74,6 +74,7 @@ pub fn between(
         baseline: baseline.name,
         trials,
         margin,
+        identical: Vec::new(),
         measure: other.state.measure(),
         concurrency: other.state.concurrency(),
         // Where one of them stopped when it had seen enough, the test has to allow for it.
@@ -112,6 +113,7 @@ fn trials<'a>(arm: Arm<'a>, common: &BTreeSet<Case<'_>>) -> Vec<ArmTrial<'a>> {
                 arm: arm.name,
                 place: Cow::Owned(names.variant(&head.environment, &head.experiment)),
                 repetition: head.repetition,
+                agent: &head.agent,
                 report: &trial.report,
             });
         }

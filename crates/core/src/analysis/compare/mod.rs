@@ -10,6 +10,7 @@ mod within;
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
+use crate::agent::control::is_control;
 use crate::analysis::summary::{By, Comparison, Verdict};
 use crate::run::event::RunStatus;
 use crate::run::state::RunState;
@@ -52,6 +53,11 @@ pub enum CompareError {
     /// The run has no trials.
     #[error("the run {0} has no trials")]
     Empty(String),
+    /// All its trials are of agents that prove evals.
+    #[error(
+        "the run {0} has no agents but those that prove evals (`oracle`, `nop`, `cheat`): there is nothing to compare"
+    )]
+    OnlyControls(String),
     /// There is no arm of this name.
     #[error("the run {run} has no {noun} `{name}`; its {noun}s are {known}")]
     Unknown {
@@ -136,6 +142,12 @@ fn check(state: &RunState) -> Result<(), CompareError> {
         Err(CompareError::GoingOn(state.run().to_owned()))
     } else if state.trials().is_empty() {
         Err(CompareError::Empty(state.run().to_owned()))
+    } else if state
+        .trials()
+        .iter()
+        .all(|trial| is_control(&trial.head.agent))
+    {
+        Err(CompareError::OnlyControls(state.run().to_owned()))
     } else {
         Ok(())
     }

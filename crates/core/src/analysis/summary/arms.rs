@@ -29,6 +29,8 @@ pub(crate) struct Arms<'a> {
     /// The figure that the verdicts are about.
     pub(crate) measure: Measure,
     pub(crate) concurrency: usize,
+    /// The arms that differ from the baseline in nothing but their name, each with its place.
+    pub(crate) identical: Vec<(&'a str, &'a str)>,
     /// Trials were added for as long as the comparisons were undecided, up to so many repetitions.
     pub(crate) adaptive: Option<u32>,
 }
@@ -40,6 +42,7 @@ pub(crate) struct ArmTrial<'a> {
     pub(crate) arm: &'a str,
     pub(crate) place: Cow<'a, str>,
     pub(crate) repetition: u32,
+    pub(crate) agent: &'a str,
     pub(crate) report: &'a TrialReport,
 }
 
@@ -73,12 +76,22 @@ impl<'a> Arms<'a> {
                 arm,
                 place: Cow::Borrowed(place),
                 repetition: trial.head.repetition,
+                agent: &trial.head.agent,
                 report: &trial.report,
             });
         }
+        let identical = match by {
+            By::Experiment if baseline == state.baseline() => state
+                .identical_to_baseline()
+                .iter()
+                .map(|variant| (variant.experiment.as_str(), variant.environment.as_str()))
+                .collect(),
+            _ => Vec::new(),
+        };
         Arms {
             by,
             baseline,
+            identical,
             trials,
             margin,
             measure: state.measure(),

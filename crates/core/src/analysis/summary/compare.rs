@@ -1,6 +1,6 @@
 //! Makes the comparisons: drafts each, adjusts the p-values of all, then judges each.
 
-use super::arms::Arms;
+use super::arms::{ArmTrial, Arms};
 use super::comparison::{ArmFigures, Comparison, EvalEffect, Repetitions};
 use super::effect::Effect;
 use super::evidence::Evidence;
@@ -10,6 +10,7 @@ use super::outlook::{Basis, Outlook};
 use super::pairs::{Pair, Scope};
 use super::verdict::{Beyond, Verdict};
 use super::{DeliveryCounts, sentence, strata, warnings};
+use crate::agent::control::is_control;
 use crate::config::verdict::Measure;
 use crate::stats::fisher::fisher;
 use crate::stats::holm::holm;
@@ -17,9 +18,15 @@ use crate::stats::stratified_exact::smallest_p;
 use crate::stats::{ALPHA, CannotTell};
 
 /// Compares every other arm with the baseline. The comparisons over all places are one family of questions, and those in
-/// each place another.
+/// each place another. Agents that prove evals are compared with nothing: they say nothing about an experiment.
 pub(crate) fn compare_arms(arms: &Arms<'_>) -> Vec<Comparison> {
-    let grid = &Grid::of(&arms.trials);
+    let trials: Vec<ArmTrial<'_>> = arms
+        .trials
+        .iter()
+        .filter(|trial| !is_control(trial.agent))
+        .cloned()
+        .collect();
+    let grid = &Grid::of(&trials);
     if !grid.arms.contains(&arms.baseline) {
         return Vec::new();
     }
@@ -155,6 +162,11 @@ impl<'g> Draft<'g> {
         }
         let delivery = DeliveryCounts::of(&scope.trials(&comparison.arm));
         comparison.warnings = warnings::of(&comparison, &delivery);
+        let is_identical = |place: &&str| arms.identical.contains(&(&comparison.arm, place));
+        if scope.places.iter().all(is_identical) {
+            let warning = warnings::identical(&comparison);
+            comparison.warnings.insert(0, warning);
+        }
         comparison.sentence = sentence::of(&comparison, &scope.grid.places, arms);
         comparison
     }

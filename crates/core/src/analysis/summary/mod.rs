@@ -27,7 +27,6 @@ pub mod wording;
 
 use serde::{Deserialize, Serialize};
 
-pub use crate::config::verdict::Measure;
 pub(crate) use arms::{ArmTrial, Arms};
 pub use by::By;
 pub(crate) use compare::compare_arms;
@@ -40,7 +39,8 @@ pub(crate) use outlook::{ENOUGH_EVALS, LEAST_BETWEEN, MOST_EVALS};
 pub use outlook::{Outlook, Proposal};
 pub use verdict::{Beyond, Verdict};
 
-pub use crate::config::verdict::DEFAULT_MARGIN;
+use crate::agent::control::is_control;
+pub use crate::config::verdict::{DEFAULT_MARGIN, Measure};
 use crate::run::event::RunStatus;
 use crate::run::state::{RunState, SpentTotal, VariantProgress};
 use grid::Grid;
@@ -80,6 +80,40 @@ pub struct Summary {
     pub cells: Vec<CellSummary>,
     /// Empty while the run goes on.
     pub comparisons: Vec<Comparison>,
+    /// The reason why experiments that ended have no verdict.
+    #[serde(default, rename = "noVerdict", skip_serializing_if = "Option::is_none")]
+    pub no_verdict: Option<NoVerdict>,
+}
+
+/// The reason why there is no verdict.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub enum NoVerdict {
+    /// All trials are of agents that prove evals.
+    Controls,
+    /// No trial has a score.
+    NothingJudged,
+}
+
+impl NoVerdict {
+    fn of(state: &RunState) -> Option<Self> {
+        let trials = state.trials();
+        let has_experiments = trials
+            .iter()
+            .any(|trial| trial.head.experiment != state.baseline());
+        if !has_experiments {
+            return None;
+        }
+        let mut agents = trials.iter().map(|trial| trial.head.agent.as_str());
+        let counts = state.counts();
+        if agents.all(is_control) {
+            Some(NoVerdict::Controls)
+        } else if counts.passed + counts.partial + counts.failed == 0 {
+            Some(NoVerdict::NothingJudged)
+        } else {
+            None
+        }
+    }
 }
 
 /// A variant over all evals.
@@ -115,15 +149,19 @@ pub struct CellSummary {
 
 /// Summarises a run, with the comparisons when it has ended.
 pub fn summarise(state: &RunState) -> Summary {
-    let comparisons = match state.status() {
-        RunStatus::Running => Vec::new(),
-        RunStatus::Complete | RunStatus::Interrupted => {
-            compare(state, state.baseline(), state.margin())
-        }
+    let figures = summarise_figures(state);
+    if state.status() == RunStatus::Running {
+        return figures;
+    }
+    let no_verdict = NoVerdict::of(state);
+    let comparisons = match no_verdict {
+        Some(_) => Vec::new(),
+        None => compare(state, state.baseline(), state.margin()),
     };
     Summary {
         comparisons,
-        ..summarise_figures(state)
+        no_verdict,
+        ..figures
     }
 }
 
@@ -149,6 +187,7 @@ pub fn summarise_figures(state: &RunState) -> Summary {
             .map(|variant| VariantSummary::of(&variant, &cells, state.variants()))
             .collect(),
         comparisons: Vec::new(),
+        no_verdict: None,
         cells,
     }
 }

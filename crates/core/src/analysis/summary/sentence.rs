@@ -16,7 +16,7 @@ use super::wording::{
     self, capital, luck, number_word, percent, ratio_interval, score, signed, signed_score, size,
     times,
 };
-use crate::config::verdict::Measure;
+use crate::config::verdict::{Measure, margin_in_points};
 use crate::stats::{ALPHA, CannotTell, Interval};
 use crate::text::prose;
 
@@ -141,7 +141,7 @@ fn ends(measure: Measure, interval: Interval) -> String {
 
 fn margin(measure: Measure, margin: f64) -> String {
     match measure {
-        Measure::PassRate => format!("±{}", size(margin)),
+        Measure::PassRate => format!("±{}", margin_in_points(margin)),
         Measure::Score => format!("±{margin:.2}"),
     }
 }

@@ -16,6 +16,12 @@ pub(super) fn of(comparison: &Comparison, delivery: &DeliveryCounts) -> Vec<Stri
     warnings
 }
 
+/// Two arms that are the same: a difference between them is luck.
+pub(super) fn identical(comparison: &Comparison) -> String {
+    let Comparison { arm, baseline, .. } = comparison;
+    format!("`{arm}` is the same as `{baseline}` but for its name: a difference is luck")
+}
+
 /// Trials that are missing in a ratio that is told.
 fn without_figures(comparison: &Comparison) -> Vec<String> {
     let known = [

@@ -4,12 +4,14 @@ mod cheat;
 mod keys_written;
 mod solution;
 
+use std::collections::BTreeMap;
 use std::fs::Permissions;
 use std::io;
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 
 use camino::Utf8Path;
+use terca_core::agent::delivery::McpDelivery;
 use terca_core::agent::{Ending, Reading, TimeLimit};
 use terca_core::text::prose;
 use terca_core::trial_error::{ErrorKind, TrialError};
@@ -184,6 +186,9 @@ fn work(
             .conversation
             .fault_at_time_limit(end, completed, worked)
     });
+    if service_fault.is_some() && reading.conversation.progress() == 0 {
+        notes.extend(unknown_servers(&reading.mcp_servers));
+    }
     Ok(Worked {
         ended: played.ended,
         reading,
@@ -192,6 +197,22 @@ fn work(
         breach,
         is_keepable,
         notes,
+    })
+}
+
+/// Returns a remark about MCP servers that the agent may have waited for instead of its model.
+fn unknown_servers(servers: &BTreeMap<String, McpDelivery>) -> Option<String> {
+    let mut names = Vec::new();
+    for (name, server) in servers {
+        if server.status.is_none() {
+            names.push(name);
+        }
+    }
+    (!names.is_empty()).then(|| {
+        format!(
+            "the agent may have waited for an MCP server: it said nothing about {}",
+            prose::quoted_list(&names, "and")
+        )
     })
 }
 

@@ -4,14 +4,13 @@ use std::io::{Read, Write};
 use std::net::{TcpStream, ToSocketAddrs};
 use std::time::{Duration, Instant};
 
-use super::initialize;
+use super::{initialize, silence};
 use crate::host::environment::Variables;
 use crate::trial::context::Context;
 use crate::trial::mcp_answers::Answer;
 use crate::trial::stage_error::StageError;
 
 const CONNECT: Duration = Duration::from_secs(10);
-const ANSWER: Duration = Duration::from_secs(30);
 /// The time between two looks at an interrupt.
 const LOOK: Duration = Duration::from_millis(200);
 /// The longest first line of an answer.
@@ -41,6 +40,7 @@ pub(super) fn ask(
     headers: &[(String, String)],
     method: Method,
     env: &Variables,
+    limit: Duration,
 ) -> Result<Answer, StageError> {
     let Some(address) = Address::parse(url) else {
         return Ok(Answer::NotAsked(
@@ -54,7 +54,7 @@ pub(super) fn ask(
         ));
     }
     let is_stopped = || context.interrupt.is_stop();
-    let status = address.status(headers, method, &is_stopped);
+    let status = address.status(headers, method, limit, &is_stopped);
     if is_stopped() {
         return Err(StageError::Interrupted);
     }
@@ -107,6 +107,7 @@ impl<'a> Address<'a> {
         &self,
         headers: &[(String, String)],
         method: Method,
+        limit: Duration,
         is_stopped: &dyn Fn() -> bool,
     ) -> Result<u16, String> {
         let Address { host, port, .. } = self;
@@ -115,7 +116,7 @@ impl<'a> Address<'a> {
         let mut last = None;
         let mut connection = None;
         for address in (*host, *port).to_socket_addrs().map_err(unreachable)? {
-            match TcpStream::connect_timeout(&address, CONNECT) {
+            match TcpStream::connect_timeout(&address, CONNECT.min(limit)) {
                 Ok(stream) => {
                     connection = Some(stream);
                     break;
@@ -136,7 +137,7 @@ impl<'a> Address<'a> {
         stream
             .write_all(self.request(headers, method).as_bytes())
             .map_err(unreachable)?;
-        let line = first_line(&mut stream, is_stopped)?;
+        let line = first_line(&mut stream, limit, is_stopped)?;
         let mut words = line.split(' ');
         let is_http = words.next().is_some_and(|word| word.starts_with("HTTP/"));
         let status = words.next().and_then(|word| word.trim().parse().ok());
@@ -180,14 +181,18 @@ impl<'a> Address<'a> {
     }
 }
 
-fn first_line(stream: &mut TcpStream, is_stopped: &dyn Fn() -> bool) -> Result<String, String> {
+fn first_line(
+    stream: &mut TcpStream,
+    limit: Duration,
+    is_stopped: &dyn Fn() -> bool,
+) -> Result<String, String> {
     use std::io::ErrorKind::{Interrupted, TimedOut, WouldBlock};
     let started = Instant::now();
     let mut line = Vec::new();
     let mut buffer = [0; 256];
     while !line.contains(&b'\n') && line.len() < LONGEST_LINE {
-        if started.elapsed() >= ANSWER || is_stopped() {
-            return Err(format!("it did not answer within {} s", ANSWER.as_secs()));
+        if started.elapsed() >= limit || is_stopped() {
+            return Err(silence(limit));
         }
         match stream.read(&mut buffer) {
             Ok(0) => break,

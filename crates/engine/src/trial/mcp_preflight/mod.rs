@@ -13,7 +13,10 @@
 mod http;
 mod stdio;
 
+use std::time::Duration;
+
 use terca_core::agent::mcp::{McpServer, RemoteTransport};
+use terca_core::config::suite::McpPreflight;
 use terca_core::plan::Case;
 use terca_core::trial_error::ErrorKind;
 
@@ -29,7 +32,10 @@ pub(super) fn check(
     agent_env: &Variables,
 ) -> Result<(), StageError> {
     let servers = &case.variant.mcp_servers;
-    if servers.is_empty() || !case.suite.mcp_preflight {
+    let McpPreflight(Some(limit)) = case.suite.mcp_preflight else {
+        return Ok(());
+    };
+    if servers.is_empty() {
         return Ok(());
     }
     run.log.section("MCP servers")?;
@@ -44,7 +50,7 @@ pub(super) fn check(
             Some(answer) => answer.clone(),
             None => {
                 run.doing(&format!("asking the MCP server {name}"), Default::default());
-                let answer = ask(run, case, server, agent_env)?;
+                let answer = ask(run, case, server, agent_env, limit)?;
                 *slot = Some(answer.clone());
                 answer
             }
@@ -62,11 +68,20 @@ pub(super) fn check(
     Ok(())
 }
 
+/// The message about a server that was silent, with what to do about it.
+fn silence(limit: Duration) -> String {
+    format!(
+        "it did not answer within {} s; one that is slow to start needs more: `mcpPreflight: {{timeoutSeconds: …}}`",
+        limit.as_secs_f64()
+    )
+}
+
 fn ask(
     run: &TrialRun<'_>,
     case: &Case,
     server: &McpServer<String>,
     agent_env: &Variables,
+    limit: Duration,
 ) -> Result<Answer, StageError> {
     let context = run.context;
     match server {
@@ -82,13 +97,21 @@ fn ask(
                 without_credentials(env, profile.credential_variables),
                 &scratch.workspace,
                 &scratch.io,
+                limit,
             )?;
             // Files that are missing end a program; they do not silence it.
             if matches!(first, Answer::Ready(_) | Answer::Silent(_)) {
                 return Ok(first);
             }
             let env = without_credentials(agent_env.clone(), profile.credential_variables);
-            stdio::ask(context, server, env, &run.dirs.workspace, &run.dirs.io)
+            stdio::ask(
+                context,
+                server,
+                env,
+                &run.dirs.workspace,
+                &run.dirs.io,
+                limit,
+            )
         }
         McpServer::Remote {
             url,
@@ -99,7 +122,7 @@ fn ask(
                 RemoteTransport::Http => http::Method::Post,
                 RemoteTransport::Sse => http::Method::Get,
             };
-            http::ask(context, url, headers, method, agent_env)
+            http::ask(context, url, headers, method, agent_env, limit)
         }
     }
 }

@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 use terca_core::agent::mcp::McpServer;
 use terca_core::text::mask::Mask;
 
-use super::initialize;
+use super::{initialize, silence};
 use crate::host::environment::{Variables, find_program};
 use crate::process::output_file::Output;
 use crate::process::supervise::{Ended, Job, Signal, SuperviseError, Turn};
@@ -18,9 +18,7 @@ use crate::trial::context::Context;
 use crate::trial::mcp_answers::Answer;
 use crate::trial::stage_error::StageError;
 
-/// The time that a server has for its answers. Servers that are downloaded at their start take their time.
-const TIMEOUT: Duration = Duration::from_secs(60);
-/// The time that it then has to end.
+/// The time that a server has to end after its answers.
 const GRACE: Duration = Duration::from_secs(2);
 /// The most of its output that is looked at.
 const MOST_OUTPUT: u64 = 16 * 1024 * 1024;
@@ -36,6 +34,7 @@ pub(super) fn ask(
     mut env: Variables,
     dir: &Utf8Path,
     io_dir: &Utf8Path,
+    limit: Duration,
 ) -> Result<Answer, StageError> {
     let McpServer::Stdio {
         command,
@@ -69,7 +68,7 @@ pub(super) fn ask(
         stdin: Some(requests_path),
         stdout: stdout.path.clone(),
         stderr: stderr.path.clone(),
-        timeout: TIMEOUT,
+        timeout: limit,
         stop_signal: Signal::Terminate,
         grace: GRACE,
         sweep: true,
@@ -109,7 +108,7 @@ pub(super) fn ask(
         return Ok(Answer::Ready(remark));
     }
     let why = with_last_errors(
-        handshake.failure(&ended, &context.mask),
+        handshake.failure(&ended, limit, &context.mask),
         &stderr,
         &context.mask,
     );
@@ -156,10 +155,10 @@ struct Handshake {
 
 impl Handshake {
     /// Says why there was no handshake.
-    fn failure(self, ended: &Ended, mask: &Mask) -> String {
+    fn failure(self, ended: &Ended, limit: Duration, mask: &Mask) -> String {
         let why = match self.outcome {
             Some(Err(why)) => why,
-            _ if ended.timed_out => format!("it did not answer within {} s", TIMEOUT.as_secs()),
+            _ if ended.timed_out => silence(limit),
             _ => format!("it ended before it answered ({})", ended.exit.describe()),
         };
         match self.other {

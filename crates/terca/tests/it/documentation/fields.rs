@@ -17,6 +17,7 @@ const PAGES: [(&str, &[&str]); 2] = [
             "experiment",
             "agent",
             "mcpServer",
+            "mcpPreflight",
         ],
     ),
     (

@@ -47,7 +47,7 @@ fn trouble_is_told_from_failure() {
         })
         .collect();
     let bench = bench.suite(&json!([{"name": "only"}]), &json!(evals));
-    bench.run_all().expect_status(3);
+    bench.run_together().expect_status(3);
 
     for (eval, kind) in [
         ("refused", "auth"),

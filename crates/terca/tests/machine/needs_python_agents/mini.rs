@@ -121,7 +121,7 @@ fn trouble_is_told_from_failure() {
         &json!([{"name": "only", "config": {"environment": {"timeout": 200}}}]),
         &json!(evals),
     );
-    bench.run_all().expect_status(3);
+    bench.run_together().expect_status(3);
 
     for (eval, kind, asked) in [
         ("refused", "auth", 1),

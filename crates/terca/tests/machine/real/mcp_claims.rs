@@ -22,11 +22,14 @@ pub fn mcp_claims_agree_with_the_server(agent: RealAgent) {
     ];
     for mode in ["exits", "hangs", "dies", "errs"] {
         let entry = tiny_mcp_entry(&logs, mode, mode);
-        experiments.push(json!({"name": mode, "mcpServers": {"tiny": entry}}));
+        // Agents wait for a server for half a minute or for ever.
+        let seconds = limit_of(agent, if mode == "hangs" { 10 } else { 40 });
+        experiments
+            .push(json!({"name": mode, "mcpServers": {"tiny": entry}, "timeoutSeconds": seconds}));
     }
     let bench = bench.suite(
         &json!(experiments),
-        &json!([{"name": "magic", "prompt": "The magic word, please. scenario:magic", "timeoutSeconds": limit_of(agent, 25)}]),
+        &json!([{"name": "magic", "prompt": "The magic word, please. scenario:magic"}]),
     );
     bench.run_together();
 
@@ -35,21 +38,15 @@ pub fn mcp_claims_agree_with_the_server(agent: RealAgent) {
         let trial = bench.trial("magic", name);
         // Gemini CLI says nothing about a server that lets it not in, so nothing is claimed of it either.
         let is_silent = name == "locked" && agent.name == "gemini-cli";
-        let is_error = trial["status"] == "error" && trial["error"]["kind"] == "mcp";
-        if !is_error && !is_silent {
-            complaints.add(name, "is not an error of the MCP server", &trial);
+        // An agent that still waits for a server when its time is over may have said nothing of it.
+        let is_named = trial["error"]["kind"] == "mcp"
+            || name == "hangs" && trial["notes"].to_string().contains("`tiny`");
+        if !is_silent && (trial["status"] != "error" || !is_named) {
+            complaints.add(name, "is not an error that names the MCP server", &trial);
         }
         if trial["delivery"]["mcpServers"]["tiny"]["status"] == "connected" {
             complaints.add(name, "is not connected", &trial);
         }
-    }
-    let exited = bench.trial("magic", "exits");
-    if !exited["error"].to_string().contains("THE-REASON") {
-        complaints.add(
-            "exits",
-            "the server's own words are not in the error",
-            &exited,
-        );
     }
     for name in ["dies", "errs"] {
         let trial = bench.trial("magic", name);
