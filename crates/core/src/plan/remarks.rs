@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use serde_json::Value;
 
+use crate::config::suite::UnusedSettings;
 use crate::plan::{TrialSpec, Variant};
 use crate::text::prose;
 
