@@ -12,11 +12,11 @@ use adaptive::AdaptiveWorld;
 use terca_core::config::adaptive::Adaptive;
 use world::World;
 
-const RUNS: usize = 20_000;
+const RUNS: usize = 5_000;
 /// Where every run has dozens of repetitions.
-const ADVISED_RUNS: usize = 2_000;
+const ADVISED_RUNS: usize = 1_000;
 /// Where every run is played trial by trial.
-const PLAYED_RUNS: usize = 4_000;
+const PLAYED_RUNS: usize = 1_000;
 
 fn main() {
     let only = std::env::args().nth(1);
