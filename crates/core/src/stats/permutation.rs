@@ -77,11 +77,7 @@ pub fn p_value(strata: &[Values]) -> Result<f64, CannotTell> {
     let strata: Vec<Values> = strata.iter().filter(varies).cloned().collect();
     let strata = strata.as_slice();
     // Sums that are equal on paper differ in their last digits by the order they are added in.
-    let scale: f64 = strata
-        .iter()
-        .flat_map(Values::all)
-        .map(f64::abs)
-        .sum();
+    let scale: f64 = strata.iter().flat_map(Values::all).map(f64::abs).sum();
     let limit = found - 1e-12 * scale.max(found);
     let ways = strata
         .iter()

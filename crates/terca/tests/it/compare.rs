@@ -57,7 +57,7 @@ fn the_experiments_of_a_run() {
         .expect_status(1);
     assert!(
         told(&outcome.stdout)
-            .contains("WORSE: `control` is worse than `with-rules` on script: 58 % against 85 %")
+            .contains("WORSE on these 8 evals (script): 58 % of trials passed with `control`, 85 % with `with-rules`")
     );
     // As wide a margin as can be: the difference is found all the same.
     assert_eq!(json(&project, &["--margin", "60"], 0)["margin"], 0.6);

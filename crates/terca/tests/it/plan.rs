@@ -33,7 +33,7 @@ fn before_anything_has_run_assumptions_are_said() {
     let plan = json(&project, &["-n", "10", "-t", "eval[0-5]"]);
     assert_eq!(
         (&plan["trials"], &plan["version"]),
-        (&120.into(), &1.into())
+        (&120.into(), &2.into())
     );
     assert_eq!(plan["arms"][0]["trials"], 60);
     assert_eq!(plan["expense"]["costUsd"], Value::Null);
@@ -67,7 +67,7 @@ fn earlier_runs_say_what_it_will_take() {
         .join(" ");
     assert!(
         words.contains(
-            "To see 10 points it takes 8 evals × 48 repetitions (768 trials, about $24.65"
+            "To see 10 points on these evals it takes 8 evals × 36 repetitions (576 trials, about $18.49"
         ),
         "{words}"
     );
@@ -81,7 +81,7 @@ fn earlier_runs_say_what_it_will_take() {
     );
     assert_eq!(
         plan["precision"][0]["variances"]["assumed"],
-        serde_json::json!([])
+        serde_json::json!(["between"])
     );
     let these = &plan["detect"]["withTheseEvals"];
     assert!(
@@ -105,17 +105,19 @@ fn earlier_runs_say_what_it_will_take() {
 }
 
 #[test]
-fn one_arm_or_too_few_evals() {
+fn one_arm_or_too_few_trials() {
     let project = suite(&PASSES[..2]);
-    let plan = json(&project, &["-x", "control", "--detect", "20"]);
+    let plan = json(&project, &["-x", "control", "-n", "1", "--detect", "20"]);
     assert_eq!(plan["precision"][0]["baseline"], Value::Null);
-    assert_eq!(plan["precision"][0]["cannotTell"], "tooFewEvals");
-    assert_eq!(plan["detect"]["withTheseEvals"], Value::Null);
-    let outcome = project.terca(&["plan", "-x", "control"]).expect_status(0);
+    assert_eq!(plan["precision"][0]["cannotTell"], "tooFewTrials");
+    assert_eq!(plan["precision"][0]["beyond"], Value::Null);
+    assert!(plan["detect"]["withTheseEvals"]["repetitions"].as_u64() > Some(1));
+    let args = ["plan", "-x", "control", "-n", "1"];
+    let outcome = project.terca(&args).expect_status(0);
     assert!(
         outcome
             .stdout
-            .contains("none: so few evals cannot show a difference"),
+            .contains("none: so few trials cannot show a difference"),
         "{}",
         outcome.stdout
     );

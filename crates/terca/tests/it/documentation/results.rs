@@ -91,8 +91,8 @@ const TABLES: [(&str, &[&str]); 31] = [
     (
         "proposal",
         &[
-            "summary.comparisons[].outlook.withEvals",
-            "summary.comparisons[].outlook.withRepetitions",
+            "summary.comparisons[].outlook.evals",
+            "summary.comparisons[].outlook.repetitions[]",
         ],
     ),
     (
@@ -107,8 +107,8 @@ const TABLES: [(&str, &[&str]); 31] = [
     ),
 ];
 
-/// Intervals stand in many places, always under one of these names.
-const INTERVAL: [&str; 2] = ["interval", "passRateInterval"];
+/// Intervals are in many places, always under one of these names.
+const INTERVAL: [&str; 4] = ["interval", "interval90", "beyond", "passRateInterval"];
 
 /// Maps whose keys are names of the user's own.
 const BY_NAME: [&str; 11] = [
