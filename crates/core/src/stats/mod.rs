@@ -1,8 +1,6 @@
 //! Statistics for a handful of trials: estimates, intervals and tests.
 //!
-//! Values come in and values go out; where chance is drawn, the seed is passed in. The unit of independence is the
-//! eval: repetitions of one eval are not independent questions, so every statement about several evals works on one
-//! value for each of them.
+//! Values come in and values go out, without a seed: the same data give the same answer.
 //!
 //! A question that the data cannot answer gives a [`CannotTell`] that says why, never a number that looks like an answer.
 //! `docs/explanations/statistics.md` has the conventions, the published values that these are tested against, and how
@@ -10,12 +8,11 @@
 //!
 //! Why these:
 //!
-//! - **Paired by eval.** Evals differ more from each other than arms do; a difference within an eval takes that out.
-//! - **A permutation test** ([`sign_flip`]) needs no distribution, which five evals could not show anyway, and is
-//!   exact where it is needed most: with few evals. Its price is honest, too: fewer than six cannot be significant,
-//!   with any result.
-//! - **An interval and a p-value, both**, before something is called a difference (`summary::verdict`): t over a few
-//!   evals that change alike has no width; a p-value has no size.
+//! - **Two questions.** On these evals only the trials are random ([`stratified_exact`], [`miettinen_nurminen`]). Beyond them the
+//!   evals are a sample ([`beyond`]), which takes at least five of them.
+//! - **Stratified by eval.** Evals differ more from each other than arms do; a difference within an eval takes that out.
+//! - **An exact test** needs no distribution, which a dozen trials could not show anyway.
+//! - **An interval and a p-value, both**, before something is called a difference (`summary::verdict`): a p-value has no size.
 //! - **Holm**, since a suite with four experiments asks three questions: uniformly better than Bonferroni, and as
 //!   simple to explain.
 //! - **Equivalence needs an interval within a margin.** "Not significant" is not "no difference".
@@ -24,9 +21,9 @@
 //!
 //! Rejected:
 //!
-//! - *All trials in one table (two proportions, χ²).* Ten repetitions of three evals are not thirty questions: it
-//!   finds differences where there are none.
-//! - *The bootstrap over evals.* Too narrow with ten evals or fewer, which is what suites have.
+//! - *All trials in one table (two proportions, χ²).* Evals that differ would count as luck.
+//! - *The bootstrap over evals.* 12 to 15 % false verdicts on suites of four to eight evals.
+//! - *Drawn sign flips.* Near 0.05 the seed decides.
 //! - *A mixed-effects or Bayesian model.* Better in theory with hundreds of evals; here its answer would be its
 //!   prior, and no maintainer could check it by hand.
 //! - *Counting errors as failures.* A provider's bad hour would then be a finding. They are in no rate, are shown for

@@ -749,7 +749,9 @@ fn a_description_is_no_part_of_what_is_tested_and_has_no_secrets() {
 fn a_run_of_fifteen_variants_and_eight_evals_ends_readably() {
     let mut suite = "environments:\n".to_owned();
     for agent in ["one", "two", "three"] {
-        suite += &format!("  - {{name: agent-{agent}, agent: nop, env: {{WHO: {agent}}}}}\n");
+        suite += &format!(
+            "  - {{name: agent-{agent}, agent: {{name: command, command: 'true'}}, env: {{WHO: {agent}}}}}\n"
+        );
     }
     suite += "experiments:\n  - {name: control}\n";
     for experiment in ["docs", "rules", "skill", "server"] {

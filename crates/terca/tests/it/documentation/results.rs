@@ -135,7 +135,7 @@ fn runs(room: &Room) -> Vec<Utf8PathBuf> {
         let runs = suite.path().join(".terca/runs").read_dir_utf8().unwrap();
         found.extend(runs.map(|run| run.unwrap().path().to_owned()));
     }
-    assert_eq!(found.len(), 4, "{}", said.output);
+    assert_eq!(found.len(), 5, "{}", said.output);
     found
 }
 

@@ -68,9 +68,11 @@ cd ..
 mkdir -p adaptive && cd adaptive
 cat > terca.yaml <<'SUITE'
 repetitions: { max: 2, until: conclusive }
-environments: [{ name: nothing, agent: nop }]
+environments: [{ name: nothing, agent: { name: command, command: "true" } }]
 experiments: [{ name: a }, { name: b }]
 evals: [{ name: one, prompt: nothing, tests: [{ fileExists: done }] }]
 SUITE
 terca
+# No verdict.
+terca --agent nop
 true
