@@ -96,6 +96,19 @@ impl AdaptiveWorld {
             .unwrap_or(0) as usize;
     }
 
+    /// Returns how long all comparisons of a run take, with everything that they say.
+    #[allow(dead_code, reason = "the tests assert no times")]
+    pub fn seconds_to_compare(&self) -> f64 {
+        let mut random = fastrand::Rng::with_seed(1);
+        let baseline: Vec<f64> = (0..self.evals).map(|_| self.chance(&mut random)).collect();
+        let mut state = self.start();
+        self.end_all(&mut state, &baseline, &mut random);
+        let start = std::time::Instant::now();
+        let comparisons = compare(&state, "base", DEFAULT_MARGIN);
+        assert_eq!(comparisons.len(), self.experiments);
+        start.elapsed().as_secs_f64()
+    }
+
     /// A chance of 0 or 1 is settled: no experiment changes it.
     fn chance(&self, random: &mut fastrand::Rng) -> f64 {
         if random.f64() < self.settled {

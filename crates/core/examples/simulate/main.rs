@@ -1,7 +1,8 @@
 //! How often intervals hold the truth and verdicts are right, in suites whose truth is known.
 //!
 //! `cargo run --release -p terca-core --example simulate` prints the tables of `docs/explanations/statistics.md`: fixed
-//! repetitions, the advice, then adaptive repetitions; with `fixed`, `advice` or `adaptive` after `--`, only that one.
+//! repetitions, the advice, adaptive repetitions, and how long a verdict takes; with `fixed`, `advice`, `adaptive` or `speed`
+//! after `--`, only that one.
 
 #![allow(clippy::print_stdout, reason = "this is what it is for")]
 
@@ -20,10 +21,11 @@ const PLAYED_RUNS: usize = 1_000;
 
 fn main() {
     let only = std::env::args().nth(1);
-    let tables: [(&str, fn()); 3] = [
+    let tables: [(&str, fn()); 4] = [
         ("fixed", fixed),
         ("advice", advised),
         ("adaptive", adaptive),
+        ("speed", speed),
     ];
     let mut is_first = true;
     for (name, print) in tables {
@@ -35,6 +37,19 @@ fn main() {
             print();
         }
     }
+}
+
+/// How long a verdict takes: 5,000 evals, three repetitions in each arm.
+fn speed() {
+    let world = AdaptiveWorld {
+        evals: 5_000,
+        bounds: Adaptive { min: 3, max: 3 },
+        experiments: 1,
+        effect: 0.02,
+        settled: 0.0,
+    };
+    let seconds = world.seconds_to_compare();
+    println!("{} evals × 3: compared in {seconds:.2} s", world.evals);
 }
 
 fn adaptive() {

@@ -58,7 +58,8 @@ pub fn run_commands_of_readme(name: &str, suite: &str, eval: &str, least: usize)
             // A command that says what share must pass has an agent of its own that can do it.
             let has_agent = args.contains(&"--fail-under");
             for (flag, value) in [("--agent", "oracle"), ("-n", "1"), ("-t", eval)] {
-                if !args.contains(&flag) && !(has_agent && flag == "--agent") {
+                let is_there = args.contains(&flag) || (has_agent && flag == "--agent");
+                if !is_there {
                     args.extend([flag, value]);
                 }
             }
