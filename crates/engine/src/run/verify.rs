@@ -3,6 +3,7 @@
 use camino::{Utf8Path, Utf8PathBuf};
 use serde::Serialize;
 use terca_core::analysis::results::Results;
+use terca_core::analysis::summary::{SUMMARY_VERSION, Summary};
 use terca_core::run::event::RunStatus;
 use terca_core::run::seal::JournalEnd;
 use terca_core::run::state::RunState;
@@ -225,8 +226,23 @@ fn contradiction(record: &Record, end: &JournalEnd, found: &[u8]) -> Option<Stri
         });
     }
     // Another version may count in another way.
-    let by_this_version = read.terca_version == env!("CARGO_PKG_VERSION");
-    by_this_version.then(|| "it is not what the journal comes to: it was changed".to_owned())
+    let by_this_version =
+        read.terca_version == env!("CARGO_PKG_VERSION") && read.summary.version == SUMMARY_VERSION;
+    let is_other = by_this_version || counts(&read.summary) != counts(&expected.summary);
+    is_other.then(|| "it is not what the journal comes to: it was changed".to_owned())
+}
+
+/// The counts that every version counts alike.
+fn counts(summary: &Summary) -> [usize; 7] {
+    [
+        summary.trials,
+        summary.passed,
+        summary.partial,
+        summary.failed,
+        summary.errors,
+        summary.interrupted,
+        summary.pending,
+    ]
 }
 
 fn results(state: &RunState, end: &JournalEnd) -> Results {

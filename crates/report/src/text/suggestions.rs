@@ -24,6 +24,8 @@ use crate::term::width::{pad, width};
 const MOST: usize = 3;
 /// More repetitions than this are no advice.
 const MOST_REPETITIONS: usize = 200;
+/// Repetitions for a start: one eval alone can show a difference with them.
+const SEVERAL: usize = 5;
 /// So many repetitions are gladly run to see a smaller difference.
 const SENSIBLE_REPETITIONS: usize = 30;
 
@@ -174,6 +176,11 @@ fn settling(results: &Results, around: &Circumstances<'_>) -> Option<(String, St
             }
             _ => {}
         }
+    }
+    let too_few = |one: &Comparison| one.cannot_tell == Some(CannotTell::TooFewTrials);
+    if all.iter().any(too_few) {
+        let again = format!("run -n {SEVERAL}{}{}", around.selection, around.agent);
+        return Some((again, "so few trials are mostly luck".to_owned()));
     }
     // The most that any of them needs does for all.
     let outlooks = all

@@ -38,8 +38,10 @@ pub struct Effect {
     /// Tokens, cost and time: the ratio of the arithmetic means. That is what the bill shows.
     pub bill: Option<f64>,
     /// Trials whose figure is 0. They are in the bill, and in no other figure of this effect.
+    #[serde(default)]
     pub zeros: usize,
     /// Trials that did not report the figure.
+    #[serde(default)]
     pub unknown: usize,
     /// The reason why something of it is missing.
     pub cannot_tell: Option<CannotTell>,

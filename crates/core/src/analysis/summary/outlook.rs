@@ -29,6 +29,7 @@ pub(crate) const LEAST_BETWEEN: f64 = 0.2 * 0.2 / 3.0;
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Outlook {
     /// More repetitions of these evals, for each difference that the trials at hand do not show.
+    #[serde(default)]
     pub repetitions: Vec<Proposal>,
     /// More evals, to show that the difference found holds beyond these. None where nobody would write so many.
     pub evals: Option<Proposal>,

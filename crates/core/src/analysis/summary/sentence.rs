@@ -160,8 +160,10 @@ fn doubt(comparison: &Comparison, effect: &Effect) -> String {
     };
     let allowing = allowing(comparison);
     let is_nothing = effect.value.is_some_and(|value| value.abs() < 1e-12);
+    // Where no result could be enough, that is said instead.
+    let is_hopeless = comparison.cannot_tell == Some(CannotTell::TooFewTrials);
     match effect.interval {
-        _ if is_nothing => String::new(),
+        _ if is_nothing || is_hopeless => String::new(),
         Some(interval) if p < ALPHA && interval.contains(0.0) => format!(
             ", but the 95 % interval, {}, holds 0",
             ends(comparison.measure, interval)
@@ -200,7 +202,7 @@ fn obstacle(comparison: &Comparison) -> Option<String> {
     ))
 }
 
-/// `With these 8 evals, 6 repetitions would show 30 points, 12 would show 20 (about $31.20 and 2h 07m).`
+/// `With these 8 evals, 6 repetitions would show 30 points, 12 would show 20 (the last about $31.20).`
 fn more_repetitions(comparison: &Comparison) -> Option<String> {
     let proposals = &comparison.outlook.as_ref()?.repetitions;
     let last = proposals.last()?;
@@ -234,23 +236,15 @@ fn more_repetitions(comparison: &Comparison) -> Option<String> {
     Some(format!("With {evals}, {}{expense}.", told.join(", ")))
 }
 
-/// ` (about $31.20 and 2h 07m)`.
+/// ` (about $31.20)`: in money where it is known, else in time.
 fn expense(proposal: &Proposal, which: &str) -> String {
-    let parts: Vec<String> = [
-        proposal
-            .cost_usd
-            .filter(|cost| *cost > 0.0)
-            .map(prose::dollars),
-        proposal.seconds.filter(|s| *s > 0.0).map(prose::duration),
-    ]
-    .into_iter()
-    .flatten()
-    .collect();
-    if parts.is_empty() {
-        String::new()
-    } else {
-        format!(" ({which}about {})", prose::list(&parts, "and"))
-    }
+    let cost = proposal
+        .cost_usd
+        .filter(|cost| *cost > 0.0)
+        .map(prose::dollars);
+    let time = proposal.seconds.filter(|s| *s > 0.0).map(prose::duration);
+    cost.or(time)
+        .map_or_else(String::new, |expense| format!(" ({which}about {expense})"))
 }
 
 /// `` `e03` broke: 10/10 → 0/10. ``

@@ -160,6 +160,9 @@ fn an_open_question_is_settled_by_what_it_takes() {
         "{command}"
     );
     assert_eq!(purpose, "enough to see a difference of 20 points");
+    let once = compared(2, 1, |id| id % 3 == 1);
+    let (command, _) = settling(&once).unwrap();
+    assert_eq!(command, "terca run -n 5 -x base,with-rules --agent codex");
     for (script, word) in [
         (compared(8, 3, |_| true), "a harder one"),
         (compared(8, 3, |_| false), "an easier one"),
