@@ -13,7 +13,7 @@ await play(async ({ context, page, watched }) => {
   const all = await open.locator('#rows > tr').count();
   assert.equal(await visible(), all);
   assert.equal(await open.locator('.verdict').count(), 3);
-  assert.match(await open.locator('.verdict .sentence').first().innerText(), /passed with with-mcp, \d+ % with control/);
+  assert.match(await open.locator('.verdict .sentence').first().innerText(), /passed with with-mcp, \d+\s%\swith control/);
   assert.equal(await open.locator('.heat tbody tr').count(), 7);
   assert.match(await open.locator('.heat tbody tr').last().innerText(), /<script>window\.pwned=1<\/script>/);
   assert.ok((await open.locator('svg.line').count()) > 10);
