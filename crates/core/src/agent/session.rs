@@ -4,32 +4,24 @@
 //! session ended. Everything else is here: line numbers, pieces of messages, tool calls and their MCP servers, errors
 //! that were overcome, last words, and the [`Reading`] that all of this ends in.
 
+mod ending;
+mod servers;
+mod steps;
+
 use std::collections::{BTreeMap, BTreeSet};
 
-use jiff::Timestamp;
-use serde_json::Value;
-
 use super::conversation::{Conversation, Shows};
-use super::errors::{Patterns, classify, is_context_overflow, is_wrong_model};
-use super::mcp::{ServerTool, server_of};
+use super::errors::Patterns;
 use super::models::ModelsSeen;
 use super::server_calls::ServerCalls;
 use super::tokens::Tokens;
 use super::{Decoder, Ending, Inputs, Line, Reading, Skippable};
-use crate::agent::delivery::{McpDelivery, McpStatus};
 use crate::process::Exit;
-use crate::transcript::{Record, Role, Step, Usage};
+use crate::transcript::{Record, Usage};
 use crate::trial_error::{ErrorKind, TrialError};
 
-/// A message that arrives in pieces is handed on in parts when it grows beyond this many bytes, so that memory stays
-/// flat.
-const LONGEST_MESSAGE: usize = 1024 * 1024;
-/// The longest part of an agent's last words that is kept, in characters.
-const LONGEST_WORDS: usize = 300;
 /// The name of an answer among the calls that have not ended.
 const STEP: &str = "the step";
-/// The most notes that are kept. The first ones say what went wrong.
-const MOST_NOTES: usize = 50;
 
 /// The language of one agent: what its lines mean.
 pub(super) trait Protocol: Send {
@@ -225,160 +217,6 @@ pub(super) struct Session {
     notes: Vec<String>,
 }
 
-/// Steps of the transcript.
-impl Session {
-    /// Sets the time of the steps that follow.
-    pub(super) fn at(&mut self, time: Option<String>) {
-        self.time = time;
-    }
-
-    /// Sets the time of the steps that follow, in milliseconds since 1970.
-    pub(super) fn at_millisecond(&mut self, time: Option<i64>) {
-        let time = time.and_then(|time| Timestamp::from_millisecond(time).ok());
-        self.time = time.map(|time| time.to_string());
-    }
-
-    /// Adds a message.
-    pub(super) fn message(&mut self, role: Role, text: String) {
-        self.push(Step::Message { role, text });
-    }
-
-    /// Adds a thought.
-    pub(super) fn reasoning(&mut self, text: String) {
-        self.push(Step::Reasoning { text });
-    }
-
-    /// Adds a remark of the agent's program.
-    pub(super) fn notice(&mut self, text: String) {
-        self.push(Step::Notice { text });
-    }
-
-    /// Adds an error message.
-    pub(super) fn error(&mut self, text: String) {
-        self.push(Step::Error { text });
-    }
-
-    /// Adds the result of a tool.
-    pub(super) fn result(&mut self, id: Option<String>, ok: bool, output: Option<String>) {
-        self.conversation.tool_ended(id.as_deref());
-        self.server_calls.ended(id.as_deref(), ok);
-        self.push(Step::ToolResult { id, ok, output });
-    }
-
-    /// Adds and counts a call of a tool, for its MCP server too.
-    pub(super) fn call(
-        &mut self,
-        id: Option<String>,
-        tool: String,
-        input: Value,
-        at_server: Option<ServerTool>,
-    ) {
-        self.tool_calls += 1;
-        self.answered();
-        self.conversation.tool_started(id.as_deref());
-        if self.skill_tool == Some(tool.as_str()) {
-            self.skill_used(&input);
-        }
-        let (server, server_tool) = match at_server {
-            Some(ServerTool { server, tool }) => {
-                self.server_calls.started(&server, id.as_deref());
-                (Some(server), Some(tool))
-            }
-            None => (None, None),
-        };
-        self.push(Step::ToolCall {
-            id,
-            tool,
-            input,
-            server,
-            server_tool,
-        });
-    }
-
-    fn skill_used(&mut self, input: &Value) {
-        let names = ["skill", "name", "skill_name", "command"];
-        if let Some(skill) = names.iter().find_map(|name| input[name].as_str()) {
-            *self.skill_uses.entry(skill.to_owned()).or_default() += 1;
-        }
-    }
-
-    /// Adds a piece of a message or thought. Pieces of the same kind become one step.
-    pub(super) fn piece(&mut self, step: Step) {
-        self.hear(&step);
-        let unfinished = self.unfinished.as_mut().map(|record| &mut record.step);
-        match (unfinished, &step) {
-            (
-                Some(Step::Message { role, text }),
-                Step::Message {
-                    role: same,
-                    text: piece,
-                },
-            ) if role == same && text.len() < LONGEST_MESSAGE => text.push_str(piece),
-            (Some(Step::Reasoning { text }), Step::Reasoning { text: piece })
-                if text.len() < LONGEST_MESSAGE =>
-            {
-                text.push_str(piece);
-            }
-            _ => {
-                self.flush();
-                self.unfinished = Some(self.record(self.line, step));
-            }
-        }
-    }
-
-    /// Ends the message that arrives in pieces.
-    pub(super) fn flush(&mut self) {
-        self.records.extend(self.unfinished.take());
-    }
-
-    /// Adds a step.
-    pub(super) fn push(&mut self, step: Step) {
-        self.push_at(self.line, step);
-    }
-
-    /// Sets the line of the steps that follow to the number of an entry in a document, for agents that keep one.
-    pub(super) fn read_entry(&mut self, number: u64) {
-        self.line = number;
-    }
-
-    /// Adds a step that began at an earlier line.
-    pub(super) fn push_at(&mut self, line: u64, step: Step) {
-        self.hear(&step);
-        self.flush();
-        let record = self.record(line, step);
-        if self.records.is_empty() {
-            // Most lines have one step, and there may be millions of lines.
-            self.records.reserve_exact(1);
-        }
-        self.records.push(record);
-    }
-
-    /// Notes the words and thoughts of the model as answers.
-    fn hear(&mut self, step: &Step) {
-        let is_answer = match step {
-            Step::Message { role, text } => *role == Role::Assistant && !text.is_empty(),
-            Step::Reasoning { text } => !text.is_empty(),
-            _ => false,
-        };
-        if is_answer {
-            self.answered();
-        }
-    }
-
-    fn record(&self, line: u64, step: Step) -> Record {
-        Record {
-            time: self.time.clone(),
-            line,
-            step,
-        }
-    }
-
-    /// Returns the number of the line that is being read.
-    pub(super) fn line_number(&self) -> u64 {
-        self.line
-    }
-}
-
 /// Figures.
 impl Session {
     /// Returns the figures that were counted: the requests, where there were any, and the calls of tools.
@@ -445,230 +283,6 @@ impl Session {
     }
 }
 
-/// MCP servers.
-impl Session {
-    /// Returns the names of the servers of the variant.
-    pub(super) fn servers(&self) -> &[String] {
-        &self.servers
-    }
-
-    /// Returns the server that the name of a tool begins with.
-    pub(super) fn server_of(&self, tool: &str, separator: &str) -> Option<ServerTool> {
-        server_of(&self.servers, tool, separator)
-    }
-
-    /// Returns whether a tool of the server was called and did its work, which proves that the server is connected. A
-    /// model may also call a tool that is not there.
-    pub(super) fn has_answered(&self, server: &str) -> bool {
-        self.server_calls.of(server).answered > 0
-    }
-
-    /// Notes that a server did not connect.
-    pub(super) fn server_failed(&mut self, server: String, why: String) {
-        self.broken_servers.insert(server, why);
-    }
-
-    /// Notes that a server has connected.
-    pub(super) fn server_connected(&mut self, server: String) {
-        self.connected_servers.insert(server);
-    }
-
-    /// Notes that the states of the servers are final. If one of the variant's own is broken, the agent is stopped at
-    /// once, since its session would end in an error in any case.
-    pub(super) fn servers_are_settled(&mut self) {
-        self.servers_settled = true;
-    }
-
-    /// Returns the error of a session with broken servers. Without an MCP server of its variant the agent is not tested.
-    fn server_trouble(&self) -> Option<TrialError> {
-        let (server, why) = self.broken_servers().next()?;
-        let mut message = format!("the MCP server `{server}` did not connect");
-        if !why.is_empty() {
-            message = format!("{message}: {why}");
-        }
-        Some(TrialError::new(ErrorKind::Mcp, message))
-    }
-
-    /// Forgets the state of a server, and returns why it was broken.
-    pub(super) fn forget_server(&mut self, server: &str) -> Option<String> {
-        self.connected_servers.remove(server);
-        self.broken_servers.remove(server)
-    }
-
-    /// Returns the servers of the variant that did not connect, with the reasons.
-    pub(super) fn broken_servers(&self) -> impl Iterator<Item = (&String, &String)> {
-        self.servers
-            .iter()
-            .filter_map(|server| self.broken_servers.get_key_value(server))
-    }
-
-    fn delivery(&self, server: &str) -> McpDelivery {
-        let status = if self.broken_servers.contains_key(server) {
-            Some(McpStatus::Failed)
-        } else if self.servers_ready
-            || self.connected_servers.contains(server)
-            || self.has_answered(server)
-        {
-            Some(McpStatus::Connected)
-        } else {
-            None
-        };
-        let calls = self.server_calls.of(server);
-        McpDelivery {
-            status,
-            calls: (!self.hides_servers).then_some(calls.started),
-            failed_calls: (!self.hides_servers && !self.hides_failed_calls).then_some(calls.failed),
-        }
-    }
-}
-
-/// Errors and the end.
-impl Session {
-    /// Returns the kind of an error, by its words.
-    pub(super) fn classify(&self, text: &str) -> Option<ErrorKind> {
-        classify(self.patterns, None, text)
-    }
-
-    /// Notes an error that ends the session, unless something follows.
-    pub(super) fn fail(&mut self, kind: ErrorKind, message: impl Into<String>) {
-        let error = TrialError::new(kind, message);
-        if matches!(kind, ErrorKind::RateLimit | ErrorKind::ModelApi) {
-            self.request_failed(kind, error.message.clone());
-        }
-        self.failure = Some(error);
-    }
-
-    /// Notes that the session went on after its last error.
-    pub(super) fn recovered(&mut self) {
-        if let Some(failure) = self.failure.take() {
-            self.note(failure.message);
-        }
-    }
-
-    /// Adds a note, up to a limit: an agent may complain for ever.
-    pub(super) fn note(&mut self, text: String) {
-        if self.notes.len() < MOST_NOTES {
-            self.notes.push(text);
-        }
-    }
-
-    /// Adds a note about the whole session, in any case.
-    pub(super) fn final_note(&mut self, text: impl Into<String>) {
-        self.notes.push(text.into());
-    }
-
-    /// Returns whether there is such a note.
-    pub(super) fn has_note(&self, text: &str) -> bool {
-        self.notes.iter().any(|note| note == text)
-    }
-
-    /// Keeps these words as the last ones, unless earlier words tell more.
-    pub(super) fn remember(&mut self, text: &str) {
-        if self.last_words.is_empty() || self.classify(text).is_some() {
-            self.remember_last(text);
-        }
-    }
-
-    /// Keeps the first words that tell the kind of the error, for agents that add advice to them.
-    pub(super) fn remember_first(&mut self, text: &str) {
-        if self.classify(&self.last_words).is_none() {
-            self.remember(text);
-        }
-    }
-
-    /// Keeps these words as the last ones.
-    pub(super) fn remember_last(&mut self, text: &str) {
-        if !text.is_empty() {
-            self.last_words = text.chars().take(LONGEST_WORDS).collect();
-        }
-    }
-
-    /// Adds words to the last ones, for agents whose errors have several lines.
-    pub(super) fn remember_more(&mut self, text: &str) {
-        let longer = format!("{} {text}", self.last_words);
-        self.remember_last(longer.trim_start());
-    }
-
-    /// Returns the last words, or how the process ended where there are none.
-    pub(super) fn last_words(&self, exit: Exit) -> String {
-        if self.last_words.is_empty() {
-            exit.describe()
-        } else {
-            self.last_words.clone()
-        }
-    }
-
-    /// Returns the ending of a session with a broken MCP server or with an error that nothing followed.
-    pub(super) fn trouble(&mut self) -> Option<Ending> {
-        let error = self.server_trouble().or_else(|| self.failure.take());
-        error.map(Ending::Failed)
-    }
-
-    /// Tells a wrong model and an overflow of the context from other trouble, for all agents by the same words. An
-    /// overflow is the end of a session that can be judged: long rules and tools cause it.
-    fn told_apart(&mut self, ending: Ending) -> Ending {
-        let (Ending::Failed(error) | Ending::Crashed(error)) = &ending else {
-            return ending;
-        };
-        let may_be_model = matches!(
-            error.kind,
-            ErrorKind::ModelApi | ErrorKind::Agent | ErrorKind::Auth
-        );
-        if may_be_model && is_wrong_model(&error.message) {
-            return failed(ErrorKind::Model, error.message.clone());
-        }
-        let may_be_overflow = matches!(error.kind, ErrorKind::ModelApi | ErrorKind::Agent);
-        if may_be_overflow && is_context_overflow(&error.message) {
-            let note = format!(
-                "the conversation outgrew the model's context: {}",
-                error.message
-            );
-            self.final_note(note);
-            return Ending::Completed;
-        }
-        ending
-    }
-
-    /// Returns the ending of a session without any tokens. If the model spoke and called no tool, its answer broke off:
-    /// some agents take that for a good end.
-    fn without_tokens(&self, ending: Ending) -> Ending {
-        if ending == Ending::Completed && self.tool_calls == 0 {
-            return failed(
-                ErrorKind::ModelApi,
-                "the model's answer broke off: the session ended without any tokens (or the service reports none)",
-            );
-        }
-        ending
-    }
-
-    /// Returns the ending of a session that breaks off. The last words say why.
-    pub(super) fn no_end(&self, exit: Exit) -> Ending {
-        let kind = self.classify(&self.last_words).unwrap_or(ErrorKind::Agent);
-        let words = self.last_words(exit);
-        failed(kind, format!("the session has no end: {words}"))
-    }
-
-    fn reading(mut self, usage: Usage, ending: Ending) -> Reading {
-        self.flush();
-        self.notes.extend(self.models.note());
-        let mcp_servers = self
-            .servers
-            .iter()
-            .map(|server| (server.clone(), self.delivery(server)));
-        Reading {
-            mcp_servers: mcp_servers.collect(),
-            skill_uses: self.skill_tool.map(|_| self.skill_uses),
-            records: self.records,
-            usage,
-            model: self.models.most(),
-            version: self.version,
-            ending,
-            conversation: self.conversation,
-            notes: self.notes,
-        }
-    }
-}
-
 /// Returns the ending of a session that did not test the agent.
 pub(super) fn failed(kind: ErrorKind, message: impl Into<String>) -> Ending {
     Ending::Failed(TrialError::new(kind, message))
@@ -678,7 +292,12 @@ pub(super) fn failed(kind: ErrorKind, message: impl Into<String>) -> Ending {
 mod tests {
     use serde_json::json;
 
+    use super::ending::MOST_NOTES;
+    use super::steps::LONGEST_MESSAGE;
     use super::*;
+    use crate::agent::delivery::McpStatus;
+    use crate::agent::mcp::ServerTool;
+    use crate::transcript::{Role, Step};
 
     fn session(servers: &[&str]) -> Session {
         Session {

@@ -1,0 +1,159 @@
+//! The errors, notes and last words of a session, and its end.
+
+use super::{Session, failed};
+use crate::agent::errors::{classify, is_context_overflow, is_wrong_model};
+use crate::agent::{Ending, Reading};
+use crate::process::Exit;
+use crate::transcript::Usage;
+use crate::trial_error::{ErrorKind, TrialError};
+
+/// The longest part of an agent's last words that is kept, in characters.
+const LONGEST_WORDS: usize = 300;
+/// The most notes that are kept. The first ones say what went wrong.
+pub(super) const MOST_NOTES: usize = 50;
+
+impl Session {
+    /// Returns the kind of an error, by its words.
+    pub(in crate::agent) fn classify(&self, text: &str) -> Option<ErrorKind> {
+        classify(self.patterns, None, text)
+    }
+
+    /// Notes an error that ends the session, unless something follows.
+    pub(in crate::agent) fn fail(&mut self, kind: ErrorKind, message: impl Into<String>) {
+        let error = TrialError::new(kind, message);
+        if matches!(kind, ErrorKind::RateLimit | ErrorKind::ModelApi) {
+            self.request_failed(kind, error.message.clone());
+        }
+        self.failure = Some(error);
+    }
+
+    /// Notes that the session went on after its last error.
+    pub(in crate::agent) fn recovered(&mut self) {
+        if let Some(failure) = self.failure.take() {
+            self.note(failure.message);
+        }
+    }
+
+    /// Adds a note, up to a limit: an agent may complain for ever.
+    pub(in crate::agent) fn note(&mut self, text: String) {
+        if self.notes.len() < MOST_NOTES {
+            self.notes.push(text);
+        }
+    }
+
+    /// Adds a note about the whole session, in any case.
+    pub(in crate::agent) fn final_note(&mut self, text: impl Into<String>) {
+        self.notes.push(text.into());
+    }
+
+    /// Returns whether there is such a note.
+    pub(in crate::agent) fn has_note(&self, text: &str) -> bool {
+        self.notes.iter().any(|note| note == text)
+    }
+
+    /// Keeps these words as the last ones, unless earlier words tell more.
+    pub(in crate::agent) fn remember(&mut self, text: &str) {
+        if self.last_words.is_empty() || self.classify(text).is_some() {
+            self.remember_last(text);
+        }
+    }
+
+    /// Keeps the first words that tell the kind of the error, for agents that add advice to them.
+    pub(in crate::agent) fn remember_first(&mut self, text: &str) {
+        if self.classify(&self.last_words).is_none() {
+            self.remember(text);
+        }
+    }
+
+    /// Keeps these words as the last ones.
+    pub(in crate::agent) fn remember_last(&mut self, text: &str) {
+        if !text.is_empty() {
+            self.last_words = text.chars().take(LONGEST_WORDS).collect();
+        }
+    }
+
+    /// Adds words to the last ones, for agents whose errors have several lines.
+    pub(in crate::agent) fn remember_more(&mut self, text: &str) {
+        let longer = format!("{} {text}", self.last_words);
+        self.remember_last(longer.trim_start());
+    }
+
+    /// Returns the last words, or how the process ended where there are none.
+    pub(in crate::agent) fn last_words(&self, exit: Exit) -> String {
+        if self.last_words.is_empty() {
+            exit.describe()
+        } else {
+            self.last_words.clone()
+        }
+    }
+
+    /// Returns the ending of a session with a broken MCP server or with an error that nothing followed.
+    pub(in crate::agent) fn trouble(&mut self) -> Option<Ending> {
+        let error = self.server_trouble().or_else(|| self.failure.take());
+        error.map(Ending::Failed)
+    }
+
+    /// Tells a wrong model and an overflow of the context from other trouble, for all agents by the same words. An
+    /// overflow is the end of a session that can be judged: long rules and tools cause it.
+    pub(super) fn told_apart(&mut self, ending: Ending) -> Ending {
+        let (Ending::Failed(error) | Ending::Crashed(error)) = &ending else {
+            return ending;
+        };
+        let may_be_model = matches!(
+            error.kind,
+            ErrorKind::ModelApi | ErrorKind::Agent | ErrorKind::Auth
+        );
+        if may_be_model && is_wrong_model(&error.message) {
+            return failed(ErrorKind::Model, error.message.clone());
+        }
+        let may_be_overflow = matches!(error.kind, ErrorKind::ModelApi | ErrorKind::Agent);
+        if may_be_overflow && is_context_overflow(&error.message) {
+            let note = format!(
+                "the conversation outgrew the model's context: {}",
+                error.message
+            );
+            self.final_note(note);
+            return Ending::Completed;
+        }
+        ending
+    }
+
+    /// Returns the ending of a session without any tokens. If the model spoke and called no tool, its answer broke off:
+    /// some agents take that for a good end.
+    pub(super) fn without_tokens(&self, ending: Ending) -> Ending {
+        if ending == Ending::Completed && self.tool_calls == 0 {
+            return failed(
+                ErrorKind::ModelApi,
+                "the model's answer broke off: the session ended without any tokens (or the service reports none)",
+            );
+        }
+        ending
+    }
+
+    /// Returns the ending of a session that breaks off. The last words say why.
+    pub(in crate::agent) fn no_end(&self, exit: Exit) -> Ending {
+        let kind = self.classify(&self.last_words).unwrap_or(ErrorKind::Agent);
+        let words = self.last_words(exit);
+        failed(kind, format!("the session has no end: {words}"))
+    }
+
+    pub(super) fn reading(mut self, usage: Usage, ending: Ending) -> Reading {
+        self.flush();
+        self.notes.extend(self.models.note());
+        let mcp_servers = self
+            .servers
+            .iter()
+            .map(|server| (server.clone(), self.delivery(server)));
+        Reading {
+            mcp_servers: mcp_servers.collect(),
+            skill_uses: self.skill_tool.map(|_| self.skill_uses),
+            records: self.records,
+            usage,
+            model: self.models.most(),
+            version: self.version,
+            ending,
+            conversation: self.conversation,
+            notes: self.notes,
+        }
+    }
+}

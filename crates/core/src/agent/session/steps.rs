@@ -1,0 +1,170 @@
+//! The steps of a session's transcript.
+
+use jiff::Timestamp;
+use serde_json::Value;
+
+use super::Session;
+use crate::agent::mcp::ServerTool;
+use crate::transcript::{Record, Role, Step};
+
+/// A message that arrives in pieces is handed on in parts when it grows beyond this many bytes, so that memory stays
+/// flat.
+pub(super) const LONGEST_MESSAGE: usize = 1024 * 1024;
+
+impl Session {
+    /// Sets the time of the steps that follow.
+    pub(in crate::agent) fn at(&mut self, time: Option<String>) {
+        self.time = time;
+    }
+
+    /// Sets the time of the steps that follow, in milliseconds since 1970.
+    pub(in crate::agent) fn at_millisecond(&mut self, time: Option<i64>) {
+        let time = time.and_then(|time| Timestamp::from_millisecond(time).ok());
+        self.time = time.map(|time| time.to_string());
+    }
+
+    /// Adds a message.
+    pub(in crate::agent) fn message(&mut self, role: Role, text: String) {
+        self.push(Step::Message { role, text });
+    }
+
+    /// Adds a thought.
+    pub(in crate::agent) fn reasoning(&mut self, text: String) {
+        self.push(Step::Reasoning { text });
+    }
+
+    /// Adds a remark of the agent's program.
+    pub(in crate::agent) fn notice(&mut self, text: String) {
+        self.push(Step::Notice { text });
+    }
+
+    /// Adds an error message.
+    pub(in crate::agent) fn error(&mut self, text: String) {
+        self.push(Step::Error { text });
+    }
+
+    /// Adds the result of a tool.
+    pub(in crate::agent) fn result(
+        &mut self,
+        id: Option<String>,
+        ok: bool,
+        output: Option<String>,
+    ) {
+        self.conversation.tool_ended(id.as_deref());
+        self.server_calls.ended(id.as_deref(), ok);
+        self.push(Step::ToolResult { id, ok, output });
+    }
+
+    /// Adds and counts a call of a tool, for its MCP server too.
+    pub(in crate::agent) fn call(
+        &mut self,
+        id: Option<String>,
+        tool: String,
+        input: Value,
+        at_server: Option<ServerTool>,
+    ) {
+        self.tool_calls += 1;
+        self.answered();
+        self.conversation.tool_started(id.as_deref());
+        if self.skill_tool == Some(tool.as_str()) {
+            self.skill_used(&input);
+        }
+        let (server, server_tool) = match at_server {
+            Some(ServerTool { server, tool }) => {
+                self.server_calls.started(&server, id.as_deref());
+                (Some(server), Some(tool))
+            }
+            None => (None, None),
+        };
+        self.push(Step::ToolCall {
+            id,
+            tool,
+            input,
+            server,
+            server_tool,
+        });
+    }
+
+    fn skill_used(&mut self, input: &Value) {
+        let names = ["skill", "name", "skill_name", "command"];
+        if let Some(skill) = names.iter().find_map(|name| input[name].as_str()) {
+            *self.skill_uses.entry(skill.to_owned()).or_default() += 1;
+        }
+    }
+
+    /// Adds a piece of a message or thought. Pieces of the same kind become one step.
+    pub(in crate::agent) fn piece(&mut self, step: Step) {
+        self.hear(&step);
+        let unfinished = self.unfinished.as_mut().map(|record| &mut record.step);
+        match (unfinished, &step) {
+            (
+                Some(Step::Message { role, text }),
+                Step::Message {
+                    role: same,
+                    text: piece,
+                },
+            ) if role == same && text.len() < LONGEST_MESSAGE => text.push_str(piece),
+            (Some(Step::Reasoning { text }), Step::Reasoning { text: piece })
+                if text.len() < LONGEST_MESSAGE =>
+            {
+                text.push_str(piece);
+            }
+            _ => {
+                self.flush();
+                self.unfinished = Some(self.record(self.line, step));
+            }
+        }
+    }
+
+    /// Ends the message that arrives in pieces.
+    pub(in crate::agent) fn flush(&mut self) {
+        self.records.extend(self.unfinished.take());
+    }
+
+    /// Adds a step.
+    pub(in crate::agent) fn push(&mut self, step: Step) {
+        self.push_at(self.line, step);
+    }
+
+    /// Sets the line of the steps that follow to the number of an entry in a document, for agents that keep one.
+    pub(in crate::agent) fn read_entry(&mut self, number: u64) {
+        self.line = number;
+    }
+
+    /// Adds a step that began at an earlier line.
+    pub(in crate::agent) fn push_at(&mut self, line: u64, step: Step) {
+        self.hear(&step);
+        self.flush();
+        let record = self.record(line, step);
+        if self.records.is_empty() {
+            // Most lines have one step, and there may be millions of lines.
+            self.records.reserve_exact(1);
+        }
+        self.records.push(record);
+    }
+
+    /// Notes the words and thoughts of the model as answers.
+    fn hear(&mut self, step: &Step) {
+        let is_answer = match step {
+            Step::Message { role, text } => *role == Role::Assistant && !text.is_empty(),
+            Step::Reasoning { text } => !text.is_empty(),
+            _ => false,
+        };
+        if is_answer {
+            self.answered();
+        }
+    }
+
+    fn record(&self, line: u64, step: Step) -> Record {
+        Record {
+            time: self.time.clone(),
+            line,
+            step,
+        }
+    }
+
+    /// Returns the number of the line that is being read.
+    pub(in crate::agent) fn line_number(&self) -> u64 {
+        self.line
+    }
+}
