@@ -14,6 +14,7 @@ mod common;
 mod real;
 
 mod needs_browser;
+mod needs_bwrap;
 mod needs_more_agents;
 mod needs_node;
 mod needs_npm;
