@@ -113,9 +113,8 @@ impl FoundAgent {
             let contained = ContainedAgent {
                 sandbox: request.sandbox,
                 dirs: CommandDirs {
-                    home: &dirs.probe,
-                    tmp: &dirs.probe,
                     workspace: &dirs.probe,
+                    ..dirs.for_agent()
                 },
                 io: &dirs.probe,
                 env: &env,
