@@ -929,10 +929,7 @@ fn the_older_spelling() {
 fn not_supported_yet() {
     snapshot(
         "not_supported_yet",
-        &[
-            ("sandbox", suite, "sandbox: bwrap"),
-            ("sandbox with an image", suite, "sandbox: {docker: node}"),
-        ],
+        &[("sandbox with an image", suite, "sandbox: {docker: node}")],
     );
 }
 

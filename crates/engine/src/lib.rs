@@ -10,6 +10,7 @@
 pub mod host;
 pub mod process;
 pub mod run;
+pub mod sandbox;
 pub mod suite;
 pub mod tree;
 pub mod trial;

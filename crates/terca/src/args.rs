@@ -5,9 +5,10 @@ pub mod values;
 
 use camino::Utf8PathBuf;
 use clap::{ArgAction, Args, ValueEnum};
+use terca_core::config::sandbox::Sandbox;
 use terca_core::run::settings::{self, Keep, SelectionSettings};
 
-use self::values::{seconds, within};
+use self::values::{sandbox, seconds, within};
 
 /// The suite's directory, and how to write to the terminal.
 #[derive(Debug, Clone, Args)]
@@ -76,6 +77,9 @@ pub struct SelectionArgs {
     /// The agent's time limit, instead of the suite's
     #[arg(long, value_name = "SECONDS", value_parser = seconds)]
     pub timeout: Option<f64>,
+    /// The sandbox of every variant, instead of the suite's
+    #[arg(long, value_name = "KIND", value_parser = sandbox)]
+    pub sandbox: Option<Sandbox>,
     /// The seed of the order in which trials run (default: random, recorded)
     #[arg(long, value_name = "N")]
     pub seed: Option<u64>,
@@ -88,6 +92,7 @@ impl From<&SelectionArgs> for SelectionSettings {
             agent: args.agent.clone(),
             model: args.model.clone(),
             timeout: args.timeout,
+            sandbox: args.sandbox,
             seed: args.seed,
             ..SelectionSettings::from(&args.names)
         }

@@ -17,6 +17,7 @@ use terca_engine::run::past_runs::RunsError;
 use terca_engine::run::resume::OpenError;
 use terca_engine::run::start::StartError;
 use terca_engine::run::store::StoreError;
+use terca_engine::sandbox::SandboxError;
 use terca_engine::suite::discover::{DiscoverError, Guess};
 
 use crate::args::Common;
@@ -211,6 +212,14 @@ impl From<StartError> for CliError {
             StartError::Store(error) => error.into(),
             StartError::NoCopyOfSuite(_) => CliError::trouble(Code::CannotWrite, error)
                 .help("make room there, or name another directory with `TERCA_WORK_DIR`"),
+            StartError::Sandbox(SandboxError::Files(_)) => {
+                CliError::trouble(Code::CannotWrite, error)
+                    .help("make room there, or name another directory with `TERCA_WORK_DIR`")
+            }
+            StartError::Sandbox(_) => CliError::misuse(Code::NoSandbox, error).help(
+                "install bubblewrap (`apt-get install bubblewrap`) and allow user namespaces, then try `terca doctor`; \
+                 with `--sandbox none` agents run as you and can reach what you can",
+            ),
             StartError::Signals(_) | StartError::RunFile(_) => {
                 CliError::trouble(Code::Internal, error)
             }

@@ -1,5 +1,6 @@
 //! Shows a run while it goes on and after its end.
 
+use std::collections::BTreeSet;
 use std::io;
 
 use camino::Utf8Path;
@@ -7,6 +8,7 @@ use serde::Serialize;
 use terca_core::analysis::results::{Results, exit_status};
 use terca_core::analysis::validation;
 use terca_core::analysis::validation::proofs;
+use terca_core::config::sandbox::ContainedBy;
 use terca_core::plan::aa_check;
 use terca_core::run::observer::Observer;
 use terca_core::run::settings::RunSettings;
@@ -49,14 +51,29 @@ pub fn warn_of_leftovers(lines: &[String]) {
     }
 }
 
-/// Notes that fewer trials run at once than were asked for, and what dead runs have left for good.
+/// Says how agents are contained. Notes that fewer trials run at once than were asked for, and what dead runs have left
+/// for good.
 pub fn note_before_start(run: &PreparedRun<'_>) {
+    if let Some(line) = containment(&run.contained_by()) {
+        screen::err(&line);
+    }
     warn_of_leftovers(run.left_by_others());
     if let Some(Reduced { wanted, possible }) = run.reduced() {
         screen::err(&format!(
             "note: {possible} at a time instead of {wanted}: no more files may be open (raise it with `ulimit -n`)"
         ));
     }
+}
+
+/// Says how agents are contained. There is nothing to say where nobody asked for it.
+fn containment(contained_by: &BTreeSet<ContainedBy>) -> Option<String> {
+    let program = contained_by.iter().find_map(|by| by.program())?;
+    let some = if contained_by.contains(&ContainedBy::None) {
+        "some variants' agents"
+    } else {
+        "agents"
+    };
+    Some(format!("{some} are contained by {program}; network: open"))
 }
 
 /// Notes that the suite is no longer what the run used.

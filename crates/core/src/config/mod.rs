@@ -17,6 +17,7 @@ mod mcp_preflight;
 mod mcp_server;
 mod names;
 mod repetitions;
+pub mod sandbox;
 pub mod schema;
 mod setup;
 pub mod suite;

@@ -11,6 +11,7 @@ use crate::config::adds_up::added_text;
 use crate::config::agent_settings::{AgentSettings, agent_settings};
 use crate::config::interpolate::Interpolator;
 use crate::config::mcp_server::{McpServers, mcp_servers};
+use crate::config::sandbox::{Sandbox, sandbox};
 use crate::config::variables::{Template, Variables, trial_variables};
 use crate::reader::agent::agent_choice;
 use crate::reader::values::{boolean, filled_text, seconds, text};
@@ -55,6 +56,8 @@ pub struct Setup {
     pub postamble: Patch<String>,
     /// The agent's time limit.
     pub timeout: Patch<Duration>,
+    /// The sandbox of every command of a trial.
+    pub sandbox: Patch<Sandbox>,
 }
 
 impl Setup {
@@ -90,6 +93,9 @@ pub struct AppliedSetup {
     /// A command that runs after all `before` actions.
     #[serde(skip)]
     pub command: Option<ShellCommand>,
+    /// The sandbox that is asked for. Runs of older versions had none.
+    #[serde(skip_serializing_if = "Sandbox::is_none")]
+    pub sandbox: Sandbox,
 }
 
 impl Setup {
@@ -100,6 +106,7 @@ impl Setup {
         environment: &Setup,
         agent: AgentRef,
         own_model: Option<&str>,
+        suite_sandbox: Sandbox,
         interpolator: &mut Interpolator<'_>,
     ) -> AppliedSetup {
         let below = environment.for_agent(environment.written_for(None), agent);
@@ -121,6 +128,8 @@ impl Setup {
             skills: (self.skills.applied_to(&environment.skills).cloned()).unwrap_or_default(),
             config: config.map(|config| interpolator.settings(&config)),
             command: self.command.applied_to(&environment.command).cloned(),
+            sandbox: (self.sandbox.applied_to(&environment.sandbox).copied())
+                .unwrap_or(suite_sandbox),
         }
     }
 
@@ -341,6 +350,11 @@ fn fields_of(fields: &mut Fields<'_, '_>, role: Role) -> Option<ReadSetup> {
             "timeoutSeconds",
             seconds(),
             "The agent's time limit in one trial. It takes precedence over the suite's, and an eval's own over both.",
+        ),
+        sandbox: fields.patch(
+            "sandbox",
+            sandbox(),
+            "The [sandbox](terca-yaml.md#sandbox) of every command of a trial, instead of the suite's.",
         ),
         ..Setup::default()
     };

@@ -19,12 +19,13 @@ use crate::config::limits::limits;
 use crate::config::mcp_preflight::mcp_preflight;
 use crate::config::names::{not_reserved, one_folder, unique_folders};
 use crate::config::repetitions::repetitions;
+use crate::config::sandbox::{Sandbox, sandbox};
 use crate::config::setup::{ReadSetup, Role, setup};
 use crate::config::variables::trial_variables;
 use crate::config::verdict::verdict_settings;
 use crate::reader::paths::folder_name;
 use crate::reader::values::{boolean, filled_text, positive, text, times};
-use crate::reader::{Empty, Fields, Kind, Node, PathKind, Reader, Value, object, unlike};
+use crate::reader::{Empty, Fields, Kind, Node, PathKind, Reader, Value, object};
 use crate::text::diagnostic::Diagnostic;
 use crate::text::explain::Code;
 use crate::text::source::{Located, Place};
@@ -74,6 +75,9 @@ pub struct Suite {
     /// The most that a trial may use.
     #[serde(skip)]
     pub limits: TrialLimits,
+    /// The sandbox of variants that ask for none of their own.
+    #[serde(skip)]
+    pub sandbox: Sandbox,
     /// Text before every prompt.
     #[serde(skip)]
     pub preamble: Option<String>,
@@ -246,10 +250,10 @@ fn fields_of(fields: &mut Fields<'_, '_>, root: &Utf8Path) -> Option<(Suite, Vec
         trial_variables(),
         "[Environment variables](terca-yaml.md#variables) of every command of a trial, the agent included.",
     );
-    fields.optional(
+    let sandbox = fields.optional(
         "sandbox",
         sandbox(),
-        "The limits of the agent's reach. Default: `none`. The others are refused until they are supported.",
+        "The [sandbox](terca-yaml.md#sandbox) of every command of a trial. Default: `none`.",
     );
     fields.optional(
         "workspaceDir",
@@ -287,6 +291,7 @@ fn fields_of(fields: &mut Fields<'_, '_>, root: &Utf8Path) -> Option<(Suite, Vec
         retries,
         timeout: Duration::from_secs_f64(timeout),
         limits: limits.unwrap_or_default(),
+        sandbox: sandbox.unwrap_or_default(),
         preamble,
         postamble,
         layers,
@@ -326,37 +331,6 @@ fn layers(fields: &mut Fields<'_, '_>) -> Vec<Utf8PathBuf> {
 
 fn workspace_dir(path: &Located<String>, reader: &mut Reader<'_>) -> Option<Utf8PathBuf> {
     reader.existing(path, "workspace directory", &[PathKind::Directory])
-}
-
-/// A word, or a map with the image of a container. Only `none` is supported.
-fn sandbox() -> Kind<()> {
-    let schema = json!({ "enum": ["none"] });
-    Kind::scalar("`none`", schema, |node, reader| {
-        let kind = match &node.value {
-            Value::Text(kind) if kind == "none" => return Some(()),
-            Value::Text(kind) if kind == "bwrap" => Some(kind),
-            Value::Map(entries) => entries
-                .iter()
-                .map(|(key, _)| &key.value)
-                .find(|kind| matches!(kind.as_str(), "docker" | "podman")),
-            _ => None,
-        };
-        let problem = match kind {
-            Some(kind) => Diagnostic::error(
-                Code::NotSupported,
-                format!("`sandbox: {kind}` is not supported yet"),
-            )
-            .at(node.place, "this version of Terca cannot do that")
-            .help(
-                "remove it; nothing is run while it is here, so that it is never silently ignored",
-            ),
-            None => unlike(
-                &node,
-                "`none`, `bwrap`, `{docker: IMAGE}` or `{podman: IMAGE}`",
-            ),
-        };
-        reader.refuse(problem)
-    })
 }
 
 fn setups(read: Vec<ReadSetup>, what: &str, reader: &mut Reader<'_>) -> Vec<Setup> {

@@ -9,6 +9,7 @@ use crate::agent::{AgentChoice, Capabilities};
 use crate::config::Patch;
 use crate::config::adds_up::Levels;
 use crate::config::interpolate::Interpolator;
+use crate::config::sandbox::Sandbox;
 use crate::config::suite::{Action, Eval, Setup, Suite, Template, Variables};
 use crate::plan::selection::{Selection, select};
 use crate::plan::{Case, Layer, Plan, PreparedLayer, TrialSpec, Variant, trial_folder};
@@ -28,6 +29,8 @@ pub struct Overrides {
     pub repetitions: Option<u32>,
     /// The agent's time limit.
     pub timeout: Option<Duration>,
+    /// The sandbox of every variant.
+    pub sandbox: Option<Sandbox>,
 }
 
 /// The most trials of a plan. Each takes about 2 kB of memory before it has run, and more in the journal and the
@@ -174,7 +177,16 @@ impl Expansion<'_> {
         };
         let own_model = self.overrides.model.as_deref();
         let interpolator = &mut self.interpolator;
-        let setup = experiment.applied_to(environment, agent.agent, own_model, interpolator);
+        let mut setup = experiment.applied_to(
+            environment,
+            agent.agent,
+            own_model,
+            self.suite.sandbox,
+            interpolator,
+        );
+        if let Some(sandbox) = self.overrides.sandbox {
+            setup.sandbox = sandbox;
+        }
         let mut unused = experiment.unused_with(environment, agent.agent);
         if own_model.is_some() {
             unused.retain_mut(|unused| unused.is_left_without("model"));

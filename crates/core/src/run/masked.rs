@@ -66,6 +66,7 @@ impl TrialReport {
             attempts: _,
             grading: _,
             delivery,
+            contained_by: _,
             started_at: _,
             duration_seconds: _,
             phases: _,

@@ -7,6 +7,7 @@ use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
 use crate::agent::delivery::Delivery;
+use crate::config::sandbox::ContainedBy;
 use crate::grade::JudgedBy;
 use crate::grade::grades::Scorecard;
 use crate::transcript::Stats;
@@ -122,6 +123,9 @@ pub struct TrialReport {
     pub grading: u32,
     /// The files, servers and model that the agent was given.
     pub delivery: Delivery,
+    /// The sandbox that its commands ran in. It is missing in runs of older versions, which had none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub contained_by: Option<ContainedBy>,
     /// The time at which it was started.
     pub started_at: Option<Timestamp>,
     /// The time of the whole trial.
@@ -166,6 +170,7 @@ impl TrialReport {
             attempts: 0,
             grading: 1,
             delivery: Delivery::default(),
+            contained_by: None,
             started_at: None,
             duration_seconds: 0.0,
             phases: Phases::default(),

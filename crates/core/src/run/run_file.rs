@@ -14,6 +14,7 @@ use thiserror::Error;
 pub use case::{RunAction, RunCase, RunLayer, RunMcpServer, RunTest, RunVariant};
 
 use crate::agent::access::Access;
+use crate::config::sandbox::ContainedBy;
 use crate::config::suite::Suite;
 use crate::config::verdict::VerdictSettings;
 use crate::plan::fingerprint::CaseFingerprint;
@@ -103,6 +104,8 @@ pub struct RunFacts<'a> {
     pub fingerprints: &'a [CaseFingerprint],
     /// The service and the credentials of each case's agent.
     pub accesses: &'a [Access],
+    /// The sandbox of each case's commands.
+    pub contained_by: &'a [ContainedBy],
     /// The present time.
     pub created_at: Timestamp,
 }
@@ -126,7 +129,7 @@ impl RunFile {
             concurrency: facts.concurrency,
             baseline: suite.baseline.clone(),
             verdict: suite.verdict.with_margin(settings.margin),
-            cases: cases(plan, facts.accesses),
+            cases: cases(plan, facts),
             trials: plan.trials.iter().map(TrialHead::of).collect(),
             order: facts.order.to_vec(),
             settings: settings.clone(),
@@ -170,6 +173,12 @@ impl RunFile {
             if others.any(|other| other.is_none_or(|other| other.variant.access != *access)) {
                 case.variant.access = None;
             }
+            let contained_by = case.variant.contained_by;
+            let mut others = parts.iter().map(|(_, part)| part.cases.get(index));
+            let is_other = |other: &RunCase| other.variant.contained_by != contained_by;
+            if others.any(|other| other.is_none_or(is_other)) {
+                case.variant.contained_by = None;
+            }
         }
         whole.order = parts
             .iter()
@@ -196,12 +205,15 @@ impl RunFile {
     }
 }
 
-fn cases(plan: &Plan, accesses: &[Access]) -> Vec<RunCase> {
+fn cases(plan: &Plan, facts: &RunFacts<'_>) -> Vec<RunCase> {
     let mut cases: Vec<RunCase> = by_case(&plan.trials)
         .map(|trials| RunCase::new(&trials[0].case, trials.len()))
         .collect();
-    for (case, access) in cases.iter_mut().zip(accesses) {
+    for (case, access) in cases.iter_mut().zip(facts.accesses) {
         case.variant.access = Some(access.clone()).filter(|access| *access != Access::default());
+    }
+    for (case, contained_by) in cases.iter_mut().zip(facts.contained_by) {
+        case.variant.contained_by = Some(*contained_by);
     }
     cases
 }

@@ -9,6 +9,7 @@ use std::ops::RangeInclusive;
 use serde::de::Error as _;
 use serde::{Deserialize, Deserializer, Serialize};
 
+use crate::config::sandbox::Sandbox;
 use crate::config::verdict::check_margin;
 use crate::plan::selection::Selection;
 use crate::plan::shard::Shard;
@@ -113,6 +114,9 @@ pub struct SelectionSettings {
     /// The agent's time limit, in seconds.
     #[serde(deserialize_with = "seconds")]
     pub timeout: Option<f64>,
+    /// The sandbox of every variant.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub sandbox: Option<Sandbox>,
     /// The seed of the order of trials; a random one is chosen without it.
     pub seed: Option<u64>,
 }
@@ -137,6 +141,7 @@ impl SelectionSettings {
             agent,
             model,
             timeout,
+            sandbox,
             seed,
         } = self;
         SelectionSettings {
@@ -147,6 +152,7 @@ impl SelectionSettings {
             agent: agent.as_deref().map(|agent| mask.text(agent)),
             model: model.as_deref().map(|model| mask.text(model)),
             timeout: *timeout,
+            sandbox: *sandbox,
             seed: *seed,
         }
     }

@@ -8,7 +8,7 @@ use terca_core::agent::{self, AgentChoice, Profile};
 
 use crate::host::credentials;
 use crate::host::environment::{Host, find_program};
-use crate::host::version;
+use crate::host::version::{self, VersionQuestion};
 use crate::process::interrupt::Interrupt;
 use crate::process::supervise::Launcher;
 use crate::workspace::trial_dirs::WorkDir;
@@ -75,14 +75,13 @@ fn check_up(
     let path = env.get("PATH").map(String::as_str).unwrap_or_default();
     let program = program.and_then(|name| find_program(name, path));
     let version = program.as_ref().and_then(|program| {
-        version::ask(
-            launcher,
+        let question = VersionQuestion {
             profile,
             program,
-            &env,
-            &dirs.root.join("probe"),
-            interrupt,
-        )
+            env: &env,
+            dir: &dirs.root.join("probe"),
+        };
+        version::ask(launcher, question, None, interrupt)
     });
     let variables = credentials::variables(host, profile)
         .into_iter()

@@ -50,6 +50,27 @@ const TOOLCHAINS: [(&str, &str); 8] = [
     ("NODENV_ROOT", ".nodenv"),
 ];
 
+/// Variables that are passed on and hold a path: of certificates, and of toolchains that have no directory in the home.
+const PATHS: [&str; 7] = [
+    "SSL_CERT_FILE",
+    "SSL_CERT_DIR",
+    "NODE_EXTRA_CA_CERTS",
+    "REQUESTS_CA_BUNDLE",
+    "CURL_CA_BUNDLE",
+    "JAVA_HOME",
+    "GOROOT",
+];
+
+/// Returns the variables whose values are files or directories outside of a trial that its programs read.
+pub fn outside_paths() -> impl Iterator<Item = &'static str> {
+    let caches = agent::profiles().flat_map(|profile| profile.caches);
+    let toolchains = TOOLCHAINS.into_iter().map(|(name, _)| name);
+    PATHS
+        .into_iter()
+        .chain(toolchains)
+        .chain(caches.map(|cache| cache.variable))
+}
+
 /// The environment that Terca was started with.
 #[derive(Debug, Clone, Default)]
 pub struct Host {

@@ -11,7 +11,7 @@ use terca_core::agent::Profile;
 use crate::host::environment::Variables;
 use crate::process::interrupt::Interrupt;
 use crate::process::output_file::Output;
-use crate::process::supervise::{Job, Launcher, Signal, Supervisor, Turn};
+use crate::process::supervise::{Enclosure, Job, Launcher, Signal, Supervisor, Turn};
 
 const TIMEOUT: Duration = Duration::from_secs(30);
 const GRACE: Duration = Duration::from_secs(2);
@@ -35,30 +35,45 @@ impl Versions {
     /// Returns the version that a program reports, asked once in a run. `None` when it reports none.
     pub fn get(
         &self,
-        profile: &Profile,
-        program: &Utf8Path,
-        env: &Variables,
-        dir: &Utf8Path,
+        question: VersionQuestion<'_>,
+        enclose: impl FnOnce() -> Option<Enclosure>,
         interrupt: &Interrupt,
     ) -> Option<String> {
         // Held while asking: a program that takes seconds to say its version is asked by one trial alone.
         let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
         known
-            .entry(program.to_owned())
-            .or_insert_with(|| ask(&self.launcher, profile, program, env, dir, interrupt))
+            .entry(question.program.to_owned())
+            .or_insert_with(|| ask(&self.launcher, question, enclose().as_ref(), interrupt))
             .clone()
     }
 }
 
-/// Asks a program for its version, in a new directory: some programs write to their home when they are asked.
+/// The question for the version of a program.
+#[derive(Debug, Clone, Copy)]
+pub struct VersionQuestion<'a> {
+    /// The agent.
+    pub profile: &'a Profile,
+    /// The file of its program.
+    pub program: &'a Utf8Path,
+    /// The environment of an agent.
+    pub env: &'a Variables,
+    /// A directory that is not there yet: some programs write to their home when they are asked.
+    pub dir: &'a Utf8Path,
+}
+
+/// Asks a program for its version.
 pub fn ask(
     launcher: &Arc<Launcher>,
-    profile: &Profile,
-    program: &Utf8Path,
-    env: &Variables,
-    dir: &Utf8Path,
+    question: VersionQuestion<'_>,
+    enclosure: Option<&Enclosure>,
     interrupt: &Interrupt,
 ) -> Option<String> {
+    let VersionQuestion {
+        profile,
+        program,
+        env,
+        dir,
+    } = question;
     fs_err::create_dir(dir).ok()?;
     let (stdout, stderr) = (Output::create(dir).ok()?, Output::create(dir).ok()?);
     let mut env = env.clone();
@@ -80,7 +95,11 @@ pub fn ask(
         grace: GRACE,
         sweep: true,
     };
-    let ended = Supervisor::start(launcher)
+    let supervisor = match enclosure {
+        Some(enclosure) => Supervisor::start_in(launcher, enclosure, interrupt),
+        None => Supervisor::start(launcher),
+    };
+    let ended = supervisor
         .ok()?
         .run(&job, interrupt, &mut || Turn::Wait)
         .ok()?;

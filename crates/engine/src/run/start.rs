@@ -4,11 +4,13 @@
 //! settings ─load─► RunPlan ─► PreparedRun ─create_dir─► Store ─execute─► FinishedRun
 //! ```
 
+use std::collections::BTreeSet;
 use std::io;
 use std::sync::Arc;
 
 use camino::{Utf8Path, Utf8PathBuf};
 use terca_core::agent::access::Access;
+use terca_core::config::sandbox::ContainedBy;
 use terca_core::plan::descriptions::Descriptions;
 use terca_core::plan::fingerprint::{CaseFingerprint, differences};
 use terca_core::run::limits::Limits;
@@ -29,6 +31,7 @@ use crate::run::scheduler;
 use crate::run::scheduler::{Mailbox, Past, RunRequest};
 use crate::run::signals;
 use crate::run::store::{Store, StoreError};
+use crate::sandbox::{SandboxError, Sandboxes};
 use crate::trial::{Context, Preflights, Versions};
 use crate::workspace::layers::LayerCache;
 use crate::workspace::sealed_suite::SealedSuite;
@@ -44,6 +47,9 @@ pub enum StartError {
     /// The suite's files cannot be copied for the run.
     #[error("the suite's files could not be copied: {0}")]
     NoCopyOfSuite(io::Error),
+    /// The sandbox that the suite asks for cannot be made.
+    #[error(transparent)]
+    Sandbox(#[from] SandboxError),
     /// Signals cannot be received.
     #[error(transparent)]
     Signals(io::Error),
@@ -86,6 +92,7 @@ pub struct PreparedRun<'a> {
     reduced: Option<Reduced>,
     fingerprints: Vec<CaseFingerprint>,
     sealed: SealedSuite,
+    sandboxes: Sandboxes,
     interrupt: Arc<Interrupt>,
     mailbox: Mailbox,
 }
@@ -126,6 +133,7 @@ impl<'a> PreparedRun<'a> {
                 Ok(SealedSuite::create(dir, suite_dir, &inputs)?)
             })
             .map_err(StartError::NoCopyOfSuite)?;
+        let sandboxes = sandboxes(plan, &host, &work, &sealed)?;
         let fingerprints = plan.sealed_fingerprints(&mask, &sealed);
         let mut limits = plan.limits(settings.concurrency);
         let reduced = reduced(plan, &limits);
@@ -146,6 +154,7 @@ impl<'a> PreparedRun<'a> {
             reduced,
             fingerprints,
             sealed,
+            sandboxes,
             interrupt,
             mailbox,
         })
@@ -154,6 +163,17 @@ impl<'a> PreparedRun<'a> {
     /// Tells whether fewer trials run at once than were asked for.
     pub fn reduced(&self) -> Option<Reduced> {
         self.reduced
+    }
+
+    /// Returns what the commands of its trials are contained by; several where variants differ.
+    pub fn contained_by(&self) -> BTreeSet<ContainedBy> {
+        let trials = self.plan.trials.iter();
+        trials
+            .map(|trial| {
+                self.sandboxes
+                    .contained_by(trial.case.variant.setup.sandbox)
+            })
+            .collect()
     }
 
     /// Returns a line for each thing of dead runs that could not be removed.
@@ -195,6 +215,11 @@ impl<'a> PreparedRun<'a> {
                 credentials::access(&self.host, profile, &env, variant.config.as_ref())
             })
             .collect();
+        let contained_by: Vec<ContainedBy> = plan
+            .plan
+            .cases()
+            .map(|case| self.sandboxes.contained_by(case.variant.sandbox))
+            .collect();
         let facts = RunFacts {
             terca_version: self.program.version,
             seed: plan.seed,
@@ -202,6 +227,7 @@ impl<'a> PreparedRun<'a> {
             order: &order,
             fingerprints: &self.fingerprints,
             accesses: &accesses,
+            contained_by: &contained_by,
             created_at: jiff::Timestamp::now(),
         };
         RunFile::new(&plan.suite, &plan.plan, self.settings, &facts, &self.mask)
@@ -262,10 +288,30 @@ impl<'a> PreparedRun<'a> {
             versions: Versions::new(launcher.clone()),
             preflights: Preflights::default(),
             supervisors: SupervisorPool::new(launcher),
+            sandboxes: self.sandboxes,
             sealed: self.sealed,
         };
         (Arc::new(context), self.mailbox)
     }
+}
+
+/// Settles how the sandboxes of a plan are made.
+fn sandboxes(
+    plan: &RunPlan,
+    host: &Host,
+    work: &WorkDir,
+    sealed: &SealedSuite,
+) -> Result<Sandboxes, SandboxError> {
+    let suite_dir = &plan.suite.root;
+    let copy = sealed.place(suite_dir);
+    let mut secluded: Vec<Utf8PathBuf> = vec![suite_dir.clone(), copy];
+    for case in plan.plan.cases() {
+        secluded.push(case.eval.dir.clone());
+        secluded.push(sealed.place(&case.eval.dir));
+    }
+    let secluded: Vec<&Utf8Path> = secluded.iter().map(Utf8PathBuf::as_path).collect();
+    let asked = plan.plan.cases().map(|case| case.variant.sandbox);
+    Sandboxes::set_up(asked, || work.new_dir(), host, &secluded)
 }
 
 /// Makes room for open files, and tells whether it is enough for all trials that may be in flight.

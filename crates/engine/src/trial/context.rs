@@ -11,6 +11,7 @@ use crate::host::environment::Host;
 use crate::host::version::Versions;
 use crate::process::interrupt::Interrupt;
 use crate::process::supervise::SupervisorPool;
+use crate::sandbox::Sandboxes;
 use crate::tree::{Limits, Options};
 use crate::workspace::layers::LayerCache;
 use crate::workspace::sealed_suite::SealedSuite;
@@ -41,6 +42,8 @@ pub struct Context {
     pub sealed: SealedSuite,
     /// The MCP servers that have been asked.
     pub preflights: Preflights,
+    /// The sandboxes of trials that ask for one.
+    pub sandboxes: Sandboxes,
     /// The supervisors that trials run under.
     pub supervisors: SupervisorPool,
 }

@@ -34,7 +34,7 @@
 //!   that mean anything, and with `--aa` not even the commands of the suite know the arm.
 //!
 //! This is no wall: with `sandbox: none` the agent runs as the user and can read everything that the user can, the
-//! suite's directory included, if it goes looking.
+//! suite's directory included, if it goes looking. A sandbox is one (`crate::sandbox`), around each command.
 //!
 //! Rejected:
 //!
@@ -51,6 +51,7 @@ mod agent;
 mod agent_work;
 mod attempts;
 mod collect;
+mod containment;
 mod context;
 mod grading;
 mod live;
@@ -106,6 +107,7 @@ pub fn run(
         },
     };
     report.attempts = attempt;
+    report.contained_by = Some(context.sandboxes.contained_by(spec.case.variant.sandbox));
     report.started_at = Some(started_at);
     report.duration_seconds = rounded(started.elapsed().as_secs_f64());
     report

@@ -10,6 +10,7 @@ use terca_core::run::event::{EventKind, Phase};
 use terca_core::transcript::Usage;
 
 use super::attempts;
+use super::containment::{ContainedCommand, Side};
 use super::context::Context;
 use super::live::{Logged, Logging};
 use super::log::{RunLog, Stream};
@@ -17,7 +18,7 @@ use super::stage_error::StageError;
 use crate::host::environment::Variables;
 use crate::host::registries::{self, RegistryFiles};
 use crate::process::output_file::Output;
-use crate::process::supervise::{Ended, Job, Signal, SupervisorGuard, Turn};
+use crate::process::supervise::{Enclosure, Ended, Job, Signal, SupervisorGuard, Turn};
 use crate::tree::{Dir, Limits, Options};
 use crate::workspace::trial_dirs::{CommandDirs, TrialDirs};
 
@@ -83,6 +84,8 @@ pub(super) struct Shell<'a> {
     pub(super) env: Variables,
     /// Everything that it leaves running is ended.
     pub(super) sweep: bool,
+    /// The part of the trial that it belongs to.
+    pub(super) side: Side,
 }
 
 impl<'a> TrialRun<'a> {
@@ -262,8 +265,10 @@ impl<'a> TrialRun<'a> {
         logged: Logged,
     ) -> Result<(Ended, Output), StageError> {
         let output = Output::create(&self.dirs.io)?;
+        let enclosure = self.enclosure(&shell);
         let job = self.shell_job(shell, &output, &output);
-        let ended = self.run_logged(&job, &[(Stream::Out, &output)], logged)?;
+        let outputs = [(Stream::Out, &output)];
+        let ended = self.run_logged(&job, enclosure.as_ref(), &outputs, logged)?;
         Ok((ended, output))
     }
 
@@ -276,27 +281,41 @@ impl<'a> TrialRun<'a> {
     ) -> Result<(Ended, Output, Output), StageError> {
         let stdout = Output::create(&self.dirs.io)?;
         let stderr = Output::create(&self.dirs.io)?;
+        let enclosure = self.enclosure(&shell);
         let job = self.shell_job(shell, &stdout, &stderr);
         let outputs = [(Stream::Out, &stdout), (Stream::Errors, &stderr)];
-        let ended = self.run_logged(&job, &outputs, logged)?;
+        let ended = self.run_logged(&job, enclosure.as_ref(), &outputs, logged)?;
         Ok((ended, stdout, stderr))
     }
 
     fn run_logged(
         &mut self,
         job: &Job,
+        enclosure: Option<&Enclosure>,
         outputs: &[(Stream, &Output)],
         logged: Logged,
     ) -> Result<Ended, StageError> {
         let mask = &self.context.mask;
         let mut logging = Logging::begin(outputs, logged, mask, &mut self.log)?;
-        let ended = self.run_job(job, &mut |log| logging.on_turn(log))?;
+        let ended = self.run_job(job, enclosure, &mut |log| logging.on_turn(log))?;
         logging.finish(&mut self.log)?;
         for (_, output) in outputs {
             // What set-up has printed is none of the agent's business.
             output.unlink();
         }
         Ok(ended)
+    }
+
+    fn enclosure(&self, shell: &Shell<'_>) -> Option<Enclosure> {
+        let contained = ContainedCommand {
+            side: shell.side,
+            case: &self.spec.case,
+            dirs: &self.dirs,
+            folder: &self.folder,
+            artifacts: &self.artifacts(),
+            env: &shell.env,
+        };
+        contained.enclosure(self.context)
     }
 
     fn shell_job(&self, shell: Shell<'_>, stdout: &Output, stderr: &Output) -> Job {
@@ -319,13 +338,14 @@ impl<'a> TrialRun<'a> {
     pub(super) fn run_job(
         &mut self,
         job: &Job,
+        enclosure: Option<&Enclosure>,
         on_turn: &mut dyn FnMut(&mut RunLog) -> Turn,
     ) -> Result<Ended, StageError> {
         if self.context.interrupt.is_stop() {
             return Err(StageError::Interrupted);
         }
         let log = &mut self.log;
-        Ok(self.supervisor.run(job, &mut || on_turn(log))?)
+        Ok(self.supervisor.run(job, enclosure, &mut || on_turn(log))?)
     }
 }
 

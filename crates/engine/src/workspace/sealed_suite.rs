@@ -220,7 +220,13 @@ impl SealedSuite {
         Ok(())
     }
 
-    fn place(&self, path: &Utf8Path) -> Utf8PathBuf {
+    /// Returns the directory that has the copy.
+    pub fn root(&self) -> &Utf8Path {
+        &self.root
+    }
+
+    /// Returns the place of a path in the copy, if it is there.
+    pub fn place(&self, path: &Utf8Path) -> Utf8PathBuf {
         self.root.join(path.strip_prefix("/").unwrap_or(path))
     }
 

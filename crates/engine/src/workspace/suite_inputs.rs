@@ -55,7 +55,7 @@ impl Inputs {
 }
 
 /// Removes `.` and `..` from a path as it is written.
-pub(super) fn normal(path: &Utf8Path) -> Utf8PathBuf {
+pub(crate) fn normal(path: &Utf8Path) -> Utf8PathBuf {
     let mut normal = Utf8PathBuf::new();
     for part in path.components() {
         match part {

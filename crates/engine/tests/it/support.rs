@@ -89,6 +89,7 @@ impl Suite {
             layers: LayerCache::new(&project.dir(), false),
             preflights: Preflights::default(),
             supervisors: SupervisorPool::new(launcher()),
+            sandboxes: Default::default(),
         };
         Suite {
             project,

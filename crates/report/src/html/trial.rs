@@ -147,6 +147,9 @@ fn facts(head: &TrialHead, report: &TrialReport) -> Markup {
         .model_observed
         .as_ref()
         .or(head.model.as_ref());
+    let contained_by = report
+        .contained_by
+        .map(|by| by.program().unwrap_or("nothing"));
     let time = report.stats.duration_seconds.map(prose::duration);
     let input = usage.input_tokens.map(|tokens| {
         let cached = usage
@@ -158,6 +161,7 @@ fn facts(head: &TrialHead, report: &TrialReport) -> Markup {
         dl.figures {
             (fact("Agent", Some(agent)))
             (fact("Model", model))
+            (fact("Contained by", contained_by))
             (fact("Agent's time", time))
             (fact("Input tokens", input))
             (fact("Output tokens", usage.output_tokens.map(prose::compact)))

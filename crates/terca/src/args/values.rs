@@ -4,6 +4,7 @@ use std::ops::RangeInclusive;
 use std::time::Duration;
 
 use clap::builder::RangedI64ValueParser;
+use terca_core::config::sandbox::Sandbox;
 use terca_core::config::verdict::margin_of_points;
 use terca_core::run::settings::{check_budget, check_seconds, check_share};
 
@@ -31,6 +32,12 @@ pub fn share(text: &str) -> Result<f64, String> {
 /// Parses a difference in points; returns it as a share.
 pub fn points(text: &str) -> Result<f64, String> {
     Ok(margin_of_points(number(text))?)
+}
+
+/// Parses the word for a sandbox.
+pub fn sandbox(text: &str) -> Result<Sandbox, String> {
+    let expected = || "expected none, bwrap or auto".to_owned();
+    Sandbox::of_word(text).ok_or_else(expected)
 }
 
 /// A text that is no number is not a number, and out of every range.

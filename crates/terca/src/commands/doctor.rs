@@ -6,6 +6,7 @@ use terca_engine::host::doctor as engine;
 use terca_engine::host::environment::Host;
 use terca_engine::process::supervise::Launcher;
 use terca_engine::run::load;
+use terca_engine::sandbox;
 use terca_report::Painted;
 use terca_report::{AgentRow, agents_table};
 
@@ -37,7 +38,19 @@ pub(super) fn doctor(common: &Common) -> Outcome {
         .collect();
     let palette = screen::out_palette(common.color);
     screen::out_painted(&Painted::by_view(agents_table(&rows, palette)));
+    screen::out(&containment(&host));
     Ok(0)
+}
+
+/// Says whether agents can be contained.
+fn containment(host: &Host) -> String {
+    match sandbox::try_out(host) {
+        Ok(program) => format!(
+            "✓ sandbox: bubblewrap works ({}); `--sandbox bwrap` contains agents",
+            screen::short(&program)
+        ),
+        Err(error) => format!("! sandbox: {error}; `terca explain no-sandbox` says what to do"),
+    }
 }
 
 /// Returns the agents for which the suite at hand names a program of its own. Where there is no suite, or none that can be

@@ -237,6 +237,7 @@ fn report(head: &TrialHead) -> TrialReport {
             model_observed: head.model.clone(),
             access: None,
         },
+        contained_by: None,
         started_at: None,
         duration_seconds: seconds + 6.4,
         phases: Phases {

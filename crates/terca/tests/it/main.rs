@@ -64,6 +64,7 @@ mod results;
 mod resume;
 mod retries;
 mod run_v1;
+mod sandbox;
 mod sealed;
 mod sealed_runs;
 mod selection;

@@ -157,6 +157,7 @@ fn results_have_the_keys_they_are_documented_with() {
         "exitCode",
         "timedOut",
         "attempts",
+        "containedBy",
         "delivery",
         "startedAt",
         "durationSeconds",

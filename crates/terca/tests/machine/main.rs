@@ -14,6 +14,8 @@ mod common;
 mod real;
 
 mod needs_browser;
+mod needs_bwrap;
+mod needs_contained_agents;
 mod needs_more_agents;
 mod needs_node;
 mod needs_npm;

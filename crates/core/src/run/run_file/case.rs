@@ -9,6 +9,7 @@ use serde_json::{Map, Value};
 use crate::agent::access::Access;
 use crate::agent::delivery::sha256;
 use crate::agent::mcp::{McpServer, RemoteTransport};
+use crate::config::sandbox::ContainedBy;
 use crate::config::settings;
 use crate::config::suite::{Action, Setup, TrialLimits};
 use crate::grade::TestSpec;
@@ -91,6 +92,9 @@ pub struct RunVariant {
     /// The service that the agent is led to and its means to sign in, as known when the run starts.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub access: Option<Access>,
+    /// The sandbox of its commands on this machine. Older versions had none and do not say so.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub contained_by: Option<ContainedBy>,
     /// Settings of the variant that reach its trials unchanged, by key.
     #[serde(flatten)]
     pub settings: Map<String, Value>,
@@ -262,6 +266,7 @@ impl From<&Variant> for RunVariant {
                 .as_ref()
                 .map(|command| command.command.clone()),
             access: None,
+            contained_by: None,
             settings: settings(&variant.setup),
         }
     }

@@ -109,6 +109,7 @@ codes! {
         AlreadyThere "already-there"
         NotATask "not-a-task"
         NoWorkDir "no-work-dir"
+        NoSandbox "no-sandbox"
         CannotWrite "cannot-write"
         CannotServe "cannot-serve"
     }

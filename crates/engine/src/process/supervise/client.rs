@@ -1,9 +1,9 @@
 //! Terca's side of a supervisor.
 
-use std::io;
+use std::io::{self, Read};
 use std::os::fd::AsFd;
 use std::os::unix::net::UnixStream;
-use std::process::Child;
+use std::process::{Child, ChildStderr};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -11,7 +11,7 @@ use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use terca_core::process::Exit;
 use thiserror::Error;
 
-use super::launcher::{Launcher, pid_of};
+use super::launcher::{Enclosure, Launcher, pid_of};
 use super::os;
 use super::protocol::{Ended, Job, Lines, Received, Request, Response, send};
 use crate::process::interrupt::Interrupt;
@@ -20,6 +20,11 @@ use crate::process::interrupt::Interrupt;
 const TURN: Duration = Duration::from_millis(100);
 /// The time that a supervisor has for a task of milliseconds. After it, the supervisor is taken for stopped.
 const PATIENCE: Duration = Duration::from_secs(10);
+
+/// The time for an enclosure to be made, on a machine that is very busy.
+const PATIENCE_AT_START: Duration = Duration::from_secs(60);
+/// The most that is read of the errors of a program.
+const MOST_ERRORS: u64 = 64 * 1024;
 
 /// A command could not be run under a supervisor.
 #[derive(Debug, Error)]
@@ -33,6 +38,9 @@ pub enum SuperviseError {
     /// The supervisor was stopped, or hangs.
     #[error("the supervisor did not answer in time; every process below it was ended")]
     Stuck,
+    /// The enclosure of a supervisor could not be made.
+    #[error("the sandbox could not be made: {0}")]
+    Enclosure(String),
     /// The command's program could not be started.
     #[error("`{program}` could not be started: {reason}")]
     Program {
@@ -83,6 +91,38 @@ impl Supervisor {
         })
     }
 
+    /// Starts a supervisor in an enclosure, and waits until it is there.
+    pub fn start_in(
+        launcher: &Arc<Launcher>,
+        enclosure: &Enclosure,
+        interrupt: &Interrupt,
+    ) -> Result<Self, SuperviseError> {
+        let (mut child, socket) = launcher
+            .spawn_in(enclosure)
+            .map_err(|error| SuperviseError::Enclosure(error.to_string()))?;
+        let errors = child.stderr.take();
+        let mut supervisor = Supervisor {
+            launcher: launcher.clone(),
+            connection: Some(Connection {
+                socket,
+                child,
+                lines: Lines::default(),
+            }),
+        };
+        let started = Instant::now();
+        loop {
+            match supervisor.receive(interrupt, Passed::Kill, TURN) {
+                Ok(Some(Response::Ready)) => return Ok(supervisor),
+                Ok(_) if started.elapsed() < PATIENCE_AT_START => {}
+                Ok(_) => {
+                    supervisor.give_up(SuperviseError::Stuck);
+                    return Err(SuperviseError::Enclosure("it took too long".to_owned()));
+                }
+                Err(_) => return Err(SuperviseError::Enclosure(last_words(errors))),
+            }
+        }
+    }
+
     /// Returns whether its process is gone.
     pub(super) fn has_ended(&mut self) -> bool {
         match &mut self.connection {
@@ -125,7 +165,8 @@ impl Supervisor {
                         reason,
                     });
                 }
-                Some(Response::Swept { .. } | Response::Resting { .. }) | None => {}
+                Some(Response::Ready | Response::Swept { .. } | Response::Resting { .. })
+                | None => {}
             }
             let turn = on_turn();
             let asked = (turn == Turn::Stop && passed == Passed::Nothing)
@@ -248,6 +289,20 @@ impl Connection {
         }
         let cleanly = child.wait().is_ok_and(|status| status.success());
         launcher.ended(&child, cleanly);
+    }
+}
+
+/// Returns the last line that a program has written before it ended.
+fn last_words(errors: Option<ChildStderr>) -> String {
+    let mut text = Vec::new();
+    if let Some(errors) = errors {
+        // What could not be read is not known.
+        let _ = errors.take(MOST_ERRORS).read_to_end(&mut text);
+    }
+    let text = String::from_utf8_lossy(&text);
+    match text.trim().lines().last() {
+        Some(line) => line.to_owned(),
+        None => "its program ended without a word".to_owned(),
     }
 }
 

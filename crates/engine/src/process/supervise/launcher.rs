@@ -9,12 +9,26 @@ use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use camino::Utf8PathBuf;
 use rustix::process::Pid;
 
 use super::os;
-use super::protocol::ARGUMENT;
+use super::protocol::{ARGUMENT, ENCLOSED};
 use super::sweep::end_children;
 use crate::process::open_file_limit;
+
+/// A wall around a supervisor and everything that it starts, made by a program such as bubblewrap.
+///
+/// The program must end with the supervisor, and the supervisor with the program.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Enclosure {
+    /// The program that makes it, and starts the command that follows its own arguments.
+    pub program: Utf8PathBuf,
+    /// Its own arguments.
+    pub args: Vec<String>,
+    /// The file of the supervisor's program, as it is found inside.
+    pub supervisor: Utf8PathBuf,
+}
 
 /// Starts supervisors, and knows which of them are alive.
 ///
@@ -47,18 +61,41 @@ impl Launcher {
 
     /// Starts a supervisor. Returns the process, and the socket to talk to it.
     pub(super) fn spawn(&self) -> io::Result<(Child, UnixStream)> {
-        let (socket, theirs) = UnixStream::pair()?;
-        let mut alive = self.alive();
-        let child = Command::new(&self.program)
+        let mut command = Command::new(&self.program);
+        command
             .arg0("terca")
             .arg(ARGUMENT)
             .args(open_file_limit::limit_at_start().map(|limit| limit.to_string()))
+            .stderr(Stdio::null());
+        self.spawn_with_socket(command)
+    }
+
+    /// Starts a supervisor in an enclosure. Returns the process that made the enclosure, which lives as long as the
+    /// supervisor, and the socket to talk to the supervisor. Its standard error is a pipe.
+    pub(super) fn spawn_in(&self, enclosure: &Enclosure) -> io::Result<(Child, UnixStream)> {
+        let limit = open_file_limit::limit_at_start();
+        let mut command = Command::new(&enclosure.program);
+        command
+            .args(&enclosure.args)
+            .arg(&enclosure.supervisor)
+            .arg(ARGUMENT)
+            .arg(limit.map_or_else(|| "-".to_owned(), |limit| limit.to_string()))
+            .arg(ENCLOSED)
+            // Ctrl+C in the terminal reaches Terca alone, which then decides.
+            .process_group(0)
+            .stderr(Stdio::piped());
+        self.spawn_with_socket(command)
+    }
+
+    fn spawn_with_socket(&self, mut command: Command) -> io::Result<(Child, UnixStream)> {
+        let (socket, theirs) = UnixStream::pair()?;
+        let mut alive = self.alive();
+        let child = command
             .env_clear()
             // Not the suite's, which an agent could look up.
             .current_dir("/")
             .stdin(Stdio::from(OwnedFd::from(theirs)))
             .stdout(Stdio::null())
-            .stderr(Stdio::null())
             .spawn()?;
         alive.extend(pid_of(&child));
         Ok((child, socket))

@@ -17,6 +17,14 @@
 //! - Commands read from files and write to files, never to pipes: a slow reader cannot slow an agent, a background
 //!   child that holds the output open cannot block a trial, and a crash loses nothing.
 //!
+//! In a sandbox, the command has a supervisor of its own that is the first process of a PID namespace
+//! ([`Enclosure`]): it cannot be killed or stopped from inside, and the kernel ends the namespace with it.
+//!
+//! ```text
+//! terca ──► bwrap ──► supervisor (process 1 of its namespace) ──► sh -c … ──► …
+//!   └────────socket───────┘
+//! ```
+//!
 //! Out of reach: both killed at the same moment, and programs that run as another user, which are left and noted in the
 //! results. On systems without subreapers (macOS) only the process group is ended.
 //!
@@ -28,8 +36,10 @@
 //!   when Terca is killed.
 //! - *`PR_SET_PDEATHSIG`.* It is set by the child, is lost at `exec` of a set-user-id program, and does not reach
 //!   grandchildren. A socket that closes always reaches the supervisor.
-//! - *A PID namespace.* It needs user namespaces, which many distributions and containers forbid, and agents see other
-//!   process ids in it. It can be put around the same supervisor later.
+//! - *A PID namespace for everybody.* It needs user namespaces, which many distributions and containers forbid, and agents
+//!   see other process ids in it. A sandbox has one.
+//! - *`bwrap` below a supervisor outside.* It dies of the signal that asks a command to end, takes the namespace with it at
+//!   once, and makes an exit code of a signal. With a supervisor inside, requests and results pass through its socket.
 //! - *A cgroup.* Needs delegation by systemd or root.
 //! - *A sweep by an environment marker in `/proc`.* Races with processes that fork, and a program can clean its
 //!   environment.
@@ -45,7 +55,7 @@ mod supervisor;
 mod sweep;
 
 pub use client::{SuperviseError, Supervisor, Turn};
-pub use launcher::Launcher;
+pub use launcher::{Enclosure, Launcher};
 pub use pool::{SupervisorGuard, SupervisorPool};
 pub use protocol::{ARGUMENT, Ended, Job, Signal};
 pub use supervisor::serve;

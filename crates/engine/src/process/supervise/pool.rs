@@ -6,7 +6,7 @@ use std::time::Instant;
 use terca_core::process::Exit;
 
 use super::client::{SuperviseError, Supervisor, Turn};
-use super::launcher::Launcher;
+use super::launcher::{Enclosure, Launcher};
 use super::protocol::{Ended, Job};
 use crate::process::interrupt::Interrupt;
 
@@ -41,6 +41,7 @@ impl SupervisorPool {
             .pop();
         Ok(SupervisorGuard {
             supervisor: rested.map_or_else(|| Supervisor::start(&self.launcher), Ok)?,
+            enclosed: Vec::new(),
             pool: self,
             interrupt,
         })
@@ -57,10 +58,24 @@ impl SupervisorPool {
     }
 }
 
+/// Returns the end of a command whose supervisor did not live to see it.
+fn lost(started: Instant, timed_out: bool, stopped: bool) -> Ended {
+    Ended {
+        exit: Exit::Signal(9),
+        timed_out: timed_out && !stopped,
+        stopped,
+        seconds: started.elapsed().as_secs_f64(),
+        left_behind: 0,
+        lost: true,
+    }
+}
+
 /// A supervisor that belongs to one trial until the guard is dropped.
 #[derive(Debug)]
 pub struct SupervisorGuard<'a> {
     supervisor: Supervisor,
+    /// Supervisors in enclosures whose commands may have left services running.
+    enclosed: Vec<Supervisor>,
     pool: &'a SupervisorPool,
     interrupt: &'a Interrupt,
 }
@@ -75,8 +90,12 @@ impl SupervisorGuard<'_> {
     pub fn run(
         &mut self,
         job: &Job,
+        enclosure: Option<&Enclosure>,
         on_turn: &mut dyn FnMut() -> Turn,
     ) -> Result<Ended, SuperviseError> {
+        if let Some(enclosure) = enclosure {
+            return self.run_in(enclosure, job, on_turn);
+        }
         if self.supervisor.has_ended() {
             self.replace()?;
         }
@@ -90,19 +109,38 @@ impl SupervisorGuard<'_> {
         if !stopped {
             self.replace()?;
         }
-        Ok(Ended {
-            exit: Exit::Signal(9),
-            timed_out: timed_out && !stopped,
-            stopped,
-            seconds: started.elapsed().as_secs_f64(),
-            left_behind: 0,
-            lost: true,
-        })
+        Ok(lost(started, timed_out, stopped))
+    }
+
+    /// Runs a command in an enclosure of its own. The kernel may kill its supervisor for want of memory, which is judged
+    /// as if the command had done it.
+    fn run_in(
+        &mut self,
+        enclosure: &Enclosure,
+        job: &Job,
+        on_turn: &mut dyn FnMut() -> Turn,
+    ) -> Result<Ended, SuperviseError> {
+        let mut inside = Supervisor::start_in(&self.pool.launcher, enclosure, self.interrupt)?;
+        let started = Instant::now();
+        let ended = match inside.run(job, self.interrupt, on_turn) {
+            Err(SuperviseError::Lost) => lost(started, false, self.interrupt.is_stop()),
+            Err(SuperviseError::Stuck) => lost(started, true, self.interrupt.is_stop()),
+            Err(error) => return Err(error),
+            Ok(ended) => ended,
+        };
+        if job.sweep {
+            drop(inside);
+            self.enclosed.clear();
+        } else {
+            self.enclosed.push(inside);
+        }
+        Ok(ended)
     }
 
     /// Ends everything that commands have left running: see [`Supervisor::sweep`]. Below a supervisor that was killed
     /// or stopped nothing is left either.
     pub fn sweep(&mut self) -> Result<usize, SuperviseError> {
+        self.enclosed.clear();
         match self.supervisor.sweep(self.interrupt) {
             Err(SuperviseError::Lost | SuperviseError::Stuck) => {
                 self.replace()?;
@@ -122,6 +160,7 @@ impl SupervisorGuard<'_> {
 
 impl Drop for SupervisorGuard<'_> {
     fn drop(&mut self) {
+        self.enclosed.clear();
         self.pool.release(self.supervisor.take(), self.interrupt);
     }
 }

@@ -11,6 +11,8 @@ use terca_core::process::Exit;
 
 /// The hidden first argument that makes the program a supervisor. The second is the limit of open files.
 pub const ARGUMENT: &str = "__supervise";
+/// The third argument of a supervisor in an enclosure, which says when it is ready.
+pub(super) const ENCLOSED: &str = "enclosed";
 
 /// A command to run.
 #[derive(Debug, Clone, Serialize, Deserialize)]
@@ -67,10 +69,16 @@ pub(super) enum Request {
 /// A message from the supervisor.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(super) enum Response {
+    /// The supervisor is there. Only one in an enclosure says so, which may not have been made.
+    Ready,
     Ended(Ended),
     CouldNotStart(String),
-    Swept { left_behind: usize },
-    Resting { as_new: bool },
+    Swept {
+        left_behind: usize,
+    },
+    Resting {
+        as_new: bool,
+    },
 }
 
 /// The end of a command.

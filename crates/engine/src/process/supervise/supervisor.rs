@@ -20,7 +20,7 @@ use terca_core::process::Exit;
 
 use super::condition::Condition;
 use super::os;
-use super::protocol::{Ended, Job, Lines, Received, Request, Response, Signal, send};
+use super::protocol::{ENCLOSED, Ended, Job, Lines, Received, Request, Response, Signal, send};
 use super::sweep::end_children;
 use crate::process::{open_file_limit, own_process};
 
@@ -40,6 +40,12 @@ pub fn serve() -> io::Result<()> {
     let condition = Condition::now();
     let mut socket = UnixStream::from(io::stdin().as_fd().try_clone_to_owned()?);
     let mut lines = Lines::default();
+    if std::env::args()
+        .nth(3)
+        .is_some_and(|argument| argument == ENCLOSED)
+    {
+        send(&mut socket, &Response::Ready)?;
+    }
     loop {
         match lines.receive(&mut socket) {
             Ok(Received::Message(Request::Run(job))) => match run(&job, &mut socket, &mut lines) {

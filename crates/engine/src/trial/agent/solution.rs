@@ -4,6 +4,7 @@ use terca_core::process::Exit;
 use terca_core::text::prose;
 
 use crate::tree::{Dir, copy};
+use crate::trial::containment::Side;
 use crate::trial::live::Logged;
 use crate::trial::stage_error::StageError;
 use crate::trial::trial_run::{Shell, TrialRun};
@@ -31,6 +32,7 @@ pub(super) fn apply(run: &mut TrialRun<'_>) -> Result<Option<String>, StageError
         timeout,
         env,
         sweep: true,
+        side: Side::Solution,
     };
     let (ended, _) = run.shell(shell, Logged::Whole)?;
     if ended.stopped {

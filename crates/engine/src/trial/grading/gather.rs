@@ -16,6 +16,7 @@ use crate::host::environment::find_program;
 use crate::process::output_file::{Output, read_text};
 use crate::tree::{Dir, Limits, TreeError, list};
 use crate::trial::agent_work::AgentWork;
+use crate::trial::containment::Side;
 use crate::trial::live::Logged;
 use crate::trial::stage_error::StageError;
 use crate::trial::trial_run::{Shell, TrialRun};
@@ -85,6 +86,7 @@ fn command_end(
         timeout: test.timeout,
         env,
         sweep: true,
+        side: Side::Tests,
     };
     let (ended, stdout, stderr) = if apart {
         let (ended, stdout, stderr) = run.shell_apart(shell, Logged::Whole)?;

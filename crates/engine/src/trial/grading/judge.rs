@@ -111,6 +111,7 @@ fn ask_once(
                 config: asked.config.as_ref(),
                 prompt: &prompt,
                 timeout: test.timeout,
+                sandbox: case.variant.sandbox,
             },
         )?;
     let agent_version = session.version.clone();

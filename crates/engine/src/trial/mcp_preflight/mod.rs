@@ -20,10 +20,12 @@ use terca_core::config::suite::McpPreflight;
 use terca_core::plan::Case;
 use terca_core::trial_error::ErrorKind;
 
+use super::containment::{ContainedAgent, words_of};
 use super::mcp_answers::Answer;
 use super::stage_error::StageError;
 use super::trial_run::TrialRun;
 use crate::host::environment::Variables;
+use crate::sandbox::Words;
 
 /// Asks the servers of a trial that have not been asked in this run. Returns an error if one of them does not answer.
 pub(super) fn check(
@@ -91,27 +93,33 @@ fn ask(
             let env = context
                 .host
                 .for_agent(scratch.for_agent(), profile, &case.env);
-            let first = stdio::ask(
-                context,
-                server,
-                without_credentials(env, profile.credential_variables),
-                &scratch.workspace,
-                &scratch.io,
-                limit,
-            )?;
+            let servers = &case.variant.mcp_servers;
+            let words = words_of(None, servers);
+            let words = Words {
+                program: None,
+                others: &words,
+            };
+            let env = without_credentials(env, profile.credential_variables);
+            let contained = ContainedAgent {
+                sandbox: case.variant.sandbox,
+                dirs: scratch.for_agent(),
+                io: &scratch.io,
+                env: &env,
+                words,
+            };
+            let first = stdio::ask(context, server, contained, limit)?;
             // Files that are missing end a program; they do not silence it.
             if matches!(first, Answer::Ready(_) | Answer::Silent(_)) {
                 return Ok(first);
             }
             let env = without_credentials(agent_env.clone(), profile.credential_variables);
-            stdio::ask(
-                context,
-                server,
-                env,
-                &run.dirs.workspace,
-                &run.dirs.io,
-                limit,
-            )
+            let contained = ContainedAgent {
+                dirs: run.dirs.for_agent(),
+                io: &run.dirs.io,
+                env: &env,
+                ..contained
+            };
+            stdio::ask(context, server, contained, limit)
         }
         McpServer::Remote {
             url,

@@ -14,6 +14,7 @@ use super::{initialize, silence};
 use crate::host::environment::{Variables, find_program};
 use crate::process::output_file::Output;
 use crate::process::supervise::{Ended, Job, Signal, SuperviseError, Turn};
+use crate::trial::containment::ContainedAgent;
 use crate::trial::context::Context;
 use crate::trial::mcp_answers::Answer;
 use crate::trial::stage_error::StageError;
@@ -31,9 +32,7 @@ const LONGEST_WORDS: usize = 300;
 pub(super) fn ask(
     context: &Context,
     server: &McpServer<String>,
-    mut env: Variables,
-    dir: &Utf8Path,
-    io_dir: &Utf8Path,
+    contained: ContainedAgent<'_>,
     limit: Duration,
 ) -> Result<Answer, StageError> {
     let McpServer::Stdio {
@@ -45,7 +44,10 @@ pub(super) fn ask(
     else {
         return Ok(Answer::NotAsked("it is no program"));
     };
+    let mut env = contained.env.clone();
     env.extend(own.iter().cloned());
+    let (dir, io_dir) = (contained.dirs.workspace, contained.io);
+    let enclosure = contained.enclosure(context);
     let dir = cwd
         .as_ref()
         .map_or_else(|| dir.to_owned(), |cwd| dir.join(cwd));
@@ -82,7 +84,7 @@ pub(super) fn ask(
             .map_err(io::Error::other)?;
         handshake.begin();
         let mut offset = 0;
-        supervisor.run(&job, &mut || {
+        supervisor.run(&job, enclosure.as_ref(), &mut || {
             handshake.read(&stdout, &mut offset);
             if handshake.outcome.is_some() {
                 Turn::Stop

@@ -2,13 +2,14 @@
 
 use camino::Utf8PathBuf;
 
-use crate::workspace::trial_dirs::TrialDirs;
+use crate::workspace::trial_dirs::{CommandDirs, TrialDirs};
 
 /// The directories of one agent: where it works, and where its output is kept.
 #[derive(Debug, Clone)]
 pub(in crate::trial) struct AgentDirs {
     pub(super) workspace: Utf8PathBuf,
     pub(super) home: Utf8PathBuf,
+    pub(super) tmp: Utf8PathBuf,
     /// For files that the agent reads and writes through Terca.
     pub(super) io: Utf8PathBuf,
     /// For the program when it is asked for its version.
@@ -27,10 +28,20 @@ impl AgentDirs {
         AgentDirs {
             workspace: dirs.workspace.clone(),
             home: dirs.home.clone(),
+            tmp: dirs.tmp.clone(),
             io: dirs.io.clone(),
             probe: dirs.root.join("probe"),
             artifacts,
             transcript,
+        }
+    }
+
+    /// Returns the directories that the agent finds in its environment.
+    pub(super) fn for_agent(&self) -> CommandDirs<'_> {
+        CommandDirs {
+            home: &self.home,
+            tmp: &self.tmp,
+            workspace: &self.workspace,
         }
     }
 

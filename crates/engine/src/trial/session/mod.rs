@@ -19,14 +19,19 @@ use terca_core::agent::AgentChoice;
 use terca_core::agent::access::Access;
 use terca_core::agent::mcp::McpServer;
 use terca_core::agent::{Decoder, Inputs, Invocation, Launch, Profile, Stdin};
+use terca_core::config::sandbox::{ContainedBy, Sandbox};
 use terca_core::text::mask::Mask;
 use terca_core::trial_error::ErrorKind;
 
+use super::containment::{ContainedAgent, words_of};
 use super::context::Context;
 use super::masking::write_text;
 use super::stage_error::StageError;
 use crate::host::credentials;
 use crate::host::environment::{Variables, find_program};
+use crate::host::version::VersionQuestion;
+use crate::sandbox::Words;
+use crate::workspace::trial_dirs::CommandDirs;
 pub(super) use agent_dirs::AgentDirs;
 pub(super) use last_words::last_words;
 pub(super) use process::{AgentEnd, AgentProcess};
@@ -40,6 +45,7 @@ pub(super) struct AgentRequest<'a> {
     pub(super) config: Option<&'a Value>,
     pub(super) prompt: &'a str,
     pub(super) timeout: Duration,
+    pub(super) sandbox: Sandbox,
 }
 
 /// An agent whose program is there.
@@ -104,11 +110,32 @@ impl FoundAgent {
             program,
         } = self;
         let version = program.as_ref().and_then(|program| {
-            let versions = &context.versions;
-            versions.get(profile, program, &env, &dirs.probe, &context.interrupt)
+            let contained = ContainedAgent {
+                sandbox: request.sandbox,
+                dirs: CommandDirs {
+                    workspace: &dirs.probe,
+                    ..dirs.for_agent()
+                },
+                io: &dirs.probe,
+                env: &env,
+                words: Words {
+                    program: Some(program),
+                    others: &[],
+                },
+            };
+            let question = VersionQuestion {
+                profile,
+                program,
+                env: &env,
+                dir: &dirs.probe,
+            };
+            let enclose = || contained.enclosure(context);
+            context.versions.get(question, enclose, &context.interrupt)
         });
         credentials::install(&context.host, profile, &mut env, &dirs.home)?;
-        let (invocation, decoder) = write_inputs(&dirs, request, &env, &context.mask)?;
+        let contained_by = context.sandboxes.contained_by(request.sandbox);
+        let (invocation, decoder) =
+            write_inputs(&dirs, request, &env, contained_by, &context.mask)?;
         env.extend(invocation.env);
         let access = credentials::access(&context.host, profile, &env, request.config);
         let command = match invocation.launch {
@@ -124,6 +151,13 @@ impl FoundAgent {
             Launch::Cheat => Err(BuiltIn::Cheat),
             Launch::Nothing => Err(BuiltIn::Nothing),
         };
+        let shell_command = match &command {
+            Ok((_, args)) if request.agent.agent.profile().takes_command => {
+                args.last().map(String::as_str)
+            }
+            _ => None,
+        };
+        let words = words_of(shell_command, request.mcp_servers);
         let kind = match command {
             Err(built_in) => AgentKind::BuiltIn(built_in, decoder),
             Ok((program, args)) => AgentKind::Process(Box::new(AgentProcess {
@@ -139,6 +173,8 @@ impl FoundAgent {
                 side_files: invocation.side_files,
                 decoder,
                 timeout: request.timeout,
+                sandbox: request.sandbox,
+                words,
                 dirs,
             })),
         };
@@ -182,6 +218,7 @@ fn write_inputs(
     dirs: &AgentDirs,
     request: &AgentRequest<'_>,
     env: &Variables,
+    contained_by: ContainedBy,
     mask: &Mask,
 ) -> Result<(Invocation, Box<dyn Decoder>), StageError> {
     let prompt_file = dirs.prompt_file();
@@ -201,7 +238,8 @@ fn write_inputs(
         git: dirs.workspace.join(".git").exists(),
         prompt: request.prompt,
         session_id: &random_uuid(),
-        superuser: rustix::process::geteuid().is_root(),
+        // In a sandbox nobody is.
+        superuser: contained_by == ContainedBy::None && rustix::process::geteuid().is_root(),
         prompt_file: &prompt_file,
         stats_file: &dirs.io.join("stats.json"),
         artifacts_dir: &dirs.own_artifacts(),

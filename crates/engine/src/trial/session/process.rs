@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use camino::{Utf8Path, Utf8PathBuf};
 use terca_core::agent::{Decoder, Ending, Profile, Reading, SideFile, StopSignal, TimeLimit};
+use terca_core::config::sandbox::Sandbox;
 use terca_core::text::mask::Mask;
 use terca_core::text::prose;
 use terca_core::trial_error::TrialError;
@@ -17,9 +18,12 @@ use super::own_artifacts;
 use super::transcript::Transcript;
 use crate::host::environment::Variables;
 use crate::process::output_file::Output;
-use crate::process::supervise::{Ended, Job, Signal};
+use crate::process::supervise::{Enclosure, Ended, Job, Signal};
 use crate::process::tail::Tail;
+use crate::sandbox::Words;
 use crate::tree::{Limits, WithoutHoles};
+use crate::trial::containment::ContainedAgent;
+use crate::trial::context::Context;
 use crate::trial::live::{LiveOutput, LogPart, LogPartWriter};
 use crate::trial::log::{RunLog, Stream};
 use crate::trial::masking::{copy_masked, find_pieces, write_edited};
@@ -39,6 +43,9 @@ pub(in crate::trial) struct AgentProcess {
     pub(super) side_files: Vec<SideFile>,
     pub(super) decoder: Box<dyn Decoder>,
     pub(super) timeout: Duration,
+    pub(super) sandbox: Sandbox,
+    /// The words of its command and its MCP servers that may name files.
+    pub(super) words: Vec<String>,
 }
 
 /// The end of an agent's process.
@@ -73,6 +80,7 @@ impl AgentProcess {
             stderr: Output::create(&self.dirs.io)?,
         };
         let job = self.job(&outputs);
+        let enclosure = self.enclosure(run.context);
         let limit = self.timeout;
         let AgentProcess {
             profile,
@@ -103,7 +111,9 @@ impl AgentProcess {
             },
             mask,
         );
-        let mut ended = run.run_job(&job, &mut |log| listener.on_turn(log, on_progress))?;
+        let mut ended = run.run_job(&job, enclosure.as_ref(), &mut |log| {
+            listener.on_turn(log, on_progress)
+        })?;
         run.tidy_folder()?;
         let mut output = listener.finish(&ended, &mut run.log)?;
         if let Some(error) = output.lost.take()
@@ -138,6 +148,20 @@ impl AgentProcess {
                 silence: limit.saturating_sub(output.progress_at),
             }),
         })
+    }
+
+    fn enclosure(&self, context: &Context) -> Option<Enclosure> {
+        let contained = ContainedAgent {
+            sandbox: self.sandbox,
+            dirs: self.dirs.for_agent(),
+            io: &self.dirs.io,
+            env: &self.env,
+            words: Words {
+                program: Some(&self.program),
+                others: &self.words,
+            },
+        };
+        contained.enclosure(context)
     }
 
     fn job(&self, outputs: &Outputs) -> Job {

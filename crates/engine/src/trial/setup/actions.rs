@@ -11,6 +11,7 @@ use terca_core::transcript::Usage;
 
 use crate::host::environment::Variables;
 use crate::tree::{Dir, Kind, TreeError, copy_file};
+use crate::trial::containment::Side;
 use crate::trial::live::Logged;
 use crate::trial::stage_error::StageError;
 use crate::trial::trial_run::{Shell, TrialRun};
@@ -208,6 +209,10 @@ pub(super) fn run_command(
         env: part.environment(run, &command.dir),
         // A service that it leaves running, such as a database, is there for the agent and ends with it.
         sweep: false,
+        side: match part {
+            Part::Before | Part::Command => Side::Setup,
+            Part::Prepare(_) => Side::Layer,
+        },
     };
     let (ended, _) = run.shell(shell, Logged::Ends)?;
     if ended.stopped {

@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use camino::{Utf8Path, Utf8PathBuf};
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
+use terca_core::config::sandbox::{ContainedBy, Sandbox};
 use terca_core::config::suite::TrialLimits;
 use terca_core::config::verdict::{Measure, VerdictSettings};
 use terca_core::run::run_file::RunFile;
@@ -360,10 +361,12 @@ fn run_file_keys(pointer: &str) -> BTreeSet<String> {
         measure: Measure::Score,
     };
     file.settings.selection.model = Some("model".into());
+    file.settings.selection.sandbox = Some(Sandbox::Auto);
     file.sealed = true;
     file.created_at = Some(jiff::Timestamp::UNIX_EPOCH);
     for case in &mut file.cases {
         case.limits = Some(TrialLimits::default());
+        case.variant.contained_by = Some(ContainedBy::Bwrap);
         case.description = Some("text".into());
         case.variant.environment_description = Some("text".into());
         case.variant.experiment_description = Some("text".into());

@@ -1,0 +1,110 @@
+//! The places of a sandbox, and the arguments of bubblewrap that make them.
+
+use std::collections::BTreeMap;
+
+use camino::{Utf8Path, Utf8PathBuf};
+
+/// A place in a sandbox.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Place {
+    /// The same file or directory as outside, read-only.
+    ReadOnly,
+    /// The same directory as outside.
+    Writable,
+    /// Another file or directory, read-only.
+    ReadOnlyFrom(Utf8PathBuf),
+    /// Another directory.
+    WritableFrom(Utf8PathBuf),
+    /// A symbolic link.
+    Link(String),
+    /// An empty directory in memory.
+    Empty,
+    /// Nothing that can be read, in the place of a file.
+    Closed,
+}
+
+/// The places of a sandbox, each above those beneath it.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Mounts {
+    places: BTreeMap<Utf8PathBuf, Place>,
+}
+
+impl Mounts {
+    /// Sets what is at a path, whatever was there.
+    pub(super) fn set(&mut self, path: impl Into<Utf8PathBuf>, place: Place) {
+        self.places.insert(path.into(), place);
+    }
+
+    /// Shows a file or directory, unless it is there already or is not there outside either.
+    pub(super) fn show(&mut self, path: &Utf8Path) {
+        if !self.has(path) && path.exists() {
+            self.set(path, Place::ReadOnly);
+        }
+    }
+
+    /// Returns whether a path is the same as outside.
+    pub(super) fn has(&self, path: &Utf8Path) -> bool {
+        let nearest = path.ancestors().find_map(|above| self.places.get(above));
+        matches!(
+            nearest,
+            Some(Place::ReadOnly | Place::Writable | Place::Link(_))
+        )
+    }
+
+    /// Returns whether something is at a path beneath this one.
+    pub(super) fn has_beneath(&self, path: &Utf8Path) -> bool {
+        self.places
+            .keys()
+            .any(|other| other != path && other.starts_with(path))
+    }
+
+    /// Returns bubblewrap's arguments. A path comes after those above it, as they would cover it.
+    pub(super) fn args(&self) -> Vec<String> {
+        let mut args = Vec::new();
+        for (path, place) in &self.places {
+            let path = path.as_str();
+            let words: Vec<&str> = match place {
+                Place::ReadOnly => vec!["--ro-bind", path, path],
+                Place::Writable => vec!["--bind", path, path],
+                Place::ReadOnlyFrom(source) => vec!["--ro-bind", source.as_str(), path],
+                Place::WritableFrom(source) => vec!["--bind", source.as_str(), path],
+                Place::Link(target) => vec!["--symlink", target, path],
+                Place::Empty => vec!["--tmpfs", path],
+                Place::Closed => vec!["--ro-bind", "/dev/null", path],
+            };
+            args.extend(words.into_iter().map(str::to_owned));
+        }
+        args
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_place_comes_after_those_above_it() {
+        let mut mounts = Mounts::default();
+        mounts.set("/a/b/c", Place::Writable);
+        mounts.set("/a-b", Place::ReadOnly);
+        mounts.set("/a/b", Place::Empty);
+        mounts.set("/a", Place::ReadOnly);
+        let args = mounts.args().join(" ");
+        assert_eq!(
+            args,
+            "--ro-bind /a /a --tmpfs /a/b --bind /a/b/c /a/b/c --ro-bind /a-b /a-b"
+        );
+    }
+
+    #[test]
+    fn what_is_hidden_is_not_the_same_as_outside() {
+        let mut mounts = Mounts::default();
+        mounts.set("/usr", Place::ReadOnly);
+        mounts.set("/usr/hidden", Place::Empty);
+        assert!(mounts.has("/usr/bin/node".into()));
+        assert!(!mounts.has("/usr/hidden/file".into()));
+        assert!(!mounts.has("/home/user".into()));
+        assert!(mounts.has_beneath("/usr".into()));
+        assert!(!mounts.has_beneath("/us".into()));
+    }
+}

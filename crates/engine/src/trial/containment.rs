@@ -1,0 +1,138 @@
+//! The sandboxes of a trial's commands: what each of them sees.
+
+use camino::{Utf8Path, Utf8PathBuf};
+use terca_core::agent::mcp::McpServer;
+use terca_core::config::sandbox::Sandbox;
+use terca_core::plan::Case;
+use terca_core::plan::fingerprint::words;
+
+use super::context::Context;
+use crate::host::environment::Variables;
+use crate::process::supervise::Enclosure;
+use crate::sandbox::{View, Words};
+use crate::workspace::trial_dirs::{CommandDirs, TrialDirs};
+
+/// The part of a trial that a command of the suite belongs to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Side {
+    /// `before`, and the variant's `command`.
+    Setup,
+    /// `prepare`.
+    Layer,
+    /// `_solution.sh`.
+    Solution,
+    /// The tests.
+    Tests,
+}
+
+/// A command of the suite.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct ContainedCommand<'a> {
+    pub(super) side: Side,
+    pub(super) case: &'a Case,
+    pub(super) dirs: &'a TrialDirs,
+    /// The trial's folder in the run.
+    pub(super) folder: &'a Utf8Path,
+    /// The directory in it for files that are kept.
+    pub(super) artifacts: &'a Utf8Path,
+    pub(super) env: &'a Variables,
+}
+
+impl ContainedCommand<'_> {
+    /// Returns its enclosure. It sees the suite and the repository around it.
+    pub(super) fn enclosure(self, context: &Context) -> Option<Enclosure> {
+        let sealed = &context.sealed;
+        let eval = &self.case.eval;
+        let mut readable = vec![sealed.root().to_owned(), self.folder.to_owned()];
+        readable.extend(project_dir(context));
+        let mut hidden = vec![context.suite_dir.join(".terca")];
+        if self.side == Side::Tests {
+            // The agent's work runs in tests, and must not find the solution there.
+            for solution in eval.solution.iter().chain(&eval.solution_script) {
+                hidden.push(solution.clone());
+                hidden.push(sealed.place(solution));
+            }
+        }
+        let view = View {
+            dirs: match self.side {
+                Side::Setup => self.dirs.for_setup(),
+                Side::Layer => self.dirs.for_layer(),
+                Side::Solution => self.dirs.for_agent(),
+                Side::Tests => self.dirs.for_tests(),
+            },
+            env: self.env,
+            writable: vec![self.dirs.io.clone(), self.artifacts.to_owned()],
+            readable,
+            hidden,
+            words: Words::default(),
+        };
+        context
+            .sandboxes
+            .enclosure(self.case.variant.sandbox, &view)
+    }
+}
+
+/// An agent, or a program that an agent starts.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct ContainedAgent<'a> {
+    pub(super) sandbox: Sandbox,
+    pub(super) dirs: CommandDirs<'a>,
+    /// The directory for files that it reads and writes through Terca.
+    pub(super) io: &'a Utf8Path,
+    pub(super) env: &'a Variables,
+    pub(super) words: Words<'a>,
+}
+
+impl ContainedAgent<'_> {
+    /// Returns its enclosure. It sees nothing of the suite but the files that its own command names.
+    pub(super) fn enclosure(self, context: &Context) -> Option<Enclosure> {
+        let view = View {
+            dirs: self.dirs,
+            env: self.env,
+            writable: vec![self.io.to_owned()],
+            readable: Vec::new(),
+            hidden: Vec::new(),
+            words: self.words,
+        };
+        context.sandboxes.enclosure(self.sandbox, &view)
+    }
+}
+
+/// Returns the words of a shell command and of MCP servers that may be names of files.
+pub(super) fn words_of(
+    command: Option<&str>,
+    servers: &[(String, McpServer<String>)],
+) -> Vec<String> {
+    let mut all: Vec<String> = command
+        .into_iter()
+        .flat_map(words)
+        .map(str::to_owned)
+        .collect();
+    for (_, server) in servers {
+        if let McpServer::Stdio {
+            command, args, cwd, ..
+        } = server
+        {
+            all.push(command.clone());
+            all.extend(args.iter().cloned());
+            all.extend(cwd.clone());
+        }
+    }
+    all
+}
+
+/// Returns the directory that the suite's commands may read: its repository, or the suite alone. A home directory is
+/// more than a project.
+fn project_dir(context: &Context) -> Option<Utf8PathBuf> {
+    let home = context.host.get("HOME").map(Utf8Path::new);
+    let is_home = |dir: &Utf8Path| home.is_some_and(|home| home.starts_with(dir));
+    let suite_dir = &context.suite_dir;
+    let repository = suite_dir
+        .ancestors()
+        .find(|above| above.join(".git").exists());
+    let candidates = [repository, Some(suite_dir)].into_iter().flatten();
+    candidates
+        .filter(|dir| dir.parent().is_some() && !is_home(dir))
+        .map(Utf8Path::to_owned)
+        .next()
+}

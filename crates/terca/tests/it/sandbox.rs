@@ -1,0 +1,88 @@
+//! Sandboxes on a machine that cannot make any: nothing is run, and the message says what to do.
+
+use std::os::unix::fs::PermissionsExt;
+
+use crate::common::project;
+use terca_testkit::Project;
+
+fn suite() -> Project {
+    project()
+        .agent("echo x > made.txt")
+        .file("fib/eval.terca.yaml", "prompt: go\n")
+}
+
+#[test]
+fn without_bubblewrap_nothing_is_run() {
+    for sandbox in ["auto", "bwrap"] {
+        let project = suite().env("PATH", "/var/empty");
+        let outcome = project
+            .terca(&["run", "--sandbox", sandbox])
+            .expect_status(2);
+        for words in [
+            "bubblewrap (`bwrap`) is not installed",
+            "no-sandbox",
+            "apt-get install bubblewrap",
+            "--sandbox none",
+        ] {
+            assert!(
+                outcome.stderr.contains(words),
+                "{words}: {}",
+                outcome.stderr
+            );
+        }
+        assert!(!project.has_run());
+        let doctor = project.terca(&["doctor"]);
+        assert!(
+            doctor
+                .stdout
+                .contains("! sandbox: bubblewrap (`bwrap`) is not installed"),
+            "{}",
+            doctor.stdout
+        );
+    }
+}
+
+#[test]
+fn a_bubblewrap_that_may_not_make_namespaces_is_quoted() {
+    let project = suite();
+    let bin = project.home().join("bin");
+    std::fs::create_dir(&bin).unwrap();
+    let program = bin.join("bwrap");
+    let script = "#!/bin/sh\necho 'bwrap: No permissions to create new namespace' >&2\nexit 1\n";
+    std::fs::write(&program, script).unwrap();
+    std::fs::set_permissions(&program, std::fs::Permissions::from_mode(0o755)).unwrap();
+    let path = format!("{bin}:/usr/bin:/bin");
+    let project = project.env("PATH", &path);
+    let outcome = project
+        .terca(&["run", "--sandbox", "auto"])
+        .expect_status(2);
+    assert!(
+        outcome
+            .stderr
+            .contains("cannot make a sandbox here: bwrap: No permissions to create new namespace"),
+        "{}",
+        outcome.stderr
+    );
+    assert!(!project.has_run());
+}
+
+#[test]
+fn who_asks_for_none_needs_nothing_and_it_is_recorded() {
+    let project = suite();
+    let outcome = project.terca(&["run"]).expect_status(0);
+    assert!(
+        !outcome.stderr.contains("contained"),
+        "nobody asked: {}",
+        outcome.stderr
+    );
+    assert_eq!(project.only_trial()["containedBy"], "none");
+    // What is asked for on the command line takes the place of what the suite says.
+    let project = project.file(
+        "terca.yaml",
+        "sandbox: bwrap\nenvironments: [{name: default, agent: {name: command, command: ./agent.sh}, sandbox: auto}]\n",
+    );
+    project
+        .env("PATH", "/usr/bin:/bin")
+        .terca(&["run", "--sandbox", "none"])
+        .expect_status(0);
+}

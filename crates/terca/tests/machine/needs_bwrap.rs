@@ -1,0 +1,549 @@
+//! Contained trials, in sandboxes that bubblewrap makes: nothing but the trial is in reach, and nothing else is different.
+
+use std::os::unix::fs::PermissionsExt;
+use std::process::{Child, Command, Stdio};
+
+use camino::Utf8Path;
+use rustix::process::Signal;
+use serde_json::{Value, json};
+use terca_testkit::{Outcome, Project, misbehaving_agent, wait_until};
+
+use crate::common::project;
+
+/// A process of the same user that is none of an agent's business.
+struct Victim(Child);
+
+impl Victim {
+    fn start() -> Self {
+        let child = Command::new("sleep")
+            .arg("600")
+            .env("VICTIM_KEY", "in-the-environment")
+            .stdin(Stdio::null())
+            .spawn()
+            .unwrap();
+        Victim(child)
+    }
+
+    fn is_alive(&mut self) -> bool {
+        self.0.try_wait().unwrap().is_none()
+    }
+}
+
+impl Drop for Victim {
+    fn drop(&mut self) {
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
+/// Makes a file that everybody may read and write, in directories that everybody may enter: only a sandbox refuses it.
+fn open_file(path: &Utf8Path) {
+    let dir = path.parent().unwrap();
+    std::fs::create_dir_all(dir).unwrap();
+    std::fs::write(path, "secret").unwrap();
+    std::fs::set_permissions(dir, std::fs::Permissions::from_mode(0o777)).unwrap();
+    std::fs::set_permissions(path, std::fs::Permissions::from_mode(0o666)).unwrap();
+}
+
+/// The attempts of a hostile agent, each with a shell command that succeeds if it is in reach.
+fn attempts(project: &Project, victim: u32) -> Vec<(&'static str, String)> {
+    let suite = project.dir();
+    let home = project.home();
+    let work = project.work_dir();
+    vec![
+        ("read the user's home", format!("cat {home}/.netrc")),
+        ("write the user's home", format!("test -w {home}")),
+        (
+            "read hidden tests",
+            format!("cat {suite}/fib/_tests/hidden.txt"),
+        ),
+        (
+            "read the solution",
+            format!("cat {suite}/fib/_solution/answer.txt"),
+        ),
+        ("read the suite", format!("cat {suite}/terca.yaml")),
+        (
+            "read the journal",
+            format!("cat {suite}/.terca/runs/*/events.jsonl"),
+        ),
+        (
+            "write the run",
+            format!("test -w {suite}/.terca/runs/*/run.json"),
+        ),
+        ("read another trial", format!("cat {work}/other/secret.txt")),
+        (
+            "find the copy of the suite",
+            format!("find {work} -name hidden.txt | grep ."),
+        ),
+        (
+            "find the copy of the solution",
+            format!("find {work} -name answer.txt | grep ."),
+        ),
+        ("see a process", format!("test -e /proc/{victim}")),
+        ("signal a process", format!("kill -0 {victim}")),
+    ]
+}
+
+/// The attempts that fail without a sandbox too, for those who are not the superuser. The superuser does no harm when they
+/// are made without one.
+const OF_SUPERUSERS: [(&str, &str); 8] = [
+    ("be the superuser", "test \"$(id -u)\" = 0"),
+    ("write the system", "test -w /usr"),
+    ("write settings", "test -w /etc || test -w /etc/passwd"),
+    ("read passwords", "cat /etc/shadow"),
+    (
+        "set the machine's core pattern",
+        "test -w /proc/sys/kernel/core_pattern",
+    ),
+    ("ask the kernel for a reboot", "test -w /proc/sysrq-trigger"),
+    ("mount", "test \"$(id -u)\" != 0 && mount -t tmpfs none ."),
+    (
+        "have a capability",
+        "grep -q 'CapBnd:.*[1-9a-f]' /proc/self/status",
+    ),
+];
+
+/// A suite whose agent tries everything and writes down what worked.
+fn probing(victim: u32) -> Project {
+    let project = project()
+        .file(
+            "fib/eval.terca.yaml",
+            "prompt: try it\ntests: [{commandSuccess: 'test -f probe.txt'}]\n",
+        )
+        .file("fib/_tests/hidden.txt", "secret")
+        .file("fib/_solution/answer.txt", "secret");
+    open_file(&project.home().join(".netrc"));
+    open_file(&project.work_dir().join("other/secret.txt"));
+    let own = [("make a user namespace", "unshare --user true".to_owned())];
+    let superuser = OF_SUPERUSERS.map(|(name, command)| (name, command.to_owned()));
+    let mut script = String::new();
+    for (name, command) in attempts(&project, victim)
+        .into_iter()
+        .chain(own)
+        .chain(superuser)
+    {
+        script +=
+            &format!("if ({command}) >/dev/null 2>&1; then echo \"{name}\"; fi >> probe.txt\n");
+    }
+    script +=
+        "touch probe.txt \"$HOME/mine\" \"$TMPDIR/mine\" /tmp/mine && echo own >> probe.txt\n";
+    project.agent(&script)
+}
+
+fn reached(project: &Project) -> Vec<String> {
+    let probe = project.trial_file("workspace/probe.txt");
+    probe.lines().map(str::to_owned).collect()
+}
+
+#[test]
+#[ignore = "needs bwrap"]
+fn a_contained_agent_reaches_nothing_but_its_trial() {
+    let mut victim = Victim::start();
+    let project = probing(victim.0.id());
+    // Without a sandbox everything is there, so that each attempt can fail.
+    project
+        .terca(&["run", "--sandbox", "none"])
+        .expect_status(0);
+    let open = reached(&project);
+    for (name, _) in attempts(&project, 1) {
+        assert!(open.iter().any(|line| line == name), "{name}: {open:?}");
+    }
+    assert_eq!(project.only_trial()["containedBy"], "none");
+    let outcome = project
+        .terca(&["run", "--sandbox", "bwrap"])
+        .expect_status(0);
+    assert!(
+        outcome
+            .stderr
+            .starts_with("agents are contained by bubblewrap; network: open\n"),
+        "{}",
+        outcome.stderr
+    );
+    assert_eq!(reached(&project), ["own"]);
+    assert_eq!(project.only_trial()["containedBy"], "bwrap");
+    let run: Value =
+        serde_json::from_slice(&std::fs::read(project.run_dir().join("run.json")).unwrap())
+            .unwrap();
+    assert_eq!(run["cases"][0]["variant"]["containedBy"], "bwrap");
+    assert!(victim.is_alive());
+    project.assert_nothing_left_but(&["other"]);
+}
+
+#[test]
+#[ignore = "needs bwrap"]
+fn an_agent_of_somebody_without_privileges_is_contained_too() {
+    let mut victim = Victim::start();
+    let project = probing(victim.0.id());
+    let run = |sandbox: &str| -> Outcome {
+        project
+            .command_without_privileges(&["run", "--sandbox", sandbox])
+            .output()
+            .unwrap()
+            .into()
+    };
+    run("none").expect_status(0);
+    let open = reached(&project);
+    assert!(
+        open.iter().any(|line| line == "read the user's home"),
+        "{open:?}"
+    );
+    assert!(
+        open.iter().any(|line| line == "make a user namespace"),
+        "{open:?}"
+    );
+    run("auto").expect_status(0);
+    assert_eq!(reached(&project), ["own"]);
+    assert_eq!(project.only_trial()["containedBy"], "bwrap");
+    assert!(victim.is_alive());
+}
+
+trait NothingLeft {
+    fn assert_nothing_left_but(&self, names: &[&str]);
+}
+
+impl NothingLeft for Project {
+    /// Fails unless the work directory has these alone, and no process is left that sees any directory of the project.
+    fn assert_nothing_left_but(&self, names: &[&str]) {
+        let left = self.processes();
+        assert!(left.is_empty(), "processes were left behind: {left:?}");
+        let inside = contained_processes(self.dir().parent().unwrap());
+        assert!(inside.is_empty(), "sandboxes were left behind: {inside:?}");
+        let mut found: Vec<String> = self
+            .work_dir()
+            .read_dir_utf8()
+            .unwrap()
+            .map(|entry| entry.unwrap().file_name().to_owned())
+            .collect();
+        found.sort();
+        assert_eq!(found, names, "directories were left behind");
+    }
+}
+
+/// The processes that have a directory of the project mounted: those of its sandboxes.
+fn contained_processes(root: &Utf8Path) -> Vec<String> {
+    let mut found = Vec::new();
+    for entry in std::fs::read_dir("/proc").unwrap().flatten() {
+        let mounts = std::fs::read_to_string(entry.path().join("mountinfo")).unwrap_or_default();
+        if mounts.contains(root.as_str()) {
+            let command = std::fs::read(entry.path().join("cmdline")).unwrap_or_default();
+            found.push(String::from_utf8_lossy(&command).replace('\0', " "));
+        }
+    }
+    found
+}
+
+#[test]
+#[ignore = "needs bwrap"]
+fn files_that_are_made_inside_belong_to_the_caller() {
+    use std::os::unix::fs::MetadataExt;
+    let project = project()
+        .agent("echo x > made.txt; mkdir dir; id -u > uid.txt; whoami > name.txt")
+        .file("fib/eval.terca.yaml", "prompt: make it\n");
+    project
+        .terca(&["run", "--sandbox", "bwrap"])
+        .expect_status(0);
+    let caller = rustix::process::geteuid().as_raw();
+    for name in ["made.txt", "dir"] {
+        let meta = std::fs::metadata(project.trial_path("workspace").join(name)).unwrap();
+        assert_eq!(meta.uid(), caller, "{name}");
+    }
+    assert_ne!(project.trial_file("workspace/uid.txt"), "0\n");
+    assert_ne!(project.trial_file("workspace/name.txt"), "");
+}
+
+#[test]
+#[ignore = "needs bwrap"]
+fn ends_are_reported_as_without_a_sandbox() {
+    for script in [
+        "echo x > made.txt; exit 0",
+        "echo x > made.txt; exit 7",
+        "echo x > made.txt; exit 137",
+        "echo x > made.txt; kill -SEGV $$",
+        "echo x > made.txt; kill -KILL $$",
+        "echo x > made.txt; sh -c 'kill -TERM $$'",
+        "exec /nowhere/at/all",
+    ] {
+        let project = project().agent(script).file(
+            "fib/eval.terca.yaml",
+            "prompt: end\ntests: [{fileExists: made.txt}]\n",
+        );
+        let mut ends = Vec::new();
+        for sandbox in ["none", "bwrap"] {
+            let outcome = project.terca(&["run", "--sandbox", sandbox]);
+            let trial = project.only_trial();
+            let log = project.trial_file("run.log");
+            let end = log.lines().find(|line| line.contains(" after ")).unwrap();
+            let (end, _) = end.split_once(" after ").unwrap();
+            ends.push(json!([
+                outcome.status,
+                trial["status"],
+                trial["exitCode"],
+                trial["error"]["kind"],
+                trial["notes"],
+                end,
+            ]));
+        }
+        assert_eq!(ends[0], ends[1], "{script}");
+    }
+}
+
+#[test]
+#[ignore = "needs bwrap"]
+fn an_agent_out_of_time_is_asked_to_end_and_can_tidy_up() {
+    let script = "trap 'echo bye > bye.txt; exit 0' TERM\n(trap '' TERM; sleep 600) &\ntouch ready\nwhile :; do sleep 0.1; done";
+    let project = project().agent(script).file(
+        "fib/eval.terca.yaml",
+        "prompt: wait\ntimeoutSeconds: 2\ntests: [{fileExists: bye.txt}]\n",
+    );
+    project
+        .terca(&["run", "--sandbox", "bwrap"])
+        .expect_status(0);
+    assert_eq!(project.only_trial()["timedOut"], true);
+    project.assert_nothing_left_but(&[]);
+}
+
+#[test]
+#[ignore = "needs bwrap"]
+fn signals_to_terca_leave_nothing_behind() {
+    for (mode, signal) in [
+        ("sleeps-in-tool", Signal::INT),
+        ("sleeps-in-tool", Signal::KILL),
+        ("ignores-signals", Signal::INT),
+        ("ignores-signals", Signal::KILL),
+    ] {
+        let agent = misbehaving_agent();
+        let project = project().file(
+            "terca.yaml",
+            format!(
+                "sandbox: bwrap\nenvironments: [{{name: slow, agent: {{name: command, command: '{agent} {mode}'}}}}]\n\
+                 evals: [{{name: task, prompt: do it, timeoutSeconds: 600}}]\n"
+            ),
+        );
+        let mut session = project.start(&["--format", "plain"]);
+        session.wait_until("the agent is at work", || {
+            project.has_run()
+                && project
+                    .run_dir()
+                    .join("task/slow.default.01/workspace/ready")
+                    .exists()
+        });
+        let root = project.dir().parent().unwrap().to_owned();
+        assert!(!contained_processes(&root).is_empty());
+        session.signal(signal);
+        let outcome = session.finish();
+        if signal == Signal::INT {
+            assert_eq!(outcome.status, 130, "{mode}: {}", outcome.stderr);
+            project.assert_nothing_left_but(&[]);
+        } else {
+            wait_until("nothing runs", || {
+                project.processes().is_empty() && contained_processes(&root).is_empty()
+            });
+        }
+    }
+}
+
+#[test]
+#[ignore = "needs bwrap"]
+fn the_supervisor_cannot_be_killed_or_stopped_from_inside() {
+    let script = "kill -KILL 1; kill -STOP 1; kill -TERM 1; echo x > made.txt";
+    let project = project().agent(&format!("trap '' TERM\n{script}")).file(
+        "fib/eval.terca.yaml",
+        "prompt: attack\ntests: [{name: ran, commandSuccess: 'kill -KILL 1; kill -STOP 1; exit 0'}]\n",
+    );
+    project.terca(&["run", "--sandbox", "bwrap"]);
+    let trial = project.only_trial();
+    assert_eq!(trial["tests"]["ran"]["score"], 1.0, "{trial}");
+    assert_eq!(trial["notes"], Value::Null, "{trial}");
+}
+
+#[test]
+#[ignore = "needs bwrap"]
+fn commands_of_the_suite_find_the_suite_and_not_the_solution() {
+    let project = project()
+        .agent("echo x > made.txt")
+        .file("tools/check.sh", "test -f made.txt && echo checked")
+        .file("fib/_tests/hidden.txt", "secret")
+        .file("fib/_solution/answer.txt", "secret")
+        .file("fib/_solution.sh", "echo x > made.txt; cp \"$TERCA_SUITE_DIR/tools/check.sh\" copied.sh")
+        .file(
+            "fib/eval.terca.yaml",
+            "prompt: make it\n\
+             before: [{command: 'sh -n \"$TERCA_SUITE_DIR/tools/check.sh\" && echo x > /tmp/from-before'}]\n\
+             tests:\n\
+             - {name: script, commandSuccess: 'sh \"$TERCA_SUITE_DIR/tools/check.sh\"'}\n\
+             - {name: hidden, commandSuccess: 'cat hidden.txt'}\n\
+             - {name: own files, commandSuccess: 'cat \"$TERCA_TRANSCRIPT\" && echo x > \"$TERCA_TRIAL_DIR/artifacts/mine.txt\"'}\n\
+             - {name: solution, commandSuccess: '! cat \"$TERCA_SUITE_DIR\"/fib/_solution/answer.txt \"$TERCA_SUITE_DIR\"/fib/_solution.sh'}\n\
+             - {name: real solution, commandSuccess: '! cat REAL/fib/_solution/answer.txt REAL/fib/_solution.sh'}\n\
+             - {name: run, commandSuccess: '! cat REAL/.terca/runs/*/events.jsonl'}\n\
+             - {name: suite, commandSuccess: '! touch REAL/new \"$TERCA_SUITE_DIR/new\"'}\n\
+             - {name: home, commandSuccess: '! cat HOME/.netrc'}\n\
+             - {name: tmp, commandSuccess: '! test -e /tmp/from-before'}\n",
+        );
+    open_file(&project.home().join(".netrc"));
+    let yaml = project
+        .read("fib/eval.terca.yaml")
+        .replace("REAL", project.dir().as_str())
+        .replace("HOME/", &format!("{}/", project.home()));
+    let project = project.file("fib/eval.terca.yaml", yaml);
+    project
+        .terca(&["run", "--sandbox", "bwrap"])
+        .expect_status(0);
+    assert_eq!(project.trial_file("artifacts/mine.txt"), "x\n");
+    // The solution itself runs in a sandbox too, and finds its script.
+    project
+        .terca(&["run", "--sandbox", "bwrap", "--agent", "oracle"])
+        .expect_status(0);
+    assert!(
+        project
+            .trial_file("workspace/copied.sh")
+            .contains("checked")
+    );
+}
+
+#[test]
+#[ignore = "needs bwrap"]
+fn services_of_set_up_live_until_the_agent_ends() {
+    let project = project()
+        .agent("rm -f alive; until [ -e alive ]; do sleep 0.05; done; echo x > seen.txt")
+        .file(
+            "fib/eval.terca.yaml",
+            "prompt: look\nbefore: [{command: '(while :; do touch alive; sleep 0.05; done) >/dev/null 2>&1 &'}]\n\
+             tests: [{fileExists: seen.txt}]\n",
+        );
+    project
+        .terca(&["run", "--sandbox", "bwrap"])
+        .expect_status(0);
+    project.assert_nothing_left_but(&[]);
+}
+
+#[test]
+#[ignore = "needs bwrap"]
+fn a_judge_is_contained_and_sees_nothing_of_the_trial() {
+    let judge = "#!/bin/sh\nif cat SUITE/fib/_solution/answer.txt || find WORK -name made.txt | grep .; then\n\
+                 echo '{\"score\": 0}'; else echo '{\"score\": 1}'; fi\n";
+    let project = project()
+        .agent("echo x > made.txt")
+        .file("fib/_solution/answer.txt", "secret")
+        .file(
+            "fib/eval.terca.yaml",
+            "prompt: make it\ntests: [{name: taste, judge: {rubric: It is short., agent: {name: command, command: ../judge.sh}}}]\n",
+        );
+    let judge = judge
+        .replace("SUITE", project.dir().as_str())
+        .replace("WORK", project.work_dir().as_str());
+    let project = project.executable("judge.sh", &judge);
+    project
+        .terca(&["run", "--sandbox", "none"])
+        .expect_status(1);
+    project
+        .terca(&["run", "--sandbox", "bwrap"])
+        .expect_status(0);
+}
+
+#[test]
+#[ignore = "needs bwrap"]
+fn programs_are_found_wherever_they_are_installed() {
+    let home = |project: &Project, path: &str, content: &str| {
+        let path = project.home().join(path);
+        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+        std::fs::write(&path, content).unwrap();
+        std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o755)).unwrap();
+    };
+    let project = project().file(
+        "fib/eval.terca.yaml",
+        "prompt: go\ntests: [{fileExists: made.txt}]\n",
+    );
+    // As npm installs a program: a link to a script in a package, which loads a neighbour.
+    home(
+        &project,
+        ".npm-global/lib/node_modules/tool/bin/cli",
+        "#!/usr/bin/env own-shell\n. \"$(dirname \"$(readlink -f \"$0\")\")/../lib/part\"\ncat SECRET || echo x > made.txt\n",
+    );
+    home(
+        &project,
+        ".npm-global/lib/node_modules/tool/lib/part",
+        "echo loaded\n",
+    );
+    // As a version manager installs an interpreter: a link to a runtime with a library beside it.
+    home(
+        &project,
+        "runtimes/own-1.0/bin/own-shell",
+        "#!/bin/sh\n. \"$(dirname \"$(readlink -f \"$0\")\")/../lib/runtime\"\nexec sh \"$@\"\n",
+    );
+    home(&project, "runtimes/own-1.0/lib/runtime", "echo runtime\n");
+    home(&project, ".secret", "secret");
+    let cli = project
+        .home()
+        .join(".npm-global/lib/node_modules/tool/bin/cli");
+    let text = std::fs::read_to_string(&cli).unwrap();
+    std::fs::write(
+        &cli,
+        text.replace("SECRET", project.home().join(".secret").as_str()),
+    )
+    .unwrap();
+    for (dir, name, target) in [
+        (
+            ".npm-global/bin",
+            "tool",
+            "../lib/node_modules/tool/bin/cli",
+        ),
+        ("links", "own-shell", "../runtimes/own-1.0/bin/own-shell"),
+    ] {
+        let dir = project.home().join(dir);
+        std::fs::create_dir_all(&dir).unwrap();
+        std::os::unix::fs::symlink(target, dir.join(name)).unwrap();
+    }
+    let path = format!(
+        "{home}/.npm-global/bin:{home}/links:{home}:{}",
+        std::env::var("PATH").unwrap(),
+        home = project.home()
+    );
+    let project = project.env("PATH", &path).file(
+        "terca.yaml",
+        "environments: [{name: default, agent: {name: command, command: tool}}]\n",
+    );
+    project
+        .terca(&["run", "--sandbox", "bwrap"])
+        .expect_status(0);
+}
+
+#[test]
+#[ignore = "needs bwrap"]
+fn an_experiment_can_ask_for_a_sandbox_and_doctor_knows_whether_it_works() {
+    let project = project()
+        .agent("echo x > made.txt")
+        .file(
+            "terca.yaml",
+            "sandbox: none\n\
+             environments: [{name: default, agent: {name: command, command: ./agent.sh}}]\n\
+             experiments: [{name: open}, {name: closed, sandbox: bwrap}]\n",
+        )
+        .file(
+            "fib/eval.terca.yaml",
+            "prompt: go\ntests: [{fileExists: made.txt}]\n",
+        );
+    let outcome = project.terca(&["run"]).expect_status(0);
+    assert!(
+        outcome
+            .stderr
+            .starts_with("some variants' agents are contained by bubblewrap"),
+        "{}",
+        outcome.stderr
+    );
+    let results = project.results();
+    for trial in results["trials"].as_array().unwrap() {
+        let expected = if trial["experiment"] == "closed" {
+            "bwrap"
+        } else {
+            "none"
+        };
+        assert_eq!(trial["containedBy"], expected, "{trial}");
+    }
+    let doctor = project.terca(&["doctor"]);
+    assert!(
+        doctor.stdout.contains("✓ sandbox: bubblewrap works"),
+        "{}",
+        doctor.stdout
+    );
+}

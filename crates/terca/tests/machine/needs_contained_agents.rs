@@ -1,0 +1,92 @@
+//! Real agents in a sandbox: they find their programs, their runtimes and their model, and come to the same.
+
+use crate::common::project;
+use serde_json::{Value, json};
+use terca_testkit::agents::{CLAUDE, CODEX, GEMINI, GOOSE, OPENCODE, QWEN, RealAgent};
+use terca_testkit::{ModelServer, Scenario, Script};
+
+/// What a trial came to, without its times.
+fn outcome(trial: &Value) -> Value {
+    let mut stats = trial["stats"].clone();
+    stats["durationSeconds"] = Value::Null;
+    json!([
+        trial["agentVersion"],
+        trial["status"],
+        trial["score"],
+        trial["exitCode"],
+        trial["error"],
+        stats,
+        trial["delivery"],
+        trial["notes"],
+    ])
+}
+
+fn comes_to_the_same(agent: RealAgent) {
+    let path = format!(
+        "{}:{}",
+        agent.program(),
+        std::env::var("PATH").unwrap_or_default()
+    );
+    let script = Script::new(agent.vocabulary).scenario("both", Scenario::two_tools());
+    let server = ModelServer::start(script);
+    let mut environment = json!({"name": agent.name, "agent": agent.name, "model": agent.model});
+    let config = (agent.config)(&server.url());
+    if !config.is_null() {
+        environment["config"] = config;
+    }
+    let eval = json!({"name": "both", "prompt": "scenario:both", "tests": [{"fileExists": ["fib.txt", "checked.txt"]}]});
+    let document = json!({"environments": [environment], "evals": [eval]});
+    let suite = (agent.env)(&server.url())
+        .into_iter()
+        .fold(project(), |suite, (name, value)| suite.env(name, &value))
+        .env("PATH", &path)
+        .file("terca.yaml", format!("{document:#}"));
+    let run = |sandbox: &str| -> Value {
+        suite
+            .terca(&["--format", "plain", "--sandbox", sandbox])
+            .expect_status(0);
+        suite.only_trial()
+    };
+    let open = run("none");
+    let contained = run("bwrap");
+    assert_eq!(open["containedBy"], "none");
+    assert_eq!(contained["containedBy"], "bwrap");
+    assert_eq!(outcome(&open), outcome(&contained), "{}", agent.name);
+    suite.assert_nothing_left();
+}
+
+#[test]
+#[ignore = "needs bwrap, Node and npm"]
+fn claude_code() {
+    comes_to_the_same(CLAUDE);
+}
+
+#[test]
+#[ignore = "needs bwrap, Node and npm"]
+fn codex() {
+    comes_to_the_same(CODEX);
+}
+
+#[test]
+#[ignore = "needs bwrap, Node and npm"]
+fn gemini_cli() {
+    comes_to_the_same(GEMINI);
+}
+
+#[test]
+#[ignore = "needs bwrap, Node and npm"]
+fn opencode() {
+    comes_to_the_same(OPENCODE);
+}
+
+#[test]
+#[ignore = "needs bwrap, Node and npm"]
+fn qwen_code() {
+    comes_to_the_same(QWEN);
+}
+
+#[test]
+#[ignore = "needs bwrap, Node and npm"]
+fn goose() {
+    comes_to_the_same(GOOSE);
+}
