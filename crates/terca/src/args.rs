@@ -4,6 +4,7 @@ pub mod values;
 
 use camino::Utf8PathBuf;
 use clap::{ArgAction, Args, ValueEnum};
+use terca_core::config::gateway::GatewayMode;
 use terca_core::run::settings::{self, Keep, SelectionSettings};
 
 use self::values::{seconds, within};
@@ -75,6 +76,9 @@ pub struct SelectionArgs {
     /// The agent's time limit, instead of the suite's
     #[arg(long, value_name = "SECONDS", value_parser = seconds)]
     pub timeout: Option<f64>,
+    /// The part of the gateway between agents and their models, instead of the suite's
+    #[arg(long, value_enum, value_name = "MODE")]
+    pub gateway: Option<GatewayChoice>,
     /// The seed of the order in which trials run (default: random, recorded)
     #[arg(long, value_name = "N")]
     pub seed: Option<u64>,
@@ -88,7 +92,24 @@ impl From<&SelectionArgs> for SelectionSettings {
             model: args.model.clone(),
             timeout: args.timeout,
             seed: args.seed,
+            gateway: args.gateway.map(GatewayMode::from),
             ..SelectionSettings::from(&args.names)
+        }
+    }
+}
+
+/// The part of the gateway.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum GatewayChoice {
+    Off,
+    Meter,
+}
+
+impl From<GatewayChoice> for GatewayMode {
+    fn from(choice: GatewayChoice) -> Self {
+        match choice {
+            GatewayChoice::Off => GatewayMode::Off,
+            GatewayChoice::Meter => GatewayMode::Meter,
         }
     }
 }

@@ -9,6 +9,7 @@ use crate::agent::{AgentChoice, AgentRef};
 use crate::config::action::{Action, ShellCommand, added_actions, command};
 use crate::config::adds_up::added_text;
 use crate::config::agent_settings::{AgentSettings, agent_settings};
+use crate::config::gateway::{GatewayMode, gateway_mode};
 use crate::config::interpolate::Interpolator;
 use crate::config::mcp_server::{McpServers, mcp_servers};
 use crate::config::variables::{Template, Variables, trial_variables};
@@ -55,6 +56,8 @@ pub struct Setup {
     pub postamble: Patch<String>,
     /// The agent's time limit.
     pub timeout: Patch<Duration>,
+    /// The part of the gateway.
+    pub gateway: Patch<GatewayMode>,
 }
 
 impl Setup {
@@ -341,6 +344,11 @@ fn fields_of(fields: &mut Fields<'_, '_>, role: Role) -> Option<ReadSetup> {
             "timeoutSeconds",
             seconds(),
             "The agent's time limit in one trial. It takes precedence over the suite's, and an eval's own over both.",
+        ),
+        gateway: fields.patch(
+            "gateway",
+            gateway_mode(),
+            "The part of [Terca's gateway](../explanations/gateway.md), instead of the suite's `gateway`.",
         ),
         ..Setup::default()
     };

@@ -9,6 +9,7 @@ use std::ops::RangeInclusive;
 use serde::de::Error as _;
 use serde::{Deserialize, Deserializer, Serialize};
 
+use crate::config::gateway::GatewayMode;
 use crate::config::verdict::check_margin;
 use crate::plan::selection::Selection;
 use crate::plan::shard::Shard;
@@ -115,6 +116,9 @@ pub struct SelectionSettings {
     pub timeout: Option<f64>,
     /// The seed of the order of trials; a random one is chosen without it.
     pub seed: Option<u64>,
+    /// The part of the gateway in every trial.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub gateway: Option<GatewayMode>,
 }
 
 impl SelectionSettings {
@@ -138,6 +142,7 @@ impl SelectionSettings {
             model,
             timeout,
             seed,
+            gateway,
         } = self;
         SelectionSettings {
             evals: texts(evals),
@@ -148,6 +153,7 @@ impl SelectionSettings {
             model: model.as_deref().map(|model| mask.text(model)),
             timeout: *timeout,
             seed: *seed,
+            gateway: *gateway,
         }
     }
 }

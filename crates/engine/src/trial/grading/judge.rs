@@ -111,6 +111,7 @@ fn ask_once(
                 config: asked.config.as_ref(),
                 prompt: &prompt,
                 timeout: test.timeout,
+                gateway: case.gateway,
             },
         )?;
     let agent_version = session.version.clone();

@@ -48,6 +48,7 @@ pub(super) fn prepare(run: &mut TrialRun<'_>) -> Result<Prepared, StageError> {
         config: variant.config.as_ref(),
         prompt: &case.prompt,
         timeout: case.timeout,
+        gateway: case.gateway,
     };
     let session = agent.prepare(context, dirs, &request)?;
     if matches!(session.kind, AgentKind::BuiltIn(BuiltIn::Solution, _)) && !case.eval.has_solution()
