@@ -12,7 +12,7 @@ use hyper::{Request, Response, StatusCode, Uri};
 use serde_json::json;
 use terca_core::wire::ExchangeEnd;
 
-use crate::answer::AnswerReader;
+use crate::answer_reader::AnswerReader;
 use crate::dialect::Dialect;
 use crate::metered::{BodyError, Metered, Reading};
 use crate::passage::Way;

@@ -22,6 +22,7 @@
 #![warn(missing_docs)]
 
 mod answer;
+mod answer_reader;
 mod dialect;
 mod forward;
 mod gateway;

@@ -8,7 +8,7 @@ use bytes::Bytes;
 use hyper::body::{Body, Frame, Incoming, SizeHint};
 use terca_core::wire::ExchangeEnd;
 
-use crate::answer::AnswerReader;
+use crate::answer_reader::AnswerReader;
 use crate::passage::Way;
 
 /// The reason why a body could not be passed on to its end.
