@@ -385,6 +385,23 @@ fn every_verdict_of_an_adaptive_run_has_a_sentence() {
     insta::assert_snapshot!("sentences_adaptive", told.join("\n"));
 }
 
+/// The last look is allowed when all repetitions were planned for every eval, not when they were for one of them.
+#[test]
+fn the_last_look_waits_for_every_eval() {
+    let of = |repetitions: usize| {
+        let run = with("g", 2, &[(2, 0); 4]);
+        let run = run.cell(["last", "g", "control"], 0, repetitions);
+        let run = run.cell(["last", "g", "with-rules"], 0, repetitions);
+        run.adaptive(2).only()
+    };
+    let whole = of(2);
+    assert!(whole.sequential.unwrap().at_max);
+    assert_eq!(whole.verdict, Verdict::Better);
+    let open = of(1);
+    assert!(!open.sequential.unwrap().at_max);
+    assert_eq!(open.verdict, Verdict::Inconclusive);
+}
+
 #[test]
 fn pairs_are_the_same_repetition_judged_in_both_arms() {
     let pass = || judged(1.0, None);

@@ -1,7 +1,7 @@
 //! Suites whose truth is known, so that verdicts on them can be checked.
 
 use terca_core::analysis::summary::{Beyond, DEFAULT_MARGIN, Effect, Verdict};
-use terca_core::stats::stratum::{Count, Stratum};
+use terca_core::stats::stratum::{Count, Stratum, TwoArms};
 use terca_core::stats::{Interval, advice};
 
 /// A population of evals, and how they are asked.
@@ -68,7 +68,7 @@ impl World {
         let strata = self.play(&evals, random);
         let sum: f64 = evals.iter().map(|eval| eval.arm - eval.baseline).sum();
         let truth = sum / self.evals as f64;
-        let differences: Vec<f64> = strata.iter().map(|stratum| stratum.difference()).collect();
+        let differences: Vec<f64> = strata.iter().map(TwoArms::difference).collect();
         let effect = Effect::of_counts(&strata, &differences);
         let covers =
             |interval: Interval| interval.low - 1e-9 <= truth && truth <= interval.high + 1e-9;

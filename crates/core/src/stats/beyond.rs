@@ -1,4 +1,4 @@
-//! The second question: would other tasks of the kind gain too? Here the evals are a sample.
+//! The second question: would other tasks like these gain too? Here the evals are a sample.
 
 use super::{CannotTell, Interval, student};
 

@@ -11,7 +11,7 @@ pub enum CannotTell {
     #[error("no trial was judged")]
     NoTrials,
     /// No eval was judged in both arms.
-    #[error("no eval was judged in both arms")]
+    #[error("no eval was judged on both sides")]
     NoEvals,
     /// There is one eval only.
     #[error("one eval alone says nothing about others")]
@@ -25,16 +25,16 @@ pub enum CannotTell {
     )]
     OneRepetition,
     /// There are too few trials.
-    #[error("so few trials cannot show a difference, however large it is")]
+    #[error("so few trials cannot show a difference, not even the largest")]
     TooFewTrials,
     /// All values are the same.
     #[error("the evals do not vary at all")]
     NoVariation,
     /// Every trial passed in both arms.
-    #[error("every trial passed in both arms: these evals are too easy to show a difference")]
+    #[error("every trial passed on both sides: these evals are too easy to show a difference")]
     AllPassed,
     /// No trial passed in either arm.
-    #[error("no trial passed in either arm: these evals are too hard to show a difference")]
+    #[error("no trial passed on either side: these evals are too hard to show a difference")]
     AllFailed,
     /// Agents did not report it.
     #[error("it was not reported")]

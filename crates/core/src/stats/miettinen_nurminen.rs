@@ -6,9 +6,9 @@
 
 use std::f64::consts::PI;
 
-use super::permutation::{self, Values};
+use super::permutation::Values;
 use super::special::normal_quantile;
-use super::stratum::{self, Count, Stratum};
+use super::stratum::{self, Count, Stratum, TwoArms};
 use super::{CannotTell, Interval, sample};
 
 /// Returns the interval that holds the true difference in `level` of all cases.
@@ -21,7 +21,7 @@ pub fn interval(strata: &[Stratum], level: f64) -> Result<Interval, CannotTell> 
 /// Returns the interval for scores between 0 and 1, taking each mean for a pass rate. No scores vary more than passes and
 /// failures do, so it is never too narrow.
 pub fn interval_of_scores(strata: &[Values], level: f64) -> Result<Interval, CannotTell> {
-    let found = permutation::difference(strata)?;
+    let found = stratum::difference(strata)?;
     let arms: Vec<Arms> = strata.iter().map(Arms::of_values).collect();
     Ok(around(found, &arms, level))
 }

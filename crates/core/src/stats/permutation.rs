@@ -3,6 +3,7 @@
 //! If the experiment changes nothing, it is chance alone which of an eval's values are the experiment's. p is the share of
 //! all ways to deal them out that give a difference at least as far from 0 as the one found.
 
+use super::stratum::{TwoArms, difference};
 use super::{CannotTell, sample};
 
 /// Up to this number of ways, all are counted.
@@ -26,18 +27,22 @@ pub struct Values {
     pub share: usize,
 }
 
-impl Values {
-    /// Returns the weight.
-    pub fn weight(&self) -> f64 {
-        1.0 / self.share as f64
+impl TwoArms for Values {
+    fn sizes(&self) -> [usize; 2] {
+        [self.arm.len(), self.baseline.len()]
     }
 
-    /// Returns the difference of the two means.
-    pub fn difference(&self) -> f64 {
+    fn difference(&self) -> f64 {
         let mean = |values: &[f64]| sample::mean(values).unwrap_or_default();
         mean(&self.arm) - mean(&self.baseline)
     }
 
+    fn share(&self) -> usize {
+        self.share
+    }
+}
+
+impl Values {
     fn all(&self) -> Vec<f64> {
         [self.arm.as_slice(), self.baseline.as_slice()].concat()
     }
@@ -47,26 +52,6 @@ impl Values {
         let (n, m) = (self.arm.len() as f64, self.baseline.len() as f64);
         self.weight() * (sum / n - (total - sum) / m)
     }
-}
-
-/// Returns the weighted difference of the means.
-pub fn difference(strata: &[Values]) -> Result<f64, CannotTell> {
-    check(strata)?;
-    Ok(strata
-        .iter()
-        .map(|stratum| stratum.weight() * stratum.difference())
-        .sum())
-}
-
-pub(super) fn check(strata: &[Values]) -> Result<(), CannotTell> {
-    if strata.is_empty() {
-        return Err(CannotTell::NoEvals);
-    }
-    let is_empty = |stratum: &Values| stratum.arm.is_empty() || stratum.baseline.is_empty();
-    if strata.iter().any(is_empty) {
-        return Err(CannotTell::NoTrials);
-    }
-    Ok(())
 }
 
 /// Returns the two-sided p-value.

@@ -45,20 +45,41 @@ impl Stratum {
             })
             .collect()
     }
+}
+
+/// A stratum in both arms, of counts or of values.
+pub trait TwoArms {
+    /// Returns the number of trials of the arm, and of the baseline.
+    fn sizes(&self) -> [usize; 2];
+
+    /// Returns the difference of the two rates or means.
+    fn difference(&self) -> f64;
+
+    /// Returns the number that the weight is 1 over.
+    fn share(&self) -> usize;
 
     /// Returns the weight.
-    pub fn weight(self) -> f64 {
-        1.0 / self.share as f64
-    }
-
-    /// Returns the difference of the two rates.
-    pub fn difference(self) -> f64 {
-        self.arm.rate() - self.baseline.rate()
+    fn weight(&self) -> f64 {
+        1.0 / self.share() as f64
     }
 }
 
-/// Returns the weighted difference of the pass rates.
-pub fn difference(strata: &[Stratum]) -> Result<f64, CannotTell> {
+impl TwoArms for Stratum {
+    fn sizes(&self) -> [usize; 2] {
+        [self.arm.trials, self.baseline.trials]
+    }
+
+    fn difference(&self) -> f64 {
+        self.arm.rate() - self.baseline.rate()
+    }
+
+    fn share(&self) -> usize {
+        self.share
+    }
+}
+
+/// Returns the weighted difference of the pass rates or means.
+pub fn difference(strata: &[impl TwoArms]) -> Result<f64, CannotTell> {
     check(strata)?;
     Ok(strata
         .iter()
@@ -67,12 +88,11 @@ pub fn difference(strata: &[Stratum]) -> Result<f64, CannotTell> {
 }
 
 /// Refuses strata without trials in one of the arms.
-pub(super) fn check(strata: &[Stratum]) -> Result<(), CannotTell> {
+pub(super) fn check(strata: &[impl TwoArms]) -> Result<(), CannotTell> {
     if strata.is_empty() {
         return Err(CannotTell::NoEvals);
     }
-    let is_empty = |stratum: &Stratum| stratum.arm.trials == 0 || stratum.baseline.trials == 0;
-    if strata.iter().any(is_empty) {
+    if strata.iter().any(|stratum| stratum.sizes().contains(&0)) {
         return Err(CannotTell::NoTrials);
     }
     Ok(())

@@ -1,8 +1,9 @@
 //! The interval of a weighted difference of means on these evals: the luck of the trials within each eval, with the degrees
 //! of freedom of Welch and Satterthwaite.
 
-use super::permutation::{Values, difference};
+use super::permutation::Values;
 use super::special::student_quantile;
+use super::stratum::{TwoArms, difference};
 use super::{CannotTell, Interval, sample, student};
 
 /// Returns the interval that holds the true difference in `level` of all cases.

@@ -14,7 +14,7 @@ use crate::names::Names;
 use crate::outcome::verdict;
 use crate::term::style::Palette;
 use crate::text::failures::entries;
-use crate::text::footer::counts;
+use crate::text::footer::{counts, stopped};
 use crate::text::no_verdict::no_verdict;
 use crate::text::verdicts::delivered;
 
@@ -91,13 +91,8 @@ fn totals(results: &Results) -> String {
         escaped(&counted),
         escaped(&results.run)
     );
-    for stopped in &results.stopped_variants {
-        text += &format!(
-            "⚠️ {}: {} not started after an error that each would have met ({}).\n\n",
-            escaped(&format!("{}.{}", stopped.environment, stopped.experiment)),
-            prose::count(stopped.trials, "trial"),
-            stopped.error.kind.as_str(),
-        );
+    for said in stopped(results) {
+        text += &format!("⚠️ {}.\n\n", escaped(&said));
     }
     text
 }

@@ -18,12 +18,10 @@ pub fn footer(results: &Results, here: Context<'_>, palette: Palette) -> String 
     let mut lines = vec![counts(results)];
     lines.extend(spent(results));
     lines.extend(errors(results));
-    lines.extend(
-        results
-            .stopped_variants
-            .iter()
-            .map(|variant| stopped(variant, here)),
-    );
+    lines.extend(stopped(results).iter().map(|said| {
+        let next = format!("{said}; `{} resume --errors` runs them", here.terca);
+        StyledLine::of(Role::Trouble, "warning: ").with(Role::Plain, &next)
+    }));
     lines.extend(explained(results));
     lines.extend(other_models(results));
     lines.extend(results.adaptive.as_ref().map(repeated));
@@ -109,22 +107,32 @@ fn explained(results: &Results) -> Option<StyledLine> {
     (!kinds.is_empty()).then(|| StyledLine::of(Role::Dim, &said))
 }
 
-/// A variant whose further trials would have ended in the same error.
-fn stopped(variant: &StoppedVariant, here: Context<'_>) -> StyledLine {
-    let StoppedVariant {
-        environment,
-        experiment,
-        error,
-        trials,
-    } = variant;
-    let said = format!(
-        "{environment}.{experiment}: {} not started after an error that each would have met ({}); \
-         `{} resume --errors` runs them",
-        prose::count(*trials, "trial"),
-        error.kind.as_str(),
-        here.terca,
-    );
-    StyledLine::of(Role::Trouble, "warning: ").with(Role::Plain, &said)
+/// Says which variants were stopped, since their further trials would have ended in the same error. A few have a sentence
+/// each, many share one.
+pub(crate) fn stopped(results: &Results) -> Vec<String> {
+    const MOST: usize = 3;
+    let variants = &results.stopped_variants;
+    if variants.len() <= MOST {
+        let sentence = |variant: &StoppedVariant| {
+            let name = format!("{}.{}", variant.environment, variant.experiment);
+            not_started(&name, variant.trials, variant.error.kind.as_str())
+        };
+        return variants.iter().map(sentence).collect();
+    }
+    let mut kinds: Vec<&str> = Vec::new();
+    for variant in variants {
+        if !kinds.contains(&variant.error.kind.as_str()) {
+            kinds.push(variant.error.kind.as_str());
+        }
+    }
+    let trials = variants.iter().map(|variant| variant.trials).sum();
+    let name = prose::count(variants.len(), "variant");
+    vec![not_started(&name, trials, &kinds.join(", "))]
+}
+
+fn not_started(name: &str, trials: usize, kinds: &str) -> String {
+    let trials = prose::count(trials, "trial");
+    format!("{name}: {trials} not started after an error that each would have met ({kinds})")
 }
 
 /// An arm that ran on another model than its name says is not the arm that was meant. Each pair of models has a line.
@@ -224,6 +232,8 @@ fn unfinished(results: &Results, here: Context<'_>) -> Option<StyledLine> {
 
 #[cfg(test)]
 mod tests {
+    use terca_core::trial_error::{ErrorKind, TrialError};
+
     use super::*;
     use crate::fixture::{self, Script};
 
@@ -264,6 +274,32 @@ mod tests {
             .finish(2, &fixture::interrupted(1.0))
             .end(RunStatus::Interrupted);
         insta::assert_snapshot!("footer_interrupted", shown(&script));
+    }
+
+    #[test]
+    fn many_variants_that_were_stopped_share_a_line() {
+        let stopped_variant = |number: usize| StoppedVariant {
+            environment: "mock".into(),
+            experiment: format!("experiment-{number}"),
+            error: TrialError::new(ErrorKind::Auth, "the key was refused"),
+            trials: number,
+        };
+        let said = |number: usize| -> Vec<String> {
+            let mut results = fixture::mixed_run().results();
+            results.stopped_variants = (1..=number).map(stopped_variant).collect();
+            stopped(&results)
+        };
+        assert_eq!(
+            said(2),
+            [
+                "mock.experiment-1: 1 trial not started after an error that each would have met (auth)",
+                "mock.experiment-2: 2 trials not started after an error that each would have met (auth)",
+            ]
+        );
+        assert_eq!(
+            said(15),
+            ["15 variants: 120 trials not started after an error that each would have met (auth)"]
+        );
     }
 
     #[test]

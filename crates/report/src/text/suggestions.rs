@@ -169,10 +169,10 @@ fn settling(results: &Results, around: &Circumstances<'_>) -> Option<(String, St
     for comparison in all {
         match comparison.cannot_tell {
             Some(CannotTell::AllPassed) => {
-                return Some(create("a harder one: all pass in both arms"));
+                return Some(create("a harder one: all pass on both sides"));
             }
             Some(CannotTell::AllFailed) => {
-                return Some(create("an easier one: all fail in both arms"));
+                return Some(create("an easier one: all fail on both sides"));
             }
             _ => {}
         }

@@ -13,6 +13,7 @@ use terca_report::github::Printed;
 use terca_report::html::{Bound, run_page};
 
 use crate::args::Common;
+use crate::args::margin::Margin;
 use crate::cli_error::{CliError, Outcome};
 use crate::export::ExportArgs;
 use crate::{export, past, screen};
@@ -25,6 +26,8 @@ pub struct ReportArgs {
     #[arg(long, value_name = "FILE")]
     html: Option<Utf8PathBuf>,
     #[command(flatten)]
+    margin: Margin,
+    #[command(flatten)]
     export: ExportArgs,
 }
 
@@ -36,7 +39,8 @@ pub(super) fn report(args: &ReportArgs, common: &Common) -> Outcome {
         );
     }
     let (suite_dir, run_dir) = past::find(args.run.as_deref(), common)?;
-    let run = past_runs::read(&run_dir)?;
+    let mut run = past_runs::read(&run_dir)?;
+    run.state = args.margin.applied_to(run.state);
     write(args, &suite_dir, &run).map_err(export::unwritten)?;
     Ok(0)
 }

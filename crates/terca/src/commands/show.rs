@@ -8,7 +8,7 @@ use terca_engine::run::past_runs::PastRun;
 use terca_engine::run::store::mend_results;
 
 use crate::args::Common;
-use crate::args::values::points;
+use crate::args::margin::Margin;
 use crate::cli_error::{CliError, Outcome};
 use crate::run_output::Detail;
 use crate::{past, run_output, screen};
@@ -17,9 +17,8 @@ use crate::{past, run_output, screen};
 pub struct ShowArgs {
     /// A run's name or number (default: the latest)
     run: Option<String>,
-    /// Differences that are smaller make no difference, in points (default: the run's)
-    #[arg(long, value_name = "POINTS", value_parser = points)]
-    margin: Option<f64>,
+    #[command(flatten)]
+    margin: Margin,
 }
 
 pub(super) fn show(args: &ShowArgs, common: &Common) -> Outcome {
@@ -39,7 +38,7 @@ pub(super) fn show(args: &ShowArgs, common: &Common) -> Outcome {
 }
 
 fn results(state: RunState, args: &ShowArgs) -> Results {
-    Results::of(&state.with_margin(args.margin))
+    Results::of(&args.margin.applied_to(state))
 }
 
 /// Writes `results.json` anew where it is stale or torn. Looking at a run that cannot be written is no error.

@@ -124,9 +124,9 @@ fn a_clear_effect_stops_early() {
     assert_eq!(
         good["sentence"],
         "BETTER on these 3 evals (script): 100 % of trials passed with `good`, 0 % with `control` (+100 points, 95 % \
-         interval +59 … +100; luck alone would do this once in 26 runs). It stopped as soon as it was decided, so the \
-         true difference is probably smaller. Three evals are too few to say the same of other tasks; five is the \
-         minimum. The same cost in every trial."
+         interval +59 … +100; luck alone would do this once in 26 runs). The run stopped as soon as it was decided, so \
+         the true difference is probably nearer to 0. Three evals are too few to say the same of other tasks; five is \
+         the minimum. Every trial cost the same with both."
     );
     assert!(
         outcome.stderr.contains("up to 20 repetitions"),

@@ -211,7 +211,7 @@ fn runs_of_other_places_by_path_and_errors_apart() {
         .expect_status(0);
     let sentence = told(&outcome.stdout);
     assert!(
-        sentence.contains("INCONCLUSIVE") && sentence.contains("no eval was judged in both arms"),
+        sentence.contains("INCONCLUSIVE") && sentence.contains("no eval was judged on both sides"),
         "{sentence}"
     );
     assert!(sentence.contains("errors, counted apart:"), "{sentence}");

@@ -35,8 +35,8 @@ fn a_known_effect_is_found() {
     assert_eq!(number(&comparison["costUsd"]["value"]), 1.14);
     let sentence = comparison["sentence"].as_str().unwrap();
     let expected = "BETTER on these 8 evals (script): 85 % of trials passed with `with-rules`, 58 % with `control` (+28 \
-                    points, 95 % interval +9 … +46; luck alone would do this once in 110 runs). Other tasks of the kind \
-                    should gain too (+9 … +46). 1.14 × the cost in these trials.";
+                    points, 95 % interval +9 … +46; luck alone would do this once in 110 runs). Other tasks like these \
+                    should gain too (+9 … +46). `with-rules` cost 1.14 × as much in these trials.";
     assert_eq!(sentence, expected);
     let said = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
     assert!(

@@ -126,6 +126,12 @@ fn another_margin_needs_no_new_run() {
         shown(&["--margin", "90"])
     );
     assert!(shown(&["--margin", "0.01"]).contains("INCONCLUSIVE"));
+    let reported = |margin: &str| {
+        let args = ["report", "--margin", margin, "--markdown", "-"];
+        project.terca(&args).expect_status(0).stdout
+    };
+    assert!(reported("90").contains("EQUIVALENT"), "{}", reported("90"));
+    assert!(reported("0.01").contains("INCONCLUSIVE"));
     // Looking changes nothing.
     let after = std::fs::read(project.run_dir().join("results.json")).unwrap();
     assert_eq!(before, after);

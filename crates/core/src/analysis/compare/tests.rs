@@ -42,7 +42,7 @@ fn experiments_and_environments_are_compared_alike() {
         .map(|one| one.sentence.as_str())
         .collect();
     assert!(
-        sentences[0].starts_with("WORSE on these 8 evals (both experiments): "),
+        sentences[0].starts_with("WORSE on these 8 evals (both experiments together): "),
         "{sentences:?}"
     );
     assert!(

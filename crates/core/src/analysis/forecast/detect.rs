@@ -21,7 +21,7 @@ pub struct Detect {
     pub is_seen: bool,
     /// Repetitions of these evals that see it on these evals; `null` when nobody would run so many.
     pub with_these_evals: Option<Proposal>,
-    /// Evals that see it for other tasks of the kind, with the repetitions of the plan; `null` when nobody would write so many.
+    /// Evals that see it for other tasks like these, with the repetitions of the plan; `null` when nobody would write so many.
     pub beyond: Option<Proposal>,
 }
 

@@ -28,7 +28,7 @@ pub struct Precision {
     pub repetitions: f64,
     /// The smallest difference on these evals that is found in four of five cases.
     pub detectable: Option<f64>,
-    /// The smallest difference for other tasks of the kind that is found in four of five cases, from five evals on.
+    /// The smallest difference for other tasks like these that is found in four of five cases, from five evals on.
     pub beyond: Option<f64>,
     /// The reason why there is none.
     pub cannot_tell: Option<CannotTell>,

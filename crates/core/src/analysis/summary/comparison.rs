@@ -31,7 +31,7 @@ pub struct Comparison {
     pub measure: Measure,
     /// The verdict on these evals.
     pub verdict: Verdict,
-    /// The second answer, where there is a difference: other tasks of the kind.
+    /// The second answer, where there is a difference: other tasks like these.
     #[serde(default)]
     pub beyond: Option<Beyond>,
     /// The verdict as a person would say it.

@@ -86,7 +86,7 @@ impl Effect {
             other => other,
         };
         Effect {
-            value: permutation::difference(&scores.strata).ok(),
+            value: stratum::difference(&scores.strata).ok(),
             interval90: interval(LEVEL_OF_EQUIVALENCE).ok(),
             ..Effect::of(
                 interval(LEVEL),
@@ -122,7 +122,7 @@ impl Effect {
             CannotTell::NotReported
         };
         Effect {
-            value: permutation::difference(strata).ok().map(exp),
+            value: stratum::difference(strata).ok().map(exp),
             interval: found.interval.map(|interval| interval.map(exp)),
             beyond: found.beyond.map(|interval| interval.map(exp)),
             cannot_tell: if strata.is_empty() {

@@ -117,7 +117,7 @@ fn luck(basis: &Basis<'_>) -> Result<f64, CannotTell> {
     }
 }
 
-/// Returns how many evals would show the difference that was found, for tasks of the kind.
+/// Returns how many evals would show the difference that was found, for tasks like these.
 fn evals_needed(basis: &Basis<'_>) -> Option<usize> {
     let differences: Vec<f64> = match basis.measure {
         Measure::PassRate => basis.pairs.iter().map(Pair::difference).collect(),

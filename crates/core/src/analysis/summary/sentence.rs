@@ -3,7 +3,7 @@
 //! ```text
 //! BETTER on these 4 evals: 94 % of trials passed with `with-rules`, 25 % with `control` (+69 points, 95 % interval +37 … +87;
 //! luck alone would do this once in 3,800 runs). Four evals are too few to say the same of other tasks; five is the minimum.
-//! 1.92 × the tokens (1.61–2.23 ×).
+//! `with-rules` takes 1.92 × the tokens (1.61–2.23 ×).
 //! ```
 
 use super::arms::Arms;
@@ -64,8 +64,8 @@ fn opening(comparison: &Comparison, places: &[&str], by: By) -> String {
 fn place(comparison: &Comparison, places: &[&str], by: By) -> String {
     let noun = by.place();
     match (&comparison.place, places) {
-        (None, [_, _]) => format!(" (both {noun}s)"),
-        (None, places) => format!(" (all {} {noun}s)", places.len()),
+        (None, [_, _]) => format!(" (both {noun}s together)"),
+        (None, places) => format!(" (all {} {noun}s together)", places.len()),
         (Some(_), ["default"]) => String::new(),
         (Some(place), _) => format!(" ({place})"),
     }
@@ -153,6 +153,9 @@ fn allowing(comparison: &Comparison) -> String {
     }
 }
 
+/// From here on a share of runs would say more than is known: a p-value that allows for several looks is an upper bound.
+const EASILY: f64 = 0.95;
+
 /// The reason why a difference is not enough.
 fn doubt(comparison: &Comparison, effect: &Effect) -> String {
     let Some(p) = effect.p_adjusted else {
@@ -168,6 +171,7 @@ fn doubt(comparison: &Comparison, effect: &Effect) -> String {
             ", but the 95 % interval, {}, holds 0",
             ends(comparison.measure, interval)
         ),
+        _ if p >= EASILY => format!(", but {allowing}luck alone easily gives as much"),
         _ => format!(", but {allowing}luck alone gives as much {}", luck(p)),
     }
 }
@@ -202,38 +206,36 @@ fn obstacle(comparison: &Comparison) -> Option<String> {
     ))
 }
 
-/// `With these 8 evals, 6 repetitions would show 30 points, 12 would show 20 (the last about $31.20).`
+/// `A run of 6 repetitions of these 8 evals would show a true difference of 30 points, one of 12 would show 20 (the last
+/// about $31.20).`
 fn more_repetitions(comparison: &Comparison) -> Option<String> {
     let proposals = &comparison.outlook.as_ref()?.repetitions;
     let last = proposals.last()?;
-    let mut told = Vec::new();
-    for (index, proposal) in proposals.iter().enumerate() {
-        let number = proposal.repetitions;
-        told.push(match (comparison.measure, index) {
-            (Measure::PassRate, 0) => format!(
-                "{} would show {}",
-                prose::count(number, "repetition"),
-                size(proposal.difference)
-            ),
-            (Measure::PassRate, _) => {
-                let size = size(proposal.difference);
-                format!("{number} would show {}", size.trim_end_matches(" points"))
-            }
-            (Measure::Score, 0) => format!(
-                "{} would show a difference of {:.1}",
-                prose::count(number, "repetition"),
-                proposal.difference
-            ),
-            (Measure::Score, _) => format!("{number} would show {:.1}", proposal.difference),
-        });
-    }
     let evals = match comparison.evals {
         1 => "this eval".to_owned(),
         number => format!("these {number} evals"),
     };
+    let mut told = Vec::new();
+    for (index, proposal) in proposals.iter().enumerate() {
+        let number = proposal.repetitions;
+        let difference = match comparison.measure {
+            Measure::PassRate => size(proposal.difference),
+            Measure::Score => format!("{:.1}", proposal.difference),
+        };
+        told.push(match index {
+            0 => format!(
+                "A run of {} of {evals} would show a true difference of {difference}",
+                prose::count(number, "repetition"),
+            ),
+            _ => {
+                let difference = difference.trim_end_matches(" points");
+                format!("one of {number} would show {difference}")
+            }
+        });
+    }
     let the_last = if proposals.len() > 1 { "the last " } else { "" };
     let expense = expense(last, the_last);
-    Some(format!("With {evals}, {}{expense}.", told.join(", ")))
+    Some(format!("{}{expense}.", told.join(", ")))
 }
 
 /// ` (about $31.20)`: in money where it is known, else in time.
@@ -254,12 +256,19 @@ fn changed(evals: &[EvalEffect]) -> Option<String> {
         return None;
     }
     let mut told = Vec::new();
-    for (change, word) in [(Change::Broke, "broke"), (Change::Mended, "was mended")] {
+    for change in [Change::Broke, Change::Mended] {
         let of_kind: Vec<&EvalEffect> = evals
             .iter()
             .filter(|eval| eval.change == Some(change))
             .collect();
         for eval in of_kind.iter().take(MOST_NAMED) {
+            // The strong words are for evals that always fail or always pass now.
+            let word = match change {
+                Change::Broke if eval.passed == 0 => "broke",
+                Change::Broke => "got worse",
+                Change::Mended if eval.passed == eval.judged => "was mended",
+                Change::Mended => "got better",
+            };
             told.push(format!(
                 "`{}` {word}: {}/{} → {}/{}",
                 eval.eval, eval.baseline_passed, eval.baseline_judged, eval.passed, eval.judged
@@ -267,7 +276,11 @@ fn changed(evals: &[EvalEffect]) -> Option<String> {
         }
         let more = of_kind.len().saturating_sub(MOST_NAMED);
         if more > 0 {
-            told.push(format!("{more} more {}", word.trim_start_matches("was ")));
+            let word = match change {
+                Change::Broke => "worse",
+                Change::Mended => "better",
+            };
+            told.push(format!("{more} more got {word}"));
         }
     }
     (!told.is_empty()).then(|| format!("{}.", told.join("; ")))
@@ -276,12 +289,12 @@ fn changed(evals: &[EvalEffect]) -> Option<String> {
 fn stopped_early(comparison: &Comparison) -> Option<String> {
     let evidence = comparison.sequential.as_ref()?;
     (comparison.verdict.is_difference() && evidence.stopped_early()).then(|| {
-        "It stopped as soon as it was decided, so the true difference is probably smaller."
+        "The run stopped as soon as it was decided, so the true difference is probably nearer to 0."
             .to_owned()
     })
 }
 
-/// The second answer: other tasks of the kind.
+/// The second answer: other tasks like these.
 fn beyond(comparison: &Comparison) -> Option<String> {
     let evals = comparison.evals;
     let effect = comparison.decisive();
@@ -310,7 +323,7 @@ fn beyond(comparison: &Comparison) -> Option<String> {
                 number_word(evals)
             )
         }
-        Beyond::Holds => format!("Other tasks of the kind should {gain} too{interval}."),
+        Beyond::Holds => format!("Other tasks like these should {gain} too{interval}."),
         Beyond::Unclear => {
             format!("These evals do not show that other tasks {gain} too{interval}.{would_tell}")
         }
@@ -327,10 +340,12 @@ fn price(comparison: &Comparison) -> Option<String> {
         .into_iter()
         .find(|(effect, _)| effect.value.is_some())?;
     let ratio = effect.value?;
+    let arm = &comparison.arm;
+    let is_cost = noun == "cost";
     // Few expensive trials make the bill another than the price of a trial.
     let bill = effect.bill.map(times).filter(|bill| *bill != times(ratio));
     let bill = bill.map_or_else(String::new, |bill| {
-        let noun = if noun == "cost" { "bill" } else { "total" };
+        let noun = if is_cost { "bill" } else { "total" };
         format!("; the {noun} is {bill} ×")
     });
     Some(match effect.interval {
@@ -338,19 +353,30 @@ fn price(comparison: &Comparison) -> Option<String> {
             "No difference in {noun} was shown ({}{bill}).",
             ratio_interval(interval)
         ),
-        Some(interval) => format!(
-            "{} × the {noun} ({}{bill}).",
-            times(ratio),
-            ratio_interval(interval)
-        ),
-        None if comparison.repetitions.max > 1 && (0.995..1.005).contains(&ratio) => {
-            let same = if noun == "cost" {
-                "The same cost"
-            } else {
-                "As many tokens"
-            };
-            format!("{same} in every trial.")
+        Some(interval) => {
+            let takes = if is_cost { "costs" } else { "takes" };
+            let as_much = if is_cost { "as much" } else { "the tokens" };
+            format!(
+                "`{arm}` {takes} {} × {as_much} ({}{bill}).",
+                times(ratio),
+                ratio_interval(interval)
+            )
         }
-        None => format!("{} × the {noun} in these trials.", times(ratio)),
+        None if comparison.repetitions.max > 1 && (0.995..1.005).contains(&ratio) => {
+            let same = if is_cost {
+                "cost the same"
+            } else {
+                "took as many tokens"
+            };
+            format!("Every trial {same} with both.")
+        }
+        None => {
+            let took = if is_cost { "cost" } else { "took" };
+            let as_much = if is_cost { "as much" } else { "the tokens" };
+            format!(
+                "`{arm}` {took} {} × {as_much} in these trials.",
+                times(ratio)
+            )
+        }
     })
 }

@@ -6,7 +6,7 @@ use super::pairs::Pair;
 use crate::run::outcome::TrialReport;
 use crate::stats::permutation::Values;
 use crate::stats::sample::mean;
-use crate::stats::stratum::{Count, Stratum};
+use crate::stats::stratum::{Count, Stratum, TwoArms};
 
 /// Returns how often trials passed. Every pair has trials that were judged in both arms.
 pub(super) fn counts(pairs: &[Pair<'_>]) -> Vec<Stratum> {

@@ -56,7 +56,7 @@ impl Verdict {
     }
 }
 
-/// The second answer: would other tasks of the kind show the same difference?
+/// The second answer: would other tasks like these show the same difference?
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub enum Beyond {
@@ -106,12 +106,14 @@ mod tests {
             (-0.33, -0.09, 0.004, Verdict::Worse),
             (0.01, 0.04, 0.004, Verdict::Better),
             (-0.02, 0.04, 0.6, Verdict::Equivalent),
-            (-0.02, 0.06, 0.6, Verdict::Inconclusive),
+            (-0.02, 0.051, 0.6, Verdict::Inconclusive),
+            (-0.051, 0.02, 0.6, Verdict::Inconclusive),
             // Many comparisons.
             (0.09, 0.33, 0.06, Verdict::Inconclusive),
             (0.01, 0.04, 0.06, Verdict::Equivalent),
             (-0.05, 0.05, 1.0, Verdict::Inconclusive),
-            (-0.01, 0.33, 0.04, Verdict::Inconclusive),
+            (-0.001, 0.33, 0.04, Verdict::Inconclusive),
+            (-0.33, 0.001, 0.04, Verdict::Inconclusive),
         ] {
             let found = Verdict::of(&effect(low, high, p), 0.05);
             assert_eq!(found, verdict, "{low} … {high}, {p}");
@@ -139,8 +141,8 @@ mod tests {
             Beyond::of(Verdict::Better, &effect)
         };
         assert_eq!(of(4, 0.1), Some(Beyond::TooFewEvals));
-        assert_eq!(of(5, 0.1), Some(Beyond::Holds));
-        assert_eq!(of(5, -0.1), Some(Beyond::Unclear));
+        assert_eq!(of(5, 0.001), Some(Beyond::Holds));
+        assert_eq!(of(5, -0.001), Some(Beyond::Unclear));
         let none = Beyond::of(Verdict::Equivalent, &effect(0.0, 0.0, 1.0));
         assert_eq!(none, None);
     }

@@ -2,7 +2,6 @@
 
 use super::DeliveryCounts;
 use super::comparison::{ArmFigures, Comparison};
-use super::wording::p_value;
 use crate::stats::ALPHA;
 use crate::text::prose;
 
@@ -37,7 +36,9 @@ fn without_figures(comparison: &Comparison) -> Vec<String> {
             if number > 0 && effect.value.is_some() {
                 let trials = prose::count(number, "trial");
                 let is = if number == 1 { "is" } else { "are" };
-                warnings.push(format!("{trials} {did} {noun}, and {is} not in its ratio"));
+                warnings.push(format!(
+                    "{trials} {did} {noun}, and {is} left out of its ratio"
+                ));
             }
         }
     }
@@ -52,10 +53,10 @@ fn errors(comparison: &Comparison) -> Option<String> {
     };
     (comparison.errors_p < ALPHA).then(|| {
         format!(
-            "trials ended in errors unequally often: {}, {} ({}); what is left may not be a fair sample",
+            "trials ended in errors more often on one side than luck explains: {}, {}; errors are not counted as failures, \
+             so do not trust this verdict before they are mended",
             share(&comparison.arm, arm.errors, arm.judged),
             share(&comparison.baseline, baseline.errors, baseline.judged),
-            p_value(comparison.errors_p),
         )
     })
 }
@@ -70,7 +71,7 @@ fn left_out(comparison: &Comparison) -> Option<String> {
     (!names.is_empty()).then(|| {
         let evals = prose::count(names.len(), "eval");
         let names = prose::quoted_list(names, "and");
-        format!("{evals} {was} not judged in both arms and {is} left out: {names}")
+        format!("{evals} {was} not judged on both sides and {is} left out: {names}")
     })
 }
 

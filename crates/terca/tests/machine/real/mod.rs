@@ -95,6 +95,17 @@ impl Bench {
         self.run_some_together(&[])
     }
 
+    /// The same, but first the eval that is refused its key, in a run of its own, since it stops its variant. Returns its
+    /// trial. There are errors in both runs.
+    #[track_caller]
+    pub fn run_refused_and_others(&self, refused: &str) -> Value {
+        self.run_some_together(&["-t", refused]).expect_status(3);
+        let trial = self.trial(refused, "only");
+        let others = format!("!{refused}");
+        self.run_some_together(&["-t", &others]).expect_status(3);
+        trial
+    }
+
     fn run_some_together(&self, selection: &[&str]) -> Outcome {
         let trials = if start_of(self.agent) > 2 { "3" } else { "5" };
         self.terca(&[&["--format", "plain", "-c", trials], selection].concat())
@@ -426,7 +437,8 @@ pub fn patience() -> u64 {
 /// How many times longer than most an agent takes to start.
 fn start_of(agent: RealAgent) -> u64 {
     match agent.name {
-        "opencode" | "kilo" | "aider" | "mini-swe-agent" => 3,
+        "kilo" => 5,
+        "opencode" | "aider" | "mini-swe-agent" => 3,
         "cline" => 2,
         _ => 1,
     }
@@ -475,12 +487,7 @@ pub fn trouble_is_told_from_failure(agent: RealAgent) {
         })
         .collect();
     let bench = bench.suite(&json!([{"name": "only"}]), &json!(evals));
-    // A key that is refused stops its variant, so it has a run of its own.
-    bench.run_some_together(&["-t", "refused"]).expect_status(3);
-    let refused = bench.trial("refused", "only");
-    bench
-        .run_some_together(&["-t", "!refused"])
-        .expect_status(3);
+    let refused = bench.run_refused_and_others("refused");
 
     for (eval, kind) in [
         ("refused", "auth"),
