@@ -26,6 +26,7 @@ pub mod stats;
 pub mod text;
 pub mod transcript;
 pub mod trial_error;
+pub mod wire;
 
 #[cfg(test)]
 mod fixture;

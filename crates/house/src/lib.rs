@@ -19,7 +19,7 @@ pub mod text;
 pub type Error = Box<dyn std::error::Error + Send + Sync>;
 
 /// The crates that are shipped.
-pub const PRODUCT_CRATES: [&str; 4] = ["core", "engine", "report", "terca"];
+pub const PRODUCT_CRATES: [&str; 5] = ["core", "engine", "gateway", "report", "terca"];
 
 /// The checkout that this program was built from.
 pub const OWN_CHECKOUT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../..");

@@ -5,6 +5,7 @@ pub mod values;
 
 use camino::Utf8PathBuf;
 use clap::{ArgAction, Args, ValueEnum};
+use terca_core::config::gateway::GatewayMode;
 use terca_core::config::sandbox::Sandbox;
 use terca_core::run::settings::{self, Keep, SelectionSettings};
 
@@ -80,6 +81,9 @@ pub struct SelectionArgs {
     /// The sandbox of every variant, instead of the suite's
     #[arg(long, value_name = "KIND", value_parser = sandbox)]
     pub sandbox: Option<Sandbox>,
+    /// The part of the gateway between agents and their models, instead of the suite's
+    #[arg(long, value_enum, value_name = "MODE")]
+    pub gateway: Option<GatewayChoice>,
     /// The seed of the order in which trials run (default: random, recorded)
     #[arg(long, value_name = "N")]
     pub seed: Option<u64>,
@@ -94,7 +98,24 @@ impl From<&SelectionArgs> for SelectionSettings {
             timeout: args.timeout,
             sandbox: args.sandbox,
             seed: args.seed,
+            gateway: args.gateway.map(GatewayMode::from),
             ..SelectionSettings::from(&args.names)
+        }
+    }
+}
+
+/// The part of the gateway.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum GatewayChoice {
+    Off,
+    Meter,
+}
+
+impl From<GatewayChoice> for GatewayMode {
+    fn from(choice: GatewayChoice) -> Self {
+        match choice {
+            GatewayChoice::Off => GatewayMode::Off,
+            GatewayChoice::Meter => GatewayMode::Meter,
         }
     }
 }

@@ -31,6 +31,7 @@ pub(super) static AGENT: Agent = Agent {
         rules_file: RULES,
         credential_variables: litellm::CREDENTIAL_VARIABLES,
         setting_variables: litellm::SETTING_VARIABLES,
+        services: litellm::SERVICES,
         // Its map of the repository, which has no other place.
         leftovers: &[".aider.tags.cache.v3", ".aider.tags.cache.v4"],
         capabilities: Capabilities {

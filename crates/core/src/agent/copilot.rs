@@ -10,6 +10,7 @@ use serde_json::{Value, json};
 use super::errors::{self, Patterns};
 use super::invocation::variables;
 use super::mcp::ServerTool;
+use super::model_service::ModelService;
 use super::session::{self, Protocol, Session};
 use super::tokens::Tokens;
 use super::{
@@ -37,6 +38,11 @@ pub(super) static AGENT: Agent = Agent {
             "COPILOT_PROVIDER_HEADERS",
         ],
         // A sign-in is kept in the system's keyring, or among its state and not by itself, so there are no files.
+        services: &[ModelService::by_variable(
+            &["COPILOT_PROVIDER_API_KEY", "COPILOT_PROVIDER_BEARER_TOKEN"],
+            "COPILOT_PROVIDER_BASE_URL",
+            "",
+        )],
         setting_variables: &[
             "COPILOT_GH_HOST",
             "GH_HOST",

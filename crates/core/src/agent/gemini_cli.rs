@@ -12,6 +12,7 @@ use serde_json::{Value, json};
 use super::errors::Patterns;
 use super::invocation::variables;
 use super::mcp::{self, McpServer, RemoteTransport};
+use super::model_service::{ModelService, usual};
 use super::session::{self, Protocol, Session, failed};
 use super::tokens::Tokens;
 use super::{
@@ -71,6 +72,12 @@ pub(super) static AGENT: Agent = Agent {
             "GOOGLE_APPLICATION_CREDENTIALS",
         ],
         credential_files: &[".gemini/oauth_creds.json", ".gemini/google_accounts.json"],
+        services: &[ModelService::by_variable(
+            &["GEMINI_API_KEY"],
+            "GOOGLE_GEMINI_BASE_URL",
+            usual::GEMINI,
+        )
+        .unless(&["GOOGLE_GENAI_USE_VERTEXAI", "GOOGLE_GENAI_USE_GCA"])],
         ..Profile::USUAL
     },
     invocation,

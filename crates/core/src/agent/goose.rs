@@ -11,6 +11,7 @@ use serde_json::{Value, json};
 use super::errors::Patterns;
 use super::invocation::variables;
 use super::mcp::{McpServer, RemoteTransport, ServerTool, tool_name_part};
+use super::model_service::{ModelService, usual};
 use super::openai_chat::text_of;
 use super::session::{self, Protocol, Session};
 use super::{
@@ -48,6 +49,11 @@ pub(super) static AGENT: Agent = Agent {
             "GOOGLE_HOST",
             "OLLAMA_HOST",
             "DATABRICKS_HOST",
+        ],
+        services: &[
+            ModelService::by_variable(&["OPENAI_API_KEY"], "OPENAI_HOST", usual::OPENAI),
+            ModelService::by_variable(&["ANTHROPIC_API_KEY"], "ANTHROPIC_HOST", usual::ANTHROPIC),
+            ModelService::by_variable(&["GOOGLE_API_KEY"], "GOOGLE_HOST", usual::GEMINI),
         ],
         // It ends its tools and says so; a termination would leave them behind.
         stop_signal: StopSignal::Interrupt,

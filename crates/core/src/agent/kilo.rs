@@ -29,6 +29,7 @@ pub(super) static AGENT: Agent = Agent {
         ],
         setting_variables: &["KILO_ORG_ID"],
         credential_files: &[".local/share/kilo/auth.json"],
+        services: opencode::SERVICES,
         files_yield: FilesYield::ByProvider(&[]),
         ..Profile::USUAL
     },

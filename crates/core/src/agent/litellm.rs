@@ -1,5 +1,7 @@
 //! The variables of agents that ask models through litellm.
 
+use super::model_service::{ModelService, usual};
+
 /// The keys of the services that it knows by default.
 pub(super) const CREDENTIAL_VARIABLES: &[&str] = &[
     "OPENAI_API_KEY",
@@ -20,4 +22,14 @@ pub(super) const SETTING_VARIABLES: &[&str] = &[
     "AZURE_API_BASE",
     "AZURE_API_VERSION",
     "OLLAMA_API_BASE",
+];
+
+/// The services whose addresses are known.
+pub(super) const SERVICES: &[ModelService] = &[
+    ModelService::by_variable(&["OPENAI_API_KEY"], "OPENAI_API_BASE", usual::OPENAI_V1),
+    ModelService::by_variable(
+        &["ANTHROPIC_API_KEY"],
+        "ANTHROPIC_API_BASE",
+        usual::ANTHROPIC,
+    ),
 ];

@@ -34,6 +34,7 @@ pub(super) static AGENT: Agent = Agent {
         read_above: &[],
         credential_variables: litellm::CREDENTIAL_VARIABLES,
         setting_variables: litellm::SETTING_VARIABLES,
+        services: litellm::SERVICES,
         // It writes down how far it has come; a termination ends it without a word.
         stop_signal: StopSignal::Interrupt,
         capabilities: Capabilities {

@@ -1,5 +1,7 @@
 //! The facts about an agent.
 
+use super::model_service::ModelService;
+
 /// The facts about an agent that are the same in every trial.
 #[derive(Debug)]
 pub struct Profile {
@@ -41,6 +43,8 @@ pub struct Profile {
     pub setting_variables: &'static [&'static str],
     /// Files it signs in with: relative to the user's home and, in a trial, to the agent's home.
     pub credential_files: &'static [&'static str],
+    /// The services that it asks models of, as far as it can be led to another address with its key.
+    pub services: &'static [ModelService],
     /// The rule by which credential files are left out when variables are set.
     pub files_yield: FilesYield,
     /// Directories that trials share, since the program would fill them anew for every home.
@@ -76,6 +80,7 @@ impl Profile {
         credential_variables: &[],
         setting_variables: &[],
         credential_files: &[],
+        services: &[],
         files_yield: FilesYield::ToAnyVariable,
         caches: &[],
         leftovers: &[],

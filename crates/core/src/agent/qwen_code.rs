@@ -10,6 +10,7 @@ use serde_json::{Value, json};
 use super::errors::Patterns;
 use super::gemini_cli::mcp_settings;
 use super::invocation::variables;
+use super::model_service::{ModelService, usual};
 use super::session::{self, Protocol, Session, failed};
 use super::tokens::Tokens;
 use super::{
@@ -81,6 +82,11 @@ pub(super) static AGENT: Agent = Agent {
         read_above: &["QWEN.md", "AGENTS.md", ".qwen", ".env"],
         credential_variables: &["OPENAI_API_KEY"],
         setting_variables: &["OPENAI_BASE_URL"],
+        services: &[ModelService::by_variable(
+            &["OPENAI_API_KEY"],
+            "OPENAI_BASE_URL",
+            usual::OPENAI_V1,
+        )],
         ..Profile::USUAL
     },
     invocation,

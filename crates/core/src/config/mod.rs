@@ -11,6 +11,7 @@ pub(crate) mod adds_up;
 mod agent_settings;
 mod concurrency;
 mod eval;
+pub mod gateway;
 pub(crate) mod interpolate;
 mod limits;
 mod mcp_preflight;

@@ -9,6 +9,7 @@ use crate::agent::{AgentChoice, AgentRef};
 use crate::config::action::{Action, ShellCommand, added_actions, command};
 use crate::config::adds_up::added_text;
 use crate::config::agent_settings::{AgentSettings, agent_settings};
+use crate::config::gateway::{GatewayMode, gateway_mode};
 use crate::config::interpolate::Interpolator;
 use crate::config::mcp_server::{McpServers, mcp_servers};
 use crate::config::sandbox::{Sandbox, sandbox};
@@ -58,6 +59,8 @@ pub struct Setup {
     pub timeout: Patch<Duration>,
     /// The sandbox of every command of a trial.
     pub sandbox: Patch<Sandbox>,
+    /// The part of the gateway.
+    pub gateway: Patch<GatewayMode>,
 }
 
 impl Setup {
@@ -355,6 +358,11 @@ fn fields_of(fields: &mut Fields<'_, '_>, role: Role) -> Option<ReadSetup> {
             "sandbox",
             sandbox(),
             "The [sandbox](terca-yaml.md#sandbox) of every command of a trial, instead of the suite's.",
+        ),
+        gateway: fields.patch(
+            "gateway",
+            gateway_mode(),
+            "The part of [Terca's gateway](../explanations/gateway.md), instead of the suite's `gateway`.",
         ),
         ..Setup::default()
     };

@@ -15,6 +15,7 @@ use crate::config::ConfigFiles;
 use crate::config::action::actions;
 use crate::config::concurrency::concurrency;
 use crate::config::eval::{Home, ReadEval, eval};
+use crate::config::gateway::{GatewayMode, gateway_mode};
 use crate::config::limits::limits;
 use crate::config::mcp_preflight::mcp_preflight;
 use crate::config::names::{not_reserved, one_folder, unique_folders};
@@ -101,6 +102,9 @@ pub struct Suite {
     /// Asks each MCP server before an agent is started with it. It changes nothing about the task.
     #[serde(skip)]
     pub mcp_preflight: McpPreflight,
+    /// The part of the gateway in trials whose environment and experiment do not say. It changes nothing about the task.
+    #[serde(skip)]
+    pub gateway: GatewayMode,
     /// Variables of every command of a trial.
     #[serde(skip)]
     pub env: Variables,
@@ -281,6 +285,12 @@ fn fields_of(fields: &mut Fields<'_, '_>, root: &Utf8Path) -> Option<(Suite, Vec
         mcp_preflight(),
         "Start each MCP server once and do its handshake before an agent that needs it is started. Default: `true`.",
     );
+    let gateway = fields.optional(
+        "gateway",
+        gateway_mode(),
+        "`meter` lets requests to models pass through [Terca's gateway](../explanations/gateway.md), which keeps the \
+         key from the agent and counts tokens. Default: `off`.",
+    );
     let baseline = baseline(&experiments, fields.reader);
     let suite = Suite {
         name: name.unwrap_or_else(|| root.file_name().unwrap_or("suite").to_owned()),
@@ -300,6 +310,7 @@ fn fields_of(fields: &mut Fields<'_, '_>, root: &Utf8Path) -> Option<(Suite, Vec
         track_ignored,
         pass_registries,
         mcp_preflight: mcp_preflight.unwrap_or_default(),
+        gateway: gateway.unwrap_or_default(),
         env: env.unwrap_or_default(),
         evals: Vec::new(),
         environments: setups(environments, "environment", fields.reader),

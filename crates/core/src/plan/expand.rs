@@ -8,6 +8,7 @@ use crate::agent::mcp::McpServer;
 use crate::agent::{AgentChoice, Capabilities};
 use crate::config::Patch;
 use crate::config::adds_up::Levels;
+use crate::config::gateway::GatewayMode;
 use crate::config::interpolate::Interpolator;
 use crate::config::sandbox::Sandbox;
 use crate::config::suite::{Action, Eval, Setup, Suite, Template, Variables};
@@ -31,6 +32,8 @@ pub struct Overrides {
     pub timeout: Option<Duration>,
     /// The sandbox of every variant.
     pub sandbox: Option<Sandbox>,
+    /// The part of the gateway in every trial.
+    pub gateway: Option<GatewayMode>,
 }
 
 /// The most trials of a plan. Each takes about 2 kB of memory before it has run, and more in the journal and the
@@ -253,6 +256,9 @@ impl Expansion<'_> {
                 .or(experiment.timeout.applied_to(&environment.timeout).copied())
                 .unwrap_or(self.suite.timeout),
             limits: eval.limits.unwrap_or(self.suite.limits),
+            gateway: (self.overrides.gateway)
+                .or(experiment.gateway.applied_to(&environment.gateway).copied())
+                .unwrap_or(self.suite.gateway),
         }
     }
 

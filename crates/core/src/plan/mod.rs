@@ -25,6 +25,7 @@ use crate::agent::AgentChoice;
 use crate::agent::mcp::McpServer;
 use crate::config::adaptive::Adaptive;
 use crate::config::folder_name;
+use crate::config::gateway::GatewayMode;
 use crate::config::suite::{Action, AppliedSetup, Eval, Suite, TrialLimits, UnusedSettings};
 use crate::grade::Question;
 
@@ -121,6 +122,8 @@ pub struct Case {
     pub timeout: Duration,
     /// The most that a trial may use.
     pub limits: TrialLimits,
+    /// The part of the gateway.
+    pub gateway: GatewayMode,
 }
 
 impl Case {

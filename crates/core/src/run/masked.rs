@@ -61,6 +61,7 @@ impl TrialReport {
             score: _,
             tests,
             stats: _,
+            wire,
             exit_code: _,
             timed_out: _,
             attempts: _,
@@ -75,6 +76,9 @@ impl TrialReport {
             error,
         } = self;
         optional(agent_version, mask);
+        if let Some(wire) = wire {
+            wire.mask(mask);
+        }
         let grades = std::mem::take(tests);
         *tests = scorecard(&grades, mask);
         mask_delivery(delivery, mask);

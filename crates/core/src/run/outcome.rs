@@ -12,6 +12,7 @@ use crate::grade::JudgedBy;
 use crate::grade::grades::Scorecard;
 use crate::transcript::Stats;
 use crate::trial_error::TrialError;
+use crate::wire::Wire;
 
 /// The end of a trial.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -112,6 +113,9 @@ pub struct TrialReport {
     pub tests: Scorecard,
     /// The agent's usage in the last attempt.
     pub stats: Stats,
+    /// The agent's requests to models as the gateway saw them, where it was on.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub wire: Option<Wire>,
     /// The agent's exit status.
     pub exit_code: Option<i32>,
     /// The agent ran out of time; its work was judged all the same.
@@ -165,6 +169,7 @@ impl TrialReport {
             score: None,
             tests: Scorecard::default(),
             stats: Stats::default(),
+            wire: None,
             exit_code: None,
             timed_out: false,
             attempts: 0,

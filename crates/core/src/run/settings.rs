@@ -9,6 +9,7 @@ use std::ops::RangeInclusive;
 use serde::de::Error as _;
 use serde::{Deserialize, Deserializer, Serialize};
 
+use crate::config::gateway::GatewayMode;
 use crate::config::sandbox::Sandbox;
 use crate::config::verdict::check_margin;
 use crate::plan::selection::Selection;
@@ -119,6 +120,9 @@ pub struct SelectionSettings {
     pub sandbox: Option<Sandbox>,
     /// The seed of the order of trials; a random one is chosen without it.
     pub seed: Option<u64>,
+    /// The part of the gateway in every trial.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub gateway: Option<GatewayMode>,
 }
 
 impl SelectionSettings {
@@ -143,6 +147,7 @@ impl SelectionSettings {
             timeout,
             sandbox,
             seed,
+            gateway,
         } = self;
         SelectionSettings {
             evals: texts(evals),
@@ -154,6 +159,7 @@ impl SelectionSettings {
             timeout: *timeout,
             sandbox: *sandbox,
             seed: *seed,
+            gateway: *gateway,
         }
     }
 }

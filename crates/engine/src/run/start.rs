@@ -32,7 +32,7 @@ use crate::run::scheduler::{Mailbox, Past, RunRequest};
 use crate::run::signals;
 use crate::run::store::{Store, StoreError};
 use crate::sandbox::{SandboxError, Sandboxes};
-use crate::trial::{Context, Preflights, Versions};
+use crate::trial::{Context, Preflights, RunGateway, Versions};
 use crate::workspace::layers::LayerCache;
 use crate::workspace::sealed_suite::SealedSuite;
 use crate::workspace::suite_inputs::Inputs;
@@ -287,6 +287,7 @@ impl<'a> PreparedRun<'a> {
             keep: self.settings.keep,
             versions: Versions::new(launcher.clone()),
             preflights: Preflights::default(),
+            gateway: RunGateway::default(),
             supervisors: SupervisorPool::new(launcher),
             sandboxes: self.sandboxes,
             sealed: self.sealed,

@@ -6,6 +6,7 @@ use camino::Utf8PathBuf;
 use terca_core::run::settings::Keep;
 use terca_core::text::mask::Mask;
 
+use super::gateway::RunGateway;
 use super::mcp_answers::Preflights;
 use crate::host::environment::Host;
 use crate::host::version::Versions;
@@ -44,6 +45,8 @@ pub struct Context {
     pub preflights: Preflights,
     /// The sandboxes of trials that ask for one.
     pub sandboxes: Sandboxes,
+    /// The gateway between agents and their models.
+    pub gateway: RunGateway,
     /// The supervisors that trials run under.
     pub supervisors: SupervisorPool,
 }

@@ -11,6 +11,7 @@ use terca_core::agent::access::Access;
 use terca_core::agent::delivery::Installed;
 use terca_core::grade::grades::Scorecard;
 use terca_core::trial_error::TrialError;
+use terca_core::wire::Wire;
 
 use super::session::AgentSession;
 use super::stage_error::StageError;
@@ -42,6 +43,8 @@ pub(super) struct AgentRun {
     pub(super) delivered: Delivered,
     pub(super) ended: Ended,
     pub(super) reading: Reading,
+    /// Its requests to models, if they passed through the gateway.
+    pub(super) wire: Option<Wire>,
     /// The fault of the model's service in a session that the time limit ended.
     pub(super) service_fault: Option<TrialError>,
     pub(super) changes: Changes,

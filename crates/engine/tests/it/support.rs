@@ -15,7 +15,7 @@ use terca_engine::host::environment::Host;
 use terca_engine::process::interrupt::Interrupt;
 use terca_engine::process::supervise::{Launcher, SupervisorPool};
 use terca_engine::suite::discover;
-use terca_engine::trial::{self, Context, Preflights, Versions};
+use terca_engine::trial::{self, Context, Preflights, RunGateway, Versions};
 use terca_engine::workspace::layers::LayerCache;
 use terca_engine::workspace::sealed_suite::SealedSuite;
 use terca_engine::workspace::suite_inputs::Inputs;
@@ -88,6 +88,7 @@ impl Suite {
             versions: Versions::new(launcher()),
             layers: LayerCache::new(&project.dir(), false),
             preflights: Preflights::default(),
+            gateway: RunGateway::default(),
             supervisors: SupervisorPool::new(launcher()),
             sandboxes: Default::default(),
         };

@@ -222,6 +222,7 @@ fn report(head: &TrialHead) -> TrialReport {
             },
             duration_seconds: Some(seconds),
         },
+        wire: None,
         exit_code: Some(0),
         timed_out: false,
         attempts: 1,

@@ -37,6 +37,7 @@ mod exports;
 mod faults;
 mod foreign_runs;
 mod formats;
+mod gateway;
 mod gemini;
 mod graders;
 mod grading;

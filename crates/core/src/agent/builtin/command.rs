@@ -8,6 +8,7 @@ use serde_json::{Map, Value, json};
 
 use crate::agent::conversation::Shows;
 use crate::agent::invocation::variables;
+use crate::agent::model_service::COMMON_SERVICES;
 use crate::agent::session::{self, Protocol, Session};
 use crate::agent::{
     Agent, Decoder, Ending, Inputs, Invocation, Launch, PlacedFile, Profile, SideFile, Stdin, mcp,
@@ -23,6 +24,7 @@ pub(in crate::agent) static AGENT: Agent = Agent {
         version_args: &[],
         install: Some("check the `command` of the agent"),
         takes_command: true,
+        services: COMMON_SERVICES,
         streams_events: false,
         skills_dir: ".agents/skills",
         ..Profile::USUAL

@@ -11,6 +11,7 @@ use camino::Utf8Path;
 use serde_json::{Value, json};
 
 use super::invocation::variables;
+use super::model_service::{ModelService, usual};
 use super::{
     Agent, Inputs, Invocation, Launch, Package, PlacedFile, Profile, SideFile, Stdin, StopSignal,
     mcp,
@@ -34,6 +35,11 @@ pub(super) static AGENT: Agent = Agent {
         ],
         setting_variables: &["ANTHROPIC_BASE_URL"],
         credential_files: &[".claude/.credentials.json"],
+        services: &[ModelService::by_variable(
+            &["ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN"],
+            "ANTHROPIC_BASE_URL",
+            usual::ANTHROPIC,
+        )],
         // A harder signal leaves the shells of its tools behind, and no result.
         stop_signal: StopSignal::Interrupt,
         ..Profile::USUAL

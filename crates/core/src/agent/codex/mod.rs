@@ -11,6 +11,7 @@ use serde_json::{Value, json};
 
 use super::invocation::variables;
 use super::mcp::{self, McpServer, RemoteTransport};
+use super::model_service::{ModelService, usual};
 use super::{
     Agent, FilesYield, Inputs, Invocation, Launch, Package, PlacedFile, Profile, SideFile, Stdin,
     StopSignal,
@@ -27,6 +28,14 @@ pub(super) static AGENT: Agent = Agent {
         read_above: &["AGENTS.md", ".codex", ".agents"],
         credential_variables: &["CODEX_API_KEY", "OPENAI_API_KEY"],
         credential_files: &[".codex/auth.json"],
+        services: &[ModelService::by_setting(
+            &["CODEX_API_KEY", "OPENAI_API_KEY"],
+            &["model_providers", KEY_PROVIDER, "base_url"],
+            usual::OPENAI_V1,
+        )
+        // The built-in provider would try a WebSocket first.
+        .given_as("OPENAI_API_KEY")
+        .unless(&["model_provider"])],
         // It may be a login with ChatGPT, which a key would turn into another bill.
         files_yield: FilesYield::To(&["CODEX_API_KEY"]),
         // A harder signal leaves the grandchildren of its tools behind.
@@ -117,7 +126,7 @@ fn settings(inputs: &Inputs<'_>) -> Value {
         settings["model_provider"] = json!(KEY_PROVIDER);
         settings["model_providers"] = json!({ KEY_PROVIDER: {
             "name": "OpenAI",
-            "base_url": "https://api.openai.com/v1",
+            "base_url": usual::OPENAI_V1,
             "env_key": "OPENAI_API_KEY",
             "wire_api": "responses",
         } });

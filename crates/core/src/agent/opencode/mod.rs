@@ -10,6 +10,7 @@ mod stream;
 use serde_json::{Value, json};
 
 use super::mcp::{self, McpServer};
+use super::model_service::{ModelService, usual};
 use super::{Agent, FilesYield, Inputs, Invocation, Launch, Package, PlacedFile, Profile, Stdin};
 use crate::text::json::object;
 
@@ -44,12 +45,57 @@ pub(super) static AGENT: Agent = Agent {
             "XAI_API_KEY",
         ],
         credential_files: &[".local/share/opencode/auth.json"],
+        services: SERVICES,
         files_yield: FilesYield::ByProvider(&["OPENCODE_AUTH_CONTENT"]),
         ..Profile::USUAL
     },
     invocation: |inputs| FLAVOUR.invocation(inputs),
     decoder,
 };
+
+/// The providers that it knows by themselves, with the addresses of their libraries.
+pub(super) const SERVICES: &[ModelService] = &[
+    ModelService::by_setting(
+        &["ANTHROPIC_API_KEY"],
+        &["provider", "anthropic", "options", "baseURL"],
+        "https://api.anthropic.com/v1",
+    ),
+    ModelService::by_setting(
+        &["OPENAI_API_KEY"],
+        &["provider", "openai", "options", "baseURL"],
+        usual::OPENAI_V1,
+    ),
+    ModelService::by_setting(
+        &["GEMINI_API_KEY", "GOOGLE_GENERATIVE_AI_API_KEY"],
+        &["provider", "google", "options", "baseURL"],
+        "https://generativelanguage.googleapis.com/v1beta",
+    ),
+    ModelService::by_setting(
+        &["OPENROUTER_API_KEY"],
+        &["provider", "openrouter", "options", "baseURL"],
+        "https://openrouter.ai/api/v1",
+    ),
+    ModelService::by_setting(
+        &["DEEPSEEK_API_KEY"],
+        &["provider", "deepseek", "options", "baseURL"],
+        "https://api.deepseek.com",
+    ),
+    ModelService::by_setting(
+        &["GROQ_API_KEY"],
+        &["provider", "groq", "options", "baseURL"],
+        "https://api.groq.com/openai/v1",
+    ),
+    ModelService::by_setting(
+        &["MISTRAL_API_KEY"],
+        &["provider", "mistral", "options", "baseURL"],
+        "https://api.mistral.ai/v1",
+    ),
+    ModelService::by_setting(
+        &["XAI_API_KEY"],
+        &["provider", "xai", "options", "baseURL"],
+        "https://api.x.ai/v1",
+    ),
+];
 
 /// The time that an MCP server has for an answer. The default of five seconds is short for one started by `npx`.
 const MCP_MILLISECONDS: u32 = 30_000;

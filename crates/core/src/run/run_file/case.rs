@@ -9,6 +9,7 @@ use serde_json::{Map, Value};
 use crate::agent::access::Access;
 use crate::agent::delivery::sha256;
 use crate::agent::mcp::{McpServer, RemoteTransport};
+use crate::config::gateway::GatewayMode;
 use crate::config::sandbox::ContainedBy;
 use crate::config::settings;
 use crate::config::suite::{Action, Setup, TrialLimits};
@@ -46,6 +47,9 @@ pub struct RunCase {
     /// The most that a trial may use. Runs of the first version have none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub limits: Option<TrialLimits>,
+    /// The part of the gateway, unless it is off.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub gateway: Option<GatewayMode>,
     /// The tests.
     pub tests: Vec<RunTest>,
     /// Settings of the suite that reach its trials unchanged, by key.
@@ -203,6 +207,7 @@ impl RunCase {
             judge_env: _,
             timeout,
             limits,
+            gateway,
         } = case;
         RunCase {
             eval: eval.name.clone(),
@@ -220,6 +225,7 @@ impl RunCase {
             env: names(env),
             timeout_seconds: timeout.as_secs_f64(),
             limits: Some(*limits),
+            gateway: Some(*gateway).filter(|mode| *mode != GatewayMode::Off),
             tests: eval.tests.iter().map(RunTest::from).collect(),
             settings: settings(&**suite),
         }

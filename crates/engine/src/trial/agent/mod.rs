@@ -15,6 +15,7 @@ use terca_core::agent::delivery::McpDelivery;
 use terca_core::agent::{Ending, Reading, TimeLimit};
 use terca_core::text::prose;
 use terca_core::trial_error::{ErrorKind, TrialError};
+use terca_core::wire::Wire;
 
 use super::agent_work::AgentWork;
 use super::session::{AgentEnd, AgentKind, AgentSession, BuiltIn};
@@ -47,6 +48,7 @@ impl Prepared {
             delivered,
             ended: worked.ended,
             reading: worked.reading,
+            wire: worked.wire,
             service_fault: worked.service_fault,
             changes: worked.changes,
             is_reference,
@@ -112,6 +114,7 @@ impl AgentRun {
 struct Worked {
     ended: Ended,
     reading: Reading,
+    wire: Option<Wire>,
     service_fault: Option<TrialError>,
     changes: Changes,
     breach: Option<String>,
@@ -129,9 +132,11 @@ fn work(
         .section(&format!("agent: {}", session.profile.name))?;
     let leftovers = leftovers(run);
     let credentials = credentials::given(session.profile, &session.access);
+    let way_notes = session.notes.clone();
     let played = play(run, session)?;
     let mut reading = played.reading;
-    let mut notes = std::mem::take(&mut reading.notes);
+    let mut notes = way_notes;
+    notes.append(&mut reading.notes);
     notes.extend(played.note);
     if is_refused(&reading.ending) {
         // The agent's own advice (`/login`) does not help here: its home is that of the trial.
@@ -192,6 +197,7 @@ fn work(
     Ok(Worked {
         ended: played.ended,
         reading,
+        wire: played.wire,
         service_fault,
         changes,
         breach,
@@ -265,6 +271,7 @@ struct Played {
     ended: Ended,
     reading: Reading,
     time_limit: Option<TimeLimit>,
+    wire: Option<Wire>,
     /// A remark of Terca's, about a solution that failed.
     note: Option<String>,
 }
@@ -277,11 +284,13 @@ fn play(run: &mut TrialRun<'_>, session: AgentSession) -> Result<Played, StageEr
                 ended,
                 reading,
                 time_limit,
+                wire,
             } = process.run(run, &|activity, usage| progress.report(activity, usage))?;
             Ok(Played {
                 ended,
                 reading,
                 time_limit,
+                wire,
                 note: None,
             })
         }
@@ -300,6 +309,7 @@ fn play(run: &mut TrialRun<'_>, session: AgentSession) -> Result<Played, StageEr
                 ended,
                 reading: decoder.finish(ended.exit),
                 time_limit: None,
+                wire: None,
                 note,
             })
         }

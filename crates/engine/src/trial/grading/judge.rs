@@ -112,6 +112,7 @@ fn ask_once(
                 prompt: &prompt,
                 timeout: test.timeout,
                 sandbox: case.variant.sandbox,
+                gateway: case.gateway,
             },
         )?;
     let agent_version = session.version.clone();

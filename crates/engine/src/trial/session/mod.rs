@@ -19,12 +19,14 @@ use terca_core::agent::AgentChoice;
 use terca_core::agent::access::Access;
 use terca_core::agent::mcp::McpServer;
 use terca_core::agent::{Decoder, Inputs, Invocation, Launch, Profile, Stdin};
+use terca_core::config::gateway::GatewayMode;
 use terca_core::config::sandbox::{ContainedBy, Sandbox};
 use terca_core::text::mask::Mask;
 use terca_core::trial_error::ErrorKind;
 
 use super::containment::{ContainedAgent, words_of};
 use super::context::Context;
+use super::gateway::Led;
 use super::masking::write_text;
 use super::stage_error::StageError;
 use crate::host::credentials;
@@ -46,6 +48,7 @@ pub(super) struct AgentRequest<'a> {
     pub(super) prompt: &'a str,
     pub(super) timeout: Duration,
     pub(super) sandbox: Sandbox,
+    pub(super) gateway: GatewayMode,
 }
 
 /// An agent whose program is there.
@@ -63,6 +66,8 @@ pub(super) struct AgentSession {
     pub(super) version: Option<String>,
     /// The names of its credentials, and the services that it is led to.
     pub(super) access: Access,
+    /// Remarks about the way to its models.
+    pub(super) notes: Vec<String>,
     pub(super) kind: AgentKind,
 }
 
@@ -134,10 +139,29 @@ impl FoundAgent {
         });
         credentials::install(&context.host, profile, &mut env, &dirs.home)?;
         let contained_by = context.sandboxes.contained_by(request.sandbox);
+        // Its own services and keys, whichever way leads to them.
+        let mut own = env.clone();
+        let access = credentials::access(&context.host, profile, &own, request.config);
+        let led = match request.gateway {
+            GatewayMode::Meter if !profile.is_built_in() => Led::through(
+                &context.gateway,
+                &context.host,
+                profile,
+                &access,
+                &mut env,
+                request.config,
+            )?,
+            GatewayMode::Off | GatewayMode::Meter => Led::past_the_gateway(request.config),
+        };
+        let led_request = AgentRequest {
+            config: led.config.as_ref(),
+            ..*request
+        };
         let (invocation, decoder) =
-            write_inputs(&dirs, request, &env, contained_by, &context.mask)?;
+            write_inputs(&dirs, &led_request, &env, contained_by, &context.mask)?;
+        own.extend(invocation.env.iter().cloned());
+        let access = credentials::access(&context.host, profile, &own, request.config);
         env.extend(invocation.env);
-        let access = credentials::access(&context.host, profile, &env, request.config);
         let command = match invocation.launch {
             Launch::Program {
                 program: name,
@@ -176,12 +200,14 @@ impl FoundAgent {
                 sandbox: request.sandbox,
                 words,
                 dirs,
+                passage: led.passage,
             })),
         };
         Ok(AgentSession {
             profile,
             version,
             access,
+            notes: led.notes,
             kind,
         })
     }

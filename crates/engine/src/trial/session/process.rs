@@ -10,6 +10,8 @@ use terca_core::config::sandbox::Sandbox;
 use terca_core::text::mask::Mask;
 use terca_core::text::prose;
 use terca_core::trial_error::TrialError;
+use terca_core::wire::{Exchange, Wire};
+use terca_gateway::Passage;
 
 use super::agent_dirs::AgentDirs;
 use super::last_words::STDOUT_LOG;
@@ -24,9 +26,10 @@ use crate::sandbox::Words;
 use crate::tree::{Limits, WithoutHoles};
 use crate::trial::containment::ContainedAgent;
 use crate::trial::context::Context;
+use crate::trial::gateway::{WIRE_LOG, add_wire};
 use crate::trial::live::{LiveOutput, LogPart, LogPartWriter};
 use crate::trial::log::{RunLog, Stream};
-use crate::trial::masking::{copy_masked, find_pieces, write_edited};
+use crate::trial::masking::{copy_masked, find_pieces, write_edited, write_text};
 use crate::trial::stage_error::StageError;
 use crate::trial::trial_run::{GRACE, TrialRun};
 
@@ -46,6 +49,8 @@ pub(in crate::trial) struct AgentProcess {
     pub(super) sandbox: Sandbox,
     /// The words of its command and its MCP servers that may name files.
     pub(super) words: Vec<String>,
+    /// Its way to its models, if it leads through the gateway.
+    pub(super) passage: Option<Passage>,
 }
 
 /// The end of an agent's process.
@@ -54,6 +59,8 @@ pub(in crate::trial) struct AgentEnd {
     pub(in crate::trial) reading: Reading,
     /// Set if its time limit ended it.
     pub(in crate::trial) time_limit: Option<TimeLimit>,
+    /// Its requests to models, if they passed through the gateway.
+    pub(in crate::trial) wire: Option<Wire>,
 }
 
 /// The two files that an agent prints to.
@@ -87,6 +94,7 @@ impl AgentProcess {
             dirs,
             side_files,
             decoder,
+            passage,
             ..
         } = self;
         let mask = &run.context.mask;
@@ -114,6 +122,7 @@ impl AgentProcess {
         let mut ended = run.run_job(&job, enclosure.as_ref(), &mut |log| {
             listener.on_turn(log, on_progress)
         })?;
+        let exchanges = passage.map(Passage::close);
         run.tidy_folder()?;
         let mut output = listener.finish(&ended, &mut run.log)?;
         if let Some(error) = output.lost.take()
@@ -132,6 +141,11 @@ impl AgentProcess {
         if !profile.logs_to_stderr && (profile.streams_events || has_pieces) {
             copy_to_log(&kept.stderr, Stream::Errors, &mut run.log, mask)?;
         }
+        let wire = exchanges.as_deref().map(Wire::of);
+        if let (Some(wire), Some(exchanges)) = (&wire, &exchanges) {
+            add_wire(wire, &ended, &mut output.reading);
+            keep_exchanges(exchanges, &dirs.artifacts, mask)?;
+        }
         write_end(&mut run.log, &ended, &output.reading)?;
         keep_side_files(&dirs.artifacts, mask, &side_files)?;
         if profile.takes_command {
@@ -147,6 +161,7 @@ impl AgentProcess {
                 limit,
                 silence: limit.saturating_sub(output.progress_at),
             }),
+            wire,
         })
     }
 
@@ -258,6 +273,16 @@ fn keep_output(
     let mut kept = new_file(&new)?;
     write_edited(WithoutHoles(output.rewound()?), pieces, &mut kept, mask)?;
     fs_err::rename(&new, place)
+}
+
+/// Writes a line for each request to a model.
+fn keep_exchanges(exchanges: &[Exchange], artifacts: &Utf8Path, mask: &Mask) -> io::Result<()> {
+    let mut lines = String::new();
+    for exchange in exchanges {
+        lines.push_str(&serde_json::to_string(exchange)?);
+        lines.push('\n');
+    }
+    write_text(&lines, &artifacts.join(WIRE_LOG), mask)
 }
 
 fn keep_side_files(artifacts: &Utf8Path, mask: &Mask, side_files: &[SideFile]) -> io::Result<()> {

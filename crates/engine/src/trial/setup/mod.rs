@@ -49,6 +49,7 @@ pub(super) fn prepare(run: &mut TrialRun<'_>) -> Result<Prepared, StageError> {
         prompt: &case.prompt,
         timeout: case.timeout,
         sandbox: variant.sandbox,
+        gateway: case.gateway,
     };
     let session = agent.prepare(context, dirs, &request)?;
     if matches!(session.kind, AgentKind::BuiltIn(BuiltIn::Solution, _)) && !case.eval.has_solution()

@@ -17,7 +17,7 @@ use crate::documentation::repository;
 use crate::documentation::room::Room;
 
 /// What a table is called, and the objects that it is about.
-const TABLES: [(&str, &[&str]); 31] = [
+const TABLES: [(&str, &[&str]); 32] = [
     ("journal", &["journal"]),
     ("results", &[""]),
     ("descriptions", &["descriptions"]),
@@ -39,6 +39,7 @@ const TABLES: [(&str, &[&str]); 31] = [
             "trials[].paidJudges[].stats",
         ],
     ),
+    ("wire", &["trials[].wire"]),
     ("delivery", &["trials[].delivery"]),
     (
         "installed",
@@ -112,7 +113,7 @@ const TABLES: [(&str, &[&str]); 31] = [
 const INTERVAL: [&str; 4] = ["interval", "interval90", "beyond", "passRateInterval"];
 
 /// Maps whose keys are names of the user's own.
-const BY_NAME: [&str; 11] = [
+const BY_NAME: [&str; 15] = [
     "descriptions.evals",
     "descriptions.environments",
     "descriptions.experiments",
@@ -120,6 +121,10 @@ const BY_NAME: [&str; 11] = [
     "descriptions.tests.*",
     "trials[].tests",
     "trials[].delivery.mcpServers",
+    "trials[].wire.modelsAsked",
+    "trials[].wire.modelsAnswered",
+    "trials[].wire.stopReasons",
+    "trials[].wire.statuses",
     "trials[].delivery.access.endpoints",
     "summary.variants[].delivery.mcpServers",
     "summary.variants[].delivery.rules",

@@ -17,6 +17,7 @@ JUDGE
 chmod +x judge.sh
 cat > terca.yaml <<'SUITE'
 description: All that there is.
+gateway: meter
 mcpPreflight: false
 repetitions: 2
 environments:

@@ -10,40 +10,40 @@ crate::real::tests_of! {
         works_in_a_hostile_place mcp_servers_are_offered_called_and_missed
         trouble_is_told_from_failure prompts_arrive_as_written
         figures_and_models_are_those_served long_rules_arrive_or_are_not_claimed
-        mcp_claims_agree_with_the_server
+        mcp_claims_agree_with_the_server metered_by_the_gateway
         a_dead_service_is_no_failure
     ]
     codex: CODEX [
         works_in_a_hostile_place mcp_servers_are_offered_called_and_missed
         trouble_is_told_from_failure prompts_arrive_as_written
         figures_and_models_are_those_served long_rules_arrive_or_are_not_claimed
-        mcp_claims_agree_with_the_server
+        mcp_claims_agree_with_the_server metered_by_the_gateway
         a_dead_service_is_no_failure
     ]
     gemini: GEMINI [
         works_in_a_hostile_place mcp_servers_are_offered_called_and_missed
         trouble_is_told_from_failure prompts_arrive_as_written
         figures_and_models_are_those_served long_rules_arrive_or_are_not_claimed
-        mcp_claims_agree_with_the_server
+        mcp_claims_agree_with_the_server metered_by_the_gateway
         a_dead_service_is_no_failure
     ]
     goose: GOOSE [
         works_in_a_hostile_place mcp_servers_are_offered_called_and_missed
         trouble_is_told_from_failure prompts_arrive_as_written
         figures_and_models_are_those_served long_rules_arrive_or_are_not_claimed
-        mcp_claims_agree_with_the_server
+        mcp_claims_agree_with_the_server metered_by_the_gateway
         a_dead_service_is_no_failure
     ]
     opencode: OPENCODE [
         works_in_a_hostile_place mcp_servers_are_offered_called_and_missed
         trouble_is_told_from_failure prompts_arrive_as_written
         figures_and_models_are_those_served long_rules_arrive_or_are_not_claimed
-        mcp_claims_agree_with_the_server
+        mcp_claims_agree_with_the_server metered_by_the_gateway
     ]
     qwen: QWEN [
         works_in_a_hostile_place mcp_servers_are_offered_called_and_missed
         trouble_is_told_from_failure prompts_arrive_as_written
         figures_and_models_are_those_served long_rules_arrive_or_are_not_claimed
-        mcp_claims_agree_with_the_server
+        mcp_claims_agree_with_the_server metered_by_the_gateway
     ]
 }

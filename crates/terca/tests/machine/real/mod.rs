@@ -5,12 +5,14 @@
 
 mod complaints;
 mod figures;
+mod gateway;
 mod mcp_claims;
 mod rules;
 mod service;
 
 pub use complaints::Complaints;
 pub use figures::figures_and_models_are_those_served;
+pub use gateway::metered_by_the_gateway;
 pub use mcp_claims::mcp_claims_agree_with_the_server;
 pub use rules::long_rules_arrive_or_are_not_claimed;
 pub use service::a_dead_service_is_no_failure;

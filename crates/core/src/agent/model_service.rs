@@ -1,0 +1,93 @@
+//! The services that agents ask models of, and the places where agents read their addresses.
+
+/// A service that an agent asks models of, and the way to lead the agent elsewhere.
+#[derive(Debug, Clone, Copy)]
+pub struct ModelService {
+    /// The variables that the agent takes the service's key from.
+    pub keys: &'static [&'static str],
+    /// The variable that the agent is given the key in, where it is another one with the gateway.
+    pub given_as: Option<&'static str>,
+    /// The place of the service's address.
+    pub address: AddressPlace,
+    /// The address that the agent uses if none is set; empty if it then uses another service.
+    pub usual: &'static str,
+    /// Variables and settings that make the agent use another service or another way to sign in.
+    pub unless: &'static [&'static str],
+}
+
+/// The place where an agent reads the address of a service.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum AddressPlace {
+    /// An environment variable.
+    Variable(&'static str),
+    /// A path in its settings.
+    Setting(&'static [&'static str]),
+}
+
+impl ModelService {
+    /// Returns a service whose address is in a variable.
+    pub(super) const fn by_variable(
+        keys: &'static [&'static str],
+        variable: &'static str,
+        usual: &'static str,
+    ) -> Self {
+        ModelService {
+            keys,
+            given_as: None,
+            address: AddressPlace::Variable(variable),
+            usual,
+            unless: &[],
+        }
+    }
+
+    /// Returns a service whose address is in the agent's settings.
+    pub(super) const fn by_setting(
+        keys: &'static [&'static str],
+        setting: &'static [&'static str],
+        usual: &'static str,
+    ) -> Self {
+        ModelService {
+            address: AddressPlace::Setting(setting),
+            ..ModelService::by_variable(keys, "", usual)
+        }
+    }
+
+    /// Returns it, unless one of these variables or settings is there.
+    pub(super) const fn unless(self, names: &'static [&'static str]) -> Self {
+        ModelService {
+            unless: names,
+            ..self
+        }
+    }
+
+    /// Returns it with its key in another variable.
+    pub(super) const fn given_as(self, variable: &'static str) -> Self {
+        ModelService {
+            given_as: Some(variable),
+            ..self
+        }
+    }
+}
+
+/// The addresses of the large services, as their own libraries have them.
+pub(super) mod usual {
+    pub(in crate::agent) const ANTHROPIC: &str = "https://api.anthropic.com";
+    pub(in crate::agent) const OPENAI: &str = "https://api.openai.com";
+    pub(in crate::agent) const OPENAI_V1: &str = "https://api.openai.com/v1";
+    pub(in crate::agent) const GEMINI: &str = "https://generativelanguage.googleapis.com";
+}
+
+/// The services that programs of any kind are led to by these variables.
+pub(super) const COMMON_SERVICES: &[ModelService] = &[
+    ModelService::by_variable(
+        &["ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN"],
+        "ANTHROPIC_BASE_URL",
+        usual::ANTHROPIC,
+    ),
+    ModelService::by_variable(&["OPENAI_API_KEY"], "OPENAI_BASE_URL", usual::OPENAI_V1),
+    ModelService::by_variable(
+        &["GEMINI_API_KEY", "GOOGLE_API_KEY"],
+        "GOOGLE_GEMINI_BASE_URL",
+        usual::GEMINI,
+    ),
+];

@@ -1,0 +1,538 @@
+//! The way an agent is led to the gateway: which of its addresses and keys are replaced, and by what.
+//!
+//! Nothing here knows a server. [`Redirect::find`] says which services and keys an agent would use; the gateway opens a
+//! passage to each; [`Redirect::apply`] writes the passage's addresses and tokens in their places.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use serde_json::{Map, Value, json};
+
+use super::config_secrets::secrets_in_config;
+use super::model_service::{AddressPlace, ModelService};
+use super::profile::Profile;
+
+/// The ends of variables that have the address of a service.
+const ADDRESS_ENDS: [&str; 2] = ["_BASE_URL", "_API_BASE"];
+/// The ends of variables that have the key of the service whose address has the same beginning.
+const KEY_ENDS: [&str; 3] = ["_API_KEY", "_AUTH_TOKEN", "_TOKEN"];
+/// The ends of settings that have the address of a service, in lower case and without `_` and `-`.
+const ADDRESS_SETTINGS: [&str; 2] = ["baseurl", "apibase"];
+
+/// The addresses and keys of an agent that are replaced.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Redirect {
+    /// The origins of the services, each once: `https://api.openai.com`.
+    pub origins: Vec<String>,
+    /// The keys, each once.
+    pub keys: Vec<String>,
+    /// The variables with credentials that stay as they are, since their service is not known.
+    pub untouched: Vec<String>,
+    variables: Vec<(String, Address)>,
+    settings: Vec<(Vec<String>, Address)>,
+    renamed: Vec<(&'static str, &'static str)>,
+}
+
+/// The address of a service, in two parts.
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct Address {
+    /// The index of its origin.
+    origin: usize,
+    /// What follows the origin.
+    path: String,
+}
+
+impl Redirect {
+    /// Finds the services and keys that an agent would use with these variables and settings.
+    pub fn find(
+        profile: &Profile,
+        env: &BTreeMap<String, String>,
+        config: Option<&Value>,
+    ) -> Redirect {
+        let mut redirect = Redirect::default();
+        if let Some(config) = config {
+            redirect.find_settings(config, &mut Vec::new());
+        }
+        let has_settings = !redirect.settings.is_empty();
+        let mut known: BTreeSet<&str> = BTreeSet::new();
+        for service in profile.services {
+            if redirect.add_service(service, env, config) {
+                known.extend(service.keys);
+            }
+        }
+        let mut own_keys: Vec<String> = Vec::new();
+        for (name, value) in env {
+            let Some(prefix) = ADDRESS_ENDS.iter().find_map(|end| name.strip_suffix(end)) else {
+                continue;
+            };
+            let is_own = profile.takes_command || profile.setting_variables.contains(&&**name);
+            if is_own && redirect.add_variable(name, value) {
+                own_keys.extend(KEY_ENDS.iter().map(|end| format!("{prefix}{end}")));
+            }
+        }
+        for (name, value) in env {
+            let is_credential = profile.credential_variables.contains(&&**name);
+            // A provider that the settings describe may take its key from any of the agent's variables.
+            let is_key = known.contains(&**name)
+                || own_keys.contains(name)
+                || (has_settings && is_credential);
+            if value.is_empty() {
+                continue;
+            }
+            if is_key {
+                redirect.add_key(value);
+            } else if is_credential {
+                redirect.untouched.push(name.clone());
+            }
+        }
+        if has_settings && let Some(config) = config {
+            for key in secrets_in_config(config) {
+                redirect.add_key(&key);
+            }
+        }
+        redirect
+    }
+
+    /// Returns whether there is no service that the agent could be led away from.
+    pub fn is_empty(&self) -> bool {
+        self.origins.is_empty()
+    }
+
+    /// Writes the gateway's addresses in the place of the services', and tokens in the place of keys. Both are given in
+    /// the order of [`origins`](Redirect::origins) and [`keys`](Redirect::keys).
+    pub fn apply(
+        &self,
+        addresses: &[String],
+        tokens: &[String],
+        env: &mut BTreeMap<String, String>,
+        config: Option<&Value>,
+    ) -> Option<Value> {
+        for value in env.values_mut() {
+            if let Some(token) = self.token(value, tokens) {
+                *value = token;
+            }
+        }
+        for (from, to) in &self.renamed {
+            if let Some(value) = env.remove(*from) {
+                env.insert((*to).to_owned(), value);
+            }
+        }
+        for (name, address) in &self.variables {
+            env.insert(name.clone(), address.at(addresses));
+        }
+        let mut config = config.cloned();
+        if let Some(config) = &mut config {
+            self.replace_keys(config, tokens);
+        }
+        if !self.settings.is_empty() {
+            let config = config.get_or_insert_with(|| Value::Object(Map::new()));
+            for (path, address) in &self.settings {
+                if let Some(place) = place_of(config, path) {
+                    *place = json!(address.at(addresses));
+                }
+            }
+        }
+        config
+    }
+
+    /// Adds a service if the agent uses it. Returns whether it does.
+    fn add_service(
+        &mut self,
+        service: &ModelService,
+        env: &BTreeMap<String, String>,
+        config: Option<&Value>,
+    ) -> bool {
+        let is_set = |name: &&str| env.get(*name).is_some_and(|value| !value.is_empty());
+        let is_named =
+            |name: &&str| is_set(name) || config.is_some_and(|config| config.get(*name).is_some());
+        if service.unless.iter().any(is_named) {
+            return false;
+        }
+        let has_key = service.keys.iter().any(is_set);
+        match service.address {
+            AddressPlace::Variable(name) => {
+                let set = env.get(name).filter(|address| !address.is_empty());
+                let address = match set {
+                    Some(address) => address.as_str(),
+                    None if has_key => service.usual,
+                    None => return false,
+                };
+                if !self.add_variable(name, address) {
+                    return false;
+                }
+            }
+            AddressPlace::Setting(path) => {
+                if !has_key {
+                    return false;
+                }
+                let path: Vec<String> = path.iter().map(|part| (*part).to_owned()).collect();
+                let is_found = self.settings.iter().any(|(found, _)| *found == path);
+                if !is_found {
+                    let Some(address) = self.address(service.usual) else {
+                        return false;
+                    };
+                    self.settings.push((path, address));
+                }
+            }
+        }
+        if let Some(to) = service.given_as {
+            let from = service.keys.iter().copied().filter(|from| *from != to);
+            self.renamed.extend(from.map(|from| (from, to)));
+        }
+        true
+    }
+
+    /// Adds a variable with an address. Returns whether it is one.
+    fn add_variable(&mut self, name: &str, value: &str) -> bool {
+        if self.variables.iter().any(|(found, _)| found == name) {
+            return true;
+        }
+        let Some(address) = self.address(value) else {
+            return false;
+        };
+        self.variables.push((name.to_owned(), address));
+        true
+    }
+
+    fn add_key(&mut self, key: &str) {
+        if !self.keys.iter().any(|known| known == key) {
+            self.keys.push(key.to_owned());
+        }
+    }
+
+    /// Splits an address, and notes its origin.
+    fn address(&mut self, written: &str) -> Option<Address> {
+        let (origin, path) = split(written)?;
+        let index = self.origins.iter().position(|known| *known == origin);
+        let index = index.unwrap_or_else(|| {
+            self.origins.push(origin);
+            self.origins.len() - 1
+        });
+        Some(Address {
+            origin: index,
+            path,
+        })
+    }
+
+    fn find_settings(&mut self, value: &Value, path: &mut Vec<String>) {
+        let entries: Vec<(String, &Value)> = match value {
+            Value::Object(entries) => entries
+                .iter()
+                .map(|(key, value)| (key.clone(), value))
+                .collect(),
+            Value::Array(items) => items
+                .iter()
+                .zip(0..)
+                .map(|(item, at)| (format!("{at}"), item))
+                .collect(),
+            _ => return,
+        };
+        for (key, value) in entries {
+            path.push(key);
+            match value {
+                Value::String(text) if path.last().is_some_and(|key| is_address_setting(key)) => {
+                    if let Some(address) = self.address(text) {
+                        self.settings.push((path.clone(), address));
+                    }
+                }
+                value => self.find_settings(value, path),
+            }
+            path.pop();
+        }
+    }
+
+    /// Returns the token for a text that is a key, or a key after `Bearer`.
+    fn token(&self, text: &str, tokens: &[String]) -> Option<String> {
+        for (key, token) in self.keys.iter().zip(tokens) {
+            if let Some(before) = text.strip_suffix(key.as_str())
+                && (before.is_empty() || before.ends_with(' '))
+            {
+                return Some(format!("{before}{token}"));
+            }
+        }
+        None
+    }
+
+    fn replace_keys(&self, value: &mut Value, tokens: &[String]) {
+        match value {
+            Value::String(text) => {
+                if let Some(token) = self.token(text, tokens) {
+                    *text = token;
+                }
+            }
+            Value::Array(items) => {
+                for item in items {
+                    self.replace_keys(item, tokens);
+                }
+            }
+            Value::Object(entries) => {
+                for entry in entries.values_mut() {
+                    self.replace_keys(entry, tokens);
+                }
+            }
+            _ => {}
+        }
+    }
+}
+
+impl Address {
+    fn at(&self, addresses: &[String]) -> String {
+        let base = addresses.get(self.origin).map(String::as_str);
+        format!("{}{}", base.unwrap_or_default(), self.path)
+    }
+}
+
+/// Splits an address into its origin and the rest. Only HTTP is served; a user in the address is a way to sign in that
+/// the gateway does not replace.
+fn split(address: &str) -> Option<(String, String)> {
+    let address = address.trim();
+    let (scheme, rest) = address.split_once("://")?;
+    if !matches!(scheme, "http" | "https") {
+        return None;
+    }
+    let end = rest.find(['/', '?', '#']).unwrap_or(rest.len());
+    let (host, path) = rest.split_at(end);
+    let is_plain = host
+        .chars()
+        .all(|c| c.is_ascii_alphanumeric() || ".-_:[]".contains(c));
+    if host.is_empty() || !is_plain || path.contains(['?', '#']) {
+        return None;
+    }
+    Some((format!("{scheme}://{host}"), path.to_owned()))
+}
+
+fn is_address_setting(name: &str) -> bool {
+    let name: String = name
+        .chars()
+        .filter(char::is_ascii_alphanumeric)
+        .collect::<String>()
+        .to_lowercase();
+    ADDRESS_SETTINGS.iter().any(|end| name.ends_with(end))
+}
+
+/// Returns a place in settings, which is made if it is not there.
+fn place_of<'a>(mut value: &'a mut Value, path: &[String]) -> Option<&'a mut Value> {
+    for part in path {
+        value = match value {
+            Value::Array(items) => items.get_mut(part.parse::<usize>().ok()?)?,
+            Value::Object(entries) => entries
+                .entry(part.clone())
+                .or_insert_with(|| Value::Object(Map::new())),
+            _ => return None,
+        };
+    }
+    Some(value)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::agent::find;
+
+    const ADDRESSES: [&str; 3] = [
+        "http://127.0.0.1:7/t/0",
+        "http://127.0.0.1:7/t/1",
+        "http://127.0.0.1:7/t/2",
+    ];
+    const TOKENS: [&str; 3] = ["token-0", "token-1", "token-2"];
+
+    /// Returns what an agent is given with the gateway, of these variables and settings.
+    fn redirected(
+        agent: &str,
+        env: &[(&str, &str)],
+        config: Option<&Value>,
+    ) -> (Redirect, BTreeMap<String, String>, Option<Value>) {
+        let mut env: BTreeMap<String, String> = env
+            .iter()
+            .map(|(name, value)| ((*name).to_owned(), (*value).to_owned()))
+            .collect();
+        let redirect = Redirect::find(find(agent).unwrap().profile(), &env, config);
+        let config = redirect.apply(
+            &ADDRESSES.map(str::to_owned),
+            &TOKENS.map(str::to_owned),
+            &mut env,
+            config,
+        );
+        (redirect, env, config)
+    }
+
+    #[test]
+    fn agents_with_a_key_are_led_to_the_gateway() {
+        for (agent, key, variable, origin, address) in [
+            (
+                "claude-code",
+                "ANTHROPIC_API_KEY",
+                "ANTHROPIC_BASE_URL",
+                "https://api.anthropic.com",
+                "http://127.0.0.1:7/t/0",
+            ),
+            (
+                "gemini-cli",
+                "GEMINI_API_KEY",
+                "GOOGLE_GEMINI_BASE_URL",
+                "https://generativelanguage.googleapis.com",
+                "http://127.0.0.1:7/t/0",
+            ),
+            (
+                "qwen-code",
+                "OPENAI_API_KEY",
+                "OPENAI_BASE_URL",
+                "https://api.openai.com",
+                "http://127.0.0.1:7/t/0/v1",
+            ),
+            (
+                "goose",
+                "OPENAI_API_KEY",
+                "OPENAI_HOST",
+                "https://api.openai.com",
+                "http://127.0.0.1:7/t/0",
+            ),
+            (
+                "aider",
+                "OPENAI_API_KEY",
+                "OPENAI_API_BASE",
+                "https://api.openai.com",
+                "http://127.0.0.1:7/t/0/v1",
+            ),
+            (
+                "command",
+                "OPENAI_API_KEY",
+                "OPENAI_BASE_URL",
+                "https://api.openai.com",
+                "http://127.0.0.1:7/t/0/v1",
+            ),
+        ] {
+            let (redirect, env, config) = redirected(agent, &[(key, "sk-secret")], None);
+            assert_eq!(redirect.origins, [origin], "{agent}");
+            assert_eq!(redirect.keys, ["sk-secret"], "{agent}");
+            assert_eq!(env[key], "token-0", "{agent}");
+            assert_eq!(env[variable], address, "{agent}");
+            assert_eq!(config, None, "{agent}");
+        }
+    }
+
+    #[test]
+    fn an_address_of_the_user_is_where_the_gateway_asks() {
+        let env = [
+            ("ANTHROPIC_AUTH_TOKEN", "sk-secret"),
+            (
+                "ANTHROPIC_BASE_URL",
+                "https://proxy.example:8443/anthropic/",
+            ),
+        ];
+        let (redirect, env, _) = redirected("claude-code", &env, None);
+        assert_eq!(redirect.origins, ["https://proxy.example:8443"]);
+        assert_eq!(
+            env["ANTHROPIC_BASE_URL"],
+            "http://127.0.0.1:7/t/0/anthropic/"
+        );
+    }
+
+    #[test]
+    fn providers_in_settings_are_led_to_the_gateway() {
+        let (_, env, config) = redirected("codex", &[("OPENAI_API_KEY", "sk-secret")], None);
+        assert_eq!(env["OPENAI_API_KEY"], "token-0");
+        assert_eq!(
+            config,
+            Some(
+                json!({"model_providers": {"openai-key": {"base_url": "http://127.0.0.1:7/t/0/v1"}}})
+            )
+        );
+
+        let (_, env, _) = redirected("codex", &[("CODEX_API_KEY", "sk-secret")], None);
+        assert_eq!(
+            env,
+            BTreeMap::from([("OPENAI_API_KEY".to_owned(), "token-0".to_owned())]),
+            "its own provider speaks by WebSocket"
+        );
+
+        let own = json!({
+            "model_provider": "mock",
+            "model_providers": {"mock": {"base_url": "http://10.0.0.1/v1", "env_key": "OPENAI_API_KEY"}},
+        });
+        let (redirect, env, config) =
+            redirected("codex", &[("OPENAI_API_KEY", "sk-secret")], Some(&own));
+        assert_eq!(redirect.origins, ["http://10.0.0.1"]);
+        assert_eq!(env["OPENAI_API_KEY"], "token-0");
+        assert_eq!(
+            config.unwrap()["model_providers"],
+            json!({"mock": {"base_url": "http://127.0.0.1:7/t/0/v1", "env_key": "OPENAI_API_KEY"}})
+        );
+
+        let own = json!({"provider": {"mock": {"options": {"baseURL": "http://10.0.0.1/v1", "apiKey": "sk-other-one"}}}});
+        let (redirect, env, config) = redirected(
+            "opencode",
+            &[("ANTHROPIC_API_KEY", "sk-secret")],
+            Some(&own),
+        );
+        assert_eq!(
+            redirect.origins,
+            ["http://10.0.0.1", "https://api.anthropic.com"]
+        );
+        assert_eq!(env["ANTHROPIC_API_KEY"], "token-0");
+        let provider = &config.unwrap()["provider"];
+        assert_eq!(
+            provider["mock"]["options"],
+            json!({"baseURL": "http://127.0.0.1:7/t/0/v1", "apiKey": "token-1"})
+        );
+        assert_eq!(
+            provider["anthropic"]["options"]["baseURL"],
+            "http://127.0.0.1:7/t/1/v1"
+        );
+    }
+
+    #[test]
+    fn a_program_of_any_kind_is_led_by_the_variables_of_the_suite() {
+        let env = [
+            ("MY_BASE_URL", "http://10.0.0.1/api"),
+            ("MY_API_KEY", "sk-secret"),
+            ("PATH", "/bin"),
+        ];
+        let (redirect, env, _) = redirected("command", &env, None);
+        assert_eq!(redirect.origins, ["http://10.0.0.1"]);
+        assert_eq!(env["MY_API_KEY"], "token-0");
+        assert_eq!(env["MY_BASE_URL"], "http://127.0.0.1:7/t/0/api");
+        assert_eq!(env["PATH"], "/bin");
+    }
+
+    #[test]
+    fn another_way_to_sign_in_is_left_alone() {
+        for (agent, env) in [
+            ("claude-code", vec![("CLAUDE_CODE_OAUTH_TOKEN", "oauth")]),
+            ("claude-code", vec![]),
+            (
+                "gemini-cli",
+                vec![
+                    ("GEMINI_API_KEY", "sk-secret"),
+                    ("GOOGLE_GENAI_USE_VERTEXAI", "true"),
+                ],
+            ),
+            ("copilot", vec![("GH_TOKEN", "gh-secret")]),
+            ("droid", vec![("FACTORY_API_KEY", "sk-secret")]),
+        ] {
+            let (redirect, after, config) = redirected(agent, &env, None);
+            assert!(redirect.is_empty(), "{agent}");
+            assert_eq!(after.len(), env.len(), "{agent}");
+            assert!(after.values().all(|value| !value.starts_with("token")));
+            assert_eq!(config, None);
+        }
+        let (redirect, _, _) = redirected("claude-code", &[("CLAUDE_CODE_OAUTH_TOKEN", "o")], None);
+        assert_eq!(redirect.untouched, ["CLAUDE_CODE_OAUTH_TOKEN"]);
+    }
+
+    #[test]
+    fn what_is_no_address_of_http_is_left_alone() {
+        for address in [
+            "localhost:11434",
+            "unix:///run/model",
+            "https://me:secret@proxy.example",
+            "https:///nothing",
+            "https://proxy.example/?key=abc",
+        ] {
+            assert_eq!(split(address), None, "{address}");
+        }
+        assert_eq!(
+            split(" https://[::1]:9/v1 "),
+            Some(("https://[::1]:9".into(), "/v1".into()))
+        );
+    }
+}

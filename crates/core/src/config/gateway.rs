@@ -1,0 +1,53 @@
+//! `gateway`: whether the agent's requests to models pass through Terca.
+
+use serde::{Deserialize, Serialize};
+use serde_json::json;
+
+use crate::reader::{Kind, Value, unlike};
+
+/// The part that Terca's gateway has between an agent and its models.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum GatewayMode {
+    /// None: the agent gets the key and asks its models itself.
+    #[default]
+    Off,
+    /// Requests pass through the gateway, which keeps the key and counts tokens.
+    Meter,
+}
+
+impl GatewayMode {
+    /// All of them.
+    pub const ALL: [GatewayMode; 2] = [GatewayMode::Off, GatewayMode::Meter];
+
+    /// Returns the word for it.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            GatewayMode::Off => "off",
+            GatewayMode::Meter => "meter",
+        }
+    }
+}
+
+/// `gateway`. YAML takes `off` for a boolean in some of its versions, so both spellings are read.
+pub(super) fn gateway_mode() -> Kind<GatewayMode> {
+    let names = GatewayMode::ALL.map(GatewayMode::as_str);
+    Kind::scalar(
+        "`off`, `meter`",
+        json!({ "enum": names }),
+        |node, reader| {
+            let written = match &node.value {
+                Value::Text(text) => text.as_str(),
+                Value::Bool { written, .. } => written.as_str(),
+                _ => "",
+            };
+            let mode = GatewayMode::ALL
+                .into_iter()
+                .find(|mode| mode.as_str() == written);
+            match mode {
+                Some(mode) => Some(mode),
+                None => reader.refuse(unlike(&node, "`off` or `meter`")),
+            }
+        },
+    )
+}

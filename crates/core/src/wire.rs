@@ -1,0 +1,356 @@
+//! The exchanges with models as the gateway saw them, and the figures of a trial that follow from them.
+//!
+//! What an agent reports of itself is kept beside these figures. They do not depend on the agent: they are there for one
+//! that reports nothing, and for one that was killed.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+
+use crate::text::mask::Mask;
+use crate::text::prose;
+use crate::transcript::{Usage, total};
+
+/// A difference between the agent's figures and those of the wire that is worth a note, as a share.
+const NOTABLE: f64 = 0.01;
+
+/// The most names that are counted one by one: an agent can ask for models that there are not.
+const MOST_NAMES: usize = 30;
+
+/// The tokens of one answer. `None` means that the answer did not say.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct WireTokens {
+    /// Tokens sent, the cached ones included.
+    pub input: Option<u64>,
+    /// Those of the tokens sent that were read from the service's cache.
+    pub cached: Option<u64>,
+    /// Those of the tokens sent that were written to the service's cache.
+    pub cache_write: Option<u64>,
+    /// Tokens that the model wrote, its thoughts included.
+    pub output: Option<u64>,
+    /// Those of the tokens written that are thoughts.
+    pub thinking: Option<u64>,
+}
+
+/// The way an exchange ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub enum ExchangeEnd {
+    /// The whole answer was passed on.
+    Whole,
+    /// The service broke off in the middle of its answer.
+    CutByService,
+    /// The agent hung up, or was ended, before the answer was there as a whole.
+    LeftByAgent,
+    /// The service could not be reached.
+    Unreachable,
+}
+
+/// One request to a model and its answer.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Exchange {
+    /// The path of the request, without a query.
+    pub path: String,
+    /// The model that was asked for.
+    pub model_asked: Option<String>,
+    /// The model that the answer names.
+    pub model_answered: Option<String>,
+    /// The HTTP status of the answer; `None` if there was none.
+    pub status: Option<u16>,
+    /// The reason why the model stopped, in the words of its service.
+    pub stop_reason: Option<String>,
+    /// The tokens.
+    pub tokens: WireTokens,
+    /// True if it repeats a request that had failed.
+    pub retry: bool,
+    /// The time from the beginning of the session to this request, in milliseconds.
+    pub started_ms: u64,
+    /// The time from the request to the first byte of the answer, in milliseconds.
+    pub first_byte_ms: Option<u64>,
+    /// The time from the request to the end of the answer, in milliseconds.
+    pub total_ms: u64,
+    /// The way it ended.
+    pub end: ExchangeEnd,
+    /// The reason why the service could not be reached, or why the answer could not be read.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub error: Option<String>,
+}
+
+impl Exchange {
+    /// Returns whether the model answered: a good status, and not cut off.
+    pub fn is_answered(&self) -> bool {
+        self.status
+            .is_some_and(|status| (200..300).contains(&status))
+            && self.end == ExchangeEnd::Whole
+    }
+}
+
+/// The figures of a session as the gateway saw them.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Wire {
+    /// Requests to models, those that failed included.
+    pub requests: u64,
+    /// Requests that a model answered as a whole.
+    pub answered: u64,
+    /// Requests that repeat one that had failed.
+    pub retries: u64,
+    /// Tokens sent, the cached ones included; `null` if no answer said.
+    pub input_tokens: Option<u64>,
+    /// Tokens read from the service's cache.
+    pub cached_input_tokens: Option<u64>,
+    /// Tokens written to the service's cache.
+    pub cache_write_tokens: Option<u64>,
+    /// Tokens that models wrote, their thoughts included.
+    pub output_tokens: Option<u64>,
+    /// Tokens that are thoughts.
+    pub thinking_tokens: Option<u64>,
+    /// Answers without figures: their tokens are in no sum.
+    pub answers_without_tokens: u64,
+    /// The number of requests by the model that was asked for.
+    pub models_asked: BTreeMap<String, u64>,
+    /// The number of answers by the model that they name.
+    pub models_answered: BTreeMap<String, u64>,
+    /// The number of answers by the reason why the model stopped.
+    pub stop_reasons: BTreeMap<String, u64>,
+    /// The number of requests by HTTP status; `none` for those without an answer.
+    pub statuses: BTreeMap<String, u64>,
+    /// The time in which at least one request was on its way.
+    pub model_seconds: f64,
+    /// The median time to the first byte of an answer; `null` if there was none.
+    pub first_byte_seconds: Option<f64>,
+}
+
+impl Wire {
+    /// Adds up the exchanges of a session.
+    pub fn of(exchanges: &[Exchange]) -> Self {
+        let mut wire = Wire::default();
+        for exchange in exchanges {
+            wire.requests += 1;
+            wire.answered += u64::from(exchange.is_answered());
+            wire.retries += u64::from(exchange.retry);
+            let tokens = exchange.tokens;
+            add(&mut wire.input_tokens, tokens.input);
+            add(&mut wire.cached_input_tokens, tokens.cached);
+            add(&mut wire.cache_write_tokens, tokens.cache_write);
+            add(&mut wire.output_tokens, tokens.output);
+            add(&mut wire.thinking_tokens, tokens.thinking);
+            if exchange.is_answered() && tokens == WireTokens::default() {
+                wire.answers_without_tokens += 1;
+            }
+            count(&mut wire.models_asked, exchange.model_asked.as_deref());
+            count(
+                &mut wire.models_answered,
+                exchange.model_answered.as_deref(),
+            );
+            count(&mut wire.stop_reasons, exchange.stop_reason.as_deref());
+            let status = exchange.status.map(|status| status.to_string());
+            count(
+                &mut wire.statuses,
+                Some(status.as_deref().unwrap_or("none")),
+            );
+        }
+        wire.model_seconds = busy_milliseconds(exchanges) as f64 / 1000.0;
+        wire.first_byte_seconds = median_first_byte(exchanges);
+        wire
+    }
+
+    /// Masks the secrets in names that the agent and the service have chosen.
+    pub(crate) fn mask(&mut self, mask: &Mask) {
+        for counts in [
+            &mut self.models_asked,
+            &mut self.models_answered,
+            &mut self.stop_reasons,
+        ] {
+            if counts.keys().any(|name| mask.hides(name.as_bytes())) {
+                let named = std::mem::take(counts);
+                for (name, number) in named {
+                    *counts.entry(mask.text(&name)).or_default() += number;
+                }
+            }
+        }
+    }
+
+    /// Returns the figures that an agent would report of the same session.
+    pub fn usage(&self) -> Usage {
+        // A sum that leaves answers out is no figure of the session.
+        let is_complete = self.answers_without_tokens == 0;
+        Usage {
+            requests: Some(self.answered),
+            input_tokens: self.input_tokens.filter(|_| is_complete),
+            cached_input_tokens: self.cached_input_tokens.filter(|_| is_complete),
+            output_tokens: self.output_tokens.filter(|_| is_complete),
+            ..Usage::default()
+        }
+    }
+
+    /// Returns the model that answered, if it was the same in all answers.
+    pub fn model(&self) -> Option<&str> {
+        let mut names = self.models_answered.keys();
+        let first = names.next()?;
+        names.next().is_none().then_some(first)
+    }
+
+    /// Returns a note if the agent's figures differ from these by more than 1 %.
+    pub fn difference(&self, reported: &Usage) -> Option<String> {
+        let seen = self.usage();
+        let figures = [
+            ("requests", reported.requests, seen.requests),
+            ("input tokens", reported.input_tokens, seen.input_tokens),
+            (
+                "cached input tokens",
+                reported.cached_input_tokens,
+                seen.cached_input_tokens,
+            ),
+            ("output tokens", reported.output_tokens, seen.output_tokens),
+        ];
+        let mut different = Vec::new();
+        for (what, reported, seen) in figures {
+            if let (Some(reported), Some(seen)) = (reported, seen)
+                && is_notable(reported, seen)
+            {
+                different.push(format!("{reported} {what} (the gateway counted {seen})"));
+            }
+        }
+        (!different.is_empty())
+            .then(|| format!("the agent reports {}", prose::list(&different, "and")))
+    }
+}
+
+fn is_notable(reported: u64, seen: u64) -> bool {
+    reported.abs_diff(seen) as f64 > NOTABLE * reported.max(seen) as f64
+}
+
+fn add(sum: &mut Option<u64>, more: Option<u64>) {
+    if let Some(more) = more {
+        *sum = Some(total([sum.unwrap_or(0), more]));
+    }
+}
+
+fn count(counts: &mut BTreeMap<String, u64>, name: Option<&str>) {
+    if let Some(name) = name {
+        let is_known = counts.contains_key(name);
+        let name = if is_known || counts.len() < MOST_NAMES {
+            name
+        } else {
+            "others"
+        };
+        *counts.entry(name.to_owned()).or_default() += 1;
+    }
+}
+
+/// Returns the time in which at least one request was on its way. Requests of sub-agents overlap.
+fn busy_milliseconds(exchanges: &[Exchange]) -> u64 {
+    let mut spans: Vec<(u64, u64)> = exchanges
+        .iter()
+        .map(|exchange| {
+            let end = total([exchange.started_ms, exchange.total_ms]);
+            (exchange.started_ms, end)
+        })
+        .collect();
+    spans.sort_unstable();
+    let mut busy = 0;
+    let mut reached = 0;
+    for (start, end) in spans {
+        busy += end.saturating_sub(start.max(reached));
+        reached = reached.max(end);
+    }
+    busy
+}
+
+fn median_first_byte(exchanges: &[Exchange]) -> Option<f64> {
+    let mut times: Vec<u64> = exchanges
+        .iter()
+        .filter_map(|exchange| exchange.first_byte_ms)
+        .collect();
+    times.sort_unstable();
+    let middle = times.len() / 2;
+    let upper = *times.get(middle)?;
+    let lower = if times.len().is_multiple_of(2) {
+        times[middle - 1]
+    } else {
+        upper
+    };
+    Some((lower as f64 + upper as f64) / 2000.0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn exchange(started_ms: u64, total_ms: u64) -> Exchange {
+        Exchange {
+            path: "/v1/messages".into(),
+            model_asked: Some("m".into()),
+            model_answered: Some("m".into()),
+            status: Some(200),
+            stop_reason: Some("end_turn".into()),
+            tokens: WireTokens {
+                input: Some(100),
+                cached: Some(40),
+                cache_write: None,
+                output: Some(10),
+                thinking: None,
+            },
+            retry: false,
+            started_ms,
+            first_byte_ms: Some(started_ms / 10),
+            total_ms,
+            end: ExchangeEnd::Whole,
+            error: None,
+        }
+    }
+
+    #[test]
+    fn exchanges_add_up_and_overlapping_ones_take_their_time_once() {
+        let mut refused = exchange(5000, 10);
+        refused.status = Some(429);
+        refused.tokens = WireTokens::default();
+        refused.model_answered = None;
+        refused.stop_reason = None;
+        let wire = Wire::of(&[
+            exchange(0, 1000),
+            exchange(500, 1000),
+            exchange(2000, 500),
+            refused,
+        ]);
+        assert_eq!((wire.requests, wire.answered), (4, 3));
+        assert_eq!(
+            (wire.input_tokens, wire.output_tokens, wire.thinking_tokens),
+            (Some(300), Some(30), None)
+        );
+        assert_eq!(
+            wire.statuses,
+            BTreeMap::from([("200".into(), 3), ("429".into(), 1)])
+        );
+        assert_eq!(wire.model_seconds, 2.01);
+        assert_eq!(wire.first_byte_seconds, Some(0.125));
+        assert_eq!(wire.model(), Some("m"));
+    }
+
+    #[test]
+    fn an_answer_without_figures_leaves_the_sums_unknown() {
+        let mut silent = exchange(0, 1);
+        silent.tokens = WireTokens::default();
+        let wire = Wire::of(&[exchange(0, 1), silent]);
+        assert_eq!(wire.usage().input_tokens, None);
+        assert_eq!(wire.usage().requests, Some(2));
+    }
+
+    #[test]
+    fn more_than_one_in_a_hundred_is_noted() {
+        let wire = Wire::of(&[exchange(0, 1)]);
+        let mut reported = wire.usage();
+        assert_eq!(wire.difference(&reported), None);
+        reported.input_tokens = Some(101);
+        assert_eq!(wire.difference(&reported), None, "1 % and no more");
+        reported.input_tokens = Some(1500);
+        reported.requests = None;
+        assert_eq!(
+            wire.difference(&reported).as_deref(),
+            Some("the agent reports 1500 input tokens (the gateway counted 100)")
+        );
+    }
+}

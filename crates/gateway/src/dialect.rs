@@ -1,0 +1,226 @@
+//! The protocols in which models are asked, and where each has its figures.
+
+use serde::Deserialize;
+use serde_json::Value;
+use terca_core::wire::WireTokens;
+
+use crate::answer::Answer;
+
+/// A protocol in which models are asked.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Dialect {
+    /// Anthropic Messages.
+    Anthropic,
+    /// OpenAI Responses.
+    Responses,
+    /// OpenAI Chat Completions.
+    Chat,
+    /// Gemini's `generateContent` and `streamGenerateContent`.
+    Gemini,
+}
+
+impl Dialect {
+    /// Returns the protocol of a request; `None` for one that asks no model, such as for a list of models.
+    pub(crate) fn of(method: &str, path: &str) -> Option<Self> {
+        if method != "POST" {
+            return None;
+        }
+        if path.ends_with("/messages") {
+            Some(Dialect::Anthropic)
+        } else if path.ends_with("/chat/completions") {
+            Some(Dialect::Chat)
+        } else if path.ends_with("/responses") {
+            Some(Dialect::Responses)
+        } else if path.ends_with(":generateContent") || path.ends_with(":streamGenerateContent") {
+            Some(Dialect::Gemini)
+        } else {
+            None
+        }
+    }
+
+    /// Returns the model that a request asks for.
+    pub(crate) fn model_asked(self, path: &str, body: &[u8]) -> Option<String> {
+        #[derive(Deserialize)]
+        struct Asked {
+            model: Option<String>,
+        }
+        if self == Dialect::Gemini {
+            let (_, name) = path.rsplit_once('/')?;
+            let (model, _) = name.split_once(':')?;
+            return Some(model.to_owned());
+        }
+        serde_json::from_slice::<Asked>(body).ok()?.model
+    }
+
+    /// Reads an event of a stream, or a whole answer.
+    pub(crate) fn read(self, event: &Value, answer: &mut Answer) {
+        match self {
+            Dialect::Anthropic => anthropic(event, answer),
+            Dialect::Responses => responses(event, answer),
+            Dialect::Chat => chat(event, answer),
+            Dialect::Gemini => gemini(event, answer),
+        }
+    }
+}
+
+fn anthropic(event: &Value, answer: &mut Answer) {
+    match event["type"].as_str() {
+        Some("message_start") => {
+            let message = &event["message"];
+            answer.set_model(&message["model"]);
+            anthropic_usage(&message["usage"], answer);
+        }
+        Some("message_delta") => {
+            answer.set_stop(&event["delta"]["stop_reason"]);
+            anthropic_usage(&event["usage"], answer);
+        }
+        Some("message_stop") => answer.has_ended = true,
+        Some("message") => {
+            answer.set_model(&event["model"]);
+            answer.set_stop(&event["stop_reason"]);
+            anthropic_usage(&event["usage"], answer);
+            answer.has_ended = true;
+        }
+        _ => answer.set_error(&event["error"]),
+    }
+}
+
+/// Adds figures, which replace those of an earlier event: they count from the beginning.
+fn anthropic_usage(usage: &Value, answer: &mut Answer) {
+    let newer = |name: &str, known: Option<u64>| usage[name].as_u64().or(known);
+    let seen = &mut answer.tokens;
+    let written = newer("cache_creation_input_tokens", seen.cache_write);
+    let cached = newer("cache_read_input_tokens", seen.cached);
+    let known_fresh = seen.input.map(|input| {
+        let from_cache = seen
+            .cached
+            .unwrap_or(0)
+            .saturating_add(seen.cache_write.unwrap_or(0));
+        input.saturating_sub(from_cache)
+    });
+    let fresh = newer("input_tokens", known_fresh);
+    seen.input = fresh.map(|fresh| {
+        fresh
+            .saturating_add(cached.unwrap_or(0))
+            .saturating_add(written.unwrap_or(0))
+    });
+    seen.cached = cached;
+    seen.cache_write = written;
+    seen.output = newer("output_tokens", seen.output);
+}
+
+fn chat(event: &Value, answer: &mut Answer) {
+    answer.set_error(&event["error"]);
+    answer.set_model(&event["model"]);
+    for choice in event["choices"].as_array().into_iter().flatten() {
+        answer.set_stop(&choice["finish_reason"]);
+    }
+    // The figures follow in an event of their own.
+    answer.has_ended |= answer.stop_reason.is_some();
+    let usage = &event["usage"];
+    if usage.is_object() {
+        answer.tokens = WireTokens {
+            input: usage["prompt_tokens"].as_u64(),
+            cached: usage["prompt_tokens_details"]["cached_tokens"]
+                .as_u64()
+                .or(usage["prompt_cache_hit_tokens"].as_u64()),
+            cache_write: None,
+            output: usage["completion_tokens"].as_u64(),
+            thinking: usage["completion_tokens_details"]["reasoning_tokens"].as_u64(),
+        };
+    }
+}
+
+fn responses(event: &Value, answer: &mut Answer) {
+    let response = if event["object"] == "response" {
+        event
+    } else {
+        &event["response"]
+    };
+    answer.set_error(&event["error"]);
+    answer.set_error(&response["error"]);
+    if event["type"] == "error" {
+        answer.set_error(event);
+    }
+    answer.set_model(&response["model"]);
+    let status = response["status"].as_str().unwrap_or_default();
+    if !matches!(status, "completed" | "incomplete") {
+        return;
+    }
+    answer.set_stop(&response["status"]);
+    answer.set_stop(&response["incomplete_details"]["reason"]);
+    answer.has_ended = true;
+    let usage = &response["usage"];
+    if usage.is_object() {
+        answer.tokens = WireTokens {
+            input: usage["input_tokens"].as_u64(),
+            cached: usage["input_tokens_details"]["cached_tokens"].as_u64(),
+            cache_write: None,
+            output: usage["output_tokens"].as_u64(),
+            thinking: usage["output_tokens_details"]["reasoning_tokens"].as_u64(),
+        };
+    }
+}
+
+fn gemini(event: &Value, answer: &mut Answer) {
+    // Without `alt=sse`, a stream is one list.
+    if let Value::Array(events) = event {
+        for event in events {
+            gemini(event, answer);
+        }
+        return;
+    }
+    answer.set_error(&event["error"]);
+    answer.set_model(&event["modelVersion"]);
+    for candidate in event["candidates"].as_array().into_iter().flatten() {
+        answer.set_stop(&candidate["finishReason"]);
+    }
+    answer.set_stop(&event["promptFeedback"]["blockReason"]);
+    answer.has_ended |= answer.stop_reason.is_some();
+    let usage = &event["usageMetadata"];
+    if usage.is_object() {
+        // A figure that is 0 is left out.
+        let figure = |name: &str| usage[name].as_u64().unwrap_or(0);
+        let thinking = figure("thoughtsTokenCount");
+        answer.tokens = WireTokens {
+            input: Some(
+                figure("promptTokenCount").saturating_add(figure("toolUsePromptTokenCount")),
+            ),
+            cached: Some(figure("cachedContentTokenCount")),
+            cache_write: None,
+            output: Some(figure("candidatesTokenCount").saturating_add(thinking)),
+            thinking: Some(thinking),
+        };
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_request_for_a_model_is_known_by_its_path() {
+        for (method, path, dialect) in [
+            ("POST", "/v1/messages", Some(Dialect::Anthropic)),
+            ("POST", "/v1/messages/count_tokens", None),
+            ("POST", "/openai/v1/chat/completions", Some(Dialect::Chat)),
+            ("POST", "/v1/responses", Some(Dialect::Responses)),
+            ("GET", "/v1/responses", None),
+            (
+                "POST",
+                "/v1beta/models/gemini-2.5-pro:streamGenerateContent",
+                Some(Dialect::Gemini),
+            ),
+            ("POST", "/v1beta/models/gemini-2.5-pro:countTokens", None),
+            ("GET", "/v1/models", None),
+        ] {
+            assert_eq!(Dialect::of(method, path), dialect, "{path}");
+        }
+        let path = "/v1beta/models/gemini-2.5-pro:generateContent";
+        let asked = Dialect::Gemini.model_asked(path, b"{}");
+        assert_eq!(asked.as_deref(), Some("gemini-2.5-pro"));
+        let asked = Dialect::Chat.model_asked("/x", br#"{"messages": [], "model": "m"}"#);
+        assert_eq!(asked.as_deref(), Some("m"));
+        assert_eq!(Dialect::Chat.model_asked("/x", b"no JSON"), None);
+    }
+}

@@ -1,0 +1,292 @@
+//! A request of an agent: checked, given its key, and passed on.
+
+use std::error::Error;
+use std::sync::Arc;
+
+use bytes::Bytes;
+use http_body_util::combinators::UnsyncBoxBody;
+use http_body_util::{BodyExt, Full, Limited};
+use hyper::body::Incoming;
+use hyper::header::{self, HeaderMap, HeaderName, HeaderValue};
+use hyper::{Request, Response, StatusCode, Uri};
+use serde_json::json;
+use terca_core::wire::ExchangeEnd;
+
+use crate::answer_reader::AnswerReader;
+use crate::dialect::Dialect;
+use crate::metered::{BodyError, Metered, Reading};
+use crate::passage::Way;
+
+/// The largest request. Services accept less.
+const LARGEST_REQUEST: usize = 64 * 1024 * 1024;
+
+/// Headers of one connection, which are not those of the next.
+const OF_CONNECTION: [HeaderName; 8] = [
+    header::CONNECTION,
+    header::PROXY_AUTHENTICATE,
+    header::PROXY_AUTHORIZATION,
+    header::TE,
+    header::TRAILER,
+    header::TRANSFER_ENCODING,
+    header::UPGRADE,
+    HeaderName::from_static("keep-alive"),
+];
+
+/// Headers that a key may be in.
+const OF_KEY: [HeaderName; 4] = [
+    header::AUTHORIZATION,
+    HeaderName::from_static("x-api-key"),
+    HeaderName::from_static("api-key"),
+    HeaderName::from_static("x-goog-api-key"),
+];
+
+pub(crate) type AnswerBody = UnsyncBoxBody<Bytes, BodyError>;
+
+/// A request as its path divides it.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct Target<'a> {
+    pub(crate) token: &'a str,
+    pub(crate) upstream: usize,
+    /// The path at the service, with its slash.
+    pub(crate) path: &'a str,
+}
+
+impl<'a> Target<'a> {
+    /// Divides `/TOKEN/0/v1/messages`.
+    pub(crate) fn of(path: &'a str) -> Option<Self> {
+        let (token, rest) = path.strip_prefix('/')?.split_once('/')?;
+        let end = rest.find('/').unwrap_or(rest.len());
+        let (upstream, path) = rest.split_at(end);
+        Some(Target {
+            token,
+            upstream: upstream.parse().ok()?,
+            path: if path.is_empty() { "/" } else { path },
+        })
+    }
+}
+
+/// Passes a request on, and its answer back.
+pub(crate) async fn forward(way: Arc<Way>, request: Request<Incoming>) -> Response<AnswerBody> {
+    let uri = request.uri().clone();
+    let Some(target) = Target::of(uri.path()) else {
+        return refuse(StatusCode::NOT_FOUND, "there is nothing here");
+    };
+    let Some(upstream) = way.upstreams.get(target.upstream).cloned() else {
+        return refuse(StatusCode::NOT_FOUND, "there is no such service");
+    };
+    if request.headers().contains_key(header::UPGRADE) {
+        return refuse(StatusCode::NOT_IMPLEMENTED, "only HTTP is passed on");
+    }
+    let (parts, body) = request.into_parts();
+    let body = match Limited::new(body, LARGEST_REQUEST).collect().await {
+        Ok(body) => body.to_bytes(),
+        Err(error) if error.is::<http_body_util::LengthLimitError>() => {
+            return refuse(StatusCode::PAYLOAD_TOO_LARGE, "the request is too large");
+        }
+        Err(error) => return refuse(StatusCode::BAD_REQUEST, &error.to_string()),
+    };
+    let dialect = Dialect::of(parts.method.as_str(), target.path);
+    let number = dialect.map(|dialect| {
+        let model = dialect.model_asked(target.path, &body);
+        way.begin(target.path, model, &body)
+    });
+    // An agent that hangs up while it waits drops this future.
+    let waiting = number.map(|number| Waiting {
+        way: Arc::clone(&way),
+        number: Some(number),
+    });
+    let query = uri.query().map(|query| with_key_in_query(&way, query));
+    let query = query.map_or(String::new(), |query| format!("?{query}"));
+    let address = format!("{}{}{query}", upstream.origin, target.path);
+    let Ok(address) = address.parse::<Uri>() else {
+        return refuse(StatusCode::BAD_REQUEST, "the path cannot be passed on");
+    };
+    let mut onward = Request::new(Full::new(body));
+    *onward.method_mut() = parts.method;
+    *onward.uri_mut() = address;
+    *onward.headers_mut() = onward_headers(&way, &parts.headers);
+    let sent = tokio::select! {
+        sent = upstream.send(onward) => sent,
+        () = way.closed() => return refuse(StatusCode::BAD_GATEWAY, "the trial is over"),
+    };
+    let number = waiting.and_then(Waiting::over);
+    match sent {
+        Ok(response) => pass_back(&way, response, dialect.zip(number)),
+        Err(error) => {
+            let reason = reason(&error);
+            if let Some(number) = number {
+                way.end(number, ExchangeEnd::Unreachable, Some(reason.clone()));
+            }
+            let message = format!("{} could not be reached: {reason}", upstream.origin);
+            refuse(StatusCode::BAD_GATEWAY, &message)
+        }
+    }
+}
+
+/// A request that waits for the head of its answer.
+struct Waiting {
+    way: Arc<Way>,
+    number: Option<usize>,
+}
+
+impl Waiting {
+    fn over(mut self) -> Option<usize> {
+        self.number.take()
+    }
+}
+
+impl Drop for Waiting {
+    fn drop(&mut self) {
+        if let Some(number) = self.number {
+            self.way.end(number, ExchangeEnd::LeftByAgent, None);
+        }
+    }
+}
+
+fn pass_back(
+    way: &Arc<Way>,
+    response: Response<Incoming>,
+    asked: Option<(Dialect, usize)>,
+) -> Response<AnswerBody> {
+    let (mut parts, body) = response.into_parts();
+    for name in OF_CONNECTION {
+        parts.headers.remove(name);
+    }
+    let reading = asked.map(|(dialect, number)| {
+        way.status(number, parts.status.as_u16());
+        let text = |name| {
+            parts
+                .headers
+                .get(name)
+                .and_then(|value| value.to_str().ok())
+        };
+        let content_type = text(header::CONTENT_TYPE).unwrap_or_default();
+        let encoding = text(header::CONTENT_ENCODING).unwrap_or("identity");
+        let reader = AnswerReader::new(dialect, content_type, encoding != "identity");
+        Reading::new(Arc::clone(way), number, reader)
+    });
+    let body = Metered::new(body, way, reading);
+    Response::from_parts(parts, body.boxed_unsync())
+}
+
+/// Returns the headers for the service: with the key, without those of the connection, and without compression, which
+/// would hide the figures.
+fn onward_headers(way: &Way, headers: &HeaderMap) -> HeaderMap {
+    let mut onward = HeaderMap::with_capacity(headers.len());
+    for (name, value) in headers {
+        let is_left_out = OF_CONNECTION.contains(name)
+            || *name == header::HOST
+            || *name == header::CONTENT_LENGTH
+            || *name == header::EXPECT
+            || *name == header::ACCEPT_ENCODING;
+        if is_left_out {
+            continue;
+        }
+        let key = OF_KEY
+            .contains(name)
+            .then(|| value.to_str().ok().and_then(|text| way.with_key(text)))
+            .flatten()
+            .and_then(|text| HeaderValue::from_str(&text).ok());
+        let value = match key {
+            Some(mut key) => {
+                key.set_sensitive(true);
+                key
+            }
+            None => value.clone(),
+        };
+        onward.append(name.clone(), value);
+    }
+    onward.insert(
+        header::ACCEPT_ENCODING,
+        HeaderValue::from_static("identity"),
+    );
+    onward
+}
+
+/// Puts the key in the place of its token in `key=TOKEN`.
+fn with_key_in_query(way: &Way, query: &str) -> String {
+    let parts: Vec<String> = query
+        .split('&')
+        .map(|part| {
+            let value = part.strip_prefix("key=");
+            value
+                .and_then(|value| way.with_key(value))
+                .map_or_else(|| part.to_owned(), |key| format!("key={key}"))
+        })
+        .collect();
+    parts.join("&")
+}
+
+/// Returns the innermost reason, which says more than the outer ones.
+fn reason(error: &dyn Error) -> String {
+    let mut innermost = error;
+    while let Some(source) = innermost.source() {
+        innermost = source;
+    }
+    innermost.to_string()
+}
+
+/// Answers in the place of the service, in a form that clients of every protocol show.
+pub(crate) fn refuse(status: StatusCode, message: &str) -> Response<AnswerBody> {
+    let message = format!("terca's gateway: {message}");
+    let body = json!({"type": "error", "error": {"type": "api_error", "message": message}});
+    let body = Full::new(Bytes::from(body.to_string())).map_err(|never| match never {});
+    let mut response = Response::new(body.boxed_unsync());
+    *response.status_mut() = status;
+    response.headers_mut().insert(
+        header::CONTENT_TYPE,
+        HeaderValue::from_static("application/json"),
+    );
+    response
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn paths_are_divided() {
+        for (path, expected) in [
+            ("/t/0/v1/messages", Some(("t", 0, "/v1/messages"))),
+            ("/t/12", Some(("t", 12, "/"))),
+            ("/t/0/", Some(("t", 0, "/"))),
+            ("/t", None),
+            ("/", None),
+            ("/t/x/v1", None),
+            ("/t/-1/v1", None),
+        ] {
+            let target = Target::of(path);
+            let target = target.map(|target| (target.token, target.upstream, target.path));
+            assert_eq!(target, expected, "{path}");
+        }
+    }
+
+    #[test]
+    fn a_key_takes_the_place_of_its_token_where_keys_may_be() {
+        let way = Way::new(Vec::new(), vec![("tok".into(), "sk-real".into())]);
+        let mut headers = HeaderMap::new();
+        for (name, value) in [
+            ("authorization", "Bearer tok"),
+            ("x-api-key", "tok"),
+            ("x-goog-api-key", "other"),
+            ("x-note", "tok"),
+            ("host", "127.0.0.1:1"),
+            ("accept-encoding", "gzip"),
+            ("connection", "keep-alive"),
+        ] {
+            headers.insert(name, HeaderValue::from_static(value));
+        }
+        let onward = onward_headers(&way, &headers);
+        let text = |name: &str| onward.get(name).map(|value| value.to_str().unwrap());
+        assert_eq!(text("authorization"), Some("Bearer sk-real"));
+        assert_eq!(text("x-api-key"), Some("sk-real"));
+        assert_eq!(text("x-goog-api-key"), Some("other"));
+        assert_eq!(text("x-note"), Some("tok"), "the key is sent nowhere else");
+        assert_eq!(text("accept-encoding"), Some("identity"));
+        assert_eq!((text("host"), text("connection")), (None, None));
+        assert_eq!(
+            with_key_in_query(&way, "alt=sse&key=tok&q=tok"),
+            "alt=sse&key=sk-real&q=tok"
+        );
+    }
+}

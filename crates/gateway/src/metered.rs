@@ -1,0 +1,130 @@
+//! The body of an answer: passed on as it comes, and read as it goes by.
+
+use std::pin::Pin;
+use std::sync::Arc;
+use std::task::{Context, Poll};
+
+use bytes::Bytes;
+use hyper::body::{Body, Frame, Incoming, SizeHint};
+use terca_core::wire::ExchangeEnd;
+
+use crate::answer_reader::AnswerReader;
+use crate::passage::Way;
+
+/// The reason why a body could not be passed on to its end.
+pub(crate) type BodyError = Box<dyn std::error::Error + Send + Sync>;
+
+/// An answer of a service on its way to the agent.
+pub(crate) struct Metered {
+    body: Incoming,
+    closed: Pin<Box<dyn Future<Output = ()> + Send>>,
+    /// Reads the answer to a request for a model.
+    reading: Option<Reading>,
+}
+
+/// An answer that is read.
+pub(crate) struct Reading {
+    way: Arc<Way>,
+    number: usize,
+    reader: AnswerReader,
+    has_begun: bool,
+}
+
+impl Reading {
+    pub(crate) fn new(way: Arc<Way>, number: usize, reader: AnswerReader) -> Self {
+        Reading {
+            way,
+            number,
+            reader,
+            has_begun: false,
+        }
+    }
+
+    fn feed(&mut self, bytes: &[u8]) {
+        if !std::mem::replace(&mut self.has_begun, true) {
+            self.way.first_byte(self.number);
+        }
+        if self.reader.feed(bytes) {
+            self.way.told(self.number, self.reader.answer());
+        }
+    }
+
+    fn finish(&mut self, broken: Option<String>) {
+        self.reader.finish();
+        let answer = self.reader.answer();
+        self.way.told(self.number, answer);
+        // A stream without its last event is half an answer, however politely the connection was closed.
+        let is_whole = broken.is_none() && (answer.has_ended || answer.error.is_some());
+        let end = if is_whole {
+            ExchangeEnd::Whole
+        } else {
+            ExchangeEnd::CutByService
+        };
+        self.way.end(self.number, end, broken);
+    }
+}
+
+impl Drop for Reading {
+    fn drop(&mut self) {
+        // Nothing, if it has ended already.
+        self.way.end(self.number, ExchangeEnd::LeftByAgent, None);
+    }
+}
+
+impl Metered {
+    pub(crate) fn new(body: Incoming, way: &Way, reading: Option<Reading>) -> Self {
+        Metered {
+            body,
+            closed: Box::pin(way.closed()),
+            reading,
+        }
+    }
+}
+
+impl Body for Metered {
+    type Data = Bytes;
+    type Error = BodyError;
+
+    fn poll_frame(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+    ) -> Poll<Option<Result<Frame<Bytes>, BodyError>>> {
+        if self.closed.as_mut().poll(context).is_ready() {
+            return Poll::Ready(Some(Err("the trial is over".into())));
+        }
+        let polled = Pin::new(&mut self.body).poll_frame(context);
+        let Poll::Ready(frame) = polled else {
+            return Poll::Pending;
+        };
+        let reading = &mut self.reading;
+        match frame {
+            Some(Ok(frame)) => {
+                if let (Some(reading), Some(bytes)) = (reading, frame.data_ref()) {
+                    reading.feed(bytes);
+                }
+                Poll::Ready(Some(Ok(frame)))
+            }
+            Some(Err(error)) => {
+                if let Some(mut reading) = reading.take() {
+                    reading.finish(Some(error.to_string()));
+                }
+                Poll::Ready(Some(Err(error.into())))
+            }
+            None => {
+                if let Some(mut reading) = reading.take() {
+                    reading.finish(None);
+                }
+                Poll::Ready(None)
+            }
+        }
+    }
+
+    fn is_end_stream(&self) -> bool {
+        // The end is to be seen here, too.
+        self.reading.is_none() && self.body.is_end_stream()
+    }
+
+    fn size_hint(&self) -> SizeHint {
+        self.body.size_hint()
+    }
+}

@@ -1,0 +1,175 @@
+//! The way of one trial's agent to its models, and the log of what passed.
+
+use std::hash::{DefaultHasher, Hash, Hasher};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+use terca_core::text::excerpt::beginning;
+use terca_core::wire::{Exchange, ExchangeEnd, WireTokens};
+use tokio::sync::watch;
+
+use crate::answer::{Answer, LONGEST_TEXT};
+use crate::upstream::Upstream;
+
+/// The way of one trial's agent to its models.
+#[derive(Debug)]
+pub(crate) struct Way {
+    pub(crate) upstreams: Vec<Upstream>,
+    /// The token that the agent has in the place of each key, and the key.
+    keys: Vec<(String, String)>,
+    opened: Instant,
+    log: Mutex<Log>,
+    is_closed: watch::Sender<bool>,
+}
+
+#[derive(Debug, Default)]
+struct Log {
+    entries: Vec<Entry>,
+}
+
+#[derive(Debug)]
+struct Entry {
+    exchange: Exchange,
+    started: Instant,
+    is_over: bool,
+    /// The hash of path and body, by which a request that is sent again is known.
+    request: u64,
+}
+
+impl Way {
+    pub(crate) fn new(upstreams: Vec<Upstream>, keys: Vec<(String, String)>) -> Self {
+        Way {
+            upstreams,
+            keys,
+            opened: Instant::now(),
+            log: Mutex::default(),
+            is_closed: watch::Sender::new(false),
+        }
+    }
+
+    /// Returns a text with the key in the place of its token. A text without a token is `None`.
+    pub(crate) fn with_key(&self, text: &str) -> Option<String> {
+        let (token, key) = self
+            .keys
+            .iter()
+            .find(|(token, _)| text.contains(&**token))?;
+        Some(text.replace(&**token, key))
+    }
+
+    /// Waits until the way is closed.
+    pub(crate) fn closed(&self) -> impl Future<Output = ()> + Send + 'static {
+        let mut receiver = self.is_closed.subscribe();
+        async move {
+            // Nobody is there to close it when the sender is gone.
+            let _ = receiver.wait_for(|is_closed| *is_closed).await;
+        }
+    }
+
+    fn log(&self) -> MutexGuard<'_, Log> {
+        self.log.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Notes a request. Returns its number.
+    pub(crate) fn begin(&self, path: &str, model_asked: Option<String>, body: &[u8]) -> usize {
+        let mut hasher = DefaultHasher::new();
+        path.hash(&mut hasher);
+        body.hash(&mut hasher);
+        let request = hasher.finish();
+        let started = Instant::now();
+        let mut log = self.log();
+        let retry = log.entries.iter().any(|entry| {
+            entry.request == request && entry.is_over && !entry.exchange.is_answered()
+        });
+        log.entries.push(Entry {
+            exchange: Exchange {
+                path: beginning(path, LONGEST_TEXT),
+                model_asked: model_asked.map(|model| beginning(&model, LONGEST_TEXT)),
+                model_answered: None,
+                status: None,
+                stop_reason: None,
+                tokens: WireTokens::default(),
+                retry,
+                started_ms: milliseconds(started - self.opened),
+                first_byte_ms: None,
+                total_ms: 0,
+                end: ExchangeEnd::LeftByAgent,
+                error: None,
+            },
+            started,
+            is_over: false,
+            request,
+        });
+        log.entries.len() - 1
+    }
+
+    fn change(&self, number: usize, change: impl FnOnce(&mut Entry)) {
+        // A log that was taken is empty: what comes later is of no trial.
+        if let Some(entry) = self.log().entries.get_mut(number) {
+            change(entry);
+        }
+    }
+
+    /// Notes the status of an answer.
+    pub(crate) fn status(&self, number: usize, status: u16) {
+        self.change(number, |entry| entry.exchange.status = Some(status));
+    }
+
+    /// Notes that the first byte of an answer has come.
+    pub(crate) fn first_byte(&self, number: usize) {
+        self.change(number, |entry| {
+            let elapsed = milliseconds(entry.started.elapsed());
+            entry.exchange.first_byte_ms.get_or_insert(elapsed);
+        });
+    }
+
+    /// Notes what an answer has told so far.
+    pub(crate) fn told(&self, number: usize, answer: &Answer) {
+        self.change(number, |entry| {
+            let exchange = &mut entry.exchange;
+            exchange.model_answered.clone_from(&answer.model);
+            exchange.stop_reason.clone_from(&answer.stop_reason);
+            exchange.tokens = answer.tokens;
+            exchange.error.clone_from(&answer.error);
+            if answer.has_ended {
+                exchange.end = ExchangeEnd::Whole;
+                exchange.total_ms = milliseconds(entry.started.elapsed());
+            }
+        });
+    }
+
+    /// Notes the end of an exchange. One whose answer has come to its own end stays whole.
+    pub(crate) fn end(&self, number: usize, end: ExchangeEnd, error: Option<String>) {
+        self.change(number, |entry| {
+            if entry.is_over {
+                return;
+            }
+            entry.is_over = true;
+            let exchange = &mut entry.exchange;
+            exchange.total_ms = milliseconds(entry.started.elapsed());
+            if exchange.end != ExchangeEnd::Whole {
+                exchange.end = end;
+            }
+            if exchange.error.is_none() {
+                exchange.error = error;
+            }
+        });
+    }
+
+    /// Ends everything that is on its way, and returns the log.
+    pub(crate) fn close(&self) -> Vec<Exchange> {
+        self.is_closed.send_replace(true);
+        let entries = std::mem::take(&mut self.log().entries);
+        let mut exchanges = Vec::new();
+        for mut entry in entries {
+            if !entry.is_over && entry.exchange.end != ExchangeEnd::Whole {
+                entry.exchange.total_ms = milliseconds(entry.started.elapsed());
+            }
+            exchanges.push(entry.exchange);
+        }
+        exchanges
+    }
+}
+
+fn milliseconds(time: Duration) -> u64 {
+    u64::try_from(time.as_millis()).unwrap_or(u64::MAX)
+}

@@ -1,0 +1,321 @@
+//! `gateway: meter`: requests to models pass through Terca, which keeps the key and counts tokens.
+
+use serde_json::{Value, json};
+use terca_testkit::agents::GOOSE;
+use terca_testkit::{Fault, ModelServer, Project, Scenario, Script};
+
+use crate::common::project;
+
+const KEY: &str = "sk-the-real-key-of-the-user";
+
+/// Asks for a model by nothing but a shell, as an agent of one's own would.
+const AGENT: &str = r#"#!/bin/bash
+rest=${OPENAI_BASE_URL#http://}; host=${rest%%/*}
+ask() {
+  body='{"model": "small", "tools": [{"type": "function", "function": {"name": "t"}}], "messages": [{"role": "user", "content": "scenario:'$1'"}]}'
+  exec 3<>"/dev/tcp/${host%:*}/${host#*:}"
+  printf 'POST /%s/chat/completions HTTP/1.1\r\nhost: x\r\nconnection: close\r\nauthorization: Bearer %s\r\ncontent-length: %s\r\n\r\n%s' \
+    "${rest#*/}" "$OPENAI_API_KEY" ${#body} "$body" >&3
+  cat <&3 >>answers.txt
+  exec 3>&-
+}
+env >env.txt
+"#;
+
+fn model(scenarios: &[(&str, Scenario)]) -> ModelServer {
+    let script = Script::new(GOOSE.vocabulary);
+    let script = scenarios.iter().fold(script, |script, (name, scenario)| {
+        script.scenario(name, scenario.clone())
+    });
+    ModelServer::start(script)
+}
+
+/// A suite whose agent does what these lines of its script say, with these lines in `terca.yaml`.
+fn suite(model: &ModelServer, script: &str, more: &str) -> Project {
+    let url = model.url();
+    project()
+        .env("OPENAI_API_KEY", KEY)
+        .executable("agent.sh", &format!("{AGENT}{script}\n"))
+        .file(
+            "terca.yaml",
+            format!(
+                "{more}env: {{OPENAI_API_KEY: \"${{OPENAI_API_KEY}}\", OPENAI_BASE_URL: {url}/v1}}\n\
+                 environments:\n  - name: mine\n    agent: {{name: command, command: ./agent.sh}}\n\
+                 evals:\n  - name: task\n    prompt: do it\n    tests: [{{fileExists: env.txt}}]\n"
+            ),
+        )
+}
+
+const METER: &str = "gateway: meter\n";
+
+fn notes(trial: &Value) -> Vec<&str> {
+    let notes = trial["notes"].as_array().into_iter().flatten();
+    notes.filter_map(Value::as_str).collect()
+}
+
+#[test]
+fn an_agent_that_reports_nothing_is_metered_and_never_has_the_key() {
+    let scenario = Scenario::saying("Hello.")
+        .answered_by("small-2026")
+        .fault(Fault::first(1, 500));
+    let model = model(&[("one", scenario)]);
+    let project = suite(&model, "ask one; ask one; ask one", METER);
+    project.terca(&[]).expect_status(0);
+    let trial = project.only_trial();
+    assert_eq!(notes(&trial), Vec::<&str>::new());
+    assert_eq!(
+        trial["stats"]["requests"], 2,
+        "the one that failed is no answer: {trial:#}"
+    );
+    assert_eq!(trial["stats"]["inputTokens"], 2000);
+    assert_eq!(trial["stats"]["cachedInputTokens"], 800);
+    assert_eq!(trial["stats"]["outputTokens"], 114);
+    assert_eq!(trial["delivery"]["modelObserved"], "small-2026");
+    let wire = &trial["wire"];
+    assert_eq!(
+        (&wire["requests"], &wire["answered"], &wire["retries"]),
+        (&json!(3), &json!(2), &json!(2)),
+        "{wire:#}"
+    );
+    assert_eq!(wire["thinkingTokens"], 14);
+    assert_eq!(wire["statuses"], json!({"200": 2, "500": 1}));
+    assert_eq!(wire["modelsAsked"], json!({"small": 3}));
+    assert_eq!(wire["modelsAnswered"], json!({"small-2026": 2}));
+    assert_eq!(wire["stopReasons"], json!({"stop": 2}));
+
+    let log = project.trial_file("artifacts/wire.jsonl");
+    let lines: Vec<Value> = log
+        .lines()
+        .map(|line| serde_json::from_str(line).unwrap())
+        .collect();
+    let statuses: Vec<&Value> = lines.iter().map(|line| &line["status"]).collect();
+    assert_eq!(statuses, [&json!(500), &json!(200), &json!(200)]);
+    assert_eq!(lines[0]["path"], "/v1/chat/completions");
+
+    // The service has the key, and the agent has never seen it.
+    for request in model.requests() {
+        assert_eq!(request.headers["authorization"], format!("Bearer {KEY}"));
+    }
+    let seen = project.trial_file("workspace/env.txt");
+    assert!(seen.contains("OPENAI_API_KEY=terca-"), "{seen}");
+    assert!(
+        !seen.contains(KEY) && !seen.contains(&model.url()),
+        "{seen}"
+    );
+    assert!(
+        project
+            .trial_file("workspace/answers.txt")
+            .contains("Hello.")
+    );
+    assert_eq!(
+        trial["delivery"]["access"]["endpoints"]["OPENAI_BASE_URL"],
+        model.url(),
+        "the service that was asked in the end"
+    );
+}
+
+#[test]
+fn without_being_asked_for_nothing_changes() {
+    let model = model(&[("one", Scenario::saying("Hello."))]);
+    for (more, args) in [("", &[][..]), (METER, &["--gateway", "off"])] {
+        let project = suite(&model, "ask one", more);
+        project.terca(args).expect_status(0);
+        let trial = project.only_trial();
+        assert_eq!(trial.get("wire"), None, "{trial:#}");
+        assert_eq!(trial["stats"]["inputTokens"], Value::Null);
+        assert!(
+            project
+                .trial_file("workspace/env.txt")
+                .contains(&model.url())
+        );
+        assert!(!project.trial_path("artifacts/wire.jsonl").exists());
+    }
+    let project = suite(&model, "ask one", "");
+    project.terca(&["--gateway", "meter"]).expect_status(0);
+    assert_eq!(project.only_trial()["wire"]["answered"], 1);
+}
+
+#[test]
+fn experiments_choose_for_themselves() {
+    let model = model(&[("one", Scenario::saying("Hello."))]);
+    let more = "gateway: meter\nexperiments:\n  - name: suite\n  - name: plain\n    gateway: \"off\"\n  - name: removed\n    gateway: null\n";
+    let project = suite(&model, "ask one", more);
+    project.terca(&[]).expect_status(0);
+    let results = project.results();
+    let metered: Vec<(&str, bool)> = results["trials"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|trial| {
+            (
+                trial["experiment"].as_str().unwrap(),
+                trial["wire"].is_object(),
+            )
+        })
+        .collect();
+    assert_eq!(
+        metered,
+        [("suite", true), ("plain", false), ("removed", true)]
+    );
+}
+
+#[test]
+fn other_figures_than_those_of_the_wire_are_noted() {
+    let model = model(&[("one", Scenario::saying("Hello."))]);
+    let script = r#"ask one; echo '{"requests": 1, "inputTokens": 1005, "outputTokens": 99}' >"$TERCA_STATS_FILE""#;
+    let project = suite(&model, script, METER);
+    project.terca(&[]).expect_status(0);
+    let trial = project.only_trial();
+    assert_eq!(
+        notes(&trial),
+        ["the agent reports 99 output tokens (the gateway counted 57)"],
+        "half a percent is none"
+    );
+    assert_eq!(
+        trial["stats"]["inputTokens"], 1005,
+        "what it reports is kept"
+    );
+    assert_eq!(trial["wire"]["inputTokens"], 1000);
+    assert_eq!(
+        trial["stats"]["cachedInputTokens"], 400,
+        "what it does not is added"
+    );
+}
+
+#[test]
+fn of_an_agent_that_was_killed_the_figures_are_those_of_the_wire() {
+    let model = model(&[("one", Scenario::saying("Hello."))]);
+    let script =
+        r#"echo '{"inputTokens": 5}' >"$TERCA_STATS_FILE"; ask one; ask one; exec sleep 600"#;
+    let project = suite(&model, script, METER);
+    project.terca(&["--timeout", "5"]).expect_status(0);
+    let trial = project.only_trial();
+    assert_eq!(trial["timedOut"], true);
+    assert_eq!(trial["wire"]["answered"], 2, "{trial:#}");
+    assert_eq!(trial["stats"]["inputTokens"], 2000);
+    let notes = notes(&trial);
+    assert!(
+        notes.iter().all(|note| !note.contains("gateway")),
+        "{notes:?}"
+    );
+}
+
+#[test]
+fn a_service_that_is_not_there_is_told_to_the_agent() {
+    let model = model(&[]);
+    let url = model.url();
+    let project = suite(&model, "ask one", METER);
+    drop(model);
+    project.terca(&[]).expect_status(0);
+    let answers = project.trial_file("workspace/answers.txt");
+    assert!(
+        answers.contains(" 502 ") && answers.contains(&url),
+        "{answers}"
+    );
+    let wire = &project.only_trial()["wire"];
+    assert_eq!(
+        (&wire["requests"], &wire["answered"]),
+        (&json!(1), &json!(0))
+    );
+    assert_eq!(wire["statuses"], json!({"none": 1}));
+}
+
+#[test]
+fn an_agent_that_asks_no_model_is_noted() {
+    let model = model(&[]);
+    let project = suite(&model, "", METER);
+    project.terca(&[]).expect_status(0);
+    let trial = project.only_trial();
+    assert_eq!(
+        notes(&trial),
+        ["no request to a model passed through the gateway"]
+    );
+    assert_eq!(trial["stats"]["requests"], Value::Null);
+}
+
+/// Returns the notes of a trial of an agent whose program is a stand-in, with these variables and this file at home.
+fn notes_of(agent: &str, program: &str, env: &[(&str, &str)], file: Option<&str>) -> Vec<String> {
+    let project = project();
+    let bin = project.dir().join("bin");
+    let path = std::env::var("PATH").unwrap_or_default();
+    let mut project = project
+        .env("PATH", &format!("{bin}:{path}"))
+        .executable(
+            &format!("bin/{program}"),
+            "#!/bin/sh\n[ \"$1\" = --version ] && echo 99.9.9\nenv >env.txt\n",
+        )
+        .file(
+            "terca.yaml",
+            format!(
+                "gateway: meter\nenvironments:\n  - name: e\n    agent: {agent}\n\
+                 evals:\n  - name: task\n    prompt: Do it.\n    tests: [fileExists: env.txt]\n"
+            ),
+        );
+    for (name, value) in env {
+        project = project.env(name, value);
+    }
+    if let Some(file) = file {
+        let path = project.home().join(file);
+        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+        std::fs::write(path, r#"{"token": "a-token-of-a-login"}"#).unwrap();
+    }
+    project.terca(&[]);
+    let trial = project.only_trial();
+    assert_eq!(trial.get("wire"), None, "{trial:#}");
+    notes(&trial).into_iter().map(str::to_owned).collect()
+}
+
+#[test]
+fn a_sign_in_without_a_key_stays_as_it_is_with_a_note() {
+    for (agent, program, env, file, expected) in [
+        (
+            "claude-code",
+            "claude",
+            &[][..],
+            Some(".claude/.credentials.json"),
+            "the gateway is off: the agent signs in with ~/.claude/.credentials.json, not with a key",
+        ),
+        (
+            "claude-code",
+            "claude",
+            &[("CLAUDE_CODE_OAUTH_TOKEN", "an-oauth-token")],
+            None,
+            "the gateway is off: it knows no service for $CLAUDE_CODE_OAUTH_TOKEN",
+        ),
+        (
+            "droid",
+            "droid",
+            &[("FACTORY_API_KEY", KEY)],
+            None,
+            "the gateway is off: `droid` cannot be led to another address, unless `config` has the address of its provider",
+        ),
+        (
+            "codex",
+            "codex",
+            &[],
+            None,
+            "the gateway is off: the agent was given neither a key nor the address of a service",
+        ),
+    ] {
+        let notes = notes_of(agent, program, env, file);
+        assert!(
+            notes.iter().any(|note| note == expected),
+            "{agent}: {notes:?}"
+        );
+    }
+}
+
+#[test]
+fn a_mode_that_there_is_not_is_a_mistake() {
+    let model = model(&[]);
+    let project = suite(&model, "", "gateway: taste\n");
+    let outcome = project.terca(&["check"]);
+    assert_eq!(outcome.status, 2, "{}", outcome.stderr);
+    assert!(
+        outcome.stderr.contains("`off` or `meter`"),
+        "{}",
+        outcome.stderr
+    );
+    let outcome = project.terca(&["--gateway", "taste"]);
+    assert_eq!(outcome.status, 2);
+}

@@ -1,0 +1,78 @@
+//! Through the gateway an agent works as it does without, and never has the key.
+
+use serde_json::{Value, json};
+use terca_testkit::agents::RealAgent;
+use terca_testkit::{Action, Fault, Scenario, Turn};
+
+use super::{Bench, assert_error, assert_passed, assert_used};
+
+const KEY: &str = "false-key-for-tests";
+
+/// Looks for the key wherever an agent could have it: its variables, those of the program that started the shell, and its
+/// home. The pattern is none of what it finds, since sessions have the command in them.
+const SEARCH: &str = "{ env; tr '\\0' '\\n' </proc/$PPID/environ; } | grep 'false-ke[y]-for' >found.txt; \
+    grep -rl 'false-ke[y]-for' \"$HOME\" >>found.txt; echo SEARCHED >searched.txt";
+
+/// The figures of the wire are those that were served, the agent's own agree, and the key is with the service alone.
+pub fn metered_by_the_gateway(agent: RealAgent) {
+    let scenario = Scenario::new([
+        Turn::calling("Searching.", Action::run(SEARCH)),
+        Turn::calling("Writing.", Action::write("done.txt", "done\n")),
+        Turn::saying("Done."),
+    ]);
+    let refused = Scenario::saying("Done.").fault(Fault::always(401));
+    let scenarios = [("metered", scenario.clone()), ("refused", refused)];
+    let bench = Bench::new(agent, &scenarios);
+    let bench = bench.suite(
+        &json!([{"name": "only"}]),
+        &json!([
+            {"name": "metered", "prompt": "Go on. scenario:metered", "tests": [{"fileExists": "done.txt"}]},
+            {"name": "refused", "prompt": "Go on. scenario:refused"},
+        ]),
+    );
+    let meter = ["--format", "plain", "--gateway", "meter"];
+    bench
+        .terca(&[&meter[..], &["-t", "metered"]].concat())
+        .expect_status(0);
+    let trial = bench.trial("metered", "only");
+    assert_passed(&trial);
+    let served = scenario.usage_of(3);
+    let wire = &trial["wire"];
+    let figures = |names: [&str; 5]| names.map(|name| wire[name].as_u64());
+    assert_eq!(
+        figures([
+            "requests",
+            "answered",
+            "inputTokens",
+            "cachedInputTokens",
+            "outputTokens"
+        ]),
+        [3, 3, served.input, served.cached, served.output()].map(Some),
+        "{wire:#}"
+    );
+    assert_eq!(wire["modelsAsked"], json!({agent.asked_for: 3}));
+    assert_used(&trial, &scenario, 3, 2);
+
+    let folder = bench.project.run_dir().join(trial["dir"].as_str().unwrap());
+    let read = |name: &str| std::fs::read_to_string(folder.join("workspace").join(name)).unwrap();
+    assert_eq!(read("searched.txt").trim(), "SEARCHED");
+    assert_eq!(read("found.txt"), "", "the agent has the key");
+    for request in bench.requests("metered") {
+        let mut headers = request.headers.values();
+        assert!(
+            headers.any(|value| value.contains(KEY)),
+            "the service has it: {:?}",
+            request.headers
+        );
+        assert!(!request.body.to_string().contains(KEY));
+    }
+
+    bench
+        .terca(&[&meter[..], &["-t", "refused"]].concat())
+        .expect_status(3);
+    let trial = bench.trial("refused", "only");
+    assert_error(&trial, "auth");
+    assert_eq!(trial["wire"]["answered"], 0);
+    assert_eq!(trial["stats"]["inputTokens"], Value::Null);
+    bench.project.assert_nothing_left();
+}
