@@ -15,7 +15,7 @@ use terca_core::wire::ExchangeEnd;
 use crate::answer_reader::AnswerReader;
 use crate::dialect::Dialect;
 use crate::metered::{BodyError, Metered, Reading};
-use crate::passage::Way;
+use crate::passage::{MOST_REQUESTS, Way};
 
 /// The largest request. Services accept less.
 const LARGEST_REQUEST: usize = 64 * 1024 * 1024;
@@ -86,10 +86,19 @@ pub(crate) async fn forward(way: Arc<Way>, request: Request<Incoming>) -> Respon
         Err(error) => return refuse(StatusCode::BAD_REQUEST, &error.to_string()),
     };
     let dialect = Dialect::of(parts.method.as_str(), target.path);
-    let number = dialect.map(|dialect| {
-        let model = dialect.model_asked(target.path, &body);
-        way.begin(target.path, model, &body)
-    });
+    let number = match dialect {
+        Some(dialect) => {
+            let model = dialect.model_asked(target.path, &body);
+            let number = way.begin(target.path, model, &body);
+            if number.is_none() {
+                let message =
+                    format!("a trial may ask its models {MOST_REQUESTS} times, and has done so");
+                return refuse(StatusCode::TOO_MANY_REQUESTS, &message);
+            }
+            number
+        }
+        None => None,
+    };
     // An agent that hangs up while it waits drops this future.
     let waiting = number.map(|number| Waiting {
         way: Arc::clone(&way),

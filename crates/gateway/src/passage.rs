@@ -11,6 +11,9 @@ use tokio::sync::watch;
 use crate::answer::{Answer, LONGEST_TEXT};
 use crate::upstream::Upstream;
 
+/// The most requests of one trial. An agent in a loop must not fill the memory.
+pub(crate) const MOST_REQUESTS: usize = 10_000;
+
 /// The way of one trial's agent to its models.
 #[derive(Debug)]
 pub(crate) struct Way {
@@ -69,14 +72,22 @@ impl Way {
         self.log.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Notes a request. Returns its number.
-    pub(crate) fn begin(&self, path: &str, model_asked: Option<String>, body: &[u8]) -> usize {
+    /// Notes a request. Returns its number, or `None` if the trial has had as many as it may.
+    pub(crate) fn begin(
+        &self,
+        path: &str,
+        model_asked: Option<String>,
+        body: &[u8],
+    ) -> Option<usize> {
         let mut hasher = DefaultHasher::new();
         path.hash(&mut hasher);
         body.hash(&mut hasher);
         let request = hasher.finish();
         let started = Instant::now();
         let mut log = self.log();
+        if log.entries.len() >= MOST_REQUESTS {
+            return None;
+        }
         let retry = log.entries.iter().any(|entry| {
             entry.request == request && entry.is_over && !entry.exchange.is_answered()
         });
@@ -99,7 +110,7 @@ impl Way {
             is_over: false,
             request,
         });
-        log.entries.len() - 1
+        Some(log.entries.len() - 1)
     }
 
     fn change(&self, number: usize, change: impl FnOnce(&mut Entry)) {
@@ -172,4 +183,20 @@ impl Way {
 
 fn milliseconds(time: Duration) -> u64 {
     u64::try_from(time.as_millis()).unwrap_or(u64::MAX)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_agent_in_a_loop_is_stopped() {
+        let way = Way::new(Vec::new(), Vec::new());
+        for number in 0..MOST_REQUESTS {
+            let body = number.to_le_bytes();
+            assert_eq!(way.begin("/v1/messages", None, &body), Some(number));
+        }
+        assert_eq!(way.begin("/v1/messages", None, b"more"), None);
+        assert_eq!(way.close().len(), MOST_REQUESTS);
+    }
 }

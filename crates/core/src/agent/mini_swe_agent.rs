@@ -6,7 +6,6 @@
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use super::conversation::Shows;
 use super::errors::Patterns;
 use super::invocation::variables;
 use super::openai_chat::{self, AnswerTokens, ToolCall, text_of};
@@ -227,21 +226,19 @@ impl Protocol for Trajectory {
         if text.contains("litellm.") && session.classify(text).is_some() {
             self.trouble = Some(text.chars().take(300).collect());
         }
-        // After an answer the trouble is over.
+        // After an answer the trouble is over, and its command is at work until its result is printed.
         if text.starts_with("mini-swe-agent (step ") {
             self.trouble = None;
             session.answered();
+            session.begins_step();
+        } else if matches!(text, "Tool:" | "User:") {
+            session.ends_step();
         }
     }
 
     fn side_line(&mut self, _label: &str, line: &str, _session: &mut Session) {
         self.document.push_str(line);
         self.document.push('\n');
-    }
-
-    /// The trajectory is read at the end.
-    fn shows(&self) -> Shows {
-        Shows::Answers
     }
 
     fn usage(&self, _session: &Session) -> Usage {

@@ -1,8 +1,10 @@
 use std::collections::BTreeSet;
+use std::time::Duration;
 
 use serde_json::json;
 
 use super::*;
+use crate::agent::conversation::TimeLimit;
 use crate::agent::playback::{self, kind, used};
 use crate::agent::{Ending, Line, Reading};
 use crate::process::Exit;
@@ -147,4 +149,25 @@ fn how_it_is_started() {
         ..playback::inputs(&[], Some(&config), &BTreeSet::new())
     });
     insta::assert_snapshot!(playback::shown(&invocation));
+}
+
+/// It prints an answer when it comes, and the result of its command when that is over.
+#[test]
+fn a_service_that_falls_silent_is_told_from_a_command_that_hangs() {
+    let end = TimeLimit {
+        limit: Duration::from_secs(60),
+        silence: Duration::from_secs(50),
+    };
+    let fault = |printed: &[&str]| {
+        let reading = play("", printed, 1);
+        let fault = reading.conversation.fault_at_time_limit(end, false, true);
+        fault.map(|error| error.kind)
+    };
+    let answer = ["mini-swe-agent (step 1, $0.00):", "Writing the file."];
+    assert_eq!(fault(&answer), None, "its command is at work");
+    let result = ["", "Tool:", "<returncode>", "0"];
+    let then = [answer.as_slice(), &result].concat();
+    assert_eq!(fault(&then), Some(ErrorKind::ModelApi));
+    let again = [then.as_slice(), &answer].concat();
+    assert_eq!(fault(&again), None);
 }
