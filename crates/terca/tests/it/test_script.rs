@@ -14,8 +14,10 @@ const TOOLS: [&str; 11] = [
 ];
 
 /// Every module of tests that needs more. `needs_root` is in the engine and in `it`, the others are in `machine`.
-const MODULES: [&str; 9] = [
+const MODULES: [&str; 11] = [
     "needs_browser",
+    "needs_bwrap",
+    "needs_contained_agents",
     "needs_more_agents",
     "needs_node",
     "needs_npm",
@@ -70,9 +72,11 @@ impl Machine {
     }
 
     fn with_everything(self) -> Self {
-        ["node", "npm", "chromium", "xmllint", "zsh", "python3"]
-            .into_iter()
-            .fold(self, |machine, program| machine.with(program, ""))
+        [
+            "node", "npm", "chromium", "xmllint", "zsh", "python3", "bwrap", "setpriv",
+        ]
+        .into_iter()
+        .fold(self, |machine, program| machine.with(program, ""))
     }
 
     /// Runs `scripts/test`: what it said, and what cargo and apt-get were asked for.
@@ -189,13 +193,13 @@ fn what_can_run_is_included() {
     assert_eq!(
         asked,
         "cargo nextest run --workspace --no-fail-fast --run-ignored all -E (not test(/(^|::)needs_/) or \
-         test(/(^|::)(needs_node|needs_npm|needs_xmllint|needs_zsh|needs_browser|needs_real_agents)::/))\n"
+         test(/(^|::)(needs_node|needs_npm|needs_xmllint|needs_zsh|needs_bwrap|needs_browser|needs_real_agents|needs_contained_agents)::/))\n"
     );
 
     let skips = [("TERCA_SKIP_REAL_AGENTS", "1"), ("TERCA_SKIP_BROWSER", "1")];
     let (outcome, asked) = machine.test(&[], &skips);
-    assert_eq!(ignored(&outcome).len(), 5, "{}", outcome.stderr);
-    assert!(asked.contains("(needs_node|needs_npm|needs_xmllint|needs_zsh)::"));
+    assert_eq!(ignored(&outcome).len(), 6, "{}", outcome.stderr);
+    assert!(asked.contains("(needs_node|needs_npm|needs_xmllint|needs_zsh|needs_bwrap)::"));
 }
 
 #[test]
@@ -229,7 +233,7 @@ fn an_old_node_and_a_registry_out_of_reach_are_told() {
         "{}",
         outcome.stderr
     );
-    assert_eq!(ignored(&outcome).len(), 5, "{}", outcome.stderr);
+    assert_eq!(ignored(&outcome).len(), 6, "{}", outcome.stderr);
     assert!(!asked.contains("nodejs"), "there is no newer one: {asked}");
     let machine = Machine::new().with_everything().with("npm", "exit 1");
     let (outcome, _) = machine.test(&[], &[]);
@@ -345,7 +349,7 @@ fn only_root_on_debian_installs_and_only_when_asked_for_everything() {
     let (outcome, asked) = debian("0").test(&[], &[]);
     assert!(
         asked.contains(
-            "apt-get install -y -q --no-install-recommends chromium e2fsprogs libxml2-utils nodejs npm util-linux zsh"
+            "apt-get install -y -q --no-install-recommends bubblewrap chromium e2fsprogs libxml2-utils nodejs npm util-linux zsh"
         ),
         "{asked}"
     );
