@@ -107,7 +107,12 @@ impl Bench {
     }
 
     fn run_some_together(&self, selection: &[&str]) -> Outcome {
-        let trials = if start_of(self.agent) > 2 { "3" } else { "5" };
+        // Some take all processors while they start.
+        let trials = match start_of(self.agent) {
+            ..3 => "5",
+            3 => "3",
+            _ => "1",
+        };
         self.terca(&[&["--format", "plain", "-c", trials], selection].concat())
     }
 
@@ -437,7 +442,7 @@ pub fn patience() -> u64 {
 /// How many times longer than most an agent takes to start.
 fn start_of(agent: RealAgent) -> u64 {
     match agent.name {
-        "kilo" => 5,
+        "kilo" => 4,
         "opencode" | "aider" | "mini-swe-agent" => 3,
         "cline" => 2,
         _ => 1,
@@ -478,8 +483,8 @@ pub fn trouble_is_told_from_failure(agent: RealAgent) {
         .filter(|(name, _)| played(name))
         .map(|(name, _)| {
             let seconds = match *name {
-                // Codex stops waiting for a command after half a minute.
-                "asleep" if agent.name == "codex" => (15 * patience()).min(25),
+                // These stop waiting for a command after half a minute.
+                "asleep" if matches!(agent.name, "codex" | "cline") => (15 * patience()).min(25),
                 "asleep" => limit_of(agent, 15),
                 _ => 90 * patience(),
             };
