@@ -49,6 +49,9 @@ pub struct TimeLimit {
     pub limit: Duration,
     /// The time before the limit in which there was no [`progress`](Conversation::progress).
     pub silence: Duration,
+    /// A tool was at work when the limit was over. An agent that is asked to end may still print the end of it, and
+    /// would then seem to have waited for its model.
+    pub tool_was_running: bool,
 }
 
 impl Conversation {
@@ -89,7 +92,8 @@ impl Conversation {
         self.open_calls_without_id = 0;
     }
 
-    fn is_tool_running(&self) -> bool {
+    /// Returns whether a tool is at work, as far as the agent shows it.
+    pub fn is_tool_running(&self) -> bool {
         !self.open_calls.is_empty() || self.open_calls_without_id > 0
     }
 
@@ -114,7 +118,8 @@ impl Conversation {
             );
             return Some(TrialError::new(failed.kind, message));
         }
-        if self.shows == Shows::Nothing || self.is_tool_running() {
+        let is_tool_running = self.is_tool_running() || end.tool_was_running;
+        if self.shows == Shows::Nothing || is_tool_running {
             return None;
         }
         // Where something was done, the agent has had an answer that it does not show.
@@ -146,8 +151,10 @@ mod tests {
     /// Returns the kind of the fault after these acts and this many seconds of silence.
     fn fault(acts: &str, silence: u64) -> Option<ErrorKind> {
         let mut conversation = Conversation::default();
+        let mut is_tool_stopped = false;
         for act in acts.split_whitespace() {
             match act {
+                "stop" => is_tool_stopped = conversation.is_tool_running(),
                 "answer" => conversation.answered(),
                 "429" => conversation.request_failed(ErrorKind::RateLimit, act.to_owned()),
                 "500" => conversation.request_failed(ErrorKind::ModelApi, act.to_owned()),
@@ -161,6 +168,7 @@ mod tests {
         let end = TimeLimit {
             limit: LIMIT,
             silence: Duration::from_secs(silence),
+            tool_was_running: is_tool_stopped,
         };
         let fault = conversation.fault_at_time_limit(end, false, false);
         fault.map(|error| error.kind)
@@ -177,6 +185,12 @@ mod tests {
             ("a failure that was overcome", "500 answer", 10, None),
             ("a tool that hangs", "call", 59, None),
             ("a tool that hangs after trouble", "500 call", 59, None),
+            (
+                "a tool that hangs and is stopped",
+                "call stop result",
+                59,
+                None,
+            ),
             (
                 "a service that falls silent",
                 "call result",
@@ -195,6 +209,7 @@ mod tests {
         let end = TimeLimit {
             limit: LIMIT,
             silence: LIMIT,
+            tool_was_running: false,
         };
         let fault = |shows, has_answer, completed, worked| {
             let conversation = Conversation {
@@ -228,6 +243,7 @@ mod tests {
         let end = TimeLimit {
             limit: LIMIT,
             silence: LIMIT,
+            tool_was_running: false,
         };
         for (agent, recording) in [
             ("gemini-cli", "gemini-success.jsonl"),

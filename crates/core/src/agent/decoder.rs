@@ -60,8 +60,8 @@ pub trait Decoder: Send {
     fn side_line(&mut self, _label: &str, _line: &str) {}
     /// Returns the figures so far, for the live display.
     fn usage(&self) -> Usage;
-    /// Returns a number that grows with each answer of the model, and with each beginning and end of a tool.
-    fn progress(&self) -> u64;
+    /// Returns the talk with the model so far.
+    fn conversation(&self) -> &Conversation;
     /// Returns the error that the session will end in however it goes on. The agent is then stopped at once: each
     /// further answer would be paid for and thrown away.
     fn lost(&self) -> Option<TrialError> {

@@ -139,8 +139,8 @@ impl<P: Protocol> Decoder for SessionDecoder<P> {
         self.protocol.usage(&self.session).plausible().0
     }
 
-    fn progress(&self) -> u64 {
-        self.session.conversation.progress()
+    fn conversation(&self) -> &Conversation {
+        &self.session.conversation
     }
 
     fn lost(&self) -> Option<TrialError> {

@@ -81,7 +81,12 @@ impl StreamFilter {
     /// Returns a number that grows with every sign of life in the talk with the model. A line that is not decoded is one, because
     /// only an answer or the output of a tool is left out.
     pub fn progress(&self) -> u64 {
-        self.decoder.progress() + self.skipped
+        self.decoder.conversation().progress() + self.skipped
+    }
+
+    /// Returns whether a tool is at work, as far as the agent shows it.
+    pub fn is_tool_running(&self) -> bool {
+        self.decoder.conversation().is_tool_running()
     }
 
     /// Counts a line that is not decoded.

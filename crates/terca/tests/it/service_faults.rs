@@ -69,6 +69,21 @@ fn a_tool_that_hangs_is_the_agents_own_failure() {
     assert_eq!(trial["timedOut"], true);
 }
 
+/// An agent that is asked to end prints its last words at once, or takes its time for them.
+#[test]
+fn last_words_change_nothing_about_what_was_waited_for() {
+    let printing = |line: &str, seconds: f32| {
+        let say = format!("cat <<'END'\n{line}\nEND\nsleep {seconds}; exit 0");
+        format!("last() {{\n{say}\n}}\ntrap last TERM INT\nsleep 1000 & wait")
+    };
+    for seconds in [0.0, 1.0] {
+        let trial = gemini(&[CALL], &printing(RESULT, seconds), 3);
+        assert_eq!(trial["status"], "failed", "a tool was at work: {trial}");
+        let trial = gemini(&[CALL, RESULT], &printing(SAID, seconds), 3);
+        assert_eq!(kind(&trial), "modelApi", "the model was silent: {trial}");
+    }
+}
+
 #[test]
 fn honest_work_that_takes_too_long_is_judged() {
     let work = format!("while :; do cat <<'END'\n{SAID}\nEND\nsleep 0.1; done");

@@ -122,6 +122,7 @@ fn a_session_without_a_result_has_no_end() {
         let end = TimeLimit {
             limit: Duration::from_secs(60),
             silence: Duration::from_secs(20),
+            tool_was_running: false,
         };
         let fault = reading.conversation.fault_at_time_limit(end, false, false);
         assert_eq!(fault.is_some(), expected, "{lines:?}");

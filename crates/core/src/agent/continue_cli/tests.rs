@@ -195,6 +195,7 @@ fn the_log_shows_the_talk_with_the_model() {
         let end = TimeLimit {
             limit: Duration::from_secs(20),
             silence: Duration::from_secs(15),
+            tool_was_running: false,
         };
         let fault = reading.conversation.fault_at_time_limit(end, false, false);
         assert_eq!(fault.map(|fault| fault.kind), expected, "{lines:?}");

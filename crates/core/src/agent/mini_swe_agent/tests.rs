@@ -157,6 +157,7 @@ fn a_service_that_falls_silent_is_told_from_a_command_that_hangs() {
     let end = TimeLimit {
         limit: Duration::from_secs(60),
         silence: Duration::from_secs(50),
+        tool_was_running: false,
     };
     let fault = |printed: &[&str]| {
         let reading = play("", printed, 1);

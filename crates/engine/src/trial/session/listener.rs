@@ -41,12 +41,21 @@ pub(super) struct Listener<'a> {
     looked_at_side_files: Instant,
     reported: Reported,
     began: Instant,
-    /// The time of the last progress in the talk with the model, since the beginning.
-    progress_at: Duration,
+    limit: Duration,
     progress: u64,
+    until_limit: UntilLimit,
     mask: Mask,
     /// The log could not be written.
     failed: Option<io::Error>,
+}
+
+/// The talk with the model, as it was seen within the time limit. An agent that is asked to end may print more, and its
+/// last words are no progress.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct UntilLimit {
+    /// The time of the last progress, since the beginning.
+    pub(super) progress_at: Duration,
+    pub(super) is_tool_running: bool,
 }
 
 /// One of the agent's two outputs: read for the decoder, and written where it is kept and shown.
@@ -75,6 +84,7 @@ impl<'a> Listener<'a> {
         side_files: &'a [SideFile],
         stdout: LiveTail,
         stderr: LiveTail,
+        limit: Duration,
         mask: &Mask,
     ) -> Self {
         let now = Instant::now();
@@ -92,8 +102,9 @@ impl<'a> Listener<'a> {
                 usage: Usage::default(),
             },
             began: now,
-            progress_at: Duration::ZERO,
+            limit,
             progress: 0,
+            until_limit: UntilLimit::default(),
             mask: mask.clone(),
             failed: None,
         }
@@ -108,17 +119,25 @@ impl<'a> Listener<'a> {
             self.read_side_files(|side| !side.is_document());
         }
         self.report(on_progress);
-        let progress = self.filter.progress();
-        if progress != self.progress {
-            self.progress = progress;
-            self.progress_at = self.began.elapsed();
-        }
+        self.note_progress();
         if self.filter.decoder.lost().is_some() {
             Turn::Stop
         } else if is_more.unwrap_or(false) {
             Turn::Again
         } else {
             Turn::Wait
+        }
+    }
+
+    fn note_progress(&mut self) {
+        let now = self.began.elapsed();
+        let progress = self.filter.progress();
+        if progress != self.progress && now < self.limit {
+            self.progress = progress;
+            self.until_limit = UntilLimit {
+                progress_at: now,
+                is_tool_running: self.filter.is_tool_running(),
+            };
         }
     }
 
@@ -196,7 +215,7 @@ impl<'a> Listener<'a> {
             mut stderr,
             side_tails,
             mask,
-            progress_at,
+            until_limit,
             ..
         } = self;
         let seen_of_stdout = stdout.tail.finish(&mut StdoutSink {
@@ -221,7 +240,7 @@ impl<'a> Listener<'a> {
         Ok(AgentOutput {
             reading,
             lost,
-            progress_at,
+            until_limit,
             stdout: PrintedOutput {
                 seen: seen_of_stdout,
                 has_pieces: stdout.live.finish(log)?,
@@ -284,8 +303,7 @@ pub(super) struct AgentOutput {
     pub(super) reading: Reading,
     /// The error for which the agent was stopped.
     pub(super) lost: Option<TrialError>,
-    /// The time of the last progress in the talk with the model, since the beginning.
-    pub(super) progress_at: Duration,
+    pub(super) until_limit: UntilLimit,
     pub(super) stdout: PrintedOutput,
     pub(super) stderr: PrintedOutput,
 }

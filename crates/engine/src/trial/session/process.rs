@@ -117,6 +117,7 @@ impl AgentProcess {
                 tail: Tail::open(&outputs.stderr.path, mask)?,
                 live: LiveOutput::new(mask, Some(new_file(&kept.stderr)?), stderr_part),
             },
+            limit,
             mask,
         );
         let mut ended = run.run_job(&job, enclosure.as_ref(), &mut |log| {
@@ -159,7 +160,8 @@ impl AgentProcess {
             // A supervisor that was stopped looks like a limit that is over.
             time_limit: (ended.timed_out && !ended.lost).then_some(TimeLimit {
                 limit,
-                silence: limit.saturating_sub(output.progress_at),
+                silence: limit.saturating_sub(output.until_limit.progress_at),
+                tool_was_running: output.until_limit.is_tool_running,
             }),
             wire,
         })
