@@ -123,6 +123,7 @@ fn ask_once(
         model: reading.model.clone().or(model.map(str::to_owned)),
         stats: Stats {
             usage: reading.usage,
+            cost_source: reading.cost_source,
             duration_seconds: Some(rounded(ended.seconds)),
         },
         artifacts: artifacts
