@@ -17,7 +17,7 @@ use crate::documentation::repository;
 use crate::documentation::room::Room;
 
 /// What a table is called, and the objects that it is about.
-const TABLES: [(&str, &[&str]); 32] = [
+const TABLES: [(&str, &[&str]); 34] = [
     ("journal", &["journal"]),
     ("results", &[""]),
     ("descriptions", &["descriptions"]),
@@ -40,6 +40,7 @@ const TABLES: [(&str, &[&str]); 32] = [
         ],
     ),
     ("wire", &["trials[].wire"]),
+    ("sent", &["trials[].wire.sent[]"]),
     ("delivery", &["trials[].delivery"]),
     (
         "installed",
@@ -83,6 +84,7 @@ const TABLES: [(&str, &[&str]); 32] = [
         ],
     ),
     ("variantDelivery", &["summary.variants[].delivery"]),
+    ("sentCounts", &["summary.variants[].delivery.sent[]"]),
     ("mcpCounts", &["summary.variants[].delivery.mcpServers.*"]),
     ("comparison", &["summary.comparisons[]"]),
     ("repetitions", &["summary.comparisons[].repetitions"]),
