@@ -46,7 +46,10 @@ const TABLES: [(&str, &[&str]); 32] = [
         &["trials[].delivery.rules[]", "trials[].delivery.skills[]"],
     ),
     ("mcpServer", &["trials[].delivery.mcpServers.*"]),
-    ("access", &["trials[].delivery.access"]),
+    (
+        "access",
+        &["trials[].delivery.access", "trials[].tests.*.judge.access"],
+    ),
     ("phases", &["trials[].phases"]),
     (
         "error",
@@ -113,7 +116,7 @@ const TABLES: [(&str, &[&str]); 32] = [
 const INTERVAL: [&str; 4] = ["interval", "interval90", "beyond", "passRateInterval"];
 
 /// Maps whose keys are names of the user's own.
-const BY_NAME: [&str; 15] = [
+const BY_NAME: [&str; 16] = [
     "descriptions.evals",
     "descriptions.environments",
     "descriptions.experiments",
@@ -126,6 +129,7 @@ const BY_NAME: [&str; 15] = [
     "trials[].wire.stopReasons",
     "trials[].wire.statuses",
     "trials[].delivery.access.endpoints",
+    "trials[].tests.*.judge.access.endpoints",
     "summary.variants[].delivery.mcpServers",
     "summary.variants[].delivery.rules",
     "summary.variants[].delivery.skills",
