@@ -11,10 +11,13 @@ use super::mounts::{Mounts, Place};
 use super::programs::Programs;
 use super::view::View;
 use crate::host::environment::{Host, find_program, outside_paths};
+use crate::mcp_tap::TapProgram;
 use crate::process::supervise::Enclosure;
 
 /// The supervisor's program, inside.
 const SUPERVISOR: &str = "/run/terca";
+/// The file of the same program outside, in the directory for files that every sandbox needs.
+const OWN_PROGRAM: &str = "terca";
 /// The id of user and group inside, where the caller is the superuser: some agents refuse to work for that one.
 const NOT_SUPERUSER: u32 = 1000;
 /// The id of files whose owner is not known inside.
@@ -79,6 +82,8 @@ pub(super) struct Bwrap {
     /// The last arguments of every sandbox.
     last: Vec<String>,
     secluded: Vec<Utf8PathBuf>,
+    /// Terca's own program, outside.
+    own_program: Utf8PathBuf,
 }
 
 impl Bwrap {
@@ -102,6 +107,7 @@ impl Bwrap {
             base: base(dir, host).map_err(SandboxError::Files)?,
             last: last(),
             secluded: all,
+            own_program: dir.join(OWN_PROGRAM),
         };
         bwrap.try_out()?;
         Ok(bwrap)
@@ -113,6 +119,14 @@ impl Bwrap {
         args.extend(mounts.args());
         args.extend(self.last.iter().cloned());
         args
+    }
+
+    /// Returns Terca's own program, as it is found inside.
+    pub(super) fn tap_program(&self) -> TapProgram {
+        TapProgram {
+            path: SUPERVISOR.into(),
+            file: self.own_program.clone(),
+        }
     }
 
     pub(super) fn into_program(self) -> Utf8PathBuf {
@@ -293,7 +307,7 @@ fn base(dir: &Utf8Path, host: &Host) -> io::Result<Mounts> {
     write_names(&users, &groups, host)?;
     mounts.set("/etc/passwd", Place::ReadOnlyFrom(users));
     mounts.set("/etc/group", Place::ReadOnlyFrom(groups));
-    let supervisor = dir.join("terca");
+    let supervisor = dir.join(OWN_PROGRAM);
     keep_program(&supervisor)?;
     mounts.set(SUPERVISOR, Place::ReadOnlyFrom(supervisor));
     mounts.set("/var/tmp", Place::Empty);
