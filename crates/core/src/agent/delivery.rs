@@ -86,6 +86,7 @@ impl McpDelivery {
     /// Puts the evidence of the tap in the place of the agent's own words. Without a start there is none.
     pub fn correct(&mut self, tap: ServerTap) {
         if tap.starts == 0 {
+            self.tap = Some(tap);
             return;
         }
         if tap.connected > 0 {
@@ -169,7 +170,7 @@ mod tests {
         }
         let mut unseen = claim(yes);
         unseen.correct(ServerTap::default());
-        assert_eq!(unseen, claim(yes));
+        assert_eq!((unseen.status, unseen.calls), (yes, Some(7)));
     }
 
     #[test]

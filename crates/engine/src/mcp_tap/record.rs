@@ -223,7 +223,9 @@ impl Shared {
     /// Reads what a tap sends, to its end.
     fn read(&self, stream: UnixStream) -> io::Result<()> {
         stream.set_read_timeout(Some(PATIENCE))?;
-        let is_known = self.program.is_none_or(|own| program_at(&stream) == Some(own));
+        let is_known = self
+            .program
+            .is_none_or(|own| program_at(&stream) == Some(own));
         let mut reader = BufReader::with_capacity(64 * 1024, stream);
         let Some(name) = Frame::read(&mut reader)
             .ok()

@@ -51,7 +51,8 @@ fn unseen(reason: &str) -> String {
 /// Puts the evidence of the taps in the place of what the agent said about its servers.
 pub(super) fn add(tapped: Tapped, reading: &mut Reading) {
     if tapped.has_strangers {
-        let note = "something that is no tap tried to write to the record of MCP servers, and was refused";
+        let note =
+            "something that is no tap tried to write to the record of MCP servers, and was refused";
         reading.notes.push(note.to_owned());
     }
     for (name, TappedServer { figures, .. }) in tapped.servers {
@@ -63,10 +64,8 @@ pub(super) fn add(tapped: Tapped, reading: &mut Reading) {
                 prose::list(&exits, "and")
             ));
         }
-        if figures.starts > 0 {
-            let claimed = reading.mcp_servers.entry(name).or_default();
-            claimed.correct(figures);
-        }
+        let claimed = reading.mcp_servers.entry(name).or_default();
+        claimed.correct(figures);
     }
 }
 

@@ -160,9 +160,7 @@ impl FoundAgent {
         } else {
             mcp_tap::open(context, &dirs.io, request, &mut notes)
         };
-        let tapped_servers = tap
-            .as_ref()
-            .map(|tap| tap.in_place_of(request.mcp_servers));
+        let tapped_servers = tap.as_ref().map(|tap| tap.in_place_of(request.mcp_servers));
         let led_request = AgentRequest {
             config: led.config.as_ref(),
             mcp_servers: tapped_servers.as_deref().unwrap_or(request.mcp_servers),
