@@ -233,7 +233,8 @@ impl Shared {
             .and_then(|frame| self.server_of(&frame))
         else {
             self.state().tapped.has_strangers = true;
-            return Ok(());
+            // A tap for another command works without a record, and must not wait for an answer.
+            return reader.get_ref().shutdown(Shutdown::Both);
         };
         let started_at = self.now();
         let conversation = {
@@ -350,4 +351,90 @@ fn program_at(stream: &UnixStream) -> Option<(u64, u64)> {
 fn program_at(stream: &UnixStream) -> Option<(u64, u64)> {
     let _ = stream.as_fd();
     None
+}
+
+#[cfg(all(test, target_os = "linux"))]
+mod tests {
+    use super::*;
+    use crate::mcp_tap::recorder::Recorder;
+    use terca_core::process::Exit;
+
+    const COMMAND: [&str; 2] = ["docs-server", "--fast"];
+
+    /// Opens the tap of a server for a program, and talks to it from this process. Returns what it saw.
+    fn talk(program: &str, server: &str, command: &[&str]) -> Tapped {
+        let dir = tempfile::tempdir().unwrap();
+        let server_of_suite = McpServer::Stdio {
+            command: COMMAND[0].to_owned(),
+            args: vec![COMMAND[1].to_owned()],
+            env: Vec::new(),
+            cwd: None,
+        };
+        let servers = [("docs".to_owned(), server_of_suite)];
+        let program = TapProgram {
+            path: program.into(),
+            file: program.into(),
+        };
+        let mask = Mask::new(["sk-a-secret-key-of-somebody"]);
+        let dir = Utf8Path::from_path(dir.path()).unwrap();
+        let tap = Tap::open(dir, &servers, &program, &mask).unwrap().unwrap();
+        let hello = Hello {
+            server: server.to_owned(),
+            command: command.iter().map(|word| (*word).to_owned()).collect(),
+        };
+        let (recorder, sender) = Recorder::connect(&tap.path, &hello);
+        let call = r#"{"id":1,"method":"tools/call","params":{"name":"look","arguments":"sk-a-secret-key-of-somebody"}}"#;
+        recorder.copy(Side::Agent, call.as_bytes());
+        recorder.copy(Side::Agent, b"\n\xff\xfe\n");
+        recorder.end(Goodbye {
+            exit: Exit::Code(3),
+            by_itself: true,
+        });
+        if let Some(sender) = sender {
+            sender.join().unwrap();
+        }
+        tap.close()
+    }
+
+    fn this_program() -> String {
+        let path = std::env::current_exe().unwrap();
+        path.into_os_string().into_string().unwrap()
+    }
+
+    #[test]
+    fn the_talk_of_a_tap_is_kept_without_keys() {
+        let tapped = talk(&this_program(), "docs", &COMMAND);
+        assert!(!tapped.has_strangers);
+        let server = &tapped.servers["docs"];
+        assert_eq!(server.figures.tools["look"].errors, 1);
+        assert_eq!(server.figures.lines_not_protocol, 1);
+        assert_eq!(server.figures.deaths, ["exit status 3"]);
+        assert!(!format!("{:?}", server.events).contains("sk-a-secret"));
+    }
+
+    #[test]
+    fn nobody_else_is_believed() {
+        for (program, server, command) in [
+            ("/bin/sh", "docs", &COMMAND[..]),
+            (&this_program(), "other", &COMMAND),
+            (&this_program(), "docs", &["forged-server"]),
+            (&this_program(), "docs", &[]),
+        ] {
+            let tapped = talk(program, server, command);
+            assert!(tapped.has_strangers, "{program} {server} {command:?}");
+            assert_eq!(tapped.servers["docs"], TappedServer::default());
+        }
+    }
+
+    #[test]
+    fn what_is_kept_is_bounded() {
+        let mut server = TappedServer::default();
+        let started = Conversation::new(1).started(0);
+        for _ in 0..2 * MOST_EVENTS {
+            server.add([started.clone()]);
+        }
+        server.add(Conversation::new(1).finish(1, None, false));
+        assert_eq!(server.figures.starts, 2 * MOST_EVENTS as u64);
+        assert_eq!(server.events.len(), MOST_EVENTS + 2);
+    }
 }

@@ -69,7 +69,7 @@ fn every_call_is_recorded_for_an_agent_that_reports_nothing() {
     );
     assert_eq!(events[1]["server"], "docs 1");
     assert_eq!(
-        events[3]["arguments"]["word"], "bird [MASKED]",
+        events[3]["arguments"]["word"], "bird ***",
         "{:#}",
         events[3]
     );
@@ -114,18 +114,6 @@ fn every_call_is_recorded_for_an_agent_that_reports_nothing() {
     let summary = &project.results()["summary"]["mcpServers"]["docs"];
     assert_eq!(summary["tools"]["search"]["trials"], 1, "{summary:#}");
     project.wait_until_nothing_runs();
-}
-
-#[test]
-fn a_test_of_the_transcript_sees_calls_that_the_agent_does_not_show() {
-    let script = "start; hello; ask 2 tools/call search; answer; exec 3>&-; wait $server";
-    let project = project_with_mcp_server(script, "");
-    let yaml = project.read("terca.yaml").replace(
-        "[{fileExists: done}]",
-        "[{transcript: {usedTool: docs/search}}, {transcript: {notUsedTool: docs/page}}]",
-    );
-    let project = project.file("terca.yaml", yaml);
-    project.terca(&["run"]).expect_status(0);
 }
 
 #[test]
