@@ -105,7 +105,7 @@ fn every_call_is_recorded_for_an_agent_that_reports_nothing() {
         "{}",
         outcome.stdout
     );
-    let markdown = project.terca(&["show", "--markdown"]);
+    let markdown = project.terca(&["report", "--markdown", "-"]);
     assert!(
         markdown.stdout.contains("`page`: never called"),
         "{}",
