@@ -27,10 +27,13 @@ mod recorder;
 mod socket;
 
 use std::ffi::OsString;
+use std::io;
 use std::process::ExitCode;
+use std::sync::OnceLock;
 
 use camino::Utf8PathBuf;
 
+use crate::process::own_process;
 pub use record::{Tap, Tapped, TappedServer};
 
 /// The hidden first argument that makes the program a tap. The socket, the server's name, and its command follow.
@@ -47,12 +50,19 @@ pub struct TapProgram {
     pub file: Utf8PathBuf,
 }
 
-impl TapProgram {
-    /// Returns the program that is running, for agents that see the same files as Terca.
-    pub fn of_this_program() -> Option<Self> {
-        let path = Utf8PathBuf::from_path_buf(std::env::current_exe().ok()?).ok()?;
-        // It may have been replaced since.
-        path.is_file().then(|| TapProgram {
+/// Terca's own program, kept for agents that see the same files as Terca: it may be replaced while the run goes on.
+#[derive(Debug, Default)]
+pub struct KeptProgram(OnceLock<Option<Utf8PathBuf>>);
+
+impl KeptProgram {
+    /// Returns the program, which is kept in a directory of its own when the first trial needs it.
+    pub fn get(&self, dir: impl FnOnce() -> io::Result<Utf8PathBuf>) -> Option<TapProgram> {
+        let kept = self.0.get_or_init(|| {
+            let place = dir().ok()?.join("terca");
+            own_process::keep_program(&place).ok()?;
+            Some(place)
+        });
+        kept.clone().map(|path| TapProgram {
             file: path.clone(),
             path,
         })

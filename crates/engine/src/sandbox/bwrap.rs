@@ -12,6 +12,7 @@ use super::programs::Programs;
 use super::view::View;
 use crate::host::environment::{Host, find_program, outside_paths};
 use crate::mcp_tap::TapProgram;
+use crate::process::own_process;
 use crate::process::supervise::Enclosure;
 
 /// The supervisor's program, inside.
@@ -308,7 +309,7 @@ fn base(dir: &Utf8Path, host: &Host) -> io::Result<Mounts> {
     mounts.set("/etc/passwd", Place::ReadOnlyFrom(users));
     mounts.set("/etc/group", Place::ReadOnlyFrom(groups));
     let supervisor = dir.join(OWN_PROGRAM);
-    keep_program(&supervisor)?;
+    own_process::keep_program(&supervisor)?;
     mounts.set(SUPERVISOR, Place::ReadOnlyFrom(supervisor));
     mounts.set("/var/tmp", Place::Empty);
     mounts.set("/tmp", Place::Empty);
@@ -332,13 +333,4 @@ fn write_names(users: &Utf8Path, groups: &Utf8Path, host: &Host) -> io::Result<(
     }
     fs_err::write(users, user_lines)?;
     fs_err::write(groups, group_lines)
-}
-
-/// Keeps the program that is running, which may be replaced while the run goes on.
-fn keep_program(place: &Utf8Path) -> io::Result<()> {
-    let program = std::env::current_exe()?;
-    if fs_err::hard_link(&program, place).is_err() {
-        fs_err::copy(&program, place)?;
-    }
-    Ok(())
 }

@@ -85,11 +85,11 @@ impl Sandboxes {
         }
     }
 
-    /// Returns Terca's own program as commands find it where this sandbox is asked for.
+    /// Returns Terca's own program as commands find it in this sandbox; `None` where none is asked for.
     pub fn tap_program(&self, asked: Sandbox) -> Option<TapProgram> {
         match (&self.bwrap, self.contained_by(asked)) {
             (Some(bwrap), ContainedBy::Bwrap) => Some(bwrap.tap_program()),
-            _ => TapProgram::of_this_program(),
+            _ => None,
         }
     }
 

@@ -31,8 +31,9 @@ pub(super) fn open(
     {
         return None;
     }
-    let Some(program) = context.sandboxes.tap_program(request.sandbox) else {
-        notes.push(unseen("the file of Terca's program is gone"));
+    let kept = || context.tap_program.get(|| context.work.new_dir());
+    let Some(program) = context.sandboxes.tap_program(request.sandbox).or_else(kept) else {
+        notes.push(unseen("a copy of Terca's program could not be made"));
         return None;
     };
     match Tap::open(io_dir, servers, &program, &context.mask) {
