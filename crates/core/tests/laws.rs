@@ -264,6 +264,7 @@ fn judges() -> impl Strategy<Value = JudgeRecord> {
             agent: "nop".into(),
             agent_version: None,
             model: None,
+            access: None,
             stats: Stats {
                 usage,
                 duration_seconds: None,

@@ -10,7 +10,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use camino::Utf8Path;
-use rustix::event::{PollFd, PollFlags, poll};
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::process::{Pid, Resource, Rlimit, Signal, kill_process, setrlimit};
 use signal_hook::consts::{SIGHUP, SIGINT, SIGKILL, SIGQUIT, SIGTERM, SIGUSR1, SIGUSR2};
 use signal_hook::iterator::Signals;
@@ -25,6 +25,11 @@ use crate::process::own_process;
 /// The exit status of a shell whose command could not be started.
 const NOT_STARTED: u8 = 127;
 const CHUNK: usize = 64 * 1024;
+/// The longest wait for the end of a server whose output has ended.
+const AFTER_OUTPUT: Timespec = Timespec {
+    tv_sec: 0,
+    tv_nsec: 250_000_000,
+};
 
 /// Passes everything on between the agent, which has started this process, and a server, until the server ends. Then
 /// ends in the same way.
@@ -40,25 +45,36 @@ pub(super) fn tap(args: &[OsString]) -> ExitCode {
     let (recorder, sender) = Recorder::connect(Utf8Path::new(socket), &hello);
     // From now on nobody can change this process. Terca has looked at it.
     let _ = own_process::prepare();
-    let status = match pass(command, &recorder) {
-        Ok((status, by_itself)) => {
-            let exit = match status.signal() {
-                Some(signal) => Exit::Signal(signal),
-                None => Exit::Code(status.code().unwrap_or_default()),
-            };
-            recorder.end(Goodbye { exit, by_itself });
-            status
-        }
+    let ended = match pass(command, &recorder) {
+        Ok(ended) => ended,
         Err(error) => return not_started(server, &error.to_string()),
     };
+    let status = ended.status;
+    let exit = match status.signal() {
+        Some(signal) => Exit::Signal(signal),
+        None => Exit::Code(status.code().unwrap_or_default()),
+    };
+    let by_itself = ended.by_itself;
+    recorder.end(Goodbye { exit, by_itself });
     if let Some(sender) = sender {
         let _ = sender.join();
     }
+    // Not before: some agents kill a server as soon as its output ends, and its death would be in no record.
+    drop(ended.agent_out);
     end_like(status)
 }
 
-/// Passes everything on. Returns the end of the server, and whether nobody had asked it to end.
-fn pass(command: &[&str], recorder: &Recorder) -> io::Result<(ExitStatus, bool)> {
+/// A server that has ended.
+struct EndedServer {
+    status: ExitStatus,
+    /// True if nobody had asked it to end.
+    by_itself: bool,
+    /// The way to the agent, if it is still open.
+    agent_out: Option<File>,
+}
+
+/// Passes everything on until the server has ended.
+fn pass(command: &[&str], recorder: &Recorder) -> io::Result<EndedServer> {
     let (agent_in, agent_out) = take_standard_streams()?;
     let signals = Signals::new([SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGUSR1, SIGUSR2])?;
     let mut child = server_command(command)
@@ -94,21 +110,26 @@ fn pass(command: &[&str], recorder: &Recorder) -> io::Result<(ExitStatus, bool)>
     let output = child.stdout.take();
     let (ended, end) = io::pipe()?;
     let from_server = recorder.clone();
-    let passing = std::thread::spawn(move || {
-        if let Some(output) = output {
-            pass_output(output, agent_out, &ended.into(), &from_server);
-        }
-    });
+    let passing =
+        std::thread::spawn(move || pass_output(output?, agent_out, &ended.into(), &from_server));
     let status = child.wait()?;
     let by_itself = !is_asked_to_end.load(Ordering::SeqCst);
     drop(end);
-    let _ = passing.join();
-    Ok((status, by_itself))
+    Ok(EndedServer {
+        status,
+        by_itself,
+        agent_out: passing.join().ok().flatten(),
+    })
 }
 
 /// Passes the server's output on until it is closed, or until the server has ended and nothing is left: processes that it
-/// leaves behind may hold its output open.
-fn pass_output(mut output: ChildStdout, mut agent: File, ended: &OwnedFd, recorder: &Recorder) {
+/// leaves behind may hold its output open. Returns the way to the agent, if both are at their end.
+fn pass_output(
+    mut output: ChildStdout,
+    mut agent: File,
+    ended: &OwnedFd,
+    recorder: &Recorder,
+) -> Option<File> {
     let mut buffer = vec![0; CHUNK];
     loop {
         let mut files = [
@@ -116,26 +137,31 @@ fn pass_output(mut output: ChildStdout, mut agent: File, ended: &OwnedFd, record
             PollFd::new(ended, PollFlags::IN),
         ];
         if poll(&mut files, None).is_err_and(|error| error != rustix::io::Errno::INTR) {
-            return;
+            return None;
         }
         let [has_output, has_ended] = files.map(|file| !file.revents().is_empty());
         if !has_output {
             if has_ended {
-                return;
+                return Some(agent);
             }
             continue;
         }
         match output.read(&mut buffer) {
-            Ok(0) => return,
+            Ok(0) => {
+                // A server that has ended is about to be heard of; one that goes on without an output is not.
+                let mut end = [PollFd::new(ended, PollFlags::IN)];
+                let has_ended = poll(&mut end, Some(&AFTER_OUTPUT)).is_ok_and(|count| count > 0);
+                return has_ended.then_some(agent);
+            }
             Ok(length) => {
                 recorder.copy(Side::Server, &buffer[..length]);
                 // An agent that does not listen: the server's own writes fail from now on.
                 if agent.write_all(&buffer[..length]).is_err() {
-                    return;
+                    return None;
                 }
             }
             Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-            Err(_) => return,
+            Err(_) => return None,
         }
     }
 }

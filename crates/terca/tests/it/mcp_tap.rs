@@ -267,6 +267,7 @@ fn a_tap_cannot_be_told_from_its_server() {
         ("echo last words; kill -15 $$", b""),
         ("kill -11 $$", b""),
         ("sleep 60 & echo started; exit 5", b""),
+        ("echo words; exec >&-; cat >&2", b"after its output"),
         ("exec nonsense-that-is-not-there", b""),
     ] {
         let [tapped, bare] = [true, false].map(|is_tapped| {

@@ -48,7 +48,10 @@ const TABLES: [(&str, &[&str]); 36] = [
     ("mcpServer", &["trials[].delivery.mcpServers.*"]),
     ("tap", &["trials[].delivery.mcpServers.*.tap"]),
     ("tapTool", &["trials[].delivery.mcpServers.*.tap.tools.*"]),
-    ("access", &["trials[].delivery.access"]),
+    (
+        "access",
+        &["trials[].delivery.access", "trials[].tests.*.judge.access"],
+    ),
     ("phases", &["trials[].phases"]),
     (
         "error",
@@ -117,7 +120,7 @@ const TABLES: [(&str, &[&str]); 36] = [
 const INTERVAL: [&str; 4] = ["interval", "interval90", "beyond", "passRateInterval"];
 
 /// Maps whose keys are names of the user's own.
-const BY_NAME: [&str; 18] = [
+const BY_NAME: [&str; 19] = [
     "descriptions.evals",
     "descriptions.environments",
     "descriptions.experiments",
@@ -133,6 +136,7 @@ const BY_NAME: [&str; 18] = [
     "trials[].delivery.access.endpoints",
     "summary.mcpServers",
     "summary.mcpServers.*.tools",
+    "trials[].tests.*.judge.access.endpoints",
     "summary.variants[].delivery.mcpServers",
     "summary.variants[].delivery.rules",
     "summary.variants[].delivery.skills",
