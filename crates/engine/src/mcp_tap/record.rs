@@ -375,7 +375,7 @@ mod tests {
             path: program.into(),
             file: program.into(),
         };
-        let mask = Mask::new(["sk-a-secret-key-of-somebody"]);
+        let mask = Mask::new(["sk-a1b2c3d4e5f6g7h8i9"]);
         let dir = Utf8Path::from_path(dir.path()).unwrap();
         let tap = Tap::open(dir, &servers, &program, &mask).unwrap().unwrap();
         let hello = Hello {
@@ -383,7 +383,7 @@ mod tests {
             command: command.iter().map(|word| (*word).to_owned()).collect(),
         };
         let (recorder, sender) = Recorder::connect(&tap.path, &hello);
-        let call = r#"{"id":1,"method":"tools/call","params":{"name":"look","arguments":"sk-a-secret-key-of-somebody"}}"#;
+        let call = r#"{"id":1,"method":"tools/call","params":{"name":"look","arguments":"sk-a1b2c3d4e5f6g7h8i9"}}"#;
         recorder.copy(Side::Agent, call.as_bytes());
         recorder.copy(Side::Agent, b"\n\xff\xfe\n");
         recorder.end(Goodbye {
@@ -409,7 +409,7 @@ mod tests {
         assert_eq!(server.figures.tools["look"].errors, 1);
         assert_eq!(server.figures.lines_not_protocol, 1);
         assert_eq!(server.figures.deaths, ["exit status 3"]);
-        assert!(!format!("{:?}", server.events).contains("sk-a-secret"));
+        assert!(!format!("{:?}", server.events).contains("sk-a1b2"));
     }
 
     #[test]

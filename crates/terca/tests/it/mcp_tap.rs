@@ -107,7 +107,7 @@ fn every_call_is_recorded_for_an_agent_that_reports_nothing() {
     );
     let markdown = project.terca(&["report", "--markdown", "-"]);
     assert!(
-        markdown.stdout.contains("`page`: never called"),
+        markdown.stdout.contains("<code>page</code>: never called"),
         "{}",
         markdown.stdout
     );
