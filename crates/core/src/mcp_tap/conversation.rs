@@ -138,12 +138,12 @@ impl Conversation {
 
     fn message(&mut self, from: Side, at_ms: u64, mut message: Value) -> Option<TapEvent> {
         match from {
-            Side::Agent => self.from_agent(at_ms, &mut message),
-            Side::Server => self.from_server(at_ms, message),
+            Side::Agent => self.read_agent(at_ms, &mut message),
+            Side::Server => self.read_server(at_ms, message),
         }
     }
 
-    fn from_agent(&mut self, at_ms: u64, message: &mut Value) -> Option<TapEvent> {
+    fn read_agent(&mut self, at_ms: u64, message: &mut Value) -> Option<TapEvent> {
         let method = message["method"].as_str()?.to_owned();
         if method == "notifications/cancelled" {
             let id = message["params"]["requestId"].take();
@@ -170,7 +170,7 @@ impl Conversation {
         None
     }
 
-    fn from_server(&mut self, at_ms: u64, mut message: Value) -> Option<TapEvent> {
+    fn read_server(&mut self, at_ms: u64, mut message: Value) -> Option<TapEvent> {
         // A request of the server's own has an id too.
         if message.get("method").is_some() {
             return None;
@@ -319,7 +319,7 @@ mod tests {
         tap
     }
 
-    fn call(id: Value, tool: &str) -> (Side, Value) {
+    fn call(id: &Value, tool: &str) -> (Side, Value) {
         let params = json!({"name": tool, "arguments": {"word": "a"}});
         (
             Side::Agent,
@@ -327,7 +327,7 @@ mod tests {
         )
     }
 
-    fn answer(id: Value, is_error: bool) -> (Side, Value) {
+    fn answer(id: &Value, is_error: bool) -> (Side, Value) {
         let result = json!({"content": [{"type": "text", "text": "so"}], "isError": is_error});
         (Side::Server, json!({"id": id, "result": result}))
     }
@@ -352,14 +352,14 @@ mod tests {
     fn calls_find_their_answers_in_any_order() {
         let mut messages = hello().to_vec();
         messages.extend([
-            call(json!(1), "look"),
-            call(json!("1"), "look"),
+            call(&json!(1), "look"),
+            call(&json!("1"), "look"),
             // A request of the server's own, with an id that the agent uses too.
             (Side::Server, json!({"id": 1, "method": "roots/list"})),
-            answer(json!("1"), true),
-            answer(json!(1), false),
-            answer(json!(77), false),
-            call(json!(2), "look"),
+            answer(&json!("1"), true),
+            answer(&json!(1), false),
+            answer(&json!(77), false),
+            call(&json!(2), "look"),
             (
                 Side::Server,
                 json!({"id": 2, "error": {"code": -1, "message": "no"}}),
@@ -381,7 +381,7 @@ mod tests {
     #[test]
     fn a_call_of_a_server_that_dies_is_an_error_and_one_of_a_killed_agent_is_not() {
         let mut messages = hello().to_vec();
-        messages.push(call(json!(1), "look"));
+        messages.push(call(&json!(1), "look"));
         for (by_itself, errors, unanswered, deaths) in
             [(true, 1, 0, vec!["exit status 4"]), (false, 0, 1, vec![])]
         {
@@ -397,7 +397,7 @@ mod tests {
     #[test]
     fn a_withdrawn_call_is_no_error() {
         let mut messages = hello().to_vec();
-        messages.push(call(json!(1), "look"));
+        messages.push(call(&json!(1), "look"));
         let params = json!({"requestId": 1});
         messages.push((
             Side::Agent,
@@ -432,9 +432,9 @@ mod tests {
     fn long_values_are_cut_and_answers_that_are_too_long_are_counted() {
         let mut messages = hello().to_vec();
         let text = json!([{"type": "text", "text": "y".repeat(100_000)}]);
-        messages.push(call(json!(1), "look"));
+        messages.push(call(&json!(1), "look"));
         messages.push((Side::Server, json!({"id": 1, "result": {"content": text}})));
-        messages.push(call(json!(2), "look"));
+        messages.push(call(&json!(2), "look"));
         let (mut conversation, mut events) = read(&messages);
         events.extend(conversation.line(
             Side::Server,
@@ -452,7 +452,7 @@ mod tests {
     #[test]
     fn a_transcript_gets_the_calls_with_their_answers() {
         let mut messages = hello().to_vec();
-        messages.extend([call(json!(1), "look"), answer(json!(1), true)]);
+        messages.extend([call(&json!(1), "look"), answer(&json!(1), true)]);
         let (_, events) = read(&messages);
         let steps: Vec<Step> = steps("docs", &events)
             .into_iter()
