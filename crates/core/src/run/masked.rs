@@ -170,7 +170,7 @@ fn mask_delivery(delivery: &mut Delivery, mask: &Mask) {
     let Delivery {
         rules,
         skills,
-        mcp_servers: _,
+        mcp_servers,
         model_requested,
         model_observed,
         access,
@@ -183,6 +183,9 @@ fn mask_delivery(delivery: &mut Delivery, mask: &Mask) {
     } in rules.iter_mut().chain(skills)
     {
         text(path, mask);
+    }
+    for tap in mcp_servers.values_mut().flat_map(|server| &mut server.tap) {
+        tap.mask(mask);
     }
     optional(model_requested, mask);
     optional(model_observed, mask);

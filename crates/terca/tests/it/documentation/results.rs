@@ -17,7 +17,7 @@ use crate::documentation::repository;
 use crate::documentation::room::Room;
 
 /// What a table is called, and the objects that it is about.
-const TABLES: [(&str, &[&str]); 32] = [
+const TABLES: [(&str, &[&str]); 36] = [
     ("journal", &["journal"]),
     ("results", &[""]),
     ("descriptions", &["descriptions"]),
@@ -46,6 +46,8 @@ const TABLES: [(&str, &[&str]); 32] = [
         &["trials[].delivery.rules[]", "trials[].delivery.skills[]"],
     ),
     ("mcpServer", &["trials[].delivery.mcpServers.*"]),
+    ("tap", &["trials[].delivery.mcpServers.*.tap"]),
+    ("tapTool", &["trials[].delivery.mcpServers.*.tap.tools.*"]),
     (
         "access",
         &["trials[].delivery.access", "trials[].tests.*.judge.access"],
@@ -87,6 +89,8 @@ const TABLES: [(&str, &[&str]); 32] = [
     ),
     ("variantDelivery", &["summary.variants[].delivery"]),
     ("mcpCounts", &["summary.variants[].delivery.mcpServers.*"]),
+    ("mcpSummary", &["summary.mcpServers.*"]),
+    ("mcpToolSummary", &["summary.mcpServers.*.tools.*"]),
     ("comparison", &["summary.comparisons[]"]),
     ("repetitions", &["summary.comparisons[].repetitions"]),
     ("sequential", &["summary.comparisons[].sequential"]),
@@ -116,7 +120,7 @@ const TABLES: [(&str, &[&str]); 32] = [
 const INTERVAL: [&str; 4] = ["interval", "interval90", "beyond", "passRateInterval"];
 
 /// Maps whose keys are names of the user's own.
-const BY_NAME: [&str; 16] = [
+const BY_NAME: [&str; 19] = [
     "descriptions.evals",
     "descriptions.environments",
     "descriptions.experiments",
@@ -124,11 +128,14 @@ const BY_NAME: [&str; 16] = [
     "descriptions.tests.*",
     "trials[].tests",
     "trials[].delivery.mcpServers",
+    "trials[].delivery.mcpServers.*.tap.tools",
     "trials[].wire.modelsAsked",
     "trials[].wire.modelsAnswered",
     "trials[].wire.stopReasons",
     "trials[].wire.statuses",
     "trials[].delivery.access.endpoints",
+    "summary.mcpServers",
+    "summary.mcpServers.*.tools",
     "trials[].tests.*.judge.access.endpoints",
     "summary.variants[].delivery.mcpServers",
     "summary.variants[].delivery.rules",
@@ -298,6 +305,11 @@ fn every_value_is_documented() {
             "run-directory.md",
             "step",
             values::<transcript::Step>(json!({ "type": "?" })),
+        ),
+        (
+            "run-directory.md",
+            "tapEvent",
+            values::<terca_core::mcp_tap::TapEventKind>(json!({ "event": "?" })),
         ),
         (
             "run-directory.md",

@@ -9,7 +9,19 @@ printf -- '---\nname: plan\ndescription: plans\n---\nPlan.\n' > skills/plan/SKIL
 cat > "$STAND_INS/do.sh" <<'DO'
 case "$prompt" in *odd*) if [ -f GEMINI.md ]; then touch done; fi ;; *) touch done ;; esac
 echo tool mcp_docs_search
+settings=$(tr -d '\n' <"$HOME/.gemini/settings.json")
+server=$(printf %s "$settings" | sed 's/.*"command": *"\([^"]*\)".*/\1/')
+args=$(printf %s "$settings" | sed 's/.*"args": *\[\([^]]*\)\].*/\1/' | tr ',"' '  ')
+printf '{"id":%s}\n' '0,"method":"initialize"' '1,"method":"tools/list"' '2,"method":"tools/call","params":{"name":"search"}' |
+  $server $args >/dev/null
 DO
+cat > docs-server <<'SERVER'
+#!/bin/sh
+read -r line && echo '{"id":0,"result":{"serverInfo":{"name":"docs","version":"1"}}}'
+read -r line && echo '{"id":1,"result":{"tools":[{"name":"search"}]}}'
+read -r line && echo '{"id":2,"result":{"content":[]}}'
+SERVER
+chmod +x docs-server
 cat > judge.sh <<'JUDGE'
 #!/bin/sh
 echo '{"reasons": [{"criterion": "clear", "reason": "it is", "score": 0.9}], "summary": "well", "score": 0.9}'
@@ -27,7 +39,7 @@ environments:
     agent: gemini-cli
     model: gemini-2.5-pro
     skills: skills/plan
-    mcpServers: { docs: { url: "http://127.0.0.1:9/mcp" } }
+    mcpServers: { docs: { command: ./docs-server } }
 experiments:
   - name: control
   - name: with-rules
