@@ -17,6 +17,7 @@ pub mod analysis;
 pub mod config;
 pub mod grade;
 pub mod harbor;
+pub mod mcp_tap;
 pub mod plan;
 pub mod prices;
 pub mod process;

@@ -264,6 +264,7 @@ fn judges() -> impl Strategy<Value = JudgeRecord> {
             agent: "nop".into(),
             agent_version: None,
             model: None,
+            access: None,
             stats: Stats {
                 cost_source: None,
                 usage,
@@ -316,6 +317,7 @@ fn reports() -> impl Strategy<Value = TrialReport> {
                             status: Some(McpStatus::Failed),
                             calls: usage.requests,
                             failed_calls: Some(0),
+                            tap: None,
                         },
                     )]
                     .into(),
@@ -646,6 +648,7 @@ fn results_have_the_keys_of_the_specification() {
                     status: Some(McpStatus::Connected),
                     calls: Some(2),
                     failed_calls: Some(0),
+                    tap: None,
                 },
             )]
             .into(),

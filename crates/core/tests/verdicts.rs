@@ -581,6 +581,7 @@ fn whether_the_experiment_reached_the_agent() {
         status,
         calls,
         failed_calls: calls.map(|_| 0),
+        tap: None,
     };
     let given = |servers: Vec<(&str, McpDelivery)>, status| TrialReport {
         status,

@@ -23,6 +23,7 @@
 
 mod answer;
 mod answer_reader;
+mod ask;
 mod dialect;
 mod forward;
 mod gateway;
@@ -30,5 +31,6 @@ mod metered;
 mod passage;
 mod upstream;
 
+pub use ask::{NoAnswer, Question};
 pub use gateway::{Gateway, Passage};
 pub use upstream::BadAddress;

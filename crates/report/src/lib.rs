@@ -59,6 +59,7 @@ pub use text::failures::{brief_failures, failures};
 pub use text::footer::footer;
 pub use text::forecast::forecast;
 pub use text::health::health;
+pub use text::mcp_servers::mcp_servers;
 pub use text::plan::{PlanOverview, plan_overview, plan_trials};
 pub use text::regraded::regraded;
 pub use text::runs::{RunRow, runs_table};

@@ -34,6 +34,10 @@ fn main() -> ExitCode {
             Err(_) => ExitCode::FAILURE,
         };
     }
+    // Agents start it in the place of an MCP server.
+    if let Some(status) = terca_engine::mcp_tap::run_if_asked() {
+        return status;
+    }
     report_panics_as_bugs();
     if let Err(error) = terca_engine::process::own_process::prepare() {
         let text = format!("signals cannot be handled: {error}");

@@ -19,7 +19,7 @@ use terca_report::Painted;
 use terca_report::github::Printed;
 use terca_report::{
     Context, JsonLines, Palette, Plain, Tty, brief_failures, brief_table, brief_verdicts, failures,
-    flaws, footer, results_table, validation_table, verdicts,
+    flaws, footer, mcp_servers, results_table, validation_table, verdicts,
 };
 
 use crate::args::{CiArgs, Common, Format, TableFormat};
@@ -204,10 +204,11 @@ pub fn show(results: &Results, run_dir: &Utf8Path, detail: Detail, common: &Comm
             verdicts(results, columns, palette),
         ],
     };
+    let mcp_servers = mcp_servers(&results.summary, columns, palette);
     let footer = footer(results, here, palette);
     let parts: Vec<Painted> = parts
         .into_iter()
-        .chain([footer])
+        .chain([mcp_servers, footer])
         .map(Painted::by_view)
         .collect();
     screen::out_all(&parts);

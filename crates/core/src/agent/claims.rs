@@ -222,6 +222,7 @@ fn a_server_is_connected_on_evidence_alone() {
             status,
             calls: Some(calls),
             failed_calls: Some(failed),
+            tap: None,
         };
         let reading = decoder.finish(Exit::Code(0));
         assert_eq!(reading.mcp_servers["docs"], delivered);

@@ -10,6 +10,7 @@ use sha2::{Digest, Sha256};
 
 use super::access::Access;
 use super::models;
+use crate::mcp_tap::ServerTap;
 
 /// The parts of a variant as they reached the agent.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
@@ -66,7 +67,7 @@ impl Delivery {
 }
 
 /// An MCP server as the agent used it.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct McpDelivery {
     /// `null` when the agent does not say.
@@ -76,6 +77,30 @@ pub struct McpDelivery {
     /// Those of the calls that failed; `null` when the agent does not say.
     #[serde(default)]
     pub failed_calls: Option<u64>,
+    /// The figures of the tap between the agent and the server, where there was one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tap: Option<ServerTap>,
+}
+
+impl McpDelivery {
+    /// Puts the evidence of the tap in the place of the agent's own words. Without a start there is none.
+    pub fn correct(&mut self, tap: ServerTap) {
+        if tap.starts == 0 {
+            self.tap = Some(tap);
+            return;
+        }
+        if tap.connected > 0 {
+            self.status = Some(McpStatus::Connected);
+        } else if !tap.deaths.is_empty() {
+            self.status = Some(McpStatus::Failed);
+        } else if self.status == Some(McpStatus::Connected) {
+            // It was started and has not answered yet.
+            self.status = None;
+        }
+        self.calls = Some(tap.calls());
+        self.failed_calls = Some(tap.errors());
+        self.tap = Some(tap);
+    }
 }
 
 /// The state of an MCP server when the session began.
@@ -109,6 +134,43 @@ mod tests {
         assert_eq!(delivery.other_model(), None);
         delivery.model_observed = Some("gpt-5-mini".into());
         assert_eq!(delivery.other_model(), Some(("gpt-5", "gpt-5-mini")));
+    }
+
+    #[test]
+    fn evidence_takes_the_place_of_claims() {
+        let claim = |status| McpDelivery {
+            status,
+            calls: Some(7),
+            ..McpDelivery::default()
+        };
+        let started = ServerTap {
+            starts: 1,
+            ..ServerTap::default()
+        };
+        let connected = ServerTap {
+            connected: 1,
+            ..started.clone()
+        };
+        let died = ServerTap {
+            deaths: vec!["exit status 3".to_owned()],
+            ..started.clone()
+        };
+        let (yes, no) = (Some(McpStatus::Connected), Some(McpStatus::Failed));
+        for (claimed, tap, expected) in [
+            (no, &connected, yes),
+            (None, &connected, yes),
+            (yes, &died, no),
+            (yes, &started, None),
+            (no, &started, no),
+        ] {
+            let mut delivery = claim(claimed);
+            delivery.correct(tap.clone());
+            assert_eq!(delivery.status, expected, "{tap:?}");
+            assert_eq!((delivery.calls, delivery.failed_calls), (Some(0), Some(0)));
+        }
+        let mut unseen = claim(yes);
+        unseen.correct(ServerTap::default());
+        assert_eq!((unseen.status, unseen.calls), (yes, Some(7)));
     }
 
     #[test]

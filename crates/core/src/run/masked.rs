@@ -3,6 +3,7 @@
 //! Every field is named here, so that a new one is either masked or passed by on purpose. Names of the plan stay as they
 //! are: a trial is found by them.
 
+use crate::agent::access::Access;
 use crate::agent::delivery::{Delivery, Installed};
 use crate::grade::grades::Scorecard;
 use crate::grade::{Grade, JudgeRecord, JudgedBy, Reason};
@@ -147,18 +148,29 @@ fn mask_judge(judge: &mut JudgedBy, mask: &Mask) {
         agent: _,
         agent_version,
         model,
+        access,
         stats: _,
         artifacts: _,
     } = judge;
     optional(agent_version, mask);
     optional(model, mask);
+    mask_access(access.as_mut(), mask);
+}
+
+fn mask_access(access: Option<&mut Access>, mask: &Mask) {
+    for origin in access
+        .into_iter()
+        .flat_map(|access| access.endpoints.values_mut())
+    {
+        text(origin, mask);
+    }
 }
 
 fn mask_delivery(delivery: &mut Delivery, mask: &Mask) {
     let Delivery {
         rules,
         skills,
-        mcp_servers: _,
+        mcp_servers,
         model_requested,
         model_observed,
         access,
@@ -172,12 +184,10 @@ fn mask_delivery(delivery: &mut Delivery, mask: &Mask) {
     {
         text(path, mask);
     }
+    for tap in mcp_servers.values_mut().flat_map(|server| &mut server.tap) {
+        tap.mask(mask);
+    }
     optional(model_requested, mask);
     optional(model_observed, mask);
-    for origin in access
-        .iter_mut()
-        .flat_map(|access| access.endpoints.values_mut())
-    {
-        text(origin, mask);
-    }
+    mask_access(access.as_mut(), mask);
 }

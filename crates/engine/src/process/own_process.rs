@@ -1,9 +1,11 @@
 //! What Terca and its supervisors do for themselves before anything else.
 
 use std::io;
+use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
+use camino::Utf8Path;
 use signal_hook::consts::{SIGCHLD, SIGXFSZ};
 
 /// Makes this process safe from agents of the same user, and from the habits of its caller.
@@ -20,6 +22,17 @@ pub fn prepare() -> io::Result<()> {
         handle(SIGCHLD)?;
     }
     handle(SIGXFSZ)
+}
+
+/// Keeps the program that is running, which may be replaced while the run goes on, under another name.
+pub fn keep_program(place: &Utf8Path) -> io::Result<()> {
+    let program = std::env::current_exe()?;
+    if fs_err::hard_link(&program, place).is_ok() {
+        return Ok(());
+    }
+    let own = Path::new("/proc/self/exe");
+    fs_err::copy(if own.exists() { own } else { &program }, place)?;
+    Ok(())
 }
 
 #[cfg(target_os = "linux")]

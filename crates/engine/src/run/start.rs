@@ -23,6 +23,7 @@ use thiserror::Error;
 
 use crate::host::credentials;
 use crate::host::environment::Host;
+use crate::mcp_tap::KeptProgram;
 use crate::process::interrupt::Interrupt;
 use crate::process::open_file_limit;
 use crate::process::supervise::{Launcher, SupervisorPool};
@@ -288,6 +289,7 @@ impl<'a> PreparedRun<'a> {
             versions: Versions::new(launcher.clone()),
             preflights: Preflights::default(),
             gateway: RunGateway::default(),
+            tap_program: KeptProgram::default(),
             supervisors: SupervisorPool::new(launcher),
             sandboxes: self.sandboxes,
             sealed: self.sealed,

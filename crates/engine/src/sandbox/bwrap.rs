@@ -11,10 +11,14 @@ use super::mounts::{Mounts, Place};
 use super::programs::Programs;
 use super::view::View;
 use crate::host::environment::{Host, find_program, outside_paths};
+use crate::mcp_tap::TapProgram;
+use crate::process::own_process;
 use crate::process::supervise::Enclosure;
 
 /// The supervisor's program, inside.
 const SUPERVISOR: &str = "/run/terca";
+/// The file of the same program outside, in the directory for files that every sandbox needs.
+const OWN_PROGRAM: &str = "terca";
 /// The id of user and group inside, where the caller is the superuser: some agents refuse to work for that one.
 const NOT_SUPERUSER: u32 = 1000;
 /// The id of files whose owner is not known inside.
@@ -79,6 +83,8 @@ pub(super) struct Bwrap {
     /// The last arguments of every sandbox.
     last: Vec<String>,
     secluded: Vec<Utf8PathBuf>,
+    /// Terca's own program, outside.
+    own_program: Utf8PathBuf,
 }
 
 impl Bwrap {
@@ -102,6 +108,7 @@ impl Bwrap {
             base: base(dir, host).map_err(SandboxError::Files)?,
             last: last(),
             secluded: all,
+            own_program: dir.join(OWN_PROGRAM),
         };
         bwrap.try_out()?;
         Ok(bwrap)
@@ -113,6 +120,14 @@ impl Bwrap {
         args.extend(mounts.args());
         args.extend(self.last.iter().cloned());
         args
+    }
+
+    /// Returns Terca's own program, as it is found inside.
+    pub(super) fn tap_program(&self) -> TapProgram {
+        TapProgram {
+            path: SUPERVISOR.into(),
+            file: self.own_program.clone(),
+        }
     }
 
     pub(super) fn into_program(self) -> Utf8PathBuf {
@@ -293,8 +308,8 @@ fn base(dir: &Utf8Path, host: &Host) -> io::Result<Mounts> {
     write_names(&users, &groups, host)?;
     mounts.set("/etc/passwd", Place::ReadOnlyFrom(users));
     mounts.set("/etc/group", Place::ReadOnlyFrom(groups));
-    let supervisor = dir.join("terca");
-    keep_program(&supervisor)?;
+    let supervisor = dir.join(OWN_PROGRAM);
+    own_process::keep_program(&supervisor)?;
     mounts.set(SUPERVISOR, Place::ReadOnlyFrom(supervisor));
     mounts.set("/var/tmp", Place::Empty);
     mounts.set("/tmp", Place::Empty);
@@ -318,13 +333,4 @@ fn write_names(users: &Utf8Path, groups: &Utf8Path, host: &Host) -> io::Result<(
     }
     fs_err::write(users, user_lines)?;
     fs_err::write(groups, group_lines)
-}
-
-/// Keeps the program that is running, which may be replaced while the run goes on.
-fn keep_program(place: &Utf8Path) -> io::Result<()> {
-    let program = std::env::current_exe()?;
-    if fs_err::hard_link(&program, place).is_err() {
-        fs_err::copy(&program, place)?;
-    }
-    Ok(())
 }

@@ -27,6 +27,7 @@ use terca_core::config::sandbox::{ContainedBy, Sandbox};
 use thiserror::Error;
 
 use crate::host::environment::Host;
+use crate::mcp_tap::TapProgram;
 use crate::process::supervise::Enclosure;
 use crate::workspace::trial_dirs::WorkDir;
 use bwrap::Bwrap;
@@ -81,6 +82,14 @@ impl Sandboxes {
         match asked {
             Sandbox::None => ContainedBy::None,
             Sandbox::Bwrap | Sandbox::Auto => ContainedBy::Bwrap,
+        }
+    }
+
+    /// Returns Terca's own program as commands find it in this sandbox; `None` where none is asked for.
+    pub fn tap_program(&self, asked: Sandbox) -> Option<TapProgram> {
+        match (&self.bwrap, self.contained_by(asked)) {
+            (Some(bwrap), ContainedBy::Bwrap) => Some(bwrap.tap_program()),
+            _ => None,
         }
     }
 

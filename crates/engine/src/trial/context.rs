@@ -10,6 +10,7 @@ use super::gateway::RunGateway;
 use super::mcp_answers::Preflights;
 use crate::host::environment::Host;
 use crate::host::version::Versions;
+use crate::mcp_tap::KeptProgram;
 use crate::process::interrupt::Interrupt;
 use crate::process::supervise::SupervisorPool;
 use crate::sandbox::Sandboxes;
@@ -45,6 +46,8 @@ pub struct Context {
     pub preflights: Preflights,
     /// The sandboxes of trials that ask for one.
     pub sandboxes: Sandboxes,
+    /// Terca's own program, as agents start it in the place of their MCP servers.
+    pub tap_program: KeptProgram,
     /// The gateway between agents and their models.
     pub gateway: RunGateway,
     /// The supervisors that trials run under.

@@ -15,6 +15,7 @@ use crate::outcome::verdict;
 use crate::term::style::Palette;
 use crate::text::failures::entries;
 use crate::text::footer::{counts, stopped};
+use crate::text::mcp_servers::sentences;
 use crate::text::no_verdict::no_verdict;
 use crate::text::verdicts::delivered;
 
@@ -28,6 +29,7 @@ pub fn markdown(results: &Results, limit: usize) -> String {
         ("The verdicts", verdicts(results)),
         ("The counts", totals(results)),
         ("The table", table(results, &names)),
+        ("The list of MCP servers", mcp_servers(results)),
         ("The list of descriptions", descriptions(results)),
         ("The list of what did not pass", failures(results, &names)),
     ];
@@ -62,6 +64,15 @@ fn verdicts(results: &Results) -> String {
         for line in beside(comparison, summary) {
             text += &format!("  - {line}\n");
         }
+    }
+    if text.is_empty() { text } else { text + "\n" }
+}
+
+/// One sentence for each MCP server that was behind a tap.
+fn mcp_servers(results: &Results) -> String {
+    let mut text = String::new();
+    for line in sentences(&results.summary) {
+        text += &format!("- {}\n", sentence(&line));
     }
     if text.is_empty() { text } else { text + "\n" }
 }

@@ -315,6 +315,7 @@ mod tests {
             status,
             calls,
             failed_calls: calls.map(|_| 0),
+            tap: None,
         };
         let servers = &mut trial.report.delivery.mcp_servers;
         servers.insert("a".into(), server(Some(McpStatus::Connected), Some(2)));

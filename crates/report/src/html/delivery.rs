@@ -2,6 +2,7 @@
 
 use maud::{Markup, html};
 use terca_core::agent::delivery::{Delivery, Installed, McpDelivery, McpStatus};
+use terca_core::mcp_tap::ServerTap;
 use terca_core::sought::{Part, Sent};
 use terca_core::text::prose;
 
@@ -48,6 +49,28 @@ fn installed(part: Part, file: &Installed, sent: &[Sent]) -> Markup {
     }
 }
 
+/// Returns a list of the tools that the server offered, and of those that were called.
+fn tools(tap: &ServerTap) -> Markup {
+    html! {
+        @if tap.starts == 0 { ", never started" }
+        @if !tap.deaths.is_empty() { ", died (" (tap.deaths.join(", ")) ")" }
+        @if !tap.tools.is_empty() {
+            ul {
+                @for (name, tool) in &tap.tools {
+                    li {
+                        code { (name) } ": "
+                        @match tool.calls {
+                            0 => "never called",
+                            calls => (prose::count(calls as usize, "call")),
+                        }
+                        @if tool.errors > 0 { ", " (prose::count(tool.errors as usize, "error")) }
+                    }
+                }
+            }
+        }
+    }
+}
+
 fn mcp_server(name: &str, server: &McpDelivery, sent: &[Sent]) -> Markup {
     let status = match server.status {
         Some(McpStatus::Connected) => "connected",
@@ -60,6 +83,7 @@ fn mcp_server(name: &str, server: &McpDelivery, sent: &[Sent]) -> Markup {
             @if let Some(calls) = server.calls { ", " (prose::count(calls as usize, "call")) }
             @if let Some(failed @ 1..) = server.failed_calls { ", " (failed) " of them failed" }
             @if let Some(reached) = reached(Part::McpServer, name, sent) { (reached) }
+            @if let Some(tap) = &server.tap { (tools(tap)) }
         }
     }
 }

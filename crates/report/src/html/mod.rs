@@ -22,6 +22,7 @@ mod heat_map;
 mod log;
 mod masthead;
 pub mod matrix;
+mod mcp_servers;
 mod page;
 mod pieces;
 mod plot;

@@ -13,6 +13,7 @@ use super::effects::effects;
 use super::heat_map::heat_map;
 use super::masthead::masthead;
 use super::matrix::Matrix;
+use super::mcp_servers::mcp_servers;
 use super::pieces::navigation;
 use super::prompts::Prompts;
 use super::shell::document;
@@ -68,6 +69,7 @@ pub fn run_page(state: &RunState, bound: &Bound<'_>) -> String {
                 div #part-verdicts data-part { (verdicts(&results)) }
                 div #part-heat data-part { (heat_map(summary, &matrix)) }
                 div #part-effects data-part { (effects(summary)) }
+                div #part-mcp data-part { (mcp_servers(summary)) }
                 div #part-descriptions data-part { (descriptions(&results.descriptions)) }
                 div #part-spent data-part { (distributions(&results, &matrix)) }
                 (trials(state, &matrix))

@@ -8,6 +8,7 @@ pub(crate) mod footer;
 pub(crate) mod forecast;
 pub(crate) mod forest;
 pub(crate) mod health;
+pub(crate) mod mcp_servers;
 pub(crate) mod no_verdict;
 pub(crate) mod plan;
 pub(crate) mod regraded;

@@ -216,6 +216,7 @@ mod tests {
             status: Some(McpStatus::Connected),
             calls: Some(u64::from(id.is_multiple_of(4))),
             failed_calls: Some(0),
+            tap: None,
         };
         Delivery {
             rules: vec![Installed {

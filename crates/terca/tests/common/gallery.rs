@@ -184,6 +184,7 @@ fn report(head: &TrialHead) -> TrialReport {
                 status: Some(McpStatus::Connected),
                 calls: Some(u64::from(chance(head, 4) % 3)),
                 failed_calls: Some(0),
+                tap: None,
             },
         );
     }

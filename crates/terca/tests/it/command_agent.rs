@@ -33,10 +33,17 @@ fn it_is_given_servers_settings_and_a_place_for_artifacts() {
     let outcome = project.terca(&[]);
     assert_eq!(outcome.status, 0, "{}{}", outcome.stdout, outcome.stderr);
     let servers: Value = serde_json::from_str(&project.trial_file("workspace/mcp.txt")).unwrap();
+    // Its server is behind a tap.
+    let server = &servers["mcpServers"]["docs"];
     assert_eq!(
-        servers,
-        json!({"mcpServers": {"docs": {"type": "stdio", "command": "docs-server", "args": ["--fast"], "env": {"LEVEL": "high"}}}})
+        (&server["type"], &server["env"]),
+        (&json!("stdio"), &json!({"LEVEL": "high"}))
     );
+    let program = server["command"].as_str().unwrap();
+    assert!(program.ends_with("/terca"), "{program}");
+    let args = server["args"].as_array().unwrap();
+    assert_eq!(args[0], "__mcp-tap");
+    assert_eq!(args[2..], ["docs", "docs-server", "--fast"]);
     let config: Value = serde_json::from_str(&project.trial_file("workspace/config.txt")).unwrap();
     assert_eq!(config["theme"], "dark");
     let kept = project.trial_file("artifacts/agent/deep/own.log");

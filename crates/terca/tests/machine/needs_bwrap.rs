@@ -8,6 +8,7 @@ use rustix::process::Signal;
 use serde_json::{Value, json};
 use terca_testkit::{Outcome, Project, misbehaving_agent, wait_until};
 
+use crate::common::mcp::project_with_mcp_server;
 use crate::common::project;
 
 /// A process of the same user that is none of an agent's business.
@@ -545,5 +546,23 @@ fn an_experiment_can_ask_for_a_sandbox_and_doctor_knows_whether_it_works() {
         doctor.stdout.contains("✓ sandbox: bubblewrap works"),
         "{}",
         doctor.stdout
+    );
+}
+
+#[test]
+#[ignore = "needs bwrap"]
+fn mcp_servers_of_contained_agents_are_behind_a_tap() {
+    let script = "start; hello; ask 2 tools/call search; answer; exec 3>&-; wait $server";
+    let project = project_with_mcp_server(script, "sandbox: bwrap\n");
+    let outcome = project.terca(&["run"]).expect_status(0);
+    let trial = project.only_trial();
+    assert_eq!(trial["containedBy"], "bwrap");
+    assert_eq!(trial.get("notes"), None, "{trial:#}");
+    let server = &trial["delivery"]["mcpServers"]["docs"];
+    assert_eq!(server["tap"]["tools"]["search"]["calls"], 1, "{server:#}");
+    assert!(
+        outcome.stdout.contains("1 call in 1 of 1 trial"),
+        "{}",
+        outcome.stdout
     );
 }

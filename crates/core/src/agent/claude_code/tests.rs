@@ -185,6 +185,7 @@ fn servers_must_be_there_when_the_session_begins() {
         status: Some(McpStatus::Connected),
         calls: Some(1),
         failed_calls: Some(0),
+        tap: None,
     };
     assert_eq!(reading.mcp_servers["expmcp"], connected);
     let served = |record: &Record| matches!(&record.step, Step::ToolCall { server: Some(server), .. } if server == "expmcp");

@@ -149,6 +149,7 @@ fn what_is_said_and_done_becomes_steps() {
         status: Some(McpStatus::Connected),
         calls: Some(1),
         failed_calls: Some(0),
+        tap: None,
     };
     assert_eq!(reading.mcp_servers["exp"], connected);
 }

@@ -117,6 +117,7 @@ fn mcp_servers_are_counted_and_broken_ones_are_named() {
         status: Some(McpStatus::Connected),
         calls: Some(1),
         failed_calls: None,
+        tap: None,
     };
     assert_eq!(reading.mcp_servers["tiny"], connected);
     let of_tiny = |step: &Step| matches!(step, Step::ToolCall { tool, server: Some(name), .. } if tool == "magic" && name == "tiny");
@@ -136,6 +137,7 @@ fn mcp_servers_are_counted_and_broken_ones_are_named() {
             status: Some(McpStatus::Connected),
             calls: None,
             failed_calls: None,
+            tap: None,
         }
     );
 

@@ -141,6 +141,7 @@ fn the_log_knows_the_mcp_servers() {
         status: Some(McpStatus::Connected),
         calls: Some(calls),
         failed_calls: Some(0),
+        tap: None,
     };
     assert_eq!(reading.mcp_servers["my.server"], connected(1));
     assert_eq!(reading.mcp_servers["other"], connected(0));

@@ -127,6 +127,7 @@ fn mcp_servers_are_counted() {
             status: Some(McpStatus::Connected),
             calls: Some(1),
             failed_calls: Some(0),
+            tap: None,
         }
     );
     assert_eq!(reading.mcp_servers["other"].calls, Some(0));

@@ -191,6 +191,7 @@ fn mcp_servers_are_counted_and_broken_ones_are_named() {
         status: Some(McpStatus::Connected),
         calls: Some(1),
         failed_calls: Some(0),
+        tap: None,
     };
     assert_eq!(reading.mcp_servers["My.Server x"], connected);
     assert_eq!(reading.mcp_servers["bad"].status, Some(McpStatus::Failed));

@@ -159,6 +159,7 @@ fn mcp_servers_are_counted_and_the_log_knows_the_broken_ones() {
         status: Some(McpStatus::Connected),
         calls: Some(calls),
         failed_calls: Some(0),
+        tap: None,
     };
     assert_eq!(
         reading.mcp_servers["tiny_echo"],

@@ -1,4 +1,5 @@
 use std::collections::BTreeSet;
+use std::time::Duration;
 
 use serde_json::json;
 
@@ -6,7 +7,7 @@ use super::*;
 use crate::agent::delivery::{McpDelivery, McpStatus};
 use crate::agent::mcp::{McpServer, RemoteTransport};
 use crate::agent::playback::{self, kind, used};
-use crate::agent::{Decoder, Ending, Line, Reading};
+use crate::agent::{Decoder, Ending, Line, Reading, TimeLimit};
 use crate::process::Exit;
 use crate::transcript::{Record, Step, Usage};
 use crate::trial_error::ErrorKind;
@@ -105,6 +106,27 @@ fn requests_come_from_the_session_file_even_of_a_killed_session() {
     assert!(matches!(reading.ending, Ending::Failed(error) if error.kind == ErrorKind::Agent));
 }
 
+/// Each answer broke off, and the words of it are shown before the next try.
+#[test]
+fn an_answer_that_breaks_off_until_the_limit_is_the_services_fault() {
+    let said = r#"{"type":"assistant","message":{"content":[{"type":"text","text":"Done."}],"usage":{"input_tokens":0,"output_tokens":0}}}"#;
+    let retry = r#"{"type":"system","subtype":"retry","data":{"reason":"retry","discardedToolCalls":0,"preserveText":false}}"#;
+    let end = TimeLimit {
+        limit: Duration::from_secs(20),
+        silence: Duration::from_secs(1),
+        tool_was_running: false,
+    };
+    for (lines, is_fault) in [(&[said, retry][..], true), (&[said, retry, said], false)] {
+        let mut stream = stream(&[]);
+        for line in lines {
+            stream.stdout(Line::Text(line));
+        }
+        let reading = stream.finish(Exit::Signal(15));
+        let fault = reading.conversation.fault_at_time_limit(end, false, false);
+        assert_eq!(fault.is_some(), is_fault, "{lines:?}");
+    }
+}
+
 #[test]
 fn mcp_servers_are_counted_and_broken_ones_are_named() {
     let mut stream = stream(&["tiny", "bad", "worse"]);
@@ -130,6 +152,7 @@ fn mcp_servers_are_counted_and_broken_ones_are_named() {
         status: Some(McpStatus::Connected),
         calls: Some(2),
         failed_calls: Some(0),
+        tap: None,
     };
     assert_eq!(reading.mcp_servers["tiny"], connected);
     assert_eq!(reading.mcp_servers["bad"].status, Some(McpStatus::Failed));

@@ -77,6 +77,7 @@ impl Session {
             status,
             calls: (!self.hides_servers).then_some(calls.started),
             failed_calls: (!self.hides_servers && !self.hides_failed_calls).then_some(calls.failed),
+            tap: None,
         }
     }
 }

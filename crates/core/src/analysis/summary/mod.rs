@@ -17,6 +17,7 @@ mod effect;
 mod evidence;
 mod figures;
 mod grid;
+mod mcp_servers;
 mod outlook;
 mod pairs;
 mod sentence;
@@ -24,6 +25,8 @@ mod strata;
 mod verdict;
 mod warnings;
 pub mod wording;
+
+use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
@@ -35,6 +38,7 @@ pub use delivery::{DeliveryCounts, McpCounts};
 pub use effect::Effect;
 pub use evidence::{Evidence, Standing, standings};
 pub use figures::{Figures, Reliability};
+pub use mcp_servers::{McpServerSummary, McpToolSummary};
 pub(crate) use outlook::{ENOUGH_EVALS, LEAST_BETWEEN, MOST_EVALS};
 pub use outlook::{Outlook, Proposal};
 pub use verdict::{Beyond, Verdict};
@@ -76,6 +80,13 @@ pub struct Summary {
     pub margin: f64,
     /// The variants, over all evals.
     pub variants: Vec<VariantSummary>,
+    /// The MCP servers that were behind a tap, by name.
+    #[serde(
+        default,
+        rename = "mcpServers",
+        skip_serializing_if = "BTreeMap::is_empty"
+    )]
+    pub mcp_servers: BTreeMap<String, McpServerSummary>,
     /// The evals in each variant.
     pub cells: Vec<CellSummary>,
     /// Empty while the run goes on.
@@ -186,6 +197,7 @@ pub fn summarise_figures(state: &RunState) -> Summary {
             .variants()
             .map(|variant| VariantSummary::of(&variant, &cells, state.variants()))
             .collect(),
+        mcp_servers: mcp_servers::of(state.trials().iter().map(|trial| &trial.report)),
         comparisons: Vec::new(),
         no_verdict: None,
         cells,

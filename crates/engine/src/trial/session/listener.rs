@@ -7,11 +7,13 @@ use std::time::{Duration, Instant};
 use camino::{Utf8Path, Utf8PathBuf};
 use globset::GlobBuilder;
 use terca_core::agent::{Decoder, Line, Reading, SideFile, StreamFilter};
+use terca_core::mcp_tap::steps;
 use terca_core::text::mask::Mask;
 use terca_core::transcript::Usage;
 use terca_core::trial_error::TrialError;
 
 use super::transcript::Transcript;
+use crate::mcp_tap::Tapped;
 use crate::process::supervise::{Ended, Turn};
 use crate::process::tail::{LineSink, Seen, Tail};
 use crate::tree::{Dir, Limits, Options, TreeError, Visit, walk};
@@ -200,8 +202,14 @@ impl<'a> Listener<'a> {
         }
     }
 
-    /// Reads the rest of everything, and closes the transcript.
-    pub(super) fn finish(mut self, ended: &Ended, log: &mut RunLog) -> io::Result<AgentOutput> {
+    /// Reads the rest of everything, and closes the transcript. Calls of MCP servers that the agent does not show are added
+    /// to it.
+    pub(super) fn finish(
+        mut self,
+        ended: &Ended,
+        tapped: &Tapped,
+        log: &mut RunLog,
+    ) -> io::Result<AgentOutput> {
         self.read_side_files(|_| true);
         // Piece by piece, so that the log is not held in memory.
         while self.read(log)? {}
@@ -236,6 +244,11 @@ impl<'a> Listener<'a> {
         let lost = filter.decoder.lost();
         let mut reading = filter.finish(ended.exit);
         transcript.add(std::mem::take(&mut reading.records));
+        for (name, server) in &tapped.servers {
+            if !transcript.shows_calls_of(name) {
+                transcript.add(steps(name, &server.events));
+            }
+        }
         transcript.close(log)?;
         Ok(AgentOutput {
             reading,

@@ -6,6 +6,7 @@ mod agent_dirs;
 mod headlines;
 mod last_words;
 mod listener;
+mod mcp_tap;
 mod own_artifacts;
 mod process;
 mod transcript;
@@ -164,8 +165,16 @@ impl FoundAgent {
             )?,
             GatewayMode::Off | GatewayMode::Meter => Led::past_the_gateway(request.config),
         };
+        let mut notes = led.notes;
+        let tap = if profile.is_built_in() {
+            None
+        } else {
+            mcp_tap::open(context, &dirs.io, request, &mut notes)
+        };
+        let tapped_servers = tap.as_ref().map(|tap| tap.in_place_of(request.mcp_servers));
         let led_request = AgentRequest {
             config: led.config.as_ref(),
+            mcp_servers: tapped_servers.as_deref().unwrap_or(request.mcp_servers),
             ..*request
         };
         let (invocation, decoder) =
@@ -214,13 +223,14 @@ impl FoundAgent {
                 model: request.model.map(str::to_owned),
                 passage: led.passage,
                 sought: request.sought.to_vec(),
+                tap,
             })),
         };
         Ok(AgentSession {
             profile,
             version,
             access,
-            notes: led.notes,
+            notes,
             kind,
         })
     }

@@ -17,9 +17,10 @@ use terca_gateway::Passage;
 use super::agent_dirs::AgentDirs;
 use super::last_words::STDOUT_LOG;
 use super::listener::{Listener, LiveTail, OnProgress, PrintedOutput, open_side_file, side_paths};
-use super::own_artifacts;
 use super::transcript::Transcript;
+use super::{mcp_tap, own_artifacts};
 use crate::host::environment::Variables;
+use crate::mcp_tap::Tap;
 use crate::process::output_file::Output;
 use crate::process::supervise::{Enclosure, Ended, Job, Signal};
 use crate::process::tail::Tail;
@@ -57,6 +58,8 @@ pub(in crate::trial) struct AgentProcess {
     pub(super) passage: Option<Passage>,
     /// The parts of the variant that are looked for in its requests.
     pub(super) sought: Vec<Sought>,
+    /// The taps of its MCP servers.
+    pub(super) tap: Option<Tap>,
 }
 
 /// The end of an agent's process.
@@ -103,6 +106,7 @@ impl AgentProcess {
             passage,
             model,
             sought,
+            tap,
             ..
         } = self;
         let mask = &run.context.mask;
@@ -132,8 +136,9 @@ impl AgentProcess {
             listener.on_turn(log, on_progress)
         })?;
         let exchanges = passage.map(Passage::close);
+        let tapped = tap.map(Tap::close).unwrap_or_default();
         run.tidy_folder()?;
-        let mut output = listener.finish(&ended, &mut run.log)?;
+        let mut output = listener.finish(&ended, &tapped, &mut run.log)?;
         if let Some(error) = output.lost.take()
             && ended.stopped
             && !run.context.interrupt.is_stop()
@@ -164,6 +169,8 @@ impl AgentProcess {
         }
         let reading = &mut output.reading;
         add_cost(prices, wire.as_ref(), model.as_deref(), is_whole, reading);
+        mcp_tap::keep(&tapped, &dirs.artifacts, mask)?;
+        mcp_tap::add(tapped, &mut output.reading);
         write_end(&mut run.log, &ended, &output.reading)?;
         keep_side_files(&dirs.artifacts, mask, &side_files)?;
         if profile.takes_command {

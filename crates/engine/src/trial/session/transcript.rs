@@ -1,13 +1,14 @@
 //! `transcript.jsonl`, written while an agent runs.
 
+use std::collections::BTreeSet;
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, BufWriter, Write};
 use std::os::unix::fs::FileExt;
 
 use camino::Utf8PathBuf;
 use terca_core::text::mask::{Mask, Pieces};
-use terca_core::transcript::Record;
 use terca_core::transcript::activity::Activity;
+use terca_core::transcript::{Record, Step};
 
 use super::agent_dirs::AgentDirs;
 use super::headlines::Headlines;
@@ -32,6 +33,8 @@ pub(super) struct Transcript {
     /// The length of the log before the first step.
     length_of_log: u64,
     activity: Activity,
+    /// The MCP servers whose calls are in it.
+    servers: BTreeSet<String>,
     /// Agents name files by their whole paths; on the display the workspace is left out.
     workspace: String,
     failed: Option<io::Error>,
@@ -54,6 +57,7 @@ impl Transcript {
             mask: mask.clone(),
             headlines: streams_events.then(Headlines::default),
             activity: Activity::default(),
+            servers: BTreeSet::new(),
             workspace: dirs.workspace.to_string(),
             failed: None,
         })
@@ -81,6 +85,11 @@ impl Transcript {
         }
     }
 
+    /// Returns whether a call of an MCP server is in it.
+    pub(super) fn shows_calls_of(&self, server: &str) -> bool {
+        self.servers.contains(server)
+    }
+
     /// Returns the agent's activity, for the display.
     pub(super) fn activity(&self) -> String {
         let inside = self
@@ -92,6 +101,14 @@ impl Transcript {
 
     /// Notes a step, which is masked already, for the log and the display. Both show its beginning.
     fn note(&mut self, record: &Record) {
+        if let Step::ToolCall {
+            server: Some(server),
+            ..
+        } = &record.step
+            && !self.servers.contains(server)
+        {
+            self.servers.insert(server.clone());
+        }
         let headline = record.step.headline();
         self.activity.note(&record.step, &headline);
         if let Some(headlines) = &mut self.headlines {

@@ -17,7 +17,7 @@ use crate::documentation::repository;
 use crate::documentation::room::Room;
 
 /// What a table is called, and the objects that it is about.
-const TABLES: [(&str, &[&str]); 34] = [
+const TABLES: [(&str, &[&str]); 38] = [
     ("journal", &["journal"]),
     ("results", &[""]),
     ("descriptions", &["descriptions"]),
@@ -47,7 +47,12 @@ const TABLES: [(&str, &[&str]); 34] = [
         &["trials[].delivery.rules[]", "trials[].delivery.skills[]"],
     ),
     ("mcpServer", &["trials[].delivery.mcpServers.*"]),
-    ("access", &["trials[].delivery.access"]),
+    ("tap", &["trials[].delivery.mcpServers.*.tap"]),
+    ("tapTool", &["trials[].delivery.mcpServers.*.tap.tools.*"]),
+    (
+        "access",
+        &["trials[].delivery.access", "trials[].tests.*.judge.access"],
+    ),
     ("phases", &["trials[].phases"]),
     (
         "error",
@@ -86,6 +91,8 @@ const TABLES: [(&str, &[&str]); 34] = [
     ("variantDelivery", &["summary.variants[].delivery"]),
     ("sentCounts", &["summary.variants[].delivery.sent[]"]),
     ("mcpCounts", &["summary.variants[].delivery.mcpServers.*"]),
+    ("mcpSummary", &["summary.mcpServers.*"]),
+    ("mcpToolSummary", &["summary.mcpServers.*.tools.*"]),
     ("comparison", &["summary.comparisons[]"]),
     ("repetitions", &["summary.comparisons[].repetitions"]),
     ("sequential", &["summary.comparisons[].sequential"]),
@@ -115,7 +122,7 @@ const TABLES: [(&str, &[&str]); 34] = [
 const INTERVAL: [&str; 4] = ["interval", "interval90", "beyond", "passRateInterval"];
 
 /// Maps whose keys are names of the user's own.
-const BY_NAME: [&str; 15] = [
+const BY_NAME: [&str; 19] = [
     "descriptions.evals",
     "descriptions.environments",
     "descriptions.experiments",
@@ -123,11 +130,15 @@ const BY_NAME: [&str; 15] = [
     "descriptions.tests.*",
     "trials[].tests",
     "trials[].delivery.mcpServers",
+    "trials[].delivery.mcpServers.*.tap.tools",
     "trials[].wire.modelsAsked",
     "trials[].wire.modelsAnswered",
     "trials[].wire.stopReasons",
     "trials[].wire.statuses",
     "trials[].delivery.access.endpoints",
+    "summary.mcpServers",
+    "summary.mcpServers.*.tools",
+    "trials[].tests.*.judge.access.endpoints",
     "summary.variants[].delivery.mcpServers",
     "summary.variants[].delivery.rules",
     "summary.variants[].delivery.skills",
@@ -296,6 +307,11 @@ fn every_value_is_documented() {
             "run-directory.md",
             "step",
             values::<transcript::Step>(json!({ "type": "?" })),
+        ),
+        (
+            "run-directory.md",
+            "tapEvent",
+            values::<terca_core::mcp_tap::TapEventKind>(json!({ "event": "?" })),
         ),
         (
             "run-directory.md",

@@ -12,7 +12,19 @@ bash -c 'rest=${GOOGLE_GEMINI_BASE_URL#http://}; host=${rest%%/*}; exec 3<>"/dev
 printf "POST /%s/v1/models/m:generateContent HTTP/1.1\r\nhost: x\r\nconnection: close\r\ncontent-length: 2\r\n\r\n{}" "${rest#*/}" >&3
 cat <&3 >/dev/null'
 echo tool mcp_docs_search
+settings=$(tr -d '\n' <"$HOME/.gemini/settings.json")
+server=$(printf %s "$settings" | sed 's/.*"command": *"\([^"]*\)".*/\1/')
+args=$(printf %s "$settings" | sed 's/.*"args": *\[\([^]]*\)\].*/\1/' | tr ',"' '  ')
+printf '{"id":%s}\n' '0,"method":"initialize"' '1,"method":"tools/list"' '2,"method":"tools/call","params":{"name":"search"}' |
+  $server $args >/dev/null
 DO
+cat > docs-server <<'SERVER'
+#!/bin/sh
+read -r line && echo '{"id":0,"result":{"serverInfo":{"name":"docs","version":"1"}}}'
+read -r line && echo '{"id":1,"result":{"tools":[{"name":"search"}]}}'
+read -r line && echo '{"id":2,"result":{"content":[]}}'
+SERVER
+chmod +x docs-server
 cat > judge.sh <<'JUDGE'
 #!/bin/sh
 echo '{"reasons": [{"criterion": "clear", "reason": "it is", "score": 0.9}], "summary": "well", "score": 0.9}'
@@ -22,6 +34,7 @@ cat > terca.yaml <<'SUITE'
 description: All that there is.
 gateway: meter
 mcpPreflight: false
+env: { OF_THE_JUDGE_BASE_URL: "http://127.0.0.1:9" }
 repetitions: 2
 environments:
   - name: gemini
@@ -29,7 +42,7 @@ environments:
     agent: gemini-cli
     model: gemini-2.5-pro
     skills: skills/plan
-    mcpServers: { docs: { url: "http://127.0.0.1:9/mcp" } }
+    mcpServers: { docs: { command: ./docs-server } }
 experiments:
   - name: control
   - name: with-rules

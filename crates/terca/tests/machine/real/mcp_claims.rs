@@ -51,15 +51,28 @@ pub fn mcp_claims_agree_with_the_server(agent: RealAgent) {
     for name in ["dies", "errs"] {
         let trial = bench.trial("magic", name);
         let claimed = &trial["delivery"]["mcpServers"]["tiny"];
-        // A server that dies before it has answered a call gives some agents nothing to say of it.
-        if claimed["status"] != "connected" && !claimed["status"].is_null() {
+        if claimed["status"] != "connected" {
             complaints.add(name, "was connected", &trial);
         }
+        // The tap has seen what the server has seen, and the agent's own words do not count.
         let calls = asked_of_tiny_mcp_server(&logs, name, "tools/call");
-        for key in ["calls", "failedCalls"] {
-            if !claimed[key].is_null() && claimed[key] != calls {
+        let tool = &claimed["tap"]["tools"]["magic"];
+        for (key, number) in [
+            ("calls", &claimed["calls"]),
+            ("failedCalls", &claimed["failedCalls"]),
+            ("tap: calls", &tool["calls"]),
+            ("tap: errors", &tool["errors"]),
+        ] {
+            if *number != calls {
                 complaints.add(name, &format!("{key}: it was called {calls} times"), &trial);
             }
+        }
+        if tool["estimatedTokens"].is_null() {
+            complaints.add(name, "the tool was offered", &trial);
+        }
+        let deaths = claimed["tap"]["deaths"].as_array().map_or(0, Vec::len);
+        if (name == "dies") != (deaths > 0) {
+            complaints.add(name, &format!("{deaths} deaths"), &trial);
         }
     }
     if locked.refused() == 0 {

@@ -1,0 +1,252 @@
+//! The tap itself: the process that `terca __mcp-tap` becomes.
+
+use std::ffi::OsString;
+use std::fs::File;
+use std::io::{self, Read, Write};
+use std::os::fd::{AsFd, OwnedFd};
+use std::os::unix::process::{CommandExt, ExitStatusExt};
+use std::process::{Child, ChildStdout, Command, ExitCode, ExitStatus, Stdio};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use camino::Utf8Path;
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::process::{Pid, Resource, Rlimit, Signal, kill_process, setrlimit};
+use signal_hook::consts::{SIGHUP, SIGINT, SIGKILL, SIGQUIT, SIGTERM, SIGUSR1, SIGUSR2};
+use signal_hook::iterator::Signals;
+use terca_core::mcp_tap::Side;
+use terca_core::process::Exit;
+
+use super::SERVER;
+use super::frame::{Goodbye, Hello};
+use super::recorder::Recorder;
+use crate::process::own_process;
+
+/// The exit status of a shell whose command could not be started.
+const NOT_STARTED: u8 = 127;
+const CHUNK: usize = 64 * 1024;
+/// The longest wait for the end of a server whose output has ended.
+const AFTER_OUTPUT: Timespec = Timespec {
+    tv_sec: 0,
+    tv_nsec: 250_000_000,
+};
+
+/// Passes everything on between the agent, which has started this process, and a server, until the server ends. Then
+/// ends in the same way.
+pub(super) fn tap(args: &[OsString]) -> ExitCode {
+    let words: Option<Vec<&str>> = args.iter().map(|word| word.to_str()).collect();
+    let Some([socket, server, command @ ..]) = words.as_deref() else {
+        return not_started("the tap", "its arguments are not those of Terca");
+    };
+    let hello = Hello {
+        server: (*server).to_owned(),
+        command: command.iter().map(|word| (*word).to_owned()).collect(),
+    };
+    let (recorder, sender) = Recorder::connect(Utf8Path::new(socket), &hello);
+    // From now on nobody can change this process. Terca has looked at it.
+    let _ = own_process::prepare();
+    let ended = match pass(command, &recorder) {
+        Ok(ended) => ended,
+        Err(error) => return not_started(server, &error.to_string()),
+    };
+    let status = ended.status;
+    let exit = match status.signal() {
+        Some(signal) => Exit::Signal(signal),
+        None => Exit::Code(status.code().unwrap_or_default()),
+    };
+    let by_itself = ended.by_itself;
+    recorder.end(Goodbye { exit, by_itself });
+    if let Some(sender) = sender {
+        let _ = sender.join();
+    }
+    // Not before: some agents kill a server as soon as its output ends, and its death would be in no record.
+    drop(ended.agent_out);
+    end_like(status)
+}
+
+/// A server that has ended.
+struct EndedServer {
+    status: ExitStatus,
+    /// True if nobody had asked it to end.
+    by_itself: bool,
+    /// The way to the agent, if it is still open.
+    agent_out: Option<File>,
+}
+
+/// Passes everything on until the server has ended.
+fn pass(command: &[&str], recorder: &Recorder) -> io::Result<EndedServer> {
+    let (agent_in, agent_out) = take_standard_streams()?;
+    let signals = Signals::new([SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGUSR1, SIGUSR2])?;
+    let mut child = server_command(command)
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .spawn()?;
+    let is_asked_to_end = Arc::new(AtomicBool::new(false));
+    forward_signals(signals, &child, &is_asked_to_end);
+    let input = child.stdin.take();
+    let (to_server, asked) = (recorder.clone(), is_asked_to_end.clone());
+    std::thread::spawn(move || {
+        let Some(mut input) = input else { return };
+        let mut agent = agent_in;
+        let mut buffer = vec![0; CHUNK];
+        loop {
+            match agent.read(&mut buffer) {
+                Ok(0) => {
+                    asked.store(true, Ordering::SeqCst);
+                    return;
+                }
+                Ok(length) => {
+                    to_server.copy(Side::Agent, &buffer[..length]);
+                    // A server that does not listen: the agent's own writes fail from now on, as they would without a tap.
+                    if input.write_all(&buffer[..length]).is_err() {
+                        return;
+                    }
+                }
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(_) => return,
+            }
+        }
+    });
+    let output = child.stdout.take();
+    let (ended, end) = io::pipe()?;
+    let from_server = recorder.clone();
+    let passing =
+        std::thread::spawn(move || pass_output(output?, agent_out, &ended.into(), &from_server));
+    let status = child.wait()?;
+    let by_itself = !is_asked_to_end.load(Ordering::SeqCst);
+    drop(end);
+    Ok(EndedServer {
+        status,
+        by_itself,
+        agent_out: passing.join().ok().flatten(),
+    })
+}
+
+/// Passes the server's output on until it is closed, or until the server has ended and nothing is left: processes that it
+/// leaves behind may hold its output open. Returns the way to the agent, if both are at their end.
+fn pass_output(
+    mut output: ChildStdout,
+    mut agent: File,
+    ended: &OwnedFd,
+    recorder: &Recorder,
+) -> Option<File> {
+    let mut buffer = vec![0; CHUNK];
+    loop {
+        let mut files = [
+            PollFd::new(&output, PollFlags::IN),
+            PollFd::new(ended, PollFlags::IN),
+        ];
+        if poll(&mut files, None).is_err_and(|error| error != rustix::io::Errno::INTR) {
+            return None;
+        }
+        let [has_output, has_ended] = files.map(|file| !file.revents().is_empty());
+        if !has_output {
+            if has_ended {
+                return Some(agent);
+            }
+            continue;
+        }
+        match output.read(&mut buffer) {
+            Ok(0) => {
+                // A server that has ended is about to be heard of; one that goes on without an output is not.
+                let mut end = [PollFd::new(ended, PollFlags::IN)];
+                let has_ended = poll(&mut end, Some(&AFTER_OUTPUT)).is_ok_and(|count| count > 0);
+                return has_ended.then_some(agent);
+            }
+            Ok(length) => {
+                recorder.copy(Side::Server, &buffer[..length]);
+                // An agent that does not listen: the server's own writes fail from now on.
+                if agent.write_all(&buffer[..length]).is_err() {
+                    return None;
+                }
+            }
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Err(_) => return None,
+        }
+    }
+}
+
+/// Takes standard input and output, so that each is closed when it is dropped.
+fn take_standard_streams() -> io::Result<(File, File)> {
+    let input = File::from(io::stdin().as_fd().try_clone_to_owned()?);
+    let output = File::from(io::stdout().as_fd().try_clone_to_owned()?);
+    let nothing = File::options().read(true).write(true).open("/dev/null")?;
+    rustix::stdio::dup2_stdin(&nothing)?;
+    rustix::stdio::dup2_stdout(&nothing)?;
+    Ok((input, output))
+}
+
+/// Passes signals on to the server. One to end counts as asking it to end.
+fn forward_signals(mut signals: Signals, child: &Child, is_asked_to_end: &Arc<AtomicBool>) {
+    let pid = Pid::from_raw(child.id() as i32);
+    let asked = is_asked_to_end.clone();
+    std::thread::spawn(move || {
+        for number in signals.forever() {
+            if !matches!(number, SIGUSR1 | SIGUSR2) {
+                asked.store(true, Ordering::SeqCst);
+            }
+            if let (Some(pid), Some(signal)) = (pid, Signal::from_named_raw(number)) {
+                let _ = kill_process(pid, signal);
+            }
+        }
+    });
+}
+
+/// Returns the command of the server.
+#[cfg(target_os = "linux")]
+fn server_command(words: &[&str]) -> Command {
+    // By way of this program again, which has the server killed with the tap.
+    let mut command = Command::new("/proc/self/exe");
+    command.arg0("terca").arg(SERVER).args(words);
+    command
+}
+
+#[cfg(not(target_os = "linux"))]
+fn server_command(words: &[&str]) -> Command {
+    let mut command = Command::new(words.first().copied().unwrap_or_default());
+    command.args(words.iter().skip(1));
+    command
+}
+
+/// Becomes the server.
+pub(super) fn become_server(words: &[OsString]) -> ExitCode {
+    die_with_parent();
+    let Some((program, args)) = words.split_first() else {
+        return not_started("the tap", "its arguments are not those of Terca");
+    };
+    let error = Command::new(program).args(args).exec();
+    not_started(&program.to_string_lossy(), &error.to_string())
+}
+
+#[cfg(target_os = "linux")]
+fn die_with_parent() {
+    // Without it the server still sees the end of its input.
+    let _ = rustix::process::set_parent_process_death_signal(Some(Signal::KILL));
+}
+
+#[cfg(not(target_os = "linux"))]
+fn die_with_parent() {}
+
+fn not_started(name: &str, reason: &str) -> ExitCode {
+    let message = format!("terca: the MCP server `{name}` could not be started: {reason}\n");
+    let _ = io::stderr().write_all(message.as_bytes());
+    ExitCode::from(NOT_STARTED)
+}
+
+/// Ends this process as another has ended.
+fn end_like(status: ExitStatus) -> ExitCode {
+    let Some(signal) = status.signal() else {
+        return ExitCode::from(status.code().unwrap_or_default() as u8);
+    };
+    // One dump of memory is enough.
+    let none = Rlimit {
+        current: Some(0),
+        maximum: Some(0),
+    };
+    let _ = setrlimit(Resource::Core, none);
+    if signal == SIGKILL {
+        let _ = kill_process(rustix::process::getpid(), Signal::KILL);
+    }
+    let _ = signal_hook::low_level::emulate_default_handler(signal);
+    ExitCode::from(128_u8.wrapping_add(signal as u8))
+}

@@ -1,0 +1,27 @@
+//! The MCP servers of a run and their tools, a sentence each.
+//!
+//! ```text
+//! MCP server `docs`: `get_page`: never called; `search_docs`: 41 calls in 22 of 35 trials, 3 errors, median 210 ms; …
+//! ```
+
+use terca_core::analysis::summary::Summary;
+
+use crate::term::paragraph::{WIDEST_PROSE, paragraph};
+use crate::term::style::{Palette, Role};
+
+/// Empty when no server was behind a tap.
+pub fn mcp_servers(summary: &Summary, columns: usize, palette: Palette) -> String {
+    let columns = columns.min(WIDEST_PROSE);
+    sentences(summary)
+        .iter()
+        .map(|sentence| paragraph((Role::Plain, ""), sentence, 0, columns, palette))
+        .collect()
+}
+
+/// Returns the sentences.
+pub(crate) fn sentences(summary: &Summary) -> Vec<String> {
+    let servers = summary.mcp_servers.iter();
+    servers
+        .map(|(name, server)| server.sentence(name))
+        .collect()
+}
