@@ -17,6 +17,7 @@ pub mod analysis;
 pub mod config;
 pub mod grade;
 pub mod harbor;
+pub mod network;
 pub mod plan;
 pub mod process;
 mod reader;

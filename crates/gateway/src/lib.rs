@@ -24,11 +24,14 @@
 mod answer;
 mod answer_reader;
 mod dialect;
+mod exit;
 mod forward;
 mod gateway;
 mod metered;
 mod passage;
+mod proxy;
 mod upstream;
 
+pub use exit::Exit;
 pub use gateway::{Gateway, Passage};
 pub use upstream::BadAddress;

@@ -193,6 +193,7 @@ impl Bwrap {
             program: self.program.clone(),
             args: self.args(&mounts),
             supervisor: SUPERVISOR.into(),
+            outlet: None,
         }
     }
 }
