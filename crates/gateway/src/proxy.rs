@@ -288,7 +288,10 @@ fn refuse(status: StatusCode, message: &str) -> Response<Body> {
     let mut response = Response::new(body.map_err(|never| match never {}).boxed_unsync());
     *response.status_mut() = status;
     let text = HeaderValue::from_static("text/plain; charset=utf-8");
+    let close = HeaderValue::from_static("close");
     response.headers_mut().insert(header::CONTENT_TYPE, text);
+    // Room for others: there is little more to say to who was refused.
+    response.headers_mut().insert(header::CONNECTION, close);
     response
 }
 

@@ -10,12 +10,15 @@ use crate::text::explain::Code;
 
 const EXPECTED: &str = "`off`, `model`, `open` or a list of hosts";
 
+/// A name, a domain or an address, with a port or without.
+const PATTERN: &str = r"^((\*\.)?[A-Za-z0-9_-]+(\.[A-Za-z0-9_-]+)*(:[0-9]{1,5})?|\[[0-9A-Fa-f:.]+\](:[0-9]{1,5})?|[0-9A-Fa-f]*:[0-9A-Fa-f:.]*:[0-9A-Fa-f.]*)$";
+
 /// `network`. YAML takes `off` for a boolean in some of its versions, so both are read.
 pub(super) fn network() -> Kind<Network> {
     let schema = json!({
         "oneOf": [
             { "enum": Network::WORDS },
-            { "type": "array", "items": { "type": "string" }, "minItems": 1 },
+            { "type": "array", "items": { "type": "string", "pattern": PATTERN }, "minItems": 1 },
         ]
     });
     Kind::scalar(EXPECTED, schema, read)
@@ -44,7 +47,8 @@ pub(super) fn hosts() -> Kind<Vec<HostPattern>> {
 }
 
 fn host() -> Kind<HostPattern> {
-    filled_text().called("host").then(|text, reader| {
+    let text = filled_text().called("host").with("pattern", json!(PATTERN));
+    text.then(|text, reader| {
         let problem = match text.value.parse::<HostPattern>() {
             Ok(pattern) => return Some(pattern),
             Err(problem) => problem,

@@ -170,20 +170,23 @@ impl Setup {
         }
     }
 
-    /// Returns the hosts of all levels, each once. `null` leaves out those of the environment.
+    /// Returns the hosts of all levels, each once. `null` drops those of the levels around it.
     fn allowed(&self, environment: &Setup, of_suite: &[HostPattern]) -> Vec<HostPattern> {
-        let below = match &self.allow {
-            Patch::Remove => None,
-            Patch::Keep | Patch::Set(_) => environment.allow.set(),
-        };
-        let mut all: Vec<HostPattern> = Vec::new();
-        let of_setups = [below, self.allow.set()].into_iter().flatten().flatten();
-        for host in of_suite.iter().chain(of_setups) {
-            if !all.contains(host) {
-                all.push(host.clone());
+        let mut all: Vec<HostPattern> = of_suite.to_vec();
+        for patch in [&environment.allow, &self.allow] {
+            match patch {
+                Patch::Keep => {}
+                Patch::Remove => all.clear(),
+                Patch::Set(hosts) => all.extend(hosts.iter().cloned()),
             }
         }
-        all
+        let mut unique: Vec<HostPattern> = Vec::new();
+        for host in all {
+            if !unique.contains(&host) {
+                unique.push(host);
+            }
+        }
+        unique
     }
 
     /// Returns the settings that this experiment and its environment have for another agent than this one.

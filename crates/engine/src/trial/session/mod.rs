@@ -21,6 +21,7 @@ use terca_core::agent::mcp::McpServer;
 use terca_core::agent::{Decoder, Inputs, Invocation, Launch, Profile, Stdin};
 use terca_core::config::gateway::GatewayMode;
 use terca_core::config::sandbox::{ContainedBy, Sandbox};
+use terca_core::network::{HostPattern, Network};
 use terca_core::text::mask::Mask;
 use terca_core::trial_error::ErrorKind;
 
@@ -28,6 +29,7 @@ use super::containment::{ContainedAgent, words_of};
 use super::context::Context;
 use super::gateway::Led;
 use super::masking::write_text;
+use super::network::{AgentNetwork, NetworkRequest, NetworkUser};
 use super::stage_error::StageError;
 use crate::host::credentials;
 use crate::host::environment::{Variables, find_program};
@@ -48,6 +50,9 @@ pub(super) struct AgentRequest<'a> {
     pub(super) prompt: &'a str,
     pub(super) timeout: Duration,
     pub(super) sandbox: Sandbox,
+    pub(super) network: &'a Network,
+    /// Hosts that it reaches beside its network.
+    pub(super) allow: &'a [HostPattern],
     pub(super) gateway: GatewayMode,
 }
 
@@ -123,6 +128,7 @@ impl FoundAgent {
                 },
                 io: &dirs.probe,
                 env: &env,
+                network: &AgentNetwork::without_exit(request.network),
                 words: Words {
                     program: Some(program),
                     others: &[],
@@ -153,8 +159,27 @@ impl FoundAgent {
             )?,
             GatewayMode::Off | GatewayMode::Meter => Led::past_the_gateway(request.config),
         };
+        let asked = NetworkRequest {
+            network: if profile.is_built_in() {
+                &Network::Open
+            } else {
+                request.network
+            },
+            allow: request.allow,
+            mcp_servers: request.mcp_servers,
+        };
+        let network = asked.make(
+            context,
+            Some(NetworkUser {
+                profile,
+                access: &access,
+                led: led.passage.is_some().then_some(&led.origins),
+            }),
+        )?;
+        let mcp_servers = network.servers(request.mcp_servers);
         let led_request = AgentRequest {
             config: led.config.as_ref(),
+            mcp_servers: &mcp_servers,
             ..*request
         };
         let (invocation, decoder) =
@@ -162,6 +187,7 @@ impl FoundAgent {
         own.extend(invocation.env.iter().cloned());
         let access = credentials::access(&context.host, profile, &own, request.config);
         env.extend(invocation.env);
+        network.set_variables(&mut env);
         let command = match invocation.launch {
             Launch::Program {
                 program: name,
@@ -200,6 +226,7 @@ impl FoundAgent {
                 sandbox: request.sandbox,
                 words,
                 dirs,
+                network,
                 passage: led.passage,
             })),
         };
