@@ -23,6 +23,7 @@
 
 mod answer;
 mod answer_reader;
+mod ask;
 mod dialect;
 mod exit;
 mod forward;
@@ -32,6 +33,7 @@ mod passage;
 mod proxy;
 mod upstream;
 
+pub use ask::{NoAnswer, Question};
 pub use exit::Exit;
 pub use gateway::{Gateway, Passage};
 pub use upstream::BadAddress;

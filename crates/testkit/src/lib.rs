@@ -24,6 +24,7 @@ mod project;
 mod session;
 mod signals;
 mod terminal;
+mod tls;
 
 pub use documents::generated;
 pub use mcp::{LockedMcpServer, asked_of_tiny_mcp_server, tiny_mcp_entry, tiny_mcp_server};
@@ -37,6 +38,7 @@ pub use processes::Process;
 pub use project::Project;
 pub use session::Session;
 pub use terminal::Terminal;
+pub use tls::TlsServer;
 
 use camino::{Utf8Path, Utf8PathBuf};
 

@@ -66,7 +66,7 @@ pub mod mcp;
 mod mini_swe_agent;
 pub mod model_hosts;
 pub mod model_service;
-mod models;
+pub(crate) mod models;
 mod openai_chat;
 mod opencode;
 mod pi;

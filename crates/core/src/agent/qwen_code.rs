@@ -206,6 +206,10 @@ struct Stream {
 impl Stream {
     fn event(&mut self, event: Event, session: &mut Session) {
         match event {
+            // The request failed, or its answer broke off.
+            Event::System(system) if system.subtype == "retry" => {
+                session.request_failed(ErrorKind::ModelApi, "a request was tried again");
+            }
             Event::System(system) => begin(system, session),
             Event::Assistant { message } => {
                 if message.usage != WireTokens::default() {
@@ -402,6 +406,8 @@ enum Event {
 
 #[derive(Debug, Deserialize)]
 struct System {
+    #[serde(default)]
+    subtype: String,
     #[serde(default)]
     mcp_servers: Vec<Server>,
     model: Option<String>,

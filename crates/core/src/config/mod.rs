@@ -18,6 +18,7 @@ mod mcp_preflight;
 mod mcp_server;
 mod names;
 mod network;
+mod prices;
 mod repetitions;
 pub mod sandbox;
 pub mod schema;

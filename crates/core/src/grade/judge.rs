@@ -195,6 +195,7 @@ mod tests {
             agent: "codex".into(),
             agent_version: None,
             model: None,
+            access: None,
             stats: Stats::default(),
             artifacts: "artifacts/judge-quality".into(),
         };

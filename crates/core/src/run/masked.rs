@@ -3,6 +3,7 @@
 //! Every field is named here, so that a new one is either masked or passed by on purpose. Names of the plan stay as they
 //! are: a trial is found by them.
 
+use crate::agent::access::Access;
 use crate::agent::delivery::{Delivery, Installed};
 use crate::grade::grades::Scorecard;
 use crate::grade::{Grade, JudgeRecord, JudgedBy, Reason};
@@ -153,11 +154,22 @@ fn mask_judge(judge: &mut JudgedBy, mask: &Mask) {
         agent: _,
         agent_version,
         model,
+        access,
         stats: _,
         artifacts: _,
     } = judge;
     optional(agent_version, mask);
     optional(model, mask);
+    mask_access(access.as_mut(), mask);
+}
+
+fn mask_access(access: Option<&mut Access>, mask: &Mask) {
+    for origin in access
+        .into_iter()
+        .flat_map(|access| access.endpoints.values_mut())
+    {
+        text(origin, mask);
+    }
 }
 
 fn mask_delivery(delivery: &mut Delivery, mask: &Mask) {
@@ -180,10 +192,5 @@ fn mask_delivery(delivery: &mut Delivery, mask: &Mask) {
     }
     optional(model_requested, mask);
     optional(model_observed, mask);
-    for origin in access
-        .iter_mut()
-        .flat_map(|access| access.endpoints.values_mut())
-    {
-        text(origin, mask);
-    }
+    mask_access(access.as_mut(), mask);
 }

@@ -83,11 +83,9 @@ fn is_equal(one: &str, other: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::serve::Method;
 
     fn request(path: &str) -> Request {
         Request {
-            method: Method::Get,
             path: path.to_owned(),
             host: Some("127.0.0.1:4000".to_owned()),
             origin: None,

@@ -1,9 +1,9 @@
 //! The places for connections: a limited number, and none for long to those who only drip.
 
-use std::io::{self, Read};
-use std::net::{Shutdown, TcpStream};
+use std::future::Future;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::time::Instant;
+
+use tokio::task::AbortHandle;
 
 /// A browser opens about six, and one more for each page that follows a run.
 pub(super) const MOST_CONNECTIONS: usize = 64;
@@ -24,11 +24,12 @@ struct Open {
 #[derive(Debug)]
 struct Connection {
     number: u64,
-    /// `None` when its request has been read.
-    unread: Option<TcpStream>,
+    /// `None` before it has a task.
+    task: Option<AbortHandle>,
+    has_been_heard: bool,
 }
 
-/// The place of one connection. It is given back even if its thread panics.
+/// The place of one connection. It is given back even if its task panics.
 #[derive(Debug)]
 pub(super) struct Place {
     places: Places,
@@ -36,28 +37,44 @@ pub(super) struct Place {
 }
 
 impl Places {
-    /// Finds a place for a connection. If all are taken, the one that has taken longest to say what it wants is closed;
-    /// if all have said it, there is no place.
-    pub(super) fn take(&self, stream: &TcpStream) -> Option<Place> {
-        let unread = stream.try_clone().ok()?;
+    /// Starts the task of a connection, if there is a place for it. If all are taken, the one that has taken longest to
+    /// say what it wants is closed; if all have said it, there is no place, and the new one is closed.
+    pub(super) fn start<F>(&self, task: impl FnOnce(Place) -> F)
+    where
+        F: Future<Output = ()> + Send + 'static,
+    {
+        let Some(number) = self.take() else {
+            return;
+        };
+        let place = Place {
+            places: self.clone(),
+            number,
+        };
+        let task = tokio::spawn(task(place)).abort_handle();
+        let mut open = self.open();
+        let mut all = open.connections.iter_mut();
+        if let Some(connection) = all.find(|connection| connection.number == number) {
+            connection.task = Some(task);
+        }
+    }
+
+    fn take(&self) -> Option<u64> {
         let mut open = self.open();
         if open.connections.len() >= MOST_CONNECTIONS {
             let mut all = open.connections.iter();
-            let slowest = all.position(|connection| connection.unread.is_some())?;
-            if let Some(stream) = open.connections.remove(slowest).unread {
-                let _ = stream.shutdown(Shutdown::Both);
+            let slowest = all.position(|connection| !connection.has_been_heard)?;
+            if let Some(task) = open.connections.remove(slowest).task {
+                task.abort();
             }
         }
         open.last += 1;
         let number = open.last;
         open.connections.push(Connection {
             number,
-            unread: Some(unread),
+            task: None,
+            has_been_heard: false,
         });
-        Some(Place {
-            places: self.clone(),
-            number,
-        })
+        Some(number)
     }
 
     fn open(&self) -> MutexGuard<'_, Open> {
@@ -71,7 +88,7 @@ impl Place {
         let mut open = self.places.open();
         let mut all = open.connections.iter_mut();
         if let Some(connection) = all.find(|connection| connection.number == self.number) {
-            connection.unread = None;
+            connection.has_been_heard = true;
         }
     }
 }
@@ -84,78 +101,57 @@ impl Drop for Place {
     }
 }
 
-/// A connection that is read until a deadline, however many bytes come one by one.
-#[derive(Debug)]
-pub(super) struct UntilDeadline<'a> {
-    pub(super) stream: &'a TcpStream,
-    pub(super) deadline: Instant,
-}
-
-impl Read for UntilDeadline<'_> {
-    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        let left = self.deadline.saturating_duration_since(Instant::now());
-        if left.is_zero() {
-            return Err(io::ErrorKind::TimedOut.into());
-        }
-        self.stream.set_read_timeout(Some(left))?;
-        let mut stream = self.stream;
-        stream.read(buffer)
-    }
-}
-
 #[cfg(test)]
 mod tests {
-    use std::io::Write;
-    use std::net::TcpListener;
-    use std::time::Duration;
+    use std::sync::mpsc;
 
     use super::*;
 
-    fn connection(listener: &TcpListener) -> (TcpStream, TcpStream) {
-        let client = TcpStream::connect(listener.local_addr().unwrap()).unwrap();
-        (client, listener.accept().unwrap().0)
-    }
-
     #[test]
     fn the_slowest_makes_room_and_who_was_heard_stays() {
-        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
-        let places = Places::default();
-        let taken: Vec<_> = (0..MOST_CONNECTIONS)
-            .map(|_| {
-                let (client, server) = connection(&listener);
-                let place = places.take(&server).unwrap();
-                (client, server, place)
-            })
-            .collect();
-        taken[0].2.has_been_heard();
-        let (_client, server) = connection(&listener);
-        let newest = places.take(&server).unwrap();
-        // The second of all was closed: its client reads the end.
-        let mut end = [0];
-        assert_eq!((&taken[1].0).read(&mut end).unwrap(), 0);
-        for (_, _, place) in &taken {
-            place.has_been_heard();
-        }
-        newest.has_been_heard();
-        let (_client, server) = connection(&listener);
-        assert!(places.take(&server).is_none(), "all of them are answered");
-        drop(newest);
-        assert!(places.take(&server).is_some());
-    }
-
-    #[test]
-    fn a_deadline_ends_a_connection_that_still_sends() {
-        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
-        let (mut client, server) = connection(&listener);
-        client.write_all(b"GET / HTTP/1.1\r\n").unwrap();
-        let mut reader = UntilDeadline {
-            stream: &server,
-            deadline: Instant::now() + Duration::from_secs(600),
-        };
-        let mut byte = [0];
-        assert_eq!(reader.read(&mut byte).unwrap(), 1);
-        reader.deadline = Instant::now();
-        let error = reader.read(&mut byte).unwrap_err();
-        assert_eq!(error.kind(), io::ErrorKind::TimedOut);
+        let runtime = tokio::runtime::Builder::new_current_thread()
+            .build()
+            .unwrap();
+        runtime.block_on(async {
+            let places = Places::default();
+            let (sender, started) = mpsc::channel();
+            let start = |name: usize| {
+                let sender = sender.clone();
+                places.start(|place| async move {
+                    sender.send((name, Arc::new(place))).unwrap();
+                    std::future::pending::<()>().await;
+                });
+            };
+            // A place that is held here is not given back when its task ends.
+            let numbers = || -> Vec<u64> {
+                let open = places.open();
+                open.connections.iter().map(|one| one.number).collect()
+            };
+            for name in 0..MOST_CONNECTIONS {
+                start(name);
+            }
+            let mut taken = Vec::new();
+            while taken.len() < MOST_CONNECTIONS {
+                tokio::task::yield_now().await;
+                taken.extend(started.try_iter());
+            }
+            taken[0].1.has_been_heard();
+            start(100);
+            assert_eq!(numbers()[..2], [1, 3], "the second of all was closed");
+            tokio::task::yield_now().await;
+            let (name, newest) = started.try_recv().unwrap();
+            assert_eq!(name, 100);
+            for (_, place) in &taken {
+                place.has_been_heard();
+            }
+            newest.has_been_heard();
+            start(101);
+            tokio::task::yield_now().await;
+            assert!(started.try_recv().is_err(), "all of them are answered");
+            drop(newest);
+            start(102);
+            tokio::task::yield_now().await;
+            assert_eq!(started.try_recv().unwrap().0, 102);
+        });
     }
 }

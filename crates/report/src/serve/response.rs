@@ -1,15 +1,28 @@
 //! Answers: pages, files and streams of events, with the headers that all of them have.
 
+use std::convert::Infallible;
 use std::fs::File;
-use std::io::{self, Write};
+use std::io::Read;
+use std::pin::Pin;
+use std::task::{Context, Poll};
 
-use super::request::{Method, Refusal};
+use bytes::Bytes;
+use hyper::body::{Body as HttpBody, Frame, SizeHint};
+use hyper::header::{
+    CACHE_CONTROL, CONTENT_SECURITY_POLICY, CONTENT_TYPE, HeaderName, HeaderValue, REFERRER_POLICY,
+    X_CONTENT_TYPE_OPTIONS, X_FRAME_OPTIONS,
+};
+use hyper::{Response as HttpResponse, StatusCode};
+use tokio::sync::mpsc::{Receiver, Sender, channel};
+use tokio::task::spawn_blocking;
+
+use super::request::Refusal;
 use crate::html::Kind;
 use crate::html::policy::policy;
 
 /// An answer to a browser.
 pub struct Response {
-    status: &'static str,
+    status: StatusCode,
     kind: &'static str,
     policy: String,
     body: Body,
@@ -39,7 +52,7 @@ impl Response {
     /// Answers with one of Terca's own pages.
     pub fn page(page: String) -> Self {
         Response {
-            status: "200 OK",
+            status: StatusCode::OK,
             kind: "text/html; charset=utf-8",
             policy: format!("{}; frame-ancestors 'none'", policy(Kind::Served)),
             body: Body::Text(page),
@@ -48,12 +61,12 @@ impl Response {
 
     /// Answers with a file of a trial. The browser takes it as text even if it is something else.
     pub fn file(file: File) -> Self {
-        Response::inert("200 OK", PLAIN_TEXT, Body::File(file))
+        Response::inert(StatusCode::OK, PLAIN_TEXT, Body::File(file))
     }
 
     /// Answers with the names of events, each sent as it comes.
     pub fn events(events: Box<dyn Iterator<Item = &'static str> + Send>) -> Self {
-        Response::inert("200 OK", "text/event-stream", Body::Events(events))
+        Response::inert(StatusCode::OK, "text/event-stream", Body::Events(events))
     }
 
     /// Answers with the reason why there is nothing else.
@@ -65,10 +78,10 @@ impl Response {
     /// Answers that something went wrong on this side.
     pub fn trouble(message: &str) -> Self {
         let body = Body::Text(format!("{message}\n"));
-        Response::inert("500 Internal Server Error", PLAIN_TEXT, body)
+        Response::inert(StatusCode::INTERNAL_SERVER_ERROR, PLAIN_TEXT, body)
     }
 
-    fn inert(status: &'static str, kind: &'static str, body: Body) -> Self {
+    fn inert(status: StatusCode, kind: &'static str, body: Body) -> Self {
         Response {
             status,
             kind,
@@ -77,44 +90,114 @@ impl Response {
         }
     }
 
-    /// Writes the answer, and no body if only the head was asked for.
-    pub fn write(self, method: Method, to: &mut impl Write) -> io::Result<()> {
-        let Response {
-            status,
-            kind,
-            policy,
-            body,
-        } = self;
-        let length = match &body {
-            Body::Text(text) => format!("Content-Length: {}\r\n", text.len()),
-            // The end of the connection is the end of these.
-            Body::File(_) | Body::Events(_) => String::new(),
+    /// Makes the answer that is sent, without a body if only the head was asked for.
+    pub(super) fn into_http(self, is_head: bool) -> HttpResponse<ResponseBody> {
+        let body = match self.body {
+            Body::Text(text) => ResponseBody::Whole(Bytes::from(text)),
+            Body::File(_) | Body::Events(_) if is_head => ResponseBody::Whole(Bytes::new()),
+            Body::File(file) => ResponseBody::written_by(|sender| send_file(file, &sender)),
+            Body::Events(events) => ResponseBody::written_by(|sender| send_events(events, &sender)),
         };
-        write!(
-            to,
-            "HTTP/1.1 {status}\r\nContent-Type: {kind}\r\n{length}Content-Security-Policy: {policy}\r\n\
-             X-Content-Type-Options: nosniff\r\nX-Frame-Options: DENY\r\nReferrer-Policy: no-referrer\r\n\
-             Cross-Origin-Resource-Policy: same-origin\r\nCross-Origin-Opener-Policy: same-origin\r\n\
-             Cache-Control: no-store\r\nConnection: close\r\n\r\n"
-        )?;
-        if method == Method::Get {
-            match body {
-                Body::Text(text) => to.write_all(text.as_bytes())?,
-                Body::File(mut file) => {
-                    io::copy(&mut file, to)?;
-                }
-                Body::Events(events) => {
-                    to.flush()?;
-                    for event in events {
-                        match event {
-                            "" => to.write_all(b":\n\n")?,
-                            event => write!(to, "event: {event}\ndata: -\n\n")?,
-                        }
-                        to.flush()?;
-                    }
-                }
-            }
+        let mut response = HttpResponse::new(body);
+        *response.status_mut() = self.status;
+        let headers = response.headers_mut();
+        for (name, value) in SAME_FOR_ALL {
+            headers.insert(name, HeaderValue::from_static(value));
         }
-        to.flush()
+        headers.insert(CONTENT_TYPE, HeaderValue::from_static(self.kind));
+        // It is made of ASCII; without it nothing would be shown at all.
+        let policy = HeaderValue::from_str(&self.policy);
+        let policy = policy.unwrap_or(HeaderValue::from_static(NOTHING_RUNS));
+        headers.insert(CONTENT_SECURITY_POLICY, policy);
+        response
+    }
+}
+
+const SAME_FOR_ALL: [(HeaderName, &str); 6] = [
+    (X_CONTENT_TYPE_OPTIONS, "nosniff"),
+    (X_FRAME_OPTIONS, "DENY"),
+    (REFERRER_POLICY, "no-referrer"),
+    (
+        HeaderName::from_static("cross-origin-resource-policy"),
+        "same-origin",
+    ),
+    (
+        HeaderName::from_static("cross-origin-opener-policy"),
+        "same-origin",
+    ),
+    (CACHE_CONTROL, "no-store"),
+];
+
+/// The body of an answer as it is sent.
+#[derive(Debug)]
+pub(super) enum ResponseBody {
+    /// All of it is there.
+    Whole(Bytes),
+    /// It comes in pieces from a thread.
+    Pieces(Receiver<Bytes>),
+}
+
+/// The pieces of a body that may wait for a slow reader.
+const WAITING_PIECES: usize = 2;
+const PIECE: usize = 64 * 1024;
+
+impl ResponseBody {
+    /// Starts a thread that writes the body.
+    fn written_by(write: impl FnOnce(Sender<Bytes>) + Send + 'static) -> Self {
+        let (sender, receiver) = channel(WAITING_PIECES);
+        spawn_blocking(move || write(sender));
+        ResponseBody::Pieces(receiver)
+    }
+}
+
+impl HttpBody for ResponseBody {
+    type Data = Bytes;
+    type Error = Infallible;
+
+    fn poll_frame(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+    ) -> Poll<Option<Result<Frame<Bytes>, Infallible>>> {
+        match &mut *self {
+            ResponseBody::Whole(bytes) if bytes.is_empty() => Poll::Ready(None),
+            ResponseBody::Whole(bytes) => Poll::Ready(Some(Ok(Frame::data(std::mem::take(bytes))))),
+            ResponseBody::Pieces(receiver) => receiver
+                .poll_recv(context)
+                .map(|piece| piece.map(|piece| Ok(Frame::data(piece)))),
+        }
+    }
+
+    fn size_hint(&self) -> SizeHint {
+        match self {
+            ResponseBody::Whole(bytes) => SizeHint::with_exact(bytes.len() as u64),
+            ResponseBody::Pieces(_) => SizeHint::default(),
+        }
+    }
+}
+
+/// Sends a file to its end, or until the browser has gone.
+fn send_file(mut file: File, to: &Sender<Bytes>) {
+    loop {
+        let mut piece = vec![0; PIECE];
+        match file.read(&mut piece) {
+            Ok(0) | Err(_) => return,
+            Ok(count) => piece.truncate(count),
+        }
+        if to.blocking_send(piece.into()).is_err() {
+            return;
+        }
+    }
+}
+
+/// Sends the names of events as they come, until the browser has gone.
+fn send_events(events: impl Iterator<Item = &'static str>, to: &Sender<Bytes>) {
+    for event in events {
+        let piece = match event {
+            "" => ":\n\n".to_owned(),
+            event => format!("event: {event}\ndata: -\n\n"),
+        };
+        if to.blocking_send(piece.into()).is_err() {
+            return;
+        }
     }
 }

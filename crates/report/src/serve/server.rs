@@ -1,57 +1,194 @@
-//! Connections: one thread each, a limited number, and a time limit for the head of a request.
+//! Connections: a limited number, and a time limit for the head of a request.
 
-use std::io::{BufReader, BufWriter};
-use std::net::{TcpListener, TcpStream};
+use std::convert::Infallible;
+use std::io;
+use std::net::TcpListener;
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Duration;
+
+use hyper::body::Incoming;
+use hyper::server::conn::http1;
+use hyper::service::service_fn;
+use hyper::{Method, Request as HttpRequest, Response as HttpResponse};
+use hyper_util::rt::{TokioIo, TokioTimer};
+use tokio::net::TcpStream;
+use tokio::runtime::Builder;
+use tokio::task::spawn_blocking;
+use tokio::time::sleep;
 
 use super::gate::Gate;
-use super::places::{Place, Places, UntilDeadline};
-use super::request::{Method, Refusal, Request};
-use super::response::Response;
+use super::places::{Place, Places};
+use super::request::Request;
+use super::response::{Response, ResponseBody};
 
-/// The time for a request to arrive as a whole, and for each piece of an answer to be taken.
+/// The time for a request to arrive as a whole.
 const PATIENCE: Duration = Duration::from_secs(10);
+/// The bytes of the request line and all headers.
+const LONGEST_HEAD: usize = 16 * 1024;
+const MOST_HEADERS: usize = 64;
+/// The time to wait before the next attempt to accept a connection, if there is no room for it.
+const PAUSE: Duration = Duration::from_millis(50);
 
 /// Makes the answer to a request from the parts of its path.
 pub type Handler = dyn Fn(&[&str]) -> Response + Send + Sync;
 
 /// Answers requests until the program ends.
-pub fn serve(listener: &TcpListener, gate: &Gate, handler: &Arc<Handler>) {
-    let places = Places::default();
-    let gate = Arc::new(gate.clone());
-    for stream in listener.incoming().flatten() {
-        let Some(place) = places.take(&stream) else {
-            continue;
-        };
-        let (gate, handler) = (gate.clone(), handler.clone());
-        let answer = move || answer(&stream, &place, &gate, handler.as_ref());
-        // If no thread can be started, the connection closes and its place is free again.
-        let _ = std::thread::Builder::new()
-            .name("view".into())
-            .spawn(answer);
-    }
+pub fn serve(listener: TcpListener, gate: &Gate, handler: &Arc<Handler>) -> io::Result<()> {
+    listener.set_nonblocking(true)?;
+    // Answers are made on threads of their own; here is only waiting.
+    let runtime = Builder::new_current_thread().enable_all().build()?;
+    runtime.block_on(async {
+        let listener = tokio::net::TcpListener::from_std(listener)?;
+        let gate = Arc::new(gate.clone());
+        let places = Places::default();
+        loop {
+            let Ok((stream, _)) = listener.accept().await else {
+                // Too many open files, for instance: there will be room again.
+                sleep(PAUSE).await;
+                continue;
+            };
+            let (gate, handler) = (Arc::clone(&gate), Arc::clone(handler));
+            places.start(|place| connection(stream, place, gate, handler));
+        }
+    })
 }
 
-fn answer(stream: &TcpStream, place: &Place, gate: &Gate, handler: &Handler) {
-    let _ = stream.set_write_timeout(Some(PATIENCE));
-    let head = UntilDeadline {
-        stream,
-        deadline: Instant::now() + PATIENCE,
-    };
-    let request = Request::read(&mut BufReader::new(head));
-    place.has_been_heard();
-    let method = request
-        .as_ref()
-        .map_or(Method::Get, |request| request.method);
-    let response = match &request {
-        Ok(request) => match gate.admit(request) {
-            Ok(parts) => handler(&parts),
-            Err(refusal) => Response::refusal(refusal),
-        },
-        Err(Refusal::Silence) => return,
-        Err(refusal) => Response::refusal(*refusal),
-    };
+/// Answers the one request of a connection.
+async fn connection(stream: TcpStream, place: Place, gate: Arc<Gate>, handler: Arc<Handler>) {
+    let place = Arc::new(place);
+    let service = service_fn(|request| {
+        place.has_been_heard();
+        answer(request, Arc::clone(&gate), Arc::clone(&handler))
+    });
     // The browser may have gone away, which is not an error.
-    let _ = response.write(method, &mut BufWriter::new(stream));
+    let _ = http1::Builder::new()
+        .timer(TokioTimer::new())
+        .header_read_timeout(PATIENCE)
+        .max_buf_size(LONGEST_HEAD)
+        .max_headers(MOST_HEADERS)
+        .keep_alive(false)
+        .title_case_headers(true)
+        .serve_connection(TokioIo::new(stream), service)
+        .await;
+}
+
+async fn answer(
+    request: HttpRequest<Incoming>,
+    gate: Arc<Gate>,
+    handler: Arc<Handler>,
+) -> Result<HttpResponse<ResponseBody>, Infallible> {
+    let is_head = request.method() == Method::HEAD;
+    let response = spawn_blocking(move || {
+        let request = Request::of(&request)?;
+        let parts = gate.admit(&request)?;
+        Ok(handler(&parts))
+    });
+    let response = match response.await {
+        Ok(Ok(response)) => response,
+        Ok(Err(refusal)) => Response::refusal(refusal),
+        Err(_) => Response::trouble("the page could not be made; this is a defect of Terca"),
+    };
+    Ok(response.into_http(is_head))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::{Read, Write};
+    use std::net::TcpStream;
+
+    use super::*;
+
+    /// Starts a server that says which parts of a path it was asked for. It ends with the program.
+    fn start() -> Gate {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let gate = Gate {
+            port: listener.local_addr().unwrap().port(),
+            token: "0123abcd".to_owned(),
+        };
+        let of_server = gate.clone();
+        std::thread::spawn(move || {
+            let handler: Arc<Handler> = Arc::new(|parts| match parts {
+                ["panic"] => panic!("a page that panics"),
+                ["events"] => Response::events(Box::new(["change", "", "end"].into_iter())),
+                parts => Response::page(parts.join("|")),
+            });
+            serve(listener, &of_server, &handler)
+        });
+        gate
+    }
+
+    /// Sends these bytes, and returns everything that comes back.
+    fn send(gate: &Gate, request: &str) -> String {
+        let mut stream = TcpStream::connect(("127.0.0.1", gate.port)).unwrap();
+        let request = request.replace("OWN", &format!("Host: 127.0.0.1:{}\r\n", gate.port));
+        // It may refuse before it has read all.
+        let _ = stream.write_all(request.as_bytes());
+        if request.is_empty() {
+            let _ = stream.shutdown(std::net::Shutdown::Write);
+        }
+        let mut answer = Vec::new();
+        let _ = stream.read_to_end(&mut answer);
+        String::from_utf8_lossy(&answer).into_owned()
+    }
+
+    #[test]
+    fn a_request_of_a_browser_is_answered() {
+        let gate = start();
+        let page = send(
+            &gate,
+            "GET /0123abcd/runs/one?x=1 HTTP/1.1\r\nOWNAccept: */*\r\n\r\n",
+        );
+        assert!(page.starts_with("HTTP/1.1 200 OK\r\n"), "{page}");
+        assert!(page.contains("Connection: close\r\n"), "{page}");
+        assert!(page.ends_with("\r\n\r\nruns|one"), "{page}");
+        let head = send(&gate, "HEAD /0123abcd/runs/one HTTP/1.1\r\nOWN\r\n");
+        assert!(head.contains("Content-Length: 8\r\n"), "{head}");
+        assert!(head.ends_with("\r\n\r\n"), "{head}");
+        let events = send(&gate, "GET /0123abcd/events HTTP/1.0\r\nOWN\r\n");
+        let expected = "\r\n\r\nevent: change\ndata: -\n\n:\n\nevent: end\ndata: -\n\n";
+        assert!(events.ends_with(expected), "{events}");
+    }
+
+    #[test]
+    fn everything_else_is_refused() {
+        let gate = start();
+        let many = format!(
+            "GET /0123abcd/ HTTP/1.1\r\nOWN{}\r\n",
+            "A: b\r\n".repeat(65)
+        );
+        let long = format!(
+            "GET /0123abcd/ HTTP/1.1\r\nOWNA: {}\r\n\r\n",
+            "a".repeat(20_000)
+        );
+        let path = format!("GET /{} HTTP/1.1\r\nOWN\r\n", "a".repeat(20_000));
+        for (text, expected) in [
+            ("", ""),
+            ("GET /\r\n\r\n", "400"),
+            ("GET /0123abcd/ HTTP/1.1\r\n\r\n", "403"),
+            ("GET http://evil/0123abcd/ HTTP/1.1\r\nOWN\r\n", "400"),
+            ("POST /0123abcd/ HTTP/1.1\r\nOWN\r\n", "405"),
+            ("DELETE /0123abcd/ HTTP/1.1\r\nOWN\r\n", "405"),
+            ("GET /0123abcd/ HTTP/1.1\r\nOWNOWN\r\n", "400"),
+            (
+                "GET /0123abcd/ HTTP/1.1\r\nOWNContent-Length: 5\r\n\r\nhello",
+                "400",
+            ),
+            (
+                "GET /0123abcd/ HTTP/1.1\r\nOWNTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n",
+                "400",
+            ),
+            ("GET /0123abcd/ HTTP/1.1\r\nOWNno colon\r\n\r\n", "400"),
+            ("GET /\u{0} HTTP/1.1\r\nOWN\r\n", "400"),
+            ("GET /0123abcd/ HTTP/1.1\r\nHost : a\r\n\r\n", "400"),
+            ("GET /0123abcd/ HTTP/1.1\r\nA: b\r\n OWN\r\n", "400"),
+            ("GET /0123abcd/panic HTTP/1.1\r\nOWN\r\n", "500"),
+            (&many, "431"),
+            (&long, "431"),
+            (&path, "431"),
+        ] {
+            let answer = send(&gate, text);
+            let status = answer.split(' ').nth(1).unwrap_or_default();
+            assert_eq!(status, expected, "{text:.60}: {answer}");
+        }
+    }
 }

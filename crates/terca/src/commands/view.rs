@@ -8,6 +8,7 @@ use std::sync::Arc;
 use camino::Utf8Path;
 use clap::Args;
 use terca_core::text::explain::Code;
+use terca_report::serve::server::Handler;
 use terca_report::serve::{Gate, serve};
 
 use crate::args::Common;
@@ -65,12 +66,8 @@ fn show(suite_dir: &Utf8Path, run: &str, args: &ViewArgs) -> Result<(), CliError
         viewer::open(&url);
     }
     let library = Library::new(suite_dir);
-    serve(
-        &listener,
-        &gate,
-        &(Arc::new(move |parts: &[&str]| library.answer(parts)) as Arc<_>),
-    );
-    Ok(())
+    let answer: Arc<Handler> = Arc::new(move |parts: &[&str]| library.answer(parts));
+    serve(listener, &gate, &answer).map_err(unopened)
 }
 
 /// Returns 128 bits that nobody can guess.

@@ -55,7 +55,7 @@ impl View {
         let _ = stream.write_all(request.as_bytes());
         let mut answer = Vec::new();
         let _ = stream.read_to_end(&mut answer);
-        String::from_utf8_lossy(&answer).into_owned()
+        without_chunks(&String::from_utf8_lossy(&answer))
     }
 
     /// A page below the token, as a browser would ask for it.
@@ -66,6 +66,23 @@ impl View {
             self.host()
         ))
     }
+}
+
+/// Joins the pieces of a body that was sent in pieces, each with its length before it.
+fn without_chunks(answer: &str) -> String {
+    let Some((head, mut body)) = answer.split_once("\r\n\r\n") else {
+        return answer.to_owned();
+    };
+    if !head.contains("Transfer-Encoding: chunked") {
+        return answer.to_owned();
+    }
+    let mut joined = format!("{head}\r\n\r\n");
+    while let Some((length, rest)) = body.split_once("\r\n") {
+        let length = usize::from_str_radix(length, 16).expect("the length of a piece");
+        joined.push_str(&rest[..length]);
+        body = rest[length..].trim_start_matches("\r\n");
+    }
+    joined
 }
 
 impl Drop for View {

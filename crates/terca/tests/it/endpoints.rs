@@ -104,6 +104,29 @@ fn the_plan_has_the_endpoint_and_the_credentials_of_each_variant() {
     }
 }
 
+/// A judge may be led elsewhere than the agent.
+#[test]
+fn the_endpoint_of_a_judge_is_recorded_with_its_verdict() {
+    let judge = "judge: {rubric: It is short., agent: {name: command, command: 'echo \\{\\\"score\\\": 1\\}'}}";
+    let project = project().agent("touch out.txt").file(
+        "terca.yaml",
+        format!(
+            "env: {{MY_BASE_URL: 'http://me:{SECRET}@127.0.0.3:9/v1'}}\n\
+             environments: [{{name: e, agent: {{name: command, command: 'touch out.txt'}}}}]\n\
+             evals: [{{name: task, prompt: Do it., tests: [{{name: taste, {judge}}}]}}]\n"
+        ),
+    );
+    project.terca(&["--format", "plain"]).expect_status(0);
+    let trial = project.only_trial();
+    let judged = &trial["tests"]["taste"]["judge"];
+    assert_eq!(
+        judged["access"],
+        json!({"credentials": [], "endpoints": {"MY_BASE_URL": "http://127.0.0.3:9"}}),
+        "{trial}"
+    );
+    assert!(!project.results().to_string().contains(SECRET));
+}
+
 #[test]
 fn compare_says_when_the_endpoints_differ() {
     let project = claude("http://127.0.0.1:9");

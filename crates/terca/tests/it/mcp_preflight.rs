@@ -4,7 +4,7 @@ use std::io::{Read, Write};
 use std::net::TcpListener;
 
 use serde_json::Value;
-use terca_testkit::Project;
+use terca_testkit::{Project, TlsServer};
 
 use crate::common::project;
 
@@ -170,9 +170,43 @@ fn a_server_by_http_that_refuses_is_an_error() {
         let asked = server.join().unwrap();
         assert!(asked.starts_with("POST /mcp HTTP/1.1\r\n"), "{asked}");
         assert!(
-            asked.contains("Authorization: Bearer a-token-that-is-secret"),
+            asked.contains("authorization: Bearer a-token-that-is-secret"),
             "{asked}"
         );
+        let trial = &trials_of(&project, "e")[0];
+        match expected {
+            Some(words) => assert!(message(trial).contains(words), "{trial}"),
+            None => assert_eq!(trial["status"], "passed", "{trial}"),
+        }
+    }
+}
+
+#[test]
+fn a_server_by_https_is_asked_too() {
+    for (status, is_trusted, expected) in [
+        ("200 OK", true, None),
+        ("401 Unauthorized", true, Some("HTTP 401")),
+        ("200 OK", false, Some("invalid peer certificate")),
+    ] {
+        let server = TlsServer::answering(status);
+        let servers = format!(
+            "docs: {{url: 'https://localhost:{}/mcp?v=1', headers: {{X-Token: '${{SERVER_TOKEN}}'}}}}",
+            server.port
+        );
+        let project = project_with(&servers, "").file("ca.pem", &server.certificate);
+        let authorities = project.dir().join("ca.pem");
+        let project = if is_trusted {
+            project.env("SSL_CERT_FILE", authorities.as_str())
+        } else {
+            project
+        };
+        project.terca(&["--format", "plain", "-e", "e"]);
+        let asked = server.asked();
+        assert_eq!(asked.is_some(), is_trusted, "{asked:?}");
+        if let Some(asked) = asked {
+            assert!(asked.starts_with("POST /mcp?v=1 HTTP/1.1\r\n"), "{asked}");
+            assert!(asked.contains("x-token: a-token-that-is-secret"), "{asked}");
+        }
         let trial = &trials_of(&project, "e")[0];
         match expected {
             Some(words) => assert!(message(trial).contains(words), "{trial}"),

@@ -1,4 +1,5 @@
 use std::collections::BTreeSet;
+use std::time::Duration;
 
 use serde_json::json;
 
@@ -6,7 +7,7 @@ use super::*;
 use crate::agent::delivery::{McpDelivery, McpStatus};
 use crate::agent::mcp::{McpServer, RemoteTransport};
 use crate::agent::playback::{self, kind, used};
-use crate::agent::{Decoder, Ending, Line, Reading};
+use crate::agent::{Decoder, Ending, Line, Reading, TimeLimit};
 use crate::process::Exit;
 use crate::transcript::{Record, Step, Usage};
 use crate::trial_error::ErrorKind;
@@ -103,6 +104,27 @@ fn requests_come_from_the_session_file_even_of_a_killed_session() {
     let reading = stream.finish(Exit::Signal(15));
     assert_eq!(reading.usage, used(2, 3000, 400, 100, 0));
     assert!(matches!(reading.ending, Ending::Failed(error) if error.kind == ErrorKind::Agent));
+}
+
+/// Each answer broke off, and the words of it are shown before the next try.
+#[test]
+fn an_answer_that_breaks_off_until_the_limit_is_the_services_fault() {
+    let said = r#"{"type":"assistant","message":{"content":[{"type":"text","text":"Done."}],"usage":{"input_tokens":0,"output_tokens":0}}}"#;
+    let retry = r#"{"type":"system","subtype":"retry","data":{"reason":"retry","discardedToolCalls":0,"preserveText":false}}"#;
+    let end = TimeLimit {
+        limit: Duration::from_secs(20),
+        silence: Duration::from_secs(1),
+        tool_was_running: false,
+    };
+    for (lines, is_fault) in [(&[said, retry][..], true), (&[said, retry, said], false)] {
+        let mut stream = stream(&[]);
+        for line in lines {
+            stream.stdout(Line::Text(line));
+        }
+        let reading = stream.finish(Exit::Signal(15));
+        let fault = reading.conversation.fault_at_time_limit(end, false, false);
+        assert_eq!(fault.is_some(), is_fault, "{lines:?}");
+    }
 }
 
 #[test]

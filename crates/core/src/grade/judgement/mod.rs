@@ -9,6 +9,7 @@ use serde::{Deserialize, Serialize};
 
 use super::verdict::NoVerdict;
 use crate::agent::AgentChoice;
+use crate::agent::access::Access;
 use crate::transcript::Stats;
 
 pub use opinion::{Opinion, Reason};
@@ -50,6 +51,9 @@ pub struct JudgedBy {
     pub agent_version: Option<String>,
     /// The model that was seen, else the one that was asked for.
     pub model: Option<String>,
+    /// The names of its credentials, and the services that it was led to. Older runs have none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub access: Option<Access>,
     /// Tokens, time and cost.
     pub stats: Stats,
     /// The folder of the judge's session, below the trial's folder.

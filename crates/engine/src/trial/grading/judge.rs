@@ -8,6 +8,7 @@ use std::fs::File;
 use std::io::{self, Read};
 
 use camino::{Utf8Path, Utf8PathBuf};
+use terca_core::agent::access::Access;
 use terca_core::agent::{Ending, Reading};
 use terca_core::config::folder_name;
 use terca_core::grade::{
@@ -125,13 +126,16 @@ fn ask_once(
             },
         )?;
     let agent_version = session.version.clone();
+    let access = Some(session.access.clone()).filter(|access| *access != Access::default());
     let (ended, reading) = play(run, session, work)?;
     let by = JudgedBy {
         agent: profile.name.to_owned(),
         agent_version,
         model: reading.model.clone().or(model.map(str::to_owned)),
+        access,
         stats: Stats {
             usage: reading.usage,
+            cost_source: reading.cost_source,
             duration_seconds: Some(rounded(ended.seconds)),
         },
         artifacts: artifacts

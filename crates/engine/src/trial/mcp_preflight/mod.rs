@@ -6,7 +6,7 @@
 //!
 //! A program is first started in an empty directory, so that it cannot change a trial. If it fails there, it is started
 //! again in the trial's workspace: it may need files of the suite or of `before`. A server by HTTP is asked once. One
-//! that Terca cannot ask (`https`, behind a proxy) is left to the agent, and `run.log` says so.
+//! behind a proxy for plain `http` is left to the agent, and `run.log` says so.
 //!
 //! Rejected: asking all servers before the first trial. Workspaces, and services that `before` starts, are not there then.
 
@@ -15,7 +15,7 @@ mod stdio;
 
 use std::time::Duration;
 
-use terca_core::agent::mcp::{McpServer, RemoteTransport};
+use terca_core::agent::mcp::McpServer;
 use terca_core::config::suite::McpPreflight;
 use terca_core::plan::Case;
 use terca_core::trial_error::ErrorKind;
@@ -139,13 +139,7 @@ fn ask(
             url,
             headers,
             transport,
-        } => {
-            let method = match transport {
-                RemoteTransport::Http => http::Method::Post,
-                RemoteTransport::Sse => http::Method::Get,
-            };
-            http::ask(context, url, headers, method, agent_env, limit)
-        }
+        } => http::ask(context, url, headers, *transport, agent_env, limit),
     }
 }
 

@@ -227,6 +227,7 @@ impl FoundAgent {
                 words,
                 dirs,
                 network,
+                model: request.model.map(str::to_owned),
                 passage: led.passage,
             })),
         };

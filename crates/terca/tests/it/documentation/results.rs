@@ -49,7 +49,10 @@ const TABLES: [(&str, &[&str]); 34] = [
         &["trials[].delivery.rules[]", "trials[].delivery.skills[]"],
     ),
     ("mcpServer", &["trials[].delivery.mcpServers.*"]),
-    ("access", &["trials[].delivery.access"]),
+    (
+        "access",
+        &["trials[].delivery.access", "trials[].tests.*.judge.access"],
+    ),
     ("phases", &["trials[].phases"]),
     (
         "error",
@@ -116,7 +119,7 @@ const TABLES: [(&str, &[&str]); 34] = [
 const INTERVAL: [&str; 4] = ["interval", "interval90", "beyond", "passRateInterval"];
 
 /// Maps whose keys are names of the user's own.
-const BY_NAME: [&str; 15] = [
+const BY_NAME: [&str; 16] = [
     "descriptions.evals",
     "descriptions.environments",
     "descriptions.experiments",
@@ -129,6 +132,7 @@ const BY_NAME: [&str; 15] = [
     "trials[].wire.stopReasons",
     "trials[].wire.statuses",
     "trials[].delivery.access.endpoints",
+    "trials[].tests.*.judge.access.endpoints",
     "summary.variants[].delivery.mcpServers",
     "summary.variants[].delivery.rules",
     "summary.variants[].delivery.skills",

@@ -19,6 +19,7 @@ cat > terca.yaml <<'SUITE'
 description: All that there is.
 gateway: meter
 mcpPreflight: false
+env: { OF_THE_JUDGE_BASE_URL: "http://127.0.0.1:9" }
 repetitions: 2
 environments:
   - name: gemini

@@ -444,7 +444,7 @@ fn start_of(agent: RealAgent) -> u64 {
     match agent.name {
         "kilo" => 4,
         "opencode" | "aider" | "mini-swe-agent" => 3,
-        "cline" => 2,
+        "cline" | "copilot" | "qwen-code" => 2,
         _ => 1,
     }
 }
@@ -483,9 +483,9 @@ pub fn trouble_is_told_from_failure(agent: RealAgent) {
         .filter(|(name, _)| played(name))
         .map(|(name, _)| {
             let seconds = match *name {
-                // These stop waiting for a command after half a minute.
+                // These stop waiting for a command after half a minute, or after two.
                 "asleep" if matches!(agent.name, "codex" | "cline") => (15 * patience()).min(25),
-                "asleep" => limit_of(agent, 15),
+                "asleep" => limit_of(agent, 15).min(110),
                 _ => 90 * patience(),
             };
             json!({"name": name, "prompt": format!("Go on. scenario:{name}"), "timeoutSeconds": seconds})
