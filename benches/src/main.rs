@@ -4,6 +4,7 @@
 //! Everything is made in a temporary directory and measured by turns in one run, so that the ratios hold on a busy
 //! machine too. `docs/explanations/performance.md` says what the figures mean.
 
+mod contained;
 mod copy;
 mod display;
 mod measure;
@@ -43,6 +44,7 @@ enum Bench {
     Tree,
     Stream,
     Display,
+    Contained,
 }
 
 fn main() -> io::Result<ExitCode> {
@@ -58,6 +60,7 @@ fn main() -> io::Result<ExitCode> {
             Bench::Tree => tree::measure(&place, &mut table)?,
             Bench::Stream => stream::measure(&place, &mut table)?,
             Bench::Display => display::measure(&place, &mut table)?,
+            Bench::Contained => contained::measure(&place, &mut table)?,
         }
     }
     Ok(if args.check && table.is_missed() {

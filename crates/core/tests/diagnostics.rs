@@ -316,6 +316,19 @@ fn wrong_types() {
                 environment,
                 "agent: gemini-cli\nconfig: fast",
             ),
+            ("network: a word that is none", suite, "network: closed"),
+            ("network: no hosts", suite, "network: []"),
+            (
+                "network: an address",
+                suite,
+                "network: [https://example.com]",
+            ),
+            ("allow: every host", suite, "allow: [\"*\"]"),
+            (
+                "allow: a port that is none",
+                suite,
+                "allow: [\"localhost:http\"]",
+            ),
             ("sandbox: a number", suite, "sandbox: 1"),
             ("sandbox: a word that is none", suite, "sandbox: bwarp"),
             (

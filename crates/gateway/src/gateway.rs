@@ -12,10 +12,13 @@ use hyper::server::conn::http1;
 use hyper::service::service_fn;
 use hyper::{Request, Response, StatusCode};
 use hyper_util::rt::{TokioIo, TokioTimer};
+use terca_core::network::{HostPattern, NetworkMode};
 use terca_core::sought::Sought;
 use terca_core::wire::Exchange;
+use tokio::net::TcpStream;
 use tokio::runtime::{Builder, Runtime};
 
+use crate::exit::Exit;
 use crate::forward::{AnswerBody, Target, forward, refuse};
 use crate::passage::Way;
 use crate::upstream::{BadAddress, Connector};
@@ -23,7 +26,7 @@ use crate::upstream::{BadAddress, Connector};
 /// Threads for all connections: they wait far more than they work.
 const THREADS: usize = 2;
 /// The time to wait before the next attempt to accept a connection, if there is no room for it.
-const PAUSE: Duration = Duration::from_millis(50);
+pub(crate) const PAUSE: Duration = Duration::from_millis(50);
 
 /// The gateway of a run.
 #[derive(Debug)]
@@ -35,8 +38,8 @@ pub struct Gateway {
 }
 
 #[derive(Debug)]
-struct Shared {
-    connector: Connector,
+pub(crate) struct Shared {
+    pub(crate) connector: Connector,
     /// The open ways by their tokens.
     ways: Mutex<HashMap<String, Arc<Way>>>,
 }
@@ -131,6 +134,19 @@ impl Drop for Gateway {
     }
 }
 
+impl Gateway {
+    /// Opens a way out of a network of its own, to these hosts.
+    pub fn open_exit(&self, allowed: Vec<HostPattern>, mode: NetworkMode) -> Option<Exit> {
+        let runtime = self.runtime.as_ref()?.handle().clone();
+        Some(Exit::new(runtime, Arc::clone(&self.shared), allowed, mode))
+    }
+
+    /// Returns the address that it listens on.
+    pub fn address(&self) -> SocketAddr {
+        self.address
+    }
+}
+
 async fn accept(listener: tokio::net::TcpListener, shared: Arc<Shared>) {
     loop {
         let Ok((stream, _)) = listener.accept().await else {
@@ -138,20 +154,22 @@ async fn accept(listener: tokio::net::TcpListener, shared: Arc<Shared>) {
             tokio::time::sleep(PAUSE).await;
             continue;
         };
-        let _ = stream.set_nodelay(true);
-        let shared = Arc::clone(&shared);
-        tokio::spawn(async move {
-            let service = service_fn(|request| {
-                let shared = Arc::clone(&shared);
-                async move { Ok::<_, Infallible>(shared.serve(request).await) }
-            });
-            // Agents hang up as they like, and services break off: both are in the log of the passage.
-            let _ = http1::Builder::new()
-                .timer(TokioTimer::new())
-                .serve_connection(TokioIo::new(stream), service)
-                .await;
-        });
+        tokio::spawn(serve_connection(stream, Arc::clone(&shared)));
     }
+}
+
+/// Serves the requests of one connection.
+pub(crate) async fn serve_connection(stream: TcpStream, shared: Arc<Shared>) {
+    let _ = stream.set_nodelay(true);
+    let service = service_fn(|request| {
+        let shared = Arc::clone(&shared);
+        async move { Ok::<_, Infallible>(shared.serve(request).await) }
+    });
+    // Agents hang up as they like, and services break off: both are in the log of the passage.
+    let _ = http1::Builder::new()
+        .timer(TokioTimer::new())
+        .serve_connection(TokioIo::new(stream), service)
+        .await;
 }
 
 /// The passage of one agent to its models. It is closed when it is dropped.

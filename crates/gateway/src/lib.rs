@@ -25,12 +25,15 @@ mod answer;
 mod answer_reader;
 mod ask;
 mod dialect;
+mod exit;
 mod forward;
 mod gateway;
 mod metered;
 mod passage;
+mod proxy;
 mod upstream;
 
 pub use ask::{NoAnswer, Question};
+pub use exit::Exit;
 pub use gateway::{Gateway, Passage};
 pub use upstream::BadAddress;

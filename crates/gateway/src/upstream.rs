@@ -11,7 +11,7 @@ use hyper_rustls::{HttpsConnector, HttpsConnectorBuilder};
 use hyper_util::client::legacy::connect::HttpConnector;
 use hyper_util::client::legacy::connect::proxy::Tunnel;
 use hyper_util::client::legacy::{Client, Error};
-use hyper_util::client::proxy::matcher::Matcher;
+use hyper_util::client::proxy::matcher::{Intercept, Matcher};
 use hyper_util::rt::TokioExecutor;
 use rustls::{ClientConfig, RootCertStore};
 use thiserror::Error;
@@ -72,6 +72,7 @@ impl Connector {
         };
         let proxies = Matcher::builder()
             .all(named("ALL_PROXY"))
+            .http(named("HTTP_PROXY"))
             .https(named("HTTPS_PROXY"))
             .no(named("NO_PROXY"))
             .build();
@@ -80,6 +81,11 @@ impl Connector {
             tls: OnceLock::new(),
             direct: OnceLock::new(),
         }
+    }
+
+    /// Returns the proxy that leads to an address, if there is one.
+    pub(crate) fn proxy_to(&self, address: &Uri) -> Option<Intercept> {
+        self.proxies.intercept(address)
     }
 
     /// Returns the service of an origin such as `https://api.openai.com`.

@@ -7,9 +7,10 @@ use camino::Utf8PathBuf;
 use clap::{ArgAction, Args, ValueEnum};
 use terca_core::config::gateway::GatewayMode;
 use terca_core::config::sandbox::Sandbox;
+use terca_core::network::Network;
 use terca_core::run::settings::{self, Keep, SelectionSettings};
 
-use self::values::{sandbox, seconds, within};
+use self::values::{network, sandbox, seconds, within};
 
 /// The suite's directory, and how to write to the terminal.
 #[derive(Debug, Clone, Args)]
@@ -81,6 +82,9 @@ pub struct SelectionArgs {
     /// The sandbox of every variant, instead of the suite's
     #[arg(long, value_name = "KIND", value_parser = sandbox)]
     pub sandbox: Option<Sandbox>,
+    /// The network of every agent in a sandbox, instead of the suite's: off, model, open, or hosts
+    #[arg(long, value_name = "HOSTS", value_parser = network)]
+    pub network: Option<Network>,
     /// The part of the gateway between agents and their models, instead of the suite's
     #[arg(long, value_enum, value_name = "MODE")]
     pub gateway: Option<GatewayChoice>,
@@ -97,6 +101,7 @@ impl From<&SelectionArgs> for SelectionSettings {
             model: args.model.clone(),
             timeout: args.timeout,
             sandbox: args.sandbox,
+            network: args.network.clone(),
             seed: args.seed,
             gateway: args.gateway.map(GatewayMode::from),
             ..SelectionSettings::from(&args.names)

@@ -99,6 +99,7 @@ fn flag_before_command(matches: &ArgMatches) -> Option<(String, &str)> {
 mod tests {
     use terca_core::config::gateway::GatewayMode;
     use terca_core::config::sandbox::Sandbox;
+    use terca_core::network::Network;
     use terca_core::run::settings::{Keep, RunSettings, SelectionSettings};
 
     use super::*;
@@ -111,7 +112,7 @@ mod tests {
     /// Every flag that decides how a run goes is in its settings; those of the display are not.
     #[test]
     fn flags_become_settings() {
-        let line = "terca run -t a,b -t c -x x -e e -n 3 --agent oracle --model m --timeout 9.5 --sandbox auto --seed 7 --gateway meter \
+        let line = "terca run -t a,b -t c -x x -e e -n 3 --agent oracle --model m --timeout 9.5 --sandbox auto --network model --seed 7 --gateway meter \
                     --shard 2/3 --aa \
                     --budget-usd 0.5 -c 4 --fail-fast --retries 2 --fail-under 0.9 --margin 2.5 --keep failed \
                     --format json --no-cache --junit j.xml --no-github";
@@ -130,6 +131,7 @@ mod tests {
                 model: Some("m".into()),
                 timeout: Some(9.5),
                 sandbox: Some(Sandbox::Auto),
+                network: Some(Network::Model),
                 seed: Some(7),
                 gateway: Some(GatewayMode::Meter),
             },

@@ -54,7 +54,7 @@ pub fn warn_of_leftovers(lines: &[String]) {
 /// Says how agents are contained. Notes that fewer trials run at once than were asked for, and what dead runs have left
 /// for good.
 pub fn note_before_start(run: &PreparedRun<'_>) {
-    if let Some(line) = containment(&run.contained_by()) {
+    if let Some(line) = containment(&run.contained_by(), &run.networks()) {
         screen::err(&line);
     }
     warn_of_leftovers(run.left_by_others());
@@ -66,14 +66,23 @@ pub fn note_before_start(run: &PreparedRun<'_>) {
 }
 
 /// Says how agents are contained. There is nothing to say where nobody asked for it.
-fn containment(contained_by: &BTreeSet<ContainedBy>) -> Option<String> {
+fn containment(
+    contained_by: &BTreeSet<ContainedBy>,
+    networks: &BTreeSet<String>,
+) -> Option<String> {
     let program = contained_by.iter().find_map(|by| by.program())?;
     let some = if contained_by.contains(&ContainedBy::None) {
         "some variants' agents"
     } else {
         "agents"
     };
-    Some(format!("{some} are contained by {program}; network: open"))
+    let network = match networks.first() {
+        Some(network) if networks.len() == 1 => network,
+        _ => "it differs between variants",
+    };
+    Some(format!(
+        "{some} are contained by {program}; network: {network}"
+    ))
 }
 
 /// Notes that the suite is no longer what the run used.

@@ -45,6 +45,7 @@ pub(super) static AGENT: Agent = Agent {
             "XAI_API_KEY",
             "CONTINUE_API_KEY",
         ],
+        hosts: &["api.continue.dev"],
         ..Profile::USUAL
     },
     invocation,

@@ -63,6 +63,7 @@ pub(super) static AGENT: Agent = Agent {
             variable: PROGRAM_CACHE,
             dir: ".cache/copilot",
         }],
+        hosts: &["api.github.com", "github.com", "*.githubcopilot.com"],
         ..Profile::USUAL
     },
     invocation,

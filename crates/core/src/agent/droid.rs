@@ -32,6 +32,7 @@ pub(super) static AGENT: Agent = Agent {
         skills_dir: ".factory/skills",
         read_above: &["AGENTS.md", ".factory"],
         credential_variables: &["FACTORY_API_KEY"],
+        hosts: &["*.factory.ai"],
         ..Profile::USUAL
     },
     invocation,

@@ -78,6 +78,11 @@ pub(super) static AGENT: Agent = Agent {
             usual::GEMINI,
         )
         .unless(&["GOOGLE_GENAI_USE_VERTEXAI", "GOOGLE_GENAI_USE_GCA"])],
+        hosts: &[
+            "aiplatform.googleapis.com",
+            "cloudcode-pa.googleapis.com",
+            "oauth2.googleapis.com",
+        ],
         ..Profile::USUAL
     },
     invocation,

@@ -31,6 +31,7 @@ pub(super) static AGENT: Agent = Agent {
         credential_files: &[".local/share/kilo/auth.json"],
         services: opencode::SERVICES,
         files_yield: FilesYield::ByProvider(&[]),
+        hosts: &["api.kilo.ai", "models.dev"],
         ..Profile::USUAL
     },
     invocation: |inputs| FLAVOUR.invocation(inputs),

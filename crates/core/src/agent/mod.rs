@@ -64,6 +64,7 @@ mod kilo;
 mod litellm;
 pub mod mcp;
 mod mini_swe_agent;
+pub mod model_hosts;
 pub mod model_service;
 pub(crate) mod models;
 mod openai_chat;

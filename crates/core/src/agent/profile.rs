@@ -45,6 +45,8 @@ pub struct Profile {
     pub credential_files: &'static [&'static str],
     /// The services that it asks models of, as far as it can be led to another address with its key.
     pub services: &'static [ModelService],
+    /// Hosts that it needs beside those of its services: where it signs in, and where it asks models of with a sign-in.
+    pub hosts: &'static [&'static str],
     /// The rule by which credential files are left out when variables are set.
     pub files_yield: FilesYield,
     /// Directories that trials share, since the program would fill them anew for every home.
@@ -81,6 +83,7 @@ impl Profile {
         setting_variables: &[],
         credential_files: &[],
         services: &[],
+        hosts: &[],
         files_yield: FilesYield::ToAnyVariable,
         caches: &[],
         leftovers: &[],

@@ -87,6 +87,12 @@ pub(super) static AGENT: Agent = Agent {
             "OPENAI_BASE_URL",
             usual::OPENAI_V1,
         )],
+        hosts: &[
+            "chat.qwen.ai",
+            "portal.qwen.ai",
+            "dashscope.aliyuncs.com",
+            "dashscope-intl.aliyuncs.com",
+        ],
         ..Profile::USUAL
     },
     invocation,

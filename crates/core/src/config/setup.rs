@@ -12,8 +12,10 @@ use crate::config::agent_settings::{AgentSettings, agent_settings};
 use crate::config::gateway::{GatewayMode, gateway_mode};
 use crate::config::interpolate::Interpolator;
 use crate::config::mcp_server::{McpServers, mcp_servers};
-use crate::config::sandbox::{Sandbox, sandbox};
+use crate::config::network::{hosts, network};
+use crate::config::sandbox::{ContainedBy, Sandbox, sandbox};
 use crate::config::variables::{Template, Variables, trial_variables};
+use crate::network::{HostPattern, Network};
 use crate::reader::agent::agent_choice;
 use crate::reader::values::{boolean, filled_text, seconds, text};
 use crate::reader::{Fields, Kind, Patch, PathKind, Reader, object, one_or_more};
@@ -59,6 +61,10 @@ pub struct Setup {
     pub timeout: Patch<Duration>,
     /// The sandbox of every command of a trial.
     pub sandbox: Patch<Sandbox>,
+    /// The network of the agent.
+    pub network: Patch<Network>,
+    /// Further hosts that the agent reaches.
+    pub allow: Patch<Vec<HostPattern>>,
     /// The part of the gateway.
     pub gateway: Patch<GatewayMode>,
     /// A trial whose rules or skills were in no request to a model is an error.
@@ -101,6 +107,30 @@ pub struct AppliedSetup {
     /// The sandbox that is asked for. Runs of older versions had none.
     #[serde(skip_serializing_if = "Sandbox::is_none")]
     pub sandbox: Sandbox,
+    /// The network that is asked for; `None` is the default of the sandbox.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub network: Option<Network>,
+    /// Further hosts that the agent reaches.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub allow: Vec<HostPattern>,
+}
+
+impl AppliedSetup {
+    /// Returns the network of the agent, if its sandbox is this one. Without a sandbox it is that of the machine.
+    pub fn network_in(&self, contained_by: ContainedBy) -> Network {
+        match contained_by {
+            ContainedBy::None => Network::Open,
+            ContainedBy::Bwrap => self.network.clone().unwrap_or(Network::Model),
+        }
+    }
+}
+
+/// The settings of a suite that the set-ups of a variant change.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Containment<'a> {
+    pub(crate) sandbox: Sandbox,
+    pub(crate) network: Option<&'a Network>,
+    pub(crate) allow: &'a [HostPattern],
 }
 
 impl Setup {
@@ -111,7 +141,7 @@ impl Setup {
         environment: &Setup,
         agent: AgentRef,
         own_model: Option<&str>,
-        suite_sandbox: Sandbox,
+        suite: Containment<'_>,
         interpolator: &mut Interpolator<'_>,
     ) -> AppliedSetup {
         let below = environment.for_agent(environment.written_for(None), agent);
@@ -134,8 +164,31 @@ impl Setup {
             config: config.map(|config| interpolator.settings(&config)),
             command: self.command.applied_to(&environment.command).cloned(),
             sandbox: (self.sandbox.applied_to(&environment.sandbox).copied())
-                .unwrap_or(suite_sandbox),
+                .unwrap_or(suite.sandbox),
+            network: (self.network.applied_to(&environment.network))
+                .or(suite.network)
+                .cloned(),
+            allow: self.allowed(environment, suite.allow),
         }
+    }
+
+    /// Returns the hosts of all levels, each once. `null` drops those of the levels around it.
+    fn allowed(&self, environment: &Setup, of_suite: &[HostPattern]) -> Vec<HostPattern> {
+        let mut all: Vec<HostPattern> = of_suite.to_vec();
+        for patch in [&environment.allow, &self.allow] {
+            match patch {
+                Patch::Keep => {}
+                Patch::Remove => all.clear(),
+                Patch::Set(hosts) => all.extend(hosts.iter().cloned()),
+            }
+        }
+        let mut unique: Vec<HostPattern> = Vec::new();
+        for host in all {
+            if !unique.contains(&host) {
+                unique.push(host);
+            }
+        }
+        unique
     }
 
     /// Returns the settings that this experiment and its environment have for another agent than this one.
@@ -360,6 +413,17 @@ fn fields_of(fields: &mut Fields<'_, '_>, role: Role) -> Option<ReadSetup> {
             "sandbox",
             sandbox(),
             "The [sandbox](terca-yaml.md#sandbox) of every command of a trial, instead of the suite's.",
+        ),
+        network: fields.patch(
+            "network",
+            network(),
+            "The [network](terca-yaml.md#network) of an agent in a sandbox, instead of the suite's.",
+        ),
+        allow: fields.patch(
+            "allow",
+            hosts(),
+            "Hosts that an agent in a sandbox reaches beside its [network](terca-yaml.md#network). \
+             [It adds up](terca-yaml.md#replaced-merged-added-up).",
         ),
         gateway: fields.patch(
             "gateway",

@@ -19,12 +19,14 @@ use crate::config::gateway::{GatewayMode, gateway_mode};
 use crate::config::limits::limits;
 use crate::config::mcp_preflight::mcp_preflight;
 use crate::config::names::{not_reserved, one_folder, unique_folders};
+use crate::config::network::{hosts, network};
 use crate::config::prices::prices;
 use crate::config::repetitions::repetitions;
 use crate::config::sandbox::{Sandbox, sandbox};
 use crate::config::setup::{ReadSetup, Role, setup};
 use crate::config::variables::trial_variables;
 use crate::config::verdict::verdict_settings;
+use crate::network::{HostPattern, Network};
 use crate::prices::Prices;
 use crate::reader::paths::folder_name;
 use crate::reader::values::{boolean, filled_text, positive, text, times};
@@ -81,6 +83,12 @@ pub struct Suite {
     /// The sandbox of variants that ask for none of their own.
     #[serde(skip)]
     pub sandbox: Sandbox,
+    /// The network of variants that ask for none of their own; `None` is the default of their sandbox.
+    #[serde(skip)]
+    pub network: Option<Network>,
+    /// Further hosts that every agent reaches.
+    #[serde(skip)]
+    pub allow: Vec<HostPattern>,
     /// Text before every prompt.
     #[serde(skip)]
     pub preamble: Option<String>,
@@ -268,6 +276,17 @@ fn fields_of(fields: &mut Fields<'_, '_>, root: &Utf8Path) -> Option<(Suite, Vec
         sandbox(),
         "The [sandbox](terca-yaml.md#sandbox) of every command of a trial. Default: `none`.",
     );
+    let network = fields.optional(
+        "network",
+        network(),
+        "The [network](terca-yaml.md#network) of an agent in a sandbox. Default: `model`.",
+    );
+    let allow = fields.optional(
+        "allow",
+        hosts(),
+        "Hosts that an agent in a sandbox reaches beside its [network](terca-yaml.md#network), such as \
+         `registry.npmjs.org`, `*.example.com` or `localhost:5432`.",
+    );
     fields.optional(
         "workspaceDir",
         filled_text()
@@ -323,6 +342,8 @@ fn fields_of(fields: &mut Fields<'_, '_>, root: &Utf8Path) -> Option<(Suite, Vec
         timeout: Duration::from_secs_f64(timeout),
         limits: limits.unwrap_or_default(),
         sandbox: sandbox.unwrap_or_default(),
+        network,
+        allow: allow.unwrap_or_default(),
         preamble,
         postamble,
         layers,

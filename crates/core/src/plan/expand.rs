@@ -11,7 +11,9 @@ use crate::config::adds_up::Levels;
 use crate::config::gateway::GatewayMode;
 use crate::config::interpolate::Interpolator;
 use crate::config::sandbox::Sandbox;
+use crate::config::setup::Containment;
 use crate::config::suite::{Action, Eval, Setup, Suite, Template, Variables};
+use crate::network::Network;
 use crate::plan::selection::{Selection, select};
 use crate::plan::{Case, Layer, Plan, PreparedLayer, TrialSpec, Variant, trial_folder};
 use crate::plan::{identical, judges};
@@ -32,6 +34,8 @@ pub struct Overrides {
     pub timeout: Option<Duration>,
     /// The sandbox of every variant.
     pub sandbox: Option<Sandbox>,
+    /// The network of every contained agent.
+    pub network: Option<Network>,
     /// The part of the gateway in every trial.
     pub gateway: Option<GatewayMode>,
 }
@@ -184,11 +188,18 @@ impl Expansion<'_> {
             environment,
             agent.agent,
             own_model,
-            self.suite.sandbox,
+            Containment {
+                sandbox: self.suite.sandbox,
+                network: self.suite.network.as_ref(),
+                allow: &self.suite.allow,
+            },
             interpolator,
         );
         if let Some(sandbox) = self.overrides.sandbox {
             setup.sandbox = sandbox;
+        }
+        if let Some(network) = &self.overrides.network {
+            setup.network = Some(network.clone());
         }
         let mut unused = experiment.unused_with(environment, agent.agent);
         if own_model.is_some() {
@@ -211,6 +222,7 @@ impl Expansion<'_> {
             experiment,
         };
         check_capabilities(&arm, self.interpolator.problems);
+        check_network(&arm, self.interpolator.problems);
         Some(arm)
     }
 
@@ -357,6 +369,43 @@ fn mcp_servers(
 }
 
 /// Reports settings that the agent cannot take. To ignore them would spoil the experiment.
+/// Reports a network that only a sandbox can make, where there is none.
+fn check_network(arm: &Arm<'_>, problems: &mut Diagnostics) {
+    let Arm {
+        variant,
+        environment,
+        experiment,
+    } = arm;
+    let asked = variant.network.as_ref();
+    let Some(asked) = asked.filter(|asked| **asked != Network::Open) else {
+        return;
+    };
+    if variant.sandbox != Sandbox::None {
+        return;
+    }
+    let mut diagnostic = Diagnostic::error(
+        Code::WrongValue,
+        format!(
+            "`network`: {} needs a sandbox, and the experiment `{}` in the environment `{}` has none",
+            asked.words(&[]),
+            experiment.name,
+            environment.name
+        ),
+    )
+    .help("write `sandbox: auto`, or run with `--sandbox auto`; without a sandbox only `network: open` is possible");
+    let is_from_experiment =
+        experiment.network.set().is_some() || experiment.sandbox.set().is_some();
+    let giver = if is_from_experiment {
+        experiment
+    } else {
+        environment
+    };
+    if let Some(place) = giver.place {
+        diagnostic = diagnostic.at(place, "the agent would reach everything that you can");
+    }
+    problems.push(diagnostic);
+}
+
 fn check_capabilities(arm: &Arm<'_>, problems: &mut Diagnostics) {
     let Arm {
         variant,

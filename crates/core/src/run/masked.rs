@@ -7,6 +7,7 @@ use crate::agent::access::Access;
 use crate::agent::delivery::{Delivery, Installed};
 use crate::grade::grades::Scorecard;
 use crate::grade::{Grade, JudgeRecord, JudgedBy, Reason};
+use crate::network::RefusedHost;
 use crate::run::event::{EventKind, RegradedTrial, TrialHead};
 use crate::run::outcome::TrialReport;
 use crate::text::mask::Mask;
@@ -69,6 +70,7 @@ impl TrialReport {
             grading: _,
             delivery,
             contained_by: _,
+            network,
             started_at: _,
             duration_seconds: _,
             phases: _,
@@ -79,6 +81,10 @@ impl TrialReport {
         optional(agent_version, mask);
         if let Some(wire) = wire {
             wire.mask(mask);
+        }
+        let refused = network.iter_mut().flat_map(|network| &mut network.refused);
+        for RefusedHost { host, .. } in refused {
+            text(host, mask);
         }
         let grades = std::mem::take(tests);
         *tests = scorecard(&grades, mask);

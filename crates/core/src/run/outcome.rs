@@ -10,6 +10,7 @@ use crate::agent::delivery::Delivery;
 use crate::config::sandbox::ContainedBy;
 use crate::grade::JudgedBy;
 use crate::grade::grades::Scorecard;
+use crate::network::TrialNetwork;
 use crate::transcript::Stats;
 use crate::trial_error::TrialError;
 use crate::wire::Wire;
@@ -130,6 +131,9 @@ pub struct TrialReport {
     /// The sandbox that its commands ran in. It is missing in runs of older versions, which had none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub contained_by: Option<ContainedBy>,
+    /// The network of a contained agent, and the hosts that it was refused.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub network: Option<TrialNetwork>,
     /// The time at which it was started.
     pub started_at: Option<Timestamp>,
     /// The time of the whole trial.
@@ -176,6 +180,7 @@ impl TrialReport {
             grading: 1,
             delivery: Delivery::default(),
             contained_by: None,
+            network: None,
             started_at: None,
             duration_seconds: 0.0,
             phases: Phases::default(),

@@ -12,6 +12,7 @@ use serde::{Deserialize, Deserializer, Serialize};
 use crate::config::gateway::GatewayMode;
 use crate::config::sandbox::Sandbox;
 use crate::config::verdict::check_margin;
+use crate::network::Network;
 use crate::plan::selection::Selection;
 use crate::plan::shard::Shard;
 use crate::text::mask::Mask;
@@ -118,6 +119,9 @@ pub struct SelectionSettings {
     /// The sandbox of every variant.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub sandbox: Option<Sandbox>,
+    /// The network of every contained agent.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub network: Option<Network>,
     /// The seed of the order of trials; a random one is chosen without it.
     pub seed: Option<u64>,
     /// The part of the gateway in every trial.
@@ -146,6 +150,7 @@ impl SelectionSettings {
             model,
             timeout,
             sandbox,
+            network,
             seed,
             gateway,
         } = self;
@@ -158,6 +163,7 @@ impl SelectionSettings {
             model: model.as_deref().map(|model| mask.text(model)),
             timeout: *timeout,
             sandbox: *sandbox,
+            network: network.clone(),
             seed: *seed,
             gateway: *gateway,
         }

@@ -144,6 +144,7 @@ fn overrides(selection: &SelectionSettings, problems: &mut Diagnostics) -> Overr
         repetitions: selection.repetitions,
         timeout: selection.timeout.map(Duration::from_secs_f64),
         sandbox: selection.sandbox,
+        network: selection.network.clone(),
         gateway: selection.gateway,
     }
 }

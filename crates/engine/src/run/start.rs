@@ -177,6 +177,19 @@ impl<'a> PreparedRun<'a> {
             .collect()
     }
 
+    /// Returns the networks of contained agents in words; several where variants differ.
+    pub fn networks(&self) -> BTreeSet<String> {
+        let mut networks = BTreeSet::new();
+        for trial in &self.plan.trials {
+            let setup = &trial.case.variant.setup;
+            let contained_by = self.sandboxes.contained_by(setup.sandbox);
+            if contained_by != ContainedBy::None {
+                networks.insert(setup.network_in(contained_by).words(&setup.allow));
+            }
+        }
+        networks
+    }
+
     /// Returns a line for each thing of dead runs that could not be removed.
     pub fn left_by_others(&self) -> &[String] {
         self.work.left_by_others()

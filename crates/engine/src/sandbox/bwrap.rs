@@ -204,10 +204,15 @@ impl Bwrap {
             Place::WritableFrom(dirs.tmp.to_owned())
         };
         mounts.set(tmp, place);
+        let mut args = self.args(&mounts);
+        if view.own_network {
+            args.push("--unshare-net".to_owned());
+        }
         Enclosure {
             program: self.program.clone(),
-            args: self.args(&mounts),
+            args,
             supervisor: SUPERVISOR.into(),
+            outlet: None,
         }
     }
 }

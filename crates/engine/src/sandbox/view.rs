@@ -18,6 +18,8 @@ pub struct View<'a> {
     pub readable: Vec<Utf8PathBuf>,
     /// Files and directories that it cannot see, although they are in one that it can read.
     pub hidden: Vec<Utf8PathBuf>,
+    /// Its network is one of its own, in which nothing but loopback is there.
+    pub own_network: bool,
     /// Its own words, which may name programs and scripts: they are shown with what they need.
     pub words: Words<'a>,
 }

@@ -133,6 +133,7 @@ fn add_agent_run(report: &mut TrialReport, agent: AgentRun, mask: &Mask) {
         duration_seconds: Some(rounded(agent.ended.seconds)),
     };
     report.wire = agent.wire;
+    report.network = agent.network;
     report.exit_code = agent.ended.exit.code();
     report.timed_out = agent.ended.timed_out;
     report.notes = agent.notes;

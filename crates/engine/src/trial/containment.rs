@@ -7,6 +7,7 @@ use terca_core::plan::Case;
 use terca_core::plan::fingerprint::words;
 
 use super::context::Context;
+use super::network::AgentNetwork;
 use crate::host::environment::Variables;
 use crate::process::supervise::Enclosure;
 use crate::sandbox::{View, Words};
@@ -64,6 +65,7 @@ impl ContainedCommand<'_> {
             writable: vec![self.dirs.io.clone(), self.artifacts.to_owned()],
             readable,
             hidden,
+            own_network: false,
             words: Words::default(),
         };
         context
@@ -80,6 +82,7 @@ pub(super) struct ContainedAgent<'a> {
     /// The directory for files that it reads and writes through Terca.
     pub(super) io: &'a Utf8Path,
     pub(super) env: &'a Variables,
+    pub(super) network: &'a AgentNetwork,
     pub(super) words: Words<'a>,
 }
 
@@ -92,9 +95,14 @@ impl ContainedAgent<'_> {
             writable: vec![self.io.to_owned()],
             readable: Vec::new(),
             hidden: Vec::new(),
+            own_network: self.network.is_own(),
             words: self.words,
         };
-        context.sandboxes.enclosure(self.sandbox, &view)
+        let enclosure = context.sandboxes.enclosure(self.sandbox, &view)?;
+        Some(Enclosure {
+            outlet: self.network.outlet(),
+            ..enclosure
+        })
     }
 }
 

@@ -23,7 +23,7 @@ pub(super) const WIRE_LOG: &str = "wire.jsonl";
 pub struct RunGateway(OnceLock<Result<Gateway, String>>);
 
 impl RunGateway {
-    fn get(&self, host: &Host) -> Result<&Gateway, StageError> {
+    pub(super) fn get(&self, host: &Host) -> Result<&Gateway, StageError> {
         let gateway = self.0.get_or_init(|| {
             Gateway::start(&|name| host.get(name).map(str::to_owned))
                 .map_err(|error| error.to_string())
@@ -42,6 +42,8 @@ pub(super) struct Led {
     pub(super) passage: Option<Passage>,
     /// The agent's settings, with the addresses of the gateway in them.
     pub(super) config: Option<Value>,
+    /// The origins that the gateway asks for the agent.
+    pub(super) origins: Vec<String>,
     /// Remarks about what does not pass through the gateway.
     pub(super) notes: Vec<String>,
 }
@@ -96,6 +98,7 @@ impl Led {
         Ok(Led {
             passage: Some(passage),
             config,
+            origins: redirect.origins,
             notes,
         })
     }

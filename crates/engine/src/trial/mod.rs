@@ -61,6 +61,7 @@ mod log;
 mod masking;
 mod mcp_answers;
 mod mcp_preflight;
+mod network;
 mod regrade;
 mod session;
 mod setup;

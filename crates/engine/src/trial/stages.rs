@@ -10,6 +10,7 @@ use terca_core::agent::Reading;
 use terca_core::agent::access::Access;
 use terca_core::agent::delivery::Installed;
 use terca_core::grade::grades::Scorecard;
+use terca_core::network::TrialNetwork;
 use terca_core::trial_error::TrialError;
 use terca_core::wire::Wire;
 
@@ -45,6 +46,8 @@ pub(super) struct AgentRun {
     pub(super) reading: Reading,
     /// Its requests to models, if they passed through the gateway.
     pub(super) wire: Option<Wire>,
+    /// The network of a contained agent.
+    pub(super) network: Option<TrialNetwork>,
     /// The fault of the model's service in a session that the time limit ended.
     pub(super) service_fault: Option<TrialError>,
     pub(super) changes: Changes,

@@ -6,6 +6,7 @@ use std::time::Duration;
 use clap::builder::RangedI64ValueParser;
 use terca_core::config::sandbox::Sandbox;
 use terca_core::config::verdict::margin_of_points;
+use terca_core::network::{BadHost, Network};
 use terca_core::run::settings::{check_budget, check_seconds, check_share};
 
 /// Parses a whole number in a range.
@@ -38,6 +39,27 @@ pub fn points(text: &str) -> Result<f64, String> {
 pub fn sandbox(text: &str) -> Result<Sandbox, String> {
     let expected = || "expected none, bwrap or auto".to_owned();
     Sandbox::of_word(text).ok_or_else(expected)
+}
+
+/// Parses a network: a word, or hosts between commas.
+pub fn network(text: &str) -> Result<Network, String> {
+    if let Some(network) = Network::of_word(text) {
+        return Ok(network);
+    }
+    let mut hosts = Vec::new();
+    for host in text.split(',').map(str::trim) {
+        // A word that has no dot is more likely a slip than a host.
+        if !host.contains(['.', ':']) {
+            return Err(
+                "expected off, model, open, or hosts such as example.com,localhost:5432".to_owned(),
+            );
+        }
+        hosts.push(
+            host.parse()
+                .map_err(|error: BadHost| format!("`{host}`: {error}"))?,
+        );
+    }
+    Ok(Network::Hosts(hosts))
 }
 
 /// A text that is no number is not a number, and out of every range.

@@ -240,6 +240,7 @@ fn report(head: &TrialHead) -> TrialReport {
             model_observed: head.model.clone(),
             access: None,
         },
+        network: None,
         contained_by: None,
         started_at: None,
         duration_seconds: seconds + 6.4,

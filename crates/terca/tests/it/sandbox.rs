@@ -86,3 +86,50 @@ fn who_asks_for_none_needs_nothing_and_it_is_recorded() {
         .terca(&["run", "--sandbox", "none"])
         .expect_status(0);
 }
+
+#[test]
+fn a_network_that_only_a_sandbox_can_make_is_refused_without_one() {
+    for (yaml, args, words) in [
+        ("network: model\n", &["check"][..], "model only"),
+        ("network: \"off\"\n", &["check"], "off"),
+        ("network: [example.com]\n", &["run"], "example.com only"),
+        (
+            "",
+            &["run", "--network", "a.example,b.example"],
+            "a.example and b.example only",
+        ),
+        (
+            "sandbox: bwrap\nnetwork: model\n",
+            &["run", "--sandbox", "none"],
+            "model only",
+        ),
+    ] {
+        let project = suite();
+        let own = project.read("terca.yaml");
+        let project = project.file("terca.yaml", format!("{yaml}{own}"));
+        let outcome = project.terca(args).expect_status(2);
+        let message = format!("`network`: {words} needs a sandbox");
+        assert!(outcome.stderr.contains(&message), "{}", outcome.stderr);
+        assert!(
+            outcome.stderr.contains("sandbox: auto"),
+            "{}",
+            outcome.stderr
+        );
+        assert!(!project.has_run());
+    }
+    let project = suite();
+    let own = project.read("terca.yaml");
+    let project = project.file("terca.yaml", format!("network: open\n{own}"));
+    project.terca(&["run"]).expect_status(0);
+    assert_eq!(project.only_trial()["network"], serde_json::Value::Null);
+    let outcome = project
+        .terca(&["run", "--network", "modle"])
+        .expect_status(2);
+    assert!(
+        outcome
+            .stderr
+            .contains("expected off, model, open, or hosts"),
+        "{}",
+        outcome.stderr
+    );
+}

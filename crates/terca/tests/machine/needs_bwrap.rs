@@ -1,5 +1,7 @@
 //! Contained trials, in sandboxes that bubblewrap makes: nothing but the trial is in reach, and nothing else is different.
 
+mod network;
+
 use std::os::unix::fs::PermissionsExt;
 use std::process::{Child, Command, Stdio};
 
@@ -156,7 +158,7 @@ fn a_contained_agent_reaches_nothing_but_its_trial() {
     assert!(
         outcome
             .stderr
-            .starts_with("agents are contained by bubblewrap; network: open\n"),
+            .starts_with("agents are contained by bubblewrap; network: model only\n"),
         "{}",
         outcome.stderr
     );

@@ -5,8 +5,16 @@ use serde_json::{Value, json};
 use terca_testkit::agents::{CLAUDE, CODEX, GEMINI, GOOSE, OPENCODE, QWEN, RealAgent};
 use terca_testkit::{ModelServer, Scenario, Script};
 
-/// What a trial came to, without its times.
+/// What a trial came to, without its times, and without what the agent asked in vain of the rest of the world.
 fn outcome(trial: &Value) -> Value {
+    let notes = trial["notes"].as_array().into_iter().flatten();
+    let notes: Vec<&Value> = notes
+        .filter(|note| {
+            !note
+                .as_str()
+                .is_some_and(|note| note.contains("refused, to"))
+        })
+        .collect();
     let mut stats = trial["stats"].clone();
     stats["durationSeconds"] = Value::Null;
     json!([
@@ -17,7 +25,7 @@ fn outcome(trial: &Value) -> Value {
         trial["error"],
         stats,
         trial["delivery"],
-        trial["notes"],
+        notes,
     ])
 }
 
@@ -51,6 +59,7 @@ fn comes_to_the_same(agent: RealAgent) {
     let contained = run("bwrap");
     assert_eq!(open["containedBy"], "none");
     assert_eq!(contained["containedBy"], "bwrap");
+    assert_eq!(contained["network"]["mode"], "model");
     assert_eq!(outcome(&open), outcome(&contained), "{}", agent.name);
     suite.assert_nothing_left();
 }

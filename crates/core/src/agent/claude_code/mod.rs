@@ -42,6 +42,7 @@ pub(super) static AGENT: Agent = Agent {
         )],
         // A harder signal leaves the shells of its tools behind, and no result.
         stop_signal: StopSignal::Interrupt,
+        hosts: &["claude.ai", "console.anthropic.com", "platform.claude.com"],
         ..Profile::USUAL
     },
     invocation,

@@ -38,6 +38,7 @@ pub(super) static AGENT: Agent = Agent {
         credential_files: &[".cline/data/settings/providers.json"],
         files_yield: FilesYield::ByProvider(&["CLINE_API_KEY"]),
         // While a tool runs it heeds no signal, and is killed after the time that it is given.
+        hosts: &["api.cline.bot"],
         ..Profile::USUAL
     },
     invocation,

@@ -40,6 +40,7 @@ pub(super) static AGENT: Agent = Agent {
         files_yield: FilesYield::To(&["CODEX_API_KEY"]),
         // A harder signal leaves the grandchildren of its tools behind.
         stop_signal: StopSignal::Interrupt,
+        hosts: &["auth.openai.com", "chatgpt.com"],
         ..Profile::USUAL
     },
     invocation,

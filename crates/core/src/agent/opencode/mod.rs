@@ -47,6 +47,7 @@ pub(super) static AGENT: Agent = Agent {
         credential_files: &[".local/share/opencode/auth.json"],
         services: SERVICES,
         files_yield: FilesYield::ByProvider(&["OPENCODE_AUTH_CONTENT"]),
+        hosts: &["models.dev", "opencode.ai"],
         ..Profile::USUAL
     },
     invocation: |inputs| FLAVOUR.invocation(inputs),

@@ -1,6 +1,7 @@
 //! Terca's side of a supervisor.
 
 use std::io::{self, Read};
+use std::net::{SocketAddr, TcpListener};
 use std::os::fd::AsFd;
 use std::os::unix::net::UnixStream;
 use std::process::{Child, ChildStderr};
@@ -12,8 +13,8 @@ use terca_core::process::Exit;
 use thiserror::Error;
 
 use super::launcher::{Enclosure, Launcher, pid_of};
-use super::os;
 use super::protocol::{Ended, Job, Lines, Received, Request, Response, send};
+use super::{os, passed_sockets};
 use crate::process::interrupt::Interrupt;
 
 /// The time between two turns of the caller while a command runs.
@@ -41,6 +42,9 @@ pub enum SuperviseError {
     /// The enclosure of a supervisor could not be made.
     #[error("the sandbox could not be made: {0}")]
     Enclosure(String),
+    /// The network of an enclosure could not be made.
+    #[error("the network of the sandbox could not be made: {0}")]
+    Network(#[source] io::Error),
     /// The command's program could not be started.
     #[error("`{program}` could not be started: {reason}")]
     Program {
@@ -112,7 +116,7 @@ impl Supervisor {
         let started = Instant::now();
         loop {
             match supervisor.receive(interrupt, Passed::Kill, TURN) {
-                Ok(Some(Response::Ready)) => return Ok(supervisor),
+                Ok(Some(Response::Ready)) => break,
                 Ok(_) if started.elapsed() < PATIENCE_AT_START => {}
                 Ok(_) => {
                     supervisor.give_up(SuperviseError::Stuck);
@@ -120,6 +124,31 @@ impl Supervisor {
                 }
                 Err(_) => return Err(SuperviseError::Enclosure(last_words(errors))),
             }
+        }
+        if let Some(outlet) = &enclosure.outlet {
+            let served = supervisor
+                .listen(outlet.addresses())
+                .and_then(|listeners| outlet.serve(listeners));
+            if let Err(error) = served {
+                supervisor.give_up(SuperviseError::Stuck);
+                return Err(SuperviseError::Network(error));
+            }
+        }
+        Ok(supervisor)
+    }
+
+    /// Asks for sockets that listen inside of the enclosure.
+    fn listen(&mut self, addresses: Vec<SocketAddr>) -> io::Result<Vec<TcpListener>> {
+        let count = addresses.len();
+        let Some(connection) = &mut self.connection else {
+            return Err(io::ErrorKind::NotConnected.into());
+        };
+        send(&mut connection.socket, &Request::Listen(addresses))?;
+        let listeners = passed_sockets::receive(&connection.socket, PATIENCE)?;
+        if listeners.len() == count {
+            Ok(listeners)
+        } else {
+            Err(io::Error::other("the supervisor passed too few sockets"))
         }
     }
 
@@ -165,7 +194,12 @@ impl Supervisor {
                         reason,
                     });
                 }
-                Some(Response::Ready | Response::Swept { .. } | Response::Resting { .. })
+                Some(
+                    Response::Ready
+                    | Response::Swept { .. }
+                    | Response::Resting { .. }
+                    | Response::Listening { .. },
+                )
                 | None => {}
             }
             let turn = on_turn();

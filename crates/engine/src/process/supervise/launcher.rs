@@ -1,7 +1,9 @@
 //! Starting supervisors, and ending what a dead one leaves.
 
 use std::collections::HashSet;
+use std::fmt::Debug;
 use std::io;
+use std::net::{SocketAddr, TcpListener};
 use std::os::fd::OwnedFd;
 use std::os::unix::net::UnixStream;
 use std::os::unix::process::CommandExt;
@@ -20,7 +22,7 @@ use crate::process::open_file_limit;
 /// A wall around a supervisor and everything that it starts, made by a program such as bubblewrap.
 ///
 /// The program must end with the supervisor, and the supervisor with the program.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone)]
 pub struct Enclosure {
     /// The program that makes it, and starts the command that follows its own arguments.
     pub program: Utf8PathBuf,
@@ -28,6 +30,19 @@ pub struct Enclosure {
     pub args: Vec<String>,
     /// The file of the supervisor's program, as it is found inside.
     pub supervisor: Utf8PathBuf,
+    /// The way out of an enclosure that has a network of its own.
+    pub outlet: Option<Arc<dyn Outlet>>,
+}
+
+/// The way out of an enclosure that has a network of its own, in which nothing but its loopback is there.
+///
+/// The supervisor inside listens; this process, outside, accepts the connections and decides where they lead.
+pub trait Outlet: Debug + Send + Sync {
+    /// Returns the addresses inside that are listened on before the first command is started.
+    fn addresses(&self) -> Vec<SocketAddr>;
+
+    /// Takes the listening sockets, in the order of the addresses.
+    fn serve(&self, listeners: Vec<TcpListener>) -> io::Result<()>;
 }
 
 /// Starts supervisors, and knows which of them are alive.

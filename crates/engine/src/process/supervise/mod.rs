@@ -49,13 +49,14 @@ mod client;
 mod condition;
 mod launcher;
 mod os;
+mod passed_sockets;
 mod pool;
 mod protocol;
 mod supervisor;
 mod sweep;
 
 pub use client::{SuperviseError, Supervisor, Turn};
-pub use launcher::{Enclosure, Launcher};
+pub use launcher::{Enclosure, Launcher, Outlet};
 pub use pool::{SupervisorGuard, SupervisorPool};
 pub use protocol::{ARGUMENT, Ended, Job, Signal};
 pub use supervisor::serve;

@@ -1,6 +1,7 @@
 //! The messages between Terca and a supervisor: one JSON value a line.
 
 use std::io::{self, Read, Write};
+use std::net::SocketAddr;
 use std::os::unix::net::UnixStream;
 use std::time::Duration;
 
@@ -64,6 +65,8 @@ pub(super) enum Request {
     Sweep,
     /// End what is left of the trial, and say whether another one may begin here.
     Rest,
+    /// Listen on these addresses. The sockets come with the answer `Listening`.
+    Listen(Vec<SocketAddr>),
 }
 
 /// A message from the supervisor.
@@ -78,6 +81,10 @@ pub(super) enum Response {
     },
     Resting {
         as_new: bool,
+    },
+    /// The sockets that were asked for come with this message, unless there is a reason why not.
+    Listening {
+        failure: Option<String>,
     },
 }
 

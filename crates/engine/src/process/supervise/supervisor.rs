@@ -19,9 +19,9 @@ use signal_hook::consts::{SIGHUP, SIGINT, SIGQUIT, SIGTERM};
 use terca_core::process::Exit;
 
 use super::condition::Condition;
-use super::os;
 use super::protocol::{ENCLOSED, Ended, Job, Lines, Received, Request, Response, Signal, send};
 use super::sweep::end_children;
+use super::{os, passed_sockets};
 use crate::process::{open_file_limit, own_process};
 
 /// The time between looks at what nothing announces: orphans to reap, a process group that may be gone.
@@ -61,6 +61,9 @@ pub fn serve() -> io::Result<()> {
                     && condition.is_some()
                     && Condition::now() == condition;
                 send(&mut socket, &Response::Resting { as_new })?;
+            }
+            Ok(Received::Message(Request::Listen(addresses))) => {
+                passed_sockets::listen(&socket, &addresses)?;
             }
             // An interrupt that came when the command had just ended: Terca knows what to do next.
             Ok(Received::Message(Request::Stop | Request::Kill) | Received::Partial) => {}
@@ -112,7 +115,9 @@ fn run(job: &Job, socket: &mut UnixStream, lines: &mut Lines) -> Option<Response
                     watch.kill();
                 }
                 Ok(
-                    Received::Message(Request::Run(_) | Request::Sweep | Request::Rest)
+                    Received::Message(
+                        Request::Run(_) | Request::Sweep | Request::Rest | Request::Listen(_),
+                    )
                     | Received::Partial,
                 ) => {}
                 Ok(Received::Closed) | Err(_) => return None,

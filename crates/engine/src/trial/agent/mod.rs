@@ -13,6 +13,7 @@ use std::path::Path;
 use camino::Utf8Path;
 use terca_core::agent::delivery::McpDelivery;
 use terca_core::agent::{Ending, Reading, TimeLimit};
+use terca_core::network::TrialNetwork;
 use terca_core::text::prose;
 use terca_core::trial_error::{ErrorKind, TrialError};
 use terca_core::wire::Wire;
@@ -49,6 +50,7 @@ impl Prepared {
             ended: worked.ended,
             reading: worked.reading,
             wire: worked.wire,
+            network: worked.network,
             service_fault: worked.service_fault,
             changes: worked.changes,
             is_reference,
@@ -142,6 +144,7 @@ struct Worked {
     ended: Ended,
     reading: Reading,
     wire: Option<Wire>,
+    network: Option<TrialNetwork>,
     service_fault: Option<TrialError>,
     changes: Changes,
     breach: Option<String>,
@@ -225,6 +228,7 @@ fn work(
         ended: played.ended,
         reading,
         wire: played.wire,
+        network: played.network,
         service_fault,
         changes,
         breach,
@@ -299,6 +303,7 @@ struct Played {
     reading: Reading,
     time_limit: Option<TimeLimit>,
     wire: Option<Wire>,
+    network: Option<TrialNetwork>,
     /// A remark of Terca's, about a solution that failed.
     note: Option<String>,
 }
@@ -312,12 +317,14 @@ fn play(run: &mut TrialRun<'_>, session: AgentSession) -> Result<Played, StageEr
                 reading,
                 time_limit,
                 wire,
+                network,
             } = process.run(run, &|activity, usage| progress.report(activity, usage))?;
             Ok(Played {
                 ended,
                 reading,
                 time_limit,
                 wire,
+                network,
                 note: None,
             })
         }
@@ -337,6 +344,7 @@ fn play(run: &mut TrialRun<'_>, session: AgentSession) -> Result<Played, StageEr
                 reading: decoder.finish(ended.exit),
                 time_limit: None,
                 wire: None,
+                network: None,
                 note,
             })
         }

@@ -14,6 +14,7 @@ use terca_core::config::folder_name;
 use terca_core::grade::{
     Brief, JudgeTest, JudgedBy, Judgement, NoVerdict, Opinion, TestSpec, VERDICT_FILE, judge_prompt,
 };
+use terca_core::network::Network;
 use terca_core::process::Exit;
 use terca_core::text::mask::Masked;
 use terca_core::transcript::Stats;
@@ -100,6 +101,12 @@ fn ask_once(
     let env = context
         .host
         .for_agent(dirs.for_agent(), profile, &case.judge_env);
+    let contained_by = context.sandboxes.contained_by(case.variant.sandbox);
+    // A judge needs its own model, whatever the agent reaches.
+    let network = match case.variant.network_in(contained_by) {
+        Network::Open => Network::Open,
+        Network::Off | Network::Model | Network::Hosts(_) => Network::Model,
+    };
     let session = FoundAgent::find(judge, env)
         .map_err(|error| error.of_judge(test, profile))?
         .prepare(
@@ -113,6 +120,8 @@ fn ask_once(
                 prompt: &prompt,
                 timeout: test.timeout,
                 sandbox: case.variant.sandbox,
+                network: &network,
+                allow: &case.variant.allow,
                 gateway: case.gateway,
                 sought: &[],
             },

@@ -22,6 +22,7 @@ use terca_core::trial_error::ErrorKind;
 
 use super::containment::{ContainedAgent, words_of};
 use super::mcp_answers::Answer;
+use super::network::{AgentNetwork, NetworkRequest};
 use super::stage_error::StageError;
 use super::trial_run::TrialRun;
 use crate::host::environment::Variables;
@@ -99,8 +100,17 @@ fn ask(
                 program: None,
                 others: &words,
             };
-            let env = without_credentials(env, profile.credential_variables);
+            let contained_by = context.sandboxes.contained_by(case.variant.sandbox);
+            let asked = NetworkRequest {
+                network: &case.variant.network_in(contained_by),
+                allow: &case.variant.allow,
+                mcp_servers: servers,
+            };
+            let mut env = without_credentials(env, profile.credential_variables);
+            let network = asked.make(context, None)?;
+            network.set_variables(&mut env);
             let contained = ContainedAgent {
+                network: &network,
                 sandbox: case.variant.sandbox,
                 dirs: scratch.for_agent(),
                 io: &scratch.io,
@@ -110,22 +120,38 @@ fn ask(
             let first = stdio::ask(context, server, contained, limit)?;
             // Files that are missing end a program; they do not silence it.
             if matches!(first, Answer::Ready(_) | Answer::Silent(_)) {
-                return Ok(first);
+                return Ok(with_refusals(first, &network));
             }
-            let env = without_credentials(agent_env.clone(), profile.credential_variables);
+            let mut env = without_credentials(agent_env.clone(), profile.credential_variables);
+            let network = asked.make(context, None)?;
+            network.set_variables(&mut env);
             let contained = ContainedAgent {
+                network: &network,
                 dirs: run.dirs.for_agent(),
                 io: &run.dirs.io,
                 env: &env,
                 ..contained
             };
-            stdio::ask(context, server, contained, limit)
+            let answer = stdio::ask(context, server, contained, limit)?;
+            Ok(with_refusals(answer, &network))
         }
         McpServer::Remote {
             url,
             headers,
             transport,
         } => http::ask(context, url, headers, *transport, agent_env, limit),
+    }
+}
+
+/// Adds the connections that a server was refused to the reason why it does not answer.
+fn with_refusals(answer: Answer, network: &AgentNetwork) -> Answer {
+    let Some(note) = network.report(true).and_then(|network| network.note()) else {
+        return answer;
+    };
+    match answer {
+        Answer::Failed(why) => Answer::Failed(format!("{why}; {note}")),
+        Answer::Silent(why) => Answer::Silent(format!("{why}; {note}")),
+        Answer::Ready(_) | Answer::NotAsked(_) => answer,
     }
 }
 

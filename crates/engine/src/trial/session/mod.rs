@@ -22,6 +22,7 @@ use terca_core::agent::mcp::McpServer;
 use terca_core::agent::{Decoder, Inputs, Invocation, Launch, Profile, Stdin};
 use terca_core::config::gateway::GatewayMode;
 use terca_core::config::sandbox::{ContainedBy, Sandbox};
+use terca_core::network::{HostPattern, Network};
 use terca_core::sought::Sought;
 use terca_core::text::mask::Mask;
 use terca_core::trial_error::ErrorKind;
@@ -30,6 +31,7 @@ use super::containment::{ContainedAgent, words_of};
 use super::context::Context;
 use super::gateway::Led;
 use super::masking::write_text;
+use super::network::{AgentNetwork, NetworkRequest, NetworkUser};
 use super::stage_error::StageError;
 use crate::host::credentials;
 use crate::host::environment::{Variables, find_program};
@@ -50,6 +52,9 @@ pub(super) struct AgentRequest<'a> {
     pub(super) prompt: &'a str,
     pub(super) timeout: Duration,
     pub(super) sandbox: Sandbox,
+    pub(super) network: &'a Network,
+    /// Hosts that it reaches beside its network.
+    pub(super) allow: &'a [HostPattern],
     pub(super) gateway: GatewayMode,
     /// The parts of the variant that are looked for in its requests to models.
     pub(super) sought: &'a [Sought],
@@ -134,6 +139,7 @@ impl FoundAgent {
                 },
                 io: &dirs.probe,
                 env: &env,
+                network: &AgentNetwork::without_exit(request.network),
                 words: Words {
                     program: Some(program),
                     others: &[],
@@ -165,16 +171,36 @@ impl FoundAgent {
             )?,
             GatewayMode::Off | GatewayMode::Meter => Led::past_the_gateway(request.config),
         };
+        let asked = NetworkRequest {
+            network: if profile.is_built_in() {
+                &Network::Open
+            } else {
+                request.network
+            },
+            allow: request.allow,
+            mcp_servers: request.mcp_servers,
+        };
+        let network = asked.make(
+            context,
+            Some(NetworkUser {
+                profile,
+                access: &access,
+                led: led.passage.is_some().then_some(&led.origins),
+            }),
+        )?;
         let mut notes = led.notes;
+        let mut mcp_servers = network.servers(request.mcp_servers);
         let tap = if profile.is_built_in() {
             None
         } else {
             mcp_tap::open(context, &dirs.io, request, &mut notes)
         };
-        let tapped_servers = tap.as_ref().map(|tap| tap.in_place_of(request.mcp_servers));
+        if let Some(tap) = &tap {
+            mcp_servers = tap.in_place_of(&mcp_servers);
+        }
         let led_request = AgentRequest {
             config: led.config.as_ref(),
-            mcp_servers: tapped_servers.as_deref().unwrap_or(request.mcp_servers),
+            mcp_servers: &mcp_servers,
             ..*request
         };
         let (invocation, decoder) =
@@ -182,6 +208,7 @@ impl FoundAgent {
         own.extend(invocation.env.iter().cloned());
         let access = credentials::access(&context.host, profile, &own, request.config);
         env.extend(invocation.env);
+        network.set_variables(&mut env);
         let command = match invocation.launch {
             Launch::Program {
                 program: name,
@@ -220,6 +247,7 @@ impl FoundAgent {
                 sandbox: request.sandbox,
                 words,
                 dirs,
+                network,
                 model: request.model.map(str::to_owned),
                 passage: led.passage,
                 sought: request.sought.to_vec(),

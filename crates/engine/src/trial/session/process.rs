@@ -7,6 +7,7 @@ use std::time::Duration;
 use camino::{Utf8Path, Utf8PathBuf};
 use terca_core::agent::{Decoder, Ending, Profile, Reading, SideFile, StopSignal, TimeLimit};
 use terca_core::config::sandbox::Sandbox;
+use terca_core::network::TrialNetwork;
 use terca_core::sought::Sought;
 use terca_core::text::mask::Mask;
 use terca_core::text::prose;
@@ -33,6 +34,7 @@ use crate::trial::gateway::{WIRE_LOG, add_wire};
 use crate::trial::live::{LiveOutput, LogPart, LogPartWriter};
 use crate::trial::log::{RunLog, Stream};
 use crate::trial::masking::{copy_masked, find_pieces, write_edited, write_text};
+use crate::trial::network::AgentNetwork;
 use crate::trial::stage_error::StageError;
 use crate::trial::trial_run::{GRACE, TrialRun};
 
@@ -52,6 +54,7 @@ pub(in crate::trial) struct AgentProcess {
     pub(super) sandbox: Sandbox,
     /// The words of its command and its MCP servers that may name files.
     pub(super) words: Vec<String>,
+    pub(super) network: AgentNetwork,
     /// The model that it is asked to use.
     pub(super) model: Option<String>,
     /// Its way to its models, if it leads through the gateway.
@@ -70,6 +73,8 @@ pub(in crate::trial) struct AgentEnd {
     pub(in crate::trial) time_limit: Option<TimeLimit>,
     /// Its requests to models, if they passed through the gateway.
     pub(in crate::trial) wire: Option<Wire>,
+    /// The network of a contained agent.
+    pub(in crate::trial) network: Option<TrialNetwork>,
 }
 
 /// The two files that an agent prints to.
@@ -103,12 +108,16 @@ impl AgentProcess {
             dirs,
             side_files,
             decoder,
+            network,
             passage,
             model,
             sought,
             tap,
             ..
         } = self;
+        if let Some(words) = network.words() {
+            run.log.line(&words)?;
+        }
         let mask = &run.context.mask;
         let kept = KeptOutputs::new(&dirs.artifacts, profile);
         let length_before = run.log.length()?;
@@ -172,6 +181,11 @@ impl AgentProcess {
         mcp_tap::keep(&tapped, &dirs.artifacts, mask)?;
         mcp_tap::add(tapped, &mut output.reading);
         write_end(&mut run.log, &ended, &output.reading)?;
+        let network = network.report(enclosure.is_some());
+        if let Some(note) = network.as_ref().and_then(TrialNetwork::note) {
+            run.log.line(&note)?;
+            output.reading.notes.push(note);
+        }
         keep_side_files(&dirs.artifacts, mask, &side_files)?;
         if profile.takes_command {
             let options = run.context.own_tree(Limits::default());
@@ -188,6 +202,7 @@ impl AgentProcess {
                 tool_was_running: output.until_limit.is_tool_running,
             }),
             wire,
+            network,
         })
     }
 
@@ -197,6 +212,7 @@ impl AgentProcess {
             dirs: self.dirs.for_agent(),
             io: &self.dirs.io,
             env: &self.env,
+            network: &self.network,
             words: Words {
                 program: Some(&self.program),
                 others: &self.words,

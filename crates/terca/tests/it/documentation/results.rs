@@ -8,6 +8,7 @@ use serde_json::{Value, json};
 use terca_core::config::sandbox::{ContainedBy, Sandbox};
 use terca_core::config::suite::TrialLimits;
 use terca_core::config::verdict::{Measure, VerdictSettings};
+use terca_core::network::{Network, NetworkMode, TrialNetwork};
 use terca_core::run::run_file::RunFile;
 use terca_core::run::{event, outcome};
 use terca_core::{stats, transcript};
@@ -17,7 +18,7 @@ use crate::documentation::repository;
 use crate::documentation::room::Room;
 
 /// What a table is called, and the objects that it is about.
-const TABLES: [(&str, &[&str]); 38] = [
+const TABLES: [(&str, &[&str]); 40] = [
     ("journal", &["journal"]),
     ("results", &[""]),
     ("descriptions", &["descriptions"]),
@@ -41,6 +42,8 @@ const TABLES: [(&str, &[&str]); 38] = [
     ),
     ("wire", &["trials[].wire"]),
     ("sent", &["trials[].wire.sent[]"]),
+    ("network", &["trials[].network"]),
+    ("refused", &["trials[].network.refused[]"]),
     ("delivery", &["trials[].delivery"]),
     (
         "installed",
@@ -210,6 +213,13 @@ fn every_key_and_every_file_is_documented() {
         let text = std::fs::read_to_string(run.join("results.json")).unwrap();
         keys(&serde_json::from_str(&text).unwrap(), "", &mut by_path);
     }
+    // Not every machine can contain an agent.
+    let mut network = TrialNetwork::new(NetworkMode::Model);
+    for number in 0..=TrialNetwork::MOST_HOSTS {
+        network.refuse(&format!("{number}.example"), 443);
+    }
+    let contained = json!({ "trials": [{ "network": network }] });
+    keys(&contained, "", &mut by_path);
     let mut seen: BTreeMap<&str, BTreeSet<String>> = BTreeMap::new();
     for (path, keys) in by_path {
         seen.entry(table_of(&path)).or_default().extend(keys);
@@ -385,6 +395,7 @@ fn run_file_keys(pointer: &str) -> BTreeSet<String> {
     };
     file.settings.selection.model = Some("model".into());
     file.settings.selection.sandbox = Some(Sandbox::Auto);
+    file.settings.selection.network = Some(Network::Model);
     file.sealed = true;
     file.created_at = Some(jiff::Timestamp::UNIX_EPOCH);
     for case in &mut file.cases {

@@ -1,0 +1,64 @@
+//! `network` and `allow`: the hosts that a contained agent reaches.
+
+use serde_json::json;
+
+use crate::network::{HostPattern, Network};
+use crate::reader::values::filled_text;
+use crate::reader::{Kind, Node, Reader, Value, list_of, unlike};
+use crate::text::diagnostic::Diagnostic;
+use crate::text::explain::Code;
+
+const EXPECTED: &str = "`off`, `model`, `open` or a list of hosts";
+
+/// A name, a domain or an address, with a port or without.
+const PATTERN: &str = r"^((\*\.)?[A-Za-z0-9_-]+(\.[A-Za-z0-9_-]+)*(:[0-9]{1,5})?|\[[0-9A-Fa-f:.]+\](:[0-9]{1,5})?|[0-9A-Fa-f]*:[0-9A-Fa-f:.]*:[0-9A-Fa-f.]*)$";
+
+/// `network`. YAML takes `off` for a boolean in some of its versions, so both are read.
+pub(super) fn network() -> Kind<Network> {
+    let schema = json!({
+        "oneOf": [
+            { "enum": Network::WORDS },
+            { "type": "array", "items": { "type": "string", "pattern": PATTERN }, "minItems": 1 },
+        ]
+    });
+    Kind::scalar(EXPECTED, schema, read)
+}
+
+fn read(node: Node, reader: &mut Reader<'_>) -> Option<Network> {
+    let found = match &node.value {
+        Value::Text(word) => Network::of_word(word),
+        Value::Bool { written, .. } => Network::of_word(written),
+        Value::List(hosts) if hosts.is_empty() => {
+            let problem = unlike(&node, EXPECTED).help("`network: off` reaches no host");
+            return reader.refuse(problem);
+        }
+        Value::List(_) => return hosts().read(node, reader).map(Network::Hosts),
+        _ => None,
+    };
+    match found {
+        Some(network) => Some(network),
+        None => reader.refuse(unlike(&node, EXPECTED)),
+    }
+}
+
+/// `allow`, and the list of `network`.
+pub(super) fn hosts() -> Kind<Vec<HostPattern>> {
+    list_of(host())
+}
+
+fn host() -> Kind<HostPattern> {
+    let text = filled_text().called("host").with("pattern", json!(PATTERN));
+    text.then(|text, reader| {
+        let problem = match text.value.parse::<HostPattern>() {
+            Ok(pattern) => return Some(pattern),
+            Err(problem) => problem,
+        };
+        reader.refuse(
+            Diagnostic::error(
+                Code::WrongValue,
+                format!("`{}` is no host", text.value.escape_debug()),
+            )
+            .at(text.place, problem.to_string()),
+        )
+    })
+}

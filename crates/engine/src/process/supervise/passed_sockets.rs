@@ -1,0 +1,135 @@
+//! Sockets that pass from a supervisor to Terca: they listen in the supervisor's network, and Terca accepts from them.
+
+use std::io::{self, IoSlice, IoSliceMut};
+use std::mem::MaybeUninit;
+use std::net::{SocketAddr, TcpListener};
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::os::unix::net::UnixStream;
+use std::time::Duration;
+
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::net::{
+    RecvAncillaryBuffer, RecvAncillaryMessage, RecvFlags, SendAncillaryBuffer,
+    SendAncillaryMessage, SendFlags, recvmsg, sendmsg,
+};
+
+use super::protocol::Response;
+
+/// The most sockets of one enclosure: the kernel passes few at once.
+const MOST: usize = 32;
+/// The longest answer.
+const LONGEST: usize = 4096;
+
+/// Listens on addresses, and passes the sockets on with the answer. The sockets are closed here.
+pub(super) fn listen(socket: &UnixStream, addresses: &[SocketAddr]) -> io::Result<()> {
+    match bind(addresses) {
+        Ok(listeners) => pass(socket, None, &listeners),
+        Err(error) => pass(socket, Some(error.to_string()), &[]),
+    }
+}
+
+fn bind(addresses: &[SocketAddr]) -> io::Result<Vec<TcpListener>> {
+    if addresses.len() > MOST {
+        let message = format!("{} addresses are more than {MOST}", addresses.len());
+        return Err(io::Error::other(message));
+    }
+    let mut listeners = Vec::new();
+    for address in addresses {
+        let listener = TcpListener::bind(address)
+            .map_err(|error| io::Error::new(error.kind(), format!("{address}: {error}")))?;
+        listeners.push(listener);
+    }
+    Ok(listeners)
+}
+
+fn pass(socket: &UnixStream, failure: Option<String>, listeners: &[TcpListener]) -> io::Result<()> {
+    let mut line = serde_json::to_vec(&Response::Listening { failure })?;
+    line.push(b'\n');
+    let files: Vec<BorrowedFd<'_>> = listeners.iter().map(AsFd::as_fd).collect();
+    let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(MOST))];
+    let mut ancillary = SendAncillaryBuffer::new(&mut space);
+    if !files.is_empty() && !ancillary.push(SendAncillaryMessage::ScmRights(&files)) {
+        return Err(io::Error::other("there are too many sockets to pass"));
+    }
+    // Far less than the buffer of a socket: it is sent whole.
+    sendmsg(
+        socket,
+        &[IoSlice::new(&line)],
+        &mut ancillary,
+        SendFlags::empty(),
+    )?;
+    Ok(())
+}
+
+/// Receives the sockets that were asked for. Nothing else may be on its way.
+pub(super) fn receive(socket: &UnixStream, patience: Duration) -> io::Result<Vec<TcpListener>> {
+    let timeout = Timespec {
+        tv_sec: i64::try_from(patience.as_secs()).unwrap_or(i64::MAX),
+        tv_nsec: 0,
+    };
+    if poll(&mut [PollFd::new(socket, PollFlags::IN)], Some(&timeout))? == 0 {
+        return Err(io::ErrorKind::TimedOut.into());
+    }
+    let mut line = [0_u8; LONGEST];
+    let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(MOST))];
+    let mut ancillary = RecvAncillaryBuffer::new(&mut space);
+    let received = recvmsg(
+        socket,
+        &mut [IoSliceMut::new(&mut line)],
+        &mut ancillary,
+        RecvFlags::CMSG_CLOEXEC,
+    )?;
+    let mut files: Vec<OwnedFd> = Vec::new();
+    for message in ancillary.drain() {
+        if let RecvAncillaryMessage::ScmRights(passed) = message {
+            files.extend(passed);
+        }
+    }
+    match serde_json::from_slice(&line[..received.bytes])? {
+        Response::Listening { failure: None } => {
+            Ok(files.into_iter().map(TcpListener::from).collect())
+        }
+        Response::Listening {
+            failure: Some(failure),
+        } => Err(io::Error::other(failure)),
+        _ => Err(io::Error::other("the supervisor answered something else")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::{Read, Write};
+    use std::net::TcpStream;
+
+    use super::*;
+
+    const PATIENCE: Duration = Duration::from_secs(10);
+
+    #[test]
+    fn a_socket_that_was_passed_accepts_connections() {
+        let (here, there) = UnixStream::pair().unwrap();
+        let any: SocketAddr = "127.0.0.1:0".parse().unwrap();
+        listen(&there, &[any, any]).unwrap();
+        let listeners = receive(&here, PATIENCE).unwrap();
+        assert_eq!(listeners.len(), 2);
+        for listener in listeners {
+            let mut agent = TcpStream::connect(listener.local_addr().unwrap()).unwrap();
+            agent.write_all(b"x").unwrap();
+            let mut byte = [0];
+            listener.accept().unwrap().0.read_exact(&mut byte).unwrap();
+            assert_eq!(byte, *b"x");
+        }
+    }
+
+    #[test]
+    fn an_address_that_is_taken_is_named() {
+        let (here, there) = UnixStream::pair().unwrap();
+        let taken = TcpListener::bind("127.0.0.1:0").unwrap();
+        let address = taken.local_addr().unwrap();
+        listen(&there, &[address]).unwrap();
+        let error = receive(&here, PATIENCE).unwrap_err().to_string();
+        assert!(error.contains(&address.to_string()), "{error}");
+        listen(&there, &[address; MOST + 1]).unwrap();
+        assert!(receive(&here, PATIENCE).is_err());
+    }
+}

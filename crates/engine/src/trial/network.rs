@@ -1,0 +1,249 @@
+//! The network of a contained agent: which hosts it reaches, and by which sockets.
+
+use std::io;
+use std::net::{Ipv4Addr, SocketAddr, TcpListener};
+use std::sync::Arc;
+
+use terca_core::agent::Profile;
+use terca_core::agent::access::Access;
+use terca_core::agent::mcp::McpServer;
+use terca_core::agent::model_hosts::model_hosts;
+use terca_core::network::{HostPattern, Network, NetworkMode, TrialNetwork};
+use terca_core::text::prose;
+use terca_gateway::Exit;
+
+use super::context::Context;
+use super::stage_error::StageError;
+use crate::host::environment::Variables;
+use crate::process::supervise::Outlet;
+
+/// The port of the proxy inside, unless a service on this machine has the same.
+const PROXY_PORT: u16 = 3128;
+/// The variables that programs find a proxy in.
+const PROXY_VARIABLES: [&str; 6] = [
+    "HTTP_PROXY",
+    "HTTPS_PROXY",
+    "ALL_PROXY",
+    "http_proxy",
+    "https_proxy",
+    "all_proxy",
+];
+/// The variables with hosts that need no proxy.
+const NO_PROXY_VARIABLES: [&str; 2] = ["NO_PROXY", "no_proxy"];
+
+/// The network that is asked for an agent.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct NetworkRequest<'a> {
+    pub(super) network: &'a Network,
+    /// Further hosts.
+    pub(super) allow: &'a [HostPattern],
+    pub(super) mcp_servers: &'a [(String, McpServer<String>)],
+}
+
+/// The network of an agent in a sandbox.
+#[derive(Debug, Clone)]
+pub(super) enum AgentNetwork {
+    /// That of the machine.
+    Open,
+    /// Loopback, and nothing else.
+    Off,
+    /// Loopback, with ways out.
+    Own(Arc<WaysOut>),
+}
+
+/// The ways out of a network of its own.
+#[derive(Debug)]
+pub(super) struct WaysOut {
+    exit: Exit,
+    doors: Vec<(SocketAddr, Door)>,
+    /// The hosts, for the log.
+    hosts: Vec<HostPattern>,
+    proxy: SocketAddr,
+}
+
+/// The place that a socket inside leads to.
+#[derive(Debug, Clone, Copy)]
+enum Door {
+    Proxy,
+    /// The service on this machine that has the same address.
+    Service,
+    Gateway,
+}
+
+impl Outlet for WaysOut {
+    fn addresses(&self) -> Vec<SocketAddr> {
+        self.doors.iter().map(|(address, _)| *address).collect()
+    }
+
+    fn serve(&self, listeners: Vec<TcpListener>) -> io::Result<()> {
+        for (listener, (address, door)) in listeners.into_iter().zip(&self.doors) {
+            match door {
+                Door::Proxy => self.exit.serve_proxy(listener)?,
+                Door::Service => self.exit.serve_service(listener, *address)?,
+                Door::Gateway => self.exit.serve_gateway(listener)?,
+            }
+        }
+        Ok(())
+    }
+}
+
+/// The facts about an agent that its network depends on.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct NetworkUser<'a> {
+    pub(super) profile: &'a Profile,
+    pub(super) access: &'a Access,
+    /// The origins that the gateway asks for it; `None` if it has no passage there.
+    pub(super) led: Option<&'a [String]>,
+}
+
+impl NetworkRequest<'_> {
+    /// Returns the hosts that an agent reaches.
+    fn hosts(self, user: Option<NetworkUser<'_>>) -> Vec<HostPattern> {
+        let mut hosts = match self.network {
+            Network::Off | Network::Open => return Vec::new(),
+            Network::Hosts(hosts) => hosts.clone(),
+            Network::Model => {
+                let of_models = user.map(|user| {
+                    model_hosts(user.profile, user.access, user.led.unwrap_or_default())
+                });
+                let servers = self
+                    .mcp_servers
+                    .iter()
+                    .filter_map(|(_, server)| match server {
+                        McpServer::Remote { url, .. } => HostPattern::of_origin(url),
+                        McpServer::Stdio { .. } => None,
+                    });
+                of_models.into_iter().flatten().chain(servers).collect()
+            }
+        };
+        hosts.extend(self.allow.iter().cloned());
+        hosts
+    }
+
+    /// Makes the network. `user` is the agent; without one, it is that of its MCP servers alone.
+    pub(super) fn make(
+        self,
+        context: &Context,
+        user: Option<NetworkUser<'_>>,
+    ) -> Result<AgentNetwork, StageError> {
+        match self.network {
+            Network::Open => return Ok(AgentNetwork::Open),
+            Network::Off => return Ok(AgentNetwork::Off),
+            Network::Model | Network::Hosts(_) => {}
+        }
+        let hosts = self.hosts(user);
+        let gateway = context.gateway.get(&context.host)?;
+        let mut doors: Vec<(SocketAddr, Door)> = Vec::new();
+        if user.is_some_and(|user| user.led.is_some()) {
+            doors.push((gateway.address(), Door::Gateway));
+        }
+        for address in hosts.iter().filter_map(HostPattern::on_this_machine) {
+            if !doors.iter().any(|(other, _)| *other == address) {
+                doors.push((address, Door::Service));
+            }
+        }
+        let is_free = |port: &u16| doors.iter().all(|(address, _)| address.port() != *port);
+        let port = (PROXY_PORT..).find(is_free).unwrap_or(PROXY_PORT);
+        let proxy = SocketAddr::from((Ipv4Addr::LOCALHOST, port));
+        doors.push((proxy, Door::Proxy));
+        let exit = gateway
+            .open_exit(hosts.clone(), self.network.mode())
+            .ok_or_else(|| io::Error::other("the gateway has ended"))?;
+        Ok(AgentNetwork::Own(Arc::new(WaysOut {
+            exit,
+            doors,
+            hosts,
+            proxy,
+        })))
+    }
+}
+
+impl AgentNetwork {
+    /// Returns whether the network is another one than the machine's.
+    pub(super) fn is_own(&self) -> bool {
+        !matches!(self, AgentNetwork::Open)
+    }
+
+    /// Returns the way out of it.
+    pub(super) fn outlet(&self) -> Option<Arc<dyn Outlet>> {
+        match self {
+            AgentNetwork::Own(ways) => Some(ways.clone()),
+            AgentNetwork::Open | AgentNetwork::Off => None,
+        }
+    }
+
+    /// Returns a network for a command that needs none.
+    pub(super) fn without_exit(asked: &Network) -> Self {
+        match asked {
+            Network::Open => AgentNetwork::Open,
+            Network::Off | Network::Model | Network::Hosts(_) => AgentNetwork::Off,
+        }
+    }
+
+    /// Returns the variables that lead programs to the proxy inside, in the place of those of the machine.
+    pub(super) fn variables(&self) -> Vec<(String, String)> {
+        let AgentNetwork::Own(ways) = self else {
+            return Vec::new();
+        };
+        let proxy = format!("http://{}", ways.proxy);
+        let named = PROXY_VARIABLES.map(|name| (name.to_owned(), proxy.clone()));
+        let near = "127.0.0.1,localhost,::1";
+        let not = NO_PROXY_VARIABLES.map(|name| (name.to_owned(), near.to_owned()));
+        // Node's own client heeds the others only with this one.
+        let node = ("NODE_USE_ENV_PROXY".to_owned(), "1".to_owned());
+        named.into_iter().chain(not).chain([node]).collect()
+    }
+
+    /// Sets the variables for a proxy. Proxies of the machine are out of reach.
+    pub(super) fn set_variables(&self, env: &mut Variables) {
+        if self.is_own() {
+            for name in PROXY_VARIABLES.iter().chain(&NO_PROXY_VARIABLES) {
+                env.remove(*name);
+            }
+        }
+        env.extend(self.variables());
+    }
+
+    /// Returns MCP servers whose programs are led to the proxy, too: some agents pass few of their variables on.
+    pub(super) fn servers(
+        &self,
+        servers: &[(String, McpServer<String>)],
+    ) -> Vec<(String, McpServer<String>)> {
+        let mut servers = servers.to_vec();
+        for (_, server) in &mut servers {
+            if let McpServer::Stdio { env, .. } = server {
+                for (name, value) in self.variables() {
+                    if !env.iter().any(|(own, _)| *own == name) {
+                        env.push((name, value));
+                    }
+                }
+            }
+        }
+        servers
+    }
+
+    /// Returns what the agent reached and was refused, if its network is that of a sandbox.
+    pub(super) fn report(&self, is_contained: bool) -> Option<TrialNetwork> {
+        match self {
+            AgentNetwork::Own(ways) => Some(ways.exit.network()),
+            AgentNetwork::Off => Some(TrialNetwork::new(NetworkMode::Off)),
+            AgentNetwork::Open if is_contained => Some(TrialNetwork::new(NetworkMode::Open)),
+            AgentNetwork::Open => None,
+        }
+    }
+
+    /// Returns the hosts in a line for the log.
+    pub(super) fn words(&self) -> Option<String> {
+        match self {
+            AgentNetwork::Open => None,
+            AgentNetwork::Off => Some("network: off".to_owned()),
+            AgentNetwork::Own(ways) if ways.hosts.is_empty() => {
+                Some("network: no host is allowed".to_owned())
+            }
+            AgentNetwork::Own(ways) => {
+                let hosts: Vec<String> = ways.hosts.iter().map(ToString::to_string).collect();
+                Some(format!("network: {}", prose::list(&hosts, "and")))
+            }
+        }
+    }
+}

@@ -1,0 +1,163 @@
+//! The way out of a sandbox that has a network of its own.
+//!
+//! Inside there is nothing but loopback. Somebody inside listens there and passes the listening sockets out; connections to
+//! them are accepted here, outside. A socket leads to one of three places: to a proxy for HTTP, which connects to hosts
+//! that are allowed; to one service on this machine; or to the gateway.
+//!
+//! An agent may speak anything, as often as it likes: the connections of one exit are bounded, and all end with it.
+
+use std::io;
+use std::net::{SocketAddr, TcpListener};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use terca_core::network::{HostPattern, NetworkMode, TrialNetwork};
+use tokio::io::copy_bidirectional;
+use tokio::net::TcpStream;
+use tokio::runtime::Handle;
+use tokio::sync::Semaphore;
+use tokio::task::JoinSet;
+
+use crate::gateway::{PAUSE, Shared, serve_connection};
+use crate::proxy;
+
+/// The most connections of one exit at a time. Others wait until one of them ends.
+const MOST_CONNECTIONS: usize = 128;
+
+/// The way out of one network. Everything that goes through it ends when it is dropped.
+#[derive(Debug)]
+pub struct Exit {
+    runtime: Handle,
+    gateway: Arc<Shared>,
+    rules: Arc<Rules>,
+    room: Arc<Semaphore>,
+    /// The tasks that accept connections. Each owns the tasks of its connections.
+    tasks: Mutex<JoinSet<()>>,
+}
+
+/// The hosts that are allowed, and those that were refused.
+#[derive(Debug)]
+pub(crate) struct Rules {
+    allowed: Vec<HostPattern>,
+    seen: Mutex<TrialNetwork>,
+}
+
+impl Rules {
+    /// Returns the pattern that allows a host. A host that none allows is noted.
+    pub(crate) fn allows(&self, host: &str, port: u16) -> Option<&HostPattern> {
+        let found = self
+            .allowed
+            .iter()
+            .find(|pattern| pattern.matches(host, port));
+        if found.is_none() {
+            self.refuse(host, port);
+        }
+        found
+    }
+
+    /// Notes a connection that was refused.
+    pub(crate) fn refuse(&self, host: &str, port: u16) {
+        self.seen().refuse(host, port);
+    }
+
+    fn seen(&self) -> MutexGuard<'_, TrialNetwork> {
+        self.seen.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// The place that a socket leads to.
+#[derive(Debug, Clone)]
+enum Place {
+    Proxy(Arc<Rules>, Arc<Shared>),
+    Service(SocketAddr),
+    Gateway(Arc<Shared>),
+}
+
+impl Exit {
+    pub(crate) fn new(
+        runtime: Handle,
+        gateway: Arc<Shared>,
+        allowed: Vec<HostPattern>,
+        mode: NetworkMode,
+    ) -> Self {
+        Exit {
+            runtime,
+            gateway,
+            rules: Arc::new(Rules {
+                allowed,
+                seen: Mutex::new(TrialNetwork::new(mode)),
+            }),
+            room: Arc::new(Semaphore::new(MOST_CONNECTIONS)),
+            tasks: Mutex::default(),
+        }
+    }
+
+    /// Serves a proxy on a socket, for the hosts that are allowed.
+    pub fn serve_proxy(&self, listener: TcpListener) -> io::Result<()> {
+        let place = Place::Proxy(Arc::clone(&self.rules), Arc::clone(&self.gateway));
+        self.serve(listener, place)
+    }
+
+    /// Leads a socket to a service on this machine.
+    pub fn serve_service(&self, listener: TcpListener, service: SocketAddr) -> io::Result<()> {
+        self.serve(listener, Place::Service(service))
+    }
+
+    /// Leads a socket to the gateway.
+    pub fn serve_gateway(&self, listener: TcpListener) -> io::Result<()> {
+        self.serve(listener, Place::Gateway(Arc::clone(&self.gateway)))
+    }
+
+    /// Returns the hosts that were refused so far.
+    pub fn network(&self) -> TrialNetwork {
+        self.rules.seen().clone()
+    }
+
+    fn serve(&self, listener: TcpListener, place: Place) -> io::Result<()> {
+        listener.set_nonblocking(true)?;
+        let guard = self.runtime.enter();
+        let listener = tokio::net::TcpListener::from_std(listener)?;
+        let mut tasks = self.tasks.lock().unwrap_or_else(PoisonError::into_inner);
+        tasks.spawn(accept(listener, place, Arc::clone(&self.room)));
+        drop(guard);
+        Ok(())
+    }
+}
+
+async fn accept(listener: tokio::net::TcpListener, place: Place, room: Arc<Semaphore>) {
+    let mut connections = JoinSet::new();
+    loop {
+        // Tasks that have ended are forgotten.
+        while connections.try_join_next().is_some() {}
+        let Ok(permit) = Arc::clone(&room).acquire_owned().await else {
+            return;
+        };
+        let Ok((stream, _)) = listener.accept().await else {
+            // Too many open files, for instance: there will be room again.
+            tokio::time::sleep(PAUSE).await;
+            continue;
+        };
+        let place = place.clone();
+        connections.spawn(async move {
+            place.lead(stream).await;
+            drop(permit);
+        });
+    }
+}
+
+impl Place {
+    /// Serves one connection to its end.
+    async fn lead(self, mut stream: TcpStream) {
+        let _ = stream.set_nodelay(true);
+        match self {
+            Place::Proxy(rules, shared) => proxy::serve(stream, rules, shared).await,
+            Place::Gateway(shared) => serve_connection(stream, shared).await,
+            Place::Service(address) => {
+                // A service that is not there looks like one that hangs up.
+                if let Ok(mut service) = TcpStream::connect(address).await {
+                    let _ = service.set_nodelay(true);
+                    let _ = copy_bidirectional(&mut stream, &mut service).await;
+                }
+            }
+        }
+    }
+}

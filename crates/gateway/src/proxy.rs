@@ -1,0 +1,333 @@
+//! A proxy for HTTP that connects to some hosts and refuses others: `CONNECT host:port`, and requests with a whole address.
+
+use std::convert::Infallible;
+use std::io;
+use std::net::{IpAddr, SocketAddr};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use bytes::Bytes;
+use http_body_util::combinators::UnsyncBoxBody;
+use http_body_util::{BodyExt, Empty, Full};
+use hyper::body::Incoming;
+use hyper::header::{self, HeaderName, HeaderValue};
+use hyper::server::conn::http1 as server;
+use hyper::service::service_fn;
+use hyper::upgrade::{OnUpgrade, Upgraded};
+use hyper::{Method, Request, Response, StatusCode, Uri};
+use hyper_util::client::proxy::matcher::Intercept;
+use hyper_util::rt::{TokioIo, TokioTimer};
+use terca_core::network::HostPattern;
+use tokio::io::{AsyncRead, AsyncWrite, copy_bidirectional};
+use tokio::net::TcpStream;
+use tokio::time::timeout;
+
+use crate::exit::Rules;
+use crate::gateway::Shared;
+
+/// The time that a client has to say what it wants.
+const PATIENCE: Duration = Duration::from_secs(30);
+/// The time that a host has to accept a connection.
+const CONNECT: Duration = Duration::from_secs(30);
+/// The longest head of a request.
+const LARGEST_HEAD: usize = 64 * 1024;
+/// The longest name of a host that is written down.
+const LONGEST_HOST: usize = 253;
+
+type Body = UnsyncBoxBody<Bytes, hyper::Error>;
+
+/// A stream to a host, through a proxy of the user or not.
+trait Stream: AsyncRead + AsyncWrite + Send + Unpin {}
+impl<T: AsyncRead + AsyncWrite + Send + Unpin> Stream for T {}
+
+/// A tunnel that was asked for: the client's end comes when the answer is sent.
+struct Tunnel {
+    client: OnUpgrade,
+    host: Box<dyn Stream>,
+}
+
+/// The one tunnel of a connection.
+type TunnelSlot = Arc<Mutex<Option<Tunnel>>>;
+
+/// Serves a connection to its end.
+pub(crate) async fn serve(stream: TcpStream, rules: Arc<Rules>, shared: Arc<Shared>) {
+    let slot = TunnelSlot::default();
+    let service = service_fn(|request| {
+        let client = Client {
+            rules: Arc::clone(&rules),
+            shared: Arc::clone(&shared),
+            slot: Arc::clone(&slot),
+        };
+        async move { Ok::<_, Infallible>(client.answer(request).await) }
+    });
+    // Clients speak what they like, and hang up as they like.
+    let _ = server::Builder::new()
+        .timer(TokioTimer::new())
+        .header_read_timeout(PATIENCE)
+        .max_buf_size(LARGEST_HEAD)
+        .serve_connection(TokioIo::new(stream), service)
+        .with_upgrades()
+        .await;
+    let tunnel = slot.lock().unwrap_or_else(PoisonError::into_inner).take();
+    if let Some(Tunnel { client, mut host }) = tunnel
+        && let Ok(client) = client.await
+    {
+        let _ = copy_bidirectional(&mut TokioIo::new(client), &mut host).await;
+    }
+}
+
+/// A client of the proxy.
+struct Client {
+    rules: Arc<Rules>,
+    shared: Arc<Shared>,
+    slot: TunnelSlot,
+}
+
+impl Client {
+    async fn answer(&self, mut request: Request<Incoming>) -> Response<Body> {
+        let uri = request.uri().clone();
+        let Some((host, port)) = target(&uri) else {
+            return refuse(StatusCode::BAD_REQUEST, "this is a proxy");
+        };
+        if !is_plain(host) {
+            self.rules.refuse("(not a name)", port);
+            return refuse(StatusCode::FORBIDDEN, "this is not the name of a host");
+        }
+        let Some(allowed) = self.rules.allows(host, port) else {
+            let message = format!("{host}:{port} is out of reach from this sandbox");
+            return refuse(StatusCode::FORBIDDEN, &message);
+        };
+        let result = if request.method() == Method::CONNECT {
+            self.open_tunnel(&mut request, (host, port), allowed).await
+        } else {
+            self.pass_on(request, (host, port), allowed).await
+        };
+        result.unwrap_or_else(|error| {
+            refuse(StatusCode::BAD_GATEWAY, &format!("{host}:{port}: {error}"))
+        })
+    }
+
+    async fn open_tunnel(
+        &self,
+        request: &mut Request<Incoming>,
+        (host, port): (&str, u16),
+        allowed: &HostPattern,
+    ) -> io::Result<Response<Body>> {
+        let address = format!("https://{}:{port}", bracketed(host));
+        let address: Uri = address.parse().map_err(io::Error::other)?;
+        let host: Box<dyn Stream> = match self.shared.connector.proxy_to(&address) {
+            Some(proxy) => Box::new(tunnel_through(&proxy, &address).await?),
+            None => Box::new(connect(host, port, allowed).await?),
+        };
+        let client = hyper::upgrade::on(request);
+        *self.slot.lock().unwrap_or_else(PoisonError::into_inner) = Some(Tunnel { client, host });
+        Ok(Response::new(empty()))
+    }
+
+    async fn pass_on(
+        &self,
+        request: Request<Incoming>,
+        (host, port): (&str, u16),
+        allowed: &HostPattern,
+    ) -> io::Result<Response<Body>> {
+        let (mut parts, body) = request.into_parts();
+        let proxy = self.shared.connector.proxy_to(&parts.uri);
+        let stream = match &proxy {
+            Some(proxy) => connect_to_proxy(proxy).await?,
+            None => connect(host, port, allowed).await?,
+        };
+        for name in [
+            header::PROXY_AUTHORIZATION,
+            header::CONNECTION,
+            header::UPGRADE,
+            HeaderName::from_static("proxy-connection"),
+        ] {
+            parts.headers.remove(name);
+        }
+        // The host that was allowed, not another one on the same server.
+        let authority = parts.uri.authority().map(ToString::to_string);
+        let authority = authority.unwrap_or_else(|| host.to_owned());
+        let authority = HeaderValue::from_str(&authority).map_err(io::Error::other)?;
+        parts.headers.insert(header::HOST, authority);
+        match &proxy {
+            Some(proxy) => {
+                if let Some(auth) = proxy.basic_auth() {
+                    let auth = auth.clone();
+                    parts.headers.insert(header::PROXY_AUTHORIZATION, auth);
+                }
+            }
+            None => {
+                let path = parts.uri.path_and_query();
+                let path = path.map_or("/", |path| path.as_str());
+                parts.uri = path.parse().map_err(io::Error::other)?;
+            }
+        }
+        let (mut sender, connection) = hyper::client::conn::http1::handshake(TokioIo::new(stream))
+            .await
+            .map_err(io::Error::other)?;
+        // It ends with the answer, or with the client that no longer reads it.
+        tokio::spawn(connection);
+        let request = Request::from_parts(parts, body);
+        let answer = sender.send_request(request).await;
+        Ok(answer.map_err(io::Error::other)?.map(BodyExt::boxed_unsync))
+    }
+}
+
+/// Returns the host and the port that a request is for.
+fn target(uri: &Uri) -> Option<(&str, u16)> {
+    let host = uri.host()?;
+    let port = match (uri.port_u16(), uri.scheme_str()) {
+        (Some(port), _) => port,
+        (None, Some("http")) => 80,
+        (None, _) => return None,
+    };
+    // TLS is for tunnels.
+    let is_plain = uri.scheme_str().is_none_or(|scheme| scheme == "http");
+    is_plain.then_some((host, port))
+}
+
+/// Returns whether a text can be written down as the name of a host.
+fn is_plain(host: &str) -> bool {
+    let is_letter = |c: char| c.is_ascii_alphanumeric() || ".-_:[]".contains(c);
+    host.len() <= LONGEST_HOST && host.chars().all(is_letter)
+}
+
+fn bracketed(host: &str) -> String {
+    if host.contains(':') && !host.starts_with('[') {
+        format!("[{host}]")
+    } else {
+        host.to_owned()
+    }
+}
+
+/// Connects to a host that is allowed.
+async fn connect(host: &str, port: u16, allowed: &HostPattern) -> io::Result<TcpStream> {
+    let name = host.trim_start_matches('[').trim_end_matches(']');
+    let mut addresses: Vec<SocketAddr> = tokio::net::lookup_host((name, port)).await?.collect();
+    if allowed.is_domain() {
+        // Whoever names hosts below the domain could name this machine.
+        addresses.retain(|address| !is_near(address.ip()));
+    }
+    match timeout(CONNECT, TcpStream::connect(&addresses[..])).await {
+        Ok(Ok(stream)) => {
+            let _ = stream.set_nodelay(true);
+            Ok(stream)
+        }
+        Ok(Err(error)) => Err(error),
+        Err(_) => Err(io::ErrorKind::TimedOut.into()),
+    }
+}
+
+/// Returns whether an address is this machine, or a service that the machine's network has for machines alone.
+fn is_near(address: IpAddr) -> bool {
+    match address {
+        IpAddr::V4(v4) => v4.is_loopback() || v4.is_link_local() || v4.is_unspecified(),
+        IpAddr::V6(v6) => match v6.to_ipv4_mapped() {
+            Some(v4) => is_near(IpAddr::V4(v4)),
+            None => v6.is_loopback() || v6.is_unicast_link_local() || v6.is_unspecified(),
+        },
+    }
+}
+
+async fn connect_to_proxy(proxy: &Intercept) -> io::Result<TcpStream> {
+    let uri = proxy.uri();
+    let host = uri.host().unwrap_or_default();
+    if uri.scheme_str() != Some("http") {
+        return Err(io::Error::other(
+            "the proxy of this machine is none by `http`",
+        ));
+    }
+    let address = (host, uri.port_u16().unwrap_or(80));
+    match timeout(CONNECT, TcpStream::connect(address)).await {
+        Ok(connected) => connected,
+        Err(_) => Err(io::ErrorKind::TimedOut.into()),
+    }
+}
+
+/// Asks the user's proxy for a tunnel.
+async fn tunnel_through(proxy: &Intercept, address: &Uri) -> io::Result<TokioIo<Upgraded>> {
+    let stream = connect_to_proxy(proxy).await?;
+    let (mut sender, connection) = hyper::client::conn::http1::handshake(TokioIo::new(stream))
+        .await
+        .map_err(io::Error::other)?;
+    tokio::spawn(connection.with_upgrades());
+    let authority = address
+        .authority()
+        .map(ToString::to_string)
+        .unwrap_or_default();
+    let mut request = Request::connect(&authority)
+        .header(header::HOST, &authority)
+        .body(Empty::<Bytes>::new())
+        .map_err(io::Error::other)?;
+    if let Some(auth) = proxy.basic_auth() {
+        let auth = auth.clone();
+        request
+            .headers_mut()
+            .insert(header::PROXY_AUTHORIZATION, auth);
+    }
+    let answer = sender
+        .send_request(request)
+        .await
+        .map_err(io::Error::other)?;
+    if !answer.status().is_success() {
+        let status = answer.status();
+        return Err(io::Error::other(format!(
+            "the proxy of this machine says {status}"
+        )));
+    }
+    let upgraded = hyper::upgrade::on(answer).await.map_err(io::Error::other)?;
+    Ok(TokioIo::new(upgraded))
+}
+
+fn empty() -> Body {
+    Empty::new().map_err(|never| match never {}).boxed_unsync()
+}
+
+fn refuse(status: StatusCode, message: &str) -> Response<Body> {
+    let body = Full::new(Bytes::from(format!("{message}\n")));
+    let mut response = Response::new(body.map_err(|never| match never {}).boxed_unsync());
+    *response.status_mut() = status;
+    let text = HeaderValue::from_static("text/plain; charset=utf-8");
+    let close = HeaderValue::from_static("close");
+    response.headers_mut().insert(header::CONTENT_TYPE, text);
+    // Room for others: there is little more to say to who was refused.
+    response.headers_mut().insert(header::CONNECTION, close);
+    response
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_request_for_the_proxy_names_a_host_and_a_port() {
+        for (uri, expected) in [
+            ("example.com:443", Some(("example.com", 443))),
+            ("[::1]:443", Some(("[::1]", 443))),
+            ("http://example.com/path", Some(("example.com", 80))),
+            ("http://example.com:8080/", Some(("example.com", 8080))),
+            ("https://example.com/", None),
+            ("/path", None),
+        ] {
+            let uri: Uri = uri.parse().unwrap();
+            assert_eq!(target(&uri), expected, "{uri}");
+        }
+    }
+
+    #[test]
+    fn addresses_of_this_machine_are_known_in_every_form() {
+        for (address, expected) in [
+            ("127.0.0.1", true),
+            ("127.8.8.8", true),
+            ("169.254.169.254", true),
+            ("0.0.0.0", true),
+            ("::1", true),
+            ("::ffff:127.0.0.1", true),
+            ("fe80::1", true),
+            ("10.0.0.1", false),
+            ("93.184.216.34", false),
+        ] {
+            assert_eq!(is_near(address.parse().unwrap()), expected, "{address}");
+        }
+    }
+}
