@@ -135,6 +135,7 @@ pub(crate) fn judged(passes: bool) -> TrialReport {
         },
         score: Some(f64::from(u8::from(passes))),
         stats: Stats {
+            cost_source: None,
             usage: Usage {
                 cost_usd: Some(0.03),
                 ..Usage::default()

@@ -19,6 +19,7 @@ pub mod grade;
 pub mod harbor;
 pub mod mcp_tap;
 pub mod plan;
+pub mod prices;
 pub mod process;
 mod reader;
 pub mod run;

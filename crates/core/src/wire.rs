@@ -27,6 +27,9 @@ pub struct WireTokens {
     pub cached: Option<u64>,
     /// Those of the tokens sent that were written to the service's cache.
     pub cache_write: Option<u64>,
+    /// Those of the tokens written to the cache that stay there for an hour instead of some minutes.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cache_write_hour: Option<u64>,
     /// Tokens that the model wrote, its thoughts included.
     pub output: Option<u64>,
     /// Those of the tokens written that are thoughts.
@@ -107,6 +110,9 @@ pub struct Wire {
     pub output_tokens: Option<u64>,
     /// Tokens that are thoughts.
     pub thinking_tokens: Option<u64>,
+    /// The cost in US dollars, from tokens and prices; `null` if a part of it is not known.
+    #[serde(default)]
+    pub cost_usd: Option<f64>,
     /// Answers without figures: their tokens are in no sum.
     pub answers_without_tokens: u64,
     /// The number of requests by the model that was asked for.
@@ -124,9 +130,12 @@ pub struct Wire {
 }
 
 impl Wire {
-    /// Adds up the exchanges of a session.
-    pub fn of(exchanges: &[Exchange]) -> Self {
-        let mut wire = Wire::default();
+    /// Adds up the exchanges of a session. Their cost is given, as far as it is known.
+    pub fn of(exchanges: &[Exchange], cost_usd: Option<f64>) -> Self {
+        let mut wire = Wire {
+            cost_usd,
+            ..Wire::default()
+        };
         for exchange in exchanges {
             wire.requests += 1;
             wire.answered += u64::from(exchange.is_answered());
@@ -291,6 +300,7 @@ mod tests {
                 input: Some(100),
                 cached: Some(40),
                 cache_write: None,
+                cache_write_hour: None,
                 output: Some(10),
                 thinking: None,
             },
@@ -310,12 +320,15 @@ mod tests {
         refused.tokens = WireTokens::default();
         refused.model_answered = None;
         refused.stop_reason = None;
-        let wire = Wire::of(&[
-            exchange(0, 1000),
-            exchange(500, 1000),
-            exchange(2000, 500),
-            refused,
-        ]);
+        let wire = Wire::of(
+            &[
+                exchange(0, 1000),
+                exchange(500, 1000),
+                exchange(2000, 500),
+                refused,
+            ],
+            None,
+        );
         assert_eq!((wire.requests, wire.answered), (4, 3));
         assert_eq!(
             (wire.input_tokens, wire.output_tokens, wire.thinking_tokens),
@@ -334,14 +347,14 @@ mod tests {
     fn an_answer_without_figures_leaves_the_sums_unknown() {
         let mut silent = exchange(0, 1);
         silent.tokens = WireTokens::default();
-        let wire = Wire::of(&[exchange(0, 1), silent]);
+        let wire = Wire::of(&[exchange(0, 1), silent], None);
         assert_eq!(wire.usage().input_tokens, None);
         assert_eq!(wire.usage().requests, Some(2));
     }
 
     #[test]
     fn more_than_one_in_a_hundred_is_noted() {
-        let wire = Wire::of(&[exchange(0, 1)]);
+        let wire = Wire::of(&[exchange(0, 1)], None);
         let mut reported = wire.usage();
         assert_eq!(wire.difference(&reported), None);
         reported.input_tokens = Some(101);

@@ -266,6 +266,7 @@ fn judges() -> impl Strategy<Value = JudgeRecord> {
             model: None,
             access: None,
             stats: Stats {
+                cost_source: None,
                 usage,
                 duration_seconds: None,
             },
@@ -305,6 +306,7 @@ fn reports() -> impl Strategy<Value = TrialReport> {
                 score: seconds.map(|seconds| seconds / 1e6),
                 tests,
                 stats: Stats {
+                    cost_source: None,
                     usage,
                     duration_seconds: seconds,
                 },
@@ -694,7 +696,7 @@ fn results_have_the_keys_of_the_specification() {
         ),
         (
             "/trials/0/stats",
-            "cachedInputTokens costUsd durationSeconds inputTokens outputTokens requests toolCalls",
+            "cachedInputTokens costSource costUsd durationSeconds inputTokens outputTokens requests toolCalls",
         ),
         (
             "/trials/0/delivery",

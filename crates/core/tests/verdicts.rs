@@ -155,6 +155,7 @@ fn judged(score: f64, cost_usd: Option<f64>) -> TrialReport {
         status: Status::of_score(score),
         score: Some(score),
         stats: Stats {
+            cost_source: None,
             usage: Usage {
                 cost_usd,
                 ..Usage::default()
@@ -763,6 +764,7 @@ fn any_report() -> impl Strategy<Value = TrialReport> {
                 status,
                 score,
                 stats: Stats {
+                    cost_source: None,
                     usage,
                     duration_seconds: seconds,
                 },

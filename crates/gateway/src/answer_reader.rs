@@ -171,6 +171,7 @@ mod tests {
             input,
             cached,
             cache_write,
+            cache_write_hour: None,
             output,
             thinking,
         }

@@ -106,6 +106,10 @@ fn anthropic_usage(usage: &Value, answer: &mut Answer) {
     });
     seen.cached = cached;
     seen.cache_write = written;
+    let for_an_hour = usage["cache_creation"]["ephemeral_1h_input_tokens"].as_u64();
+    seen.cache_write_hour = for_an_hour
+        .filter(|tokens| *tokens > 0)
+        .or(seen.cache_write_hour);
     seen.output = newer("output_tokens", seen.output);
 }
 
@@ -124,7 +128,8 @@ fn chat(event: &Value, answer: &mut Answer) {
             cached: usage["prompt_tokens_details"]["cached_tokens"]
                 .as_u64()
                 .or(usage["prompt_cache_hit_tokens"].as_u64()),
-            cache_write: None,
+            cache_write: usage["prompt_tokens_details"]["cache_write_tokens"].as_u64(),
+            cache_write_hour: None,
             output: usage["completion_tokens"].as_u64(),
             thinking: usage["completion_tokens_details"]["reasoning_tokens"].as_u64(),
         };
@@ -155,7 +160,8 @@ fn responses(event: &Value, answer: &mut Answer) {
         answer.tokens = WireTokens {
             input: usage["input_tokens"].as_u64(),
             cached: usage["input_tokens_details"]["cached_tokens"].as_u64(),
-            cache_write: None,
+            cache_write: usage["input_tokens_details"]["cache_write_tokens"].as_u64(),
+            cache_write_hour: None,
             output: usage["output_tokens"].as_u64(),
             thinking: usage["output_tokens_details"]["reasoning_tokens"].as_u64(),
         };
@@ -188,6 +194,7 @@ fn gemini(event: &Value, answer: &mut Answer) {
             ),
             cached: Some(figure("cachedContentTokenCount")),
             cache_write: None,
+            cache_write_hour: None,
             output: Some(figure("candidatesTokenCount").saturating_add(thinking)),
             thinking: Some(thinking),
         };

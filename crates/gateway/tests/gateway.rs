@@ -237,7 +237,7 @@ fn errors_of_the_service_are_passed_on_and_repetitions_counted() {
                 assert_eq!(ask(&passage, agent, "one", true).status, expected);
             }
             let exchanges = passage.close();
-            let wire = Wire::of(&exchanges);
+            let wire = Wire::of(&exchanges, None);
             assert_eq!((wire.requests, wire.answered, wire.retries), (3, 1, 2));
             assert_eq!(wire.statuses[&status.to_string()], 2);
             let error = exchanges[0].error.as_deref().unwrap_or_default();
@@ -478,7 +478,7 @@ fn sixty_four_trials_at_once_are_told_apart() {
                 for _ in 0..number % 4 {
                     assert_eq!(ask(&passage, CLAUDE, "one", true).status, 200);
                 }
-                let wire = Wire::of(&passage.close());
+                let wire = Wire::of(&passage.close(), None);
                 assert_eq!(wire.answered, number % 4);
                 let tokens = (number % 4 > 0).then_some(1000 * (number % 4));
                 assert_eq!(wire.input_tokens, tokens);
@@ -524,14 +524,14 @@ fn values_of_results_are_as_documented() {
     let gateway = gateway();
     let passage = passage(&gateway, &model.url());
     ask(&passage, CODEX, "one", true);
-    let mut shown = serde_json::to_value(Wire::of(&passage.close())).unwrap();
+    let mut shown = serde_json::to_value(Wire::of(&passage.close(), None)).unwrap();
     shown["modelSeconds"] = Value::Null;
     shown["firstByteSeconds"] = Value::Null;
     assert_eq!(
         shown,
         json!({
             "requests": 1, "answered": 1, "retries": 0, "inputTokens": 1000, "cachedInputTokens": 400,
-            "cacheWriteTokens": null, "outputTokens": 57, "thinkingTokens": 7, "answersWithoutTokens": 0,
+            "cacheWriteTokens": null, "outputTokens": 57, "thinkingTokens": 7, "costUsd": null, "answersWithoutTokens": 0,
             "modelsAsked": {"asked": 1}, "modelsAnswered": {"asked": 1}, "stopReasons": {"completed": 1},
             "statuses": {"200": 1}, "modelSeconds": null, "firstByteSeconds": null,
         })

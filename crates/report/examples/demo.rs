@@ -238,6 +238,7 @@ fn report(trial: u32, seconds: f64) -> TrialReport {
         score: Some(score),
         tests: [("check-file".to_owned(), grade)].into_iter().collect(),
         stats: Stats {
+            cost_source: None,
             usage: Usage {
                 input_tokens: Some(34_000 + u64::from(trial) * 100),
                 output_tokens: Some(800),

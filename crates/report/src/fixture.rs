@@ -106,6 +106,7 @@ fn judged(seconds: f64, score: f64, test: &str, message: &str) -> TrialReport {
         score: Some(score),
         tests: [(test.to_owned(), grade)].into_iter().collect(),
         stats: Stats {
+            cost_source: None,
             usage: Usage {
                 input_tokens: Some((seconds * 480.0) as u64),
                 output_tokens: Some((seconds * 20.0) as u64),

@@ -79,21 +79,21 @@ pub fn tokens_with_unit(total: &SpentTotal, unit: &str) -> Option<String> {
     Some(format!("{} {unit}", prose::compact(tokens)))
 }
 
-/// `$0.820`; `$0.820+` when some of it was not reported.
+/// `$0.820`; `$0.820+` when some of it is not known.
 pub fn dollars(total: &SpentTotal) -> Option<String> {
     let more = if total.lacks_cost() { "+" } else { "" };
     total.spent.cost_usd.map(|cost| prose::dollars(cost) + more)
 }
 
-/// `312.0k tokens, $0.820`. Says how many trials reported a figure where not all did. Empty when none did.
+/// `312.0k tokens, $0.820`. Says of how many trials a figure is known where it is not of all. Empty when of none.
 pub fn spent(total: &SpentTotal) -> String {
     let parts = [
         tokens_with_unit(total, "tokens")
-            .map(|text| text + &reported_by(total.trials_with_tokens, total.trials)),
+            .map(|text| text + &known_of(total.trials_with_tokens, total.trials)),
         total
             .spent
             .cost_usd
-            .map(|cost| prose::dollars(cost) + &reported_by(total.trials_with_cost, total.trials)),
+            .map(|cost| prose::dollars(cost) + &known_of(total.trials_with_cost, total.trials)),
     ];
     parts
         .into_iter()
@@ -102,9 +102,9 @@ pub fn spent(total: &SpentTotal) -> String {
         .join(", ")
 }
 
-fn reported_by(known: usize, trials: usize) -> String {
+fn known_of(known: usize, trials: usize) -> String {
     if known < trials {
-        format!(" (reported by {known} of {trials} trials)")
+        format!(" (known of {known} of {trials} trials)")
     } else {
         String::new()
     }
@@ -169,7 +169,7 @@ mod tests {
         assert_eq!(shown(&script), ["10.0k tok", "$0.016+"]);
         assert_eq!(
             spent(script.state.spent()),
-            "10.0k tokens (reported by 1 of 2 trials), $0.016 (reported by 1 of 2 trials)"
+            "10.0k tokens (known of 1 of 2 trials), $0.016 (known of 1 of 2 trials)"
         );
         assert_eq!(spent(&SpentTotal::default()), "");
     }

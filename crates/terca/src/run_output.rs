@@ -159,7 +159,7 @@ fn after_words(settings: &RunSettings, results: &Results) {
     let unknown = unknown.count();
     if settings.budget_usd.is_some() && unknown > 0 {
         screen::err(&format!(
-            "note: {} reported no cost, so `--budget-usd` did not see what they spent",
+            "note: the cost of {} is not known, so `--budget-usd` did not see what they spent",
             prose::count(unknown, "trial")
         ));
     }

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use super::conversation::Conversation;
 use crate::agent::delivery::McpDelivery;
 use crate::process::Exit;
-use crate::transcript::{Record, Usage};
+use crate::transcript::{CostSource, Record, Usage};
 use crate::trial_error::TrialError;
 
 /// A line of the agent's output.
@@ -80,6 +80,10 @@ pub struct Reading {
     pub usage: Usage,
     /// The model that the service named in its answers, where the agent passes it on.
     pub model: Option<String>,
+    /// True if the figures are those of several models, of which `model` is one.
+    pub several_models: bool,
+    /// The origin of the cost, where there is one.
+    pub cost_source: Option<CostSource>,
     /// The version of the agent, where its session says it.
     pub version: Option<String>,
     /// The MCP servers of the variant.

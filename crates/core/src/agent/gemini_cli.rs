@@ -294,6 +294,7 @@ impl Stream {
         let asked_for = session.requested_model.as_deref().unwrap_or_default();
         let worked = stats.models.iter();
         let worked = worked.filter(|(_, used)| used.total_tokens > 0);
+        session.models.others_worked = worked.clone().count() > 1;
         let most = worked
             .max_by_key(|(model, used)| (models::is_same(asked_for, model), used.total_tokens));
         if let Some((model, _)) = most {

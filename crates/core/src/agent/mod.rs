@@ -65,7 +65,7 @@ mod litellm;
 pub mod mcp;
 mod mini_swe_agent;
 pub mod model_service;
-mod models;
+pub(crate) mod models;
 mod openai_chat;
 mod opencode;
 mod pi;

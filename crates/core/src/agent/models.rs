@@ -9,6 +9,8 @@ use crate::text::prose;
 pub(super) struct ModelsSeen {
     /// The answers of each model.
     answers: BTreeMap<String, u64>,
+    /// True if others have worked beside them: for a router or a sub-agent.
+    pub(super) others_worked: bool,
 }
 
 impl ModelsSeen {
@@ -23,6 +25,11 @@ impl ModelsSeen {
     pub(super) fn most(&self) -> Option<String> {
         let (model, _) = self.answers.iter().max_by_key(|(_, answers)| **answers)?;
         Some(model.clone())
+    }
+
+    /// Returns whether the figures of the session are those of several models.
+    pub(super) fn are_several(&self) -> bool {
+        self.others_worked || self.answers.len() > 1
     }
 
     /// Returns the note that a session with several models needs.
@@ -65,7 +72,7 @@ pub(super) fn is_same(requested: &str, observed: &str) -> bool {
 }
 
 /// Returns the name in lower case, without provider, region and size of the context.
-fn plain(model: &str) -> String {
+pub(crate) fn plain(model: &str) -> String {
     let name = model.rsplit('/').next().unwrap_or(model).to_lowercase();
     if let Some(own) = name.strip_prefix("custom:") {
         let (own, place) = own.rsplit_once('-').unwrap_or((own, ""));
@@ -85,7 +92,7 @@ fn plain(model: &str) -> String {
 }
 
 /// Splits a date (`-20251001`, `-2025-08-07`, `-05-20`, `-0613`) or a revision (`-002`) from the end of a name.
-fn without_date(name: &str) -> (&str, Option<&str>) {
+pub(crate) fn without_date(name: &str) -> (&str, Option<&str>) {
     for shape in ["-dddd-dd-dd", "-dddddddd", "-dd-dd", "-dddd", "-ddd"] {
         let Some(at) = name.len().checked_sub(shape.len()) else {
             continue;

@@ -17,6 +17,7 @@ mod limits;
 mod mcp_preflight;
 mod mcp_server;
 mod names;
+mod prices;
 mod repetitions;
 pub mod sandbox;
 pub mod schema;

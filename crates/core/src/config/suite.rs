@@ -19,11 +19,13 @@ use crate::config::gateway::{GatewayMode, gateway_mode};
 use crate::config::limits::limits;
 use crate::config::mcp_preflight::mcp_preflight;
 use crate::config::names::{not_reserved, one_folder, unique_folders};
+use crate::config::prices::prices;
 use crate::config::repetitions::repetitions;
 use crate::config::sandbox::{Sandbox, sandbox};
 use crate::config::setup::{ReadSetup, Role, setup};
 use crate::config::variables::trial_variables;
 use crate::config::verdict::verdict_settings;
+use crate::prices::Prices;
 use crate::reader::paths::folder_name;
 use crate::reader::values::{boolean, filled_text, positive, text, times};
 use crate::reader::{Empty, Fields, Kind, Node, PathKind, Reader, Value, object};
@@ -105,6 +107,9 @@ pub struct Suite {
     /// The part of the gateway in trials whose environment and experiment do not say. It changes nothing about the task.
     #[serde(skip)]
     pub gateway: GatewayMode,
+    /// The prices of models. They change nothing about the task.
+    #[serde(skip)]
+    pub prices: Prices,
     /// Variables of every command of a trial.
     #[serde(skip)]
     pub env: Variables,
@@ -291,6 +296,11 @@ fn fields_of(fields: &mut Fields<'_, '_>, root: &Utf8Path) -> Option<(Suite, Vec
         "`meter` lets requests to models pass through [Terca's gateway](../explanations/gateway.md), which keeps the \
          key from the agent and counts tokens. Default: `off`.",
     );
+    let prices = fields.optional(
+        "prices",
+        prices(),
+        "[Prices](terca-yaml.md#prices) of models, instead of those that Terca ships.",
+    );
     let baseline = baseline(&experiments, fields.reader);
     let suite = Suite {
         name: name.unwrap_or_else(|| root.file_name().unwrap_or("suite").to_owned()),
@@ -311,6 +321,7 @@ fn fields_of(fields: &mut Fields<'_, '_>, root: &Utf8Path) -> Option<(Suite, Vec
         pass_registries,
         mcp_preflight: mcp_preflight.unwrap_or_default(),
         gateway: gateway.unwrap_or_default(),
+        prices: prices.unwrap_or_default(),
         env: env.unwrap_or_default(),
         evals: Vec::new(),
         environments: setups(environments, "environment", fields.reader),

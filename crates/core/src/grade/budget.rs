@@ -42,7 +42,7 @@ fn fields(fields: &mut Fields<'_, '_>) -> Option<Budget> {
         max_cost_usd: fields.optional(
             "maxCostUsd",
             not_negative().value(),
-            "The highest cost in US dollars, as the agent reports it.",
+            "The highest [cost](../explanations/cost.md) in US dollars.",
         ),
         max_seconds: fields.optional(
             "maxSeconds",

@@ -122,7 +122,7 @@ pub struct Usage {
     pub output_tokens: Option<u64>,
     /// Calls of tools.
     pub tool_calls: Option<u64>,
-    /// The price in dollars, as the agent reports it.
+    /// The price in dollars.
     pub cost_usd: Option<f64>,
 }
 
@@ -197,13 +197,36 @@ impl Step {
     }
 }
 
-/// The figures of a trial. A figure that the agent did not report is `null`, never 0.
+/// The origin of a cost.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum CostSource {
+    /// The agent reported it.
+    Agent,
+    /// Terca worked it out from tokens and prices.
+    Computed,
+}
+
+impl CostSource {
+    /// Returns the word for it.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            CostSource::Agent => "agent",
+            CostSource::Computed => "computed",
+        }
+    }
+}
+
+/// The figures of a trial. A figure that nobody knows is `null`, never 0.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Stats {
-    /// The figures that the agent reported.
+    /// The figures: those that the agent reported, or else those of the gateway.
     #[serde(flatten)]
     pub usage: Usage,
+    /// The origin of the cost. It is missing in runs of older versions, whose agents reported it.
+    #[serde(default)]
+    pub cost_source: Option<CostSource>,
     /// The time the agent ran, by Terca's own clock.
     pub duration_seconds: Option<f64>,
 }

@@ -129,6 +129,7 @@ fn add_agent_run(report: &mut TrialReport, agent: AgentRun, mask: &Mask) {
     add_delivered(report, agent.delivered);
     report.stats = Stats {
         usage: agent.reading.usage,
+        cost_source: agent.reading.cost_source,
         duration_seconds: Some(rounded(agent.ended.seconds)),
     };
     report.wire = agent.wire;

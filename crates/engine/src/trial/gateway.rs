@@ -13,7 +13,6 @@ use terca_gateway::{Gateway, Passage};
 
 use super::stage_error::StageError;
 use crate::host::environment::{Host, Variables};
-use crate::process::supervise::Ended;
 
 /// The file of the artifacts with a line for each request to a model.
 pub(super) const WIRE_LOG: &str = "wire.jsonl";
@@ -132,7 +131,7 @@ fn pass_by_proxies(env: &mut Variables) {
 
 /// Adds the figures of the wire to what an agent has reported. Those of an agent that did not come to its end are all
 /// from the wire.
-pub(super) fn add_wire(wire: &Wire, ended: &Ended, reading: &mut Reading) {
+pub(super) fn add_wire(wire: &Wire, is_whole: bool, reading: &mut Reading) {
     if wire.requests == 0 {
         if reading.ending == Ending::Completed {
             let note = "no request to a model passed through the gateway";
@@ -140,7 +139,6 @@ pub(super) fn add_wire(wire: &Wire, ended: &Ended, reading: &mut Reading) {
         }
         return;
     }
-    let is_whole = reading.ending == Ending::Completed && !ended.timed_out && !ended.lost;
     if is_whole {
         reading.notes.extend(wire.difference(&reading.usage));
         reading.usage = reading.usage.or(wire.usage());

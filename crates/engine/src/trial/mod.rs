@@ -53,6 +53,7 @@ mod attempts;
 mod collect;
 mod containment;
 mod context;
+mod cost;
 mod gateway;
 mod grading;
 mod live;

@@ -193,6 +193,11 @@ pub const COLUMNS: &[Column] = &[
         "cost in US dollars of all its attempts and judges",
         |_, trial| json!(trial.spent.cost_usd),
     ),
+    column(
+        "costSource",
+        "`agent` if it reported the cost, `computed` if it follows from tokens and prices",
+        |_, trial| json!(trial.report.stats.cost_source),
+    ),
 ];
 
 /// One JSON object a line, one line a trial, its keys the columns in their order.

@@ -10,6 +10,7 @@ use terca_core::run::outcome::{Attempt, TrialReport};
 use terca_core::run::state::Trial;
 use terca_core::text::excerpt::Excerpt;
 use terca_core::text::prose;
+use terca_core::transcript::CostSource;
 use terca_core::transcript::trial_files::TrialFiles;
 
 use super::delivery::delivery;
@@ -157,6 +158,11 @@ fn facts(head: &TrialHead, report: &TrialReport) -> Markup {
             .map(|cached| format!(" ({} cached)", prose::compact(cached)));
         format!("{}{}", prose::compact(tokens), cached.unwrap_or_default())
     });
+    let cost = usage.cost_usd.map(|cost| {
+        let is_computed = report.stats.cost_source == Some(CostSource::Computed);
+        let source = if is_computed { " (computed)" } else { "" };
+        prose::dollars(cost) + source
+    });
     html! {
         dl.figures {
             (fact("Agent", Some(agent)))
@@ -165,7 +171,7 @@ fn facts(head: &TrialHead, report: &TrialReport) -> Markup {
             (fact("Agent's time", time))
             (fact("Input tokens", input))
             (fact("Output tokens", usage.output_tokens.map(prose::compact)))
-            (fact("Cost", usage.cost_usd.map(prose::dollars)))
+            (fact("Cost", cost))
             (fact("Requests", usage.requests))
             (fact("Tool calls", usage.tool_calls))
             (fact("Exit status", report.exit_code))

@@ -200,7 +200,7 @@ fn over_budget(results: &Results, open: usize, here: Context<'_>) -> StyledLine 
     let mut said = format!("{} spent (--budget-usd)", prose::dollars(sum));
     if unknown > 0 {
         said += &format!(
-            ", not counting {} that reported no cost",
+            ", not counting {} whose cost is not known",
             prose::count(unknown, "trial")
         );
     }

@@ -25,7 +25,7 @@ pub struct RunArgs {
     /// Run the baseline against itself, under two names: what is found is chance, or a fault of the set-up
     #[arg(long)]
     aa: bool,
-    /// Start no further trial when those that ended have cost so much, as far as agents report it
+    /// Start no further trial when those that ended have cost so much, as far as that is known
     #[arg(long, value_name = "USD", value_parser = usd)]
     budget_usd: Option<f64>,
     /// Trials in flight at once

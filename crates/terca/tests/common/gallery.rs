@@ -213,6 +213,7 @@ fn report(head: &TrialHead) -> TrialReport {
         .into_iter()
         .collect(),
         stats: Stats {
+            cost_source: None,
             usage: Usage {
                 requests: Some(6),
                 input_tokens: Some(tokens),

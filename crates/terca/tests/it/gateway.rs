@@ -6,7 +6,7 @@ use terca_testkit::{Fault, ModelServer, Project, Scenario, Script};
 
 use crate::common::project;
 
-const KEY: &str = "sk-the-real-key-of-the-user";
+pub(super) const KEY: &str = "sk-the-real-key-of-the-user";
 
 /// Asks for a model by nothing but a shell, as an agent of one's own would.
 const AGENT: &str = r#"#!/bin/bash
@@ -22,7 +22,7 @@ ask() {
 env >env.txt
 "#;
 
-fn model(scenarios: &[(&str, Scenario)]) -> ModelServer {
+pub(super) fn model(scenarios: &[(&str, Scenario)]) -> ModelServer {
     let script = Script::new(GOOSE.vocabulary);
     let script = scenarios.iter().fold(script, |script, (name, scenario)| {
         script.scenario(name, scenario.clone())
@@ -31,7 +31,7 @@ fn model(scenarios: &[(&str, Scenario)]) -> ModelServer {
 }
 
 /// A suite whose agent does what these lines of its script say, with these lines in `terca.yaml`.
-fn suite(model: &ModelServer, script: &str, more: &str) -> Project {
+pub(super) fn suite(model: &ModelServer, script: &str, more: &str) -> Project {
     let url = model.url();
     project()
         .env("OPENAI_API_KEY", KEY)
@@ -46,7 +46,7 @@ fn suite(model: &ModelServer, script: &str, more: &str) -> Project {
         )
 }
 
-const METER: &str = "gateway: meter\n";
+pub(super) const METER: &str = "gateway: meter\n";
 
 fn notes(trial: &Value) -> Vec<&str> {
     let notes = trial["notes"].as_array().into_iter().flatten();

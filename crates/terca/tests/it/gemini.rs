@@ -72,7 +72,7 @@ fn figures_versions_and_delivery_arrive() {
     assert_eq!(
         stats,
         json!({"requests": 3, "inputTokens": 3333, "cachedInputTokens": 1230, "outputTokens": 177, "toolCalls": 2,
-               "costUsd": null, "durationSeconds": null})
+               "costUsd": null, "costSource": null, "durationSeconds": null})
     );
     let delivery = &trial["delivery"];
     assert_eq!(delivery["modelRequested"], "gemini-3-pro");

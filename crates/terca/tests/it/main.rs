@@ -25,6 +25,7 @@ mod compare;
 mod completions;
 mod confidence;
 mod config;
+mod cost;
 mod counted;
 mod create;
 mod diff;

@@ -175,6 +175,7 @@ fn results_have_the_keys_they_are_documented_with() {
         keys(&trial["stats"]),
         [
             "cachedInputTokens",
+            "costSource",
             "costUsd",
             "durationSeconds",
             "inputTokens",

@@ -4,7 +4,7 @@ use super::{Session, failed};
 use crate::agent::errors::{classify, is_context_overflow, is_wrong_model};
 use crate::agent::{Ending, Reading};
 use crate::process::Exit;
-use crate::transcript::Usage;
+use crate::transcript::{CostSource, Usage};
 use crate::trial_error::{ErrorKind, TrialError};
 
 /// The longest part of an agent's last words that is kept, in characters.
@@ -150,6 +150,8 @@ impl Session {
             records: self.records,
             usage,
             model: self.models.most(),
+            several_models: self.models.are_several(),
+            cost_source: usage.cost_usd.map(|_| CostSource::Agent),
             version: self.version,
             ending,
             conversation: self.conversation,

@@ -1,4 +1,4 @@
-//! The spending of trials, as far as agents and judges report it.
+//! The spending of trials, as far as it is known.
 //!
 //! Everything that ran is paid for: every attempt of an agent, also one that ended in an error or was interrupted, and
 //! every judge, also those of earlier gradings. The figures of a trial (`TrialReport::stats`) are those of its last
@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use crate::run::outcome::TrialReport;
 use crate::transcript::Usage;
 
-/// Sums of what was reported. A figure that nobody reported is `null`.
+/// Sums of what is known. A figure that is known of no session is `null`.
 #[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Spent {
@@ -52,7 +52,7 @@ fn sum<T>(so_far: Option<T>, more: Option<T>, add: impl Fn(T, T) -> T) -> Option
     }
 }
 
-/// The spending of several trials together, and how many of them reported it.
+/// The spending of several trials together, and of how many of them it is known.
 #[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct SpentTotal {
@@ -100,7 +100,7 @@ fn move_count(count: &mut usize, before: bool, now: bool) {
     }
 }
 
-/// The figures of a trial that have been reported so far.
+/// The figures of a trial that are known so far.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(super) struct Reports {
     has_ended: bool,
@@ -108,7 +108,7 @@ pub(super) struct Reports {
     cost: Reported,
 }
 
-/// A figure is known when the agent reported it in an attempt at least, and every judge did.
+/// A figure is known when it is known of an attempt at least, and of every judge.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 struct Reported {
     by_agent: bool,

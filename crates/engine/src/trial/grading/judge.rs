@@ -126,6 +126,7 @@ fn ask_once(
         access,
         stats: Stats {
             usage: reading.usage,
+            cost_source: reading.cost_source,
             duration_seconds: Some(rounded(ended.seconds)),
         },
         artifacts: artifacts

@@ -209,6 +209,7 @@ impl FoundAgent {
                 sandbox: request.sandbox,
                 words,
                 dirs,
+                model: request.model.map(str::to_owned),
                 passage: led.passage,
                 tap,
             })),

@@ -27,6 +27,7 @@ use crate::sandbox::Words;
 use crate::tree::{Limits, WithoutHoles};
 use crate::trial::containment::ContainedAgent;
 use crate::trial::context::Context;
+use crate::trial::cost::add_cost;
 use crate::trial::gateway::{WIRE_LOG, add_wire};
 use crate::trial::live::{LiveOutput, LogPart, LogPartWriter};
 use crate::trial::log::{RunLog, Stream};
@@ -50,6 +51,8 @@ pub(in crate::trial) struct AgentProcess {
     pub(super) sandbox: Sandbox,
     /// The words of its command and its MCP servers that may name files.
     pub(super) words: Vec<String>,
+    /// The model that it is asked to use.
+    pub(super) model: Option<String>,
     /// Its way to its models, if it leads through the gateway.
     pub(super) passage: Option<Passage>,
     /// The taps of its MCP servers.
@@ -99,6 +102,7 @@ impl AgentProcess {
             decoder,
             passage,
             tap,
+            model,
             ..
         } = self;
         let mask = &run.context.mask;
@@ -147,13 +151,20 @@ impl AgentProcess {
         if !profile.logs_to_stderr && (profile.streams_events || has_pieces) {
             copy_to_log(&kept.stderr, Stream::Errors, &mut run.log, mask)?;
         }
-        let wire = exchanges.as_deref().map(Wire::of);
+        let prices = &run.spec.case.suite.prices;
+        let is_whole =
+            output.reading.ending == Ending::Completed && !ended.timed_out && !ended.lost;
+        let wire = exchanges
+            .as_deref()
+            .map(|exchanges| Wire::of(exchanges, prices.of_exchanges(exchanges)));
         if let (Some(wire), Some(exchanges)) = (&wire, &exchanges) {
-            add_wire(wire, &ended, &mut output.reading);
+            add_wire(wire, is_whole, &mut output.reading);
             keep_exchanges(exchanges, &dirs.artifacts, mask)?;
         }
         mcp_tap::keep(&tapped, &dirs.artifacts, mask)?;
         mcp_tap::add(tapped, &mut output.reading);
+        let reading = &mut output.reading;
+        add_cost(prices, wire.as_ref(), model.as_deref(), is_whole, reading);
         write_end(&mut run.log, &ended, &output.reading)?;
         keep_side_files(&dirs.artifacts, mask, &side_files)?;
         if profile.takes_command {

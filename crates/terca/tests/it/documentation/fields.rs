@@ -14,6 +14,7 @@ const PAGES: [(&str, &[&str]); 2] = [
             "suite",
             "repetitions",
             "limits",
+            "price",
             "experiment",
             "agent",
             "mcpServer",

@@ -444,7 +444,7 @@ fn start_of(agent: RealAgent) -> u64 {
     match agent.name {
         "kilo" => 4,
         "opencode" | "aider" | "mini-swe-agent" => 3,
-        "cline" => 2,
+        "cline" | "copilot" | "qwen-code" => 2,
         _ => 1,
     }
 }

@@ -1,0 +1,211 @@
+//! Prices of models, and the cost of a session that follows from them.
+//!
+//! Some agents report a cost, many do not. A cost that Terca works out is marked as such, and is there only where it can be
+//! right: a model without a price, an answer without figures, or tokens whose price is not known leave it unknown.
+
+use std::collections::BTreeMap;
+use std::sync::LazyLock;
+
+use serde::Deserialize;
+
+use crate::agent::models;
+use crate::transcript::Usage;
+use crate::wire::{Exchange, WireTokens};
+
+/// Digits behind the point that only adding up has brought in are left out.
+const DIGITS: f64 = 1e9;
+
+/// The prices of a model, in US dollars per million tokens.
+#[derive(Debug, Clone, Copy, PartialEq, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct Price {
+    /// Tokens sent.
+    pub input: f64,
+    /// Tokens read from the service's cache; `None` if they cost what others do.
+    pub cached_input: Option<f64>,
+    /// Tokens written to the service's cache; `None` if they cost what others do.
+    pub cache_write: Option<f64>,
+    /// Tokens written to the service's cache for an hour; `None` if they cost what others written there do.
+    pub cache_write_hour: Option<f64>,
+    /// Tokens that the model writes, its thoughts included.
+    pub output: f64,
+    /// The prices of a long request.
+    pub long: Option<LongPrice>,
+}
+
+/// The prices of a request with more tokens than a limit.
+#[derive(Debug, Clone, Copy, PartialEq, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct LongPrice {
+    /// The most tokens, the cached ones included, of a request that is not long.
+    pub above: u64,
+    /// As in [`Price`].
+    pub input: f64,
+    /// As in [`Price`].
+    pub cached_input: Option<f64>,
+    /// As in [`Price`].
+    pub cache_write: Option<f64>,
+    /// As in [`Price`].
+    pub cache_write_hour: Option<f64>,
+    /// As in [`Price`].
+    pub output: f64,
+}
+
+impl Price {
+    /// Returns the cost of one request.
+    fn of_request(&self, tokens: WireTokens) -> Option<f64> {
+        let input = tokens.input?;
+        let price = match &self.long {
+            Some(long) if input > long.above => long.price(),
+            _ => *self,
+        };
+        Some(price.of_tokens(tokens))
+    }
+
+    /// Returns the cost of tokens, however they are divided into requests.
+    fn of_tokens(&self, tokens: WireTokens) -> f64 {
+        let written = tokens.cache_write.unwrap_or(0);
+        let for_an_hour = tokens.cache_write_hour.unwrap_or(0).min(written);
+        let cached = tokens.cached.unwrap_or(0);
+        let fresh = tokens
+            .input
+            .unwrap_or(0)
+            .saturating_sub(cached)
+            .saturating_sub(written);
+        let write = self.cache_write.unwrap_or(self.input);
+        let dollars = fresh as f64 * self.input
+            + cached as f64 * self.cached_input.unwrap_or(self.input)
+            + (written - for_an_hour) as f64 * write
+            + for_an_hour as f64 * self.cache_write_hour.unwrap_or(write)
+            + tokens.output.unwrap_or(0) as f64 * self.output;
+        dollars / 1e6
+    }
+}
+
+impl LongPrice {
+    fn price(&self) -> Price {
+        Price {
+            input: self.input,
+            cached_input: self.cached_input,
+            cache_write: self.cache_write,
+            cache_write_hour: self.cache_write_hour,
+            output: self.output,
+            long: None,
+        }
+    }
+}
+
+/// The table that Terca ships.
+#[derive(Debug, Deserialize)]
+struct Table {
+    date: String,
+    models: BTreeMap<String, Price>,
+}
+
+static TABLE: LazyLock<Table> = LazyLock::new(|| {
+    // A test reads it.
+    let table = serde_json::from_str(include_str!("table.json"));
+    let mut table = table.unwrap_or(Table {
+        date: String::new(),
+        models: BTreeMap::new(),
+    });
+    table.models = std::mem::take(&mut table.models)
+        .into_iter()
+        .map(|(name, price)| (models::plain(&name), price))
+        .collect();
+    table
+});
+
+/// Returns the day of the table that Terca ships, as `2026-11-16`.
+pub fn date() -> &'static str {
+    &TABLE.date
+}
+
+/// The prices of a suite: its own, and those that Terca ships.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Prices {
+    /// The suite's own, by the name of the model. A model without a price is left unknown.
+    own: BTreeMap<String, Option<Price>>,
+}
+
+impl Prices {
+    /// Returns the prices of a suite. `None` takes the price of a model away.
+    pub fn new(own: impl IntoIterator<Item = (String, Option<Price>)>) -> Self {
+        Prices {
+            own: own
+                .into_iter()
+                .map(|(name, price)| (name.to_lowercase(), price))
+                .collect(),
+        }
+    }
+
+    /// Returns the price of a model. A provider in front of its name and a date behind it do not matter, unless there is
+    /// a price for the name with them.
+    pub fn of(&self, model: &str) -> Option<Price> {
+        let written = model.to_lowercase();
+        let plain = models::plain(model);
+        let (undated, _) = models::without_date(&plain);
+        if let Some(own) = self.own.get(&written) {
+            return *own;
+        }
+        for name in [plain.as_str(), undated] {
+            let own = self.own.iter();
+            let mut own = own.filter(|(key, _)| models::plain(key) == name);
+            if let Some((_, price)) = own.next() {
+                return *price;
+            }
+        }
+        let shipped = &TABLE.models;
+        shipped
+            .get(&plain)
+            .or_else(|| shipped.get(undated))
+            .copied()
+    }
+
+    /// Returns the cost of a session's requests.
+    pub fn of_exchanges(&self, exchanges: &[Exchange]) -> Option<f64> {
+        let mut sum = 0.0;
+        for exchange in exchanges {
+            if exchange.tokens == WireTokens::default() {
+                if exchange.is_answered() {
+                    return None;
+                }
+                // Requests that were refused cost nothing.
+                continue;
+            }
+            // A service may name its model in a way of its own.
+            let names = [&exchange.model_answered, &exchange.model_asked];
+            let mut known = names.into_iter().flatten();
+            let price = known.find_map(|name| self.of(name))?;
+            sum += price.of_request(exchange.tokens)?;
+        }
+        is_any(exchanges).then(|| rounded(sum))
+    }
+
+    /// Returns the cost of a session by the figures that its agent reports. Agents do not say how many tokens were
+    /// written to a cache, so it is not known where these have a price of their own.
+    pub fn of_session(&self, model: &str, usage: &Usage) -> Option<f64> {
+        let price = self.of(model)?;
+        let tokens = WireTokens {
+            input: Some(usage.input_tokens?),
+            cached: usage.cached_input_tokens,
+            output: Some(usage.output_tokens?),
+            ..WireTokens::default()
+        };
+        let is_split = tokens.cached.is_some() || price.cached_input.is_none();
+        let is_known = is_split && price.cache_write.is_none_or(|write| write == price.input);
+        is_known.then(|| rounded(price.of_tokens(tokens)))
+    }
+}
+
+fn is_any(exchanges: &[Exchange]) -> bool {
+    let mut tokens = exchanges.iter().map(|exchange| exchange.tokens);
+    tokens.any(|tokens| tokens != WireTokens::default())
+}
+
+fn rounded(dollars: f64) -> f64 {
+    (dollars * DIGITS).round() / DIGITS
+}
+
+#[cfg(test)]
+mod tests;
