@@ -101,8 +101,8 @@ impl AgentProcess {
             side_files,
             decoder,
             passage,
-            tap,
             model,
+            tap,
             ..
         } = self;
         let mask = &run.context.mask;
@@ -161,10 +161,10 @@ impl AgentProcess {
             add_wire(wire, is_whole, &mut output.reading);
             keep_exchanges(exchanges, &dirs.artifacts, mask)?;
         }
-        mcp_tap::keep(&tapped, &dirs.artifacts, mask)?;
-        mcp_tap::add(tapped, &mut output.reading);
         let reading = &mut output.reading;
         add_cost(prices, wire.as_ref(), model.as_deref(), is_whole, reading);
+        mcp_tap::keep(&tapped, &dirs.artifacts, mask)?;
+        mcp_tap::add(tapped, &mut output.reading);
         write_end(&mut run.log, &ended, &output.reading)?;
         keep_side_files(&dirs.artifacts, mask, &side_files)?;
         if profile.takes_command {
