@@ -24,6 +24,7 @@ pub mod process;
 mod reader;
 pub mod run;
 pub mod scaffold;
+pub mod sought;
 pub mod stats;
 pub mod text;
 pub mod transcript;

@@ -22,6 +22,8 @@ pub enum ErrorKind {
     Model,
     /// An MCP server did not connect.
     Mcp,
+    /// The rules or skills of the variant were not in the requests to models, and the suite requires it.
+    Delivery,
     /// The agent crashed before doing anything, or its session has no proper end.
     Agent,
     /// The machine refused, or Terca itself is at fault.
@@ -39,6 +41,7 @@ impl ErrorKind {
             ErrorKind::ModelApi => "modelApi",
             ErrorKind::Model => "model",
             ErrorKind::Mcp => "mcp",
+            ErrorKind::Delivery => "delivery",
             ErrorKind::Agent => "agent",
             ErrorKind::Internal => "internal",
         }
@@ -75,6 +78,7 @@ impl From<ErrorKind> for Code {
             ErrorKind::ModelApi => Code::ModelApi,
             ErrorKind::Model => Code::Model,
             ErrorKind::Mcp => Code::Mcp,
+            ErrorKind::Delivery => Code::Delivery,
             ErrorKind::Agent => Code::Agent,
             ErrorKind::Internal => Code::Internal,
         }
@@ -89,7 +93,7 @@ mod tests {
     #[test]
     fn errors_of_trials_have_the_words_of_the_results() {
         use ErrorKind::{
-            Agent, AgentMissing, Auth, Internal, Mcp, Model, ModelApi, RateLimit, Setup,
+            Agent, AgentMissing, Auth, Delivery, Internal, Mcp, Model, ModelApi, RateLimit, Setup,
         };
         for kind in [
             Setup,
@@ -99,6 +103,7 @@ mod tests {
             ModelApi,
             Model,
             Mcp,
+            Delivery,
             Agent,
             Internal,
         ] {

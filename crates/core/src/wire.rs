@@ -7,6 +7,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
+use crate::sought::{Seen, Sent, Sought};
 use crate::text::mask::Mask;
 use crate::text::prose;
 use crate::transcript::{Usage, total};
@@ -74,6 +75,9 @@ pub struct Exchange {
     pub first_byte_ms: Option<u64>,
     /// The time from the request to the end of the answer, in milliseconds.
     pub total_ms: u64,
+    /// The parts of the variant that were found in the request, where some were looked for.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub seen: Option<Seen>,
     /// The way it ended.
     pub end: ExchangeEnd,
     /// The reason why the service could not be reached, or why the answer could not be read.
@@ -127,6 +131,9 @@ pub struct Wire {
     pub model_seconds: f64,
     /// The median time to the first byte of an answer; `null` if there was none.
     pub first_byte_seconds: Option<f64>,
+    /// The parts of the variant that were looked for in the requests.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub sent: Vec<Sent>,
 }
 
 impl Wire {
@@ -166,8 +173,20 @@ impl Wire {
         wire
     }
 
+    /// Counts the requests that had these parts of the variant in them.
+    pub fn look_for(&mut self, sought: &[Sought], exchanges: &[Exchange]) {
+        let seen = exchanges
+            .iter()
+            .filter_map(|exchange| exchange.seen.as_ref());
+        let seen: Vec<&Seen> = seen.collect();
+        self.sent = sought.iter().filter_map(|part| part.sent(&seen)).collect();
+    }
+
     /// Masks the secrets in names that the agent and the service have chosen.
     pub(crate) fn mask(&mut self, mask: &Mask) {
+        for sent in &mut self.sent {
+            sent.name = mask.text(&sent.name);
+        }
         for counts in [
             &mut self.models_asked,
             &mut self.models_answered,
@@ -308,6 +327,7 @@ mod tests {
             started_ms,
             first_byte_ms: Some(started_ms / 10),
             total_ms,
+            seen: None,
             end: ExchangeEnd::Whole,
             error: None,
         }

@@ -95,6 +95,10 @@ pub(crate) async fn forward(way: Arc<Way>, request: Request<Incoming>) -> Respon
                     format!("a trial may ask its models {MOST_REQUESTS} times, and has done so");
                 return refuse(StatusCode::TOO_MANY_REQUESTS, &message);
             }
+            if let Some(number) = number.filter(|_| way.looks_for_parts()) {
+                let way = Arc::clone(&way);
+                tokio::task::spawn_blocking(move || way.search(number));
+            }
             number
         }
         None => None,
@@ -272,7 +276,11 @@ mod tests {
 
     #[test]
     fn a_key_takes_the_place_of_its_token_where_keys_may_be() {
-        let way = Way::new(Vec::new(), vec![("tok".into(), "sk-real".into())]);
+        let way = Way::new(
+            Vec::new(),
+            vec![("tok".into(), "sk-real".into())],
+            Vec::new(),
+        );
         let mut headers = HeaderMap::new();
         for (name, value) in [
             ("authorization", "Bearer tok"),

@@ -12,6 +12,7 @@ use hyper::server::conn::http1;
 use hyper::service::service_fn;
 use hyper::{Request, Response, StatusCode};
 use hyper_util::rt::{TokioIo, TokioTimer};
+use terca_core::sought::Sought;
 use terca_core::wire::Exchange;
 use tokio::runtime::{Builder, Runtime};
 
@@ -60,6 +61,7 @@ impl Gateway {
     pub fn start(variable: &dyn Fn(&str) -> Option<String>) -> io::Result<Self> {
         let runtime = Builder::new_multi_thread()
             .worker_threads(THREADS)
+            .max_blocking_threads(THREADS)
             .thread_name("gateway")
             .enable_all()
             .build()?;
@@ -90,7 +92,13 @@ impl Gateway {
     }
 
     /// Opens a passage for one agent to these origins, with a token for each of these keys.
-    pub fn open(&self, origins: &[String], keys: &[String]) -> Result<Passage, BadAddress> {
+    /// In the requests to models it looks for these parts of the variant.
+    pub fn open(
+        &self,
+        origins: &[String],
+        keys: &[String],
+        sought: Vec<Sought>,
+    ) -> Result<Passage, BadAddress> {
         // Connections are made for the runtime that is entered.
         let _guard = self.runtime.as_ref().map(Runtime::enter);
         let mut upstreams = Vec::new();
@@ -99,7 +107,7 @@ impl Gateway {
         }
         let tokens: Vec<String> = keys.iter().map(|_| random_token()).collect();
         let pairs = tokens.iter().cloned().zip(keys.iter().cloned());
-        let way = Arc::new(Way::new(upstreams, pairs.collect()));
+        let way = Arc::new(Way::new(upstreams, pairs.collect(), sought));
         let token = random_token();
         self.shared.ways().insert(token.clone(), Arc::clone(&way));
         let addresses = (0..origins.len())

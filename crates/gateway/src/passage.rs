@@ -4,6 +4,8 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
+use bytes::Bytes;
+use terca_core::sought::{Seen, Sought};
 use terca_core::text::excerpt::beginning;
 use terca_core::wire::{Exchange, ExchangeEnd, WireTokens};
 use tokio::sync::watch;
@@ -20,6 +22,8 @@ pub(crate) struct Way {
     pub(crate) upstreams: Vec<Upstream>,
     /// The token that the agent has in the place of each key, and the key.
     keys: Vec<(String, String)>,
+    /// The parts of the variant that are looked for in requests.
+    sought: Vec<Sought>,
     opened: Instant,
     log: Mutex<Log>,
     is_closed: watch::Sender<bool>,
@@ -37,13 +41,20 @@ struct Entry {
     is_over: bool,
     /// The hash of path and body, by which a request that is sent again is known.
     request: u64,
+    /// The body of a request that has not been searched yet.
+    unsearched: Option<Bytes>,
 }
 
 impl Way {
-    pub(crate) fn new(upstreams: Vec<Upstream>, keys: Vec<(String, String)>) -> Self {
+    pub(crate) fn new(
+        upstreams: Vec<Upstream>,
+        keys: Vec<(String, String)>,
+        sought: Vec<Sought>,
+    ) -> Self {
         Way {
             upstreams,
             keys,
+            sought,
             opened: Instant::now(),
             log: Mutex::default(),
             is_closed: watch::Sender::new(false),
@@ -77,7 +88,7 @@ impl Way {
         &self,
         path: &str,
         model_asked: Option<String>,
-        body: &[u8],
+        body: &Bytes,
     ) -> Option<usize> {
         let mut hasher = DefaultHasher::new();
         path.hash(&mut hasher);
@@ -103,14 +114,34 @@ impl Way {
                 started_ms: milliseconds(started - self.opened),
                 first_byte_ms: None,
                 total_ms: 0,
+                seen: None,
                 end: ExchangeEnd::LeftByAgent,
                 error: None,
             },
             started,
             is_over: false,
             request,
+            unsearched: (!self.sought.is_empty()).then(|| body.clone()),
         });
         Some(log.entries.len() - 1)
+    }
+
+    /// Returns whether there is something to look for in requests.
+    pub(crate) fn looks_for_parts(&self) -> bool {
+        !self.sought.is_empty()
+    }
+
+    /// Looks for the parts of the variant in a request. It takes milliseconds, so nobody waits for it.
+    pub(crate) fn search(&self, number: usize) {
+        let mut body = None;
+        self.change(number, |entry| body.clone_from(&entry.unsearched));
+        if let Some(body) = body {
+            let seen = Seen::search(&body, &self.sought);
+            self.change(number, |entry| {
+                entry.exchange.seen = Some(seen);
+                entry.unsearched = None;
+            });
+        }
     }
 
     fn change(&self, number: usize, change: impl FnOnce(&mut Entry)) {
@@ -175,6 +206,10 @@ impl Way {
             if !entry.is_over && entry.exchange.end != ExchangeEnd::Whole {
                 entry.exchange.total_ms = milliseconds(entry.started.elapsed());
             }
+            // The search may still go on, or not have begun.
+            if let Some(body) = entry.unsearched {
+                entry.exchange.seen = Some(Seen::search(&body, &self.sought));
+            }
             exchanges.push(entry.exchange);
         }
         exchanges
@@ -191,12 +226,15 @@ mod tests {
 
     #[test]
     fn an_agent_in_a_loop_is_stopped() {
-        let way = Way::new(Vec::new(), Vec::new());
+        let way = Way::new(Vec::new(), Vec::new(), Vec::new());
         for number in 0..MOST_REQUESTS {
-            let body = number.to_le_bytes();
+            let body = Bytes::copy_from_slice(&number.to_le_bytes());
             assert_eq!(way.begin("/v1/messages", None, &body), Some(number));
         }
-        assert_eq!(way.begin("/v1/messages", None, b"more"), None);
+        assert_eq!(
+            way.begin("/v1/messages", None, &Bytes::from_static(b"more")),
+            None
+        );
         assert_eq!(way.close().len(), MOST_REQUESTS);
     }
 }

@@ -21,7 +21,7 @@ fn gateway() -> Gateway {
 
 fn passage(gateway: &Gateway, origin: &str) -> Passage {
     gateway
-        .open(&[origin.to_owned()], &[KEY.to_owned()])
+        .open(&[origin.to_owned()], &[KEY.to_owned()], Vec::new())
         .unwrap()
 }
 

@@ -61,6 +61,8 @@ pub struct Setup {
     pub sandbox: Patch<Sandbox>,
     /// The part of the gateway.
     pub gateway: Patch<GatewayMode>,
+    /// A trial whose rules or skills were in no request to a model is an error.
+    pub require_delivery: Patch<bool>,
 }
 
 impl Setup {
@@ -363,6 +365,11 @@ fn fields_of(fields: &mut Fields<'_, '_>, role: Role) -> Option<ReadSetup> {
             "gateway",
             gateway_mode(),
             "The part of [Terca's gateway](../explanations/gateway.md), instead of the suite's `gateway`.",
+        ),
+        require_delivery: fields.patch(
+            "requireDelivery",
+            boolean().value(),
+            "Whether [delivery is required](../explanations/delivery.md), instead of the suite's `requireDelivery`.",
         ),
         ..Setup::default()
     };

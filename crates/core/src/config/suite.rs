@@ -107,6 +107,10 @@ pub struct Suite {
     /// The part of the gateway in trials whose environment and experiment do not say. It changes nothing about the task.
     #[serde(skip)]
     pub gateway: GatewayMode,
+    /// A trial whose rules or skills were in no request to a model is an error, where its environment and experiment do not
+    /// say. It changes nothing about the task.
+    #[serde(skip)]
+    pub require_delivery: bool,
     /// The prices of models. They change nothing about the task.
     #[serde(skip)]
     pub prices: Prices,
@@ -296,6 +300,13 @@ fn fields_of(fields: &mut Fields<'_, '_>, root: &Utf8Path) -> Option<(Suite, Vec
         "`meter` lets requests to models pass through [Terca's gateway](../explanations/gateway.md), which keeps the \
          key from the agent and counts tokens. Default: `off`.",
     );
+    let require_delivery = fields.or(
+        "requireDelivery",
+        boolean(),
+        false,
+        "Make it an [error](../explanations/delivery.md) if the rules or skills of a trial are in no request to a model. It needs \
+         the gateway.",
+    );
     let prices = fields.optional(
         "prices",
         prices(),
@@ -321,6 +332,7 @@ fn fields_of(fields: &mut Fields<'_, '_>, root: &Utf8Path) -> Option<(Suite, Vec
         pass_registries,
         mcp_preflight: mcp_preflight.unwrap_or_default(),
         gateway: gateway.unwrap_or_default(),
+        require_delivery,
         prices: prices.unwrap_or_default(),
         env: env.unwrap_or_default(),
         evals: Vec::new(),

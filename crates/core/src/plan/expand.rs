@@ -259,6 +259,10 @@ impl Expansion<'_> {
             gateway: (self.overrides.gateway)
                 .or(experiment.gateway.applied_to(&environment.gateway).copied())
                 .unwrap_or(self.suite.gateway),
+            require_delivery: (experiment.require_delivery)
+                .applied_to(&environment.require_delivery)
+                .copied()
+                .unwrap_or(self.suite.require_delivery),
         }
     }
 

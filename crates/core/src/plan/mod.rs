@@ -124,6 +124,8 @@ pub struct Case {
     pub limits: TrialLimits,
     /// The part of the gateway.
     pub gateway: GatewayMode,
+    /// A trial whose rules or skills were in no request to a model is an error.
+    pub require_delivery: bool,
 }
 
 impl Case {

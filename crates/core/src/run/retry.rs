@@ -21,7 +21,11 @@ const LONGEST_TOLD: Duration = Duration::from_secs(3600);
 /// back together.
 pub fn wait(error: &TrialError, attempts: u32, draw: f64) -> Option<Duration> {
     match error.kind {
-        ErrorKind::Setup | ErrorKind::Auth | ErrorKind::Model | ErrorKind::AgentMissing => None,
+        ErrorKind::Setup
+        | ErrorKind::Auth
+        | ErrorKind::Model
+        | ErrorKind::AgentMissing
+        | ErrorKind::Delivery => None,
         ErrorKind::Mcp | ErrorKind::Agent | ErrorKind::Internal => Some(Duration::ZERO),
         ErrorKind::RateLimit | ErrorKind::ModelApi => match told(&error.message) {
             Some(wait) if wait > LONGEST_TOLD => None,
@@ -116,6 +120,7 @@ mod tests {
             ErrorKind::Auth,
             ErrorKind::Model,
             ErrorKind::AgentMissing,
+            ErrorKind::Delivery,
         ] {
             assert_eq!(wait(kind, "try again in 1s", 1), None, "{kind:?}");
         }

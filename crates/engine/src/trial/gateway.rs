@@ -6,6 +6,7 @@ use serde_json::Value;
 use terca_core::agent::access::Access;
 use terca_core::agent::redirect::Redirect;
 use terca_core::agent::{Ending, Profile, Reading};
+use terca_core::sought::Sought;
 use terca_core::text::prose;
 use terca_core::trial_error::ErrorKind;
 use terca_core::wire::Wire;
@@ -62,6 +63,7 @@ impl Led {
         access: &Access,
         env: &mut Variables,
         config: Option<&Value>,
+        sought: &[Sought],
     ) -> Result<Self, StageError> {
         let redirect = Redirect::find(profile, env, config);
         if redirect.is_empty() {
@@ -71,7 +73,8 @@ impl Led {
                 ..Led::past_the_gateway(config)
             });
         }
-        let opened = gateway.get(host)?.open(&redirect.origins, &redirect.keys);
+        let gateway = gateway.get(host)?;
+        let opened = gateway.open(&redirect.origins, &redirect.keys, sought.to_vec());
         let passage = opened.map_err(|error| {
             StageError::new(ErrorKind::Setup, format!("the gateway cannot ask: {error}"))
         })?;

@@ -58,6 +58,10 @@ pub fn trial_page(page: &TrialPage<'_>, room: usize) -> Markup {
     let report = &page.trial.report;
     let bodies = page.bodies;
     let share = room / 8;
+    let sent = report
+        .wire
+        .as_ref()
+        .map_or(&[][..], |wire| wire.sent.as_slice());
     let before = html! {
         (tests(page, share * 2))
         (changes(&bodies.changes, share * 3))
@@ -79,7 +83,7 @@ pub fn trial_page(page: &TrialPage<'_>, room: usize) -> Markup {
             (before)
             (session(bodies, room.saturating_sub(spent)))
             (prompt)
-            @if let Some(list) = delivery(&report.delivery) {
+            @if let Some(list) = delivery(&report.delivery, sent) {
                 (section("delivery", "What the agent was given", &list))
             }
             (log)

@@ -28,6 +28,7 @@ mod config;
 mod cost;
 mod counted;
 mod create;
+mod delivery;
 mod diff;
 mod display;
 mod documentation;

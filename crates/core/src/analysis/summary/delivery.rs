@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::agent::delivery::{Installed, McpDelivery, McpStatus};
 use crate::run::outcome::TrialReport;
+use crate::sought::{Part, Sent};
 
 /// In how many trials what was there, of those that came to their agent.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
@@ -19,6 +20,27 @@ pub struct DeliveryCounts {
     pub skills: BTreeMap<String, usize>,
     /// MCP servers by name.
     pub mcp_servers: BTreeMap<String, McpCounts>,
+    /// The parts that were looked for in requests to models, which passed through the gateway.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub sent: Vec<SentCounts>,
+}
+
+/// The requests of several trials that had a part of the variant in them.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct SentCounts {
+    /// The kind of part.
+    pub part: Part,
+    /// The path of rules or of a skill in the workspace, or the name of a server.
+    pub name: String,
+    /// The trials whose requests were looked at.
+    pub trials: usize,
+    /// The trials in which no request had it.
+    pub trials_without: usize,
+    /// The requests that had it in them.
+    pub requests: u64,
+    /// The requests that could have had it.
+    pub of: u64,
 }
 
 /// Of the trials that had the server; what the agent does not say is in none of the counts.
@@ -51,26 +73,97 @@ impl DeliveryCounts {
                     .or_default()
                     .add(server);
             }
+            for sent in trial.wire.iter().flat_map(|wire| &wire.sent) {
+                counts.add_sent(sent);
+            }
         }
         counts
     }
 
+    fn add_sent(&mut self, sent: &Sent) {
+        let known = self
+            .sent
+            .iter()
+            .position(|counts| counts.part == sent.part && counts.name == sent.name);
+        let at = known.unwrap_or_else(|| {
+            self.sent.push(SentCounts {
+                part: sent.part,
+                name: sent.name.clone(),
+                trials: 0,
+                trials_without: 0,
+                requests: 0,
+                of: 0,
+            });
+            self.sent.len() - 1
+        });
+        let counts = &mut self.sent[at];
+        counts.trials += 1;
+        counts.trials_without += usize::from(sent.requests == 0);
+        counts.requests += sent.requests;
+        counts.of += sent.of;
+    }
+
+    /// Returns `sent 12/12 requests`, if all of these trials were looked at; else how often it was installed.
+    fn reached(&self, part: Part, name: &str, before: &str, trials: usize) -> String {
+        let sent = self.sent.iter();
+        let mut sent = sent.filter(|sent| sent.part == part && sent.name == name);
+        match sent.next() {
+            Some(sent) if sent.trials == trials => sent.words(),
+            Some(sent) => format!(
+                "{before}, {} in {}/{trials} trials",
+                sent.words(),
+                sent.trials
+            ),
+            None => before.to_owned(),
+        }
+    }
+
     /// `MCP server `firebase`: connected 30/30, used in 11/30`.
     pub fn sentences(&self) -> Vec<String> {
-        let installed = |noun: &str, counts: &BTreeMap<String, usize>| -> Vec<String> {
-            let sentence =
-                |(path, number)| format!("{noun} `{path}`: installed {number}/{}", self.trials);
+        let installed = |part: Part, counts: &BTreeMap<String, usize>| -> Vec<String> {
+            let sentence = |(path, number): (&String, &usize)| {
+                let before = format!("installed {number}/{}", self.trials);
+                let reached = self.reached(part, path, &before, self.trials);
+                format!("{} `{path}`: {reached}", part.noun())
+            };
             counts.iter().map(sentence).collect()
         };
         let server = |(name, counts): (&String, &McpCounts)| {
-            format!("MCP server `{name}`: {}", counts.words())
+            let sent = self.sent.iter();
+            let mut sent = sent.filter(|sent| sent.part == Part::McpServer && sent.name == *name);
+            let tools = sent.next().map(|sent| format!(", tools {}", sent.words()));
+            format!(
+                "MCP server `{name}`: {}{}",
+                counts.words(),
+                tools.unwrap_or_default()
+            )
         };
         [
-            installed("rules", &self.rules),
-            installed("skill", &self.skills),
+            installed(Part::Rules, &self.rules),
+            installed(Part::Skill, &self.skills),
             self.mcp_servers.iter().map(server).collect(),
         ]
         .concat()
+    }
+}
+
+impl SentCounts {
+    fn words(&self) -> String {
+        format!("sent {}/{} requests", self.requests, self.of)
+    }
+
+    /// Returns a warning if there are trials in which it was in no request.
+    pub(super) fn warning(&self, arm: &str) -> Option<String> {
+        let SentCounts {
+            name,
+            trials,
+            trials_without,
+            ..
+        } = self;
+        (*trials_without > 0).then(|| {
+            let noun = self.part.noun();
+            format!("{noun} `{name}`: in no request to a model in {trials_without}/{trials} trials with `{arm}`")
+        })
     }
 }
 

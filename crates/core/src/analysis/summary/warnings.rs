@@ -89,5 +89,11 @@ fn undelivered(comparison: &Comparison, delivery: &DeliveryCounts) -> Vec<String
             None
         }
     };
-    delivery.mcp_servers.iter().filter_map(of_server).collect()
+    let mut warnings: Vec<String> = delivery
+        .sent
+        .iter()
+        .filter_map(|sent| sent.warning(arm))
+        .collect();
+    warnings.extend(delivery.mcp_servers.iter().filter_map(of_server));
+    warnings
 }

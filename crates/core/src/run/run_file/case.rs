@@ -50,6 +50,9 @@ pub struct RunCase {
     /// The part of the gateway, unless it is off.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub gateway: Option<GatewayMode>,
+    /// A trial whose rules or skills were in no request to a model is an error.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub require_delivery: bool,
     /// The tests.
     pub tests: Vec<RunTest>,
     /// Settings of the suite that reach its trials unchanged, by key.
@@ -208,6 +211,7 @@ impl RunCase {
             timeout,
             limits,
             gateway,
+            require_delivery,
         } = case;
         RunCase {
             eval: eval.name.clone(),
@@ -226,6 +230,7 @@ impl RunCase {
             timeout_seconds: timeout.as_secs_f64(),
             limits: Some(*limits),
             gateway: Some(*gateway).filter(|mode| *mode != GatewayMode::Off),
+            require_delivery: *require_delivery,
             tests: eval.tests.iter().map(RunTest::from).collect(),
             settings: settings(&**suite),
         }

@@ -134,6 +134,7 @@ codes! {
         ModelApi "modelApi"
         Model "model"
         Mcp "mcp"
+        Delivery "delivery"
         Agent "agent"
         Internal "internal"
     }

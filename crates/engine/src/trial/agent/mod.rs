@@ -58,6 +58,7 @@ impl Prepared {
         };
         let kept = agent
             .check_gradable()
+            .and_then(|()| agent.check_delivery(run.spec.case.require_delivery))
             .and_then(|()| Ok(agent.work().write(&run.artifacts(), &run.context.mask)?));
         match kept {
             Ok(()) => Ok(agent),
@@ -95,6 +96,32 @@ impl AgentRun {
             Ending::Crashed(_) if !self.changes.are_none() => Ok(()),
             Ending::Crashed(error) | Ending::Failed(error) => Err(StageError::Error(error.clone())),
         }
+    }
+
+    /// Returns an error if rules or skills were in no request to a model, and the suite requires that they are.
+    fn check_delivery(&self, is_required: bool) -> Result<(), StageError> {
+        let installed = self.delivered.rules.iter().chain(&self.delivered.skills);
+        if !is_required || self.breach.is_some() || installed.count() == 0 {
+            return Ok(());
+        }
+        let wire = self.wire.as_ref().filter(|wire| wire.requests > 0);
+        let Some(wire) = wire else {
+            let message = "no request to a model passed through the gateway, so nothing proves that rules or skills were sent";
+            return Err(StageError::new(ErrorKind::Delivery, message));
+        };
+        let missing = wire.sent.iter().filter(|sent| sent.requests == 0);
+        let missing: Vec<String> = missing
+            .map(|sent| format!("{} `{}`", sent.part.noun(), sent.name))
+            .collect();
+        if missing.is_empty() {
+            return Ok(());
+        }
+        let message = format!(
+            "in none of {} to a model: {}",
+            prose::count(wire.requests as usize, "request"),
+            prose::list(&missing, "and")
+        );
+        Err(StageError::new(ErrorKind::Delivery, message))
     }
 
     /// Returns the facts that tests need.

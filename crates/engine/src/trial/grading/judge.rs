@@ -114,6 +114,7 @@ fn ask_once(
                 timeout: test.timeout,
                 sandbox: case.variant.sandbox,
                 gateway: case.gateway,
+                sought: &[],
             },
         )?;
     let agent_version = session.version.clone();

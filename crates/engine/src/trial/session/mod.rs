@@ -22,6 +22,7 @@ use terca_core::agent::mcp::McpServer;
 use terca_core::agent::{Decoder, Inputs, Invocation, Launch, Profile, Stdin};
 use terca_core::config::gateway::GatewayMode;
 use terca_core::config::sandbox::{ContainedBy, Sandbox};
+use terca_core::sought::Sought;
 use terca_core::text::mask::Mask;
 use terca_core::trial_error::ErrorKind;
 
@@ -50,6 +51,8 @@ pub(super) struct AgentRequest<'a> {
     pub(super) timeout: Duration,
     pub(super) sandbox: Sandbox,
     pub(super) gateway: GatewayMode,
+    /// The parts of the variant that are looked for in its requests to models.
+    pub(super) sought: &'a [Sought],
 }
 
 /// An agent whose program is there.
@@ -70,6 +73,13 @@ pub(super) struct AgentSession {
     /// Remarks about the way to its models.
     pub(super) notes: Vec<String>,
     pub(super) kind: AgentKind,
+}
+
+impl AgentSession {
+    /// Returns whether its requests to models pass through the gateway.
+    pub(super) fn is_metered(&self) -> bool {
+        matches!(&self.kind, AgentKind::Process(process) if process.passage.is_some())
+    }
 }
 
 /// The two sorts of agents.
@@ -151,6 +161,7 @@ impl FoundAgent {
                 &access,
                 &mut env,
                 request.config,
+                request.sought,
             )?,
             GatewayMode::Off | GatewayMode::Meter => Led::past_the_gateway(request.config),
         };
@@ -211,6 +222,7 @@ impl FoundAgent {
                 dirs,
                 model: request.model.map(str::to_owned),
                 passage: led.passage,
+                sought: request.sought.to_vec(),
                 tap,
             })),
         };

@@ -7,6 +7,7 @@ use std::time::Duration;
 use camino::{Utf8Path, Utf8PathBuf};
 use terca_core::agent::{Decoder, Ending, Profile, Reading, SideFile, StopSignal, TimeLimit};
 use terca_core::config::sandbox::Sandbox;
+use terca_core::sought::Sought;
 use terca_core::text::mask::Mask;
 use terca_core::text::prose;
 use terca_core::trial_error::TrialError;
@@ -55,6 +56,8 @@ pub(in crate::trial) struct AgentProcess {
     pub(super) model: Option<String>,
     /// Its way to its models, if it leads through the gateway.
     pub(super) passage: Option<Passage>,
+    /// The parts of the variant that are looked for in its requests.
+    pub(super) sought: Vec<Sought>,
     /// The taps of its MCP servers.
     pub(super) tap: Option<Tap>,
 }
@@ -102,6 +105,7 @@ impl AgentProcess {
             decoder,
             passage,
             model,
+            sought,
             tap,
             ..
         } = self;
@@ -154,9 +158,11 @@ impl AgentProcess {
         let prices = &run.spec.case.suite.prices;
         let is_whole =
             output.reading.ending == Ending::Completed && !ended.timed_out && !ended.lost;
-        let wire = exchanges
-            .as_deref()
-            .map(|exchanges| Wire::of(exchanges, prices.of_exchanges(exchanges)));
+        let wire = exchanges.as_deref().map(|exchanges| {
+            let mut wire = Wire::of(exchanges, prices.of_exchanges(exchanges));
+            wire.look_for(&sought, exchanges);
+            wire
+        });
         if let (Some(wire), Some(exchanges)) = (&wire, &exchanges) {
             add_wire(wire, is_whole, &mut output.reading);
             keep_exchanges(exchanges, &dirs.artifacts, mask)?;

@@ -3,6 +3,7 @@
 mod actions;
 mod layers;
 mod rules;
+mod sought;
 
 use terca_core::plan::Case;
 use terca_core::trial_error::ErrorKind;
@@ -38,6 +39,7 @@ pub(super) fn prepare(run: &mut TrialRun<'_>) -> Result<Prepared, StageError> {
     mcp_preflight::check(run, &case, &agent.env)?;
     let rules = rules::install(variant, &context.sealed, &run.dirs.workspace, &mut run.log)?;
     let skills = rules::install_skills(variant, context, &run.dirs.workspace, &mut run.log)?;
+    let sought = sought::of_variant(variant, &rules, &skills, &run.dirs.workspace)?;
     // Before the agent's credentials and settings are written to the home.
     let before = run.dirs.seal(&context.own_tree(Limits::NONE))?;
     let dirs = AgentDirs::new(&run.dirs, run.artifacts(), run.transcript());
@@ -50,8 +52,19 @@ pub(super) fn prepare(run: &mut TrialRun<'_>) -> Result<Prepared, StageError> {
         timeout: case.timeout,
         sandbox: variant.sandbox,
         gateway: case.gateway,
+        sought: &sought,
     };
     let session = agent.prepare(context, dirs, &request)?;
+    if case.require_delivery && !(rules.is_empty() && skills.is_empty()) && !session.is_metered() {
+        let why = session.notes.join("; ");
+        let why = if why.is_empty() {
+            "the gateway is off"
+        } else {
+            &why
+        };
+        let message = format!("`requireDelivery` cannot be met: {why}");
+        return Err(StageError::new(ErrorKind::Delivery, message));
+    }
     if matches!(session.kind, AgentKind::BuiltIn(BuiltIn::Solution, _)) && !case.eval.has_solution()
     {
         return Err(StageError::new(

@@ -17,7 +17,7 @@ use crate::documentation::repository;
 use crate::documentation::room::Room;
 
 /// What a table is called, and the objects that it is about.
-const TABLES: [(&str, &[&str]); 36] = [
+const TABLES: [(&str, &[&str]); 38] = [
     ("journal", &["journal"]),
     ("results", &[""]),
     ("descriptions", &["descriptions"]),
@@ -40,6 +40,7 @@ const TABLES: [(&str, &[&str]); 36] = [
         ],
     ),
     ("wire", &["trials[].wire"]),
+    ("sent", &["trials[].wire.sent[]"]),
     ("delivery", &["trials[].delivery"]),
     (
         "installed",
@@ -88,6 +89,7 @@ const TABLES: [(&str, &[&str]); 36] = [
         ],
     ),
     ("variantDelivery", &["summary.variants[].delivery"]),
+    ("sentCounts", &["summary.variants[].delivery.sent[]"]),
     ("mcpCounts", &["summary.variants[].delivery.mcpServers.*"]),
     ("mcpSummary", &["summary.mcpServers.*"]),
     ("mcpToolSummary", &["summary.mcpServers.*.tools.*"]),

@@ -8,6 +8,9 @@ echo 'Be brief.' > rules/AGENTS.md
 printf -- '---\nname: plan\ndescription: plans\n---\nPlan.\n' > skills/plan/SKILL.md
 cat > "$STAND_INS/do.sh" <<'DO'
 case "$prompt" in *odd*) if [ -f GEMINI.md ]; then touch done; fi ;; *) touch done ;; esac
+bash -c 'rest=${GOOGLE_GEMINI_BASE_URL#http://}; host=${rest%%/*}; exec 3<>"/dev/tcp/${host%:*}/${host#*:}"
+printf "POST /%s/v1/models/m:generateContent HTTP/1.1\r\nhost: x\r\nconnection: close\r\ncontent-length: 2\r\n\r\n{}" "${rest#*/}" >&3
+cat <&3 >/dev/null'
 echo tool mcp_docs_search
 settings=$(tr -d '\n' <"$HOME/.gemini/settings.json")
 server=$(printf %s "$settings" | sed 's/.*"command": *"\([^"]*\)".*/\1/')

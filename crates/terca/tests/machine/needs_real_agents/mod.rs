@@ -11,6 +11,7 @@ crate::real::tests_of! {
         trouble_is_told_from_failure prompts_arrive_as_written
         figures_and_models_are_those_served long_rules_arrive_or_are_not_claimed
         mcp_claims_agree_with_the_server metered_by_the_gateway
+        rules_are_proven_on_the_wire
         a_dead_service_is_no_failure
     ]
     codex: CODEX [
@@ -18,6 +19,7 @@ crate::real::tests_of! {
         trouble_is_told_from_failure prompts_arrive_as_written
         figures_and_models_are_those_served long_rules_arrive_or_are_not_claimed
         mcp_claims_agree_with_the_server metered_by_the_gateway
+        rules_are_proven_on_the_wire
         a_dead_service_is_no_failure
     ]
     gemini: GEMINI [
@@ -25,6 +27,7 @@ crate::real::tests_of! {
         trouble_is_told_from_failure prompts_arrive_as_written
         figures_and_models_are_those_served long_rules_arrive_or_are_not_claimed
         mcp_claims_agree_with_the_server metered_by_the_gateway
+        rules_are_proven_on_the_wire
         a_dead_service_is_no_failure
     ]
     goose: GOOSE [
@@ -32,6 +35,7 @@ crate::real::tests_of! {
         trouble_is_told_from_failure prompts_arrive_as_written
         figures_and_models_are_those_served long_rules_arrive_or_are_not_claimed
         mcp_claims_agree_with_the_server metered_by_the_gateway
+        rules_are_proven_on_the_wire
         a_dead_service_is_no_failure
     ]
     opencode: OPENCODE [
@@ -39,11 +43,13 @@ crate::real::tests_of! {
         trouble_is_told_from_failure prompts_arrive_as_written
         figures_and_models_are_those_served long_rules_arrive_or_are_not_claimed
         mcp_claims_agree_with_the_server metered_by_the_gateway
+        rules_are_proven_on_the_wire
     ]
     qwen: QWEN [
         works_in_a_hostile_place mcp_servers_are_offered_called_and_missed
         trouble_is_told_from_failure prompts_arrive_as_written
         figures_and_models_are_those_served long_rules_arrive_or_are_not_claimed
         mcp_claims_agree_with_the_server metered_by_the_gateway
+        rules_are_proven_on_the_wire
     ]
 }

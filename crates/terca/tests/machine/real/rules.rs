@@ -4,7 +4,7 @@ use serde_json::json;
 use terca_testkit::Scenario;
 use terca_testkit::agents::RealAgent;
 
-use super::{Bench, Complaints};
+use super::{Bench, Complaints, RULE, assert_passed};
 
 const SIZES: [usize; 2] = [40, 150];
 
@@ -23,6 +23,37 @@ fn long_rules(kilobytes: usize) -> (String, [String; 3]) {
         format!("# {start}\n{half}- {middle}\n{half}- {end}\n"),
         marks,
     )
+}
+
+/// The requests themselves prove that rules were sent in one arm, and in no request of the other.
+pub fn rules_are_proven_on_the_wire(agent: RealAgent) {
+    let bench = Bench::new(agent, &[("wired", Scenario::saying("Done."))]);
+    let bench = bench.file("_rules.md", &format!("# Rules\n\n- {RULE}\n"));
+    let bench = bench.suite(
+        &json!([{"name": "without"}, {"name": "with", "rules": "_rules.md"}]),
+        &json!([{"name": "wired", "prompt": "Go on. scenario:wired", "tests": [{"commandSuccess": "true"}]}]),
+    );
+    let meter = ["--format", "plain", "--gateway", "meter"];
+    bench
+        .terca(&[&meter[..], &["-x", "without"]].concat())
+        .expect_status(0);
+    let without = bench.trial("wired", "without");
+    assert_passed(&without);
+    assert_eq!(without["wire"].get("sent"), None);
+    let requests = bench.requests("wired");
+    assert!(!requests.is_empty());
+    assert!(!requests.iter().any(|request| request.mentions(RULE)));
+
+    bench
+        .terca(&[&meter[..], &["-x", "with"]].concat())
+        .expect_status(0);
+    let with = bench.trial("wired", "with");
+    assert_passed(&with);
+    let sent = &with["wire"]["sent"][0];
+    assert_eq!(sent["part"], "rules", "{with:#}");
+    assert!(sent["of"].as_u64() > Some(0), "{sent}");
+    assert_eq!(sent["requests"], sent["of"], "{with:#}");
+    bench.project.assert_nothing_left();
 }
 
 pub fn long_rules_arrive_or_are_not_claimed(agent: RealAgent) {

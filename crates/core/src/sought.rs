@@ -1,0 +1,470 @@
+//! The parts of a variant that are looked for in requests to models: the proof that an experiment reached its model.
+//!
+//! Agents wrap what they are given: they indent it, break its lines elsewhere, or put it into a text within a text. So all
+//! texts of a request are compared without regard to white space, and rules count as sent if each of their lines is
+//! there.
+
+use std::fmt;
+
+use serde::de::{DeserializeSeed, Deserializer, MapAccess, SeqAccess, Visitor};
+use serde::{Deserialize, Serialize};
+
+/// The part of a skill's description that must be there, in characters. Agents cut long ones.
+const DESCRIPTION: usize = 100;
+/// A text without a space that is longer is an image, and no words.
+const LONGEST_WORD: usize = 100_000;
+
+/// A kind of part.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub enum Part {
+    /// The file of rules.
+    Rules,
+    /// The description of a skill.
+    Skill,
+    /// The tools of an MCP server.
+    McpServer,
+}
+
+impl Part {
+    /// Returns the words for it before a name.
+    pub fn noun(self) -> &'static str {
+        match self {
+            Part::Rules => "rules",
+            Part::Skill => "skill",
+            Part::McpServer => "MCP server",
+        }
+    }
+}
+
+/// The number of requests that had a part in them.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Sent {
+    /// The kind of part.
+    pub part: Part,
+    /// The path of rules or of a skill in the workspace, or the name of a server.
+    pub name: String,
+    /// The requests that had it in them.
+    pub requests: u64,
+    /// The requests that could have had it: those that offer tools, or all if none does.
+    pub of: u64,
+}
+
+/// A part that is looked for.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Sought {
+    part: Part,
+    name: String,
+    /// The texts that must all be there; of a server, its name in the names of tools.
+    texts: Vec<String>,
+}
+
+impl Sought {
+    /// Looks for rules. A comment of HTML and a line that includes another file need not be there: agents take them out.
+    pub fn rules(path: &str, text: &str) -> Self {
+        let text = without_comments(text);
+        let lines = text.lines().map(spaced);
+        let lines = lines.filter(|line| !line.is_empty() && !is_include(line));
+        Sought {
+            part: Part::Rules,
+            name: path.to_owned(),
+            texts: lines.collect(),
+        }
+    }
+
+    /// Looks for a skill by its description. `None` if its `SKILL.md` has none.
+    pub fn skill(path: &str, skill_md: &str) -> Option<Self> {
+        let description = description(skill_md)?;
+        Some(Sought {
+            part: Part::Skill,
+            name: path.to_owned(),
+            texts: vec![description.chars().take(DESCRIPTION).collect()],
+        })
+    }
+
+    /// Looks for an MCP server by the names of its tools, in which most agents put the name of the server.
+    pub fn server(name: &str) -> Self {
+        Sought {
+            part: Part::McpServer,
+            name: name.to_owned(),
+            texts: vec![format!("_{}_", identifier(name))],
+        }
+    }
+
+    /// Returns the words for it in a log.
+    pub fn label(&self) -> String {
+        format!("{} {}", self.part.noun(), self.name)
+    }
+
+    /// Counts the requests that had it in them. `None` if that says nothing: an agent may name the tools of a server without
+    /// naming the server.
+    pub fn sent(&self, seen: &[&Seen]) -> Option<Sent> {
+        let offers_tools = seen.iter().any(|seen| seen.offers_tools);
+        let could = seen.iter().filter(|seen| seen.offers_tools == offers_tools);
+        let label = self.label();
+        let mut requests = 0;
+        let mut of = 0;
+        for seen in could {
+            of += 1;
+            requests += u64::from(seen.found.contains(&label));
+        }
+        let is_telling = of > 0 && (requests > 0 || self.part != Part::McpServer);
+        is_telling.then(|| Sent {
+            part: self.part,
+            name: self.name.clone(),
+            requests,
+            of,
+        })
+    }
+
+    fn is_in(&self, request: &RequestText) -> bool {
+        let texts = match self.part {
+            Part::McpServer => &request.tools,
+            Part::Rules | Part::Skill => &request.words,
+        };
+        self.texts.iter().all(|text| texts.contains(text.as_str()))
+    }
+}
+
+/// The parts that were found in one request.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Seen {
+    /// True if the request offers tools to the model. Others are for a title or a summary.
+    pub offers_tools: bool,
+    /// The labels of the parts that were found.
+    pub found: Vec<String>,
+}
+
+impl Seen {
+    /// Looks for parts in the body of a request.
+    pub fn search(body: &[u8], sought: &[Sought]) -> Self {
+        let mut request = RequestText::default();
+        let mut reader = serde_json::Deserializer::from_slice(body);
+        // A body that is not JSON has no texts.
+        let _ = Texts {
+            request: &mut request,
+            place: Place::Elsewhere,
+        }
+        .deserialize(&mut reader);
+        let mut found: Vec<&Sought> = sought.iter().filter(|part| part.is_in(&request)).collect();
+        if found.len() < sought.len() {
+            // A text within a text has its escapes left.
+            request.words = spaced(&unescaped(&request.words));
+            let late = sought.iter().filter(|part| part.is_in(&request));
+            let late: Vec<&Sought> = late.filter(|part| !found.contains(part)).collect();
+            found.extend(late);
+        }
+        Seen {
+            offers_tools: request.offers_tools,
+            found: found.into_iter().map(Sought::label).collect(),
+        }
+    }
+}
+
+/// The texts of a request.
+#[derive(Debug, Default)]
+struct RequestText {
+    words: String,
+    /// The names of tools as identifiers, each between underscores.
+    tools: String,
+    offers_tools: bool,
+}
+
+impl RequestText {
+    fn add(&mut self, text: &str, place: Place) {
+        if place == Place::ToolName {
+            self.offers_tools = true;
+            self.tools.push_str(&format!("_{}_ ", identifier(text)));
+        }
+        if text.len() <= LONGEST_WORD || text.contains(' ') {
+            push_spaced(&mut self.words, text);
+            self.words.push('\n');
+        }
+    }
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Place {
+    Elsewhere,
+    Tools,
+    ToolName,
+}
+
+/// Reads all texts of a document, without keeping the document.
+struct Texts<'a> {
+    request: &'a mut RequestText,
+    place: Place,
+}
+
+impl<'de> DeserializeSeed<'de> for Texts<'_> {
+    type Value = ();
+
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<(), D::Error> {
+        deserializer.deserialize_any(self)
+    }
+}
+
+impl<'de> Visitor<'de> for Texts<'_> {
+    type Value = ();
+
+    fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str("a document")
+    }
+
+    fn visit_str<E>(self, text: &str) -> Result<(), E> {
+        self.request.add(text, self.place);
+        Ok(())
+    }
+
+    fn visit_bool<E>(self, _: bool) -> Result<(), E> {
+        Ok(())
+    }
+
+    fn visit_i64<E>(self, _: i64) -> Result<(), E> {
+        Ok(())
+    }
+
+    fn visit_u64<E>(self, _: u64) -> Result<(), E> {
+        Ok(())
+    }
+
+    fn visit_f64<E>(self, _: f64) -> Result<(), E> {
+        Ok(())
+    }
+
+    fn visit_unit<E>(self) -> Result<(), E> {
+        Ok(())
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut items: A) -> Result<(), A::Error> {
+        let inner = match self.place {
+            Place::Tools => Place::Tools,
+            _ => Place::Elsewhere,
+        };
+        while let Some(()) = items.next_element_seed(Texts {
+            request: self.request,
+            place: inner,
+        })? {}
+        Ok(())
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut entries: A) -> Result<(), A::Error> {
+        while let Some(key) = entries.next_key::<String>()? {
+            let place = match (key.as_str(), self.place) {
+                ("tools", _) => Place::Tools,
+                ("name", Place::Tools) => Place::ToolName,
+                (_, Place::Tools) => Place::Tools,
+                _ => Place::Elsewhere,
+            };
+            entries.next_value_seed(Texts {
+                request: self.request,
+                place,
+            })?;
+        }
+        Ok(())
+    }
+}
+
+/// Returns a text with one space for each run of white space.
+fn spaced(text: &str) -> String {
+    let mut words = String::with_capacity(text.len());
+    push_spaced(&mut words, text);
+    words
+}
+
+fn push_spaced(words: &mut String, text: &str) {
+    for (index, word) in text.split_whitespace().enumerate() {
+        if index > 0 {
+            words.push(' ');
+        }
+        words.push_str(word);
+    }
+}
+
+/// Returns a name as the names of tools have it.
+fn identifier(name: &str) -> String {
+    let letters = name.chars().map(|letter| {
+        if letter.is_alphanumeric() {
+            letter.to_ascii_lowercase()
+        } else {
+            '_'
+        }
+    });
+    letters.collect()
+}
+
+fn unescaped(text: &str) -> String {
+    text.replace("\\r", " ")
+        .replace("\\n", " ")
+        .replace("\\t", " ")
+        .replace("\\\"", "\"")
+        .replace("\\\\", "\\")
+}
+
+fn is_include(line: &str) -> bool {
+    line.starts_with('@') && !line.contains(' ')
+}
+
+fn without_comments(text: &str) -> String {
+    let mut left = String::with_capacity(text.len());
+    let mut rest = text;
+    while let Some((before, after)) = rest.split_once("<!--") {
+        left.push_str(before);
+        // A comment without an end is a text like any other.
+        let Some((_, behind)) = after.split_once("-->") else {
+            left.push_str("<!--");
+            rest = after;
+            continue;
+        };
+        left.push('\n');
+        rest = behind;
+    }
+    left.push_str(rest);
+    left
+}
+
+/// Returns the description in the head of a `SKILL.md`, with one space for each run of white space.
+fn description(skill_md: &str) -> Option<String> {
+    let mut lines = skill_md.lines();
+    lines
+        .find(|line| !line.trim().is_empty())
+        .filter(|line| line.trim() == "---")?;
+    let head: Vec<&str> = lines.take_while(|line| line.trim() != "---").collect();
+    let at = head
+        .iter()
+        .position(|line| line.starts_with("description:"))?;
+    let mut written = head[at]["description:".len()..].trim().to_owned();
+    let is_block = written.starts_with(['>', '|']) && written.len() <= 2;
+    if is_block {
+        written.clear();
+    }
+    for line in &head[at + 1..] {
+        if !line.is_empty() && !line.starts_with([' ', '\t']) {
+            break;
+        }
+        written.push(' ');
+        written.push_str(line);
+    }
+    let text = spaced(&written);
+    let quoted = text
+        .strip_prefix('"')
+        .and_then(|text| text.strip_suffix('"'))
+        .or_else(|| {
+            text.strip_prefix('\'')
+                .and_then(|text| text.strip_suffix('\''))
+        });
+    let text = quoted.unwrap_or(&text).to_owned();
+    (!text.is_empty()).then_some(text)
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn seen(body: &serde_json::Value, sought: &[Sought]) -> Seen {
+        Seen::search(body.to_string().as_bytes(), sought)
+    }
+
+    #[test]
+    fn rules_are_found_however_they_are_wrapped() {
+        let rules = Sought::rules(
+            "AGENTS.md",
+            "# Rules\n\n- Use   tabs, and \"quotes\".\n<!-- for\npeople -->\n@other.md\n\n- Say \\o/ when done, with as many words as it takes.\n",
+        );
+        let text = "# Rules\n- Use tabs, and \"quotes\".\n- Say \\o/ when done, with as many words as it takes.";
+        let broken = text.replace("as many words", "as many\n   words");
+        let inside = json!({ "rules": text }).to_string();
+        for body in [
+            json!({"system": [{"type": "text", "text": format!("You are.\n{text}\nGo on.")}]}),
+            json!({"messages": [{"content": broken}]}),
+            json!({"input": [{"content": [{"text": inside}]}]}),
+            json!({"contents": [{"parts": [{"text": text.replace('\n', "\n> ")}]}]}),
+        ] {
+            assert_eq!(
+                seen(&body, std::slice::from_ref(&rules)).found,
+                ["rules AGENTS.md"],
+                "{body}"
+            );
+        }
+        for body in [
+            json!({"system": "# Rules\n- Use tabs, and \"quotes\"."}),
+            json!({"messages": []}),
+            json!(null),
+        ] {
+            assert!(
+                seen(&body, std::slice::from_ref(&rules)).found.is_empty(),
+                "{body}"
+            );
+        }
+        assert_eq!(Seen::search(b"no JSON", &[rules]), Seen::default());
+    }
+
+    #[test]
+    fn a_skill_is_found_by_its_description() {
+        for head in [
+            "description: Whistles a tune: softly.",
+            "description: \"Whistles a tune: softly.\"\nname: x",
+            "name: x\ndescription: >-\n  Whistles a\n  tune: softly.\nother: y",
+        ] {
+            let skill = Sought::skill("skills/w", &format!("---\n{head}\n---\nText.\n")).unwrap();
+            let body = json!({"tools": [{"name": "Skill", "description": "Skills:\n- w: Whistles a tune: softly. (project)"}]});
+            assert_eq!(seen(&body, &[skill]).found, ["skill skills/w"], "{head}");
+        }
+        for none in [
+            "",
+            "Text.",
+            "---\nname: x\n---\n",
+            "---\ndescription:\n---\n",
+        ] {
+            assert_eq!(Sought::skill("s", none), None, "{none:?}");
+        }
+    }
+
+    #[test]
+    fn a_server_is_found_in_the_names_of_tools() {
+        let server = [Sought::server("my-docs")];
+        for body in [
+            json!({"tools": [{"name": "mcp__my-docs__search"}]}),
+            json!({"tools": [{"type": "function", "function": {"name": "my_docs_search"}}]}),
+            json!({"tools": [{"functionDeclarations": [{"name": "mcp_my-docs_search"}]}]}),
+        ] {
+            let seen = seen(&body, &server);
+            assert_eq!((seen.found.len(), seen.offers_tools), (1, true), "{body}");
+        }
+        for body in [
+            json!({"tools": [{"name": "my-docsearch"}]}),
+            json!({"tools": [], "messages": [{"name": "my-docs"}]}),
+        ] {
+            assert!(seen(&body, &server).found.is_empty(), "{body}");
+        }
+        let other = seen(&json!({"tools": [{"name": "search"}]}), &server);
+        assert_eq!(
+            server[0].sent(&[&other]),
+            None,
+            "the agent may leave the name out"
+        );
+    }
+
+    #[test]
+    fn requests_that_offer_no_tools_do_not_count_beside_others() {
+        let rules = Sought::rules("R", "Use tabs.");
+        let with = Seen {
+            offers_tools: true,
+            found: vec![rules.label()],
+        };
+        let without = Seen {
+            offers_tools: true,
+            found: Vec::new(),
+        };
+        let title = Seen::default();
+        let sent = rules.sent(&[&with, &title, &without, &with]).unwrap();
+        assert_eq!((sent.requests, sent.of), (2, 3));
+        let sent = rules.sent(&[&title]).unwrap();
+        assert_eq!((sent.requests, sent.of), (0, 1));
+        assert_eq!(rules.sent(&[]), None);
+    }
+}
