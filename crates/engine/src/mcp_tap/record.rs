@@ -353,7 +353,8 @@ fn program_at(stream: &UnixStream) -> Option<(u64, u64)> {
     None
 }
 
-#[cfg(all(test, target_os = "linux"))]
+#[cfg(test)]
+#[cfg(target_os = "linux")]
 mod tests {
     use super::*;
     use crate::mcp_tap::recorder::Recorder;
