@@ -8,7 +8,7 @@
 
 use std::io;
 use std::net::{SocketAddr, TcpListener};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use terca_core::network::{HostPattern, NetworkMode, TrialNetwork};
 use tokio::io::copy_bidirectional;
@@ -17,7 +17,8 @@ use tokio::runtime::Handle;
 use tokio::sync::Semaphore;
 use tokio::task::JoinSet;
 
-use crate::gateway::{PAUSE, Shared, serve_connection};
+use crate::host_rules::HostRules;
+use crate::open_passages::{OpenPassages, PAUSE};
 use crate::proxy;
 
 /// The most connections of one exit at a time. Others wait until one of them ends.
@@ -27,65 +28,32 @@ const MOST_CONNECTIONS: usize = 128;
 #[derive(Debug)]
 pub struct Exit {
     runtime: Handle,
-    gateway: Arc<Shared>,
-    rules: Arc<Rules>,
+    gateway: Arc<OpenPassages>,
+    rules: Arc<HostRules>,
     room: Arc<Semaphore>,
     /// The tasks that accept connections. Each owns the tasks of its connections.
     tasks: Mutex<JoinSet<()>>,
 }
 
-/// The hosts that are allowed, and those that were refused.
-#[derive(Debug)]
-pub(crate) struct Rules {
-    allowed: Vec<HostPattern>,
-    seen: Mutex<TrialNetwork>,
-}
-
-impl Rules {
-    /// Returns the pattern that allows a host. A host that none allows is noted.
-    pub(crate) fn allows(&self, host: &str, port: u16) -> Option<&HostPattern> {
-        let found = self
-            .allowed
-            .iter()
-            .find(|pattern| pattern.matches(host, port));
-        if found.is_none() {
-            self.refuse(host, port);
-        }
-        found
-    }
-
-    /// Notes a connection that was refused.
-    pub(crate) fn refuse(&self, host: &str, port: u16) {
-        self.seen().refuse(host, port);
-    }
-
-    fn seen(&self) -> MutexGuard<'_, TrialNetwork> {
-        self.seen.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-}
-
 /// The place that a socket leads to.
 #[derive(Debug, Clone)]
 enum Place {
-    Proxy(Arc<Rules>, Arc<Shared>),
+    Proxy(Arc<HostRules>, Arc<OpenPassages>),
     Service(SocketAddr),
-    Gateway(Arc<Shared>),
+    Gateway(Arc<OpenPassages>),
 }
 
 impl Exit {
     pub(crate) fn new(
         runtime: Handle,
-        gateway: Arc<Shared>,
+        gateway: Arc<OpenPassages>,
         allowed: Vec<HostPattern>,
         mode: NetworkMode,
     ) -> Self {
         Exit {
             runtime,
             gateway,
-            rules: Arc::new(Rules {
-                allowed,
-                seen: Mutex::new(TrialNetwork::new(mode)),
-            }),
+            rules: Arc::new(HostRules::new(allowed, mode)),
             room: Arc::new(Semaphore::new(MOST_CONNECTIONS)),
             tasks: Mutex::default(),
         }
@@ -109,7 +77,7 @@ impl Exit {
 
     /// Returns the hosts that were refused so far.
     pub fn network(&self) -> TrialNetwork {
-        self.rules.seen().clone()
+        self.rules.network()
     }
 
     fn serve(&self, listener: TcpListener, place: Place) -> io::Result<()> {
@@ -149,8 +117,8 @@ impl Place {
     async fn lead(self, mut stream: TcpStream) {
         let _ = stream.set_nodelay(true);
         match self {
-            Place::Proxy(rules, shared) => proxy::serve(stream, rules, shared).await,
-            Place::Gateway(shared) => serve_connection(stream, shared).await,
+            Place::Proxy(rules, passages) => proxy::serve(stream, rules, passages).await,
+            Place::Gateway(passages) => passages.serve(stream).await,
             Place::Service(address) => {
                 // A service that is not there looks like one that hangs up.
                 if let Ok(mut service) = TcpStream::connect(address).await {

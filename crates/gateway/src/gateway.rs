@@ -1,32 +1,21 @@
 //! The server: listens, and knows which passages are open.
 
-use std::collections::HashMap;
-use std::convert::Infallible;
 use std::io;
 use std::net::{Ipv4Addr, SocketAddr, TcpListener};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::time::Duration;
+use std::sync::Arc;
 
-use hyper::body::Incoming;
-use hyper::server::conn::http1;
-use hyper::service::service_fn;
-use hyper::{Request, Response, StatusCode};
-use hyper_util::rt::{TokioIo, TokioTimer};
 use terca_core::network::{HostPattern, NetworkMode};
 use terca_core::sought::Sought;
 use terca_core::wire::Exchange;
-use tokio::net::TcpStream;
 use tokio::runtime::{Builder, Runtime};
 
 use crate::exit::Exit;
-use crate::forward::{AnswerBody, Target, forward, refuse};
+use crate::open_passages::{OpenPassages, PAUSE};
 use crate::passage::Way;
 use crate::upstream::{BadAddress, Connector};
 
 /// Threads for all connections: they wait far more than they work.
 const THREADS: usize = 2;
-/// The time to wait before the next attempt to accept a connection, if there is no room for it.
-pub(crate) const PAUSE: Duration = Duration::from_millis(50);
 
 /// The gateway of a run.
 #[derive(Debug)]
@@ -34,29 +23,7 @@ pub struct Gateway {
     /// `None` once it ends.
     runtime: Option<Runtime>,
     address: SocketAddr,
-    shared: Arc<Shared>,
-}
-
-#[derive(Debug)]
-pub(crate) struct Shared {
-    pub(crate) connector: Connector,
-    /// The open ways by their tokens.
-    ways: Mutex<HashMap<String, Arc<Way>>>,
-}
-
-impl Shared {
-    fn ways(&self) -> MutexGuard<'_, HashMap<String, Arc<Way>>> {
-        self.ways.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    async fn serve(&self, request: Request<Incoming>) -> Response<AnswerBody> {
-        let target = Target::of(request.uri().path());
-        let way = target.and_then(|target| self.ways().get(target.token).cloned());
-        match way {
-            Some(way) => forward(way, request).await,
-            None => refuse(StatusCode::UNAUTHORIZED, "the token is of no open trial"),
-        }
-    }
+    passages: Arc<OpenPassages>,
 }
 
 impl Gateway {
@@ -72,10 +39,7 @@ impl Gateway {
         let gateway = Gateway {
             runtime: Some(runtime),
             address: listener.local_addr()?,
-            shared: Arc::new(Shared {
-                connector: Connector::new(variable),
-                ways: Mutex::default(),
-            }),
+            passages: Arc::new(OpenPassages::new(Connector::new(variable))),
         };
         gateway.listen(listener)?;
         Ok(gateway)
@@ -90,7 +54,7 @@ impl Gateway {
         let guard = runtime.enter();
         let listener = tokio::net::TcpListener::from_std(listener)?;
         drop(guard);
-        runtime.spawn(accept(listener, Arc::clone(&self.shared)));
+        runtime.spawn(accept(listener, Arc::clone(&self.passages)));
         Ok(())
     }
 
@@ -106,13 +70,13 @@ impl Gateway {
         let _guard = self.runtime.as_ref().map(Runtime::enter);
         let mut upstreams = Vec::new();
         for origin in origins {
-            upstreams.push(self.shared.connector.upstream(origin)?);
+            upstreams.push(self.passages.connector.upstream(origin)?);
         }
         let tokens: Vec<String> = keys.iter().map(|_| random_token()).collect();
         let pairs = tokens.iter().cloned().zip(keys.iter().cloned());
         let way = Arc::new(Way::new(upstreams, pairs.collect(), sought));
         let token = random_token();
-        self.shared.ways().insert(token.clone(), Arc::clone(&way));
+        self.passages.ways().insert(token.clone(), Arc::clone(&way));
         let addresses = (0..origins.len())
             .map(|number| format!("http://{}/{token}/{number}", self.address))
             .collect();
@@ -121,8 +85,24 @@ impl Gateway {
             tokens,
             token,
             way,
-            shared: Arc::clone(&self.shared),
+            passages: Arc::clone(&self.passages),
         })
+    }
+
+    /// Opens a way out of a network of its own, to these hosts.
+    pub fn open_exit(&self, allowed: Vec<HostPattern>, mode: NetworkMode) -> Option<Exit> {
+        let runtime = self.runtime.as_ref()?.handle().clone();
+        Some(Exit::new(
+            runtime,
+            Arc::clone(&self.passages),
+            allowed,
+            mode,
+        ))
+    }
+
+    /// Returns the address that it listens on.
+    pub fn address(&self) -> SocketAddr {
+        self.address
     }
 }
 
@@ -134,42 +114,15 @@ impl Drop for Gateway {
     }
 }
 
-impl Gateway {
-    /// Opens a way out of a network of its own, to these hosts.
-    pub fn open_exit(&self, allowed: Vec<HostPattern>, mode: NetworkMode) -> Option<Exit> {
-        let runtime = self.runtime.as_ref()?.handle().clone();
-        Some(Exit::new(runtime, Arc::clone(&self.shared), allowed, mode))
-    }
-
-    /// Returns the address that it listens on.
-    pub fn address(&self) -> SocketAddr {
-        self.address
-    }
-}
-
-async fn accept(listener: tokio::net::TcpListener, shared: Arc<Shared>) {
+async fn accept(listener: tokio::net::TcpListener, passages: Arc<OpenPassages>) {
     loop {
         let Ok((stream, _)) = listener.accept().await else {
             // Too many open files, for instance: there will be room again.
             tokio::time::sleep(PAUSE).await;
             continue;
         };
-        tokio::spawn(serve_connection(stream, Arc::clone(&shared)));
+        tokio::spawn(Arc::clone(&passages).serve(stream));
     }
-}
-
-/// Serves the requests of one connection.
-pub(crate) async fn serve_connection(stream: TcpStream, shared: Arc<Shared>) {
-    let _ = stream.set_nodelay(true);
-    let service = service_fn(|request| {
-        let shared = Arc::clone(&shared);
-        async move { Ok::<_, Infallible>(shared.serve(request).await) }
-    });
-    // Agents hang up as they like, and services break off: both are in the log of the passage.
-    let _ = http1::Builder::new()
-        .timer(TokioTimer::new())
-        .serve_connection(TokioIo::new(stream), service)
-        .await;
 }
 
 /// The passage of one agent to its models. It is closed when it is dropped.
@@ -181,7 +134,7 @@ pub struct Passage {
     pub tokens: Vec<String>,
     token: String,
     way: Arc<Way>,
-    shared: Arc<Shared>,
+    passages: Arc<OpenPassages>,
 }
 
 impl Passage {
@@ -191,7 +144,7 @@ impl Passage {
     }
 
     fn end(&self) -> Vec<Exchange> {
-        self.shared.ways().remove(&self.token);
+        self.passages.ways().remove(&self.token);
         self.way.close()
     }
 }

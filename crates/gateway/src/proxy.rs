@@ -22,8 +22,8 @@ use tokio::io::{AsyncRead, AsyncWrite, copy_bidirectional};
 use tokio::net::TcpStream;
 use tokio::time::timeout;
 
-use crate::exit::Rules;
-use crate::gateway::Shared;
+use crate::host_rules::HostRules;
+use crate::open_passages::OpenPassages;
 
 /// The time that a client has to say what it wants.
 const PATIENCE: Duration = Duration::from_secs(30);
@@ -50,12 +50,12 @@ struct Tunnel {
 type TunnelSlot = Arc<Mutex<Option<Tunnel>>>;
 
 /// Serves a connection to its end.
-pub(crate) async fn serve(stream: TcpStream, rules: Arc<Rules>, shared: Arc<Shared>) {
+pub(crate) async fn serve(stream: TcpStream, rules: Arc<HostRules>, passages: Arc<OpenPassages>) {
     let slot = TunnelSlot::default();
     let service = service_fn(|request| {
         let client = Client {
             rules: Arc::clone(&rules),
-            shared: Arc::clone(&shared),
+            passages: Arc::clone(&passages),
             slot: Arc::clone(&slot),
         };
         async move { Ok::<_, Infallible>(client.answer(request).await) }
@@ -78,8 +78,8 @@ pub(crate) async fn serve(stream: TcpStream, rules: Arc<Rules>, shared: Arc<Shar
 
 /// A client of the proxy.
 struct Client {
-    rules: Arc<Rules>,
-    shared: Arc<Shared>,
+    rules: Arc<HostRules>,
+    passages: Arc<OpenPassages>,
     slot: TunnelSlot,
 }
 
@@ -115,7 +115,7 @@ impl Client {
     ) -> io::Result<Response<Body>> {
         let address = format!("https://{}:{port}", bracketed(host));
         let address: Uri = address.parse().map_err(io::Error::other)?;
-        let host: Box<dyn Stream> = match self.shared.connector.proxy_to(&address) {
+        let host: Box<dyn Stream> = match self.passages.connector.proxy_to(&address) {
             Some(proxy) => Box::new(tunnel_through(&proxy, &address).await?),
             None => Box::new(connect(host, port, allowed).await?),
         };
@@ -131,7 +131,7 @@ impl Client {
         allowed: &HostPattern,
     ) -> io::Result<Response<Body>> {
         let (mut parts, body) = request.into_parts();
-        let proxy = self.shared.connector.proxy_to(&parts.uri);
+        let proxy = self.passages.connector.proxy_to(&parts.uri);
         let stream = match &proxy {
             Some(proxy) => connect_to_proxy(proxy).await?,
             None => connect(host, port, allowed).await?,

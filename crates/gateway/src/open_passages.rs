@@ -1,0 +1,64 @@
+//! The passages that are open, and the connections that come for them.
+
+use std::collections::HashMap;
+use std::convert::Infallible;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use hyper::body::Incoming;
+use hyper::server::conn::http1;
+use hyper::service::service_fn;
+use hyper::{Request, Response, StatusCode};
+use hyper_util::rt::{TokioIo, TokioTimer};
+use tokio::net::TcpStream;
+
+use crate::forward::{AnswerBody, Target, forward, refuse};
+use crate::passage::Way;
+use crate::upstream::Connector;
+
+/// The time to wait before the next attempt to accept a connection, if there is no room for it.
+pub(crate) const PAUSE: Duration = Duration::from_millis(50);
+
+/// The passages that are open at the moment.
+#[derive(Debug)]
+pub(crate) struct OpenPassages {
+    pub(crate) connector: Connector,
+    /// The open ways by their tokens.
+    ways: Mutex<HashMap<String, Arc<Way>>>,
+}
+
+impl OpenPassages {
+    pub(crate) fn new(connector: Connector) -> Self {
+        OpenPassages {
+            connector,
+            ways: Mutex::default(),
+        }
+    }
+
+    pub(crate) fn ways(&self) -> MutexGuard<'_, HashMap<String, Arc<Way>>> {
+        self.ways.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Serves the requests of one connection.
+    pub(crate) async fn serve(self: Arc<Self>, stream: TcpStream) {
+        let _ = stream.set_nodelay(true);
+        let service = service_fn(|request| {
+            let passages = Arc::clone(&self);
+            async move { Ok::<_, Infallible>(passages.answer(request).await) }
+        });
+        // Agents hang up as they like, and services break off: both are in the log of the passage.
+        let _ = http1::Builder::new()
+            .timer(TokioTimer::new())
+            .serve_connection(TokioIo::new(stream), service)
+            .await;
+    }
+
+    async fn answer(&self, request: Request<Incoming>) -> Response<AnswerBody> {
+        let target = Target::of(request.uri().path());
+        let way = target.and_then(|target| self.ways().get(target.token).cloned());
+        match way {
+            Some(way) => forward(way, request).await,
+            None => refuse(StatusCode::UNAUTHORIZED, "the token is of no open trial"),
+        }
+    }
+}
