@@ -41,7 +41,7 @@ fn card(name: &str, server: &McpServerSummary) -> Markup {
                             tr { th scope="col" { "tool" } th scope="col" { "calls" } th scope="col" { "tokens, about" } }
                         }
                         tbody {
-                            @for (tool, figures) in &server.tools {
+                            @for (tool, figures) in server.by_calls() {
                                 tr {
                                     th scope="row" { code { (tool) } }
                                     td { (figures.words(server.trials)) }

@@ -1,7 +1,7 @@
 //! The MCP servers of a run and their tools, a sentence each.
 //!
 //! ```text
-//! MCP server `docs`: `get_page`: never called; `search_docs`: 41 calls in 22 of 35 trials, 3 errors, median 210 ms; …
+//! MCP server `docs`: `search_docs`: 41 calls in 22 of 35 trials, 3 errors, median 210 ms; `get_page`: never called; …
 //! ```
 
 use terca_core::analysis::summary::Summary;

@@ -90,6 +90,17 @@ impl McpServerSummary {
         Some(offered.fold(first, u64::saturating_add))
     }
 
+    /// Returns its tools, those that are called most often first.
+    pub fn by_calls(&self) -> Vec<(&str, &McpToolSummary)> {
+        let mut tools: Vec<_> = self
+            .tools
+            .iter()
+            .map(|(name, tool)| (name.as_str(), tool))
+            .collect();
+        tools.sort_by_key(|(_, tool)| std::cmp::Reverse(tool.calls));
+        tools
+    }
+
     /// Returns the sentence about it: `MCP server `docs`: `search`: 41 calls in 22 of 35 trials, 3 errors, median 210 ms`.
     pub fn sentence(&self, name: &str) -> String {
         let mut parts = Vec::new();
@@ -103,9 +114,11 @@ impl McpServerSummary {
         if self.died > 0 {
             parts.push(format!("died in {}", prose::count(self.died, "trial")));
         }
-        for (tool, figures) in &self.tools {
+        let tools = self.by_calls();
+        for (tool, figures) in tools.iter().filter(|(_, figures)| figures.calls > 0) {
             parts.push(format!("`{tool}`: {}", figures.words(self.trials)));
         }
+        parts.extend(never_called(&tools));
         if let Some(tokens) = self.estimated_tokens() {
             parts.push(format!(
                 "descriptions of about {} tokens",
@@ -116,6 +129,22 @@ impl McpServerSummary {
         }
         format!("MCP server `{name}`: {}", parts.join("; "))
     }
+}
+
+/// Returns the tools that were never called. A server may have hundreds, so only some of them have their names.
+fn never_called(tools: &[(&str, &McpToolSummary)]) -> Option<String> {
+    const NAMED: usize = 5;
+    let idle = tools.iter().filter(|(_, figures)| figures.calls == 0);
+    let mut names: Vec<String> = idle.map(|(name, _)| format!("`{name}`")).collect();
+    if names.is_empty() {
+        return None;
+    }
+    if names.len() > NAMED + 1 {
+        let more = names.len() - NAMED;
+        names.truncate(NAMED);
+        names.push(format!("{more} more"));
+    }
+    Some(format!("{}: never called", prose::list(&names, "and")))
 }
 
 impl McpToolSummary {
@@ -203,8 +232,30 @@ mod tests {
         assert_eq!(summaries.keys().collect::<Vec<_>>(), ["docs"]);
         assert_eq!(
             summaries["docs"].sentence("docs"),
-            "MCP server `docs`: started in 2 of 3 trials; died in 1 trial; `page`: never called; `search`: 3 calls in 2 of 3 trials, \
-             1 error, median 210 ms; descriptions of about 60 tokens"
+            "MCP server `docs`: started in 2 of 3 trials; died in 1 trial; `search`: 3 calls in 2 of 3 trials, \
+             1 error, median 210 ms; `page`: never called; descriptions of about 60 tokens"
+        );
+    }
+
+    #[test]
+    fn of_many_tools_that_nobody_calls_some_are_named() {
+        let idle = |count: usize| {
+            let names: Vec<String> = (0..count).map(|number| format!("t{number}")).collect();
+            let tools: Vec<_> = names
+                .iter()
+                .map(|name| (name.as_str(), ToolTap::default()))
+                .collect();
+            of([trial(&tools, &[])].iter())["docs"].sentence("docs")
+        };
+        assert!(
+            idle(6).contains("`t4` and `t5`: never called"),
+            "{}",
+            idle(6)
+        );
+        assert!(
+            idle(40).contains("`t12` and 35 more: never called"),
+            "{}",
+            idle(40)
         );
     }
 
