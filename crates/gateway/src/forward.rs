@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 use http_body_util::combinators::UnsyncBoxBody;
-use http_body_util::{BodyExt, Full, Limited};
+use http_body_util::{BodyExt, Full};
 use hyper::body::Incoming;
 use hyper::header::{self, HeaderMap, HeaderName, HeaderValue};
 use hyper::{Request, Response, StatusCode, Uri};
@@ -16,9 +16,7 @@ use crate::answer_reader::AnswerReader;
 use crate::dialect::Dialect;
 use crate::metered::{BodyError, Metered, Reading};
 use crate::passage::{MOST_REQUESTS, Way};
-
-/// The largest request. Services accept less.
-const LARGEST_REQUEST: usize = 64 * 1024 * 1024;
+use crate::request_body;
 
 /// Headers of one connection, which are not those of the next.
 const OF_CONNECTION: [HeaderName; 8] = [
@@ -78,12 +76,9 @@ pub(crate) async fn forward(way: Arc<Way>, request: Request<Incoming>) -> Respon
         return refuse(StatusCode::NOT_IMPLEMENTED, "only HTTP is passed on");
     }
     let (parts, body) = request.into_parts();
-    let body = match Limited::new(body, LARGEST_REQUEST).collect().await {
-        Ok(body) => body.to_bytes(),
-        Err(error) if error.is::<http_body_util::LengthLimitError>() => {
-            return refuse(StatusCode::PAYLOAD_TOO_LARGE, "the request is too large");
-        }
-        Err(error) => return refuse(StatusCode::BAD_REQUEST, &error.to_string()),
+    let body = match request_body::read(body, &way.room).await {
+        Ok(body) => body,
+        Err(not_held) => return refuse(not_held.status, &not_held.reason),
     };
     let dialect = Dialect::of(parts.method.as_str(), target.path);
     let number = match dialect {

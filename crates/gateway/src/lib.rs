@@ -33,6 +33,7 @@ mod metered;
 mod open_passages;
 mod passage;
 mod proxy;
+mod request_body;
 mod upstream;
 
 pub use ask::{NoAnswer, Question};

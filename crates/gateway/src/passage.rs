@@ -11,6 +11,7 @@ use terca_core::wire::{Exchange, ExchangeEnd, WireTokens};
 use tokio::sync::watch;
 
 use crate::answer::{Answer, LONGEST_TEXT};
+use crate::request_body::Room;
 use crate::upstream::Upstream;
 
 /// The most requests of one trial. An agent in a loop must not fill the memory.
@@ -20,6 +21,8 @@ pub(crate) const MOST_REQUESTS: usize = 10_000;
 #[derive(Debug)]
 pub(crate) struct Way {
     pub(crate) upstreams: Vec<Upstream>,
+    /// The room for the bodies of its requests.
+    pub(crate) room: Room,
     /// The token that the agent has in the place of each key, and the key.
     keys: Vec<(String, String)>,
     /// The parts of the variant that are looked for in requests.
@@ -53,6 +56,7 @@ impl Way {
     ) -> Self {
         Way {
             upstreams,
+            room: Room::default(),
             keys,
             sought,
             opened: Instant::now(),
