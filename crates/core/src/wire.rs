@@ -221,6 +221,22 @@ impl Wire {
         names.next().is_none().then_some(first)
     }
 
+    /// Returns the requests in words: `14 requests, 2 failed, 1 tried again, first byte after 0.8s`.
+    pub fn words(&self) -> String {
+        let number = usize::try_from(self.requests).unwrap_or(usize::MAX);
+        let mut words = prose::count(number, "request");
+        let failed = self.requests.saturating_sub(self.answered);
+        for (number, what) in [(failed, "failed"), (self.retries, "tried again")] {
+            if number > 0 {
+                words += &format!(", {number} {what}");
+            }
+        }
+        if let Some(seconds) = self.first_byte_seconds {
+            words += &format!(", first byte after {}", prose::duration(seconds));
+        }
+        words
+    }
+
     /// Returns a note if the agent's figures differ from these by more than 1 %.
     pub fn difference(&self, reported: &Usage) -> Option<String> {
         let seen = self.usage();
@@ -361,6 +377,7 @@ mod tests {
         assert_eq!(wire.model_seconds, 2.01);
         assert_eq!(wire.first_byte_seconds, Some(0.125));
         assert_eq!(wire.model(), Some("m"));
+        assert_eq!(wire.words(), "4 requests, 1 failed, first byte after 0.1s");
     }
 
     #[test]

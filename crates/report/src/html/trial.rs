@@ -12,6 +12,7 @@ use terca_core::text::excerpt::Excerpt;
 use terca_core::text::prose;
 use terca_core::transcript::CostSource;
 use terca_core::transcript::trial_files::TrialFiles;
+use terca_core::wire::Wire;
 
 use super::delivery::delivery;
 use super::descriptions::LONGEST_DESCRIPTION;
@@ -77,7 +78,7 @@ pub fn trial_page(page: &TrialPage<'_>, room: usize) -> Markup {
         article.trial {
             (heading(page))
             (trouble(report))
-            (timeline(&report.phases))
+            (timeline(&report.phases, report.wire.as_ref().map(|wire| wire.model_seconds)))
             (facts(&page.trial.head, report))
             (earlier(&page.trial.earlier))
             (before)
@@ -172,11 +173,13 @@ fn facts(head: &TrialHead, report: &TrialReport) -> Markup {
             (fact("Agent", Some(agent)))
             (fact("Model", model))
             (fact("Contained by", contained_by))
+            (fact("Network", report.network.as_ref().map(|network| network.mode.word())))
             (fact("Agent's time", time))
             (fact("Input tokens", input))
             (fact("Output tokens", usage.output_tokens.map(prose::compact)))
             (fact("Cost", cost))
             (fact("Requests", usage.requests))
+            (fact("Through the gateway", report.wire.as_ref().map(Wire::words)))
             (fact("Tool calls", usage.tool_calls))
             (fact("Exit status", report.exit_code))
             (fact("Attempts", Some(report.attempts).filter(|attempts| *attempts > 1)))
