@@ -123,8 +123,24 @@ impl Sought {
             Part::McpServer => &request.tools,
             Part::Rules | Part::Skill => &request.words,
         };
-        self.texts.iter().all(|text| texts.contains(text.as_str()))
+        has_all(texts, &self.texts)
     }
+}
+
+/// Returns whether all these parts are in a text. Most are there one after the other, so each is looked for behind the one
+/// before it first: thousands of lines would else take minutes.
+fn has_all(text: &str, parts: &[String]) -> bool {
+    let mut behind = 0;
+    parts.iter().all(|part| {
+        let next = text[behind..].find(part.as_str()).map(|at| behind + at);
+        match next.or_else(|| text.find(part.as_str())) {
+            Some(at) => {
+                behind = at + part.len();
+                true
+            }
+            None => false,
+        }
+    })
 }
 
 /// The parts that were found in one request.
@@ -311,13 +327,11 @@ fn without_comments(text: &str) -> String {
     let mut left = String::with_capacity(text.len());
     let mut rest = text;
     while let Some((before, after)) = rest.split_once("<!--") {
-        left.push_str(before);
         // A comment without an end is a text like any other.
         let Some((_, behind)) = after.split_once("-->") else {
-            left.push_str("<!--");
-            rest = after;
-            continue;
+            break;
         };
+        left.push_str(before);
         left.push('\n');
         rest = behind;
     }
@@ -401,6 +415,24 @@ mod tests {
             );
         }
         assert_eq!(Seen::search(b"no JSON", &[rules]), Seen::default());
+    }
+
+    /// By looking for each line from the beginning it took minutes.
+    #[test]
+    fn rules_of_many_lines_are_found_in_any_order() {
+        let lines: Vec<String> = (0..20_000)
+            .map(|number| format!("- Rule {number}: do {} well.", number * 7919 % 20_000))
+            .collect();
+        let unclosed = "<!-- ".repeat(20_000);
+        let rules = Sought::rules("R", &format!("{}\n{unclosed}", lines.join("\n")));
+        let sought = std::slice::from_ref(&rules);
+        let text = format!("You are.\n{}\n{unclosed}\nGo on.", lines.join("\n"));
+        assert_eq!(seen(&json!({"system": text}), sought).found, ["rules R"]);
+        let cut = text.replace("Rule 19999:", "");
+        assert!(seen(&json!({"system": cut}), sought).found.is_empty());
+        let (first, second) = lines.split_at(10_000);
+        let swapped = [&second.join("\n"), unclosed.trim(), &first.join("\n")].join("\n");
+        assert_eq!(seen(&json!({"system": swapped}), sought).found, ["rules R"]);
     }
 
     #[test]
