@@ -8,6 +8,7 @@ use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::process::{Child, ChildStdout, Command, ExitCode, ExitStatus, Stdio};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
 
 use camino::Utf8Path;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
@@ -30,6 +31,11 @@ const AFTER_OUTPUT: Timespec = Timespec {
     tv_sec: 0,
     tv_nsec: 250_000_000,
 };
+
+/// The time in which a tap may be asked to end after its server has ended.
+const GRACE: Duration = Duration::from_millis(250);
+/// The time between two looks.
+const LOOK: Duration = Duration::from_millis(10);
 
 /// Passes everything on between the agent, which has started this process, and a server, until the server ends. Then
 /// ends in the same way.
@@ -113,13 +119,31 @@ fn pass(command: &[&str], recorder: &Recorder) -> io::Result<EndedServer> {
     let passing =
         std::thread::spawn(move || pass_output(output?, agent_out, &ended.into(), &from_server));
     let status = child.wait()?;
-    let by_itself = !is_asked_to_end.load(Ordering::SeqCst);
+    let by_itself = is_end_by_itself(status, &is_asked_to_end);
     drop(end);
     Ok(EndedServer {
         status,
         by_itself,
         agent_out: passing.join().ok().flatten(),
     })
+}
+
+/// Returns whether a server ended and nobody had asked it to. Some agents end a server and all that belongs to it one by one,
+/// so the server may hear of it before the tap does.
+fn is_end_by_itself(status: ExitStatus, is_asked_to_end: &AtomicBool) -> bool {
+    if matches!(status.signal(), Some(SIGHUP | SIGINT | SIGTERM)) {
+        return false;
+    }
+    let ended = Instant::now();
+    loop {
+        if is_asked_to_end.load(Ordering::SeqCst) {
+            return false;
+        }
+        if ended.elapsed() >= GRACE {
+            return true;
+        }
+        std::thread::sleep(LOOK);
+    }
 }
 
 /// Passes the server's output on until it is closed, or until the server has ended and nothing is left: processes that it

@@ -7,7 +7,7 @@ use std::process::{Command, Output, Stdio};
 use serde_json::{Value, json};
 use terca_testkit::Project;
 
-use crate::common::mcp::project_with_mcp_server;
+use crate::common::mcp::{SERVER, project_with_mcp_server};
 
 fn notes(trial: &Value) -> String {
     trial["notes"].to_string()
@@ -134,6 +134,27 @@ fn the_end_of_a_server_is_seen_by_the_agent_and_in_the_results() {
         (&call["end"], &call["result"]),
         (&json!("serverEnded"), &Value::Null)
     );
+}
+
+/// An agent that ends everything below it, one by one, has ended the server: it did not die.
+#[test]
+fn a_server_that_the_agent_ends_past_the_tap_has_not_died() {
+    let script = "start; hello\n\
+                  for process in /proc/[0-9]*; do\n\
+                    read -r id name state parent rest 2>/dev/null <$process/stat || continue\n\
+                    [ \"$parent\" = $server ] && kill -TERM $id\n\
+                  done\n\
+                  kill -TERM $server; wait $server; echo \"ended with $?\" >ended.txt";
+    let polite = SERVER.replacen('\n', "\ntrap 'exit 0' TERM\n", 1);
+    for (server, end) in [(SERVER, 143), (&polite, 0)] {
+        let project = project_with_mcp_server(script, "").executable("docs-server", server);
+        project.terca(&["run"]).expect_status(0);
+        let ended = project.trial_file("workspace/ended.txt");
+        assert_eq!(ended, format!("ended with {end}\n"));
+        let trial = project.only_trial();
+        assert_eq!(tap(&trial)["deaths"], json!([]), "{trial:#}");
+        project.wait_until_nothing_runs();
+    }
 }
 
 #[test]

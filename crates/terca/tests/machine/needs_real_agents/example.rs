@@ -103,9 +103,18 @@ fn the_server_reaches_its_experiment_alone(agent: RealAgent, environment: &str) 
         (&json!("passed"), &json!(1.0)),
         "{with:#}"
     );
+    let docs = &with["delivery"]["mcpServers"]["docs"];
     assert_eq!(
-        with["delivery"]["mcpServers"],
-        json!({"docs": {"status": "connected", "calls": 2, "failedCalls": 0}})
+        (&docs["status"], &docs["calls"], &docs["failedCalls"]),
+        (&json!("connected"), &json!(2), &json!(0)),
+        "{docs}"
+    );
+    let tools = &docs["tap"]["tools"];
+    let calls_of = |tool: &str| tools[tool]["calls"].as_u64();
+    assert_eq!(
+        (calls_of("read"), calls_of("search")),
+        (Some(1), Some(1)),
+        "{docs}"
     );
     let without = trial(&project, "control");
     assert_eq!(without["status"], "partial", "{without:#}");
