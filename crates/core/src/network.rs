@@ -9,6 +9,8 @@ use thiserror::Error;
 
 use crate::text::prose;
 
+/// Ports below this one are for those who own the machine.
+const FIRST_FREE_PORT: u16 = 1024;
 /// The ports of a host that is named without one.
 const USUAL_PORTS: [u16; 2] = [443, 80];
 
@@ -264,17 +266,24 @@ impl HostPattern {
         self.is_domain
     }
 
+    /// Returns whether it is a service on this machine that no sandbox can have: one without a port of its own, or with one
+    /// that only the machine's own users may listen on.
+    pub fn is_out_of_reach(&self) -> bool {
+        let is_here = match self.host.parse::<IpAddr>() {
+            Ok(address) => address.is_loopback() || address.is_unspecified(),
+            Err(_) => self.host == "localhost" && !self.is_domain,
+        };
+        is_here && self.port.is_none_or(|port| port < FIRST_FREE_PORT)
+    }
+
     /// Returns the addresses, if it is a service on this machine: where it is reached inside of a sandbox with a network
     /// of its own, which has the same addresses.
     pub fn on_this_machine(&self) -> Option<SocketAddr> {
         let port = self.port?;
         let address = match self.host.parse::<IpAddr>() {
-            Ok(IpAddr::V4(address)) if address.is_loopback() || address.is_unspecified() => {
-                IpAddr::V4(Ipv4Addr::LOCALHOST)
-            }
-            Ok(IpAddr::V6(address)) if address.is_loopback() || address.is_unspecified() => {
-                IpAddr::V6(Ipv6Addr::LOCALHOST)
-            }
+            Ok(IpAddr::V4(address)) if address.is_unspecified() => IpAddr::V4(Ipv4Addr::LOCALHOST),
+            Ok(IpAddr::V6(address)) if address.is_unspecified() => IpAddr::V6(Ipv6Addr::LOCALHOST),
+            Ok(address) if address.is_loopback() => address,
             Err(_) if self.host == "localhost" && !self.is_domain => {
                 IpAddr::V4(Ipv4Addr::LOCALHOST)
             }
@@ -376,7 +385,7 @@ impl TrialNetwork {
         /// The most hosts that are named.
         const SHOWN: usize = 5;
         let hosts: Vec<String> = self.refused.iter().map(RefusedHost::words).collect();
-        let first = self.refused.first()?;
+        self.refused.first()?;
         let count: u64 = self.refused.iter().map(|refused| refused.count).sum();
         let count = usize::try_from(count + self.refused_elsewhere).unwrap_or(usize::MAX);
         let mut named: Vec<String> = hosts.iter().take(SHOWN).cloned().collect();
@@ -384,14 +393,16 @@ impl TrialNetwork {
             named.push("others".to_owned());
         }
         let was = if count == 1 { "was" } else { "were" };
-        let advice = match self.mode {
-            NetworkMode::Off => "`network` is `off`".to_owned(),
-            NetworkMode::Model | NetworkMode::Hosts | NetworkMode::Open => {
-                format!("`allow: [\"{}\"]` lets an agent through", first.pattern())
-            }
+        // An agent may have asked for something that is no host.
+        let mut patterns = self.refused.iter().map(RefusedHost::pattern);
+        let host = patterns.find(|pattern| pattern.parse::<HostPattern>().is_ok());
+        let advice = match (self.mode, host) {
+            (NetworkMode::Off, _) => "; `network` is `off`".to_owned(),
+            (_, Some(host)) => format!("; `allow: [\"{host}\"]` lets an agent through"),
+            (_, None) => String::new(),
         };
         Some(format!(
-            "{} of the agent {was} refused, to {}; {advice}",
+            "{} of the agent {was} refused, to {}{advice}",
             prose::count(count, "connection"),
             prose::list(&named, "and"),
         ))
@@ -521,6 +532,45 @@ mod tests {
         }
         assert!(serde_json::from_str::<Network>(r#""closed""#).is_err());
         assert!(serde_json::from_str::<Network>(r#"["*"]"#).is_err());
+    }
+
+    #[test]
+    fn a_service_on_this_machine_has_its_own_address() {
+        for (written, expected) in [
+            ("localhost:8080", Some("127.0.0.1:8080")),
+            ("127.0.0.2:8080", Some("127.0.0.2:8080")),
+            ("0.0.0.0:8080", Some("127.0.0.1:8080")),
+            ("[::1]:8080", Some("[::1]:8080")),
+            ("example.com:8080", None),
+            ("localhost", None),
+        ] {
+            let address = pattern(written).on_this_machine();
+            assert_eq!(
+                address,
+                expected.map(|text| text.parse().unwrap()),
+                "{written}"
+            );
+        }
+        for (written, expected) in [
+            ("localhost:80", true),
+            ("localhost", true),
+            ("127.0.0.1:443", true),
+            ("localhost:1024", false),
+            ("example.com:80", false),
+        ] {
+            assert_eq!(pattern(written).is_out_of_reach(), expected, "{written}");
+        }
+    }
+
+    #[test]
+    fn only_hosts_are_advised() {
+        let mut network = TrialNetwork::new(NetworkMode::Model);
+        network.refuse("(not a name)", 80);
+        let note = network.note().unwrap();
+        assert!(!note.contains("allow"), "{note}");
+        network.refuse("example.com", 80);
+        let note = network.note().unwrap();
+        assert!(note.contains("`allow: [\"example.com\"]`"), "{note}");
     }
 
     #[test]

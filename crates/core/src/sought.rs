@@ -63,7 +63,7 @@ pub struct Sought {
 impl Sought {
     /// Looks for rules. A comment of HTML and a line that includes another file need not be there: agents take them out.
     pub fn rules(path: &str, text: &str) -> Self {
-        let text = without_comments(text);
+        let text = without_comments(text.trim_start_matches('\u{feff}'));
         let lines = text.lines().map(spaced);
         let lines = lines.filter(|line| !line.is_empty() && !is_include(line));
         Sought {
@@ -109,7 +109,9 @@ impl Sought {
             of += 1;
             requests += u64::from(seen.found.contains(&label));
         }
-        let is_telling = of > 0 && (requests > 0 || self.part != Part::McpServer);
+        // Rules without a line are in any request.
+        let is_telling =
+            of > 0 && !self.texts.is_empty() && (requests > 0 || self.part != Part::McpServer);
         is_telling.then(|| Sent {
             part: self.part,
             name: self.name.clone(),
@@ -311,12 +313,51 @@ fn identifier(name: &str) -> String {
     letters.collect()
 }
 
+/// Returns a text without the escapes of JSON.
 fn unescaped(text: &str) -> String {
-    text.replace("\\r", " ")
-        .replace("\\n", " ")
-        .replace("\\t", " ")
-        .replace("\\\"", "\"")
-        .replace("\\\\", "\\")
+    let mut plain = String::with_capacity(text.len());
+    let mut rest = text;
+    while let Some((before, after)) = rest.split_once('\\') {
+        plain.push_str(before);
+        let (letter, length) = unescape(after);
+        match letter {
+            Some(letter) => plain.push(letter),
+            None => plain.push('\\'),
+        }
+        rest = &after[length..];
+    }
+    plain.push_str(rest);
+    plain
+}
+
+/// Returns the letter of an escape and its length behind the backslash. `None` if it is no escape.
+fn unescape(escape: &str) -> (Option<char>, usize) {
+    let letter = match escape.as_bytes().first() {
+        Some(b'n' | b'r' | b't' | b'f' | b'b') => ' ',
+        Some(b'"') => '"',
+        Some(b'/') => '/',
+        Some(b'\\') => '\\',
+        Some(b'u') => return unicode(escape),
+        _ => return (None, 0),
+    };
+    (Some(letter), 1)
+}
+
+/// Reads `u00fc`, or a pair such as `ud83e\\udd80`.
+fn unicode(escape: &str) -> (Option<char>, usize) {
+    let unit = |at: usize| u16::from_str_radix(escape.get(at..at + 4)?, 16).ok();
+    let Some(first) = unit(1) else {
+        return (None, 0);
+    };
+    if let Some(letter) = char::from_u32(u32::from(first)) {
+        return (Some(letter), 5);
+    }
+    let second = unit(7).filter(|_| escape.get(5..7) == Some("\\u"));
+    let pair = second.map(|second| char::decode_utf16([first, second]).next());
+    match pair {
+        Some(Some(Ok(letter))) => (Some(letter), 11),
+        _ => (None, 0),
+    }
 }
 
 fn is_include(line: &str) -> bool {
@@ -415,6 +456,34 @@ mod tests {
             );
         }
         assert_eq!(Seen::search(b"no JSON", &[rules]), Seen::default());
+    }
+
+    #[test]
+    fn escapes_within_a_text_do_not_matter() {
+        let text = "\u{feff}C:\\new\\table and \\r\\n, ü, 🦀, \"quotes\", a/b, \\u12 and \\";
+        let rules = Sought::rules("R", text);
+        let inside = json!({ "rules": text.trim_start_matches('\u{feff}') }).to_string();
+        let ascii = inside
+            .replace('ü', "\\u00fc")
+            .replace('🦀', "\\ud83e\\udd80")
+            .replace('/', "\\/");
+        for body in [
+            json!({ "system": text }),
+            json!({ "system": inside }),
+            json!({ "system": ascii }),
+        ] {
+            let found = seen(&body, std::slice::from_ref(&rules)).found;
+            assert_eq!(found, ["rules R"], "{body}");
+        }
+    }
+
+    #[test]
+    fn rules_without_a_line_prove_nothing() {
+        for empty in ["", "\n\n", "@other.md", "<!-- for people -->"] {
+            let rules = Sought::rules("R", empty);
+            let seen = seen(&json!({"system": "nothing"}), std::slice::from_ref(&rules));
+            assert_eq!(rules.sent(&[&seen]), None, "{empty:?}");
+        }
     }
 
     /// By looking for each line from the beginning it took minutes.

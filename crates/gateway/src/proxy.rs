@@ -145,8 +145,10 @@ impl Client {
             parts.headers.remove(name);
         }
         // The host that was allowed, not another one on the same server.
-        let authority = parts.uri.authority().map(ToString::to_string);
-        let authority = authority.unwrap_or_else(|| host.to_owned());
+        let authority = match port {
+            80 => host.to_owned(),
+            port => format!("{host}:{port}"),
+        };
         let authority = HeaderValue::from_str(&authority).map_err(io::Error::other)?;
         parts.headers.insert(header::HOST, authority);
         match &proxy {

@@ -50,6 +50,18 @@ fn host() -> Kind<HostPattern> {
     let text = filled_text().called("host").with("pattern", json!(PATTERN));
     text.then(|text, reader| {
         let problem = match text.value.parse::<HostPattern>() {
+            Ok(pattern) if pattern.is_out_of_reach() => {
+                return reader.refuse(
+                    Diagnostic::error(
+                        Code::WrongValue,
+                        format!("`{}` is out of reach from a sandbox", text.value),
+                    )
+                    .at(
+                        text.place,
+                        "a service on this machine needs a port of 1024 or above, as in `localhost:8080`",
+                    ),
+                );
+            }
             Ok(pattern) => return Some(pattern),
             Err(problem) => problem,
         };

@@ -3,14 +3,12 @@
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::{CallEnd, OfferedTool, TapEvent, TapEventKind, ToolCall};
+use super::{CallEnd, LONGEST_NAME, OfferedTool, TapEvent, TapEventKind, ToolCall};
 use crate::process::Exit;
 use crate::text::excerpt::{beginning, without_middle};
 
 /// The most requests that may be open at once.
 const MOST_OPEN: usize = 1000;
-/// The longest name, method or message that is kept, in characters.
-const LONGEST_NAME: usize = 300;
 /// The longest arguments, and the longest answer, in bytes.
 const LONGEST_TEXT: usize = 16 * 1024;
 /// The most lines that are not the protocol, of one start.
@@ -136,22 +134,22 @@ impl Conversation {
         vec![self.event(at_ms, TapEventKind::NotProtocol { from, text, bytes })]
     }
 
-    fn message(&mut self, from: Side, at_ms: u64, mut message: Value) -> Option<TapEvent> {
+    fn message(&mut self, from: Side, at_ms: u64, message: Value) -> Option<TapEvent> {
         match from {
-            Side::Agent => self.read_agent(at_ms, &mut message),
-            Side::Server => self.read_server(at_ms, message),
+            Side::Agent => self.read_agent(at_ms, &message),
+            Side::Server => self.read_server(at_ms, &message),
         }
     }
 
-    fn read_agent(&mut self, at_ms: u64, message: &mut Value) -> Option<TapEvent> {
+    fn read_agent(&mut self, at_ms: u64, message: &Value) -> Option<TapEvent> {
         let method = message["method"].as_str()?.to_owned();
         if method == "notifications/cancelled" {
-            let id = message["params"]["requestId"].take();
+            let id = message["params"]["requestId"].clone();
             let open = self.take_open(&id)?;
             return Some(self.unanswered(open, at_ms, CallEnd::Unanswered));
         }
-        let id = message["id"].take();
-        if id.is_null() || self.open.len() >= MOST_OPEN {
+        let id = message["id"].clone();
+        if id.is_null() {
             return None;
         }
         let asked = match method.as_str() {
@@ -162,27 +160,30 @@ impl Conversation {
                     message["params"]["name"].as_str().unwrap_or_default(),
                     LONGEST_NAME,
                 ),
-                arguments: short(message["params"]["arguments"].take()),
+                arguments: short(message["params"]["arguments"].clone()),
             },
             other => Asked::Other(beginning(other, LONGEST_NAME)),
         };
+        // Nobody waits for the answer to the oldest of so many any more.
+        let is_full = self.open.len() >= MOST_OPEN;
+        let oldest = is_full.then(|| self.open.remove(0));
         self.open.push(Open { id, at_ms, asked });
-        None
+        oldest.map(|oldest| self.unanswered(oldest, at_ms, CallEnd::Unanswered))
     }
 
-    fn read_server(&mut self, at_ms: u64, mut message: Value) -> Option<TapEvent> {
+    fn read_server(&mut self, at_ms: u64, message: &Value) -> Option<TapEvent> {
         // A request of the server's own has an id too.
         if message.get("method").is_some() {
             return None;
         }
         let open = self.take_open(&message["id"])?;
-        let error = message["error"].take();
+        let error = &message["error"];
         if !error.is_null() {
-            return Some(self.answered(open, at_ms, error, true));
+            return Some(self.answered(open, at_ms, error.clone(), true));
         }
-        let result = message["result"].take();
+        let result = &message["result"];
         let is_error = result["isError"] == true;
-        Some(self.answered(open, at_ms, result, is_error))
+        Some(self.answered(open, at_ms, result.clone(), is_error))
     }
 
     fn take_open(&mut self, id: &Value) -> Option<Open> {
@@ -309,6 +310,55 @@ mod tests {
             events.extend(conversation.line(*from, 1000 * index as u64, TapLine::Whole(&line)));
         }
         (conversation, events)
+    }
+
+    #[test]
+    fn a_tool_that_is_called_has_a_place_among_many_that_are_not() {
+        let mut tools: Vec<Value> = (0..600)
+            .map(|number| json!({"name": format!("t{number:04}"), "description": "x".repeat(10)}))
+            .collect();
+        tools.push(json!({"name": "n".repeat(100_000)}));
+        let list = json!({ "tools": tools });
+        let (_, events) = read(&[
+            (Side::Agent, json!({"id": 1, "method": "tools/list"})),
+            (Side::Server, json!({"id": 1, "result": list})),
+            call(&json!(2), "t0599"),
+            answer(&json!(2), false),
+        ]);
+        let figures = figures(&events);
+        assert_eq!((figures.calls(), figures.tools["t0599"].calls), (1, 1));
+        assert!(figures.tools.keys().all(|name| name.len() < 1000));
+    }
+
+    /// Shapes that a careless client sends, and that a hostile one would.
+    #[test]
+    fn odd_messages_hide_no_call() {
+        let mut messages = Vec::new();
+        for odd in [
+            json!({"id": 4, "method": "tools/call", "params": ["look"]}),
+            json!({"id": 5, "method": "tools/call", "params": "look"}),
+            json!({"id": {"a": 1}, "method": "tools/call"}),
+            json!({"method": "notifications/cancelled", "params": "x"}),
+            json!({"method": "notifications/cancelled", "params": [1]}),
+            json!({"id": 6, "method": 7}),
+            json!([[1], "x", null, {"id": []}]),
+            json!({"id": 4, "result": "text"}),
+            json!({"id": 5, "error": "text"}),
+            json!({"id": {"a": 1}, "result": [1]}),
+        ] {
+            messages.push((Side::Agent, odd.clone()));
+            messages.push((Side::Server, odd));
+        }
+        for number in 0..2 * MOST_OPEN {
+            messages.push((
+                Side::Agent,
+                json!({"id": format!("open-{number}"), "method": "ping"}),
+            ));
+        }
+        messages.push(call(&json!(100), "look"));
+        messages.push(answer(&json!(100), false));
+        let (_, events) = read(&messages);
+        assert_eq!(figures(&events).tools["look"].calls, 1);
     }
 
     fn figures(events: &[TapEvent]) -> ServerTap {

@@ -11,11 +11,14 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::process::Exit;
+use crate::text::excerpt::beginning;
 use crate::text::mask::Mask;
 use crate::transcript::{Record, Step};
 
 pub use conversation::{Conversation, Side, TapLine};
 
+/// The longest name, method or message that is kept, in characters.
+const LONGEST_NAME: usize = 300;
 /// The most names of tools that are counted one by one: an agent can call tools that there are not.
 const MOST_TOOLS: usize = 500;
 /// The most durations of a tool that are kept for the median of a run.
@@ -108,7 +111,7 @@ pub struct OfferedTool {
 
 impl OfferedTool {
     fn of(tool: &Value) -> Option<Self> {
-        let name = tool["name"].as_str()?.to_owned();
+        let name = beginning(tool["name"].as_str()?, LONGEST_NAME);
         let parts = ["name", "description", "inputSchema"].map(|key| &tool[key]);
         let bytes: u64 = parts
             .iter()
@@ -205,6 +208,7 @@ impl ServerTap {
                 }
             }
             TapEventKind::Call(call) => {
+                self.make_room_for(&call.tool);
                 if let Some(tool) = self.tool(&call.tool) {
                     tool.calls += 1;
                     tool.errors += u64::from(call.end.is_error());
@@ -226,6 +230,16 @@ impl ServerTap {
             | TapEventKind::Request { .. }
             | TapEventKind::LeftOut
             | TapEventKind::Ended { .. } => {}
+        }
+    }
+
+    /// Leaves out a tool that was not called, if there is no room for one that is.
+    fn make_room_for(&mut self, name: &str) {
+        if self.tools.len() >= MOST_TOOLS && !self.tools.contains_key(name) {
+            let mut idle = self.tools.iter().filter(|(_, tool)| tool.calls == 0);
+            if let Some(idle) = idle.next().map(|(name, _)| name.clone()) {
+                self.tools.remove(&idle);
+            }
         }
     }
 

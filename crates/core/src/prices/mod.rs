@@ -13,6 +13,7 @@ use crate::transcript::Usage;
 use crate::wire::{Exchange, WireTokens};
 
 /// Digits behind the point that only adding up has brought in are left out.
+const MOST_DOLLARS: f64 = 1e6;
 const DIGITS: f64 = 1e9;
 
 /// The prices of a model, in US dollars per million tokens.
@@ -179,7 +180,7 @@ impl Prices {
             let price = known.find_map(|name| self.of(name))?;
             sum += price.of_request(exchange.tokens)?;
         }
-        is_any(exchanges).then(|| rounded(sum))
+        is_any(exchanges).then(|| plausible(sum)).flatten()
     }
 
     /// Returns the cost of a session by the figures that its agent reports. Agents do not say how many tokens were
@@ -194,7 +195,9 @@ impl Prices {
         };
         let is_split = tokens.cached.is_some() || price.cached_input.is_none();
         let is_known = is_split && price.cache_write.is_none_or(|write| write == price.input);
-        is_known.then(|| rounded(price.of_tokens(tokens)))
+        is_known
+            .then(|| plausible(price.of_tokens(tokens)))
+            .flatten()
     }
 }
 
@@ -203,8 +206,11 @@ fn is_any(exchanges: &[Exchange]) -> bool {
     tokens.any(|tokens| tokens != WireTokens::default())
 }
 
-fn rounded(dollars: f64) -> f64 {
-    (dollars * DIGITS).round() / DIGITS
+/// Returns a cost without digits that nobody needs. One that no trial has is a mistake in a price, and sums of it would
+/// have no end.
+fn plausible(dollars: f64) -> Option<f64> {
+    let rounded = (dollars * DIGITS).round() / DIGITS;
+    (rounded < MOST_DOLLARS).then_some(rounded)
 }
 
 #[cfg(test)]

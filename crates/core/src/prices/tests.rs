@@ -184,3 +184,15 @@ fn an_agents_own_figures_are_enough_where_no_token_is_in_doubt() {
     };
     assert_eq!(prices.of_session("gpt-5", &silent), None);
 }
+
+#[test]
+fn a_price_that_nobody_asks_makes_no_cost() {
+    let absurd = Price {
+        input: 1e308,
+        output: 1e308,
+        ..OWN
+    };
+    let prices = Prices::new([("m".to_owned(), Some(absurd))]);
+    let exchanges = [exchange("m", tokens(1000, 0, 10))];
+    assert_eq!(prices.of_exchanges(&exchanges), None);
+}

@@ -51,6 +51,8 @@ pub struct Tapped {
     pub servers: BTreeMap<String, TappedServer>,
     /// True if something that is no tap has tried to write to the record.
     pub has_strangers: bool,
+    /// There were more taps than are read.
+    pub has_too_many: bool,
 }
 
 /// The things that the taps of a server saw.
@@ -199,6 +201,7 @@ fn take_in(stream: UnixStream, shared: &Arc<Shared>) -> io::Result<()> {
     stream.set_nonblocking(false)?;
     let mut state = shared.state();
     if state.taps.len() >= MOST_TAPS {
+        state.tapped.has_too_many = true;
         return Err(io::ErrorKind::QuotaExceeded.into());
     }
     let other = stream.try_clone()?;

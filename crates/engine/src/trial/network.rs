@@ -10,6 +10,7 @@ use terca_core::agent::mcp::McpServer;
 use terca_core::agent::model_hosts::model_hosts;
 use terca_core::network::{HostPattern, Network, NetworkMode, TrialNetwork};
 use terca_core::text::prose;
+use terca_core::trial_error::ErrorKind;
 use terca_gateway::Exit;
 
 use super::context::Context;
@@ -136,6 +137,13 @@ impl NetworkRequest<'_> {
         let mut doors: Vec<(SocketAddr, Door)> = Vec::new();
         if user.is_some_and(|user| user.led.is_some()) {
             doors.push((gateway.address(), Door::Gateway));
+        }
+        if let Some(host) = hosts.iter().find(|host| host.is_out_of_reach()) {
+            let message = format!(
+                "`{host}` is out of reach from a sandbox: a service on this machine needs a port of 1024 or above; \
+                 `network: open` reaches it"
+            );
+            return Err(StageError::new(ErrorKind::Setup, message));
         }
         for address in hosts.iter().filter_map(HostPattern::on_this_machine) {
             if !doors.iter().any(|(other, _)| *other == address) {

@@ -116,7 +116,7 @@ impl McpServerSummary {
         }
         let tools = self.by_calls();
         for (tool, figures) in tools.iter().filter(|(_, figures)| figures.calls > 0) {
-            parts.push(format!("`{tool}`: {}", figures.words(self.trials)));
+            parts.push(format!("{}: {}", quoted(tool), figures.words(self.trials)));
         }
         parts.extend(never_called(&tools));
         if let Some(tokens) = self.estimated_tokens() {
@@ -127,15 +127,20 @@ impl McpServerSummary {
         } else if self.started > 0 {
             parts.push("no tool offered".to_owned());
         }
-        format!("MCP server `{name}`: {}", parts.join("; "))
+        format!("MCP server {}: {}", quoted(name), parts.join("; "))
     }
+}
+
+/// Returns a name between quotes. It is the server's own, and must not look like more than a name.
+fn quoted(name: &str) -> String {
+    format!("`{}`", name.replace('`', "'"))
 }
 
 /// Returns the tools that were never called. A server may have hundreds, so only some of them have their names.
 fn never_called(tools: &[(&str, &McpToolSummary)]) -> Option<String> {
     const NAMED: usize = 5;
     let idle = tools.iter().filter(|(_, figures)| figures.calls == 0);
-    let mut names: Vec<String> = idle.map(|(name, _)| format!("`{name}`")).collect();
+    let mut names: Vec<String> = idle.map(|(name, _)| quoted(name)).collect();
     if names.is_empty() {
         return None;
     }

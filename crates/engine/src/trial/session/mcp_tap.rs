@@ -14,6 +14,9 @@ use crate::mcp_tap::{Tap, Tapped, TappedServer};
 use crate::tree::{Dir, Options};
 use crate::trial::context::Context;
 
+/// The longest part of a server's name in the name of its file.
+const LONGEST_FILE_NAME: usize = 100;
+
 /// The directory of the artifacts with a file for each server.
 const DIR: &str = "mcp";
 
@@ -56,6 +59,10 @@ pub(super) fn add(tapped: Tapped, reading: &mut Reading) {
             "something that is no tap tried to write to the record of MCP servers, and was refused";
         reading.notes.push(note.to_owned());
     }
+    if tapped.has_too_many {
+        let note = "the agent started MCP servers so often that not every start is recorded";
+        reading.notes.push(note.to_owned());
+    }
     for (name, TappedServer { figures, .. }) in tapped.servers {
         if !figures.deaths.is_empty() {
             let exits: BTreeSet<&String> = figures.deaths.iter().collect();
@@ -90,6 +97,7 @@ pub(super) fn keep(tapped: &Tapped, artifacts: &Utf8Path, mask: &Mask) -> io::Re
             text.push('\n');
         }
         let mut file_name = mask.text(name).replace(is_unsafe, "_");
+        file_name.truncate(LONGEST_FILE_NAME);
         while !names.insert(file_name.clone()) {
             file_name.push('_');
         }
