@@ -99,11 +99,11 @@ impl Conversation {
         match serde_json::from_str::<Value>(text) {
             // Several messages in one.
             Ok(Value::Array(messages)) => messages
-                .into_iter()
+                .iter()
                 .filter_map(|message| self.message(from, at_ms, message))
                 .collect(),
             Ok(message @ Value::Object(_)) => {
-                self.message(from, at_ms, message).into_iter().collect()
+                self.message(from, at_ms, &message).into_iter().collect()
             }
             _ => self.other(from, at_ms, text, text.len() as u64),
         }
@@ -134,10 +134,10 @@ impl Conversation {
         vec![self.event(at_ms, TapEventKind::NotProtocol { from, text, bytes })]
     }
 
-    fn message(&mut self, from: Side, at_ms: u64, message: Value) -> Option<TapEvent> {
+    fn message(&mut self, from: Side, at_ms: u64, message: &Value) -> Option<TapEvent> {
         match from {
-            Side::Agent => self.read_agent(at_ms, &message),
-            Side::Server => self.read_server(at_ms, &message),
+            Side::Agent => self.read_agent(at_ms, message),
+            Side::Server => self.read_server(at_ms, message),
         }
     }
 

@@ -107,7 +107,7 @@ fn the_judge_gives_the_score() {
 
 #[test]
 fn reasons_and_what_the_judge_used_stand_apart_from_the_trial() {
-    let judge = r#"echo '{"inputTokens": 700, "outputTokens": 30, "costSource": "agent", "costUsd": 0.5}' > $TERCA_STATS_FILE
+    let judge = r#"echo '{"inputTokens": 700, "outputTokens": 30, "costUsd": 0.5}' > $TERCA_STATS_FILE
 echo "model: $TERCA_MODEL" >&2
 echo '{"score": 0.5, "reasons": [{"criterion": "short", "score": 0.5, "reason": "two lines"}]}'"#;
     let agent =
@@ -129,7 +129,7 @@ echo '{"score": 0.5, "reasons": [{"criterion": "short", "score": 0.5, "reason": 
             "reasons": [{"criterion": "short", "score": 0.5, "reason": "two lines"}],
             "agent": "command", "agentVersion": null, "model": "large",
             "stats": {"requests": null, "inputTokens": 700, "cachedInputTokens": null, "outputTokens": 30,
-                      "toolCalls": null, "costUsd": 0.5, "durationSeconds": null},
+                      "toolCalls": null, "costUsd": 0.5, "costSource": "agent", "durationSeconds": null},
             "artifacts": "artifacts/judge-taste",
         })
     );
