@@ -119,8 +119,9 @@ fn pass(command: &[&str], recorder: &Recorder) -> io::Result<EndedServer> {
     let passing =
         std::thread::spawn(move || pass_output(output?, agent_out, &ended.into(), &from_server));
     let status = child.wait()?;
-    let by_itself = is_end_by_itself(status, &is_asked_to_end);
+    // The way to the agent stays open meanwhile: an agent that sees its end would ask the tap to end, too.
     drop(end);
+    let by_itself = is_end_by_itself(status, &is_asked_to_end);
     Ok(EndedServer {
         status,
         by_itself,

@@ -136,6 +136,18 @@ fn the_end_of_a_server_is_seen_by_the_agent_and_in_the_results() {
     );
 }
 
+/// Goose and Codex end a server as soon as its output ends: it has died all the same.
+#[test]
+fn a_server_that_dies_before_its_agent_ends_it_has_died() {
+    let script = "start; hello; ask 2 tools/call die; answer; kill -TERM $server; wait $server";
+    let project = project_with_mcp_server(script, "");
+    project.terca(&["run"]).expect_status(0);
+    let trial = project.only_trial();
+    assert_eq!(tap(&trial)["deaths"], json!(["exit status 4"]), "{trial:#}");
+    assert_eq!(tap(&trial)["tools"]["die"]["errors"], 1);
+    project.wait_until_nothing_runs();
+}
+
 /// An agent that ends everything below it, one by one, has ended the server: it did not die.
 #[test]
 fn a_server_that_the_agent_ends_past_the_tap_has_not_died() {
