@@ -130,30 +130,9 @@ impl FoundAgent {
             mut env,
             program,
         } = self;
-        let version = program.as_ref().and_then(|program| {
-            let contained = ContainedAgent {
-                sandbox: request.sandbox,
-                dirs: CommandDirs {
-                    workspace: &dirs.probe,
-                    ..dirs.for_agent()
-                },
-                io: &dirs.probe,
-                env: &env,
-                network: &AgentNetwork::without_exit(request.network),
-                words: Words {
-                    program: Some(program),
-                    others: &[],
-                },
-            };
-            let question = VersionQuestion {
-                profile,
-                program,
-                env: &env,
-                dir: &dirs.probe,
-            };
-            let enclose = || contained.enclosure(context);
-            context.versions.get(question, enclose, &context.interrupt)
-        });
+        let version = program
+            .as_ref()
+            .and_then(|program| ask_version(context, &dirs, request, profile, program, &env));
         credentials::install(&context.host, profile, &mut env, &dirs.home)?;
         let contained_by = context.sandboxes.contained_by(request.sandbox);
         // Its own services and keys, whichever way leads to them.
@@ -171,23 +150,7 @@ impl FoundAgent {
             )?,
             GatewayMode::Off | GatewayMode::Meter => Led::past_the_gateway(request.config),
         };
-        let asked = NetworkRequest {
-            network: if profile.is_built_in() {
-                &Network::Open
-            } else {
-                request.network
-            },
-            allow: request.allow,
-            mcp_servers: request.mcp_servers,
-        };
-        let network = asked.make(
-            context,
-            Some(NetworkUser {
-                profile,
-                access: &access,
-                led: led.passage.is_some().then_some(&led.origins),
-            }),
-        )?;
+        let network = network_of(context, request, profile, &access, &led)?;
         let mut notes = led.notes;
         let mut mcp_servers = network.servers(request.mcp_servers);
         let tap = if profile.is_built_in() {
@@ -209,19 +172,7 @@ impl FoundAgent {
         let access = credentials::access(&context.host, profile, &own, request.config);
         env.extend(invocation.env);
         network.set_variables(&mut env);
-        let command = match invocation.launch {
-            Launch::Program {
-                program: name,
-                args,
-            } => Ok((program.unwrap_or_else(|| name.into()), args)),
-            Launch::Shell(command) => {
-                let command = context.sealed.command(&command);
-                Ok(("/bin/sh".into(), vec!["-c".to_owned(), command]))
-            }
-            Launch::LaySolution => Err(BuiltIn::Solution),
-            Launch::Cheat => Err(BuiltIn::Cheat),
-            Launch::Nothing => Err(BuiltIn::Nothing),
-        };
+        let command = command_of(context, invocation.launch, program);
         let shell_command = match &command {
             Ok((_, args)) if request.agent.agent.profile().takes_command => {
                 args.last().map(String::as_str)
@@ -287,6 +238,82 @@ pub(super) fn find_agent_program(
             );
             Err(StageError::new(ErrorKind::AgentMissing, message))
         }
+    }
+}
+
+/// Asks the agent's program for its version, in a directory of its own.
+fn ask_version(
+    context: &Context,
+    dirs: &AgentDirs,
+    request: &AgentRequest<'_>,
+    profile: &'static Profile,
+    program: &Utf8PathBuf,
+    env: &Variables,
+) -> Option<String> {
+    let contained = ContainedAgent {
+        sandbox: request.sandbox,
+        dirs: CommandDirs {
+            workspace: &dirs.probe,
+            ..dirs.for_agent()
+        },
+        io: &dirs.probe,
+        env,
+        network: &AgentNetwork::without_exit(request.network),
+        words: Words {
+            program: Some(program),
+            others: &[],
+        },
+    };
+    let question = VersionQuestion {
+        profile,
+        program,
+        env,
+        dir: &dirs.probe,
+    };
+    let enclose = || contained.enclosure(context);
+    context.versions.get(question, enclose, &context.interrupt)
+}
+
+/// Makes the network of an agent. One that Terca plays itself needs none of its own.
+fn network_of(
+    context: &Context,
+    request: &AgentRequest<'_>,
+    profile: &Profile,
+    access: &Access,
+    led: &Led,
+) -> Result<AgentNetwork, StageError> {
+    let asked = NetworkRequest {
+        network: if profile.is_built_in() {
+            &Network::Open
+        } else {
+            request.network
+        },
+        allow: request.allow,
+        mcp_servers: request.mcp_servers,
+    };
+    let user = NetworkUser {
+        profile,
+        access,
+        led: led.passage.is_some().then_some(&led.origins),
+    };
+    asked.make(context, Some(user))
+}
+
+/// Returns the program of an agent and its arguments, or the part that Terca plays itself.
+fn command_of(
+    context: &Context,
+    launch: Launch,
+    found: Option<Utf8PathBuf>,
+) -> Result<(Utf8PathBuf, Vec<String>), BuiltIn> {
+    match launch {
+        Launch::Program { program, args } => Ok((found.unwrap_or_else(|| program.into()), args)),
+        Launch::Shell(command) => {
+            let command = context.sealed.command(&command);
+            Ok(("/bin/sh".into(), vec!["-c".to_owned(), command]))
+        }
+        Launch::LaySolution => Err(BuiltIn::Solution),
+        Launch::Cheat => Err(BuiltIn::Cheat),
+        Launch::Nothing => Err(BuiltIn::Nothing),
     }
 }
 
