@@ -34,6 +34,9 @@ fn main() -> ExitCode {
             Err(_) => ExitCode::FAILURE,
         };
     }
+    if let Some(status) = terca_engine::process::confine::run_if_asked() {
+        return status;
+    }
     // Agents start it in the place of an MCP server.
     if let Some(status) = terca_engine::mcp_tap::run_if_asked() {
         return status;

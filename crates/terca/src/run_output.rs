@@ -57,6 +57,9 @@ pub fn note_before_start(run: &PreparedRun<'_>) {
     if let Some(line) = containment(&run.contained_by(), &run.networks()) {
         screen::err(&line);
     }
+    for sentence in run.limit_shortcomings() {
+        screen::err(&format!("warning: {sentence}"));
+    }
     warn_of_leftovers(run.left_by_others());
     if let Some(Reduced { wanted, possible }) = run.reduced() {
         screen::err(&format!(

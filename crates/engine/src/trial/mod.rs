@@ -112,6 +112,7 @@ pub fn run(
     };
     report.attempts = attempt;
     report.contained_by = Some(context.sandboxes.contained_by(spec.case.variant.sandbox));
+    report.limits_kept_by = context.limits.kept_by(&spec.case.limits);
     report.started_at = Some(started_at);
     report.duration_seconds = rounded(started.elapsed().as_secs_f64());
     report

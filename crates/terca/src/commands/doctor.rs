@@ -4,6 +4,7 @@ use terca_core::agent::AgentChoice;
 use terca_core::run::settings::RunSettings;
 use terca_engine::host::doctor as engine;
 use terca_engine::host::environment::Host;
+use terca_engine::limits;
 use terca_engine::process::supervise::Launcher;
 use terca_engine::run::load;
 use terca_engine::sandbox;
@@ -39,6 +40,7 @@ pub(super) fn doctor(common: &Common) -> Outcome {
     let palette = screen::out_palette(common.color);
     screen::out_painted(&Painted::by_view(agents_table(&rows, palette)));
     screen::out(&containment(&host));
+    screen::out(&limits::on_this_machine());
     Ok(0)
 }
 

@@ -17,6 +17,7 @@ use rustix::process::Pid;
 use super::os;
 use super::protocol::{ARGUMENT, ENCLOSED};
 use super::sweep::end_children;
+use crate::process::confine::{Confinement, OWN_PROGRAM};
 use crate::process::open_file_limit;
 
 /// A wall around a supervisor and everything that it starts, made by a program such as bubblewrap.
@@ -32,6 +33,31 @@ pub struct Enclosure {
     pub supervisor: Utf8PathBuf,
     /// The way out of an enclosure that has a network of its own.
     pub outlet: Option<Arc<dyn Outlet>>,
+}
+
+impl Enclosure {
+    /// Returns an enclosure without walls, whose processes keep these rules.
+    pub fn without_walls(confinement: &Confinement) -> Self {
+        Enclosure {
+            program: OWN_PROGRAM.into(),
+            args: confinement.args(),
+            supervisor: OWN_PROGRAM.into(),
+            outlet: None,
+        }
+    }
+
+    /// Returns this enclosure, made by a program that keeps these rules itself.
+    #[must_use]
+    pub fn behind(self, confinement: &Confinement) -> Self {
+        let mut args = confinement.args();
+        args.push(self.program.into_string());
+        args.extend(self.args);
+        Enclosure {
+            program: OWN_PROGRAM.into(),
+            args,
+            ..self
+        }
+    }
 }
 
 /// The way out of an enclosure that has a network of its own, in which nothing but its loopback is there.
@@ -96,9 +122,12 @@ impl Launcher {
             .arg(ARGUMENT)
             .arg(limit.map_or_else(|| "-".to_owned(), |limit| limit.to_string()))
             .arg(ENCLOSED)
-            // Ctrl+C in the terminal reaches Terca alone, which then decides.
-            .process_group(0)
             .stderr(Stdio::piped());
+        if enclosure.program != OWN_PROGRAM {
+            // Ctrl+C in the terminal reaches Terca alone, which then decides. Its own program makes itself a session, which
+            // the leader of a group cannot do.
+            command.process_group(0);
+        }
         self.spawn_with_socket(command)
     }
 
