@@ -4,9 +4,9 @@
 //! ([`cgroup`](crate::process::cgroup)). Where no group can be made, Terca looks at memory and processes about ten times a
 //! second and ends what is beyond them; processors are then not limited, which is said. Disk space is always looked at.
 //!
-//! Rejected: limits of single processes (`RLIMIT_AS`, `RLIMIT_NPROC`). The first counts addresses, of which Node takes
-//! many gigabytes without using them; the second counts all processes of the user, Terca's caller included, and does not
-//! hold for the superuser. Neither says afterwards that it was met.
+//! Rejected: the kernel's limits for processes (`RLIMIT_AS`, `RLIMIT_NPROC`) alone. The first counts addresses, of which Node
+//! takes many gigabytes without using them; the second counts all processes of the user, Terca's caller included, and does
+//! not hold for the superuser. Neither says afterwards that it was met. The second is a backstop where Terca watches.
 
 mod disk;
 mod usage;
@@ -149,6 +149,10 @@ impl LimitKeeper {
             .transpose()?;
         let confinement = Confinement {
             groups: group.as_ref().map(Group::entrances).unwrap_or_default(),
+            user_processes: limits
+                .processes
+                .filter(|_| kept_by.processes == Some(KeptBy::Watch))
+                .map(most_of_user),
         };
         let memory = limits
             .memory
@@ -206,6 +210,13 @@ pub fn on_this_machine() -> String {
          not kept",
         prose::list(&others, "and")
     )
+}
+
+/// Returns the most processes of the user while a command runs whose processes are watched. A fork bomb can double every few
+/// milliseconds, and nobody would get to look any more. Far beyond the limit, since other trials and everything else of the
+/// user count too. It does not hold for the superuser.
+fn most_of_user(processes: u32) -> u64 {
+    usage::of_user().tasks + u64::from(processes) * 8 + 500
 }
 
 fn is_asked(limits: &TrialLimits, controller: Controller) -> bool {

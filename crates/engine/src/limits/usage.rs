@@ -1,5 +1,7 @@
 //! The memory and the processes of a command, counted from outside.
 
+use std::os::unix::fs::MetadataExt;
+
 use rustix::process::Pid;
 
 use crate::process::supervise::children_of;
@@ -33,6 +35,20 @@ pub(super) fn of_tree(root: Pid) -> Usage {
         seen += 1;
         if seen < MOST {
             open.extend(children_of(&pid).unwrap_or_default());
+        }
+    }
+    usage
+}
+
+/// Adds up what all processes of this user use.
+pub(super) fn of_user() -> Usage {
+    let mut usage = Usage::default();
+    let user = rustix::process::getuid().as_raw();
+    for entry in std::fs::read_dir("/proc").into_iter().flatten().flatten() {
+        if entry.metadata().is_ok_and(|meta| meta.uid() == user) {
+            // What is no process has no such file.
+            let status = std::fs::read_to_string(entry.path().join("status")).unwrap_or_default();
+            usage.add(&status);
         }
     }
     usage

@@ -8,11 +8,14 @@ use std::os::unix::process::CommandExt;
 use std::process::{Command, ExitCode};
 
 use camino::Utf8PathBuf;
+use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 
 /// The hidden first argument that makes the program take this step.
 const ARGUMENT: &str = "__confine";
 /// The argument before a file that the process puts itself into a group by.
 const GROUP: &str = "--group";
+/// The argument before the most processes of the user.
+const USER_PROCESSES: &str = "--user-processes";
 /// The argument before the program to become.
 const PROGRAM: &str = "--";
 
@@ -24,6 +27,8 @@ pub const OWN_PROGRAM: &str = "/proc/self/exe";
 pub struct Confinement {
     /// The files that it puts itself into control groups by.
     pub groups: Vec<Utf8PathBuf>,
+    /// The most processes and threads of the user, all others included, beyond which it can start no more.
+    pub user_processes: Option<u64>,
 }
 
 impl Confinement {
@@ -32,6 +37,9 @@ impl Confinement {
         let mut args = vec![ARGUMENT.to_owned()];
         for group in &self.groups {
             args.extend([GROUP.to_owned(), group.to_string()]);
+        }
+        if let Some(most) = self.user_processes {
+            args.extend([USER_PROCESSES.to_owned(), most.to_string()]);
         }
         args.push(PROGRAM.to_owned());
         args
@@ -47,6 +55,10 @@ impl Confinement {
             };
             match args.next().as_deref() {
                 Some(GROUP) => confinement.groups.push(value(args)?.into()),
+                Some(USER_PROCESSES) => {
+                    let most = value(args)?.parse().map_err(io::Error::other)?;
+                    confinement.user_processes = Some(most);
+                }
                 Some(PROGRAM) => return Ok(confinement),
                 _ => return Err(io::Error::other("the arguments are not those of a step")),
             }
@@ -79,11 +91,28 @@ fn run(mut args: impl Iterator<Item = String>) -> io::Error {
             return error;
         }
     }
+    if let Some(most) = confinement.user_processes {
+        limit_user_processes(most);
+    }
     let Some(program) = args.next() else {
         return io::Error::other("there is no program to start");
     };
     let error = Command::new(&program).args(args).exec();
     io::Error::new(error.kind(), format!("{program}: {error}"))
+}
+
+/// Lowers the most processes of the user, for this process and those that it starts.
+fn limit_user_processes(most: u64) {
+    let Rlimit { maximum, .. } = getrlimit(Resource::Nproc);
+    let most = maximum.map_or(most, |maximum| maximum.min(most));
+    // Lowering it is always allowed.
+    let _ = setrlimit(
+        Resource::Nproc,
+        Rlimit {
+            current: Some(most),
+            maximum: Some(most),
+        },
+    );
 }
 
 #[cfg(test)]
@@ -94,6 +123,7 @@ mod tests {
     fn what_is_written_is_read() {
         let confinement = Confinement {
             groups: vec!["/a/cgroup.procs".into(), "--".into()],
+            user_processes: Some(700),
         };
         let args = confinement.args();
         let mut args = args.into_iter().chain(["program".to_owned()]).skip(1);

@@ -158,7 +158,6 @@ fn results_have_the_keys_they_are_documented_with() {
         "timedOut",
         "attempts",
         "containedBy",
-        "limitsKeptBy",
         "delivery",
         "startedAt",
         "durationSeconds",

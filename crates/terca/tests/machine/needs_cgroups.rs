@@ -102,14 +102,14 @@ fn a_fork_bomb_is_held_and_the_supervisor_still_works() {
 #[test]
 #[ignore = "needs cgroups"]
 fn as_many_processes_as_are_allowed_can_be_started() {
-    // The shell, and five others.
-    let script = "for i in 1 2 3 4 5; do sleep 600 & done\ntouch made\n";
-    let project = suite(script, "{processes: 6}");
+    // The shell of the command, that of the script, and five others.
+    let script = "for i in 1 2 3 4 5; do sleep 600 & done\n: > made\n";
+    let project = suite(script, "{processes: 7}");
     project.terca(&["run"]).expect_status(0);
     assert_eq!(project.only_trial()["notes"], Value::Null);
-    let project = suite(script, "{processes: 5}");
+    let project = suite(script, "{processes: 6}");
     project.terca(&["run"]);
-    assert!(notes(&project).contains("limits.processes (5)"));
+    assert!(notes(&project).contains("limits.processes (6)"));
 }
 
 #[test]
@@ -156,7 +156,7 @@ fn groups_of_a_killed_run_are_removed_by_the_next() {
     session.finish();
     wait_until("nothing runs", || project.processes().is_empty());
     assert!(left.iter().all(|group| group.exists()), "{left:?}");
-    project.terca(&["clean"]).expect_status(0);
+    project.terca(&["doctor"]).expect_status(0);
     assert!(!left.iter().any(|group| group.exists()), "{left:?}");
 }
 
