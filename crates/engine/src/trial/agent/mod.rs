@@ -326,7 +326,7 @@ fn play(run: &mut TrialRun<'_>, session: AgentSession) -> Result<Played, StageEr
                 network,
                 ran_into_limit,
             } = process.run(run, true, &|activity, usage| {
-                progress.report(activity, usage)
+                progress.report(activity, usage);
             })?;
             Ok(Played {
                 ended,
