@@ -529,7 +529,7 @@ mod tests {
         fs_err::write(own.dir.join("memory.events"), events).unwrap();
         fs_err::write(own.dir.join("pids.events"), "max 7\n").unwrap();
         let part = Part {
-            dir: own.dir.clone(),
+            dir: own.dir,
             version: Version::Two,
             controllers: Controller::ALL.to_vec(),
         };
