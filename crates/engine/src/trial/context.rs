@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use camino::Utf8PathBuf;
+use terca_core::network::HostPattern;
 use terca_core::run::settings::Keep;
 use terca_core::text::mask::Mask;
 
@@ -49,6 +50,8 @@ pub struct Context {
     pub sandboxes: Sandboxes,
     /// Keeps the limits of trials.
     pub limits: LimitKeeper,
+    /// The hosts that MCP servers of the run are fetched from.
+    pub package_hosts: Vec<HostPattern>,
     /// Terca's own program, as agents start it in the place of their MCP servers.
     pub tap_program: KeptProgram,
     /// The gateway between agents and their models.
