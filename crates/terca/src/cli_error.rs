@@ -217,7 +217,12 @@ impl From<StartError> for CliError {
                     .help("make room there, or name another directory with `TERCA_WORK_DIR`")
             }
             StartError::Sandbox(SandboxError::UnknownDefault(_)) => {
-                CliError::misuse(Code::Usage, error).help("write `none`, `bwrap` or `auto`")
+                CliError::misuse(Code::Usage, error).help("write `none`, `bwrap`, `landlock` or `auto`")
+            }
+            StartError::Sandbox(SandboxError::NoLandlock(_)) => {
+                CliError::misuse(Code::NoSandbox, error).help(
+                    "write `sandbox: bwrap` or `sandbox: auto`; `terca doctor` says what works here",
+                )
             }
             StartError::Sandbox(_) => CliError::misuse(Code::NoSandbox, error).help(
                 "install bubblewrap (`apt-get install bubblewrap`) and allow user namespaces, then try `terca doctor`; \

@@ -57,6 +57,12 @@ pub fn note_before_start(run: &PreparedRun<'_>) {
     if let Some(line) = containment(&run.contained_by(), &run.networks()) {
         screen::err(&line);
     }
+    if run.contained_by().contains(&ContainedBy::Landlock) {
+        screen::err(
+            "note: Landlock does less than bubblewrap: UDP passes, ports are allowed on any host, and the names of other \
+             processes can be seen",
+        );
+    }
     for sentence in run.limit_shortcomings() {
         screen::err(&format!("warning: {sentence}"));
     }

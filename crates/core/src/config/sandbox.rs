@@ -15,19 +15,27 @@ pub enum Sandbox {
     None,
     /// bubblewrap, or an error.
     Bwrap,
+    /// Rules of the kernel in the place of namespaces, or an error.
+    Landlock,
     /// The best sandbox that works on this machine, or an error.
     Auto,
 }
 
 impl Sandbox {
     /// All of them.
-    pub const ALL: [Sandbox; 3] = [Sandbox::None, Sandbox::Bwrap, Sandbox::Auto];
+    pub const ALL: [Sandbox; 4] = [
+        Sandbox::None,
+        Sandbox::Bwrap,
+        Sandbox::Landlock,
+        Sandbox::Auto,
+    ];
 
     /// Returns the word for it in `terca.yaml` and on the command line.
     pub fn word(self) -> &'static str {
         match self {
             Sandbox::None => "none",
             Sandbox::Bwrap => "bwrap",
+            Sandbox::Landlock => "landlock",
             Sandbox::Auto => "auto",
         }
     }
@@ -54,6 +62,8 @@ pub enum ContainedBy {
     None,
     /// bubblewrap.
     Bwrap,
+    /// Landlock.
+    Landlock,
 }
 
 impl ContainedBy {
@@ -62,11 +72,12 @@ impl ContainedBy {
         match self {
             ContainedBy::None => None,
             ContainedBy::Bwrap => Some("bubblewrap"),
+            ContainedBy::Landlock => Some("Landlock"),
         }
     }
 }
 
-const EXPECTED: &str = "`none`, `bwrap` or `auto`";
+const EXPECTED: &str = "`none`, `bwrap`, `landlock` or `auto`";
 
 /// `sandbox`. The image of a container is known and refused.
 pub(super) fn sandbox() -> Kind<Sandbox> {

@@ -123,7 +123,9 @@ impl AppliedSetup {
     pub fn network_in(&self, contained_by: ContainedBy) -> Network {
         match contained_by {
             ContainedBy::None => Network::Open,
-            ContainedBy::Bwrap => self.network.clone().unwrap_or(Network::Model),
+            ContainedBy::Bwrap | ContainedBy::Landlock => {
+                self.network.clone().unwrap_or(Network::Model)
+            }
         }
     }
 }

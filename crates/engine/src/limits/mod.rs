@@ -153,6 +153,7 @@ impl LimitKeeper {
                 .processes
                 .filter(|_| kept_by.processes == Some(KeptBy::Watch))
                 .map(most_of_user),
+            walls: None,
         };
         let memory = limits
             .memory

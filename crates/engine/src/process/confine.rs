@@ -1,5 +1,5 @@
-//! The step between Terca and a supervisor that has limits: the same program once more, which puts itself into control
-//! groups and then becomes the program that it is told to start.
+//! The step between Terca and a supervisor that has limits or rules: the same program once more, which puts itself into
+//! control groups, lays the kernel's rules on itself, and then becomes the program that it is told to start.
 //!
 //! A process that is put into a group by another may have started others before. One that puts itself in has not.
 
@@ -10,12 +10,24 @@ use std::process::{Command, ExitCode};
 use camino::Utf8PathBuf;
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 
+use super::walls::{Tcp, Walls};
+
 /// The hidden first argument that makes the program take this step.
 const ARGUMENT: &str = "__confine";
 /// The argument before a file that the process puts itself into a group by.
 const GROUP: &str = "--group";
 /// The argument before the most processes of the user.
 const USER_PROCESSES: &str = "--user-processes";
+/// The argument that begins rules for files and the network.
+const WALLS: &str = "--walls";
+/// The argument before a file or directory that can be read.
+const READABLE: &str = "--read";
+/// The argument before a file or directory that can be changed.
+const WRITABLE: &str = "--write";
+/// The argument before a port that connections can be made to; others cannot.
+const PORT: &str = "--port";
+/// The argument that allows no connection.
+const NO_TCP: &str = "--no-tcp";
 /// The argument before the program to become.
 const PROGRAM: &str = "--";
 
@@ -29,6 +41,8 @@ pub struct Confinement {
     pub groups: Vec<Utf8PathBuf>,
     /// The most processes and threads of the user, all others included, beyond which it can start no more.
     pub user_processes: Option<u64>,
+    /// Rules for files and the network.
+    pub walls: Option<Walls>,
 }
 
 impl Confinement {
@@ -40,6 +54,24 @@ impl Confinement {
         }
         if let Some(most) = self.user_processes {
             args.extend([USER_PROCESSES.to_owned(), most.to_string()]);
+        }
+        if let Some(walls) = &self.walls {
+            args.push(WALLS.to_owned());
+            for path in &walls.readable {
+                args.extend([READABLE.to_owned(), path.to_string()]);
+            }
+            for path in &walls.writable {
+                args.extend([WRITABLE.to_owned(), path.to_string()]);
+            }
+            match &walls.tcp {
+                Tcp::Open => {}
+                Tcp::Off => args.push(NO_TCP.to_owned()),
+                Tcp::Ports(ports) => {
+                    for port in ports {
+                        args.extend([PORT.to_owned(), port.to_string()]);
+                    }
+                }
+            }
         }
         args.push(PROGRAM.to_owned());
         args
@@ -53,13 +85,25 @@ impl Confinement {
                 args.next()
                     .ok_or_else(|| io::Error::other("an argument is missing"))
             };
-            match args.next().as_deref() {
-                Some(GROUP) => confinement.groups.push(value(args)?.into()),
-                Some(USER_PROCESSES) => {
+            let walls = confinement.walls.as_mut();
+            match (args.next().as_deref(), walls) {
+                (Some(GROUP), _) => confinement.groups.push(value(args)?.into()),
+                (Some(WALLS), _) => confinement.walls = Some(Walls::default()),
+                (Some(READABLE), Some(walls)) => walls.readable.push(value(args)?.into()),
+                (Some(WRITABLE), Some(walls)) => walls.writable.push(value(args)?.into()),
+                (Some(NO_TCP), Some(walls)) => walls.tcp = Tcp::Off,
+                (Some(PORT), Some(walls)) => {
+                    let port = value(args)?.parse().map_err(io::Error::other)?;
+                    match &mut walls.tcp {
+                        Tcp::Ports(ports) => ports.push(port),
+                        tcp => *tcp = Tcp::Ports(vec![port]),
+                    }
+                }
+                (Some(USER_PROCESSES), _) => {
                     let most = value(args)?.parse().map_err(io::Error::other)?;
                     confinement.user_processes = Some(most);
                 }
-                Some(PROGRAM) => return Ok(confinement),
+                (Some(PROGRAM), _) => return Ok(confinement),
                 _ => return Err(io::Error::other("the arguments are not those of a step")),
             }
         }
@@ -97,6 +141,10 @@ fn run(mut args: impl Iterator<Item = String>) -> io::Error {
     let Some(program) = args.next() else {
         return io::Error::other("there is no program to start");
     };
+    // The last: from here on nothing else of the machine is in reach.
+    if let Some(Err(error)) = confinement.walls.as_ref().map(Walls::enter) {
+        return error;
+    }
     let error = Command::new(&program).args(args).exec();
     io::Error::new(error.kind(), format!("{program}: {error}"))
 }
@@ -124,6 +172,11 @@ mod tests {
         let confinement = Confinement {
             groups: vec!["/a/cgroup.procs".into(), "--".into()],
             user_processes: Some(700),
+            walls: Some(Walls {
+                readable: vec!["/usr".into()],
+                writable: vec!["/--write".into(), "/w".into()],
+                tcp: Tcp::Ports(vec![3128, 1]),
+            }),
         };
         let args = confinement.args();
         let mut args = args.into_iter().chain(["program".to_owned()]).skip(1);

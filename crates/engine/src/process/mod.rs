@@ -8,3 +8,4 @@ pub mod output_file;
 pub mod own_process;
 pub mod supervise;
 pub mod tail;
+pub mod walls;

@@ -7,84 +7,25 @@ use std::process::{Command, Stdio};
 use camino::{Utf8Path, Utf8PathBuf};
 
 use super::SandboxError;
+use super::contents::{Contents, SUPERVISOR};
 use super::mounts::{Mounts, Place};
-use super::programs::Programs;
 use super::view::View;
-use crate::host::environment::{Host, find_program, outside_paths};
+use crate::host::environment::{Host, find_program};
 use crate::mcp_tap::TapProgram;
-use crate::process::own_process;
 use crate::process::supervise::Enclosure;
 
-/// The supervisor's program, inside.
-const SUPERVISOR: &str = "/run/terca";
-/// The file of the same program outside, in the directory for files that every sandbox needs.
-const OWN_PROGRAM: &str = "terca";
 /// The id of user and group inside, where the caller is the superuser: some agents refuse to work for that one.
 const NOT_SUPERUSER: u32 = 1000;
 /// The id of files whose owner is not known inside.
 const NOBODY: u32 = 65534;
 
-/// The system's directories. Where they are links, they are the same links inside.
-const SYSTEM: [&str; 10] = [
-    "/usr",
-    "/bin",
-    "/sbin",
-    "/lib",
-    "/lib32",
-    "/lib64",
-    "/libx32",
-    "/nix/store",
-    "/gnu/store",
-    "/snap",
-];
-
-/// The parts of `/etc` that programs need. Passwords, keys and settings of services are not among them.
-const SETTINGS: [&str; 32] = [
-    "/etc/alternatives",
-    "/etc/ca-certificates",
-    "/etc/ca-certificates.conf",
-    "/etc/crypto-policies",
-    "/etc/debian_version",
-    "/etc/fonts",
-    "/etc/gai.conf",
-    "/etc/gitconfig",
-    "/etc/host.conf",
-    "/etc/hosts",
-    "/etc/inputrc",
-    "/etc/java",
-    "/etc/ld.so.cache",
-    "/etc/ld.so.conf",
-    "/etc/ld.so.conf.d",
-    "/etc/localtime",
-    "/etc/lsb-release",
-    "/etc/magic",
-    "/etc/mime.types",
-    "/etc/nsswitch.conf",
-    "/etc/openssl",
-    "/etc/os-release",
-    "/etc/perl",
-    "/etc/pki",
-    "/etc/protocols",
-    "/etc/python3",
-    "/etc/resolv.conf",
-    "/etc/services",
-    "/etc/shells",
-    "/etc/ssl",
-    "/etc/terminfo",
-    "/etc/timezone",
-];
-
 /// bubblewrap, as it works on this machine.
 #[derive(Debug)]
 pub(super) struct Bwrap {
     program: Utf8PathBuf,
-    /// The places that every sandbox has.
-    base: Mounts,
+    contents: Contents,
     /// The last arguments of every sandbox.
     last: Vec<String>,
-    secluded: Vec<Utf8PathBuf>,
-    /// Terca's own program, outside.
-    own_program: Utf8PathBuf,
 }
 
 impl Bwrap {
@@ -92,26 +33,23 @@ impl Bwrap {
     pub(super) fn set_up(
         dir: &Utf8Path,
         host: &Host,
-        secluded: &[&Utf8Path],
+        mut contents: Contents,
     ) -> Result<Self, SandboxError> {
         if !cfg!(target_os = "linux") {
             return Err(SandboxError::NotLinux);
         }
         let path = host.get("PATH").unwrap_or("/usr/local/bin:/usr/bin:/bin");
         let program = find_program("bwrap", path).ok_or(SandboxError::Missing)?;
-        let home = host.get("HOME").map(Utf8Path::new);
-        let mut all = Vec::new();
-        for place in secluded.iter().copied().chain(home) {
-            all.push(place.to_owned());
-            // The same directory under its real name.
-            all.extend(place.canonicalize_utf8());
-        }
+        let users = dir.join("passwd");
+        let groups = dir.join("group");
+        write_names(&users, &groups, host).map_err(SandboxError::Files)?;
+        let base = &mut contents.base;
+        base.set("/etc/passwd", Place::ReadOnlyFrom(users));
+        base.set("/etc/group", Place::ReadOnlyFrom(groups));
         let bwrap = Bwrap {
             program,
-            base: base(dir, host).map_err(SandboxError::Files)?,
+            contents,
             last: last(),
-            secluded: all,
-            own_program: dir.join(OWN_PROGRAM),
         };
         bwrap.try_out()?;
         Ok(bwrap)
@@ -129,7 +67,7 @@ impl Bwrap {
     pub(super) fn tap_program(&self) -> TapProgram {
         TapProgram {
             path: SUPERVISOR.into(),
-            file: self.own_program.clone(),
+            file: self.contents.own_program.clone(),
         }
     }
 
@@ -143,7 +81,7 @@ impl Bwrap {
             reason,
         };
         let output = Command::new(&self.program)
-            .args(self.args(&self.base))
+            .args(self.args(&self.contents.base))
             .arg("true")
             .env_clear()
             .env("PATH", "/usr/bin:/bin")
@@ -161,54 +99,7 @@ impl Bwrap {
 
     /// Returns the enclosure of a command that sees `view`.
     pub(super) fn enclosure(&self, view: &View<'_>) -> Enclosure {
-        let mut mounts = self.base.clone();
-        for path in view.readable.iter().filter(|path| path.exists()) {
-            mounts.set(path, Place::ReadOnly);
-        }
-        for path in &view.hidden {
-            if path.is_dir() {
-                mounts.set(path, Place::Empty);
-            } else if path.symlink_metadata().is_ok() {
-                mounts.set(path, Place::Closed);
-            }
-        }
-        let dirs = view.dirs;
-        let own = [dirs.workspace, dirs.home, dirs.tmp];
-        let writable = view.writable.iter().map(Utf8PathBuf::as_path);
-        let own: Vec<&Utf8Path> = own.into_iter().chain(writable).collect();
-        let mut programs = Programs {
-            mounts: &mut mounts,
-            secluded: &self.secluded,
-            of_agents: &own,
-            path: view.env.get("PATH").map(String::as_str).unwrap_or_default(),
-        };
-        programs.show_path();
-        for name in outside_paths() {
-            if let Some(path) = view.env.get(name).map(Utf8Path::new)
-                && path.is_absolute()
-            {
-                programs.show_named(path);
-            }
-        }
-        if let Some(program) = view.words.program {
-            programs.show_program(program);
-        }
-        for word in view.words.others.iter().map(Utf8Path::new) {
-            if word.is_absolute() {
-                programs.show_named(word);
-            }
-        }
-        for path in own {
-            mounts.set(path, Place::Writable);
-        }
-        let tmp = Utf8Path::new("/tmp");
-        let place = if mounts.has_beneath(tmp) {
-            Place::Empty
-        } else {
-            // Not in memory, and seen by the agent where set-up has left something there.
-            Place::WritableFrom(dirs.tmp.to_owned())
-        };
-        mounts.set(tmp, place);
+        let mounts = self.contents.of(view);
         let mut args = self.args(&mounts);
         if view.own_network {
             args.push("--unshare-net".to_owned());
@@ -299,31 +190,6 @@ fn ids() -> (u32, u32) {
         return (NOT_SUPERUSER, NOT_SUPERUSER);
     }
     (user.as_raw(), rustix::process::getegid().as_raw())
-}
-
-/// Returns the places that every sandbox has.
-fn base(dir: &Utf8Path, host: &Host) -> io::Result<Mounts> {
-    let mut mounts = Mounts::default();
-    for path in SYSTEM.map(Utf8Path::new) {
-        match path.read_link_utf8() {
-            Ok(target) => mounts.set(path, Place::Link(target.into_string())),
-            Err(_) => mounts.show(path),
-        }
-    }
-    for path in SETTINGS.map(Utf8Path::new) {
-        mounts.show(path);
-    }
-    let users = dir.join("passwd");
-    let groups = dir.join("group");
-    write_names(&users, &groups, host)?;
-    mounts.set("/etc/passwd", Place::ReadOnlyFrom(users));
-    mounts.set("/etc/group", Place::ReadOnlyFrom(groups));
-    let supervisor = dir.join(OWN_PROGRAM);
-    own_process::keep_program(&supervisor)?;
-    mounts.set(SUPERVISOR, Place::ReadOnlyFrom(supervisor));
-    mounts.set("/var/tmp", Place::Empty);
-    mounts.set("/tmp", Place::Empty);
-    Ok(mounts)
 }
 
 /// Writes the names of the user and the group inside. Programs fail whose user has none.

@@ -16,6 +16,8 @@
 //! The network is that of the machine.
 
 mod bwrap;
+mod contents;
+mod landlock;
 mod mounts;
 mod programs;
 mod view;
@@ -29,8 +31,12 @@ use thiserror::Error;
 use crate::host::environment::Host;
 use crate::mcp_tap::TapProgram;
 use crate::process::supervise::Enclosure;
+use crate::process::walls;
+pub use crate::process::walls::{Strength, TooWeak};
 use crate::workspace::trial_dirs::WorkDir;
 use bwrap::Bwrap;
+use contents::Contents;
+use landlock::Landlock;
 pub use view::{View, Words};
 
 /// The variable that names the sandbox of suites that do not say.
@@ -53,6 +59,17 @@ pub enum SandboxError {
         /// Its last words.
         reason: String,
     },
+    /// The kernel cannot take the place of namespaces.
+    #[error("{0}")]
+    NoLandlock(TooWeak),
+    /// Neither bubblewrap nor Landlock works.
+    #[error("{bwrap}; and {landlock}")]
+    Neither {
+        /// The trouble with bubblewrap.
+        bwrap: Box<SandboxError>,
+        /// The trouble with Landlock.
+        landlock: TooWeak,
+    },
     /// The variable with the machine's default has another word.
     #[error("{DEFAULT_SANDBOX}={0} names no sandbox")]
     UnknownDefault(String),
@@ -64,8 +81,10 @@ pub enum SandboxError {
 /// The sandboxes of a run.
 #[derive(Debug, Default)]
 pub struct Sandboxes {
-    /// `None` if no command is in a sandbox.
+    /// `None` if no command is in one of its sandboxes.
     bwrap: Option<Bwrap>,
+    /// `None` if no command keeps its rules.
+    landlock: Option<Landlock>,
     /// The sandbox of commands for which none is asked, as the machine's owner has chosen it.
     of_machine: Option<Sandbox>,
     /// The reason why commands for which none is asked have no sandbox.
@@ -95,12 +114,37 @@ impl Sandboxes {
             return Ok(sandboxes);
         }
         let dir = dir().map_err(SandboxError::Files)?;
-        let is_required = |asked: &Option<Sandbox>| asked.is_some_and(|asked| !asked.is_none());
-        match Bwrap::set_up(&dir, host, secluded) {
-            Ok(bwrap) => sandboxes.bwrap = Some(bwrap),
+        let contents = Contents::set_up(&dir, host, secluded).map_err(SandboxError::Files)?;
+        let is_asked = |sandbox: Option<Sandbox>| settled.contains(&sandbox);
+        if is_asked(Some(Sandbox::Landlock)) {
+            sandboxes.landlock = Some(Landlock::set_up(contents.clone())?);
+        }
+        let is_best_asked = is_asked(None) || is_asked(Some(Sandbox::Auto));
+        if !is_best_asked && !is_asked(Some(Sandbox::Bwrap)) {
+            return Ok(sandboxes);
+        }
+        let error = match Bwrap::set_up(&dir, host, contents.clone()) {
+            Ok(bwrap) => {
+                sandboxes.bwrap = Some(bwrap);
+                return Ok(sandboxes);
+            }
             Err(SandboxError::Files(error)) => return Err(SandboxError::Files(error)),
-            Err(error) if settled.iter().any(is_required) => return Err(error),
-            Err(error) => sandboxes.impossible = Some(error),
+            Err(error) if is_asked(Some(Sandbox::Bwrap)) => return Err(error),
+            Err(error) => error,
+        };
+        match Landlock::set_up(contents) {
+            Ok(landlock) => sandboxes.landlock = Some(landlock),
+            Err(SandboxError::NoLandlock(landlock)) => {
+                let error = SandboxError::Neither {
+                    bwrap: Box::new(error),
+                    landlock,
+                };
+                if is_asked(Some(Sandbox::Auto)) {
+                    return Err(error);
+                }
+                sandboxes.impossible = Some(error);
+            }
+            Err(other) => return Err(other),
         }
         Ok(sandboxes)
     }
@@ -112,25 +156,31 @@ impl Sandboxes {
 
     /// Returns what commands are contained by, where this sandbox is asked for.
     pub fn contained_by(&self, asked: Option<Sandbox>) -> ContainedBy {
-        match (asked.or(self.of_machine), &self.bwrap) {
-            (Some(Sandbox::None), _) | (_, None) => ContainedBy::None,
-            (Some(Sandbox::Bwrap | Sandbox::Auto) | None, Some(_)) => ContainedBy::Bwrap,
+        match asked.or(self.of_machine) {
+            Some(Sandbox::None) => ContainedBy::None,
+            Some(Sandbox::Landlock) => ContainedBy::Landlock,
+            Some(Sandbox::Bwrap) => ContainedBy::Bwrap,
+            Some(Sandbox::Auto) | None if self.bwrap.is_some() => ContainedBy::Bwrap,
+            Some(Sandbox::Auto) | None if self.landlock.is_some() => ContainedBy::Landlock,
+            Some(Sandbox::Auto) | None => ContainedBy::None,
         }
     }
 
     /// Returns Terca's own program as commands find it in this sandbox; `None` where there is none.
     pub fn tap_program(&self, asked: Option<Sandbox>) -> Option<TapProgram> {
-        match (&self.bwrap, self.contained_by(asked)) {
-            (Some(bwrap), ContainedBy::Bwrap) => Some(bwrap.tap_program()),
-            _ => None,
+        match self.contained_by(asked) {
+            ContainedBy::None => None,
+            ContainedBy::Bwrap => Some(self.bwrap.as_ref()?.tap_program()),
+            ContainedBy::Landlock => Some(self.landlock.as_ref()?.tap_program()),
         }
     }
 
     /// Returns the enclosure of a command that sees `view`; `None` where there is no sandbox.
     pub fn enclosure(&self, asked: Option<Sandbox>, view: &View<'_>) -> Option<Enclosure> {
-        match (&self.bwrap, self.contained_by(asked)) {
-            (Some(bwrap), ContainedBy::Bwrap) => Some(bwrap.enclosure(view)),
-            _ => None,
+        match self.contained_by(asked) {
+            ContainedBy::None => None,
+            ContainedBy::Bwrap => Some(self.bwrap.as_ref()?.enclosure(view)),
+            ContainedBy::Landlock => Some(self.landlock.as_ref()?.enclosure(view)),
         }
     }
 }
@@ -149,5 +199,11 @@ fn of_machine(host: &Host) -> Result<Option<Sandbox>, SandboxError> {
 pub fn try_out(host: &Host) -> Result<Utf8PathBuf, SandboxError> {
     let work = WorkDir::create(host.get("TERCA_WORK_DIR")).map_err(SandboxError::Files)?;
     let dir = work.new_dir().map_err(SandboxError::Files)?;
-    Bwrap::set_up(&dir, host, &[]).map(Bwrap::into_program)
+    let contents = Contents::set_up(&dir, host, &[]).map_err(SandboxError::Files)?;
+    Bwrap::set_up(&dir, host, contents).map(Bwrap::into_program)
+}
+
+/// Asks the kernel for the rules of Landlock.
+pub fn try_out_landlock() -> Result<Strength, TooWeak> {
+    walls::strength()
 }

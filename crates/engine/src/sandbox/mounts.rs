@@ -1,4 +1,4 @@
-//! The places of a sandbox, and the arguments of bubblewrap that make them.
+//! The places of a sandbox, the arguments of bubblewrap that make them, and the rules that keep to them.
 
 use std::collections::BTreeMap;
 
@@ -78,6 +78,47 @@ impl Mounts {
     }
 }
 
+impl Mounts {
+    /// Returns what can be read and what can be written, for rules that hold for everything beneath a path and cannot be
+    /// taken back there. A directory with something hidden beneath it is replaced by what is around that.
+    pub(super) fn rules(&self) -> (Vec<Utf8PathBuf>, Vec<Utf8PathBuf>) {
+        let mut readable = Vec::new();
+        let mut writable = Vec::new();
+        for (path, place) in &self.places {
+            match place {
+                Place::ReadOnly => self.around_hidden(path, &mut readable),
+                Place::Writable => self.around_hidden(path, &mut writable),
+                Place::ReadOnlyFrom(source) => readable.push(source.clone()),
+                Place::WritableFrom(_) | Place::Link(_) | Place::Empty | Place::Closed => {}
+            }
+        }
+        (readable, writable)
+    }
+
+    /// Adds a path, or what is in it, so that nothing hidden is beneath what is added.
+    fn around_hidden(&self, path: &Utf8Path, found: &mut Vec<Utf8PathBuf>) {
+        let mut open = vec![path.to_owned()];
+        while let Some(path) = open.pop() {
+            if !self.has(&path) {
+                continue;
+            }
+            let has_hidden = self.places.iter().any(|(other, place)| {
+                other.starts_with(&path) && matches!(place, Place::Empty | Place::Closed)
+            });
+            if !has_hidden {
+                found.push(path);
+                continue;
+            }
+            for entry in path.read_dir_utf8().into_iter().flatten().flatten() {
+                // A link leads to something that has a rule of its own, or none.
+                if entry.file_type().is_ok_and(|kind| !kind.is_symlink()) {
+                    open.push(entry.into_path());
+                }
+            }
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -94,6 +135,32 @@ mod tests {
             args,
             "--ro-bind /a /a --tmpfs /a/b --bind /a/b/c /a/b/c --ro-bind /a-b /a-b"
         );
+    }
+
+    #[test]
+    fn no_rule_is_above_something_hidden() {
+        let temporary = tempfile::tempdir().unwrap();
+        let root = Utf8Path::from_path(temporary.path()).unwrap();
+        for dir in [
+            "suite/eval/_solution",
+            "suite/tools",
+            "suite/.terca/run/trial",
+        ] {
+            fs_err::create_dir_all(root.join(dir)).unwrap();
+        }
+        fs_err::write(root.join("suite/eval/prompt"), "").unwrap();
+        fs_err::os::unix::fs::symlink("eval/_solution", root.join("suite/link")).unwrap();
+        let mut mounts = Mounts::default();
+        mounts.set(root.join("suite"), Place::ReadOnly);
+        mounts.set(root.join("suite/eval/_solution"), Place::Empty);
+        mounts.set(root.join("suite/.terca"), Place::Empty);
+        mounts.set(root.join("suite/.terca/run/trial"), Place::ReadOnly);
+        mounts.set(root.join("workspace"), Place::Writable);
+        let (mut readable, writable) = mounts.rules();
+        readable.sort();
+        let expected = ["suite/.terca/run/trial", "suite/eval/prompt", "suite/tools"];
+        assert_eq!(readable, expected.map(|path| root.join(path)));
+        assert_eq!(writable, [root.join("workspace")]);
     }
 
     #[test]

@@ -20,6 +20,8 @@ pub struct View<'a> {
     pub hidden: Vec<Utf8PathBuf>,
     /// Its network is one of its own, in which nothing but loopback is there.
     pub own_network: bool,
+    /// The ports that are a way out of that, where rules take the place of a network.
+    pub reachable_ports: Vec<u16>,
     /// Its own words, which may name programs and scripts: they are shown with what they need.
     pub words: Words<'a>,
 }

@@ -66,6 +66,7 @@ impl ContainedCommand<'_> {
             readable,
             hidden,
             own_network: false,
+            reachable_ports: Vec::new(),
             words: Words::default(),
         };
         context
@@ -96,6 +97,7 @@ impl ContainedAgent<'_> {
             readable: Vec::new(),
             hidden: Vec::new(),
             own_network: self.network.is_own(),
+            reachable_ports: self.network.ports(),
             words: self.words,
         };
         let enclosure = context.sandboxes.enclosure(self.sandbox, &view)?;

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use camino::Utf8PathBuf;
+use terca_core::config::sandbox::{ContainedBy, Sandbox};
 use terca_core::network::HostPattern;
 use terca_core::run::settings::Keep;
 use terca_core::text::mask::Mask;
@@ -61,6 +62,11 @@ pub struct Context {
 }
 
 impl Context {
+    /// Returns whether the network of a contained agent is the machine's own, with rules for its ports.
+    pub(super) fn is_network_by_port(&self, asked: Option<Sandbox>) -> bool {
+        self.sandboxes.contained_by(asked) == ContainedBy::Landlock
+    }
+
     /// Returns the settings for a tree of this trial's own. An interrupt ends the operation.
     pub(super) fn own_tree(&self, limits: Limits) -> Options<'_> {
         Options {

@@ -39,6 +39,8 @@ pub(super) struct NetworkRequest<'a> {
     /// Further hosts.
     pub(super) allow: &'a [HostPattern],
     pub(super) mcp_servers: &'a [(String, McpServer<String>)],
+    /// The network is the machine's own, with rules for its ports.
+    pub(super) is_by_port: bool,
 }
 
 /// The network of an agent in a sandbox.
@@ -60,6 +62,8 @@ pub(super) struct WaysOut {
     /// The hosts, for the log.
     hosts: Vec<HostPattern>,
     proxy: SocketAddr,
+    /// The addresses are those of the machine itself: nobody listens inside.
+    is_by_port: bool,
 }
 
 /// The place that a socket inside leads to.
@@ -150,18 +154,31 @@ impl NetworkRequest<'_> {
                 doors.push((address, Door::Service));
             }
         }
+        let exit = gateway
+            .open_exit(hosts.clone(), self.network.mode())
+            .ok_or_else(|| io::Error::other("the gateway has ended"))?;
+        if self.is_by_port {
+            let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0))?;
+            let proxy = listener.local_addr()?;
+            exit.serve_proxy(listener)?;
+            return Ok(AgentNetwork::Own(Arc::new(WaysOut {
+                exit,
+                doors,
+                hosts,
+                proxy,
+                is_by_port: true,
+            })));
+        }
         let is_free = |port: &u16| doors.iter().all(|(address, _)| address.port() != *port);
         let port = (PROXY_PORT..).find(is_free).unwrap_or(PROXY_PORT);
         let proxy = SocketAddr::from((Ipv4Addr::LOCALHOST, port));
         doors.push((proxy, Door::Proxy));
-        let exit = gateway
-            .open_exit(hosts.clone(), self.network.mode())
-            .ok_or_else(|| io::Error::other("the gateway has ended"))?;
         Ok(AgentNetwork::Own(Arc::new(WaysOut {
             exit,
             doors,
             hosts,
             proxy,
+            is_by_port: false,
         })))
     }
 }
@@ -175,9 +192,18 @@ impl AgentNetwork {
     /// Returns the way out of it.
     pub(super) fn outlet(&self) -> Option<Arc<dyn Outlet>> {
         match self {
-            AgentNetwork::Own(ways) => Some(ways.clone()),
-            AgentNetwork::Open | AgentNetwork::Off => None,
+            AgentNetwork::Own(ways) if !ways.is_by_port => Some(ways.clone()),
+            AgentNetwork::Own(_) | AgentNetwork::Open | AgentNetwork::Off => None,
         }
+    }
+
+    /// Returns the ports of its ways out.
+    pub(super) fn ports(&self) -> Vec<u16> {
+        let AgentNetwork::Own(ways) = self else {
+            return Vec::new();
+        };
+        let doors = ways.doors.iter().map(|(address, _)| address.port());
+        doors.chain([ways.proxy.port()]).collect()
     }
 
     /// Returns a network for a command that needs none.

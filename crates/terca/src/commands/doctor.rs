@@ -2,12 +2,14 @@
 
 use terca_core::agent::AgentChoice;
 use terca_core::run::settings::RunSettings;
+use terca_core::text::prose;
 use terca_engine::host::doctor as engine;
 use terca_engine::host::environment::Host;
 use terca_engine::limits;
 use terca_engine::process::supervise::Launcher;
 use terca_engine::run::load;
 use terca_engine::sandbox;
+use terca_engine::sandbox::Strength;
 use terca_report::Painted;
 use terca_report::{AgentRow, agents_table};
 
@@ -40,6 +42,7 @@ pub(super) fn doctor(common: &Common) -> Outcome {
     let palette = screen::out_palette(common.color);
     screen::out_painted(&Painted::by_view(agents_table(&rows, palette)));
     screen::out(&containment(&host));
+    screen::out(&landlock());
     screen::out(&limits::on_this_machine());
     Ok(0)
 }
@@ -51,10 +54,35 @@ fn containment(host: &Host) -> String {
             "✓ sandbox: bubblewrap works ({}); agents are contained",
             screen::short(&program)
         ),
+        Err(error) if sandbox::try_out_landlock().is_ok() => {
+            format!("! sandbox: {error}; agents are contained by Landlock instead")
+        }
         Err(error) => format!(
             "! sandbox: {error}; agents are not contained; `terca explain no-sandbox` says what to do"
         ),
     }
+}
+
+/// Says whether the kernel has rules that can take the place of a sandbox.
+fn landlock() -> String {
+    let Strength {
+        has_scopes,
+        has_sockets,
+    } = match sandbox::try_out_landlock() {
+        Ok(strength) => strength,
+        Err(error) => return format!("! sandbox: no Landlock: {error}"),
+    };
+    let mut gaps = vec!["UDP", "the names of other processes"];
+    if !has_scopes {
+        gaps.push("signals and abstract sockets");
+    }
+    if !has_sockets {
+        gaps.push("sockets in the file system");
+    }
+    format!(
+        "✓ sandbox: Landlock works, for where namespaces are forbidden; it does not keep away {}",
+        prose::list(&gaps, "and")
+    )
 }
 
 /// Returns the agents for which the suite at hand names a program of its own. Where there is no suite, or none that can be

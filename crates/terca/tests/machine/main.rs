@@ -17,6 +17,7 @@ mod needs_browser;
 mod needs_bwrap;
 mod needs_cgroups;
 mod needs_contained_agents;
+mod needs_landlock;
 mod needs_more_agents;
 mod needs_node;
 mod needs_npm;

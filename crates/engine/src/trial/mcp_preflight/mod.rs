@@ -106,6 +106,7 @@ fn ask(
                 network: &network,
                 allow: &case.variant.hosts_beside(&network, &context.package_hosts),
                 mcp_servers: servers,
+                is_by_port: context.is_network_by_port(case.variant.sandbox),
             };
             let mut env = without_credentials(env, profile.credential_variables);
             let network = asked.make(context, None)?;

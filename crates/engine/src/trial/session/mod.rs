@@ -295,6 +295,7 @@ fn network_of(
         },
         allow: request.allow,
         mcp_servers: request.mcp_servers,
+        is_by_port: context.is_network_by_port(request.sandbox),
     };
     let user = NetworkUser {
         profile,
@@ -348,7 +349,8 @@ fn write_inputs(
         prompt: request.prompt,
         session_id: &random_uuid(),
         // In a sandbox nobody is.
-        superuser: contained_by == ContainedBy::None && rustix::process::geteuid().is_root(),
+        // bubblewrap gives it another number.
+        superuser: contained_by != ContainedBy::Bwrap && rustix::process::geteuid().is_root(),
         prompt_file: &prompt_file,
         stats_file: &dirs.io.join("stats.json"),
         artifacts_dir: &dirs.own_artifacts(),

@@ -1,0 +1,166 @@
+//! The part of the machine that commands see in a sandbox: one list, whatever keeps the rest away.
+
+use std::io;
+
+use camino::{Utf8Path, Utf8PathBuf};
+
+use super::mounts::{Mounts, Place};
+use super::programs::Programs;
+use super::view::View;
+use crate::host::environment::{Host, outside_paths};
+use crate::process::own_process;
+
+/// The supervisor's program, inside.
+pub(super) const SUPERVISOR: &str = "/run/terca";
+/// The file of the same program outside, in the directory for files that every sandbox needs.
+const OWN_PROGRAM: &str = "terca";
+/// The system's directories. Where they are links, they are the same links inside.
+const SYSTEM: [&str; 10] = [
+    "/usr",
+    "/bin",
+    "/sbin",
+    "/lib",
+    "/lib32",
+    "/lib64",
+    "/libx32",
+    "/nix/store",
+    "/gnu/store",
+    "/snap",
+];
+
+/// The parts of `/etc` that programs need. Passwords, keys and settings of services are not among them.
+const SETTINGS: [&str; 32] = [
+    "/etc/alternatives",
+    "/etc/ca-certificates",
+    "/etc/ca-certificates.conf",
+    "/etc/crypto-policies",
+    "/etc/debian_version",
+    "/etc/fonts",
+    "/etc/gai.conf",
+    "/etc/gitconfig",
+    "/etc/host.conf",
+    "/etc/hosts",
+    "/etc/inputrc",
+    "/etc/java",
+    "/etc/ld.so.cache",
+    "/etc/ld.so.conf",
+    "/etc/ld.so.conf.d",
+    "/etc/localtime",
+    "/etc/lsb-release",
+    "/etc/magic",
+    "/etc/mime.types",
+    "/etc/nsswitch.conf",
+    "/etc/openssl",
+    "/etc/os-release",
+    "/etc/perl",
+    "/etc/pki",
+    "/etc/protocols",
+    "/etc/python3",
+    "/etc/resolv.conf",
+    "/etc/services",
+    "/etc/shells",
+    "/etc/ssl",
+    "/etc/terminfo",
+    "/etc/timezone",
+];
+
+/// The part of the machine that commands see.
+#[derive(Debug, Clone)]
+pub(super) struct Contents {
+    /// The places that every sandbox has.
+    pub(super) base: Mounts,
+    secluded: Vec<Utf8PathBuf>,
+    /// Terca's own program, outside.
+    pub(super) own_program: Utf8PathBuf,
+}
+
+impl Contents {
+    /// Settles what every command sees. Files that every sandbox needs are made in `dir`.
+    pub(super) fn set_up(dir: &Utf8Path, host: &Host, secluded: &[&Utf8Path]) -> io::Result<Self> {
+        let home = host.get("HOME").map(Utf8Path::new);
+        let mut all = Vec::new();
+        for place in secluded.iter().copied().chain(home) {
+            all.push(place.to_owned());
+            // The same directory under its real name.
+            all.extend(place.canonicalize_utf8());
+        }
+        let own_program = dir.join(OWN_PROGRAM);
+        own_process::keep_program(&own_program)?;
+        Ok(Contents {
+            base: base(&own_program),
+            secluded: all,
+            own_program,
+        })
+    }
+
+    /// Returns what a command sees that has this view.
+    pub(super) fn of(&self, view: &View<'_>) -> Mounts {
+        let mut mounts = self.base.clone();
+        for path in view.readable.iter().filter(|path| path.exists()) {
+            mounts.set(path, Place::ReadOnly);
+        }
+        for path in &view.hidden {
+            if path.is_dir() {
+                mounts.set(path, Place::Empty);
+            } else if path.symlink_metadata().is_ok() {
+                mounts.set(path, Place::Closed);
+            }
+        }
+        let dirs = view.dirs;
+        let own = [dirs.workspace, dirs.home, dirs.tmp];
+        let writable = view.writable.iter().map(Utf8PathBuf::as_path);
+        let own: Vec<&Utf8Path> = own.into_iter().chain(writable).collect();
+        let mut programs = Programs {
+            mounts: &mut mounts,
+            secluded: &self.secluded,
+            of_agents: &own,
+            path: view.env.get("PATH").map(String::as_str).unwrap_or_default(),
+        };
+        programs.show_path();
+        for name in outside_paths() {
+            if let Some(path) = view.env.get(name).map(Utf8Path::new)
+                && path.is_absolute()
+            {
+                programs.show_named(path);
+            }
+        }
+        if let Some(program) = view.words.program {
+            programs.show_program(program);
+        }
+        for word in view.words.others.iter().map(Utf8Path::new) {
+            if word.is_absolute() {
+                programs.show_named(word);
+            }
+        }
+        for path in own {
+            mounts.set(path, Place::Writable);
+        }
+        let tmp = Utf8Path::new("/tmp");
+        let place = if mounts.has_beneath(tmp) {
+            Place::Empty
+        } else {
+            // Not in memory, and seen by the agent where set-up has left something there.
+            Place::WritableFrom(dirs.tmp.to_owned())
+        };
+        mounts.set(tmp, place);
+        mounts
+    }
+}
+
+/// Returns the places that every sandbox has.
+fn base(own_program: &Utf8Path) -> Mounts {
+    let mut mounts = Mounts::default();
+    for path in SYSTEM.map(Utf8Path::new) {
+        match path.read_link_utf8() {
+            Ok(target) => mounts.set(path, Place::Link(target.into_string())),
+            Err(_) => mounts.show(path),
+        }
+    }
+    for path in SETTINGS.map(Utf8Path::new) {
+        mounts.show(path);
+    }
+    mounts.set(SUPERVISOR, Place::ReadOnlyFrom(own_program.to_owned()));
+    mounts.set("/var/tmp", Place::Empty);
+    mounts.set("/tmp", Place::Empty);
+    mounts
+}
