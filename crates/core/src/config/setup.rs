@@ -120,7 +120,9 @@ impl AppliedSetup {
     pub fn network_in(&self, contained_by: ContainedBy) -> Network {
         match contained_by {
             ContainedBy::None => Network::Open,
-            ContainedBy::Bwrap => self.network.clone().unwrap_or(Network::Model),
+            ContainedBy::Bwrap | ContainedBy::Docker | ContainedBy::Podman => {
+                self.network.clone().unwrap_or(Network::Model)
+            }
         }
     }
 }
@@ -128,7 +130,7 @@ impl AppliedSetup {
 /// The settings of a suite that the set-ups of a variant change.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Containment<'a> {
-    pub(crate) sandbox: Sandbox,
+    pub(crate) sandbox: &'a Sandbox,
     pub(crate) network: Option<&'a Network>,
     pub(crate) allow: &'a [HostPattern],
 }
@@ -163,8 +165,9 @@ impl Setup {
             skills: (self.skills.applied_to(&environment.skills).cloned()).unwrap_or_default(),
             config: config.map(|config| interpolator.settings(&config)),
             command: self.command.applied_to(&environment.command).cloned(),
-            sandbox: (self.sandbox.applied_to(&environment.sandbox).copied())
-                .unwrap_or(suite.sandbox),
+            sandbox: (self.sandbox.applied_to(&environment.sandbox))
+                .unwrap_or(suite.sandbox)
+                .clone(),
             network: (self.network.applied_to(&environment.network))
                 .or(suite.network)
                 .cloned(),

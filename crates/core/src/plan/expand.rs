@@ -189,14 +189,14 @@ impl Expansion<'_> {
             agent.agent,
             own_model,
             Containment {
-                sandbox: self.suite.sandbox,
+                sandbox: &self.suite.sandbox,
                 network: self.suite.network.as_ref(),
                 allow: &self.suite.allow,
             },
             interpolator,
         );
-        if let Some(sandbox) = self.overrides.sandbox {
-            setup.sandbox = sandbox;
+        if let Some(sandbox) = &self.overrides.sandbox {
+            setup.sandbox = sandbox.clone();
         }
         if let Some(network) = &self.overrides.network {
             setup.network = Some(network.clone());

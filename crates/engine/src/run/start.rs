@@ -172,7 +172,7 @@ impl<'a> PreparedRun<'a> {
         trials
             .map(|trial| {
                 self.sandboxes
-                    .contained_by(trial.case.variant.setup.sandbox)
+                    .contained_by(&trial.case.variant.setup.sandbox)
             })
             .collect()
     }
@@ -182,7 +182,7 @@ impl<'a> PreparedRun<'a> {
         let mut networks = BTreeSet::new();
         for trial in &self.plan.trials {
             let setup = &trial.case.variant.setup;
-            let contained_by = self.sandboxes.contained_by(setup.sandbox);
+            let contained_by = self.sandboxes.contained_by(&setup.sandbox);
             if contained_by != ContainedBy::None {
                 networks.insert(setup.network_in(contained_by).words(&setup.allow));
             }
@@ -232,7 +232,7 @@ impl<'a> PreparedRun<'a> {
         let contained_by: Vec<ContainedBy> = plan
             .plan
             .cases()
-            .map(|case| self.sandboxes.contained_by(case.variant.sandbox))
+            .map(|case| self.sandboxes.contained_by(&case.variant.sandbox))
             .collect();
         let facts = RunFacts {
             terca_version: self.program.version,
@@ -326,7 +326,7 @@ fn sandboxes(
         secluded.push(sealed.place(&case.eval.dir));
     }
     let secluded: Vec<&Utf8Path> = secluded.iter().map(Utf8PathBuf::as_path).collect();
-    let asked = plan.plan.cases().map(|case| case.variant.sandbox);
+    let asked = plan.plan.cases().map(|case| &case.variant.sandbox);
     Sandboxes::set_up(asked, || work.new_dir(), host, &secluded)
 }
 

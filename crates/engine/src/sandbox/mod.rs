@@ -47,6 +47,14 @@ pub enum SandboxError {
         /// Its last words.
         reason: String,
     },
+    /// Containers cannot be made yet.
+    #[error("a container of `{image}` by {engine} is not supported yet")]
+    Container {
+        /// The name of the engine.
+        engine: &'static str,
+        /// The image.
+        image: String,
+    },
     /// The files that every sandbox needs could not be made.
     #[error("the files for sandboxes could not be made: {0}")]
     Files(#[source] io::Error),
@@ -62,15 +70,21 @@ pub struct Sandboxes {
 impl Sandboxes {
     /// Settles, once for a run, how the sandboxes that it asks for are made, and tries it. `dir` is an empty directory for
     /// files that all of them need; nothing in one of `secluded` is ever shown because it is beside something else.
-    pub fn set_up(
-        asked: impl IntoIterator<Item = Sandbox>,
+    pub fn set_up<'a>(
+        asked: impl IntoIterator<Item = &'a Sandbox>,
         dir: impl FnOnce() -> io::Result<Utf8PathBuf>,
         host: &Host,
         secluded: &[&Utf8Path],
     ) -> Result<Self, SandboxError> {
-        let mut asked = asked.into_iter();
-        if asked.all(|sandbox| sandbox.is_none()) {
+        let asked: Vec<&Sandbox> = asked.into_iter().collect();
+        if asked.iter().all(|sandbox| sandbox.is_none()) {
             return Ok(Sandboxes::default());
+        }
+        if let Some((engine, image)) = asked.iter().find_map(|sandbox| sandbox.container()) {
+            return Err(SandboxError::Container {
+                engine: engine.title(),
+                image: image.to_string(),
+            });
         }
         let dir = dir().map_err(SandboxError::Files)?;
         let bwrap = Bwrap::set_up(&dir, host, secluded)?;
@@ -78,15 +92,17 @@ impl Sandboxes {
     }
 
     /// Returns what commands are contained by, where this sandbox is asked for.
-    pub fn contained_by(&self, asked: Sandbox) -> ContainedBy {
+    pub fn contained_by(&self, asked: &Sandbox) -> ContainedBy {
         match asked {
             Sandbox::None => ContainedBy::None,
             Sandbox::Bwrap | Sandbox::Auto => ContainedBy::Bwrap,
+            Sandbox::Docker(_) => ContainedBy::Docker,
+            Sandbox::Podman(_) => ContainedBy::Podman,
         }
     }
 
     /// Returns Terca's own program as commands find it in this sandbox; `None` where none is asked for.
-    pub fn tap_program(&self, asked: Sandbox) -> Option<TapProgram> {
+    pub fn tap_program(&self, asked: &Sandbox) -> Option<TapProgram> {
         match (&self.bwrap, self.contained_by(asked)) {
             (Some(bwrap), ContainedBy::Bwrap) => Some(bwrap.tap_program()),
             _ => None,
@@ -94,7 +110,7 @@ impl Sandboxes {
     }
 
     /// Returns the enclosure of a command that sees `view`; `None` where no sandbox is asked for.
-    pub fn enclosure(&self, asked: Sandbox, view: &View<'_>) -> Option<Enclosure> {
+    pub fn enclosure(&self, asked: &Sandbox, view: &View<'_>) -> Option<Enclosure> {
         match (&self.bwrap, self.contained_by(asked)) {
             (Some(bwrap), ContainedBy::Bwrap) => Some(bwrap.enclosure(view)),
             _ => None,

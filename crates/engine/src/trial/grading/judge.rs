@@ -101,7 +101,7 @@ fn ask_once(
     let env = context
         .host
         .for_agent(dirs.for_agent(), profile, &case.judge_env);
-    let contained_by = context.sandboxes.contained_by(case.variant.sandbox);
+    let contained_by = context.sandboxes.contained_by(&case.variant.sandbox);
     // A judge needs its own model, whatever the agent reaches.
     let network = match case.variant.network_in(contained_by) {
         Network::Open => Network::Open,
@@ -119,7 +119,7 @@ fn ask_once(
                 config: asked.config.as_ref(),
                 prompt: &prompt,
                 timeout: test.timeout,
-                sandbox: case.variant.sandbox,
+                sandbox: &case.variant.sandbox,
                 network: &network,
                 allow: &case.variant.allow,
                 gateway: case.gateway,

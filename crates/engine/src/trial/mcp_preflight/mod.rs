@@ -100,7 +100,7 @@ fn ask(
                 program: None,
                 others: &words,
             };
-            let contained_by = context.sandboxes.contained_by(case.variant.sandbox);
+            let contained_by = context.sandboxes.contained_by(&case.variant.sandbox);
             let asked = NetworkRequest {
                 network: &case.variant.network_in(contained_by),
                 allow: &case.variant.allow,
@@ -111,7 +111,7 @@ fn ask(
             network.set_variables(&mut env);
             let contained = ContainedAgent {
                 network: &network,
-                sandbox: case.variant.sandbox,
+                sandbox: &case.variant.sandbox,
                 dirs: scratch.for_agent(),
                 io: &scratch.io,
                 env: &env,

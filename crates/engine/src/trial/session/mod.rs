@@ -51,7 +51,7 @@ pub(super) struct AgentRequest<'a> {
     pub(super) config: Option<&'a Value>,
     pub(super) prompt: &'a str,
     pub(super) timeout: Duration,
-    pub(super) sandbox: Sandbox,
+    pub(super) sandbox: &'a Sandbox,
     pub(super) network: &'a Network,
     /// Hosts that it reaches beside its network.
     pub(super) allow: &'a [HostPattern],
@@ -195,7 +195,7 @@ impl FoundAgent {
                 side_files: invocation.side_files,
                 decoder,
                 timeout: request.timeout,
-                sandbox: request.sandbox,
+                sandbox: request.sandbox.clone(),
                 words,
                 dirs,
                 network,

@@ -43,7 +43,7 @@ pub(super) fn prepare(run: &mut TrialRun<'_>) -> Result<Prepared, StageError> {
     // Before the agent's credentials and settings are written to the home.
     let before = run.dirs.seal(&context.own_tree(Limits::NONE))?;
     let dirs = AgentDirs::new(&run.dirs, run.artifacts(), run.transcript());
-    let contained_by = context.sandboxes.contained_by(variant.sandbox);
+    let contained_by = context.sandboxes.contained_by(&variant.sandbox);
     let network = variant.network_in(contained_by);
     let request = AgentRequest {
         agent: &variant.agent,
@@ -52,7 +52,7 @@ pub(super) fn prepare(run: &mut TrialRun<'_>) -> Result<Prepared, StageError> {
         config: variant.config.as_ref(),
         prompt: &case.prompt,
         timeout: case.timeout,
-        sandbox: variant.sandbox,
+        sandbox: &variant.sandbox,
         network: &network,
         allow: &variant.allow,
         gateway: case.gateway,
