@@ -276,13 +276,15 @@ impl<'a> PreparedRun<'a> {
         let fingerprints = self.fingerprints.clone();
         let (context, mailbox) = self.into_context(&dir);
         let finished = scheduler::run(&request, &context, store, mailbox, observer)?;
+        let mut not_removed = context.supervisors.take_remains();
+        not_removed.extend(context.work.remove());
         Ok(FinishedRun {
             state: finished.state,
             interrupted: finished.interrupted,
             changed: finished.changed,
             dir,
             suite_changes: differences(&fingerprints, &plan.current_fingerprints(&context.mask)),
-            not_removed: context.work.remove(),
+            not_removed,
         })
     }
 

@@ -112,6 +112,9 @@ pub fn run(
     };
     report.attempts = attempt;
     report.contained_by = Some(context.sandboxes.contained_by(&spec.case.variant.sandbox));
+    report.image = (context.sandboxes)
+        .image_id(&spec.case.variant.sandbox)
+        .map(str::to_owned);
     report.started_at = Some(started_at);
     report.duration_seconds = rounded(started.elapsed().as_secs_f64());
     report

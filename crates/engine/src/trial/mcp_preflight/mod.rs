@@ -91,9 +91,11 @@ fn ask(
         McpServer::Stdio { .. } => {
             let profile = case.variant.agent.agent.profile();
             let scratch = context.work.trial_dirs()?;
-            let env = context
-                .host
-                .for_agent(scratch.for_agent(), profile, &case.env);
+            let env = context.host_in(&case.variant.sandbox).for_agent(
+                scratch.for_agent(),
+                profile,
+                &case.env,
+            );
             let servers = &case.variant.mcp_servers;
             let words = words_of(None, servers);
             let words = Words {

@@ -54,7 +54,8 @@ pub(super) fn ask(
     if !dir.is_dir() {
         return Ok(Answer::Failed(format!("its directory {dir} is not there")));
     }
-    let Some(program) = program(command, &dir, &env) else {
+    let is_in_image = contained.sandbox.container().is_some();
+    let Some(program) = program(command, &dir, &env, is_in_image) else {
         return Ok(Answer::Failed(format!(
             "`{command}` is not installed, or not on the trial's PATH"
         )));
@@ -121,8 +122,17 @@ pub(super) fn ask(
     })
 }
 
-/// Returns the program's file: on `PATH`, or relative to the directory if it has a `/`.
-fn program(command: &str, dir: &Utf8Path, env: &Variables) -> Option<Utf8PathBuf> {
+/// Returns the program's file: on `PATH`, or relative to the directory if it has a `/`. The files of an image are not known
+/// here: the program is looked for when it is started.
+fn program(
+    command: &str,
+    dir: &Utf8Path,
+    env: &Variables,
+    is_in_image: bool,
+) -> Option<Utf8PathBuf> {
+    if is_in_image {
+        return Some(command.into());
+    }
     if command.contains('/') {
         let path = dir.join(command);
         return path.is_file().then_some(path);

@@ -26,10 +26,10 @@ pub(super) fn prepare(run: &mut TrialRun<'_>) -> Result<Prepared, StageError> {
     let variant = &case.variant;
     let profile = variant.agent.agent.profile();
     let env = context
-        .host
+        .host_in(&variant.sandbox)
         .for_agent(run.dirs.for_agent(), profile, &case.env);
     // Looked for first: without the agent there is no point in setting anything up.
-    let agent = FoundAgent::find(&variant.agent, env)?;
+    let agent = FoundAgent::find(&variant.agent, &variant.sandbox, env)?;
     find_judges(&case, &agent.env)?;
     context.sealed.check_surroundings(&case.eval.dir)?;
     let registries = run.place_registries(&run.dirs.home)?;
@@ -99,7 +99,8 @@ fn find_judges(case: &Case, env: &Variables) -> Result<(), StageError> {
     for (test, asked) in case.judges() {
         let judge = case.judge(asked);
         let profile = judge.agent.profile();
-        find_agent_program(judge, env).map_err(|error| error.of_judge(test, profile))?;
+        find_agent_program(judge, &case.variant.sandbox, env)
+            .map_err(|error| error.of_judge(test, profile))?;
     }
     Ok(())
 }
