@@ -337,7 +337,7 @@ impl Containers {
         args.extend(self.walls.iter().cloned());
         let network = if own_network { "none" } else { "host" };
         args.extend(["--network".to_owned(), network.to_owned()]);
-        args.extend(mounts.container_args());
+        args.extend(mounts.container_args(self.engine.engine));
         args
     }
 

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use camino::{Utf8Path, Utf8PathBuf};
+use terca_core::config::sandbox::ContainerEngine;
 
 use super::view::View;
 
@@ -117,7 +118,12 @@ impl Mounts {
 
 impl Mounts {
     /// Returns the arguments of Docker and Podman, which put the places into order themselves.
-    pub(super) fn container_args(&self) -> Vec<String> {
+    pub(super) fn container_args(&self, engine: ContainerEngine) -> Vec<String> {
+        let empty = match engine {
+            ContainerEngine::Docker => "",
+            // It would copy into the empty directory what is beneath it.
+            ContainerEngine::Podman => ",notmpcopyup",
+        };
         let mut args = Vec::new();
         for (path, place) in &self.places {
             let target = field("target", path.as_str());
@@ -130,7 +136,7 @@ impl Mounts {
                 Place::Writable => bind(path.as_str(), ""),
                 Place::ReadOnlyFrom(source) => bind(source.as_str(), ",readonly"),
                 Place::WritableFrom(source) => bind(source.as_str(), ""),
-                Place::Empty => format!("type=tmpfs,{target},tmpfs-mode=1777"),
+                Place::Empty => format!("type=tmpfs,{target},tmpfs-mode=1777{empty}"),
                 Place::Closed => bind("/dev/null", ",readonly"),
                 Place::Link(_) | Place::OfImage => continue,
             };
@@ -160,7 +166,7 @@ mod tests {
         mounts.set("/b", Place::ReadOnlyFrom("/x\"y".into()));
         mounts.set("/usr", Place::OfImage);
         assert_eq!(
-            mounts.container_args(),
+            mounts.container_args(ContainerEngine::Docker),
             [
                 "--mount",
                 r#"type=bind,"source=/a,readonly","target=/a,readonly""#,

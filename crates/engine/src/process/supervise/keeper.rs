@@ -21,6 +21,8 @@ pub(super) const NOT_REMOVED: i32 = 3;
 
 /// The time between two looks.
 const GLANCE: Duration = Duration::from_millis(100);
+/// The attempts to remove a container that nobody makes any more. The pause between them doubles.
+const MOST_ATTEMPTS: u32 = 5;
 /// The time that a container has to be removed, on a machine that is very busy.
 pub(super) const PATIENCE: Duration = Duration::from_secs(40);
 
@@ -88,27 +90,26 @@ impl Container {
     /// Removes the container. Its client may still be about to make it, so it is asked again until the client has ended.
     fn remove(&self, client: &mut Child) -> Result<(), String> {
         let started = Instant::now();
+        let mut attempts = 0;
         loop {
-            let removed = self.ask(&["rm", "--force", "--volumes", &self.name])?;
             let client_is_gone = !matches!(client.try_wait(), Ok(None));
-            let left = self.ask(&[
-                "ps",
-                "--all",
-                "--quiet",
-                "--filter",
-                &format!("name={}", self.name),
-            ])?;
-            if client_is_gone && left.status.success() && left.stdout.is_empty() {
-                return Ok(());
+            let removed = self.ask(&["rm", "--force", "--volumes", &self.name])?;
+            let filter = format!("name={}", self.name);
+            let left = self.ask(&["ps", "--all", "--quiet", "--filter", &filter])?;
+            if client_is_gone {
+                if left.status.success() && left.stdout.is_empty() {
+                    return Ok(());
+                }
+                attempts += 1;
             }
-            if started.elapsed() >= PATIENCE {
+            if attempts >= MOST_ATTEMPTS || started.elapsed() >= PATIENCE {
                 let _ = client.kill();
                 let output = if left.status.success() { removed } else { left };
                 let words = String::from_utf8_lossy(&output.stderr);
                 let last = words.trim().lines().last();
                 return Err(last.unwrap_or("it is still there").to_owned());
             }
-            std::thread::sleep(GLANCE);
+            std::thread::sleep(GLANCE * (1 << attempts));
         }
     }
 
