@@ -70,6 +70,7 @@ impl TrialReport {
             grading: _,
             delivery,
             contained_by: _,
+            image: _,
             network,
             started_at: _,
             duration_seconds: _,

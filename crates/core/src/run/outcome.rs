@@ -131,6 +131,9 @@ pub struct TrialReport {
     /// The sandbox that its commands ran in. It is missing in runs of older versions, which had none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub contained_by: Option<ContainedBy>,
+    /// The hash of the image of its containers.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub image: Option<String>,
     /// The network of a contained agent, and the hosts that it was refused.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub network: Option<TrialNetwork>,
@@ -180,6 +183,7 @@ impl TrialReport {
             grading: 1,
             delivery: Delivery::default(),
             contained_by: None,
+            image: None,
             network: None,
             started_at: None,
             duration_seconds: 0.0,

@@ -4,5 +4,6 @@ pub mod interrupt;
 pub mod open_file_limit;
 pub mod output_file;
 pub mod own_process;
+pub(crate) mod socket;
 pub mod supervise;
 pub mod tail;

@@ -171,7 +171,7 @@ impl<'a> PreparedRun<'a> {
     pub fn contained_by(&self) -> BTreeSet<ContainedBy> {
         let contained = self
             .agents()
-            .map(|variant| self.sandboxes.contained_by(variant.sandbox));
+            .map(|variant| self.sandboxes.contained_by(variant.sandbox.as_ref()));
         contained.collect()
     }
 
@@ -192,7 +192,7 @@ impl<'a> PreparedRun<'a> {
         let mut networks = BTreeSet::new();
         let packages = self.plan.plan.package_hosts();
         for variant in self.agents() {
-            let contained_by = self.sandboxes.contained_by(variant.sandbox);
+            let contained_by = self.sandboxes.contained_by(variant.sandbox.as_ref());
             if contained_by != ContainedBy::None {
                 let network = variant.network_in(contained_by);
                 networks.insert(network.words(&variant.hosts_beside(&network, &packages)));
@@ -243,7 +243,7 @@ impl<'a> PreparedRun<'a> {
         let contained_by: Vec<ContainedBy> = plan
             .plan
             .cases()
-            .map(|case| self.sandboxes.contained_by(case.variant.sandbox))
+            .map(|case| self.sandboxes.contained_by(case.variant.sandbox.as_ref()))
             .collect();
         let facts = RunFacts {
             terca_version: self.program.version,
@@ -287,13 +287,15 @@ impl<'a> PreparedRun<'a> {
         let fingerprints = self.fingerprints.clone();
         let (context, mailbox) = self.into_context(&dir);
         let finished = scheduler::run(&request, &context, store, mailbox, observer)?;
+        let mut not_removed = context.supervisors.take_remains();
+        not_removed.extend(context.work.remove());
         Ok(FinishedRun {
             state: finished.state,
             interrupted: finished.interrupted,
             changed: finished.changed,
             dir,
             suite_changes: differences(&fingerprints, &plan.current_fingerprints(&context.mask)),
-            not_removed: context.work.remove(),
+            not_removed,
         })
     }
 
@@ -338,7 +340,7 @@ fn sandboxes(
         secluded.push(sealed.place(&case.eval.dir));
     }
     let secluded: Vec<&Utf8Path> = secluded.iter().map(Utf8PathBuf::as_path).collect();
-    let asked = plan.plan.cases().map(|case| case.variant.sandbox);
+    let asked = plan.plan.cases().map(|case| case.variant.sandbox.as_ref());
     Sandboxes::set_up(asked, || work.new_dir(), host, &secluded)
 }
 

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use camino::Utf8PathBuf;
+use terca_core::config::sandbox::Sandbox;
 use terca_core::network::HostPattern;
 use terca_core::run::settings::Keep;
 use terca_core::text::mask::Mask;
@@ -58,6 +59,11 @@ pub struct Context {
 }
 
 impl Context {
+    /// Returns the environment that the commands of a sandbox are made from: a container has its image's own.
+    pub(super) fn host_in(&self, sandbox: Option<&Sandbox>) -> &Host {
+        self.sandboxes.host(sandbox, &self.host)
+    }
+
     /// Returns the settings for a tree of this trial's own. An interrupt ends the operation.
     pub(super) fn own_tree(&self, limits: Limits) -> Options<'_> {
         Options {

@@ -15,10 +15,12 @@ use super::context::Context;
 use super::live::{Logged, Logging};
 use super::log::{RunLog, Stream};
 use super::stage_error::StageError;
-use crate::host::environment::Variables;
+use crate::host::environment::{Host, Variables};
 use crate::host::registries::{self, RegistryFiles};
 use crate::process::output_file::Output;
-use crate::process::supervise::{Enclosure, Ended, Job, Signal, SupervisorGuard, Turn};
+use crate::process::supervise::{
+    Enclosure, Ended, Job, Signal, SuperviseError, SupervisorGuard, Turn,
+};
 use crate::tree::{Dir, Limits, Options};
 use crate::workspace::trial_dirs::{CommandDirs, TrialDirs};
 
@@ -241,13 +243,19 @@ impl<'a> TrialRun<'a> {
         RegistryFiles::place(&self.context.host, home)
     }
 
+    /// Returns the environment that the trial's commands are made from.
+    pub(super) fn host(&self) -> &Host {
+        self.context
+            .host_in(self.spec.case.variant.sandbox.as_ref())
+    }
+
     /// Returns the environment of a command of `before` or of a test, which may use programs beside its YAML file.
     pub(super) fn command_environment(
         &self,
         dirs: CommandDirs<'_>,
         beside: &Utf8Path,
     ) -> Variables {
-        self.context.host.for_command(
+        self.host().for_command(
             dirs,
             self.spec,
             &self.context.sealed.dir(&self.context.suite_dir),
@@ -345,7 +353,14 @@ impl<'a> TrialRun<'a> {
             return Err(StageError::Interrupted);
         }
         let log = &mut self.log;
-        Ok(self.supervisor.run(job, enclosure, &mut || on_turn(log))?)
+        let ended = self.supervisor.run(job, enclosure, &mut || on_turn(log));
+        let container = self.spec.case.variant.container();
+        ended.map_err(|error| match (error, container) {
+            (SuperviseError::Program { program, reason }, Some((_, image))) => {
+                StageError::not_in_image(image, &program, &reason)
+            }
+            (error, _) => error.into(),
+        })
     }
 }
 
