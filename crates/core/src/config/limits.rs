@@ -82,6 +82,8 @@ impl From<LimitSettings> for TrialLimits {
 pub enum KeptBy {
     /// The kernel keeps it, by a control group.
     Cgroup,
+    /// The engine of a container keeps it.
+    Container,
     /// Terca looks about ten times a second, and ends what is beyond it.
     Watch,
     /// Nothing: it is not kept.

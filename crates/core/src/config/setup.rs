@@ -14,7 +14,7 @@ use crate::config::interpolate::Interpolator;
 use crate::config::limits::{LimitSettings, limits};
 use crate::config::mcp_server::{McpServers, mcp_servers};
 use crate::config::network::{hosts, network};
-use crate::config::sandbox::{ContainedBy, Sandbox, sandbox};
+use crate::config::sandbox::{ContainedBy, ContainerEngine, Image, Sandbox, sandbox};
 use crate::config::variables::{Template, Variables, trial_variables};
 use crate::network::{HostPattern, Network};
 use crate::reader::agent::agent_choice;
@@ -119,13 +119,19 @@ pub struct AppliedSetup {
 }
 
 impl AppliedSetup {
+    /// Returns the engine and the image, if a container is asked for.
+    pub fn container(&self) -> Option<(ContainerEngine, &Image)> {
+        self.sandbox.as_ref()?.container()
+    }
+
     /// Returns the network of the agent, if its sandbox is this one. Without a sandbox it is that of the machine.
     pub fn network_in(&self, contained_by: ContainedBy) -> Network {
         match contained_by {
             ContainedBy::None => Network::Open,
-            ContainedBy::Bwrap | ContainedBy::Landlock => {
-                self.network.clone().unwrap_or(Network::Model)
-            }
+            ContainedBy::Bwrap
+            | ContainedBy::Landlock
+            | ContainedBy::Docker
+            | ContainedBy::Podman => self.network.clone().unwrap_or(Network::Model),
         }
     }
 }
@@ -133,7 +139,7 @@ impl AppliedSetup {
 /// The settings of a suite that the set-ups of a variant change.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Containment<'a> {
-    pub(crate) sandbox: Option<Sandbox>,
+    pub(crate) sandbox: Option<&'a Sandbox>,
     pub(crate) network: Option<&'a Network>,
     pub(crate) allow: &'a [HostPattern],
 }
@@ -168,7 +174,9 @@ impl Setup {
             skills: (self.skills.applied_to(&environment.skills).cloned()).unwrap_or_default(),
             config: config.map(|config| interpolator.settings(&config)),
             command: self.command.applied_to(&environment.command).cloned(),
-            sandbox: (self.sandbox.applied_to(&environment.sandbox).copied()).or(suite.sandbox),
+            sandbox: (self.sandbox.applied_to(&environment.sandbox))
+                .or(suite.sandbox)
+                .cloned(),
             network: (self.network.applied_to(&environment.network))
                 .or(suite.network)
                 .cloned(),

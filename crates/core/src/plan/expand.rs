@@ -189,14 +189,14 @@ impl Expansion<'_> {
             agent.agent,
             own_model,
             Containment {
-                sandbox: self.suite.sandbox,
+                sandbox: self.suite.sandbox.as_ref(),
                 network: self.suite.network.as_ref(),
                 allow: &self.suite.allow,
             },
             interpolator,
         );
-        if let Some(sandbox) = self.overrides.sandbox {
-            setup.sandbox = Some(sandbox);
+        if let Some(sandbox) = &self.overrides.sandbox {
+            setup.sandbox = Some(sandbox.clone());
         }
         if let Some(network) = &self.overrides.network {
             setup.network = Some(network.clone());

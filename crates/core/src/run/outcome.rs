@@ -135,6 +135,9 @@ pub struct TrialReport {
     /// The ways in which its limits were kept, if it has limits of memory, processes or processors.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub limits_kept_by: Option<LimitsKeptBy>,
+    /// The hash of the image of its containers.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub image: Option<String>,
     /// The network of a contained agent, and the hosts that it was refused.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub network: Option<TrialNetwork>,
@@ -185,6 +188,7 @@ impl TrialReport {
             delivery: Delivery::default(),
             contained_by: None,
             limits_kept_by: None,
+            image: None,
             network: None,
             started_at: None,
             duration_seconds: 0.0,

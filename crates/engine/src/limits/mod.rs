@@ -74,9 +74,13 @@ impl LimitKeeper {
         }
     }
 
-    /// Returns how the limits of a trial are kept. `None` if it has none but that of its disk.
-    pub fn kept_by(&self, limits: &TrialLimits) -> Option<LimitsKeptBy> {
-        let way = |controller| is_asked(limits, controller).then(|| self.way(controller));
+    /// Returns how the limits of a trial are kept, in a container or not. `None` if it has none but that of its disk.
+    pub fn kept_by(&self, limits: &TrialLimits, in_container: bool) -> Option<LimitsKeptBy> {
+        let way = |controller| match in_container {
+            _ if !is_asked(limits, controller) => None,
+            true => Some(KeptBy::Container),
+            false => Some(self.way(controller)),
+        };
         let kept = LimitsKeptBy {
             memory: way(Controller::Memory),
             processes: way(Controller::Processes),
@@ -91,7 +95,7 @@ impl LimitKeeper {
         let mut not_kept = Vec::new();
         for controller in &self.wanted {
             match self.way(*controller) {
-                KeptBy::Cgroup => {}
+                KeptBy::Cgroup | KeptBy::Container => {}
                 KeptBy::Watch => watched.push(field(*controller)),
                 KeptBy::Nothing => not_kept.push(field(*controller)),
             }
@@ -121,9 +125,14 @@ impl LimitKeeper {
         enclosure: Option<Enclosure>,
         dirs: Vec<(&'static str, Utf8PathBuf)>,
     ) -> io::Result<LimitedCommand> {
-        let Some(kept_by) = self.kept_by(limits) else {
+        let container = enclosure
+            .as_ref()
+            .and_then(|enclosure| enclosure.container.as_ref());
+        let in_container = container.is_some();
+        let kept_by = self.kept_by(limits, in_container).filter(|_| !in_container);
+        let Some(kept_by) = kept_by else {
             return Ok(LimitedCommand {
-                enclosure,
+                enclosure: enclosure.map(|enclosure| in_engine(enclosure, limits)),
                 group: None,
                 watch: Watch::new(None, None, limits.disk, dirs),
                 limits: *limits,
@@ -169,6 +178,29 @@ impl LimitKeeper {
             limits: *limits,
         })
     }
+}
+
+/// Lets the engine of a container keep limits. Everything else stays as it is.
+fn in_engine(mut enclosure: Enclosure, limits: &TrialLimits) -> Enclosure {
+    if enclosure.container.is_none() {
+        return enclosure;
+    }
+    let mut options = Vec::new();
+    if let Some(memory) = limits.memory {
+        // No way around it by swapping.
+        options.push(format!("--memory={memory}b"));
+        options.push(format!("--memory-swap={memory}b"));
+    }
+    if let Some(processes) = limits.processes {
+        // The supervisor is none of the command's.
+        options.push(format!("--pids-limit={}", u64::from(processes) + 1));
+    }
+    if let Some(cpus) = limits.cpus {
+        options.push(format!("--cpus={cpus}"));
+    }
+    // After `run`, its first argument.
+    enclosure.args.splice(1..1, options);
+    enclosure
 }
 
 /// Returns, for people, how limits are kept on this machine.

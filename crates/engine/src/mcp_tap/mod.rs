@@ -24,7 +24,6 @@ mod frame;
 mod pass;
 mod record;
 mod recorder;
-mod socket;
 
 use std::ffi::OsString;
 use std::io;

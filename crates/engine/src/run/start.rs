@@ -138,7 +138,10 @@ impl<'a> PreparedRun<'a> {
             })
             .map_err(StartError::NoCopyOfSuite)?;
         let sandboxes = sandboxes(plan, &host, &work, &sealed)?;
-        let asked = plan.plan.cases().map(|case| case.limits);
+        let cases = plan.plan.cases();
+        // The engine of a container keeps those of its own.
+        let outside = cases.filter(|case| case.variant.container().is_none());
+        let asked = outside.map(|case| case.limits);
         let limit_keeper = LimitKeeper::set_up(asked, &work).map_err(StartError::NoWorkDir)?;
         let fingerprints = plan.sealed_fingerprints(&mask, &sealed);
         let mut limits = plan.limits(settings.concurrency);
@@ -176,7 +179,7 @@ impl<'a> PreparedRun<'a> {
     pub fn contained_by(&self) -> BTreeSet<ContainedBy> {
         let contained = self
             .agents()
-            .map(|variant| self.sandboxes.contained_by(variant.sandbox));
+            .map(|variant| self.sandboxes.contained_by(variant.sandbox.as_ref()));
         contained.collect()
     }
 
@@ -197,7 +200,7 @@ impl<'a> PreparedRun<'a> {
         let mut networks = BTreeSet::new();
         let packages = self.plan.plan.package_hosts();
         for variant in self.agents() {
-            let contained_by = self.sandboxes.contained_by(variant.sandbox);
+            let contained_by = self.sandboxes.contained_by(variant.sandbox.as_ref());
             if contained_by != ContainedBy::None {
                 let network = variant.network_in(contained_by);
                 networks.insert(network.words(&variant.hosts_beside(&network, &packages)));
@@ -253,7 +256,7 @@ impl<'a> PreparedRun<'a> {
         let contained_by: Vec<ContainedBy> = plan
             .plan
             .cases()
-            .map(|case| self.sandboxes.contained_by(case.variant.sandbox))
+            .map(|case| self.sandboxes.contained_by(case.variant.sandbox.as_ref()))
             .collect();
         let facts = RunFacts {
             terca_version: self.program.version,
@@ -297,13 +300,15 @@ impl<'a> PreparedRun<'a> {
         let fingerprints = self.fingerprints.clone();
         let (context, mailbox) = self.into_context(&dir);
         let finished = scheduler::run(&request, &context, store, mailbox, observer)?;
+        let mut not_removed = context.supervisors.take_remains();
+        not_removed.extend(context.work.remove());
         Ok(FinishedRun {
             state: finished.state,
             interrupted: finished.interrupted,
             changed: finished.changed,
             dir,
             suite_changes: differences(&fingerprints, &plan.current_fingerprints(&context.mask)),
-            not_removed: context.work.remove(),
+            not_removed,
         })
     }
 
@@ -349,7 +354,7 @@ fn sandboxes(
         secluded.push(sealed.place(&case.eval.dir));
     }
     let secluded: Vec<&Utf8Path> = secluded.iter().map(Utf8PathBuf::as_path).collect();
-    let asked = plan.plan.cases().map(|case| case.variant.sandbox);
+    let asked = plan.plan.cases().map(|case| case.variant.sandbox.as_ref());
     Sandboxes::set_up(asked, || work.new_dir(), host, &secluded)
 }
 

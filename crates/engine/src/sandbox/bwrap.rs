@@ -1,6 +1,5 @@
 //! bubblewrap: found, tried once, and called for every command.
 
-use std::io;
 use std::os::unix::fs::PermissionsExt;
 use std::process::{Command, Stdio};
 
@@ -9,6 +8,7 @@ use camino::{Utf8Path, Utf8PathBuf};
 use super::SandboxError;
 use super::contents::{Contents, SUPERVISOR};
 use super::mounts::{Mounts, Place};
+use super::names;
 use super::view::View;
 use crate::host::environment::{Host, find_program};
 use crate::mcp_tap::TapProgram;
@@ -16,8 +16,6 @@ use crate::process::supervise::Enclosure;
 
 /// The id of user and group inside, where the caller is the superuser: some agents refuse to work for that one.
 const NOT_SUPERUSER: u32 = 1000;
-/// The id of files whose owner is not known inside.
-const NOBODY: u32 = 65534;
 
 /// bubblewrap, as it works on this machine.
 #[derive(Debug)]
@@ -42,7 +40,7 @@ impl Bwrap {
         let program = find_program("bwrap", path).ok_or(SandboxError::Missing)?;
         let users = dir.join("passwd");
         let groups = dir.join("group");
-        write_names(&users, &groups, host).map_err(SandboxError::Files)?;
+        names::write(&users, &groups, ids(), host).map_err(SandboxError::Files)?;
         let base = &mut contents.base;
         base.set("/etc/passwd", Place::ReadOnlyFrom(users));
         base.set("/etc/group", Place::ReadOnlyFrom(groups));
@@ -109,6 +107,7 @@ impl Bwrap {
             args,
             supervisor: SUPERVISOR.into(),
             outlet: None,
+            container: None,
         }
     }
 }
@@ -190,23 +189,4 @@ fn ids() -> (u32, u32) {
         return (NOT_SUPERUSER, NOT_SUPERUSER);
     }
     (user.as_raw(), rustix::process::getegid().as_raw())
-}
-
-/// Writes the names of the user and the group inside. Programs fail whose user has none.
-fn write_names(users: &Utf8Path, groups: &Utf8Path, host: &Host) -> io::Result<()> {
-    let (user, group) = ids();
-    let is_plain = |name: &&str| {
-        !name.is_empty() && *name != "root" && name.bytes().all(|byte| byte.is_ascii_alphanumeric())
-    };
-    let name = host.get("USER").filter(is_plain).unwrap_or("agent");
-    let mut user_lines = format!("{name}:x:{user}:{group}:{name}:/nonexistent:/bin/sh\n");
-    let mut group_lines = format!("{name}:x:{group}:\n");
-    if user != NOBODY {
-        user_lines += &format!("nobody:x:{NOBODY}:{NOBODY}:nobody:/nonexistent:/bin/sh\n");
-    }
-    if group != NOBODY {
-        group_lines += &format!("nogroup:x:{NOBODY}:\n");
-    }
-    fs_err::write(users, user_lines)?;
-    fs_err::write(groups, group_lines)
 }

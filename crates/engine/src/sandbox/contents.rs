@@ -7,7 +7,7 @@ use camino::{Utf8Path, Utf8PathBuf};
 use super::mounts::{Mounts, Place};
 use super::programs::Programs;
 use super::view::View;
-use crate::host::environment::{Host, outside_paths};
+use crate::host::environment::outside_paths;
 use crate::process::own_process;
 
 /// The supervisor's program, inside.
@@ -76,19 +76,12 @@ pub(super) struct Contents {
 
 impl Contents {
     /// Settles what every command sees. Files that every sandbox needs are made in `dir`.
-    pub(super) fn set_up(dir: &Utf8Path, host: &Host, secluded: &[&Utf8Path]) -> io::Result<Self> {
-        let home = host.get("HOME").map(Utf8Path::new);
-        let mut all = Vec::new();
-        for place in secluded.iter().copied().chain(home) {
-            all.push(place.to_owned());
-            // The same directory under its real name.
-            all.extend(place.canonicalize_utf8());
-        }
+    pub(super) fn set_up(dir: &Utf8Path, secluded: &[Utf8PathBuf]) -> io::Result<Self> {
         let own_program = dir.join(OWN_PROGRAM);
         own_process::keep_program(&own_program)?;
         Ok(Contents {
             base: base(&own_program),
-            secluded: all,
+            secluded: secluded.to_vec(),
             own_program,
         })
     }
@@ -96,20 +89,8 @@ impl Contents {
     /// Returns what a command sees that has this view.
     pub(super) fn of(&self, view: &View<'_>) -> Mounts {
         let mut mounts = self.base.clone();
-        for path in view.readable.iter().filter(|path| path.exists()) {
-            mounts.set(path, Place::ReadOnly);
-        }
-        for path in &view.hidden {
-            if path.is_dir() {
-                mounts.set(path, Place::Empty);
-            } else if path.symlink_metadata().is_ok() {
-                mounts.set(path, Place::Closed);
-            }
-        }
-        let dirs = view.dirs;
-        let own = [dirs.workspace, dirs.home, dirs.tmp];
-        let writable = view.writable.iter().map(Utf8PathBuf::as_path);
-        let own: Vec<&Utf8Path> = own.into_iter().chain(writable).collect();
+        mounts.show_what_is_read(view);
+        let own = view.own_dirs();
         let mut programs = Programs {
             mounts: &mut mounts,
             secluded: &self.secluded,
@@ -132,17 +113,7 @@ impl Contents {
                 programs.show_named(word);
             }
         }
-        for path in own {
-            mounts.set(path, Place::Writable);
-        }
-        let tmp = Utf8Path::new("/tmp");
-        let place = if mounts.has_beneath(tmp) {
-            Place::Empty
-        } else {
-            // Not in memory, and seen by the agent where set-up has left something there.
-            Place::WritableFrom(dirs.tmp.to_owned())
-        };
-        mounts.set(tmp, place);
+        mounts.show_what_is_written(view);
         mounts
     }
 }

@@ -68,6 +68,7 @@ impl Landlock {
             args: confinement.args(),
             supervisor: self.contents.own_program.clone(),
             outlet: None,
+            container: None,
         }
     }
 }

@@ -16,16 +16,20 @@
 //! The network is that of the machine.
 
 mod bwrap;
+mod carried_program;
+mod container;
 mod contents;
 mod landlock;
 mod mounts;
+mod names;
 mod programs;
 mod view;
 
+use std::collections::BTreeMap;
 use std::io;
 
 use camino::{Utf8Path, Utf8PathBuf};
-use terca_core::config::sandbox::{ContainedBy, Sandbox};
+use terca_core::config::sandbox::{ContainedBy, ContainerEngine, Image, Sandbox};
 use thiserror::Error;
 
 use crate::host::environment::Host;
@@ -35,6 +39,7 @@ use crate::process::walls;
 pub use crate::process::walls::{Strength, TooWeak};
 use crate::workspace::trial_dirs::WorkDir;
 use bwrap::Bwrap;
+use container::{Containers, EngineProgram, FoundImage};
 use contents::Contents;
 use landlock::Landlock;
 pub use view::{View, Words};
@@ -68,14 +73,59 @@ pub enum SandboxError {
         /// The trouble with bubblewrap.
         bwrap: Box<SandboxError>,
         /// The trouble with Landlock.
-        landlock: TooWeak,
+        landlock: Box<SandboxError>,
     },
     /// The variable with the machine's default has another word.
     #[error("{DEFAULT_SANDBOX}={0} names no sandbox")]
     UnknownDefault(String),
+    /// The program of an engine for containers is not installed.
+    #[error("{title} (`{program}`) is not installed", title = engine.title(), program = engine.program())]
+    EngineMissing {
+        /// The engine.
+        engine: ContainerEngine,
+    },
+    /// An engine for containers does not work.
+    #[error("{title} ({program}) does not work: {reason}", title = engine.title())]
+    EngineRefused {
+        /// The engine.
+        engine: ContainerEngine,
+        /// The file of its program.
+        program: Utf8PathBuf,
+        /// Its last words.
+        reason: String,
+    },
+    /// An image is not on this machine.
+    #[error("{title} has no image `{image}`, and Terca never fetches one", title = engine.title())]
+    ImageMissing {
+        /// The engine.
+        engine: ContainerEngine,
+        /// The image.
+        image: Image,
+    },
+    /// An image is there, and Terca's own program does not run in a container of it.
+    #[error("{title} cannot make a container of `{image}`: {reason}", title = engine.title())]
+    ImageRefused {
+        /// The engine.
+        engine: ContainerEngine,
+        /// The image.
+        image: Image,
+        /// The engine's last words.
+        reason: String,
+    },
     /// The files that every sandbox needs could not be made.
     #[error("the files for sandboxes could not be made: {0}")]
     Files(#[source] io::Error),
+}
+
+/// How much a kind of sandbox is needed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Need {
+    /// Not at all.
+    None,
+    /// Nobody says, so that it is used where it works.
+    Wanted,
+    /// Somebody has asked for it.
+    Required,
 }
 
 /// The sandboxes of a run.
@@ -85,6 +135,8 @@ pub struct Sandboxes {
     bwrap: Option<Bwrap>,
     /// `None` if no command keeps its rules.
     landlock: Option<Landlock>,
+    /// The engines that somebody asks for.
+    containers: BTreeMap<ContainerEngine, Containers>,
     /// The sandbox of commands for which none is asked, as the machine's owner has chosen it.
     of_machine: Option<Sandbox>,
     /// The reason why commands for which none is asked have no sandbox.
@@ -93,60 +145,95 @@ pub struct Sandboxes {
 
 impl Sandboxes {
     /// Settles, once for a run, how its sandboxes are made, and tries it. `asked` has `None` for those who do not say: they
-    /// get a sandbox if the machine can make one. `dir` is an empty directory for files that all of them need; nothing in
-    /// one of `secluded` is ever shown because it is beside something else.
-    pub fn set_up(
-        asked: impl IntoIterator<Item = Option<Sandbox>>,
-        dir: impl FnOnce() -> io::Result<Utf8PathBuf>,
+    /// get a sandbox if the machine can make one. `new_dir` makes an empty directory for files that all of them need;
+    /// nothing in one of `secluded` is ever shown because it is beside something else.
+    pub fn set_up<'a>(
+        asked: impl IntoIterator<Item = Option<&'a Sandbox>>,
+        new_dir: impl Fn() -> io::Result<Utf8PathBuf>,
         host: &Host,
         secluded: &[&Utf8Path],
     ) -> Result<Self, SandboxError> {
-        let of_machine = of_machine(host)?;
         let mut sandboxes = Sandboxes {
-            of_machine,
+            of_machine: of_machine(host)?,
             ..Sandboxes::default()
         };
-        let settled: Vec<Option<Sandbox>> = asked
-            .into_iter()
-            .map(|asked| asked.or(of_machine))
-            .collect();
-        if settled.iter().all(|asked| *asked == Some(Sandbox::None)) {
-            return Ok(sandboxes);
-        }
-        let dir = dir().map_err(SandboxError::Files)?;
-        let contents = Contents::set_up(&dir, host, secluded).map_err(SandboxError::Files)?;
-        let is_asked = |sandbox: Option<Sandbox>| settled.contains(&sandbox);
-        if is_asked(Some(Sandbox::Landlock)) {
-            sandboxes.landlock = Some(Landlock::set_up(contents.clone())?);
-        }
-        let is_best_asked = is_asked(None) || is_asked(Some(Sandbox::Auto));
-        if !is_best_asked && !is_asked(Some(Sandbox::Bwrap)) {
-            return Ok(sandboxes);
-        }
-        let error = match Bwrap::set_up(&dir, host, contents.clone()) {
-            Ok(bwrap) => {
-                sandboxes.bwrap = Some(bwrap);
-                return Ok(sandboxes);
-            }
-            Err(SandboxError::Files(error)) => return Err(SandboxError::Files(error)),
-            Err(error) if is_asked(Some(Sandbox::Bwrap)) => return Err(error),
-            Err(error) => error,
-        };
-        match Landlock::set_up(contents) {
-            Ok(landlock) => sandboxes.landlock = Some(landlock),
-            Err(SandboxError::NoLandlock(landlock)) => {
-                let error = SandboxError::Neither {
-                    bwrap: Box::new(error),
-                    landlock,
-                };
-                if is_asked(Some(Sandbox::Auto)) {
-                    return Err(error);
+        let secluded = with_real_names(secluded, host);
+        let mut bwrap = Need::None;
+        let mut landlock = Need::None;
+        let mut best = Need::None;
+        let mut images: BTreeMap<ContainerEngine, Vec<Image>> = BTreeMap::new();
+        for asked in asked {
+            match asked.or(sandboxes.of_machine.as_ref()) {
+                Some(Sandbox::None) => {}
+                Some(Sandbox::Bwrap) => bwrap = Need::Required,
+                Some(Sandbox::Auto) => best = Need::Required,
+                Some(Sandbox::Landlock) => landlock = Need::Required,
+                None => best = best.max(Need::Wanted),
+                Some(Sandbox::Docker(image)) => {
+                    (images.entry(ContainerEngine::Docker).or_default()).push(image.clone());
                 }
-                sandboxes.impossible = Some(error);
+                Some(Sandbox::Podman(image)) => {
+                    (images.entry(ContainerEngine::Podman).or_default()).push(image.clone());
+                }
             }
-            Err(other) => return Err(other),
+        }
+        let needs_contents = [bwrap, landlock, best] != [Need::None; 3];
+        if needs_contents {
+            let dir = new_dir().map_err(SandboxError::Files)?;
+            let contents = Contents::set_up(&dir, &secluded).map_err(SandboxError::Files)?;
+            if landlock == Need::Required {
+                sandboxes.landlock = Some(Landlock::set_up(contents.clone())?);
+            }
+            if bwrap.max(best) != Need::None {
+                sandboxes
+                    .set_up_best(bwrap, best, || Bwrap::set_up(&dir, host, contents.clone()))?;
+            }
+            if sandboxes.bwrap.is_none() && best != Need::None && sandboxes.landlock.is_none() {
+                sandboxes.fall_back(best, contents)?;
+            }
+        }
+        for (engine, images) in images {
+            let dir = new_dir().map_err(SandboxError::Files)?;
+            let images: Vec<&Image> = images.iter().collect();
+            let containers = Containers::set_up(engine, &images, &dir, host, &secluded)?;
+            sandboxes.containers.insert(engine, containers);
         }
         Ok(sandboxes)
+    }
+
+    /// Tries bubblewrap. Its failure is an error if somebody needs it, and no other sandbox can take its place.
+    fn set_up_best(
+        &mut self,
+        bwrap: Need,
+        best: Need,
+        set_up: impl FnOnce() -> Result<Bwrap, SandboxError>,
+    ) -> Result<(), SandboxError> {
+        match set_up() {
+            Ok(made) => self.bwrap = Some(made),
+            Err(SandboxError::Files(error)) => return Err(SandboxError::Files(error)),
+            Err(error) if bwrap == Need::Required || best == Need::None => return Err(error),
+            Err(error) => self.impossible = Some(error),
+        }
+        Ok(())
+    }
+
+    /// Lets Landlock take the place of bubblewrap, which does not work.
+    fn fall_back(&mut self, best: Need, contents: Contents) -> Result<(), SandboxError> {
+        match Landlock::set_up(contents) {
+            Ok(landlock) => {
+                self.landlock = Some(landlock);
+                self.impossible = None;
+                Ok(())
+            }
+            Err(error) if best == Need::Required => Err(match self.impossible.take() {
+                Some(bwrap) => SandboxError::Neither {
+                    bwrap: Box::new(bwrap),
+                    landlock: Box::new(error),
+                },
+                None => error,
+            }),
+            Err(_) => Ok(()),
+        }
     }
 
     /// Returns why commands for which no sandbox is asked have none, although nobody wanted that.
@@ -154,33 +241,72 @@ impl Sandboxes {
         self.impossible.as_ref()
     }
 
+    fn image(&self, asked: Option<&Sandbox>) -> Option<(&Containers, &FoundImage)> {
+        let (engine, image) = asked.or(self.of_machine.as_ref())?.container()?;
+        let containers = self.containers.get(&engine)?;
+        Some((containers, containers.images.get(image)?))
+    }
+
+    /// Returns the hash of a container's image.
+    pub fn image_id(&self, asked: Option<&Sandbox>) -> Option<&str> {
+        self.image(asked).map(|(_, image)| image.id.as_str())
+    }
+
+    /// Returns the environment that commands are made from: that of a container's image, or this one.
+    pub fn host<'a>(&'a self, asked: Option<&Sandbox>, own: &'a Host) -> &'a Host {
+        self.image(asked).map_or(own, |(_, image)| &image.host)
+    }
+
+    /// Returns whether commands have the number of the superuser.
+    pub fn is_superuser(&self, asked: Option<&Sandbox>) -> bool {
+        match (self.contained_by(asked), self.image(asked)) {
+            (_, Some((containers, _))) => containers.is_superuser,
+            // Rules change nobody's number.
+            (ContainedBy::None | ContainedBy::Landlock, None) => {
+                rustix::process::geteuid().is_root()
+            }
+            // In the other sandboxes nobody has.
+            (_, None) => false,
+        }
+    }
+
     /// Returns what commands are contained by, where this sandbox is asked for.
-    pub fn contained_by(&self, asked: Option<Sandbox>) -> ContainedBy {
-        match asked.or(self.of_machine) {
-            Some(Sandbox::None) => ContainedBy::None,
+    pub fn contained_by(&self, asked: Option<&Sandbox>) -> ContainedBy {
+        match asked.or(self.of_machine.as_ref()) {
+            Some(Sandbox::Docker(_)) => ContainedBy::Docker,
+            Some(Sandbox::Podman(_)) => ContainedBy::Podman,
             Some(Sandbox::Landlock) => ContainedBy::Landlock,
-            Some(Sandbox::Bwrap) => ContainedBy::Bwrap,
-            Some(Sandbox::Auto) | None if self.bwrap.is_some() => ContainedBy::Bwrap,
+            Some(Sandbox::Bwrap | Sandbox::Auto) | None if self.bwrap.is_some() => {
+                ContainedBy::Bwrap
+            }
             Some(Sandbox::Auto) | None if self.landlock.is_some() => ContainedBy::Landlock,
-            Some(Sandbox::Auto) | None => ContainedBy::None,
+            _ => ContainedBy::None,
         }
     }
 
     /// Returns Terca's own program as commands find it in this sandbox; `None` where there is none.
-    pub fn tap_program(&self, asked: Option<Sandbox>) -> Option<TapProgram> {
+    pub fn tap_program(&self, asked: Option<&Sandbox>) -> Option<TapProgram> {
         match self.contained_by(asked) {
             ContainedBy::None => None,
             ContainedBy::Bwrap => Some(self.bwrap.as_ref()?.tap_program()),
             ContainedBy::Landlock => Some(self.landlock.as_ref()?.tap_program()),
+            ContainedBy::Docker | ContainedBy::Podman => {
+                let (containers, _) = self.image(asked)?;
+                Some(containers.tap_program())
+            }
         }
     }
 
     /// Returns the enclosure of a command that sees `view`; `None` where there is no sandbox.
-    pub fn enclosure(&self, asked: Option<Sandbox>, view: &View<'_>) -> Option<Enclosure> {
+    pub fn enclosure(&self, asked: Option<&Sandbox>, view: &View<'_>) -> Option<Enclosure> {
         match self.contained_by(asked) {
             ContainedBy::None => None,
             ContainedBy::Bwrap => Some(self.bwrap.as_ref()?.enclosure(view)),
             ContainedBy::Landlock => Some(self.landlock.as_ref()?.enclosure(view)),
+            ContainedBy::Docker | ContainedBy::Podman => {
+                let (containers, image) = self.image(asked)?;
+                Some(containers.enclosure(image, view))
+            }
         }
     }
 }
@@ -199,11 +325,33 @@ fn of_machine(host: &Host) -> Result<Option<Sandbox>, SandboxError> {
 pub fn try_out(host: &Host) -> Result<Utf8PathBuf, SandboxError> {
     let work = WorkDir::create(host.get("TERCA_WORK_DIR")).map_err(SandboxError::Files)?;
     let dir = work.new_dir().map_err(SandboxError::Files)?;
-    let contents = Contents::set_up(&dir, host, &[]).map_err(SandboxError::Files)?;
+    let secluded = with_real_names(&[], host);
+    let contents = Contents::set_up(&dir, &secluded).map_err(SandboxError::Files)?;
     Bwrap::set_up(&dir, host, contents).map(Bwrap::into_program)
 }
 
 /// Asks the kernel for the rules of Landlock.
 pub fn try_out_landlock() -> Result<Strength, TooWeak> {
     walls::strength()
+}
+
+/// Asks an engine for containers whether it works. Returns the file of its program and its version.
+pub fn try_engine(
+    engine: ContainerEngine,
+    host: &Host,
+) -> Result<(Utf8PathBuf, String), SandboxError> {
+    let program = EngineProgram::find(engine, host)?;
+    let answer = program.answer()?;
+    Ok((program.program().to_owned(), answer.version))
+}
+
+/// Adds the home directory, and the same directories under their real names.
+fn with_real_names(secluded: &[&Utf8Path], host: &Host) -> Vec<Utf8PathBuf> {
+    let home = host.get("HOME").map(Utf8Path::new);
+    let mut all = Vec::new();
+    for place in secluded.iter().copied().chain(home) {
+        all.push(place.to_owned());
+        all.extend(place.canonicalize_utf8());
+    }
+    all
 }

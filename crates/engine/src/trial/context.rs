@@ -63,8 +63,13 @@ pub struct Context {
 
 impl Context {
     /// Returns whether the network of a contained agent is the machine's own, with rules for its ports.
-    pub(super) fn is_network_by_port(&self, asked: Option<Sandbox>) -> bool {
+    pub(super) fn is_network_by_port(&self, asked: Option<&Sandbox>) -> bool {
         self.sandboxes.contained_by(asked) == ContainedBy::Landlock
+    }
+
+    /// Returns the environment that the commands of a sandbox are made from: a container has its image's own.
+    pub(super) fn host_in(&self, sandbox: Option<&Sandbox>) -> &Host {
+        self.sandboxes.host(sandbox, &self.host)
     }
 
     /// Returns the settings for a tree of this trial's own. An interrupt ends the operation.

@@ -15,11 +15,13 @@ use super::context::Context;
 use super::live::{Logged, Logging};
 use super::log::{RunLog, Stream};
 use super::stage_error::StageError;
-use crate::host::environment::Variables;
+use crate::host::environment::{Host, Variables};
 use crate::host::registries::{self, RegistryFiles};
 use crate::limits::LimitedCommand;
 use crate::process::output_file::Output;
-use crate::process::supervise::{Enclosure, Ended, Job, Signal, SupervisorGuard, Turn};
+use crate::process::supervise::{
+    Enclosure, Ended, Job, Signal, SuperviseError, SupervisorGuard, Turn,
+};
 use crate::tree::{Dir, Limits, Options};
 use crate::workspace::trial_dirs::{CommandDirs, TrialDirs};
 
@@ -245,13 +247,19 @@ impl<'a> TrialRun<'a> {
         RegistryFiles::place(&self.context.host, home)
     }
 
+    /// Returns the environment that the trial's commands are made from.
+    pub(super) fn host(&self) -> &Host {
+        self.context
+            .host_in(self.spec.case.variant.sandbox.as_ref())
+    }
+
     /// Returns the environment of a command of `before` or of a test, which may use programs beside its YAML file.
     pub(super) fn command_environment(
         &self,
         dirs: CommandDirs<'_>,
         beside: &Utf8Path,
     ) -> Variables {
-        self.context.host.for_command(
+        self.host().for_command(
             dirs,
             self.spec,
             &self.context.sealed.dir(&self.context.suite_dir),
@@ -379,7 +387,8 @@ impl<'a> TrialRun<'a> {
         let (who, mut command) = match limited {
             Limited::No(enclosure) => {
                 let enclosure = enclosure.as_deref();
-                return Ok(self.supervisor.run(job, enclosure, &mut || on_turn(log))?);
+                let ended = self.supervisor.run(job, enclosure, &mut || on_turn(log));
+                return ended.map_err(|error| self.start_error(error));
             }
             Limited::Yes(who, command) => (who, command),
         };
@@ -388,10 +397,11 @@ impl<'a> TrialRun<'a> {
             Turn::Kill => Turn::Kill,
             _ => on_turn(log),
         };
-        let mut ended = match &enclosure {
-            Some(enclosure) => self.supervisor.run_in(enclosure, job, &mut turn)?,
-            None => self.supervisor.run(job, None, &mut || turn(None))?,
+        let ended = match &enclosure {
+            Some(enclosure) => self.supervisor.run_in(enclosure, job, &mut turn),
+            None => self.supervisor.run(job, None, &mut || turn(None)),
         };
+        let mut ended = ended.map_err(|error| self.start_error(error))?;
         if command.was_ended() && !self.context.interrupt.is_stop() {
             ended.stopped = false;
         }
@@ -400,6 +410,16 @@ impl<'a> TrialRun<'a> {
             self.limits_met.push(sentence);
         }
         Ok(ended)
+    }
+
+    /// Returns the trial's error for a command that could not be run. A program that is missing may be missing in an image.
+    fn start_error(&self, error: SuperviseError) -> StageError {
+        match (error, self.spec.case.variant.container()) {
+            (SuperviseError::Program { program, reason }, Some((_, image))) => {
+                StageError::not_in_image(image, &program, &reason)
+            }
+            (error, _) => error.into(),
+        }
     }
 }
 

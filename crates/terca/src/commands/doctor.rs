@@ -1,6 +1,7 @@
 //! `terca doctor`: which agents are here.
 
 use terca_core::agent::AgentChoice;
+use terca_core::config::sandbox::ContainerEngine;
 use terca_core::run::settings::RunSettings;
 use terca_core::text::prose;
 use terca_engine::host::doctor as engine;
@@ -43,8 +44,24 @@ pub(super) fn doctor(common: &Common) -> Outcome {
     screen::out_painted(&Painted::by_view(agents_table(&rows, palette)));
     screen::out(&containment(&host));
     screen::out(&landlock());
+    for engine in ContainerEngine::ALL {
+        screen::out(&containers(engine, &host));
+    }
     screen::out(&limits::on_this_machine());
     Ok(0)
+}
+
+/// Says whether an engine makes containers.
+fn containers(engine: ContainerEngine, host: &Host) -> String {
+    let word = engine.program();
+    match sandbox::try_engine(engine, host) {
+        Ok((program, version)) => format!(
+            "✓ sandbox: {} {version} answers ({}); `--sandbox {word}:IMAGE` contains agents in containers of an image",
+            engine.title(),
+            screen::short(&program)
+        ),
+        Err(error) => format!("- sandbox: {error}; only `--sandbox {word}:IMAGE` needs it"),
+    }
 }
 
 /// Says whether agents can be contained.

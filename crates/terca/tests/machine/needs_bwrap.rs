@@ -49,7 +49,7 @@ pub(crate) fn open_file(path: &Utf8Path) {
 }
 
 /// The attempts of a hostile agent, each with a shell command that succeeds if it is in reach.
-fn attempts(project: &Project, victim: u32) -> Vec<(&'static str, String)> {
+pub(crate) fn attempts(project: &Project, victim: u32) -> Vec<(&'static str, String)> {
     let suite = project.dir();
     let home = project.home();
     let work = project.work_dir();
@@ -92,13 +92,14 @@ fn attempts(project: &Project, victim: u32) -> Vec<(&'static str, String)> {
 const OF_SUPERUSERS: [(&str, &str); 8] = [
     ("be the superuser", "test \"$(id -u)\" = 0"),
     ("write the system", "test -w /usr"),
-    ("write settings", "test -w /etc || test -w /etc/passwd"),
+    // Opened and not written to: `test` of small shells does not know of read-only mounts.
+    ("write settings", ": >> /etc/passwd"),
     ("read passwords", "cat /etc/shadow"),
     (
         "set the machine's core pattern",
-        "test -w /proc/sys/kernel/core_pattern",
+        ": >> /proc/sys/kernel/core_pattern",
     ),
-    ("ask the kernel for a reboot", "test -w /proc/sysrq-trigger"),
+    ("ask the kernel for a reboot", ": >> /proc/sysrq-trigger"),
     ("mount", "test \"$(id -u)\" != 0 && mount -t tmpfs none ."),
     (
         "have a capability",
@@ -107,7 +108,7 @@ const OF_SUPERUSERS: [(&str, &str); 8] = [
 ];
 
 /// A suite whose agent tries everything and writes down what worked.
-fn probing(victim: u32) -> Project {
+pub(crate) fn probing(victim: u32) -> Project {
     let project = project()
         .file(
             "fib/eval.terca.yaml",

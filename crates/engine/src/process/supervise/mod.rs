@@ -25,6 +25,14 @@
 //!   └────────socket───────┘
 //! ```
 //!
+//! In a container, the supervisor is no child of Terca's: it connects to a socket that is shown there, and another process
+//! of Terca's ([`keep`]) holds the program that asked for the container, and removes the container when Terca is gone.
+//!
+//! ```text
+//! terca ──► keeper ──► docker run      daemon ──► supervisor (process 1) ──► sh -c … ──► …
+//!   └──────────────────socket─────────────────────────┘
+//! ```
+//!
 //! Out of reach: both killed at the same moment, and programs that run as another user, which are left and noted in the
 //! results. On systems without subreapers (macOS) only the process group is ended.
 //!
@@ -47,6 +55,7 @@
 
 mod client;
 mod condition;
+mod keeper;
 mod launcher;
 mod os;
 mod passed_sockets;
@@ -56,7 +65,8 @@ mod supervisor;
 mod sweep;
 
 pub use client::{SuperviseError, Supervisor, Turn};
-pub use launcher::{Enclosure, Launcher, Outlet};
+pub use keeper::{KEEPER, keep};
+pub use launcher::{Container, Enclosure, Launcher, Outlet};
 pub(crate) use os::children_of;
 pub use pool::{SupervisorGuard, SupervisorPool};
 pub use protocol::{ARGUMENT, Ended, Job, Signal};

@@ -49,6 +49,11 @@ impl SupervisorPool {
         })
     }
 
+    /// Returns a line for each container that could not be removed.
+    pub fn take_remains(&self) -> Vec<String> {
+        self.launcher.take_remains()
+    }
+
     /// Takes a supervisor back. One that cannot prove that it is as good as new ends here.
     fn release(&self, mut supervisor: Supervisor, interrupt: &Interrupt) {
         if !interrupt.is_stop() && supervisor.rest(interrupt) {

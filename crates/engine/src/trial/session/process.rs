@@ -220,7 +220,7 @@ impl AgentProcess {
 
     fn enclosure(&self, context: &Context) -> Option<Enclosure> {
         let contained = ContainedAgent {
-            sandbox: self.sandbox,
+            sandbox: self.sandbox.as_ref(),
             dirs: self.dirs.for_agent(),
             io: &self.dirs.io,
             env: &self.env,
