@@ -10,6 +10,8 @@
 //! The first process inside is Terca's own supervisor (`crate::process::supervise`), which requests and results pass
 //! through.
 //!
+//! Where namespaces are forbidden, rules of the kernel (Landlock) keep commands to the same list.
+//!
 //! Commands of the suite (`before`, tests) also see the suite and the repository around it, since they use both. Tests
 //! run the agent's code, so the eval's solution and earlier runs are hidden from them.
 //!
@@ -188,7 +190,7 @@ impl Sandboxes {
                 sandboxes
                     .set_up_best(bwrap, best, || Bwrap::set_up(&dir, host, contents.clone()))?;
             }
-            if sandboxes.bwrap.is_none() && best != Need::None && sandboxes.landlock.is_none() {
+            if sandboxes.bwrap.is_none() && best != Need::None {
                 sandboxes.fall_back(best, contents)?;
             }
         }
