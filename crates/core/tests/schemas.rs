@@ -66,7 +66,7 @@ fn a_schema_refuses_missing_and_conflicting_keys() {
         ("terca.yaml", "sandbox: none", true),
         ("terca.yaml", "sandbox: bwrap", true),
         ("terca.yaml", "sandbox: auto", true),
-        ("terca.yaml", "sandbox: landlock", false),
+        ("terca.yaml", "sandbox: jail", false),
         ("terca.yaml", "network: model", true),
         ("terca.yaml", "network: [example.com]", true),
         ("terca.yaml", "network: []", false),
