@@ -55,6 +55,7 @@ mod keys;
 mod latest_run;
 mod live_logs;
 mod loose_ends;
+mod mcp_http;
 mod mcp_preflight;
 mod mcp_tap;
 mod monstrous_workspaces;

@@ -104,7 +104,7 @@ fn ask(
             let asked = NetworkRequest {
                 network: &case.variant.network_in(contained_by),
                 allow: &case.variant.allow,
-                mcp_servers: servers,
+                mcp_servers: &[],
             };
             let mut env = without_credentials(env, profile.credential_variables);
             let network = asked.make(context, None)?;
