@@ -7,7 +7,7 @@ use std::str::FromStr;
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
-use crate::text::{json, prose};
+use crate::text::prose;
 
 /// Ports below this one are for those who own the machine.
 const FIRST_FREE_PORT: u16 = 1024;
@@ -330,8 +330,13 @@ pub struct TrialNetwork {
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub refused: Vec<RefusedHost>,
     /// The number of refused connections to still other hosts.
-    #[serde(default, skip_serializing_if = "json::is_zero")]
+    #[serde(default, skip_serializing_if = "is_zero")]
     pub refused_elsewhere: u64,
+}
+
+#[allow(clippy::trivially_copy_pass_by_ref, reason = "serde gives references")]
+fn is_zero(number: &u64) -> bool {
+    *number == 0
 }
 
 /// A host that an agent was refused.

@@ -7,7 +7,7 @@ use std::task::{Context, Poll};
 use bytes::Bytes;
 use hyper::StatusCode;
 use hyper::body::{Body, Frame, Incoming, SizeHint};
-use terca_core::mcp_tap::RemoteRequest;
+use terca_core::mcp_tap::{RemoteRequest, RemoteTalk};
 use terca_core::text::excerpt::beginning;
 
 use crate::answer::LONGEST_TEXT;
@@ -132,9 +132,7 @@ impl Hearing {
     /// agent is given in its place.
     fn lead(&mut self, address: &str) -> Option<String> {
         let address = resolve(&self.way.url, address)?;
-        let session = self
-            .way
-            .hear(|talk, at_ms, events| talk.begin(at_ms, events));
+        let session = self.way.hear(RemoteTalk::begin);
         if let Some(session) = session {
             self.request = RemoteRequest::of(session);
             self.is_whole_session = true;

@@ -13,7 +13,7 @@ use hyper_util::rt::{TokioIo, TokioTimer};
 use tokio::net::TcpStream;
 
 use crate::forward::{AnswerBody, Target, forward, refuse};
-use crate::mcp::{McpWay, Place};
+use crate::mcp::{McpWay, Place, WELL_KNOWN};
 use crate::mcp_forward;
 use crate::passage::Way;
 use crate::upstream::Connector;
@@ -70,11 +70,11 @@ impl OpenPassages {
                 return mcp_forward::forward(way, place, request).await;
             }
         }
-        let target = Target::of(&path);
-        if target.is_none() {
-            // Clients of MCP servers look for a way to sign in, and must not take this for one.
-            return refuse(StatusCode::NOT_FOUND, "there is nothing here");
+        if path.starts_with(WELL_KNOWN) {
+            // Clients of MCP servers look for a way to sign in, and must not take a refusal for one.
+            return refuse(StatusCode::NOT_FOUND, "there is no such document");
         }
+        let target = Target::of(&path);
         let way = target.and_then(|target| self.ways().get(target.token).cloned());
         match way {
             Some(way) => forward(way, request).await,

@@ -13,7 +13,6 @@ use serde_json::Value;
 
 use crate::process::Exit;
 use crate::text::excerpt::beginning;
-use crate::text::json;
 use crate::text::mask::Mask;
 use crate::transcript::{Record, Step};
 
@@ -179,7 +178,7 @@ pub struct ServerTap {
     /// Those of the starts in which it answered the first request.
     pub connected: u64,
     /// Those of the starts in which it refused the first request.
-    #[serde(default, skip_serializing_if = "json::is_zero")]
+    #[serde(default)]
     pub refused: u64,
     /// The exits of those that ended although nobody had asked them to; the reasons why those of an address could not be
     /// reached any more.

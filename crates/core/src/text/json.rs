@@ -2,12 +2,6 @@
 
 use serde_json::Value;
 
-/// Returns whether a number can be left out of a document.
-#[allow(clippy::trivially_copy_pass_by_ref, reason = "serde gives references")]
-pub(crate) fn is_zero(number: &u64) -> bool {
-    *number == 0
-}
-
 /// Merges one JSON value into another: objects key by key, `null` removes, anything else replaces (RFC 7396).
 pub fn merge(base: &mut Value, over: &Value) {
     let Value::Object(over) = over else {
