@@ -11,7 +11,7 @@ crate::real::tests_of! {
         trouble_is_told_from_failure prompts_arrive_as_written
         figures_and_models_are_those_served long_rules_arrive_or_are_not_claimed
         mcp_claims_agree_with_the_server metered_by_the_gateway
-        rules_are_proven_on_the_wire
+        rules_are_proven_on_the_wire remote_mcp_servers_are_recorded
         a_dead_service_is_no_failure
     ]
     codex: CODEX [
@@ -19,7 +19,7 @@ crate::real::tests_of! {
         trouble_is_told_from_failure prompts_arrive_as_written
         figures_and_models_are_those_served long_rules_arrive_or_are_not_claimed
         mcp_claims_agree_with_the_server metered_by_the_gateway
-        rules_are_proven_on_the_wire
+        rules_are_proven_on_the_wire remote_mcp_servers_are_recorded
         a_dead_service_is_no_failure
     ]
     gemini: GEMINI [
@@ -27,7 +27,7 @@ crate::real::tests_of! {
         trouble_is_told_from_failure prompts_arrive_as_written
         figures_and_models_are_those_served long_rules_arrive_or_are_not_claimed
         mcp_claims_agree_with_the_server metered_by_the_gateway
-        rules_are_proven_on_the_wire
+        rules_are_proven_on_the_wire remote_mcp_servers_are_recorded
         a_dead_service_is_no_failure
     ]
     goose: GOOSE [
@@ -35,7 +35,7 @@ crate::real::tests_of! {
         trouble_is_told_from_failure prompts_arrive_as_written
         figures_and_models_are_those_served long_rules_arrive_or_are_not_claimed
         mcp_claims_agree_with_the_server metered_by_the_gateway
-        rules_are_proven_on_the_wire
+        rules_are_proven_on_the_wire remote_mcp_servers_are_recorded
         a_dead_service_is_no_failure
     ]
     opencode: OPENCODE [
@@ -43,13 +43,13 @@ crate::real::tests_of! {
         trouble_is_told_from_failure prompts_arrive_as_written
         figures_and_models_are_those_served long_rules_arrive_or_are_not_claimed
         mcp_claims_agree_with_the_server metered_by_the_gateway
-        rules_are_proven_on_the_wire
+        rules_are_proven_on_the_wire remote_mcp_servers_are_recorded
     ]
     qwen: QWEN [
         works_in_a_hostile_place mcp_servers_are_offered_called_and_missed
         trouble_is_told_from_failure prompts_arrive_as_written
         figures_and_models_are_those_served long_rules_arrive_or_are_not_claimed
         mcp_claims_agree_with_the_server metered_by_the_gateway
-        rules_are_proven_on_the_wire
+        rules_are_proven_on_the_wire remote_mcp_servers_are_recorded
     ]
 }
