@@ -109,7 +109,7 @@ fn ask(
             let asked = NetworkRequest {
                 network: &network,
                 allow: &case.variant.hosts_beside(&network, &context.package_hosts),
-                mcp_servers: servers,
+                mcp_servers: &[],
                 is_by_port: context.is_network_by_port(case.variant.sandbox.as_ref()),
             };
             let mut env = without_credentials(env, profile.credential_variables);
