@@ -326,3 +326,46 @@ impl LimitedCommand {
         sentences
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::process::supervise::Container;
+
+    #[test]
+    fn the_engine_of_a_container_keeps_its_limits() {
+        let enclosure = Enclosure {
+            program: "docker".into(),
+            args: vec!["run".to_owned(), "image".to_owned()],
+            supervisor: "/terca".into(),
+            outlet: None,
+            container: Some(Container {
+                name: "terca-1".to_owned(),
+                env: Vec::new(),
+                meeting: "/meeting".into(),
+                inside: "/inside".into(),
+            }),
+        };
+        let limits = TrialLimits {
+            memory: Some(64_000_000),
+            processes: Some(20),
+            cpus: Some(1.5),
+            ..TrialLimits::default()
+        };
+        let keeper = LimitKeeper::default();
+        let limited = keeper.begin(&limits, Some(enclosure), Vec::new()).unwrap();
+        assert_eq!(
+            limited.enclosure.unwrap().args,
+            [
+                "run",
+                "--memory=64000000b",
+                "--memory-swap=64000000b",
+                "--pids-limit=21",
+                "--cpus=1.5",
+                "image"
+            ]
+        );
+        let kept = keeper.kept_by(&limits, true).unwrap();
+        assert_eq!(kept.memory, Some(KeptBy::Container));
+    }
+}

@@ -7,6 +7,7 @@ use std::os::unix::net::{SocketAddr, UnixListener};
 use serde_json::{Value, json};
 use terca_testkit::{Outcome, Project};
 
+use crate::common::mcp::project_with_mcp_server;
 use crate::common::project;
 use crate::needs_bwrap::network::Service;
 use crate::needs_bwrap::{Victim, open_file, reached};
@@ -340,4 +341,16 @@ fn limits_and_signals_are_as_without_it() {
         .terca(&["run", "--sandbox", "landlock"])
         .expect_status(0);
     assert!(project.processes().is_empty());
+}
+
+#[test]
+#[ignore = "needs landlock"]
+fn the_tap_of_an_mcp_server_works_by_its_rules() {
+    let script = "start; hello; ask 2 tools/call search; answer; exec 3>&-; wait $server";
+    let project = project_with_mcp_server(script, "sandbox: landlock\n");
+    project.terca(&["run"]).expect_status(0);
+    let trial = project.only_trial();
+    assert_eq!(trial["containedBy"], "landlock");
+    let server = &trial["delivery"]["mcpServers"]["docs"];
+    assert_eq!(server["tap"]["tools"]["search"]["calls"], 1, "{server:#}");
 }
