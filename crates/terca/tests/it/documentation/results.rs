@@ -218,7 +218,7 @@ fn every_key_and_every_file_is_documented() {
     for number in 0..=TrialNetwork::MOST_HOSTS {
         network.refuse(&format!("{number}.example"), 443);
     }
-    let contained = json!({ "trials": [{ "network": network }] });
+    let contained = json!({ "trials": [{ "network": network, "image": "sha256:00" }] });
     keys(&contained, "", &mut by_path);
     let mut seen: BTreeMap<&str, BTreeSet<String>> = BTreeMap::new();
     for (path, keys) in by_path {
