@@ -20,9 +20,11 @@ const GRACE: Duration = Duration::from_secs(2);
 #[derive(Debug)]
 pub struct Versions {
     launcher: Arc<Launcher>,
-    /// By the hash of the image that a program is in, and its file.
-    known: Mutex<HashMap<(Option<String>, Utf8PathBuf), Option<String>>>,
+    known: Mutex<HashMap<ProgramPlace, Option<String>>>,
 }
+
+/// The hash of the image that a program is in, and its file.
+type ProgramPlace = (Option<String>, Utf8PathBuf);
 
 impl Versions {
     /// Makes an empty table, which asks programs under supervisors of this launcher.

@@ -4,7 +4,7 @@ use std::io::{self, Read};
 use std::net::{Shutdown, SocketAddr, TcpListener};
 use std::os::fd::AsFd;
 use std::os::unix::net::UnixStream;
-use std::process::{Child, ChildStderr};
+use std::process::{Child, ChildStderr, ExitStatus};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -380,7 +380,7 @@ impl Connection {
             let _ = child.kill();
         }
         let status = child.wait();
-        let cleanly = status.as_ref().is_ok_and(|status| status.success());
+        let cleanly = status.as_ref().is_ok_and(ExitStatus::success);
         launcher.ended(&child, cleanly);
         if let Some(keeper) = keeper {
             let code = status.ok().and_then(|status| status.code());
