@@ -239,6 +239,8 @@ impl From<StartError> for CliError {
                 );
                 CliError::misuse(Code::NoSandbox, error).help(help)
             }
+            StartError::Sandbox(SandboxError::UnknownDefault(_)) => CliError::misuse(Code::Usage, error)
+                .help("write `none`, `bwrap`, `auto`, `docker:IMAGE` or `podman:IMAGE`"),
             StartError::Sandbox(_) => CliError::misuse(Code::NoSandbox, error).help(
                 "install bubblewrap (`apt-get install bubblewrap`) and allow user namespaces, then try `terca doctor`; \
                  with `--sandbox none` agents run as you and can reach what you can",

@@ -12,11 +12,10 @@ use crate::text::diagnostic::Diagnostic;
 use crate::text::explain::Code;
 
 /// The sandbox that is asked for.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Sandbox {
     /// No sandbox: commands run as the user and can reach what the user can.
-    #[default]
     None,
     /// bubblewrap, or an error.
     Bwrap,
@@ -35,11 +34,6 @@ impl Sandbox {
         ("bwrap", Sandbox::Bwrap),
         ("auto", Sandbox::Auto),
     ];
-
-    /// Returns whether no sandbox is asked for.
-    pub fn is_none(&self) -> bool {
-        *self == Sandbox::None
-    }
 
     /// Returns the engine and the image of a container.
     pub fn container(&self) -> Option<(ContainerEngine, &Image)> {

@@ -93,6 +93,9 @@ impl Bwrap {
         host: &Host,
         secluded: &[Utf8PathBuf],
     ) -> Result<Self, SandboxError> {
+        if !cfg!(target_os = "linux") {
+            return Err(SandboxError::NotLinux);
+        }
         let path = host.get("PATH").unwrap_or("/usr/local/bin:/usr/bin:/bin");
         let program = find_program("bwrap", path).ok_or(SandboxError::Missing)?;
         let bwrap = Bwrap {
@@ -152,9 +155,11 @@ impl Bwrap {
     pub(super) fn enclosure(&self, view: &View<'_>) -> Enclosure {
         let mut mounts = self.base.clone();
         mounts.show_what_is_read(view);
+        let own = view.written();
         let mut programs = Programs {
             mounts: &mut mounts,
             secluded: &self.secluded,
+            of_agents: &own,
             path: view.env.get("PATH").map(String::as_str).unwrap_or_default(),
         };
         programs.show_path();

@@ -356,6 +356,7 @@ impl Containers {
         let mut programs = Programs {
             mounts: &mut mounts,
             secluded: &self.secluded,
+            of_agents: &view.written(),
             path: "",
         };
         for word in view.words.others.iter().map(Utf8Path::new) {

@@ -38,9 +38,15 @@ use bwrap::Bwrap;
 use container::{Containers, EngineProgram, FoundImage};
 pub use view::{View, Words};
 
+/// The variable that names the sandbox of suites that do not say.
+pub const DEFAULT_SANDBOX: &str = "TERCA_SANDBOX";
+
 /// A sandbox that was asked for cannot be made on this machine.
 #[derive(Debug, Error)]
 pub enum SandboxError {
+    /// The system has no sandboxes.
+    #[error("sandboxes need Linux")]
+    NotLinux,
     /// The program is not installed.
     #[error("bubblewrap (`bwrap`) is not installed")]
     Missing,
@@ -86,6 +92,9 @@ pub enum SandboxError {
         /// The engine's last words.
         reason: String,
     },
+    /// The variable with the machine's default has another word.
+    #[error("{DEFAULT_SANDBOX}={0} names no sandbox")]
+    UnknownDefault(String),
     /// The files that every sandbox needs could not be made.
     #[error("the files for sandboxes could not be made: {0}")]
     Files(#[source] io::Error),
@@ -94,35 +103,56 @@ pub enum SandboxError {
 /// The sandboxes of a run.
 #[derive(Debug, Default)]
 pub struct Sandboxes {
-    /// `None` if nobody asks for it.
+    /// `None` if no command is in it.
     bwrap: Option<Bwrap>,
-    /// The engines that somebody asks for.
+    /// The engines whose containers commands are in.
     containers: BTreeMap<ContainerEngine, Containers>,
+    /// The sandbox of commands for which none is asked, as the machine's owner has chosen it.
+    of_machine: Option<Sandbox>,
+    /// The reason why commands for which none is asked have no sandbox.
+    impossible: Option<SandboxError>,
 }
 
 impl Sandboxes {
-    /// Settles, once for a run, how the sandboxes that it asks for are made, and tries it. `dir` is an empty directory for
-    /// files that all of them need; nothing in one of `secluded` is ever shown because it is beside something else.
+    /// Settles, once for a run, how its sandboxes are made, and tries it. `asked` has `None` for those who do not say: they
+    /// get a sandbox if the machine can make one. `new_dir` makes an empty directory for files that all of a kind need;
+    /// nothing in one of `secluded` is ever shown because it is beside something else.
     pub fn set_up<'a>(
-        asked: impl IntoIterator<Item = &'a Sandbox>,
+        asked: impl IntoIterator<Item = Option<&'a Sandbox>>,
         new_dir: impl Fn() -> io::Result<Utf8PathBuf>,
         host: &Host,
         secluded: &[&Utf8Path],
     ) -> Result<Self, SandboxError> {
-        let asked: Vec<&Sandbox> = asked.into_iter().collect();
-        if asked.iter().all(|sandbox| sandbox.is_none()) {
-            return Ok(Sandboxes::default());
-        }
+        let of_machine = of_machine(host)?;
+        let settled: Vec<Option<&Sandbox>> = asked
+            .into_iter()
+            .map(|asked| asked.or(of_machine.as_ref()))
+            .collect();
+        let mut sandboxes = Sandboxes {
+            of_machine: of_machine.clone(),
+            ..Sandboxes::default()
+        };
         let secluded = with_real_names(secluded, host);
-        let mut sandboxes = Sandboxes::default();
-        let needs_bwrap = |sandbox: &&Sandbox| matches!(sandbox, Sandbox::Bwrap | Sandbox::Auto);
-        if asked.iter().any(needs_bwrap) {
+        let is_for_bwrap = |asked: &&Option<&Sandbox>| {
+            matches!(asked, None | Some(Sandbox::Bwrap | Sandbox::Auto))
+        };
+        if settled.iter().any(|asked| is_for_bwrap(&asked)) {
             let dir = new_dir().map_err(SandboxError::Files)?;
-            sandboxes.bwrap = Some(Bwrap::set_up(&dir, host, &secluded)?);
+            let is_required = settled
+                .iter()
+                .filter(is_for_bwrap)
+                .any(|asked| asked.is_some());
+            match Bwrap::set_up(&dir, host, &secluded) {
+                Ok(bwrap) => sandboxes.bwrap = Some(bwrap),
+                Err(SandboxError::Files(error)) => return Err(SandboxError::Files(error)),
+                Err(error) if is_required => return Err(error),
+                Err(error) => sandboxes.impossible = Some(error),
+            }
         }
         for engine in ContainerEngine::ALL {
-            let all = asked.iter().filter_map(|sandbox| sandbox.container());
+            let all = settled.iter().flatten();
             let images: Vec<&Image> = all
+                .filter_map(|sandbox| sandbox.container())
                 .filter(|(its_engine, _)| *its_engine == engine)
                 .map(|(_, image)| image)
                 .collect();
@@ -135,25 +165,37 @@ impl Sandboxes {
         Ok(sandboxes)
     }
 
-    fn image(&self, asked: &Sandbox) -> Option<(&Containers, &FoundImage)> {
-        let (engine, image) = asked.container()?;
+    /// Returns why commands for which no sandbox is asked have none, although nobody wanted that.
+    pub fn impossible(&self) -> Option<&SandboxError> {
+        self.impossible.as_ref()
+    }
+
+    /// Returns the image of the containers that commands run in, where this sandbox is asked for.
+    pub fn image<'a>(&'a self, asked: Option<&'a Sandbox>) -> Option<&'a Image> {
+        let (_, image) = asked.or(self.of_machine.as_ref())?.container()?;
+        Some(image)
+    }
+
+    fn found_image(&self, asked: Option<&Sandbox>) -> Option<(&Containers, &FoundImage)> {
+        let (engine, image) = asked.or(self.of_machine.as_ref())?.container()?;
         let containers = self.containers.get(&engine)?;
         Some((containers, containers.images.get(image)?))
     }
 
     /// Returns the hash of a container's image.
-    pub fn image_id(&self, asked: &Sandbox) -> Option<&str> {
-        self.image(asked).map(|(_, image)| image.id.as_str())
+    pub fn image_id(&self, asked: Option<&Sandbox>) -> Option<&str> {
+        self.found_image(asked).map(|(_, image)| image.id.as_str())
     }
 
     /// Returns the environment that commands are made from: that of a container's image, or this one.
-    pub fn host<'a>(&'a self, asked: &Sandbox, own: &'a Host) -> &'a Host {
-        self.image(asked).map_or(own, |(_, image)| &image.host)
+    pub fn host<'a>(&'a self, asked: Option<&Sandbox>, own: &'a Host) -> &'a Host {
+        self.found_image(asked)
+            .map_or(own, |(_, image)| &image.host)
     }
 
     /// Returns whether commands have the number of the superuser.
-    pub fn is_superuser(&self, asked: &Sandbox) -> bool {
-        match (self.contained_by(asked), self.image(asked)) {
+    pub fn is_superuser(&self, asked: Option<&Sandbox>) -> bool {
+        match (self.contained_by(asked), self.found_image(asked)) {
             (_, Some((containers, _))) => containers.is_superuser,
             (ContainedBy::None, None) => rustix::process::geteuid().is_root(),
             // In the other sandboxes nobody has.
@@ -162,33 +204,44 @@ impl Sandboxes {
     }
 
     /// Returns what commands are contained by, where this sandbox is asked for.
-    pub fn contained_by(&self, asked: &Sandbox) -> ContainedBy {
-        match asked {
-            Sandbox::None => ContainedBy::None,
-            Sandbox::Bwrap | Sandbox::Auto => ContainedBy::Bwrap,
-            Sandbox::Docker(_) => ContainedBy::Docker,
-            Sandbox::Podman(_) => ContainedBy::Podman,
+    pub fn contained_by(&self, asked: Option<&Sandbox>) -> ContainedBy {
+        match (asked.or(self.of_machine.as_ref()), &self.bwrap) {
+            (Some(Sandbox::Docker(_)), _) => ContainedBy::Docker,
+            (Some(Sandbox::Podman(_)), _) => ContainedBy::Podman,
+            (Some(Sandbox::None), _) | (_, None) => ContainedBy::None,
+            (Some(Sandbox::Bwrap | Sandbox::Auto) | None, Some(_)) => ContainedBy::Bwrap,
         }
     }
 
-    /// Returns Terca's own program as commands find it in this sandbox; `None` where none is asked for.
-    pub fn tap_program(&self, asked: &Sandbox) -> Option<TapProgram> {
+    /// Returns Terca's own program as commands find it in this sandbox; `None` where there is none.
+    pub fn tap_program(&self, asked: Option<&Sandbox>) -> Option<TapProgram> {
         match (&self.bwrap, self.contained_by(asked)) {
             (Some(bwrap), ContainedBy::Bwrap) => Some(bwrap.tap_program()),
             _ => self
-                .image(asked)
+                .found_image(asked)
                 .map(|(containers, _)| containers.tap_program()),
         }
     }
 
-    /// Returns the enclosure of a command that sees `view`; `None` where no sandbox is asked for.
-    pub fn enclosure(&self, asked: &Sandbox, view: &View<'_>) -> Option<Enclosure> {
+    /// Returns the enclosure of a command that sees `view`; `None` where there is no sandbox.
+    pub fn enclosure(&self, asked: Option<&Sandbox>, view: &View<'_>) -> Option<Enclosure> {
         match (&self.bwrap, self.contained_by(asked)) {
             (Some(bwrap), ContainedBy::Bwrap) => Some(bwrap.enclosure(view)),
             _ => self
-                .image(asked)
+                .found_image(asked)
                 .map(|(containers, image)| containers.enclosure(image, view)),
         }
+    }
+}
+
+/// Returns the sandbox of those who do not say, if the machine's owner has chosen one.
+fn of_machine(host: &Host) -> Result<Option<Sandbox>, SandboxError> {
+    match host.get(DEFAULT_SANDBOX) {
+        None | Some("") => Ok(None),
+        Some(word) => match word.parse() {
+            Ok(sandbox) => Ok(Some(sandbox)),
+            Err(_) => Err(SandboxError::UnknownDefault(word.to_owned())),
+        },
     }
 }
 

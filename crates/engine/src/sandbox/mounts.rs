@@ -79,10 +79,7 @@ impl Mounts {
 
     /// Shows the directories that a command writes to.
     pub(super) fn show_what_is_written(&mut self, view: &View<'_>) {
-        let dirs = view.dirs;
-        let own = [dirs.workspace, dirs.home, dirs.tmp];
-        let writable = view.writable.iter().map(Utf8PathBuf::as_path);
-        for path in own.into_iter().chain(writable) {
+        for path in view.written() {
             self.set(path, Place::Writable);
         }
         let tmp = Utf8Path::new("/tmp");
@@ -90,7 +87,7 @@ impl Mounts {
             Place::Empty
         } else {
             // Not in memory, and seen by the agent where set-up has left something there.
-            Place::WritableFrom(dirs.tmp.to_owned())
+            Place::WritableFrom(view.dirs.tmp.to_owned())
         };
         self.set(tmp, place);
     }

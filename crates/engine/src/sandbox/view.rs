@@ -24,6 +24,15 @@ pub struct View<'a> {
     pub words: Words<'a>,
 }
 
+impl View<'_> {
+    /// Returns the directories that it can write to.
+    pub(super) fn written(&self) -> Vec<&Utf8Path> {
+        let own = [self.dirs.workspace, self.dirs.home, self.dirs.tmp];
+        let others = self.writable.iter().map(Utf8PathBuf::as_path);
+        own.into_iter().chain(others).collect()
+    }
+}
+
 /// The words of a command that may name files.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Words<'a> {

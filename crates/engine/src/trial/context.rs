@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use camino::Utf8PathBuf;
 use terca_core::config::sandbox::Sandbox;
+use terca_core::network::HostPattern;
 use terca_core::run::settings::Keep;
 use terca_core::text::mask::Mask;
 
@@ -47,6 +48,8 @@ pub struct Context {
     pub preflights: Preflights,
     /// The sandboxes of trials that ask for one.
     pub sandboxes: Sandboxes,
+    /// The hosts that MCP servers of the run are fetched from.
+    pub package_hosts: Vec<HostPattern>,
     /// Terca's own program, as agents start it in the place of their MCP servers.
     pub tap_program: KeptProgram,
     /// The gateway between agents and their models.
@@ -57,7 +60,7 @@ pub struct Context {
 
 impl Context {
     /// Returns the environment that the commands of a sandbox are made from: a container has its image's own.
-    pub(super) fn host_in(&self, sandbox: &Sandbox) -> &Host {
+    pub(super) fn host_in(&self, sandbox: Option<&Sandbox>) -> &Host {
         self.sandboxes.host(sandbox, &self.host)
     }
 

@@ -4,6 +4,7 @@ use std::io;
 use std::time::Duration;
 
 use camino::{Utf8Path, Utf8PathBuf};
+use terca_core::config::sandbox::Image;
 use terca_core::grade::JudgedBy;
 use terca_core::plan::TrialSpec;
 use terca_core::run::event::{EventKind, Phase};
@@ -243,9 +244,16 @@ impl<'a> TrialRun<'a> {
         RegistryFiles::place(&self.context.host, home)
     }
 
+    /// Returns the image of the containers that the trial's commands run in.
+    pub(super) fn image(&self) -> Option<&Image> {
+        let asked = self.spec.case.variant.sandbox.as_ref();
+        self.context.sandboxes.image(asked)
+    }
+
     /// Returns the environment that the trial's commands are made from.
     pub(super) fn host(&self) -> &Host {
-        self.context.host_in(&self.spec.case.variant.sandbox)
+        self.context
+            .host_in(self.spec.case.variant.sandbox.as_ref())
     }
 
     /// Returns the environment of a command of `before` or of a test, which may use programs beside its YAML file.
@@ -353,9 +361,8 @@ impl<'a> TrialRun<'a> {
         }
         let log = &mut self.log;
         let ended = self.supervisor.run(job, enclosure, &mut || on_turn(log));
-        let container = self.spec.case.variant.sandbox.container();
-        ended.map_err(|error| match (error, container) {
-            (SuperviseError::Program { program, reason }, Some((_, image))) => {
+        ended.map_err(|error| match (error, self.image()) {
+            (SuperviseError::Program { program, reason }, Some(image)) => {
                 StageError::not_in_image(image, &program, &reason)
             }
             (error, _) => error.into(),

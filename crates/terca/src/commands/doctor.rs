@@ -63,10 +63,12 @@ fn containers(engine: ContainerEngine, host: &Host) -> String {
 fn containment(host: &Host) -> String {
     match sandbox::try_out(host) {
         Ok(program) => format!(
-            "✓ sandbox: bubblewrap works ({}); `--sandbox bwrap` contains agents",
+            "✓ sandbox: bubblewrap works ({}); agents are contained",
             screen::short(&program)
         ),
-        Err(error) => format!("! sandbox: {error}; `terca explain no-sandbox` says what to do"),
+        Err(error) => format!(
+            "! sandbox: {error}; agents are not contained; `terca explain no-sandbox` says what to do"
+        ),
     }
 }
 

@@ -98,7 +98,7 @@ fn ask_once(
     fs_err::write(artifacts.join("prompt.md"), &prompt)?;
     let dirs = context.work.trial_dirs_apart()?;
     let transcript = artifacts.join("transcript.jsonl");
-    let sandbox = &case.variant.sandbox;
+    let sandbox = case.variant.sandbox.as_ref();
     let env = context
         .host_in(sandbox)
         .for_agent(dirs.for_agent(), profile, &case.judge_env);
@@ -108,7 +108,7 @@ fn ask_once(
         Network::Open => Network::Open,
         Network::Off | Network::Model | Network::Hosts(_) => Network::Model,
     };
-    let session = FoundAgent::find(judge, sandbox, env)
+    let session = FoundAgent::find(judge, run.image(), env)
         .map_err(|error| error.of_judge(test, profile))?
         .prepare(
             context,
@@ -120,10 +120,11 @@ fn ask_once(
                 config: asked.config.as_ref(),
                 prompt: &prompt,
                 timeout: test.timeout,
-                sandbox: &case.variant.sandbox,
+                sandbox: case.variant.sandbox.as_ref(),
                 network: &network,
                 allow: &case.variant.allow,
-                gateway: case.gateway,
+                gateway: case.gateway_in(contained_by),
+                gateway_is_asked: case.gateway.is_some(),
                 sought: &[],
             },
         )?;

@@ -91,7 +91,7 @@ fn ask(
         McpServer::Stdio { .. } => {
             let profile = case.variant.agent.agent.profile();
             let scratch = context.work.trial_dirs()?;
-            let env = context.host_in(&case.variant.sandbox).for_agent(
+            let env = context.host_in(case.variant.sandbox.as_ref()).for_agent(
                 scratch.for_agent(),
                 profile,
                 &case.env,
@@ -102,10 +102,13 @@ fn ask(
                 program: None,
                 others: &words,
             };
-            let contained_by = context.sandboxes.contained_by(&case.variant.sandbox);
+            let contained_by = context
+                .sandboxes
+                .contained_by(case.variant.sandbox.as_ref());
+            let network = case.variant.network_in(contained_by);
             let asked = NetworkRequest {
-                network: &case.variant.network_in(contained_by),
-                allow: &case.variant.allow,
+                network: &network,
+                allow: &case.variant.hosts_beside(&network, &context.package_hosts),
                 mcp_servers: servers,
             };
             let mut env = without_credentials(env, profile.credential_variables);
@@ -113,7 +116,7 @@ fn ask(
             network.set_variables(&mut env);
             let contained = ContainedAgent {
                 network: &network,
-                sandbox: &case.variant.sandbox,
+                sandbox: case.variant.sandbox.as_ref(),
                 dirs: scratch.for_agent(),
                 io: &scratch.io,
                 env: &env,

@@ -54,7 +54,7 @@ pub(super) fn ask(
     if !dir.is_dir() {
         return Ok(Answer::Failed(format!("its directory {dir} is not there")));
     }
-    let is_in_image = contained.sandbox.container().is_some();
+    let is_in_image = context.sandboxes.image(contained.sandbox).is_some();
     let Some(program) = program(command, &dir, &env, is_in_image) else {
         return Ok(Answer::Failed(format!(
             "`{command}` is not installed, or not on the trial's PATH"

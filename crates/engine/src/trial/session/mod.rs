@@ -21,7 +21,7 @@ use terca_core::agent::access::Access;
 use terca_core::agent::mcp::McpServer;
 use terca_core::agent::{Decoder, Inputs, Invocation, Launch, Profile, Stdin};
 use terca_core::config::gateway::GatewayMode;
-use terca_core::config::sandbox::Sandbox;
+use terca_core::config::sandbox::{Image, Sandbox};
 use terca_core::network::{HostPattern, Network};
 use terca_core::sought::Sought;
 use terca_core::text::mask::Mask;
@@ -29,7 +29,7 @@ use terca_core::trial_error::ErrorKind;
 
 use super::containment::{ContainedAgent, words_of};
 use super::context::Context;
-use super::gateway::Led;
+use super::gateway::{Led, LedRequest};
 use super::masking::write_text;
 use super::network::{AgentNetwork, NetworkRequest, NetworkUser};
 use super::stage_error::StageError;
@@ -51,11 +51,13 @@ pub(super) struct AgentRequest<'a> {
     pub(super) config: Option<&'a Value>,
     pub(super) prompt: &'a str,
     pub(super) timeout: Duration,
-    pub(super) sandbox: &'a Sandbox,
+    pub(super) sandbox: Option<&'a Sandbox>,
     pub(super) network: &'a Network,
     /// Hosts that it reaches beside its network.
     pub(super) allow: &'a [HostPattern],
     pub(super) gateway: GatewayMode,
+    /// The suite or the command line says what part the gateway has.
+    pub(super) gateway_is_asked: bool,
     /// The parts of the variant that are looked for in its requests to models.
     pub(super) sought: &'a [Sought],
 }
@@ -110,10 +112,10 @@ impl FoundAgent {
     /// Looks for the agent's program. An agent that has none is always there.
     pub(super) fn find(
         choice: &AgentChoice,
-        sandbox: &Sandbox,
+        image: Option<&Image>,
         env: Variables,
     ) -> Result<Self, StageError> {
-        let program = find_agent_program(choice, sandbox, &env)?;
+        let program = find_agent_program(choice, image, &env)?;
         Ok(FoundAgent {
             profile: choice.agent.profile(),
             env,
@@ -149,8 +151,11 @@ impl FoundAgent {
                 profile,
                 &access,
                 &mut env,
-                request.config,
-                request.sought,
+                LedRequest {
+                    config: request.config,
+                    sought: request.sought,
+                    is_asked: request.gateway_is_asked,
+                },
             )?,
             GatewayMode::Off | GatewayMode::Meter => Led::past_the_gateway(request.config),
         };
@@ -199,7 +204,7 @@ impl FoundAgent {
                 side_files: invocation.side_files,
                 decoder,
                 timeout: request.timeout,
-                sandbox: request.sandbox.clone(),
+                sandbox: request.sandbox.cloned(),
                 words,
                 dirs,
                 network,
@@ -223,13 +228,13 @@ impl FoundAgent {
 /// for when it is started.
 pub(super) fn find_agent_program(
     choice: &AgentChoice,
-    sandbox: &Sandbox,
+    image: Option<&Image>,
     env: &Variables,
 ) -> Result<Option<Utf8PathBuf>, StageError> {
     let Some(name) = choice.program() else {
         return Ok(None);
     };
-    if sandbox.container().is_some() {
+    if image.is_some() {
         return Ok(Some(name.into()));
     }
     let profile = choice.agent.profile();

@@ -69,7 +69,7 @@ fn prepared(run: &mut TrialRun<'_>, layer: &PreparedLayer) -> Result<Utf8PathBuf
     let mut key = key(context, layer);
     let image = context
         .sandboxes
-        .image_id(&run.spec.case.variant.sandbox)
+        .image_id(run.spec.case.variant.sandbox.as_ref())
         .and_then(|id| id.strip_prefix("sha256:"));
     if let Some(hash) = image {
         // The programs that make it are the image's.

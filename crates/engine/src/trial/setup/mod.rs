@@ -5,6 +5,7 @@ mod layers;
 mod rules;
 mod sought;
 
+use terca_core::config::sandbox::Image;
 use terca_core::plan::Case;
 use terca_core::trial_error::ErrorKind;
 
@@ -25,12 +26,14 @@ pub(super) fn prepare(run: &mut TrialRun<'_>) -> Result<Prepared, StageError> {
     let case = run.spec.case.clone();
     let variant = &case.variant;
     let profile = variant.agent.agent.profile();
-    let env = context
-        .host_in(&variant.sandbox)
-        .for_agent(run.dirs.for_agent(), profile, &case.env);
+    let env = context.host_in(variant.sandbox.as_ref()).for_agent(
+        run.dirs.for_agent(),
+        profile,
+        &case.env,
+    );
     // Looked for first: without the agent there is no point in setting anything up.
-    let agent = FoundAgent::find(&variant.agent, &variant.sandbox, env)?;
-    find_judges(&case, &agent.env)?;
+    let agent = FoundAgent::find(&variant.agent, run.image(), env)?;
+    find_judges(&case, run.image(), &agent.env)?;
     context.sealed.check_surroundings(&case.eval.dir)?;
     let registries = run.place_registries(&run.dirs.home)?;
     let origins = build_workspace(run, &case)?;
@@ -43,8 +46,9 @@ pub(super) fn prepare(run: &mut TrialRun<'_>) -> Result<Prepared, StageError> {
     // Before the agent's credentials and settings are written to the home.
     let before = run.dirs.seal(&context.own_tree(Limits::NONE))?;
     let dirs = AgentDirs::new(&run.dirs, run.artifacts(), run.transcript());
-    let contained_by = context.sandboxes.contained_by(&variant.sandbox);
+    let contained_by = context.sandboxes.contained_by(variant.sandbox.as_ref());
     let network = variant.network_in(contained_by);
+    let allow = variant.hosts_beside(&network, &context.package_hosts);
     let request = AgentRequest {
         agent: &variant.agent,
         model: variant.model.as_deref(),
@@ -52,10 +56,11 @@ pub(super) fn prepare(run: &mut TrialRun<'_>) -> Result<Prepared, StageError> {
         config: variant.config.as_ref(),
         prompt: &case.prompt,
         timeout: case.timeout,
-        sandbox: &variant.sandbox,
+        sandbox: variant.sandbox.as_ref(),
         network: &network,
-        allow: &variant.allow,
-        gateway: case.gateway,
+        allow: &allow,
+        gateway: case.gateway_in(contained_by),
+        gateway_is_asked: case.gateway.is_some(),
         sought: &sought,
     };
     let session = agent.prepare(context, dirs, &request)?;
@@ -95,12 +100,11 @@ pub(super) fn prepare(run: &mut TrialRun<'_>) -> Result<Prepared, StageError> {
 }
 
 /// Looks for every judge of a case: without one, the agent's work would be paid for and not be judged.
-fn find_judges(case: &Case, env: &Variables) -> Result<(), StageError> {
+fn find_judges(case: &Case, image: Option<&Image>, env: &Variables) -> Result<(), StageError> {
     for (test, asked) in case.judges() {
         let judge = case.judge(asked);
         let profile = judge.agent.profile();
-        find_agent_program(judge, &case.variant.sandbox, env)
-            .map_err(|error| error.of_judge(test, profile))?;
+        find_agent_program(judge, image, env).map_err(|error| error.of_judge(test, profile))?;
     }
     Ok(())
 }
