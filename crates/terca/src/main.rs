@@ -41,6 +41,9 @@ fn main() -> ExitCode {
     {
         return terca_engine::process::supervise::keep().unwrap_or(ExitCode::FAILURE);
     }
+    if let Some(status) = terca_engine::process::confine::run_if_asked() {
+        return status;
+    }
     // Agents start it in the place of an MCP server.
     if let Some(status) = terca_engine::mcp_tap::run_if_asked() {
         return status;

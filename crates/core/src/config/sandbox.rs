@@ -45,7 +45,7 @@ impl Sandbox {
     }
 
     /// Finds the sandbox of a word.
-    fn of_word(word: &str) -> Option<Self> {
+    pub fn of_word(word: &str) -> Option<Self> {
         let mut all = Sandbox::WORDS.into_iter();
         all.find_map(|(own, sandbox)| (own == word).then_some(sandbox))
     }

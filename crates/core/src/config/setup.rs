@@ -11,6 +11,7 @@ use crate::config::adds_up::added_text;
 use crate::config::agent_settings::{AgentSettings, agent_settings};
 use crate::config::gateway::{GatewayMode, gateway_mode};
 use crate::config::interpolate::Interpolator;
+use crate::config::limits::{LimitSettings, limits};
 use crate::config::mcp_server::{McpServers, mcp_servers};
 use crate::config::network::{hosts, network};
 use crate::config::sandbox::{ContainedBy, Sandbox, sandbox};
@@ -59,6 +60,8 @@ pub struct Setup {
     pub postamble: Patch<String>,
     /// The agent's time limit.
     pub timeout: Patch<Duration>,
+    /// The most that a trial may use.
+    pub limits: Patch<LimitSettings>,
     /// The sandbox of every command of a trial.
     pub sandbox: Patch<Sandbox>,
     /// The network of the agent.
@@ -173,6 +176,24 @@ impl Setup {
                 .cloned(),
             allow: self.allowed(environment, suite.allow),
         }
+    }
+
+    /// Returns the limits of this experiment and its environment, over those of the suite. `null` drops those of the
+    /// levels around it.
+    pub(crate) fn limits_over(
+        &self,
+        environment: &Setup,
+        of_suite: LimitSettings,
+    ) -> LimitSettings {
+        let mut limits = of_suite;
+        for patch in [&environment.limits, &self.limits] {
+            limits = match patch {
+                Patch::Keep => limits,
+                Patch::Remove => LimitSettings::default(),
+                Patch::Set(own) => own.over(limits),
+            };
+        }
+        limits
     }
 
     /// Returns the hosts of all levels, each once. `null` drops those of the levels around it.
@@ -411,6 +432,11 @@ fn fields_of(fields: &mut Fields<'_, '_>, role: Role) -> Option<ReadSetup> {
             "timeoutSeconds",
             seconds(),
             "The agent's time limit in one trial. It takes precedence over the suite's, and an eval's own over both.",
+        ),
+        limits: fields.patch(
+            "limits",
+            limits(),
+            "The most that a trial may use, instead of the same limits of the suite.",
         ),
         sandbox: fields.patch(
             "sandbox",

@@ -272,7 +272,10 @@ impl Expansion<'_> {
                 .or(eval.timeout)
                 .or(experiment.timeout.applied_to(&environment.timeout).copied())
                 .unwrap_or(self.suite.timeout),
-            limits: eval.limits.unwrap_or(self.suite.limits),
+            limits: eval
+                .limits
+                .over(experiment.limits_over(environment, self.suite.limits))
+                .into(),
             gateway: (self.overrides.gateway)
                 .or(experiment.gateway.applied_to(&environment.gateway).copied())
                 .or(self.suite.gateway),

@@ -71,6 +71,7 @@ impl TrialReport {
             delivery,
             contained_by: _,
             image: _,
+            limits_kept_by: _,
             network,
             started_at: _,
             duration_seconds: _,

@@ -16,15 +16,15 @@ use crate::process::supervise::{Enclosure, Job, Launcher, Signal, Supervisor, Tu
 const TIMEOUT: Duration = Duration::from_secs(30);
 const GRACE: Duration = Duration::from_secs(2);
 
+/// The hash of the image that a program is in, and the program's file.
+type ProgramKey = (Option<String>, Utf8PathBuf);
+
 /// The versions of the agents that a run has used so far.
 #[derive(Debug)]
 pub struct Versions {
     launcher: Arc<Launcher>,
-    known: Mutex<HashMap<ProgramPlace, Option<String>>>,
+    known: Mutex<HashMap<ProgramKey, Option<String>>>,
 }
-
-/// The hash of the image that a program is in, and its file.
-type ProgramPlace = (Option<String>, Utf8PathBuf);
 
 impl Versions {
     /// Makes an empty table, which asks programs under supervisors of this launcher.

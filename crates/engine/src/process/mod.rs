@@ -1,5 +1,7 @@
 //! Processes: supervision, interrupts, and reading their output.
 
+pub mod cgroup;
+pub mod confine;
 pub mod interrupt;
 pub mod open_file_limit;
 pub mod output_file;

@@ -24,6 +24,7 @@ use thiserror::Error;
 
 use crate::host::credentials;
 use crate::host::environment::Host;
+use crate::limits::LimitKeeper;
 use crate::mcp_tap::KeptProgram;
 use crate::process::interrupt::Interrupt;
 use crate::process::open_file_limit;
@@ -95,6 +96,7 @@ pub struct PreparedRun<'a> {
     fingerprints: Vec<CaseFingerprint>,
     sealed: SealedSuite,
     sandboxes: Sandboxes,
+    limit_keeper: LimitKeeper,
     interrupt: Arc<Interrupt>,
     mailbox: Mailbox,
 }
@@ -136,6 +138,8 @@ impl<'a> PreparedRun<'a> {
             })
             .map_err(StartError::NoCopyOfSuite)?;
         let sandboxes = sandboxes(plan, &host, &work, &sealed)?;
+        let asked = plan.plan.cases().map(|case| case.limits);
+        let limit_keeper = LimitKeeper::set_up(asked, &work).map_err(StartError::NoWorkDir)?;
         let fingerprints = plan.sealed_fingerprints(&mask, &sealed);
         let mut limits = plan.limits(settings.concurrency);
         let reduced = reduced(plan, &limits);
@@ -157,6 +161,7 @@ impl<'a> PreparedRun<'a> {
             fingerprints,
             sealed,
             sandboxes,
+            limit_keeper,
             interrupt,
             mailbox,
         })
@@ -199,6 +204,11 @@ impl<'a> PreparedRun<'a> {
             }
         }
         networks
+    }
+
+    /// Returns a sentence for each limit of its trials that the kernel does not keep here.
+    pub fn limit_shortcomings(&self) -> Vec<String> {
+        self.limit_keeper.shortcomings()
     }
 
     /// Returns a line for each thing of dead runs that could not be removed.
@@ -318,6 +328,7 @@ impl<'a> PreparedRun<'a> {
             tap_program: KeptProgram::default(),
             supervisors: SupervisorPool::new(launcher),
             sandboxes: self.sandboxes,
+            limits: self.limit_keeper,
             package_hosts: self.plan.plan.package_hosts(),
             sealed: self.sealed,
         };

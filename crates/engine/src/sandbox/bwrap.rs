@@ -155,7 +155,7 @@ impl Bwrap {
     pub(super) fn enclosure(&self, view: &View<'_>) -> Enclosure {
         let mut mounts = self.base.clone();
         mounts.show_what_is_read(view);
-        let own = view.written();
+        let own = view.own_dirs();
         let mut programs = Programs {
             mounts: &mut mounts,
             secluded: &self.secluded,

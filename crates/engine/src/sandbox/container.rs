@@ -353,10 +353,11 @@ impl Containers {
     pub(super) fn enclosure(&self, image: &FoundImage, view: &View<'_>) -> Enclosure {
         let mut mounts = self.base.clone();
         mounts.show_what_is_read(view);
+        let own = view.own_dirs();
         let mut programs = Programs {
             mounts: &mut mounts,
             secluded: &self.secluded,
-            of_agents: &view.written(),
+            of_agents: &own,
             path: "",
         };
         for word in view.words.others.iter().map(Utf8Path::new) {

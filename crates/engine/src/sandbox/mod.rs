@@ -58,6 +58,9 @@ pub enum SandboxError {
         /// Its last words.
         reason: String,
     },
+    /// The variable with the machine's default has another word.
+    #[error("{DEFAULT_SANDBOX}={0} names no sandbox")]
+    UnknownDefault(String),
     /// The program of an engine for containers is not installed.
     #[error("{title} (`{program}`) is not installed", title = engine.title(), program = engine.program())]
     EngineMissing {
@@ -92,18 +95,26 @@ pub enum SandboxError {
         /// The engine's last words.
         reason: String,
     },
-    /// The variable with the machine's default has another word.
-    #[error("{DEFAULT_SANDBOX}={0} names no sandbox")]
-    UnknownDefault(String),
     /// The files that every sandbox needs could not be made.
     #[error("the files for sandboxes could not be made: {0}")]
     Files(#[source] io::Error),
 }
 
+/// How much a kind of sandbox is needed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Need {
+    /// Not at all.
+    None,
+    /// Nobody says, so that it is used where it works.
+    Wanted,
+    /// Somebody has asked for it.
+    Required,
+}
+
 /// The sandboxes of a run.
 #[derive(Debug, Default)]
 pub struct Sandboxes {
-    /// `None` if no command is in it.
+    /// `None` if no command is in one of its sandboxes.
     bwrap: Option<Bwrap>,
     /// The engines whose containers commands are in.
     containers: BTreeMap<ContainerEngine, Containers>,
@@ -115,7 +126,7 @@ pub struct Sandboxes {
 
 impl Sandboxes {
     /// Settles, once for a run, how its sandboxes are made, and tries it. `asked` has `None` for those who do not say: they
-    /// get a sandbox if the machine can make one. `new_dir` makes an empty directory for files that all of a kind need;
+    /// get a sandbox if the machine can make one. `new_dir` makes an empty directory for files that all of them need;
     /// nothing in one of `secluded` is ever shown because it is beside something else.
     pub fn set_up<'a>(
         asked: impl IntoIterator<Item = Option<&'a Sandbox>>,
@@ -123,44 +134,40 @@ impl Sandboxes {
         host: &Host,
         secluded: &[&Utf8Path],
     ) -> Result<Self, SandboxError> {
-        let of_machine = of_machine(host)?;
-        let settled: Vec<Option<&Sandbox>> = asked
-            .into_iter()
-            .map(|asked| asked.or(of_machine.as_ref()))
-            .collect();
         let mut sandboxes = Sandboxes {
-            of_machine: of_machine.clone(),
+            of_machine: of_machine(host)?,
             ..Sandboxes::default()
         };
         let secluded = with_real_names(secluded, host);
-        let is_for_bwrap = |asked: &&Option<&Sandbox>| {
-            matches!(asked, None | Some(Sandbox::Bwrap | Sandbox::Auto))
-        };
-        if settled.iter().any(|asked| is_for_bwrap(&asked)) {
+        let mut bwrap = Need::None;
+        let mut images: BTreeMap<ContainerEngine, Vec<Image>> = BTreeMap::new();
+        for asked in asked {
+            match asked.or(sandboxes.of_machine.as_ref()) {
+                Some(Sandbox::None) => {}
+                Some(Sandbox::Bwrap | Sandbox::Auto) => bwrap = Need::Required,
+                None => bwrap = bwrap.max(Need::Wanted),
+                Some(Sandbox::Docker(image)) => {
+                    (images.entry(ContainerEngine::Docker).or_default()).push(image.clone());
+                }
+                Some(Sandbox::Podman(image)) => {
+                    (images.entry(ContainerEngine::Podman).or_default()).push(image.clone());
+                }
+            }
+        }
+        if bwrap != Need::None {
             let dir = new_dir().map_err(SandboxError::Files)?;
-            let is_required = settled
-                .iter()
-                .filter(is_for_bwrap)
-                .any(|asked| asked.is_some());
             match Bwrap::set_up(&dir, host, &secluded) {
-                Ok(bwrap) => sandboxes.bwrap = Some(bwrap),
+                Ok(made) => sandboxes.bwrap = Some(made),
                 Err(SandboxError::Files(error)) => return Err(SandboxError::Files(error)),
-                Err(error) if is_required => return Err(error),
+                Err(error) if bwrap == Need::Required => return Err(error),
                 Err(error) => sandboxes.impossible = Some(error),
             }
         }
-        for engine in ContainerEngine::ALL {
-            let all = settled.iter().flatten();
-            let images: Vec<&Image> = all
-                .filter_map(|sandbox| sandbox.container())
-                .filter(|(its_engine, _)| *its_engine == engine)
-                .map(|(_, image)| image)
-                .collect();
-            if !images.is_empty() {
-                let dir = new_dir().map_err(SandboxError::Files)?;
-                let containers = Containers::set_up(engine, &images, &dir, host, &secluded)?;
-                sandboxes.containers.insert(engine, containers);
-            }
+        for (engine, images) in images {
+            let dir = new_dir().map_err(SandboxError::Files)?;
+            let images: Vec<&Image> = images.iter().collect();
+            let containers = Containers::set_up(engine, &images, &dir, host, &secluded)?;
+            sandboxes.containers.insert(engine, containers);
         }
         Ok(sandboxes)
     }
@@ -205,11 +212,13 @@ impl Sandboxes {
 
     /// Returns what commands are contained by, where this sandbox is asked for.
     pub fn contained_by(&self, asked: Option<&Sandbox>) -> ContainedBy {
-        match (asked.or(self.of_machine.as_ref()), &self.bwrap) {
-            (Some(Sandbox::Docker(_)), _) => ContainedBy::Docker,
-            (Some(Sandbox::Podman(_)), _) => ContainedBy::Podman,
-            (Some(Sandbox::None), _) | (_, None) => ContainedBy::None,
-            (Some(Sandbox::Bwrap | Sandbox::Auto) | None, Some(_)) => ContainedBy::Bwrap,
+        match asked.or(self.of_machine.as_ref()) {
+            Some(Sandbox::Docker(_)) => ContainedBy::Docker,
+            Some(Sandbox::Podman(_)) => ContainedBy::Podman,
+            Some(Sandbox::Bwrap | Sandbox::Auto) | None if self.bwrap.is_some() => {
+                ContainedBy::Bwrap
+            }
+            _ => ContainedBy::None,
         }
     }
 

@@ -79,7 +79,7 @@ impl Mounts {
 
     /// Shows the directories that a command writes to.
     pub(super) fn show_what_is_written(&mut self, view: &View<'_>) {
-        for path in view.written() {
+        for path in view.own_dirs() {
             self.set(path, Place::Writable);
         }
         let tmp = Utf8Path::new("/tmp");

@@ -26,10 +26,11 @@ pub struct View<'a> {
 
 impl View<'_> {
     /// Returns the directories that it can write to.
-    pub(super) fn written(&self) -> Vec<&Utf8Path> {
-        let own = [self.dirs.workspace, self.dirs.home, self.dirs.tmp];
-        let others = self.writable.iter().map(Utf8PathBuf::as_path);
-        own.into_iter().chain(others).collect()
+    pub(super) fn own_dirs(&self) -> Vec<&Utf8Path> {
+        let dirs = self.dirs;
+        let own = [dirs.workspace, dirs.home, dirs.tmp];
+        let writable = self.writable.iter().map(Utf8PathBuf::as_path);
+        own.into_iter().chain(writable).collect()
     }
 }
 

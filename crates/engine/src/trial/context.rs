@@ -12,6 +12,7 @@ use super::gateway::RunGateway;
 use super::mcp_answers::Preflights;
 use crate::host::environment::Host;
 use crate::host::version::Versions;
+use crate::limits::LimitKeeper;
 use crate::mcp_tap::KeptProgram;
 use crate::process::interrupt::Interrupt;
 use crate::process::supervise::SupervisorPool;
@@ -48,6 +49,8 @@ pub struct Context {
     pub preflights: Preflights,
     /// The sandboxes of trials that ask for one.
     pub sandboxes: Sandboxes,
+    /// Keeps the limits of trials.
+    pub limits: LimitKeeper,
     /// The hosts that MCP servers of the run are fetched from.
     pub package_hosts: Vec<HostPattern>,
     /// Terca's own program, as agents start it in the place of their MCP servers.

@@ -119,6 +119,7 @@ pub fn run(
     report.image = (context.sandboxes)
         .image_id(spec.case.variant.sandbox.as_ref())
         .map(str::to_owned);
+    report.limits_kept_by = context.limits.kept_by(&spec.case.limits);
     report.started_at = Some(started_at);
     report.duration_seconds = rounded(started.elapsed().as_secs_f64());
     report

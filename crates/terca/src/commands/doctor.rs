@@ -5,6 +5,7 @@ use terca_core::config::sandbox::ContainerEngine;
 use terca_core::run::settings::RunSettings;
 use terca_engine::host::doctor as engine;
 use terca_engine::host::environment::Host;
+use terca_engine::limits;
 use terca_engine::process::supervise::Launcher;
 use terca_engine::run::load;
 use terca_engine::sandbox;
@@ -43,6 +44,7 @@ pub(super) fn doctor(common: &Common) -> Outcome {
     for engine in ContainerEngine::ALL {
         screen::out(&containers(engine, &host));
     }
+    screen::out(&limits::on_this_machine());
     Ok(0)
 }
 

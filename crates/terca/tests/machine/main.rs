@@ -16,6 +16,7 @@ mod real;
 
 mod needs_browser;
 mod needs_bwrap;
+mod needs_cgroups;
 mod needs_contained_agents;
 mod needs_docker;
 mod needs_more_agents;

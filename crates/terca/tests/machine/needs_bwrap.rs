@@ -605,3 +605,35 @@ fn mcp_servers_of_contained_agents_are_behind_a_tap() {
         outcome.stdout
     );
 }
+
+#[test]
+#[ignore = "needs bwrap"]
+fn limits_hold_in_a_sandbox_too() {
+    let script = "test -e /sys/fs/cgroup && echo groups > seen.txt\ntouch started\n\
+        x=$(head -c 400000000 /dev/zero | tr '\\0' x)\nsleep 600\n";
+    let project = project().agent(script);
+    let yaml = project.read("terca.yaml");
+    let limits = "limits: {memory: 64MB, processes: 30}\ntimeoutSeconds: 300\nsandbox: bwrap\n";
+    let project = project.file("terca.yaml", format!("{limits}{yaml}")).file(
+        "fib/eval.terca.yaml",
+        "prompt: go\ntests: [{fileExists: started}]\n",
+    );
+    // Somebody without privileges first: the directories are theirs.
+    let as_nobody: Outcome = project
+        .command_without_privileges(&["run"])
+        .output()
+        .unwrap()
+        .into();
+    as_nobody.expect_status(0);
+    let of_nobody = project.only_trial();
+    project.terca(&["run"]).expect_status(0);
+    for trial in [of_nobody, project.only_trial()] {
+        assert!(
+            trial["notes"].to_string().contains("limits.memory (64 MB)"),
+            "{trial}"
+        );
+        assert_eq!(trial["containedBy"], "bwrap");
+    }
+    assert!(!project.trial_path("workspace/seen.txt").exists());
+    project.assert_nothing_left_but(&[]);
+}

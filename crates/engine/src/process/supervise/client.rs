@@ -4,11 +4,12 @@ use std::io::{self, Read};
 use std::net::{Shutdown, SocketAddr, TcpListener};
 use std::os::fd::AsFd;
 use std::os::unix::net::UnixStream;
-use std::process::{Child, ChildStderr, ExitStatus};
+use std::process::{Child, ChildStderr};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::process::Pid;
 use terca_core::process::Exit;
 use thiserror::Error;
 
@@ -65,6 +66,8 @@ pub enum Turn {
     Again,
     /// The command is to be asked to end, as at the end of its time.
     Stop,
+    /// The command is to be ended at once.
+    Kill,
 }
 
 /// A supervisor that runs. Dropping it ends everything below it.
@@ -197,6 +200,11 @@ impl Supervisor {
         }
     }
 
+    /// Returns its process, or the one that made its enclosure: all that it starts is below.
+    pub(super) fn root(&self) -> Option<Pid> {
+        pid_of(&self.connection.as_ref()?.child)
+    }
+
     /// Returns whether its process is gone.
     pub(super) fn has_ended(&mut self) -> bool {
         match &mut self.connection {
@@ -248,8 +256,11 @@ impl Supervisor {
                 | None => {}
             }
             let turn = on_turn();
-            let asked = (turn == Turn::Stop && passed == Passed::Nothing)
-                .then_some((Request::Stop, Passed::Stop));
+            let asked = match turn {
+                Turn::Stop if passed == Passed::Nothing => Some((Request::Stop, Passed::Stop)),
+                Turn::Kill if passed != Passed::Kill => Some((Request::Kill, Passed::Kill)),
+                _ => None,
+            };
             if let Some((request, now)) = next_request(interrupt, passed).or(asked) {
                 self.send(&request)?;
                 passed = now;
@@ -260,7 +271,7 @@ impl Supervisor {
             }
             patience = match turn {
                 Turn::Again => Duration::ZERO,
-                Turn::Wait | Turn::Stop => TURN,
+                Turn::Wait | Turn::Stop | Turn::Kill => TURN,
             };
         }
     }
@@ -380,7 +391,7 @@ impl Connection {
             let _ = child.kill();
         }
         let status = child.wait();
-        let cleanly = status.as_ref().is_ok_and(ExitStatus::success);
+        let cleanly = status.as_ref().is_ok_and(std::process::ExitStatus::success);
         launcher.ended(&child, cleanly);
         if let Some(keeper) = keeper {
             let code = status.ok().and_then(|status| status.code());

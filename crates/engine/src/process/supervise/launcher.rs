@@ -18,6 +18,7 @@ use super::keeper::KEEPER;
 use super::os;
 use super::protocol::{ARGUMENT, ENCLOSED};
 use super::sweep::end_children;
+use crate::process::confine::{Confinement, OWN_PROGRAM};
 use crate::process::{open_file_limit, socket};
 
 /// A wall around a supervisor and everything that it starts, made by a program such as bubblewrap.
@@ -76,6 +77,32 @@ impl Drop for Awaited {
     fn drop(&mut self) {
         // Nobody listens; the directory goes with the run's.
         let _ = fs_err::remove_file(self.dir.join(SOCKET));
+    }
+}
+
+impl Enclosure {
+    /// Returns an enclosure without walls, whose processes keep these rules.
+    pub fn without_walls(confinement: &Confinement) -> Self {
+        Enclosure {
+            program: OWN_PROGRAM.into(),
+            args: confinement.args(),
+            supervisor: OWN_PROGRAM.into(),
+            outlet: None,
+            container: None,
+        }
+    }
+
+    /// Returns this enclosure, made by a program that keeps these rules itself.
+    #[must_use]
+    pub fn behind(self, confinement: &Confinement) -> Self {
+        let mut args = confinement.args();
+        args.push(self.program.into_string());
+        args.extend(self.args);
+        Enclosure {
+            program: OWN_PROGRAM.into(),
+            args,
+            ..self
+        }
     }
 }
 
@@ -157,9 +184,12 @@ impl Launcher {
             .arg(ARGUMENT)
             .arg(limit.map_or_else(|| "-".to_owned(), |limit| limit.to_string()))
             .arg(ENCLOSED)
-            // Ctrl+C in the terminal reaches Terca alone, which then decides.
-            .process_group(0)
             .stderr(Stdio::piped());
+        if enclosure.program != OWN_PROGRAM {
+            // Ctrl+C in the terminal reaches Terca alone, which then decides. Its own program makes itself a session, which
+            // the leader of a group cannot do.
+            command.process_group(0);
+        }
         let Some(container) = &enclosure.container else {
             let (child, socket) = self.spawn_with_socket(command)?;
             return Ok((child, Way::Open(socket)));

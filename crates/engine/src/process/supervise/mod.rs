@@ -48,7 +48,7 @@
 //!   see other process ids in it. A sandbox has one.
 //! - *`bwrap` below a supervisor outside.* It dies of the signal that asks a command to end, takes the namespace with it at
 //!   once, and makes an exit code of a signal. With a supervisor inside, requests and results pass through its socket.
-//! - *A cgroup.* Needs delegation by systemd or root.
+//! - *A cgroup for everybody.* Needs delegation by systemd or root. A command with limits has one where that is possible.
 //! - *A sweep by an environment marker in `/proc`.* Races with processes that fork, and a program can clean its
 //!   environment.
 //! - *One supervisor for each command.* Starting one is the dearest thing that a small trial does.
@@ -67,6 +67,7 @@ mod sweep;
 pub use client::{SuperviseError, Supervisor, Turn};
 pub use keeper::{KEEPER, keep};
 pub use launcher::{Container, Enclosure, Launcher, Outlet};
+pub(crate) use os::children_of;
 pub use pool::{SupervisorGuard, SupervisorPool};
 pub use protocol::{ARGUMENT, Ended, Job, Signal};
 pub use supervisor::serve;

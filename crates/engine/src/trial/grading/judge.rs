@@ -172,7 +172,7 @@ fn play(
     let on_progress = |activity, _| progress.report(format!("judge: {activity}"), work.usage);
     match session.kind {
         AgentKind::Process(process) => {
-            let AgentEnd { ended, reading, .. } = process.run(run, &on_progress)?;
+            let AgentEnd { ended, reading, .. } = process.run(run, false, &on_progress)?;
             if ended.lost && !ended.stopped {
                 return Err(StageError::new(
                     ErrorKind::Internal,
