@@ -129,6 +129,17 @@ impl LimitKeeper {
                 limits: *limits,
             });
         };
+        let enclosure = match enclosure {
+            Some(enclosure) if enclosure.container.is_some() => {
+                return Ok(LimitedCommand {
+                    enclosure: Some(enclosure.with_options(&engine_options(limits))),
+                    group: None,
+                    watch: Watch::new(None, None, limits.disk, dirs),
+                    limits: *limits,
+                });
+            }
+            other => other,
+        };
         let has_wall = enclosure
             .as_ref()
             .is_some_and(|enclosure| enclosure.program != OWN_PROGRAM);
@@ -168,6 +179,25 @@ impl LimitKeeper {
             limits: *limits,
         })
     }
+}
+
+/// Returns the options of an engine that keeps these limits of a container.
+fn engine_options(limits: &TrialLimits) -> Vec<String> {
+    let mut options = Vec::new();
+    if let Some(memory) = limits.memory {
+        options.extend(["--memory".to_owned(), memory.to_string()]);
+        // With the same number there is no memory on a disk beside it.
+        options.extend(["--memory-swap".to_owned(), memory.to_string()]);
+    }
+    if let Some(processes) = limits.processes {
+        // The supervisor is none of the command's.
+        let most = u64::from(processes) + 1;
+        options.extend(["--pids-limit".to_owned(), most.to_string()]);
+    }
+    if let Some(cpus) = limits.cpus {
+        options.extend(["--cpus".to_owned(), cpus.to_string()]);
+    }
+    options
 }
 
 /// Returns, for people, how limits are kept on this machine.
