@@ -310,7 +310,7 @@ impl Shared {
 }
 
 impl TappedServer {
-    fn add(&mut self, events: impl IntoIterator<Item = TapEvent>) {
+    pub(super) fn add(&mut self, events: impl IntoIterator<Item = TapEvent>) {
         for event in events {
             self.figures.add(&event);
             let is_full = self.events.len() >= MOST_EVENTS || self.bytes >= MOST_BYTES;

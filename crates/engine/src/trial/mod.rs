@@ -62,6 +62,7 @@ mod masking;
 mod mcp_answers;
 mod mcp_preflight;
 mod network;
+mod plain_proxy;
 mod regrade;
 mod session;
 mod setup;

@@ -56,6 +56,7 @@ mod latest_run;
 mod limits;
 mod live_logs;
 mod loose_ends;
+mod mcp_http;
 mod mcp_preflight;
 mod mcp_tap;
 mod monstrous_workspaces;

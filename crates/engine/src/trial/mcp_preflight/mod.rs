@@ -109,7 +109,7 @@ fn ask(
             let asked = NetworkRequest {
                 network: &network,
                 allow: &case.variant.hosts_beside(&network, &context.package_hosts),
-                mcp_servers: servers,
+                mcp_servers: &[],
             };
             let mut env = without_credentials(env, profile.credential_variables);
             let network = asked.make(context, None)?;

@@ -40,6 +40,7 @@ use crate::sandbox::Words;
 use crate::workspace::trial_dirs::CommandDirs;
 pub(super) use agent_dirs::AgentDirs;
 pub(super) use last_words::last_words;
+use mcp_tap::TappedServers;
 pub(super) use process::{AgentEnd, AgentProcess};
 
 /// The work that an agent is asked to do, and the means for it.
@@ -159,17 +160,15 @@ impl FoundAgent {
             )?,
             GatewayMode::Off | GatewayMode::Meter => Led::past_the_gateway(request.config),
         };
-        let network = network_of(context, request, profile, &access, &led)?;
-        let mut notes = led.notes;
-        let mut mcp_servers = network.servers(request.mcp_servers);
-        let tap = if profile.is_built_in() {
-            None
-        } else {
-            mcp_tap::open(context, &dirs.io, request, &mut notes)
-        };
-        if let Some(tap) = &tap {
-            mcp_servers = tap.in_place_of(&mcp_servers);
+        let mut notes = led.notes.clone();
+        let mut tapped = TappedServers::default();
+        if !profile.is_built_in() {
+            tapped = mcp_tap::lead(context, request, &mut env, &mut notes)?;
         }
+        let network = network_of(context, request, profile, &access, &led, &tapped)?;
+        let mut taps = tapped.taps;
+        let mut mcp_servers = network.servers(&tapped.servers);
+        taps.open_programs(context, &dirs.io, request, &mut mcp_servers, &mut notes);
         let led_request = AgentRequest {
             config: led.config.as_ref(),
             mcp_servers: &mcp_servers,
@@ -211,7 +210,7 @@ impl FoundAgent {
                 model: request.model.map(str::to_owned),
                 passage: led.passage,
                 sought: request.sought.to_vec(),
-                tap,
+                taps,
             })),
         };
         Ok(AgentSession {
@@ -296,6 +295,7 @@ fn network_of(
     profile: &Profile,
     access: &Access,
     led: &Led,
+    tapped: &TappedServers,
 ) -> Result<AgentNetwork, StageError> {
     let asked = NetworkRequest {
         network: if profile.is_built_in() {
@@ -304,12 +304,13 @@ fn network_of(
             request.network
         },
         allow: request.allow,
-        mcp_servers: request.mcp_servers,
+        mcp_servers: &tapped.not_led(request.mcp_servers),
     };
     let user = NetworkUser {
         profile,
         access,
-        led: led.passage.is_some().then_some(&led.origins),
+        led: &led.origins,
+        needs_gateway: led.passage.is_some() || tapped.taps.need_gateway(),
     };
     asked.make(context, Some(user))
 }

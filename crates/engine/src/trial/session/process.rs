@@ -18,10 +18,10 @@ use terca_gateway::Passage;
 use super::agent_dirs::AgentDirs;
 use super::last_words::STDOUT_LOG;
 use super::listener::{Listener, LiveTail, OnProgress, PrintedOutput, open_side_file, side_paths};
+use super::mcp_tap::{self, Taps};
+use super::own_artifacts;
 use super::transcript::Transcript;
-use super::{mcp_tap, own_artifacts};
 use crate::host::environment::Variables;
-use crate::mcp_tap::Tap;
 use crate::process::output_file::Output;
 use crate::process::supervise::{Enclosure, Ended, Job, Signal};
 use crate::process::tail::Tail;
@@ -62,7 +62,7 @@ pub(in crate::trial) struct AgentProcess {
     /// The parts of the variant that are looked for in its requests.
     pub(super) sought: Vec<Sought>,
     /// The taps of its MCP servers.
-    pub(super) tap: Option<Tap>,
+    pub(super) taps: Taps,
 }
 
 /// The end of an agent's process.
@@ -121,7 +121,7 @@ impl AgentProcess {
             passage,
             model,
             sought,
-            tap,
+            taps,
             ..
         } = self;
         if let Some(words) = network.words() {
@@ -154,7 +154,7 @@ impl AgentProcess {
             run.run_job(&job, limited, &mut |log| listener.on_turn(log, on_progress))?;
         let limits_met = std::mem::take(&mut run.limits_met);
         let exchanges = passage.map(Passage::close);
-        let tapped = tap.map(Tap::close).unwrap_or_default();
+        let tapped = taps.close();
         run.tidy_folder()?;
         let mut output = listener.finish(&ended, &tapped, &mut run.log)?;
         if let Some(error) = output.lost.take()

@@ -9,8 +9,9 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use serde_json::{Value, json};
 use terca_testkit::agents::GOOSE;
-use terca_testkit::{ModelServer, Outcome, Project, Scenario, Script};
+use terca_testkit::{HttpMcpServer, ModelServer, Outcome, Project, Scenario, Script};
 
+use crate::common::mcp::{HTTP_TOKEN, project_with_http_server};
 use crate::common::project;
 
 /// A service on this machine, which answers every request with the same words.
@@ -311,6 +312,29 @@ fn with_the_gateway_there_is_no_way_past_it() {
         workspace(&project, "answers.txt"),
         "HTTP/1.1 403 Forbidden\n"
     );
+}
+
+/// It reaches its MCP server through the gateway, and nothing else at the server's host.
+#[test]
+#[ignore = "needs bwrap"]
+fn an_mcp_server_by_http_needs_no_way_out() {
+    let docs = HttpMcpServer::start(HTTP_TOKEN);
+    let address = docs.url("");
+    let script = format!(
+        "hello; post 2 tools/call search; (request GET '{address}/mcp' && cat <&5) >past.txt 2>&1; true"
+    );
+    for network in ["model", "[example.com]"] {
+        let more = format!("sandbox: bwrap\nnetwork: {network}\n");
+        let project = project_with_http_server(&docs.url("/mcp"), &script, &more);
+        project.terca(&["run"]).expect_status(0);
+        let trial = project.only_trial();
+        let server = &trial["delivery"]["mcpServers"]["docs"];
+        assert_eq!(server["status"], "connected", "{trial:#}");
+        assert_eq!(server["calls"], 1);
+        let past = workspace(&project, "past.txt");
+        assert!(past.contains("refused"), "{past}");
+        assert!(!past.contains("HTTP/1.1"), "{past}");
+    }
 }
 
 #[test]

@@ -11,45 +11,43 @@ crate::real::tests_of! {
         trouble_is_told_from_failure prompts_arrive_as_written
         figures_and_models_are_those_served long_rules_arrive_or_are_not_claimed
         mcp_claims_agree_with_the_server metered_by_the_gateway
-        rules_are_proven_on_the_wire
-        a_dead_service_is_no_failure
+        rules_are_proven_on_the_wire remote_mcp_servers_are_recorded
     ]
     codex: CODEX [
         works_in_a_hostile_place mcp_servers_are_offered_called_and_missed
         trouble_is_told_from_failure prompts_arrive_as_written
         figures_and_models_are_those_served long_rules_arrive_or_are_not_claimed
-        mcp_claims_agree_with_the_server metered_by_the_gateway
-        rules_are_proven_on_the_wire
-        a_dead_service_is_no_failure
+        mcp_claims_agree_with_the_server
+        rules_are_proven_on_the_wire remote_mcp_servers_are_recorded
     ]
     gemini: GEMINI [
         works_in_a_hostile_place mcp_servers_are_offered_called_and_missed
         trouble_is_told_from_failure prompts_arrive_as_written
         figures_and_models_are_those_served long_rules_arrive_or_are_not_claimed
-        mcp_claims_agree_with_the_server metered_by_the_gateway
-        rules_are_proven_on_the_wire
+        mcp_claims_agree_with_the_server
+        rules_are_proven_on_the_wire remote_mcp_servers_are_recorded
         a_dead_service_is_no_failure
     ]
     goose: GOOSE [
         works_in_a_hostile_place mcp_servers_are_offered_called_and_missed
         trouble_is_told_from_failure prompts_arrive_as_written
         figures_and_models_are_those_served long_rules_arrive_or_are_not_claimed
-        mcp_claims_agree_with_the_server metered_by_the_gateway
-        rules_are_proven_on_the_wire
+        mcp_claims_agree_with_the_server
+        rules_are_proven_on_the_wire remote_mcp_servers_are_recorded
         a_dead_service_is_no_failure
     ]
     opencode: OPENCODE [
         works_in_a_hostile_place mcp_servers_are_offered_called_and_missed
         trouble_is_told_from_failure prompts_arrive_as_written
         figures_and_models_are_those_served long_rules_arrive_or_are_not_claimed
-        mcp_claims_agree_with_the_server metered_by_the_gateway
-        rules_are_proven_on_the_wire
+        mcp_claims_agree_with_the_server
+        rules_are_proven_on_the_wire remote_mcp_servers_are_recorded
     ]
     qwen: QWEN [
         works_in_a_hostile_place mcp_servers_are_offered_called_and_missed
         trouble_is_told_from_failure prompts_arrive_as_written
         figures_and_models_are_those_served long_rules_arrive_or_are_not_claimed
-        mcp_claims_agree_with_the_server metered_by_the_gateway
-        rules_are_proven_on_the_wire
+        mcp_claims_agree_with_the_server
+        rules_are_proven_on_the_wire remote_mcp_servers_are_recorded
     ]
 }
