@@ -216,9 +216,6 @@ impl From<StartError> for CliError {
                 CliError::trouble(Code::CannotWrite, error)
                     .help("make room there, or name another directory with `TERCA_WORK_DIR`")
             }
-            StartError::Sandbox(SandboxError::UnknownDefault(_)) => {
-                CliError::misuse(Code::Usage, error).help("write `none`, `bwrap`, `landlock` or `auto`")
-            }
             StartError::Sandbox(SandboxError::NoLandlock(_)) => {
                 CliError::misuse(Code::NoSandbox, error).help(
                     "write `sandbox: bwrap` or `sandbox: auto`; `terca doctor` says what works here",
@@ -247,6 +244,8 @@ impl From<StartError> for CliError {
                 );
                 CliError::misuse(Code::NoSandbox, error).help(help)
             }
+            StartError::Sandbox(SandboxError::UnknownDefault(_)) => CliError::misuse(Code::Usage, error)
+                .help("write `none`, `bwrap`, `landlock`, `auto`, `docker:IMAGE` or `podman:IMAGE`"),
             StartError::Sandbox(_) => CliError::misuse(Code::NoSandbox, error).help(
                 "install bubblewrap (`apt-get install bubblewrap`) and allow user namespaces, then try `terca doctor`; \
                  with `--sandbox none` agents run as you and can reach what you can",

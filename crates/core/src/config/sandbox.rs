@@ -38,11 +38,6 @@ impl Sandbox {
         ("auto", Sandbox::Auto),
     ];
 
-    /// Returns whether no sandbox is asked for.
-    pub fn is_none(&self) -> bool {
-        *self == Sandbox::None
-    }
-
     /// Returns the engine and the image of a container.
     pub fn container(&self) -> Option<(ContainerEngine, &Image)> {
         match self {

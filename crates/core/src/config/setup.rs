@@ -14,7 +14,7 @@ use crate::config::interpolate::Interpolator;
 use crate::config::limits::{LimitSettings, limits};
 use crate::config::mcp_server::{McpServers, mcp_servers};
 use crate::config::network::{hosts, network};
-use crate::config::sandbox::{ContainedBy, ContainerEngine, Image, Sandbox, sandbox};
+use crate::config::sandbox::{ContainedBy, Sandbox, sandbox};
 use crate::config::variables::{Template, Variables, trial_variables};
 use crate::network::{HostPattern, Network};
 use crate::reader::agent::agent_choice;
@@ -119,11 +119,6 @@ pub struct AppliedSetup {
 }
 
 impl AppliedSetup {
-    /// Returns the engine and the image, if a container is asked for.
-    pub fn container(&self) -> Option<(ContainerEngine, &Image)> {
-        self.sandbox.as_ref()?.container()
-    }
-
     /// Returns the network of the agent, if its sandbox is this one. Without a sandbox it is that of the machine.
     pub fn network_in(&self, contained_by: ContainedBy) -> Network {
         match contained_by {

@@ -181,7 +181,7 @@ impl LimitKeeper {
 }
 
 /// Lets the engine of a container keep limits. Everything else stays as it is.
-fn in_engine(mut enclosure: Enclosure, limits: &TrialLimits) -> Enclosure {
+fn in_engine(enclosure: Enclosure, limits: &TrialLimits) -> Enclosure {
     if enclosure.container.is_none() {
         return enclosure;
     }
@@ -198,9 +198,7 @@ fn in_engine(mut enclosure: Enclosure, limits: &TrialLimits) -> Enclosure {
     if let Some(cpus) = limits.cpus {
         options.push(format!("--cpus={cpus}"));
     }
-    // After `run`, its first argument.
-    enclosure.args.splice(1..1, options);
-    enclosure
+    enclosure.with_options(&options)
 }
 
 /// Returns, for people, how limits are kept on this machine.

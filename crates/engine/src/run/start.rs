@@ -140,7 +140,7 @@ impl<'a> PreparedRun<'a> {
         let sandboxes = sandboxes(plan, &host, &work, &sealed)?;
         let cases = plan.plan.cases();
         // The engine of a container keeps those of its own.
-        let outside = cases.filter(|case| case.variant.container().is_none());
+        let outside = cases.filter(|case| sandboxes.image(case.variant.sandbox.as_ref()).is_none());
         let asked = outside.map(|case| case.limits);
         let limit_keeper = LimitKeeper::set_up(asked, &work).map_err(StartError::NoWorkDir)?;
         let fingerprints = plan.sealed_fingerprints(&mask, &sealed);

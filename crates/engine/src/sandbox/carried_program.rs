@@ -150,6 +150,7 @@ mod tests {
     use super::*;
 
     #[test]
+    #[cfg(target_os = "linux")]
     fn the_loader_of_a_program_is_found_and_replaced() {
         let temp = tempfile::tempdir().unwrap();
         let dir = Utf8Path::from_path(temp.path()).unwrap();
@@ -162,11 +163,11 @@ mod tests {
             open.take(MOST_HEADERS).read_to_end(&mut headers).unwrap();
             Interpreter::in_headers(&headers)
         };
-        let Some(found) = read() else {
-            // A static test program has no loader.
-            assert!(cfg!(target_env = "musl"));
+        if cfg!(target_env = "musl") {
+            assert_eq!(read(), None, "a static program has no loader");
             return;
-        };
+        }
+        let found = read().unwrap();
         assert!(Utf8Path::new(&found.path).exists(), "{found:?}");
         found.replace(&file, "/.terca/loader").unwrap();
         assert_eq!(read().unwrap().path, "/.terca/loader");

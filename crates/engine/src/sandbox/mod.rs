@@ -137,7 +137,7 @@ pub struct Sandboxes {
     bwrap: Option<Bwrap>,
     /// `None` if no command keeps its rules.
     landlock: Option<Landlock>,
-    /// The engines that somebody asks for.
+    /// The engines whose containers commands are in.
     containers: BTreeMap<ContainerEngine, Containers>,
     /// The sandbox of commands for which none is asked, as the machine's owner has chosen it.
     of_machine: Option<Sandbox>,
@@ -243,7 +243,13 @@ impl Sandboxes {
         self.impossible.as_ref()
     }
 
-    fn image(&self, asked: Option<&Sandbox>) -> Option<(&Containers, &FoundImage)> {
+    /// Returns the image of the containers that commands run in, where this sandbox is asked for.
+    pub fn image<'a>(&'a self, asked: Option<&'a Sandbox>) -> Option<&'a Image> {
+        let (_, image) = asked.or(self.of_machine.as_ref())?.container()?;
+        Some(image)
+    }
+
+    fn found_image(&self, asked: Option<&Sandbox>) -> Option<(&Containers, &FoundImage)> {
         let (engine, image) = asked.or(self.of_machine.as_ref())?.container()?;
         let containers = self.containers.get(&engine)?;
         Some((containers, containers.images.get(image)?))
@@ -251,17 +257,18 @@ impl Sandboxes {
 
     /// Returns the hash of a container's image.
     pub fn image_id(&self, asked: Option<&Sandbox>) -> Option<&str> {
-        self.image(asked).map(|(_, image)| image.id.as_str())
+        self.found_image(asked).map(|(_, image)| image.id.as_str())
     }
 
     /// Returns the environment that commands are made from: that of a container's image, or this one.
     pub fn host<'a>(&'a self, asked: Option<&Sandbox>, own: &'a Host) -> &'a Host {
-        self.image(asked).map_or(own, |(_, image)| &image.host)
+        self.found_image(asked)
+            .map_or(own, |(_, image)| &image.host)
     }
 
     /// Returns whether commands have the number of the superuser.
     pub fn is_superuser(&self, asked: Option<&Sandbox>) -> bool {
-        match (self.contained_by(asked), self.image(asked)) {
+        match (self.contained_by(asked), self.found_image(asked)) {
             (_, Some((containers, _))) => containers.is_superuser,
             // Rules change nobody's number.
             (ContainedBy::None | ContainedBy::Landlock, None) => {
@@ -293,7 +300,7 @@ impl Sandboxes {
             ContainedBy::Bwrap => Some(self.bwrap.as_ref()?.tap_program()),
             ContainedBy::Landlock => Some(self.landlock.as_ref()?.tap_program()),
             ContainedBy::Docker | ContainedBy::Podman => {
-                let (containers, _) = self.image(asked)?;
+                let (containers, _) = self.found_image(asked)?;
                 Some(containers.tap_program())
             }
         }
@@ -306,7 +313,7 @@ impl Sandboxes {
             ContainedBy::Bwrap => Some(self.bwrap.as_ref()?.enclosure(view)),
             ContainedBy::Landlock => Some(self.landlock.as_ref()?.enclosure(view)),
             ContainedBy::Docker | ContainedBy::Podman => {
-                let (containers, image) = self.image(asked)?;
+                let (containers, image) = self.found_image(asked)?;
                 Some(containers.enclosure(image, view))
             }
         }
@@ -317,9 +324,10 @@ impl Sandboxes {
 fn of_machine(host: &Host) -> Result<Option<Sandbox>, SandboxError> {
     match host.get(DEFAULT_SANDBOX) {
         None | Some("") => Ok(None),
-        Some(word) => Sandbox::of_word(word)
-            .map(Some)
-            .ok_or_else(|| SandboxError::UnknownDefault(word.to_owned())),
+        Some(word) => match word.parse() {
+            Ok(sandbox) => Ok(Some(sandbox)),
+            Err(_) => Err(SandboxError::UnknownDefault(word.to_owned())),
+        },
     }
 }
 

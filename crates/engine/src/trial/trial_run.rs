@@ -4,6 +4,7 @@ use std::io;
 use std::time::Duration;
 
 use camino::{Utf8Path, Utf8PathBuf};
+use terca_core::config::sandbox::Image;
 use terca_core::grade::JudgedBy;
 use terca_core::plan::TrialSpec;
 use terca_core::run::event::{EventKind, Phase};
@@ -247,6 +248,12 @@ impl<'a> TrialRun<'a> {
         RegistryFiles::place(&self.context.host, home)
     }
 
+    /// Returns the image of the containers that the trial's commands run in.
+    pub(super) fn image(&self) -> Option<&Image> {
+        let asked = self.spec.case.variant.sandbox.as_ref();
+        self.context.sandboxes.image(asked)
+    }
+
     /// Returns the environment that the trial's commands are made from.
     pub(super) fn host(&self) -> &Host {
         self.context
@@ -414,8 +421,8 @@ impl<'a> TrialRun<'a> {
 
     /// Returns the trial's error for a command that could not be run. A program that is missing may be missing in an image.
     fn start_error(&self, error: SuperviseError) -> StageError {
-        match (error, self.spec.case.variant.container()) {
-            (SuperviseError::Program { program, reason }, Some((_, image))) => {
+        match (error, self.image()) {
+            (SuperviseError::Program { program, reason }, Some(image)) => {
                 StageError::not_in_image(image, &program, &reason)
             }
             (error, _) => error.into(),

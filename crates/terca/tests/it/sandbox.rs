@@ -157,6 +157,63 @@ fn a_bubblewrap_that_may_not_make_namespaces_is_quoted() {
 }
 
 #[test]
+fn an_engine_that_is_missing_or_does_not_answer_is_named() {
+    for (engine, title) in [("docker", "Docker"), ("podman", "Podman")] {
+        let sandbox = format!("{engine}:node:22");
+        let project = suite().env("PATH", "/var/empty");
+        let outcome = project
+            .terca(&["run", "--sandbox", &sandbox])
+            .expect_status(2);
+        let words = format!("{title} (`{engine}`) is not installed");
+        assert!(outcome.stderr.contains(&words), "{}", outcome.stderr);
+        assert!(outcome.stderr.contains("no-sandbox"), "{}", outcome.stderr);
+        assert!(!project.has_run());
+        let doctor = project.terca(&["doctor"]);
+        assert!(doctor.stdout.contains(&words), "{}", doctor.stdout);
+
+        let project = suite();
+        let bin = project.home().join("bin");
+        std::fs::create_dir(&bin).unwrap();
+        let program = bin.join(engine);
+        let script = "#!/bin/sh\necho 'Cannot connect to the daemon' >&2\nexit 1\n";
+        std::fs::write(&program, script).unwrap();
+        std::fs::set_permissions(&program, std::fs::Permissions::from_mode(0o755)).unwrap();
+        let path = format!("{bin}:/usr/bin:/bin");
+        let project = project.env("PATH", &path);
+        let outcome = project
+            .terca(&["run", "--sandbox", &sandbox])
+            .expect_status(2);
+        for words in [
+            "does not work: Cannot connect to the daemon",
+            "start its service",
+            &format!("`{engine} info`"),
+        ] {
+            assert!(
+                outcome.stderr.contains(words),
+                "{words}: {}",
+                outcome.stderr
+            );
+        }
+        assert!(!project.has_run());
+    }
+}
+
+#[test]
+fn an_image_is_no_option_of_the_program() {
+    for sandbox in [
+        "docker:-v/:/host",
+        "podman:--privileged",
+        "docker:",
+        "docker",
+    ] {
+        let outcome = suite()
+            .terca(&["run", "--sandbox", sandbox])
+            .expect_status(2);
+        assert!(outcome.stderr.contains("--sandbox"), "{}", outcome.stderr);
+    }
+}
+
+#[test]
 fn who_asks_for_none_needs_nothing_and_it_is_recorded() {
     let project = suite();
     let outcome = project.terca(&["run"]).expect_status(0);

@@ -14,13 +14,15 @@ const TOOLS: [&str; 11] = [
 ];
 
 /// Every module of tests that needs more. `needs_root` is in the engine and in `it`, the others are in `machine`.
-const MODULES: [&str; 11] = [
+const MODULES: [&str; 13] = [
     "needs_browser",
     "needs_bwrap",
     "needs_contained_agents",
+    "needs_docker",
     "needs_more_agents",
     "needs_node",
     "needs_npm",
+    "needs_podman",
     "needs_python_agents",
     "needs_real_agents",
     "needs_root",
@@ -29,7 +31,13 @@ const MODULES: [&str; 11] = [
 ];
 
 /// What stays ignored where every program is: it takes long, or wants root.
-const NOT_FOR_DEVELOPERS: [&str; 3] = ["needs_more_agents", "needs_python_agents", "needs_root"];
+const NOT_FOR_DEVELOPERS: [&str; 5] = [
+    "needs_docker",
+    "needs_more_agents",
+    "needs_podman",
+    "needs_python_agents",
+    "needs_root",
+];
 
 /// A machine with programs that do nothing but note what they are asked for.
 struct Machine {
@@ -198,7 +206,7 @@ fn what_can_run_is_included() {
 
     let skips = [("TERCA_SKIP_REAL_AGENTS", "1"), ("TERCA_SKIP_BROWSER", "1")];
     let (outcome, asked) = machine.test(&[], &skips);
-    assert_eq!(ignored(&outcome).len(), 6, "{}", outcome.stderr);
+    assert_eq!(ignored(&outcome).len(), 8, "{}", outcome.stderr);
     assert!(asked.contains("(needs_node|needs_npm|needs_xmllint|needs_zsh|needs_bwrap)::"));
 }
 
@@ -233,7 +241,7 @@ fn an_old_node_and_a_registry_out_of_reach_are_told() {
         "{}",
         outcome.stderr
     );
-    assert_eq!(ignored(&outcome).len(), 6, "{}", outcome.stderr);
+    assert_eq!(ignored(&outcome).len(), 8, "{}", outcome.stderr);
     assert!(!asked.contains("nodejs"), "there is no newer one: {asked}");
     let machine = Machine::new().with_everything().with("npm", "exit 1");
     let (outcome, _) = machine.test(&[], &[]);
@@ -349,7 +357,8 @@ fn only_root_on_debian_installs_and_only_when_asked_for_everything() {
     let (outcome, asked) = debian("0").test(&[], &[]);
     assert!(
         asked.contains(
-            "apt-get install -y -q --no-install-recommends bubblewrap chromium e2fsprogs libxml2-utils nodejs npm util-linux zsh"
+            "apt-get install -y -q --no-install-recommends bubblewrap busybox-static chromium docker.io e2fsprogs libxml2-utils nodejs npm \
+             podman runc util-linux zsh"
         ),
         "{asked}"
     );

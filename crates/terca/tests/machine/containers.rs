@@ -502,6 +502,36 @@ pub(crate) fn what_is_missing_is_said(engine: &Engine) {
     assert_nothing_left(engine, &project);
 }
 
+pub(crate) fn limits_are_kept(engine: &Engine) {
+    let script = "dd if=/dev/zero of=/dev/null bs=200M count=1 2> dd.txt; echo $? > memory.txt\n\
+         (for i in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20; do sleep 600 & done) 2> forks.txt\n\
+         ps | grep -c 'sleep 600' > processes.txt\nexit 0";
+    let project = project()
+        .agent(script)
+        .file("fib/eval.terca.yaml", "prompt: use much\n");
+    let own = project.read("terca.yaml");
+    let limits = "limits: {memory: 64MB, processes: 10, cpus: 1}\n";
+    let project = engine.with(project.file("terca.yaml", format!("{limits}{own}")));
+    let sandbox = engine.sandbox();
+    // A shell that cannot start a program ends.
+    project.terca(&["run", "--sandbox", &sandbox]);
+    assert_ne!(project.trial_file("workspace/memory.txt"), "0\n");
+    let forks = project.trial_file("workspace/forks.txt");
+    assert!(forks.contains("can't fork"), "{forks}");
+    assert_nothing_left(engine, &project);
+    // Without limits the same agent gets all of it.
+    let project = project.file("terca.yaml", own);
+    project
+        .terca(&["run", "--sandbox", &sandbox])
+        .expect_status(0);
+    assert_eq!(project.trial_file("workspace/memory.txt"), "0\n");
+    let processes = project.trial_file("workspace/processes.txt");
+    assert!(
+        processes.trim().parse::<usize>().unwrap() >= 20,
+        "{processes}"
+    );
+}
+
 /// A program in the place of the engine's does as it, but removes nothing and says that the container has failed.
 pub(crate) fn a_container_that_cannot_be_removed_is_said(engine: &Engine) {
     let project = project()

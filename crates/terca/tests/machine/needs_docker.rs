@@ -67,3 +67,9 @@ fn an_agent_reaches_nothing_but_its_trial() {
 fn somebody_without_privileges_is_contained_too() {
     containers::somebody_without_privileges_is_contained_too(&Engine::docker());
 }
+
+#[test]
+#[ignore = "needs docker"]
+fn limits_are_kept() {
+    containers::limits_are_kept(&Engine::docker());
+}

@@ -63,3 +63,9 @@ fn an_agent_reaches_nothing_but_its_trial() {
     let more = ["make a user namespace"];
     containers::an_agent_reaches_nothing_but_its_trial(&Engine::podman(), &more);
 }
+
+#[test]
+#[ignore = "needs podman"]
+fn limits_are_kept() {
+    containers::limits_are_kept(&Engine::podman());
+}

@@ -92,6 +92,14 @@ impl Enclosure {
         }
     }
 
+    /// Returns this enclosure of a container, with further options of the engine after its command `run`.
+    #[must_use]
+    pub fn with_options(mut self, options: &[String]) -> Self {
+        let place = 1.min(self.args.len());
+        self.args.splice(place..place, options.iter().cloned());
+        self
+    }
+
     /// Returns this enclosure, made by a program that keeps these rules itself.
     #[must_use]
     pub fn behind(self, confinement: &Confinement) -> Self {

@@ -111,7 +111,7 @@ fn command_end(
             .unwrap_or_default(),
         output: read_output(&stderr)?,
         // The programs of an image are not known here.
-        missing: match run.spec.case.variant.container() {
+        missing: match run.image() {
             None => missing_program(ended.exit, command, &path),
             Some(_) => None,
         },

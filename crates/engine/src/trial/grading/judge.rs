@@ -108,7 +108,7 @@ fn ask_once(
         Network::Open => Network::Open,
         Network::Off | Network::Model | Network::Hosts(_) => Network::Model,
     };
-    let session = FoundAgent::find(judge, sandbox, env)
+    let session = FoundAgent::find(judge, run.image(), env)
         .map_err(|error| error.of_judge(test, profile))?
         .prepare(
             context,

@@ -8,7 +8,6 @@ use camino::{Utf8Path, Utf8PathBuf};
 use rustix::fs::{CWD, FileType, Mode, mknodat};
 use serde_json::{Value, json};
 use terca_core::agent::mcp::McpServer;
-use terca_core::config::sandbox::Sandbox;
 use terca_core::text::mask::Mask;
 
 use super::{initialize, silence};
@@ -55,7 +54,7 @@ pub(super) fn ask(
     if !dir.is_dir() {
         return Ok(Answer::Failed(format!("its directory {dir} is not there")));
     }
-    let is_in_image = contained.sandbox.and_then(Sandbox::container).is_some();
+    let is_in_image = context.sandboxes.image(contained.sandbox).is_some();
     let Some(program) = program(command, &dir, &env, is_in_image) else {
         return Ok(Answer::Failed(format!(
             "`{command}` is not installed, or not on the trial's PATH"

@@ -21,7 +21,7 @@ use terca_core::agent::access::Access;
 use terca_core::agent::mcp::McpServer;
 use terca_core::agent::{Decoder, Inputs, Invocation, Launch, Profile, Stdin};
 use terca_core::config::gateway::GatewayMode;
-use terca_core::config::sandbox::Sandbox;
+use terca_core::config::sandbox::{Image, Sandbox};
 use terca_core::network::{HostPattern, Network};
 use terca_core::sought::Sought;
 use terca_core::text::mask::Mask;
@@ -113,10 +113,10 @@ impl FoundAgent {
     /// Looks for the agent's program. An agent that has none is always there.
     pub(super) fn find(
         choice: &AgentChoice,
-        sandbox: Option<&Sandbox>,
+        image: Option<&Image>,
         env: Variables,
     ) -> Result<Self, StageError> {
-        let program = find_agent_program(choice, sandbox, &env)?;
+        let program = find_agent_program(choice, image, &env)?;
         Ok(FoundAgent {
             profile: choice.agent.profile(),
             env,
@@ -227,13 +227,13 @@ impl FoundAgent {
 /// for when it is started.
 pub(super) fn find_agent_program(
     choice: &AgentChoice,
-    sandbox: Option<&Sandbox>,
+    image: Option<&Image>,
     env: &Variables,
 ) -> Result<Option<Utf8PathBuf>, StageError> {
     let Some(name) = choice.program() else {
         return Ok(None);
     };
-    if sandbox.and_then(Sandbox::container).is_some() {
+    if image.is_some() {
         return Ok(Some(name.into()));
     }
     let profile = choice.agent.profile();

@@ -5,6 +5,7 @@ mod layers;
 mod rules;
 mod sought;
 
+use terca_core::config::sandbox::Image;
 use terca_core::plan::Case;
 use terca_core::trial_error::ErrorKind;
 
@@ -31,8 +32,8 @@ pub(super) fn prepare(run: &mut TrialRun<'_>) -> Result<Prepared, StageError> {
         &case.env,
     );
     // Looked for first: without the agent there is no point in setting anything up.
-    let agent = FoundAgent::find(&variant.agent, variant.sandbox.as_ref(), env)?;
-    find_judges(&case, &agent.env)?;
+    let agent = FoundAgent::find(&variant.agent, run.image(), env)?;
+    find_judges(&case, run.image(), &agent.env)?;
     context.sealed.check_surroundings(&case.eval.dir)?;
     let registries = run.place_registries(&run.dirs.home)?;
     let origins = build_workspace(run, &case)?;
@@ -99,12 +100,11 @@ pub(super) fn prepare(run: &mut TrialRun<'_>) -> Result<Prepared, StageError> {
 }
 
 /// Looks for every judge of a case: without one, the agent's work would be paid for and not be judged.
-fn find_judges(case: &Case, env: &Variables) -> Result<(), StageError> {
+fn find_judges(case: &Case, image: Option<&Image>, env: &Variables) -> Result<(), StageError> {
     for (test, asked) in case.judges() {
         let judge = case.judge(asked);
         let profile = judge.agent.profile();
-        find_agent_program(judge, case.variant.sandbox.as_ref(), env)
-            .map_err(|error| error.of_judge(test, profile))?;
+        find_agent_program(judge, image, env).map_err(|error| error.of_judge(test, profile))?;
     }
     Ok(())
 }

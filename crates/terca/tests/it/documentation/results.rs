@@ -225,7 +225,9 @@ fn every_key_and_every_file_is_documented() {
         processes: Some(KeptBy::Watch),
         cpus: Some(KeptBy::Nothing),
     };
-    let contained = json!({ "trials": [{ "network": network, "limitsKeptBy": kept }] });
+    let contained = json!({
+        "trials": [{ "network": network, "image": "sha256:00", "limitsKeptBy": kept }],
+    });
     keys(&contained, "", &mut by_path);
     let mut seen: BTreeMap<&str, BTreeSet<String>> = BTreeMap::new();
     for (path, keys) in by_path {
