@@ -29,7 +29,7 @@ use terca_core::trial_error::ErrorKind;
 
 use super::containment::{ContainedAgent, words_of};
 use super::context::Context;
-use super::gateway::Led;
+use super::gateway::{Led, LedRequest};
 use super::masking::write_text;
 use super::network::{AgentNetwork, NetworkRequest, NetworkUser};
 use super::stage_error::StageError;
@@ -52,11 +52,13 @@ pub(super) struct AgentRequest<'a> {
     pub(super) config: Option<&'a Value>,
     pub(super) prompt: &'a str,
     pub(super) timeout: Duration,
-    pub(super) sandbox: Sandbox,
+    pub(super) sandbox: Option<Sandbox>,
     pub(super) network: &'a Network,
     /// Hosts that it reaches beside its network.
     pub(super) allow: &'a [HostPattern],
     pub(super) gateway: GatewayMode,
+    /// The suite or the command line says what part the gateway has.
+    pub(super) gateway_is_asked: bool,
     /// The parts of the variant that are looked for in its requests to models.
     pub(super) sought: &'a [Sought],
 }
@@ -146,8 +148,11 @@ impl FoundAgent {
                 profile,
                 &access,
                 &mut env,
-                request.config,
-                request.sought,
+                LedRequest {
+                    config: request.config,
+                    sought: request.sought,
+                    is_asked: request.gateway_is_asked,
+                },
             )?,
             GatewayMode::Off | GatewayMode::Meter => Led::past_the_gateway(request.config),
         };
