@@ -25,7 +25,6 @@ mod pass;
 mod record;
 mod recorder;
 mod remote;
-mod socket;
 
 use std::ffi::OsString;
 use std::io;

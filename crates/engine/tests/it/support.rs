@@ -93,6 +93,7 @@ impl Suite {
             tap_program: Default::default(),
             supervisors: SupervisorPool::new(launcher()),
             sandboxes: Default::default(),
+            limits: Default::default(),
         };
         Suite {
             project,

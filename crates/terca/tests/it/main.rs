@@ -53,6 +53,7 @@ mod judge;
 mod judged;
 mod keys;
 mod latest_run;
+mod limits;
 mod live_logs;
 mod loose_ends;
 mod mcp_http;

@@ -91,16 +91,20 @@ fn ask(
         McpServer::Stdio { .. } => {
             let profile = case.variant.agent.agent.profile();
             let scratch = context.work.trial_dirs()?;
-            let env = context
-                .host
-                .for_agent(scratch.for_agent(), profile, &case.env);
+            let env = context.host_in(case.variant.sandbox.as_ref()).for_agent(
+                scratch.for_agent(),
+                profile,
+                &case.env,
+            );
             let servers = &case.variant.mcp_servers;
             let words = words_of(None, servers);
             let words = Words {
                 program: None,
                 others: &words,
             };
-            let contained_by = context.sandboxes.contained_by(case.variant.sandbox);
+            let contained_by = context
+                .sandboxes
+                .contained_by(case.variant.sandbox.as_ref());
             let network = case.variant.network_in(contained_by);
             let asked = NetworkRequest {
                 network: &network,
@@ -112,7 +116,7 @@ fn ask(
             network.set_variables(&mut env);
             let contained = ContainedAgent {
                 network: &network,
-                sandbox: case.variant.sandbox,
+                sandbox: case.variant.sandbox.as_ref(),
                 dirs: scratch.for_agent(),
                 io: &scratch.io,
                 env: &env,

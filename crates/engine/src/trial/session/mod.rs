@@ -21,7 +21,7 @@ use terca_core::agent::access::Access;
 use terca_core::agent::mcp::McpServer;
 use terca_core::agent::{Decoder, Inputs, Invocation, Launch, Profile, Stdin};
 use terca_core::config::gateway::GatewayMode;
-use terca_core::config::sandbox::{ContainedBy, Sandbox};
+use terca_core::config::sandbox::Sandbox;
 use terca_core::network::{HostPattern, Network};
 use terca_core::sought::Sought;
 use terca_core::text::mask::Mask;
@@ -52,7 +52,7 @@ pub(super) struct AgentRequest<'a> {
     pub(super) config: Option<&'a Value>,
     pub(super) prompt: &'a str,
     pub(super) timeout: Duration,
-    pub(super) sandbox: Option<Sandbox>,
+    pub(super) sandbox: Option<&'a Sandbox>,
     pub(super) network: &'a Network,
     /// Hosts that it reaches beside its network.
     pub(super) allow: &'a [HostPattern],
@@ -111,8 +111,12 @@ pub(super) enum BuiltIn {
 
 impl FoundAgent {
     /// Looks for the agent's program. An agent that has none is always there.
-    pub(super) fn find(choice: &AgentChoice, env: Variables) -> Result<Self, StageError> {
-        let program = find_agent_program(choice, &env)?;
+    pub(super) fn find(
+        choice: &AgentChoice,
+        sandbox: Option<&Sandbox>,
+        env: Variables,
+    ) -> Result<Self, StageError> {
+        let program = find_agent_program(choice, sandbox, &env)?;
         Ok(FoundAgent {
             profile: choice.agent.profile(),
             env,
@@ -137,7 +141,7 @@ impl FoundAgent {
             .as_ref()
             .and_then(|program| ask_version(context, &dirs, request, profile, program, &env));
         credentials::install(&context.host, profile, &mut env, &dirs.home)?;
-        let contained_by = context.sandboxes.contained_by(request.sandbox);
+        let is_superuser = context.sandboxes.is_superuser(request.sandbox);
         // Its own services and keys, whichever way leads to them.
         let mut own = env.clone();
         let access = credentials::access(&context.host, profile, &own, request.config);
@@ -171,7 +175,7 @@ impl FoundAgent {
             ..*request
         };
         let (invocation, decoder) =
-            write_inputs(&dirs, &led_request, &env, contained_by, &context.mask)?;
+            write_inputs(&dirs, &led_request, &env, is_superuser, &context.mask)?;
         own.extend(invocation.env.iter().cloned());
         let access = credentials::access(&context.host, profile, &own, request.config);
         env.extend(invocation.env);
@@ -199,7 +203,7 @@ impl FoundAgent {
                 side_files: invocation.side_files,
                 decoder,
                 timeout: request.timeout,
-                sandbox: request.sandbox,
+                sandbox: request.sandbox.cloned(),
                 words,
                 dirs,
                 network,
@@ -219,14 +223,19 @@ impl FoundAgent {
     }
 }
 
-/// Returns the file of the agent's program, or `None` for an agent without one.
+/// Returns the file of the agent's program, or `None` for an agent without one. In a container it is the image's, and looked
+/// for when it is started.
 pub(super) fn find_agent_program(
     choice: &AgentChoice,
+    sandbox: Option<&Sandbox>,
     env: &Variables,
 ) -> Result<Option<Utf8PathBuf>, StageError> {
     let Some(name) = choice.program() else {
         return Ok(None);
     };
+    if sandbox.and_then(Sandbox::container).is_some() {
+        return Ok(Some(name.into()));
+    }
     let profile = choice.agent.profile();
     let path = env.get("PATH").map(String::as_str).unwrap_or_default();
     match find_program(name, path) {
@@ -271,6 +280,7 @@ fn ask_version(
     let question = VersionQuestion {
         profile,
         program,
+        image: context.sandboxes.image_id(request.sandbox),
         env,
         dir: &dirs.probe,
     };
@@ -328,7 +338,7 @@ fn write_inputs(
     dirs: &AgentDirs,
     request: &AgentRequest<'_>,
     env: &Variables,
-    contained_by: ContainedBy,
+    is_superuser: bool,
     mask: &Mask,
 ) -> Result<(Invocation, Box<dyn Decoder>), StageError> {
     let prompt_file = dirs.prompt_file();
@@ -348,8 +358,7 @@ fn write_inputs(
         git: dirs.workspace.join(".git").exists(),
         prompt: request.prompt,
         session_id: &random_uuid(),
-        // In a sandbox nobody is.
-        superuser: contained_by == ContainedBy::None && rustix::process::geteuid().is_root(),
+        superuser: is_superuser,
         prompt_file: &prompt_file,
         stats_file: &dirs.io.join("stats.json"),
         artifacts_dir: &dirs.own_artifacts(),

@@ -36,7 +36,7 @@ use crate::trial::log::{RunLog, Stream};
 use crate::trial::masking::{copy_masked, find_pieces, write_edited, write_text};
 use crate::trial::network::AgentNetwork;
 use crate::trial::stage_error::StageError;
-use crate::trial::trial_run::{GRACE, TrialRun};
+use crate::trial::trial_run::{GRACE, Limited, TrialRun, Who};
 
 /// An agent's process that is ready to start.
 pub(in crate::trial) struct AgentProcess {
@@ -75,6 +75,8 @@ pub(in crate::trial) struct AgentEnd {
     pub(in crate::trial) wire: Option<Wire>,
     /// The network of a contained agent.
     pub(in crate::trial) network: Option<TrialNetwork>,
+    /// It met one of its limits.
+    pub(in crate::trial) ran_into_limit: bool,
 }
 
 /// The two files that an agent prints to.
@@ -90,10 +92,11 @@ struct KeptOutputs {
 }
 
 impl AgentProcess {
-    /// Runs the agent to its end, and keeps everything that it printed.
+    /// Runs the agent to its end, and keeps everything that it printed. A judge has no limits.
     pub(in crate::trial) fn run(
         self,
         run: &mut TrialRun<'_>,
+        has_limits: bool,
         on_progress: OnProgress<'_>,
     ) -> Result<AgentEnd, StageError> {
         let outputs = Outputs {
@@ -102,6 +105,12 @@ impl AgentProcess {
         };
         let job = self.job(&outputs);
         let enclosure = self.enclosure(run.context);
+        let is_contained = enclosure.is_some();
+        let limited = if has_limits {
+            run.limited(Who::Agent, enclosure)?
+        } else {
+            Limited::without_limits(enclosure)
+        };
         let limit = self.timeout;
         let AgentProcess {
             profile,
@@ -141,9 +150,9 @@ impl AgentProcess {
             limit,
             mask,
         );
-        let mut ended = run.run_job(&job, enclosure.as_ref(), &mut |log| {
-            listener.on_turn(log, on_progress)
-        })?;
+        let mut ended =
+            run.run_job(&job, limited, &mut |log| listener.on_turn(log, on_progress))?;
+        let limits_met = std::mem::take(&mut run.limits_met);
         let exchanges = passage.map(Passage::close);
         let tapped = taps.close();
         run.tidy_folder()?;
@@ -181,7 +190,9 @@ impl AgentProcess {
         mcp_tap::keep(&tapped, &dirs.artifacts, mask)?;
         mcp_tap::add(tapped, &mut output.reading);
         write_end(&mut run.log, &ended, &output.reading)?;
-        let network = network.report(enclosure.is_some());
+        let ran_into_limit = !limits_met.is_empty();
+        output.reading.notes.extend(limits_met);
+        let network = network.report(is_contained);
         if let Some(note) = network.as_ref().and_then(TrialNetwork::note) {
             run.log.line(&note)?;
             output.reading.notes.push(note);
@@ -203,12 +214,13 @@ impl AgentProcess {
             }),
             wire,
             network,
+            ran_into_limit,
         })
     }
 
     fn enclosure(&self, context: &Context) -> Option<Enclosure> {
         let contained = ContainedAgent {
-            sandbox: self.sandbox,
+            sandbox: self.sandbox.as_ref(),
             dirs: self.dirs.for_agent(),
             io: &self.dirs.io,
             env: &self.env,

@@ -15,13 +15,13 @@ use crate::common::mcp::{HTTP_TOKEN, project_with_http_server};
 use crate::common::project;
 
 /// A service on this machine, which answers every request with the same words.
-struct Service {
-    port: u16,
+pub(crate) struct Service {
+    pub(crate) port: u16,
     connections: Arc<AtomicUsize>,
 }
 
 impl Service {
-    fn start() -> Self {
+    pub(crate) fn start() -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let port = listener.local_addr().unwrap().port();
         let connections = Arc::new(AtomicUsize::new(0));
@@ -35,7 +35,7 @@ impl Service {
         Service { port, connections }
     }
 
-    fn connections(&self) -> usize {
+    pub(crate) fn connections(&self) -> usize {
         self.connections.load(Ordering::SeqCst)
     }
 }
