@@ -149,7 +149,7 @@ mod tests {
              refused (pypi.org:443)"
         );
         other.wire = None;
-        other.network = one.network.clone();
+        other.network = one.network;
         let refused = WireSummary::of([&other]).unwrap();
         assert_eq!(refused.sentence(), "3 connections refused (pypi.org:443)");
     }
