@@ -430,7 +430,10 @@ mod tests {
         assert_eq!(wire.model_seconds, 2.01);
         assert_eq!(wire.first_byte_seconds, Some(0.125));
         assert_eq!(wire.model(), Some("m"));
-        assert_eq!(wire.words(), "4 requests, 1 failed, first byte after 0.1s");
+        assert_eq!(
+            wire.words(),
+            "4 requests, 1 failed (429 ×1), first byte after 0.1s"
+        );
     }
 
     #[test]
