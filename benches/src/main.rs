@@ -7,6 +7,7 @@
 mod contained;
 mod copy;
 mod display;
+mod gateway;
 mod measure;
 mod place;
 mod startup;
@@ -45,6 +46,7 @@ enum Bench {
     Stream,
     Display,
     Contained,
+    Gateway,
 }
 
 fn main() -> io::Result<ExitCode> {
@@ -61,6 +63,7 @@ fn main() -> io::Result<ExitCode> {
             Bench::Stream => stream::measure(&place, &mut table)?,
             Bench::Display => display::measure(&place, &mut table)?,
             Bench::Contained => contained::measure(&place, &mut table)?,
+            Bench::Gateway => gateway::measure(args.quick, &mut table)?,
         }
     }
     Ok(if args.check && table.is_missed() {

@@ -221,15 +221,60 @@ impl Wire {
         names.next().is_none().then_some(first)
     }
 
-    /// Returns the requests in words: `14 requests, 2 failed, 1 tried again, first byte after 0.8s`.
+    /// Adds the counts and the times of another session. The parts that were looked for and the time to the first byte stay.
+    pub fn add(&mut self, other: &Wire) {
+        self.requests += other.requests;
+        self.answered += other.answered;
+        self.retries += other.retries;
+        self.answers_without_tokens += other.answers_without_tokens;
+        add(&mut self.input_tokens, other.input_tokens);
+        add(&mut self.cached_input_tokens, other.cached_input_tokens);
+        add(&mut self.cache_write_tokens, other.cache_write_tokens);
+        add(&mut self.output_tokens, other.output_tokens);
+        add(&mut self.thinking_tokens, other.thinking_tokens);
+        self.model_seconds += other.model_seconds;
+        for (name, number) in &other.statuses {
+            *self.statuses.entry(name.clone()).or_default() += number;
+        }
+    }
+
+    /// Returns the tokens in words: `120k input tokens (80k cached), 3.1k output tokens`; `None` if no answer said.
+    pub fn token_words(&self) -> Option<String> {
+        let mut parts = Vec::new();
+        if let Some(input) = self.input_tokens {
+            let mut words = format!("{} input tokens", prose::compact(input));
+            if let Some(cached @ 1..) = self.cached_input_tokens {
+                words += &format!(" ({} cached)", prose::compact(cached));
+            }
+            parts.push(words);
+        }
+        if let Some(output) = self.output_tokens {
+            parts.push(format!("{} output tokens", prose::compact(output)));
+        }
+        (!parts.is_empty()).then(|| parts.join(", "))
+    }
+
+    /// Returns the requests in words: `14 requests, 2 failed (429 ×2), 1 tried again, first byte after 0.8s`.
     pub fn words(&self) -> String {
         let number = usize::try_from(self.requests).unwrap_or(usize::MAX);
         let mut words = prose::count(number, "request");
         let failed = self.requests.saturating_sub(self.answered);
-        for (number, what) in [(failed, "failed"), (self.retries, "tried again")] {
-            if number > 0 {
-                words += &format!(", {number} {what}");
+        if failed > 0 {
+            words += &format!(", {failed} failed");
+            let is_bad = |status: &str| !status.starts_with('2');
+            let bad = self
+                .statuses
+                .iter()
+                .filter(|(name, count)| is_bad(name) && **count > 0);
+            let bad: Vec<String> = bad
+                .map(|(name, count)| format!("{} ×{count}", status_words(name)))
+                .collect();
+            if !bad.is_empty() {
+                words += &format!(" ({})", bad.join(", "));
             }
+        }
+        if self.retries > 0 {
+            words += &format!(", {} tried again", self.retries);
         }
         if let Some(seconds) = self.first_byte_seconds {
             words += &format!(", first byte after {}", prose::duration(seconds));
@@ -260,6 +305,14 @@ impl Wire {
         }
         (!different.is_empty())
             .then(|| format!("the agent reports {}", prose::list(&different, "and")))
+    }
+}
+
+fn status_words(status: &str) -> &str {
+    if status == "none" {
+        "no answer"
+    } else {
+        status
     }
 }
 
@@ -377,7 +430,10 @@ mod tests {
         assert_eq!(wire.model_seconds, 2.01);
         assert_eq!(wire.first_byte_seconds, Some(0.125));
         assert_eq!(wire.model(), Some("m"));
-        assert_eq!(wire.words(), "4 requests, 1 failed, first byte after 0.1s");
+        assert_eq!(
+            wire.words(),
+            "4 requests, 1 failed (429 ×1), first byte after 0.1s"
+        );
     }
 
     #[test]

@@ -67,3 +67,4 @@ pub use text::suggestions::{Circumstances, suggestions};
 pub use text::table::{brief_table, results_table};
 pub use text::validation_table::{flaws, validation_table};
 pub use text::verdicts::{brief_verdicts, verdicts};
+pub use text::wire::wire;

@@ -19,7 +19,7 @@ use terca_report::Painted;
 use terca_report::github::Printed;
 use terca_report::{
     Context, JsonLines, Palette, Plain, Tty, brief_failures, brief_table, brief_verdicts, failures,
-    flaws, footer, mcp_servers, results_table, validation_table, verdicts,
+    flaws, footer, mcp_servers, results_table, validation_table, verdicts, wire,
 };
 
 use crate::args::{CiArgs, Common, Format, TableFormat};
@@ -229,10 +229,15 @@ pub fn show(results: &Results, run_dir: &Utf8Path, detail: Detail, common: &Comm
         ],
     };
     let mcp_servers = mcp_servers(&results.summary, columns, palette);
+    // At the end of a run there is enough to read.
+    let wire = match detail {
+        Detail::Brief => String::new(),
+        Detail::Whole => wire(results, columns, palette),
+    };
     let footer = footer(results, here, palette);
     let parts: Vec<Painted> = parts
         .into_iter()
-        .chain([mcp_servers, footer])
+        .chain([mcp_servers, wire, footer])
         .map(Painted::by_view)
         .collect();
     screen::out_all(&parts);

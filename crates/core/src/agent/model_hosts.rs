@@ -27,6 +27,49 @@ const OF_PROVIDERS: [(&str, &[&str]); 16] = [
     ("zai", &["api.z.ai"]),
 ];
 
+/// The regions of Vertex AI, which has a host for each.
+const VERTEX_REGIONS: [&str; 29] = [
+    "asia-east1",
+    "asia-east2",
+    "asia-northeast1",
+    "asia-northeast3",
+    "asia-south1",
+    "asia-southeast1",
+    "australia-southeast1",
+    "europe-central2",
+    "europe-north1",
+    "europe-southwest1",
+    "europe-west1",
+    "europe-west2",
+    "europe-west3",
+    "europe-west4",
+    "europe-west6",
+    "europe-west8",
+    "europe-west9",
+    "me-central1",
+    "me-central2",
+    "me-west1",
+    "northamerica-northeast1",
+    "southamerica-east1",
+    "us-central1",
+    "us-east1",
+    "us-east4",
+    "us-east5",
+    "us-south1",
+    "us-west1",
+    "us-west4",
+];
+
+/// The host of Vertex AI without a region.
+const VERTEX: &str = "aiplatform.googleapis.com";
+
+/// Returns the hosts of Vertex AI, if the agent may ask it. One whose models are behind the gateway does not.
+fn vertex_hosts(profile: &Profile, led: &[String]) -> Vec<String> {
+    let may_ask = led.is_empty() && profile.hosts.contains(&VERTEX);
+    let regions = VERTEX_REGIONS.iter().filter(|_| may_ask);
+    regions.map(|region| format!("{region}-{VERTEX}")).collect()
+}
+
 /// Returns the hosts that an agent with this access needs to ask its models, each once. Those of `led` are left out: the
 /// gateway asks these origins for it.
 pub fn model_hosts(profile: &Profile, access: &Access, led: &[String]) -> Vec<HostPattern> {
@@ -51,6 +94,8 @@ pub fn model_hosts(profile: &Profile, access: &Access, led: &[String]) -> Vec<Ho
         .flat_map(|(_, hosts)| *hosts);
     let named = profile.hosts.iter().chain(of_providers);
     hosts.extend(named.filter_map(|host| host.parse().ok()));
+    let of_vertex = vertex_hosts(profile, led);
+    hosts.extend(of_vertex.iter().filter_map(|host| host.parse().ok()));
     let is_led = |host: &HostPattern| led.iter().any(|origin| is_of(host, origin));
     let mut unique: Vec<HostPattern> = Vec::new();
     for host in hosts {
@@ -91,6 +136,16 @@ mod tests {
         access.add_variable("ANTHROPIC_BASE_URL", "http://127.0.0.1:8080/v1");
         let found = hosts("claude-code", &access, &[]);
         assert!(found.contains(&"127.0.0.1:8080".to_owned()), "{found:?}");
+    }
+
+    #[test]
+    fn vertex_has_a_host_for_each_region() {
+        let access = Access::default();
+        let regional = "europe-west4-aiplatform.googleapis.com".to_owned();
+        assert!(hosts("gemini-cli", &access, &[]).contains(&regional));
+        assert!(!hosts("codex", &access, &[]).contains(&regional));
+        let led = ["https://generativelanguage.googleapis.com"];
+        assert!(!hosts("gemini-cli", &access, &led).contains(&regional));
     }
 
     #[test]

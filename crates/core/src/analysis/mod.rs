@@ -9,3 +9,4 @@ pub mod results;
 pub mod rounds;
 pub mod summary;
 pub mod validation;
+pub mod wire_summary;

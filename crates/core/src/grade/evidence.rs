@@ -41,6 +41,10 @@ pub struct Session {
     pub is_reference: bool,
     /// Every tool call in order; `None` where the agent does not report them.
     pub tools: Option<Vec<ToolUse>>,
+    /// The calls of MCP servers that Terca saw, where the agent does not report its calls.
+    pub tapped_tools: Vec<ToolUse>,
+    /// The MCP servers whose calls are all among those that Terca saw.
+    pub tapped_servers: Vec<String>,
     /// The agent's own words, without the output of its tools.
     pub said: String,
     /// The agent said more than is kept.

@@ -84,7 +84,45 @@ impl ToolUse {
     }
 }
 
+impl Session {
+    /// Returns the tool calls that are known.
+    fn known_tools(&self) -> &[ToolUse] {
+        self.tools.as_deref().unwrap_or(&self.tapped_tools)
+    }
+
+    fn has_used(&self, glob: &Glob) -> bool {
+        let mut tools = self.known_tools().iter();
+        tools.any(|tool| tool.is_named_by(glob))
+    }
+
+    /// Returns whether every call that a pattern could name is known: the agent tells them, or the pattern is for a server
+    /// that Terca was before.
+    fn knows_all(&self, glob: &Glob) -> bool {
+        let is_of = |server: &String| {
+            let rest = glob.written.strip_prefix(server.as_str());
+            rest.is_some_and(|rest| rest.starts_with('/'))
+        };
+        self.tools.is_some() || self.tapped_servers.iter().any(is_of)
+    }
+}
+
+/// Returns the advice to name a server, if there is one.
+fn servers_to_name(servers: &[String]) -> String {
+    let example = servers.first();
+    example.map_or_else(String::new, |server| {
+        format!("; calls of MCP servers are known, as in `{server}/*`")
+    })
+}
+
 impl Transcript {
+    /// Returns whether what is known of the calls is enough to tell.
+    fn is_decided(&self, session: &Session) -> bool {
+        let mut used = self.used_tool.iter();
+        let mut not_used = self.not_used_tool.iter();
+        used.all(|glob| session.knows_all(glob) || session.has_used(glob))
+            && not_used.all(|glob| session.knows_all(glob))
+    }
+
     fn judge(&self, session: &Session) -> Result<Verdict, NoVerdict> {
         if session.is_reference {
             return Ok(Verdict::pass(format!(
@@ -103,10 +141,11 @@ impl Transcript {
         }
         let about_tools = !self.used_tool.is_empty() || !self.not_used_tool.is_empty();
         let counted = session.tools.is_some() || session.usage.tool_calls.is_some();
-        if about_tools && session.tools.is_none() {
+        if about_tools && !self.is_decided(session) {
             return Err(NoVerdict(format!(
-                "the agent `{}` does not tell which tools it uses",
-                session.agent
+                "the agent `{}` does not tell which tools it uses{}",
+                session.agent,
+                servers_to_name(&session.tapped_servers)
             )));
         }
         if self.max_tool_calls.is_some() && !counted {
@@ -120,26 +159,24 @@ impl Transcript {
 
     /// Returns the first demand that is known not to be met.
     fn failure(&self, session: &Session) -> Option<String> {
-        let used = session.tools.as_deref();
-        if let Some(used) = used {
-            let missing = self
-                .used_tool
-                .iter()
-                .find(|glob| !used.iter().any(|tool| tool.is_named_by(glob)));
-            if let Some(glob) = missing {
+        let used = session.known_tools();
+        let missing = self
+            .used_tool
+            .iter()
+            .find(|glob| session.knows_all(glob) && !session.has_used(glob));
+        if let Some(glob) = missing {
+            return Some(format!(
+                "no tool that matches `{}` was used, but {}",
+                glob.written,
+                names(used)
+            ));
+        }
+        for glob in &self.not_used_tool {
+            if let Some(tool) = used.iter().find(|tool| tool.is_named_by(glob)) {
                 return Some(format!(
-                    "no tool that matches `{}` was used, but {}",
-                    glob.written,
-                    names(used)
+                    "`{}` was used, and no `{}` may be",
+                    tool.tool, glob.written
                 ));
-            }
-            for glob in &self.not_used_tool {
-                if let Some(tool) = used.iter().find(|tool| tool.is_named_by(glob)) {
-                    return Some(format!(
-                        "`{}` was used, and no `{}` may be",
-                        tool.tool, glob.written
-                    ));
-                }
             }
         }
         if let (Some(limit), Some(calls)) = (self.max_tool_calls, calls(session))
@@ -245,6 +282,39 @@ mod tests {
         Transcript {
             not_used_tool: globs(&[pattern]),
             ..Transcript::default()
+        }
+    }
+
+    /// Terca is between the agent and its MCP servers, whatever the agent tells.
+    #[test]
+    fn calls_that_terca_saw_are_judged_for_an_agent_that_tells_none() {
+        let seen = ToolUse {
+            tool: "search".into(),
+            server: Some("docs".into()),
+            server_tool: Some("search".into()),
+        };
+        let silent = Session {
+            tapped_tools: vec![seen],
+            tapped_servers: vec!["docs".into(), "idle".into()],
+            ..session(None)
+        };
+        for (test, score) in [
+            (used("docs/search"), Some(1.0)),
+            (used("docs/*"), Some(1.0)),
+            (used("search"), Some(1.0)),
+            (used("idle/*"), Some(0.0)),
+            (used("docs/page"), Some(0.0)),
+            (used("shell"), None),
+            (used("docs*"), Some(1.0)),
+            (used("other/*"), None),
+            (not_used("docs/search"), Some(0.0)),
+            (not_used("docs/page"), Some(1.0)),
+            (not_used("idle/*"), Some(1.0)),
+            (not_used("shell"), None),
+            (not_used("*"), Some(0.0)),
+        ] {
+            let verdict = test.judge(&silent).ok().map(|verdict| verdict.score);
+            assert_eq!(verdict, score, "{test:?}");
         }
     }
 

@@ -228,6 +228,17 @@ impl Expansion<'_> {
         };
         check_capabilities(&arm, self.interpolator.problems);
         check_network(&arm, self.interpolator.problems);
+        check_allow(&arm, self.interpolator.problems);
+        let gateway = (self.overrides.gateway)
+            .or(experiment.gateway.applied_to(&environment.gateway).copied())
+            .or(self.suite.gateway);
+        let is_required = (experiment.require_delivery)
+            .applied_to(&environment.require_delivery)
+            .copied()
+            .unwrap_or(self.suite.require_delivery);
+        if is_required && gateway == Some(GatewayMode::Off) {
+            self.interpolator.problems.push(no_proof(&arm));
+        }
         Some(arm)
     }
 
@@ -412,6 +423,65 @@ fn check_network(arm: &Arm<'_>, problems: &mut Diagnostics) {
         diagnostic = diagnostic.at(place, "the agent would reach everything that you can");
     }
     problems.push(diagnostic);
+}
+
+/// Warns of hosts that change nothing: without a network of its own an agent reaches everything, and with none nothing.
+fn check_allow(arm: &Arm<'_>, problems: &mut Diagnostics) {
+    let variant = &arm.variant;
+    if variant.allow.is_empty() {
+        return;
+    }
+    let (reason, help) = match (variant.sandbox.as_ref(), variant.network.as_ref()) {
+        (Some(Sandbox::None), _) => (
+            "`allow` changes nothing without a sandbox",
+            "write `sandbox: auto`, or leave `allow` out",
+        ),
+        (_, Some(Network::Off)) => (
+            "`allow` changes nothing where `network` is `off`",
+            "write `network: model`, or name the hosts in `network` itself",
+        ),
+        (_, Some(Network::Open)) => (
+            "`allow` changes nothing where `network` is `open`",
+            "write `network: model`, or leave `allow` out",
+        ),
+        _ => return,
+    };
+    let mut warning = Diagnostic::warning(Code::DoubtfulValue, reason).help(help);
+    let givers = [arm.experiment, arm.environment];
+    let giver = givers.iter().find(|setup| setup.allow.set().is_some());
+    if let Some(place) = giver.and_then(|setup| setup.place) {
+        warning = warning.at(place, "its agent reaches the same hosts without it");
+    }
+    // What the suite allows is the same for all variants.
+    let is_known = problems.iter().any(|other| {
+        other.message == warning.message && other.labels.is_empty() && warning.labels.is_empty()
+    });
+    if !is_known {
+        problems.push(warning);
+    }
+}
+
+/// Returns the error about a delivery that nothing can prove.
+fn no_proof(arm: &Arm<'_>) -> Diagnostic {
+    let error = Diagnostic::error(
+        Code::WrongValue,
+        format!(
+            "`requireDelivery` needs the gateway, which is `off` for the experiment `{}` in the environment `{}`",
+            arm.experiment.name, arm.environment.name
+        ),
+    )
+    .help("write `gateway: meter`, or leave `gateway` out; `requireDelivery: false` asks for no proof");
+    let givers = [arm.experiment, arm.environment];
+    let giver = givers
+        .iter()
+        .find(|setup| setup.gateway.set().is_some() || setup.require_delivery.set().is_some());
+    match giver.and_then(|setup| setup.place) {
+        Some(place) => error.at(
+            place,
+            "only requests that pass through the gateway are searched",
+        ),
+        None => error,
+    }
 }
 
 fn check_capabilities(arm: &Arm<'_>, problems: &mut Diagnostics) {

@@ -108,7 +108,14 @@ impl Fields<'_, '_> {
         self.declare(key, &kind, Presence::Required, None, about);
         match self.take_present(key) {
             Some(node) => self.reader.about(key, |reader| kind.read(node, reader)),
-            None => self.missing(key, format!("{} needs a `{key}`", self.what)),
+            None => {
+                let article = if key.starts_with(['a', 'e', 'i', 'o']) {
+                    "an"
+                } else {
+                    "a"
+                };
+                self.missing(key, format!("{} needs {article} `{key}`", self.what))
+            }
         }
     }
 

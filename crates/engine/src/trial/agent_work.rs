@@ -29,6 +29,9 @@ pub(super) struct AgentWork {
     pub(super) changed: Vec<String>,
     pub(super) usage: Usage,
     pub(super) seconds: f64,
+    /// The MCP servers with a tap, which saw all of their calls.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(super) tapped_servers: Vec<String>,
     /// The reason why the work fails every test, whatever they are.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) breach: Option<String>,

@@ -18,6 +18,7 @@ use crate::text::footer::{counts, stopped};
 use crate::text::mcp_servers::sentences;
 use crate::text::no_verdict::no_verdict;
 use crate::text::verdicts::delivered;
+use crate::text::wire;
 
 const MOST_FAILURES: usize = 100;
 
@@ -29,7 +30,14 @@ pub fn markdown(results: &Results, limit: usize) -> String {
         ("The verdicts", verdicts(results)),
         ("The counts", totals(results)),
         ("The table", table(results, &names)),
-        ("The list of MCP servers", mcp_servers(results)),
+        (
+            "The list of MCP servers",
+            list(&sentences(&results.summary)),
+        ),
+        (
+            "The list of requests to models",
+            list(&wire::sentences(results)),
+        ),
         ("The list of descriptions", descriptions(results)),
         ("The list of what did not pass", failures(results, &names)),
     ];
@@ -68,11 +76,10 @@ fn verdicts(results: &Results) -> String {
     if text.is_empty() { text } else { text + "\n" }
 }
 
-/// One sentence for each MCP server that was behind a tap.
-fn mcp_servers(results: &Results) -> String {
+fn list(sentences: &[String]) -> String {
     let mut text = String::new();
-    for line in sentences(&results.summary) {
-        text += &format!("- {}\n", sentence(&line));
+    for line in sentences {
+        text += &format!("- {}\n", sentence(line));
     }
     if text.is_empty() { text } else { text + "\n" }
 }

@@ -17,3 +17,4 @@ pub(crate) mod suggestions;
 pub(crate) mod table;
 pub(crate) mod validation_table;
 pub(crate) mod verdicts;
+pub(crate) mod wire;

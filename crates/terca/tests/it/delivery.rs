@@ -102,7 +102,22 @@ fn required_rules_that_are_in_no_request_are_an_error() {
 #[test]
 fn a_requirement_that_cannot_be_met_stops_before_the_agent() {
     let model = model(&[("one", Scenario::saying("Hello."))]);
-    let project = project(&model, "gateway: \"off\"\nrequireDelivery: true\n");
+    // The suite itself says so.
+    let refused = project(&model, "gateway: \"off\"\nrequireDelivery: true\n");
+    let outcome = refused.terca(&["-x", "heeded"]).expect_status(2);
+    assert!(
+        outcome
+            .stderr
+            .contains("`requireDelivery` needs the gateway"),
+        "{}",
+        outcome.stderr
+    );
+    // Only the agent's sign-in shows it.
+    let project = project(&model, "requireDelivery: true\n");
+    let yaml = project.read("terca.yaml");
+    let without_key = yaml.lines().filter(|line| !line.starts_with("env: "));
+    let without_key: Vec<&str> = without_key.collect();
+    let project = project.file("terca.yaml", without_key.join("\n") + "\n");
     project.terca(&["-x", "heeded"]).expect_status(3);
     let stopped = project.only_trial();
     assert_eq!(stopped["error"]["kind"], "delivery");

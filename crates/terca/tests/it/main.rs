@@ -82,3 +82,4 @@ mod test_script;
 mod validate;
 mod verdict_settings;
 mod view;
+mod wire;

@@ -129,6 +129,13 @@ impl AgentRun {
         Err(StageError::new(ErrorKind::Delivery, message))
     }
 
+    /// Returns the MCP servers with a tap.
+    fn tapped_servers(&self) -> Vec<String> {
+        let servers = self.reading.mcp_servers.iter();
+        let tapped = servers.filter(|(_, server)| server.tap.is_some());
+        tapped.map(|(name, _)| name.clone()).collect()
+    }
+
     /// Returns the facts that tests need.
     pub(super) fn work(&self) -> AgentWork {
         AgentWork {
@@ -137,6 +144,7 @@ impl AgentRun {
             changed: self.changes.paths(),
             usage: self.reading.usage,
             seconds: rounded(self.ended.seconds),
+            tapped_servers: self.tapped_servers(),
             breach: self.breach.clone(),
         }
     }

@@ -195,6 +195,8 @@ fn session(run: &TrialRun<'_>, work: &AgentWork) -> Result<Session, StageError> 
         agent: profile.name.to_owned(),
         is_reference: work.is_reference,
         tools: None,
+        tapped_tools: Vec::new(),
+        tapped_servers: Vec::new(),
         said: String::new(),
         said_more: false,
         usage: work.usage,
@@ -208,6 +210,13 @@ fn session(run: &TrialRun<'_>, work: &AgentWork) -> Result<Session, StageError> 
     } else if profile.streams_events {
         read_transcript(&run.transcript(), &mut session)?;
     } else {
+        if !work.tapped_servers.is_empty() {
+            // The calls in its transcript are those that Terca saw.
+            read_transcript(&run.transcript(), &mut session)?;
+            session.tapped_tools = session.tools.take().unwrap_or_default();
+            session.tapped_servers.clone_from(&work.tapped_servers);
+            session.said_more = false;
+        }
         session.said = read_text(fs_err::File::open(run.artifacts().join("stdout.log"))?.file())?;
     }
     Ok(session)

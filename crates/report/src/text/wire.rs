@@ -1,0 +1,44 @@
+//! The requests of each variant to models, and the connections that its agents were refused, a sentence each.
+//!
+//! ```text
+//! gateway, gemini.base: 14 requests, 2 failed (429 ×2), 1 tried again, first byte after 0.8s (in 3 trials); …
+//! ```
+
+use terca_core::analysis::results::Results;
+use terca_core::analysis::wire_summary::WireSummary;
+
+use crate::names::Names;
+use crate::term::paragraph::{WIDEST_PROSE, paragraph};
+use crate::term::style::{Palette, Role};
+
+/// Empty when nothing passed through the gateway and nothing was refused.
+pub fn wire(results: &Results, columns: usize, palette: Palette) -> String {
+    let columns = columns.min(WIDEST_PROSE);
+    sentences(results)
+        .iter()
+        .map(|sentence| paragraph((Role::Plain, ""), sentence, 0, columns, palette))
+        .collect()
+}
+
+/// Returns the sentences.
+pub(crate) fn sentences(results: &Results) -> Vec<String> {
+    let names = Names::of(results.trials.iter().map(|trial| &trial.head));
+    let mut sentences = Vec::new();
+    for variant in &results.summary.variants {
+        let trials = results.trials.iter().filter(|trial| {
+            trial.head.environment == variant.environment
+                && trial.head.experiment == variant.experiment
+        });
+        let Some(summary) = WireSummary::of(trials.map(|trial| &trial.report)) else {
+            continue;
+        };
+        let name = names.variant(&variant.environment, &variant.experiment);
+        let lead = if name.is_empty() {
+            "gateway".to_owned()
+        } else {
+            format!("gateway, {name}")
+        };
+        sentences.push(format!("{lead}: {}", summary.sentence()));
+    }
+    sentences
+}
