@@ -16,6 +16,7 @@ use crate::answer_reader::AnswerReader;
 use crate::dialect::Dialect;
 use crate::metered::{BodyError, Metered, Reading};
 use crate::passage::{MOST_REQUESTS, Way};
+use crate::recorder::Taking;
 use crate::request_body;
 
 /// Headers of one connection, which are not those of the next.
@@ -98,6 +99,16 @@ pub(crate) async fn forward(way: Arc<Way>, request: Request<Incoming>) -> Respon
         }
         None => None,
     };
+    let taking = way.recorder.as_ref().map(|recorder| {
+        let query = uri.query().unwrap_or_default();
+        recorder.request(
+            parts.method.as_str(),
+            target.path,
+            query,
+            &parts.headers,
+            &body,
+        )
+    });
     // An agent that hangs up while it waits drops this future.
     let waiting = number.map(|number| Waiting {
         way: Arc::clone(&way),
@@ -119,9 +130,12 @@ pub(crate) async fn forward(way: Arc<Way>, request: Request<Incoming>) -> Respon
     };
     let number = waiting.and_then(Waiting::over);
     match sent {
-        Ok(response) => pass_back(&way, response, dialect.zip(number)),
+        Ok(response) => pass_back(&way, response, dialect.zip(number), taking),
         Err(error) => {
             let reason = reason(&error);
+            if let Some(taking) = taking {
+                taking.end(ExchangeEnd::Unreachable, Some(reason.clone()));
+            }
             if let Some(number) = number {
                 way.end(number, ExchangeEnd::Unreachable, Some(reason.clone()));
             }
@@ -155,6 +169,7 @@ fn pass_back(
     way: &Arc<Way>,
     response: Response<Incoming>,
     asked: Option<(Dialect, usize)>,
+    taking: Option<Taking>,
 ) -> Response<AnswerBody> {
     let (mut parts, body) = response.into_parts();
     for name in OF_CONNECTION {
@@ -173,7 +188,10 @@ fn pass_back(
         let reader = AnswerReader::new(dialect, content_type, encoding != "identity");
         Reading::new(Arc::clone(way), number, reader)
     });
-    let body = Metered::new(body, way, reading);
+    if let Some(taking) = &taking {
+        taking.head(parts.status.as_u16(), &parts.headers);
+    }
+    let body = Metered::new(body, way, reading, taking);
     Response::from_parts(parts, body.boxed_unsync())
 }
 
@@ -275,6 +293,7 @@ mod tests {
             Vec::new(),
             vec![("tok".into(), "sk-real".into())],
             Vec::new(),
+            None,
         );
         let mut headers = HeaderMap::new();
         for (name, value) in [

@@ -7,15 +7,28 @@ use std::sync::Arc;
 use terca_core::network::{HostPattern, NetworkMode};
 use terca_core::sought::Sought;
 use terca_core::wire::Exchange;
+use thiserror::Error;
 use tokio::runtime::{Builder, Runtime};
 
 use crate::exit::Exit;
 use crate::open_passages::{OpenPassages, PAUSE};
 use crate::passage::Way;
+use crate::recorder::{NewRecording, Recorder};
 use crate::upstream::{BadAddress, Connector};
 
 /// Threads for all connections: they wait far more than they work.
 const THREADS: usize = 2;
+
+/// A passage that cannot be opened.
+#[derive(Debug, Error)]
+pub enum OpenError {
+    /// An origin is none.
+    #[error(transparent)]
+    Address(#[from] BadAddress),
+    /// The recording cannot be begun.
+    #[error("the recording cannot be written: {0}")]
+    Recording(io::Error),
+}
 
 /// The gateway of a run.
 #[derive(Debug)]
@@ -65,7 +78,18 @@ impl Gateway {
         origins: &[String],
         keys: &[String],
         sought: Vec<Sought>,
-    ) -> Result<Passage, BadAddress> {
+    ) -> Result<Passage, OpenError> {
+        self.open_recorded(origins, keys, sought, None)
+    }
+
+    /// Opens a passage as [`Gateway::open`] does, and records what passes, if that is asked for.
+    pub fn open_recorded(
+        &self,
+        origins: &[String],
+        keys: &[String],
+        sought: Vec<Sought>,
+        recording: Option<NewRecording>,
+    ) -> Result<Passage, OpenError> {
         // Connections are made for the runtime that is entered.
         let _guard = self.runtime.as_ref().map(Runtime::enter);
         let mut upstreams = Vec::new();
@@ -73,9 +97,12 @@ impl Gateway {
             upstreams.push(self.passages.connector.upstream(origin)?);
         }
         let tokens: Vec<String> = keys.iter().map(|_| random_token()).collect();
-        let pairs = tokens.iter().cloned().zip(keys.iter().cloned());
-        let way = Arc::new(Way::new(upstreams, pairs.collect(), sought));
         let token = random_token();
+        let hidden: Vec<String> = tokens.iter().chain([&token]).cloned().collect();
+        let recorder = recording.map(|new| Recorder::begin(new, &hidden));
+        let recorder = recorder.transpose().map_err(OpenError::Recording)?;
+        let pairs = tokens.iter().cloned().zip(keys.iter().cloned()).collect();
+        let way = Arc::new(Way::new(upstreams, pairs, sought, recorder));
         self.passages.ways().insert(token.clone(), Arc::clone(&way));
         let addresses = (0..origins.len())
             .map(|number| format!("http://{}/{token}/{number}", self.address))
@@ -137,10 +164,30 @@ pub struct Passage {
     passages: Arc<OpenPassages>,
 }
 
+/// Everything that is known of a passage that was closed.
+#[derive(Debug, Default)]
+pub struct Closed {
+    /// The requests to models, in the order in which they were made.
+    pub exchanges: Vec<Exchange>,
+    /// Remarks about the recording.
+    pub notes: Vec<String>,
+}
+
 impl Passage {
     /// Closes the passage, and returns the requests to models in the order in which they were made.
     pub fn close(self) -> Vec<Exchange> {
-        self.end()
+        self.finish().exchanges
+    }
+
+    /// Closes the passage, and returns everything that is known of it.
+    pub fn finish(self) -> Closed {
+        let exchanges = self.end();
+        let recorder = self.way.recorder.as_ref();
+        let notes = recorder.and_then(|recorder| recorder.finish());
+        Closed {
+            exchanges,
+            notes: notes.into_iter().collect(),
+        }
     }
 
     fn end(&self) -> Vec<Exchange> {

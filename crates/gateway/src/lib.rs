@@ -33,10 +33,12 @@ mod metered;
 mod open_passages;
 mod passage;
 mod proxy;
+mod recorder;
 mod request_body;
 mod upstream;
 
 pub use ask::{NoAnswer, Question};
 pub use exit::Exit;
-pub use gateway::{Gateway, Passage};
+pub use gateway::{Closed, Gateway, OpenError, Passage};
+pub use recorder::NewRecording;
 pub use upstream::BadAddress;

@@ -10,6 +10,7 @@ use terca_core::wire::ExchangeEnd;
 
 use crate::answer_reader::AnswerReader;
 use crate::passage::Way;
+use crate::recorder::Taking;
 
 /// The reason why a body could not be passed on to its end.
 pub(crate) type BodyError = Box<dyn std::error::Error + Send + Sync>;
@@ -20,6 +21,8 @@ pub(crate) struct Metered {
     closed: Pin<Box<dyn Future<Output = ()> + Send>>,
     /// Reads the answer to a request for a model.
     reading: Option<Reading>,
+    /// Takes the answer for a recording.
+    taking: Option<Taking>,
 }
 
 /// An answer that is read.
@@ -49,7 +52,12 @@ impl Reading {
         }
     }
 
-    fn finish(&mut self, broken: Option<String>) {
+    /// Returns whether the protocol's own end was seen.
+    fn has_ended(&self) -> bool {
+        self.reader.answer().has_ended
+    }
+
+    fn finish(&mut self, broken: Option<String>) -> ExchangeEnd {
         self.reader.finish();
         let answer = self.reader.answer();
         self.way.told(self.number, answer);
@@ -61,6 +69,7 @@ impl Reading {
             ExchangeEnd::CutByService
         };
         self.way.end(self.number, end, broken);
+        end
     }
 }
 
@@ -72,11 +81,45 @@ impl Drop for Reading {
 }
 
 impl Metered {
-    pub(crate) fn new(body: Incoming, way: &Way, reading: Option<Reading>) -> Self {
+    pub(crate) fn new(
+        body: Incoming,
+        way: &Way,
+        reading: Option<Reading>,
+        taking: Option<Taking>,
+    ) -> Self {
         Metered {
             body,
             closed: Box::pin(way.closed()),
             reading,
+            taking,
+        }
+    }
+
+    /// Passes bytes by those who read them.
+    fn see(&mut self, bytes: &[u8]) {
+        if let Some(reading) = &mut self.reading {
+            reading.feed(bytes);
+        }
+        if let Some(taking) = &self.taking {
+            taking.feed(bytes);
+            if self.reading.as_ref().is_some_and(Reading::has_ended) {
+                taking.is_whole();
+            }
+        }
+    }
+
+    /// Tells the end to those who wait for it.
+    fn end(&mut self, broken: Option<String>) {
+        let of_connection = match broken {
+            None => ExchangeEnd::Whole,
+            Some(_) => ExchangeEnd::CutByService,
+        };
+        let of_answer = self
+            .reading
+            .take()
+            .map(|mut reading| reading.finish(broken.clone()));
+        if let Some(taking) = self.taking.take() {
+            taking.end(of_answer.unwrap_or(of_connection), broken);
         }
     }
 }
@@ -96,24 +139,19 @@ impl Body for Metered {
         let Poll::Ready(frame) = polled else {
             return Poll::Pending;
         };
-        let reading = &mut self.reading;
         match frame {
             Some(Ok(frame)) => {
-                if let (Some(reading), Some(bytes)) = (reading, frame.data_ref()) {
-                    reading.feed(bytes);
+                if let Some(bytes) = frame.data_ref() {
+                    self.see(bytes);
                 }
                 Poll::Ready(Some(Ok(frame)))
             }
             Some(Err(error)) => {
-                if let Some(mut reading) = reading.take() {
-                    reading.finish(Some(error.to_string()));
-                }
+                self.end(Some(error.to_string()));
                 Poll::Ready(Some(Err(error.into())))
             }
             None => {
-                if let Some(mut reading) = reading.take() {
-                    reading.finish(None);
-                }
+                self.end(None);
                 Poll::Ready(None)
             }
         }
@@ -121,7 +159,7 @@ impl Body for Metered {
 
     fn is_end_stream(&self) -> bool {
         // The end is to be seen here, too.
-        self.reading.is_none() && self.body.is_end_stream()
+        self.reading.is_none() && self.taking.is_none() && self.body.is_end_stream()
     }
 
     fn size_hint(&self) -> SizeHint {

@@ -1,7 +1,7 @@
 //! The way of one trial's agent to its models, and the log of what passed.
 
 use std::hash::{DefaultHasher, Hash, Hasher};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use bytes::Bytes;
@@ -11,6 +11,7 @@ use terca_core::wire::{Exchange, ExchangeEnd, WireTokens};
 use tokio::sync::watch;
 
 use crate::answer::{Answer, LONGEST_TEXT};
+use crate::recorder::Recorder;
 use crate::request_body::Room;
 use crate::upstream::Upstream;
 
@@ -27,6 +28,8 @@ pub(crate) struct Way {
     keys: Vec<(String, String)>,
     /// The parts of the variant that are looked for in requests.
     sought: Vec<Sought>,
+    /// Takes what passes, if it is to be kept.
+    pub(crate) recorder: Option<Arc<Recorder>>,
     opened: Instant,
     log: Mutex<Log>,
     is_closed: watch::Sender<bool>,
@@ -53,12 +56,14 @@ impl Way {
         upstreams: Vec<Upstream>,
         keys: Vec<(String, String)>,
         sought: Vec<Sought>,
+        recorder: Option<Recorder>,
     ) -> Self {
         Way {
             upstreams,
             room: Room::default(),
             keys,
             sought,
+            recorder: recorder.map(Arc::new),
             opened: Instant::now(),
             log: Mutex::default(),
             is_closed: watch::Sender::new(false),
@@ -220,7 +225,7 @@ impl Way {
     }
 }
 
-fn milliseconds(time: Duration) -> u64 {
+pub(crate) fn milliseconds(time: Duration) -> u64 {
     u64::try_from(time.as_millis()).unwrap_or(u64::MAX)
 }
 
@@ -230,7 +235,7 @@ mod tests {
 
     #[test]
     fn an_agent_in_a_loop_is_stopped() {
-        let way = Way::new(Vec::new(), Vec::new(), Vec::new());
+        let way = Way::new(Vec::new(), Vec::new(), Vec::new(), None);
         for number in 0..MOST_REQUESTS {
             let body = Bytes::copy_from_slice(&number.to_le_bytes());
             assert_eq!(way.begin("/v1/messages", None, &body), Some(number));

@@ -317,7 +317,7 @@ fn fields_of(fields: &mut Fields<'_, '_>, root: &Utf8Path) -> Option<(Suite, Vec
         "gateway",
         gateway_mode(),
         "`meter` lets requests to models pass through [Terca's gateway](../explanations/gateway.md), which keeps the \
-         key from the agent and counts tokens. Default: `off`.",
+         key from the agent and counts tokens; `record` also keeps every exchange with the trial. Default: `off`.",
     );
     let require_delivery = fields.or(
         "requireDelivery",

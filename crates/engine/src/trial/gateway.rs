@@ -1,5 +1,6 @@
 //! The gateway of a run, and the way of an agent through it.
 
+use std::io;
 use std::sync::OnceLock;
 
 use serde_json::Value;
@@ -10,7 +11,7 @@ use terca_core::sought::Sought;
 use terca_core::text::prose;
 use terca_core::trial_error::ErrorKind;
 use terca_core::wire::Wire;
-use terca_gateway::{Gateway, Passage};
+use terca_gateway::{Gateway, NewRecording, Passage};
 
 use super::stage_error::StageError;
 use crate::host::environment::{Host, Variables};
@@ -66,6 +67,7 @@ impl Led {
         env: &mut Variables,
         config: Option<&Value>,
         sought: &[Sought],
+        recording: impl FnOnce() -> io::Result<Option<NewRecording>>,
     ) -> Result<Self, StageError> {
         let redirect = Redirect::find(profile, env, config);
         if redirect.is_empty() {
@@ -76,9 +78,13 @@ impl Led {
             });
         }
         let gateway = gateway.get(host)?;
-        let opened = gateway.open(&redirect.origins, &redirect.keys, sought.to_vec());
+        let sought = sought.to_vec();
+        let opened = gateway.open_recorded(&redirect.origins, &redirect.keys, sought, recording()?);
         let passage = opened.map_err(|error| {
-            StageError::new(ErrorKind::Setup, format!("the gateway cannot ask: {error}"))
+            StageError::new(
+                ErrorKind::Setup,
+                format!("the gateway has no way for the agent: {error}"),
+            )
         })?;
         let config = redirect.apply(&passage.addresses, &passage.tokens, env, config);
         pass_by_proxies(env);

@@ -61,6 +61,7 @@ mod monstrous_workspaces;
 mod newcomer;
 mod plan;
 mod prepare;
+mod recording;
 mod registries;
 mod regrade;
 mod repository;

@@ -9,6 +9,7 @@ mod listener;
 mod mcp_tap;
 mod own_artifacts;
 mod process;
+mod recording_file;
 mod transcript;
 
 use std::collections::BTreeSet;
@@ -41,6 +42,7 @@ use crate::workspace::trial_dirs::CommandDirs;
 pub(super) use agent_dirs::AgentDirs;
 pub(super) use last_words::last_words;
 pub(super) use process::{AgentEnd, AgentProcess};
+use recording_file::RecordingFile;
 
 /// The work that an agent is asked to do, and the means for it.
 #[derive(Debug, Clone, Copy)]
@@ -138,8 +140,9 @@ impl FoundAgent {
         // Its own services and keys, whichever way leads to them.
         let mut own = env.clone();
         let access = credentials::access(&context.host, profile, &own, request.config);
+        let mut recording_file = None;
         let led = match request.gateway {
-            GatewayMode::Meter if !profile.is_built_in() => Led::through(
+            GatewayMode::Meter | GatewayMode::Record if !profile.is_built_in() => Led::through(
                 &context.gateway,
                 &context.host,
                 profile,
@@ -147,8 +150,19 @@ impl FoundAgent {
                 &mut env,
                 request.config,
                 request.sought,
+                || {
+                    if request.gateway != GatewayMode::Record {
+                        return Ok(None);
+                    }
+                    let (kept, new) =
+                        RecordingFile::create(&dirs, version.as_deref(), &context.mask)?;
+                    recording_file = Some(kept);
+                    Ok(Some(new))
+                },
             )?,
-            GatewayMode::Off | GatewayMode::Meter => Led::past_the_gateway(request.config),
+            GatewayMode::Off | GatewayMode::Meter | GatewayMode::Record => {
+                Led::past_the_gateway(request.config)
+            }
         };
         let network = network_of(context, request, profile, &access, &led)?;
         let mut notes = led.notes;
@@ -201,6 +215,7 @@ impl FoundAgent {
                 network,
                 model: request.model.map(str::to_owned),
                 passage: led.passage,
+                recording_file,
                 sought: request.sought.to_vec(),
                 tap,
             })),

@@ -18,6 +18,7 @@ use terca_gateway::Passage;
 use super::agent_dirs::AgentDirs;
 use super::last_words::STDOUT_LOG;
 use super::listener::{Listener, LiveTail, OnProgress, PrintedOutput, open_side_file, side_paths};
+use super::recording_file::RecordingFile;
 use super::transcript::Transcript;
 use super::{mcp_tap, own_artifacts};
 use crate::host::environment::Variables;
@@ -59,6 +60,8 @@ pub(in crate::trial) struct AgentProcess {
     pub(super) model: Option<String>,
     /// Its way to its models, if it leads through the gateway.
     pub(super) passage: Option<Passage>,
+    /// The recording of its exchanges, if there is one.
+    pub(super) recording_file: Option<RecordingFile>,
     /// The parts of the variant that are looked for in its requests.
     pub(super) sought: Vec<Sought>,
     /// The taps of its MCP servers.
@@ -110,6 +113,7 @@ impl AgentProcess {
             decoder,
             network,
             passage,
+            recording_file,
             model,
             sought,
             tap,
@@ -144,10 +148,17 @@ impl AgentProcess {
         let mut ended = run.run_job(&job, enclosure.as_ref(), &mut |log| {
             listener.on_turn(log, on_progress)
         })?;
-        let exchanges = passage.map(Passage::close);
+        let closed = passage.map(Passage::finish);
         let tapped = tap.map(Tap::close).unwrap_or_default();
         run.tidy_folder()?;
         let mut output = listener.finish(&ended, &tapped, &mut run.log)?;
+        if let Some(recording) = recording_file {
+            output.reading.notes.extend(recording.keep()?);
+        }
+        let exchanges = closed.map(|closed| {
+            output.reading.notes.extend(closed.notes);
+            closed.exchanges
+        });
         if let Some(error) = output.lost.take()
             && ended.stopped
             && !run.context.interrupt.is_stop()
@@ -276,12 +287,16 @@ fn copy_to_log(kept: &Utf8Path, stream: Stream, log: &mut RunLog, mask: &Mask) -
 }
 
 /// Makes a file in the place of what has its name: a link there could lead anywhere.
-fn new_file(path: &Utf8Path) -> io::Result<File> {
+pub(super) fn new_file(path: &Utf8Path) -> io::Result<File> {
     match fs_err::remove_file(path) {
         Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
         _ => {}
     }
-    File::options().write(true).create_new(true).open(path)
+    File::options()
+        .read(true)
+        .write(true)
+        .create_new(true)
+        .open(path)
 }
 
 impl KeptOutputs {
