@@ -13,6 +13,7 @@ use tokio::runtime::{Builder, Runtime};
 use crate::exit::Exit;
 use crate::open_passages::{OpenPassages, PAUSE};
 use crate::passage::Way;
+use crate::player::{Played, Player, Replay};
 use crate::recorder::{NewRecording, Recorder};
 use crate::upstream::{BadAddress, Connector};
 
@@ -28,6 +29,18 @@ pub enum OpenError {
     /// The recording cannot be begun.
     #[error("the recording cannot be written: {0}")]
     Recording(io::Error),
+}
+
+/// The part of recordings in a passage.
+#[derive(Debug, Default)]
+pub enum Playback {
+    /// None.
+    #[default]
+    None,
+    /// Exchanges are recorded.
+    Record(NewRecording),
+    /// Answers come from a recording.
+    Replay(Box<Replay>),
 }
 
 /// The gateway of a run.
@@ -79,16 +92,16 @@ impl Gateway {
         keys: &[String],
         sought: Vec<Sought>,
     ) -> Result<Passage, OpenError> {
-        self.open_recorded(origins, keys, sought, None)
+        self.open_with(origins, keys, sought, Playback::None)
     }
 
-    /// Opens a passage as [`Gateway::open`] does, and records what passes, if that is asked for.
-    pub fn open_recorded(
+    /// Opens a passage as [`Gateway::open`] does, and records what passes, or answers from a recording.
+    pub fn open_with(
         &self,
         origins: &[String],
         keys: &[String],
         sought: Vec<Sought>,
-        recording: Option<NewRecording>,
+        playback: Playback,
     ) -> Result<Passage, OpenError> {
         // Connections are made for the runtime that is entered.
         let _guard = self.runtime.as_ref().map(Runtime::enter);
@@ -99,10 +112,17 @@ impl Gateway {
         let tokens: Vec<String> = keys.iter().map(|_| random_token()).collect();
         let token = random_token();
         let hidden: Vec<String> = tokens.iter().chain([&token]).cloned().collect();
-        let recorder = recording.map(|new| Recorder::begin(new, &hidden));
-        let recorder = recorder.transpose().map_err(OpenError::Recording)?;
+        let mut recorder = None;
+        let mut player = None;
+        match playback {
+            Playback::None => {}
+            Playback::Record(new) => {
+                recorder = Some(Recorder::begin(new, &hidden).map_err(OpenError::Recording)?);
+            }
+            Playback::Replay(replay) => player = Some(Player::new(*replay, &hidden)),
+        }
         let pairs = tokens.iter().cloned().zip(keys.iter().cloned()).collect();
-        let way = Arc::new(Way::new(upstreams, pairs, sought, recorder));
+        let way = Arc::new(Way::new(upstreams, pairs, sought, recorder, player));
         self.passages.ways().insert(token.clone(), Arc::clone(&way));
         let addresses = (0..origins.len())
             .map(|number| format!("http://{}/{token}/{number}", self.address))
@@ -171,12 +191,20 @@ pub struct Closed {
     pub exchanges: Vec<Exchange>,
     /// Remarks about the recording.
     pub notes: Vec<String>,
+    /// The figures of the recording that was played, if one was.
+    pub played: Option<Played>,
 }
 
 impl Passage {
     /// Closes the passage, and returns the requests to models in the order in which they were made.
     pub fn close(self) -> Vec<Exchange> {
         self.finish().exchanges
+    }
+
+    /// Returns whether a request to a model was not in the recording that is played, and was refused.
+    pub fn has_diverged(&self) -> bool {
+        let player = self.way.player.as_ref();
+        player.is_some_and(|player| player.has_diverged())
     }
 
     /// Closes the passage, and returns everything that is known of it.
@@ -187,6 +215,7 @@ impl Passage {
         Closed {
             exchanges,
             notes: notes.into_iter().collect(),
+            played: self.way.player.as_ref().map(|player| player.played()),
         }
     }
 

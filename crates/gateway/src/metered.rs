@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::task::{Context, Poll};
 
 use bytes::Bytes;
-use hyper::body::{Body, Frame, Incoming, SizeHint};
+use hyper::body::{Body, Frame, SizeHint};
 use terca_core::wire::ExchangeEnd;
 
 use crate::answer_reader::AnswerReader;
@@ -16,8 +16,8 @@ use crate::recorder::Taking;
 pub(crate) type BodyError = Box<dyn std::error::Error + Send + Sync>;
 
 /// An answer of a service on its way to the agent.
-pub(crate) struct Metered {
-    body: Incoming,
+pub(crate) struct Metered<B> {
+    body: B,
     closed: Pin<Box<dyn Future<Output = ()> + Send>>,
     /// Reads the answer to a request for a model.
     reading: Option<Reading>,
@@ -57,7 +57,7 @@ impl Reading {
         self.reader.answer().has_ended
     }
 
-    fn finish(&mut self, broken: Option<String>) -> ExchangeEnd {
+    fn finish(&mut self, broken: Option<String>) {
         self.reader.finish();
         let answer = self.reader.answer();
         self.way.told(self.number, answer);
@@ -69,7 +69,6 @@ impl Reading {
             ExchangeEnd::CutByService
         };
         self.way.end(self.number, end, broken);
-        end
     }
 }
 
@@ -80,9 +79,9 @@ impl Drop for Reading {
     }
 }
 
-impl Metered {
+impl<B> Metered<B> {
     pub(crate) fn new(
-        body: Incoming,
+        body: B,
         way: &Way,
         reading: Option<Reading>,
         taking: Option<Taking>,
@@ -110,21 +109,25 @@ impl Metered {
 
     /// Tells the end to those who wait for it.
     fn end(&mut self, broken: Option<String>) {
-        let of_connection = match broken {
-            None => ExchangeEnd::Whole,
-            Some(_) => ExchangeEnd::CutByService,
-        };
-        let of_answer = self
-            .reading
-            .take()
-            .map(|mut reading| reading.finish(broken.clone()));
+        if let Some(mut reading) = self.reading.take() {
+            reading.finish(broken.clone());
+        }
         if let Some(taking) = self.taking.take() {
-            taking.end(of_answer.unwrap_or(of_connection), broken);
+            // Half an answer that ends properly is to end properly again.
+            let end = match broken {
+                None => ExchangeEnd::Whole,
+                Some(_) => ExchangeEnd::CutByService,
+            };
+            taking.end(end, broken);
         }
     }
 }
 
-impl Body for Metered {
+impl<B> Body for Metered<B>
+where
+    B: Body<Data = Bytes> + Unpin,
+    B::Error: Into<BodyError>,
+{
     type Data = Bytes;
     type Error = BodyError;
 
@@ -144,11 +147,16 @@ impl Body for Metered {
                 if let Some(bytes) = frame.data_ref() {
                     self.see(bytes);
                 }
+                // Nobody asks again for a body whose length was told.
+                if self.body.is_end_stream() {
+                    self.end(None);
+                }
                 Poll::Ready(Some(Ok(frame)))
             }
             Some(Err(error)) => {
+                let error: BodyError = error.into();
                 self.end(Some(error.to_string()));
-                Poll::Ready(Some(Err(error.into())))
+                Poll::Ready(Some(Err(error)))
             }
             None => {
                 self.end(None);

@@ -11,6 +11,7 @@ use terca_core::wire::{Exchange, ExchangeEnd, WireTokens};
 use tokio::sync::watch;
 
 use crate::answer::{Answer, LONGEST_TEXT};
+use crate::player::Player;
 use crate::recorder::Recorder;
 use crate::request_body::Room;
 use crate::upstream::Upstream;
@@ -30,6 +31,8 @@ pub(crate) struct Way {
     sought: Vec<Sought>,
     /// Takes what passes, if it is to be kept.
     pub(crate) recorder: Option<Arc<Recorder>>,
+    /// Answers requests from a recording.
+    pub(crate) player: Option<Arc<Player>>,
     opened: Instant,
     log: Mutex<Log>,
     is_closed: watch::Sender<bool>,
@@ -57,6 +60,7 @@ impl Way {
         keys: Vec<(String, String)>,
         sought: Vec<Sought>,
         recorder: Option<Recorder>,
+        player: Option<Player>,
     ) -> Self {
         Way {
             upstreams,
@@ -64,6 +68,7 @@ impl Way {
             keys,
             sought,
             recorder: recorder.map(Arc::new),
+            player: player.map(Arc::new),
             opened: Instant::now(),
             log: Mutex::default(),
             is_closed: watch::Sender::new(false),
@@ -123,6 +128,7 @@ impl Way {
                 started_ms: milliseconds(started - self.opened),
                 first_byte_ms: None,
                 total_ms: 0,
+                replayed: false,
                 seen: None,
                 end: ExchangeEnd::LeftByAgent,
                 error: None,
@@ -163,6 +169,11 @@ impl Way {
     /// Notes the status of an answer.
     pub(crate) fn status(&self, number: usize, status: u16) {
         self.change(number, |entry| entry.exchange.status = Some(status));
+    }
+
+    /// Notes that the answer comes from a recording.
+    pub(crate) fn replayed(&self, number: usize) {
+        self.change(number, |entry| entry.exchange.replayed = true);
     }
 
     /// Notes that the first byte of an answer has come.
@@ -235,7 +246,7 @@ mod tests {
 
     #[test]
     fn an_agent_in_a_loop_is_stopped() {
-        let way = Way::new(Vec::new(), Vec::new(), Vec::new(), None);
+        let way = Way::new(Vec::new(), Vec::new(), Vec::new(), None, None);
         for number in 0..MOST_REQUESTS {
             let body = Bytes::copy_from_slice(&number.to_le_bytes());
             assert_eq!(way.begin("/v1/messages", None, &body), Some(number));

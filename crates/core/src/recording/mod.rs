@@ -6,7 +6,10 @@
 //! a recording without its end has all exchanges up to there.
 
 mod body_parts;
+mod difference;
 mod masking;
+mod moved;
+mod normal_form;
 
 use std::collections::BTreeMap;
 
@@ -14,7 +17,10 @@ use serde::{Deserialize, Serialize};
 
 use crate::wire::ExchangeEnd;
 pub use body_parts::{PartName, parts_of};
+pub use difference::{describe, distance};
 pub use masking::{masked_answer, masked_request};
+pub use moved::moved;
+pub use normal_form::NormalForm;
 
 /// The name of a recording among the artifacts of its agent.
 pub const FILE: &str = "exchanges.jsonl.gz";
@@ -24,6 +30,17 @@ pub const FORMAT: &str = "terca-exchanges";
 pub const VERSION: u32 = 1;
 /// The most bytes of a recording before compression. A longer one is ended there.
 pub const LARGEST: u64 = 256 * 1024 * 1024;
+
+/// What becomes of a request that is not in the recording that is played.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub enum OnMiss {
+    /// The trial ends in an error.
+    #[default]
+    Error,
+    /// The service is asked, with the key.
+    Live,
+}
 
 /// A line of a recording.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]

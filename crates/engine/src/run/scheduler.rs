@@ -151,6 +151,7 @@ impl Run<'_> {
             identical_to_baseline: request.identical_to_baseline.clone(),
             adaptive: request.adaptive,
             descriptions: request.descriptions.clone(),
+            replay_of: request.replay_of.clone(),
             trials: request.trials.iter().map(TrialHead::of).collect(),
         })
     }

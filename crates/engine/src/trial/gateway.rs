@@ -1,6 +1,5 @@
 //! The gateway of a run, and the way of an agent through it.
 
-use std::io;
 use std::sync::OnceLock;
 
 use serde_json::Value;
@@ -11,8 +10,9 @@ use terca_core::sought::Sought;
 use terca_core::text::prose;
 use terca_core::trial_error::ErrorKind;
 use terca_core::wire::Wire;
-use terca_gateway::{Gateway, NewRecording, Passage};
+use terca_gateway::{Gateway, Passage, Playback};
 
+use super::context::Context;
 use super::stage_error::StageError;
 use crate::host::environment::{Host, Variables};
 
@@ -60,26 +60,30 @@ impl Led {
 
     /// Leads an agent through the gateway: its addresses and keys are replaced, in its variables and its settings.
     pub(super) fn through(
-        gateway: &RunGateway,
-        host: &Host,
+        context: &Context,
         profile: &'static Profile,
         access: &Access,
         env: &mut Variables,
         config: Option<&Value>,
         sought: &[Sought],
-        recording: impl FnOnce() -> io::Result<Option<NewRecording>>,
+        playback: impl FnOnce() -> Result<Playback, StageError>,
     ) -> Result<Self, StageError> {
         let redirect = Redirect::find(profile, env, config);
         if redirect.is_empty() {
             let reason = reason_for_none(profile, access);
+            if context.replay.is_some() {
+                // Never past the gateway: a replay asks no service.
+                let message = format!("nothing can be replayed: {reason}");
+                return Err(StageError::new(ErrorKind::Replay, message));
+            }
             return Ok(Led {
                 notes: vec![format!("the gateway is off: {reason}")],
                 ..Led::past_the_gateway(config)
             });
         }
-        let gateway = gateway.get(host)?;
+        let gateway = context.gateway.get(&context.host)?;
         let sought = sought.to_vec();
-        let opened = gateway.open_recorded(&redirect.origins, &redirect.keys, sought, recording()?);
+        let opened = gateway.open_with(&redirect.origins, &redirect.keys, sought, playback()?);
         let passage = opened.map_err(|error| {
             StageError::new(
                 ErrorKind::Setup,

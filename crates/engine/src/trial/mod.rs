@@ -84,6 +84,7 @@ pub use context::Context;
 pub use gateway::RunGateway;
 pub use mcp_answers::Preflights;
 pub use regrade::{Ungradable, is_gradable, regrade};
+pub use session::ReplaySource;
 use stages::{Graded, Stopped};
 use timing::{rounded, timed};
 use trial_run::TrialRun;

@@ -64,6 +64,7 @@ mod prepare;
 mod recording;
 mod registries;
 mod regrade;
+mod replay;
 mod repository;
 mod results;
 mod resume;

@@ -10,6 +10,8 @@ mod mcp_tap;
 mod own_artifacts;
 mod process;
 mod recording_file;
+mod replay_source;
+mod replayed;
 mod transcript;
 
 use std::collections::BTreeSet;
@@ -27,6 +29,7 @@ use terca_core::network::{HostPattern, Network};
 use terca_core::sought::Sought;
 use terca_core::text::mask::Mask;
 use terca_core::trial_error::ErrorKind;
+use terca_gateway::Playback;
 
 use super::containment::{ContainedAgent, words_of};
 use super::context::Context;
@@ -43,6 +46,7 @@ pub(super) use agent_dirs::AgentDirs;
 pub(super) use last_words::last_words;
 pub(super) use process::{AgentEnd, AgentProcess};
 use recording_file::RecordingFile;
+pub use replay_source::ReplaySource;
 
 /// The work that an agent is asked to do, and the means for it.
 #[derive(Debug, Clone, Copy)]
@@ -141,28 +145,31 @@ impl FoundAgent {
         let mut own = env.clone();
         let access = credentials::access(&context.host, profile, &own, request.config);
         let mut recording_file = None;
-        let led = match request.gateway {
-            GatewayMode::Meter | GatewayMode::Record if !profile.is_built_in() => Led::through(
-                &context.gateway,
-                &context.host,
+        let is_led = context.replay.is_some() || request.gateway != GatewayMode::Off;
+        let led = if is_led && !profile.is_built_in() {
+            Led::through(
+                context,
                 profile,
                 &access,
                 &mut env,
                 request.config,
                 request.sought,
                 || {
+                    if let Some(source) = &context.replay {
+                        let replay = source.open(context, &dirs, version.clone())?;
+                        return Ok(Playback::Replay(Box::new(replay)));
+                    }
                     if request.gateway != GatewayMode::Record {
-                        return Ok(None);
+                        return Ok(Playback::None);
                     }
                     let (kept, new) =
                         RecordingFile::create(&dirs, version.as_deref(), &context.mask)?;
                     recording_file = Some(kept);
-                    Ok(Some(new))
+                    Ok(Playback::Record(new))
                 },
-            )?,
-            GatewayMode::Off | GatewayMode::Meter | GatewayMode::Record => {
-                Led::past_the_gateway(request.config)
-            }
+            )?
+        } else {
+            Led::past_the_gateway(request.config)
         };
         let network = network_of(context, request, profile, &access, &led)?;
         let mut notes = led.notes;

@@ -20,11 +20,11 @@ use super::last_words::STDOUT_LOG;
 use super::listener::{Listener, LiveTail, OnProgress, PrintedOutput, open_side_file, side_paths};
 use super::recording_file::RecordingFile;
 use super::transcript::Transcript;
-use super::{mcp_tap, own_artifacts};
+use super::{mcp_tap, own_artifacts, replayed};
 use crate::host::environment::Variables;
 use crate::mcp_tap::Tap;
 use crate::process::output_file::Output;
-use crate::process::supervise::{Enclosure, Ended, Job, Signal};
+use crate::process::supervise::{Enclosure, Ended, Job, Signal, Turn};
 use crate::process::tail::Tail;
 use crate::sandbox::Words;
 use crate::tree::{Limits, WithoutHoles};
@@ -146,7 +146,11 @@ impl AgentProcess {
             mask,
         );
         let mut ended = run.run_job(&job, enclosure.as_ref(), &mut |log| {
-            listener.on_turn(log, on_progress)
+            let turn = listener.on_turn(log, on_progress);
+            if passage.as_ref().is_some_and(Passage::has_diverged) {
+                return Turn::Stop;
+            }
+            turn
         })?;
         let closed = passage.map(Passage::finish);
         let tapped = tap.map(Tap::close).unwrap_or_default();
@@ -155,11 +159,18 @@ impl AgentProcess {
         if let Some(recording) = recording_file {
             output.reading.notes.extend(recording.keep()?);
         }
+        let mut played = None;
         let exchanges = closed.map(|closed| {
             output.reading.notes.extend(closed.notes);
+            played = closed.played;
             closed.exchanges
         });
-        if let Some(error) = output.lost.take()
+        let diverged = played
+            .as_ref()
+            .and_then(|played| replayed::error(run.context, played));
+        if let Some(error) = diverged {
+            stopped_at_once(&mut ended, &mut output.reading, error);
+        } else if let Some(error) = output.lost.take()
             && ended.stopped
             && !run.context.interrupt.is_stop()
         {
@@ -179,7 +190,7 @@ impl AgentProcess {
         let is_whole =
             output.reading.ending == Ending::Completed && !ended.timed_out && !ended.lost;
         let wire = exchanges.as_deref().map(|exchanges| {
-            let mut wire = Wire::of(exchanges, prices.of_exchanges(exchanges));
+            let mut wire = Wire::of(exchanges, replayed::cost(prices, exchanges));
             wire.look_for(&sought, exchanges);
             wire
         });
@@ -188,7 +199,11 @@ impl AgentProcess {
             keep_exchanges(exchanges, &dirs.artifacts, mask)?;
         }
         let reading = &mut output.reading;
-        add_cost(prices, wire.as_ref(), model.as_deref(), is_whole, reading);
+        if let (Some(played), Some(wire)) = (&played, &wire) {
+            replayed::add(played, wire, reading);
+        } else {
+            add_cost(prices, wire.as_ref(), model.as_deref(), is_whole, reading);
+        }
         mcp_tap::keep(&tapped, &dirs.artifacts, mask)?;
         mcp_tap::add(tapped, &mut output.reading);
         write_end(&mut run.log, &ended, &output.reading)?;
