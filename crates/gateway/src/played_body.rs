@@ -4,7 +4,7 @@ use std::pin::Pin;
 use std::task::{Context, Poll};
 
 use bytes::Bytes;
-use hyper::body::{Body, Frame};
+use hyper::body::{Body, Frame, SizeHint};
 use terca_core::wire::ExchangeEnd;
 
 use crate::metered::BodyError;
@@ -43,6 +43,19 @@ impl Body for PlayedBody {
             }
             // The agent did not wait for the rest, and hangs up now as it did then; or its trial ends.
             ExchangeEnd::LeftByAgent => Poll::Pending,
+        }
+    }
+
+    fn is_end_stream(&self) -> bool {
+        self.end == ExchangeEnd::Whole && self.bytes.is_none()
+    }
+
+    fn size_hint(&self) -> SizeHint {
+        let left = self.bytes.as_ref().map_or(0, Bytes::len);
+        if self.end == ExchangeEnd::Whole {
+            SizeHint::with_exact(left as u64)
+        } else {
+            SizeHint::default()
         }
     }
 }
