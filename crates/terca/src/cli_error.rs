@@ -217,6 +217,9 @@ impl From<StartError> for CliError {
                 CliError::trouble(Code::CannotWrite, error)
                     .help("make room there, or name another directory with `TERCA_WORK_DIR`")
             }
+            StartError::Sandbox(SandboxError::UnknownDefault(_)) => {
+                CliError::misuse(Code::Usage, error).help("write `none`, `bwrap` or `auto`")
+            }
             StartError::Sandbox(_) => CliError::misuse(Code::NoSandbox, error).help(
                 "install bubblewrap (`apt-get install bubblewrap`) and allow user namespaces, then try `terca doctor`; \
                  with `--sandbox none` agents run as you and can reach what you can",

@@ -57,6 +57,12 @@ pub fn note_before_start(run: &PreparedRun<'_>) {
     if let Some(line) = containment(&run.contained_by(), &run.networks()) {
         screen::err(&line);
     }
+    if let Some(reason) = run.not_contained() {
+        screen::err(&format!(
+            "warning: agents are not contained: {reason}. They run as you, and reach your files and your network. \
+             `terca explain no-sandbox` says what to do; with `--sandbox none` this is not said"
+        ));
+    }
     warn_of_leftovers(run.left_by_others());
     if let Some(Reduced { wanted, possible }) = run.reduced() {
         screen::err(&format!(
@@ -65,7 +71,7 @@ pub fn note_before_start(run: &PreparedRun<'_>) {
     }
 }
 
-/// Says how agents are contained. There is nothing to say where nobody asked for it.
+/// Says how agents are contained. There is nothing to say where nobody is.
 fn containment(
     contained_by: &BTreeSet<ContainedBy>,
     networks: &BTreeSet<String>,

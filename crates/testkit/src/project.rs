@@ -162,6 +162,8 @@ impl Project {
             .env("HOME", self.home())
             .env("TZ", "UTC")
             .env("TERCA_WORK_DIR", self.work_dir())
+            // Tests are the same on machines with and without sandboxes.
+            .env("TERCA_SANDBOX", "none")
             .envs(self.env.iter().map(|(name, value)| (name, value)))
             .stdin(Stdio::null());
         command
@@ -170,6 +172,15 @@ impl Project {
     /// Runs the program to its end.
     pub fn terca(&self, args: &[&str]) -> Outcome {
         self.command(args)
+            .output()
+            .expect("the program starts")
+            .into()
+    }
+
+    /// Runs the program to its end, with these variables beside its own.
+    pub fn terca_with(&self, env: &[(&str, &str)], args: &[&str]) -> Outcome {
+        self.command(args)
+            .envs(env.iter().copied())
             .output()
             .expect("the program starts")
             .into()

@@ -69,6 +69,7 @@ pub mod model_service;
 pub(crate) mod models;
 mod openai_chat;
 mod opencode;
+pub mod package_hosts;
 mod pi;
 #[cfg(test)]
 mod playback;

@@ -8,11 +8,10 @@ use crate::text::diagnostic::Diagnostic;
 use crate::text::explain::Code;
 
 /// The sandbox that is asked for.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Sandbox {
     /// No sandbox: commands run as the user and can reach what the user can.
-    #[default]
     None,
     /// bubblewrap, or an error.
     Bwrap,

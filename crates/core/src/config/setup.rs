@@ -104,9 +104,9 @@ pub struct AppliedSetup {
     /// A command that runs after all `before` actions.
     #[serde(skip)]
     pub command: Option<ShellCommand>,
-    /// The sandbox that is asked for. Runs of older versions had none.
-    #[serde(skip_serializing_if = "Sandbox::is_none")]
-    pub sandbox: Sandbox,
+    /// The sandbox that is asked for; `None` is the best that the machine can make.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub sandbox: Option<Sandbox>,
     /// The network that is asked for; `None` is the default of the sandbox.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub network: Option<Network>,
@@ -128,7 +128,7 @@ impl AppliedSetup {
 /// The settings of a suite that the set-ups of a variant change.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Containment<'a> {
-    pub(crate) sandbox: Sandbox,
+    pub(crate) sandbox: Option<Sandbox>,
     pub(crate) network: Option<&'a Network>,
     pub(crate) allow: &'a [HostPattern],
 }
@@ -163,8 +163,7 @@ impl Setup {
             skills: (self.skills.applied_to(&environment.skills).cloned()).unwrap_or_default(),
             config: config.map(|config| interpolator.settings(&config)),
             command: self.command.applied_to(&environment.command).cloned(),
-            sandbox: (self.sandbox.applied_to(&environment.sandbox).copied())
-                .unwrap_or(suite.sandbox),
+            sandbox: (self.sandbox.applied_to(&environment.sandbox).copied()).or(suite.sandbox),
             network: (self.network.applied_to(&environment.network))
                 .or(suite.network)
                 .cloned(),

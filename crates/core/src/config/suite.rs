@@ -82,7 +82,7 @@ pub struct Suite {
     pub limits: TrialLimits,
     /// The sandbox of variants that ask for none of their own.
     #[serde(skip)]
-    pub sandbox: Sandbox,
+    pub sandbox: Option<Sandbox>,
     /// The network of variants that ask for none of their own; `None` is the default of their sandbox.
     #[serde(skip)]
     pub network: Option<Network>,
@@ -114,7 +114,7 @@ pub struct Suite {
     pub mcp_preflight: McpPreflight,
     /// The part of the gateway in trials whose environment and experiment do not say. It changes nothing about the task.
     #[serde(skip)]
-    pub gateway: GatewayMode,
+    pub gateway: Option<GatewayMode>,
     /// A trial whose rules or skills were in no request to a model is an error, where its environment and experiment do not
     /// say. It changes nothing about the task.
     #[serde(skip)]
@@ -274,7 +274,7 @@ fn fields_of(fields: &mut Fields<'_, '_>, root: &Utf8Path) -> Option<(Suite, Vec
     let sandbox = fields.optional(
         "sandbox",
         sandbox(),
-        "The [sandbox](terca-yaml.md#sandbox) of every command of a trial. Default: `none`.",
+        "The [sandbox](terca-yaml.md#sandbox) of every command of a trial. Default: `auto` where the machine can make one.",
     );
     let network = fields.optional(
         "network",
@@ -317,14 +317,15 @@ fn fields_of(fields: &mut Fields<'_, '_>, root: &Utf8Path) -> Option<(Suite, Vec
         "gateway",
         gateway_mode(),
         "`meter` lets requests to models pass through [Terca's gateway](../explanations/gateway.md), which keeps the \
-         key from the agent and counts tokens; `record` also keeps every exchange with the trial. Default: `off`.",
+         key from the agent and counts tokens; `record` also keeps every exchange with the trial, for `terca replay`. \
+         Default: `meter` for agents in a sandbox whose network is `model`, else `off`.",
     );
     let require_delivery = fields.or(
         "requireDelivery",
         boolean(),
         false,
-        "Make it an [error](../explanations/delivery.md) if the rules or skills of a trial are in no request to a model. It needs \
-         the gateway.",
+        "Make it an [error](../explanations/delivery.md) if the rules or skills of a trial are in no request to a model. It turns \
+         the gateway on.",
     );
     let prices = fields.optional(
         "prices",
@@ -341,7 +342,7 @@ fn fields_of(fields: &mut Fields<'_, '_>, root: &Utf8Path) -> Option<(Suite, Vec
         retries,
         timeout: Duration::from_secs_f64(timeout),
         limits: limits.unwrap_or_default(),
-        sandbox: sandbox.unwrap_or_default(),
+        sandbox,
         network,
         allow: allow.unwrap_or_default(),
         preamble,
@@ -352,7 +353,7 @@ fn fields_of(fields: &mut Fields<'_, '_>, root: &Utf8Path) -> Option<(Suite, Vec
         track_ignored,
         pass_registries,
         mcp_preflight: mcp_preflight.unwrap_or_default(),
-        gateway: gateway.unwrap_or_default(),
+        gateway,
         require_delivery,
         prices: prices.unwrap_or_default(),
         env: env.unwrap_or_default(),

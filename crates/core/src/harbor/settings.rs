@@ -60,7 +60,7 @@ const LOST: [(&str, &str); 14] = [
     ("/environment/build_timeout_sec", "no image is built"),
     (
         "/environment/allow_internet",
-        "the agent's network is not limited",
+        "the agent has the network that `network` in terca.yaml says",
     ),
     (
         "/environment/mcp_servers",

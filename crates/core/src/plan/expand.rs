@@ -196,10 +196,15 @@ impl Expansion<'_> {
             interpolator,
         );
         if let Some(sandbox) = self.overrides.sandbox {
-            setup.sandbox = sandbox;
+            setup.sandbox = Some(sandbox);
         }
         if let Some(network) = &self.overrides.network {
             setup.network = Some(network.clone());
+        }
+        let is_open = |network: &Network| *network == Network::Open;
+        if !setup.network.as_ref().is_none_or(is_open) {
+            // Only a sandbox can make it, so it is no longer a matter of what the machine can do.
+            setup.sandbox.get_or_insert(Sandbox::Auto);
         }
         let mut unused = experiment.unused_with(environment, agent.agent);
         if own_model.is_some() {
@@ -270,7 +275,7 @@ impl Expansion<'_> {
             limits: eval.limits.unwrap_or(self.suite.limits),
             gateway: (self.overrides.gateway)
                 .or(experiment.gateway.applied_to(&environment.gateway).copied())
-                .unwrap_or(self.suite.gateway),
+                .or(self.suite.gateway),
             require_delivery: (experiment.require_delivery)
                 .applied_to(&environment.require_delivery)
                 .copied()
@@ -380,7 +385,7 @@ fn check_network(arm: &Arm<'_>, problems: &mut Diagnostics) {
     let Some(asked) = asked.filter(|asked| **asked != Network::Open) else {
         return;
     };
-    if variant.sandbox != Sandbox::None {
+    if variant.sandbox != Some(Sandbox::None) {
         return;
     }
     let mut diagnostic = Diagnostic::error(

@@ -23,11 +23,14 @@ use serde::{Deserialize, Serialize};
 
 use crate::agent::AgentChoice;
 use crate::agent::mcp::McpServer;
+use crate::agent::package_hosts::package_hosts;
 use crate::config::adaptive::Adaptive;
 use crate::config::folder_name;
 use crate::config::gateway::GatewayMode;
+use crate::config::sandbox::ContainedBy;
 use crate::config::suite::{Action, AppliedSetup, Eval, Suite, TrialLimits, UnusedSettings};
 use crate::grade::Question;
+use crate::network::{HostPattern, Network};
 
 /// One environment with one experiment applied to it.
 #[derive(Debug, Clone)]
@@ -61,6 +64,20 @@ impl Variant {
     /// Returns its name, such as `codex.control`.
     pub fn label(&self) -> String {
         format!("{}.{}", self.environment, self.experiment)
+    }
+
+    /// Returns the hosts that its agent reaches beside this network. `packages` are those of [`Plan::package_hosts`].
+    pub fn hosts_beside(&self, network: &Network, packages: &[HostPattern]) -> Vec<HostPattern> {
+        let mut hosts = self.allow.clone();
+        if *network == Network::Model {
+            hosts.extend(
+                packages
+                    .iter()
+                    .filter(|host| !self.allow.contains(host))
+                    .cloned(),
+            );
+        }
+        hosts
     }
 }
 
@@ -122,8 +139,8 @@ pub struct Case {
     pub timeout: Duration,
     /// The most that a trial may use.
     pub limits: TrialLimits,
-    /// The part of the gateway.
-    pub gateway: GatewayMode,
+    /// The part of the gateway that is asked for; see [`gateway_in`](Case::gateway_in).
+    pub gateway: Option<GatewayMode>,
     /// A trial whose rules or skills were in no request to a model is an error.
     pub require_delivery: bool,
 }
@@ -144,6 +161,19 @@ impl Case {
             .chain(commands_of(&self.actions))
             .chain(variant.map(|command| command.command.as_str()))
             .chain(of_tests)
+    }
+
+    /// Returns the part of the gateway, if the sandbox is this one. Unless somebody says otherwise it is there for agents
+    /// whose network leads to models alone, and where delivery has to be proven.
+    pub fn gateway_in(&self, contained_by: ContainedBy) -> GatewayMode {
+        let is_there =
+            self.require_delivery || self.variant.network_in(contained_by) == Network::Model;
+        let unasked = if is_there {
+            GatewayMode::Meter
+        } else {
+            GatewayMode::Off
+        };
+        self.gateway.unwrap_or(unasked)
     }
 
     /// Tells whether commands of the suite build its workspace.
@@ -224,6 +254,22 @@ impl Plan {
     /// Returns its cases, in its order.
     pub fn cases(&self) -> impl Iterator<Item = &Case> {
         by_case(&self.trials).map(|trials| &*trials[0].case)
+    }
+
+    /// Returns the hosts that MCP servers are fetched from, each once. All variants reach them: a variant whose agent could
+    /// fetch packages would have another advantage than its servers.
+    pub fn package_hosts(&self) -> Vec<HostPattern> {
+        let mut hosts: Vec<HostPattern> = Vec::new();
+        for case in self.cases() {
+            for (_, server) in &case.variant.mcp_servers {
+                for host in package_hosts(server, &case.env) {
+                    if !hosts.contains(&host) {
+                        hosts.push(host);
+                    }
+                }
+            }
+        }
+        hosts
     }
 }
 

@@ -11,6 +11,7 @@ use std::sync::Arc;
 use camino::{Utf8Path, Utf8PathBuf};
 use terca_core::agent::access::Access;
 use terca_core::config::sandbox::ContainedBy;
+use terca_core::plan::Variant;
 use terca_core::plan::descriptions::Descriptions;
 use terca_core::plan::fingerprint::{CaseFingerprint, differences};
 use terca_core::run::limits::Limits;
@@ -173,25 +174,35 @@ impl<'a> PreparedRun<'a> {
         self.reduced
     }
 
-    /// Returns what the commands of its trials are contained by; several where variants differ.
+    /// Returns what agents are contained by; several where variants differ, nothing where Terca plays all agents itself.
     pub fn contained_by(&self) -> BTreeSet<ContainedBy> {
-        let trials = self.plan.trials.iter();
-        trials
-            .map(|trial| {
-                self.sandboxes
-                    .contained_by(trial.case.variant.setup.sandbox)
-            })
-            .collect()
+        let contained = self
+            .agents()
+            .map(|variant| self.sandboxes.contained_by(variant.sandbox));
+        contained.collect()
+    }
+
+    /// Returns why agents have no sandbox, although nobody wanted that.
+    pub fn not_contained(&self) -> Option<&SandboxError> {
+        self.agents().next()?;
+        self.sandboxes.impossible()
+    }
+
+    /// Returns the variants of its trials, without those of agents that Terca plays itself.
+    fn agents(&self) -> impl Iterator<Item = &Variant> {
+        let variants = self.plan.trials.iter().map(|trial| &*trial.case.variant);
+        variants.filter(|variant| !variant.agent.agent.profile().is_built_in())
     }
 
     /// Returns the networks of contained agents in words; several where variants differ.
     pub fn networks(&self) -> BTreeSet<String> {
         let mut networks = BTreeSet::new();
-        for trial in &self.plan.trials {
-            let setup = &trial.case.variant.setup;
-            let contained_by = self.sandboxes.contained_by(setup.sandbox);
+        let packages = self.plan.plan.package_hosts();
+        for variant in self.agents() {
+            let contained_by = self.sandboxes.contained_by(variant.sandbox);
             if contained_by != ContainedBy::None {
-                networks.insert(setup.network_in(contained_by).words(&setup.allow));
+                let network = variant.network_in(contained_by);
+                networks.insert(network.words(&variant.hosts_beside(&network, &packages)));
             }
         }
         networks
@@ -325,6 +336,7 @@ impl<'a> PreparedRun<'a> {
             tap_program: KeptProgram::default(),
             supervisors: SupervisorPool::new(launcher),
             sandboxes: self.sandboxes,
+            package_hosts: self.plan.plan.package_hosts(),
             sealed: self.sealed,
         };
         (Arc::new(context), self.mailbox)

@@ -94,6 +94,9 @@ impl Bwrap {
         host: &Host,
         secluded: &[&Utf8Path],
     ) -> Result<Self, SandboxError> {
+        if !cfg!(target_os = "linux") {
+            return Err(SandboxError::NotLinux);
+        }
         let path = host.get("PATH").unwrap_or("/usr/local/bin:/usr/bin:/bin");
         let program = find_program("bwrap", path).ok_or(SandboxError::Missing)?;
         let home = host.get("HOME").map(Utf8Path::new);
@@ -169,9 +172,14 @@ impl Bwrap {
                 mounts.set(path, Place::Closed);
             }
         }
+        let dirs = view.dirs;
+        let own = [dirs.workspace, dirs.home, dirs.tmp];
+        let writable = view.writable.iter().map(Utf8PathBuf::as_path);
+        let own: Vec<&Utf8Path> = own.into_iter().chain(writable).collect();
         let mut programs = Programs {
             mounts: &mut mounts,
             secluded: &self.secluded,
+            of_agents: &own,
             path: view.env.get("PATH").map(String::as_str).unwrap_or_default(),
         };
         programs.show_path();
@@ -190,10 +198,7 @@ impl Bwrap {
                 programs.show_named(word);
             }
         }
-        let dirs = view.dirs;
-        let own = [dirs.workspace, dirs.home, dirs.tmp];
-        let writable = view.writable.iter().map(Utf8PathBuf::as_path);
-        for path in own.into_iter().chain(writable) {
+        for path in own {
             mounts.set(path, Place::Writable);
         }
         let tmp = Utf8Path::new("/tmp");

@@ -21,6 +21,9 @@ pub(super) struct Programs<'a> {
     pub(super) mounts: &'a mut Mounts,
     /// Directories that are never shown as a part of something larger.
     pub(super) secluded: &'a [Utf8PathBuf],
+    /// Directories that an agent writes to. Nothing in them leads anywhere: a link there is the agent's, and would open
+    /// the place that it names to the tests, which run the agent's work.
+    pub(super) of_agents: &'a [&'a Utf8Path],
     /// The `PATH` that programs are found on.
     pub(super) path: &'a str,
 }
@@ -29,7 +32,7 @@ impl Programs<'_> {
     /// Shows every directory of `PATH` with what its programs need.
     pub(super) fn show_path(&mut self) {
         for dir in self.path.split(':').map(Utf8Path::new) {
-            if !dir.is_absolute() {
+            if !dir.is_absolute() || self.is_of_agents(dir) {
                 continue;
             }
             // The system's own, whose links lead to the system's own files. Others put theirs into /usr/local.
@@ -45,7 +48,9 @@ impl Programs<'_> {
     pub(super) fn show_program(&mut self, program: &Utf8Path) {
         let mut next = Some(program.to_owned());
         for _ in 0..MOST_STEPS {
-            let Some(file) = next else { return };
+            let Some(file) = next.filter(|file| !self.is_of_agents(file)) else {
+                return;
+            };
             next = match file.read_link_utf8() {
                 Ok(target) => {
                     self.show_file(&file);
@@ -63,11 +68,20 @@ impl Programs<'_> {
     /// Shows a file that a command names, with the directory around it, where scripts have their modules. A directory is
     /// shown whole.
     pub(super) fn show_named(&mut self, path: &Utf8Path) {
-        if path.is_dir() {
+        if path.is_dir() && !self.is_of_agents(path) {
             self.show_dir(path);
         } else if path.exists() {
             self.show_program(path);
         }
+    }
+
+    fn is_of_agents(&self, path: &Utf8Path) -> bool {
+        // Other names of a directory lead there too.
+        let path = normal(path);
+        let real = path.canonicalize_utf8();
+        let names = [Some(&path), real.as_ref().ok()];
+        let mut names = names.into_iter().flatten();
+        names.any(|name| self.of_agents.iter().any(|dir| name.starts_with(dir)))
     }
 
     /// Returns whether a directory can be shown whole: nothing that is to be secluded is in it.

@@ -77,7 +77,7 @@ impl ContainedCommand<'_> {
 /// An agent, or a program that an agent starts.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct ContainedAgent<'a> {
-    pub(super) sandbox: Sandbox,
+    pub(super) sandbox: Option<Sandbox>,
     pub(super) dirs: CommandDirs<'a>,
     /// The directory for files that it reads and writes through Terca.
     pub(super) io: &'a Utf8Path,

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use camino::Utf8PathBuf;
+use terca_core::network::HostPattern;
 use terca_core::run::settings::Keep;
 use terca_core::text::mask::Mask;
 
@@ -47,6 +48,8 @@ pub struct Context {
     pub preflights: Preflights,
     /// The sandboxes of trials that ask for one.
     pub sandboxes: Sandboxes,
+    /// The hosts that MCP servers of the run are fetched from.
+    pub package_hosts: Vec<HostPattern>,
     /// Terca's own program, as agents start it in the place of their MCP servers.
     pub tap_program: KeptProgram,
     /// The gateway between agents and their models.

@@ -49,6 +49,17 @@ pub(super) struct Led {
     pub(super) notes: Vec<String>,
 }
 
+/// The work of an agent, as far as its way to its models depends on it.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct LedRequest<'a> {
+    /// The agent's settings.
+    pub(super) config: Option<&'a Value>,
+    /// The parts of the variant that are looked for in its requests.
+    pub(super) sought: &'a [Sought],
+    /// Somebody has asked for the gateway.
+    pub(super) is_asked: bool,
+}
+
 impl Led {
     /// Returns the way of an agent without the gateway.
     pub(super) fn past_the_gateway(config: Option<&Value>) -> Self {
@@ -64,25 +75,28 @@ impl Led {
         profile: &'static Profile,
         access: &Access,
         env: &mut Variables,
-        config: Option<&Value>,
-        sought: &[Sought],
+        request: LedRequest<'_>,
         playback: impl FnOnce() -> Result<Playback, StageError>,
     ) -> Result<Self, StageError> {
+        let config = request.config;
         let redirect = Redirect::find(profile, env, config);
         if redirect.is_empty() {
+            // A gateway that nobody asked for is missed where the agent holds something of value.
+            let is_missed = request.is_asked || !access.credentials.is_empty();
             let reason = reason_for_none(profile, access);
             if context.replay.is_some() {
                 // Never past the gateway: a replay asks no service.
                 let message = format!("nothing can be replayed: {reason}");
                 return Err(StageError::new(ErrorKind::Replay, message));
             }
+            let note = is_missed.then(|| format!("the gateway is off: {reason}"));
             return Ok(Led {
-                notes: vec![format!("the gateway is off: {reason}")],
+                notes: note.into_iter().collect(),
                 ..Led::past_the_gateway(config)
             });
         }
         let gateway = context.gateway.get(&context.host)?;
-        let sought = sought.to_vec();
+        let sought = request.sought.to_vec();
         let opened = gateway.open_with(&redirect.origins, &redirect.keys, sought, playback()?);
         let passage = opened.map_err(|error| {
             StageError::new(

@@ -90,6 +90,7 @@ impl Suite {
             preflights: Preflights::default(),
             gateway: RunGateway::default(),
             replay: None,
+            package_hosts: Vec::new(),
             tap_program: Default::default(),
             supervisors: SupervisorPool::new(launcher()),
             sandboxes: Default::default(),

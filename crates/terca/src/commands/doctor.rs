@@ -46,10 +46,12 @@ pub(super) fn doctor(common: &Common) -> Outcome {
 fn containment(host: &Host) -> String {
     match sandbox::try_out(host) {
         Ok(program) => format!(
-            "✓ sandbox: bubblewrap works ({}); `--sandbox bwrap` contains agents",
+            "✓ sandbox: bubblewrap works ({}); agents are contained",
             screen::short(&program)
         ),
-        Err(error) => format!("! sandbox: {error}; `terca explain no-sandbox` says what to do"),
+        Err(error) => format!(
+            "! sandbox: {error}; agents are not contained; `terca explain no-sandbox` says what to do"
+        ),
     }
 }
 

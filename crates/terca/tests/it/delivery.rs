@@ -83,10 +83,7 @@ fn without_the_gateway_they_are_said_to_be_installed() {
 #[test]
 fn required_rules_that_are_in_no_request_are_an_error() {
     let model = model(&[("one", Scenario::saying("Hello."))]);
-    let project = project(
-        &model,
-        "gateway: meter\nrequireDelivery: true\nretries: 2\n",
-    );
+    let project = project(&model, "requireDelivery: true\nretries: 2\n");
     project.terca(&[]).expect_status(3);
     let lost = trial(&project, "lost");
     assert_eq!(lost["error"]["kind"], "delivery", "{lost:#}");
@@ -105,7 +102,7 @@ fn required_rules_that_are_in_no_request_are_an_error() {
 #[test]
 fn a_requirement_that_cannot_be_met_stops_before_the_agent() {
     let model = model(&[("one", Scenario::saying("Hello."))]);
-    let project = project(&model, "requireDelivery: true\n");
+    let project = project(&model, "gateway: \"off\"\nrequireDelivery: true\n");
     project.terca(&["-x", "heeded"]).expect_status(3);
     let stopped = project.only_trial();
     assert_eq!(stopped["error"]["kind"], "delivery");

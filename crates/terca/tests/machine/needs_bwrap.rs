@@ -406,6 +406,42 @@ fn commands_of_the_suite_find_the_suite_and_not_the_solution() {
 
 #[test]
 #[ignore = "needs bwrap"]
+fn links_of_the_agent_open_nothing_to_the_tests() {
+    let elsewhere = tempfile::tempdir_in("/var/tmp").unwrap();
+    let secret = Utf8Path::from_path(elsewhere.path())
+        .unwrap()
+        .join("keys/secret.txt");
+    open_file(&secret);
+    // The workspace is on the tests' PATH, and programs there are followed to where they are installed.
+    let script = format!(
+        "ln -s {secret} tool\nln -s {dir} bin\nmkdir -p .venv/bin node_modules/.bin\n\
+         echo 'home = {dir}' > .venv/pyvenv.cfg\n\
+         printf '#!{secret}\\n' > script; chmod +x script\n\
+         ln -s {secret} .venv/bin/python\nln -s {secret} node_modules/.bin/tool\n\
+         ln -s {secret} \"$HOME/tool\"\nln -s /etc/shadow other\nln -s /proc/self/environ third\n",
+        dir = secret.parent().unwrap(),
+    );
+    let project = project().agent(&script).file(
+        "fib/eval.terca.yaml",
+        format!(
+            "prompt: go\ntests:\n\
+             - {{name: secret, commandSuccess: '! cat {secret}'}}\n\
+             - {{name: through a link, commandSuccess: '! cat tool'}}\n\
+             - {{name: etc, commandSuccess: '! test -e /etc/shadow'}}\n"
+        ),
+    );
+    project
+        .terca(&["run", "--sandbox", "bwrap"])
+        .expect_status(0);
+    // The tricks of a dishonest agent have such links too.
+    let project = project.file("fib/_solution.sh", "true");
+    project
+        .terca(&["run", "--sandbox", "bwrap", "--agent", "cheat"])
+        .expect_status(0);
+}
+
+#[test]
+#[ignore = "needs bwrap"]
 fn services_of_set_up_live_until_the_agent_ends() {
     let project = project()
         .agent("rm -f alive; until [ -e alive ]; do sleep 0.05; done; echo x > seen.txt")

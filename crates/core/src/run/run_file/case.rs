@@ -47,7 +47,7 @@ pub struct RunCase {
     /// The most that a trial may use. Runs of the first version have none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub limits: Option<TrialLimits>,
-    /// The part of the gateway, unless it is off.
+    /// The part of the gateway, where it is asked for.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub gateway: Option<GatewayMode>,
     /// A trial whose rules or skills were in no request to a model is an error.
@@ -229,7 +229,7 @@ impl RunCase {
             env: names(env),
             timeout_seconds: timeout.as_secs_f64(),
             limits: Some(*limits),
-            gateway: Some(*gateway).filter(|mode| *mode != GatewayMode::Off),
+            gateway: *gateway,
             require_delivery: *require_delivery,
             tests: eval.tests.iter().map(RunTest::from).collect(),
             settings: settings(&**suite),

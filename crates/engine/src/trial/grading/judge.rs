@@ -122,7 +122,8 @@ fn ask_once(
                 sandbox: case.variant.sandbox,
                 network: &network,
                 allow: &case.variant.allow,
-                gateway: case.gateway,
+                gateway: case.gateway_in(contained_by),
+                gateway_is_asked: case.gateway.is_some(),
                 sought: &[],
             },
         )?;

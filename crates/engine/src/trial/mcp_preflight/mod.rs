@@ -101,9 +101,10 @@ fn ask(
                 others: &words,
             };
             let contained_by = context.sandboxes.contained_by(case.variant.sandbox);
+            let network = case.variant.network_in(contained_by);
             let asked = NetworkRequest {
-                network: &case.variant.network_in(contained_by),
-                allow: &case.variant.allow,
+                network: &network,
+                allow: &case.variant.hosts_beside(&network, &context.package_hosts),
                 mcp_servers: servers,
             };
             let mut env = without_credentials(env, profile.credential_variables);

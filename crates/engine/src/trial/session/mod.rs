@@ -33,7 +33,7 @@ use terca_gateway::Playback;
 
 use super::containment::{ContainedAgent, words_of};
 use super::context::Context;
-use super::gateway::Led;
+use super::gateway::{Led, LedRequest};
 use super::masking::write_text;
 use super::network::{AgentNetwork, NetworkRequest, NetworkUser};
 use super::stage_error::StageError;
@@ -57,11 +57,13 @@ pub(super) struct AgentRequest<'a> {
     pub(super) config: Option<&'a Value>,
     pub(super) prompt: &'a str,
     pub(super) timeout: Duration,
-    pub(super) sandbox: Sandbox,
+    pub(super) sandbox: Option<Sandbox>,
     pub(super) network: &'a Network,
     /// Hosts that it reaches beside its network.
     pub(super) allow: &'a [HostPattern],
     pub(super) gateway: GatewayMode,
+    /// The suite or the command line says what part the gateway has.
+    pub(super) gateway_is_asked: bool,
     /// The parts of the variant that are looked for in its requests to models.
     pub(super) sought: &'a [Sought],
 }
@@ -152,8 +154,11 @@ impl FoundAgent {
                 profile,
                 &access,
                 &mut env,
-                request.config,
-                request.sought,
+                LedRequest {
+                    config: request.config,
+                    sought: request.sought,
+                    is_asked: request.gateway_is_asked,
+                },
                 || {
                     if let Some(source) = &context.replay {
                         let replay = source.open(context, &dirs, version.clone())?;

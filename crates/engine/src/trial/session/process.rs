@@ -52,7 +52,7 @@ pub(in crate::trial) struct AgentProcess {
     pub(super) side_files: Vec<SideFile>,
     pub(super) decoder: Box<dyn Decoder>,
     pub(super) timeout: Duration,
-    pub(super) sandbox: Sandbox,
+    pub(super) sandbox: Option<Sandbox>,
     /// The words of its command and its MCP servers that may name files.
     pub(super) words: Vec<String>,
     pub(super) network: AgentNetwork,

@@ -45,6 +45,7 @@ pub(super) fn prepare(run: &mut TrialRun<'_>) -> Result<Prepared, StageError> {
     let dirs = AgentDirs::new(&run.dirs, run.artifacts(), run.transcript());
     let contained_by = context.sandboxes.contained_by(variant.sandbox);
     let network = variant.network_in(contained_by);
+    let allow = variant.hosts_beside(&network, &context.package_hosts);
     let request = AgentRequest {
         agent: &variant.agent,
         model: variant.model.as_deref(),
@@ -54,8 +55,9 @@ pub(super) fn prepare(run: &mut TrialRun<'_>) -> Result<Prepared, StageError> {
         timeout: case.timeout,
         sandbox: variant.sandbox,
         network: &network,
-        allow: &variant.allow,
-        gateway: case.gateway,
+        allow: &allow,
+        gateway: case.gateway_in(contained_by),
+        gateway_is_asked: case.gateway.is_some(),
         sought: &sought,
     };
     let session = agent.prepare(context, dirs, &request)?;

@@ -96,6 +96,8 @@ impl Room {
             .env("HOME", self.root().join("home"))
             .env("TZ", "UTC")
             .env("TERCA_WORK_DIR", self.root().join("work"))
+            // The pages are the same on machines with and without sandboxes.
+            .env("TERCA_SANDBOX", "none")
             .env("STAND_INS", self.root().join("bin"))
             .env(
                 "ACME",

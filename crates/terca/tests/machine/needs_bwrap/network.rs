@@ -259,6 +259,44 @@ fn a_model_on_this_machine_is_in_reach_with_the_gateway_and_without() {
 
 #[test]
 #[ignore = "needs bwrap"]
+fn a_suite_that_does_not_say_is_contained_and_metered() {
+    let (_model, project) = with_model("");
+    let yaml = project.read("terca.yaml").replace("sandbox: bwrap\n", "");
+    assert!(!yaml.contains("sandbox"), "{yaml}");
+    let project = project.file("terca.yaml", yaml).env("TERCA_SANDBOX", "");
+    let outcome = project.terca(&[]).expect_status(0);
+    assert_eq!(
+        outcome.stderr.lines().next(),
+        Some("agents are contained by bubblewrap; network: model only")
+    );
+    let trial = project.only_trial();
+    assert_eq!(trial["containedBy"], "bwrap");
+    assert_eq!(trial["network"], json!({ "mode": "model" }), "{trial}");
+    assert_eq!(trial["wire"]["requests"], 1, "{trial}");
+    assert!(!workspace(&project, "env.txt").contains("sk-the-real-key"));
+}
+
+#[test]
+#[ignore = "needs bwrap"]
+fn registries_of_servers_are_reached_by_all_variants() {
+    let registry = Service::start();
+    let port = registry.port;
+    let more = format!(
+        "mcpPreflight: false\nexperiments:\n  - name: control\n  - name: with-docs\n    mcpServers:\n\
+         \x20     docs: {{command: npx, args: [-y, a-server], env: {{npm_config_registry: \"http://127.0.0.1:{port}\"}}}}\n"
+    );
+    let script = format!("reach 127.0.0.1 {port} && echo registry >>reached.txt; true");
+    let project = suite(&script, &more);
+    let outcome = project.terca(&[]).expect_status(0);
+    let line = format!(
+        "agents are contained by bubblewrap; network: model, 127.0.0.1:{port} and registry.npmjs.org"
+    );
+    assert_eq!(outcome.stderr.lines().next(), Some(line.as_str()));
+    assert_eq!(registry.connections(), 2, "that of both variants");
+}
+
+#[test]
+#[ignore = "needs bwrap"]
 fn with_the_gateway_there_is_no_way_past_it() {
     let (model, project) = with_model("gateway: meter\n");
     let url = model.url();

@@ -11,6 +11,7 @@ crate::real::tests_of! {
         trouble_is_told_from_failure prompts_arrive_as_written
         figures_and_models_are_those_served long_rules_arrive_or_are_not_claimed
         mcp_claims_agree_with_the_server metered_by_the_gateway
+        a_recorded_session_comes_to_the_same
         rules_are_proven_on_the_wire
         a_dead_service_is_no_failure
     ]
@@ -19,6 +20,7 @@ crate::real::tests_of! {
         trouble_is_told_from_failure prompts_arrive_as_written
         figures_and_models_are_those_served long_rules_arrive_or_are_not_claimed
         mcp_claims_agree_with_the_server metered_by_the_gateway
+        a_recorded_session_comes_to_the_same
         rules_are_proven_on_the_wire
         a_dead_service_is_no_failure
     ]
@@ -27,6 +29,7 @@ crate::real::tests_of! {
         trouble_is_told_from_failure prompts_arrive_as_written
         figures_and_models_are_those_served long_rules_arrive_or_are_not_claimed
         mcp_claims_agree_with_the_server metered_by_the_gateway
+        a_recorded_session_comes_to_the_same
         rules_are_proven_on_the_wire
         a_dead_service_is_no_failure
     ]
@@ -35,6 +38,7 @@ crate::real::tests_of! {
         trouble_is_told_from_failure prompts_arrive_as_written
         figures_and_models_are_those_served long_rules_arrive_or_are_not_claimed
         mcp_claims_agree_with_the_server metered_by_the_gateway
+        a_recorded_session_comes_to_the_same
         rules_are_proven_on_the_wire
         a_dead_service_is_no_failure
     ]
@@ -43,6 +47,7 @@ crate::real::tests_of! {
         trouble_is_told_from_failure prompts_arrive_as_written
         figures_and_models_are_those_served long_rules_arrive_or_are_not_claimed
         mcp_claims_agree_with_the_server metered_by_the_gateway
+        a_recorded_session_comes_to_the_same
         rules_are_proven_on_the_wire
     ]
     qwen: QWEN [
@@ -50,6 +55,7 @@ crate::real::tests_of! {
         trouble_is_told_from_failure prompts_arrive_as_written
         figures_and_models_are_those_served long_rules_arrive_or_are_not_claimed
         mcp_claims_agree_with_the_server metered_by_the_gateway
+        a_recorded_session_comes_to_the_same
         rules_are_proven_on_the_wire
     ]
 }
