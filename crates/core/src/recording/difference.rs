@@ -25,7 +25,7 @@ struct Place<'a> {
 pub fn distance(recorded: &Value, now: &Value, limit: usize) -> usize {
     let mut places = Vec::new();
     compare(String::new(), recorded, now, limit, &mut places);
-    places.len()
+    places.len().min(limit)
 }
 
 /// Describes the first places in which two requests differ: each with its path and the lines that differ.

@@ -47,7 +47,6 @@ static PATTERNS: LazyLock<Vec<(Regex, &'static str)>> = LazyLock::new(|| {
         ),
         (r"\b\d{1,2}/\d{1,2}/\d{4}\b".to_owned(), "<date>"),
         (r"\b\d{1,2}:\d{2}:\d{2}(?:[.,]\d+)?(?: ?[AP]M)?\b".to_owned(), "<time>"),
-        (r"\b1[5-9]\d{8}(?:\d{3}){0,3}\b".to_owned(), "<time>"),
         (
             r"\b\d+\.\d+ ?(?:ns|µs|us|ms|s|secs?|seconds?|milliseconds?|minutes?)\b".to_owned(),
             "<duration>",
@@ -177,7 +176,9 @@ impl NormalForm {
         }
         if let Some(words) = &*WORDS {
             let replaced = words.replace_all(&normal, |word: &Captures<'_>| {
-                if is_random(&word[0]) {
+                if is_time(&word[0]) {
+                    "<time>".to_owned()
+                } else if is_random(&word[0]) {
                     "<id>".to_owned()
                 } else {
                     word[0].to_owned()
@@ -189,6 +190,14 @@ impl NormalForm {
         }
         normal
     }
+}
+
+/// Returns whether a word is a number of seconds, milliseconds, microseconds or nanoseconds since 1970, of these years.
+fn is_time(word: &str) -> bool {
+    let is_long = matches!(word.len(), 10 | 13 | 16 | 19);
+    is_long
+        && word.bytes().all(|byte| byte.is_ascii_digit())
+        && (word[..10].parse()).is_ok_and(|seconds| TIMES.contains(&seconds))
 }
 
 /// Returns whether a word looks as if it was made at random, like the hash of a commit or the number of a session.
@@ -267,6 +276,7 @@ mod tests {
                 "write_file-1763292000123-1a2b3c4d",
                 "write_file-1763299999999-9f8e7d6c",
             ),
+            ("write_file_1794837020440_0", "write_file_1794837034814_0"),
             ("ses_5f3kQ2vXfZp1aB7y", "ses_2a9Kd81LmNo3pQ4r"),
             ("HEAD is 3f2a91c", "HEAD is 9b1d04e"),
             ("at http://127.0.0.1:40123/x", "at http://127.0.0.1:35555/x"),

@@ -56,6 +56,7 @@ evals:
 SUITE
 terca
 terca regrade -t a
+terca replay -t c
 cd ..
 
 # What goes wrong: a retry, a crash after some work, a variant that cannot run at all, a judge without a verdict, a run that stops early.
